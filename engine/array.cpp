@@ -1,0 +1,104 @@
+#include "engine/array.h"
+
+#include <algorithm>
+#include <new>
+
+#include "engine/errors.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+namespace {
+
+constexpr std::align_val_t alignment{64};  // one cache line, and the widest vector register
+
+std::shared_ptr<Real[]> new_block(Dim size) {
+  const auto count = static_cast<std::size_t>(std::max<Dim>(size, 1));
+  require<ValueError>(count <= std::numeric_limits<std::size_t>::max() / sizeof(Real) / 2, "Array",
+                      "too many elements to hold in memory: ", size);
+  void* memory = ::operator new(count * sizeof(Real), alignment);
+  return {static_cast<Real*>(memory), [](Real* block) { ::operator delete(block, alignment); }};
+}
+
+}  // namespace
+
+Array::Array(const Shape& shape) : shape_(shape), block_(new_block(shape.size())) {}
+
+Array::Array(const Shape& shape, const std::vector<double>& values) {
+  require(shape.size() == static_cast<Dim>(values.size()), "Array", "shape ", shape, " holds ",
+          shape.size(), " numbers: got ", values.size());
+  *this = Array(shape);
+  std::transform(values.begin(), values.end(), block_.get(), [](double v) { return Real(v); });
+}
+
+Array::Array(const Shape& shape, std::initializer_list<double> values)
+    : Array(shape, std::vector<double>(values)) {}
+
+Array Array::full(const Shape& shape, Real value) {
+  Array result(shape);
+  std::fill_n(result.write(), result.size(), value);
+  return result;
+}
+
+Real Array::at(std::initializer_list<Dim> indices) const {
+  require(static_cast<int>(indices.size()) == rank(), "at", rank(), " indices for shape ", shape_,
+          ": got ", indices.size());
+  Dim position = 0;
+  int axis = 0;
+  for (const Dim index : indices) {
+    require<ValueError>(index >= 0 && index < shape_[axis], "at", "index ", index, " of axis ", axis,
+                        " is outside shape ", shape_);
+    position = position * shape_[axis++] + index;
+  }
+  return block_[position];
+}
+
+Real Array::item() const {
+  require(exists() && size() == 1, "item", "needs exactly one number: got shape ", shape_);
+  return block_[0];
+}
+
+Real* Array::write() {
+  require<GraphError>(alone(), "write",
+                      "these values are shared, with a graph that still needs them or with another "
+                      "Array: run backward() or drop the result first, and keep copies with clone()");
+  return block_.get();
+}
+
+Array Array::shaped(const Shape& shape) const {
+  Array same = *this;
+  same.shape_ = shape;
+  return same;
+}
+
+Array Array::clone() const {
+  Array copy(shape_);
+  std::copy_n(data(), size(), copy.write());
+  return copy;
+}
+
+std::string to_string(const Array& array) {
+  const Shape& shape = array.shape();
+  std::string text;
+  for (Dim i = 0; i < array.size(); ++i) {
+    Dim block = 1;  // a bracket opens where the index of all later axes is zero
+    std::string open, close;
+    for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+      block *= shape[axis];
+      if (i % block == 0) open += '[';
+      if ((i + 1) % block == 0) close += ']';
+    }
+    if (i > 0) text += ", ";
+    text += open;
+    detail::append(text, value_of(array[i]));
+    text += close;
+  }
+  return array.size() == 0 ? "[] " + to_string(shape) : text;
+}
+
+std::vector<double> to_vector(const Array& array) {
+  std::vector<double> values(static_cast<std::size_t>(array.size()));
+  std::transform(array.data(), array.data() + array.size(), values.begin(), value_of);
+  return values;
+}
+
+}  // namespace fledge::inline FLEDGE_BUILD

@@ -1,0 +1,66 @@
+// Array: a shape and a shared, aligned, contiguous, row-major block of numbers.
+//
+// Not here: gradients, views with strides. Key idea: copying an Array copies a handle, and only a
+// block that nobody else holds may be written; so a value that a graph keeps cannot change under it.
+// Next: array_math.h (arithmetic), tensor.h (gradients).
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/shape.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+class Array {
+ public:
+  /// No array at all; `exists()` is false.
+  Array() = default;
+  /// An array of this shape whose numbers are yet to be written.
+  explicit Array(const Shape& shape);
+  /// An array of this shape holding `values` row by row. Throws ShapeError when the counts differ.
+  Array(const Shape& shape, std::initializer_list<double> values);
+  Array(const Shape& shape, const std::vector<double>& values);
+
+  static Array full(const Shape& shape, Real value);
+  static Array zeros(const Shape& shape) { return full(shape, Real(0)); }
+  static Array ones(const Shape& shape) { return full(shape, Real(1)); }
+
+  bool exists() const { return block_ != nullptr; }
+  const Shape& shape() const { return shape_; }
+  Dim size() const { return shape_.size(); }
+  int rank() const { return shape_.rank(); }
+  Dim dim(int axis) const { return shape_.dim(axis); }
+
+  const Real* data() const { return block_.get(); }
+  Real operator[](Dim i) const { return block_[i]; }
+  /// One element by its indices. Throws ValueError outside the array.
+  Real at(std::initializer_list<Dim> indices) const;
+  /// The only element. Throws ShapeError when there is not exactly one.
+  Real item() const;
+
+  /// The numbers, to be written. Throws GraphError when the block is shared: with a graph that will
+  /// need the old values in its backward pass, or with another Array.
+  Real* write();
+  /// Whether nobody else holds the block.
+  bool alone() const { return block_.use_count() == 1; }
+
+  /// The same block under another shape of equal size (unchecked; ops.h has the checked reshape).
+  Array shaped(const Shape& shape) const;
+  /// A copy with a block of its own.
+  Array clone() const;
+
+ private:
+  Shape shape_;
+  std::shared_ptr<Real[]> block_;
+};
+
+/// "[[1, 2], [3, 4]]" with at most 6 digits a number.
+std::string to_string(const Array& array);
+
+/// The numbers as doubles, row by row.
+std::vector<double> to_vector(const Array& array);
+
+}  // namespace fledge::inline FLEDGE_BUILD

@@ -1,0 +1,153 @@
+#include "engine/autograd.h"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+#include "engine/array_math.h"
+#include "engine/errors.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+namespace {
+
+std::uint64_t next_id() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
+bool& recording_flag() {
+  thread_local bool on = true;
+  return on;
+}
+
+}  // namespace
+
+bool recording() { return recording_flag(); }
+NoGrad::NoGrad() : before_(std::exchange(recording_flag(), false)) {}
+NoGrad::~NoGrad() { recording_flag() = before_; }
+
+Node::Node(std::string_view op_name, const Shape& value_shape)
+    : id(next_id()), op(op_name), shape(value_shape) {}
+
+// Note [No recursion]: a chain of a million nodes would free itself a million calls deep. Inputs that
+// only this node holds are therefore moved to a list, and theirs in turn, before they die.
+Node::~Node() {
+  std::vector<Edge> orphans = std::move(edges);
+  while (!orphans.empty()) {
+    const std::shared_ptr<Node> input = std::move(orphans.back().input);
+    orphans.pop_back();
+    if (input.use_count() != 1) continue;
+    std::move(input->edges.begin(), input->edges.end(), std::back_inserter(orphans));
+    input->edges.clear();
+  }
+}
+
+void Node::receive(const Array& dx) {
+  Array contribution = sum_to(dx, shape);
+  if (!incoming.exists()) {
+    incoming = std::move(contribution);
+  } else if (incoming.alone()) {
+    const Real* from = contribution.data();
+    Real* to = incoming.write();
+    for (Dim i = 0; i < incoming.size(); ++i) to[i] += from[i];
+  } else {
+    incoming = incoming + contribution;
+  }
+}
+
+Array& Node::incoming_to_add_into() {
+  if (!incoming.exists())
+    incoming = Array::zeros(shape);
+  else if (!incoming.alone())
+    incoming = incoming.clone();
+  return incoming;
+}
+
+Tensor record(std::string_view op, Array value, std::vector<Edge> edges) {
+  std::erase_if(edges, [](const Edge& edge) { return edge.input == nullptr; });
+  if (edges.empty()) return Tensor(std::move(value));
+  auto node = std::make_shared<Node>(op, value.shape());
+  node->edges = std::move(edges);
+  return {std::move(value), std::move(node)};
+}
+
+void backward(const Tensor& y, Graph graph) {
+  require(y.size() == 1, "backward", "needs a single number, got shape ", y.shape(),
+          "; pass a cotangent of that shape for ⟨dy, y⟩");
+  backward(y, Array::ones(y.shape()), graph);
+}
+
+namespace {
+
+// One backward pass. `waiting` is a heap of the nodes that have received a gradient, newest on top.
+// Note [Ids order the graph]: a node is made after its inputs, so a larger id never feeds a smaller
+// one; when a node comes to the top, everything that uses it has been done.
+class Pass {
+ public:
+  explicit Pass(Graph graph) : graph_(graph) {}
+
+  // Whatever happened, no gradient stays on its way.
+  ~Pass() {
+    for (const auto& node : waiting_) node->incoming = Array();
+    for (const auto& node : finished_) node->incoming = Array();
+  }
+  Pass(const Pass&) = delete;
+  Pass& operator=(const Pass&) = delete;
+
+  void run(const std::shared_ptr<Node>& from, const Array& dy) {
+    push(from);
+    from->incoming = dy;
+    while (!waiting_.empty()) visit(pop());
+    for (const auto& node : finished_)
+      node->grad = node->grad.exists() ? node->grad + node->incoming : std::move(node->incoming);
+  }
+
+ private:
+  static bool older(const std::shared_ptr<Node>& a, const std::shared_ptr<Node>& b) {
+    return a->id < b->id;
+  }
+
+  void push(std::shared_ptr<Node> node) {
+    waiting_.push_back(std::move(node));
+    std::push_heap(waiting_.begin(), waiting_.end(), older);
+  }
+
+  std::shared_ptr<Node> pop() {
+    std::pop_heap(waiting_.begin(), waiting_.end(), older);
+    std::shared_ptr<Node> newest = std::move(waiting_.back());
+    waiting_.pop_back();
+    return newest;
+  }
+
+  void visit(const std::shared_ptr<Node>& node) {
+    if (node->keeps_grad) finished_.push_back(node);  // its gradient is added when all went well
+    require<GraphError>(!node->released, "backward", "the graph of '", node->op,
+                        "' was freed by an earlier backward(); run the forward pass again, or call "
+                        "the first one with Graph::keep");
+    const Array dy = node->keeps_grad ? node->incoming : std::move(node->incoming);
+    node->incoming = node->keeps_grad ? dy : Array();
+    std::vector<Edge> edges = graph_ == Graph::free ? std::move(node->edges) : node->edges;
+    if (graph_ == Graph::free && !node->leaf) node->released = true;
+    for (Edge& edge : edges) {
+      if (!edge.input->incoming.exists()) push(edge.input);
+      edge.pull(*edge.input, dy);
+      require(edge.input->incoming.exists(), "backward", "a rule of '", node->op, "' gave no gradient");
+    }
+  }
+
+  Graph graph_;
+  std::vector<std::shared_ptr<Node>> waiting_, finished_;
+};
+
+}  // namespace
+
+void backward(const Tensor& y, const Array& dy, Graph graph) {
+  require<GraphError>(y.needs_grad(), "backward",
+                      "this tensor does not depend on any parameter, or was computed under NoGrad");
+  require(dy.shape() == y.shape(), "backward", "cotangent of shape ", dy.shape(),
+          " for a tensor of shape ", y.shape());
+  Pass(graph).run(y.node(), dy);
+}
+
+}  // namespace fledge::inline FLEDGE_BUILD

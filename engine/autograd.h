@@ -1,0 +1,117 @@
+// How gradients flow: the heart.
+//
+// Not here: numbers (array.h), formulas (ops/). Notation, everywhere: dx is the gradient of the loss,
+// ∂L/∂x. For y = f(…, x, …) an op supplies one rule per argument, carrying dy back to that argument:
+//
+//     dx = Jᵀ·dy,   J_ij = ∂y_i/∂x_j                                    (a vector-Jacobian product)
+//
+// A rule returns dx and owns no storage; what its lambda captures, arrays only, is all that is saved
+// for the backward pass. Adding contributions, undoing broadcasts and skipping arguments that want no
+// gradient happen once, in the engine. Next: autograd.cpp, then ops/softmax.cpp.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "engine/array.h"
+#include "engine/tensor.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+struct Node;
+
+/// "y depends on `input`, and this is how dy travels back to it."
+struct Edge {
+  std::shared_ptr<Node> input;                             // null: nobody wants this gradient
+  std::function<void(Node& input, const Array& dy)> pull;  // runs the rule and hands in its dx
+};
+
+/// One step of a computation. Ids increase, so an input always has a smaller id than its users.
+struct Node {
+  Node(std::string_view op_name, const Shape& value_shape);
+  ~Node();
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+
+  /// Adds a contribution to the gradient that is on its way; undoes broadcasts.
+  void receive(const Array& dx);
+  /// The gradient that is on its way, as zeros if nothing has come yet, to be added into.
+  Array& incoming_to_add_into();
+
+  std::uint64_t id;
+  std::string_view op;  // a literal: names outlive every graph
+  Shape shape;
+  std::vector<Edge> edges;
+  Array incoming;        // ∂L/∂this, still being summed: set only while backward() runs
+  Array grad;            // ∂L/∂this, finished and kept: leaves, and whoever asked with keep_grad()
+  Array value;           // of a leaf only
+  bool leaf = false;
+  bool keeps_grad = false;
+  bool released = false;  // backward() has passed and freed the rules
+};
+
+/// Whether new results remember how they were made. Per thread.
+bool recording();
+
+/// While it lives, nothing is recorded on this thread. Nests; an exception restores the mode.
+class NoGrad {
+ public:
+  NoGrad();
+  ~NoGrad();
+  NoGrad(const NoGrad&) = delete;
+  NoGrad& operator=(const NoGrad&) = delete;
+
+ private:
+  bool before_;
+};
+
+/// "with respect to x": rule(dy) returns dx, of x's shape or of the shape x was broadcast to.
+/// If x wants no gradient the rule dies here, and with it every array it captured.
+template <class Rule>
+  requires std::is_invocable_r_v<Array, Rule, const Array&>
+Edge wrt(const Tensor& x, Rule rule) {
+  if (!x.needs_grad() || !recording()) return {};
+  return {x.node(), [rule = std::move(rule)](Node& input, const Array& dy) { input.receive(rule(dy)); }};
+}
+
+/// The same for rules that touch few elements of dx: rule(dy, dx) adds into dx, which starts at zero
+/// or at what other users of x have contributed. A row lookup then need not make a table of zeros.
+template <class Rule>
+  requires std::invocable<Rule, const Array&, Real*>
+Edge wrt_adding(const Tensor& x, Rule rule) {
+  if (!x.needs_grad() || !recording()) return {};
+  return {x.node(), [rule = std::move(rule)](Node& input, const Array& dy) {
+            rule(dy, input.incoming_to_add_into().write());
+          }};
+}
+
+/// A new tensor with this value, which remembers the edges that lead somewhere.
+/// `op` must be a string literal: it names the node in messages and drawings.
+template <std::same_as<Edge>... Edges>
+Tensor record(std::string_view op, Array value, Edges... edges) {
+  if (!(... || (edges.input != nullptr))) return Tensor(std::move(value));
+  auto node = std::make_shared<Node>(op, value.shape());
+  ((edges.input ? node->edges.push_back(std::move(edges)) : void()), ...);
+  return {std::move(value), std::move(node)};
+}
+Tensor record(std::string_view op, Array value, std::vector<Edge> edges);
+
+/// What becomes of the rules after a backward pass.
+enum class Graph {
+  free,  // each node's rules and captured arrays go as soon as they were used: once only
+  keep,  // they stay, for another backward() over the same graph
+};
+
+/// Adds ∂y/∂p to the gradient of every parameter p that y depends on; y must be a single number.
+/// Throws ShapeError for another shape, GraphError for a constant or a graph already freed. When a
+/// rule throws, no gradient has changed and the graph counts as freed.
+void backward(const Tensor& y, Graph graph = Graph::free);
+
+/// The same for y of any shape: adds Jᵀ·dy, the gradient of ⟨dy, y⟩. dy has the shape of y.
+void backward(const Tensor& y, const Array& dy, Graph graph = Graph::free);
+
+}  // namespace fledge::inline FLEDGE_BUILD

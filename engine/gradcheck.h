@@ -1,0 +1,71 @@
+// The gradient checker: proves, element by element, that a backward pass belongs to its forward pass.
+//
+// With fledge64 the oracle is finite differences, with fledge_dual it is exact dual numbers; link
+// either, or both in one program. Not here: floats, whose rounding would drown the answer.
+// Key idea: compare Jᵀ·v from backward() with the same number got without it, for a random v: with
+// v = (1, …, 1) softmax's gradient is zero and every wrong rule for it passes.  Next: gradcheck.cpp.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/tensor.h"
+
+#if !defined(FLEDGE_DOUBLE) && !defined(FLEDGE_DUAL)
+#error "gradcheck needs the double or the dual build: link fledge::fledge64 or fledge::fledge_dual"
+#endif
+
+namespace fledge::inline FLEDGE_BUILD {
+
+/// "dual" or "differences": what this build compares with.
+extern const char* const gradcheck_oracle;
+
+/// The largest error a correct gradient may show: 1e-12 for dual numbers, 1e-8 for differences.
+extern const double gradcheck_tolerance;
+
+struct NamedTensor {
+  std::string name;
+  Tensor tensor;
+};
+
+struct GradcheckOptions {
+  std::uint64_t seed = 1;                   // of the random cotangent v
+  double tolerance = gradcheck_tolerance;
+  std::vector<std::string> zero_gradients;  // names whose gradient is zero by mathematics
+};
+
+/// What a check found. The error of element j is |a − n| / s with a from backward(), n from the
+/// oracle and s = Σ_i |v_i|·|∂y_i/∂x_j|, the size of what is summed, but at least 1 % of the largest
+/// s of the check.
+struct GradcheckReport {
+  bool ok = false;
+  Dim elements = 0;       // compared: every element of every input
+  double max_error = 0;   // NaN when any number was
+  std::string problem;    // empty when ok; else one sentence
+  std::string likely_cause;  // empty unless the pattern of the errors is a known one
+  std::string tensor;     // the worst element: its tensor, its index "[2, 5]", and both numbers
+  std::string index;
+  double analytic = 0, numeric = 0;
+
+  explicit operator bool() const { return ok; }
+};
+
+/// "ok: 12 elements, largest error 3e-15" or the problem with its numbers and likely cause.
+std::string to_string(const GradcheckReport& report);
+
+/// Checks the gradient of f() with respect to every element of the parameters named. f must compute
+/// the same y, of any shape, each time it is called.
+///
+/// A report is not ok when any error is not within the tolerance, and also when the check could not
+/// have failed: no elements, a number that is not finite, an input whose gradient is zero everywhere
+/// (unless it is listed in zero_gradients). The backward pass is also run twice, for the same bits,
+/// and with v = 0, for exact zeros.
+GradcheckReport gradcheck(const std::function<Tensor()>& f, const std::vector<NamedTensor>& parameters,
+                          const GradcheckOptions& options = {});
+
+/// Checks f at the given inputs; they are named "input 0", "input 1", ….
+GradcheckReport gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
+                          const std::vector<Array>& inputs, const GradcheckOptions& options = {});
+
+}  // namespace fledge::inline FLEDGE_BUILD

@@ -1,0 +1,32 @@
+// Kernels over rows of length n: softmax and layer norm. y may be the same memory as x.
+//
+// Each row is summed from left to right over what it may see, so its bits do not depend on other
+// rows, nor on hidden entries, nor on how many of them follow.                    Next: rows.cpp.
+#pragma once
+
+#include "engine/real.h"
+
+namespace fledge::inline FLEDGE_BUILD::kernels {
+
+/// y = softmax(x)
+void softmax_rows(const Real* x, Real* y, Dim rows, Dim n);
+/// dx = y ⊙ (dy − ⟨dy, y⟩)
+void softmax_rows_vjp(const Real* y, const Real* dy, Real* dx, Dim rows, Dim n);
+
+/// y = softmax of the entries with may_look = 1; the others are not read and become 0.
+void masked_softmax_rows(const Real* x, const unsigned char* may_look, Real* y, Dim rows, Dim n);
+/// dx = y ⊙ (dy − ⟨dy, y⟩) over the visible entries; the others become 0.
+void masked_softmax_rows_vjp(const Real* y, const Real* dy, const unsigned char* may_look, Real* dx,
+                             Dim rows, Dim n);
+
+/// y = x − log Σ exp(x)
+void log_softmax_rows(const Real* x, Real* y, Dim rows, Dim n);
+/// dx = dy − exp(y)·Σ dy
+void log_softmax_rows_vjp(const Real* y, const Real* dy, Real* dx, Dim rows, Dim n);
+
+/// x̂ = (x − mean)·rstd, rstd = 1/√(variance + eps), variance = Σ (x − mean)² / n.   x̂ (rows, n)   rstd (rows)
+void normalise_rows(const Real* x, Real* x_hat, Real* rstd, double eps, Dim rows, Dim n);
+/// dx = rstd·(g − mean(g) − x̂·mean(g ⊙ x̂))
+void normalise_rows_vjp(const Real* x_hat, const Real* rstd, const Real* g, Real* dx, Dim rows, Dim n);
+
+}  // namespace fledge::inline FLEDGE_BUILD::kernels

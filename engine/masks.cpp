@@ -1,0 +1,78 @@
+#include "engine/masks.h"
+
+#include <algorithm>
+
+#include "engine/errors.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+bool Mask::allows(const Place& at) const {
+  return std::all_of(parts_.begin(), parts_.end(), [&](const Part& part) {
+    return std::visit([&](const auto& kind) { return kind.allows(at); }, part);
+  });
+}
+
+void Mask::check(const Shape& scores, std::string_view op) const {
+  require(scores.rank() >= 2, op, "a mask needs scores (..., queries, keys): got shape ", scores);
+  for (const Part& part : parts_) {
+    if (const auto* lengths = std::get_if<Padding>(&part)) {
+      const auto count = static_cast<Dim>(lengths->lengths.size());
+      require(scores.rank() >= 3 && scores[0] == count, op, "a padding mask of ", count,
+              " lengths needs scores (", count, ", ..., queries, keys): got shape ", scores);
+      for (const Dim length : lengths->lengths)
+        require(length <= scores.dim(-1), op, "a padding length of ", length,
+                " exceeds the keys of shape ", scores);
+    }
+    if (const auto* own = std::get_if<Custom>(&part))
+      require(scores.dim(-2) == own->queries && scores.dim(-1) == own->keys, op, "a custom mask (",
+              own->queries, ", ", own->keys, ") does not fit scores of shape ", scores,
+              "; its rows are queries, its columns keys");
+  }
+}
+
+std::vector<unsigned char> Mask::table(const Shape& scores, std::string_view op) const {
+  check(scores, op);
+  std::vector<unsigned char> may_look(static_cast<std::size_t>(scores.size()), 1);
+  if (hides_nothing() || scores.size() == 0) return may_look;
+  const Dim queries = scores.dim(-2), keys = scores.dim(-1);
+  const Dim grids = scores.size() / (queries * keys);
+  const Dim grids_per_batch = scores.rank() >= 3 ? grids / scores[0] : 1;
+  std::size_t i = 0;
+  for (Dim grid = 0; grid < grids; ++grid)
+    for (Dim query = 0; query < queries; ++query)
+      for (Dim key = 0; key < keys; ++key)
+        may_look[i++] = allows({grid / grids_per_batch, query, key, queries, keys}) ? 1 : 0;
+  return may_look;
+}
+
+Mask causal() { return Mask(Causal{}); }
+
+Mask padding(std::vector<Dim> lengths) {
+  for (const Dim length : lengths)
+    require<ValueError>(length >= 0, "padding", "lengths must not be negative: got ", length);
+  return Mask(Padding{std::move(lengths)});
+}
+
+Mask window(Dim width) {
+  require<ValueError>(width >= 1, "window", "the width must be at least 1: got ", width);
+  return Mask(Window{width});
+}
+
+Mask custom(Dim queries, Dim keys, std::vector<bool> may_look) {
+  require(queries >= 0 && keys >= 0 && static_cast<Dim>(may_look.size()) == queries * keys, "custom",
+          "a table of (", queries, ", ", keys, ") places: got ", may_look.size());
+  return Mask(Custom{queries, keys, std::move(may_look)});
+}
+
+std::string picture(const Mask& mask, Dim queries, Dim keys) {
+  const std::vector<unsigned char> may_look = mask.table({queries, keys}, "picture");
+  std::string text;
+  for (Dim query = 0; query < queries; ++query) {
+    for (Dim key = 0; key < keys; ++key)
+      text += may_look[static_cast<std::size_t>(query * keys + key)] != 0 ? '#' : '.';
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace fledge::inline FLEDGE_BUILD

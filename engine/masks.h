@@ -1,0 +1,91 @@
+// Masks: which keys a query may look at. One convention: true = may look.
+//
+// Not here: numbers. A mask is a type that answers (query, key), not an array of −∞ to be added, so
+// what it hides is never read: 0·NaN would be NaN. Next: ops/attention.cpp.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/shape.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+/// One place in the scores: of batch element `batch`, in which there are `queries` × `keys` places.
+struct Place {
+  Dim batch, query, key;
+  Dim queries, keys;
+};
+
+/// Query i sees keys j ≤ i + (keys − queries): aligned at the last query and the last key, so that
+/// the newest query sees everything.
+struct Causal {
+  bool allows(const Place& at) const { return at.key <= at.query + at.keys - at.queries; }
+};
+
+/// Batch element b sees its first lengths[b] keys. Axis 0 of the scores is the batch.
+struct Padding {
+  std::vector<Dim> lengths;
+  bool allows(const Place& at) const {
+    return at.key < lengths[static_cast<std::size_t>(at.batch)];
+  }
+};
+
+/// Query i sees keys less than `width` away from it (aligned as Causal), on both sides.
+struct Window {
+  Dim width;
+  bool allows(const Place& at) const {
+    const Dim gap = at.query + at.keys - at.queries - at.key;
+    return gap < width && -gap < width;
+  }
+};
+
+/// The caller's own table, queries × keys, row by row.
+struct Custom {
+  Dim queries, keys;
+  std::vector<bool> may_look;
+  bool allows(const Place& at) const {
+    return may_look[static_cast<std::size_t>(at.query * keys + at.key)];
+  }
+};
+
+/// Any number of the above, all of which must allow a place. Mask() hides nothing.
+class Mask {
+ public:
+  using Part = std::variant<Causal, Padding, Window, Custom>;
+
+  Mask() = default;
+  explicit Mask(Part part) : parts_{std::move(part)} {}
+
+  /// Both must allow.
+  friend Mask operator&(Mask a, const Mask& b) {
+    a.parts_.insert(a.parts_.end(), b.parts_.begin(), b.parts_.end());
+    return a;
+  }
+
+  bool allows(const Place& at) const;
+  bool hides_nothing() const { return parts_.empty(); }
+
+  /// One byte a place for scores of this shape (…, queries, keys): 1 = may look. Throws ShapeError
+  /// naming `op` when a part does not fit the shape.
+  std::vector<unsigned char> table(const Shape& scores, std::string_view op) const;
+
+ private:
+  void check(const Shape& scores, std::string_view op) const;
+
+  std::vector<Part> parts_;
+};
+
+Mask causal();
+/// Throws ValueError on a negative length.
+Mask padding(std::vector<Dim> lengths);
+/// Throws ValueError on a width below 1.
+Mask window(Dim width);
+/// true = may look. Throws ShapeError when the table has not queries × keys entries.
+Mask custom(Dim queries, Dim keys, std::vector<bool> may_look);
+
+/// The mask as text, a line per query: '#' may look, '.' hidden.
+std::string picture(const Mask& mask, Dim queries, Dim keys);
+
+}  // namespace fledge::inline FLEDGE_BUILD

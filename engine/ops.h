@@ -1,0 +1,101 @@
+// The catalogue: every op, its formula, a line or two each. The rules stand in ops/*.cpp.
+//
+// Shapes broadcast where said: aligned at the last axis, sizes of 1 stretch. Axes count from 0, or
+// from the end when negative. Every op throws ShapeError at the call, with the shapes, when they do
+// not fit; infinities and NaN travel as IEEE 754 says. Next: autograd.h for the machinery.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/indices.h"
+#include "engine/masks.h"
+#include "engine/random.h"
+#include "engine/tensor.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+using Axes = std::vector<int>;  // {} means all of them
+
+// -- elementwise, two arguments: ops/arithmetic.cpp. Both broadcast. ---------------------------------
+Tensor operator+(const Tensor& a, const Tensor& b);
+Tensor operator-(const Tensor& a, const Tensor& b);
+Tensor operator*(const Tensor& a, const Tensor& b);
+Tensor operator/(const Tensor& a, const Tensor& b);
+Tensor operator-(const Tensor& x);
+/// xⁿ; n may be a number or a tensor. dn is 0 where x = 0 and n ≥ 0.
+Tensor pow(const Tensor& x, const Tensor& n);
+/// a where the condition is not 0, else b: the side not chosen contributes nothing, not even a NaN.
+Tensor where(const Array& condition, const Tensor& a, const Tensor& b);
+
+// -- elementwise, one argument: ops/elementwise.cpp --------------------------------------------------
+Tensor exp(const Tensor& x);
+Tensor log(const Tensor& x);
+Tensor sqrt(const Tensor& x);
+Tensor tanh(const Tensor& x);
+/// 1 / (1 + e⁻ˣ)
+Tensor sigmoid(const Tensor& x);
+/// max(x, 0); slope 0 at 0; NaN stays NaN.
+Tensor relu(const Tensor& x);
+/// x·Φ(x), Φ the normal distribution function.                   Hendrycks & Gimpel 2016
+Tensor gelu(const Tensor& x);
+/// ½·x·(1 + tanh(√(2/π)·(x + 0.044715·x³))): GPT-2's approximation of gelu.
+Tensor gelu_tanh(const Tensor& x);
+
+// -- reductions: ops/reduce.cpp ----------------------------------------------------------------------
+/// Σ x over the axes; keep_axes leaves them as size 1. Over nothing: 0.
+Tensor sum(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
+/// Σ x / count. Throws ShapeError over nothing.
+Tensor mean(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
+/// The largest; ties give the gradient to the first in row order; any NaN wins. Not over nothing.
+Tensor max(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
+
+// -- products: ops/matmul.cpp ------------------------------------------------------------------------
+/// C = A·B over the last two axes; leading axes broadcast.   A (…, n, k)   B (…, k, m)   C (…, n, m)
+Tensor matmul(const Tensor& a, const Tensor& b);
+/// ⟨a, b⟩ / (‖a‖·‖b‖) along an axis, which disappears; a zero vector gives NaN.
+Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis = -1);
+
+// -- moving numbers: ops/reshaping.cpp ---------------------------------------------------------------
+/// The same numbers, row by row, under another shape of equal size.
+Tensor reshape(const Tensor& x, const Shape& shape);
+/// Axis i of the result is axis order[i] of x.
+Tensor permute(const Tensor& x, const Axes& order);
+/// Two axes swapped; the last two unless named.
+Tensor transpose(const Tensor& x, int axis_a = -2, int axis_b = -1);
+/// Elements begin … end − 1 along an axis.
+Tensor slice(const Tensor& x, int axis, Dim begin, Dim end);
+/// One behind the other along an axis; the other sizes are equal.
+Tensor concat(const std::vector<Tensor>& parts, int axis);
+/// Cut along an axis into equal parts; undone by concat.
+std::vector<Tensor> split(const Tensor& x, Dim parts, int axis);
+
+// -- attention: ops/softmax.cpp, ops/attention.cpp ---------------------------------------------------
+/// Softmax over the last axis: positive numbers that sum to 1.   y_i = exp(x_i) / Σ_j exp(x_j)
+Tensor softmax(const Tensor& x);
+/// Softmax over the keys a query may look at. x (…, queries, keys). Weights of hidden keys are
+/// exactly 0 and their scores are not read; a row that may look nowhere is all zeros.
+Tensor softmax(const Tensor& x, const Mask& mask);
+/// log softmax over the last axis.   y_i = x_i − log Σ_j exp(x_j)
+Tensor log_softmax(const Tensor& x);
+/// S_ij = ⟨q_i, k_j⟩ where query i may look at key j, −∞ elsewhere.
+/// q (…, queries, D)   k (…, keys, D)   S (…, queries, keys)       What is hidden is not read.
+Tensor attention_scores(const Tensor& q, const Tensor& k, const Mask& mask);
+/// y_i = Σ_j w_ij·v_j over the keys query i may look at.
+/// w (…, queries, keys)   v (…, keys, D)   y (…, queries, D)       What is hidden is not read.
+Tensor attention_mix(const Tensor& weights, const Tensor& v, const Mask& mask);
+
+// -- layers' ops: ops/layer_norm.cpp, embedding.cpp, cross_entropy.cpp, dropout.cpp ------------------
+/// y = gain·x̂ + bias, x̂ = (x − mean) / √(variance + eps) over the last axis.      Ba et al. 2016
+/// x (…, C)   gain (C)   bias (C)
+Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, double eps = 1e-5);
+/// Rows of a table.   table (V, C)   ids (…)   y (…, C).  Throws ValueError naming an id outside 0 … V − 1.
+Tensor embedding(const Tensor& table, const Indices& ids);
+/// Mean of −log softmax(logits)[target] over the targets kept.   logits (…, V)   targets (…)   y ()
+/// Targets equal to `ignored` do not count. Throws ValueError for a target outside 0 … V − 1 or when
+/// none is left.
+Tensor cross_entropy(const Tensor& logits, const Indices& targets, std::optional<Dim> ignored = {});
+/// Zero with probability p, else x / (1 − p); 0 ≤ p < 1.      Srivastava et al. 2014
+Tensor dropout(const Tensor& x, double p, Rng& rng);
+
+}  // namespace fledge::inline FLEDGE_BUILD

@@ -1,0 +1,55 @@
+#include "engine/tensor.h"
+
+#include "engine/autograd.h"
+#include "engine/errors.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+const Array& Tensor::value() const {
+  const bool leaf = node_ && node_->leaf;
+  require<GraphError>(exists(), "value", "this tensor was never given a value");
+  return leaf ? node_->value : value_;
+}
+
+bool Tensor::has_grad() const { return node_ && node_->grad.exists(); }
+
+const Array& Tensor::grad() const {
+  require<GraphError>(needs_grad(), "grad", "a constant has no gradient; make it a parameter()");
+  require<GraphError>(node_->grad.exists(), "grad", "no backward pass has reached this tensor of shape ",
+                      shape(), node_->leaf ? "" : "; call keep_grad() on intermediate results first");
+  return node_->grad;
+}
+
+void Tensor::zero_grad() const {
+  if (node_) node_->grad = Array();
+}
+
+const Tensor& Tensor::keep_grad() const {
+  require<GraphError>(needs_grad(), "keep_grad", "a constant has no gradient; make it a parameter()");
+  node_->keeps_grad = true;
+  return *this;
+}
+
+void Tensor::set_grad(Array grad) const {
+  require<GraphError>(needs_grad(), "set_grad", "a constant has no gradient; make it a parameter()");
+  require(grad.shape() == shape(), "set_grad", "gradient of shape ", grad.shape(),
+          " for a tensor of shape ", shape());
+  node_->grad = std::move(grad);
+}
+
+Real* Tensor::write() const {
+  require<GraphError>(node_ && node_->leaf, "write",
+                      "only a parameter() may be written; values of other tensors do not change");
+  return node_->value.write();
+}
+
+Tensor parameter(Array value) {
+  auto node = std::make_shared<Node>("parameter", value.shape());
+  node->leaf = node->keeps_grad = true;
+  node->value = std::move(value);
+  return {Array(), std::move(node)};
+}
+
+std::string to_string(const Tensor& tensor) { return to_string(tensor.value()); }
+
+}  // namespace fledge::inline FLEDGE_BUILD

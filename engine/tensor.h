@@ -1,0 +1,71 @@
+// Tensor: a value, and the place in the graph it came from.
+//
+// Not here: how gradients flow (autograd.h), formulas (ops.h). Key idea: a Tensor is a handle; copies
+// mean the same tensor. The graph itself keeps no values but those that the rules captured, so an
+// intermediate result is freed as soon as nobody needs it. Next: autograd.h.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/array.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+struct Node;
+
+class Tensor {
+ public:
+  /// No tensor at all; `exists()` is false.
+  Tensor() = default;
+  /// A constant: it takes part in computations and receives no gradient.
+  Tensor(Array value) : value_(std::move(value)) {}
+  /// A constant of shape ().
+  Tensor(double value) : value_(Array::full({}, Real(value))) {}
+  /// What record() returns: a value and its node.
+  Tensor(Array value, std::shared_ptr<Node> node)
+      : value_(std::move(value)), node_(std::move(node)) {}
+
+  bool exists() const { return node_ != nullptr || value_.exists(); }
+  const Array& value() const;
+  const Shape& shape() const { return value().shape(); }
+  int rank() const { return shape().rank(); }
+  Dim size() const { return shape().size(); }
+  /// Size of an axis; negative axes count from the end.
+  Dim dim(int axis) const { return shape().dim(axis); }
+  /// The only number as a double. Throws ShapeError when there is not exactly one.
+  double item() const { return value_of(value().item()); }
+
+  /// Whether backward() brings a gradient here.
+  bool needs_grad() const { return node_ != nullptr; }
+  bool has_grad() const;
+  /// ∂loss/∂this, summed over the backward passes since zero_grad().
+  /// Throws GraphError when no backward pass has reached this tensor.
+  const Array& grad() const;
+  /// Forgets the gradient.
+  void zero_grad() const;
+  /// Keeps the gradient of an intermediate result; leaves always keep theirs.
+  const Tensor& keep_grad() const;
+  /// Replaces the gradient, of the same shape: for clipping.
+  void set_grad(Array grad) const;
+
+  /// The numbers of a parameter, to be moved by an optimiser. Throws GraphError when this is no
+  /// parameter, or when a graph still needs the old numbers for its backward pass.
+  Real* write() const;
+
+  /// The same numbers without their history.
+  Tensor detach() const { return Tensor(value()); }
+
+  const std::shared_ptr<Node>& node() const { return node_; }
+
+ private:
+  Array value_;                 // empty for parameters: theirs is in the node, shared by all handles
+  std::shared_ptr<Node> node_;  // null for constants
+};
+
+/// A tensor that learns: a leaf of the graph, which receives gradients.
+Tensor parameter(Array value);
+
+std::string to_string(const Tensor& tensor);
+
+}  // namespace fledge::inline FLEDGE_BUILD

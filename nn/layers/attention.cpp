@@ -1,0 +1,73 @@
+#include "nn/layers/attention.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+namespace {
+
+/// (…, T, H·D) -> (…, H, T, D)
+Tensor split_heads(const Tensor& x, Dim heads) {
+  const Dim D = x.dim(-1) / heads;
+  return transpose(reshape(x, x.shape().without(-1).followed_by({heads, D})), -3, -2);
+}
+
+/// (…, H, T, D) -> (…, T, H·D)
+Tensor merge_heads(const Tensor& x) {
+  const Tensor side_by_side = transpose(x, -3, -2);
+  return reshape(side_by_side, side_by_side.shape().without(-1).without(-1).followed_by(
+                                   {x.dim(-3) * x.dim(-1)}));
+}
+
+void require_heads(const char* who, Dim width, Dim heads) {
+  require<ValueError>(heads > 0 && width > 0 && width % heads == 0, who, width,
+                      " channels do not split into ", heads, " equal heads");
+}
+
+void require_features(const char* who, const Tensor& x, const Linear& projection) {
+  require(x.rank() >= 2 && x.dim(-1) == projection.weight.dim(0), who, "expects (..., time, ",
+          projection.weight.dim(0), "): got shape ", x.shape());
+}
+
+}  // namespace
+
+Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads, const Mask& mask) {
+  require(q.rank() >= 2 && k.shape() == v.shape() && q.dim(-1) == k.dim(-1), "attend",
+          "needs q (..., T, C) and k, v (..., S, C): got ", q.shape(), ", ", k.shape(), ", ", v.shape());
+  require_heads("attend", q.dim(-1), heads);
+  const Tensor Q = split_heads(q, heads);  // (…, H, T, D)
+  const Tensor K = split_heads(k, heads);  // (…, H, S, D)
+  const Tensor V = split_heads(v, heads);
+
+  const double scale = 1 / std::sqrt(static_cast<double>(Q.dim(-1)));
+  const Tensor scores = attention_scores(Q, K, mask) * scale;  // (…, H, T, S), −∞ where hidden
+  const Tensor weights = softmax(scores, mask);                // each row sums to 1
+  const Tensor mixed = attention_mix(weights, V, mask);        // (…, H, T, D)
+  return {merge_heads(mixed), weights};
+}
+
+Attention::Attention(Dim width, Dim head_count, Rng& rng, Bias bias)
+    : heads((require_heads("Attention", width, head_count), head_count)),
+      c_attn(width, 3 * width, rng, bias),
+      c_proj(width, width, rng, bias) {}
+
+Attended Attention::look(const Tensor& x, const Mask& mask) const {
+  require_features("Attention", x, c_attn);
+  const std::vector<Tensor> qkv = split(c_attn(x), 3, -1);  // three of (…, T, C)
+  const Attended attended = attend(qkv[0], qkv[1], qkv[2], heads, mask);
+  return {c_proj(attended.output), attended.weights};
+}
+
+CrossAttention::CrossAttention(Dim width, Dim source_width, Dim head_count, Rng& rng, Bias bias)
+    : heads((require_heads("CrossAttention", width, head_count), head_count)),
+      q_attn(width, width, rng, bias),
+      c_attn(source_width, 2 * width, rng, bias),
+      c_proj(width, width, rng, bias) {}
+
+Attended CrossAttention::look(const Tensor& x, const Tensor& source, const Mask& mask) const {
+  require_features("CrossAttention", x, q_attn);
+  require_features("CrossAttention source", source, c_attn);
+  const std::vector<Tensor> kv = split(c_attn(source), 2, -1);  // two of (…, S, C)
+  const Attended attended = attend(q_attn(x), kv[0], kv[1], heads, mask);
+  return {c_proj(attended.output), attended.weights};
+}
+
+}  // namespace fledge::inline FLEDGE_BUILD

@@ -1,0 +1,65 @@
+// Attention: Q asks, K answers, V is passed on.                                Next: layers/block.h.
+//
+// Not here: the products that skip what is masked (engine/ops/attention.cpp) and the masks themselves
+// (engine/masks.h). B batch, T time (queries), S source (keys), C channels, H heads, D = C / H.
+#pragma once
+
+#include <cmath>
+
+#include "nn/layers/linear.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+/// What attention gives, and where it looked: weights (B, H, T, S), each row a distribution over keys.
+struct Attended {
+  Tensor output, weights;
+};
+
+/// softmax(Q·Kᵀ/√D over what the mask shows)·V, per head.        Vaswani et al. 2017, eq. 1
+/// q (…, T, H·D)   k, v (…, S, H·D)   output (…, T, H·D)   weights (…, H, T, S)
+///
+/// A row that may look nowhere gives zeros. Throws ShapeError when the heads do not divide C.
+Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads, const Mask& mask);
+
+/// Self-attention, one head or many.       x (…, T, C)   mask over T × T   y (…, T, C)
+///
+/// c_attn makes q, k and v in one product: W (C, 3C), thirds side by side, in each third head after
+/// head. The value third is the "value-down" of every head, C -> D; c_proj is the "value-up" of all
+/// heads joined, C -> C: y = Σ_h mixed_h·Up_h = [mixed_1 … mixed_H]·c_proj.       Names: GPT-2's.
+struct Attention {
+  Dim heads;
+  Linear c_attn, c_proj;
+
+  Attention(Dim width, Dim head_count, Rng& rng, Bias bias = Bias::with);
+
+  Tensor operator()(const Tensor& x, const Mask& mask = {}) const { return look(x, mask).output; }
+  /// The same, with the weights.
+  Attended look(const Tensor& x, const Mask& mask = {}) const;
+
+  void visit(auto&& f) const {
+    f("c_attn", c_attn);
+    f("c_proj", c_proj);
+  }
+};
+
+/// Cross attention: queries from x, keys and values from a source.   Vaswani et al. 2017, section 3.2.3
+/// x (…, T, C)   source (…, S, source_width)   mask over T × S   y (…, T, C)
+struct CrossAttention {
+  Dim heads;
+  Linear q_attn, c_attn, c_proj;  // queries; keys and values side by side; value-up
+
+  CrossAttention(Dim width, Dim source_width, Dim head_count, Rng& rng, Bias bias = Bias::with);
+
+  Tensor operator()(const Tensor& x, const Tensor& source, const Mask& mask = {}) const {
+    return look(x, source, mask).output;
+  }
+  Attended look(const Tensor& x, const Tensor& source, const Mask& mask = {}) const;
+
+  void visit(auto&& f) const {
+    f("q_attn", q_attn);
+    f("c_attn", c_attn);
+    f("c_proj", c_proj);
+  }
+};
+
+}  // namespace fledge::inline FLEDGE_BUILD

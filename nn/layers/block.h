@@ -1,0 +1,43 @@
+// One transformer block: look around, then think.                      Next: models/language_model.h.
+#pragma once
+
+#include "nn/layers/attention.h"
+#include "nn/layers/dropout.h"
+#include "nn/layers/layer_norm.h"
+#include "nn/layers/mlp.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+/// x ← x + attn(ln_1(x)),  then  x ← x + mlp(ln_2(x)):  normalise, compute, add (Radford et al. 2019).
+/// x, y (…, T, C)
+struct Block {
+  LayerNorm ln_1;
+  Attention attn;
+  LayerNorm ln_2;
+  MLP mlp;
+  Dropout dropout;
+
+  Block(Dim width, Dim heads, Dim hidden, Rng& rng, double dropout_p = 0, Bias bias = Bias::with)
+      : ln_1(width), attn(width, heads, rng, bias), ln_2(width), mlp(width, hidden, rng, bias),
+        dropout(dropout_p) {}
+
+  Tensor operator()(const Tensor& x, const Mask& mask = {}, Mode mode = Mode::evaluation()) const {
+    return look(x, mask, mode).output;
+  }
+
+  /// The same, with the weights of its attention.
+  Attended look(const Tensor& x, const Mask& mask = {}, Mode mode = Mode::evaluation()) const {
+    const auto [attended, weights] = attn.look(ln_1(x), mask);
+    const Tensor seen = x + dropout(attended, mode);
+    return {seen + dropout(mlp(ln_2(seen)), mode), weights};
+  }
+
+  void visit(auto&& f) const {
+    f("ln_1", ln_1);
+    f("attn", attn);
+    f("ln_2", ln_2);
+    f("mlp", mlp);
+  }
+};
+
+}  // namespace fledge::inline FLEDGE_BUILD

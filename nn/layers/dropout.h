@@ -1,0 +1,24 @@
+// Dropout as a layer (Srivastava et al. 2014).
+#pragma once
+
+#include "engine/errors.h"
+#include "nn/module.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+/// Training: zero with probability p, else x / (1 − p). Evaluating: x, untouched.
+struct Dropout {
+  double p;
+
+  explicit Dropout(double probability) : p(probability) {
+    require<ValueError>(p >= 0 && p < 1, "Dropout", "the probability must be in [0, 1): got ", p);
+  }
+
+  Tensor operator()(const Tensor& x, Mode mode) const {
+    return mode.dropout() != nullptr ? dropout(x, p, *mode.dropout()) : x;
+  }
+
+  void visit(auto&&) const {}
+};
+
+}  // namespace fledge::inline FLEDGE_BUILD

@@ -1,0 +1,24 @@
+// The embedding layer: a learned vector for every word.
+#pragma once
+
+#include "engine/errors.h"
+#include "nn/module.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+/// y_i = weight[ids_i]      ids (…)   weight (V, C)   y (…, C)      weight starts normal(0, deviation)
+struct Embedding {
+  Tensor weight;
+
+  Embedding(Dim vocabulary, Dim width, Rng& rng, double deviation = 0.02) {  // 0.02: GPT-2's
+    require<ValueError>(vocabulary > 0 && width > 0, "Embedding", "sizes must be positive: got ",
+                        vocabulary, " and ", width);
+    weight = parameter(random_normal({vocabulary, width}, 0, deviation, rng));
+  }
+
+  Tensor operator()(const Indices& ids) const { return embedding(weight, ids); }
+
+  void visit(auto&& f) const { f("weight", weight); }
+};
+
+}  // namespace fledge::inline FLEDGE_BUILD

@@ -1,0 +1,30 @@
+// Layer normalisation as a layer (Ba, Kiros & Hinton 2016).
+#pragma once
+
+#include "engine/errors.h"
+#include "nn/module.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+/// y = weight ⊙ (x − mean)/√(variance + eps) + bias over the last axis.   x, y (…, C)
+///
+/// weight (the gain) starts at 1 and bias at 0; the names are GPT-2's.
+struct LayerNorm {
+  Tensor weight, bias;
+  double eps;
+
+  explicit LayerNorm(Dim width, double epsilon = 1e-5) : eps(epsilon) {
+    require<ValueError>(width > 0, "LayerNorm", "the width must be positive: got ", width);
+    weight = parameter(Array::ones({width}));
+    bias = parameter(Array::zeros({width}));
+  }
+
+  Tensor operator()(const Tensor& x) const { return layer_norm(x, weight, bias, eps); }
+
+  void visit(auto&& f) const {
+    f("weight", weight);
+    f("bias", bias);
+  }
+};
+
+}  // namespace fledge::inline FLEDGE_BUILD

@@ -1,0 +1,40 @@
+// The linear layer.                                                              Next: layers/mlp.h.
+#pragma once
+
+#include <cmath>
+
+#include "engine/errors.h"
+#include "nn/module.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+enum class Bias { with, without };
+
+/// y = x·W + b           x (…, in)   W (in, out)   b (out)   y (…, out)
+///
+/// W starts uniform in ±√(3/in), variance 1/in: a sum of `in` such terms keeps the size of x
+/// (LeCun et al. 1998, section 4.6). b starts at 0.
+struct Linear {
+  Tensor weight, bias;
+
+  Linear(Dim in, Dim out, Rng& rng, Bias with_bias = Bias::with) {
+    require<ValueError>(in > 0 && out > 0, "Linear", "sizes must be positive: got ", in, " and ", out);
+    const double bound = std::sqrt(3.0 / static_cast<double>(in));
+    weight = parameter(random_uniform({in, out}, -bound, bound, rng));
+    if (with_bias == Bias::with) bias = parameter(Array::zeros({out}));
+  }
+
+  Tensor operator()(const Tensor& x) const {
+    require(x.rank() >= 2 && x.dim(-1) == weight.dim(0), "Linear", "expects (..., n, ", weight.dim(0),
+            ") for a weight of shape ", weight.shape(), ": got shape ", x.shape());
+    const Tensor y = matmul(x, weight);
+    return bias.exists() ? y + bias : y;
+  }
+
+  void visit(auto&& f) const {
+    f("weight", weight);
+    f("bias", bias);
+  }
+};
+
+}  // namespace fledge::inline FLEDGE_BUILD

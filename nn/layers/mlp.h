@@ -1,0 +1,25 @@
+// The multi-layer perceptron of a block: what attention cannot say linearly.   Next: layers/block.h.
+#pragma once
+
+#include "nn/layers/linear.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+/// y = gelu(x·W₁ + b₁)·W₂ + b₂          x (…, C)   hidden (…, hidden)   y (…, C)
+///
+/// The gelu is GPT-2's (its tanh form), and so are the names.       Vaswani et al. 2017, section 3.3
+struct MLP {
+  Linear c_fc, c_proj;
+
+  MLP(Dim width, Dim hidden, Rng& rng, Bias bias = Bias::with)
+      : c_fc(width, hidden, rng, bias), c_proj(hidden, width, rng, bias) {}
+
+  Tensor operator()(const Tensor& x) const { return c_proj(gelu_tanh(c_fc(x))); }
+
+  void visit(auto&& f) const {
+    f("c_fc", c_fc);
+    f("c_proj", c_proj);
+  }
+};
+
+}  // namespace fledge::inline FLEDGE_BUILD

@@ -1,0 +1,54 @@
+#include "nn/models/language_model.h"
+
+#include <numeric>
+
+namespace fledge::inline FLEDGE_BUILD {
+
+namespace {
+
+const LanguageModelSizes& checked(const LanguageModelSizes& sizes) {
+  const auto positive = [](const char* what, Dim size) {
+    require<ValueError>(size >= 1, "LanguageModel", what, " must be at least 1: got ", size);
+  };
+  positive("vocabulary", sizes.vocabulary);
+  positive("context", sizes.context);
+  positive("layers", sizes.layers);
+  positive("heads", sizes.heads);
+  positive("width", sizes.width);
+  require<ValueError>(sizes.hidden >= 0, "LanguageModel", "hidden must not be negative: got ", sizes.hidden);
+  return sizes;
+}
+
+}  // namespace
+
+LanguageModel::LanguageModel(const LanguageModelSizes& model_sizes, Rng& rng)
+    : sizes(checked(model_sizes)),
+      wte(sizes.vocabulary, sizes.width, rng),
+      wpe(sizes.context, sizes.width, rng),
+      dropout(sizes.dropout),
+      ln_f(sizes.width) {
+  const Dim hidden = sizes.hidden > 0 ? sizes.hidden : 4 * sizes.width;
+  for (Dim layer = 0; layer < sizes.layers; ++layer)
+    h.emplace_back(sizes.width, sizes.heads, hidden, rng, sizes.dropout, sizes.bias);
+}
+
+LanguageModel::Looked LanguageModel::look(const Indices& ids, Mode mode) const {
+  require(ids.shape().rank() == 2, "LanguageModel", "expects ids (batch, time): got shape ", ids.shape());
+  const Dim T = ids.shape()[1];
+  require(T <= sizes.context, "LanguageModel", "looks at no more than ", sizes.context,
+          " words: got ids of shape ", ids.shape());
+  std::vector<Dim> places(static_cast<std::size_t>(T));
+  std::iota(places.begin(), places.end(), Dim{0});
+
+  Looked result;
+  Tensor x = dropout(wte(ids) + wpe(Indices({T}, places)), mode);  // (B, T, C)
+  for (const Block& block : h) {
+    const auto [seen, weights] = block.look(x, causal(), mode);
+    x = seen;
+    result.weights.push_back(weights);
+  }
+  result.logits = matmul(ln_f(x), transpose(wte.weight));  // (B, T, V)
+  return result;
+}
+
+}  // namespace fledge::inline FLEDGE_BUILD

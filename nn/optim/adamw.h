@@ -1,0 +1,39 @@
+// AdamW: steps of a learned size for each number, with the decay kept out of the moments
+// (Kingma & Ba 2015, algorithm 1; Loshchilov & Hutter 2019, algorithm 2).
+#pragma once
+
+#include "nn/optim/optimizer.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+struct AdamWOptions {
+  double rate = 1e-3;
+  double beta1 = 0.9;     // memory of the mean gradient
+  double beta2 = 0.999;   // memory of the mean square
+  double eps = 1e-8;      // outside the root
+  double decay = 1e-2;    // per step and unit of rate, towards 0
+};
+
+/// θ ← θ·(1 − rate·decay)
+/// m ← β₁·m + (1 − β₁)·g        v ← β₂·v + (1 − β₂)·g²
+/// θ ← θ − rate·m̂ / (√v̂ + eps),   m̂ = m/(1 − β₁ᵗ),  v̂ = v/(1 − β₂ᵗ),  t = 1, 2, …
+class AdamW {
+ public:
+  /// Throws ValueError for a rate, eps or decay that is negative or not finite, eps = 0, or a β
+  /// outside [0, 1).
+  AdamW(std::vector<Tensor> parameters, AdamWOptions options);
+
+  /// Moves every parameter that has a gradient. Throws NumericError, and moves nothing, when a
+  /// gradient is not finite.
+  void step();
+  void zero_grad() const { fledge::zero_grad(parameters_); }
+
+  AdamWOptions options;  // may be changed between steps: schedules
+
+ private:
+  std::vector<Tensor> parameters_;
+  std::vector<Array> m_, v_;
+  Dim t_ = 0;
+};
+
+}  // namespace fledge::inline FLEDGE_BUILD

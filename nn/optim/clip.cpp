@@ -1,0 +1,27 @@
+#include "nn/optim/clip.h"
+
+#include <cmath>
+
+#include "engine/array_math.h"
+#include "nn/optim/optimizer.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+double clip_gradients(const std::vector<Tensor>& parameters, double max_norm) {
+  require<ValueError>(max_norm > 0, "clip_gradients", "max_norm must be positive: got ", max_norm);
+  require_finite_gradients("clip_gradients", parameters);
+  double squares = 0;
+  for (const Tensor& p : parameters) {
+    if (!p.has_grad()) continue;
+    for (const double g : to_vector(p.grad())) squares += g * g;
+  }
+  const double norm = std::sqrt(squares);
+  require<NumericError>(std::isfinite(norm), "clip_gradients", "the norm of the gradients is ", norm);
+  if (norm <= max_norm) return norm;
+  const Real factor = Real(max_norm / (norm + 1e-6));
+  for (const Tensor& p : parameters)
+    if (p.has_grad()) p.set_grad(p.grad() * factor);
+  return norm;
+}
+
+}  // namespace fledge::inline FLEDGE_BUILD
