@@ -104,7 +104,7 @@ std::string diagnose(const std::vector<double>& analytic, const std::vector<doub
     return "backward() gives zero in every element: the graph is cut here (detach(), NoGrad, a tensor "
            "rebuilt from values) or the rule returns zeros";
   const double ratio = constant_ratio(analytic, numeric, zero);
-  if (ratio != 0) return ratio_text(ratio);
+  if (ratio != 0 && !near(ratio, 1, 0)) return ratio_text(ratio);
   if (is_transposed(analytic, numeric, shape, zero)) return "the gradient is transposed";
   // Time stands before features: the axis before the last is asked first.
   std::vector<int> axes;

@@ -32,7 +32,7 @@ struct NamedTensor {
 struct GradcheckOptions {
   std::uint64_t seed = 1;                   // of the random cotangent v
   double tolerance = gradcheck_tolerance;
-  std::vector<std::string> zero_gradients;  // names whose gradient is zero by mathematics
+  std::vector<std::string> zero_gradients = {};  // names whose gradient is zero by mathematics
 };
 
 /// What a check found. The error of element j is |a − n| / s with a from backward(), n from the

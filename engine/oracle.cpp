@@ -38,18 +38,21 @@ const double gradcheck_tolerance = 1e-8;
 // With h = ε^(1/7)·max(1, |x|) truncation and rounding balance near 4e-14 (de Levie 2009; the step is
 // Stan's). Two points would reach 4e-11.
 Derivative Oracle::difference(const Tensor& parameter, Dim j, double h) const {
-  const double x = parameter.value()[j];
-  std::vector<double> slopes(static_cast<std::size_t>(v_.size()), 0.0);
   constexpr double weights[] = {45, -9, 1};
-  for (int k = 1; k <= 3; ++k)
-    for (const int sign : {1, -1}) {
-      parameter.write()[j] = x + sign * k * h;
-      const Array y = f_().value();
-      for (Dim i = 0; i < y.size(); ++i)
-        slopes[static_cast<std::size_t>(i)] += sign * weights[k - 1] * y[i];
-    }
-  parameter.write()[j] = x;
+  const double x = parameter.value()[j];
   Derivative result;
+  std::vector<double> slopes(static_cast<std::size_t>(v_.size()), 0.0);
+  for (int k = -3; k <= 3; ++k) {
+    if (k == 0) continue;
+    parameter.write()[j] = x + k * h;
+    const Array y = f_().value();
+    const double weight = k > 0 ? weights[k - 1] : -weights[-k - 1];
+    for (Dim i = 0; i < y.size(); ++i) {
+      slopes[static_cast<std::size_t>(i)] += weight * y[i];
+      if (k == 1) result.size += std::abs(v_[i] * y[i]);
+    }
+  }
+  parameter.write()[j] = x;
   for (Dim i = 0; i < v_.size(); ++i) {
     const double term = v_[i] * slopes[static_cast<std::size_t>(i)] / (60 * h);
     result.value += term;
@@ -58,28 +61,30 @@ Derivative Oracle::difference(const Tensor& parameter, Dim j, double h) const {
   return result;
 }
 
-// A kink within 3h spoils the answer for that h, and rounding spoils it where the gradient is small
-// beside f. Steps from 8h downwards are therefore tried until two answers agree best with each other;
-// what backward() claims decides only whether to look closer, never which answer is taken.
+// A kink within 3h spoils the answer for that h, and rounding, of size ε·|f|/h, spoils it where the
+// gradient is small beside f. Steps from 8h downwards are therefore tried, and the answer is taken
+// whose gap to the one before it, plus its rounding, is smallest. What backward() claims decides only
+// whether to look closer, never which answer is taken.
 Derivative Oracle::at(const Tensor& parameter, Dim j, double claimed) const {
   NoGrad no_grad;
   const double x = parameter.value()[j];
-  const double step = std::pow(std::numeric_limits<double>::epsilon(), 1.0 / 7) * std::max(1.0, std::abs(x));
+  constexpr double epsilon = std::numeric_limits<double>::epsilon();
+  const double step = std::pow(epsilon, 1.0 / 7) * std::max(1.0, std::abs(x));
   const Derivative first = difference(parameter, j, step);
   if (std::abs(first.value - claimed) <= 0.1 * tolerance_ * first.scale) return first;
 
   Derivative coarse = difference(parameter, j, 8 * step), best = coarse;
-  double best_gap = infinity;
+  double least_doubt = infinity;
   for (double h = 4 * step; h > step / 4096; h /= 2) {
     const Derivative fine = difference(parameter, j, h);
-    const double gap = std::abs(fine.value - coarse.value);
-    if (gap < best_gap) {
+    const double doubt = std::abs(fine.value - coarse.value) + 2 * epsilon * fine.size / h;
+    if (doubt < least_doubt) {
       best = fine;
-      best_gap = gap;
+      least_doubt = doubt;
     }
     coarse = fine;
   }
-  best.settled = best_gap <= std::max(1e-6 * best.scale, 1e-12);
+  best.settled = least_doubt <= 1e-6 * best.scale + 1e-9 * best.size;
   return best;
 }
 

@@ -14,6 +14,7 @@ namespace fledge::inline FLEDGE_BUILD {
 struct Derivative {
   double value = 0;
   double scale = 0;     // Σ_i |v_i|·|∂y_i/∂x_j|: the size of what was summed
+  double size = 0;      // Σ_i |v_i·y_i|: what rounding errors are relative to (differences only)
   bool settled = true;  // false: no step size gave an answer that the next smaller one confirmed
 };
 

@@ -1,0 +1,124 @@
+#include "examples/fledge/gradients/table.h"
+#include "nn/gradcheck.h"
+#include "nn/models/language_model.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+namespace {
+
+/// All parameters drawn anew, of size about ½: GPT-2's tiny initial weights would hide a wrong one.
+template <Module M>
+void redraw(const M& module, Rng& rng) {
+  for (const Tensor& p : parameters(module)) {
+    Real* values = p.write();
+    for (Dim i = 0; i < p.size(); ++i) values[i] = Real(0.5 * rng.normal());
+  }
+}
+
+/// A module made by `make`, checked with respect to its parameters and its input.
+template <class Make>
+ModuleCase with_input(std::string name, const Shape& input, Make make) {
+  return {std::move(name), to_string(input), [=](std::uint64_t seed) {
+            Rng rng(seed);
+            const auto module = make(rng);
+            redraw(module, rng);
+            return gradcheck(module, random_normal(input, 0, 1, rng), {.seed = seed});
+          }};
+}
+
+/// An attention under a mask; `Call` lets it be a module of one input.
+struct Masked {
+  Attention attention;
+  Mask mask;
+  Tensor operator()(const Tensor& x) const { return attention(x, mask); }
+  void visit(auto&& f) const { f("attention", attention); }
+};
+
+ModuleCase attention(std::string name, const Shape& input, Dim heads, const Mask& mask) {
+  return with_input(std::move(name), input, [=](Rng& rng) {
+    return Masked{Attention(input.dim(-1), heads, rng), mask};
+  });
+}
+
+struct TwoSources {
+  CrossAttention attention;
+  Tensor source;
+  Tensor operator()(const Tensor& x) const { return attention(x, source, padding({3, 5})); }
+  void visit(auto&& f) const {
+    f("attention", attention);
+    f("source", source);
+  }
+};
+
+struct Dropping {
+  Block block;
+  Tensor operator()(const Tensor& x) const {
+    Rng rng(5);
+    return block(x, causal(), Mode::training(rng));
+  }
+  void visit(auto&& f) const { f("block", block); }
+};
+
+const Indices words({2, 5}, {1, 2, 3, 4, 5, 10, 9, 2, 2, 0});
+const Indices next_words({2, 5}, {2, 3, 4, 5, 6, 9, 2, 2, -1, -1});
+
+LanguageModel two_layers(Rng& rng, double dropout) {
+  const LanguageModel model({.vocabulary = 11, .context = 6, .layers = 2, .heads = 2, .width = 8,
+                             .hidden = 12, .dropout = dropout}, rng);
+  redraw(model, rng);
+  return model;
+}
+
+GradcheckReport check_logits(std::uint64_t seed) {
+  Rng rng(seed);
+  const LanguageModel model = two_layers(rng, 0);
+  return gradcheck(model, [&] { return model(words); }, {.seed = seed});
+}
+
+GradcheckReport check_loss(std::uint64_t seed) {
+  Rng rng(seed);
+  const LanguageModel model = two_layers(rng, 0.1);
+  const auto loss = [&] {
+    Rng drops(3);
+    return cross_entropy(model(words, Mode::training(drops)), next_words, -1);
+  };
+  return gradcheck(model, loss, {.seed = seed});
+}
+
+}  // namespace
+
+const std::vector<ModuleCase>& module_cases() {
+  static const std::vector<ModuleCase> cases = {
+      with_input("Linear", {2, 3, 4}, [](Rng& rng) { return Linear(4, 3, rng); }),
+      with_input("Linear without bias", {3, 4},
+                 [](Rng& rng) { return Linear(4, 3, rng, Bias::without); }),
+      {"Embedding", "(2, 5) ids",
+       [](std::uint64_t seed) {
+         Rng rng(seed);
+         const Embedding table(11, 3, rng);
+         return gradcheck(table, [&] { return table(words); }, {.seed = seed});
+       }},
+      with_input("LayerNorm", {2, 3, 5}, [](Rng&) { return LayerNorm(5); }),
+      with_input("MLP", {2, 2, 3}, [](Rng& rng) { return MLP(3, 7, rng); }),
+      attention("Attention one head", {1, 3, 4}, 1, Mask()),
+      attention("Attention causal", {2, 5, 6}, 2, causal()),
+      attention("Attention odd head size", {2, 3, 9}, 3, causal()),
+      attention("Attention window", {1, 5, 4}, 2, causal() & window(2)),
+      attention("Attention padding", {2, 4, 4}, 2, padding({2, 4})),
+      attention("Attention nowhere to look", {1, 3, 4}, 2,
+                custom(3, 3, {true, false, true, false, false, false, false, true, true})),
+      with_input("CrossAttention", {2, 4, 6},
+                 [](Rng& rng) {
+                   return TwoSources{CrossAttention(6, 3, 2, rng),
+                                     parameter(random_normal({2, 5, 3}, 0, 1, rng))};
+                 }),
+      with_input("Block", {2, 3, 4}, [](Rng& rng) { return Block(4, 2, 6, rng); }),
+      with_input("Dropout in a block", {2, 3, 4},
+                 [](Rng& rng) { return Dropping{Block(4, 2, 6, rng, 0.3)}; }),
+      {"LanguageModel logits", "2 layers, (2, 5) ids", check_logits},
+      {"LanguageModel loss", "2 layers, (2, 5) ids", check_loss},
+  };
+  return cases;
+}
+
+}  // namespace fledge::inline FLEDGE_BUILD

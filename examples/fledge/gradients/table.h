@@ -1,0 +1,46 @@
+// The table of gradients: a line per op, module and model, each proved by the oracle of the build.
+//
+// These files are compiled for double (differences) and for Dual, and linked side by side.
+// A new op gets its line in ops.cpp.                                       Next: ops.cpp, modules.cpp.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/gradcheck.h"
+#include "engine/random.h"
+#include "examples/fledge/check_row.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+/// From where an input is drawn.
+enum class Draw {
+  normal,    // both signs
+  positive,  // ½ … 2½
+  apart,     // distinct multiples of ¼ in random order, none of them 0: nothing is near a kink or a tie
+};
+
+struct Input {
+  Shape shape;
+  Draw draw = Draw::normal;
+};
+
+struct OpCase {
+  std::string name;
+  std::vector<Input> inputs;
+  std::function<Tensor(const std::vector<Tensor>&)> f;
+};
+
+struct ModuleCase {
+  std::string name, shapes;
+  std::function<GradcheckReport(std::uint64_t seed)> check;
+};
+
+const std::vector<OpCase>& op_cases();
+const std::vector<ModuleCase>& module_cases();
+
+/// The rows asked for, checked with this build's oracle.
+std::vector<report::CheckRow> check_gradients(const report::CheckRequest& request);
+
+}  // namespace fledge::inline FLEDGE_BUILD
