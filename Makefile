@@ -1,0 +1,82 @@
+# The commands of fledge; `make` alone lists them. CMakeLists.txt says how things are built.
+BUILD ?= build
+PREFIX ?= /usr/local
+NATIVE ?= 1
+FLEDGE_WERROR ?= 0
+ARGS ?=
+
+on_1 = ON
+on_0 = OFF
+OPTIONS = -DFLEDGE_NATIVE=$(on_$(NATIVE)) -DFLEDGE_WERROR=$(on_$(FLEDGE_WERROR))
+
+need = @.ci/install-missing
+built = .ci/build $(BUILD)
+checked = .ci/check
+
+.PHONY: help run test build gradcheck planted asan tsan format lint install clean
+
+help:
+	@echo 'make run         build and run the birds, the main job        (ARGS=--json, --seed N)'
+	@echo 'make test        build everything and pass every test'
+	@echo 'make gradcheck   check the gradient of every op and module    (ARGS="--only softmax")'
+	@echo 'make build       build the libraries and programs in $(BUILD)/'
+	@echo 'make planted     plant known bugs one by one; the checks must catch each (20 minutes)'
+	@echo 'make asan        the tests under AddressSanitizer and UndefinedBehaviorSanitizer'
+	@echo 'make tsan        the tests under ThreadSanitizer'
+	@echo 'make format      lay out the sources with clang-format'
+	@echo 'make lint        clang-format and clang-tidy, without a change to any file'
+	@echo 'make install     install libraries, headers and programs       (PREFIX=$(PREFIX))'
+	@echo 'make clean       remove $(BUILD)/'
+	@echo
+	@echo 'What a command needs and this machine lacks is installed first, and said so.'
+	@echo 'NATIVE=0 builds for any processor of this kind, FLEDGE_WERROR=1 refuses warnings,'
+	@echo 'CXX=clang++ chooses the compiler of a new build folder, BUILD=folder that folder.'
+
+run:
+	$(need) compiler cmake
+	@$(built) "$(OPTIONS)" birds
+	@$(BUILD)/birds $(ARGS)
+
+test:
+	$(need) compiler cmake catch2
+	@$(checked) $(BUILD) "$(OPTIONS) -DFLEDGE_TESTS=ON"
+
+build:
+	$(need) compiler cmake
+	@$(built) "$(OPTIONS)" installed
+
+gradcheck:
+	$(need) compiler cmake
+	@$(built) "$(OPTIONS)" fledge_command
+	@$(BUILD)/fledge gradcheck $(ARGS)
+
+planted:
+	$(need) compiler cmake catch2
+	@$(built) "$(OPTIONS) -DFLEDGE_TESTS=ON" planted
+	@$(BUILD)/tests/planted $(ARGS)
+
+asan:
+	$(need) compiler cmake catch2
+	@$(checked) $(BUILD)/asan "$(OPTIONS) -DFLEDGE_TESTS=ON -DFLEDGE_SANITIZE=address,undefined"
+
+tsan:
+	$(need) compiler cmake catch2
+	@$(checked) $(BUILD)/tsan "$(OPTIONS) -DFLEDGE_TESTS=ON -DFLEDGE_SANITIZE=thread"
+
+format:
+	$(need) clang-format
+	@.ci/lint format
+
+lint:
+	$(need) compiler cmake clang clang-format clang-tidy
+	@.ci/lint check $(BUILD)/lint
+
+install:
+	$(need) compiler cmake
+	@$(built) "$(OPTIONS)" installed
+	@cmake --install $(BUILD) --prefix "$(PREFIX)" >/dev/null
+	@echo 'Installed in $(PREFIX): find_package(fledge) gives fledge::fledge, fledge::fledge64,'
+	@echo 'fledge::fledge_dual; the programs are birds and fledge.'
+
+clean:
+	@if [ -f "$(BUILD)/CMakeCache.txt" ]; then rm -rf "$(BUILD)"; fi

@@ -1,0 +1,58 @@
+// The main job: in "Birds sometimes walk", Q, K and V learn to make walk look at birds.
+//
+// Not here: the four parts, which stand in examples/birds/. Reading order: by_hand.cpp, learning.cpp,
+// corpus.cpp, text_model.cpp, check/check.cpp; story.cpp puts them into words.
+#include <cstdio>
+
+#include "examples/birds/story.h"
+#include "examples/support/options.h"
+
+// Part 4 is compiled for each number type.
+namespace fledge::f64::birds {
+report::ModelCheck check_model(const report::ModelState& state, std::uint64_t seed);
+}
+namespace fledge::dual::birds {
+report::ModelCheck check_model(const report::ModelState& state, std::uint64_t seed);
+}
+
+namespace {
+
+namespace birds = fledge::f32::birds;
+
+void say(const std::string& text) {
+  std::printf("%s\n", text.c_str());
+  std::fflush(stdout);
+}
+
+int run(int argc, char** argv) {
+  fledge::support::Options options("birds", "Makes walk look at birds: by hand, by learning, in a text.");
+  options.flag("--json", "one object on stdout instead of the story");
+  options.seed(1, "of the text model's weights and batches");
+  options.example("birds", "the story, in colour on a terminal");
+  options.example("birds --json --seed 7", "its numbers");
+  options.parse(argc, argv);
+  const bool as_json = options.has("--json");
+  const fledge::support::Paint paint{!as_json && fledge::support::colour_wanted(stdout)};
+
+  const birds::ByHand by_hand = birds::compute_by_hand();
+  if (!as_json) say(words(by_hand, paint));
+  const std::vector<birds::Learned> learning = birds::learn_all();
+  if (!as_json) say(words(learning, paint));
+  const birds::TextStory text = birds::tell_text(options.seed());
+  if (!as_json) say(words(text, paint));
+  const birds::Proof proof{fledge::f64::birds::check_model(text.state, options.seed()),
+                           fledge::dual::birds::check_model(text.state, options.seed())};
+  if (!as_json) say(words(proof, paint));
+  if (as_json) say(json(by_hand, learning, text, proof));
+
+  if (proof.differences.ok && proof.dual.ok) return 0;
+  std::fprintf(stderr, "birds: %s\n",
+               (proof.dual.ok ? proof.differences : proof.dual).text.c_str());
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return fledge::support::run_main("birds", [&] { return run(argc, argv); });
+}

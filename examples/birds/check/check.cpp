@@ -1,0 +1,31 @@
+#include "examples/birds/check/check.h"
+
+#include <algorithm>
+
+#include "nn/gradcheck.h"
+#include "nn/models/language_model.h"
+
+namespace fledge::inline FLEDGE_BUILD::birds {
+
+report::ModelCheck check_model(const report::ModelState& state, std::uint64_t seed) {
+  Rng rng(seed);
+  const LanguageModel model({.vocabulary = state.vocabulary,
+                             .context = state.context,
+                             .layers = state.layers,
+                             .heads = state.heads,
+                             .width = state.width,
+                             .hidden = state.hidden},
+                            rng);
+  const std::vector<Tensor> learned = parameters(model);
+  for (std::size_t p = 0; p < learned.size(); ++p)
+    std::transform(state.parameters.at(p).begin(), state.parameters[p].end(), learned[p].write(),
+                   [](double value) { return Real(value); });
+
+  const Shape shape{state.batch, state.time};
+  const Indices ids(shape, state.ids), targets(shape, state.targets);
+  const GradcheckReport found = gradcheck(
+      model, [&] { return cross_entropy(model(ids), targets, -1); }, {.seed = seed});
+  return {found.elements, found.max_error, found.ok, to_string(found)};
+}
+
+}  // namespace fledge::inline FLEDGE_BUILD::birds

@@ -1,0 +1,93 @@
+#include "examples/birds/learning.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/autograd.h"
+#include "examples/birds/by_hand.h"
+#include "nn/optim/sgd.h"
+
+namespace fledge::inline FLEDGE_BUILD::birds {
+
+namespace {
+
+// W_Q, W_K and W_V, of which some learn.
+struct Projections {
+  Tensor query, key, value;
+
+  explicit Projections(const std::string& learns) {
+    const Array identity({3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1});
+    const auto start = [&](char letter) {
+      const bool learning = learns.find(letter) != std::string::npos;
+      return learning ? parameter(identity.clone()) : Tensor(identity.clone());
+    };
+    query = start('Q');
+    key = start('K');
+    value = start('V');
+  }
+
+  std::vector<Tensor> learning() const {
+    std::vector<Tensor> tensors;
+    for (const Tensor& t : {query, key, value})
+      if (t.needs_grad()) tensors.push_back(t);
+    return tensors;
+  }
+};
+
+struct Result {
+  Tensor weights, association;
+};
+
+Result look(const Projections& w, Objective objective) {
+  const Tensor X = word_vectors();
+  const Tensor q = matmul(X, w.query), k = matmul(X, w.key), v = matmul(X, w.value);
+  const Tensor scores = attention_scores(q, k, causal()) / std::sqrt(3.0);
+  const Tensor weights = softmax(scores, causal());
+  const Tensor walk = slice(attention_mix(weights, v, causal()), 0, 2, 3);
+  const Tensor birds = slice(X, 0, 0, 1);
+  return {weights, objective == Objective::product ? sum(walk * birds)
+                                                   : sum(cosine_similarity(walk, birds))};
+}
+
+Look seen(const Result& result) {
+  Look found;
+  for (Dim j = 0; j < 3; ++j)
+    found.attention[static_cast<std::size_t>(j)] = value_of(result.weights.value().at({2, j}));
+  found.association = result.association.item();
+  return found;
+}
+
+}  // namespace
+
+double product_ceiling() {
+  const Tensor X = word_vectors();
+  return max(matmul(X, transpose(slice(X, 0, 0, 1)))).item();
+}
+
+Learned learn(const std::string& learns, Objective objective, double rate, Dim steps) {
+  const Projections w(learns);
+  Sgd ascent(w.learning(), {.rate = rate});
+  Learned learned{learns, objective, seen(look(w, objective)), {}, {}, steps};
+  for (Dim step = 0; step < steps; ++step) {
+    ascent.zero_grad();
+    backward(-look(w, objective).association);
+    ascent.step();
+  }
+  learned.after = seen(look(w, objective));
+  const bool value_fixed = !w.value.needs_grad();
+  if (objective == Objective::product && value_fixed) learned.ceiling = product_ceiling();
+  return learned;
+}
+
+std::vector<Learned> learn_all() {
+  return {
+      learn("Q", Objective::product, 10, 400),
+      learn("K", Objective::product, 10, 400),
+      learn("Q and K", Objective::product, 10, 400),
+      learn("V", Objective::cosine, 1, 400),
+      learn("Q, K and V", Objective::cosine, 1, 400),
+      learn("Q, K and V", Objective::product, 1, 100),
+  };
+}
+
+}  // namespace fledge::inline FLEDGE_BUILD::birds

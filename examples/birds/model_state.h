@@ -1,0 +1,24 @@
+// The trained model in plain numbers, so that it can be checked in double and in dual numbers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace fledge::report {
+
+struct ModelState {
+  std::int64_t vocabulary = 0, context = 0, layers = 0, heads = 0, width = 0, hidden = 0;
+  std::vector<std::vector<double>> parameters;  // in the order of named_parameters()
+  std::int64_t batch = 0, time = 0;
+  std::vector<std::int64_t> ids, targets;  // (batch, time); target −1: none
+};
+
+struct ModelCheck {
+  std::int64_t elements = 0;
+  double max_error = 0;
+  bool ok = false;
+  std::string text;  // the report in words
+};
+
+}  // namespace fledge::report

@@ -1,0 +1,52 @@
+// The four parts of the birds program and what they found; words for people, JSON for programs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "examples/birds/by_hand.h"
+#include "examples/birds/learning.h"
+#include "examples/birds/model_state.h"
+#include "examples/birds/text_model.h"
+#include "examples/support/terminal.h"
+
+namespace fledge::inline FLEDGE_BUILD::birds {
+
+/// What part 3 found: everything before and after training.
+struct TextStory {
+  struct Seen {
+    Watch pair;
+    Watched before, after;
+  };
+  struct Completed {
+    std::string prompt;
+    Completion before, after;
+  };
+  Dim sentence_count = 0, vocabulary = 0, parameters = 0;
+  Training training;
+  std::vector<Seen> watched;
+  std::vector<Completed> completed;
+  std::vector<double> pattern_before, pattern_after;  // of the first watched sentence
+  report::ModelState state;                           // for the gradient check
+};
+
+/// Trains the model of part 3; depends on the seed alone.
+TextStory tell_text(std::uint64_t seed);
+
+/// What part 4 found, by both oracles.
+struct Proof {
+  report::ModelCheck differences, dual;
+};
+
+/// Each part in words, about 100 columns wide, with colours if the paint is on.
+std::string words(const ByHand& part, support::Paint paint);
+std::string words(const std::vector<Learned>& part, support::Paint paint);
+std::string words(const TextStory& part, support::Paint paint);
+std::string words(const Proof& part, support::Paint paint);
+
+/// All parts as one JSON object.
+std::string json(const ByHand& by_hand, const std::vector<Learned>& learning, const TextStory& text,
+                 const Proof& proof);
+
+}  // namespace fledge::inline FLEDGE_BUILD::birds

@@ -1,0 +1,68 @@
+// The text of --help: purpose, examples, options with their defaults in brackets, exit statuses.
+// At most 80 columns wide; 24 lines hold about ten options.
+#include <algorithm>
+
+#include "examples/support/options.h"
+#include "examples/support/text.h"
+
+namespace fledge::support {
+
+namespace {
+
+constexpr int page = 80;
+
+/// `text` after `lead`, broken between words so that no line is wider than the page.
+std::string paragraph(const std::string& lead, const std::string& text) {
+  const int indent = display_width(lead);
+  std::string lines = lead;
+  int column = indent;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
+    const int width = display_width(word);
+    if (column > indent && column + 1 + width > page) {
+      lines += "\n" + std::string(static_cast<std::size_t>(indent), ' ');
+      column = indent;
+    } else if (column > indent) {
+      lines += ' ';
+      ++column;
+    }
+    lines += word;
+    column += width;
+    begin = end + 1;
+  }
+  return lines + "\n";
+}
+
+/// Pairs in two columns.
+std::string columns(const std::vector<std::pair<std::string, std::string>>& rows) {
+  int left = 0;
+  for (const auto& row : rows) left = std::max(left, display_width(row.first));
+  std::string lines;
+  for (const auto& [name, meaning] : rows)
+    lines += paragraph("  " + pad_right(name, left) + "  ", meaning);
+  return lines;
+}
+
+}  // namespace
+
+std::string Options::help() const {
+  std::string usage = "usage: " + program_ + (options_.empty() ? "" : " [options]");
+  if (most_ > 0) {
+    const std::string many = argument_placeholder_ + (most_ > 1 ? " ..." : "");
+    usage += least_ == 0 ? " [" + many + "]" : " " + many;
+  }
+  std::string lines = paragraph("", purpose_) + "\n" + paragraph("", usage) + "\n";
+  if (!examples_.empty()) lines += columns(examples_) + "\n";
+
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (const Option& option : options_) {
+    const std::string value = option.kind == Kind::flag ? "" : " " + option.placeholder;
+    const std::string fallback = option.fallback.empty() ? "" : " [" + option.fallback + "]";
+    rows.emplace_back(option.name + value, option.help + fallback);
+  }
+  rows.emplace_back("-h, --help", "this text");
+  return lines + columns(rows) + "\nexit status: 0 done, 1 failed, 2 wrong usage\n";
+}
+
+}  // namespace fledge::support

@@ -1,0 +1,101 @@
+// The options of a program or subcommand: declared once, then read, checked and explained.
+//
+// Not here: prompts, configuration files, abbreviations. Key idea: what is refused is refused
+// before any work begins, in two lines: what came, and what to do.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace fledge::support {
+
+/// A wrong use of a program. what() has exactly two lines, whatever was typed:
+///
+///     birds: unknown option '--sede'
+///            did you mean '--seed'? all options: birds --help
+struct UsageError : std::runtime_error {
+  UsageError(std::string_view program, std::string_view problem, std::string_view advice);
+};
+
+/// The user asked for help; what() is the text for stdout.
+struct HelpRequest : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// `--name value` and `--name=value`, in any order; `--` ends the options. Declarations throw
+/// std::logic_error when they contradict each other, so do questions for what was not declared.
+class Options {
+ public:
+  /// The program with its subcommand ("birds", "fledge gradcheck") and its purpose in one sentence.
+  Options(std::string program, std::string purpose);
+
+  Options& flag(std::string name, std::string help);
+  /// A whole number in lowest … highest.
+  Options& integer(std::string name, std::string placeholder, std::int64_t fallback,
+                   std::int64_t lowest, std::int64_t highest, std::string help);
+  /// `--seed N`, any 64-bit number from 0.
+  Options& seed(std::uint64_t fallback, std::string help);
+  /// A text; an empty fallback means that the option may be left out and is not shown in brackets.
+  Options& text(std::string name, std::string placeholder, std::string fallback, std::string help);
+  /// Arguments that are not options, `least` to `most` of them. Without this, none is accepted.
+  Options& arguments(std::string placeholder, std::size_t least, std::size_t most);
+  /// A line of the help: a command and what it does.
+  Options& example(std::string command, std::string meaning);
+
+  /// Reads argv[1] … argv[argc − 1]. Throws HelpRequest for -h or --help anywhere before `--`, and
+  /// UsageError for what was not declared, is given twice, misses its value or has a wrong one.
+  void parse(int argc, const char* const* argv);
+
+  /// Whether the option was given.
+  bool has(std::string_view name) const;
+  std::int64_t integer(std::string_view name) const;
+  std::uint64_t seed() const;
+  const std::string& text(std::string_view name) const;
+  const std::vector<std::string>& arguments() const { return arguments_; }
+
+  std::string help() const;
+
+  /// Throws UsageError in this program's name. Users' words in it should be quoted().
+  [[noreturn]] void refuse(std::string_view problem, std::string_view advice) const;
+
+ private:
+  enum class Kind { flag, integer, seed, text };
+
+  struct Option {
+    Kind kind;
+    std::string name, placeholder, fallback, help;
+    std::int64_t lowest = 0, highest = 0;
+    std::string value = fallback;
+    bool given = false;
+  };
+
+  Options& declare(Option option);
+  const Option* find(std::string_view name) const;
+  const Option& declared(std::string_view name, Kind kind) const;
+  void take(Option& option, std::string_view value) const;
+  void check_number(const Option& option, std::string_view value) const;
+  [[noreturn]] void refuse_option(std::string_view argument) const;
+  [[noreturn]] void refuse_argument(std::string_view argument) const;
+  std::string suggestion(const std::string& name) const;
+  std::string range(const Option& option) const;
+
+  std::string program_, purpose_;
+  std::vector<Option> options_;
+  std::vector<std::pair<std::string, std::string>> examples_;
+  std::string argument_placeholder_;
+  std::size_t least_ = 0, most_ = 0;
+  std::vector<std::string> arguments_;
+};
+
+/// The body of main(): runs `body` and turns what it throws into a message on stderr and an exit
+/// status: HelpRequest 0, UsageError 2, any other error 1. Results that could not be written to
+/// stdout (a full disk) are status 1 with a message, or without one when a pipe's reader has gone.
+int run_main(std::string_view program, const std::function<int()>& body);
+
+}  // namespace fledge::support

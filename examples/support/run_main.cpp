@@ -1,0 +1,64 @@
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <new>
+#include <system_error>
+
+#include "examples/support/options.h"
+#include "examples/support/text.h"
+
+namespace fledge::support {
+
+namespace {
+
+void say(std::string_view program, std::string_view message) {
+  std::fflush(stdout);  // results before the message about them
+  std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(program.size()), program.data(),
+               printable(message).c_str());
+}
+
+/// Whether the reader of stdout has gone. errno cannot tell: the failed write may be long past.
+bool reader_is_gone() {
+  pollfd out{STDOUT_FILENO, POLLOUT, 0};
+  return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
+int guarded(std::string_view program, const std::function<int()>& body) {
+  try {
+    return body();
+  } catch (const HelpRequest& request) {
+    std::fputs(request.what(), stdout);
+    return 0;
+  } catch (const UsageError& error) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "%s\n", error.what());
+    return 2;
+  } catch (const std::bad_alloc&) {
+    say(program, "out of memory");
+  } catch (const std::exception& error) {
+    say(program, error.what());
+  } catch (...) {
+    say(program, "stopped by an error without a message");
+  }
+  return 1;
+}
+
+}  // namespace
+
+int run_main(std::string_view program, const std::function<int()>& body) {
+  const int status = guarded(program, body);
+  errno = 0;
+  const bool flushed = std::fflush(stdout) == 0;
+  if (flushed && !std::ferror(stdout)) return status;
+  const int reason = flushed ? 0 : errno;
+  if (!reader_is_gone()) {
+    std::string message = "cannot write to standard output";
+    if (reason != 0) message += ": " + std::generic_category().message(reason);
+    say(program, message);
+  }
+  return status == 0 ? 1 : status;
+}
+
+}  // namespace fledge::support

@@ -1,0 +1,44 @@
+#include "examples/support/table.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace fledge::support {
+
+void Table::row(std::vector<std::string> cells) {
+  if (cells.size() != columns_.size())
+    throw std::invalid_argument("table: a row of " + std::to_string(columns_.size()) +
+                                " cells: " + std::to_string(cells.size()) + " given");
+  rows_.push_back(std::move(cells));
+}
+
+std::string Table::line(const std::vector<std::string>& cells,
+                        const std::vector<int>& widths) const {
+  std::string text;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (i > 0) text += "  ";
+    text += columns_[i].align == Align::right ? pad_left(cells[i], widths[i])
+                                              : pad_right(cells[i], widths[i]);
+  }
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text + "\n";
+}
+
+std::string Table::text(bool unicode, Paint paint) const {
+  std::vector<std::string> titles, rules;
+  std::vector<int> widths;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    int width = display_width(columns_[i].title);
+    for (const auto& cells : rows_) width = std::max(width, display_width(cells[i]));
+    std::string rule;
+    for (int column = 0; column < width; ++column) rule += unicode ? "─" : "-";
+    titles.push_back(paint.bold(columns_[i].title));
+    rules.push_back(paint.dim(rule));
+    widths.push_back(width);
+  }
+  std::string lines = line(titles, widths) + line(rules, widths);
+  for (const auto& cells : rows_) lines += line(cells, widths);
+  return lines;
+}
+
+}  // namespace fledge::support

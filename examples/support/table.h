@@ -1,0 +1,38 @@
+// A table in plain text: a header, a rule, rows; every column as wide as its widest cell.
+//
+// Not here: wrapping. Key idea: cells may carry the colours of Paint, which take no room; users'
+// text must have passed through printable() first.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "examples/support/terminal.h"
+
+namespace fledge::support {
+
+class Table {
+ public:
+  enum class Align { left, right };
+
+  struct Column {
+    std::string title;
+    Align align = Align::left;
+  };
+
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  /// Throws std::invalid_argument unless there is one cell per column.
+  void row(std::vector<std::string> cells);
+
+  /// Two spaces between columns, none at the ends of lines, a newline after each.
+  std::string text(bool unicode = unicode_wanted(), Paint paint = {}) const;
+
+ private:
+  std::string line(const std::vector<std::string>& cells, const std::vector<int>& widths) const;
+
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace fledge::support

@@ -1,0 +1,161 @@
+#include "examples/support/text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "nn/io/utf8.h"
+
+namespace fledge::support {
+
+namespace {
+
+struct Range {
+  char32_t first, last;
+};
+
+template <std::size_t N>
+bool within(char32_t c, const std::array<Range, N>& ranges) {
+  return std::any_of(ranges.begin(), ranges.end(),
+                     [c](Range range) { return range.first <= c && c <= range.last; });
+}
+
+// Marks that turn or isolate the direction of writing (UAX 9), and line separators.
+constexpr std::array<Range, 5> misleading{
+    {{0x061C, 0x061C}, {0x200E, 0x200F}, {0x2028, 0x202E}, {0x2066, 0x2069}, {0xFEFF, 0xFEFF}}};
+
+// Unicode 15: categories Mn, Me and Cf of the scripts in common use, vowels of conjoining Hangul.
+constexpr std::array<Range, 30> combining{
+    {{0x0300, 0x036F}, {0x0483, 0x0489}, {0x0591, 0x05BD}, {0x05C1, 0x05C2}, {0x05C4, 0x05C5},
+     {0x0610, 0x061A}, {0x064B, 0x065F}, {0x0670, 0x0670}, {0x06D6, 0x06DC}, {0x06DF, 0x06E4},
+     {0x06E7, 0x06E8}, {0x06EA, 0x06ED}, {0x0900, 0x0902}, {0x093C, 0x093C}, {0x0941, 0x0948},
+     {0x094D, 0x094D}, {0x0951, 0x0957}, {0x0E31, 0x0E31}, {0x0E34, 0x0E3A}, {0x0E47, 0x0E4E},
+     {0x1160, 0x11FF}, {0x1AB0, 0x1AFF}, {0x1DC0, 0x1DFF}, {0x200B, 0x200F}, {0x2028, 0x202E},
+     {0x2060, 0x2064}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}, {0xE0100, 0xE01EF}}};
+
+// UAX 11, classes W and F, and pictures shown two columns wide.
+constexpr std::array<Range, 14> wide{{{0x1100, 0x115F},
+                                      {0x2E80, 0x303E},
+                                      {0x3041, 0x33FF},
+                                      {0x3400, 0x4DBF},
+                                      {0x4E00, 0xA4CF},
+                                      {0xA960, 0xA97F},
+                                      {0xAC00, 0xD7A3},
+                                      {0xF900, 0xFAFF},
+                                      {0xFE30, 0xFE6F},
+                                      {0xFF01, 0xFF60},
+                                      {0xFFE0, 0xFFE6},
+                                      {0x1F300, 0x1F64F},
+                                      {0x1F680, 0x1FAFF},
+                                      {0x20000, 0x3FFFD}}};
+
+int width_of(char32_t c) { return within(c, combining) ? 0 : within(c, wide) ? 2 : 1; }
+
+/// The bytes of a colour ESC [ … m that starts at `at`, 0 when there is none.
+std::size_t colour_at(std::string_view text, std::size_t at) {
+  if (text.substr(at, 2) != "\x1b[") return 0;
+  const std::size_t end = text.find_first_not_of("0123456789;", at + 2);
+  return end != std::string_view::npos && text[end] == 'm' ? end + 1 - at : 0;
+}
+
+/// Slips between two words: letters more, less or other, and neighbours exchanged (optimal string
+/// alignment), one row of the table after another.
+std::size_t slips(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) above[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t other = a[i - 1] == b[j - 1] ? 0 : 1;
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + other});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+    before.swap(above);
+    above.swap(row);
+  }
+  return above[b.size()];
+}
+
+std::string spaces(int count) {
+  return std::string(static_cast<std::size_t>(std::max(count, 0)), ' ');
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  constexpr std::string_view hex = "0123456789abcdef";
+  std::string shown;
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint point = code_point_at(text, at);
+    const std::string_view bytes = text.substr(at, point.bytes);
+    const char32_t c = point.value;
+    if (point.valid && c >= 0x20 && (c < 0x7F || c > 0x9F) && !within(c, misleading)) {
+      shown += bytes;
+    } else {
+      for (const char byte : bytes) {
+        const auto value = static_cast<unsigned char>(byte);
+        shown += {'\\', 'x', hex[value >> 4], hex[value & 0xF]};
+      }
+    }
+    at += point.bytes;
+  }
+  return shown;
+}
+
+int display_width(std::string_view text) {
+  int columns = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    if (const std::size_t colour = colour_at(text, at); colour > 0) {
+      at += colour;
+      continue;
+    }
+    const CodePoint point = code_point_at(text, at);
+    columns += width_of(point.value);
+    at += point.bytes;
+  }
+  return columns;
+}
+
+std::string cut(std::string_view text, int columns, std::string_view ellipsis) {
+  constexpr int marks_a_column = 4;  // Thai and Hebrew stack up to three on a letter
+  const int room = columns - display_width(ellipsis);
+  std::size_t kept = 0, at = 0;
+  for (int width = 0, points = 0; at < text.size(); ++points) {
+    const CodePoint point = code_point_at(text, at);
+    width += width_of(point.value);
+    if (width > columns || points >= marks_a_column * columns) break;
+    at += point.bytes;
+    if (width <= room) kept = at;
+  }
+  if (at >= text.size()) return std::string(text);
+  if (room < 0) return "";
+  return std::string(text.substr(0, kept)).append(ellipsis);
+}
+
+std::string pad_left(std::string_view text, int columns) {
+  return spaces(columns - display_width(text)).append(text);
+}
+
+std::string pad_right(std::string_view text, int columns) {
+  return std::string(text) + spaces(columns - display_width(text));
+}
+
+std::string quoted(std::string_view text) { return "'" + cut(printable(text), 80, "...") + "'"; }
+
+std::string closest(std::string_view word, const std::vector<std::string>& known) {
+  const std::string* best = nullptr;
+  std::size_t fewest = 0;
+  for (const std::string& candidate : known) {
+    if (word.size() > 2 * candidate.size() + 2) continue;
+    const bool beginning = word.size() >= 2 && std::string_view(candidate).starts_with(word);
+    const std::size_t count = beginning ? 1 : slips(word, candidate);
+    const std::size_t allowed = std::max<std::size_t>(1, candidate.size() / 3);
+    if (count > allowed || count >= candidate.size() || (best && count >= fewest)) continue;
+    best = &candidate;
+    fewest = count;
+  }
+  return best ? *best : "";
+}
+
+}  // namespace fledge::support

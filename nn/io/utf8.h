@@ -1,0 +1,42 @@
+// UTF-8, read one code point at a time.
+//
+// Not here: normal forms, case, display widths. Key idea: what is not UTF-8 is never skipped in
+// silence; it comes back as U+FFFD, marked, with the number of bytes it took. Next: json.h.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace fledge {
+
+struct CodePoint {
+  char32_t value;     // U+FFFD when not valid
+  std::size_t bytes;  // at least 1: where the next one starts
+  bool valid;
+};
+
+/// The code point that starts at text[at], at < text.size(). Overlong forms, surrogates, values
+/// over U+10FFFF and truncated sequences are not valid; as much is taken as could have begun a
+/// valid sequence (Unicode 15, section 3.9, table 3-7 and "maximal subpart").
+inline CodePoint code_point_at(std::string_view text, std::size_t at) {
+  const auto byte = [text](std::size_t i) -> unsigned {
+    return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
+  };
+  const unsigned lead = byte(at);
+  if (lead < 0x80) return {lead, 1, true};
+  if (lead < 0xC2 || lead > 0xF4) return {0xFFFD, 1, false};
+  const std::size_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+  char32_t value = lead & (0x7Fu >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    const unsigned next = byte(at + i);
+    if (next < low || next > high) return {0xFFFD, i, false};
+    value = value << 6 | (next & 0x3Fu);
+    low = 0x80;
+    high = 0xBF;
+  }
+  return {value, length, true};
+}
+
+}  // namespace fledge

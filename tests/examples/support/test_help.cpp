@@ -1,0 +1,65 @@
+#include <sstream>
+
+#include "examples/support/options.h"
+#include "examples/support/text.h"
+#include "tests/support/catch.h"
+
+using namespace fledge::support;
+
+TEST_CASE("help: purpose, examples, options with their defaults") {
+  Options options("birds", "Q, K and V learn to raise the association of walk with birds.");
+  options.example("birds", "the whole tour")
+      .example("birds --json", "the same, for programs")
+      .flag("--json", "results as one JSON object")
+      .seed(1, "seed of all random numbers")
+      .text("--only", "NAME", "", "one part alone");
+  CHECK(options.help() ==
+        "Q, K and V learn to raise the association of walk with birds.\n"
+        "\n"
+        "usage: birds [options]\n"
+        "\n"
+        "  birds         the whole tour\n"
+        "  birds --json  the same, for programs\n"
+        "\n"
+        "  --json       results as one JSON object\n"
+        "  --seed N     seed of all random numbers [1]\n"
+        "  --only NAME  one part alone\n"
+        "  -h, --help   this text\n"
+        "\n"
+        "exit status: 0 done, 1 failed, 2 wrong usage\n");
+}
+
+TEST_CASE("help: the usage line shows the arguments") {
+  const auto usage = [](std::size_t least, std::size_t most) {
+    const std::string help = Options("show", "Shows.").arguments("FILE", least, most).help();
+    const std::size_t begin = help.find("usage: ");
+    return help.substr(begin, help.find('\n', begin) - begin);
+  };
+  CHECK(usage(1, 1) == "usage: show FILE");
+  CHECK(usage(0, 1) == "usage: show [FILE]");
+  CHECK(usage(1, 9) == "usage: show FILE ...");
+  CHECK(usage(0, 9) == "usage: show [FILE ...]");
+}
+
+TEST_CASE("help: ten options fit on a page of 24 lines of 80 columns, long texts are broken") {
+  Options options(
+      "fledge gradcheck",
+      "Checks every gradient of every operation, of every module and of a whole model of "
+      "two layers, with two oracles.");
+  options.example("fledge gradcheck", "everything, in half a minute");
+  for (int i = 0; i < 9; ++i)
+    options.integer("--option-" + std::to_string(i), "N", i, 0, 9, "what this one changes");
+  options.text("--one-more", "NAME", "x",
+               "a longer explanation that has to be broken between words because it is wider than "
+               "a terminal");
+  std::istringstream lines(options.help());
+  std::string line;
+  int count = 0;
+  for (; std::getline(lines, line); ++count) {
+    CHECK(display_width(line) <= 80);
+    CHECK((line.empty() || line.back() != ' '));
+  }
+  CHECK(count <= 24);
+  CHECK_THAT(options.help(), ContainsSubstring("explanation that has to be broken between words\n"
+                                               "                   because"));
+}

@@ -1,0 +1,106 @@
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <new>
+
+#include "examples/support/options.h"
+#include "tests/support/catch.h"
+#include "tests/support/process.h"
+
+using namespace fledge::support;
+using fledge::testing::Result;
+using fledge::testing::run_here;
+
+namespace {
+
+Result main_with(const std::function<int()>& body, const char* out_path = nullptr) {
+  return run_here([&] { return run_main("birds", body); }, out_path);
+}
+
+int print(const char* text) {
+  std::fputs(text, stdout);
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("run_main: the body's status and output") {
+  const Result done = main_with([] { return print("done\n"); });
+  CHECK(done.status == 0);
+  CHECK(done.out == "done\n");
+  CHECK(done.err.empty());
+  CHECK(main_with([] { return 4; }).status == 4);
+}
+
+TEST_CASE("run_main: help goes to stdout, a wrong use to stderr") {
+  const auto parse = [](const char* argument) {
+    return [argument] {
+      const char* argv[] = {"birds", argument};
+      Options("birds", "Sings.").parse(2, argv);
+      return 0;
+    };
+  };
+  const Result help = main_with(parse("--help"));
+  CHECK(help.status == 0);
+  CHECK(help.out == Options("birds", "Sings.").help());
+  CHECK(help.err.empty());
+  const Result wrong = main_with(parse("--sing"));
+  CHECK(wrong.status == 2);
+  CHECK(wrong.out.empty());
+  CHECK(wrong.err == "birds: unknown option '--sing'\n       see 'birds --help'\n");
+}
+
+TEST_CASE("run_main: an error is one harmless line") {
+  const auto failing = [](const auto& error) {
+    return main_with([&error]() -> int { throw error; });
+  };
+  const Result failed = failing(std::runtime_error("matmul: (2, 3)\x1b[2J\nand (4, 5)"));
+  CHECK(failed.status == 1);
+  CHECK(failed.out.empty());
+  CHECK(failed.err == "birds: matmul: (2, 3)\\x1b[2J\\x0aand (4, 5)\n");
+  CHECK(failing(std::bad_alloc()).err == "birds: out of memory\n");
+  CHECK(failing(std::bad_alloc()).status == 1);
+  CHECK(failing(42).status == 1);
+  CHECK(failing(42).err == "birds: stopped by an error without a message\n");
+  const Result half = main_with([]() -> int {
+    dup2(STDOUT_FILENO, STDERR_FILENO);  // the order in one file
+    print("half, ");
+    throw std::runtime_error("then this");
+  });
+  CHECK(half.out == "half, birds: then this\n");
+}
+
+TEST_CASE("run_main: results that cannot be written are a failure") {
+  const Result closed = main_with([] {
+    close(STDOUT_FILENO);
+    return print("x");
+  });
+  CHECK(closed.status == 1);
+  CHECK_THAT(closed.err, StartsWith("birds: cannot write to standard output: "));
+  if (access("/dev/full", W_OK) != 0) return;  // Linux and NetBSD have it
+  const Result small = main_with([] { return print("x"); }, "/dev/full");
+  CHECK(small.status == 1);
+  CHECK_THAT(small.err, StartsWith("birds: cannot write to standard output: "));
+  const std::string much(1000000, 'x');
+  const Result large = main_with([&] { return print(much.c_str()); }, "/dev/full");
+  CHECK(large.status == 1);
+  CHECK_THAT(large.err, StartsWith("birds: cannot write to standard output"));
+  CHECK(main_with([] { return print("x") + 3; }, "/dev/full").status == 3);
+  CHECK(main_with([] { return 0; }, "/dev/full").status == 0);
+}
+
+TEST_CASE("run_main: a reader that has gone is no news") {
+  for (const std::size_t size : {std::size_t{1}, std::size_t{1000000}}) {
+    const Result result = main_with([size] {
+      std::signal(SIGPIPE, SIG_IGN);
+      int ends[2];
+      if (pipe(ends) != 0 || dup2(ends[1], STDOUT_FILENO) < 0) return 99;
+      close(ends[0]);
+      return print(std::string(size, 'x').c_str());
+    });
+    CHECK(result.status == 1);
+    CHECK(result.err.empty());
+  }
+}

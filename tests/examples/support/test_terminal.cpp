@@ -1,0 +1,161 @@
+#include "examples/support/terminal.h"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <optional>
+
+#include "tests/support/catch.h"
+
+using namespace fledge::support;
+
+namespace {
+
+/// Sets environment variables (or removes them), and puts back what was there.
+class Variables {
+ public:
+  explicit Variables(const std::map<std::string, std::optional<std::string>>& values) {
+    for (const auto& [name, value] : values) {
+      const char* old = std::getenv(name.c_str());
+      before_[name] = old ? std::optional<std::string>(old) : std::nullopt;
+      put(name, value);
+    }
+  }
+  ~Variables() {
+    for (const auto& [name, value] : before_) put(name, value);
+  }
+  Variables(const Variables&) = delete;
+  Variables& operator=(const Variables&) = delete;
+
+ private:
+  static void put(const std::string& name, const std::optional<std::string>& value) {
+    value ? setenv(name.c_str(), value->c_str(), 1) : unsetenv(name.c_str());
+  }
+  std::map<std::string, std::optional<std::string>> before_;
+};
+
+/// A pseudo terminal, seen from the program's side.
+class Terminal {
+ public:
+  Terminal() : other_end_(posix_openpt(O_RDWR | O_NOCTTY)) {
+    REQUIRE(other_end_ >= 0);
+    REQUIRE(grantpt(other_end_) == 0);
+    REQUIRE(unlockpt(other_end_) == 0);
+    stream = fdopen(open(ptsname(other_end_), O_RDWR | O_NOCTTY), "w");
+    REQUIRE(stream != nullptr);
+  }
+  ~Terminal() {
+    std::fclose(stream);
+    close(other_end_);
+  }
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  void resize(unsigned short columns) const {
+    winsize size{};
+    size.ws_col = columns;
+    REQUIRE(ioctl(fileno(stream), TIOCSWINSZ, &size) == 0);
+  }
+
+  std::FILE* stream = nullptr;
+
+ private:
+  int other_end_;
+};
+
+}  // namespace
+
+TEST_CASE("is_terminal: a terminal is one, a file and nothing are none") {
+  const Terminal terminal;
+  CHECK(is_terminal(terminal.stream));
+  std::FILE* file = std::tmpfile();
+  CHECK_FALSE(is_terminal(file));
+  std::fclose(file);
+  CHECK_FALSE(is_terminal(nullptr));
+}
+
+TEST_CASE("colour_wanted: the user's wish, then the stream") {
+  const Terminal terminal;
+  std::FILE* file = std::tmpfile();
+  const Variables none{{{"NO_COLOR", {}}, {"FORCE_COLOR", {}}, {"TERM", "xterm-256color"}}};
+  CHECK(colour_wanted(terminal.stream));
+  CHECK_FALSE(colour_wanted(file));
+  {
+    const Variables no{{{"NO_COLOR", "1"}}};
+    CHECK_FALSE(colour_wanted(terminal.stream));
+  }
+  {
+    const Variables empty{{{"NO_COLOR", ""}, {"FORCE_COLOR", ""}}};
+    CHECK(colour_wanted(terminal.stream));
+    CHECK_FALSE(colour_wanted(file));
+  }
+  {
+    const Variables force{{{"FORCE_COLOR", "1"}}};
+    CHECK(colour_wanted(file));
+    const Variables both{{{"NO_COLOR", "0"}}};
+    CHECK_FALSE(colour_wanted(file));
+    CHECK_FALSE(colour_wanted(terminal.stream));
+  }
+  for (const auto& kind : {std::optional<std::string>("dumb"), std::optional<std::string>(""),
+                           std::optional<std::string>()}) {
+    const Variables term{{{"TERM", kind}}};
+    CHECK_FALSE(colour_wanted(terminal.stream));
+  }
+  std::fclose(file);
+}
+
+TEST_CASE("unicode_wanted: the first locale variable that says anything decides") {
+  const Variables none{{{"LC_ALL", {}}, {"LC_CTYPE", {}}, {"LANG", {}}}};
+  CHECK_FALSE(unicode_wanted());
+  {
+    const Variables language{{{"LANG", "de_DE.UTF-8"}}};
+    CHECK(unicode_wanted());
+    const Variables type{{{"LC_CTYPE", "C"}}};
+    CHECK_FALSE(unicode_wanted());
+    const Variables all{{{"LC_ALL", "C.utf8"}}};
+    CHECK(unicode_wanted());
+    const Variables empty{{{"LC_ALL", ""}, {"LC_CTYPE", ""}}};
+    CHECK(unicode_wanted());
+  }
+  const Variables latin{{{"LANG", "de_DE.ISO-8859-1"}}};
+  CHECK_FALSE(unicode_wanted());
+}
+
+TEST_CASE("terminal_width: the terminal, COLUMNS, 80; within 20 and 200") {
+  const Terminal terminal;
+  std::FILE* file = std::tmpfile();
+  const Variables none{{{"COLUMNS", {}}}};
+  terminal.resize(93);
+  CHECK(terminal_width(terminal.stream) == 93);
+  terminal.resize(5);
+  CHECK(terminal_width(terminal.stream) == 20);
+  terminal.resize(3000);
+  CHECK(terminal_width(terminal.stream) == 200);
+  CHECK(terminal_width(file) == 80);
+  const Variables columns{{{"COLUMNS", "100"}}};
+  CHECK(terminal_width(terminal.stream) == 200);
+  terminal.resize(0);
+  CHECK(terminal_width(terminal.stream) == 100);
+  CHECK(terminal_width(file) == 100);
+  for (const char* nonsense :
+       {"", "x", "100x", " 100", "-100", "0", "99999999999999999999", "0x40"}) {
+    const Variables wrong{{{"COLUMNS", nonsense}}};
+    CHECK(terminal_width(file) == 80);
+  }
+  std::fclose(file);
+}
+
+TEST_CASE("Paint: colours when on, the text itself when off") {
+  const Paint on{true}, off;
+  CHECK(off.bold("x") + off.good("y") == "xy");
+  CHECK(on.bold("").empty());
+  CHECK(on.bold("x") == "\x1b[1mx\x1b[22m");
+  CHECK(on.bold(on.bad("x") + "y") == "\x1b[1m\x1b[38;5;166mx\x1b[39my\x1b[22m");
+  for (const std::string& text :
+       {on.bold("ä鳥"), on.dim("ä鳥"), on.good("ä鳥"), on.bad("ä鳥"), on.accent("ä鳥")})
+    CHECK(display_width(text) == 3);
+  CHECK(on.good("x") != on.bad("x"));
+}

@@ -1,0 +1,102 @@
+// Arrays for tests: made, and compared bit for bit, number for number or to a tolerance.
+//
+// A comparison is written CHECK(same_bits(found, expected)); when it fails its text says where, with
+// both numbers. No tolerance lets a NaN pass.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <ostream>
+#include <string>
+
+#include "engine/array.h"
+#include "engine/errors.h"
+#include "engine/random.h"
+
+namespace tests {
+
+using namespace fledge;
+
+/// What rounding may do to a short computation: 1e-5 in float, 1e-12 in double and Dual.
+inline constexpr double rounding = sizeof(Real) == sizeof(float) ? 1e-5 : 1e-12;
+
+/// True, or the sentence that says why not.
+struct Verdict {
+  std::string difference;
+  explicit operator bool() const { return difference.empty(); }
+  friend std::ostream& operator<<(std::ostream& out, const Verdict& verdict) {
+    return out << (verdict ? "equal" : verdict.difference);
+  }
+};
+
+/// All digits, and in the dual build the tangent too.
+inline std::string digits(Real x) {
+  char text[80];
+#if defined(FLEDGE_DUAL)
+  std::snprintf(text, sizeof text, "%.17g (tangent %.17g)", x.value, x.tangent);
+#else
+  std::snprintf(text, sizeof text, "%.17g", value_of(x));
+#endif
+  return text;
+}
+
+/// The first element at which `agree(found, expected)` is false.
+template <class Agree>
+Verdict compare(const Array& found, const Array& expected, Agree agree) {
+  if (!found.exists() || !expected.exists()) return {"an array that does not exist"};
+  if (!(found.shape() == expected.shape()))
+    return {"shape " + to_string(found.shape()) + ", expected " + to_string(expected.shape())};
+  for (Dim i = 0; i < found.size(); ++i) {
+    if (agree(found[i], expected[i])) continue;
+    return {"element " + std::to_string(i) + " of shape " + to_string(found.shape()) + " is " +
+            digits(found[i]) + ", expected " + digits(expected[i])};
+  }
+  return {};
+}
+
+/// The same shape and the same bits: -0 is not 0, and a NaN is its own bits only.
+inline Verdict same_bits(const Array& found, const Array& expected) {
+  return compare(found, expected,
+                 [](Real f, Real e) { return std::memcmp(&f, &e, sizeof(Real)) == 0; });
+}
+
+/// The same shape and the same numbers: a NaN is any NaN, -0 is 0.
+inline Verdict same_numbers(const Array& found, const Array& expected) {
+  return compare(found, expected,
+                 [](Real f, Real e) { return f == e || (isnan(f) && isnan(e)); });
+}
+
+/// The same shape and |found − expected| ≤ tolerance·max(1, |expected|); infinities equal themselves.
+inline Verdict close(const Array& found, const Array& expected, double tolerance = rounding) {
+  return compare(found, expected, [tolerance](Real f, Real e) {
+    const double a = value_of(f), b = value_of(e);
+    return a == b || std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b));
+  });
+}
+
+/// 1, 2, 3, … row by row.
+inline Array counting(const Shape& shape) {
+  Array x(shape);
+  Real* to = x.write();
+  for (Dim i = 0; i < x.size(); ++i) to[i] = real(i + 1);
+  return x;
+}
+
+/// Uniform in [low, high).
+inline Array uniform(const Shape& shape, std::uint64_t seed, double low = -2, double high = 2) {
+  Rng rng(seed);
+  return random_uniform(shape, low, high, rng);
+}
+
+/// Whole numbers from −9 to 9: sums and products of them are exact in every build.
+inline Array integers(const Shape& shape, std::uint64_t seed) {
+  Rng rng(seed);
+  Array x(shape);
+  Real* to = x.write();
+  for (Dim i = 0; i < x.size(); ++i) to[i] = real(rng.below(19) - 9);
+  return x;
+}
+
+}  // namespace tests
