@@ -22,12 +22,13 @@ std::string ratio_text(double ratio) {
   if (near(ratio, 2, 0)) return text + "a contribution is counted twice";
   if (near(ratio, 0.5, 0)) return text + "one of two equal contributions is lost";
   if (near(ratio, -1, 0)) return text + "a sign is wrong";
-  const double squared = ratio > 1 ? ratio * ratio : 1 / (ratio * ratio);
-  if (near(squared, std::round(squared), 0) && squared > 1.5 && squared <= 4096)
-    return text + "a scale such as 1/sqrt(" + std::to_string(std::lround(squared)) +
-           ") is lost or applied twice";
-  if (near(ratio, std::round(ratio), 0) || near(1 / ratio, std::round(1 / ratio), 0))
-    return text + "a division by a count, such as the one in a mean, is lost or doubled";
+  const double larger = std::max(std::abs(ratio), 1 / std::abs(ratio)), squared = larger * larger;
+  const std::string root = "1/sqrt(" + std::to_string(std::lround(squared)) + ")";
+  if (near(larger, std::round(larger), 0))
+    return text + "a factor or a count of " + std::to_string(std::lround(larger)) + ", or a scale of " +
+           root + ", is lost or applied twice";
+  if (near(squared, std::round(squared), 0) && squared <= 4096)
+    return text + "a scale such as " + root + " is lost or applied twice";
   return text + "a constant factor is wrong";
 }
 
