@@ -45,8 +45,8 @@ Real Array::at(std::initializer_list<Dim> indices) const {
   Dim position = 0;
   int axis = 0;
   for (const Dim index : indices) {
-    require<ValueError>(index >= 0 && index < shape_[axis], "at", "index ", index, " of axis ", axis,
-                        " is outside shape ", shape_);
+    require<ValueError>(index >= 0 && index < shape_[axis], "at", "index ", index, " of axis ",
+                        axis, " is outside shape ", shape_);
     position = position * shape_[axis++] + index;
   }
   return block_[position];
@@ -58,9 +58,10 @@ Real Array::item() const {
 }
 
 Real* Array::write() {
-  require<GraphError>(alone(), "write",
-                      "these values are shared, with a graph that still needs them or with another "
-                      "Array: run backward() or drop the result first, and keep copies with clone()");
+  require<GraphError>(
+      alone(), "write",
+      "these values are shared, with a graph that still needs them or with another "
+      "Array: run backward() or drop the result first, and keep copies with clone()");
   return block_.get();
 }
 

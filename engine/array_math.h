@@ -29,8 +29,8 @@ class BroadcastRows {
  public:
   BroadcastRows(const Shape& a, const Shape& b, const Shape& out);
 
-  Dim rows, length;     // of the result
-  Dim step_a, step_b;   // 1, or 0 where the last axis is stretched
+  Dim rows, length;    // of the result
+  Dim step_a, step_b;  // 1, or 0 where the last axis is stretched
   Dim at_a = 0, at_b = 0;
   void next();
 

@@ -132,7 +132,8 @@ class Pass {
     for (Edge& edge : edges) {
       if (!edge.input->incoming.exists()) push(edge.input);
       edge.pull(*edge.input, dy);
-      require(edge.input->incoming.exists(), "backward", "a rule of '", node->op, "' gave no gradient");
+      require(edge.input->incoming.exists(), "backward", "a rule of '", node->op,
+              "' gave no gradient");
     }
   }
 

@@ -46,9 +46,9 @@ struct Node {
   std::string_view op;  // a literal: names outlive every graph
   Shape shape;
   std::vector<Edge> edges;
-  Array incoming;        // ∂L/∂this, still being summed: set only while backward() runs
-  Array grad;            // ∂L/∂this, finished and kept: leaves, and whoever asked with keep_grad()
-  Array value;           // of a leaf only
+  Array incoming;  // ∂L/∂this, still being summed: set only while backward() runs
+  Array grad;      // ∂L/∂this, finished and kept: leaves, and whoever asked with keep_grad()
+  Array value;     // of a leaf only
   bool leaf = false;
   bool keeps_grad = false;
   bool released = false;  // backward() has passed and freed the rules
@@ -72,17 +72,16 @@ class NoGrad {
 /// "with respect to x": rule(dy) returns dx, of x's shape or of the shape x was broadcast to.
 /// If x wants no gradient the rule dies here, and with it every array it captured.
 template <class Rule>
-  requires std::is_invocable_r_v<Array, Rule, const Array&>
-Edge wrt(const Tensor& x, Rule rule) {
+requires std::is_invocable_r_v<Array, Rule, const Array&> Edge wrt(const Tensor& x, Rule rule) {
   if (!x.needs_grad() || !recording()) return {};
-  return {x.node(), [rule = std::move(rule)](Node& input, const Array& dy) { input.receive(rule(dy)); }};
+  return {x.node(),
+          [rule = std::move(rule)](Node& input, const Array& dy) { input.receive(rule(dy)); }};
 }
 
 /// The same for rules that touch few elements of dx: rule(dy, dx) adds into dx, which starts at zero
 /// or at what other users of x have contributed. A row lookup then need not make a table of zeros.
 template <class Rule>
-  requires std::invocable<Rule, const Array&, Real*>
-Edge wrt_adding(const Tensor& x, Rule rule) {
+requires std::invocable<Rule, const Array&, Real*> Edge wrt_adding(const Tensor& x, Rule rule) {
   if (!x.needs_grad() || !recording()) return {};
   return {x.node(), [rule = std::move(rule)](Node& input, const Array& dy) {
             rule(dy, input.incoming_to_add_into().write());

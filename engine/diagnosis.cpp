@@ -25,8 +25,8 @@ std::string ratio_text(double ratio) {
   const double larger = std::max(std::abs(ratio), 1 / std::abs(ratio)), squared = larger * larger;
   const std::string root = "1/sqrt(" + std::to_string(std::lround(squared)) + ")";
   if (near(larger, std::round(larger), 0))
-    return text + "a factor or a count of " + std::to_string(std::lround(larger)) + ", or a scale of " +
-           root + ", is lost or applied twice";
+    return text + "a factor or a count of " + std::to_string(std::lround(larger)) +
+           ", or a scale of " + root + ", is lost or applied twice";
   if (near(squared, std::round(squared), 0) && squared <= 4096)
     return text + "a scale such as " + root + " is lost or applied twice";
   return text + "a constant factor is wrong";
@@ -76,12 +76,14 @@ std::string stretch_text(int axis, const std::vector<bool>& wrong) {
   const auto begin_at = first - wrong.begin(), end_at = end - wrong.begin();
   if (first == wrong.begin() && end == wrong.end()) return "";
   const std::string where = "along axis " + std::to_string(axis) + " only positions " +
-                            std::to_string(begin_at) + " to " + std::to_string(end_at - 1) + " of " +
-                            std::to_string(wrong.size()) + " are wrong: ";
+                            std::to_string(begin_at) + " to " + std::to_string(end_at - 1) +
+                            " of " + std::to_string(wrong.size()) + " are wrong: ";
   if (first == wrong.begin())
-    return where + "only early positions; contributions of later positions are missing, as when "
-                   "keys and values of the past get no gradient";
-  if (end == wrong.end()) return where + "only late positions; a loop ends too early or a tail is skipped";
+    return where +
+           "only early positions; contributions of later positions are missing, as when "
+           "keys and values of the past get no gradient";
+  if (end == wrong.end())
+    return where + "only late positions; a loop ends too early or a tail is skipped";
   return where + "an index or an offset is off";
 }
 

@@ -43,13 +43,12 @@ inline void append(std::string& text, double part) {
   text += digits;
 }
 template <class T>
-  requires std::is_integral_v<T>
-void append(std::string& text, T part) {
-  text += std::to_string(part);
-}
+requires std::is_integral_v<T>
+void append(std::string& text, T part) { text += std::to_string(part); }
 template <class T>
-  requires(std::is_class_v<T> && !std::is_convertible_v<T, std::string_view>)
-void append(std::string& text, const T& part) {
+requires(std::is_class_v<T> &&
+         !std::is_convertible_v<T, std::string_view>) void append(std::string& text,
+                                                                  const T& part) {
   text += to_string(part);
 }
 

@@ -60,7 +60,8 @@ class Check {
     NoGrad no_grad;
     const Array first = f_().value(), again = f_().value();
     if (first.size() == 0) return fail("nothing to compare: the output has no elements");
-    if (!all_finite(first)) return fail("the output is not finite: choose inputs inside the domain");
+    if (!all_finite(first))
+      return fail("the output is not finite: choose inputs inside the domain");
     if (first.shape() != again.shape() || to_vector(first) != to_vector(again))
       return fail("the function gives another value each time: fix its random seed inside it");
     cotangent_ = random_cotangent(first.shape(), options_.seed);
@@ -90,10 +91,12 @@ class Check {
       for (std::size_t j = 0; j < analytic_[p].size(); ++j) {
         const bool same = analytic_[p][j] == again[p][j] ||
                           (std::isnan(analytic_[p][j]) && std::isnan(again[p][j]));
-        if (!same) return fail_at(p, j, analytic_[p][j], again[p][j],
-                                  "a second backward pass gives another gradient");
+        if (!same)
+          return fail_at(p, j, analytic_[p][j], again[p][j],
+                         "a second backward pass gives another gradient");
         if (zeros[p][j] != 0)
-          return fail_at(p, j, zeros[p][j], 0, "a zero cotangent gives a gradient that is not zero");
+          return fail_at(p, j, zeros[p][j], 0,
+                         "a zero cotangent gives a gradient that is not zero");
       }
     return true;
   }
@@ -139,8 +142,9 @@ class Check {
             found[worst_p][worst_j].settled
                 ? "the gradient is wrong"
                 : "the differences do not settle here: a kink or a jump at this very point");
-    report_.likely_cause = diagnose(analytic_[worst_p], numeric_[worst_p],
-                                    parameters_[worst_p].tensor.shape(), floor_ * options_.tolerance);
+    report_.likely_cause =
+        diagnose(analytic_[worst_p], numeric_[worst_p], parameters_[worst_p].tensor.shape(),
+                 floor_ * options_.tolerance);
   }
 
   // A gradient that is zero everywhere would look the same if nobody had computed it.
@@ -169,7 +173,8 @@ class Check {
 
 }  // namespace
 
-GradcheckReport gradcheck(const std::function<Tensor()>& f, const std::vector<NamedTensor>& parameters,
+GradcheckReport gradcheck(const std::function<Tensor()>& f,
+                          const std::vector<NamedTensor>& parameters,
                           const GradcheckOptions& options) {
   return Check(f, parameters, options).run();
 }

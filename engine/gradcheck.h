@@ -30,7 +30,7 @@ struct NamedTensor {
 };
 
 struct GradcheckOptions {
-  std::uint64_t seed = 1;                   // of the random cotangent v
+  std::uint64_t seed = 1;  // of the random cotangent v
   double tolerance = gradcheck_tolerance;
   std::vector<std::string> zero_gradients = {};  // names whose gradient is zero by mathematics
 };
@@ -40,11 +40,11 @@ struct GradcheckOptions {
 /// s of the check.
 struct GradcheckReport {
   bool ok = false;
-  Dim elements = 0;       // compared: every element of every input
-  double max_error = 0;   // NaN when any number was
-  std::string problem;    // empty when ok; else one sentence
+  Dim elements = 0;          // compared: every element of every input
+  double max_error = 0;      // NaN when any number was
+  std::string problem;       // empty when ok; else one sentence
   std::string likely_cause;  // empty unless the pattern of the errors is a known one
-  std::string tensor;     // the worst element: its tensor, its index "[2, 5]", and both numbers
+  std::string tensor;        // the worst element: its tensor, its index "[2, 5]", and both numbers
   std::string index;
   double analytic = 0, numeric = 0;
 
@@ -61,7 +61,8 @@ std::string to_string(const GradcheckReport& report);
 /// have failed: no elements, a number that is not finite, an input whose gradient is zero everywhere
 /// (unless it is listed in zero_gradients). The backward pass is also run twice, for the same bits,
 /// and with v = 0, for exact zeros.
-GradcheckReport gradcheck(const std::function<Tensor()>& f, const std::vector<NamedTensor>& parameters,
+GradcheckReport gradcheck(const std::function<Tensor()>& f,
+                          const std::vector<NamedTensor>& parameters,
                           const GradcheckOptions& options = {});
 
 /// Checks f at the given inputs; they are named "input 0", "input 1", ….

@@ -59,8 +59,8 @@ Mask window(Dim width) {
 }
 
 Mask custom(Dim queries, Dim keys, std::vector<bool> may_look) {
-  require(queries >= 0 && keys >= 0 && static_cast<Dim>(may_look.size()) == queries * keys, "custom",
-          "a table of (", queries, ", ", keys, ") places: got ", may_look.size());
+  require(queries >= 0 && keys >= 0 && static_cast<Dim>(may_look.size()) == queries * keys,
+          "custom", "a table of (", queries, ", ", keys, ") places: got ", may_look.size());
   return Mask(Custom{queries, keys, std::move(may_look)});
 }
 

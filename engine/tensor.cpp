@@ -15,8 +15,9 @@ bool Tensor::has_grad() const { return node_ && node_->grad.exists(); }
 
 const Array& Tensor::grad() const {
   require<GraphError>(needs_grad(), "grad", "a constant has no gradient; make it a parameter()");
-  require<GraphError>(node_->grad.exists(), "grad", "no backward pass has reached this tensor of shape ",
-                      shape(), node_->leaf ? "" : "; call keep_grad() on intermediate results first");
+  require<GraphError>(node_->grad.exists(), "grad",
+                      "no backward pass has reached this tensor of shape ", shape(),
+                      node_->leaf ? "" : "; call keep_grad() on intermediate results first");
   return node_->grad;
 }
 
@@ -25,13 +26,15 @@ void Tensor::zero_grad() const {
 }
 
 const Tensor& Tensor::keep_grad() const {
-  require<GraphError>(needs_grad(), "keep_grad", "a constant has no gradient; make it a parameter()");
+  require<GraphError>(needs_grad(), "keep_grad",
+                      "a constant has no gradient; make it a parameter()");
   node_->keeps_grad = true;
   return *this;
 }
 
 void Tensor::set_grad(Array grad) const {
-  require<GraphError>(needs_grad(), "set_grad", "a constant has no gradient; make it a parameter()");
+  require<GraphError>(needs_grad(), "set_grad",
+                      "a constant has no gradient; make it a parameter()");
   require(grad.shape() == shape(), "set_grad", "gradient of shape ", grad.shape(),
           " for a tensor of shape ", shape());
   node_->grad = std::move(grad);

@@ -59,7 +59,7 @@ class Tensor {
   const std::shared_ptr<Node>& node() const { return node_; }
 
  private:
-  Array value_;                 // empty for parameters: theirs is in the node, shared by all handles
+  Array value_;  // empty for parameters: theirs is in the node, shared by all handles
   std::shared_ptr<Node> node_;  // null for constants
 };
 

@@ -25,7 +25,8 @@ void say(const std::string& text) {
 }
 
 int run(int argc, char** argv) {
-  fledge::support::Options options("birds", "Makes walk look at birds: by hand, by learning, in a text.");
+  fledge::support::Options options("birds",
+                                   "Makes walk look at birds: by hand, by learning, in a text.");
   options.flag("--json", "one object on stdout instead of the story");
   options.seed(1, "of the text model's weights and batches");
   options.example("birds", "the story, in colour on a terminal");

@@ -14,8 +14,8 @@ namespace fledge::inline FLEDGE_BUILD {
 /// Checks f() with respect to all parameters of the module, for instance
 ///     gradcheck(model, [&] { return cross_entropy(model(ids), targets); })
 template <Module M, class F>
-  requires std::is_invocable_r_v<Tensor, F>
-GradcheckReport gradcheck(const M& module, F f, const GradcheckOptions& options = {}) {
+requires std::is_invocable_r_v<Tensor, F> GradcheckReport
+gradcheck(const M& module, F f, const GradcheckOptions& options = {}) {
   std::vector<NamedTensor> named;
   for (const auto& [name, tensor] : named_parameters(module)) named.push_back({name, tensor});
   return gradcheck(std::function<Tensor()>(f), named, options);
@@ -23,7 +23,8 @@ GradcheckReport gradcheck(const M& module, F f, const GradcheckOptions& options 
 
 /// Checks module(input) with respect to all parameters and to the input itself.
 template <Module M>
-GradcheckReport gradcheck(const M& module, const Array& input, const GradcheckOptions& options = {}) {
+GradcheckReport gradcheck(const M& module, const Array& input,
+                          const GradcheckOptions& options = {}) {
   std::vector<NamedTensor> named{{"input", parameter(input.clone())}};
   const Tensor x = named[0].tensor;
   for (const auto& [name, tensor] : named_parameters(module)) named.push_back({name, tensor});

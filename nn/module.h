@@ -24,7 +24,9 @@ struct AnyPart {
 }  // namespace detail
 
 template <class M>
-concept Module = requires(const M& module) { module.visit(detail::AnyPart{}); };
+concept Module = requires(const M& module) {
+  module.visit(detail::AnyPart{});
+};
 
 /// Whether a forward pass trains (dropout draws from a generator) or evaluates (dropout does nothing).
 /// It says nothing about recording: that is NoGrad.

@@ -86,7 +86,8 @@ void normalise_rows(const Real* x, Real* x_hat, Real* rstd, double eps, Dim rows
   }
 }
 
-void normalise_rows_vjp(const Real* x_hat, const Real* rstd, const Real* g, Real* dx, Dim rows, Dim n) {
+void normalise_rows_vjp(const Real* x_hat, const Real* rstd, const Real* g, Real* dx, Dim rows,
+                        Dim n) {
   for (Dim r = 0; r < rows; ++r, x_hat += n, g += n, dx += n) {
     const Real mean = sum(g, n) / real(n);
     const Real along = dot(g, x_hat, n) / real(n);

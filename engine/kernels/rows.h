@@ -27,6 +27,7 @@ void log_softmax_rows_vjp(const Real* y, const Real* dy, Real* dx, Dim rows, Dim
 /// x̂ = (x − mean)·rstd, rstd = 1/√(variance + eps), variance = Σ (x − mean)² / n.   x̂ (rows, n)   rstd (rows)
 void normalise_rows(const Real* x, Real* x_hat, Real* rstd, double eps, Dim rows, Dim n);
 /// dx = rstd·(g − mean(g) − x̂·mean(g ⊙ x̂))
-void normalise_rows_vjp(const Real* x_hat, const Real* rstd, const Real* g, Real* dx, Dim rows, Dim n);
+void normalise_rows_vjp(const Real* x_hat, const Real* rstd, const Real* g, Real* dx, Dim rows,
+                        Dim n);
 
 }  // namespace fledge::inline FLEDGE_BUILD::kernels

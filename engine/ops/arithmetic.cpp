@@ -7,14 +7,14 @@ namespace fledge::inline FLEDGE_BUILD {
 
 /// y = a + b            da = dy            db = dy
 Tensor operator+(const Tensor& a, const Tensor& b) {
-  return record("+", a.value() + b.value(),
+  return record("+", a.value() + b.value(),  //
                 wrt(a, [](const Array& dy) { return dy; }),
                 wrt(b, [](const Array& dy) { return dy; }));
 }
 
 /// y = a − b            da = dy            db = −dy
 Tensor operator-(const Tensor& a, const Tensor& b) {
-  return record("-", a.value() - b.value(),
+  return record("-", a.value() - b.value(),  //
                 wrt(a, [](const Array& dy) { return dy; }),
                 wrt(b, [](const Array& dy) { return -dy; }));
 }
@@ -27,7 +27,7 @@ Tensor operator-(const Tensor& x) {
 /// y = a·b              da = dy·b          db = dy·a
 Tensor operator*(const Tensor& a, const Tensor& b) {
   const Array A = a.value(), B = b.value();
-  return record("*", A * B,
+  return record("*", A * B,  //
                 wrt(a, [B](const Array& dy) { return dy * B; }),
                 wrt(b, [A](const Array& dy) { return dy * A; }));
 }
@@ -35,7 +35,7 @@ Tensor operator*(const Tensor& a, const Tensor& b) {
 /// y = a/b              da = dy/b          db = −dy·y/b
 Tensor operator/(const Tensor& a, const Tensor& b) {
   const Array B = b.value(), Y = a.value() / B;
-  return record("/", Y,
+  return record("/", Y,  //
                 wrt(a, [B](const Array& dy) { return dy / B; }),
                 wrt(b, [B, Y](const Array& dy) { return -(dy * Y / B); }));
 }

@@ -28,7 +28,8 @@ Array dots(const Array& a, const Array& b, const Table& may_look, Real hidden, c
   Real* to = c.write();
   for (Dim i = 0; i < g.count; ++i)
     kernels::masked_dots(a.data() + i * g.n * g.d, b.data() + i * g.m * g.d,
-                         may_look.data() + i * g.n * g.m, to + i * g.n * g.m, hidden, g.n, g.m, g.d);
+                         may_look.data() + i * g.n * g.m, to + i * g.n * g.m, hidden, g.n, g.m,
+                         g.d);
   return c;
 }
 
@@ -59,8 +60,8 @@ Array mix_back(const Array& w, const Array& a, const Table& may_look, const Grid
 ///   dq_i = Σ_j dS_ij·k_j         dk_j = Σ_i dS_ij·q_i         over visible (i, j)
 Tensor attention_scores(const Tensor& q, const Tensor& k, const Mask& mask) {
   require_same_lead("attention_scores", q.shape(), k.shape());
-  require(q.dim(-1) == k.dim(-1), "attention_scores", "queries and keys differ in size: ", q.shape(),
-          " and ", k.shape());
+  require(q.dim(-1) == k.dim(-1), "attention_scores",
+          "queries and keys differ in size: ", q.shape(), " and ", k.shape());
   const Grids g{q.shape().without(-1).without(-1).size(), q.dim(-2), k.dim(-2), q.dim(-1)};
   const Table may_look = mask.table(q.shape().with(-1, g.m), "attention_scores");
   const Array Q = q.value(), K = k.value();
@@ -74,14 +75,15 @@ Tensor attention_scores(const Tensor& q, const Tensor& k, const Mask& mask) {
 ///   dw_ij = ⟨dy_i, v_j⟩ where visible, else 0         dv_j = Σ_i w_ij·dy_i over the i that see j
 Tensor attention_mix(const Tensor& weights, const Tensor& v, const Mask& mask) {
   require_same_lead("attention_mix", weights.shape(), v.shape());
-  require(weights.dim(-1) == v.dim(-2), "attention_mix", "keys and values differ in number: ",
-          weights.shape(), " and ", v.shape());
+  require(weights.dim(-1) == v.dim(-2), "attention_mix",
+          "keys and values differ in number: ", weights.shape(), " and ", v.shape());
   const Grids g{v.shape().without(-1).without(-1).size(), weights.dim(-2), v.dim(-2), v.dim(-1)};
   const Table may_look = mask.table(weights.shape(), "attention_mix");
   const Array W = weights.value(), V = v.value();
-  return record("attention_mix", mix(W, V, may_look, g),
-                wrt(weights, [V, may_look, g](const Array& dy) { return dots(dy, V, may_look, Real(0), g); }),
-                wrt(v, [W, may_look, g](const Array& dy) { return mix_back(W, dy, may_look, g); }));
+  return record(
+      "attention_mix", mix(W, V, may_look, g),
+      wrt(weights, [V, may_look, g](const Array& dy) { return dots(dy, V, may_look, Real(0), g); }),
+      wrt(v, [W, may_look, g](const Array& dy) { return mix_back(W, dy, may_look, g); }));
 }
 
 }  // namespace fledge::inline FLEDGE_BUILD

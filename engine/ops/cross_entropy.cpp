@@ -19,7 +19,8 @@ Tensor cross_entropy(const Tensor& logits, const Indices& targets, std::optional
   for (Dim i = 0; i < m.count; ++i) {
     if (targets[i] == ignored) continue;
     require<ValueError>(targets[i] >= 0 && targets[i] < m.length, "cross_entropy", "target ",
-                        targets[i], " at position ", i, " is outside logits of shape ", logits.shape());
+                        targets[i], " at position ", i, " is outside logits of shape ",
+                        logits.shape());
     ++kept;
   }
   require<ValueError>(kept > 0, "cross_entropy", "no target is left to count: ", m.count,

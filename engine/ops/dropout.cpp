@@ -13,9 +13,12 @@ Tensor dropout(const Tensor& x, double p, Rng& rng) {
   Array kept(x.shape());
   Real* scale = kept.write();
   for (Dim i = 0; i < kept.size(); ++i) scale[i] = Real(rng.uniform() < p ? 0 : 1 / (1 - p));
-  const auto scaled = [](Real value, Real factor) { return factor == Real(0) ? factor : value * factor; };
-  return record("dropout", zip("dropout", x.value(), kept, scaled),
-                wrt(x, [kept, scaled](const Array& dy) { return zip("dropout", dy, kept, scaled); }));
+  const auto scaled = [](Real value, Real factor) {
+    return factor == Real(0) ? factor : value * factor;
+  };
+  return record(
+      "dropout", zip("dropout", x.value(), kept, scaled),
+      wrt(x, [kept, scaled](const Array& dy) { return zip("dropout", dy, kept, scaled); }));
 }
 
 }  // namespace fledge::inline FLEDGE_BUILD

@@ -57,7 +57,9 @@ Tensor sigmoid(const Tensor& x) {
 Tensor relu(const Tensor& x) {
   const Array X = x.value();
   return record("relu", map(X, [](Real v) { return v <= Real(0) ? Real(0) : v; }),
-                wrt(x, rule(X, [](Real v) { return v <= Real(0) ? Real(0) : v > Real(0) ? Real(1) : v; })));
+                wrt(x, rule(X, [](Real v) {
+                      return v <= Real(0) ? Real(0) : v > Real(0) ? Real(1) : v;
+                    })));
 }
 
 namespace {
@@ -93,7 +95,8 @@ Real gelu_bend(Real x) { return tanh(Real(gelu_scale) * (x + Real(gelu_cubic) * 
 /// y = ½·x·(1 + t)      f' = ½·(1 + t) + ½·x·(1 − t²)·√(2/π)·(1 + 3·0.044715·x²)
 Tensor gelu_tanh(const Tensor& x) {
   const Array X = x.value();
-  return record("gelu_tanh", map(X, [](Real v) { return Real(0.5) * v * (Real(1) + gelu_bend(v)); }),
+  return record("gelu_tanh",
+                map(X, [](Real v) { return Real(0.5) * v * (Real(1) + gelu_bend(v)); }),
                 wrt(x, rule(X, [](Real v) {
                       const Real t = gelu_bend(v);
                       const Real dt = Real(gelu_scale) * (Real(1) + Real(3 * gelu_cubic) * v * v);

@@ -12,8 +12,8 @@ namespace fledge::inline FLEDGE_BUILD {
 ///   with g = dy ⊙ gain:     dx = r·(g − mean(g) − x̂·mean(g ⊙ x̂))
 ///   dgain = Σ_rows dy ⊙ x̂   dbias = Σ_rows dy              (the engine sums the rows)
 Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, double eps) {
-  require(x.rank() >= 1 && x.dim(-1) > 0, "layer_norm", "needs a last axis to normalise: got shape ",
-          x.shape());
+  require(x.rank() >= 1 && x.dim(-1) > 0, "layer_norm",
+          "needs a last axis to normalise: got shape ", x.shape());
   const Shape features{x.dim(-1)};
   require(gain.shape() == features && bias.shape() == features, "layer_norm",
           "gain and bias must have shape ", features, ": got ", gain.shape(), " and ", bias.shape(),
@@ -26,13 +26,14 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, doubl
 
   const Array G = gain.value();
   return record("layer_norm", x_hat * G + bias.value(),
-                wrt(x, [x_hat, rstd, G, m](const Array& dy) {
-                  Array dx(dy.shape());
-                  const Array g = dy * G;
-                  kernels::normalise_rows_vjp(x_hat.data(), rstd.data(), g.data(), dx.write(), m.count,
-                                              m.length);
-                  return dx;
-                }),
+                wrt(x,
+                    [x_hat, rstd, G, m](const Array& dy) {
+                      Array dx(dy.shape());
+                      const Array g = dy * G;
+                      kernels::normalise_rows_vjp(x_hat.data(), rstd.data(), g.data(), dx.write(),
+                                                  m.count, m.length);
+                      return dx;
+                    }),
                 wrt(gain, [x_hat](const Array& dy) { return dy * x_hat; }),
                 wrt(bias, [](const Array& dy) { return dy; }));
 }

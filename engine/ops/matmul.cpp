@@ -9,8 +9,9 @@ namespace fledge::inline FLEDGE_BUILD {
 namespace {
 
 void require_matmul(const Shape& a, const Shape& b) {
-  require(a.rank() >= 2 && b.rank() >= 2, "matmul", "needs matrices (..., n, k) and (..., k, m): ", a,
-          " x ", b, "; reshape a vector to (1, k) or (k, 1)");
+  require(a.rank() >= 2 && b.rank() >= 2, "matmul",
+          "needs matrices (..., n, k) and (..., k, m): ", a, " x ", b,
+          "; reshape a vector to (1, k) or (k, 1)");
   const Dim k = a.dim(-1);
   require(k == b.dim(-2), "matmul", "inner sizes differ: ", a, " x ", b, ", ", k, " vs ", b.dim(-2),
           k == b.dim(-1) ? "; transposing the second would fit" : "");
@@ -38,8 +39,10 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 /// cos = ⟨a, b⟩ / (‖a‖·‖b‖), composed: its gradient is that of its parts.
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis) {
   const Shape common = broadcast(a.shape(), b.shape(), "cosine_similarity");
-  require(common.rank() >= 1, "cosine_similarity", "needs vectors: ", a.shape(), " and ", b.shape());
-  require(a.rank() == b.rank(), "cosine_similarity", "needs equal ranks: ", a.shape(), " and ", b.shape());
+  require(common.rank() >= 1, "cosine_similarity", "needs vectors: ", a.shape(), " and ",
+          b.shape());
+  require(a.rank() == b.rank(), "cosine_similarity", "needs equal ranks: ", a.shape(), " and ",
+          b.shape());
   return sum(a * b, {axis}) / sqrt(sum(a * a, {axis}) * sum(b * b, {axis}));
 }
 

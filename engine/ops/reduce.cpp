@@ -32,9 +32,8 @@ Tensor sum(const Tensor& x, const Axes& axes, bool keep_axes) {
   const Axes over = axes_of(axes, from, "sum");
   const Shape kept = with_ones(from, over);
   const Array y = sum_over(x.value(), over).shaped(keep_axes ? kept : without_axes(from, over));
-  return record("sum", y, wrt(x, [from, kept](const Array& dy) {
-                  return stretched(dy.shaped(kept), from);
-                }));
+  return record("sum", y,
+                wrt(x, [from, kept](const Array& dy) { return stretched(dy.shaped(kept), from); }));
 }
 
 /// y = Σ x / n          dx = dy / n, stretched back

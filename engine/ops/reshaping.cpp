@@ -53,8 +53,8 @@ struct Around {
 Tensor slice(const Tensor& x, int axis, Dim begin, Dim end) {
   const int along = axis_of(axis, x.shape(), "slice");
   const Around from(x.shape(), along);
-  require(0 <= begin && begin <= end && end <= from.length, "slice", "elements ", begin, " to ", end,
-          " of axis ", axis, " are not inside shape ", x.shape());
+  require(0 <= begin && begin <= end && end <= from.length, "slice", "elements ", begin, " to ",
+          end, " of axis ", axis, " are not inside shape ", x.shape());
   const Dim run = (end - begin) * from.inner, stride = from.length * from.inner;
   const Dim start = begin * from.inner, outer = from.outer;
 
@@ -76,8 +76,8 @@ Tensor concat(const std::vector<Tensor>& parts, int axis) {
   const int along = axis_of(axis, first, "concat");
   Dim total = 0;
   for (const Tensor& part : parts) {
-    require(part.rank() == first.rank() && part.shape().with(along, 0) == first.with(along, 0), "concat",
-            "shapes differ off axis ", axis, ": ", first, " and ", part.shape());
+    require(part.rank() == first.rank() && part.shape().with(along, 0) == first.with(along, 0),
+            "concat", "shapes differ off axis ", axis, ": ", first, " and ", part.shape());
     total += part.shape()[along];
   }
   Array y(first.with(along, total));
@@ -93,7 +93,8 @@ Tensor concat(const std::vector<Tensor>& parts, int axis) {
     edges.push_back(wrt(part, [shape = part.shape(), run, outer, stride, start](const Array& dy) {
       Array dx(shape);
       Real* into = dx.write();
-      for (Dim o = 0; o < outer; ++o) std::copy_n(dy.data() + o * stride + start, run, into + o * run);
+      for (Dim o = 0; o < outer; ++o)
+        std::copy_n(dy.data() + o * stride + start, run, into + o * run);
       return dx;
     }));
     start += run;

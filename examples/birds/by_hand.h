@@ -14,12 +14,12 @@ Array word_vectors();
 Array hand_set_attention();
 
 struct ByHand {
-  double before = 0;                 // v₃·v₁: walk and birds as they are
-  std::array<double, 3> v_hat{};     // row 3 of A·V: walk after attention
-  double association = 0;            // v̂₃·v₁: walk and birds after attention
-  double row_sum = 0;                // of row 3 of A: 1.1, which no softmax can give
-  double normalised = 0;             // v̂₃·v₁ with that row divided by its sum
-  double as_labelled = 0;            // v̂₃·v₃: what the label on the last product says
+  double before = 0;              // v₃·v₁: walk and birds as they are
+  std::array<double, 3> v_hat{};  // row 3 of A·V: walk after attention
+  double association = 0;         // v̂₃·v₁: walk and birds after attention
+  double row_sum = 0;             // of row 3 of A: 1.1, which no softmax can give
+  double normalised = 0;          // v̂₃·v₁ with that row divided by its sum
+  double as_labelled = 0;         // v̂₃·v₃: what the label on the last product says
 };
 
 ByHand compute_by_hand();

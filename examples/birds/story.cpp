@@ -38,15 +38,17 @@ std::string words(const ByHand& part, Paint paint) {
   text += "   What is off in these numbers:\n";
   text += line("   - row 3 of A sums to %.1f, which no softmax gives; divided by its sum: %.4f\n",
                part.row_sum, part.normalised);
-  text += line("   - the last product is labelled v3' . v3, but is v3' . v1; v3' . v3 would be %.3f\n",
-               part.as_labelled);
+  text +=
+      line("   - the last product is labelled v3' . v3, but is v3' . v1; v3' . v3 would be %.3f\n",
+           part.as_labelled);
   return text;
 }
 
 namespace {
 
 std::string how_close(const Learned& experiment) {
-  if (!experiment.ceiling) return experiment.objective == Objective::cosine ? "at most 1" : "no ceiling";
+  if (!experiment.ceiling)
+    return experiment.objective == Objective::cosine ? "at most 1" : "no ceiling";
   return line("%.1f %% of its ceiling", 100 * experiment.after.association / *experiment.ceiling);
 }
 
@@ -56,9 +58,11 @@ std::string words(const std::vector<Learned>& part, Paint paint) {
   std::string text = paint.bold("2. Learning on those three vectors") + "\n\n";
   text += "   W_Q = W_K = W_V = 1 at first, causal mask, scores / sqrt(3), gradient ascent.\n";
   const std::array<double, 3>& row = part[0].before.attention;
-  text += line("   At first walk looks at birds %.2f, sometimes %.2f, walk %.2f.\n\n", row[0], row[1], row[2]);
-  text += "                                                                  then walk looks at\n"
-          "   learns      objective   before    after                        birds  sometimes  walk\n";
+  text += line("   At first walk looks at birds %.2f, sometimes %.2f, walk %.2f.\n\n", row[0],
+               row[1], row[2]);
+  text +=
+      "                                                                  then walk looks at\n"
+      "   learns      objective   before    after                        birds  sometimes  walk\n";
   for (const Learned& e : part) {
     const bool runs_away = e.objective == Objective::product && !e.ceiling;
     const std::string after = line("%8.4f", e.after.association);
@@ -68,12 +72,14 @@ std::string words(const std::vector<Learned>& part, Paint paint) {
     text += line("  %-24s  %5.2f  %9.2f %5.2f\n", how_close(e).c_str(), e.after.attention[0],
                  e.after.attention[1], e.after.attention[2]);
   }
-  text += "\n   With W_V fixed, walk becomes a mean of the three vectors, whose products with birds are\n"
-          "   0.14, -0.05 and -0.09: 0.14 is the ceiling, reached as walk looks at birds alone.\n";
-  text += "   With W_V free the product has none. In the last line it runs away while walk looks\n"
-          "   at itself: " +
-          paint.bad("raising the association is not the same as attending.") +
-          " The objective matters.\n";
+  text +=
+      "\n   With W_V fixed, walk becomes a mean of the three vectors, whose products with birds are\n"
+      "   0.14, -0.05 and -0.09: 0.14 is the ceiling, reached as walk looks at birds alone.\n";
+  text +=
+      "   With W_V free the product has none. In the last line it runs away while walk looks\n"
+      "   at itself: " +
+      paint.bad("raising the association is not the same as attending.") +
+      " The objective matters.\n";
   return text;
 }
 
@@ -93,18 +99,21 @@ std::string maps(const TextStory& part, Paint paint) {
 
 std::string words(const TextStory& part, Paint paint) {
   std::string text = paint.bold("3. On a text: where attending is what pays") + "\n\n";
-  text += line("   %lld sentences, %lld words, a model of %lld numbers: one block of attention and MLP.\n",
-               static_cast<long long>(part.sentence_count), static_cast<long long>(part.vocabulary),
-               static_cast<long long>(part.parameters));
-  text += line("   It learns to guess the next word. Loss %.2f (guessing: log %lld = %.2f) -> %.2f  ",
-               part.training.losses.front(), static_cast<long long>(part.vocabulary),
-               part.training.loss_of_guessing, part.training.losses.back());
+  text += line(
+      "   %lld sentences, %lld words, a model of %lld numbers: one block of attention and MLP.\n",
+      static_cast<long long>(part.sentence_count), static_cast<long long>(part.vocabulary),
+      static_cast<long long>(part.parameters));
+  text +=
+      line("   It learns to guess the next word. Loss %.2f (guessing: log %lld = %.2f) -> %.2f  ",
+           part.training.losses.front(), static_cast<long long>(part.vocabulary),
+           part.training.loss_of_guessing, part.training.losses.back());
   std::vector<double> curve;
   for (std::size_t i = 0; i < part.training.losses.size(); i += 20)
     curve.push_back(part.training.losses[i]);
   text += support::sparkline(curve) + "\n\n";
 
-  text += "   where it looks                               attention         association (cosine)\n";
+  text +=
+      "   where it looks                               attention         association (cosine)\n";
   for (const TextStory::Seen& seen : part.watched) {
     text += line("   %-23s%-5s-> %-12s  %.2f -> ", (seen.pair.sentence + ",").c_str(),
                  seen.pair.word.c_str(), seen.pair.looks_at.c_str(), seen.before.attention);

@@ -30,7 +30,8 @@ void write(JsonWriter& out, const Learned& part) {
   out.begin_object();
   out.field("learns", part.learns);
   out.field("objective", part.objective == Objective::product ? "product" : "cosine");
-  out.field("before", digits(part.before.association)).field("after", digits(part.after.association));
+  out.field("before", digits(part.before.association))
+      .field("after", digits(part.after.association));
   out.key("ceiling");
   if (part.ceiling)
     out.value(digits(*part.ceiling));

@@ -30,8 +30,9 @@ Batch Text::batch_of(const std::vector<std::string>& texts) const {
   std::vector<std::vector<Dim>> rows;
   for (const std::string& text : texts) {
     rows.push_back(vocabulary_.encode(text));
-    require<ValueError>(std::find(sentences_.begin(), sentences_.end(), rows.back()) != sentences_.end(),
-                        "Text", "no sentence reads '", text, "'");
+    require<ValueError>(
+        std::find(sentences_.begin(), sentences_.end(), rows.back()) != sentences_.end(), "Text",
+        "no sentence reads '", text, "'");
   }
   return padded(rows);
 }
@@ -148,8 +149,8 @@ Watched watch(const LanguageModel& model, const Text& text, const Watch& pair) {
   const std::vector<Tensor> qkv = split(block.attn.c_attn(block.ln_1(x)), 3, -1);  // (1, T, C) each
   const Tensor& v = qkv[2];
   const Tensor mixed = attend(qkv[0], qkv[1], v, model.sizes.heads, causal()).output;
-  const Tensor cosine = cosine_similarity(slice(mixed, 1, word, word + 1),
-                                          slice(v, 1, looks_at, looks_at + 1));
+  const Tensor cosine =
+      cosine_similarity(slice(mixed, 1, word, word + 1), slice(v, 1, looks_at, looks_at + 1));
   return {value_of(pattern(model, ids).value().at({word, looks_at})), cosine.item()};
 }
 

@@ -42,8 +42,8 @@ LanguageModelSizes model_sizes(const Text& text);
 LanguageModel new_model(const Text& text, std::uint64_t seed);
 
 struct Training {
-  std::vector<double> losses;  // of each step's batch, nats per word
-  double loss_of_guessing = 0; // log V: every word equally likely
+  std::vector<double> losses;   // of each step's batch, nats per word
+  double loss_of_guessing = 0;  // log V: every word equally likely
 };
 /// AdamW on random batches of sentences; results depend on the seed alone.
 Training train(const LanguageModel& model, const Text& text, std::uint64_t seed);
@@ -53,8 +53,9 @@ struct Watch {
   std::string sentence, word, looks_at;
 };
 struct Watched {
-  double attention = 0;    // the weight of the look, mean of the heads
-  double association = 0;  // cosine of what attention passes to the word, Σ_j a_j·v_j, and v of looks_at
+  double attention = 0;  // the weight of the look, mean of the heads
+  double association =
+      0;  // cosine of what attention passes to the word, Σ_j a_j·v_j, and v of looks_at
 };
 /// walk at birds and, for control, at sometimes; at (before the blank) at birds and at good.
 const std::vector<Watch>& watches();

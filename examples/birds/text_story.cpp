@@ -15,8 +15,8 @@ report::ModelState state_of(const LanguageModel& model, const Text& text) {
   state.width = model.sizes.width;
   state.hidden = model.sizes.hidden;
   for (const Tensor& p : parameters(model)) state.parameters.push_back(to_vector(p.value()));
-  const Batch batch = text.batch_of({"birds sometimes walk slowly near water .",
-                                     "but birds are good at flying over roofs ."});
+  const Batch batch = text.batch_of(
+      {"birds sometimes walk slowly near water .", "but birds are good at flying over roofs ."});
   state.batch = batch.ids.shape()[0];
   state.time = batch.ids.shape()[1];
   for (Dim i = 0; i < batch.ids.size(); ++i) {

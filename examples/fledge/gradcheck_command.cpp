@@ -120,7 +120,8 @@ int gradcheck_command(int argc, char** argv) {
                    "the names stand in the first column of: fledge gradcheck");
 
   const Rows rows = side_by_side(dual, differences);
-  const bool all_ok = std::all_of(rows.begin(), rows.end(), [](const CheckRow& row) { return row.ok; });
+  const bool all_ok =
+      std::all_of(rows.begin(), rows.end(), [](const CheckRow& row) { return row.ok; });
   if (options.has("--json")) {
     std::printf("%s\n", as_json(rows).c_str());
   } else {

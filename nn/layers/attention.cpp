@@ -13,8 +13,8 @@ Tensor split_heads(const Tensor& x, Dim heads) {
 /// (…, H, T, D) -> (…, T, H·D)
 Tensor merge_heads(const Tensor& x) {
   const Tensor side_by_side = transpose(x, -3, -2);
-  return reshape(side_by_side, side_by_side.shape().without(-1).without(-1).followed_by(
-                                   {x.dim(-3) * x.dim(-1)}));
+  return reshape(side_by_side,
+                 side_by_side.shape().without(-1).without(-1).followed_by({x.dim(-3) * x.dim(-1)}));
 }
 
 void require_heads(const char* who, Dim width, Dim heads) {
@@ -31,7 +31,8 @@ void require_features(const char* who, const Tensor& x, const Linear& projection
 
 Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads, const Mask& mask) {
   require(q.rank() >= 2 && k.shape() == v.shape() && q.dim(-1) == k.dim(-1), "attend",
-          "needs q (..., T, C) and k, v (..., S, C): got ", q.shape(), ", ", k.shape(), ", ", v.shape());
+          "needs q (..., T, C) and k, v (..., S, C): got ", q.shape(), ", ", k.shape(), ", ",
+          v.shape());
   require_heads("attend", q.dim(-1), heads);
   const Tensor Q = split_heads(q, heads);  // (…, H, T, D)
   const Tensor K = split_heads(k, heads);  // (…, H, S, D)

@@ -18,7 +18,10 @@ struct Block {
   Dropout dropout;
 
   Block(Dim width, Dim heads, Dim hidden, Rng& rng, double dropout_p = 0, Bias bias = Bias::with)
-      : ln_1(width), attn(width, heads, rng, bias), ln_2(width), mlp(width, hidden, rng, bias),
+      : ln_1(width),
+        attn(width, heads, rng, bias),
+        ln_2(width),
+        mlp(width, hidden, rng, bias),
         dropout(dropout_p) {}
 
   Tensor operator()(const Tensor& x, const Mask& mask = {}, Mode mode = Mode::evaluation()) const {

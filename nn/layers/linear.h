@@ -18,15 +18,16 @@ struct Linear {
   Tensor weight, bias;
 
   Linear(Dim in, Dim out, Rng& rng, Bias with_bias = Bias::with) {
-    require<ValueError>(in > 0 && out > 0, "Linear", "sizes must be positive: got ", in, " and ", out);
+    require<ValueError>(in > 0 && out > 0, "Linear", "sizes must be positive: got ", in, " and ",
+                        out);
     const double bound = std::sqrt(3.0 / static_cast<double>(in));
     weight = parameter(random_uniform({in, out}, -bound, bound, rng));
     if (with_bias == Bias::with) bias = parameter(Array::zeros({out}));
   }
 
   Tensor operator()(const Tensor& x) const {
-    require(x.rank() >= 2 && x.dim(-1) == weight.dim(0), "Linear", "expects (..., n, ", weight.dim(0),
-            ") for a weight of shape ", weight.shape(), ": got shape ", x.shape());
+    require(x.rank() >= 2 && x.dim(-1) == weight.dim(0), "Linear", "expects (..., n, ",
+            weight.dim(0), ") for a weight of shape ", weight.shape(), ": got shape ", x.shape());
     const Tensor y = matmul(x, weight);
     return bias.exists() ? y + bias : y;
   }

@@ -16,7 +16,8 @@ const LanguageModelSizes& checked(const LanguageModelSizes& sizes) {
   positive("layers", sizes.layers);
   positive("heads", sizes.heads);
   positive("width", sizes.width);
-  require<ValueError>(sizes.hidden >= 0, "LanguageModel", "hidden must not be negative: got ", sizes.hidden);
+  require<ValueError>(sizes.hidden >= 0, "LanguageModel", "hidden must not be negative: got ",
+                      sizes.hidden);
   return sizes;
 }
 
@@ -48,7 +49,8 @@ LanguageModel::LanguageModel(const LanguageModelSizes& model_sizes, Rng& rng)
 }
 
 LanguageModel::Looked LanguageModel::look(const Indices& ids, Mode mode) const {
-  require(ids.shape().rank() == 2, "LanguageModel", "expects ids (batch, time): got shape ", ids.shape());
+  require(ids.shape().rank() == 2, "LanguageModel", "expects ids (batch, time): got shape ",
+          ids.shape());
   const Dim T = ids.shape()[1];
   require(T <= sizes.context, "LanguageModel", "looks at no more than ", sizes.context,
           " words: got ids of shape ", ids.shape());

@@ -9,11 +9,11 @@ namespace fledge::inline FLEDGE_BUILD {
 /// The sizes of a language model; all at least 1, width a multiple of heads.
 struct LanguageModelSizes {
   Dim vocabulary;
-  Dim context;         // the most words it can look at
+  Dim context;  // the most words it can look at
   Dim layers = 1;
   Dim heads = 1;
-  Dim width = 16;      // C
-  Dim hidden = 0;      // of the MLP; 0 means 4·width, as in GPT-2
+  Dim width = 16;  // C
+  Dim hidden = 0;  // of the MLP; 0 means 4·width, as in GPT-2
   double dropout = 0;
   Bias bias = Bias::with;
 };

@@ -8,10 +8,10 @@ namespace fledge::inline FLEDGE_BUILD {
 
 struct AdamWOptions {
   double rate = 1e-3;
-  double beta1 = 0.9;     // memory of the mean gradient
-  double beta2 = 0.999;   // memory of the mean square
-  double eps = 1e-8;      // outside the root
-  double decay = 1e-2;    // per step and unit of rate, towards 0
+  double beta1 = 0.9;    // memory of the mean gradient
+  double beta2 = 0.999;  // memory of the mean square
+  double eps = 1e-8;     // outside the root
+  double decay = 1e-2;   // per step and unit of rate, towards 0
 };
 
 /// θ ← θ·(1 − rate·decay)

@@ -16,7 +16,8 @@ double clip_gradients(const std::vector<Tensor>& parameters, double max_norm) {
     for (const double g : to_vector(p.grad())) squares += g * g;
   }
   const double norm = std::sqrt(squares);
-  require<NumericError>(std::isfinite(norm), "clip_gradients", "the norm of the gradients is ", norm);
+  require<NumericError>(std::isfinite(norm), "clip_gradients", "the norm of the gradients is ",
+                        norm);
   if (norm <= max_norm) return norm;
   const Real factor = Real(max_norm / (norm + 1e-6));
   for (const Tensor& p : parameters)

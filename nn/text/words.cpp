@@ -28,7 +28,8 @@ std::optional<Dim> Vocabulary::find(const std::string& word) const {
 }
 
 const std::string& Vocabulary::word(Dim id) const {
-  require<ValueError>(id >= 0 && id < size(), "Vocabulary", "no word has number ", id, "; there are ", size());
+  require<ValueError>(id >= 0 && id < size(), "Vocabulary", "no word has number ", id,
+                      "; there are ", size());
   return words_[static_cast<std::size_t>(id)];
 }
 

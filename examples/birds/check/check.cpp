@@ -23,8 +23,8 @@ report::ModelCheck check_model(const report::ModelState& state, std::uint64_t se
 
   const Shape shape{state.batch, state.time};
   const Indices ids(shape, state.ids), targets(shape, state.targets);
-  const GradcheckReport found = gradcheck(
-      model, [&] { return cross_entropy(model(ids), targets, -1); }, {.seed = seed});
+  const GradcheckReport found =
+      gradcheck(model, [&] { return cross_entropy(model(ids), targets, -1); }, {.seed = seed});
   return {found.elements, found.max_error, found.ok, to_string(found)};
 }
 

@@ -12,7 +12,8 @@ constexpr Draw positive = Draw::positive, apart = Draw::apart;
 const Indices ids({2, 3}, {4, 0, 4, 1, 4, 2});
 
 Mask some_hidden() {  // the second query may look nowhere
-  return custom(3, 4, {true, false, true, true, false, false, false, false, false, true, true, false});
+  return custom(3, 4,
+                {true, false, true, true, false, false, false, false, false, true, true, false});
 }
 
 }  // namespace
@@ -34,10 +35,16 @@ const std::vector<OpCase>& op_cases() {
       {"pow", {{{2, 3}, positive}, {{2, 3}}}, [](In x) { return pow(x[0], x[1]); }},
       {"pow broadcast", {{{2, 1}, positive}, {{3}}}, [](In x) { return pow(x[0], x[1]); }},
       {"pow of a number", {{{2, 3}}}, [](In x) { return pow(x[0], 3); }},
-      {"where", {{{2, 3}}, {{2, 3}}},
-       [](In x) { return where(Array({2, 3}, {1, 0, 0, 1, 1, 0}), x[0], x[1]); }},
-      {"where broadcast", {{{3}}, {{2, 1}}},
-       [](In x) { return where(Array({2, 3}, {1, 0, 0, 1, 1, 0}), x[0], x[1]); }},
+      {"where",
+       {{{2, 3}}, {{2, 3}}},
+       [](In x) {
+         return where(Array({2, 3}, {1, 0, 0, 1, 1, 0}), x[0], x[1]);
+       }},
+      {"where broadcast",
+       {{{3}}, {{2, 1}}},
+       [](In x) {
+         return where(Array({2, 3}, {1, 0, 0, 1, 1, 0}), x[0], x[1]);
+       }},
 
       {"exp", {{{2, 3}}}, [](In x) { return exp(x[0]); }},
       {"log", {{{2, 3}, positive}}, [](In x) { return log(x[0]); }},
@@ -50,12 +57,20 @@ const std::vector<OpCase>& op_cases() {
 
       {"sum", {{{2, 3}}}, [](In x) { return sum(x[0]); }},
       {"sum axis 0", {{{2, 3, 4}}}, [](In x) { return sum(x[0], {0}); }},
-      {"sum axes 0 and 2 kept", {{{2, 3, 4}}}, [](In x) { return sum(x[0], {0, -1}, true); }},
+      {"sum axes 0 and 2 kept",
+       {{{2, 3, 4}}},
+       [](In x) {
+         return sum(x[0], {0, -1}, true);
+       }},
       {"mean", {{{2, 3}}}, [](In x) { return mean(x[0]); }},
       {"mean axis 1", {{{2, 3, 4}}}, [](In x) { return mean(x[0], {1}); }},
       {"max", {{{3, 4}, apart}}, [](In x) { return max(x[0]); }},
       {"max axis 1", {{{2, 3, 4}, apart}}, [](In x) { return max(x[0], {1}); }},
-      {"max axes 0 and 2 kept", {{{2, 3, 4}, apart}}, [](In x) { return max(x[0], {0, 2}, true); }},
+      {"max axes 0 and 2 kept",
+       {{{2, 3, 4}, apart}},
+       [](In x) {
+         return max(x[0], {0, 2}, true);
+       }},
 
       {"matmul", {{{2, 3}}, {{3, 4}}}, [](In x) { return matmul(x[0], x[1]); }},
       {"matmul batched", {{{2, 2, 3}}, {{2, 3, 4}}}, [](In x) { return matmul(x[0], x[1]); }},
@@ -63,18 +78,38 @@ const std::vector<OpCase>& op_cases() {
       {"matmul broadcast", {{{2, 1, 2, 3}}, {{3, 3, 2}}}, [](In x) { return matmul(x[0], x[1]); }},
       {"matmul itself", {{{3, 3}}}, [](In x) { return matmul(x[0], x[0]); }},
       {"matmul odd sizes", {{{9, 17}}, {{17, 5}}}, [](In x) { return matmul(x[0], x[1]); }},
-      {"cosine_similarity", {{{3, 4}}, {{3, 4}}}, [](In x) { return cosine_similarity(x[0], x[1]); }},
-      {"cosine_similarity axis 0", {{{4, 2}}, {{4, 2}}},
+      {"cosine_similarity",
+       {{{3, 4}}, {{3, 4}}},
+       [](In x) { return cosine_similarity(x[0], x[1]); }},
+      {"cosine_similarity axis 0",
+       {{{4, 2}}, {{4, 2}}},
        [](In x) { return cosine_similarity(x[0], x[1], 0); }},
 
-      {"reshape", {{{2, 6}}}, [](In x) { return reshape(x[0], {3, 4}) * 2.0; }},
-      {"permute", {{{2, 3, 4}}}, [](In x) { return permute(x[0], {2, 0, 1}); }},
+      {"reshape",
+       {{{2, 6}}},
+       [](In x) {
+         return reshape(x[0], {3, 4}) * 2.0;
+       }},
+      {"permute",
+       {{{2, 3, 4}}},
+       [](In x) {
+         return permute(x[0], {2, 0, 1});
+       }},
       {"transpose", {{{2, 3, 4}}}, [](In x) { return transpose(x[0]); }},
       {"transpose axes 0 and 2", {{{2, 3, 4}}}, [](In x) { return transpose(x[0], 0, 2); }},
       {"slice", {{{3, 5, 2}}}, [](In x) { return slice(x[0], 1, 1, 4) + slice(x[0], 1, 2, 5); }},
-      {"concat", {{{2, 3}}, {{2, 1}}, {{2, 4}}}, [](In x) { return concat({x[0], x[1], x[2]}, 1); }},
-      {"concat itself", {{{2, 3}}}, [](In x) { return concat({x[0], x[0]}, 0); }},
-      {"split", {{{2, 6}}},
+      {"concat",
+       {{{2, 3}}, {{2, 1}}, {{2, 4}}},
+       [](In x) {
+         return concat({x[0], x[1], x[2]}, 1);
+       }},
+      {"concat itself",
+       {{{2, 3}}},
+       [](In x) {
+         return concat({x[0], x[0]}, 0);
+       }},
+      {"split",
+       {{{2, 6}}},
        [](In x) {
          const std::vector<Tensor> parts = split(x[0], 3, 1);
          return parts[0] * parts[2] + parts[1];
@@ -82,26 +117,36 @@ const std::vector<OpCase>& op_cases() {
 
       {"softmax", {{{3, 5}}}, [](In x) { return softmax(x[0]); }},
       {"softmax causal", {{{2, 4, 4}}}, [](In x) { return softmax(x[0], causal()); }},
-      {"softmax padding", {{{2, 3, 4}}}, [](In x) { return softmax(x[0], padding({2, 4})); }},
+      {"softmax padding",
+       {{{2, 3, 4}}},
+       [](In x) {
+         return softmax(x[0], padding({2, 4}));
+       }},
       {"softmax custom", {{{2, 3, 4}}}, [](In x) { return softmax(x[0], some_hidden()); }},
       {"log_softmax", {{{3, 5}}}, [](In x) { return log_softmax(x[0]); }},
       // −∞ at hidden places would make the output infinite: softmax, which skips them, comes behind.
-      {"attention_scores", {{{2, 3, 5}}, {{2, 4, 5}}},
+      {"attention_scores",
+       {{{2, 3, 5}}, {{2, 4, 5}}},
        [](In x) { return attention_scores(x[0], x[1], Mask()); }},
-      {"attention_scores masked", {{{2, 3, 5}}, {{2, 4, 5}}},
+      {"attention_scores masked",
+       {{{2, 3, 5}}, {{2, 4, 5}}},
        [](In x) { return softmax(attention_scores(x[0], x[1], some_hidden()), some_hidden()); }},
-      {"attention_mix", {{{2, 3, 4}}, {{2, 4, 5}}},
+      {"attention_mix",
+       {{{2, 3, 4}}, {{2, 4, 5}}},
        [](In x) { return attention_mix(x[0], x[1], Mask()); }},
-      {"attention_mix masked", {{{2, 4, 4}}, {{2, 4, 5}}},
+      {"attention_mix masked",
+       {{{2, 4, 4}}, {{2, 4, 5}}},
        [](In x) { return attention_mix(x[0], x[1], causal()); }},
 
       {"layer_norm", {{{3, 5}}, {{5}}, {{5}}}, [](In x) { return layer_norm(x[0], x[1], x[2]); }},
-      {"layer_norm large eps", {{{2, 2, 4}}, {{4}}, {{4}}},
+      {"layer_norm large eps",
+       {{{2, 2, 4}}, {{4}}, {{4}}},
        [](In x) { return layer_norm(x[0], x[1], x[2], 0.5); }},
       {"embedding", {{{6, 3}}}, [](In x) { return embedding(x[0], ids); }},
       {"cross_entropy", {{{2, 3, 5}}}, [](In x) { return cross_entropy(x[0], ids) * 3.0; }},
       {"cross_entropy ignored", {{{2, 3, 5}}}, [](In x) { return cross_entropy(x[0], ids, 4); }},
-      {"dropout", {{{4, 5}}},
+      {"dropout",
+       {{{4, 5}}},
        [](In x) {
          Rng rng(9);
          return dropout(x[0], 0.4, rng);

@@ -29,9 +29,12 @@ std::string shapes_of(const OpCase& op) {
 
 report::CheckRow row(const std::string& name, const std::string& shapes,
                      const GradcheckReport& found) {
-  return {name,     shapes,
-          gradcheck_oracle, found.elements,
-          found.max_error,  found.ok,
+  return {name,
+          shapes,
+          gradcheck_oracle,
+          found.elements,
+          found.max_error,
+          found.ok,
           found.ok ? "" : to_string(found)};
 }
 
@@ -44,7 +47,8 @@ bool wanted(const std::string& name, const std::string& only) {
 std::vector<report::CheckRow> check_gradients(const report::CheckRequest& request) {
   std::vector<report::CheckRow> rows;
   for (const OpCase& op : op_cases())
-    if (wanted(op.name, request.only)) rows.push_back(row(op.name, shapes_of(op), check(op, request.seed)));
+    if (wanted(op.name, request.only))
+      rows.push_back(row(op.name, shapes_of(op), check(op, request.seed)));
   for (const ModuleCase& module : module_cases())
     if (wanted(module.name, request.only))
       rows.push_back(row(module.name, module.shapes, module.check(request.seed)));
