@@ -90,7 +90,6 @@ class Pass {
   // Whatever happened, no gradient stays on its way.
   ~Pass() {
     for (const auto& node : waiting_) node->incoming = Array();
-    for (const auto& node : finished_) node->incoming = Array();
   }
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
@@ -99,11 +98,15 @@ class Pass {
     push(from);
     from->incoming = dy;
     while (!waiting_.empty()) visit(pop());
-    for (const auto& node : finished_)
-      node->grad = node->grad.exists() ? node->grad + node->incoming : std::move(node->incoming);
+    keep_finished();
   }
 
  private:
+  struct Finished {
+    std::shared_ptr<Node> node;
+    Array gradient;
+  };
+
   static bool older(const std::shared_ptr<Node>& a, const std::shared_ptr<Node>& b) {
     return a->id < b->id;
   }
@@ -121,12 +124,11 @@ class Pass {
   }
 
   void visit(const std::shared_ptr<Node>& node) {
-    if (node->keeps_grad) finished_.push_back(node);  // its gradient is added when all went well
+    const Array dy = std::exchange(node->incoming, Array());
     require<GraphError>(!node->released, "backward", "the graph of '", node->op,
                         "' was freed by an earlier backward(); run the forward pass again, or call "
                         "the first one with Graph::keep");
-    const Array dy = node->keeps_grad ? node->incoming : std::move(node->incoming);
-    node->incoming = node->keeps_grad ? dy : Array();
+    if (node->keeps_grad) finished_.push_back({node, dy});
     std::vector<Edge> edges = graph_ == Graph::free ? std::move(node->edges) : node->edges;
     if (graph_ == Graph::free && !node->leaf) node->released = true;
     for (Edge& edge : edges) {
@@ -137,8 +139,16 @@ class Pass {
     }
   }
 
+  // All sums first, then all handed over: a failure on the way has changed no gradient.
+  void keep_finished() {
+    for (Finished& f : finished_)
+      if (f.node->grad.exists()) f.gradient = f.node->grad + f.gradient;
+    for (Finished& f : finished_) f.node->grad = std::move(f.gradient);
+  }
+
   Graph graph_;
-  std::vector<std::shared_ptr<Node>> waiting_, finished_;
+  std::vector<std::shared_ptr<Node>> waiting_;
+  std::vector<Finished> finished_;
 };
 
 }  // namespace
