@@ -1,0 +1,184 @@
+#include "engine/kernels/rows.h"
+
+#include <cmath>
+#include <vector>
+
+#include "tests/support/arrays.h"
+#include "tests/support/catch.h"
+
+using namespace tests;
+
+namespace {
+
+using Kernel = void (*)(const Real* x, Real* y, Dim rows, Dim n);
+using Vjp = void (*)(const Real* y, const Real* dy, Real* dx, Dim rows, Dim n);
+using Mask = std::vector<unsigned char>;
+
+const std::vector<Dim> lengths = {1, 2, 3, 7, 8, 9, 16, 17, 31, 64, 65, 300};
+
+// One row, naive: log softmax in long double.
+std::vector<long double> exact_log_softmax(const Array& x) {
+  long double total = 0;
+  for (Dim j = 0; j < x.size(); ++j) total += std::exp(static_cast<long double>(x[j]));
+  std::vector<long double> y;
+  for (Dim j = 0; j < x.size(); ++j) y.push_back(static_cast<long double>(x[j]) - std::log(total));
+  return y;
+}
+
+Array rounded(const std::vector<long double>& exact) {
+  return Array({static_cast<Dim>(exact.size())}, std::vector<double>(exact.begin(), exact.end()));
+}
+
+Array run(Kernel kernel, const Array& x) {
+  Array y(x.shape());
+  kernel(x.data(), y.write(), x.dim(0), x.dim(1));
+  return y;
+}
+
+Array run(Vjp vjp, const Array& y, const Array& dy) {
+  Array dx(y.shape());
+  vjp(y.data(), dy.data(), dx.write(), y.dim(0), y.dim(1));
+  return dx;
+}
+
+Array row_of(const Array& x, Dim r) {
+  Array row({1, x.dim(1)});
+  std::copy_n(x.data() + r * x.dim(1), x.dim(1), row.write());
+  return row;
+}
+
+}  // namespace
+
+TEST_CASE("the kernels of softmax against long double", "[ACC]") {
+  for (const Dim n : lengths) {
+    const Array x = uniform({1, n}, 1, -5, 5), dy = uniform({1, n}, 2);
+    std::vector<long double> log_y = exact_log_softmax(x.shaped({n})), y, dx, log_dx;
+    long double mean = 0, total = 0;
+    for (const long double v : log_y) y.push_back(std::exp(v));
+    for (std::size_t j = 0; j < y.size(); ++j) {
+      mean += y[j] * static_cast<long double>(dy[static_cast<Dim>(j)]);
+      total += static_cast<long double>(dy[static_cast<Dim>(j)]);
+    }
+    for (std::size_t j = 0; j < y.size(); ++j) {
+      const auto d = static_cast<long double>(dy[static_cast<Dim>(j)]);
+      dx.push_back(y[j] * (d - mean));
+      log_dx.push_back(d - y[j] * total);
+    }
+    INFO("rows of " << n);
+    const Array found = run(kernels::softmax_rows, x),
+                log_found = run(kernels::log_softmax_rows, x);
+    CHECK(close(found.shaped({n}), rounded(y)));
+    CHECK(close(log_found.shaped({n}), rounded(log_y)));
+    CHECK(close(run(kernels::softmax_rows_vjp, found, dy).shaped({n}), rounded(dx)));
+    CHECK(close(run(kernels::log_softmax_rows_vjp, log_found, dy).shaped({n}), rounded(log_dx)));
+  }
+}
+
+TEST_CASE("the kernels of layer norm against long double", "[ACC]") {
+  for (const Dim n : lengths) {
+    const Array x = uniform({1, n}, 1), g = uniform({1, n}, 2);
+    long double mean = 0, variance = 0, mean_g = 0, along = 0;
+    const auto count = static_cast<long double>(n);
+    const auto wide = [](Real v) { return static_cast<long double>(v); };
+    for (Dim j = 0; j < n; ++j) mean += wide(x[j]) / count;
+    for (Dim j = 0; j < n; ++j) variance += (wide(x[j]) - mean) * (wide(x[j]) - mean) / count;
+    const long double rstd = 1 / std::sqrt(variance + 0.25L);
+    for (Dim j = 0; j < n; ++j) mean_g += wide(g[j]) / count;
+    for (Dim j = 0; j < n; ++j) along += wide(g[j]) * (wide(x[j]) - mean) * rstd / count;
+    std::vector<long double> x_hat, dx;
+    for (Dim j = 0; j < n; ++j) {
+      x_hat.push_back((wide(x[j]) - mean) * rstd);
+      dx.push_back(rstd * (wide(g[j]) - mean_g - x_hat.back() * along));
+    }
+    Array found({1, n}), found_rstd({1}), found_dx({1, n});
+    kernels::normalise_rows(x.data(), found.write(), found_rstd.write(), 0.25, 1, n);
+    kernels::normalise_rows_vjp(found.data(), found_rstd.data(), g.data(), found_dx.write(), 1, n);
+    INFO("rows of " << n);
+    CHECK(close(found.shaped({n}), rounded(x_hat)));
+    CHECK(close(found_rstd, rounded({rstd})));
+    CHECK(close(found_dx.shaped({n}), rounded(dx)));
+  }
+}
+
+TEST_CASE("the result may take the place of the numbers it is made from") {
+  for (const Dim n : lengths) {
+    const Array x = uniform({3, n}, 1);
+    const Mask may_look = [&] {
+      Mask table;
+      for (Dim i = 0; i < 3 * n; ++i) table.push_back(i % 3 == 1 ? 0 : 1);
+      return table;
+    }();
+    for (const Kernel kernel : {kernels::softmax_rows, kernels::log_softmax_rows}) {
+      Array place = x.clone();
+      kernel(place.data(), place.write(), 3, n);
+      CHECK(same_bits(place, run(kernel, x)));
+    }
+    Array place = x.clone(), apart(x.shape()), rstd({3});
+    kernels::masked_softmax_rows(x.data(), may_look.data(), apart.write(), 3, n);
+    kernels::masked_softmax_rows(place.data(), may_look.data(), place.write(), 3, n);
+    CHECK(same_bits(place, apart));
+    place = x.clone();
+    kernels::normalise_rows(x.data(), apart.write(), rstd.write(), 1e-5, 3, n);
+    kernels::normalise_rows(place.data(), place.write(), rstd.write(), 1e-5, 3, n);
+    CHECK(same_bits(place, apart));
+  }
+}
+
+TEST_CASE("a row does not depend on the rows around it, to the bit") {
+  for (const Dim n : lengths) {
+    const Array x = uniform({5, n}, 1), dy = uniform({5, n}, 2);
+    for (const Kernel kernel : {kernels::softmax_rows, kernels::log_softmax_rows})
+      for (Dim r = 0; r < 5; ++r)
+        CHECK(same_bits(row_of(run(kernel, x), r), run(kernel, row_of(x, r))));
+    for (const Vjp vjp : {kernels::softmax_rows_vjp, kernels::log_softmax_rows_vjp})
+      for (Dim r = 0; r < 5; ++r)
+        CHECK(same_bits(row_of(run(vjp, x, dy), r), run(vjp, row_of(x, r), row_of(dy, r))));
+  }
+}
+
+TEST_CASE("a masked row depends on what it sees alone, wherever that stands, to the bit") {
+  for (const Dim n : lengths)
+    for (const Dim hidden_after : {0, 1, 8, 100})
+      for (const bool between : {false, true}) {
+        const Array x = uniform({1, n}, 1, -5, 5), dy = uniform({1, n}, 2);
+        std::vector<double> wide_x, wide_dy;
+        Mask may_look;
+        const auto hide = [&] {
+          wide_x.push_back(infinity);
+          wide_dy.push_back(std::numeric_limits<double>::quiet_NaN());
+          may_look.push_back(0);
+        };
+        for (Dim j = 0; j < n; ++j) {
+          if (between && j % 3 == 0) hide();
+          wide_x.push_back(value_of(x[j]));
+          wide_dy.push_back(value_of(dy[j]));
+          may_look.push_back(1);
+        }
+        for (Dim j = 0; j < hidden_after; ++j) hide();
+        const auto all = static_cast<Dim>(may_look.size());
+        const Mask everything(static_cast<std::size_t>(n), 1);
+
+        Array y({1, all}), dx({1, all}), short_y({1, n}), short_dx({1, n});
+        const Array long_x({1, all}, wide_x), long_dy({1, all}, wide_dy);
+        kernels::masked_softmax_rows(long_x.data(), may_look.data(), y.write(), 1, all);
+        kernels::masked_softmax_rows_vjp(y.data(), long_dy.data(), may_look.data(), dx.write(), 1,
+                                         all);
+        kernels::masked_softmax_rows(x.data(), everything.data(), short_y.write(), 1, n);
+        kernels::masked_softmax_rows_vjp(short_y.data(), dy.data(), everything.data(),
+                                         short_dx.write(), 1, n);
+
+        std::vector<double> seen_y, seen_dx;
+        for (Dim j = 0; j < all; ++j) {
+          if (may_look[static_cast<std::size_t>(j)] == 0) {
+            REQUIRE(same_bits(Array::full({}, y[j]), Array::zeros({})));
+            REQUIRE(same_bits(Array::full({}, dx[j]), Array::zeros({})));
+            continue;
+          }
+          seen_y.push_back(value_of(y[j]));
+          seen_dx.push_back(value_of(dx[j]));
+        }
+        INFO(n << " seen of " << all);
+        REQUIRE(same_bits(Array({1, n}, seen_y), short_y));
+        REQUIRE(same_bits(Array({1, n}, seen_dx), short_dx));
+      }
+}

@@ -1,0 +1,158 @@
+// Forward and backward passes of an op, what is true of every op, and the shapes to try it on.
+#pragma once
+
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "engine/autograd.h"
+#include "engine/ops.h"
+#include "tests/support/arrays.h"
+#include "tests/support/catch.h"
+#include "tests/support/refusal.h"
+
+namespace tests {
+
+using Tensors = std::vector<Tensor>;
+using Function = std::function<Tensor(const Tensors& x)>;
+
+inline constexpr double quiet_nan = std::numeric_limits<double>::quiet_NaN();
+/// Half the distance from 1 to the next Real: the largest relative error of one operation.
+inline constexpr double unit = std::numeric_limits<Real>::epsilon() / 2.0;
+/// What two roads to one answer may differ by, relative to its largest number.
+inline constexpr double two_roads = sizeof(Real) == sizeof(float) ? 2e-6 : 1e-13;
+
+/// A value, and the gradient of ⟨dy, y⟩ with respect to every input.
+struct Pass {
+  Array y;
+  std::vector<Array> dx;
+};
+
+inline Pass pass(const Function& f, const std::vector<Array>& inputs, const Array& dy) {
+  Tensors x;
+  for (const Array& input : inputs) x.push_back(parameter(input));
+  const Tensor y = f(x);
+  backward(y, dy);
+  Pass result{y.value(), {}};
+  for (const Tensor& each : x) result.dx.push_back(each.grad());
+  return result;
+}
+
+inline Array value(const Function& f, const std::vector<Array>& inputs) {
+  return f(Tensors(inputs.begin(), inputs.end())).value();
+}
+
+/// What every op owes: gradients of their inputs' shapes, the same ones when other inputs want none,
+/// exactly 0 for a cotangent of 0 and exactly twice as large for twice the cotangent.
+inline void check_rules(const Function& f, const std::vector<Array>& inputs) {
+  const Shape shape = value(f, inputs).shape();
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    const Array dy = uniform(shape, seed);
+    Array twice(shape);
+    Real* to = twice.write();
+    for (Dim i = 0; i < dy.size(); ++i) to[i] = 2 * dy[i];
+    const Pass once = pass(f, inputs, dy), doubled = pass(f, inputs, twice);
+    const Pass nothing = pass(f, inputs, Array::zeros(shape));
+    CHECK(same_bits(once.y, value(f, inputs)));
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      INFO("input " << i << " of shape " << to_string(inputs[i].shape()));
+      Array expected = once.dx[i].clone();
+      Real* numbers = expected.write();
+      for (Dim j = 0; j < expected.size(); ++j) numbers[j] *= 2;
+      CHECK(once.dx[i].shape() == inputs[i].shape());
+      CHECK(same_bits(doubled.dx[i], expected));
+      CHECK(same_numbers(nothing.dx[i], Array::zeros(inputs[i].shape())));
+      Tensors x(inputs.begin(), inputs.end());
+      x[i] = parameter(inputs[i]);
+      backward(f(x), dy);
+      CHECK(same_bits(x[i].grad(), once.dx[i]));
+      for (std::size_t other = 0; other < x.size(); ++other)
+        CHECK(x[other].has_grad() == (other == i));
+    }
+  }
+}
+
+/// |found − expected| ≤ tolerance·max|expected|, and the same shape.
+inline Verdict near(const Array& found, const Array& expected, double tolerance = two_roads) {
+  double largest = 0;
+  for (Dim i = 0; i < expected.size(); ++i)
+    largest = std::max(largest, std::abs(value_of(expected[i])));
+  return compare(found, expected, [=](Real f, Real e) {
+    return std::abs(value_of(f) - value_of(e)) <= tolerance * largest;
+  });
+}
+
+/// Two formulas for one thing agree in value and in every gradient.
+inline void check_two_roads(const Function& a, const Function& b,
+                            const std::vector<Array>& inputs) {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    const Array dy = uniform(value(a, inputs).shape(), seed);
+    const Pass first = pass(a, inputs, dy), second = pass(b, inputs, dy);
+    CHECK(near(first.y, second.y));
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      INFO("gradient of input " << i);
+      CHECK(near(first.dx[i], second.dx[i]));
+    }
+  }
+}
+
+/// The refusal of a call, which must be the same while nothing is recorded.
+template <class E, class F>
+std::string refusal_in_both_modes(F call) {
+  const std::string recorded = refusal<E>(call);
+  const NoGrad off;
+  const std::string unrecorded = refusal<E>(call);
+  return recorded == unrecorded ? recorded : "<differs under NoGrad: " + unrecorded + ">";
+}
+
+/// Where element i of an array of shape `to` comes from in an array of shape `from` stretched to it.
+inline Dim source(const Shape& from, const Shape& to, Dim i) {
+  Dim at = 0, step = 1;
+  for (int axis = 1; axis <= from.rank(); ++axis) {
+    const Dim index = i % to[to.rank() - axis];
+    i /= to[to.rank() - axis];
+    const Dim size = from[from.rank() - axis];
+    if (size != 1) at += index * step;
+    step *= size;
+  }
+  return at;
+}
+
+inline const std::vector<Shape> shapes = {{},
+                                          {1},
+                                          {0},
+                                          {3},
+                                          {7},
+                                          {17},
+                                          {33},
+                                          {64},
+                                          {65},
+                                          {2, 3},
+                                          {1, 3},
+                                          {3, 1},
+                                          {5, 7},
+                                          {2, 0},
+                                          {0, 3},
+                                          {2, 3, 4},
+                                          {2, 0, 4},
+                                          {1, 1, 1},
+                                          {2, 1, 4, 1},
+                                          {1, 1, 1, 1, 1, 1, 1, 1},
+                                          {2, 1, 2, 1, 2, 1, 2, 1}};
+
+inline const std::vector<std::pair<Shape, Shape>> broadcast_pairs = {
+    {{}, {2, 3}},
+    {{1}, {3}},
+    {{3}, {2, 3}},
+    {{2, 1}, {1, 3}},
+    {{2, 3, 1}, {4}},
+    {{1, 1, 1}, {2, 3, 4}},
+    {{0}, {1}},
+    {{0, 3}, {1, 3}},
+    {{2, 0}, {2, 1}},
+    {{2, 1, 4}, {1, 3, 1}},
+    {{1, 3}, {3, 1}},
+    {{5, 1, 7}, {2, 1}},
+    {{2, 1, 2, 1, 2, 1, 2, 1}, {1, 2, 1, 2, 1, 2, 1, 2}}};
+
+}  // namespace tests

@@ -1,0 +1,227 @@
+#include <cfenv>
+#include <cmath>
+#include <thread>
+
+#include "tests/engine/ops/curves.h"
+
+using namespace tests;
+
+namespace {
+
+// The largest error in units of rounding.
+double worst(const Array& found, const Array& x, const Array& dy, long double (*exact)(long double),
+             double floor) {
+  double largest = 0;
+  for (Dim i = 0; i < x.size(); ++i) {
+    const long double expected =
+        exact(static_cast<long double>(x[i])) * static_cast<long double>(dy[i]);
+    const long double scale = std::max(std::abs(expected), static_cast<long double>(floor));
+    const long double error = std::abs(static_cast<long double>(found[i]) - expected);
+    if (error == 0) continue;
+    const auto units = static_cast<double>(error / scale / static_cast<long double>(unit));
+    largest = units > largest || std::isnan(units) ? units : largest;
+  }
+  return largest;
+}
+
+void check_curve(const Curve& curve, const Shape& shape) {
+  const Array x = uniform(shape, 7, curve.low, curve.high), dy = Array::ones(shape);
+  const Pass found = pass(curve.f, {x}, dy);
+  INFO(curve.name << " " << to_string(shape));
+  REQUIRE(found.y.shape() == shape);
+  REQUIRE(found.dx[0].shape() == shape);
+  CHECK(worst(found.y, x, dy, curve.y, curve.y_floor) <= curve.y_units);
+  CHECK(worst(found.dx[0], x, dy, curve.slope, curve.slope_floor) <= curve.slope_units);
+}
+
+struct Edge {
+  double x, y, slope;
+};
+
+void check_edges(const char* name, const Function& f, const std::vector<Edge>& edges) {
+  for (const Edge& edge : edges) {
+    INFO(name << " of " << edge.x);
+    const Pass found = pass(f, {Array({}, {edge.x})}, Array::ones({}));
+    CHECK(same_numbers(found.y, Array({}, {edge.y})));
+    if (!std::isnan(edge.y)) CHECK(std::signbit(value_of(found.y[0])) == std::signbit(edge.y));
+    CHECK(same_numbers(found.dx[0], Array({}, {edge.slope})));
+  }
+}
+
+constexpr double inf = infinity;
+constexpr double tiny = std::numeric_limits<Real>::denorm_min();
+constexpr double most = std::numeric_limits<Real>::max();
+
+}  // namespace
+
+TEST_CASE("functions of one number and their slopes, against long double", "[ACC][OP14]") {
+  for (const Curve& curve : curves) {
+    for (const Shape& shape : shapes) check_curve(curve, shape);
+    check_curve(curve, {20000});
+  }
+}
+
+TEST_CASE("functions of one number obey the rules of every op", "[OP04][OP05][OP07]") {
+  for (const Curve& curve : curves) {
+    check_rules(curve.f, {uniform({5, 7}, 1, std::max(curve.low, -6.0), 6)});
+    check_rules(curve.f, {uniform({2, 0}, 1)});
+  }
+  for (const std::size_t bounded : {0u, 4u, 5u, 6u})
+    check_rules(curves[bounded].f, {Array({3}, {infinity, -infinity, 1})});
+}
+
+TEST_CASE("functions of one number are two roads with others", "[OP10]") {
+  const std::vector<Array> x = {uniform({4, 5}, 1, -4, 4)};
+  check_two_roads([](const Tensors& t) { return sigmoid(t[0]); },
+                  [](const Tensors& t) { return 1.0 / (1.0 + exp(-t[0])); }, x);
+  check_two_roads([](const Tensors& t) { return tanh(t[0]); },
+                  [](const Tensors& t) { return 2.0 * sigmoid(2.0 * t[0]) - 1.0; }, x);
+  check_two_roads([](const Tensors& t) { return log(exp(t[0])); },
+                  [](const Tensors& t) { return t[0]; }, x);
+  check_two_roads([](const Tensors& t) { return sqrt(t[0] * t[0]); },
+                  [](const Tensors& t) { return relu(t[0]) + relu(-t[0]); }, x);
+  check_two_roads([](const Tensors& t) { return gelu_tanh(t[0]); },
+                  [](const Tensors& t) {
+                    const Tensor cube = t[0] * t[0] * t[0];
+                    const double scale = std::sqrt(2 / std::numbers::pi);
+                    return 0.5 * t[0] * (1.0 + tanh(scale * (t[0] + 0.044715 * cube)));
+                  },
+                  x);
+}
+
+TEST_CASE("exp, log and sqrt at the edges of IEEE 754", "[OP18][NU08]") {
+  check_edges("exp", curves[1].f,
+              {{0.0, 1, 1},
+               {-0.0, 1, 1},
+               {tiny, 1, 1},
+               {inf, inf, inf},
+               {-inf, 0, 0},
+               {most, inf, inf},
+               {-most, 0, 0},
+               {quiet_nan, quiet_nan, quiet_nan}});
+  // 1/tiny is beyond the largest number; 1/most is subnormal, and not flushed to 0.
+  check_edges("log", curves[2].f,
+              {{0.0, -inf, inf},
+               {-0.0, -inf, -inf},
+               {1, 0, 1},
+               {-2, quiet_nan, -0.5},
+               {inf, inf, 0},
+               {tiny, value_of(std::log(Real(tiny))), inf},
+               {most, value_of(std::log(Real(most))), value_of(1 / Real(most))},
+               {quiet_nan, quiet_nan, quiet_nan}});
+  CHECK(std::fpclassify(1 / Real(most)) == FP_SUBNORMAL);
+  check_edges("sqrt", curves[3].f,
+              {{0.0, 0.0, inf},
+               {-0.0, -0.0, -inf},
+               {4, 2, 0.25},
+               {inf, inf, 0},
+               {-1, quiet_nan, quiet_nan},
+               {-inf, quiet_nan, quiet_nan},
+               {quiet_nan, quiet_nan, quiet_nan}});
+}
+
+TEST_CASE("exp overflows and fades out where the number type does", "[OP18][NU11]") {
+  const bool single = sizeof(Real) == sizeof(float);
+  const double last_finite = single ? 88.7228 : 709.78, first_infinite = single ? 88.72284 : 709.79;
+  const double first_subnormal = single ? -87.34 : -708.4;
+  const double last_subnormal = single ? -103.28 : -745.13, first_zero = single ? -104.0 : -745.14;
+  const Array y = exp(Tensor(Array({5}, {last_finite, first_infinite, first_subnormal,
+                                         last_subnormal, first_zero})))
+                      .value();
+  CHECK(std::isfinite(y[0]));
+  CHECK(std::isinf(y[1]));
+  CHECK(std::fpclassify(y[2]) == FP_SUBNORMAL);
+  CHECK(y[3] == Real(tiny));
+  CHECK(y[4] == Real(0));
+}
+
+TEST_CASE("tanh and sigmoid at the edges", "[OP18][NU07]") {
+  check_edges("tanh", curves[4].f,
+              {{0.0, 0.0, 1},
+               {-0.0, -0.0, 1},
+               {tiny, tiny, 1},
+               {inf, 1, 0},
+               {-inf, -1, 0},
+               {1e4, 1, 0},
+               {-1e4, -1, 0},
+               {most, 1, 0},
+               {quiet_nan, quiet_nan, quiet_nan}});
+  check_edges("sigmoid", curves[5].f,
+              {{0.0, 0.5, 0.25},
+               {-0.0, 0.5, 0.25},
+               {tiny, 0.5, 0.25},
+               {inf, 1, 0},
+               {-inf, 0, 0},
+               {1e4, 1, 0},
+               {-1e4, 0, 0},
+               {1000, 1, 0},
+               {-1000, 0, 0},
+               {most, 1, 0},
+               {-most, 0, 0},
+               {quiet_nan, quiet_nan, quiet_nan}});
+}
+
+TEST_CASE("sigmoid neither overflows nor divides by zero on the way", "[NU07]") {
+  std::feclearexcept(FE_ALL_EXCEPT);
+  const Pass found =
+      pass(curves[5].f, {Array({6}, {-1000, 1000, -1e20, 1e20, -most, most})}, Array::ones({6}));
+  CHECK(std::fetestexcept(FE_OVERFLOW | FE_INVALID | FE_DIVBYZERO) == 0);
+  CHECK(same_bits(found.y, Array({6}, {0, 1, 0, 1, 0, 1})));
+}
+
+TEST_CASE("relu has slope 0 at 0 and loses no NaN", "[OP17][OP18]") {
+  check_edges("relu", curves[6].f,
+              {{0.0, 0, 0},
+               {-0.0, 0, 0},
+               {tiny, tiny, 1},
+               {-tiny, 0, 0},
+               {inf, inf, 1},
+               {-inf, 0, 0},
+               {most, most, 1},
+               {-most, 0, 0},
+               {quiet_nan, quiet_nan, quiet_nan}});
+}
+
+TEST_CASE("the two forms of gelu are two functions", "[NU07]") {
+  const Tensor x = Array({2}, {1, 2});
+  CHECK(close(gelu(x).value(), Array({2}, {0.8413447460685429, 1.9544997361036416}), 16 * unit));
+  CHECK(
+      close(gelu_tanh(x).value(), Array({2}, {0.8411919906082768, 1.954597694087775}), 16 * unit));
+}
+
+TEST_CASE("both forms of gelu at their edges", "[OP18][NU07]") {
+  for (const std::size_t form : {7u, 8u})
+    check_edges(curves[form].name, curves[form].f,
+                {{0.0, 0.0, 0.5},
+                 {-0.0, -0.0, 0.5},
+                 {1e4, 1e4, 1},
+                 {-1e4, -0.0, 0},
+                 {quiet_nan, quiet_nan, quiet_nan}});
+}
+
+TEST_CASE("both forms of gelu are straight at enormous numbers", "[OP18][NU07]") {
+  for (const std::size_t form : {7u, 8u})
+    check_edges(curves[form].name, curves[form].f,
+                {{value_of(Real(1e20)), value_of(Real(1e20)), 1},
+                 {-1e20, -0.0, 0},
+                 {most, most, 1},
+                 {-most, -0.0, 0}});
+}
+
+TEST_CASE("subnormal numbers survive, on every thread", "[NU11]") {
+  const auto check = [] {
+    const Tensor x = Array({2}, {tiny, -tiny});
+    return same_bits((x * 1.0).value(), x.value()) && same_bits((x + 0.0).value(), x.value()) &&
+           same_bits(tanh(x).value(), x.value()) && (sum(x + tiny)).item() == 2 * tiny;
+  };
+  CHECK(check());
+  bool elsewhere = false;
+  std::thread([&] { elsewhere = check(); }).join();
+  CHECK(elsewhere);
+}
+
+TEST_CASE("functions of a tensor that was never given a value are refused", "[OP19][OP20]") {
+  for (const Curve& curve : curves)
+    CHECK(refusal_in_both_modes<GraphError>([&] { curve.f({Tensor()}); }) ==
+          "value: this tensor was never given a value");
+}

@@ -1,0 +1,144 @@
+#include "engine/array.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "engine/errors.h"
+#include "tests/support/arrays.h"
+#include "tests/support/catch.h"
+#include "tests/support/refusal.h"
+
+using namespace tests;
+
+namespace {
+const std::string shared_message =
+    "write: these values are shared, with a graph that still needs them or with another Array: run "
+    "backward() or drop the result first, and keep copies with clone()";
+}  // namespace
+
+TEST_CASE("an array holds its numbers row by row") {
+  const Array a({2, 3}, {1, 2, 3, 4, 5, 6});
+  CHECK(a.shape() == Shape{2, 3});
+  CHECK(a.size() == 6);
+  CHECK(a.rank() == 2);
+  CHECK(a.dim(-1) == 3);
+  CHECK(a.at({0, 2}) == Real(3));
+  CHECK(a.at({1, 0}) == Real(4));
+  CHECK(a[5] == Real(6));
+  CHECK(to_vector(a) == std::vector<double>{1, 2, 3, 4, 5, 6});
+  CHECK(same_bits(a, Array({2, 3}, std::vector<double>{1, 2, 3, 4, 5, 6})));
+}
+
+TEST_CASE("arrays full of one number") {
+  CHECK(same_bits(Array::full({2, 2}, Real(7)), Array({2, 2}, {7, 7, 7, 7})));
+  CHECK(same_bits(Array::zeros({3}), Array({3}, {0, 0, 0})));
+  CHECK(same_bits(Array::ones({}), Array({}, {1})));
+  CHECK(Array::zeros({0, 3}).size() == 0);
+}
+
+TEST_CASE("a count of numbers that is not the shape's is refused", "[OP19]") {
+  CHECK(refusal<ShapeError>([] { Array({2, 3}, {1, 2, 3}); }) ==
+        "Array: shape (2, 3) holds 6 numbers: got 3");
+  CHECK(refusal<ShapeError>([] { Array({0}, {1}); }) == "Array: shape (0) holds 0 numbers: got 1");
+  CHECK(refusal<ShapeError>([] { Array({}, std::vector<double>{}); }) ==
+        "Array: shape () holds 1 numbers: got 0");
+}
+
+TEST_CASE("an array that no memory could hold is refused", "[OP19]") {
+  const Dim most = std::numeric_limits<Dim>::max();
+  CHECK(refusal<ValueError>([&] { Array(Shape{most}); }) ==
+        "Array: too many elements to hold in memory: 9223372036854775807");
+  CHECK(refusal<ValueError>([&] { Array(Shape{most / 2, 2}); }) ==
+        "Array: too many elements to hold in memory: 9223372036854775806");
+}
+
+TEST_CASE("at() names an index that is outside", "[OP19]") {
+  const Array a = counting({2, 3});
+  CHECK(refusal<ValueError>([&] { a.at({0, 3}); }) == "at: index 3 of axis 1 is outside shape (2, 3)");
+  CHECK(refusal<ValueError>([&] { a.at({-1, 0}); }) ==
+        "at: index -1 of axis 0 is outside shape (2, 3)");
+  CHECK(refusal<ShapeError>([&] { a.at({1}); }) == "at: 2 indices for shape (2, 3): got 1");
+  CHECK(refusal<ShapeError>([&] { a.at({0, 0, 0}); }) == "at: 2 indices for shape (2, 3): got 3");
+  CHECK(Array::ones({}).at({}) == Real(1));
+}
+
+TEST_CASE("the item() of an array is for exactly one number", "[OP19]") {
+  CHECK(Array({1, 1}, {5}).item() == Real(5));
+  CHECK(refusal<ShapeError>([] { counting({2}).item(); }) ==
+        "item: needs exactly one number: got shape (2)");
+  CHECK(refusal<ShapeError>([] { Array::zeros({0}).item(); }) ==
+        "item: needs exactly one number: got shape (0)");
+  CHECK_THROWS_AS(Array().item(), ShapeError);
+}
+
+TEST_CASE("a copy is a handle to the same numbers") {
+  const Array a = counting({3});
+  const Array b = a;
+  CHECK(a.data() == b.data());
+  CHECK_FALSE(a.alone());
+}
+
+TEST_CASE("a shared block may not be written", "[GR11]") {
+  Array a = counting({3});
+  CHECK(a.alone());
+  {
+    Array b = a;
+    CHECK(refusal<GraphError>([&] { a.write(); }) == shared_message);
+    CHECK(refusal<GraphError>([&] { b.write(); }) == shared_message);
+  }
+  CHECK(a.alone());
+  a.write()[1] = Real(9);
+  CHECK(same_bits(a, Array({3}, {1, 9, 3})));
+}
+
+TEST_CASE("the same block under another shape is still shared", "[GR11]") {
+  Array a = counting({2, 3});
+  Array b = a.shaped({3, 2});
+  CHECK(b.shape() == Shape{3, 2});
+  CHECK(b.data() == a.data());
+  CHECK(refusal<GraphError>([&] { b.write(); }) == shared_message);
+}
+
+TEST_CASE("a clone has a block of its own") {
+  const Array a = counting({2, 2});
+  Array b = a.clone();
+  CHECK(same_bits(a, b));
+  CHECK(a.data() != b.data());
+  b.write()[0] = Real(9);
+  CHECK(same_bits(a, counting({2, 2})));
+}
+
+TEST_CASE("a moved array leaves nothing behind; assigning an array to itself keeps it", "[GR12]") {
+  Array a = counting({2});
+  const Array b = std::move(a);
+  CHECK(same_bits(b, counting({2})));
+  Array c = counting({2});
+  Array& same = c;
+  c = same;
+  CHECK(same_bits(c, counting({2})));
+  CHECK(c.alone());
+}
+
+TEST_CASE("blocks start at a cache line") {
+  for (const Dim size : {0, 1, 3, 17, 64, 1000}) {
+    const Array a = Array::zeros({size});
+    CHECK(reinterpret_cast<std::uintptr_t>(a.data()) % 64 == 0);
+  }
+}
+
+TEST_CASE("no array at all is refused where an array is needed") {
+  Array none;
+  CHECK_FALSE(none.exists());
+  CHECK(Array::zeros({0}).exists());
+  CHECK_THROWS_AS(none.write(), GraphError);
+}
+
+TEST_CASE("arrays print with nested brackets") {
+  CHECK(to_string(Array({}, {5})) == "5");
+  CHECK(to_string(Array({3}, {1, 0.5, -2})) == "[1, 0.5, -2]");
+  CHECK(to_string(counting({2, 2})) == "[[1, 2], [3, 4]]");
+  CHECK(to_string(counting({2, 1, 2})) == "[[[1, 2]], [[3, 4]]]");
+  CHECK(to_string(Array({1}, {1.0 / 3})) == "[0.333333]");
+  CHECK(to_string(Array::zeros({0, 3})) == "[] (0, 3)");
+  CHECK(to_string(Array({2}, {infinity, -infinity})) == "[inf, -inf]");
+}

@@ -1,0 +1,232 @@
+#include "engine/autograd.h"
+
+#include "engine/array_math.h"
+#include "engine/errors.h"
+#include "engine/ops.h"
+#include "tests/support/arrays.h"
+#include "tests/support/catch.h"
+#include "tests/support/refusal.h"
+
+using namespace tests;
+
+namespace {
+
+// How many nodes `run` makes: ids count them.
+template <class F>
+std::uint64_t nodes_made(F run) {
+  const std::uint64_t before = Node("probe", {}).id;
+  run();
+  return Node("probe", {}).id - before - 1;
+}
+
+// y = x, and counts how often its rule runs.
+Tensor counted(const Tensor& x, int& runs) {
+  return record("counted", x.value(), wrt(x, [&runs](const Array& dy) { return ++runs, dy; }));
+}
+
+const std::string freed =
+    "' was freed by an earlier backward(); run the forward pass again, or call the first one with "
+    "Graph::keep";
+
+}  // namespace
+
+TEST_CASE("every recorded op makes one node, newer than its inputs") {
+  const Tensor w = parameter(counting({2}));
+  Tensor y;
+  CHECK(nodes_made([&] { y = w * w + w; }) == 2);
+  CHECK(y.node()->id > w.node()->id);
+  CHECK(y.node()->op == "+");
+  CHECK(nodes_made([&] { y = Tensor(1.0) + Tensor(2.0); }) == 0);
+  CHECK_FALSE(y.needs_grad());
+}
+
+TEST_CASE("under NoGrad nothing is recorded", "[GR05]") {
+  const Tensor w = parameter(counting({2}));
+  CHECK(recording());
+  {
+    NoGrad no_grad;
+    CHECK_FALSE(recording());
+    Tensor y;
+    CHECK(nodes_made([&] { y = sum(exp(w * w)); }) == 0);
+    CHECK_FALSE(y.needs_grad());
+    CHECK(refusal<GraphError>([&] { backward(y); }) ==
+          "backward: this tensor does not depend on any parameter, or was computed under NoGrad");
+  }
+  CHECK(recording());
+  CHECK((w * w).needs_grad());
+}
+
+TEST_CASE("NoGrad nests", "[GR05]") {
+  const NoGrad outer;
+  {
+    const NoGrad inner;
+    CHECK_FALSE(recording());
+  }
+  CHECK_FALSE(recording());
+}
+
+TEST_CASE("an exception under NoGrad restores the mode", "[GR05]") {
+  const Tensor w = parameter(counting({2}));
+  const auto fail_inside = [&] {
+    const NoGrad outer;
+    const NoGrad inner;
+    w + Tensor(counting({3}));
+  };
+  CHECK_THROWS_AS(fail_inside(), ShapeError);
+  CHECK(recording());
+}
+
+TEST_CASE("a wrong call is refused with the same words under NoGrad", "[OP20]") {
+  const Tensor w = parameter(counting({2}));
+  const auto wrong = [&] { w + Tensor(counting({3})); };
+  const std::string message = refusal<ShapeError>(wrong);
+  const NoGrad no_grad;
+  CHECK(refusal<ShapeError>(wrong) == message);
+}
+
+TEST_CASE("what was computed before NoGrad keeps its history", "[GR05]") {
+  const Tensor w = parameter(counting({2}));
+  const Tensor y = sum(w * w);
+  const NoGrad no_grad;
+  backward(y);
+  CHECK(same_bits(w.grad(), Array({2}, {2, 4})));
+  CHECK(parameter(counting({2})).needs_grad());
+}
+
+TEST_CASE("a rule that nobody needs dies at once, with what it captured", "[GR05][GR06]") {
+  const Tensor w = parameter(counting({2}));
+  Array saved = counting({2});
+  const auto rule = [&saved] { return [saved](const Array& dy) { return dy; }; };
+  const Tensor of_constant = record("op", counting({2}), wrt(Tensor(1.0), rule()));
+  CHECK(saved.alone());
+  {
+    const NoGrad no_grad;
+    const Tensor unrecorded = record("op", counting({2}), wrt(w, rule()));
+    CHECK(saved.alone());
+  }
+  const Tensor y = record("op", counting({2}), wrt(w, rule()));
+  CHECK_FALSE(saved.alone());
+  backward(sum(y));
+  CHECK(saved.alone());  // freed with the graph, although y lives
+}
+
+TEST_CASE("no rule runs for arguments that want no gradient", "[GR06]") {
+  int wanted = 0, unwanted = 0;
+  const auto rule = [](int& runs) {
+    return [&runs](const Array& dy) { return ++runs, dy; };
+  };
+  const Tensor w = parameter(counting({2})), c(counting({2}));
+  const Tensor y = record("pair", counting({2}), wrt(c, rule(unwanted)), wrt(w, rule(wanted)));
+  CHECK(y.node()->edges.size() == 1);
+  backward(sum(y));
+  CHECK(wanted == 1);
+  CHECK(unwanted == 0);
+  CHECK_FALSE(c.has_grad());
+}
+
+TEST_CASE("edges may come as a list, of which those without an input are dropped") {
+  const Tensor w = parameter(counting({2}));
+  const auto rule = [](const Array& dy) { return dy; };
+  const Tensor y =
+      record("list", counting({2}), std::vector<Edge>{wrt(Tensor(1.0), rule), wrt(w, rule)});
+  CHECK(y.node()->edges.size() == 1);
+  CHECK_FALSE(record("list", counting({2}), std::vector<Edge>{wrt(Tensor(1.0), rule)}).needs_grad());
+  CHECK_FALSE(record("list", counting({2}), std::vector<Edge>{}).needs_grad());
+  CHECK_FALSE(record("none", counting({2})).needs_grad());
+}
+
+TEST_CASE("an adding rule starts at zero or at what has come before", "[GR07]") {
+  const Tensor w = parameter(Array({3}, {1, 2, 3}));
+  const auto second = [](const Array& dy, Real* dx) { dx[1] += dy[0]; };
+  const Tensor one = record("second", Array({}, {2}), wrt_adding(w, second));
+  const Tensor two = record("second", Array({}, {2}), wrt_adding(w, second));
+  backward(one + two * 10.0 + sum(w));
+  CHECK(same_bits(w.grad(), Array({3}, {1, 12, 1})));
+}
+
+TEST_CASE("gradients of leaves add up over backward passes, in order, bit for bit", "[GR07]") {
+  const Tensor w = parameter(uniform({5}, 1));
+  const Array first = uniform({5}, 2), second = uniform({5}, 3), third = uniform({5}, 4);
+  for (const Array& dy : {first, second, third}) backward(w * 1.0, dy);
+  CHECK(same_bits(w.grad(), (first + second) + third));
+  w.zero_grad();
+  CHECK_FALSE(w.has_grad());
+  backward(w * 1.0, third);
+  CHECK(same_bits(w.grad(), third));
+}
+
+TEST_CASE("backward of a parameter itself gives the cotangent", "[GR09]") {
+  const Tensor w = parameter(Array({}, {3}));
+  backward(w);
+  backward(w);
+  CHECK(same_bits(w.grad(), Array({}, {2})));
+}
+
+TEST_CASE("backward refuses what has no gradient", "[GR08]") {
+  const Tensor w = parameter(counting({2, 3}));
+  const std::string constant =
+      "backward: this tensor does not depend on any parameter, or was computed under NoGrad";
+  CHECK(refusal<ShapeError>([&] { backward(w * w); }) ==
+        "backward: needs a single number, got shape (2, 3); pass a cotangent of that shape for ⟨dy, y⟩");
+  CHECK(refusal<ShapeError>([&] { backward(w * w, counting({3, 2})); }) ==
+        "backward: cotangent of shape (3, 2) for a tensor of shape (2, 3)");
+  CHECK(refusal<ShapeError>([&] { backward(sum(w), counting({1})); }) ==
+        "backward: cotangent of shape (1) for a tensor of shape ()");
+  CHECK(refusal<GraphError>([] { backward(Tensor(1.0)); }) == constant);
+  CHECK(refusal<GraphError>([&] { backward(sum(w).detach()); }) == constant);
+  CHECK_FALSE(w.has_grad());
+}
+
+TEST_CASE("a single number may have any shape of size 1", "[GR08]") {
+  const Tensor w = parameter(Array({1, 1}, {3}));
+  backward(w * w);
+  CHECK(same_bits(w.grad(), Array({1, 1}, {6})));
+}
+
+TEST_CASE("a second backward over a freed graph is an error, and changes no gradient", "[GR08]") {
+  const Tensor w = parameter(counting({2}));
+  const Tensor y = sum(w * w);
+  backward(y);
+  CHECK(refusal<GraphError>([&] { backward(y); }) == "backward: the graph of 'sum" + freed);
+  CHECK(same_bits(w.grad(), Array({2}, {2, 4})));
+}
+
+TEST_CASE("Graph::keep: the same gradients again, and no stale ones inside", "[GR08][OP06]") {
+  int runs = 0;
+  const Tensor w = parameter(uniform({3}, 1));
+  const Tensor inner = tanh(w * w).keep_grad();
+  const Tensor y = sum(counted(inner, runs) * inner);
+  backward(y, Graph::keep);
+  const Array once = w.grad(), inner_once = inner.grad();
+  w.zero_grad();
+  inner.zero_grad();
+  backward(y, Graph::keep);
+  CHECK(same_bits(w.grad(), once));
+  CHECK(same_bits(inner.grad(), inner_once));
+  backward(y);
+  CHECK(same_bits(w.grad(), once + once));
+  CHECK(runs == 3);
+  CHECK(refusal<GraphError>([&] { backward(y); }) == "backward: the graph of 'sum" + freed);
+}
+
+TEST_CASE("a zero cotangent gives gradients that are exactly zero", "[OP04]") {
+  const Tensor w = parameter(uniform({3}, 1));
+  backward(tanh(w * w) * w, Array::zeros({3}));
+  CHECK(same_numbers(w.grad(), Array::zeros({3})));
+}
+
+TEST_CASE("the gradient is linear in the cotangent: twice the one, twice the other", "[OP05]") {
+  const Tensor w = parameter(uniform({3}, 1));
+  const Tensor y = tanh(w * w) * w;
+  const Array dy = uniform({3}, 2);
+  backward(y, dy, Graph::keep);
+  const Array once = w.grad();
+  w.zero_grad();
+  backward(y, dy * Real(2));
+  CHECK(same_bits(w.grad(), once * Real(2)));
+}
+
+TEST_CASE("a cotangent that is no array at all is refused", "[GR08]") {
+  const Tensor w = parameter(Array({}, {3}));
+  CHECK_THROWS_AS(backward(w * w, Array()), ShapeError);
+}

@@ -1,0 +1,194 @@
+#include <ctime>
+
+#include "engine/autograd.h"
+#include "engine/ops.h"
+#include "tests/support/arrays.h"
+#include "tests/support/catch.h"
+
+using namespace tests;
+
+namespace {
+
+// y = x, and counts how often its rule runs.
+Tensor counted(const Tensor& x, int& runs) {
+  return record("counted", x.value(), wrt(x, [&runs](const Array& dy) { return ++runs, dy; }));
+}
+
+Tensor number(double value) { return parameter(Array({}, {value})); }
+
+}  // namespace
+
+TEST_CASE("a diamond: its node is visited once, with the gradients of both sides", "[GR01]") {
+  int runs_x = 0, runs_a = 0, runs_b = 0, runs_c = 0;
+  const Tensor x = number(0.7);
+  const Tensor a = counted(counted(x, runs_x) * x, runs_a);
+  const Tensor b = counted(tanh(a), runs_b), c = counted(exp(a), runs_c);
+  backward(b * c);
+  CHECK(runs_x == 1);
+  CHECK(runs_a == 1);
+  CHECK(runs_b == 1);
+  CHECK(runs_c == 1);
+  const double t = std::tanh(0.49), e = std::exp(0.49);
+  CHECK(close(x.grad(), Array({}, {((1 - t * t) * e + t * e) * 1.4})));
+}
+
+TEST_CASE("a ladder of 1000 diamonds takes linear time", "[GR02]") {
+  int runs = 0;
+  const Tensor x = number(3);
+  Tensor y = x;
+  for (int rung = 0; rung < 1000; ++rung) {
+    const Tensor half = counted(y * 0.5, runs);
+    y = half + half;
+  }
+  backward(y);
+  CHECK(runs == 1000);
+  CHECK(same_bits(x.grad(), Array({}, {1})));
+}
+
+TEST_CASE("a long and a short path that meet: no node goes on before all has come", "[GR03]") {
+  for (const bool short_first : {true, false}) {
+    int runs = 0;
+    const Tensor x = number(2);
+    const Tensor trunk = counted(x * x, runs);
+    Tensor path = trunk;
+    for (int i = 0; i < 50; ++i) path = -path;
+    backward(short_first ? trunk * path : path * trunk);
+    CHECK(runs == 1);
+    CHECK(same_bits(x.grad(), Array({}, {32})));  // (x⁴)' = 4x³
+  }
+}
+
+TEST_CASE("a path made before its sibling still waits for it", "[GR03]") {
+  int runs = 0;
+  const Tensor x = number(2);
+  const Tensor old_branch = x * 3.0;
+  const Tensor trunk = counted(x * 5.0, runs);
+  const Tensor late = trunk * old_branch;
+  backward(late + trunk + old_branch);
+  CHECK(runs == 1);
+  CHECK(same_bits(x.grad(), Array({}, {5 * 6 + 3 * 10 + 5 + 3})));
+}
+
+TEST_CASE("a detached branch brings nothing and runs nothing", "[GR04]") {
+  int runs = 0;
+  const Tensor x = parameter(counting({3}));
+  const Tensor cut = counted(x * x, runs).detach();
+  backward(sum(cut * x));
+  CHECK(runs == 0);
+  CHECK(same_bits(x.grad(), Array({3}, {1, 4, 9})));
+}
+
+TEST_CASE("the gradient of an intermediate result is kept when asked for", "[GR09]") {
+  const Tensor x = parameter(counting({2}));
+  const Tensor kept = (x * x).keep_grad(), other = x * 2.0;
+  backward(sum(kept * kept + other));
+  CHECK(same_bits(kept.grad(), Array({2}, {2, 8})));
+  CHECK_FALSE(other.has_grad());
+  CHECK(same_bits(x.grad(), Array({2}, {6, 34})));
+}
+
+TEST_CASE("a kept gradient of an intermediate result adds up like a leaf's", "[GR09]") {
+  const Tensor x = parameter(counting({2}));
+  const Tensor kept = (x * 2.0).keep_grad();
+  const Tensor y = sum(kept * 3.0);
+  backward(y, Graph::keep);
+  backward(y);
+  CHECK(same_bits(kept.grad(), Array({2}, {6, 6})));
+  CHECK(same_bits(x.grad(), Array({2}, {12, 12})));
+}
+
+TEST_CASE("a parameter that y does not depend on gets no gradient", "[GR09]") {
+  const Tensor x = parameter(counting({2})), unused = parameter(counting({2}));
+  backward(sum(x * x));
+  CHECK_FALSE(unused.has_grad());
+}
+
+TEST_CASE("outputs that share a trunk: one after the other, or their sum", "[GR10]") {
+  const Array start = integers({2, 2}, 1);
+  const Tensor apart = parameter(start.clone()), together = parameter(start.clone());
+  const auto outputs = [](const Tensor& w) {
+    const Tensor trunk = matmul(w, w);
+    return std::pair{sum(trunk * 3.0), sum(trunk * trunk)};
+  };
+  const auto [p, q] = outputs(apart);
+  backward(p, Graph::keep);
+  backward(q);
+  const auto [r, s] = outputs(together);
+  backward(r + s);
+  CHECK(same_bits(apart.grad(), together.grad()));
+}
+
+TEST_CASE("pieces of one tensor: those not used count as zero", "[GR10]") {
+  const Tensor x = parameter(counting({6}));
+  const std::vector<Tensor> pieces = split(x, 3, 0);
+  backward(sum(pieces[1] * 5.0));
+  CHECK(same_bits(x.grad(), Array({6}, {0, 0, 5, 5, 0, 0})));
+}
+
+TEST_CASE("one tensor in k places gets k times the gradient", "[OP11][GR16]") {
+  for (const int k : {2, 3, 10, 1000, 100000}) {
+    const Tensor x = number(3);
+    Tensor y = x;
+    for (int i = 1; i < k; ++i) y = y + x;
+    backward(y);
+    CHECK(same_bits(x.grad(), Array({}, {static_cast<double>(k)})));
+  }
+}
+
+TEST_CASE("a node with 10^5 inputs, all different", "[GR16]") {
+  constexpr Dim count = 100000;
+  std::vector<Tensor> parts;
+  for (Dim i = 0; i < count; ++i) parts.push_back(parameter(Array({1}, {1})));
+  backward(concat(parts, 0), counting({count}));
+  Dim wrong = 0;
+  for (Dim i = 0; i < count; ++i)
+    wrong += parts[static_cast<std::size_t>(i)].grad()[0] == real(i + 1) ? 0 : 1;
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("a node with 10^5 inputs that are one tensor", "[GR16]") {
+  const Tensor x = parameter(Array({1}, {1}));
+  backward(sum(concat(std::vector<Tensor>(100000, x), 0)));
+  CHECK(same_bits(x.grad(), Array({1}, {100000})));
+}
+
+TEST_CASE("a deep chain with skips to any two earlier values", "[GR14]") {
+  constexpr std::size_t depth = 100000;
+  Rng rng(1);
+  const Tensor x = number(1);
+  std::vector<Tensor> values{x, x * 1.0};
+  std::vector<std::pair<std::size_t, std::size_t>> from(2);
+  while (values.size() < depth) {
+    const auto i = static_cast<std::size_t>(rng.below(static_cast<Dim>(values.size())));
+    const std::size_t j = values.size() - 1;
+    from.emplace_back(i, j);
+    values.push_back((values[i] + values[j]) * 0.5);
+  }
+  std::vector<double> slope(depth, 0.0);  // the same in twenty letters: each y = (x_i + x_j)/2
+  slope[depth - 1] = 1;
+  for (std::size_t k = depth - 1; k >= 2; --k) {
+    slope[from[k].first] += slope[k] / 2;
+    slope[from[k].second] += slope[k] / 2;
+  }
+  const Tensor y = values.back();
+  values.clear();
+  backward(y);
+  CHECK_THAT(value_of(x.grad().item()), WithinRel(slope[0] + slope[1], 1e3 * rounding));
+}
+
+TEST_CASE("time per node does not grow with the depth of a chain", "[GR13]") {
+  const auto seconds_per_node = [](int depth) {
+    const std::clock_t start = std::clock();  // of this process alone
+    const Tensor x = number(1);
+    {
+      Tensor y = x;
+      for (int i = 0; i < depth; ++i) y = -y;
+      backward(y);
+    }
+    CHECK(same_bits(x.grad(), Array({}, {depth % 2 == 0 ? 1.0 : -1.0})));
+    return static_cast<double>(std::clock() - start) / depth;
+  };
+  seconds_per_node(1000);
+  const double shallow = seconds_per_node(5000), deep = seconds_per_node(200000);
+  CHECK(deep < 20 * shallow);  // quadratic time would make it 40 times
+}

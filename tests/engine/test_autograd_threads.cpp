@@ -1,0 +1,120 @@
+#include <stdexcept>
+#include <thread>
+
+#include "engine/autograd.h"
+#include "engine/ops.h"
+#include "tests/support/arrays.h"
+#include "tests/support/catch.h"
+
+using namespace tests;
+
+namespace {
+
+// A small classifier, trained by plain gradient descent; its numbers afterwards.
+std::vector<Array> trained(std::uint64_t seed) {
+  Rng rng(seed);
+  const Tensor w1 = parameter(random_normal({4, 8}, 0, 0.5, rng));
+  const Tensor b1 = parameter(Array::zeros({8}));
+  const Tensor w2 = parameter(random_normal({8, 3}, 0, 0.5, rng));
+  const std::vector<Tensor> parameters{w1, b1, w2};
+  for (int step = 0; step < 100; ++step) {
+    const Tensor x(random_normal({5, 4}, 0, 1, rng));
+    const Indices targets{rng.below(3), rng.below(3), rng.below(3), rng.below(3), rng.below(3)};
+    const Tensor hidden = dropout(tanh(matmul(x, w1) + b1), 0.2, rng);
+    backward(cross_entropy(matmul(hidden, w2), targets));
+    for (const Tensor& p : parameters) {
+      Real* to = p.write();
+      for (Dim i = 0; i < p.size(); ++i) to[i] -= Real(0.1) * p.grad()[i];
+      p.zero_grad();
+    }
+  }
+  std::vector<Array> numbers;
+  for (const Tensor& p : parameters) numbers.push_back(p.value());
+  return numbers;
+}
+
+Tensor chain(const Tensor& x, int depth) {
+  Tensor y = x;
+  for (int i = 0; i < depth; ++i) y = -y;
+  return y;
+}
+
+}  // namespace
+
+TEST_CASE("two threads that train two models at once get the bits of each alone", "[CO][DT]") {
+  const std::vector<Array> alone_1 = trained(1), alone_2 = trained(2);
+  std::vector<Array> beside_1, beside_2;
+  std::thread other([&] { beside_1 = trained(1); });
+  beside_2 = trained(2);
+  other.join();
+  for (std::size_t p = 0; p < alone_1.size(); ++p) {
+    CHECK(same_bits(beside_1[p], alone_1[p]));
+    CHECK(same_bits(beside_2[p], alone_2[p]));
+    CHECK_FALSE(same_bits(alone_1[p], alone_2[p]));
+  }
+}
+
+TEST_CASE("NoGrad holds for its own thread", "[GR05][CO]") {
+  const NoGrad here;
+  bool there = false, needs_grad = false;
+  std::thread other([&] {
+    there = recording();
+    needs_grad = (parameter(counting({2})) * 2.0).needs_grad();
+    const NoGrad inner;
+  });
+  other.join();
+  CHECK(there);
+  CHECK(needs_grad);
+  CHECK_FALSE(recording());
+}
+
+TEST_CASE("a graph made on one thread is differentiated and freed on another", "[GR15][CO]") {
+  const Tensor x = parameter(Array({}, {3}));
+  Tensor used = chain(x * x, 20000), unused = chain(x, 20000);
+  const std::weak_ptr<Node> last = unused.node();
+  std::thread other([y = std::move(used), z = std::move(unused)]() mutable {
+    backward(y);
+    y = Tensor();
+    z = Tensor();
+  });
+  other.join();
+  CHECK(same_bits(x.grad(), Array({}, {6})));
+  CHECK(last.expired());
+}
+
+TEST_CASE("a deep graph is freed without a backward pass", "[GR15]") {
+  const Tensor x = parameter(Array({}, {3}));
+  std::weak_ptr<Node> last;
+  {
+    const Tensor y = chain(x, 100000);
+    last = y.node();
+  }
+  CHECK(last.expired());
+  CHECK_FALSE(x.has_grad());
+}
+
+TEST_CASE("a deep graph is freed when an exception unwinds", "[GR15]") {
+  const Tensor x = parameter(Array({}, {3}));
+  std::weak_ptr<Node> last;
+  const auto build_and_throw = [&] {
+    const Tensor y = chain(x, 100000);
+    last = y.node();
+    throw std::runtime_error("unwound");
+  };
+  CHECK_THROWS_AS(build_and_throw(), std::runtime_error);
+  CHECK(last.expired());
+}
+
+TEST_CASE("two threads share constants and a finished table", "[CO]") {
+  const Tensor table(counting({4, 2}));
+  const auto sums = [&] {
+    const Tensor w = parameter(Array({2}, {1, 10}));
+    for (int i = 0; i < 200; ++i) backward(sum(embedding(table, {i % 4}) * w));
+    return w.grad();
+  };
+  Array there;
+  std::thread other([&] { there = sums(); });
+  const Array here = sums();
+  other.join();
+  CHECK(same_bits(here, there));
+}

@@ -1,0 +1,148 @@
+#include "engine/masks.h"
+
+#include "engine/errors.h"
+#include "tests/support/catch.h"
+#include "tests/support/refusal.h"
+
+using namespace fledge;
+using tests::refusal;
+
+namespace {
+
+// One grid of a table as text: '#' may look.
+std::string grid(const std::vector<unsigned char>& table, Dim which, Dim queries, Dim keys) {
+  std::string text;
+  for (Dim i = 0; i < queries * keys; ++i)
+    text += table[static_cast<std::size_t>(which * queries * keys + i)] != 0 ? '#' : '.';
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a mask without parts hides nothing") {
+  CHECK(Mask().hides_nothing());
+  CHECK_FALSE(causal().hides_nothing());
+  CHECK(picture(Mask(), 2, 3) == "###\n###\n");
+}
+
+TEST_CASE("causal: a query sees itself and what came before") {
+  CHECK(picture(causal(), 4, 4) ==
+        "#...\n"
+        "##..\n"
+        "###.\n"
+        "####\n");
+}
+
+TEST_CASE("causal with fewer queries than keys: the newest query sees everything") {
+  CHECK(picture(causal(), 2, 4) ==
+        "###.\n"
+        "####\n");
+  CHECK(picture(causal(), 1, 3) == "###\n");
+}
+
+TEST_CASE("causal with more queries than keys: the first queries see nothing") {
+  CHECK(picture(causal(), 4, 2) ==
+        "..\n"
+        "..\n"
+        "#.\n"
+        "##\n");
+}
+
+TEST_CASE("window: keys less than the width away, on both sides") {
+  CHECK(picture(window(1), 3, 3) ==
+        "#..\n"
+        ".#.\n"
+        "..#\n");
+  CHECK(picture(window(2), 4, 4) ==
+        "##..\n"
+        "###.\n"
+        ".###\n"
+        "..##\n");
+  CHECK(picture(window(2), 2, 4) ==
+        ".###\n"
+        "..##\n");
+  CHECK(picture(window(std::numeric_limits<Dim>::max()), 2, 2) == "##\n##\n");
+}
+
+TEST_CASE("custom: the caller's table, queries by keys") {
+  CHECK(picture(custom(2, 3, {true, false, true, false, false, true}), 2, 3) ==
+        "#.#\n"
+        "..#\n");
+}
+
+TEST_CASE("masks are joined with &: all must allow") {
+  CHECK(picture(causal() & window(2), 4, 4) ==
+        "#...\n"
+        "##..\n"
+        ".##.\n"
+        "..##\n");
+  CHECK(picture(causal() & Mask(), 2, 2) == picture(causal(), 2, 2));
+  CHECK(picture(Mask() & causal(), 2, 2) == picture(causal(), 2, 2));
+  const Mask three = causal() & window(3) & custom(2, 2, {true, true, false, true});
+  CHECK(picture(three, 2, 2) == "#.\n.#\n");
+}
+
+TEST_CASE("padding: a batch element sees its own first keys") {
+  const auto table = padding({0, 2, 3}).table({3, 2, 3}, "op");
+  CHECK(grid(table, 0, 2, 3) == "......");
+  CHECK(grid(table, 1, 2, 3) == "##.##.");
+  CHECK(grid(table, 2, 2, 3) == "######");
+}
+
+TEST_CASE("padding with heads between batch and queries") {
+  const auto table = padding({1, 2}).table({2, 3, 1, 2}, "op");
+  for (Dim head = 0; head < 3; ++head) {
+    CHECK(grid(table, head, 1, 2) == "#.");
+    CHECK(grid(table, 3 + head, 1, 2) == "##");
+  }
+}
+
+TEST_CASE("a mask of queries and keys repeats over the batch") {
+  const auto table = (causal() & padding({1, 2})).table({2, 2, 2}, "op");
+  CHECK(grid(table, 0, 2, 2) == "#.#.");
+  CHECK(grid(table, 1, 2, 2) == "#.##");
+}
+
+TEST_CASE("a table has one entry per score, also when there are none") {
+  CHECK(causal().table({2, 3, 4}, "op").size() == 24);
+  CHECK(causal().table({0, 3}, "op").empty());
+  CHECK(causal().table({2, 0, 3}, "op").empty());
+  CHECK(padding({1, 2}).table({2, 0, 3}, "op").empty());
+  CHECK(padding({}).table({0, 2, 2}, "op").empty());
+}
+
+TEST_CASE("masks that do not fit the scores are refused", "[OP19]") {
+  const auto refused = [](const Mask& mask, const Shape& scores) {
+    return refusal<ShapeError>([&] { mask.table(scores, "softmax"); });
+  };
+  CHECK(refused(causal(), {3}) ==
+        "softmax: a mask needs scores (..., queries, keys): got shape (3)");
+  CHECK(refused(Mask(), {}) == "softmax: a mask needs scores (..., queries, keys): got shape ()");
+  CHECK(refused(padding({1, 2}), {3, 4}) ==
+        "softmax: a padding mask of 2 lengths needs scores (2, ..., queries, keys): got shape (3, 4)");
+  CHECK(refused(padding({1, 2}), {3, 2, 4}) ==
+        "softmax: a padding mask of 2 lengths needs scores (2, ..., queries, keys): got shape (3, 2, "
+        "4)");
+  CHECK(refused(padding({1, 5}), {2, 3, 4}) ==
+        "softmax: a padding length of 5 exceeds the keys of shape (2, 3, 4)");
+  CHECK(refused(custom(2, 3, std::vector<bool>(6, true)), {3, 2}) ==
+        "softmax: a custom mask (2, 3) does not fit scores of shape (3, 2); its rows are queries, its "
+        "columns keys");
+  CHECK(refused(causal() & custom(1, 1, {true}), {2, 2}) ==
+        "softmax: a custom mask (1, 1) does not fit scores of shape (2, 2); its rows are queries, its "
+        "columns keys");
+  CHECK(refusal<ShapeError>([] { picture(padding({1}), 2, 2); }) ==
+        "picture: a padding mask of 1 lengths needs scores (1, ..., queries, keys): got shape (2, 2)");
+}
+
+TEST_CASE("impossible masks are refused when they are made", "[OP19]") {
+  CHECK(refusal<ValueError>([] { padding({1, -1}); }) ==
+        "padding: lengths must not be negative: got -1");
+  CHECK(refusal<ValueError>([] { window(0); }) == "window: the width must be at least 1: got 0");
+  CHECK(refusal<ShapeError>([] { custom(2, 2, {true}); }) ==
+        "custom: a table of (2, 2) places: got 1");
+  CHECK(refusal<ShapeError>([] { custom(-1, -1, {true}); }) ==
+        "custom: a table of (-1, -1) places: got 1");
+  CHECK(refusal<ShapeError>([] { custom(Dim{1} << 40, Dim{1} << 40, {}); }) ==
+        "custom: a table of (1099511627776, 1099511627776) places: got 0");
+}

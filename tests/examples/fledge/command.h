@@ -1,0 +1,75 @@
+// The program build/fledge, run as a user would run it, and its output taken apart.
+#pragma once
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/support/json_reader.h"
+#include "tests/support/process.h"
+
+namespace fledge::testing {
+
+inline const std::string fledge_program = FLEDGE_BINARY_DIR "/fledge";
+
+inline std::vector<std::string> with_program(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), fledge_program);
+  return arguments;
+}
+
+inline Result fledge_says(const std::vector<std::string>& arguments,
+                          const Environment& extra = {}) {
+  return run(with_program(arguments), extra);
+}
+
+/// A command line of the shell in which "$0" is the program.
+inline Result in_shell(const std::string& line) { return run({"sh", "-c", line, fledge_program}); }
+
+/// The lines without their ends; what stands behind the last "\n" is a line only if there is any.
+inline std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+inline std::string first_word(const std::string& text) { return text.substr(0, text.find(' ')); }
+
+/// One object of --json.
+struct GradientRow {
+  std::string name, shapes, oracle;
+  double elements, max_error;
+  bool ok;
+};
+
+/// Throws JsonError unless the text is one array of such objects.
+inline std::vector<GradientRow> rows_of(const std::string& json) {
+  const Json whole = read_json(json);
+  std::vector<GradientRow> rows;
+  for (const Json& row : whole.array())
+    rows.push_back({row["name"].string(), row["shapes"].string(), row["oracle"].string(),
+                    row["elements"].number(), row["max_error"].number(), row["ok"].boolean()});
+  return rows;
+}
+
+/// All rows with the seed 1, computed once.
+inline const std::vector<GradientRow>& all_rows() {
+  static const std::vector<GradientRow> rows = rows_of(fledge_says({"gradcheck", "--json"}).out);
+  return rows;
+}
+
+/// The table with "?" for the seconds in its last line, the one thing that differs between runs.
+inline std::string without_seconds(const std::string& text) {
+  constexpr std::string_view before = " elements in ", after = " s; largest error";
+  const std::size_t begin = text.find(before) + before.size(), end = text.find(after);
+  if (text.find(before) == text.npos || end == text.npos || end <= begin)
+    throw std::invalid_argument("no seconds in: " + text);
+  return text.substr(0, begin) + "?" + text.substr(end);
+}
+
+}  // namespace fledge::testing

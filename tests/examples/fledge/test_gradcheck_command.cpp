@@ -1,0 +1,197 @@
+// fledge gradcheck as a command: the table, --json, --only, --seed, and what it refuses.
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "examples/support/text.h"
+#include "tests/examples/fledge/command.h"
+#include "tests/support/catch.h"
+
+using namespace fledge::testing;
+
+namespace {
+
+const Result& whole_table() {
+  static const Result result = fledge_says({"gradcheck"});
+  return result;
+}
+
+/// The cells of a line of a table whose rule shows where its columns stand.
+std::vector<std::string> cells(const std::string& line, const std::string& rule) {
+  std::vector<std::string> result;
+  for (std::size_t begin = 0; begin < rule.size();) {
+    const std::size_t end = rule.find_first_not_of('-', begin);
+    const std::string cell = line.substr(std::min(begin, line.size()), end - begin);
+    const std::size_t first = cell.find_first_not_of(' ');
+    result.push_back(
+        first == cell.npos ? "" : cell.substr(first, cell.find_last_not_of(' ') + 1 - first));
+    begin = std::min(rule.find('-', end), rule.size());
+  }
+  return result;
+}
+
+std::string short_error(double error) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1e", error);
+  return text;
+}
+
+double worst(const std::vector<GradientRow>& rows, const std::string& oracle) {
+  double result = 0;
+  for (const GradientRow& row : rows)
+    if (row.oracle == oracle) result = std::max(result, row.max_error);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("fledge gradcheck: a table with its columns, every row ok, and what --json says") {
+  const Result& result = whole_table();
+  CHECK(result.status == 0);
+  CHECK(result.err.empty());
+  const std::vector<std::string> lines = lines_of(result.out);
+  const std::vector<GradientRow>& rows = all_rows();
+  REQUIRE(rows.size() > 100);
+  REQUIRE(lines.size() == rows.size() + 3);
+  const std::string& rule = lines[1];
+  CHECK(cells(lines[0], rule) == std::vector<std::string>{"what", "shape", "oracle", "elements",
+                                                          "largest error", "verdict"});
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const GradientRow& row = rows[i];
+    CHECK(cells(lines[i + 2], rule) ==
+          std::vector<std::string>{row.name, row.shapes, row.oracle,
+                                   std::to_string(static_cast<long>(row.elements)),
+                                   short_error(row.max_error), "ok"});
+  }
+
+  double elements = 0;
+  for (const GradientRow& row : rows) elements += row.elements;
+  const std::string count = std::to_string(rows.size() / 2);
+  CHECK(without_seconds(lines.back() + "\n") ==
+        count + " of " + count + " gradients proved twice, " +
+            std::to_string(static_cast<long>(elements)) + " elements in ? s; largest error " +
+            short_error(worst(rows, "dual")) + " (dual), " +
+            short_error(worst(rows, "differences")) + " (differences)\n");
+}
+
+// Where the code is neither optimised nor free of sanitizers, seconds say nothing.
+#if defined(__OPTIMIZE__) && !defined(_GLIBCXX_ASSERTIONS)
+TEST_CASE("fledge gradcheck: everything takes less than 30 seconds") {
+  const std::string last = lines_of(whole_table().out).back();
+  const std::string before = " elements in ";
+  REQUIRE_THAT(last, ContainsSubstring(before));
+  const double seconds = std::strtod(last.c_str() + last.find(before) + before.size(), nullptr);
+  CHECK(seconds > 0);
+  CHECK(seconds < 30);
+}
+#endif
+
+TEST_CASE(
+    "fledge gradcheck --json: both oracles of every name within their figures, seeds 1 to 5") {
+  for (int seed = 1; seed <= 5; ++seed) {
+    CAPTURE(seed);
+    const Result result = fledge_says({"gradcheck", "--json", "--seed", std::to_string(seed)});
+    CHECK(result.status == 0);
+    CHECK(result.err.empty());
+    CHECK_THAT(result.out, EndsWith("\n]\n"));
+    std::map<std::string, std::map<std::string, GradientRow>> by_name;
+    const std::vector<GradientRow> rows = rows_of(result.out);
+    REQUIRE(rows.size() == all_rows().size());
+    for (const GradientRow& row : rows) {
+      CAPTURE(row.name, row.oracle);
+      CHECK(row.ok);
+      CHECK(row.elements > 0);
+      CHECK(row.elements == std::floor(row.elements));
+      CHECK(row.max_error >= 0);
+      CHECK(row.max_error <= (row.oracle == "dual" ? 1e-12 : 1e-8));
+      CHECK(by_name[row.name].emplace(row.oracle, row).second);
+    }
+    CHECK(by_name.size() * 2 == rows.size());
+    for (const auto& [name, oracles] : by_name) {
+      CAPTURE(name);
+      REQUIRE(oracles.size() == 2);
+      CHECK(oracles.contains("dual"));
+      CHECK(oracles.contains("differences"));
+      CHECK(oracles.begin()->second.elements == oracles.rbegin()->second.elements);
+      CHECK(oracles.begin()->second.shapes == oracles.rbegin()->second.shapes);
+    }
+  }
+}
+
+TEST_CASE("fledge gradcheck --json: a row that is ok has these six keys and no other") {
+  const Json whole = read_json(fledge_says({"gradcheck", "--json", "--only", "add"}).out);
+  REQUIRE(whole.array().size() >= 2);
+  for (const Json& row : whole.array()) {
+    std::vector<std::string> keys;
+    for (const auto& member : row.object()) keys.push_back(member.first);
+    CHECK(keys ==
+          std::vector<std::string>{"name", "shapes", "oracle", "elements", "max_error", "ok"});
+  }
+}
+
+TEST_CASE("fledge gradcheck --only: the rows of one op, with the numbers they have among all") {
+  for (const std::string only : {"softmax", "add", "max", "gelu", "mul itself", "Attention",
+                                 "softmax causal", "LanguageModel loss"}) {
+    CAPTURE(only);
+    std::vector<GradientRow> expected;
+    for (const GradientRow& row : all_rows())
+      if (row.name == only || row.name.starts_with(only + " ")) expected.push_back(row);
+    REQUIRE(expected.size() >= 2);
+    const Result result = fledge_says({"gradcheck", "--json", "--only", only});
+    CHECK(result.status == 0);
+    const std::vector<GradientRow> rows = rows_of(result.out);
+    REQUIRE(rows.size() == expected.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      CHECK(rows[i].name == expected[i].name);
+      CHECK(rows[i].oracle == expected[i].oracle);
+      CHECK(rows[i].max_error == expected[i].max_error);
+    }
+  }
+  for (const std::string& line : lines_of(fledge_says({"gradcheck", "--only", "softmax"}).out)) {
+    CAPTURE(line);
+    const std::string word = first_word(line);
+    CHECK((word == "what" || word[0] == '-' || word == "softmax" || word == "4"));
+  }
+}
+
+TEST_CASE("fledge gradcheck --seed: 1 unless given, and every 64-bit number is one") {
+  const auto out = [](std::vector<std::string> seed) {
+    seed.insert(seed.begin(), {"gradcheck", "--json", "--only", "Attention"});
+    const Result result = fledge_says(seed);
+    CHECK(result.status == 0);
+    CHECK(result.err.empty());
+    return result.out;
+  };
+  const std::string first = out({});
+  CHECK(out({"--seed", "1"}) == first);
+  CHECK(out({"--seed=1"}) == first);
+  std::set<std::string> different{first};
+  for (const char* seed : {"0", "2", "4294967297", "18446744073709551615"})
+    CHECK(different.insert(out({"--seed", seed})).second);
+}
+
+TEST_CASE("fledge: help is asked for, goes to stdout and fits a terminal of 80 by 24") {
+  const std::vector<std::vector<std::string>> questions{{"--help"},
+                                                        {"-h"},
+                                                        {"help"},
+                                                        {"gradcheck", "--help"},
+                                                        {"gradcheck", "-h"},
+                                                        {"gradcheck", "--seed", "x", "--help"}};
+  for (const std::vector<std::string>& question : questions) {
+    CAPTURE(question);
+    const Result result = fledge_says(question);
+    CHECK(result.status == 0);
+    CHECK(result.err.empty());
+    CHECK_THAT(result.out, ContainsSubstring("gradcheck"));
+    CHECK_THAT(result.out, EndsWith("\n"));
+    const std::vector<std::string> lines = lines_of(result.out);
+    CHECK(lines.size() <= 24);
+    for (const std::string& line : lines) CHECK(fledge::support::display_width(line) <= 80);
+  }
+  const std::string options = fledge_says({"gradcheck", "--help"}).out;
+  for (const char* option : {"--only NAME", "--seed N", "--json", "[1]", "exit status"})
+    CHECK_THAT(options, ContainsSubstring(option));
+}

@@ -1,0 +1,99 @@
+// What fledge and fledge gradcheck refuse: two lines on stderr, nothing on stdout, status 2.
+#include <algorithm>
+#include <cctype>
+
+#include "tests/examples/fledge/command.h"
+#include "tests/support/catch.h"
+
+using namespace fledge::testing;
+
+namespace {
+
+/// The two lines said about a wrong use, apart by " | "; anything else is a failure.
+std::string refused(const std::vector<std::string>& arguments) {
+  CAPTURE(arguments);
+  const Result result = fledge_says(arguments);
+  CHECK(result.status == 2);
+  CHECK(result.out.empty());
+  CHECK_THAT(result.err, EndsWith("\n"));
+  const auto commands = [](unsigned char c) { return c != '\n' && std::iscntrl(c) != 0; };
+  CHECK(std::none_of(result.err.begin(), result.err.end(), commands));
+  const std::vector<std::string> lines = lines_of(result.err);
+  REQUIRE(lines.size() == 2);
+  const std::size_t indent = lines[1].find_first_not_of(' ');
+  REQUIRE(indent != lines[1].npos);
+  CHECK(lines[0].substr(indent - 2, 2) == ": ");
+  return lines[0] + " | " + lines[1].substr(indent);
+}
+
+std::string refused_option(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "gradcheck");
+  return refused(arguments);
+}
+
+}  // namespace
+
+TEST_CASE("fledge: no command and unknown commands") {
+  CHECK(refused({}) == "fledge: needs a command | commands: gradcheck; see: fledge --help");
+  CHECK(refused({""}) == refused({}));
+  CHECK(refused({"dance"}) ==
+        "fledge: unknown command 'dance' | commands: gradcheck; see: fledge --help");
+  CHECK(refused({"gradchek"}) ==
+        "fledge: unknown command 'gradchek' | did you mean 'gradcheck'? see: fledge --help");
+  CHECK_THAT(refused({"--json"}), StartsWith("fledge: unknown command '--json' | "));
+  CHECK_THAT(refused({"--json", "gradcheck"}), StartsWith("fledge: unknown command '--json' | "));
+  CHECK_THAT(refused({"Gradcheck"}), StartsWith("fledge: unknown command 'Gradcheck' | "));
+  CHECK_THAT(refused({"dance\x1b[2J\r\nnow"}),
+             StartsWith("fledge: unknown command 'dance\\x1b[2J\\x0d\\x0anow' | "));
+}
+
+TEST_CASE("fledge gradcheck --only: a name that stands in no row") {
+  CHECK_THAT(refused_option({"--only", "sofmax"}),
+             StartsWith("fledge gradcheck: nothing is named 'sofmax' | "));
+  for (const char* name : {"soft", "Softmax", "softmax ", " softmax", "causal", "*", "dual"})
+    CHECK_THAT(refused_option({"--only", name}),
+               StartsWith("fledge gradcheck: nothing is named '" + std::string(name) + "' | "));
+  CHECK_THAT(refused_option({"--only", "sofmax", "--json"}), ContainsSubstring("'sofmax'"));
+  CHECK_THAT(refused_option({"--only", "add\nitself\x1b]0;x\x07"}),
+             StartsWith("fledge gradcheck: nothing is named 'add\\x0aitself\\x1b]0;x\\x07' | "));
+  CHECK(refused_option({"--only", std::string(100000, 'x')}).size() < 300);
+}
+
+TEST_CASE("fledge gradcheck --only: without a value, or with an empty one") {
+  const std::string missing = "fledge gradcheck: --only needs a value | write --only NAME";
+  CHECK(refused_option({"--only"}) == missing);
+  CHECK(refused_option({"--only", "--json"}) == missing);
+  const std::string empty = "fledge gradcheck: --only has an empty value | write --only NAME";
+  CHECK(refused_option({"--only", ""}) == empty);
+  CHECK(refused_option({"--only="}) == empty);
+}
+
+TEST_CASE("fledge gradcheck --seed: what is not a whole number from 0") {
+  const std::string range = " | use a number from 0 to 18446744073709551615";
+  for (const char* seed : {"-1", "18446744073709551616", "-99999999999999999999"})
+    CHECK(refused_option({"--seed", seed}) ==
+          "fledge gradcheck: --seed '" + std::string(seed) + "' is out of range" + range);
+  for (const char* seed : {"1.5", "1e3", "0x10", "one", "+1", " 1", "1 ", "١", "nan"}) {
+    CAPTURE(seed);
+    CHECK_THAT(refused_option({"--seed", seed}), EndsWith("is not a whole number" + range));
+  }
+  CHECK(refused_option({"--seed=-1"}) == refused_option({"--seed", "-1"}));
+  CHECK(refused_option({"--seed"}) == "fledge gradcheck: --seed needs a value | write --seed N");
+  CHECK_THAT(refused_option({"--seed", ""}), ContainsSubstring("--seed has an empty value"));
+}
+
+TEST_CASE("fledge gradcheck: unknown, repeated and stray words") {
+  CHECK(refused_option({"--jsn"}) ==
+        "fledge gradcheck: unknown option '--jsn' | did you mean '--json'? all options: "
+        "fledge gradcheck --help");
+  CHECK(refused_option({"--tolerance", "1"}) ==
+        "fledge gradcheck: unknown option '--tolerance' | see 'fledge gradcheck --help'");
+  CHECK_THAT(refused_option({"-j"}), StartsWith("fledge gradcheck: unknown option '-j' | "));
+  CHECK_THAT(refused_option({"--only", "add", "--all"}), ContainsSubstring("'--all'"));
+  CHECK_THAT(refused_option({"--json=1"}), ContainsSubstring("--json takes no value"));
+  CHECK_THAT(refused_option({"--json", "--json"}), ContainsSubstring("--json was given twice"));
+  CHECK_THAT(refused_option({"--seed", "1", "--seed", "1"}), ContainsSubstring("twice"));
+  CHECK_THAT(refused_option({"softmax"}),
+             StartsWith("fledge gradcheck: unexpected argument 'softmax' | "));
+  CHECK_THAT(refused_option({"--", "--json"}), ContainsSubstring("unexpected argument '--json'"));
+}

@@ -1,0 +1,145 @@
+// Where the output of fledge gradcheck goes: a pipe, a terminal, a full disk, nowhere.
+#include <unistd.h>
+
+#include "examples/support/terminal.h"
+#include "tests/examples/fledge/command.h"
+#include "tests/support/catch.h"
+
+using namespace fledge::testing;
+
+namespace {
+
+const std::vector<std::string> one_op{"gradcheck", "--only", "matmul"};
+
+const std::string& whole_table() {
+  static const std::string text = fledge_says({"gradcheck"}).out;
+  return text;
+}
+
+const std::string& whole_json() {
+  static const std::string text = fledge_says({"gradcheck", "--json"}).out;
+  return text;
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != text.npos; at += part.size()) ++found;
+  return found;
+}
+
+/// The text without its colours: what stands between ESC [ and m.
+std::string without_colours(std::string text) {
+  for (std::size_t at = 0; (at = text.find("\x1b[")) != text.npos;)
+    text.erase(at, text.find('m', at) + 1 - at);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("fledge gradcheck: nothing but text and line ends goes into a pipe or file") {
+  for (const std::string& out : {whole_table(), whole_json()}) {
+    REQUIRE(out.size() > 10000);
+    CHECK(out.back() == '\n');
+    std::size_t others = 0;
+    for (const char c : out) others += !(c == '\n' || (c >= ' ' && c <= '~'));
+    CHECK(others == 0);
+    CHECK(count(out, " \n") == 0);
+    CHECK(count(out, "\n\n") == 0);
+  }
+}
+
+TEST_CASE("fledge gradcheck: the same bytes from run to run") {
+  CHECK(without_seconds(fledge_says({"gradcheck"}).out) == without_seconds(whole_table()));
+  CHECK(fledge_says({"gradcheck", "--json"}).out == whole_json());
+}
+
+TEST_CASE(
+    "fledge gradcheck: the same bytes in every language, save the rule where there is UTF-8") {
+  const std::vector<std::string> json{"gradcheck", "--json", "--only", "matmul"};
+  const std::string plain = without_seconds(fledge_says(one_op).out);
+  const std::string plain_json = fledge_says(json).out;
+  REQUIRE(count(plain, "\n---") == 1);
+  for (const char* language :
+       {"C", "C.UTF-8", "de_DE.UTF-8", "tr_TR.UTF-8", "ar_EG.UTF-8", "fr_FR"})
+    for (const char* variable : {"LC_ALL", "LANG", "LC_NUMERIC"}) {
+      CAPTURE(language, variable);
+      const Environment extra{{variable, language}};
+      CHECK(fledge_says(json, extra).out == plain_json);
+      CHECK(replaced(without_seconds(fledge_says(one_op, extra).out), "─", "-") == plain);
+    }
+  CHECK(count(fledge_says(one_op, {{"LC_ALL", "C.UTF-8"}}).out, "\n───") == 1);
+}
+
+TEST_CASE("fledge gradcheck: colours on a terminal, and the same words under them") {
+  const std::string good = fledge::support::Paint{true}.good("ok");
+  const std::string plain = without_seconds(fledge_says(one_op).out);
+  const std::size_t rows = lines_of(plain).size() - 3;
+
+  const Result terminal = run_on_terminal(with_program(one_op));
+  CHECK(terminal.status == 0);
+  CHECK(count(terminal.out, good) == rows);
+  CHECK(without_seconds(without_colours(terminal.out)) == plain);
+  const Result forced = fledge_says(one_op, {{"FORCE_COLOR", "1"}});
+  CHECK(count(forced.out, good) == rows);
+  CHECK(without_seconds(without_colours(forced.out)) == plain);
+}
+
+TEST_CASE("fledge gradcheck: NO_COLOR, a plain terminal and --json have no colours") {
+  const std::string plain = without_seconds(fledge_says(one_op).out);
+  const Result asked = run_on_terminal(with_program(one_op), {{"NO_COLOR", "1"}});
+  CHECK(asked.status == 0);
+  CHECK(without_seconds(asked.out) == plain);
+  CHECK(without_seconds(run_on_terminal(with_program(one_op), {{"TERM", "dumb"}}).out) == plain);
+  const Environment both{{"NO_COLOR", "1"}, {"FORCE_COLOR", "1"}};
+  CHECK(without_seconds(fledge_says(one_op, both).out) == plain);
+
+  const std::vector<std::string> json{"gradcheck", "--json", "--only", "matmul"};
+  const std::string plain_json = fledge_says(json).out;
+  CHECK(run_on_terminal(with_program(json)).out == plain_json);
+  CHECK(fledge_says(json, {{"FORCE_COLOR", "1"}}).out == plain_json);
+}
+
+TEST_CASE("fledge: help and refusals have no colours either") {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--help"}, {"gradcheck", "--help"}, {"gradcheck", "--jsn"}}) {
+    const Result terminal = run_on_terminal(with_program(arguments));
+    CHECK_FALSE(terminal.out.empty());
+    CHECK(count(terminal.out, "\x1b") == 0);
+  }
+}
+
+TEST_CASE("fledge: results that reach nobody are a failure") {
+  std::vector<std::string> lines{"--help", "gradcheck --help", "gradcheck --only add",
+                                 "gradcheck --only add --json"};
+  for (const std::string& line : lines) {
+    CAPTURE(line);
+    const Result closed = in_shell("\"$0\" " + line + " >&-");
+    CHECK(closed.status == 1);
+    CHECK_THAT(closed.err, StartsWith("fledge: cannot write to standard output"));
+    CHECK(lines_of(closed.err).size() == 1);
+  }
+  CHECK(in_shell("\"$0\" gradcheck --jsn >&-").status == 2);
+  if (access("/dev/full", W_OK) != 0) return;  // Linux and NetBSD have it
+  lines.emplace_back("gradcheck --json");      // more than a buffer holds
+  for (const std::string& line : lines) {
+    CAPTURE(line);
+    const Result full = in_shell("\"$0\" " + line + " >/dev/full");
+    CHECK(full.status == 1);
+    CHECK_THAT(full.err, StartsWith("fledge: cannot write to standard output"));
+    CHECK(lines_of(full.err).size() == 1);
+  }
+}
+
+TEST_CASE("fledge gradcheck: a reader that has gone is told nothing") {
+  for (const std::string signal : {"", "trap '' PIPE; "}) {
+    const Result gone = in_shell(signal + "\"$0\" gradcheck --json --only LanguageModel | true");
+    CHECK(gone.status == 0);
+    CHECK(gone.err.empty());
+  }
+}

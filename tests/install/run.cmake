@@ -1,0 +1,42 @@
+# Installs fledge into a folder of its own, builds a user's project against it and runs the programs.
+#   cmake -DBUILD=build -DGENERATOR=... -DCOMPILER=... -DFLAGS=... -P tests/install/run.cmake
+cmake_minimum_required(VERSION 3.22)
+cmake_path(SET root NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../..)
+set(folder ${BUILD}/tests/install)
+file(REMOVE_RECURSE ${folder})
+
+function(run)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT code EQUAL 0)
+    list(JOIN ARGN " " command)
+    message(FATAL_ERROR "${command}\nended with ${code}:\n${output}")
+  endif()
+endfunction()
+
+# The first ```cpp block of README.md, kept in the line where it stands so that errors point there.
+file(READ ${root}/README.md readme)
+string(FIND "${readme}" "\n```cpp\n" begin)
+if(begin EQUAL -1)
+  message(FATAL_ERROR "README.md: a block that begins with ```cpp is expected, there is none")
+endif()
+math(EXPR begin "${begin} + 8")
+string(SUBSTRING "${readme}" ${begin} -1 program)
+string(FIND "${program}" "\n```" end)
+if(end EQUAL -1)
+  message(FATAL_ERROR "README.md: the block that begins with ```cpp has no end")
+endif()
+string(SUBSTRING "${program}" 0 ${end} program)
+string(SUBSTRING "${readme}" 0 ${begin} before)
+string(REGEX MATCHALL "\n" lines "${before}")
+list(LENGTH lines line)
+math(EXPR line "${line} + 1")
+file(WRITE ${folder}/readme.cpp "#line ${line} \"README.md\"\n${program}\n")
+
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${folder}/prefix)
+run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${folder}/build -G ${GENERATOR}
+  -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_FLAGS=${FLAGS} -DCMAKE_BUILD_TYPE=Release
+  -DCMAKE_PREFIX_PATH=${folder}/prefix -DREADME_PROGRAM=${folder}/readme.cpp)
+run(${CMAKE_COMMAND} --build ${folder}/build --parallel 2)
+foreach(program user_fledge user_fledge64 user_fledge_dual readme_fledge64 readme_fledge_dual)
+  run(${folder}/build/${program})
+endforeach()

@@ -1,0 +1,245 @@
+// builds: f64
+#include "nn/io/json.h"
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "tests/support/catch.h"
+#include "tests/support/json_reader.h"
+
+using namespace fledge;
+using fledge::testing::Json;
+using fledge::testing::JsonError;
+using fledge::testing::read_json;
+
+namespace {
+
+double double_of(std::uint64_t bits) {
+  double value = 0;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+float float_of(std::uint32_t bits) {
+  float value = 0;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+std::string random_text(std::mt19937_64& random) {
+  std::string text(random() % 12, ' ');
+  for (char& c : text) c = static_cast<char>(random());
+  return text;
+}
+
+void write_random(JsonWriter& json, std::mt19937_64& random, int depth) {
+  const auto kind = random() % (depth < 6 ? 7 : 5);
+  if (kind == 0) json.value(nullptr);
+  if (kind == 1) json.value(random() % 2 == 0);
+  if (kind == 2) json.value(double_of(random()));
+  if (kind == 3) json.value(static_cast<std::int64_t>(random()));
+  if (kind == 4) json.value(random_text(random));
+  if (kind < 5) return;
+  const auto count = random() % 5;
+  kind == 5 ? json.begin_array() : json.begin_object();
+  for (unsigned i = 0; i < count; ++i) {
+    if (kind == 6) json.key(random_text(random) + std::to_string(i));
+    write_random(json, random, depth + 1);
+  }
+  kind == 5 ? json.end_array() : json.end_object();
+}
+
+}  // namespace
+
+TEST_CASE("json: numbers are short and read back exactly") {
+  CHECK(json_number(0.1) == "0.1");
+  CHECK(json_number(1.0) == "1");
+  CHECK(json_number(-0.0) == "-0");
+  CHECK(json_number(1e22) == "1e+22");
+  CHECK(json_number(0.1 + 0.2) == "0.30000000000000004");
+  CHECK(json_number(1.0 / 3) == "0.3333333333333333");
+  CHECK(json_number(0.1f) == "0.1");
+  CHECK(json_number(1.0f / 3) == "0.33333334");
+  CHECK(json_number(16777216.0f) == "16777216");
+  CHECK(json_number(std::nan("")) == "null");
+  CHECK(json_number(-INFINITY) == "null");
+  CHECK(json_number(static_cast<float>(INFINITY)) == "null");
+
+  std::mt19937_64 random(1);
+  int wrong = 0;
+  for (int i = 0; i < 50000; ++i) {
+    const double value = double_of(random());
+    const float single = float_of(static_cast<std::uint32_t>(random()));
+    if (std::isfinite(value)) wrong += read_json(json_number(value)).number() != value;
+    if (std::isfinite(single)) wrong += std::strtof(json_number(single).c_str(), nullptr) != single;
+  }
+  CHECK(wrong == 0);
+  for (const double value :
+       {std::numeric_limits<double>::max(), std::numeric_limits<double>::min(),
+        std::numeric_limits<double>::denorm_min(), -std::numeric_limits<double>::epsilon()})
+    CHECK(std::strtod(json_number(value).c_str(), nullptr) == value);
+}
+
+TEST_CASE("json: a foreign decimal separator becomes a point") {
+  CHECK(detail::with_point("1,5e-07") == "1.5e-07");
+  CHECK(detail::with_point("-1\xD9\xAB"
+                           "25") == "-1.25");
+  CHECK(detail::with_point("125") == "125");
+}
+
+TEST_CASE("json: strings are safe in JSON and in HTML") {
+  CHECK(json_string("plain ä 🐦") == "\"plain ä 🐦\"");
+  CHECK(json_string("\"\\/") == R"("\"\\/")");
+  CHECK(json_string(std::string_view("\0\n\t\x1b\x7f", 5)) ==
+        R"("\u0000\u000a\u0009\u001b\u007f")");
+  CHECK(json_string("</script><!--&amp;") == R"("\u003c/script\u003e\u003c!--\u0026amp;")");
+  CHECK(json_string("\xE2\x80\xA8\xE2\x80\xA9") == R"("\u2028\u2029")");
+  CHECK(json_string("a\xFF\xE2\x82z") == "\"a\xEF\xBF\xBD\xEF\xBF\xBDz\"");
+  CHECK(json_string("\xED\xA0\x80") == "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
+
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 5000; ++i) {
+    std::string text;
+    for (int k = 0; k < 20; ++k) text += static_cast<char>(random() % 0x80);
+    CHECK(read_json(json_string(text)).string() == text);
+  }
+}
+
+TEST_CASE("json: the layouts") {
+  const auto write = [](JsonWriter json) {
+    json.begin_object().field("name", "walk").field("n", 3).key("list").begin_array();
+    json.value(true).value(nullptr).value(std::uint64_t{18446744073709551615u}).value(-5);
+    json.begin_object().end_object().end_array().key("none").begin_array().end_array();
+    return json.end_object().text();
+  };
+  CHECK(write(JsonWriter()) ==
+        R"({"name":"walk","n":3,"list":[true,null,18446744073709551615,-5,{}],"none":[]})");
+  CHECK(write(JsonWriter(JsonWriter::Layout::indented)) ==
+        "{\n  \"name\": \"walk\",\n  \"n\": 3,\n  \"list\": [\n    true,\n    null,\n"
+        "    18446744073709551615,\n    -5,\n    {}\n  ],\n  \"none\": []\n}");
+  CHECK(JsonWriter().value("x").text() == "\"x\"");
+  CHECK(JsonWriter().value(std::string("x")).text() == "\"x\"");
+  CHECK(JsonWriter().value(0.25f).text() == "0.25");
+}
+
+TEST_CASE("json: what would not be JSON is refused, and the writer stays as it was") {
+  using Error = std::logic_error;
+  JsonWriter json;
+  CHECK_THROWS_AS(json.text(), Error);
+  CHECK_THROWS_AS(json.key("a"), Error);
+  CHECK_THROWS_AS(json.end_object(), Error);
+  json.begin_object();
+  CHECK_THROWS_AS(json.value(1), Error);
+  CHECK_THROWS_AS(json.begin_array(), Error);
+  CHECK_THROWS_AS(json.end_array(), Error);
+  CHECK_THROWS_AS(json.text(), Error);
+  json.key("a");
+  CHECK_THROWS_AS(json.key("b"), Error);
+  CHECK_THROWS_AS(json.end_object(), Error);
+  json.begin_array();
+  CHECK_THROWS_AS(json.key("c"), Error);
+  CHECK_THROWS_AS(json.end_object(), Error);
+  json.end_array();
+  CHECK_THROWS_WITH(json.key("a"), ContainsSubstring("twice"));
+  json.field("\xFF", 1);
+  CHECK_THROWS_WITH(json.key("\xFE"), ContainsSubstring("twice"));  // both are U+FFFD
+  json.end_object();
+  CHECK_THROWS_AS(json.value(2), Error);
+  CHECK_THROWS_AS(json.begin_object(), Error);
+  CHECK_THROWS_AS(json.end_object(), Error);
+  CHECK(json.text() == "{\"a\":[],\"\xEF\xBF\xBD\":1}");
+}
+
+TEST_CASE("json: whatever is written is read, in both layouts alike") {
+  for (unsigned seed = 0; seed < 2000; ++seed) {
+    std::mt19937_64 random(seed), again(seed);
+    JsonWriter line, indented(JsonWriter::Layout::indented);
+    write_random(line, random, 0);
+    write_random(indented, again, 0);
+    CHECK_NOTHROW(read_json(line.text()));
+    CHECK_NOTHROW(read_json(indented.text()));
+  }
+}
+
+TEST_CASE("json reader: values") {
+  const Json json =
+      read_json(" {\"a\" : [1, -0.5e+1, true, null], \"\\u00e4\\n\": \"\\ud83d\\udc26\"}\n");
+  CHECK(json["a"].array().size() == 4);
+  CHECK(json["a"][1].number() == -5);
+  CHECK(json["a"][2].boolean());
+  CHECK(json["a"][3].is_null());
+  CHECK(json["ä\n"].string() == "🐦");
+  CHECK(json.contains("a"));
+  CHECK_FALSE(json.contains("b"));
+  CHECK_THROWS_AS(json["b"], JsonError);
+  CHECK_THROWS_AS(json["a"][4], JsonError);
+  CHECK_THROWS_AS(json["a"].number(), JsonError);
+  CHECK(read_json(R"("\u0041\u00e9\u20ac\"\\\/\b\f\n\r\t")").string() == "Aé€\"\\/\b\f\n\r\t");
+}
+
+TEST_CASE("json reader: what RFC 8259 forbids or leaves open is refused") {
+  for (const char* text : {"",
+                           " ",
+                           "nul",
+                           "True",
+                           "nan",
+                           "Infinity",
+                           "-",
+                           "+1",
+                           "01",
+                           "-01",
+                           ".5",
+                           "1.",
+                           "1.e3",
+                           "1e",
+                           "1e+",
+                           "0x10",
+                           "1 2",
+                           "1,",
+                           "1e999",
+                           "[",
+                           "[1",
+                           "[1,",
+                           "[1,]",
+                           "[,1]",
+                           "[1 2]",
+                           "]",
+                           "{",
+                           "{}}",
+                           "{1:2}",
+                           "{\"a\"}",
+                           "{\"a\":}",
+                           "{\"a\":1,}",
+                           "{\"a\" 1}",
+                           "{a:1}",
+                           "{'a':1}",
+                           "{\"a\":1 \"b\":2}",
+                           "{\"a\":1,\"a\":2}",
+                           "{\"a\":1,\"\\u0061\":2}",
+                           "\"",
+                           "\"a",
+                           "\"\\\"",
+                           "\"\\x41\"",
+                           "\"\\u12\"",
+                           "\"\\u12g4\"",
+                           "\"\\u+123\"",
+                           "\"\\ud800\"",
+                           "\"\\udc00\"",
+                           "\"\\ud800\\u0041\"",
+                           "\"\n\"",
+                           "\"\t\"",
+                           "\"\xFF\"",
+                           "\"\xED\xA0\x80\"",
+                           "\xEF\xBB\xBF{}",
+                           "// c\n1",
+                           "/**/1",
+                           "\f1",
+                           "1\xA0"})
+    CHECK_THROWS_AS(read_json(text), JsonError);
+  CHECK_THROWS_AS(read_json(std::string_view("1\0", 2)), JsonError);
+  CHECK_THROWS_AS(read_json(std::string_view("\"\0\"", 3)), JsonError);
+  CHECK_THROWS_WITH(read_json(std::string(100000, '[')), ContainsSubstring("too deep"));
+}

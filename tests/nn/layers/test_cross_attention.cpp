@@ -1,0 +1,111 @@
+// Queries from one place, keys and values from another.
+#include "nn/layers/attention.h"
+#include "tests/nn/modules.h"
+#include "tests/support/catch.h"
+#include "tests/support/refusal.h"
+
+using namespace tests;
+
+namespace {
+
+constexpr Dim C = 4, S = 5, T = 3, heads = 2, source_width = 3;
+
+CrossAttention made(std::uint64_t seed) {
+  return drawn<CrossAttention>(seed, C, source_width, heads);
+}
+
+}  // namespace
+
+TEST_CASE("CrossAttention: T queries over S keys", "[AT20]") {
+  const Attended found = made(1).look(uniform({2, T, C}, 1), uniform({2, S, source_width}, 2));
+  CHECK(found.output.shape() == Shape{2, T, C});
+  CHECK(found.weights.shape() == Shape{2, heads, T, S});
+  CHECK(made(1)(uniform({T, C}, 1), uniform({S, source_width}, 2)).shape() == Shape{T, C});
+}
+
+TEST_CASE("CrossAttention: is its projections around attend, to the bit", "[MD08]") {
+  const CrossAttention cross = made(2);
+  const Tensor x = uniform({2, T, C}, 1), source = uniform({2, S, source_width}, 2);
+  const Tensor kv = cross.c_attn(source);
+  const Attended inner =
+      attend(cross.q_attn(x), slice(kv, -1, 0, C), slice(kv, -1, C, 2 * C), heads, causal());
+  const Attended found = cross.look(x, source, causal());
+  CHECK(same_bits(found.output.value(), cross.c_proj(inner.output).value()));
+  CHECK(same_bits(found.weights.value(), inner.weights.value()));
+  CHECK(same_bits(cross(x, source, causal()).value(), found.output.value()));
+}
+
+TEST_CASE("CrossAttention: on its own input it is self-attention with the same numbers", "[MD08]") {
+  const Attention own = drawn<Attention>(3, C, heads);
+  Rng rng(1);
+  const CrossAttention cross(C, C, heads, rng);
+  const Array w = own.c_attn.weight.value(), b = own.c_attn.bias.value();
+  assign(cross.q_attn.weight, part(w, 1, 0, C));
+  assign(cross.q_attn.bias, part(b, 0, 0, C));
+  assign(cross.c_attn.weight, part(w, 1, C, 3 * C));
+  assign(cross.c_attn.bias, part(b, 0, C, 3 * C));
+  assign(cross.c_proj.weight, own.c_proj.weight.value());
+  assign(cross.c_proj.bias, own.c_proj.bias.value());
+  const Tensor x = uniform({2, T, C}, 4);
+  CHECK(close(cross(x, x, causal()).value(), own(x, causal()).value()));
+}
+
+// With more keys than queries the last query sees every key.
+TEST_CASE("CrossAttention: a causal mask is aligned at the last query and key", "[AT21]") {
+  const CrossAttention cross = made(4);
+  const Array x = uniform({2, T, C}, 1), source = uniform({2, S, source_width}, 2);
+  const Array y = cross(x, source, causal()).value();
+  for (Dim j = 0; j < S; ++j) {
+    const Array changed = cross(x, replaced(source, 1, j, not_a_number), causal()).value();
+    const Dim unaware = std::clamp<Dim>(j - (S - T), 0, T);
+    CHECK(same_bits(part(changed, 1, 0, unaware), part(y, 1, 0, unaware)));
+    for (Dim i = unaware; i < T; ++i) CHECK(isnan(changed.at({0, i, 0})));
+  }
+}
+
+TEST_CASE("CrossAttention: what padding hides of the source does not matter", "[AT12]") {
+  const CrossAttention cross = made(5);
+  const Tensor x = uniform({2, T, C}, 1);
+  const Array source = uniform({2, S, source_width}, 2);
+  const Array rubbish = Array::full({2, 4, source_width}, Real(not_a_number));
+  CHECK(same_bits(cross(x, joined({source, rubbish}, 1), padding({S, S})).value(),
+                  cross(x, source).value()));
+}
+
+TEST_CASE("CrossAttention: the bias of the keys alone has no effect and no gradient",
+          "[MD02][MD03]") {
+  const CrossAttention cross = made(6);
+  const Tensor x = uniform({2, T, C}, 1), source = uniform({2, S, source_width}, 2);
+  CHECK(idle_numbers(cross, [&] { return cross(x, source); }) ==
+        std::vector<std::string>{"c_attn.bias[0]", "c_attn.bias[1]", "c_attn.bias[2]",
+                                 "c_attn.bias[3]"});
+}
+
+TEST_CASE("CrossAttention: a source of one token, of none, and an empty batch", "[AT20]") {
+  const CrossAttention cross = made(7);
+  const Tensor x = uniform({2, T, C}, 1);
+  CHECK(same_bits(cross.look(x, uniform({2, 1, source_width}, 2)).weights.value(),
+                  Array::ones({2, heads, T, 1})));
+  const Array y = cross(x, Array::zeros({2, 0, source_width})).value();
+  CHECK(same_bits(part(part(y, 0, 1, 2), 1, 2, 3), cross.c_proj.bias.value().shaped({1, 1, C})));
+  CHECK(cross(Array::zeros({0, T, C}), Array::zeros({0, S, source_width})).shape() ==
+        Shape{0, T, C});
+}
+
+TEST_CASE("CrossAttention: what does not fit is refused", "[AT20][OP19]") {
+  const CrossAttention cross = made(8);
+  const auto refused = [&](const Shape& x, const Shape& source) {
+    return refusal<ShapeError>([&] { cross(Array::zeros(x), Array::zeros(source)); });
+  };
+  CHECK(refused({2, 3, 3}, {2, 5, 3}) ==
+        "CrossAttention: expects (..., time, 4): got shape (2, 3, 3)");
+  CHECK(refused({2, 3, 4}, {2, 5, 4}) ==
+        "CrossAttention source: expects (..., time, 3): got shape (2, 5, 4)");
+  CHECK_THAT(refused({2, 3, 4}, {3, 5, 3}), ContainsSubstring("needs the same leading axes: (2, "));
+  CHECK_THAT(refused({2, 3, 4}, {5, 3}), ContainsSubstring("needs the same leading axes: (2, "));
+  Rng rng(1);
+  CHECK(refusal<ValueError>([&] { CrossAttention(6, 3, 4, rng); }) ==
+        "CrossAttention: 6 channels do not split into 4 equal heads");
+  CHECK(refusal<ValueError>([&] { CrossAttention(6, 0, 2, rng); }) ==
+        "Linear: sizes must be positive: got 0 and 12");
+}

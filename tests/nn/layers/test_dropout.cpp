@@ -1,0 +1,91 @@
+#include "nn/layers/dropout.h"
+
+#include <limits>
+
+#include "tests/nn/modules.h"
+#include "tests/support/catch.h"
+#include "tests/support/refusal.h"
+
+using namespace tests;
+
+namespace {
+
+Array dropped(const Array& x, double p, std::uint64_t seed) {
+  Rng rng(seed);
+  return Dropout(p)(x, Mode::training(rng)).value();
+}
+
+}  // namespace
+
+TEST_CASE("Dropout: evaluating, x passes untouched, NaN and all", "[MD05]") {
+  const Array x({4}, {1, -0.0, not_a_number, infinity});
+  CHECK(same_bits(Dropout(0.9)(x, Mode::evaluation()).value(), x));
+  const Tensor p = parameter(counting({3}));
+  CHECK(Dropout(0.9)(p, Mode::evaluation()).node() == p.node());
+}
+
+TEST_CASE("Dropout: probability 0 keeps every bit in training too", "[MD05]") {
+  const Array x = uniform({50}, 1);
+  CHECK(same_bits(dropped(x, 0, 1), x));
+}
+
+TEST_CASE("Dropout: what is kept is x/(1 − p), what is not is 0", "[MD05]") {
+  const Array x = counting({64}), y = dropped(x, 0.75, 2);
+  Dim kept = 0;
+  for (Dim i = 0; i < 64; ++i) {
+    if (y[i] == Real(0)) continue;
+    CHECK(y[i] == x[i] * Real(4));
+    ++kept;
+  }
+  CHECK(kept > 0);
+  CHECK(kept < 64);
+}
+
+TEST_CASE("Dropout: the share of zeros is p, in five standard errors", "[MD05]") {
+  constexpr Dim n = 40000;
+  for (const double p : {0.1, 0.5, 0.9}) {
+    const Array y = dropped(Array::ones({n}), p, 3);
+    const auto zeros = std::count(y.data(), y.data() + n, Real(0));
+    CHECK_THAT(static_cast<double>(zeros), WithinAbs(p * n, 5 * std::sqrt(p * (1 - p) * n)));
+  }
+}
+
+TEST_CASE("Dropout: the backward pass drops what the forward pass dropped, exactly", "[MD05]") {
+  Rng rng(4);
+  const Tensor x = parameter(Array::ones({200}));
+  const Tensor y = Dropout(0.5)(x, Mode::training(rng));
+  const Array dy = integers({200}, 5), kept = y.value();
+  backward(y, dy);
+  for (Dim i = 0; i < 200; ++i) CHECK(x.grad()[i] == dy[i] * kept[i]);  // kept is 0 or 2
+  CHECK(std::count(kept.data(), kept.data() + 200, Real(0)) > 50);
+}
+
+TEST_CASE("Dropout: a generator decides the zeros, and the next call draws new ones",
+          "[MD05][DT]") {
+  const Array x = Array::ones({100});
+  CHECK(same_bits(dropped(x, 0.5, 6), dropped(x, 0.5, 6)));
+  CHECK_FALSE(same_bits(dropped(x, 0.5, 6), dropped(x, 0.5, 7)));
+  Rng rng(6);
+  const Dropout drop(0.5);
+  const Array first = drop(x, Mode::training(rng)).value();
+  CHECK(same_bits(first, dropped(x, 0.5, 6)));
+  CHECK_FALSE(same_bits(drop(x, Mode::training(rng)).value(), first));
+}
+
+TEST_CASE("Dropout: evaluating draws nothing from any generator", "[MD05][DT]") {
+  Rng used(1), fresh(1);
+  const Dropout drop(0.5);
+  drop(Array::ones({10}), Mode::evaluation());
+  CHECK(used.bits() == fresh.bits());
+}
+
+TEST_CASE("Dropout: probabilities outside [0, 1) are refused", "[MD05]") {
+  const auto refused = [](double p) { return refusal<ValueError>([p] { Dropout{p}; }); };
+  const std::string text = "Dropout: the probability must be in [0, 1): got ";
+  CHECK(refused(1) == text + "1");
+  CHECK(refused(-0.1) == text + "-0.1");
+  CHECK(refused(1.5) == text + "1.5");
+  CHECK(refused(infinity) == text + "inf");
+  CHECK(refused(not_a_number) == text + "nan");
+  CHECK(Dropout(0).p == 0);
+}

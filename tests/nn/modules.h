@@ -1,0 +1,119 @@
+// What the tests of modules share: parameters written and listed, tokens picked and reordered.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "engine/autograd.h"
+#include "nn/module.h"
+#include "tests/support/arrays.h"
+
+namespace tests {
+
+/// Gives a parameter new numbers.
+inline void assign(const Tensor& p, const Array& values) {
+  require(values.shape() == p.shape(), "assign", values.shape(), " for ", p.shape());
+  std::copy_n(values.data(), p.size(), p.write());
+}
+
+/// All parameters drawn anew, of size about ½: zeros and tiny numbers would hide a wrong rule.
+template <Module M>
+void redraw(const M& module, std::uint64_t seed) {
+  Rng rng(seed);
+  for (const Tensor& p : parameters(module)) assign(p, random_normal(p.shape(), 0, 0.5, rng));
+}
+
+/// A module made from a generator, its parameters drawn anew.
+template <class M, class... Sizes>
+M drawn(std::uint64_t seed, Sizes... sizes) {
+  Rng rng(seed);
+  M module(sizes..., rng);
+  redraw(module, seed + 1000);
+  return module;
+}
+
+/// "weight (3, 2)", "bias (2)", …: every name, tied ones included, with its shape.
+template <Module M>
+std::vector<std::string> listing(const M& module) {
+  std::vector<std::string> lines;
+  for_each_name(module, [&](const std::string& name, const Tensor& tensor) {
+    lines.push_back(name + " " + to_string(tensor.shape()));
+  });
+  return lines;
+}
+
+/// The gradients of ⟨v, y⟩ for a random v, in place of those that were there.
+template <Module M>
+void pull_random(const M& module, const Tensor& y, std::uint64_t seed = 77) {
+  zero_grad(module);
+  backward(y, uniform(y.shape(), seed));
+}
+
+/// Elements begin … end − 1 along an axis.
+inline Array part(const Array& x, int axis, Dim begin, Dim end) {
+  return slice(Tensor(x), axis, begin, end).value();
+}
+
+/// Element i along the axis is element order[i] of x.
+inline Array reordered(const Array& x, int axis, const std::vector<Dim>& order) {
+  std::vector<Tensor> parts;
+  for (const Dim i : order) parts.push_back(slice(Tensor(x), axis, i, i + 1));
+  return concat(parts, axis).value();
+}
+
+/// Parts one behind the other along an axis.
+inline Array joined(const std::vector<Array>& parts, int axis) {
+  return concat({parts.begin(), parts.end()}, axis).value();
+}
+
+/// x with every number of element `index` of an axis replaced.
+inline Array replaced(const Array& x, int axis, Dim index, double value) {
+  const Dim n = x.dim(axis);
+  const Array filled = Array::full(part(x, axis, index, index + 1).shape(), Real(value));
+  return joined({part(x, axis, 0, index), filled, part(x, axis, index + 1, n)}, axis);
+}
+
+/// The largest size of a number; NaN when there is one.
+inline double largest(const Array& x) {
+  double most = 0;
+  for (const double v : to_vector(x)) {
+    if (std::isnan(v)) return v;
+    most = std::max(most, std::abs(v));
+  }
+  return most;
+}
+
+inline bool all_zero(const Array& x) {
+  return std::all_of(x.data(), x.data() + x.size(), [](Real v) { return v == Real(0); });
+}
+
+/// "bias[2]" for every number of a parameter that f() does not answer to: whose gradient for a random
+/// cotangent is not finite or is zero to rounding, or that can move by ¼ with hardly a change of f().
+template <Module M, class F>
+std::vector<std::string> idle_numbers(const M& module, F f) {
+  std::vector<std::string> idle;
+  pull_random(module, f());
+  const Array before = f().value().clone();
+  for (const auto& [name, p] : named_parameters(module)) {
+    const Array g = p.grad(), old = p.value().clone();
+    for (Dim i = 0; i < p.size(); ++i) {
+      p.write()[i] += Real(0.25);
+      const bool moves = !close(f().value(), before, 1e-4 * largest(before));
+      assign(p, old);
+      const bool pulls = isfinite(g[i]) && std::abs(value_of(g[i])) > rounding * largest(g);
+      if (!moves || !pulls) idle.push_back(name + "[" + std::to_string(i) + "]");
+    }
+  }
+  return idle;
+}
+
+/// Finite, and no element is 0.
+inline bool all_alive(const Array& x) {
+  return std::all_of(x.data(), x.data() + x.size(),
+                     [](Real v) { return isfinite(v) && v != Real(0); });
+}
+
+inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace tests

@@ -1,0 +1,190 @@
+#include "nn/optim/adamw.h"
+
+#include "tests/nn/modules.h"
+#include "tests/support/catch.h"
+#include "tests/support/refusal.h"
+
+using namespace tests;
+
+namespace {
+
+// AdamW for one number in long double, written from the papers' formulas alone.
+struct Reference {
+  AdamWOptions o;
+  long double theta, m = 0, v = 0;
+  int t = 0;
+
+  void step(long double g) {
+    ++t;
+    theta *= 1 - static_cast<long double>(o.rate) * o.decay;
+    m = o.beta1 * m + (1 - static_cast<long double>(o.beta1)) * g;
+    v = o.beta2 * v + (1 - static_cast<long double>(o.beta2)) * g * g;
+    const long double m_hat = m / (1 - std::pow(static_cast<long double>(o.beta1), t));
+    const long double v_hat = v / (1 - std::pow(static_cast<long double>(o.beta2), t));
+    theta -= o.rate * m_hat / (std::sqrt(v_hat) + o.eps);
+  }
+};
+
+const std::vector<AdamWOptions> settings{
+    {},
+    {.rate = 1e-2, .decay = 0},
+    {.rate = 3e-3, .beta1 = 0.8, .beta2 = 0.95, .eps = 1e-6, .decay = 0.1},
+    {.rate = 1e-3, .beta1 = 0, .beta2 = 0.5, .decay = 1}};
+
+double ulp(double x) { return std::nextafter(std::abs(x), infinity) - std::abs(x); }
+
+/// The number after one step from `theta` with gradient g.
+double stepped(double theta, double g, const AdamWOptions& options) {
+  const Tensor p = parameter(Array({1}, {theta}));
+  p.set_grad(Array({1}, {g}));
+  AdamW adamw({p}, options);
+  adamw.step();
+  return p.item();
+}
+
+}  // namespace
+
+TEST_CASE("AdamW: 1000 steps follow the formulas", "[OPT01]") {
+  constexpr bool in_double = sizeof(Real) == sizeof(double);
+  for (const AdamWOptions& options : settings) {
+    Rng rng(1);
+    for (int number = 0; number < 8; ++number) {
+      const double start = static_cast<double>(static_cast<float>(2 + rng.uniform()));
+      const Tensor p = parameter(Array({1}, {start}));
+      AdamW adamw({p}, options);
+      Reference reference{options, start};
+      double worst = 0;
+      for (int step = 0; step < 1000; ++step) {
+        const double g = static_cast<double>(static_cast<float>(rng.normal()));
+        p.set_grad(Array({1}, {g}));
+        if (in_double) {  // each step starts where the reference is
+          assign(p, Array({1}, {static_cast<double>(reference.theta)}));
+          reference.theta = p.item();
+        }
+        adamw.step();
+        reference.step(g);
+        const double expected = static_cast<double>(reference.theta),
+                     off = std::abs(p.item() - expected);
+        worst = std::max(worst, in_double ? off / ulp(expected) : off / std::abs(expected));
+      }
+      // Float: every step rounds θ, by 0.29 of its last place in the mean square; five times what
+      // 1000 such errors add up to.
+      CHECK(worst <= (in_double ? 4 : 5 * 0.29 * std::sqrt(1000.0) * 0x1p-23));
+    }
+  }
+}
+
+// At t = 1 the corrected moments are g and g²: θ − rate·g/(|g| + eps).
+TEST_CASE("AdamW: the first step has the size of the rate, whatever the gradient", "[OPT02]") {
+  for (const double g : {1.0, -1.0, 1e-3, -30.0, 1e15}) {
+    CHECK_THAT(stepped(0, g, {.decay = 0}),
+               WithinRel(-1e-3 * g / (std::abs(g) + 1e-8), 10 * rounding));
+    CHECK_THAT(stepped(0, g, {.rate = 0.5, .beta1 = 0.2, .beta2 = 0.3, .decay = 0}),
+               WithinRel(-0.5 * g / (std::abs(g) + 1e-8), 10 * rounding));
+  }
+}
+
+TEST_CASE("AdamW: a gradient of 0 moves only by decay", "[OPT02]") {
+  CHECK(stepped(3, 0, {.rate = 0.5, .decay = 0}) == 3);
+  CHECK(stepped(3, 0, {.rate = 0.5, .decay = 0.5}) == 2.25);
+}
+
+TEST_CASE("AdamW: gradients too small for their squares move nothing but break nothing",
+          "[OPT02]") {
+  for (const double g : {1e-30, -1e-30, 1e-40})
+    CHECK_THAT(stepped(3, g, {.decay = 0}), WithinAbs(3, 1e-15));
+}
+
+// A square beyond the largest number would freeze the parameter for good: v stays infinite.
+TEST_CASE("AdamW: a gradient too large for its square is refused, and moves nothing", "[OPT02]") {
+  const double g = sizeof(Real) == sizeof(float) ? 1e25 : 1e200;
+  const Tensor first = parameter(Array({1}, {2})), p = parameter(Array({2}, {3, 4}));
+  first.set_grad(Array({1}, {1}));
+  p.set_grad(Array({2}, {1, g}));
+  AdamW adamw({first, p}, {});
+  CHECK_THROWS_AS(adamw.step(), NumericError);
+  CHECK(same_bits(first.value(), Array({1}, {2})));
+  CHECK(same_bits(p.value(), Array({2}, {3, 4})));
+}
+
+// g = 1 throughout: m̂ = v̂ = 1 at every t, so each step is rate/(1 + eps) and nothing else.
+TEST_CASE("AdamW: bias correction makes a constant gradient's steps all alike", "[OPT03]") {
+  const Tensor p = parameter(Array({1}, {0}));
+  AdamW adamw({p}, {.rate = 0.25, .eps = 1, .decay = 0});
+  for (int t = 1; t <= 200; ++t) {
+    p.set_grad(Array({1}, {1}));
+    adamw.step();
+    CHECK_THAT(p.item(), WithinRel(-0.125 * t, 10 * rounding));
+  }
+}
+
+// eps = 1, g = 1: outside the root the step is rate/2, inside it would be rate/√2.
+TEST_CASE("AdamW: eps stands outside the root", "[OPT03]") {
+  CHECK_THAT(stepped(0, 1, {.rate = 1, .eps = 1, .decay = 0}), WithinAbs(-0.5, 10 * rounding));
+  CHECK_THAT(stepped(0, 3, {.rate = 1, .eps = 1, .decay = 0}), WithinAbs(-0.75, 10 * rounding));
+}
+
+// Decay in the gradient (Adam with L2) would vanish in the quotient: θ − rate·sign(g + λθ).
+TEST_CASE("AdamW: decay is kept out of the moments", "[OPT03]") {
+  const AdamWOptions options{.rate = 0.125, .eps = 1e-12, .decay = 0.5};
+  const double decoupled = 8 * (1 - 0.125 * 0.5) - 0.125, with_l2 = 8 - 0.125;
+  CHECK_THAT(stepped(8, 1, options), WithinRel(decoupled, rounding));
+  CHECK(std::abs(stepped(8, 1, options) - with_l2) > 0.4);
+}
+
+TEST_CASE("AdamW: each number has moments of its own", "[OPT03]") {
+  const Tensor both = parameter(Array::zeros({2})), a = parameter(Array::zeros({1}));
+  const Tensor b = parameter(Array::zeros({1}));
+  AdamW together({both}, {}), apart({a, b}, {});
+  Rng rng(4);
+  for (int step = 0; step < 20; ++step) {
+    const double g = rng.normal(), h = 10 * rng.normal();
+    both.set_grad(Array({2}, {g, h}));
+    a.set_grad(Array({1}, {g}));
+    b.set_grad(Array({1}, {h}));
+    together.step();
+    apart.step();
+  }
+  CHECK(same_bits(both.value(), joined({a.value(), b.value()}, 0)));
+}
+
+TEST_CASE("AdamW: the settings may change between steps, and rate 0 stays") {
+  const Tensor p = parameter(Array({1}, {10}));
+  AdamW adamw({p}, {.rate = 0});
+  p.set_grad(Array({1}, {1}));
+  adamw.step();
+  CHECK(p.item() == 10);
+  adamw.options.rate = 1;
+  adamw.options.decay = 0;
+  adamw.step();
+  CHECK_THAT(p.item(), WithinRel(10 - 1 / (1 + 1e-8), rounding));
+}
+
+TEST_CASE("AdamW: the defaults are the papers'") {
+  const AdamWOptions o;
+  CHECK(o.rate == 1e-3);
+  CHECK(o.beta1 == 0.9);
+  CHECK(o.beta2 == 0.999);
+  CHECK(o.eps == 1e-8);
+  CHECK(o.decay == 1e-2);
+}
+
+TEST_CASE("AdamW: settings that make no sense are refused", "[OPT08]") {
+  const auto refused = [](const AdamWOptions& o) {
+    return refusal<ValueError>([&] { AdamW({}, o); });
+  };
+  const std::string finite = " must be finite and not negative: got ";
+  CHECK(refused({.rate = -1}) == "AdamW: the rate" + finite + "-1");
+  CHECK(refused({.rate = infinity}) == "AdamW: the rate" + finite + "inf");
+  CHECK(refused({.rate = not_a_number}).find("AdamW: the rate" + finite) == 0);
+  CHECK(refused({.decay = -0.01}) == "AdamW: the decay" + finite + "-0.01");
+  CHECK(refused({.decay = not_a_number}).find("AdamW: the decay" + finite) == 0);
+  CHECK(refused({.eps = -1e-8}) == "AdamW: eps" + finite + "-1e-08");
+  CHECK(refused({.eps = 0}) == "AdamW: eps must be positive: got 0");
+  const std::string betas = "AdamW: both betas must be in [0, 1): got ";
+  CHECK(refused({.beta1 = 1}) == betas + "1");
+  CHECK(refused({.beta1 = -0.1}) == betas + "-0.1");
+  CHECK(refused({.beta2 = 1.5}) == betas + "1.5");
+  CHECK(refused({.beta2 = not_a_number}).find(betas) == 0);
+  CHECK_NOTHROW(AdamW({}, {.rate = 0, .beta1 = 0, .beta2 = 0, .decay = 0}));
+}

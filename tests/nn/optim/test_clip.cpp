@@ -1,0 +1,110 @@
+#include "nn/optim/clip.h"
+
+#include "engine/errors.h"
+#include "tests/nn/modules.h"
+#include "tests/support/catch.h"
+#include "tests/support/refusal.h"
+
+using namespace tests;
+
+namespace {
+
+std::vector<Tensor> with_gradients(const std::vector<Array>& gradients) {
+  std::vector<Tensor> parameters;
+  for (const Array& g : gradients) {
+    parameters.push_back(parameter(Array::zeros(g.shape())));
+    parameters.back().set_grad(g);
+  }
+  return parameters;
+}
+
+long double norm_of(const std::vector<Tensor>& parameters) {
+  long double squares = 0;
+  for (const Tensor& p : parameters)
+    for (const long double g : to_vector(p.grad())) squares += g * g;
+  return std::sqrt(squares);
+}
+
+}  // namespace
+
+TEST_CASE("clip_gradients: within the norm every bit stays", "[OPT05]") {
+  const Array a({2}, {3, -0.0}), b({1}, {4});
+  for (const double most : {5.0, 5.5, 1e300, infinity}) {
+    const auto p = with_gradients({a, b});
+    CHECK(clip_gradients(p, most) == 5);
+    CHECK(same_bits(p[0].grad(), a));
+    CHECK(same_bits(p[1].grad(), b));
+  }
+}
+
+TEST_CASE("clip_gradients: beyond it all gradients shrink together", "[OPT05]") {
+  const auto p = with_gradients({Array({2}, {3, 0}), Array({1}, {-4})});
+  CHECK(clip_gradients(p, 2.5) == 5);
+  CHECK(close(p[0].grad(), Array({2}, {1.5, 0}), 1e-6));
+  CHECK(close(p[1].grad(), Array({1}, {-2}), 1e-6));
+}
+
+TEST_CASE("clip_gradients: the norm is then no larger than asked", "[OPT05]") {
+  for (const double size : {1.0, 1e3, 1e12}) {
+    int too_large = 0;
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+      const auto p = with_gradients(
+          {uniform({7}, seed, -size, size), uniform({3, 2}, seed + 500, -size, size)});
+      const double most = 0.1 + 0.01 * static_cast<double>(seed % 50);
+      REQUIRE(clip_gradients(p, most) > most);
+      CHECK(norm_of(p) > most * (1 - 1e-5));
+      if (!(norm_of(p) <= most)) ++too_large;
+    }
+    CHECK(too_large == 0);
+  }
+}
+
+TEST_CASE("clip_gradients: squares that a float cannot hold do not overflow", "[OPT05]") {
+  const auto p = with_gradients({Array({2}, {3e30, 0}), Array({1}, {-4e30})});
+  CHECK_THAT(clip_gradients(p, 1), WithinRel(5e30, 1e-6));
+  CHECK(close(p[0].grad(), Array({2}, {0.6, 0}), 1e-6));
+  CHECK(close(p[1].grad(), Array({1}, {-0.8}), 1e-6));
+  CHECK(norm_of(p) <= 1);
+}
+
+TEST_CASE("clip_gradients: gradients that are not finite are refused, and nothing changes",
+          "[OPT05]") {
+  for (const double bad : {infinity, -infinity, not_a_number}) {
+    const auto p = with_gradients({Array({2}, {30, 40}), Array({1}, {bad})});
+    CHECK_THAT(refusal<NumericError>([&] { clip_gradients(p, 1); }),
+               StartsWith("clip_gradients: the gradient of parameter 1 of shape (1) is "));
+    CHECK(same_bits(p[0].grad(), Array({2}, {30, 40})));
+  }
+  if (sizeof(Real) == sizeof(double)) {
+    const auto p = with_gradients({Array({1}, {1e200})});
+    CHECK(refusal<NumericError>([&] { clip_gradients(p, 1); }) ==
+          "clip_gradients: the norm of the gradients is inf");
+    CHECK(same_bits(p[0].grad(), Array({1}, {1e200})));
+  }
+}
+
+TEST_CASE("clip_gradients: parameters without gradient, of no numbers, and none", "[OPT07]") {
+  auto p = with_gradients({Array({2}, {3, 4}), Array::zeros({0, 2})});
+  p.push_back(parameter(Array::ones({2})));
+  CHECK(clip_gradients(p, 1) == 5);
+  CHECK_FALSE(p[2].has_grad());
+  CHECK(clip_gradients({}, 1) == 0);
+  CHECK(clip_gradients(with_gradients({Array::zeros({3})}), 1) == 0);
+}
+
+TEST_CASE("clip_gradients: the norm is over all parameters, not each", "[OPT05]") {
+  const auto p = with_gradients({Array({1}, {1}), Array({1}, {100})});
+  clip_gradients(p, 10);
+  CHECK(std::abs(value_of(p[0].grad()[0])) < 0.2);  // each on its own would leave the first alone
+  CHECK_THAT(value_of(p[1].grad()[0]) / value_of(p[0].grad()[0]), WithinRel(100, 1e-6));
+}
+
+TEST_CASE("clip_gradients: a norm that is not positive is refused", "[OPT08]") {
+  const auto refused = [](double most) {
+    return refusal<ValueError>([&] { clip_gradients({}, most); });
+  };
+  const std::string text = "clip_gradients: max_norm must be positive: got ";
+  CHECK(refused(0) == text + "0");
+  CHECK(refused(-1) == text + "-1");
+  CHECK(refused(not_a_number).find(text) == 0);
+}

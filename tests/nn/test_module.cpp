@@ -1,0 +1,149 @@
+#include "nn/module.h"
+
+#include "nn/models/language_model.h"
+#include "tests/nn/modules.h"
+#include "tests/support/catch.h"
+
+using namespace tests;
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+struct Tower {
+  std::vector<Linear> floors;
+  Tensor scale;
+  void visit(auto&& f) const {
+    f("floors", floors);
+    f("scale", scale);
+  }
+};
+
+struct City {
+  Tower left, right;
+  void visit(auto&& f) const {
+    f("left", left);
+    f("right", right);
+  }
+};
+
+struct Nothing {
+  void visit(auto&&) const {}
+};
+
+Tower tower(std::uint64_t seed) {
+  Rng rng(seed);
+  return {{Linear(2, 3, rng), Linear(3, 1, rng, Bias::without)}, parameter(Array::ones({}))};
+}
+
+static_assert(Module<Linear> && Module<City> && Module<Nothing> && Module<LanguageModel>);
+static_assert(!Module<Tensor> && !Module<std::vector<Linear>> && !Module<int>);
+
+}  // namespace
+
+TEST_CASE("Module: names are dotted paths, lists are numbered, in the order of declaration",
+          "[MD02]") {
+  CHECK(listing(City{tower(1), tower(2)}) ==
+        Lines{"left.floors.0.weight (2, 3)", "left.floors.0.bias (3)",
+              "left.floors.1.weight (3, 1)", "left.scale ()", "right.floors.0.weight (2, 3)",
+              "right.floors.0.bias (3)", "right.floors.1.weight (3, 1)", "right.scale ()"});
+}
+
+TEST_CASE("Module: a part that does not exist has no name", "[MD02]") {
+  Rng rng(1);
+  CHECK(listing(Linear(2, 3, rng, Bias::without)) == Lines{"weight (2, 3)"});
+  CHECK(listing(Tower{{}, Tensor()}).empty());
+  CHECK(listing(Nothing{}).empty());
+  CHECK(count_parameters(Nothing{}) == 0);
+}
+
+TEST_CASE("Module: parameters() and named_parameters() agree, and numbers are counted", "[MD02]") {
+  const City city{tower(1), tower(2)};
+  const auto named = named_parameters(city);
+  const auto plain = parameters(city);
+  REQUIRE(named.size() == 8);
+  REQUIRE(plain.size() == 8);
+  for (std::size_t i = 0; i < 8; ++i) CHECK(named[i].second.node() == plain[i].node());
+  CHECK(count_parameters(city) == 2 * (6 + 3 + 3 + 1));
+}
+
+TEST_CASE("Module: tied parameters have two names and are one parameter", "[MD04]") {
+  City city{tower(1), tower(2)};
+  city.right.floors[1].weight = city.left.floors[1].weight;
+  CHECK(listing(city).size() == 8);
+  const auto named = named_parameters(city);
+  REQUIRE(named.size() == 7);
+  CHECK(named[2].first == "left.floors.1.weight");
+  for (const auto& entry : named) CHECK(entry.first != "right.floors.1.weight");
+  CHECK(count_parameters(city) == 2 * 13 - 3);
+}
+
+TEST_CASE("Module: zero_grad forgets the gradient of every parameter") {
+  const City city{tower(1), tower(2)};
+  for (const Tensor& p : parameters(city)) p.set_grad(Array::ones(p.shape()));
+  zero_grad(city);
+  for (const Tensor& p : parameters(city)) CHECK_FALSE(p.has_grad());
+}
+
+TEST_CASE("Module: a copy shares its parameters") {
+  const Tower original = tower(1);
+  const Tower copy = original;
+  assign(copy.scale, Array::full({}, Real(5)));
+  CHECK(original.scale.item() == 5);
+}
+
+TEST_CASE("Mode: training hands on the generator it was given, evaluation none", "[MD05]") {
+  Rng rng(1);
+  CHECK(Mode::training(rng).dropout() == &rng);
+  CHECK(Mode::evaluation().dropout() == nullptr);
+}
+
+TEST_CASE("Module: every module lists exactly its parameters, under GPT-2's names", "[MD02]") {
+  Rng rng(1);
+  CHECK(listing(Linear(3, 2, rng)) == Lines{"weight (3, 2)", "bias (2)"});
+  CHECK(listing(Embedding(5, 3, rng)) == Lines{"weight (5, 3)"});
+  CHECK(listing(LayerNorm(3)) == Lines{"weight (3)", "bias (3)"});
+  CHECK(listing(Dropout(0.5)).empty());
+  CHECK(listing(MLP(3, 7, rng)) ==
+        Lines{"c_fc.weight (3, 7)", "c_fc.bias (7)", "c_proj.weight (7, 3)", "c_proj.bias (3)"});
+  CHECK(listing(Attention(4, 2, rng)) == Lines{"c_attn.weight (4, 12)", "c_attn.bias (12)",
+                                               "c_proj.weight (4, 4)", "c_proj.bias (4)"});
+  CHECK(listing(Attention(4, 2, rng, Bias::without)) ==
+        Lines{"c_attn.weight (4, 12)", "c_proj.weight (4, 4)"});
+  CHECK(listing(CrossAttention(4, 3, 2, rng)) == Lines{"q_attn.weight (4, 4)", "q_attn.bias (4)",
+                                                       "c_attn.weight (3, 8)", "c_attn.bias (8)",
+                                                       "c_proj.weight (4, 4)", "c_proj.bias (4)"});
+  CHECK(listing(Block(4, 2, 6, rng)) ==
+        Lines{"ln_1.weight (4)", "ln_1.bias (4)", "attn.c_attn.weight (4, 12)",
+              "attn.c_attn.bias (12)", "attn.c_proj.weight (4, 4)", "attn.c_proj.bias (4)",
+              "ln_2.weight (4)", "ln_2.bias (4)", "mlp.c_fc.weight (4, 6)", "mlp.c_fc.bias (6)",
+              "mlp.c_proj.weight (6, 4)", "mlp.c_proj.bias (4)"});
+}
+
+TEST_CASE("Module: the language model lists GPT-2's names", "[MD02]") {
+  Rng rng(1);
+  const LanguageModel model({.vocabulary = 9, .context = 5, .layers = 2, .heads = 2, .width = 4},
+                            rng);
+  Lines expected{"wte.weight (9, 4)", "wpe.weight (5, 4)"};
+  for (const std::string layer : {"h.0.", "h.1."})
+    for (const std::string line :
+         {"ln_1.weight (4)", "ln_1.bias (4)", "attn.c_attn.weight (4, 12)", "attn.c_attn.bias (12)",
+          "attn.c_proj.weight (4, 4)", "attn.c_proj.bias (4)", "ln_2.weight (4)", "ln_2.bias (4)",
+          "mlp.c_fc.weight (4, 16)", "mlp.c_fc.bias (16)", "mlp.c_proj.weight (16, 4)",
+          "mlp.c_proj.bias (4)"})
+      expected.push_back(layer + line);
+  expected.insert(expected.end(), {"ln_f.weight (4)", "ln_f.bias (4)"});
+  CHECK(listing(model) == expected);
+  CHECK(count_parameters(model) == 9 * 4 + 5 * 4 + 2 * 244 + 8);
+}
+
+TEST_CASE("Module: a block or model without biases keeps only those of its layer norms", "[MD02]") {
+  Rng rng(1);
+  const LanguageModel model({.vocabulary = 9, .context = 5, .width = 4, .bias = Bias::without},
+                            rng);
+  CHECK(listing(model) ==
+        Lines{"wte.weight (9, 4)", "wpe.weight (5, 4)", "h.0.ln_1.weight (4)", "h.0.ln_1.bias (4)",
+              "h.0.attn.c_attn.weight (4, 12)", "h.0.attn.c_proj.weight (4, 4)",
+              "h.0.ln_2.weight (4)", "h.0.ln_2.bias (4)", "h.0.mlp.c_fc.weight (4, 16)",
+              "h.0.mlp.c_proj.weight (16, 4)", "ln_f.weight (4)", "ln_f.bias (4)"});
+}

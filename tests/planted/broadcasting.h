@@ -1,0 +1,44 @@
+// Planted bugs in the undoing of broadcasts and in the loops that broadcast.
+#pragma once
+
+#include "bug.h"
+
+namespace planted {
+
+inline constexpr Bug broadcasting_bugs[] = {
+    {"broadcast-not-reduced", "engine/autograd.cpp", R"(Array contribution = sum_to(dx, shape);)",
+     R"(Array contribution = dx;)",
+     "deeplearning4j/nd4j #2424: the gradient keeps the shape of the result"},
+    {"broadcast-counted-twice", "engine/autograd.cpp",
+     R"(Array contribution = sum_to(dx, shape);)",
+     R"(Array contribution = sum_to(dx, shape);
+        if (dx.shape() != shape) contribution = contribution * Real(2);)",
+     "rsokl/MyGrad #131: backward called twice for what was broadcast"},
+    {"broadcast-mean-for-sum", "engine/array_math.cpp",
+     R"(return sum_over(dy, axes).shaped(shape);)",
+     R"(return (sum_over(dy, axes) * (real(shape.size()) / real(dy.size()))).shaped(shape);)",
+     "andersbll/nnet, by jimfleming/differentiation #1: mean where sum belongs"},
+    {"broadcast-one-sum-for-all", "engine/array_math.cpp",
+     R"(return sum_over(dy, axes).shaped(shape);)",
+     R"(const std::vector<int> every = axes_of({}, dy.shape(), "sum_to");
+        return stretched(sum_over(dy, every).shaped(Shape()), shape);)",
+     "rasbt/stat453-deep-learning-ss21 #5: one sum over all biases, given to each"},
+    {"broadcast-last-wins", "engine/array_math.cpp", R"(return sum_over(dy, axes).shaped(shape);)",
+     R"(Array place(shape), last(shape);
+        Real* number = place.write();
+        for (Dim i = 0; i < place.size(); ++i) number[i] = real(i);
+        const Array to = stretched(place, dy.shape());
+        Real* dx = last.write();
+        for (Dim i = 0; i < dy.size(); ++i) dx[static_cast<Dim>(value_of(to[i]))] = dy[i];
+        return last;)",
+     "a classic slip: written through a stride of 0, the last one wins"},
+    {"broadcast-of-size-one-only", "engine/array_math.cpp",
+     R"(if (axis < extra || shape[axis - extra] != dy.shape()[axis]) axes.push_back(axis);)",
+     R"(if (axis == 0 || shape[std::max(axis - extra, 0)] != dy.shape()[axis]) axes.push_back(axis);)",
+     "HomericIntelligence/Odyssey #2080: axes numbered before the leading ones are gone"},
+    {"broadcast-walk-forgets-to-return", "engine/array_math.cpp",
+     R"(at_b -= stride_b_[i] * sizes_[i];)", R"(at_b -= stride_b_[i] * (sizes_[i] - 1);)",
+     "a classic slip: an odometer that resets one step short"},
+};
+
+}  // namespace planted

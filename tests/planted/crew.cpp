@@ -1,0 +1,169 @@
+#include "crew.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace planted {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr unsigned most_seconds = 60;  // of one program; the sources as they are take five
+
+// A test of the table must not run where a bug is planted: there the entry does not apply.
+constexpr const char* table_test = "planted_table";
+
+std::vector<std::string> programs_in(const fs::path& sources) {
+  std::vector<std::string> names;
+  const fs::path folder = sources / "tests/programs";
+  if (!fs::exists(folder)) return names;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".cpp" && entry.path().stem() != table_test)
+      names.push_back("program_" + entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace
+
+Crew::Crew(const Plan& plan, const std::map<std::string, std::string>& originals)
+    : plan_(plan), programs_(programs_in(plan.sources)), waiting_(plan.bugs) {
+  fs::create_directories(plan.folder / "logs");
+  for (unsigned i = 1; i <= plan.workers; ++i)
+    workers_.push_back(std::make_unique<Worker>(
+        plan, plan.folder / std::string("worker").append(std::to_string(i)), originals));
+}
+
+fs::path Crew::log(const Worker& worker) const {
+  constexpr const char* endings[] = {"configure", "build", "gradcheck", "tests", "programs", ""};
+  std::string name(worker.outcome.bug.name);
+  if (name.empty()) name = worker.shop.source().parent_path().filename().string();
+  return plan_.folder / "logs" / (name + "." + endings[static_cast<int>(worker.stage)]);
+}
+
+Command Crew::command(const Worker& worker) const {
+  const std::string build = worker.shop.build().string();
+  switch (worker.stage) {
+    case Stage::configure:
+      return {"cmake", "-S", worker.shop.source().string(), "-B", build, "-DFLEDGE_NATIVE=OFF",
+              "-DFLEDGE_MIRROR_STRICT=OFF", "-DFLEDGE_WERROR=OFF", "-DFLEDGE_TESTS=ON",
+              "-DFLEDGE_EXAMPLES=ON", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1"};
+    case Stage::build: {
+      Command words{"cmake", "--build", build, "--parallel", std::to_string(plan_.jobs_each),
+                    "--target", "fledge_command", "tests64"};
+      words.insert(words.end(), programs_.begin(), programs_.end());
+      return words;
+    }
+    case Stage::gradcheck: return {build + "/fledge", "gradcheck", "--json"};
+    case Stage::tests: return {build + "/tests/tests64", "--abort"};
+    case Stage::programs:
+      return {"ctest", "--test-dir", build, "-R", "^programs/", "-E", table_test,
+              "--stop-on-failure", "--output-on-failure"};
+    case Stage::done: break;
+  }
+  throw std::logic_error("a worker without work");
+}
+
+void Crew::begin(Worker& worker, Stage stage) {
+  worker.stage = stage;
+  const bool limited = stage > Stage::build;
+  worker.child = start(command(worker), log(worker), limited ? most_seconds : 0);
+}
+
+// The next stage follows from what this one said; after the last, or when nothing was built, the
+// worker is done.
+void Crew::judge(Worker& worker, const Ending& ending) {
+  Outcome& outcome = worker.outcome;
+  Stage next = Stage::done;
+  switch (worker.stage) {
+    case Stage::configure:
+      if (ending.status == 0) next = Stage::build;
+      break;
+    case Stage::build:
+      outcome.built = ending.status == 0;
+      if (outcome.built) next = Stage::gradcheck;
+      break;
+    case Stage::gradcheck: {
+      const WrongRows rows = read_rows(contents(log(worker)));
+      outcome.dual = rows_verdict(ending, rows, rows.dual);
+      outcome.differences = rows_verdict(ending, rows, rows.differences);
+      next = Stage::tests;
+      break;
+    }
+    case Stage::tests:
+    case Stage::programs:
+      outcome.tests = run_verdict(ending);
+      if (worker.stage == Stage::tests && !outcome.tests.killed() && !programs_.empty())
+        next = Stage::programs;
+      break;
+    case Stage::done: break;
+  }
+  if (next != Stage::done) return begin(worker, next);
+  worker.stage = Stage::done;
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - worker.begin;
+  outcome.seconds = taken.count();
+}
+
+// Until every worker is done; `when_done` may give one more work.
+void Crew::wait(const Next& when_done) {
+  const auto busy = [](const auto& worker) { return worker->stage != Stage::done; };
+  while (std::any_of(workers_.begin(), workers_.end(), busy)) {
+    const Ended ended = wait_for_any();
+    for (const auto& worker : workers_) {
+      if (worker->child != ended.child || !busy(worker)) continue;
+      judge(*worker, ended.ending);
+      if (!busy(worker)) when_done(*worker);
+    }
+  }
+}
+
+std::string Crew::prove_clean() {
+  std::string faults;
+  for (const auto& worker : workers_) begin(*worker, Stage::configure);
+  wait([&](const Worker& worker) {
+    const Outcome& clean = worker.outcome;
+    const auto say = [&](bool wrong, const char* what) {
+      if (wrong) faults.append(what).append("; ");
+    };
+    say(!clean.built, "they do not build");
+    say(clean.dual.killed(), "the dual oracle finds a wrong gradient");
+    say(clean.differences.killed(), "the differences find a wrong gradient");
+    say(clean.tests.killed(), "a test fails");
+  });
+  return faults;
+}
+
+// The next bug of the file that is changed already, which saves a compilation; else the first of the
+// file that has most left and is nobody else's.
+bool Crew::take_bug(Worker& worker) {
+  if (waiting_.empty()) return false;
+  const auto left = [&](const Bug& bug) {
+    const auto same = [&](const Bug& other) { return other.file == bug.file; };
+    const auto elsewhere = [&](const auto& other) {
+      return other.get() != &worker && other->shop.changed() == bug.file;
+    };
+    const auto count = std::count_if(waiting_.begin(), waiting_.end(), same);
+    if (worker.shop.changed() == bug.file) return count + 1000;
+    return std::any_of(workers_.begin(), workers_.end(), elsewhere) ? count - 1000 : count;
+  };
+  const auto best = std::max_element(waiting_.begin(), waiting_.end(), [&](const Bug& a, const Bug& b) {
+    return left(a) < left(b);
+  });
+  worker.outcome = {*best, false, {}, {}, {}, 0};
+  waiting_.erase(best);
+  worker.begin = std::chrono::steady_clock::now();
+  worker.shop.plant(worker.outcome.bug);
+  begin(worker, Stage::build);
+  return true;
+}
+
+void Crew::run(const Report& report) {
+  for (const auto& worker : workers_) take_bug(*worker);
+  wait([&](Worker& worker) {
+    report(worker.outcome);
+    take_bug(worker);
+  });
+}
+
+}  // namespace planted

@@ -1,0 +1,72 @@
+// The work on all bugs: one workshop per worker, each busy with one program at a time.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "process.h"
+#include "workshop.h"
+
+namespace planted {
+
+/// What became of a bug: who saw it.
+struct Outcome {
+  Bug bug;
+  bool built = false;
+  Verdict dual, differences, tests;
+  double seconds = 0;
+  bool killed() const { return built && (dual.killed() || differences.killed() || tests.killed()); }
+};
+
+struct Plan {
+  std::filesystem::path sources, folder;
+  std::vector<Bug> bugs;
+  unsigned workers = 1, jobs_each = 1;
+};
+
+class Crew {
+ public:
+  using Report = std::function<void(const Outcome&)>;
+
+  Crew(const Plan& plan, const std::map<std::string, std::string>& originals);
+
+  /// Builds every workshop and runs all oracles on the sources as they are. "" when they pass, else
+  /// what does not.
+  std::string prove_clean();
+
+  /// Plants every bug; tells each outcome as it comes.
+  void run(const Report& report);
+
+ private:
+  enum class Stage { configure, build, gradcheck, tests, programs, done };
+  struct Worker {
+    Worker(const Plan& plan, const std::filesystem::path& folder,
+           const std::map<std::string, std::string>& originals)
+        : shop(plan.sources, folder, originals) {}
+    Workshop shop;
+    Stage stage = Stage::done;
+    pid_t child = 0;
+    Outcome outcome;
+    std::chrono::steady_clock::time_point begin;
+  };
+
+  using Next = std::function<void(Worker&)>;
+  void begin(Worker& worker, Stage stage);
+  void wait(const Next& when_done);
+  void judge(Worker& worker, const Ending& ending);
+  bool take_bug(Worker& worker);
+  Command command(const Worker& worker) const;
+  std::filesystem::path log(const Worker& worker) const;
+
+  Plan plan_;
+  std::vector<std::string> programs_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<Bug> waiting_;
+};
+
+}  // namespace planted

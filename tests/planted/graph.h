@@ -1,0 +1,107 @@
+// Planted bugs in the engine: accumulation, order, freeing, recording, lifetime.
+#pragma once
+
+#include "bug.h"
+
+namespace planted {
+
+inline constexpr Bug graph_bugs[] = {
+    {"gradient-overwritten", "engine/autograd.cpp", R"(if (!incoming.exists()) {)",
+     R"(if (incoming.exists() || !incoming.exists()) {)",
+     "karpathy/nn-zero-to-hero #52: = for += in the first lecture"},
+    {"gradient-in-place-overwritten", "engine/autograd.cpp", R"(to[i] += from[i];)",
+     R"(to[i] = from[i];)", "a classic slip: right until a third path joins"},
+    {"gradient-added-into-a-shared-block", "engine/autograd.cpp",
+     R"(} else if (incoming.alone()) {
+          const Real* from = contribution.data();
+          Real* to = incoming.write();)",
+     R"(} else if (incoming.exists()) {
+          const Real* from = contribution.data();
+          Real* to = const_cast<Real*>(incoming.data());)",
+     "a classic slip: a + a adds into the gradient that its other reader still needs"},
+    {"gradient-counted-twice", "engine/autograd.cpp", R"(edge.pull(*edge.input, dy);)",
+     R"(edge.pull(*edge.input, dy);
+        edge.pull(*edge.input, dy);)",
+     "zou-group/textgrad #200: the same gradient added twice"},
+    {"first-user-only", "engine/autograd.cpp",
+     R"(if (!edge.input->incoming.exists()) push(edge.input);)",
+     R"(if (edge.input->incoming.exists()) continue;
+        push(edge.input);)",
+     "TrenTorch/TrenTorch #182: shared tensors lose branches, 6 where 21 is right"},
+    {"oldest-first", "engine/autograd.cpp", R"(return a->id < b->id;)", R"(return a->id > b->id;)",
+     "karpathy/micrograd #64: visited before all its users"},
+    {"diamond-visited-twice", "engine/autograd.cpp",
+     R"(std::pop_heap(waiting_.begin(), waiting_.end(), older);)", "",
+     "sebgao/cTensor #5: 7 where 6 is right, a node is passed once per path"},
+    {"same-argument-listed-once", "engine/autograd.cpp", R"(node->edges = std::move(edges);)",
+     R"(for (Edge& edge : edges)
+          if (std::none_of(node->edges.begin(), node->edges.end(),
+                           [&](const Edge& known) { return known.input == edge.input; }))
+            node->edges.push_back(std::move(edge));)",
+     "NervanaSystems/neon #169: dot(x, x.T), parents kept in a set"},
+    {"cotangent-ignored", "engine/autograd.cpp", R"(from->incoming = dy;)",
+     R"(from->incoming = Array::ones(dy.shape());)",
+     "a classic slip: backward() starts with ones whatever it was given"},
+    {"second-pass-replaces", "engine/autograd.cpp",
+     R"(node->grad = node->grad.exists() ? node->grad + node->incoming : std::move(node->incoming);)",
+     R"(node->grad = std::move(node->incoming);)",
+     "kvark/meganeura #121: every step overwrites, nothing accumulates over batches"},
+    {"stale-inner-gradient", "engine/autograd.cpp",
+     R"(node->incoming = node->keeps_grad ? dy : Array();)", R"(node->incoming = dy;)",
+     "karpathy/micrograd #102: inner gradients stay from one backward to the next"},
+    {"tied-contribution-erased", "engine/autograd.cpp",
+     R"(if (!incoming.exists())
+          incoming = Array::zeros(shape);
+        else if)",
+     R"(incoming = Array::zeros(shape);
+        if)",
+     "paiml/entrenar #314: a tied table loses the gradient of its other role"},
+    {"freed-graph-answers", "engine/autograd.cpp",
+     R"(if (graph_ == Graph::free && !node->leaf) node->released = true;)", "",
+     "TrenTorch/TrenTorch #182: cleared after first use, the second backward gives nothing"},
+    {"graph-never-freed", "engine/autograd.cpp",
+     R"(graph_ == Graph::free ? std::move(node->edges) : node->edges;)", R"(node->edges;)",
+     "karpathy/nanoGPT #287: memory grows until the system kills the training"},
+    {"kept-graph-freed", "engine/autograd.cpp",
+     R"(graph_ == Graph::free ? std::move(node->edges) : node->edges;)",
+     R"(std::move(node->edges);)", "a classic slip: retain_graph has no effect"},
+    {"exception-leaves-gradients", "engine/autograd.cpp",
+     R"(for (const auto& node : waiting_) node->incoming = Array();)", "",
+     "a classic slip: a rule throws, and the next backward starts from its leftovers"},
+    {"gradient-kept-before-the-end", "engine/autograd.cpp",
+     R"(if (node->keeps_grad) finished_.push_back(node);)",
+     R"(if (node->keeps_grad) finished_.push_back(node);
+        if (node->leaf) node->grad = node->incoming;)",
+     "a classic slip: half of the parameters changed when a rule threw"},
+    {"deep-graph-freed-by-recursion", "engine/autograd.cpp",
+     R"(std::vector<Edge> orphans = std::move(edges);)", R"(std::vector<Edge> orphans;)",
+     "pytorch/pytorch #5534: freeing a deep graph overflows the stack"},
+    {"nograd-forgotten-on-exception", "engine/autograd.cpp",
+     R"(NoGrad::~NoGrad() { recording_flag() = before_; })",
+     R"(NoGrad::~NoGrad() {
+          if (std::uncaught_exceptions() == 0) recording_flag() = before_;
+        })",
+     "Lightning-AI/pytorch-lightning #2180: an error in validation ends all training"},
+    {"nograd-does-not-nest", "engine/autograd.cpp", R"(recording_flag() = before_;)",
+     R"(recording_flag() = before_ || true;)",
+     "pytorch/pytorch #44531: the inner one restores the wrong mode"},
+    {"nograd-on-every-thread", "engine/autograd.cpp", R"(thread_local bool on = true;)",
+     R"(static bool on = true;)", "a classic slip: a global where each thread needs its own"},
+    {"nograd-records", "engine/autograd.cpp", R"(bool recording() { return recording_flag(); })",
+     R"(bool recording() { return recording_flag() || true; })",
+     "a classic slip: evaluation keeps the graph, and the memory"},
+    {"zero-grad-keeps", "engine/tensor.cpp", R"(if (node_) node_->grad = Array();)",
+     R"(if (node_ && !node_->leaf) node_->grad = Array();)",
+     "a classic slip: gradients of all steps add up"},
+    {"keep-grad-forgets", "engine/tensor.cpp", R"(node_->keeps_grad = true;)",
+     R"(node_->keeps_grad = node_->leaf;)", "a classic slip: only leaves keep theirs"},
+    {"detach-keeps-history", "engine/tensor.h", R"(Tensor detach() const { return Tensor(value()); })",
+     R"(Tensor detach() const { return *this; })",
+     "a classic slip: the same numbers, and their history",
+     "tests/engine/test_tensor.cpp tests/engine/test_autograd_graphs.cpp"},
+    {"shared-numbers-overwritten", "engine/array.cpp", R"(require<GraphError>(alone(), "write",)",
+     R"(require<GraphError>(alone() || exists(), "write",)",
+     "a classic slip: an optimiser writes what a graph still needs"},
+};
+
+}  // namespace planted

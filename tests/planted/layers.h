@@ -1,0 +1,46 @@
+// Planted bugs in blocks and in the language model.
+#pragma once
+
+#include "bug.h"
+
+namespace planted {
+
+inline constexpr Bug layer_bugs[] = {
+    {"residual-doubles-attention", "nn/layers/block.h",
+     R"(const Tensor seen = x + dropout(attended, mode);)",
+     R"(const Tensor seen = attended + dropout(attended, mode);)",
+     "kyegomez/BitNet #32: x = x + x is no residual connection"},
+    {"residual-from-normalised", "nn/layers/block.h",
+     R"(const Tensor seen = x + dropout(attended, mode);)",
+     R"(const Tensor seen = ln_1(x) + dropout(attended, mode);)",
+     "Howuhh/faster-trajectory-transformer #3: norm(x) + attn(norm(x))"},
+    {"residual-skips-attention", "nn/layers/block.h",
+     R"(return {seen + dropout(mlp(ln_2(seen)), mode), weights};)",
+     R"(return {x + dropout(mlp(ln_2(seen)), mode), weights};)",
+     "strutive07/transformer-tensorflow2.0 #14: the second residual starts from the inputs"},
+    {"part-not-listed", "nn/layers/block.h", R"(f("ln_2", ln_2);)", "",
+     "a classic slip: a layer that is used and never learns"},
+    {"dropout-in-evaluation", "nn/layers/dropout.h",
+     R"(return mode.dropout() != nullptr ? dropout(x, p, *mode.dropout()) : x;)",
+     R"(Rng always(1);
+        return dropout(x, p, mode.dropout() != nullptr ? *mode.dropout() : always);)",
+     "a classic slip: model.eval() forgotten"},
+    {"causal-mask-forgotten", "nn/models/language_model.cpp", R"(block.look(x, causal(), mode))",
+     R"(block.look(x, Mask(), mode))",
+     "facebookresearch/xformers #103: no mask passed, so the causal one was skipped too"},
+    {"tied-table-cut", "nn/models/language_model.cpp", R"(transpose(wte.weight))",
+     R"(transpose(wte.weight.detach()))",
+     "paiml/entrenar #314: tied weights receive half of their gradient"},
+    {"last-normalisation-skipped", "nn/models/language_model.cpp", R"(matmul(ln_f(x),)",
+     R"(matmul(x,)", "a classic slip: ln_f is made, saved, and not used"},
+    {"positions-off-by-one", "nn/models/language_model.cpp",
+     R"(std::iota(places.begin(), places.end(), Dim{0});)",
+     R"(std::iota(places.begin(), places.end(), Dim{T < sizes.context ? 1 : 0});)",
+     "a classic slip: the first word is at place 1, until the context is full"},
+    {"positions-not-added", "nn/models/language_model.cpp",
+     R"(wte(ids) + wpe(Indices({T}, places)))",
+     R"(wte(ids) + wpe(Indices({T}, places)).detach())",
+     "a classic slip: positions used and never learned"},
+};
+
+}  // namespace planted

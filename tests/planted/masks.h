@@ -1,0 +1,55 @@
+// Planted bugs in what may be looked at, and in what becomes of what may not.
+#pragma once
+
+#include "bug.h"
+
+namespace planted {
+
+inline constexpr Bug mask_bugs[] = {
+    {"mask-polarity-inverted", "engine/masks.cpp", R"(queries, keys}) ? 1 : 0;)",
+     R"(queries, keys}) ? 0 : 1;)",
+     "rasbt/LLMs-from-scratch #1061: True hides in one API and shows in the other"},
+    {"causal-leaks-one-word", "engine/masks.h",
+     R"(return at.key <= at.query + at.keys - at.queries;)",
+     R"(return at.key <= at.query + at.keys - at.queries + 1;)",
+     "huggingface/transformers #48745: each place sees its own answer, the loss collapses",
+     "engine/masks.cpp"},
+    {"causal-hides-diagonal", "engine/masks.h",
+     R"(return at.key <= at.query + at.keys - at.queries;)",
+     R"(return at.key < at.query + at.keys - at.queries;)",
+     "PaddlePaddle/flash-attention #48: the mask at the diagonal", "engine/masks.cpp"},
+    {"causal-aligned-at-the-first", "engine/masks.h",
+     R"(return at.key <= at.query + at.keys - at.queries;)", R"(return at.key <= at.query;)",
+     "FlashAttention before 2.1 and since align the triangle at other corners",
+     "engine/masks.cpp"},
+    {"padding-shows-one-too-many", "engine/masks.h",
+     R"(return at.key < lengths[static_cast<std::size_t>(at.batch)];)",
+     R"(return at.key <= lengths[static_cast<std::size_t>(at.batch)];)",
+     "a classic slip: <= for <", "engine/masks.cpp"},
+    {"window-one-sided", "engine/masks.h", R"(return gap < width && -gap < width;)",
+     R"(return gap < width;)", "a classic slip: the distance without its absolute value",
+     "engine/masks.cpp"},
+    {"masks-joined-by-or", "engine/masks.cpp", R"(std::all_of(parts_.begin())",
+     R"(std::any_of(parts_.begin())", "a classic slip: causal or padding, not both"},
+    {"padding-of-another-sample", "engine/masks.cpp", R"(allows({grid / grids_per_batch,)",
+     R"(allows({grid % (scores.size() / (queries * keys) / grids_per_batch),)",
+     "ArrowLuo/CLIP4Clip #22: repeat for repeat_interleave, heads take another sample's mask"},
+    {"hidden-row-becomes-nan", "engine/kernels/rows.cpp",
+     R"(y[j] = may_look[j] != 0 ? y[j] / total : Real(0);)",
+     R"(y[j] = (may_look[j] != 0 ? y[j] : Real(0)) / total;)",
+     "pytorch/pytorch #41508: one fully padded row makes every gradient NaN"},
+    {"hidden-value-times-zero", "engine/kernels/masked.cpp",
+     R"(if (may_look[i * m + j] != 0)
+          for (Dim e = 0; e < d; ++e) c[i * d + e] += w[i * m + j] * b[j * d + e];)",
+     R"(for (Dim e = 0; e < d; ++e)
+          c[i * d + e] += (may_look[i * m + j] != 0 ? w[i * m + j] : Real(0)) * b[j * d + e];)",
+     "pytorch/pytorch #101967: NaN in a masked key leaks"},
+    {"hidden-gradient-times-zero", "engine/kernels/rows.cpp",
+     R"(if (may_look[j] != 0) mean += dy[j] * y[j];)", R"(mean += dy[j] * y[j];)",
+     "pytorch/pytorch #41508: excluded from the loss, yet 0*NaN = NaN comes back"},
+    {"softmax-maximum-over-hidden", "engine/kernels/rows.cpp",
+     R"(if (may_look[j] != 0) top = larger(top, x[j]);)", R"(top = larger(top, x[j]);)",
+     "a classic slip: a large hidden score makes every visible weight 0/0"},
+};
+
+}  // namespace planted

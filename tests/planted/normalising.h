@@ -1,0 +1,57 @@
+// Planted bugs in layer normalisation and dropout.
+#pragma once
+
+#include "bug.h"
+
+namespace planted {
+
+inline constexpr Bug normalising_bugs[] = {
+    {"layer-norm-without-mean-term", "engine/kernels/rows.cpp",
+     R"(dx[j] = rstd[r] * (g[j] - mean - x_hat[j] * along);)",
+     R"(dx[j] = rstd[r] * (g[j] - x_hat[j] * along);)",
+     "BVLC/caffe #1891: the part of the gradient through the mean is missing"},
+    {"layer-norm-without-variance-term", "engine/kernels/rows.cpp",
+     R"(dx[j] = rstd[r] * (g[j] - mean - x_hat[j] * along);)",
+     R"(dx[j] = rstd[r] * (g[j] - mean);)",
+     "AlexeyAB/darknet #4605: a part of the normalisation's gradient is missing"},
+    {"layer-norm-statistics-constant", "engine/kernels/rows.cpp",
+     R"(dx[j] = rstd[r] * (g[j] - mean - x_hat[j] * along);)", R"(dx[j] = rstd[r] * g[j];)",
+     "mlpack/mlpack #1923: parameters were checked, the gradient of the input was not"},
+    {"layer-norm-eps-outside-root", "engine/kernels/rows.cpp", R"(sqrt(variance + Real(eps)))",
+     R"((sqrt(variance) + Real(eps)))", "a classic slip: eps outside the root"},
+    {"layer-norm-sample-variance", "engine/kernels/rows.cpp",
+     R"(const Real variance = dot(x_hat, x_hat, n) / real(n);)",
+     R"(const Real variance = dot(x_hat, x_hat, n) / real(n > 1 ? n - 1 : n);)",
+     "a classic slip: n - 1 forward, n backward"},
+    {"layer-norm-one-pass-variance", "engine/kernels/rows.cpp",
+     R"(const Real variance = dot(x_hat, x_hat, n) / real(n);)",
+     R"(const Real variance = dot(x, x, n) / real(n) - mean * mean;)",
+     "a classic slip: mean of squares less square of mean, which cancels all digits"},
+    {"layer-norm-gain-sees-x", "engine/ops/layer_norm.cpp",
+     R"(wrt(gain, [x_hat](const Array& dy) { return dy * x_hat; }))",
+     R"(wrt(gain, [X = x.value()](const Array& dy) { return dy * X; }))",
+     "a classic slip: the gain's gradient from x before it was normalised"},
+    {"layer-norm-forgets-gain", "engine/ops/layer_norm.cpp", R"(const Array g = dy * G;)",
+     R"(const Array g = dy;)", "a classic slip: unseen while every gain is still 1"},
+    {"dropout-redrawn-in-backward", "engine/ops/dropout.cpp",
+     R"(wrt(x, [kept, scaled](const Array& dy) { return zip("dropout", dy, kept, scaled); }))",
+     R"(wrt(x, [kept, scaled, p, later = rng](const Array& dy) {
+          Rng again = later;
+          Array other(kept.shape());
+          Real* factor = other.write();
+          for (Dim i = 0; i < other.size(); ++i)
+            factor[i] = Real(again.uniform() < p ? 0 : 1 / (1 - p));
+          return zip("dropout", dy, other, scaled);
+        }))",
+     "kaldi-asr/kaldi #3890: no mask is kept between the passes"},
+    {"dropout-backward-without-scale", "engine/ops/dropout.cpp",
+     R"(wrt(x, [kept, scaled](const Array& dy) { return zip("dropout", dy, kept, scaled); }))",
+     R"(wrt(x, [kept](const Array& dy) {
+          return zip("dropout", dy, kept, [](Real d, Real k) { return k == Real(0) ? k : d; });
+        }))",
+     "a classic slip: 1/(1 - p) in one direction only"},
+    {"dropout-scaled-by-the-wrong-rate", "engine/ops/dropout.cpp", R"(1 / (1 - p))", R"(1 / p)",
+     "rasbt/LLMs-from-scratch #431: 1/dropout where 1/(1 - dropout) is meant"},
+};
+
+}  // namespace planted

@@ -1,0 +1,62 @@
+// Planted bugs in the optimisers and in clipping. Gradients stay right, so tests alone can see them.
+#pragma once
+
+#include "bug.h"
+
+namespace planted {
+
+inline constexpr Bug optimiser_bugs[] = {
+    {"adamw-without-correction", "nn/optim/adamw.cpp",
+     R"(const double correction1 = 1 - std::pow(options.beta1, static_cast<double>(t_));)",
+     R"(const double correction1 = 1;)", "oxiglade/mlx-rs #301: no bias correction"},
+    {"adamw-correction-not-to-the-t", "nn/optim/adamw.cpp",
+     R"(const double correction2 = 1 - std::pow(options.beta2, static_cast<double>(t_));)",
+     R"(const double correction2 = 1 - options.beta2;)",
+     "eriklindernoren/ML-From-Scratch #35: beta is not raised to the power t"},
+    {"adamw-step-off-by-one", "nn/optim/adamw.cpp", R"(++t_;)", R"(t_ += t_ == 0 ? 2 : 1;)",
+     "a classic slip: t starts at the wrong number"},
+    {"adamw-eps-inside-root", "nn/optim/adamw.cpp", R"((sqrt(v[i]) / root2 + eps))",
+     R"((sqrt(v[i] + eps) / root2))", "d2l-ai/d2l-zh #502: epsilon inside the square root"},
+    {"adamw-eps-scaled", "nn/optim/adamw.cpp",
+     R"(rate * m[i] / (sqrt(v[i]) / root2 + eps))",
+     R"(rate * root2 * m[i] / (sqrt(v[i]) + eps))",
+     "karpathy/nanochat #304: epsilon scaled with the bias correction"},
+    {"adamw-decay-in-moments", "nn/optim/adamw.cpp",
+     R"(m[i] = beta1 * m[i] + (Real(1) - beta1) * g[i];
+        v[i] = beta2 * v[i] + (Real(1) - beta2) * g[i] * g[i];
+        theta[i] = keep * theta[i] -)",
+     R"(const Real h = g[i] + Real(options.decay) * theta[i] + (keep - keep);
+        m[i] = beta1 * m[i] + (Real(1) - beta1) * h;
+        v[i] = beta2 * v[i] + (Real(1) - beta2) * h * h;
+        theta[i] = theta[i] -)",
+     "keras-team/keras #19051: Adam with L2 under the name of AdamW"},
+    {"adamw-betas-mixed", "nn/optim/adamw.cpp",
+     R"(v[i] = beta2 * v[i] + (Real(1) - beta2) * g[i] * g[i];)",
+     R"(v[i] = beta1 * v[i] + (Real(1) - beta1) * g[i] * g[i];)",
+     "a classic slip: one memory for both moments"},
+    {"adamw-decay-without-rate", "nn/optim/adamw.cpp",
+     R"(Real(1 - options.rate * options.decay))", R"(Real(1 - options.decay))",
+     "joennlae/tensorli #1: the decay term of AdamW"},
+    {"momentum-on-the-wrong-term", "nn/optim/sgd.cpp", R"(v[i] = momentum * v[i] + g[i];)",
+     R"(v[i] = v[i] + momentum * g[i];)", "ooples/AiDotNet #2008: the velocity never decays"},
+    {"momentum-keeps-old-rates", "nn/optim/sgd.cpp",
+     R"(v[i] = momentum * v[i] + g[i];
+        theta[i] -= rate * v[i];)",
+     R"(v[i] = momentum * v[i] + rate * g[i];
+        theta[i] -= v[i];)",
+     "paiml/aprender #2190: the rate baked into the velocity, seen under a schedule only"},
+    {"clip-each-alone", "nn/optim/clip.cpp",
+     R"(if (p.has_grad()) p.set_grad(p.grad() * factor);)",
+     R"(if (p.has_grad()) {
+          double own = 0;
+          for (const double g : to_vector(p.grad())) own += g * g;
+          p.set_grad(p.grad() * (own > 0 ? Real(max_norm / std::sqrt(own)) : factor));
+        })",
+     "huggingface/transformers #581: each tensor clipped to its own norm"},
+    {"clip-also-stretches", "nn/optim/clip.cpp", R"(if (norm <= max_norm) return norm;)", "",
+     "a classic slip: small gradients grow to the norm"},
+    {"clip-on-the-square", "nn/optim/clip.cpp", R"(const double norm = std::sqrt(squares);)",
+     R"(const double norm = squares;)", "paiml/entrenar C-CLIP-001: the norm without its root"},
+};
+
+}  // namespace planted

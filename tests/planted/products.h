@@ -1,0 +1,48 @@
+// Planted bugs in matrix products.
+#pragma once
+
+#include "bug.h"
+
+namespace planted {
+
+inline constexpr Bug product_bugs[] = {
+    {"matmul-da-without-transpose", "engine/ops/matmul.cpp",
+     R"(wrt(a, [B](const Array& dC) { return product(dC, transposed(B)); }))",
+     R"(wrt(a, [B](const Array& dC) {
+          return product(dC, B.dim(-1) == B.dim(-2) ? B : transposed(B));
+        }))",
+     "harvard-edge/cs249r_book #1781: a transpose that does nothing"},
+    {"matmul-db-transposed", "engine/ops/matmul.cpp",
+     R"(wrt(b, [A](const Array& dC) { return product(transposed(A), dC); }))",
+     R"(wrt(b, [A](const Array& dC) { return product(transposed(dC), A); }))",
+     "a classic slip: dW transposed, unseen while layers are square"},
+    {"matmul-first-batch-only", "engine/ops/matmul.cpp",
+     R"(wrt(b, [A](const Array& dC) { return product(transposed(A), dC); }))",
+     R"(wrt(b, [A](const Array& dC) {
+          Array dB = product(transposed(A), dC);
+          Real* to = dB.write();
+          for (Dim i = A.dim(-1) * dC.dim(-1); i < dB.size(); ++i) to[i] = Real(0);
+          return dB;
+        }))",
+     "NVIDIA/warp #147: the backward of the batched product was that of a single one"},
+    {"matmul-gradients-swapped", "engine/ops/matmul.cpp",
+     R"(wrt(a, [B](const Array& dC) { return product(dC, transposed(B)); }))",
+     R"(wrt(a, [A, B](const Array& dC) {
+          return A.shape() == B.shape() ? product(transposed(A), dC) : product(dC, transposed(B));
+        }))",
+     "a classic slip: each argument gets the other's gradient"},
+    {"product-reads-one-batch", "engine/array_math.cpp", R"(b.data() + at_b * k * m)", R"(b.data())",
+     "flashlight/flashlight #760: gradients of the batched product"},
+    {"gemm-last-term-lost", "engine/kernels/gemm.cpp", R"(for (Dim p = 0; p < k; ++p))",
+     R"(for (Dim p = 0; p + (k > 1 ? 1 : 0) < k; ++p))", "a classic slip: the inner loop ends early"},
+    {"gemm-tail-columns-lost", "engine/kernels/gemm.cpp",
+     R"(for (Dim j = 0; j < m; ++j) c_i[j] += a_ip * b_p[j];)",
+     R"(for (Dim j = 0; j < (m > 8 ? m / 8 * 8 : m); ++j) c_i[j] += a_ip * b_p[j];)",
+     "a classic slip: what is left over after whole vectors is skipped"},
+    {"cosine-without-root", "engine/ops/matmul.cpp",
+     R"(sqrt(sum(a * a, {axis}) * sum(b * b, {axis})))",
+     R"((sum(a * a, {axis}) * sum(b * b, {axis})))",
+     "a classic slip: divided by the squares of the lengths"},
+};
+
+}  // namespace planted

@@ -1,0 +1,74 @@
+// Planted bugs in sums, means, maxima, softmax and cross-entropy.
+#pragma once
+
+#include "bug.h"
+
+namespace planted {
+
+inline constexpr Bug reduction_bugs[] = {
+    {"mean-gradient-without-count", "engine/ops/reduce.cpp",
+     R"(return sum(x, over, keep_axes) / static_cast<double>(count);)",
+     R"(const Tensor total = sum(x, over, keep_axes);
+        return record("mean", total.value() / Array::full({}, real(count)),
+                      wrt(total, [](const Array& dy) { return dy; }));)",
+     "a classic slip: the gradient of a mean without 1/n"},
+    {"max-to-the-last-tie", "engine/ops/reduce.cpp", R"(X[i] > X[first])", R"(X[i] >= X[first])",
+     "tensorflow/tensorflow #51682: which of equal maxima gets the gradient"},
+    {"max-to-every-tie", "engine/ops/reduce.cpp",
+     R"([winner](const Array& dy, Real* dx) {
+          for (std::size_t r = 0; r < winner.size(); ++r)
+            dx[winner[r]] += dy[static_cast<Dim>(r)];)",
+     R"([winner, X, rows](const Array& dy, Real* dx) {
+          for (Dim i = 0; i < X.size(); ++i)
+            if (X[i] == X[winner[static_cast<std::size_t>(i / rows.length)]])
+              dx[i] += dy[i / rows.length];)",
+     "Theano/Theano #5248: all inputs equal to the maximum receive the whole gradient"},
+    {"softmax-without-dot", "engine/kernels/rows.cpp",
+     R"(for (Dim j = 0; j < n; ++j) dx[j] = y[j] * (dy[j] - mean);)",
+     R"(for (Dim j = 0; j < n; ++j) dx[j] = y[j] * dy[j];)",
+     "the diagonal of the Jacobian alone, in many first softmaxes"},
+    {"softmax-with-plus", "engine/kernels/rows.cpp",
+     R"(for (Dim j = 0; j < n; ++j) dx[j] = y[j] * (dy[j] - mean);)",
+     R"(for (Dim j = 0; j < n; ++j) dx[j] = y[j] * (dy[j] + mean);)",
+     "harvard-edge/cs249r_book #2053: no test saw this mutant, all of them summed the output"},
+    {"softmax-copies-gradient", "engine/kernels/rows.cpp",
+     R"(for (Dim j = 0; j < n; ++j) dx[j] = y[j] * (dy[j] - mean);)",
+     R"(for (Dim j = 0; j < n; ++j) dx[j] = dy[j];)",
+     "pjreddie/darknet #96: the gradient of the output copied into that of the input"},
+    {"masked-softmax-without-dot", "engine/kernels/rows.cpp",
+     R"(may_look[j] != 0 ? y[j] * (dy[j] - mean) : Real(0);)",
+     R"(may_look[j] != 0 ? y[j] * dy[j] : Real(0);)",
+     "the same slip in the masked twin of a right softmax"},
+    {"log-softmax-assumes-one-target", "engine/kernels/rows.cpp",
+     R"(dx[j] = dy[j] - exp(y[j]) * total;)", R"(dx[j] = dy[j] - exp(y[j]);)",
+     "mlpack/mlpack #2360: the backward of log_softmax"},
+    {"log-softmax-overflows", "engine/kernels/rows.cpp", R"(const Real log_total = log(total);)",
+     R"(Real raw = Real(0);
+        for (Dim j = 0; j < n; ++j) raw += exp(x[j]);
+        const Real log_total = log(raw) - top;)",
+     "a classic slip: log-sum-exp without the maximum taken off"},
+    {"pairwise-sum-drops-the-middle", "engine/kernels/sums.cpp",
+     R"(return halved(begin, middle, term) + halved(middle, end, term);)",
+     R"(return halved(begin, middle, term) + halved(middle + 1, end, term);)",
+     "a classic slip: halves that do not meet, seen in long rows only"},
+
+    {"cross-entropy-gradient-without-count", "engine/ops/cross_entropy.cpp",
+     R"([log_p, targets, ignored, m, n])", R"([log_p, targets, ignored, m, n = Real(1)])",
+     "a classic slip: the gradient of the sum, the value of the mean"},
+    {"cross-entropy-mean-over-padding", "engine/ops/cross_entropy.cpp",
+     R"(const Real n = real(kept);)", R"(const Real n = real(m.count);)",
+     "facebookresearch/fairseq2 #1455: the mean counts what was ignored"},
+    {"cross-entropy-pulls-on-ignored", "engine/ops/cross_entropy.cpp",
+     R"(if (targets[i] == ignored) continue;
+        for (Dim j = i * m.length; j < (i + 1) * m.length; ++j)
+          d[j] = dy[0] * exp(log_p[j]) / n;)",
+     R"(for (Dim j = i * m.length; j < (i + 1) * m.length; ++j)
+          d[j] = dy[0] * exp(log_p[j]) / n;
+        if (targets[i] == ignored) continue;)",
+     "lucidrains/DALLE-pytorch #57: ignore_index declared, not used"},
+    {"cross-entropy-forgets-the-target", "engine/ops/cross_entropy.cpp",
+     R"(d[i * m.length + targets[i]] -= dy[0] / n;)", "",
+     "a classic slip: p where p - onehot belongs"},
+};
+
+}  // namespace planted

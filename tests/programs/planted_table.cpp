@@ -1,0 +1,115 @@
+// Every planted bug still fits the source it is planted in, and the parts of the runner that only
+// read texts read them rightly. Planting itself takes minutes: make planted.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "tests/planted/bugs.h"
+#include "tests/planted/patch.h"
+#include "tests/planted/verdict.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace planted;
+
+int passed = 0, failed = 0;
+
+void check(bool ok, const std::string& what) {
+  ++(ok ? passed : failed);
+  if (!ok) std::printf("failed: %s\n", what.c_str());
+}
+
+std::string contents(const fs::path& path) {
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+std::string without_space(std::string_view text) {
+  std::string letters;
+  for (const char c : text)
+    if (c != ' ' && c != '\n') letters += c;
+  return letters;
+}
+
+void check_entry(const Bug& bug, const fs::path& root) {
+  const std::string name(bug.name), source = contents(root / bug.file);
+  const std::size_t count = occurrences(source, bug.find);
+  check(count == 1, name + " stands " + std::to_string(count) + " times in " +
+                        std::string(bug.file) + ", not once: " + std::string(bug.find));
+  check(without_space(bug.find) != without_space(bug.replace), name + " changes nothing");
+  check(!bug.seen.empty(), name + " does not say where it was seen");
+  check(bug.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz-") == bug.name.npos,
+        name + ": names are of small letters and hyphens");
+  std::istringstream callers{std::string(bug.callers)};
+  for (std::string caller; callers >> caller;)
+    check(fs::exists(root / caller), name + ": no caller " + caller);
+}
+
+void check_table(const fs::path& root) {
+  const std::vector<Bug> bugs = all_bugs();
+  std::set<std::string_view> names;
+  for (const Bug& bug : bugs) {
+    check(names.insert(bug.name).second, std::string(bug.name) + " is the name of two bugs");
+    check_entry(bug, root);
+  }
+  check(bugs.size() >= 60, "at least 60 bugs are planted");
+}
+
+void check_patches() {
+  check(occurrences("a(b, c);\n a(b,\n   c);", "a(b, c);") == 2, "white space does not count");
+  check(occurrences("a + b", "c") == 0 && occurrences("a", "") == 0, "what is not there");
+  check(occurrences("ababa", "aba") == 1, "occurrences do not overlap");
+  check(patched("x = f(\n  y);  // z", "f(y)", "g") == "x = g;  // z", "the rest stays as it is");
+  check(patched("x", "y", "z") == "x", "nothing to replace");
+}
+
+std::string object(const std::string& oracle, const std::string& ok) {
+  return "  {\n    \"name\": \"add\",\n    \"oracle\": \"" + oracle + "\",\n    \"ok\": " + ok + "\n  }";
+}
+
+void check_rows() {
+  const auto list = [](const std::string& a, const std::string& b) {
+    return "[\n" + a + ",\n" + b + "\n]\n";
+  };
+  const WrongRows right = read_rows(list(object("dual", "true"), object("differences", "true")));
+  check(right.understood && right.dual == 0 && right.differences == 0, "two rows that are ok");
+  const std::string reason = "false,\n    \"problem\": \"\\\"ok\\\": true\"";
+  const WrongRows wrong = read_rows(list(object("dual", reason), object("differences", "true")));
+  check(wrong.understood && wrong.dual == 1 && wrong.differences == 0, "a row that is not");
+  for (const std::string& text :
+       {std::string(), std::string("[]\n"), std::string("terminate called\n"),
+        list(object("dual", "true"), object("dual", "true")),
+        list(object("dual", "maybe"), object("differences", "true")),
+        list(object("other", "true"), object("differences", "true")),
+        "[\n" + object("dual", "true") + ",\n" + object("differences", "true")})
+    check(!read_rows(text).understood, "not understood: " + text);
+}
+
+void check_verdicts() {
+  const WrongRows none{true, 0, 0}, some{true, 2, 0}, garbled{};
+  check(!rows_verdict({0, false}, none, none.dual).killed(), "all rows ok: the bug lives");
+  check(rows_verdict({1, false}, some, some.dual).word == "2", "two wrong rows");
+  check(!rows_verdict({1, false}, some, some.differences).killed(), "the other oracle saw none");
+  check(rows_verdict({0, false}, some, some.dual).word == "crash", "wrong rows, yet exit 0");
+  check(rows_verdict({1, false}, garbled, 0).word == "crash", "output not understood");
+  check(rows_verdict({-1, true}, garbled, 0).word == "time", "a run that does not end");
+  check(!run_verdict({0, false}).killed() && run_verdict({42, false}).word == "fails", "tests");
+  check(run_verdict({-1, false}).word == "crash" && run_verdict({-1, true}).word == "time",
+        "tests that do not end by themselves");
+}
+
+}  // namespace
+
+int main() {
+  check_table(fs::path(__FILE__).parent_path().parent_path().parent_path());
+  check_patches();
+  check_rows();
+  check_verdicts();
+  std::printf("%d passed, %d failed\n", passed, failed);
+  return failed == 0 ? 0 : 1;
+}
