@@ -44,6 +44,8 @@ Node::~Node() {
 }
 
 void Node::receive(const Array& dx) {
+  require(dx.exists(), "rule", "must return the gradient of an argument of shape ", shape,
+          ": got no array");
   Array contribution = sum_to(dx, shape);
   if (!incoming.exists()) {
     incoming = std::move(contribution);
@@ -133,7 +135,11 @@ class Pass {
     if (graph_ == Graph::free && !node->leaf) node->released = true;
     for (Edge& edge : edges) {
       if (!edge.input->incoming.exists()) push(edge.input);
-      edge.pull(*edge.input, dy);
+      try {
+        edge.pull(*edge.input, dy);
+      } catch (const ShapeError& error) {
+        throw ShapeError("backward: in a rule of '" + std::string(node->op) + "': " + error.what());
+      }
       require(edge.input->incoming.exists(), "backward", "a rule of '", node->op,
               "' gave no gradient");
     }
@@ -156,6 +162,7 @@ class Pass {
 void backward(const Tensor& y, const Array& dy, Graph graph) {
   require<GraphError>(y.needs_grad(), "backward",
                       "this tensor does not depend on any parameter, or was computed under NoGrad");
+  require<ValueError>(dy.exists(), "backward", "the cotangent is no array");
   require(dy.shape() == y.shape(), "backward", "cotangent of shape ", dy.shape(),
           " for a tensor of shape ", y.shape());
   Pass(graph).run(y.node(), dy);

@@ -71,6 +71,7 @@ std::vector<bool> wrong_along(int axis, const std::vector<double>& analytic,
 
 std::string stretch_text(int axis, const std::vector<bool>& wrong) {
   const auto first = std::find(wrong.begin(), wrong.end(), true);
+  if (first == wrong.end()) return "";
   const auto end = std::find(first, wrong.end(), false);
   if (std::find(end, wrong.end(), true) != wrong.end()) return "";  // not one stretch
   const auto begin_at = first - wrong.begin(), end_at = end - wrong.begin();

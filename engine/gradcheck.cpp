@@ -43,6 +43,7 @@ class Check {
       refuse_silent_zeros();
     }
     report_.ok = report_.problem.empty();
+    if (!report_.ok && report_.max_error <= options_.tolerance) report_.max_error = infinity;
     return report_;
   }
 
@@ -94,7 +95,7 @@ class Check {
         if (!same)
           return fail_at(p, j, analytic_[p][j], again[p][j],
                          "a second backward pass gives another gradient");
-        if (zeros[p][j] != 0)
+        if (zeros[p][j] != 0 && std::isfinite(analytic_[p][j]))
           return fail_at(p, j, zeros[p][j], 0,
                          "a zero cotangent gives a gradient that is not zero");
       }
@@ -117,7 +118,7 @@ class Check {
       found.emplace_back();
       for (std::size_t j = 0; j < analytic_[p].size(); ++j) {
         found[p].push_back(oracle.at(parameters_[p].tensor, static_cast<Dim>(j), analytic_[p][j]));
-        largest = std::max(largest, found[p][j].scale);
+        if (std::isfinite(found[p][j].scale)) largest = std::max(largest, found[p][j].scale);
       }
     }
     floor_ = 0.01 * largest;
@@ -129,7 +130,9 @@ class Check {
       for (std::size_t j = 0; j < analytic_[p].size(); ++j) {
         const double a = analytic_[p][j], n = found[p][j].value;
         numeric_[p].push_back(n);
-        const double error = a == n ? 0 : std::abs(a - n) / std::max(found[p][j].scale, floor_);
+        const double error = !std::isfinite(a) || !std::isfinite(n) ? std::nan("")
+                             : a == n                               ? 0
+                                      : std::abs(a - n) / std::max(found[p][j].scale, floor_);
         if (error <= report_.max_error) continue;  // false for NaN, which is worse than anything
         if (std::isnan(report_.max_error)) continue;
         report_.max_error = error;

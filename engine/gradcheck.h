@@ -41,7 +41,7 @@ struct GradcheckOptions {
 struct GradcheckReport {
   bool ok = false;
   Dim elements = 0;          // compared: every element of every input
-  double max_error = 0;      // NaN when any number was
+  double max_error = 0;      // NaN when any number was, infinite when no comparison was made
   std::string problem;       // empty when ok; else one sentence
   std::string likely_cause;  // empty unless the pattern of the errors is a known one
   std::string tensor;        // the worst element: its tensor, its index "[2, 5]", and both numbers

@@ -59,7 +59,9 @@ Mask window(Dim width) {
 }
 
 Mask custom(Dim queries, Dim keys, std::vector<bool> may_look) {
-  require(queries >= 0 && keys >= 0 && static_cast<Dim>(may_look.size()) == queries * keys,
+  const auto places = static_cast<Dim>(may_look.size());
+  require(queries >= 0 && keys >= 0 &&
+              (keys == 0 ? places == 0 : places % keys == 0 && places / keys == queries),
           "custom", "a table of (", queries, ", ", keys, ") places: got ", may_look.size());
   return Mask(Custom{queries, keys, std::move(may_look)});
 }

@@ -30,6 +30,7 @@ class Oracle {
 
  private:
   Derivative difference(const Tensor& parameter, Dim j, double h) const;
+  double bend(const Tensor& parameter, Dim j, double h) const;
 
   std::function<Tensor()> f_;
   Array v_;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/array.h"
+#include "engine/errors.h"
 
 namespace fledge::inline FLEDGE_BUILD {
 
@@ -22,7 +23,8 @@ class Rng {
   /// A stream of its own for a purpose: data, dropout, sampling. Using one leaves the others alone.
   Rng stream(std::uint64_t purpose) const {
     Rng child(0);
-    child.key_ = mix(key_ ^ mix(purpose + gamma));
+    // Mixed once more than a seed is: stream b of seed a must not be stream a of seed b.
+    child.key_ = mix(mix(key_) ^ mix(purpose + gamma));
     return child;
   }
 
@@ -34,6 +36,7 @@ class Rng {
 
   /// Uniform in {0, …, n − 1}, n ≥ 1, without bias: draws beyond the last whole multiple are repeated.
   Dim below(Dim n) {
+    require<ValueError>(n >= 1, "below", "needs at least one number to choose from: got ", n);
     const auto range = static_cast<std::uint64_t>(n);
     const std::uint64_t limit = ~std::uint64_t{0} - ~std::uint64_t{0} % range;
     std::uint64_t draw = bits();

@@ -93,6 +93,14 @@ Shape broadcast(const Shape& a, const Shape& b, std::string_view op) {
   return Shape(std::span<const Dim>(sizes.data(), static_cast<std::size_t>(rank)));
 }
 
+bool broadcast_exists(const Shape& a, const Shape& b) {
+  for (int axis = 1; axis <= std::max(a.rank(), b.rank()); ++axis) {
+    const Dim size_a = size_from_end(a, axis), size_b = size_from_end(b, axis);
+    if (size_a != size_b && size_a != 1 && size_b != 1) return false;
+  }
+  return true;
+}
+
 bool broadcasts_to(const Shape& from, const Shape& to) {
   if (from.rank() > to.rank()) return false;
   for (int axis = 1; axis <= from.rank(); ++axis) {

@@ -65,6 +65,9 @@ std::vector<int> axes_of(std::span<const int> axes, const Shape& shape, std::str
 /// The common shape of a and b. Throws ShapeError naming `op` and both shapes when there is none.
 Shape broadcast(const Shape& a, const Shape& b, std::string_view op);
 
+/// Whether a and b have a common shape.
+bool broadcast_exists(const Shape& a, const Shape& b);
+
 /// Whether `from` stretches to exactly `to`.
 bool broadcasts_to(const Shape& from, const Shape& to);
 

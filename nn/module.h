@@ -59,7 +59,7 @@ void for_each_name(const M& module, F&& f, const std::string& path = "") {
   });
 }
 
-/// Every parameter once, with its first name.
+/// Every parameter once, with its first name; a constant tensor is none.
 template <Module M>
 std::vector<std::pair<std::string, Tensor>> named_parameters(const M& module) {
   std::vector<std::pair<std::string, Tensor>> found;
@@ -67,7 +67,7 @@ std::vector<std::pair<std::string, Tensor>> named_parameters(const M& module) {
     const bool known = std::any_of(found.begin(), found.end(), [&](const auto& entry) {
       return entry.second.node() == tensor.node();
     });
-    if (!known) found.emplace_back(name, tensor);
+    if (!known && tensor.needs_grad()) found.emplace_back(name, tensor);
   });
   return found;
 }

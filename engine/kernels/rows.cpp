@@ -80,6 +80,9 @@ void normalise_rows(const Real* x, Real* x_hat, Real* rstd, double eps, Dim rows
   for (Dim r = 0; r < rows; ++r, x += n, x_hat += n) {
     const Real mean = sum(x, n) / real(n);
     for (Dim j = 0; j < n; ++j) x_hat[j] = x[j] - mean;
+    const Real rest =
+        sum(x_hat, n) / real(n);  // of rounding the mean: a constant row becomes zeros
+    for (Dim j = 0; j < n; ++j) x_hat[j] -= rest;
     const Real variance = dot(x_hat, x_hat, n) / real(n);
     rstd[r] = Real(1) / sqrt(variance + Real(eps));
     for (Dim j = 0; j < n; ++j) x_hat[j] *= rstd[r];

@@ -27,9 +27,11 @@ Real halved(Dim begin, Dim end, Term term) {
   return partial[0];
 }
 
+constexpr Dim row_leaf = 16;  // one chain of additions per column: as long as a lane's in `halved`
+
 // out_i = Σ_r x[r, i] for rows begin … end − 1, by halves.
 void add_rows(const Real* x, Real* out, Dim begin, Dim end, Dim inner) {
-  if (end - begin > leaf) {
+  if (end - begin > row_leaf) {
     const Dim middle = begin + (end - begin) / 2;
     add_rows(x, out, begin, middle, inner);
     std::vector<Real> right(static_cast<std::size_t>(inner));

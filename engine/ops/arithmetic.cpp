@@ -1,6 +1,7 @@
 // + − × ÷, negation, powers and choice: y = f(a, b) element by element. The engine undoes broadcasts.
 #include "engine/array_math.h"
 #include "engine/autograd.h"
+#include "engine/errors.h"
 #include "engine/ops.h"
 
 namespace fledge::inline FLEDGE_BUILD {
@@ -62,6 +63,7 @@ Tensor pow(const Tensor& x, const Tensor& n) {
 
 /// y = a where c, else b      da = dy where c, else 0      db = 0 where c, else dy
 Tensor where(const Array& condition, const Tensor& a, const Tensor& b) {
+  require<ValueError>(condition.exists(), "where", "the condition is no array");
   const Array C = condition;
   const Shape shape = broadcast(broadcast(a.shape(), b.shape(), "where"), C.shape(), "where");
   const Array A = stretched(a.value(), shape), B = stretched(b.value(), shape);

@@ -98,9 +98,10 @@ Tensor gelu_tanh(const Tensor& x) {
   return record("gelu_tanh",
                 map(X, [](Real v) { return Real(0.5) * v * (Real(1) + gelu_bend(v)); }),
                 wrt(x, rule(X, [](Real v) {
-                      const Real t = gelu_bend(v);
+                      const Real t = gelu_bend(v), flat = Real(1) - t * t;
+                      if (flat == Real(0)) return Real(0.5) * (Real(1) + t);  // far out: 0·∞ else
                       const Real dt = Real(gelu_scale) * (Real(1) + Real(3 * gelu_cubic) * v * v);
-                      return Real(0.5) * (Real(1) + t) + Real(0.5) * v * (Real(1) - t * t) * dt;
+                      return Real(0.5) * (Real(1) + t) + Real(0.5) * v * flat * dt;
                     })));
 }
 

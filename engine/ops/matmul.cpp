@@ -15,6 +15,9 @@ void require_matmul(const Shape& a, const Shape& b) {
   const Dim k = a.dim(-1);
   require(k == b.dim(-2), "matmul", "inner sizes differ: ", a, " x ", b, ", ", k, " vs ", b.dim(-2),
           k == b.dim(-1) ? "; transposing the second would fit" : "");
+  const Shape lead_a = a.without(-1).without(-1), lead_b = b.without(-1).without(-1);
+  require(broadcast_exists(lead_a, lead_b), "matmul", "leading axes do not broadcast: ", a, " x ",
+          b);
 }
 
 }  // namespace
@@ -43,7 +46,12 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis) {
           b.shape());
   require(a.rank() == b.rank(), "cosine_similarity", "needs equal ranks: ", a.shape(), " and ",
           b.shape());
-  return sum(a * b, {axis}) / sqrt(sum(a * a, {axis}) * sum(b * b, {axis}));
+  const Axes over{axis_of(axis, common, "cosine_similarity")};
+  const auto stretch = [&](const Tensor& x) {  // both lengths are those of the stretched vectors
+    return x.shape() == common ? x : x + Tensor(Array::zeros(common));
+  };
+  const Tensor A = stretch(a), B = stretch(b);
+  return sum(A * B, over) / (sqrt(sum(A * A, over)) * sqrt(sum(B * B, over)));
 }
 
 }  // namespace fledge::inline FLEDGE_BUILD

@@ -108,7 +108,7 @@ std::string words(const TextStory& part, Paint paint) {
            part.training.losses.front(), static_cast<long long>(part.vocabulary),
            part.training.loss_of_guessing, part.training.losses.back());
   std::vector<double> curve;
-  for (std::size_t i = 0; i < part.training.losses.size(); i += 20)
+  for (std::size_t i = 0; i < part.training.losses.size(); i += 32)
     curve.push_back(part.training.losses[i]);
   text += support::sparkline(curve) + "\n\n";
 

@@ -16,7 +16,8 @@
 // The same table of gradients (gradients/table.h), compiled for each number type.
 namespace fledge::f64 {
 std::vector<report::CheckRow> check_gradients(const report::CheckRequest& request);
-}
+std::vector<std::string> gradient_names();
+}  // namespace fledge::f64
 namespace fledge::dual {
 std::vector<report::CheckRow> check_gradients(const report::CheckRequest& request);
 }
@@ -115,9 +116,12 @@ int gradcheck_command(int argc, char** argv) {
   const Rows dual = dual::check_gradients(request);
   const Rows differences = f64::check_gradients(request);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  if (dual.empty())
+  if (dual.empty()) {
+    const std::string meant = support::closest(request.only, f64::gradient_names());
     options.refuse("nothing is named " + support::quoted(request.only),
-                   "the names stand in the first column of: fledge gradcheck");
+                   (meant.empty() ? "" : "did you mean '" + meant + "'? ") +
+                       "the names stand in the first column of: fledge gradcheck");
+  }
 
   const Rows rows = side_by_side(dual, differences);
   const bool all_ok =
@@ -128,6 +132,7 @@ int gradcheck_command(int argc, char** argv) {
     std::fputs(as_table(rows, {support::colour_wanted(stdout)}).c_str(), stdout);
     std::fputs(summary(dual, differences, taken.count()).c_str(), stdout);
   }
+  std::fflush(stdout);  // where both streams end in one place, the table comes first
   for (const CheckRow& row : rows)
     if (!row.ok)
       std::fprintf(stderr, "fledge gradcheck: %s (%s): %s\n", row.name.c_str(), row.oracle.c_str(),

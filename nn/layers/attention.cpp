@@ -33,7 +33,15 @@ Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads, co
   require(q.rank() >= 2 && k.shape() == v.shape() && q.dim(-1) == k.dim(-1), "attend",
           "needs q (..., T, C) and k, v (..., S, C): got ", q.shape(), ", ", k.shape(), ", ",
           v.shape());
+  require(q.rank() == k.rank() &&
+              q.shape().without(-1).without(-1) == k.shape().without(-1).without(-1),
+          "attend", "needs the same leading axes: ", q.shape(), " and ", k.shape());
   require_heads("attend", q.dim(-1), heads);
+  if (q.rank() == 2) {  // a batch of one, so that a mask never takes the heads for the batch
+    const auto batched = [](const Tensor& x) { return reshape(x, {1, x.dim(0), x.dim(1)}); };
+    const auto [output, weights] = attend(batched(q), batched(k), batched(v), heads, mask);
+    return {reshape(output, q.shape()), reshape(weights, weights.shape().without(0))};
+  }
   const Tensor Q = split_heads(q, heads);  // (…, H, T, D)
   const Tensor K = split_heads(k, heads);  // (…, H, S, D)
   const Tensor V = split_heads(v, heads);

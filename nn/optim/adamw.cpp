@@ -4,11 +4,9 @@
 
 namespace fledge::inline FLEDGE_BUILD {
 
-AdamW::AdamW(std::vector<Tensor> parameters, AdamWOptions adamw_options)
-    : options(adamw_options),
-      parameters_(std::move(parameters)),
-      m_(parameters_.size()),
-      v_(parameters_.size()) {
+namespace {
+
+void check(const AdamWOptions& options) {
   const auto not_negative = [](const char* what, double x) {
     require<ValueError>(std::isfinite(x) && x >= 0, "AdamW", what,
                         " must be finite and not negative: got ", x);
@@ -21,29 +19,44 @@ AdamW::AdamW(std::vector<Tensor> parameters, AdamWOptions adamw_options)
     require<ValueError>(beta >= 0 && beta < 1, "AdamW", "both betas must be in [0, 1): got ", beta);
 }
 
+}  // namespace
+
+AdamW::AdamW(std::vector<Tensor> parameters, AdamWOptions adamw_options)
+    : options(adamw_options),
+      parameters_(std::move(parameters)),
+      m_(parameters_.size()),
+      v_(parameters_.size()) {
+  check(options);
+}
+
 void AdamW::step() {
-  require_finite_gradients("AdamW", parameters_);
+  check(options);
+  const Real toward1 = Real(1 - options.beta1), toward2 = Real(1 - options.beta2);
+  require_finite("AdamW", parameters_, ", whose square overflows",
+                 [toward2](Real g) { return toward2 * g * g; });
+  const std::vector<Real*> numbers = writable(parameters_);
   ++t_;
   const double correction1 = 1 - std::pow(options.beta1, static_cast<double>(t_));
   const double correction2 = 1 - std::pow(options.beta2, static_cast<double>(t_));
   const Real rate = Real(options.rate / correction1), root2 = Real(std::sqrt(correction2));
-  const Real beta1 = Real(options.beta1), beta2 = Real(options.beta2), eps = Real(options.eps);
-  const Real keep = Real(1 - options.rate * options.decay);
+  const Real decay = Real(options.rate * options.decay), eps = Real(options.eps);
 
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
-    if (!parameters_[p].has_grad()) continue;
+    if (numbers[p] == nullptr) continue;
     const Array& g = parameters_[p].grad();
     if (!m_[p].exists()) {
       m_[p] = Array::zeros(g.shape());
       v_[p] = Array::zeros(g.shape());
     }
-    Real* theta = parameters_[p].write();
+    Real* theta = numbers[p];
     Real* m = m_[p].write();
     Real* v = v_[p].write();
+    // Written as steps from where things are: β·m + (1 − β)·g and (1 − decay)·θ in float would round
+    // β and 1 − decay once and apply that error every step, 1.9e-5 after 1,000 steps against 2.1e-6.
     for (Dim i = 0; i < g.size(); ++i) {
-      m[i] = beta1 * m[i] + (Real(1) - beta1) * g[i];
-      v[i] = beta2 * v[i] + (Real(1) - beta2) * g[i] * g[i];
-      theta[i] = keep * theta[i] - rate * m[i] / (sqrt(v[i]) / root2 + eps);
+      m[i] += toward1 * (g[i] - m[i]);
+      v[i] += toward2 * (g[i] * g[i] - v[i]);
+      theta[i] -= decay * theta[i] + rate * m[i] / (sqrt(v[i]) / root2 + eps);
     }
   }
 }

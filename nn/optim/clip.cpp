@@ -1,6 +1,7 @@
 #include "nn/optim/clip.h"
 
 #include <cmath>
+#include <limits>
 
 #include "engine/array_math.h"
 #include "nn/optim/optimizer.h"
@@ -19,7 +20,13 @@ double clip_gradients(const std::vector<Tensor>& parameters, double max_norm) {
   require<NumericError>(std::isfinite(norm), "clip_gradients", "the norm of the gradients is ",
                         norm);
   if (norm <= max_norm) return norm;
-  const Real factor = Real(max_norm / (norm + 1e-6));
+    // A little less than max_norm / norm, so that rounding each product cannot carry the norm over it.
+#if defined(FLEDGE_DUAL)
+  constexpr double epsilon = std::numeric_limits<double>::epsilon();
+#else
+  constexpr double epsilon = static_cast<double>(std::numeric_limits<Real>::epsilon());
+#endif
+  const Real factor = Real(max_norm / norm * (1 - 4 * epsilon));
   for (const Tensor& p : parameters)
     if (p.has_grad()) p.set_grad(p.grad() * factor);
   return norm;

@@ -1,4 +1,4 @@
-// What all optimisers share: their parameters, and the refusal of numbers that are not finite.
+// What all optimisers share: their parameters, and steps that move everything or nothing.
 #pragma once
 
 #include <vector>
@@ -13,17 +13,29 @@ inline void zero_grad(const std::vector<Tensor>& parameters) {
   for (const Tensor& p : parameters) p.zero_grad();
 }
 
-/// Throws NumericError if any gradient holds an infinity or NaN, naming the parameter by its place:
-/// a step then leaves every parameter as it was.
-inline void require_finite_gradients(const char* who, const std::vector<Tensor>& parameters) {
+/// Throws NumericError unless f(g) is finite for every number g of every gradient, naming the
+/// parameter by its place: a step then leaves every parameter as it was.
+template <class F>
+void require_finite(const char* who, const std::vector<Tensor>& parameters, const char* what, F f) {
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     if (!parameters[p].has_grad()) continue;
     const Array& g = parameters[p].grad();
     for (Dim i = 0; i < g.size(); ++i)
-      require<NumericError>(isfinite(g[i]), who, "the gradient of parameter ", p, " of shape ",
-                            g.shape(), " is ", value_of(g[i]), " at element ", i,
+      require<NumericError>(isfinite(f(g[i])), who, "the gradient of parameter ", p, " of shape ",
+                            g.shape(), " is ", value_of(g[i]), " at element ", i, what,
                             "; no parameter was changed; a smaller rate or clipping may help");
   }
+}
+inline void require_finite_gradients(const char* who, const std::vector<Tensor>& parameters) {
+  require_finite(who, parameters, "", [](Real g) { return g; });
+}
+
+/// Where the numbers of each parameter are to be written; null for one without a gradient. Throws
+/// GraphError, before any is written, when a graph still needs the old numbers of one of them.
+inline std::vector<Real*> writable(const std::vector<Tensor>& parameters) {
+  std::vector<Real*> numbers;
+  for (const Tensor& p : parameters) numbers.push_back(p.has_grad() ? p.write() : nullptr);
+  return numbers;
 }
 
 }  // namespace fledge::inline FLEDGE_BUILD

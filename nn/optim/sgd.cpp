@@ -4,22 +4,32 @@
 
 namespace fledge::inline FLEDGE_BUILD {
 
-Sgd::Sgd(std::vector<Tensor> parameters, SgdOptions sgd_options)
-    : options(sgd_options), parameters_(std::move(parameters)), velocity_(parameters_.size()) {
+namespace {
+
+void check(const SgdOptions& options) {
   require<ValueError>(std::isfinite(options.rate) && options.rate >= 0, "Sgd",
                       "the rate must be finite and not negative: got ", options.rate);
   require<ValueError>(options.momentum >= 0 && options.momentum < 1, "Sgd",
                       "the momentum must be in [0, 1): got ", options.momentum);
 }
 
+}  // namespace
+
+Sgd::Sgd(std::vector<Tensor> parameters, SgdOptions sgd_options)
+    : options(sgd_options), parameters_(std::move(parameters)), velocity_(parameters_.size()) {
+  check(options);
+}
+
 void Sgd::step() {
+  check(options);
   require_finite_gradients("Sgd", parameters_);
+  const std::vector<Real*> numbers = writable(parameters_);
   const Real rate = Real(options.rate), momentum = Real(options.momentum);
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
-    if (!parameters_[p].has_grad()) continue;
+    if (numbers[p] == nullptr) continue;
     const Array& g = parameters_[p].grad();
     if (!velocity_[p].exists()) velocity_[p] = Array::zeros(g.shape());
-    Real* theta = parameters_[p].write();
+    Real* theta = numbers[p];
     Real* v = velocity_[p].write();
     for (Dim i = 0; i < g.size(); ++i) {
       v[i] = momentum * v[i] + g[i];

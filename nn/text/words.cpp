@@ -1,5 +1,7 @@
 #include "nn/text/words.h"
 
+#include <algorithm>
+
 #include "engine/errors.h"
 
 namespace fledge::inline FLEDGE_BUILD {

@@ -37,8 +37,9 @@ TEST_CASE("arrays full of one number") {
 }
 
 TEST_CASE("a count of numbers that is not the shape's is refused", "[OP19]") {
-  CHECK(refusal<ShapeError>([] { Array({2, 3}, {1, 2, 3}); }) ==
-        "Array: shape (2, 3) holds 6 numbers: got 3");
+  CHECK(refusal<ShapeError>([] {
+          Array({2, 3}, {1, 2, 3});
+        }) == "Array: shape (2, 3) holds 6 numbers: got 3");
   CHECK(refusal<ShapeError>([] { Array({0}, {1}); }) == "Array: shape (0) holds 0 numbers: got 1");
   CHECK(refusal<ShapeError>([] { Array({}, std::vector<double>{}); }) ==
         "Array: shape () holds 1 numbers: got 0");
@@ -48,15 +49,19 @@ TEST_CASE("an array that no memory could hold is refused", "[OP19]") {
   const Dim most = std::numeric_limits<Dim>::max();
   CHECK(refusal<ValueError>([&] { Array(Shape{most}); }) ==
         "Array: too many elements to hold in memory: 9223372036854775807");
-  CHECK(refusal<ValueError>([&] { Array(Shape{most / 2, 2}); }) ==
-        "Array: too many elements to hold in memory: 9223372036854775806");
+  CHECK(refusal<ValueError>([&] {
+          Array(Shape{most / 2, 2});
+        }) == "Array: too many elements to hold in memory: 9223372036854775806");
 }
 
 TEST_CASE("at() names an index that is outside", "[OP19]") {
   const Array a = counting({2, 3});
-  CHECK(refusal<ValueError>([&] { a.at({0, 3}); }) == "at: index 3 of axis 1 is outside shape (2, 3)");
-  CHECK(refusal<ValueError>([&] { a.at({-1, 0}); }) ==
-        "at: index -1 of axis 0 is outside shape (2, 3)");
+  CHECK(refusal<ValueError>([&] {
+          a.at({0, 3});
+        }) == "at: index 3 of axis 1 is outside shape (2, 3)");
+  CHECK(refusal<ValueError>([&] {
+          a.at({-1, 0});
+        }) == "at: index -1 of axis 0 is outside shape (2, 3)");
   CHECK(refusal<ShapeError>([&] { a.at({1}); }) == "at: 2 indices for shape (2, 3): got 1");
   CHECK(refusal<ShapeError>([&] { a.at({0, 0, 0}); }) == "at: 2 indices for shape (2, 3): got 3");
   CHECK(Array::ones({}).at({}) == Real(1));

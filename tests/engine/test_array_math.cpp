@@ -84,10 +84,12 @@ TEST_CASE("zip reads the right element of both sides for every pair of shapes") 
 }
 
 TEST_CASE("zip names the op when shapes do not broadcast", "[OP19]") {
-  CHECK(refusal<ShapeError>([] { zip("add", counting({2}), counting({3}), [](Real p, Real) { return p; }); }) ==
-        "add: shapes do not broadcast: (2) and (3); sizes 2 and 3 differ and neither is 1");
-  CHECK(refusal<ShapeError>([] { counting({2, 3}) / counting({2}); }) ==
-        "/: shapes do not broadcast: (2, 3) and (2); sizes 3 and 2 differ and neither is 1");
+  CHECK(refusal<ShapeError>([] {
+          zip("add", counting({2}), counting({3}), [](Real p, Real) { return p; });
+        }) == "add: shapes do not broadcast: (2) and (3); sizes 2 and 3 differ and neither is 1");
+  CHECK(refusal<ShapeError>([] {
+          counting({2, 3}) / counting({2});
+        }) == "/: shapes do not broadcast: (2, 3) and (2); sizes 3 and 2 differ and neither is 1");
 }
 
 TEST_CASE("the operators of arrays") {
@@ -204,7 +206,8 @@ TEST_CASE("permuted puts axis order[i] of x at axis i") {
     for (Dim i = 0; i < y.size(); ++i) {
       const std::vector<Dim> to = indices_of(i, y.shape());
       std::vector<Dim> from(3);
-      for (std::size_t axis = 0; axis < 3; ++axis) from[static_cast<std::size_t>(order[axis])] = to[axis];
+      for (std::size_t axis = 0; axis < 3; ++axis)
+        from[static_cast<std::size_t>(order[axis])] = to[axis];
       REQUIRE(y[i] == x.at({from[0], from[1], from[2]}));
     }
     REQUIRE(same_bits(permuted(y, inverse_order(order)), x));

@@ -112,9 +112,7 @@ TEST_CASE("a rule that nobody needs dies at once, with what it captured", "[GR05
 
 TEST_CASE("no rule runs for arguments that want no gradient", "[GR06]") {
   int wanted = 0, unwanted = 0;
-  const auto rule = [](int& runs) {
-    return [&runs](const Array& dy) { return ++runs, dy; };
-  };
+  const auto rule = [](int& runs) { return [&runs](const Array& dy) { return ++runs, dy; }; };
   const Tensor w = parameter(counting({2})), c(counting({2}));
   const Tensor y = record("pair", counting({2}), wrt(c, rule(unwanted)), wrt(w, rule(wanted)));
   CHECK(y.node()->edges.size() == 1);
@@ -130,7 +128,8 @@ TEST_CASE("edges may come as a list, of which those without an input are dropped
   const Tensor y =
       record("list", counting({2}), std::vector<Edge>{wrt(Tensor(1.0), rule), wrt(w, rule)});
   CHECK(y.node()->edges.size() == 1);
-  CHECK_FALSE(record("list", counting({2}), std::vector<Edge>{wrt(Tensor(1.0), rule)}).needs_grad());
+  CHECK_FALSE(
+      record("list", counting({2}), std::vector<Edge>{wrt(Tensor(1.0), rule)}).needs_grad());
   CHECK_FALSE(record("list", counting({2}), std::vector<Edge>{}).needs_grad());
   CHECK_FALSE(record("none", counting({2})).needs_grad());
 }
@@ -166,10 +165,12 @@ TEST_CASE("backward refuses what has no gradient", "[GR08]") {
   const Tensor w = parameter(counting({2, 3}));
   const std::string constant =
       "backward: this tensor does not depend on any parameter, or was computed under NoGrad";
-  CHECK(refusal<ShapeError>([&] { backward(w * w); }) ==
-        "backward: needs a single number, got shape (2, 3); pass a cotangent of that shape for ⟨dy, y⟩");
-  CHECK(refusal<ShapeError>([&] { backward(w * w, counting({3, 2})); }) ==
-        "backward: cotangent of shape (3, 2) for a tensor of shape (2, 3)");
+  CHECK(
+      refusal<ShapeError>([&] { backward(w * w); }) ==
+      "backward: needs a single number, got shape (2, 3); pass a cotangent of that shape for ⟨dy, y⟩");
+  CHECK(refusal<ShapeError>([&] {
+          backward(w * w, counting({3, 2}));
+        }) == "backward: cotangent of shape (3, 2) for a tensor of shape (2, 3)");
   CHECK(refusal<ShapeError>([&] { backward(sum(w), counting({1})); }) ==
         "backward: cotangent of shape (1) for a tensor of shape ()");
   CHECK(refusal<GraphError>([] { backward(Tensor(1.0)); }) == constant);
@@ -228,5 +229,6 @@ TEST_CASE("the gradient is linear in the cotangent: twice the one, twice the oth
 
 TEST_CASE("a cotangent that is no array at all is refused", "[GR08]") {
   const Tensor w = parameter(Array({}, {3}));
-  CHECK_THROWS_AS(backward(w * w, Array()), ShapeError);
+  CHECK(refusal<ValueError>([&] { backward(w * w, Array()); }) ==
+        "backward: the cotangent is no array");
 }

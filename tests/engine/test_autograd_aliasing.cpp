@@ -63,7 +63,10 @@ TEST_CASE("matmul(x, x) and matmul(x, xᵀ)", "[OP10]") {
 
 TEST_CASE("concat(x, x) and stacks of overlapping slices", "[OP10][OP12]") {
   const Array dy({8}, {1, 2, 3, 4, 50, 60, 70, 80});
-  CHECK(same_bits(gradient(vector, dy, [](auto x) { return concat({x, x}, 0); }),
+  CHECK(same_bits(gradient(vector, dy,
+                           [](auto x) {
+                             return concat({x, x}, 0);
+                           }),
                   Array({4}, {51, 62, 73, 84})));
   const Array overlapping({6}, {1, 2, 3, 40, 50, 60});
   CHECK(same_bits(gradient(vector, overlapping,
@@ -121,7 +124,9 @@ TEST_CASE("a chain of moves is undone in reverse order", "[OP12]") {
 TEST_CASE("broadcasting sums the gradient over exactly the axes that were stretched", "[OP13]") {
   const Array dy({2, 3}, {1, 2, 3, 40, 50, 60});
   const auto of = [&](const Shape& shape) {
-    return gradient(Array::zeros(shape), dy, [](auto x) { return x + Tensor(Array::zeros({2, 3})); });
+    return gradient(Array::zeros(shape), dy, [](auto x) {
+      return x + Tensor(Array::zeros({2, 3}));
+    });
   };
   CHECK(same_bits(of({3}), Array({3}, {41, 52, 63})));
   CHECK(same_bits(of({1, 3}), Array({1, 3}, {41, 52, 63})));
@@ -151,6 +156,7 @@ TEST_CASE("broadcasting to no elements gives zeros", "[OP13][OP14]") {
   CHECK(same_bits(gradient(Array({1}, {4}), Array::zeros({0}),
                            [](auto x) { return x * Tensor(Array::zeros({0})); }),
                   Array({1}, {0})));
-  CHECK(gradient(Array::zeros({2, 0}), Array::zeros({2, 0}), [](auto x) { return x * x; }).shape() ==
-        Shape{2, 0});
+  CHECK(gradient(Array::zeros({2, 0}), Array::zeros({2, 0}), [](auto x) {
+          return x * x;
+        }).shape() == Shape{2, 0});
 }

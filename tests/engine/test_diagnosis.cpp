@@ -38,12 +38,11 @@ TEST_CASE("index_text names an element as the array prints it") {
   CHECK(index_text({}, 0) == "[]");
 }
 
-TEST_CASE("a right gradient has no diagnosis") {
-  CHECK(cause(right).empty());
-}
+TEST_CASE("a right gradient has no diagnosis") { CHECK(cause(right).empty()); }
 
 TEST_CASE("a number that is not finite comes first") {
-  const std::string text = "a gradient is not finite: 0/0, log 0 or an infinity times zero in the rule";
+  const std::string text =
+      "a gradient is not finite: 0/0, log 0 or an infinity times zero in the rule";
   for (const double bad : {std::nan(""), infinity, -infinity}) {
     Numbers wrong = times(2);
     wrong[4] = bad;
@@ -73,8 +72,9 @@ TEST_CASE("a constant ratio is named, and its likely reason") {
 TEST_CASE("a ratio that is a whole number may be a count") {
   CHECK(cause(times(3)) ==
         ratio("3", "a factor or a count of 3, or a scale of 1/sqrt(9), is lost or applied twice"));
-  CHECK(cause(times(0.2)) ==
-        ratio("0.2", "a factor or a count of 5, or a scale of 1/sqrt(25), is lost or applied twice"));
+  CHECK(
+      cause(times(0.2)) ==
+      ratio("0.2", "a factor or a count of 5, or a scale of 1/sqrt(25), is lost or applied twice"));
   for (const double count : {7.0, -4.0, 100.0}) {
     CHECK_THAT(cause(times(count)), ContainsSubstring("a count"));
     CHECK_THAT(cause(times(1 / count)), ContainsSubstring("a count"));
@@ -117,15 +117,17 @@ TEST_CASE("only early positions wrong: the past gets no gradient") {
         "along axis 0 only positions 0 to 0 of 3 are wrong: only early positions; contributions of "
         "later positions are missing, as when keys and values of the past get no gradient");
   for (std::size_t j = 3; j < 6; ++j) wrong[j] += 0.1 * static_cast<double>(j);
-  CHECK_THAT(cause(wrong), StartsWith("along axis 0 only positions 0 to 1 of 3 are wrong: only early"));
+  CHECK_THAT(cause(wrong),
+             StartsWith("along axis 0 only positions 0 to 1 of 3 are wrong: only early"));
 }
 
 TEST_CASE("only late positions wrong: a tail is skipped") {
   Numbers wrong = right;
   for (const std::size_t j : {2u, 5u, 8u}) wrong[j] = 0;
-  CHECK(cause(wrong) ==
-        "along axis 1 only positions 2 to 2 of 3 are wrong: only late positions; a loop ends too early "
-        "or a tail is skipped");
+  CHECK(
+      cause(wrong) ==
+      "along axis 1 only positions 2 to 2 of 3 are wrong: only late positions; a loop ends too early "
+      "or a tail is skipped");
 }
 
 TEST_CASE("one stretch in the middle: an index is off") {

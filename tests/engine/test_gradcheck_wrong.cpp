@@ -91,15 +91,14 @@ TEST_CASE("known patterns have their likely cause in the report") {
 }
 
 TEST_CASE("a transposed gradient is found and named") {
-  const GradcheckReport report =
-      check_moved({4, 4}, [](Dim i) { return i % 4 * 4 + i / 4; });
+  const GradcheckReport report = check_moved({4, 4}, [](Dim i) { return i % 4 * 4 + i / 4; });
   CHECK_FALSE(report.ok);
   CHECK(report.likely_cause == "the gradient is transposed");
 }
 
 TEST_CASE("right numbers in the wrong places are found") {
-  CHECK_FALSE(check_moved({7}, [](Dim i) { return (i + 1) % 7; }).ok);       // shifted by one
-  CHECK_FALSE(check_moved({7}, [](Dim i) { return 6 - i; }).ok);             // reversed
+  CHECK_FALSE(check_moved({7}, [](Dim i) { return (i + 1) % 7; }).ok);  // shifted by one
+  CHECK_FALSE(check_moved({7}, [](Dim i) { return 6 - i; }).ok);        // reversed
   CHECK_FALSE(check_moved({3, 4}, [](Dim i) { return i % 3 * 4 + i / 3; }).ok);
   CHECK_FALSE(check_moved({7}, [](Dim i) { return i < 2 ? 1 - i : i; }).ok);  // two swapped
 }
@@ -218,12 +217,13 @@ TEST_CASE("the report names tensor, index, both numbers, the oracle, the error a
                                            {{"layer.good", good}, {"layer.bad", bad}});
   CHECK(report.tensor == "layer.bad");
   char expected[300];
-  std::snprintf(expected, sizeof expected,
-                "the gradient is wrong: layer.bad%s is %g by backward(), %g by %s; 6 elements, largest "
-                "error %g; likely cause: backward() gives 2 times the true gradient in every element: "
-                "a contribution is counted twice",
-                report.index.c_str(), report.analytic, report.numeric, exact ? "dual" : "differences",
-                report.max_error);
+  std::snprintf(
+      expected, sizeof expected,
+      "the gradient is wrong: layer.bad%s is %g by backward(), %g by %s; 6 elements, largest "
+      "error %g; likely cause: backward() gives 2 times the true gradient in every element: "
+      "a contribution is counted twice",
+      report.index.c_str(), report.analytic, report.numeric, exact ? "dual" : "differences",
+      report.max_error);
   CHECK(to_string(report) == expected);
   CHECK_THAT(report.max_error, WithinRel(1, 1e-3));
 }

@@ -35,8 +35,10 @@ TEST_CASE("ids may be anything here; the op that looks them up knows the limits"
 }
 
 TEST_CASE("a wrong count of ids is refused", "[OP19]") {
-  CHECK(refusal<ShapeError>([] { Indices({2, 3}, {1, 2, 3}); }) ==
-        "Indices: shape (2, 3) holds 6 ids: got 3");
+  CHECK(refusal<ShapeError>([] {
+          Indices({2, 3}, {1, 2, 3});
+        }) == "Indices: shape (2, 3) holds 6 ids: got 3");
   CHECK(refusal<ShapeError>([] { Indices({0}, {1}); }) == "Indices: shape (0) holds 0 ids: got 1");
-  CHECK(refusal<ShapeError>([] { Indices(Shape{}, {}); }) == "Indices: shape () holds 1 ids: got 0");
+  CHECK(refusal<ShapeError>([] { Indices(Shape{}, {}); }) ==
+        "Indices: shape () holds 1 ids: got 0");
 }

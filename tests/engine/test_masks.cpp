@@ -118,26 +118,32 @@ TEST_CASE("masks that do not fit the scores are refused", "[OP19]") {
   CHECK(refused(causal(), {3}) ==
         "softmax: a mask needs scores (..., queries, keys): got shape (3)");
   CHECK(refused(Mask(), {}) == "softmax: a mask needs scores (..., queries, keys): got shape ()");
-  CHECK(refused(padding({1, 2}), {3, 4}) ==
-        "softmax: a padding mask of 2 lengths needs scores (2, ..., queries, keys): got shape (3, 4)");
-  CHECK(refused(padding({1, 2}), {3, 2, 4}) ==
-        "softmax: a padding mask of 2 lengths needs scores (2, ..., queries, keys): got shape (3, 2, "
-        "4)");
+  CHECK(
+      refused(padding({1, 2}), {3, 4}) ==
+      "softmax: a padding mask of 2 lengths needs scores (2, ..., queries, keys): got shape (3, 4)");
+  CHECK(
+      refused(padding({1, 2}), {3, 2, 4}) ==
+      "softmax: a padding mask of 2 lengths needs scores (2, ..., queries, keys): got shape (3, 2, "
+      "4)");
   CHECK(refused(padding({1, 5}), {2, 3, 4}) ==
         "softmax: a padding length of 5 exceeds the keys of shape (2, 3, 4)");
-  CHECK(refused(custom(2, 3, std::vector<bool>(6, true)), {3, 2}) ==
-        "softmax: a custom mask (2, 3) does not fit scores of shape (3, 2); its rows are queries, its "
-        "columns keys");
-  CHECK(refused(causal() & custom(1, 1, {true}), {2, 2}) ==
-        "softmax: a custom mask (1, 1) does not fit scores of shape (2, 2); its rows are queries, its "
-        "columns keys");
-  CHECK(refusal<ShapeError>([] { picture(padding({1}), 2, 2); }) ==
-        "picture: a padding mask of 1 lengths needs scores (1, ..., queries, keys): got shape (2, 2)");
+  CHECK(
+      refused(custom(2, 3, std::vector<bool>(6, true)), {3, 2}) ==
+      "softmax: a custom mask (2, 3) does not fit scores of shape (3, 2); its rows are queries, its "
+      "columns keys");
+  CHECK(
+      refused(causal() & custom(1, 1, {true}), {2, 2}) ==
+      "softmax: a custom mask (1, 1) does not fit scores of shape (2, 2); its rows are queries, its "
+      "columns keys");
+  CHECK(
+      refusal<ShapeError>([] { picture(padding({1}), 2, 2); }) ==
+      "picture: a padding mask of 1 lengths needs scores (1, ..., queries, keys): got shape (2, 2)");
 }
 
 TEST_CASE("impossible masks are refused when they are made", "[OP19]") {
-  CHECK(refusal<ValueError>([] { padding({1, -1}); }) ==
-        "padding: lengths must not be negative: got -1");
+  CHECK(refusal<ValueError>([] {
+          padding({1, -1});
+        }) == "padding: lengths must not be negative: got -1");
   CHECK(refusal<ValueError>([] { window(0); }) == "window: the width must be at least 1: got 0");
   CHECK(refusal<ShapeError>([] { custom(2, 2, {true}); }) ==
         "custom: a table of (2, 2) places: got 1");

@@ -58,6 +58,13 @@ TEST_CASE("small and large arguments, and the edge of a domain") {
              WithinRel(0.5 / std::sqrt(1e-3), exact ? 1e-14 : 1e-8));
 }
 
+TEST_CASE("an output that does not move has a derivative of exactly 0") {
+  const auto f = [](const Tensor& x) { return concat({x, Tensor(Array({2}, {0.7, 1.3}))}, 0); };
+  const auto constants = [](const Tensor&) { return Tensor(uniform({9}, 1)); };
+  CHECK(derivative(constants, Array({1}, {2})).scale == 0);
+  CHECK_THAT(derivative(f, Array({1}, {2})).scale, WithinRel(1, accuracy));
+}
+
 TEST_CASE("close to a kink the step shrinks until it is on one side") {
   for (const double x : {1e-2, 1e-3, 1e-4}) {
     CHECK_THAT(slope([](auto w) { return relu(w) * 3.0; }, x), WithinRel(3, 1e-9));
@@ -113,7 +120,8 @@ TEST_CASE("f may hand back the parameter's own numbers") {
 TEST_CASE("nothing is recorded while the oracle looks", "[GR05]") {
   bool recorded = false;
   const Tensor w = parameter(Array({}, {2}));
-  Oracle([&] { return recorded = recorded || recording(), w * w; }, Array::ones({}), 1e-8).at(w, 0, 0);
+  Oracle([&] { return recorded = recorded || recording(), w * w; }, Array::ones({}), 1e-8)
+      .at(w, 0, 0);
   CHECK_FALSE(recorded);
   CHECK(recording());
 }

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "engine/errors.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
 
@@ -61,7 +62,8 @@ TEST_CASE("uniform, below, shuffle and normal give the same numbers everywhere",
 
 TEST_CASE("seeds next to each other and at the ends give different streams") {
   std::set<std::uint64_t> seen;
-  const std::vector<std::uint64_t> seeds{0, 1, 2, 3, 1ull << 32, 1ull << 63, last_seed - 1, last_seed};
+  const std::vector<std::uint64_t> seeds{0,        1, 2, 3, 1ull << 32, 1ull << 63, last_seed - 1,
+                                         last_seed};
   for (const std::uint64_t seed : seeds)
     for (const std::uint64_t bits : first_bits(Rng(seed), 100)) seen.insert(bits);
   CHECK(seen.size() == 100 * seeds.size());
@@ -180,4 +182,10 @@ TEST_CASE("random arrays take one draw after another") {
   for (Dim i = 0; i < n.size(); ++i)
     CHECK_THAT(value_of(n[i]), WithinAbs(10 + 0.5 * same.normal(), rounding));
   CHECK(random_normal({0}, 0, 1, rng).size() == 0);
+}
+
+TEST_CASE("below refuses to choose from nothing", "[OP19]") {
+  Rng rng(1);
+  CHECK_THROWS_AS(rng.below(0), ValueError);
+  CHECK_THROWS_AS(rng.below(-1), ValueError);
 }

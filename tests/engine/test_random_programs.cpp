@@ -10,11 +10,11 @@ using namespace tests;
 
 namespace {
 
+// Differences take six evaluations an element where a dual number takes one.
+const std::uint64_t programs = std::string(gradcheck_oracle) == "dual" ? 1000 : 200;
+
 GradcheckReport check(const RandomProgram& program, std::size_t count) {
-  GradcheckOptions options;  // a program may well not depend on an input
-  for (std::size_t i = 0; i < program.inputs().size(); ++i)
-    options.zero_gradients.push_back("input " + std::to_string(i));
-  return gradcheck([&](const Tensors& in) { return program.run(in, count); }, program.inputs(), options);
+  return gradcheck([&](const Tensors& in) { return program.run(in, count); }, program.inputs());
 }
 
 // "" or the shortest beginning of the program that is wrong, and how.
@@ -30,7 +30,7 @@ std::string failure(const RandomProgram& program) {
 
 TEST_CASE("the gradients of random programs are right", "[GR18]") {
   const std::vector<Kind> kinds = kinds_of_steps();
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < programs; ++seed) {
     CAPTURE(seed);
     REQUIRE(failure(RandomProgram(seed, kinds)) == "");
   }
@@ -39,7 +39,7 @@ TEST_CASE("the gradients of random programs are right", "[GR18]") {
 TEST_CASE("random programs use every kind of step, with shared results", "[GR18]") {
   const std::vector<Kind> kinds = kinds_of_steps();
   std::map<std::string, int> uses;
-  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const RandomProgram program(seed, kinds);
     const std::string text = program.text(program.length());
     for (const Kind& kind : kinds)
@@ -58,7 +58,7 @@ TEST_CASE("a wrong rule hidden in random programs is found, and the program cut 
                   wrt(in[0], [](const Array& dy) { return dy * Real(2 + 1e-5); }));
   }));
   int with = 0, found = 0;
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < 25; ++seed) {
     const RandomProgram program(seed, kinds);
     const std::string why = failure(program);
     with += program.text(program.length()).find("= wrong") != std::string::npos ? 1 : 0;
@@ -69,6 +69,6 @@ TEST_CASE("a wrong rule hidden in random programs is found, and the program cut 
     CHECK(why.find("= wrong", last_line) != std::string::npos);
   }
   CAPTURE(with, found);
-  CHECK(with >= 10);
+  CHECK(with >= 8);
   CHECK(2 * found >= with);  // the rest are on islands, or act on what no input reaches
 }

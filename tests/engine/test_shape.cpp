@@ -91,7 +91,8 @@ TEST_CASE("axes count from 0, or from the end when negative") {
 TEST_CASE("an axis that is not there is refused", "[OP16]") {
   const Shape shape{2, 3};
   CHECK(refusal<ShapeError>([&] { axis_of(2, shape, "sum"); }) == "sum: no axis 2 in shape (2, 3)");
-  CHECK(refusal<ShapeError>([&] { axis_of(-3, shape, "sum"); }) == "sum: no axis -3 in shape (2, 3)");
+  CHECK(refusal<ShapeError>([&] { axis_of(-3, shape, "sum"); }) ==
+        "sum: no axis -3 in shape (2, 3)");
   CHECK(refusal<ShapeError>([&] { axis_of(0, {}, "sum"); }) == "sum: no axis 0 in shape ()");
   CHECK(refusal<ShapeError>([&] { shape.dim(2); }) == "dim: no axis 2 in shape (2, 3)");
   CHECK(refusal<ShapeError>([&] { shape.with(2, 1); }) == "with: no axis 2 in shape (2, 3)");
@@ -137,8 +138,9 @@ TEST_CASE("a changed shape is checked again") {
   CHECK(refusal<ShapeError>([&] { shape.with(1, 2); }) == too_many + "2");
   CHECK(refusal<ShapeError>([&] { shape.with(1, -2); }) ==
         "Shape: sizes must not be negative: got -2");
-  CHECK(refusal<ShapeError>([&] { (Shape{1, 1, 1, 1, 1, 1, 1, 1}.followed_by({1})); }) ==
-        "Shape: at most 8 axes: got 9");
+  CHECK(refusal<ShapeError>([&] {
+          (Shape{1, 1, 1, 1, 1, 1, 1, 1}.followed_by({1}));
+        }) == "Shape: at most 8 axes: got 9");
 }
 
 TEST_CASE("shapes align at the last axis and sizes of 1 stretch") {
@@ -158,6 +160,17 @@ TEST_CASE("shapes align at the last axis and sizes of 1 stretch") {
   CHECK(common({}, {}) == Shape{});
 }
 
+TEST_CASE("whether shapes broadcast can be asked, and broadcast agrees") {
+  const std::vector<Shape> shapes{{},     {1},    {0},    {2},    {3},
+                                  {2, 1}, {1, 3}, {2, 3}, {0, 3}, {2, 2, 3}};
+  for (const Shape& a : shapes)
+    for (const Shape& b : shapes) {
+      CAPTURE(to_string(a), to_string(b));
+      const std::string refused = refusal<ShapeError>([&] { broadcast(a, b, "+"); });
+      CHECK(broadcast_exists(a, b) == (refused == "<nothing was thrown>"));
+    }
+}
+
 TEST_CASE("shapes that do not broadcast are refused with both in the message", "[OP19]") {
   const auto refused = [](const Shape& a, const Shape& b) {
     return refusal<ShapeError>([&] { broadcast(a, b, "*"); });
@@ -174,7 +187,9 @@ TEST_CASE("shapes that do not broadcast are refused with both in the message", "
 
 TEST_CASE("a broadcast result too large to count is refused", "[OP19]") {
   const Dim big = Dim{1} << 32;
-  CHECK(refusal<ShapeError>([&] { broadcast({big, 1}, {1, big}, "+"); }) == too_many + "4294967296");
+  CHECK(refusal<ShapeError>([&] {
+          broadcast({big, 1}, {1, big}, "+");
+        }) == too_many + "4294967296");
 }
 
 TEST_CASE("stretching goes one way") {

@@ -9,8 +9,7 @@ inline constexpr Bug broadcasting_bugs[] = {
     {"broadcast-not-reduced", "engine/autograd.cpp", R"(Array contribution = sum_to(dx, shape);)",
      R"(Array contribution = dx;)",
      "deeplearning4j/nd4j #2424: the gradient keeps the shape of the result"},
-    {"broadcast-counted-twice", "engine/autograd.cpp",
-     R"(Array contribution = sum_to(dx, shape);)",
+    {"broadcast-counted-twice", "engine/autograd.cpp", R"(Array contribution = sum_to(dx, shape);)",
      R"(Array contribution = sum_to(dx, shape);
         if (dx.shape() != shape) contribution = contribution * Real(2);)",
      "rsokl/MyGrad #131: backward called twice for what was broadcast"},

@@ -37,9 +37,8 @@ inline constexpr Bug layer_bugs[] = {
      R"(std::iota(places.begin(), places.end(), Dim{0});)",
      R"(std::iota(places.begin(), places.end(), Dim{T < sizes.context ? 1 : 0});)",
      "a classic slip: the first word is at place 1, until the context is full"},
-    {"positions-not-added", "nn/models/language_model.cpp",
-     R"(wte(ids) + wpe(Indices({T}, places)))",
-     R"(wte(ids) + wpe(Indices({T}, places)).detach())",
+    {"positions-never-learned", "nn/models/language_model.cpp",
+     R"(wte(ids) + wpe(Indices({T}, places)))", R"(wte(ids) + wpe(Indices({T}, places)).detach())",
      "a classic slip: positions used and never learned"},
 };
 

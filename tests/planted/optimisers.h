@@ -17,26 +17,23 @@ inline constexpr Bug optimiser_bugs[] = {
      "a classic slip: t starts at the wrong number"},
     {"adamw-eps-inside-root", "nn/optim/adamw.cpp", R"((sqrt(v[i]) / root2 + eps))",
      R"((sqrt(v[i] + eps) / root2))", "d2l-ai/d2l-zh #502: epsilon inside the square root"},
-    {"adamw-eps-scaled", "nn/optim/adamw.cpp",
-     R"(rate * m[i] / (sqrt(v[i]) / root2 + eps))",
+    {"adamw-eps-scaled", "nn/optim/adamw.cpp", R"(rate * m[i] / (sqrt(v[i]) / root2 + eps))",
      R"(rate * root2 * m[i] / (sqrt(v[i]) + eps))",
      "karpathy/nanochat #304: epsilon scaled with the bias correction"},
     {"adamw-decay-in-moments", "nn/optim/adamw.cpp",
-     R"(m[i] = beta1 * m[i] + (Real(1) - beta1) * g[i];
-        v[i] = beta2 * v[i] + (Real(1) - beta2) * g[i] * g[i];
-        theta[i] = keep * theta[i] -)",
-     R"(const Real h = g[i] + Real(options.decay) * theta[i] + (keep - keep);
-        m[i] = beta1 * m[i] + (Real(1) - beta1) * h;
-        v[i] = beta2 * v[i] + (Real(1) - beta2) * h * h;
-        theta[i] = theta[i] -)",
+     R"(m[i] += toward1 * (g[i] - m[i]);
+        v[i] += toward2 * (g[i] * g[i] - v[i]);
+        theta[i] -= decay * theta[i] +)",
+     R"(const Real h = g[i] + Real(options.decay) * theta[i] + (decay - decay);
+        m[i] += toward1 * (h - m[i]);
+        v[i] += toward2 * (h * h - v[i]);
+        theta[i] -=)",
      "keras-team/keras #19051: Adam with L2 under the name of AdamW"},
-    {"adamw-betas-mixed", "nn/optim/adamw.cpp",
-     R"(v[i] = beta2 * v[i] + (Real(1) - beta2) * g[i] * g[i];)",
-     R"(v[i] = beta1 * v[i] + (Real(1) - beta1) * g[i] * g[i];)",
-     "a classic slip: one memory for both moments"},
+    {"adamw-betas-mixed", "nn/optim/adamw.cpp", R"(v[i] += toward2 * (g[i] * g[i] - v[i]);)",
+     R"(v[i] += toward1 * (g[i] * g[i] - v[i]);)", "a classic slip: one memory for both moments"},
     {"adamw-decay-without-rate", "nn/optim/adamw.cpp",
-     R"(Real(1 - options.rate * options.decay))", R"(Real(1 - options.decay))",
-     "joennlae/tensorli #1: the decay term of AdamW"},
+     R"(const Real decay = Real(options.rate * options.decay),)",
+     R"(const Real decay = Real(options.decay),)", "joennlae/tensorli #1: the decay term of AdamW"},
     {"momentum-on-the-wrong-term", "nn/optim/sgd.cpp", R"(v[i] = momentum * v[i] + g[i];)",
      R"(v[i] = v[i] + momentum * g[i];)", "ooples/AiDotNet #2008: the velocity never decays"},
     {"momentum-keeps-old-rates", "nn/optim/sgd.cpp",
@@ -45,8 +42,7 @@ inline constexpr Bug optimiser_bugs[] = {
      R"(v[i] = momentum * v[i] + rate * g[i];
         theta[i] -= v[i];)",
      "paiml/aprender #2190: the rate baked into the velocity, seen under a schedule only"},
-    {"clip-each-alone", "nn/optim/clip.cpp",
-     R"(if (p.has_grad()) p.set_grad(p.grad() * factor);)",
+    {"clip-each-alone", "nn/optim/clip.cpp", R"(if (p.has_grad()) p.set_grad(p.grad() * factor);)",
      R"(if (p.has_grad()) {
           double own = 0;
           for (const double g : to_vector(p.grad())) own += g * g;

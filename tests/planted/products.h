@@ -31,17 +31,18 @@ inline constexpr Bug product_bugs[] = {
           return A.shape() == B.shape() ? product(transposed(A), dC) : product(dC, transposed(B));
         }))",
      "a classic slip: each argument gets the other's gradient"},
-    {"product-reads-one-batch", "engine/array_math.cpp", R"(b.data() + at_b * k * m)", R"(b.data())",
-     "flashlight/flashlight #760: gradients of the batched product"},
+    {"product-reads-one-batch", "engine/array_math.cpp", R"(b.data() + at_b * k * m)",
+     R"(b.data())", "flashlight/flashlight #760: gradients of the batched product"},
     {"gemm-last-term-lost", "engine/kernels/gemm.cpp", R"(for (Dim p = 0; p < k; ++p))",
-     R"(for (Dim p = 0; p + (k > 1 ? 1 : 0) < k; ++p))", "a classic slip: the inner loop ends early"},
+     R"(for (Dim p = 0; p + (k > 1 ? 1 : 0) < k; ++p))",
+     "a classic slip: the inner loop ends early"},
     {"gemm-tail-columns-lost", "engine/kernels/gemm.cpp",
      R"(for (Dim j = 0; j < m; ++j) c_i[j] += a_ip * b_p[j];)",
      R"(for (Dim j = 0; j < (m > 8 ? m / 8 * 8 : m); ++j) c_i[j] += a_ip * b_p[j];)",
      "a classic slip: what is left over after whole vectors is skipped"},
     {"cosine-without-root", "engine/ops/matmul.cpp",
-     R"(sqrt(sum(a * a, {axis}) * sum(b * b, {axis})))",
-     R"((sum(a * a, {axis}) * sum(b * b, {axis})))",
+     R"((sqrt(sum(A * A, over)) * sqrt(sum(B * B, over))))",
+     R"((sum(A * A, over) * sum(B * B, over)))",
      "a classic slip: divided by the squares of the lengths"},
 };
 

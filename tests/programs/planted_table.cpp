@@ -69,7 +69,8 @@ void check_patches() {
 }
 
 std::string object(const std::string& oracle, const std::string& ok) {
-  return "  {\n    \"name\": \"add\",\n    \"oracle\": \"" + oracle + "\",\n    \"ok\": " + ok + "\n  }";
+  return "  {\n    \"name\": \"add\",\n    \"oracle\": \"" + oracle + "\",\n    \"ok\": " + ok +
+         "\n  }";
 }
 
 void check_rows() {

@@ -64,8 +64,7 @@ inline Verdict same_bits(const Array& found, const Array& expected) {
 
 /// The same shape and the same numbers: a NaN is any NaN, -0 is 0.
 inline Verdict same_numbers(const Array& found, const Array& expected) {
-  return compare(found, expected,
-                 [](Real f, Real e) { return f == e || (isnan(f) && isnan(e)); });
+  return compare(found, expected, [](Real f, Real e) { return f == e || (isnan(f) && isnan(e)); });
 }
 
 /// The same shape and |found − expected| ≤ tolerance·max(1, |expected|); infinities equal themselves.

@@ -26,7 +26,7 @@ class RandomProgram {
   const std::vector<Array>& inputs() const { return inputs_; }
   std::size_t length() const { return steps_.size(); }
 
-  /// The first `count` steps; all results that no later step uses, in one row.
+  /// The first `count` steps; every input, and all results that no later step uses, in one row.
   Tensor run(const Tensors& inputs, std::size_t count) const {
     Tensors values = inputs;
     std::vector<bool> used(inputs.size() + count, false);
@@ -40,7 +40,7 @@ class RandomProgram {
     }
     Tensors loose;
     for (std::size_t i = 0; i < values.size(); ++i)
-      if (!used[i]) loose.push_back(reshape(values[i], {values[i].size()}));
+      if (!used[i] || i < inputs.size()) loose.push_back(reshape(values[i], {values[i].size()}));
     return concat(loose, 0);
   }
 
@@ -66,7 +66,9 @@ class RandomProgram {
   };
 
   void try_step(const std::vector<Kind>& kinds, Tensors& values) {
-    const auto pick = [&](std::size_t n) { return static_cast<std::size_t>(rng_.below(static_cast<Dim>(n))); };
+    const auto pick = [&](std::size_t n) {
+      return static_cast<std::size_t>(rng_.below(static_cast<Dim>(n)));
+    };
     const Kind& kind = kinds[pick(kinds.size())];
     Step step{kind.name, {}, {}, {}};
     Tensors arguments;
@@ -78,8 +80,9 @@ class RandomProgram {
       step.run = kind.draw(rng_, arguments[0].shape());
       const Tensor y = step.run(arguments);
       if (y.size() == 0 || y.size() > 30) return;
+      // An exact zero that moves, as in a − detach(a), would stand on the kink of relu.
       for (const double v : to_vector(y.value()))
-        if (!(std::abs(v) < 6)) return;
+        if (!(std::abs(v) < 6) || (v == 0 && kind.arguments == 2)) return;
       step.shape = y.shape();
       steps_.push_back(step);
       values.push_back(y);

@@ -83,10 +83,10 @@ inline std::vector<Kind> kinds_of_steps() {
               const Tensor scores = attention_scores(in[0], in[1], causal());
               return attention_mix(softmax(scores, causal()), in[1], causal());
             }),
-      {"cosine_similarity(a, b, axis)", 2,
+      {"cosine_similarity(a, b² + ½, axis)", 2,
        [](Rng& rng, const Shape&) -> Run {
          return [axis = any_axis(rng)](const Tensors& in) {
-           return cosine_similarity(in[0], in[1] + 0.5, axis);
+           return cosine_similarity(in[0], in[1] * in[1] + 0.5, axis);
          };
        }},
       {"transpose(a, i, j)", 1,

@@ -14,7 +14,8 @@ std::string refusal(F f) {
   try {
     f();
   } catch (const E& error) {
-    return typeid(error) == typeid(E) ? error.what() : std::string("<derived: ") + error.what() + ">";
+    return typeid(error) == typeid(E) ? error.what()
+                                      : std::string("<derived: ") + error.what() + ">";
   } catch (const std::exception& error) {
     return std::string("<another type: ") + error.what() + ">";
   }

@@ -55,4 +55,11 @@ std::vector<report::CheckRow> check_gradients(const report::CheckRequest& reques
   return rows;
 }
 
+std::vector<std::string> gradient_names() {
+  std::vector<std::string> names;
+  for (const OpCase& op : op_cases()) names.push_back(op.name);
+  for (const ModuleCase& module : module_cases()) names.push_back(module.name);
+  return names;
+}
+
 }  // namespace fledge::inline FLEDGE_BUILD

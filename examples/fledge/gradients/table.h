@@ -43,4 +43,7 @@ const std::vector<ModuleCase>& module_cases();
 /// The rows asked for, checked with this build's oracle.
 std::vector<report::CheckRow> check_gradients(const report::CheckRequest& request);
 
+/// The names of all rows.
+std::vector<std::string> gradient_names();
+
 }  // namespace fledge::inline FLEDGE_BUILD

@@ -14,15 +14,20 @@ using namespace fledge::birds;
 
 namespace {
 
-bool is_in_text(std::string_view part) {
-  return std::any_of(sentences().begin(), sentences().end(), [part](std::string_view sentence) {
-    return (" " + std::string(sentence)).find(" " + std::string(part) + " ") != std::string::npos;
-  });
+/// Whether these words stand in a sentence, one after the other.
+bool is_in_text(const std::string& part) {
+  const std::string between_spaces = " " + part + " ";
+  const auto holds = [&](std::string_view sentence) {
+    std::string spaced(1, ' ');
+    spaced += sentence;
+    return spaced.find(between_spaces) != spaced.npos;
+  };
+  return std::any_of(sentences().begin(), sentences().end(), holds);
 }
 
 /// In sentences "<before> NAME <between> WORD ...": which words come, name by name.
-std::map<std::string, std::set<std::string>> words_by_name(const std::vector<std::string>& before,
-                                                           const std::vector<std::string>& between) {
+std::map<std::string, std::set<std::string>> words_by_name(
+    const std::vector<std::string>& before, const std::vector<std::string>& between) {
   std::map<std::string, std::set<std::string>> found;
   for (const std::string_view sentence : sentences()) {
     const std::vector<std::string> words = split_words(sentence);
@@ -59,9 +64,9 @@ TEST_CASE("birds corpus: words in lower case, a space between two, the last one 
 }
 
 TEST_CASE("birds corpus: the situations of the notes are in it") {
-  for (const char* situation : {"birds sometimes walk", "for walking birds",
-                                "but birds do not only walk they fly",
-                                "but birds are good at flying"}) {
+  for (const char* situation :
+       {"birds sometimes walk", "for walking birds", "but birds do not only walk they fly",
+        "but birds are good at flying"}) {
     CAPTURE(situation);
     CHECK(is_in_text(situation));
   }
@@ -73,8 +78,8 @@ TEST_CASE("birds corpus: the situations of the notes are in it") {
 }
 
 TEST_CASE("birds corpus: how someone walks and what someone is good at hang on who it is") {
-  for (const auto& found : {words_by_name({}, {"sometimes", "walk"}),
-                            words_by_name({"but"}, {"are", "good", "at"})}) {
+  for (const auto& found :
+       {words_by_name({}, {"sometimes", "walk"}), words_by_name({"but"}, {"are", "good", "at"})}) {
     CHECK(found.size() >= 10);
     std::set<std::string> different;
     for (const auto& [name, words] : found) {

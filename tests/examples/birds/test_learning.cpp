@@ -79,7 +79,8 @@ double row_sum(const Look& look) {
 
 }  // namespace
 
-TEST_CASE("birds learning: it starts at -0.0072, looking at birds 0.31, sometimes 0.26, walk 0.42") {
+TEST_CASE(
+    "birds learning: it starts at -0.0072, looking at birds 0.31, sometimes 0.26, walk 0.42") {
   for (const std::string& subset : subsets) {
     CAPTURE(subset);
     const Look start = learn(subset, Objective::product, 1, 1).before;

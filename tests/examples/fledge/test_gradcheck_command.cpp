@@ -158,19 +158,22 @@ TEST_CASE("fledge gradcheck --only: the rows of one op, with the numbers they ha
 }
 
 TEST_CASE("fledge gradcheck --seed: 1 unless given, and every 64-bit number is one") {
-  const auto out = [](std::vector<std::string> seed) {
-    seed.insert(seed.begin(), {"gradcheck", "--json", "--only", "Attention"});
-    const Result result = fledge_says(seed);
-    CHECK(result.status == 0);
-    CHECK(result.err.empty());
-    return result.out;
-  };
-  const std::string first = out({});
-  CHECK(out({"--seed", "1"}) == first);
-  CHECK(out({"--seed=1"}) == first);
-  std::set<std::string> different{first};
-  for (const char* seed : {"0", "2", "4294967297", "18446744073709551615"})
-    CHECK(different.insert(out({"--seed", seed})).second);
+  for (const std::string only : {"softmax", "Attention"}) {
+    CAPTURE(only);
+    const auto out = [&](std::vector<std::string> seed) {
+      seed.insert(seed.begin(), {"gradcheck", "--json", "--only", only});
+      const Result result = fledge_says(seed);
+      CHECK(result.status == 0);
+      CHECK(result.err.empty());
+      return result.out;
+    };
+    const std::string first = out({});
+    CHECK(out({"--seed", "1"}) == first);
+    CHECK(out({"--seed=1"}) == first);
+    std::set<std::string> different{first};
+    for (const char* seed : {"0", "2", "4294967297", "18446744073709551615"})
+      CHECK(different.insert(out({"--seed", seed})).second);
+  }
 }
 
 TEST_CASE("fledge: help is asked for, goes to stdout and fits a terminal of 80 by 24") {

@@ -144,7 +144,7 @@ TEST_CASE("gradients of Block", "[MD01]") {
 }
 
 TEST_CASE("gradients of Block while it drops", "[MD01][MD05]") {
-  for (const std::uint64_t seed : {1, 2, 3}) {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
     Rng rng(seed);
     const Dropping module{Block(6, 2, 5, rng, 0.3)};
     redraw(module, seed);

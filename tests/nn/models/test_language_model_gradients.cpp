@@ -47,7 +47,7 @@ TEST_CASE("gradients of a language model's logits, every parameter", "[WM01]") {
 }
 
 TEST_CASE("gradients of a language model's loss, every parameter, while it drops", "[WM01]") {
-  for (const std::uint64_t seed : {2, 3, 4}) {
+  for (const std::uint64_t seed : {2u, 3u, 4u}) {
     const LanguageModel model = made(seed, 2, 0.2);
     const auto loss = [&] {
       Rng drops(3);
@@ -71,7 +71,7 @@ TEST_CASE("gradients of a new model's loss, its numbers as small as they start",
 
 // R(h) = |L(x + h·d) − L(x) − h·⟨g, d⟩| shrinks as h²: by 4 when h is halved.
 TEST_CASE("the remainder of the loss along a random direction has slope 2", "[WM02]") {
-  for (const std::uint64_t seed : {6, 7, 8}) {
+  for (const std::uint64_t seed : {6u, 7u, 8u}) {
     const LanguageModel model = made(seed);
     const auto loss = [&] { return cross_entropy(model(words), next_words, -1); };
     zero_grad(model);

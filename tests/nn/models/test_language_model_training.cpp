@@ -80,7 +80,7 @@ TEST_CASE("LanguageModel: a small step against the gradient lowers the loss, in 
 }
 
 TEST_CASE("LanguageModel: learns eight sequences by heart", "[WM05]") {
-  for (const std::uint64_t seed : {1, 2, 3}) {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
     const LanguageModel model =
         made(seed, {.vocabulary = 13, .context = 5, .heads = 2, .width = 16});
     const Indices ids = columns(0, 5), next = columns(1, 6);

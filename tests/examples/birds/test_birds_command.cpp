@@ -1,0 +1,144 @@
+// birds as a command: its story on each kind of stream, its help, and what it refuses.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "examples/support/text.h"
+#include "tests/examples/birds/command.h"
+#include "tests/support/catch.h"
+
+using namespace fledge::testing;
+
+namespace {
+
+const std::vector<std::string> headings{
+    "1. By hand: Birds sometimes walk", "2. Learning on those three vectors",
+    "3. On a text: where attending is what pays", "4. The gradient check of exactly this model"};
+
+const Result& whole_story() {
+  static const Result result = birds_says({});
+  return result;
+}
+
+/// The two lines said about a wrong use, apart by " | "; anything else is a failure.
+std::string refused(const std::vector<std::string>& arguments) {
+  CAPTURE(arguments);
+  const Result result = birds_says(arguments);
+  CHECK(result.status == 2);
+  CHECK(result.out.empty());
+  CHECK_THAT(result.err, EndsWith("\n"));
+  const auto commands = [](unsigned char c) { return c != '\n' && std::iscntrl(c) != 0; };
+  CHECK(std::none_of(result.err.begin(), result.err.end(), commands));
+  const std::vector<std::string> lines = lines_of(result.err);
+  REQUIRE(lines.size() == 2);
+  const std::string indent(std::string("birds: ").size(), ' ');
+  REQUIRE_THAT(lines[1], StartsWith(indent));
+  return lines[0] + " | " + lines[1].substr(indent.size());
+}
+
+}  // namespace
+
+TEST_CASE("birds: four parts in order, every claim in them, nothing on stderr, status 0") {
+  const Result& result = whole_story();
+  CHECK(result.status == 0);
+  CHECK(result.err.empty());
+  std::vector<std::string> found;
+  for (const std::string& line : lines_of(result.out))
+    if (!line.empty() && std::isdigit(static_cast<unsigned char>(line[0])) != 0)
+      found.push_back(line);
+  CHECK(found == headings);
+  for (const char* claim :
+       {"v3 . v1     =  -0.09", "(0.18, 0.11, 0.01)", "0.043", "sums to 1.1", "0.0391", "0.075",
+        "0.14 is the ceiling", "after: walk ", "after: flying ", "it runs away",
+        "finite differences   every parameter: 3632", "dual numbers         every parameter: 3632"})
+    CHECK_THAT(result.out, ContainsSubstring(claim));
+  CHECK(result.out.find("FAIL") == std::string::npos);
+}
+
+TEST_CASE("birds: in a pipe and without UTF-8 there is nothing but ASCII text and line ends") {
+  const std::string& out = whole_story().out;
+  REQUIRE(out.size() > 3000);
+  CHECK(out.find('\x1b') == std::string::npos);
+  const auto text = [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); };
+  CHECK(std::all_of(out.begin(), out.end(), text));
+  for (const std::string& line : lines_of(out)) CHECK(line.size() <= 100);
+}
+
+TEST_CASE("birds: colours on a terminal over the same words, and shades where there is UTF-8") {
+  const Result terminal = run_on_terminal(birds_with({}));
+  CHECK(terminal.status == 0);
+  CHECK_THAT(terminal.out, StartsWith("\x1b[1m" + headings[0] + "\x1b[22m\n"));
+  CHECK(without_colours(terminal.out) == whole_story().out);
+  const Result shades = run_on_terminal(birds_with({}), {{"LC_ALL", "C.UTF-8"}});
+  CHECK_THAT(shades.out, ContainsSubstring("█"));
+  CHECK_THAT(shades.out, ContainsSubstring("\x1b["));
+}
+
+TEST_CASE("birds: NO_COLOR on a terminal gives the bytes of a pipe") {
+  const Result result = run_on_terminal(birds_with({}), {{"NO_COLOR", "1"}});
+  CHECK(result.status == 0);
+  CHECK(result.out == whole_story().out);
+}
+
+TEST_CASE("birds: results that reach nobody are a failure, said in one line") {
+  std::vector<std::string> lines{"\"$0\" --help >&-"};
+  if (access("/dev/full", W_OK) == 0)  // Linux and NetBSD have it
+    for (const char* arguments : {"", "--json", "--help"})
+      lines.push_back(std::string("\"$0\" ") + arguments + " >/dev/full");
+  for (const std::string& line : lines) {
+    CAPTURE(line);
+    const Result lost = birds_in_shell(line);
+    CHECK(lost.status == 1);
+    CHECK_THAT(lost.err, StartsWith("birds: cannot write to standard output"));
+    CHECK(lines_of(lost.err).size() == 1);
+  }
+}
+
+TEST_CASE("birds: each part is told when it is found, and a reader that has gone is told nothing") {
+  const Result first = birds_in_shell("\"$0\" | head -n 1");
+  CHECK(first.out == headings[0] + "\n");
+  CHECK(first.err.empty());
+  const Result ignored = birds_in_shell("trap '' PIPE; \"$0\" --json | true");
+  CHECK(ignored.err.empty());
+}
+
+TEST_CASE("birds: help is asked for, goes to stdout and fits a terminal of 80 by 24") {
+  for (const std::vector<std::string>& question :
+       {std::vector<std::string>{"--help"}, {"-h"}, {"--seed", "x", "--help"}}) {
+    CAPTURE(question);
+    const Result result = birds_says(question);
+    CHECK(result.status == 0);
+    CHECK(result.err.empty());
+    const std::vector<std::string> lines = lines_of(result.out);
+    CHECK(lines.size() <= 24);
+    for (const std::string& line : lines) CHECK(fledge::support::display_width(line) <= 80);
+    for (const char* part : {"usage: birds", "--json", "--seed N", "[1]", "exit status"})
+      CHECK_THAT(result.out, ContainsSubstring(part));
+  }
+}
+
+TEST_CASE("birds: wrong options are two lines on stderr, nothing on stdout, status 2") {
+  CHECK(refused({"--sede"}) ==
+        "birds: unknown option '--sede' | did you mean '--seed'? all options: birds --help");
+  CHECK(refused({"--jsn"}) ==
+        "birds: unknown option '--jsn' | did you mean '--json'? all options: birds --help");
+  CHECK(refused({"--colour"}) == "birds: unknown option '--colour' | see 'birds --help'");
+  CHECK(refused({"--seed"}) == "birds: --seed needs a value | write --seed N");
+  CHECK(refused({"--seed", "--json"}) == refused({"--seed"}));
+  CHECK(refused({"--seed="}) == "birds: --seed has an empty value | write --seed N");
+  const std::string range = " | use a number from 0 to 18446744073709551615";
+  CHECK(refused({"--seed", "-1"}) == "birds: --seed '-1' is out of range" + range);
+  CHECK(refused({"--seed=18446744073709551616"}) ==
+        "birds: --seed '18446744073709551616' is out of range" + range);
+  for (const char* seed : {"x", "1.5", "1e3", "0x10", " 1"})
+    CHECK(refused({"--seed", seed}) ==
+          "birds: --seed '" + std::string(seed) + "' is not a whole number" + range);
+  CHECK(refused({"--seed", "1", "--seed", "1"}) == "birds: --seed was given twice | give it once");
+  CHECK(refused({"--json=1"}) == "birds: --json takes no value | write --json alone");
+  CHECK(refused({"--json", "--json"}) == "birds: --json was given twice | give it once");
+  CHECK_THAT(refused({"walk"}), StartsWith("birds: unexpected argument 'walk' | "));
+  CHECK_THAT(refused({"--json", "walk\x1b[2J\n"}),
+             StartsWith("birds: unexpected argument 'walk\\x1b[2J\\x0a' | "));
+  CHECK_THAT(refused({""}), StartsWith("birds: unexpected argument '' | "));
+}

@@ -1,0 +1,155 @@
+// The four parts put into words and into JSON: the numbers told are the numbers found.
+#include "examples/birds/story.h"
+
+#include <limits>
+
+#include "examples/support/text.h"
+#include "tests/examples/birds/command.h"
+#include "tests/support/catch.h"
+
+using namespace fledge;
+using namespace fledge::birds;
+using namespace fledge::testing;
+
+namespace {
+
+constexpr support::Paint plain{false}, colours{true};
+
+const TextStory& story_1() {
+  static const TextStory story = tell_text(1);
+  return story;
+}
+
+const Proof proved{{3632, 8.5e-10, true, "ok"}, {3632, 1.5e-13, true, "ok"}};
+
+const std::vector<Learned>& experiments() {
+  static const std::vector<Learned> all = learn_all();
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("birds story: seed 1 completes with walk and flying, looking at birds") {
+  const TextStory& story = story_1();
+  REQUIRE(story.completed.size() == 2);
+  CHECK(story.completed[0].prompt == "birds sometimes");
+  CHECK(story.completed[0].after.next == "walk");
+  CHECK(story.completed[0].after.probability > 0.95);
+  CHECK(story.completed[1].prompt == "but birds are good at");
+  CHECK(story.completed[1].after.next == "flying");
+  CHECK(story.completed[1].after.probability > 0.95);
+  CHECK(story.completed[0].before.probability < 0.1);
+  REQUIRE(story.watched.size() == 4);
+  for (const std::size_t i : {std::size_t{0}, std::size_t{2}}) {
+    const TextStory::Seen& seen = story.watched[i];
+    const TextStory::Seen& control = story.watched[i + 1];
+    CHECK(seen.pair.looks_at == "birds");
+    CHECK(seen.after.attention > seen.before.attention + 0.3);
+    CHECK(seen.after.association > seen.before.association);
+    CHECK(control.after.attention < control.before.attention);
+  }
+  CHECK(story.pattern_after[6] == story.watched[0].after.attention);
+  CHECK(story.pattern_before[6] == story.watched[0].before.attention);
+}
+
+TEST_CASE("birds story: told twice it is the same, and another seed tells another") {
+  const TextStory again = tell_text(1), other = tell_text(2);
+  CHECK(again.state.parameters == story_1().state.parameters);
+  CHECK(words(again, plain) == words(story_1(), plain));
+  CHECK(words(other, plain) != words(story_1(), plain));
+}
+
+TEST_CASE("birds story: the state is the whole model, with the two sentences of its check") {
+  const report::ModelState& state = story_1().state;
+  std::size_t count = 0;
+  for (const auto& tensor : state.parameters) count += tensor.size();
+  CHECK(count == static_cast<std::size_t>(story_1().parameters));
+  CHECK(state.vocabulary == story_1().vocabulary);
+  CHECK(state.batch == 2);
+  CHECK(state.time == 8);
+  CHECK(state.ids.size() == 16);
+  CHECK(state.targets.size() == 16);
+  CHECK(std::count(state.targets.begin(), state.targets.end(), no_target) == 2);
+}
+
+TEST_CASE("birds story: the example's numbers, and what is off in them") {
+  const std::string text = words(compute_by_hand(), plain);
+  CHECK(text.starts_with("1. By hand: Birds sometimes walk\n"));
+  for (const char* part : {"v3 . v1     =  -0.09\n", "= (0.18, 0.11, 0.01)\n", "=  0.043 ",
+                           "sums to 1.1,", ": 0.0391\n", "v3' . v3 would be 0.075\n"})
+    CHECK_THAT(text, ContainsSubstring(part));
+}
+
+TEST_CASE("birds story: the experiments, each on its line") {
+  const std::string text = words(experiments(), plain);
+  CHECK(text.starts_with("2. Learning on those three vectors\n"));
+  for (const char* part : {"At first walk looks at birds 0.31, sometimes 0.26, walk 0.42.\n",
+                           "   Q           product    -0.0072   0.1338  95.6 % of its ceiling ",
+                           "   K           product    -0.0072   0.1338  95.6 % of its ceiling ",
+                           "   Q and K     product    -0.0072   0.1399  99.9 % of its ceiling ",
+                           "   V           cosine     -0.1321   1.0000  at most 1 ",
+                           "   Q, K and V  cosine     -0.1321   1.0000  at most 1 ",
+                           "   Q, K and V  product    -0.0072   2.1129  no ceiling "})
+    CHECK_THAT(text, ContainsSubstring(part));
+}
+
+TEST_CASE("birds story: the text's sizes, its two completions and a map before and after") {
+  const std::string text = words(story_1(), plain);
+  CHECK(text.starts_with("3. On a text: where attending is what pays\n"));
+  CHECK_THAT(text, ContainsSubstring("79 sentences, 78 words, a model of 3632 numbers"));
+  CHECK_THAT(text, ContainsSubstring("(guessing: log 78 = 4.36)"));
+  CHECK_THAT(text, ContainsSubstring("after: walk "));
+  CHECK_THAT(text, ContainsSubstring("after: flying "));
+  CHECK(text.find("\n   before\n") < text.find("\n   after\n"));
+  CHECK_THAT(text.substr(text.find("\n   after\n")), ContainsSubstring("walk looks at birds 0.9"));
+}
+
+TEST_CASE("birds story: a proof says ok twice, and a failure says what failed") {
+  const std::string good = words(proved, plain);
+  CHECK_THAT(good, ContainsSubstring("every parameter: 3632, largest error 8.5e-10  ok\n"));
+  CHECK_THAT(good, ContainsSubstring("every parameter: 3632, largest error 1.5e-13  ok\n"));
+  Proof failed = proved;
+  failed.dual = {3632, 0.5, false, "half of wte.weight [1, 2] is missing"};
+  CHECK_THAT(words(failed, plain),
+             ContainsSubstring("5.0e-01  FAIL: half of wte.weight [1, 2] is missing\n"));
+}
+
+TEST_CASE("birds story: colours change no word, and no line is wider than 100 columns") {
+  const auto compare = [](const auto& part) {
+    const std::string text = words(part, plain);
+    CHECK(text.find('\x1b') == text.npos);
+    CHECK(text.back() == '\n');
+    for (const std::string& line : lines_of(text)) CHECK(support::display_width(line) <= 100);
+    const std::string painted = words(part, colours);
+    CHECK(painted != text);
+    CHECK(without_colours(painted) == text);
+  };
+  compare(compute_by_hand());
+  compare(experiments());
+  compare(story_1());
+  compare(proved);
+}
+
+TEST_CASE("birds story: JSON holds what was found, and null where there is nothing") {
+  Proof failed = proved;
+  failed.differences.ok = false;
+  failed.differences.max_error = std::numeric_limits<double>::quiet_NaN();
+  const Json whole = read_json(json(compute_by_hand(), experiments(), story_1(), failed));
+  CHECK(whole["gradcheck"]["finite_difference"].is_null());
+  CHECK(whole["gradcheck"]["dual"].number() == 1.5e-13);
+  CHECK_FALSE(whole["gradcheck"]["ok"].boolean());
+  for (std::size_t i = 0; i < experiments().size(); ++i) {
+    const Learned& experiment = experiments()[i];
+    const Json& found = whole["learning"][i];
+    CHECK(static_cast<float>(found["after"].number()) ==
+          static_cast<float>(experiment.after.association));
+    CHECK(found["ceiling"].is_null() == !experiment.ceiling.has_value());
+    for (std::size_t j = 0; j < 3; ++j)
+      CHECK(static_cast<float>(found["attention"][j].number()) ==
+            static_cast<float>(experiment.after.attention[j]));
+  }
+  const Json& seen = whole["text"]["watch"][2];
+  CHECK(seen["word"].string() == "at");
+  CHECK(static_cast<float>(seen["association_after"].number()) ==
+        static_cast<float>(story_1().watched[2].after.association));
+}

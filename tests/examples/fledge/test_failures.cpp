@@ -1,0 +1,106 @@
+// fledge gradcheck with a table of wrong gradients (wrong_table.cpp): it fails,
+// and says where.
+#include <cmath>
+#include <cstdlib>
+#include <map>
+
+#include "examples/support/terminal.h"
+#include "tests/examples/fledge/command.h"
+#include "tests/support/catch.h"
+
+using namespace fledge::testing;
+
+namespace {
+
+const std::string wrong_program = FLEDGE_BINARY_DIR "/fledge_wrong";
+
+/// "fledge gradcheck: NAME (ORACLE): MESSAGE" lines, by "NAME (ORACLE)".
+std::map<std::string, std::string> messages(const std::string& err) {
+  const std::string begin = "fledge gradcheck: ";
+  std::map<std::string, std::string> result;
+  for (const std::string& line : lines_of(err)) {
+    CAPTURE(line);
+    REQUIRE(line.starts_with(begin));
+    const std::size_t end = line.find("): ");
+    REQUIRE(end != std::string::npos);
+    result[line.substr(begin.size(), end + 1 - begin.size())] = line.substr(end + 3);
+  }
+  return result;
+}
+
+double number_after(const std::string& text, const std::string& before) {
+  CAPTURE(text, before);
+  REQUIRE(text.find(before) != std::string::npos);
+  return std::strtod(text.c_str() + text.find(before) + before.size(), nullptr);
+}
+
+/// What backward() gave over what the oracle gave, as a message says.
+double ratio_in(const std::string& message, const std::string& place) {
+  return number_after(message, place + " is ") / number_after(message, " by backward(), ");
+}
+
+}  // namespace
+
+TEST_CASE(
+    "fledge gradcheck fails: status 1, the wrong rows marked, each "
+    "explained on stderr") {
+  const Result result = run({wrong_program, "gradcheck"});
+  CHECK(result.status == 1);
+  const std::vector<std::string> lines = lines_of(result.out);
+  REQUIRE(lines.size() == 2 + 2 * 6 + 1);
+  for (std::size_t i = 2; i + 1 < lines.size(); ++i)
+    CHECK_THAT(lines[i], EndsWith(first_word(lines[i]) == "right" ? "  ok" : "  FAIL"));
+  CHECK_THAT(lines.back(), StartsWith("1 of 6 gradients proved twice, "));
+  CHECK_THAT(lines.back(), ContainsSubstring("largest error nan (dual), nan (differences)"));
+  CHECK(lines_of(result.err).size() == 2 * 5);
+  CHECK(messages(result.err).size() == 2 * 5);
+}
+
+TEST_CASE(
+    "fledge gradcheck fails: tensor, index, both numbers and the likely "
+    "cause, by each oracle") {
+  const auto said = messages(run({wrong_program, "gradcheck"}).err);
+  for (const std::string oracle : {"dual", "differences"}) {
+    CAPTURE(oracle);
+    const std::string halved = said.at("halved (" + oracle + ")");
+    CHECK_THAT(halved, StartsWith("the gradient is wrong: input 0["));
+    CHECK_THAT(halved, ContainsSubstring(" by " + oracle + "; 6 elements, largest error "));
+    CHECK_THAT(halved, ContainsSubstring("likely cause: backward() gives 0.5 times the true"));
+    CHECK(std::abs(ratio_in(halved, "]") - 0.5) < 1e-4);
+    const std::string doubled = said.at("doubled (" + oracle + ")");
+    CHECK_THAT(doubled, ContainsSubstring("input 1["));
+    CHECK_THAT(doubled, ContainsSubstring("a contribution is counted twice"));
+    CHECK(std::abs(ratio_in(doubled, "]") - 2) < 1e-4);
+    CHECK_THAT(said.at("silent (" + oracle + ")"), ContainsSubstring("zero in every element"));
+    CHECK_THAT(said.at("early (" + oracle + ")"), ContainsSubstring("only early positions"));
+    CHECK_THAT(said.at("not finite (" + oracle + ")"), ContainsSubstring("nan by backward(), "));
+  }
+}
+
+TEST_CASE(
+    "fledge gradcheck fails: --json says the same, and stays JSON with a "
+    "NaN in it") {
+  const Result result = run({wrong_program, "gradcheck", "--json"});
+  CHECK(result.status == 1);
+  const auto said = messages(result.err);
+  const Json whole = read_json(result.out);
+  REQUIRE(whole.array().size() == 2 * 6);
+  for (const Json& row : whole.array()) {
+    const std::string& name = row["name"].string();
+    CAPTURE(name);
+    CHECK(row["ok"].boolean() == (name == "right"));
+    CHECK(row.contains("problem") == (name != "right"));
+    CHECK(row["max_error"].is_null() == (name == "not finite"));
+    if (name != "right")
+      CHECK(row["problem"].string() == said.at(name + " (" + row["oracle"].string() + ")"));
+  }
+}
+
+TEST_CASE(
+    "fledge gradcheck fails: --only a right row is no failure, a wrong "
+    "one is in red") {
+  CHECK(run({wrong_program, "gradcheck", "--only", "right"}).status == 0);
+  const Result wrong = run_on_terminal({wrong_program, "gradcheck", "--only", "halved"});
+  CHECK(wrong.status == 1);
+  CHECK_THAT(wrong.out, ContainsSubstring(fledge::support::Paint{true}.bad("FAIL")));
+}
