@@ -116,7 +116,7 @@ std::string diagnose(const std::vector<double>& analytic, const std::vector<doub
   for (int axis = 0; axis < shape.rank(); ++axis)
     if (axis != shape.rank() - 2) axes.push_back(axis);
   for (const int axis : axes) {
-    const std::string text = stretch_text(axis, wrong_along(axis, analytic, numeric, shape, zero));
+    std::string text = stretch_text(axis, wrong_along(axis, analytic, numeric, shape, zero));
     if (!text.empty()) return text;
   }
   return "";

@@ -46,21 +46,35 @@ Command Crew::command(const Worker& worker) const {
   const std::string build = worker.shop.build().string();
   switch (worker.stage) {
     case Stage::configure:
-      return {"cmake", "-S", worker.shop.source().string(), "-B", build, "-DFLEDGE_NATIVE=OFF",
-              "-DFLEDGE_MIRROR_STRICT=OFF", "-DFLEDGE_WERROR=OFF", "-DFLEDGE_TESTS=ON",
-              "-DFLEDGE_EXAMPLES=ON", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1"};
+      return {"cmake",
+              "-S",
+              worker.shop.source().string(),
+              "-B",
+              build,
+              "-DFLEDGE_NATIVE=OFF",
+              "-DFLEDGE_MIRROR_STRICT=OFF",
+              "-DFLEDGE_WERROR=OFF",
+              "-DFLEDGE_TESTS=ON",
+              "-DFLEDGE_EXAMPLES=ON",
+              "-DCMAKE_BUILD_TYPE=Release",
+              "-DCMAKE_CXX_FLAGS_RELEASE=-O1"};
     case Stage::build: {
-      Command words{"cmake", "--build", build, "--parallel", std::to_string(plan_.jobs_each),
-                    "--target", "fledge_command", "tests64"};
+      Command words{
+          "cmake",    "--build",        build,    "--parallel", std::to_string(plan_.jobs_each),
+          "--target", "fledge_command", "tests64"};
       words.insert(words.end(), programs_.begin(), programs_.end());
       return words;
     }
-    case Stage::gradcheck: return {build + "/fledge", "gradcheck", "--json"};
-    case Stage::tests: return {build + "/tests/tests64", "--abort"};
+    case Stage::gradcheck:
+      return {build + "/fledge", "gradcheck", "--json"};
+    case Stage::tests:
+      return {build + "/tests/tests64", "--abort"};
     case Stage::programs:
-      return {"ctest", "--test-dir", build, "-R", "^programs/", "-E", table_test,
-              "--stop-on-failure", "--output-on-failure"};
-    case Stage::done: break;
+      return {"ctest",    "--test-dir",        build,
+              "-R",       "^programs/",        "-E",
+              table_test, "--stop-on-failure", "--output-on-failure"};
+    case Stage::done:
+      break;
   }
   throw std::logic_error("a worker without work");
 }
@@ -97,7 +111,8 @@ void Crew::judge(Worker& worker, const Ending& ending) {
       if (worker.stage == Stage::tests && !outcome.tests.killed() && !programs_.empty())
         next = Stage::programs;
       break;
-    case Stage::done: break;
+    case Stage::done:
+      break;
   }
   if (next != Stage::done) return begin(worker, next);
   worker.stage = Stage::done;
@@ -147,9 +162,8 @@ bool Crew::take_bug(Worker& worker) {
     if (worker.shop.changed() == bug.file) return count + 1000;
     return std::any_of(workers_.begin(), workers_.end(), elsewhere) ? count - 1000 : count;
   };
-  const auto best = std::max_element(waiting_.begin(), waiting_.end(), [&](const Bug& a, const Bug& b) {
-    return left(a) < left(b);
-  });
+  const auto best = std::max_element(waiting_.begin(), waiting_.end(),
+                                     [&](const Bug& a, const Bug& b) { return left(a) < left(b); });
   worker.outcome = {*best, false, {}, {}, {}, 0};
   waiting_.erase(best);
   worker.begin = std::chrono::steady_clock::now();

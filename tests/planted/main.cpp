@@ -70,7 +70,8 @@ Request parse(int argc, char** argv) {
       const std::string count = value();
       char* end = nullptr;
       const long jobs = std::strtol(count.c_str(), &end, 10);
-      if (*end != '\0' || jobs < 1 || jobs > 64) throw UsageError("--jobs is a number from 1 to 64");
+      if (*end != '\0' || jobs < 1 || jobs > 64)
+        throw UsageError("--jobs is a number from 1 to 64");
       request.jobs = static_cast<unsigned>(jobs);
     } else if (named || word.rfind('-', 0) == 0) {
       throw UsageError("an argument too many, or an unknown option");
@@ -103,8 +104,8 @@ void print_outcome(const Outcome& outcome) {
   const Bug& bug = outcome.bug;
   const std::string name(bug.name), file(bug.file);
   if (outcome.built)
-    print_row(name.c_str(), file.c_str(), outcome.dual.word.c_str(), outcome.differences.word.c_str(),
-              outcome.tests.word.c_str(), seconds, bug.seen);
+    print_row(name.c_str(), file.c_str(), outcome.dual.word.c_str(),
+              outcome.differences.word.c_str(), outcome.tests.word.c_str(), seconds, bug.seen);
   else
     print_row(name.c_str(), file.c_str(), "does", "not", "build", seconds, bug.seen);
 }
@@ -138,7 +139,8 @@ int summary(const Tally& tally, std::size_t count, double seconds) {
 
 int plant(const Request& request, const std::vector<Bug>& bugs) {
   if (!std::filesystem::exists(request.sources / "engine/autograd.cpp"))
-    throw InputError(request.sources.string() + " is not the project's folder: no engine/autograd.cpp");
+    throw InputError(request.sources.string() +
+                     " is not the project's folder: no engine/autograd.cpp");
   const auto begin = std::chrono::steady_clock::now();
   const auto originals = planted::originals_of(request.sources, bugs);
   const std::string faults = planted::entries_that_do_not_apply(bugs, originals);
@@ -185,9 +187,7 @@ int run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-  return run(argc, argv);
-} catch (const UsageError& error) {
+int main(int argc, char** argv) try { return run(argc, argv); } catch (const UsageError& error) {
   std::fprintf(stderr, "planted: %s\nsee: planted --help\n", error.what());
   return 2;
 } catch (const InputError& error) {

@@ -27,9 +27,7 @@ void write_file(const fs::path& path, const std::string& text) {
   if (!file.flush()) throw std::runtime_error("cannot write " + path.string());
 }
 
-void touch(const fs::path& path) {
-  fs::last_write_time(path, fs::file_time_type::clock::now());
-}
+void touch(const fs::path& path) { fs::last_write_time(path, fs::file_time_type::clock::now()); }
 
 void refresh_file(const fs::path& from, const fs::path& to) {
   const std::string text = contents(from);

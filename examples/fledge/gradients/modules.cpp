@@ -63,14 +63,14 @@ const Indices words({2, 5}, {1, 2, 3, 4, 5, 10, 9, 2, 2, 0});
 const Indices next_words({2, 5}, {2, 3, 4, 5, 6, 9, 2, 2, -1, -1});
 
 LanguageModel two_layers(Rng& rng, double dropout) {
-  const LanguageModel model({.vocabulary = 11,
-                             .context = 6,
-                             .layers = 2,
-                             .heads = 2,
-                             .width = 8,
-                             .hidden = 12,
-                             .dropout = dropout},
-                            rng);
+  LanguageModel model({.vocabulary = 11,
+                       .context = 6,
+                       .layers = 2,
+                       .heads = 2,
+                       .width = 8,
+                       .hidden = 12,
+                       .dropout = dropout},
+                      rng);
   redraw(model, rng);
   return model;
 }

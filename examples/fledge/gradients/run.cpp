@@ -8,8 +8,9 @@ Array drawn(const Input& input, Rng& rng) {
   if (input.draw == Draw::normal) return random_normal(input.shape, 0, 1, rng);
   if (input.draw == Draw::positive) return random_uniform(input.shape, 0.5, 2.5, rng);
   std::vector<double> values;
+  const Dim below_zero = input.shape.size() / 2;
   for (Dim i = 0; i < input.shape.size(); ++i)
-    values.push_back(0.25 * static_cast<double>(i - input.shape.size() / 2) + 0.125);
+    values.push_back(0.25 * static_cast<double>(i - below_zero) + 0.125);
   rng.shuffle(values);
   return {input.shape, values};
 }
