@@ -1,4 +1,3 @@
-#include <ctime>
 
 #include "engine/autograd.h"
 #include "engine/ops.h"
@@ -176,19 +175,10 @@ TEST_CASE("a deep chain with skips to any two earlier values", "[GR14]") {
   CHECK_THAT(value_of(x.grad().item()), WithinRel(slope[0] + slope[1], 1e3 * rounding));
 }
 
-TEST_CASE("time per node does not grow with the depth of a chain", "[GR13]") {
-  const auto seconds_per_node = [](int depth) {
-    const std::clock_t start = std::clock();  // of this process alone
-    const Tensor x = number(1);
-    {
-      Tensor y = x;
-      for (int i = 0; i < depth; ++i) y = -y;
-      backward(y);
-    }
-    CHECK(same_bits(x.grad(), Array({}, {depth % 2 == 0 ? 1.0 : -1.0})));
-    return static_cast<double>(std::clock() - start) / depth;
-  };
-  seconds_per_node(1000);
-  const double shallow = seconds_per_node(5000), deep = seconds_per_node(200000);
-  CHECK(deep < 20 * shallow);  // quadratic time would make it 40 times
+TEST_CASE("a chain of 200,000 nodes is passed once from end to end", "[GR13]") {
+  const Tensor x = number(1);
+  Tensor y = x;
+  for (int i = 0; i < 200000; ++i) y = -y;
+  backward(y);  // quadratic time would run into the limit that every test has
+  CHECK(same_bits(x.grad(), Array({}, {1.0})));
 }
