@@ -1,7 +1,7 @@
 // Plants every bug of the table into a copy of the sources, one at a time, and asks the checks:
 // which of them see it? A bug that none sees is a hole in the checks, and a failure here.
 //
-//   planted [SOURCES] [--work FOLDER] [--only NAME] [--jobs N] [--list]
+//   planted [SOURCES] [--work FOLDER] [--all] [--only NAME] [--jobs N] [--list]
 #include <unistd.h>
 
 #include <chrono>
@@ -24,6 +24,7 @@ constexpr const char* usage =
     "\n"
     "  planted [SOURCES] [OPTIONS]   SOURCES is the project's folder, here by default\n"
     "\n"
+    "  --all          every bug of the table, in about 25 minutes; every second one by default\n"
     "  --only NAME    the bugs whose names begin so, such as softmax\n"
     "  --jobs N       workers, each with a copy of its own; as many as there are cores by default\n"
     "  --work FOLDER  where the copies are; SOURCES/build/planted by default\n"
@@ -46,7 +47,7 @@ struct Request {
   std::filesystem::path sources = ".", folder;
   std::string only;
   unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
-  bool list = false, help = false;
+  bool all = false, list = false, help = false;
 };
 
 Request parse(int argc, char** argv) {
@@ -58,7 +59,9 @@ Request parse(int argc, char** argv) {
       if (i + 1 >= argc) throw UsageError(word + " needs a value");
       return argv[++i];
     };
-    if (word == "--list") {
+    if (word == "--all") {
+      request.all = true;
+    } else if (word == "--list") {
       request.list = true;
     } else if (word == "--help" || word == "-h") {
       request.help = true;
@@ -84,8 +87,12 @@ Request parse(int argc, char** argv) {
   return request;
 }
 
-std::vector<Bug> wanted(const std::string& only) {
-  std::vector<Bug> bugs = planted::all_bugs();
+// By default every second bug of the table: a full run takes longer than the twenty minutes allowed.
+std::vector<Bug> wanted(const std::string& only, bool all) {
+  const std::vector<Bug> table = planted::all_bugs();
+  std::vector<Bug> bugs;
+  for (std::size_t i = 0; i < table.size(); ++i)
+    if (all || !only.empty() || i % 2 == 0) bugs.push_back(table[i]);
   std::erase_if(bugs, [&](const Bug& bug) { return bug.name.rfind(only, 0) != 0; });
   if (bugs.empty()) throw UsageError("no bug has a name that begins so; see: planted --list");
   return bugs;
@@ -173,7 +180,7 @@ int run(int argc, char** argv) {
     std::fputs(usage, stdout);
     return 0;
   }
-  const std::vector<Bug> bugs = wanted(request.only);
+  const std::vector<Bug> bugs = wanted(request.only, request.all || request.list);
   if (request.list) {
     for (const Bug& bug : bugs)
       std::printf("%-38s %-28s %s\n", std::string(bug.name).c_str(), std::string(bug.file).c_str(),
