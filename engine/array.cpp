@@ -42,6 +42,7 @@ Array Array::full(const Shape& shape, Real value) {
 Real Array::at(std::initializer_list<Dim> indices) const {
   require(static_cast<int>(indices.size()) == rank(), "at", rank(), " indices for shape ", shape_,
           ": got ", indices.size());
+  const Real* numbers = data();
   Dim position = 0;
   int axis = 0;
   for (const Dim index : indices) {
@@ -49,12 +50,17 @@ Real Array::at(std::initializer_list<Dim> indices) const {
                         axis, " is outside shape ", shape_);
     position = position * shape_[axis++] + index;
   }
-  return block_[position];
+  return numbers[position];
 }
 
 Real Array::item() const {
   require(exists() && size() == 1, "item", "needs exactly one number: got shape ", shape_);
   return block_[0];
+}
+
+const Real* Array::data() const {
+  require<ValueError>(exists(), "Array", "this array was never given numbers");
+  return block_.get();
 }
 
 Real* Array::write() {
@@ -78,6 +84,7 @@ Array Array::clone() const {
 }
 
 std::string to_string(const Array& array) {
+  if (!array.exists()) return "no array";
   const Shape& shape = array.shape();
   std::string text;
   for (Dim i = 0; i < array.size(); ++i) {

@@ -34,7 +34,8 @@ class Array {
   int rank() const { return shape_.rank(); }
   Dim dim(int axis) const { return shape_.dim(axis); }
 
-  const Real* data() const { return block_.get(); }
+  /// The numbers, row by row. Throws ValueError when there is no array.
+  const Real* data() const;
   Real operator[](Dim i) const { return block_[i]; }
   /// One element by its indices. Throws ValueError outside the array.
   Real at(std::initializer_list<Dim> indices) const;

@@ -78,8 +78,8 @@ class Check {
       gradients.push_back(p.tensor.has_grad()
                               ? to_vector(p.tensor.grad())
                               : Numbers(static_cast<std::size_t>(p.tensor.size()), 0.0));
-      p.tensor.zero_grad();
     }
+    for (const NamedTensor& p : parameters_) p.tensor.zero_grad();
     return gradients;
   }
 
@@ -145,6 +145,7 @@ class Check {
             found[worst_p][worst_j].settled
                 ? "the gradient is wrong"
                 : "the differences do not settle here: a kink or a jump at this very point");
+    if (!found[worst_p][worst_j].settled) return;  // right or wrong, nobody can say
     report_.likely_cause =
         diagnose(analytic_[worst_p], numeric_[worst_p], parameters_[worst_p].tensor.shape(),
                  floor_ * options_.tolerance);

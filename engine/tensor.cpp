@@ -35,6 +35,7 @@ const Tensor& Tensor::keep_grad() const {
 void Tensor::set_grad(Array grad) const {
   require<GraphError>(needs_grad(), "set_grad",
                       "a constant has no gradient; make it a parameter()");
+  require<ValueError>(grad.exists(), "set_grad", "needs an array: got none");
   require(grad.shape() == shape(), "set_grad", "gradient of shape ", grad.shape(),
           " for a tensor of shape ", shape());
   node_->grad = std::move(grad);

@@ -10,7 +10,8 @@
 
 namespace fledge::inline FLEDGE_BUILD {
 
-/// What attention gives, and where it looked: weights (B, H, T, S), each row a distribution over keys.
+/// What attention gives, and where it looked: weights (…, H, T, S), each row a distribution over
+/// keys, or zeros where it may look nowhere.
 struct Attended {
   Tensor output, weights;
 };

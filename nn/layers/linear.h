@@ -10,7 +10,7 @@ namespace fledge::inline FLEDGE_BUILD {
 
 enum class Bias { with, without };
 
-/// y = x·W + b           x (…, in)   W (in, out)   b (out)   y (…, out)
+/// y = x·W + b           x (…, n, in)   W (in, out)   b (out)   y (…, n, out)
 ///
 /// W starts uniform in ±√(3/in), variance 1/in: a sum of `in` such terms keeps the size of x
 /// (LeCun et al. 1998, section 4.6). b starts at 0.
