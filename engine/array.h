@@ -42,8 +42,9 @@ class Array {
   /// The only element. Throws ShapeError when there is not exactly one.
   Real item() const;
 
-  /// The numbers, to be written. Throws GraphError when the block is shared: with a graph that will
-  /// need the old values in its backward pass, or with another Array.
+  /// The numbers, to be written before this Array is copied again: copies share the block. Throws
+  /// GraphError when it is shared now: with a graph that will need the old values in its backward
+  /// pass, or with another Array.
   Real* write();
   /// Whether nobody else holds the block.
   bool alone() const { return block_.use_count() == 1; }

@@ -49,13 +49,13 @@ inline Dual exp(Dual x) {
   return {y, y * x.tangent};
 }
 
-/// log' = 1/x
-inline Dual log(Dual x) { return {std::log(x.value), x.tangent / x.value}; }
+/// log' = 1/x; at 0, where the slope is infinite, a number that does not move still has slope 0
+inline Dual log(Dual x) { return {std::log(x.value), x.tangent == 0 ? 0 : x.tangent / x.value}; }
 
-/// sqrt' = 1 / (2·sqrt)
+/// sqrt' = 1 / (2·sqrt); 0 at 0 for a number that does not move, as for log
 inline Dual sqrt(Dual x) {
   const double y = std::sqrt(x.value);
-  return {y, x.tangent / (2 * y)};
+  return {y, x.tangent == 0 ? 0 : x.tangent / (2 * y)};
 }
 
 /// tanh' = 1 - tanh²

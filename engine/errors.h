@@ -40,7 +40,7 @@ inline void append(std::string& text, std::string_view part) { text += part; }
 inline void append(std::string& text, double part) {
   char digits[32];
   std::snprintf(digits, sizeof digits, "%g", part);
-  text += digits;
+  text += part == part ? digits : "nan";  // the sign of a NaN means nothing
 }
 template <class T>
 requires std::is_integral_v<T>

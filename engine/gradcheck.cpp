@@ -141,28 +141,39 @@ class Check {
     }
     any_bad = !(report_.max_error <= options_.tolerance);
     if (!any_bad) return;
-    fail_at(worst_p, worst_j, analytic_[worst_p][worst_j], numeric_[worst_p][worst_j],
-            found[worst_p][worst_j].settled
-                ? "the gradient is wrong"
-                : "the differences do not settle here: a kink or a jump at this very point");
-    if (!found[worst_p][worst_j].settled) return;  // right or wrong, nobody can say
+    const double a = analytic_[worst_p][worst_j], n = numeric_[worst_p][worst_j];
+    const Derivative& there = found[worst_p][worst_j];
+    const bool hidden = std::abs(a - n) <= there.rounding;
+    fail_at(
+        worst_p, worst_j, a, n,
+        hidden ? "rounding hides the derivative from differences: the output is too large beside "
+                 "it; leave large constants out of the function"
+        : there.settled ? "the gradient is wrong"
+                        : "the differences do not settle here: a kink, a jump or the edge of the "
+                          "domain, at or near this very point");
+    if (hidden || !there.settled) return;  // right or wrong, nobody can say
     report_.likely_cause =
         diagnose(analytic_[worst_p], numeric_[worst_p], parameters_[worst_p].tensor.shape(),
                  floor_ * options_.tolerance);
   }
 
-  // A gradient that is zero everywhere would look the same if nobody had computed it.
+  // A gradient that is zero everywhere would look the same if nobody had computed it, and a list of
+  // exceptions would hide one that is zero by mistake.
   void refuse_silent_zeros() {
     for (std::size_t p = 0; p < parameters_.size() && report_.problem.empty(); ++p) {
-      const auto silent = [&](double g) { return std::abs(g) <= options_.tolerance * floor_; };
-      const std::string& name = parameters_[p].name;
+      const auto loud = [&](double g) { return std::abs(g) > options_.tolerance * floor_; };
       const auto& zero = options_.zero_gradients;
-      if (parameters_[p].tensor.size() > 0 &&
-          std::all_of(analytic_[p].begin(), analytic_[p].end(), silent) &&
-          std::find(zero.begin(), zero.end(), name) == zero.end())
-        fail_at(p, 0, analytic_[p][0], numeric_[p][0],
-                "this check could not have failed: the gradient is zero in every element; list the "
-                "tensor in zero_gradients if mathematics says so");
+      const bool listed = std::find(zero.begin(), zero.end(), parameters_[p].name) != zero.end();
+      const auto first = std::find_if(analytic_[p].begin(), analytic_[p].end(), loud);
+      const bool silent = first == analytic_[p].end();
+      if (analytic_[p].empty() || silent == listed) continue;
+      const auto j = static_cast<std::size_t>(silent ? 0 : first - analytic_[p].begin());
+      fail_at(p, j, analytic_[p][j], numeric_[p][j],
+              silent
+                  ? "this check could not have failed: the gradient is zero in every element; list "
+                    "the tensor in zero_gradients if mathematics says so"
+                  : "the tensor is listed in zero_gradients and its gradient is not zero: take it "
+                    "off the list");
     }
   }
 
@@ -180,6 +191,16 @@ class Check {
 GradcheckReport gradcheck(const std::function<Tensor()>& f,
                           const std::vector<NamedTensor>& parameters,
                           const GradcheckOptions& options) {
+  require<ValueError>(std::isfinite(options.tolerance) && options.tolerance > 0, "gradcheck",
+                      "the tolerance must be positive and finite: got ", options.tolerance);
+  for (const NamedTensor& p : parameters)
+    require<ValueError>(p.tensor.is_parameter(), "gradcheck", "'", p.name,
+                        "' is no parameter: make it with parameter()");
+  for (const std::string& name : options.zero_gradients)
+    require<ValueError>(std::any_of(parameters.begin(), parameters.end(),
+                                    [&](const NamedTensor& p) { return p.name == name; }),
+                        "gradcheck", "zero_gradients names '", name,
+                        "', which is no parameter here");
   return Check(f, parameters, options).run();
 }
 

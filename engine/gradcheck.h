@@ -30,8 +30,8 @@ struct NamedTensor {
 };
 
 struct GradcheckOptions {
-  std::uint64_t seed = 1;  // of the random cotangent v
-  double tolerance = gradcheck_tolerance;
+  std::uint64_t seed = 1;                        // of the random cotangent v
+  double tolerance = gradcheck_tolerance;        // positive and finite
   std::vector<std::string> zero_gradients = {};  // names whose gradient is zero by mathematics
 };
 
@@ -59,8 +59,10 @@ std::string to_string(const GradcheckReport& report);
 ///
 /// A report is not ok when any error is not within the tolerance, and also when the check could not
 /// have failed: no elements, a number that is not finite, an input whose gradient is zero everywhere
-/// (unless it is listed in zero_gradients). The backward pass is also run twice, for the same bits,
-/// and with v = 0, for exact zeros.
+/// (unless it is listed in zero_gradients, and then it must be zero). The backward pass is also run
+/// twice, for the same bits, and with v = 0, for exact zeros. Gradients that the parameters had before
+/// are forgotten. Throws ValueError for a tolerance that is not positive and finite, a tensor that is
+/// no parameter, and a name in zero_gradients that no parameter has.
 GradcheckReport gradcheck(const std::function<Tensor()>& f,
                           const std::vector<NamedTensor>& parameters,
                           const GradcheckOptions& options = {});

@@ -78,6 +78,7 @@ Derivative Oracle::difference(const Tensor& parameter, Dim j, double h) const {
     result.value += term;
     result.scale += std::abs(term);
   }
+  result.rounding = 2 * std::numeric_limits<double>::epsilon() * result.size / h;
   return result;
 }
 
@@ -104,8 +105,8 @@ double Oracle::bend(const Tensor& parameter, Dim j, double h) const {
 Derivative Oracle::at(const Tensor& parameter, Dim j, double claimed) const {
   NoGrad no_grad;
   const double x = parameter.value()[j];
-  constexpr double epsilon = std::numeric_limits<double>::epsilon();
-  const double step = std::pow(epsilon, 1.0 / 7) * std::max(1.0, std::abs(x));
+  const double step =
+      std::pow(std::numeric_limits<double>::epsilon(), 1.0 / 7) * std::max(1.0, std::abs(x));
   const Derivative first = difference(parameter, j, step);
   if (std::abs(first.value - claimed) <= 0.1 * tolerance_ * first.scale) return first;
 
@@ -113,7 +114,7 @@ Derivative Oracle::at(const Tensor& parameter, Dim j, double claimed) const {
   double least_doubt = infinity;
   for (double h = 4 * step; h > step / 4096; h /= 2) {
     const Derivative fine = difference(parameter, j, h);
-    const double doubt = std::abs(fine.value - coarse.value) + 2 * epsilon * fine.size / h;
+    const double doubt = std::abs(fine.value - coarse.value) + fine.rounding;
     if (doubt < least_doubt) {
       best = fine;
       least_doubt = doubt;
@@ -122,7 +123,8 @@ Derivative Oracle::at(const Tensor& parameter, Dim j, double claimed) const {
   }
   best.settled = least_doubt <= 1e-6 * best.scale + 1e-9 * best.size;
   const double wide = bend(parameter, j, step / 1024), narrow = bend(parameter, j, step / 4096);
-  if (narrow > 0.5 * wide && narrow > 1e-3 * best.scale) best.settled = false;
+  const double noise = 4 * std::numeric_limits<double>::epsilon() * best.size / (step / 4096);
+  if (narrow > 0.5 * wide && narrow > 1e-3 * best.scale + noise) best.settled = false;
   return best;
 }
 

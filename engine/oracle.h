@@ -15,6 +15,7 @@ struct Derivative {
   double value = 0;
   double scale = 0;     // Σ_i |v_i|·|∂y_i/∂x_j|: the size of what was summed
   double size = 0;      // Σ_i |v_i·y_i|: what rounding errors are relative to (differences only)
+  double rounding = 0;  // what rounding of the y_i may have added to the value (differences only)
   bool settled = true;  // false: no step size gave an answer that the next smaller one confirmed
 };
 

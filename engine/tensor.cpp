@@ -6,10 +6,11 @@
 namespace fledge::inline FLEDGE_BUILD {
 
 const Array& Tensor::value() const {
-  const bool leaf = node_ && node_->leaf;
   require<GraphError>(exists(), "value", "this tensor was never given a value");
-  return leaf ? node_->value : value_;
+  return is_parameter() ? node_->value : value_;
 }
+
+bool Tensor::is_parameter() const { return node_ && node_->leaf; }
 
 bool Tensor::has_grad() const { return node_ && node_->grad.exists(); }
 
@@ -42,7 +43,7 @@ void Tensor::set_grad(Array grad) const {
 }
 
 Real* Tensor::write() const {
-  require<GraphError>(node_ && node_->leaf, "write",
+  require<GraphError>(is_parameter(), "write",
                       "only a parameter() may be written; values of other tensors do not change");
   return node_->value.write();
 }

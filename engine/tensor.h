@@ -38,6 +38,8 @@ class Tensor {
 
   /// Whether backward() brings a gradient here.
   bool needs_grad() const { return node_ != nullptr; }
+  /// Whether parameter() made it: a leaf, which an optimiser may move.
+  bool is_parameter() const;
   bool has_grad() const;
   /// ∂loss/∂this, summed over the backward passes since zero_grad().
   /// Throws GraphError when no backward pass has reached this tensor.
@@ -49,8 +51,9 @@ class Tensor {
   /// Replaces the gradient, of the same shape: for clipping.
   void set_grad(Array grad) const;
 
-  /// The numbers of a parameter, to be moved by an optimiser. Throws GraphError when this is no
-  /// parameter, or when a graph still needs the old numbers for its backward pass.
+  /// The numbers of a parameter, to be moved by an optimiser, at once: a graph recorded later may come
+  /// to need them. Throws GraphError when this is no parameter, or when a graph still needs the old
+  /// numbers for its backward pass.
   Real* write() const;
 
   /// The same numbers without their history.

@@ -57,9 +57,11 @@ Tensor sigmoid(const Tensor& x) {
 Tensor relu(const Tensor& x) {
   const Array X = x.value();
   return record("relu", map(X, [](Real v) { return v <= Real(0) ? Real(0) : v; }),
-                wrt(x, rule(X, [](Real v) {
-                      return v <= Real(0) ? Real(0) : v > Real(0) ? Real(1) : v;
-                    })));
+                wrt(x, [X](const Array& dy) {
+                  return zip("rule", dy, X, [](Real d, Real v) {  // not 0·dy: ∞ stays outside
+                    return v <= Real(0) ? Real(0) : v > Real(0) ? d : v;
+                  });
+                }));
 }
 
 namespace {

@@ -123,10 +123,9 @@ Dim place_of(const std::string& word, const std::string& sentence) {
   return at - words.begin();
 }
 
-// (T, T): the first layer's weights, mean of the heads.
-Tensor pattern(const LanguageModel& model, const Indices& ids) {
-  const Tensor weights = mean(model.look(ids).weights[0], {1});
-  return reshape(weights, {weights.dim(-2), weights.dim(-1)});
+// (T, T): the weights (1, H, T, T) of one sentence, mean of the heads.
+Tensor pattern(const Tensor& weights) {
+  return reshape(mean(weights, {1}), {weights.dim(-2), weights.dim(-1)});
 }
 
 }  // namespace
@@ -134,7 +133,7 @@ Tensor pattern(const LanguageModel& model, const Indices& ids) {
 std::vector<double> attention_pattern(const LanguageModel& model, const Text& text,
                                       const std::string& sentence) {
   NoGrad no_grad;
-  return to_vector(pattern(model, one_row(text, sentence)).value());
+  return to_vector(pattern(model.look(one_row(text, sentence)).weights[0]).value());
 }
 
 Watched watch(const LanguageModel& model, const Text& text, const Watch& pair) {
@@ -148,10 +147,10 @@ Watched watch(const LanguageModel& model, const Text& text, const Watch& pair) {
   const Tensor x = model.wte(ids) + slice(model.wpe.weight, 0, 0, ids.size());
   const std::vector<Tensor> qkv = split(block.attn.c_attn(block.ln_1(x)), 3, -1);  // (1, T, C) each
   const Tensor& v = qkv[2];
-  const Tensor mixed = attend(qkv[0], qkv[1], v, model.sizes.heads, causal()).output;
+  const Attended seen = attend(qkv[0], qkv[1], v, model.sizes.heads, causal());
   const Tensor cosine =
-      cosine_similarity(slice(mixed, 1, word, word + 1), slice(v, 1, looks_at, looks_at + 1));
-  return {value_of(pattern(model, ids).value().at({word, looks_at})), cosine.item()};
+      cosine_similarity(slice(seen.output, 1, word, word + 1), slice(v, 1, looks_at, looks_at + 1));
+  return {value_of(pattern(seen.weights).value().at({word, looks_at})), cosine.item()};
 }
 
 Completion complete(const LanguageModel& model, const Text& text, const std::string& prompt) {

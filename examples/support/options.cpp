@@ -151,7 +151,8 @@ void Options::refuse_option(std::string_view argument) const {
 }
 
 void Options::refuse_argument(std::string_view argument) const {
-  refuse("unexpected argument " + quoted(argument), suggestion("--" + std::string(argument)));
+  refuse("unexpected argument " + quoted(argument),
+         suggestion(argument.empty() ? "" : "--" + std::string(argument)));
 }
 
 std::string Options::suggestion(const std::string& name) const {

@@ -5,7 +5,7 @@
 
 namespace fledge::inline FLEDGE_BUILD {
 
-/// y = gelu(x·W₁ + b₁)·W₂ + b₂          x (…, C)   hidden (…, hidden)   y (…, C)
+/// h = gelu(x·W₁ + b₁),   y = h·W₂ + b₂        x (…, width)   h (…, hidden)   y (…, width)
 ///
 /// The gelu is GPT-2's (its tanh form), and so are the names.       Vaswani et al. 2017, section 3.3
 struct MLP {

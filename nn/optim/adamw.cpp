@@ -25,7 +25,9 @@ AdamW::AdamW(std::vector<Tensor> parameters, AdamWOptions adamw_options)
     : options(adamw_options),
       parameters_(std::move(parameters)),
       m_(parameters_.size()),
-      v_(parameters_.size()) {
+      v_(parameters_.size()),
+      t_(parameters_.size()) {
+  require_parameters("AdamW", parameters_);
   check(options);
 }
 
@@ -35,10 +37,6 @@ void AdamW::step() {
   require_finite("AdamW", parameters_, ", whose square overflows",
                  [toward2](Real g) { return toward2 * g * g; });
   const std::vector<Real*> numbers = writable(parameters_);
-  ++t_;
-  const double correction1 = 1 - std::pow(options.beta1, static_cast<double>(t_));
-  const double correction2 = 1 - std::pow(options.beta2, static_cast<double>(t_));
-  const Real rate = Real(options.rate / correction1), root2 = Real(std::sqrt(correction2));
   const Real decay = Real(options.rate * options.decay), eps = Real(options.eps);
 
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
@@ -48,6 +46,10 @@ void AdamW::step() {
       m_[p] = Array::zeros(g.shape());
       v_[p] = Array::zeros(g.shape());
     }
+    const auto t = static_cast<double>(++t_[p]);
+    const double correction1 = 1 - std::pow(options.beta1, t);
+    const double correction2 = 1 - std::pow(options.beta2, t);
+    const Real rate = Real(options.rate / correction1), root2 = Real(std::sqrt(correction2));
     Real* theta = numbers[p];
     Real* m = m_[p].write();
     Real* v = v_[p].write();

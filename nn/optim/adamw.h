@@ -16,11 +16,12 @@ struct AdamWOptions {
 
 /// θ ← θ·(1 − rate·decay)
 /// m ← β₁·m + (1 − β₁)·g        v ← β₂·v + (1 − β₂)·g²
-/// θ ← θ − rate·m̂ / (√v̂ + eps),   m̂ = m/(1 − β₁ᵗ),  v̂ = v/(1 − β₂ᵗ),  t = 1, 2, …
+/// θ ← θ − rate·m̂ / (√v̂ + eps),   m̂ = m/(1 − β₁ᵗ),  v̂ = v/(1 − β₂ᵗ)
+/// where t = 1, 2, … counts the gradients that this parameter has had.
 class AdamW {
  public:
-  /// Throws ValueError for a rate, eps or decay that is negative or not finite, eps = 0, or a β
-  /// outside [0, 1).
+  /// Throws ValueError for a rate, eps or decay that is negative or not finite, eps = 0, a β outside
+  /// [0, 1), a constant among the parameters, or one parameter twice.
   AdamW(std::vector<Tensor> parameters, AdamWOptions options);
 
   /// Moves every parameter that has a gradient. Throws NumericError, and moves nothing, when a
@@ -33,7 +34,7 @@ class AdamW {
  private:
   std::vector<Tensor> parameters_;
   std::vector<Array> m_, v_;
-  Dim t_ = 0;
+  std::vector<Dim> t_;
 };
 
 }  // namespace fledge::inline FLEDGE_BUILD

@@ -10,6 +10,7 @@ namespace fledge::inline FLEDGE_BUILD {
 
 double clip_gradients(const std::vector<Tensor>& parameters, double max_norm) {
   require<ValueError>(max_norm > 0, "clip_gradients", "max_norm must be positive: got ", max_norm);
+  require_parameters("clip_gradients", parameters);
   require_finite_gradients("clip_gradients", parameters);
   double squares = 0;
   for (const Tensor& p : parameters) {

@@ -9,7 +9,8 @@ namespace fledge::inline FLEDGE_BUILD {
 
 /// Scales all gradients together so that ‖g‖₂ ≤ max_norm, and returns ‖g‖₂ as it was; gradients within
 /// the norm keep their bits. The norm is summed in double: 1e30 in float does not overflow.
-/// Throws ValueError unless max_norm > 0, NumericError when the norm is not finite.
+/// Throws ValueError unless max_norm > 0, for a constant among the parameters and for one parameter
+/// twice; NumericError when the norm is not finite.
 double clip_gradients(const std::vector<Tensor>& parameters, double max_norm);
 
 }  // namespace fledge::inline FLEDGE_BUILD

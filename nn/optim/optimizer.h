@@ -1,6 +1,7 @@
 // What all optimisers share: their parameters, and steps that move everything or nothing.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "engine/errors.h"
@@ -11,6 +12,19 @@ namespace fledge::inline FLEDGE_BUILD {
 /// Forgets all gradients.
 inline void zero_grad(const std::vector<Tensor>& parameters) {
   for (const Tensor& p : parameters) p.zero_grad();
+}
+
+/// Throws ValueError for a tensor that is no parameter, which would never move, and for a parameter
+/// named twice, which would move, or count, twice.
+inline void require_parameters(const char* who, const std::vector<Tensor>& parameters) {
+  std::map<const Node*, std::size_t> places;
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    require<ValueError>(parameters[p].is_parameter(), who, "tensor ", p, " of shape ",
+                        parameters[p].shape(), " is no parameter: make it with parameter()");
+    const auto [first, is_new] = places.emplace(parameters[p].node().get(), p);
+    require<ValueError>(is_new, who, "parameters ", first->second, " and ", p,
+                        " are the same tensor: name it once");
+  }
 }
 
 /// Throws NumericError unless f(g) is finite for every number g of every gradient, naming the

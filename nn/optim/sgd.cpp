@@ -17,6 +17,7 @@ void check(const SgdOptions& options) {
 
 Sgd::Sgd(std::vector<Tensor> parameters, SgdOptions sgd_options)
     : options(sgd_options), parameters_(std::move(parameters)), velocity_(parameters_.size()) {
+  require_parameters("Sgd", parameters_);
   check(options);
 }
 

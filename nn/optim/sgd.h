@@ -13,7 +13,8 @@ struct SgdOptions {
 /// v ← momentum·v + g,   θ ← θ − rate·v           the first v is g; momentum 0 is plain descent
 class Sgd {
  public:
-  /// Throws ValueError for a rate that is negative or not finite, or a momentum outside [0, 1).
+  /// Throws ValueError for a rate that is negative or not finite, a momentum outside [0, 1), a
+  /// constant among the parameters, or one parameter twice.
   Sgd(std::vector<Tensor> parameters, SgdOptions options);
 
   /// Moves every parameter that has a gradient. Throws NumericError, and moves nothing, when a

@@ -151,6 +151,8 @@ TEST_CASE("functions at the ends of the line", "[OP18]") {
   CHECK(log(Dual(0, 1)).value == -inf);
   CHECK(log(Dual(0, 1)).tangent == inf);
   CHECK(sqrt(Dual(0, 1)).tangent == inf);
+  CHECK(log(Dual(0)).tangent == 0);  // 0/0 is not asked for
+  CHECK(sqrt(Dual(0)).tangent == 0);
   CHECK(tanh(Dual(inf, 1)).tangent == 0);
   CHECK(erf(Dual(-inf, 1)).tangent == 0);
   CHECK((Dual(1, 0) / Dual(inf, 1)).tangent == 0);

@@ -39,6 +39,9 @@ TEST_CASE("parts are words, whole numbers, numbers, shapes and arrays") {
         }) == "op: -1 7 9223372036854775807");
   CHECK(refusal<ShapeError>([] { require(false, "op", 0.5, " ", 1e-5, " ", -infinity); }) ==
         "op: 0.5 1e-05 -inf");
+  const double quiet_nan = std::numeric_limits<double>::quiet_NaN();
+  CHECK(refusal<ShapeError>([&] { require(false, "op", quiet_nan, " ", -quiet_nan); }) ==
+        "op: nan nan");
   CHECK(refusal<ShapeError>([] {
           require(false, "op", Shape{2, 3}, " and ", Shape{});
         }) == "op: (2, 3) and ()");

@@ -2,6 +2,7 @@
 // Right gradients pass, checks that could not have failed do not, and every report says what it saw.
 #include "engine/gradcheck.h"
 
+#include <cmath>
 #include <stdexcept>
 
 #include "engine/array_math.h"
@@ -10,6 +11,7 @@
 #include "engine/ops.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
+#include "tests/support/refusal.h"
 
 using namespace tests;
 
@@ -137,6 +139,13 @@ TEST_CASE("a gradient that is zero by mathematics is listed by name") {
 TEST_CASE("a listed tensor whose gradient is not zero is still compared") {
   GradcheckOptions options;
   options.zero_gradients = {"input 0"};
+  const auto alive = [](const Inputs& in) { return exp(in[0]); };
+  const GradcheckReport moving = gradcheck(alive, {uniform({2}, 1)}, options);
+  CHECK_FALSE(moving.ok);
+  CHECK(
+      moving.problem ==
+      "the tensor is listed in zero_gradients and its gradient is not zero: take it off the list");
+  CHECK(moving.index == "[0]");
   const auto cut = [](const Inputs& in) { return exp(in[0].detach()) + in[1]; };
   const GradcheckReport report = gradcheck(cut, {uniform({2}, 1), uniform({2}, 2)}, options);
   CHECK_FALSE(report.ok);
@@ -197,6 +206,37 @@ TEST_CASE("at the kink itself differences say so, and dual numbers follow the br
   CHECK(report.ok == exact);
   if (exact) return;
   CHECK(report.problem ==
-        "the differences do not settle here: a kink or a jump at this very point");
+        "the differences do not settle here: a kink, a jump or the edge of the domain, at or near "
+        "this very point");
   CHECK(report.index == "[1]");
+}
+
+TEST_CASE("a large constant hides the derivative from differences, and they say so") {
+  const auto f = [](const Inputs& in) { return in[0] * in[0] + 1e8; };
+  const GradcheckReport report = gradcheck(f, {uniform({3}, 1)});
+  CAPTURE(to_string(report));
+  CHECK(report.ok == exact);
+  if (!exact) CHECK_THAT(report.problem, StartsWith("rounding hides the derivative"));
+  // What rounding cannot explain is still called wrong.
+  const auto wrong = [](const Inputs& in) { return swish(in[0], 2) + 1e8; };
+  CHECK(gradcheck(wrong, {uniform({3}, 1)}).problem == "the gradient is wrong");
+}
+
+TEST_CASE("a check that makes no sense is refused") {
+  const Array x = uniform({2}, 1);
+  const auto f = [](const Inputs& in) { return in[0] * in[0]; };
+  for (const double bad : {0.0, -1e-8, infinity, std::nan("")}) {
+    GradcheckOptions options;
+    options.tolerance = bad;
+    CHECK_THAT(refusal<ValueError>([&] { gradcheck(f, {x}, options); }),
+               StartsWith("gradcheck: the tolerance must be positive and finite: got "));
+  }
+  GradcheckOptions options;
+  options.zero_gradients = {"input 0", "input 1"};
+  CHECK(refusal<ValueError>([&] { gradcheck(f, {x}, options); }) ==
+        "gradcheck: zero_gradients names 'input 1', which is no parameter here");
+  const Tensor constant(x), w = parameter(x.clone());
+  CHECK(refusal<ValueError>([&] {
+          gradcheck([&] { return w * constant; }, {{"c", constant}});
+        }) == "gradcheck: 'c' is no parameter: make it with parameter()");
 }

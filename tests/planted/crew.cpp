@@ -36,7 +36,8 @@ Crew::Crew(const Plan& plan, const std::map<std::string, std::string>& originals
 }
 
 fs::path Crew::log(const Worker& worker) const {
-  constexpr const char* endings[] = {"configure", "build", "gradcheck", "tests", "programs", ""};
+  constexpr const char* endings[] = {"configure", "build",    "gradcheck", "build_tests",
+                                     "tests",     "programs", ""};
   std::string name(worker.outcome.bug.name);
   if (name.empty()) name = worker.shop.source().parent_path().filename().string();
   return plan_.folder / "logs" / (name + "." + endings[static_cast<int>(worker.stage)]);
@@ -58,11 +59,16 @@ Command Crew::command(const Worker& worker) const {
               "-DFLEDGE_EXAMPLES=ON",
               "-DCMAKE_BUILD_TYPE=Release",
               "-DCMAKE_CXX_FLAGS_RELEASE=-O1"};
-    case Stage::build: {
-      Command words{
-          "cmake",    "--build",        build,    "--parallel", std::to_string(plan_.jobs_each),
-          "--target", "fledge_command", "tests64"};
-      words.insert(words.end(), programs_.begin(), programs_.end());
+    case Stage::build:
+    case Stage::build_tests: {
+      Command words{"cmake",   "--build", build, "--parallel", std::to_string(plan_.jobs_each),
+                    "--target"};
+      if (worker.stage == Stage::build) {
+        words.push_back("fledge_command");
+      } else {
+        words.push_back("tests64");
+        words.insert(words.end(), programs_.begin(), programs_.end());
+      }
       return words;
     }
     case Stage::gradcheck:
@@ -81,8 +87,14 @@ Command Crew::command(const Worker& worker) const {
 
 void Crew::begin(Worker& worker, Stage stage) {
   worker.stage = stage;
-  const bool limited = stage > Stage::build;
+  const bool limited =
+      stage == Stage::gradcheck || stage == Stage::tests || stage == Stage::programs;
   worker.child = start(command(worker), log(worker), limited ? most_seconds : 0);
+}
+
+// A bug that both oracles have seen is dead: building and running the tests would triple its time.
+bool Crew::asks_tests(const Outcome& outcome) const {
+  return plan_.full || !outcome.dual.killed() || !outcome.differences.killed();
 }
 
 // The next stage follows from what this one said; after the last, or when nothing was built, the
@@ -102,9 +114,13 @@ void Crew::judge(Worker& worker, const Ending& ending) {
       const WrongRows rows = read_rows(contents(log(worker)));
       outcome.dual = rows_verdict(ending, rows, rows.dual);
       outcome.differences = rows_verdict(ending, rows, rows.differences);
-      next = Stage::tests;
+      if (asks_tests(outcome)) next = Stage::build_tests;
       break;
     }
+    case Stage::build_tests:
+      outcome.built = ending.status == 0;
+      if (outcome.built) next = Stage::tests;
+      break;
     case Stage::tests:
     case Stage::programs:
       outcome.tests = run_verdict(ending);
@@ -164,7 +180,8 @@ bool Crew::take_bug(Worker& worker) {
   };
   const auto best = std::max_element(waiting_.begin(), waiting_.end(),
                                      [&](const Bug& a, const Bug& b) { return left(a) < left(b); });
-  worker.outcome = {*best, false, {}, {}, {}, 0};
+  worker.outcome = {};
+  worker.outcome.bug = *best;
   waiting_.erase(best);
   worker.begin = std::chrono::steady_clock::now();
   worker.shop.plant(worker.outcome.bug);

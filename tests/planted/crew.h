@@ -18,7 +18,7 @@ namespace planted {
 struct Outcome {
   Bug bug;
   bool built = false;
-  Verdict dual, differences, tests;
+  Verdict dual, differences, tests{.word = "spared", .asked = false};
   double seconds = 0;
   bool killed() const { return built && (dual.killed() || differences.killed() || tests.killed()); }
 };
@@ -27,6 +27,7 @@ struct Plan {
   std::filesystem::path sources, folder;
   std::vector<Bug> bugs;
   unsigned workers = 1, jobs_each = 1;
+  bool full = false;  // ask the tests also where both oracles have seen the bug
 };
 
 class Crew {
@@ -43,7 +44,7 @@ class Crew {
   void run(const Report& report);
 
  private:
-  enum class Stage { configure, build, gradcheck, tests, programs, done };
+  enum class Stage { configure, build, gradcheck, build_tests, tests, programs, done };
   struct Worker {
     Worker(const Plan& plan, const std::filesystem::path& folder,
            const std::map<std::string, std::string>& originals)
@@ -59,6 +60,7 @@ class Crew {
   void begin(Worker& worker, Stage stage);
   void wait(const Next& when_done);
   void judge(Worker& worker, const Ending& ending);
+  bool asks_tests(const Outcome& outcome) const;
   bool take_bug(Worker& worker);
   Command command(const Worker& worker) const;
   std::filesystem::path log(const Worker& worker) const;

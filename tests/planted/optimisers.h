@@ -7,13 +7,13 @@ namespace planted {
 
 inline constexpr Bug optimiser_bugs[] = {
     {"adamw-without-correction", "nn/optim/adamw.cpp",
-     R"(const double correction1 = 1 - std::pow(options.beta1, static_cast<double>(t_));)",
+     R"(const double correction1 = 1 - std::pow(options.beta1, t);)",
      R"(const double correction1 = 1;)", "oxiglade/mlx-rs #301: no bias correction"},
     {"adamw-correction-not-to-the-t", "nn/optim/adamw.cpp",
-     R"(const double correction2 = 1 - std::pow(options.beta2, static_cast<double>(t_));)",
+     R"(const double correction2 = 1 - std::pow(options.beta2, t);)",
      R"(const double correction2 = 1 - options.beta2;)",
      "eriklindernoren/ML-From-Scratch #35: beta is not raised to the power t"},
-    {"adamw-step-off-by-one", "nn/optim/adamw.cpp", R"(++t_;)", R"(t_ += t_ == 0 ? 2 : 1;)",
+    {"adamw-step-off-by-one", "nn/optim/adamw.cpp", R"(++t_[p])", R"(t_[p] += t_[p] == 0 ? 2 : 1)",
      "a classic slip: t starts at the wrong number"},
     {"adamw-eps-inside-root", "nn/optim/adamw.cpp", R"((sqrt(v[i]) / root2 + eps))",
      R"((sqrt(v[i] + eps) / root2))", "d2l-ai/d2l-zh #502: epsilon inside the square root"},

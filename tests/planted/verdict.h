@@ -61,7 +61,8 @@ inline WrongRows read_rows(std::string_view json) {
 /// What an oracle says, as one word of the matrix: "-" when the bug lives.
 struct Verdict {
   std::string word = "-";
-  bool killed() const { return word != "-"; }
+  bool asked = true;
+  bool killed() const { return asked && word != "-"; }
 };
 
 inline Verdict rows_verdict(const Ending& ending, const WrongRows& rows, int wrong) {

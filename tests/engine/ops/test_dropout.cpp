@@ -110,6 +110,8 @@ TEST_CASE("dropout with probability 0 is nothing at all") {
   CHECK(rng.bits() == untouched.bits());
   backward(y, counting({3, 4}));
   CHECK(same_bits(x.grad(), counting({3, 4})));
+  NoGrad no_grad;
+  CHECK_FALSE(dropout(x, 0, rng).needs_grad());
 }
 
 TEST_CASE("dropout obeys the rules of every op", "[OP04][OP05][OP07][OP14]") {

@@ -180,6 +180,8 @@ TEST_CASE("relu has slope 0 at 0 and loses no NaN", "[OP17][OP18]") {
                {most, most, 1},
                {-most, 0, 0},
                {quiet_nan, quiet_nan, quiet_nan}});
+  const Pass flooded = pass(curves[6].f, {Array({3}, {-1, 0, 1})}, Array({3}, {inf, -inf, inf}));
+  CHECK(same_bits(flooded.dx[0], Array({3}, {0, 0, inf})));
 }
 
 TEST_CASE("the two forms of gelu are two functions", "[NU07]") {

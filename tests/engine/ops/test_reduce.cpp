@@ -144,6 +144,19 @@ TEST_CASE("the mean is the sum, divided", "[NU10]") {
     CHECK(same_bits(mean(x).value(), (sum(x) / value_of(real(x.size()))).value()));
 }
 
+TEST_CASE("the mean and the maximum of a single number are results of their own", "[GR]") {
+  const Tensor x = parameter(Array({}, {3}));
+  for (const auto reduce : {&mean, &max}) {
+    const Tensor y = reduce(x, {}, false);
+    CHECK(y.item() == 3);
+    CHECK_FALSE(y.is_parameter());
+    backward(y);
+    NoGrad no_grad;
+    CHECK_FALSE(reduce(x, {}, false).needs_grad());
+  }
+  CHECK(x.grad().item() == Real(2));
+}
+
 TEST_CASE("the variance of numbers far from zero", "[NU10]") {
   const bool single = sizeof(Real) == sizeof(float);
   const double far = single ? 1e6 : 1e8;

@@ -1,6 +1,7 @@
 #include "nn/optim/optimizer.h"
 
 #include "nn/optim/adamw.h"
+#include "nn/optim/clip.h"
 #include "nn/optim/sgd.h"
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
@@ -101,6 +102,35 @@ TEST_CASE("optimisers: a parameter that gets its first gradient late takes a ste
   p[1].set_grad(counting({2}));
   sgd.step();
   CHECK(same_bits(p[1].value(), Array({2}, {0.5, 1})));  // first velocity: the gradient
+
+  // With corrections of its own the first step is rate·sign(g); with those of its elders, at the
+  // 100th step, it would be 3.1 times as long.
+  const std::vector<Tensor> q{with_gradient(counting({2}), counting({2})),
+                              parameter(Array({1}, {0}))};
+  AdamW adamw(q, {.rate = 0.5, .decay = 0});
+  for (int step = 0; step < 99; ++step) adamw.step();
+  q[1].set_grad(Array({1}, {3}));
+  adamw.step();
+  CHECK_THAT(q[1].item(), WithinRel(-0.5, 1e-6));
+}
+
+TEST_CASE("optimisers and clipping: constants, and a parameter named twice, are refused") {
+  const auto refused = [](const char* who, const auto& use) {
+    const Tensor first = parameter(counting({3})), constant(counting({2, 2}));
+    CHECK(refusal<ValueError>([&] {
+            use({first, constant});
+          }) == std::string(who) +
+                    ": tensor 1 of shape (2, 2) is no parameter: make it with parameter()");
+    CHECK(refusal<ValueError>([&] { use({first * 2.0}); }) ==
+          std::string(who) + ": tensor 0 of shape (3) is no parameter: make it with parameter()");
+    CHECK(refusal<ValueError>([&] {
+            use({parameter(counting({1})), first, first});
+          }) == std::string(who) + ": parameters 1 and 2 are the same tensor: name it once");
+  };
+  using Parameters = std::vector<Tensor>;
+  refused("Sgd", [](const Parameters& p) { Sgd(p, {}); });
+  refused("AdamW", [](const Parameters& p) { AdamW(p, {}); });
+  refused("clip_gradients", [](const Parameters& p) { clip_gradients(p, 1); });
 }
 
 TEST_CASE("optimisers: a parameter of no numbers, and no parameters", "[OPT07]") {
