@@ -1,22 +1,21 @@
 #include "engine/array.h"
 
 #include <algorithm>
-#include <new>
 
 #include "engine/errors.h"
+#include "engine/memory.h"
 
 namespace fledge::inline FLEDGE_BUILD {
 
 namespace {
 
-constexpr std::align_val_t alignment{64};  // one cache line, and the widest vector register
-
 std::shared_ptr<Real[]> new_block(Dim size) {
   const auto count = static_cast<std::size_t>(std::max<Dim>(size, 1));
   require<ValueError>(count <= std::numeric_limits<std::size_t>::max() / sizeof(Real) / 2, "Array",
                       "too many elements to hold in memory: ", size);
-  void* memory = ::operator new(count * sizeof(Real), alignment);
-  return {static_cast<Real*>(memory), [](Real* block) { ::operator delete(block, alignment); }};
+  const std::size_t bytes = count * sizeof(Real);
+  return {static_cast<Real*>(take_memory(bytes)),
+          [bytes](Real* block) { give_memory(block, bytes); }, PoolAllocator<Real>()};
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 #include "engine/array_math.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "engine/errors.h"
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/sums.h"
+#include "engine/memory.h"
 
 namespace fledge::inline FLEDGE_BUILD {
 
@@ -81,28 +81,32 @@ Array sum_over(const Array& x, std::span<const int> axes) {
   return result;
 }
 
-Array sum_to(const Array& dy, const Shape& shape) {
+Array sum_to(Array dy, const Shape& shape) {
   if (dy.shape() == shape) return dy;
   require(broadcasts_to(shape, dy.shape()), "sum_to", "gradient of shape ", dy.shape(),
           " does not come from an argument of shape ", shape);
   const int extra = dy.rank() - shape.rank();
-  std::vector<int> axes;
+  PoolVector<int> axes;
   for (int axis = 0; axis < dy.rank(); ++axis)
     if (axis < extra || shape[axis - extra] != dy.shape()[axis]) axes.push_back(axis);
   return sum_over(dy, axes).shaped(shape);
 }
 
-Array product(const Array& a, const Array& b) {
-  const Dim n = a.dim(-2), k = a.dim(-1), m = b.dim(-1);
-  const Shape lead_a = a.shape().without(-1).without(-1);
-  const Shape lead_b = b.shape().without(-1).without(-1);
+Array product(const Factor& a, const Factor& b) {
+  const Dim n = a.rows(), k = a.columns(), m = b.columns();
+  const Shape lead_a = a.array.shape().without(-1).without(-1);
+  const Shape lead_b = b.array.shape().without(-1).without(-1);
   const Shape lead = broadcast(lead_a, lead_b, "matmul");
   Array c(lead.followed_by({n, m}));
   Real* to = c.write();
 
   const Strides stride_a = strides_into(lead_a, lead);
   const Strides stride_b = strides_into(lead_b, lead);
-  for (Dim batch = 0; batch < lead.size(); ++batch) {
+  const auto matrix = [](const Factor& factor, Dim at) -> kernels::Matrix {
+    const kernels::Matrix plain{factor.array.data() + at, factor.array.dim(-1), 1};
+    return factor.transposed ? plain.transposed() : plain;
+  };
+  kernels::parallel_for(lead.size(), lead.size() * n * k * m, [&](Dim batch) {
     Dim at_a = 0, at_b = 0, rest = batch;
     for (int axis = lead.rank() - 1; axis >= 0; --axis) {
       const Dim index = rest % lead[axis];
@@ -110,8 +114,8 @@ Array product(const Array& a, const Array& b) {
       at_a += index * stride_a[static_cast<std::size_t>(axis)];
       at_b += index * stride_b[static_cast<std::size_t>(axis)];
     }
-    kernels::gemm(a.data() + at_a * n * k, b.data() + at_b * k * m, to + batch * n * m, n, k, m);
-  }
+    kernels::gemm(matrix(a, at_a * n * k), matrix(b, at_b * k * m), to + batch * n * m, m, n, k, m);
+  });
   return c;
 }
 
@@ -142,13 +146,6 @@ Array permuted(const Array& x, std::span<const int> order) {
     }
   }
   return y;
-}
-
-Array transposed(const Array& x) {
-  std::vector<int> order(static_cast<std::size_t>(x.rank()));
-  std::iota(order.begin(), order.end(), 0);
-  std::swap(order[order.size() - 2], order[order.size() - 1]);
-  return permuted(x, order);
 }
 
 std::vector<int> inverse_order(std::span<const int> order) {

@@ -6,19 +6,49 @@
 
 #include <span>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "engine/array.h"
+#include "engine/errors.h"
+#include "engine/kernels/parallel.h"
+#include "engine/kernels/vector.h"
 
 namespace fledge::inline FLEDGE_BUILD {
 
-/// y_i = f(x_i)
+namespace detail {
+
+/// Whether f is written for one number or for a vector of them; in the dual build that is the same.
+template <class F, class... Arguments>
+inline constexpr bool by_numbers = std::is_invocable_r_v<Real, F, Arguments...>;
+
+/// y_i = f(x_i)      or      y_i = f(a_i, b_i)
+template <class F, class... From>
+void transform(Dim size, F f, Real* to, const From*... from) {
+  constexpr bool numbers = by_numbers<F, From...>;
+  constexpr Dim grain = 1 << 14;  // 64 KB of floats: long enough to be worth a task
+  constexpr Dim cost = numbers ? 1 : 8;
+  kernels::parallel_ranges(size, grain, size * cost, [=](Dim begin, Dim end) {
+    if constexpr (numbers) {
+      for (Dim i = begin; i < end; ++i) to[i] = f(from[i]...);
+    } else {
+      using kernels::lanes;
+      Dim i = begin;
+      for (; i + lanes <= end; i += lanes) kernels::store(to + i, f(kernels::load(from + i)...));
+      if (i < end)
+        kernels::store_first(to + i, f(kernels::load_first(from + i, end - i)...), end - i);
+    }
+  });
+}
+
+}  // namespace detail
+
+/// y_i = f(x_i), f: Real -> Real, or Vec -> Vec for several at a time
 template <class F>
 Array map(const Array& x, F f) {
   Array y(x.shape());
-  const Real* from = x.data();
-  Real* to = y.write();
-  for (Dim i = 0; i < x.size(); ++i) to[i] = f(from[i]);
+  detail::transform(x.size(), f, y.write(), x.data());
   return y;
 }
 
@@ -41,18 +71,23 @@ class BroadcastRows {
 
 }  // namespace detail
 
+/// y_i = f(a_i, b_i) for equal shapes, f as in map.
+template <class F>
+Array zip_equal(std::string_view op, const Array& a, const Array& b, F f) {
+  require(a.shape() == b.shape(), op, "shapes differ: ", a.shape(), " and ", b.shape());
+  Array y(a.shape());
+  detail::transform(y.size(), f, y.write(), a.data(), b.data());
+  return y;
+}
+
 /// y = f(a, b) element by element, after broadcasting. Throws ShapeError naming `op`.
 template <class F>
 Array zip(std::string_view op, const Array& a, const Array& b, F f) {
-  const bool same = a.shape() == b.shape();
-  Array y(same ? a.shape() : broadcast(a.shape(), b.shape(), op));
+  if (a.shape() == b.shape()) return zip_equal(op, a, b, f);
+  Array y(broadcast(a.shape(), b.shape(), op));
   const Real* from_a = a.data();
   const Real* from_b = b.data();
   Real* to = y.write();
-  if (same) {
-    for (Dim i = 0; i < y.size(); ++i) to[i] = f(from_a[i], from_b[i]);
-    return y;
-  }
   detail::BroadcastRows walk(a.shape(), b.shape(), y.shape());
   for (Dim row = 0; row < walk.rows; ++row, walk.next(), to += walk.length) {
     const Real* row_a = from_a + walk.at_a;
@@ -93,16 +128,25 @@ Array stretched(const Array& x, const Shape& shape);
 Array sum_over(const Array& x, std::span<const int> axes);
 
 /// The transpose of broadcasting: dy summed over every axis along which `shape` was stretched.
-Array sum_to(const Array& dy, const Shape& shape);
+Array sum_to(Array dy, const Shape& shape);
+
+/// A factor of a product: an array, or its transpose over the last two axes, read where it lies.
+struct Factor {
+  Array array;
+  bool transposed = false;
+  Factor(Array a) : array(std::move(a)) {}
+  Factor(Array a, bool t) : array(std::move(a)), transposed(t) {}
+  Dim rows() const { return array.dim(transposed ? -1 : -2); }
+  Dim columns() const { return array.dim(transposed ? -2 : -1); }
+};
+
+inline Factor transposed(const Array& x) { return {x, true}; }
 
 /// C = A·B over the last two axes; leading axes broadcast.   A (…, n, k)   B (…, k, m)   C (…, n, m)
-Array product(const Array& a, const Array& b);
+Array product(const Factor& a, const Factor& b);
 
 /// The axes in another order: axis i of the result is axis order[i] of x.
 Array permuted(const Array& x, std::span<const int> order);
-
-/// The last two axes swapped.
-Array transposed(const Array& x);
 
 /// The order that undoes `order`.
 std::vector<int> inverse_order(std::span<const int> order);

@@ -33,7 +33,7 @@ Node::Node(std::string_view op_name, const Shape& value_shape)
 // Note [No recursion]: a chain of a million nodes would free itself a million calls deep. Inputs that
 // only this node holds are therefore moved to a list, and theirs in turn, before they die.
 Node::~Node() {
-  std::vector<Edge> orphans = std::move(edges);
+  PoolVector<Edge> orphans = std::move(edges);
   while (!orphans.empty()) {
     const std::shared_ptr<Node> input = std::move(orphans.back().input);
     orphans.pop_back();
@@ -43,16 +43,28 @@ Node::~Node() {
   }
 }
 
-void Node::receive(const Array& dx) {
+namespace {
+
+// sum += x
+void add_into(Array& sum, const Array& x) {
+  Real* to = sum.write();
+  detail::transform(
+      sum.size(), [](Real a, Real b) { return a + b; }, to, to, x.data());
+}
+
+}  // namespace
+
+void Node::receive(Array dx) {
   require(dx.exists(), "rule", "must return the gradient of an argument of shape ", shape,
           ": got no array");
-  Array contribution = sum_to(dx, shape);
+  Array contribution = sum_to(std::move(dx), shape);
   if (!incoming.exists()) {
     incoming = std::move(contribution);
   } else if (incoming.alone()) {
-    const Real* from = contribution.data();
-    Real* to = incoming.write();
-    for (Dim i = 0; i < incoming.size(); ++i) to[i] += from[i];
+    add_into(incoming, contribution);
+  } else if (contribution.alone()) {
+    add_into(contribution, incoming);
+    incoming = std::move(contribution);
   } else {
     incoming = incoming + contribution;
   }
@@ -66,10 +78,10 @@ Array& Node::incoming_to_add_into() {
   return incoming;
 }
 
-Tensor record(std::string_view op, Array value, std::vector<Edge> edges) {
+Tensor record(std::string_view op, Array value, PoolVector<Edge> edges) {
   std::erase_if(edges, [](const Edge& edge) { return edge.input == nullptr; });
   if (edges.empty()) return Tensor(std::move(value));
-  auto node = std::make_shared<Node>(op, value.shape());
+  auto node = std::allocate_shared<Node>(PoolAllocator<Node>(), op, value.shape());
   node->edges = std::move(edges);
   return {std::move(value), std::move(node)};
 }
@@ -131,12 +143,15 @@ class Pass {
                         "' was freed by an earlier backward(); run the forward pass again, or call "
                         "the first one with Graph::keep");
     if (node->keeps_grad) finished_.push_back({node, dy});
-    std::vector<Edge> edges = graph_ == Graph::free ? std::move(node->edges) : node->edges;
-    if (graph_ == Graph::free && !node->leaf) node->released = true;
-    for (Edge& edge : edges) {
+    PoolVector<Edge> used;  // with Graph::free the rules die with this call
+    if (graph_ == Graph::free) {
+      used = std::move(node->edges);
+      node->released = !node->leaf;
+    }
+    for (const Edge& edge : graph_ == Graph::free ? used : node->edges) {
       if (!edge.input->incoming.exists()) push(edge.input);
       try {
-        edge.pull(*edge.input, dy);
+        (*edge.pull)(*edge.input, dy);
       } catch (const ShapeError& error) {
         throw ShapeError("backward: in a rule of '" + std::string(node->op) + "': " + error.what());
       }
@@ -153,8 +168,8 @@ class Pass {
   }
 
   Graph graph_;
-  std::vector<std::shared_ptr<Node>> waiting_;
-  std::vector<Finished> finished_;
+  PoolVector<std::shared_ptr<Node>> waiting_;
+  PoolVector<Finished> finished_;
 };
 
 }  // namespace

@@ -12,22 +12,28 @@
 
 #include <concepts>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string_view>
 #include <vector>
 
 #include "engine/array.h"
+#include "engine/memory.h"
 #include "engine/tensor.h"
 
 namespace fledge::inline FLEDGE_BUILD {
 
 struct Node;
 
+/// How dy travels back to one input: runs a rule and hands in its dx.
+struct Pull : Pooled {
+  virtual ~Pull() = default;
+  virtual void operator()(Node& input, const Array& dy) const = 0;
+};
+
 /// "y depends on `input`, and this is how dy travels back to it."
 struct Edge {
-  std::shared_ptr<Node> input;                             // null: nobody wants this gradient
-  std::function<void(Node& input, const Array& dy)> pull;  // runs the rule and hands in its dx
+  std::shared_ptr<Node> input;  // null: nobody wants this gradient
+  std::unique_ptr<Pull> pull;
 };
 
 /// One step of a computation. Ids increase, so an input always has a smaller id than its users.
@@ -38,14 +44,14 @@ struct Node {
   Node& operator=(const Node&) = delete;
 
   /// Adds a contribution to the gradient that is on its way; undoes broadcasts.
-  void receive(const Array& dx);
+  void receive(Array dx);
   /// The gradient that is on its way, as zeros if nothing has come yet, to be added into.
   Array& incoming_to_add_into();
 
   std::uint64_t id;
   std::string_view op;  // a literal: names outlive every graph
   Shape shape;
-  std::vector<Edge> edges;
+  PoolVector<Edge> edges;
   Array incoming;  // ∂L/∂this, still being summed: set only while backward() runs
   Array grad;      // ∂L/∂this, finished and kept: leaves, and whoever asked with keep_grad()
   Array value;     // of a leaf only
@@ -69,13 +75,29 @@ class NoGrad {
   bool before_;
 };
 
+namespace detail {
+
+template <class F>
+struct PullBy : Pull {
+  explicit PullBy(F function) : f(std::move(function)) {}
+  void operator()(Node& input, const Array& dy) const override { f(input, dy); }
+  F f;
+};
+
+template <class F>
+Edge edge(const Tensor& x, F f) {
+  return {x.node(), std::make_unique<PullBy<F>>(std::move(f))};
+}
+
+}  // namespace detail
+
 /// "with respect to x": rule(dy) returns dx, of x's shape or of the shape x was broadcast to.
 /// If x wants no gradient the rule dies here, and with it every array it captured.
 template <class Rule>
 requires std::is_invocable_r_v<Array, Rule, const Array&> Edge wrt(const Tensor& x, Rule rule) {
   if (!x.needs_grad() || !recording()) return {};
-  return {x.node(),
-          [rule = std::move(rule)](Node& input, const Array& dy) { input.receive(rule(dy)); }};
+  return detail::edge(
+      x, [rule = std::move(rule)](Node& input, const Array& dy) { input.receive(rule(dy)); });
 }
 
 /// The same for rules that touch few elements of dx: rule(dy, dx) adds into dx, which starts at zero
@@ -83,9 +105,9 @@ requires std::is_invocable_r_v<Array, Rule, const Array&> Edge wrt(const Tensor&
 template <class Rule>
 requires std::invocable<Rule, const Array&, Real*> Edge wrt_adding(const Tensor& x, Rule rule) {
   if (!x.needs_grad() || !recording()) return {};
-  return {x.node(), [rule = std::move(rule)](Node& input, const Array& dy) {
-            rule(dy, input.incoming_to_add_into().write());
-          }};
+  return detail::edge(x, [rule = std::move(rule)](Node& input, const Array& dy) {
+    rule(dy, input.incoming_to_add_into().write());
+  });
 }
 
 /// A new tensor with this value, which remembers the edges that lead somewhere.
@@ -93,11 +115,12 @@ requires std::invocable<Rule, const Array&, Real*> Edge wrt_adding(const Tensor&
 template <std::same_as<Edge>... Edges>
 Tensor record(std::string_view op, Array value, Edges... edges) {
   if (!(... || (edges.input != nullptr))) return Tensor(std::move(value));
-  auto node = std::make_shared<Node>(op, value.shape());
+  auto node = std::allocate_shared<Node>(PoolAllocator<Node>(), op, value.shape());
+  node->edges.reserve((0 + ... + std::size_t{edges.input != nullptr}));
   ((edges.input ? node->edges.push_back(std::move(edges)) : void()), ...);
   return {std::move(value), std::move(node)};
 }
-Tensor record(std::string_view op, Array value, std::vector<Edge> edges);
+Tensor record(std::string_view op, Array value, PoolVector<Edge> edges);
 
 /// What becomes of the rules after a backward pass.
 enum class Graph {

@@ -45,6 +45,38 @@ std::vector<unsigned char> Mask::table(const Shape& scores, std::string_view op)
   return may_look;
 }
 
+bool Mask::has_spans() const {
+  return std::none_of(parts_.begin(), parts_.end(),
+                      [](const Part& part) { return std::holds_alternative<Custom>(part); });
+}
+
+PoolVector<Span> Mask::spans(const Shape& scores, std::string_view op) const {
+  check(scores, op);
+  require<ValueError>(has_spans(), op, "a custom mask has no spans");
+  const Dim queries = scores.dim(-2), keys = scores.dim(-1);
+  const bool asks_batch = std::any_of(parts_.begin(), parts_.end(), [](const Part& part) {
+    return std::holds_alternative<Padding>(part);
+  });
+  const Dim batches = asks_batch ? scores[0] : 1;
+  PoolVector<Span> spans(static_cast<std::size_t>(batches * queries), Span{0, keys});
+  std::size_t i = 0;
+  for (Dim batch = 0; batch < batches; ++batch)
+    for (Dim query = 0; query < queries; ++query, ++i)
+      for (const Part& part : parts_) {
+        const Place at{batch, query, 0, queries, keys};
+        const auto span_of = [&](const auto& kind) -> Span {
+          if constexpr (std::is_same_v<decltype(kind), const Custom&>)
+            return {0, keys};
+          else
+            return kind.span(at);
+        };
+        const Span seen = std::visit(span_of, part);
+        spans[i].begin = std::clamp(seen.begin, spans[i].begin, keys);
+        spans[i].end = std::min(spans[i].end, std::max<Dim>(seen.end, 0));
+      }
+  return spans;
+}
+
 Mask causal() { return Mask(Causal{}); }
 
 Mask padding(std::vector<Dim> lengths) {

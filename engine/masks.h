@@ -8,9 +8,13 @@
 #include <variant>
 #include <vector>
 
+#include "engine/kernels/attention.h"
+#include "engine/memory.h"
 #include "engine/shape.h"
 
 namespace fledge::inline FLEDGE_BUILD {
+
+using kernels::Span;
 
 /// One place in the scores: of batch element `batch`, in which there are `queries` × `keys` places.
 struct Place {
@@ -22,6 +26,7 @@ struct Place {
 /// the newest query sees everything.
 struct Causal {
   bool allows(const Place& at) const { return at.key <= at.query + at.keys - at.queries; }
+  Span span(const Place& at) const { return {0, at.query + at.keys - at.queries + 1}; }
 };
 
 /// Batch element b sees its first lengths[b] keys. Axis 0 of the scores is the batch.
@@ -30,6 +35,7 @@ struct Padding {
   bool allows(const Place& at) const {
     return at.key < lengths[static_cast<std::size_t>(at.batch)];
   }
+  Span span(const Place& at) const { return {0, lengths[static_cast<std::size_t>(at.batch)]}; }
 };
 
 /// Query i sees keys less than `width` away from it (aligned as Causal), on both sides.
@@ -38,6 +44,10 @@ struct Window {
   bool allows(const Place& at) const {
     const Dim gap = at.query + at.keys - at.queries - at.key;
     return gap < width && -gap < width;
+  }
+  Span span(const Place& at) const {
+    const Dim middle = at.query + at.keys - at.queries;
+    return {middle - width + 1, middle + width};
   }
 };
 
@@ -66,6 +76,12 @@ class Mask {
 
   bool allows(const Place& at) const;
   bool hides_nothing() const { return parts_.empty(); }
+
+  /// Whether each query sees one run of keys, whatever the sizes: all masks but custom ones.
+  bool has_spans() const;
+  /// The run of keys that each query sees, (batch, queries); one row for all when no part asks for the
+  /// batch. Neither end decreases from query to query. Throws as table(), ValueError for a custom mask.
+  PoolVector<Span> spans(const Shape& scores, std::string_view op) const;
 
   /// One byte a place for scores of this shape (…, queries, keys): 1 = may look. Throws ShapeError
   /// naming `op` when a part does not fit the shape.

@@ -53,6 +53,11 @@ Tensor max(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
 // -- products: ops/matmul.cpp ------------------------------------------------------------------------
 /// C = A·B over the last two axes; leading axes broadcast.   A (…, n, k)   B (…, k, m)   C (…, n, m)
 Tensor matmul(const Tensor& a, const Tensor& b);
+/// y = x·W + b in one product; the bias may be left out.   ops/linear.cpp
+/// x (…, in)   W (in, out)   b (out)   y (…, out)
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
+/// y_…j = ⟨x_…, table_j⟩: how much x is like each row.   x (…, C)   table (V, C)   y (…, V)
+Tensor inner(const Tensor& x, const Tensor& table);
 /// ⟨a, b⟩ / (‖a‖·‖b‖) along an axis, which disappears; a zero vector gives NaN.
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis = -1);
 
@@ -78,6 +83,11 @@ Tensor softmax(const Tensor& x);
 Tensor softmax(const Tensor& x, const Mask& mask);
 /// log softmax over the last axis.   y_i = x_i − log Σ_j exp(x_j)
 Tensor log_softmax(const Tensor& x);
+/// softmax(Q·Kᵀ/√D over what the mask shows)·V of every head at once.       Vaswani et al. 2017, eq. 1
+/// qkv (…, T, 3C): q, k and v side by side, in each the heads, D = C / heads   y (…, T, C)
+/// Memory grows with T, not T². What is hidden is not read; a row that may look nowhere gives zeros.
+/// Throws ValueError for a custom mask: for those, and for the weights, see nn/layers/attention.h.
+Tensor attention(const Tensor& qkv, Dim heads, const Mask& mask);
 /// S_ij = ⟨q_i, k_j⟩ where query i may look at key j, −∞ elsewhere.
 /// q (…, queries, D)   k (…, keys, D)   S (…, queries, keys)       What is hidden is not read.
 Tensor attention_scores(const Tensor& q, const Tensor& k, const Mask& mask);
@@ -91,6 +101,9 @@ Tensor attention_mix(const Tensor& weights, const Tensor& v, const Mask& mask);
 Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, double eps = 1e-5);
 /// Rows of a table.   table (V, C)   ids (…)   y (…, C).  Throws ValueError naming an id outside 0 … V − 1.
 Tensor embedding(const Tensor& table, const Indices& ids);
+/// tokens[ids] + positions[first … first + T − 1]: what a language model reads.
+/// tokens (V, C)   positions (context, C)   ids (…, T)   y (…, T, C).  Throws ValueError as above.
+Tensor embedding(const Tensor& tokens, const Tensor& positions, const Indices& ids, Dim first = 0);
 /// Mean of −log softmax(logits)[target] over the targets kept.   logits (…, V)   targets (…)   y ()
 /// Targets equal to `ignored` do not count. Throws ValueError for a target outside 0 … V − 1 or when
 /// none is left.

@@ -50,7 +50,7 @@ Real* Tensor::write() const {
 
 Tensor parameter(Array value) {
   require<ValueError>(value.exists(), "parameter", "needs an array: got none");
-  auto node = std::make_shared<Node>("parameter", value.shape());
+  auto node = std::allocate_shared<Node>(PoolAllocator<Node>(), "parameter", value.shape());
   node->leaf = node->keeps_grad = true;
   node->value = std::move(value);
   return {Array(), std::move(node)};

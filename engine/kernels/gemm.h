@@ -1,11 +1,25 @@
-// General matrix multiply on plain row-major memory.                       Next: gemm.cpp.
+// General matrix multiply on plain memory.                                       Next: gemm.cpp.
 #pragma once
 
 #include "engine/real.h"
 
 namespace fledge::inline FLEDGE_BUILD::kernels {
 
-/// C = A·B, overwriting C.   A (n, k)   B (k, m)   C (n, m)      k = 0 gives zeros.
-void gemm(const Real* a, const Real* b, Real* c, Dim n, Dim k, Dim m);
+/// A matrix as it lies in memory: element (i, j) is data[i·row + j·column].
+struct Matrix {
+  const Real* data;
+  Dim row, column;
+  Matrix transposed() const { return {data, column, row}; }
+};
+
+/// Whether a product replaces what was there or is added to it.
+enum class Into { overwrite, add };
+
+/// C = A·B, or C += A·B.   A (n, k)   B (k, m)   C (n, m), rows c_row apart     k = 0 counts as zeros
+///
+/// Every C_ij is Σ_p A_ip·B_pj over p in increasing order, in blocks that depend on k alone: a row of C
+/// depends on its row of A alone, to the bit, however many rows, columns or threads there are.
+void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
+          Into into = Into::overwrite);
 
 }  // namespace fledge::inline FLEDGE_BUILD::kernels

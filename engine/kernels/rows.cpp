@@ -1,35 +1,55 @@
 #include "engine/kernels/rows.h"
 
+#include "engine/kernels/parallel.h"
 #include "engine/kernels/sums.h"
+#include "engine/kernels/vector_math.h"
 
 namespace fledge::inline FLEDGE_BUILD::kernels {
 
 namespace {
 
-// The largest of a and b; a NaN on either side wins.
-Real larger(Real a, Real b) { return a >= b || isnan(a) ? a : b; }
+// Calls f(r) for every row, in tasks of about 16,000 numbers; `cost` is that of one number.
+template <class F>
+void for_rows(Dim rows, Dim n, Dim cost, F f) {
+  const Dim grain = 1 + (1 << 14) / (n + 1);
+  parallel_ranges(rows, grain, rows * n * cost, [&](Dim begin, Dim end) {
+    for (Dim r = begin; r < end; ++r) f(r);
+  });
+}
+
+Real largest(const Real* x, Dim n) {
+  Vec top = splat(Real(-infinity));
+  by_vectors(n, [&](Dim j, Dim count) { top = larger(top, load(x + j, count, Real(-infinity))); });
+  return fold(top, larger<Real>);
+}
 
 }  // namespace
 
 void softmax_rows(const Real* x, Real* y, Dim rows, Dim n) {
-  for (Dim r = 0; r < rows; ++r, x += n, y += n) {
-    Real top = Real(-infinity);  // subtracting it changes nothing, but exp cannot overflow
-    for (Dim j = 0; j < n; ++j) top = larger(top, x[j]);
-    Real total = Real(0);
-    for (Dim j = 0; j < n; ++j) {
-      y[j] = exp(x[j] - top);
-      total += y[j];
-    }
-    for (Dim j = 0; j < n; ++j) y[j] /= total;
-  }
+  for_rows(rows, n, 8, [=](Dim r) { softmax_row(x + r * n, y + r * n, n); });
+}
+
+Real softmax_row(const Real* x, Real* y, Dim n) {
+  const Real top = largest(x, n);  // subtracting it changes nothing, but exp cannot overflow
+  Vec sums = splat(Real(0));
+  by_vectors(n, [&](Dim j, Dim count) {
+    const Vec e = exp(load(x + j, count, Real(-infinity)) - top);
+    sums += e;
+    store(y + j, e, count);
+  });
+  const Real total = sum_of(sums);
+  for (Dim j = 0; j < n; ++j) y[j] /= total;
+  return top + log(total);
 }
 
 void softmax_rows_vjp(const Real* y, const Real* dy, Real* dx, Dim rows, Dim n) {
-  for (Dim r = 0; r < rows; ++r, y += n, dy += n, dx += n) {
-    Real mean = Real(0);  // y sums to 1, so ⟨dy, y⟩ is the y-weighted mean of dy
-    for (Dim j = 0; j < n; ++j) mean += dy[j] * y[j];
-    for (Dim j = 0; j < n; ++j) dx[j] = y[j] * (dy[j] - mean);
-  }
+  for_rows(rows, n, 2, [=](Dim r) {
+    const Real* y_r = y + r * n;
+    const Real* dy_r = dy + r * n;
+    Real* dx_r = dx + r * n;
+    const Real mean = dot(dy_r, y_r, n);  // y sums to 1, so ⟨dy, y⟩ is the y-weighted mean of dy
+    for (Dim j = 0; j < n; ++j) dx_r[j] = y_r[j] * (dy_r[j] - mean);
+  });
 }
 
 void masked_softmax_rows(const Real* x, const unsigned char* may_look, Real* y, Dim rows, Dim n) {
@@ -58,44 +78,62 @@ void masked_softmax_rows_vjp(const Real* y, const Real* dy, const unsigned char*
 }
 
 void log_softmax_rows(const Real* x, Real* y, Dim rows, Dim n) {
-  for (Dim r = 0; r < rows; ++r, x += n, y += n) {
-    Real top = Real(-infinity);
-    for (Dim j = 0; j < n; ++j) top = larger(top, x[j]);
-    Real total = Real(0);
-    for (Dim j = 0; j < n; ++j) total += exp(x[j] - top);
-    const Real log_total = log(total);
-    for (Dim j = 0; j < n; ++j) y[j] = x[j] - top - log_total;
-  }
+  for_rows(rows, n, 8, [=](Dim r) {
+    const Real* x_r = x + r * n;
+    Real* y_r = y + r * n;
+    const Real top = largest(x_r, n);
+    Vec sums = splat(Real(0));
+    by_vectors(n,
+               [&](Dim j, Dim count) { sums += exp(load(x_r + j, count, Real(-infinity)) - top); });
+    const Real log_total = log(sum_of(sums));
+    for (Dim j = 0; j < n; ++j) y_r[j] = x_r[j] - top - log_total;
+  });
 }
 
 void log_softmax_rows_vjp(const Real* y, const Real* dy, Real* dx, Dim rows, Dim n) {
-  for (Dim r = 0; r < rows; ++r, y += n, dy += n, dx += n) {
-    const Real total = sum(dy, n);
-    for (Dim j = 0; j < n; ++j) dx[j] = dy[j] - exp(y[j]) * total;
-  }
+  for_rows(rows, n, 8, [=](Dim r) {
+    const Real* y_r = y + r * n;
+    const Real* dy_r = dy + r * n;
+    Real* dx_r = dx + r * n;
+    const Real total = sum(dy_r, n);
+    by_vectors(n, [&](Dim j, Dim count) {
+      store(dx_r + j, load(dy_r + j, count) - exp(load(y_r + j, count)) * total, count);
+    });
+  });
 }
 
 // Two passes: the mean first, then the squares about it, so a large mean does not cancel digits.
-void normalise_rows(const Real* x, Real* x_hat, Real* rstd, double eps, Dim rows, Dim n) {
-  for (Dim r = 0; r < rows; ++r, x += n, x_hat += n) {
-    const Real mean = sum(x, n) / real(n);
-    for (Dim j = 0; j < n; ++j) x_hat[j] = x[j] - mean;
-    const Real rest =
-        sum(x_hat, n) / real(n);  // of rounding the mean: a constant row becomes zeros
-    for (Dim j = 0; j < n; ++j) x_hat[j] -= rest;
-    const Real variance = dot(x_hat, x_hat, n) / real(n);
-    rstd[r] = Real(1) / sqrt(variance + Real(eps));
-    for (Dim j = 0; j < n; ++j) x_hat[j] *= rstd[r];
-  }
+void layer_norm_rows(const Real* x, const Real* gain, const Real* bias, Real* x_hat, Real* rstd,
+                     Real* y, double eps, Dim rows, Dim n) {
+  for_rows(rows, n, 4, [=](Dim r) {
+    const Real* x_r = x + r * n;
+    Real* hat = x_hat + r * n;
+    Real* y_r = y + r * n;
+    const Real mean = sum(x_r, n) / real(n);
+    for (Dim j = 0; j < n; ++j) hat[j] = x_r[j] - mean;
+    const Real rest = sum(hat, n) / real(n);  // of rounding the mean: a constant row becomes zeros
+    for (Dim j = 0; j < n; ++j) hat[j] -= rest;
+    const Real variance = dot(hat, hat, n) / real(n);
+    const Real scale = Real(1) / sqrt(variance + Real(eps));
+    rstd[r] = scale;
+    for (Dim j = 0; j < n; ++j) {
+      hat[j] *= scale;
+      y_r[j] = hat[j] * gain[j] + bias[j];
+    }
+  });
 }
 
-void normalise_rows_vjp(const Real* x_hat, const Real* rstd, const Real* g, Real* dx, Dim rows,
-                        Dim n) {
-  for (Dim r = 0; r < rows; ++r, x_hat += n, g += n, dx += n) {
+void layer_norm_rows_vjp(const Real* x_hat, const Real* rstd, const Real* gain, const Real* dy,
+                         Real* dx, Dim rows, Dim n) {
+  for_rows(rows, n, 4, [=](Dim r) {
+    const Real* hat = x_hat + r * n;
+    const Real* dy_r = dy + r * n;
+    Real* g = dx + r * n;
+    for (Dim j = 0; j < n; ++j) g[j] = dy_r[j] * gain[j];
     const Real mean = sum(g, n) / real(n);
-    const Real along = dot(g, x_hat, n) / real(n);
-    for (Dim j = 0; j < n; ++j) dx[j] = rstd[r] * (g[j] - mean - x_hat[j] * along);
-  }
+    const Real along = dot(g, hat, n) / real(n);
+    for (Dim j = 0; j < n; ++j) g[j] = rstd[r] * (g[j] - mean - hat[j] * along);
+  });
 }
 
 }  // namespace fledge::inline FLEDGE_BUILD::kernels

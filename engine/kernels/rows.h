@@ -1,13 +1,16 @@
 // Kernels over rows of length n: softmax and layer norm. y may be the same memory as x.
 //
-// Each row is summed from left to right over what it may see, so its bits do not depend on other
-// rows, nor on hidden entries, nor on how many of them follow.                    Next: rows.cpp.
+// Each row is summed in an order of its own, those with a mask from left to right over what they may
+// see: the bits of a row do not depend on other rows, nor on hidden entries, nor on how many of them
+// follow.                                                                         Next: rows.cpp.
 #pragma once
 
 #include "engine/real.h"
 
 namespace fledge::inline FLEDGE_BUILD::kernels {
 
+/// y = softmax(x) of one row; returns log Σ exp(x).
+Real softmax_row(const Real* x, Real* y, Dim n);
 /// y = softmax(x)
 void softmax_rows(const Real* x, Real* y, Dim rows, Dim n);
 /// dx = y ⊙ (dy − ⟨dy, y⟩)
@@ -24,10 +27,12 @@ void log_softmax_rows(const Real* x, Real* y, Dim rows, Dim n);
 /// dx = dy − exp(y)·Σ dy
 void log_softmax_rows_vjp(const Real* y, const Real* dy, Real* dx, Dim rows, Dim n);
 
-/// x̂ = (x − mean)·rstd, rstd = 1/√(variance + eps), variance = Σ (x − mean)² / n.   x̂ (rows, n)   rstd (rows)
-void normalise_rows(const Real* x, Real* x_hat, Real* rstd, double eps, Dim rows, Dim n);
-/// dx = rstd·(g − mean(g) − x̂·mean(g ⊙ x̂))
-void normalise_rows_vjp(const Real* x_hat, const Real* rstd, const Real* g, Real* dx, Dim rows,
-                        Dim n);
+/// y = gain ⊙ x̂ + bias, x̂ = (x − mean)·rstd, rstd = 1/√(variance + eps), variance = Σ (x − mean)² / n.
+/// x, x̂, y (rows, n)   gain, bias (n)   rstd (rows)
+void layer_norm_rows(const Real* x, const Real* gain, const Real* bias, Real* x_hat, Real* rstd,
+                     Real* y, double eps, Dim rows, Dim n);
+/// dx = rstd·(g − mean(g) − x̂·mean(g ⊙ x̂)),  g = dy ⊙ gain
+void layer_norm_rows_vjp(const Real* x_hat, const Real* rstd, const Real* gain, const Real* dy,
+                         Real* dx, Dim rows, Dim n);
 
 }  // namespace fledge::inline FLEDGE_BUILD::kernels

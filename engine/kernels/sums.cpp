@@ -1,57 +1,70 @@
 #include "engine/kernels/sums.h"
 
 #include <algorithm>
-#include <vector>
+
+#include "engine/kernels/parallel.h"
+#include "engine/kernels/vector.h"
+#include "engine/memory.h"
 
 namespace fledge::inline FLEDGE_BUILD::kernels {
 
 namespace {
 
-constexpr Dim leaf = 128;  // below this a plain loop; the halving above it costs one call per 128
-constexpr Dim lanes = 8;   // partial sums that do not wait for each other
+constexpr Dim chains = 4;  // vectors of partial sums: an addition takes four cycles, and none waits
+constexpr Dim stride = chains * lanes;
+constexpr Dim leaf = 16 * stride;  // below this a plain loop: 16 additions to a partial sum
 
-// Σ term(i), i = begin … end − 1, by halves; the order depends on n alone.
+// Σ term(i, n), i = begin … end − 1, by halves; the order depends on n alone. term(i, n) is the vector
+// of n terms from i on.
 template <class Term>
 Real halved(Dim begin, Dim end, Term term) {
   if (end - begin > leaf) {
-    const Dim middle = begin + (end - begin) / 2;
+    const Dim middle = begin + (end - begin) / 2 / stride * stride;
     return halved(begin, middle, term) + halved(middle, end, term);
   }
-  Real partial[lanes] = {};
+  Vec partial[chains] = {};
   Dim i = begin;
-  for (; i + lanes <= end; i += lanes)
-    for (Dim lane = 0; lane < lanes; ++lane) partial[lane] += term(i + lane);
-  for (Dim lane = 0; i < end; ++i, ++lane) partial[lane] += term(i);
-  for (Dim width = lanes / 2; width > 0; width /= 2)
-    for (Dim lane = 0; lane < width; ++lane) partial[lane] += partial[lane + width];
-  return partial[0];
+  for (; i + stride <= end; i += stride)
+    for (Dim chain = 0; chain < chains; ++chain) partial[chain] += term(i + chain * lanes, lanes);
+  by_vectors(end - i, [&](Dim at, Dim n) { partial[at / lanes] += term(i + at, n); });
+  return sum_of((partial[0] + partial[1]) + (partial[2] + partial[3]));
 }
 
 constexpr Dim row_leaf = 16;  // one chain of additions per column: as long as a lane's in `halved`
 
-// out_i = Σ_r x[r, i] for rows begin … end − 1, by halves.
-void add_rows(const Real* x, Real* out, Dim begin, Dim end, Dim inner) {
+// out_i = Σ_r term(r, i) for rows begin … end − 1 and columns 0 … n − 1, by halves.
+template <class Term>
+void add_rows(Dim begin, Dim end, Dim n, Real* out, Term term) {
   if (end - begin > row_leaf) {
     const Dim middle = begin + (end - begin) / 2;
-    add_rows(x, out, begin, middle, inner);
-    std::vector<Real> right(static_cast<std::size_t>(inner));
-    add_rows(x, right.data(), middle, end, inner);
-    for (Dim i = 0; i < inner; ++i) out[i] += right[static_cast<std::size_t>(i)];
+    add_rows(begin, middle, n, out, term);
+    PoolVector<Real> right(static_cast<std::size_t>(n));
+    add_rows(middle, end, n, right.data(), term);
+    for (Dim i = 0; i < n; ++i) out[i] += right[static_cast<std::size_t>(i)];
     return;
   }
-  std::fill_n(out, inner, Real(0));
+  std::fill_n(out, n, Real(0));
   for (Dim r = begin; r < end; ++r)
-    for (Dim i = 0; i < inner; ++i) out[i] += x[r * inner + i];
+    for (Dim i = 0; i < n; ++i) out[i] += term(r, i);
+}
+
+// The same for many columns, several at a time in one task.
+template <class Term>
+void add_all_rows(Dim rows, Dim n, Real* out, Term term) {
+  constexpr Dim columns = 256;
+  parallel_ranges(n, columns, rows * n, [&](Dim begin, Dim end) {
+    add_rows(0, rows, end - begin, out + begin, [&](Dim r, Dim i) { return term(r, begin + i); });
+  });
 }
 
 }  // namespace
 
 Real sum(const Real* x, Dim n) {
-  return halved(0, n, [x](Dim i) { return x[i]; });
+  return halved(0, n, [x](Dim i, Dim count) { return load(x + i, count); });
 }
 
 Real dot(const Real* a, const Real* b, Dim n) {
-  return halved(0, n, [a, b](Dim i) { return a[i] * b[i]; });
+  return halved(0, n, [a, b](Dim i, Dim count) { return load(a + i, count) * load(b + i, count); });
 }
 
 void sum_columns(const Real* x, Real* out, Dim outer, Dim reduced, Dim inner) {
@@ -60,8 +73,13 @@ void sum_columns(const Real* x, Real* out, Dim outer, Dim reduced, Dim inner) {
     if (inner == 1)
       out[o] = sum(x_o, reduced);
     else
-      add_rows(x_o, out + o * inner, 0, reduced, inner);
+      add_all_rows(reduced, inner, out + o * inner,
+                   [x_o, inner](Dim r, Dim i) { return x_o[r * inner + i]; });
   }
+}
+
+void dot_columns(const Real* a, const Real* b, Real* out, Dim rows, Dim n) {
+  add_all_rows(rows, n, out, [=](Dim r, Dim i) { return a[r * n + i] * b[r * n + i]; });
 }
 
 }  // namespace fledge::inline FLEDGE_BUILD::kernels

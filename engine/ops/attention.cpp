@@ -1,8 +1,13 @@
 // The two products of attention, reading only what the mask allows:   S = Q·Kᵀ   and   Y = W·V.
 // (Vaswani et al. 2017, eq. 1, without the softmax between them; that is ops/softmax.cpp.)
+#include <cmath>
+#include <utility>
+
 #include "engine/autograd.h"
 #include "engine/errors.h"
+#include "engine/kernels/attention.h"
 #include "engine/kernels/masked.h"
+#include "engine/kernels/parallel.h"
 #include "engine/ops.h"
 
 namespace fledge::inline FLEDGE_BUILD {
@@ -54,6 +59,81 @@ Array mix_back(const Array& w, const Array& a, const Table& may_look, const Grid
 }
 
 }  // namespace
+
+namespace {
+
+// The heads of a batch, side by side: what belongs to head h begins at h·D.
+struct Heads {
+  Dim batch, heads, queries, keys, D;
+  Dim spans_step;  // between the spans of two batch elements; 0 when they are the same
+  PoolVector<Span> spans;
+
+  // Calls f(sizes, b, h) for every head of every batch element, several at once.
+  template <class F>
+  void each(F f) const {
+    const Dim work = batch * heads * queries * keys * D;
+    kernels::parallel_for(batch * heads, work, [&](Dim i) {
+      const Dim b = i / heads, h = i % heads;
+      const Real scale = Real(1 / std::sqrt(static_cast<double>(D)));
+      f(kernels::HeadSizes{queries, keys, D, scale, spans.data() + b * spans_step}, b, h);
+    });
+  }
+};
+
+Heads heads_of(const char* op, const Shape& q, const Shape& kv, Dim heads, Dim width,
+               const Mask& mask) {
+  require<ValueError>(heads > 0 && width > 0 && width % heads == 0, op, width,
+                      " channels do not split into ", heads, " equal heads");
+  const Dim queries = q.dim(-2), keys = kv.dim(-2);
+  const Dim batch = q.without(-1).without(-1).size();
+  const Dim first = q.rank() > 2 ? q[0] : 1;
+  Heads all{
+      batch, heads, queries, keys, width / heads, 0, mask.spans({first, heads, queries, keys}, op)};
+  const bool one_for_all = static_cast<Dim>(all.spans.size()) == queries;
+  if (!one_for_all) all.spans_step = queries;
+  if (!one_for_all && first != batch) {  // several leading axes: axis 0 is the batch of a mask
+    PoolVector<Span> repeated;
+    for (Dim b = 0; b < batch; ++b) {
+      const auto from = all.spans.begin() + b / (batch / first) * queries;
+      repeated.insert(repeated.end(), from, from + queries);
+    }
+    all.spans = std::move(repeated);
+  }
+  return all;
+}
+
+}  // namespace
+
+/// y = softmax(Q·Kᵀ/√D)·V per head, without a table of weights; see kernels/attention.h for the rules
+Tensor attention(const Tensor& qkv, Dim heads, const Mask& mask) {
+  require(qkv.rank() >= 2 && qkv.dim(-1) % 3 == 0, "attention",
+          "needs q, k and v side by side, (..., T, 3C): got shape ", qkv.shape());
+  const Dim C = qkv.dim(-1) / 3, T = qkv.dim(-2), step = 3 * C;
+  const Heads all = heads_of("attention", qkv.shape(), qkv.shape(), heads, C, mask);
+  const Array X = qkv.value();
+  Array y(qkv.shape().with(-1, C)), log_sums({all.batch, heads, T});
+  Real* const y_out = y.write();
+  Real* const log_sums_out = log_sums.write();
+  all.each([&](const kernels::HeadSizes& sizes, Dim b, Dim h) {
+    const Real* q = X.data() + b * T * step + h * sizes.D;
+    kernels::attention_head(sizes, {q, step}, {q + C, step}, {q + 2 * C, step},
+                            {y_out + b * T * C + h * sizes.D, C},
+                            log_sums_out + (b * all.heads + h) * T);
+  });
+  return record("attention", y, wrt(qkv, [X, y, log_sums, all, C, T, step](const Array& dy) {
+                  Array dX(X.shape());
+                  Real* const out = dX.write();
+                  all.each([&](const kernels::HeadSizes& sizes, Dim b, Dim h) {
+                    const Dim at = b * T * step + h * sizes.D, at_y = b * T * C + h * sizes.D;
+                    const Real* q = X.data() + at;
+                    kernels::attention_head_vjp(
+                        sizes, {q, step}, {q + C, step}, {q + 2 * C, step}, {y.data() + at_y, C},
+                        {dy.data() + at_y, C}, log_sums.data() + (b * all.heads + h) * T,
+                        {out + at, step}, {out + at + C, step}, {out + at + 2 * C, step});
+                  });
+                  return dX;
+                }));
+}
 
 /// S_ij = ⟨q_i, k_j⟩ where visible, −∞ elsewhere.   q (…, n, D)   k (…, m, D)   S (…, n, m)
 ///

@@ -1,6 +1,9 @@
 // The loss of guessing the next word: −log of the probability given to the right one.
+#include <algorithm>
+
 #include "engine/autograd.h"
 #include "engine/errors.h"
+#include "engine/kernels/parallel.h"
 #include "engine/kernels/rows.h"
 #include "engine/kernels/sums.h"
 #include "engine/ops.h"
@@ -26,23 +29,35 @@ Tensor cross_entropy(const Tensor& logits, const Indices& targets, std::optional
   require<ValueError>(kept > 0, "cross_entropy", "no target is left to count: ", m.count,
                       " given, all ignored");
 
-  Array log_p(logits.shape()), losses({kept});
-  kernels::log_softmax_rows(logits.value().data(), log_p.write(), m.count, m.length);
+  Array p(logits.shape()), losses({m.count});
+  const Real* x = logits.value().data();
+  Real* to = p.write();
   Real* loss = losses.write();
-  for (Dim i = 0; i < m.count; ++i)
-    if (targets[i] != ignored) *loss++ = -log_p[i * m.length + targets[i]];
+  kernels::parallel_ranges(m.count, 64, 8 * logits.size(), [&](Dim begin, Dim end) {
+    for (Dim i = begin; i < end; ++i) {
+      const Real log_sum = kernels::softmax_row(x + i * m.length, to + i * m.length, m.length);
+      loss[i] = targets[i] == ignored ? Real(0) : log_sum - x[i * m.length + targets[i]];
+    }
+  });
   const Real n = real(kept);
-  const Array y = Array::full({}, kernels::sum(losses.data(), kept) / n);
+  const Array y = Array::full({}, kernels::sum(losses.data(), m.count) / n);
 
-  return record("cross_entropy", y, wrt(logits, [log_p, targets, ignored, m, n](const Array& dy) {
-                  Array dlogits = Array::zeros(log_p.shape());
+  return record("cross_entropy", y, wrt(logits, [p, targets, ignored, m, n](const Array& dy) {
+                  Array dlogits(p.shape());
                   Real* d = dlogits.write();
-                  for (Dim i = 0; i < m.count; ++i) {
-                    if (targets[i] == ignored) continue;
-                    for (Dim j = i * m.length; j < (i + 1) * m.length; ++j)
-                      d[j] = dy[0] * exp(log_p[j]) / n;
-                    d[i * m.length + targets[i]] -= dy[0] / n;
-                  }
+                  const Real scale = dy[0] / n;
+                  kernels::parallel_ranges(m.count, 64, p.size(), [&](Dim begin, Dim end) {
+                    for (Dim i = begin; i < end; ++i) {
+                      Real* d_i = d + i * m.length;
+                      const Real* p_i = p.data() + i * m.length;
+                      if (targets[i] == ignored) {
+                        std::fill_n(d_i, m.length, Real(0));
+                        continue;
+                      }
+                      for (Dim j = 0; j < m.length; ++j) d_i[j] = scale * p_i[j];
+                      d_i[targets[i]] -= scale;
+                    }
+                  });
                   return dlogits;
                 }));
 }

@@ -3,17 +3,24 @@
 
 #include "engine/array_math.h"
 #include "engine/autograd.h"
+#include "engine/kernels/vector_math.h"
 #include "engine/ops.h"
 
 namespace fledge::inline FLEDGE_BUILD {
 
 namespace {
 
-/// dx_i = dy_i·slope(saved_i), where `saved` is x or y: whichever f' is written in.
+using kernels::splat;
+using kernels::Vec;
+
+/// dx_i = dy_i·slope(saved_i), where `saved` is x or y: whichever f' is written in. Slopes of Vec take
+/// several numbers at a time.
 template <class Slope>
 auto rule(const Array& saved, Slope slope) {
   return [saved, slope](const Array& dy) {
-    return zip("rule", dy, saved, [slope](Real d, Real s) { return d * slope(s); });
+    using Number = std::conditional_t<detail::by_numbers<Slope, Real>, Real, Vec>;
+    return zip_equal("rule", dy, saved,
+                     [slope](Number d, Number s) -> Number { return d * slope(s); });
   };
 }
 
@@ -21,14 +28,14 @@ auto rule(const Array& saved, Slope slope) {
 
 /// y = eˣ               f' = y
 Tensor exp(const Tensor& x) {
-  const Array y = map(x.value(), [](Real v) { return exp(v); });
+  const Array y = map(x.value(), [](Vec v) { return exp(v); });
   return record("exp", y, wrt(x, [y](const Array& dy) { return dy * y; }));
 }
 
 /// y = log x            f' = 1/x
 Tensor log(const Tensor& x) {
   const Array X = x.value();
-  return record("log", map(X, [](Real v) { return log(v); }),
+  return record("log", map(X, [](Vec v) { return log(v); }),
                 wrt(x, [X](const Array& dy) { return dy / X; }));
 }
 
@@ -40,15 +47,15 @@ Tensor sqrt(const Tensor& x) {
 
 /// y = tanh x           f' = 1 − y²
 Tensor tanh(const Tensor& x) {
-  const Array y = map(x.value(), [](Real v) { return tanh(v); });
+  const Array y = map(x.value(), [](Vec v) { return tanh(v); });
   return record("tanh", y, wrt(x, rule(y, [](Real v) { return Real(1) - v * v; })));
 }
 
 /// y = 1 / (1 + e⁻ˣ)    f' = y·(1 − y)            the exponent is never positive: no overflow
 Tensor sigmoid(const Tensor& x) {
-  const Array y = map(x.value(), [](Real v) {
-    const Real e = exp(v < Real(0) ? v : -v);
-    return (v < Real(0) ? e : Real(1)) / (Real(1) + e);
+  const Array y = map(x.value(), [](Vec v) {
+    const Vec e = exp(v < Real(0) ? v : -v);
+    return (v < Real(0) ? e : splat(Real(1))) / (Real(1) + e);
   });
   return record("sigmoid", y, wrt(x, rule(y, [](Real v) { return v * (Real(1) - v); })));
 }
@@ -67,10 +74,10 @@ Tensor relu(const Tensor& x) {
 namespace {
 
 // Φ(x) = ½·(1 + erf(x/√2)), the normal distribution function
-Real normal_cdf(Real x) { return Real(0.5) * (Real(1) + erf(x * Real(1 / std::numbers::sqrt2))); }
+Vec normal_cdf(Vec x) { return Real(0.5) * (Real(1) + erf(x * Real(1 / std::numbers::sqrt2))); }
 
 // φ(x) = exp(−x²/2) / √(2π), the normal density
-Real normal_density(Real x) {
+Vec normal_density(Vec x) {
   constexpr double norm = std::numbers::inv_sqrtpi / std::numbers::sqrt2;
   return Real(norm) * exp(Real(-0.5) * x * x);
 }
@@ -80,8 +87,8 @@ Real normal_density(Real x) {
 /// y = x·Φ(x)           f' = Φ(x) + x·φ(x)
 Tensor gelu(const Tensor& x) {
   const Array X = x.value();
-  return record("gelu", map(X, [](Real v) { return v * normal_cdf(v); }),
-                wrt(x, rule(X, [](Real v) { return normal_cdf(v) + v * normal_density(v); })));
+  return record("gelu", map(X, [](Vec v) { return v * normal_cdf(v); }),
+                wrt(x, rule(X, [](Vec v) { return normal_cdf(v) + v * normal_density(v); })));
 }
 
 namespace {
@@ -90,20 +97,20 @@ constexpr double gelu_scale = 0.7978845608028654;  // √(2/π)
 constexpr double gelu_cubic = 0.044715;            // Hendrycks & Gimpel 2016, section 2
 
 // t = tanh(√(2/π)·(x + 0.044715·x³))
-Real gelu_bend(Real x) { return tanh(Real(gelu_scale) * (x + Real(gelu_cubic) * x * x * x)); }
+Vec gelu_bend(Vec x) { return tanh(Real(gelu_scale) * (x + Real(gelu_cubic) * x * x * x)); }
 
 }  // namespace
 
 /// y = ½·x·(1 + t)      f' = ½·(1 + t) + ½·x·(1 − t²)·√(2/π)·(1 + 3·0.044715·x²)
 Tensor gelu_tanh(const Tensor& x) {
   const Array X = x.value();
-  return record("gelu_tanh",
-                map(X, [](Real v) { return Real(0.5) * v * (Real(1) + gelu_bend(v)); }),
-                wrt(x, rule(X, [](Real v) {
-                      const Real t = gelu_bend(v), flat = Real(1) - t * t;
-                      if (flat == Real(0)) return Real(0.5) * (Real(1) + t);  // far out: 0·∞ else
-                      const Real dt = Real(gelu_scale) * (Real(1) + Real(3 * gelu_cubic) * v * v);
-                      return Real(0.5) * (Real(1) + t) + Real(0.5) * v * flat * dt;
+  return record("gelu_tanh", map(X, [](Vec v) { return Real(0.5) * v * (Real(1) + gelu_bend(v)); }),
+                wrt(x, rule(X, [](Vec v) {
+                      const Vec t = gelu_bend(v), flat = Real(1) - t * t;
+                      const Vec dt = Real(gelu_scale) * (Real(1) + Real(3 * gelu_cubic) * v * v);
+                      const Vec bent = Real(0.5) * v * flat * dt;
+                      // far out flat is 0 and v·dt may be infinite
+                      return Real(0.5) * (Real(1) + t) + (flat == Real(0) ? splat(Real(0)) : bent);
                     })));
 }
 

@@ -7,21 +7,58 @@
 
 namespace fledge::inline FLEDGE_BUILD {
 
+namespace {
+
+void require_ids(const Tensor& table, const Indices& ids) {
+  require(table.rank() == 2, "embedding", "needs a table (V, C): got shape ", table.shape());
+  for (Dim i = 0; i < ids.size(); ++i)
+    require<ValueError>(ids[i] >= 0 && ids[i] < table.dim(0), "embedding", "id ", ids[i],
+                        " at position ", i, " is outside a table of shape ", table.shape());
+}
+
+// dtable[ids_i] += dy_i
+auto add_rows(const Indices& ids, Dim C) {
+  return [ids, C](const Array& dy, Real* dtable) {
+    for (Dim i = 0; i < ids.size(); ++i)
+      for (Dim c = 0; c < C; ++c) dtable[ids[i] * C + c] += dy[i * C + c];
+  };
+}
+
+}  // namespace
+
 /// y_i = table[ids_i]         dtable[ids_i] += dy_i, once for every time a row is looked up
 Tensor embedding(const Tensor& table, const Indices& ids) {
-  require(table.rank() == 2, "embedding", "needs a table (V, C): got shape ", table.shape());
-  const Dim V = table.dim(0), C = table.dim(1);
-  for (Dim i = 0; i < ids.size(); ++i)
-    require<ValueError>(ids[i] >= 0 && ids[i] < V, "embedding", "id ", ids[i], " at position ", i,
-                        " is outside a table of shape ", table.shape());
+  require_ids(table, ids);
+  const Dim C = table.dim(1);
   Array y(ids.shape().followed_by({C}));
   Real* to = y.write();
   for (Dim i = 0; i < ids.size(); ++i)
     std::copy_n(table.value().data() + ids[i] * C, C, to + i * C);
+  return record("embedding", y, wrt_adding(table, add_rows(ids, C)));
+}
 
-  return record("embedding", y, wrt_adding(table, [ids, C](const Array& dy, Real* dtable) {
-                  for (Dim i = 0; i < ids.size(); ++i)
-                    for (Dim c = 0; c < C; ++c) dtable[ids[i] * C + c] += dy[i * C + c];
+/// y_bt = tokens[ids_bt] + positions[first + t]
+///
+///   dtokens[ids_bt] += dy_bt         dpositions[first + t] += dy_bt
+Tensor embedding(const Tensor& tokens, const Tensor& positions, const Indices& ids, Dim first) {
+  require_ids(tokens, ids);
+  const Dim C = tokens.dim(1), T = ids.shape().dim(-1);
+  require(positions.rank() == 2 && positions.dim(1) == C, "embedding", "needs positions (context, ",
+          C, "): got shape ", positions.shape());
+  require<ValueError>(first >= 0 && first <= positions.dim(0) - T, "embedding", "positions ", first,
+                      " to ", first + T - 1, " are outside a table of shape ", positions.shape());
+  Array y(ids.shape().followed_by({C}));
+  Real* to = y.write();
+  const Real* words = tokens.value().data();
+  const Real* places = positions.value().data();
+  for (Dim i = 0; i < ids.size(); ++i)
+    for (Dim c = 0; c < C; ++c)
+      to[i * C + c] = words[ids[i] * C + c] + places[(first + i % T) * C + c];
+  return record("embedding", y, wrt_adding(tokens, add_rows(ids, C)),
+                wrt_adding(positions, [T, C, first](const Array& dy, Real* dpositions) {
+                  for (Dim i = 0; i < dy.size() / C; ++i)
+                    for (Dim c = 0; c < C; ++c)
+                      dpositions[(first + i % T) * C + c] += dy[i * C + c];
                 }));
 }
 

@@ -1,8 +1,8 @@
 // Layer normalisation over the last axis (Ba, Kiros & Hinton 2016).
-#include "engine/array_math.h"
 #include "engine/autograd.h"
 #include "engine/errors.h"
 #include "engine/kernels/rows.h"
+#include "engine/kernels/sums.h"
 #include "engine/ops.h"
 
 namespace fledge::inline FLEDGE_BUILD {
@@ -10,7 +10,7 @@ namespace fledge::inline FLEDGE_BUILD {
 /// x̂ = (x − mean)·r,  r = 1/√(variance + eps)            y = gain ⊙ x̂ + bias
 ///
 ///   with g = dy ⊙ gain:     dx = r·(g − mean(g) − x̂·mean(g ⊙ x̂))
-///   dgain = Σ_rows dy ⊙ x̂   dbias = Σ_rows dy              (the engine sums the rows)
+///   dgain = Σ_rows dy ⊙ x̂   dbias = Σ_rows dy              (the engine sums the rows of the second)
 Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, double eps) {
   require(x.rank() >= 1 && x.dim(-1) > 0, "layer_norm",
           "needs a last axis to normalise: got shape ", x.shape());
@@ -21,20 +21,26 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, doubl
   require<ValueError>(eps >= 0, "layer_norm", "eps must not be negative: got ", eps);
 
   const Rows m = rows_of(x.shape());
-  Array x_hat(x.shape()), rstd({m.count});
-  kernels::normalise_rows(x.value().data(), x_hat.write(), rstd.write(), eps, m.count, m.length);
-
+  Array x_hat(x.shape()), rstd({m.count}), y(x.shape());
   const Array G = gain.value();
-  return record("layer_norm", x_hat * G + bias.value(),
+  kernels::layer_norm_rows(x.value().data(), G.data(), bias.value().data(), x_hat.write(),
+                           rstd.write(), y.write(), eps, m.count, m.length);
+
+  return record("layer_norm", y,
                 wrt(x,
                     [x_hat, rstd, G, m](const Array& dy) {
                       Array dx(dy.shape());
-                      const Array g = dy * G;
-                      kernels::normalise_rows_vjp(x_hat.data(), rstd.data(), g.data(), dx.write(),
-                                                  m.count, m.length);
+                      kernels::layer_norm_rows_vjp(x_hat.data(), rstd.data(), G.data(), dy.data(),
+                                                   dx.write(), m.count, m.length);
                       return dx;
                     }),
-                wrt(gain, [x_hat](const Array& dy) { return dy * x_hat; }),
+                wrt(gain,
+                    [x_hat, m](const Array& dy) {
+                      Array dgain({m.length});
+                      kernels::dot_columns(dy.data(), x_hat.data(), dgain.write(), m.count,
+                                           m.length);
+                      return dgain;
+                    }),
                 wrt(bias, [](const Array& dy) { return dy; }));
 }
 

@@ -1,4 +1,6 @@
 // Sums, means and maxima over any axes.
+#include <algorithm>
+
 #include "engine/array_math.h"
 #include "engine/autograd.h"
 #include "engine/errors.h"

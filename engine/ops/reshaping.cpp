@@ -83,7 +83,7 @@ Tensor concat(const std::vector<Tensor>& parts, int axis) {
   Array y(first.with(along, total));
   const Dim stride = Around(y.shape(), along).length * Around(y.shape(), along).inner;
   Real* to = y.write();
-  std::vector<Edge> edges;
+  PoolVector<Edge> edges;
   Dim start = 0;
   for (const Tensor& part : parts) {
     const Around piece(part.shape(), along);

@@ -58,6 +58,12 @@ Attention::Attention(Dim width, Dim head_count, Rng& rng, Bias bias)
       c_attn(width, 3 * width, rng, bias),
       c_proj(width, width, rng, bias) {}
 
+Tensor Attention::operator()(const Tensor& x, const Mask& mask) const {
+  if (!mask.has_spans()) return look(x, mask).output;
+  require_features("Attention", x, c_attn);
+  return c_proj(attention(c_attn(x), heads, mask));
+}
+
 Attended Attention::look(const Tensor& x, const Mask& mask) const {
   require_features("Attention", x, c_attn);
   const std::vector<Tensor> qkv = split(c_attn(x), 3, -1);  // three of (…, T, C)

@@ -33,8 +33,9 @@ struct Attention {
 
   Attention(Dim width, Dim head_count, Rng& rng, Bias bias = Bias::with);
 
-  Tensor operator()(const Tensor& x, const Mask& mask = {}) const { return look(x, mask).output; }
-  /// The same, with the weights.
+  /// In one op that keeps no weights (ops.h, attention), but for custom masks.
+  Tensor operator()(const Tensor& x, const Mask& mask = {}) const;
+  /// The same step by step, with the weights: the five lines of attend().
   Attended look(const Tensor& x, const Mask& mask = {}) const;
 
   void visit(auto&& f) const {

@@ -25,14 +25,13 @@ struct Block {
         dropout(dropout_p) {}
 
   Tensor operator()(const Tensor& x, const Mask& mask = {}, Mode mode = Mode::evaluation()) const {
-    return look(x, mask, mode).output;
+    return think(x, attn(ln_1(x), mask), mode);
   }
 
   /// The same, with the weights of its attention.
   Attended look(const Tensor& x, const Mask& mask = {}, Mode mode = Mode::evaluation()) const {
     const auto [attended, weights] = attn.look(ln_1(x), mask);
-    const Tensor seen = x + dropout(attended, mode);
-    return {seen + dropout(mlp(ln_2(seen)), mode), weights};
+    return {think(x, attended, mode), weights};
   }
 
   void visit(auto&& f) const {
@@ -40,6 +39,12 @@ struct Block {
     f("attn", attn);
     f("ln_2", ln_2);
     f("mlp", mlp);
+  }
+
+ private:
+  Tensor think(const Tensor& x, const Tensor& attended, Mode mode) const {
+    const Tensor seen = x + dropout(attended, mode);
+    return seen + dropout(mlp(ln_2(seen)), mode);
   }
 };
 

@@ -28,8 +28,7 @@ struct Linear {
   Tensor operator()(const Tensor& x) const {
     require(x.rank() >= 2 && x.dim(-1) == weight.dim(0), "Linear", "expects (..., n, ",
             weight.dim(0), ") for a weight of shape ", weight.shape(), ": got shape ", x.shape());
-    const Tensor y = matmul(x, weight);
-    return bias.exists() ? y + bias : y;
+    return linear(x, weight, bias);
   }
 
   void visit(auto&& f) const {

@@ -1,7 +1,6 @@
 #include "nn/models/language_model.h"
 
 #include <cmath>
-#include <numeric>
 
 namespace fledge::inline FLEDGE_BUILD {
 
@@ -48,23 +47,31 @@ LanguageModel::LanguageModel(const LanguageModelSizes& model_sizes, Rng& rng)
   }
 }
 
-LanguageModel::Looked LanguageModel::look(const Indices& ids, Mode mode) const {
+Tensor LanguageModel::read(const Indices& ids, Mode mode) const {
   require(ids.shape().rank() == 2, "LanguageModel", "expects ids (batch, time): got shape ",
           ids.shape());
-  const Dim T = ids.shape()[1];
-  require(T <= sizes.context, "LanguageModel", "looks at no more than ", sizes.context,
+  require(ids.shape()[1] <= sizes.context, "LanguageModel", "looks at no more than ", sizes.context,
           " words: got ids of shape ", ids.shape());
-  std::vector<Dim> places(static_cast<std::size_t>(T));
-  std::iota(places.begin(), places.end(), Dim{0});
+  return dropout(embedding(wte.weight, wpe.weight, ids), mode);
+}
 
+Tensor LanguageModel::guess(const Tensor& x) const { return inner(ln_f(x), wte.weight); }
+
+Tensor LanguageModel::operator()(const Indices& ids, Mode mode) const {
+  Tensor x = read(ids, mode);
+  for (const Block& block : h) x = block(x, causal(), mode);
+  return guess(x);
+}
+
+LanguageModel::Looked LanguageModel::look(const Indices& ids, Mode mode) const {
   Looked result;
-  Tensor x = dropout(wte(ids) + wpe(Indices({T}, places)), mode);  // (B, T, C)
+  Tensor x = read(ids, mode);
   for (const Block& block : h) {
     const auto [seen, weights] = block.look(x, causal(), mode);
     x = seen;
     result.weights.push_back(weights);
   }
-  result.logits = matmul(ln_f(x), transpose(wte.weight));  // (B, T, V)
+  result.logits = guess(x);
   return result;
 }
 

@@ -32,9 +32,7 @@ struct LanguageModel {
 
   LanguageModel(const LanguageModelSizes& model_sizes, Rng& rng);
 
-  Tensor operator()(const Indices& ids, Mode mode = Mode::evaluation()) const {
-    return look(ids, mode).logits;
-  }
+  Tensor operator()(const Indices& ids, Mode mode = Mode::evaluation()) const;
 
   struct Looked {
     Tensor logits;
@@ -49,6 +47,10 @@ struct LanguageModel {
     f("h", h);
     f("ln_f", ln_f);
   }
+
+ private:
+  Tensor read(const Indices& ids, Mode mode) const;  // (B, T, C)
+  Tensor guess(const Tensor& x) const;               // (B, T, V)
 };
 
 }  // namespace fledge::inline FLEDGE_BUILD

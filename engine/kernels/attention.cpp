@@ -1,0 +1,222 @@
+#include "engine/kernels/attention.h"
+
+#include <algorithm>
+
+#include "engine/kernels/sums.h"
+#include "engine/kernels/tiles.h"
+#include "engine/kernels/vector_math.h"
+#include "engine/memory.h"
+
+namespace fledge::inline FLEDGE_BUILD::kernels {
+
+namespace {
+
+// Queries at a time: eight tiles, so that a panel of keys is read once for all of them.
+constexpr Dim block = 8 * tile_rows;
+
+Matrix matrix(HeadRows x) { return {x.data, x.step, 1}; }
+
+// A matrix (k, m) in panels, to be the right factor of many products.
+class Panels {
+ public:
+  Panels(const Matrix& b, Dim k, Dim m)
+      : k_(k), m_(m), numbers_(static_cast<std::size_t>(panels_size(k, m))) {
+    pack(b, k);
+  }
+  /// Another matrix of at most as many rows.
+  void pack(const Matrix& b, Dim k) {
+    k_ = k;
+    pack_panels(b, k, m_, numbers_.data());
+  }
+
+  // c_ij (+)= Σ_p a_ip·b_pj for p = from.begin … from.end − 1, `rows` rows and the columns of the
+  // panels that hold `columns`. a points at p = from.begin.
+  void multiply_by(Dim rows, const Real* a, Dim a_row, Dim a_step, Span from, Span columns, Real* c,
+                   Dim c_row, bool add) const {
+    for (Dim j = columns.begin / tile_columns * tile_columns; j < columns.end; j += tile_columns)
+      for (Dim i = 0; i < rows; i += tile_rows)
+        multiply<false>(
+            std::min(tile_rows, rows - i),
+            {a + i * a_row, a_row, a_step, numbers_.data() + j * k_ + from.begin * tile_columns,
+             tile_columns, from.end - from.begin, c + i * c_row + j, c_row,
+             std::min(tile_columns, m_ - j), add});
+  }
+
+ private:
+  Dim k_, m_;
+  PoolVector<Real> numbers_;
+};
+
+// Rows of numbers for one block of queries, a cache line longer than the keys: were a row a power of
+// two long, a column would fall into one set of the cache.
+class Block {
+ public:
+  explicit Block(Dim keys)
+      : step((keys + tile_columns) / tile_columns * tile_columns +
+             64 / static_cast<Dim>(sizeof(Real))),
+        numbers_(static_cast<std::size_t>(block * step)) {}
+  Real* row(Dim i) { return numbers_.data() + i * step; }
+  const Dim step;
+
+ private:
+  PoolVector<Real> numbers_;
+};
+
+// The queries first … first + rows − 1, and the keys that any of them sees.
+struct Queries {
+  Dim first, rows;
+  Span seen;
+  const Span* spans;
+
+  Queries(const HeadSizes& sizes, Dim begin)
+      : first(begin),
+        rows(std::min(block, sizes.queries - begin)),
+        seen{sizes.spans[begin].begin, sizes.spans[begin + rows - 1].end},
+        spans(sizes.spans + begin) {
+    seen.end = std::max(seen.begin, seen.end);
+  }
+};
+
+void score(const HeadSizes& sizes, const Queries& at, HeadRows q, const Panels& keys,
+           Block& scores) {
+  keys.multiply_by(at.rows, q.data + at.first * q.step, q.step, 1, {0, sizes.D}, at.seen,
+                   scores.row(0), scores.step, false);
+}
+
+// x becomes f(x) over the keys a query sees, 0 over the others of its block.
+template <class F>
+void over_seen(const Queries& at, Dim i, Real* row, F f) {
+  const Span seen = at.spans[i];
+  if (seen.begin >= seen.end) return std::fill(row + at.seen.begin, row + at.seen.end, Real(0));
+  std::fill(row + at.seen.begin, row + seen.begin, Real(0));
+  by_vectors(seen.end - seen.begin, [&](Dim j, Dim n) {
+    Real* const x = row + seen.begin + j;
+    store(x, f(load(x, n, Real(-infinity)), seen.begin + j, n), n);
+  });
+  std::fill(row + seen.end, row + at.seen.end, Real(0));
+}
+
+// c_i = Σ_j w_ij·b_j over the keys that i sees, in increasing order. The keys that all rows of a tile
+// see go through the tile, the others row by row.
+void mix(const HeadSizes& sizes, const Queries& at, Block& weights, const Panels& b,
+         HeadRowsOut c) {
+  for (Dim i0 = 0; i0 < at.rows; i0 += tile_rows) {
+    const Dim rows = std::min(tile_rows, at.rows - i0);
+    const Span common{at.spans[i0 + rows - 1].begin, at.spans[i0].end};
+    const auto add = [&](Dim i, Dim count, Span keys, bool first) {
+      if (keys.begin >= keys.end && !first) return;
+      keys.end = std::max(keys.begin, keys.end);
+      b.multiply_by(count, weights.row(i) + keys.begin, weights.step, 1, keys, {0, sizes.D},
+                    c.data + (at.first + i) * c.step, c.step, !first);
+    };
+    if (common.begin >= common.end) {
+      for (Dim i = i0; i < i0 + rows; ++i) add(i, 1, at.spans[i], true);
+      continue;
+    }
+    const bool same_begin = at.spans[i0].begin == common.begin;
+    if (!same_begin)
+      for (Dim i = i0; i < i0 + rows; ++i) add(i, 1, {at.spans[i].begin, common.begin}, true);
+    add(i0, rows, common, same_begin);
+    for (Dim i = i0; i < i0 + rows; ++i) add(i, 1, {common.end, at.spans[i].end}, false);
+  }
+}
+
+// c_j += Σ_i w_ij·b_i over the queries of a block that see j, in increasing order; b holds the rows of
+// the block. The queries that see all keys of a tile go through the tile, the others key by key.
+void mix_back(const HeadSizes& sizes, const Queries& at, Block& weights, const Panels& b,
+              HeadRowsOut c) {
+  for (Dim j0 = at.seen.begin; j0 < at.seen.end; j0 += tile_rows) {
+    const Dim rows = std::min(tile_rows, at.seen.end - j0);
+    const auto sees_all = [&](Dim i) {
+      return at.spans[i].begin <= j0 && at.spans[i].end >= j0 + rows;
+    };
+    Dim begin = 0;
+    while (begin < at.rows && !sees_all(begin)) ++begin;
+    Dim end =
+        begin < at.rows && sees_all(at.rows - 1) ? at.rows : begin;  // who sees all: neighbours
+    while (end < at.rows && sees_all(end)) ++end;
+    const auto one_by_one = [&](Dim from, Dim to) {
+      for (Dim i = from; i < to; ++i) {
+        const Dim first = std::max(j0, at.spans[i].begin);
+        const Dim last = std::min(j0 + rows, at.spans[i].end);
+        if (first < last)
+          b.multiply_by(last - first, weights.row(i) + first, 1, 1, {i, i + 1}, {0, sizes.D},
+                        c.data + first * c.step, c.step, true);
+      }
+    };
+    one_by_one(0, begin);
+    if (begin < end)
+      b.multiply_by(rows, weights.row(begin) + j0, 1, weights.step, {begin, end}, {0, sizes.D},
+                    c.data + j0 * c.step, c.step, true);
+    one_by_one(end, at.rows);
+  }
+}
+
+void set_zero(HeadRowsOut x, Dim rows, Dim D) {
+  for (Dim i = 0; i < rows; ++i) std::fill_n(x.data + i * x.step, D, Real(0));
+}
+
+}  // namespace
+
+void attention_head(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, HeadRowsOut y,
+                    Real* log_sums) {
+  const Panels keys(matrix(k).transposed(), sizes.D, sizes.keys);
+  const Panels values(matrix(v), sizes.keys, sizes.D);
+  Block weights(sizes.keys);
+  for (Dim first = 0; first < sizes.queries; first += block) {
+    const Queries at(sizes, first);
+    score(sizes, at, q, keys, weights);
+    for (Dim i = 0; i < at.rows; ++i) {
+      Vec top = splat(Real(-infinity)), total = splat(Real(0));
+      Real* const row = weights.row(i);
+      over_seen(at, i, row, [&](Vec s, Dim, Dim) {
+        s *= sizes.scale;
+        top = larger(top, s);
+        return s;
+      });
+      const Real most = fold(top, larger<Real>);
+      over_seen(at, i, row, [&](Vec s, Dim, Dim) {
+        const Vec e = exp(s - most);
+        total += e;
+        return e;
+      });
+      const Real sum = sum_of(total);
+      over_seen(at, i, row, [&](Vec e, Dim, Dim) { return e / sum; });
+      log_sums[first + i] = most + log(sum);
+    }
+    mix(sizes, at, weights, values, y);
+  }
+}
+
+void attention_head_vjp(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, HeadRows y,
+                        HeadRows dy, const Real* log_sums, HeadRowsOut dq, HeadRowsOut dk,
+                        HeadRowsOut dv) {
+  const Dim D = sizes.D;
+  const Panels keys(matrix(k).transposed(), D, sizes.keys), keys_back(matrix(k), sizes.keys, D);
+  const Panels values(matrix(v).transposed(), D, sizes.keys);
+  const Dim most_rows = std::min(block, sizes.queries);
+  Panels queries(matrix(q), most_rows, D), cotangents(matrix(dy), most_rows, D);
+  Block weights(sizes.keys), slopes(sizes.keys);
+  set_zero(dk, sizes.keys, D);
+  set_zero(dv, sizes.keys, D);
+  for (Dim first = 0; first < sizes.queries; first += block) {
+    const Queries at(sizes, first);
+    score(sizes, at, q, keys, weights);
+    score(sizes, at, dy, values, slopes);  // dp
+    for (Dim i = 0; i < at.rows; ++i) {
+      const Real log_sum = log_sums[first + i];
+      Real* const p = weights.row(i);
+      over_seen(at, i, p, [&](Vec s, Dim, Dim) { return exp(s * sizes.scale - log_sum); });
+      const Real mean = dot(dy.data + (first + i) * dy.step, y.data + (first + i) * y.step, D);
+      over_seen(at, i, slopes.row(i),
+                [&](Vec dp, Dim j, Dim n) { return load(p + j, n) * (dp - mean) * sizes.scale; });
+    }
+    mix(sizes, at, slopes, keys_back, dq);
+    queries.pack({q.data + first * q.step, q.step, 1}, at.rows);
+    cotangents.pack({dy.data + first * dy.step, dy.step, 1}, at.rows);
+    mix_back(sizes, at, slopes, queries, dk);
+    mix_back(sizes, at, weights, cotangents, dv);
+  }
+}
+
+}  // namespace fledge::inline FLEDGE_BUILD::kernels

@@ -1,0 +1,44 @@
+// Attention of one head, forward and backward, without its table of weights in memory.
+//
+// Key idea: a block of queries at a time; its scores live in a buffer as long as the keys, never as
+// large as queries × keys. Backward makes the weights again from the log-sum of each row (Dao et al.
+// 2022). What a query may not see is not read into any sum.                    Next: attention.cpp.
+#pragma once
+
+#include "engine/real.h"
+
+namespace fledge::inline FLEDGE_BUILD::kernels {
+
+/// The keys begin … end − 1.
+struct Span {
+  Dim begin, end;
+};
+
+/// Vectors of size D, one a row, rows `step` apart: the part of a head in a table of all heads.
+struct HeadRows {
+  const Real* data;
+  Dim step;
+};
+struct HeadRowsOut {
+  Real* data;
+  Dim step;
+};
+
+struct HeadSizes {
+  Dim queries, keys, D;
+  Real scale;         // of the scores: 1/√D
+  const Span* spans;  // of each query; both ends never decrease
+};
+
+/// y_i = Σ_j p_ij·v_j,  p_ij = exp(scale·⟨q_i, k_j⟩ − log_sum_i) over the keys that i sees; zeros for a
+/// query that sees none.    y (queries, D)   log_sums (queries)
+void attention_head(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, HeadRowsOut y,
+                    Real* log_sums);
+
+/// dp_ij = ⟨dy_i, v_j⟩    ds_ij = scale·p_ij·(dp_ij − ⟨dy_i, y_i⟩)
+/// dq_i = Σ_j ds_ij·k_j   dk_j = Σ_i ds_ij·q_i   dv_j = Σ_i p_ij·dy_i          written, not added
+void attention_head_vjp(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, HeadRows y,
+                        HeadRows dy, const Real* log_sums, HeadRowsOut dq, HeadRowsOut dk,
+                        HeadRowsOut dv);
+
+}  // namespace fledge::inline FLEDGE_BUILD::kernels

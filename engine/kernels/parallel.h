@@ -1,0 +1,53 @@
+// One pool of threads for everything, started when it is first needed.            Next: parallel.cpp.
+//
+// Not here: results that depend on threads. Key idea: work is cut into tasks by its size alone; which
+// thread takes a task changes when it is done, never what it computes.
+#pragma once
+
+#include "engine/real.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+/// How many threads large work is spread over: what set_threads() said, else FLEDGE_THREADS, else the
+/// number of processors. Throws ValueError when FLEDGE_THREADS is no number from 1 to 256.
+int threads();
+
+/// Takes effect at once. Throws ValueError outside 1 … 256.
+void set_threads(int count);
+
+namespace kernels {
+
+namespace detail {
+
+using Task = void (*)(const void* context, Dim index);
+void run_tasks(Dim count, Task task, const void* context);
+
+}  // namespace detail
+
+/// Work below this many elementary operations stays on the calling thread: waking another costs about
+/// as much as 2 µs of work.
+inline constexpr Dim serial_work = 1 << 16;
+
+/// Calls task(0) … task(count − 1), each once, on several threads when `work`, the elementary
+/// operations of all together, is large enough; returns when all are done. An exception of a task
+/// reaches the caller: of several, that of the lowest index.
+template <class F>
+void parallel_for(Dim count, Dim work, const F& task) {
+  if (count <= 1 || work < serial_work) {
+    for (Dim i = 0; i < count; ++i) task(i);
+    return;
+  }
+  detail::run_tasks(
+      count, [](const void* f, Dim index) { (*static_cast<const F*>(f))(index); }, &task);
+}
+
+/// The same for ranges of at most `grain` numbers: task(begin, end).
+template <class F>
+void parallel_ranges(Dim size, Dim grain, Dim work, const F& task) {
+  parallel_for((size + grain - 1) / grain, work,
+               [&](Dim i) { task(i * grain, (i + 1) * grain < size ? (i + 1) * grain : size); });
+}
+
+}  // namespace kernels
+
+}  // namespace fledge::inline FLEDGE_BUILD

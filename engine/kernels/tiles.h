@@ -1,0 +1,108 @@
+// Tiles: the innermost loop of every product, and how its operands are laid out.
+//
+// Not here: blocks and threads (gemm.cpp, attention.cpp). A number of C is the sum over p in increasing
+// order, one fused multiply-add after the other, from 0 or from what was there: cutting a sum in two
+// changes no bit, and the last rows and columns are computed as all others are.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/kernels/gemm.h"
+#include "engine/kernels/vector.h"
+
+namespace fledge::inline FLEDGE_BUILD::kernels {
+
+// Note [Tiles]: a tile of C, `tile_rows` rows by two vectors, stays in registers while p runs over a
+// block of k; with one register for a number of A and two for a row of B it fills the register file.
+// Per step it loads tile_rows + 2 times and multiplies tile_rows · 2 times, so the multiplier is what
+// it waits for. (Goto & van de Geijn 2008.)
+constexpr Dim tile_rows = vector_registers == 32 ? 14 : 6;
+constexpr Dim tile_columns = 2 * lanes;
+
+struct Tile {
+  const Real* a;
+  Dim a_row, a_step;  // from row to row, from p to p + 1
+  const Real* b;
+  Dim b_step;
+  Dim k;
+  Real* c;
+  Dim c_row, columns;
+  bool add;
+};
+
+// Vector j of a row of C of which `columns` numbers are there.
+inline Vec load_columns(const Real* c, Dim j, Dim columns) {
+  const Dim n = columns - j * lanes;
+  return n >= lanes ? load(c + j * lanes) : n > 0 ? load_first(c + j * lanes, n) : splat(Real(0));
+}
+inline void store_columns(Real* c, Dim j, Dim columns, Vec v) {
+  const Dim n = columns - j * lanes;
+  if (n >= lanes)
+    store(c + j * lanes, v);
+  else if (n > 0)
+    store_first(c + j * lanes, v, n);
+}
+
+// c_rj (+)= Σ_p a_rp·b_pj for `rows` rows and up to two vectors of columns. With both operands packed
+// the steps are constants, and the addresses cost nothing.
+template <int rows, bool packed>
+void multiply(const Tile& t) {
+  Vec sum[rows][2];
+  for (int r = 0; r < rows; ++r)
+    for (int j = 0; j < 2; ++j)
+      sum[r][j] = t.add ? load_columns(t.c + r * t.c_row, j, t.columns) : splat(Real(0));
+  const Real* a = t.a;
+  const Real* b = t.b;
+  const Dim a_row = packed ? 1 : t.a_row, a_step = packed ? tile_rows : t.a_step;
+  const Dim b_step = packed ? tile_columns : t.b_step;
+  for (Dim p = 0; p < t.k; ++p, a += a_step, b += b_step) {
+    const Vec b0 = load(b), b1 = load(b + lanes);
+    for (int r = 0; r < rows; ++r) {
+      const Vec x = splat(a[r * a_row]);
+      sum[r][0] += x * b0;
+      sum[r][1] += x * b1;
+    }
+  }
+  for (int r = 0; r < rows; ++r)
+    for (int j = 0; j < 2; ++j) store_columns(t.c + r * t.c_row, j, t.columns, sum[r][j]);
+}
+
+// The last rows of a matrix need a tile of their own height.
+template <bool packed, int... heights>
+void multiply(Dim rows, const Tile& tile, std::integer_sequence<int, heights...>) {
+  constexpr void (*by_height[])(const Tile&) = {multiply<heights + 1, packed>...};
+  by_height[rows - 1](tile);
+}
+
+template <bool packed>
+void multiply(Dim rows, const Tile& tile) {
+  if (rows == tile_rows) return multiply<tile_rows, packed>(tile);
+  multiply<packed>(rows, tile, std::make_integer_sequence<int, tile_rows>());
+}
+
+// One panel of B, rows p0 … p0 + k − 1, columns j0 … j0 + columns − 1, as k rows of tile_columns; what
+// is missing is 0.
+inline void pack_panel(const Matrix& b, Dim p0, Dim k, Dim j0, Dim columns, Real* to) {
+  const Real* from = b.data + p0 * b.row + j0 * b.column;
+  if (columns < tile_columns) std::fill_n(to, k * tile_columns, Real(0));
+  if (b.column == 1) {
+    for (Dim p = 0; p < k; ++p) std::copy_n(from + p * b.row, columns, to + p * tile_columns);
+  } else {
+    for (Dim j = 0; j < columns; ++j)
+      for (Dim p = 0; p < k; ++p) to[p * tile_columns + j] = from[p * b.row + j * b.column];
+  }
+}
+
+/// B (k, m) as panels of tile_columns columns, one behind the other; panel j is at to + j·k·tile_columns.
+inline void pack_panels(const Matrix& b, Dim k, Dim m, Real* to) {
+  for (Dim j = 0; j < m; j += tile_columns)
+    pack_panel(b, 0, k, j, std::min(tile_columns, m - j), to + j * k);
+}
+
+/// Numbers in the panels of a matrix (k, m).
+constexpr Dim panels_size(Dim k, Dim m) {
+  return (m + tile_columns - 1) / tile_columns * tile_columns * k;
+}
+
+}  // namespace fledge::inline FLEDGE_BUILD::kernels

@@ -1,0 +1,99 @@
+// Vectors of numbers, as the compilers have them on every processor: no instruction is named here.
+//
+// Not here: loops. Key idea: Vec is as wide as the widest register that this build may use; kernels
+// written with it are written once. A Dual is a vector of one: the same code, the plain loop.
+#pragma once
+
+#include <cstring>
+
+#include "engine/real.h"
+
+namespace fledge::inline FLEDGE_BUILD::kernels {
+
+#if defined(__AVX512F__)
+inline constexpr int vector_bytes = 64;
+inline constexpr int vector_registers = 32;
+#elif defined(__AVX__)
+inline constexpr int vector_bytes = 32;
+inline constexpr int vector_registers = 16;
+#elif defined(__aarch64__)
+inline constexpr int vector_bytes = 16;
+inline constexpr int vector_registers = 32;
+#else
+inline constexpr int vector_bytes = 16;
+inline constexpr int vector_registers = 16;
+#endif
+
+#if defined(FLEDGE_DUAL)
+using Vec = Real;
+inline constexpr Dim lanes = 1;
+#else
+using Vec = Real __attribute__((vector_size(vector_bytes)));
+inline constexpr Dim lanes = vector_bytes / static_cast<Dim>(sizeof(Real));
+#endif
+
+/// The vector that begins at p, aligned or not.
+inline Vec load(const Real* p) {
+  Vec v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
+inline void store(Real* p, Vec v) { std::memcpy(p, &v, sizeof v); }
+
+/// x in every lane.
+inline Vec splat(Real x) {
+#if defined(FLEDGE_DUAL)
+  return x;
+#else
+  return x - Vec{};  // −0 − 0 = −0: every x stays what it is
+#endif
+}
+
+/// The first n < lanes numbers at p; the rest is `fill`.
+inline Vec load_first(const Real* p, Dim n, Real fill = Real(0)) {
+  Real padded[lanes];
+  for (Dim i = 0; i < lanes; ++i) padded[i] = i < n ? p[i] : fill;
+  return load(padded);
+}
+
+inline void store_first(Real* p, Vec v, Dim n) {
+  Real padded[lanes];
+  store(padded, v);
+  for (Dim i = 0; i < n; ++i) p[i] = padded[i];
+}
+
+/// One number of all lanes by halves: f(f(v₀, v₄), f(v₂, v₆)) and so on.
+template <class F>
+Real fold(Vec v, F f) {
+  Real parts[lanes];
+  store(parts, v);
+  for (Dim width = lanes / 2; width > 0; width /= 2)
+    for (Dim i = 0; i < width; ++i) parts[i] = f(parts[i], parts[i + width]);
+  return parts[0];
+}
+
+inline Real sum_of(Vec v) {
+  return fold(v, [](Real a, Real b) { return a + b; });
+}
+
+/// The larger of a and b, of numbers or lane by lane; a NaN on either side wins.
+template <class V>
+V larger(V a, V b) {
+  return ((a >= b) | (a != a)) ? a : b;
+}
+
+/// Calls f(i, lanes) for i = 0, lanes, 2·lanes, …, and f(i, rest) for the rest.
+template <class F>
+void by_vectors(Dim n, F f) {
+  Dim i = 0;
+  for (; i + lanes <= n; i += lanes) f(i, lanes);
+  if (i < n) f(i, n - i);
+}
+
+inline Vec load(const Real* p, Dim n, Real fill = Real(0)) {
+  return n == lanes ? load(p) : load_first(p, n, fill);
+}
+inline void store(Real* p, Vec v, Dim n) { n == lanes ? store(p, v) : store_first(p, v, n); }
+
+}  // namespace fledge::inline FLEDGE_BUILD::kernels

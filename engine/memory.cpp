@@ -1,0 +1,121 @@
+#include "engine/memory.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <new>
+#include <utility>
+
+namespace fledge::inline FLEDGE_BUILD {
+
+namespace {
+
+constexpr std::align_val_t alignment{64};  // one cache line, and the widest vector register
+
+// Sizes of blocks: four to each doubling, so that at most a fifth of a block is idle.
+constexpr std::size_t smallest = 64;
+constexpr std::size_t kinds = 4 * 40;  // up to 2⁴⁶ bytes; what is larger is refused by the system
+
+struct Kind {
+  std::size_t index, bytes;
+};
+
+Kind kind_of(std::size_t bytes) {
+  if (bytes <= 4 * smallest) {
+    const std::size_t lines = bytes == 0 ? 1 : (bytes + smallest - 1) / smallest;
+    return {lines - 1, lines * smallest};
+  }
+  const auto doubling = static_cast<std::size_t>(std::bit_width((bytes - 1) / (4 * smallest)));
+  const std::size_t step = smallest << (doubling - 1);  // a quarter of the doubling
+  const std::size_t quarter = (bytes - 1) / step;       // 4 … 7
+  return {4 * doubling + quarter - 4, (quarter + 1) * step};
+}
+
+// A thread that only frees what others made would keep ever more: beyond this nothing is kept.
+constexpr std::size_t most_kept = std::size_t{1} << 31;
+
+struct Free {
+  Free* next;
+};
+
+// An Array may be freed when its thread has ended: a static one, say.
+thread_local bool closed = false;
+
+// The blocks a thread keeps.
+class Shelf {
+ public:
+  ~Shelf() {
+    release();
+    closed = true;
+  }
+
+  void* take(const Kind& kind) {
+    Free*& first = lists_[kind.index];
+    if (first == nullptr) return nullptr;
+    Free* const block = first;
+    first = block->next;
+    kept_ -= kind.bytes;
+    return block;
+  }
+
+  bool keep(void* block, const Kind& kind) {
+    if (kept_ + kind.bytes > most_kept) return false;
+    lists_[kind.index] = new (block) Free{lists_[kind.index]};
+    kept_ += kind.bytes;
+    return true;
+  }
+
+  void release() {
+    for (Free*& first : lists_)
+      while (first != nullptr) ::operator delete(std::exchange(first, first->next), alignment);
+    kept_ = 0;
+  }
+
+ private:
+  std::array<Free*, kinds> lists_{};
+  std::size_t kept_ = 0;
+};
+
+Shelf& shelf() {
+  thread_local Shelf mine;
+  return mine;
+}
+
+// AddressSanitizer must see every block go, or it cannot tell who uses it afterwards.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool keeps = false;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+constexpr bool keeps = false;
+#else
+constexpr bool keeps = true;
+#endif
+#else
+constexpr bool keeps = true;
+#endif
+
+}  // namespace
+
+void* take_memory(std::size_t bytes) {
+  const Kind kind = kind_of(bytes);
+  if (kind.index >= kinds) throw std::bad_alloc();
+  if (keeps && !closed)
+    if (void* const block = shelf().take(kind)) return block;
+  try {
+    return ::operator new(kind.bytes, alignment);
+  } catch (const std::bad_alloc&) {
+    release_memory();
+    return ::operator new(kind.bytes, alignment);
+  }
+}
+
+void give_memory(void* block, std::size_t bytes) noexcept {
+  if (block == nullptr || (keeps && !closed && shelf().keep(block, kind_of(bytes)))) return;
+  ::operator delete(block, alignment);
+}
+
+void release_memory() noexcept {
+  if (!closed) shelf().release();
+}
+
+}  // namespace fledge::inline FLEDGE_BUILD
