@@ -42,6 +42,24 @@ struct PoolAllocator {
   friend bool operator==(PoolAllocator, PoolAllocator) { return true; }
 };
 
+/// Numbers that are yet to be written: a vector would set them to 0 first.
+class Buffer {
+ public:
+  explicit Buffer(Dim count) : bytes_(static_cast<std::size_t>(count) * sizeof(Real)) {
+    numbers_ = static_cast<Real*>(take_memory(bytes_));
+  }
+  ~Buffer() { give_memory(numbers_, bytes_); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  Real* data() { return numbers_; }
+  const Real* data() const { return numbers_; }
+
+ private:
+  std::size_t bytes_;
+  Real* numbers_;
+};
+
 template <class T>
 using PoolVector = std::vector<T, PoolAllocator<T>>;
 

@@ -19,10 +19,7 @@ Matrix matrix(HeadRows x) { return {x.data, x.step, 1}; }
 // A matrix (k, m) in panels, to be the right factor of many products.
 class Panels {
  public:
-  Panels(const Matrix& b, Dim k, Dim m)
-      : k_(k), m_(m), numbers_(static_cast<std::size_t>(panels_size(k, m))) {
-    pack(b, k);
-  }
+  Panels(const Matrix& b, Dim k, Dim m) : k_(k), m_(m), numbers_(panels_size(k, m)) { pack(b, k); }
   /// Another matrix of at most as many rows.
   void pack(const Matrix& b, Dim k) {
     k_ = k;
@@ -44,22 +41,23 @@ class Panels {
 
  private:
   Dim k_, m_;
-  PoolVector<Real> numbers_;
+  Buffer numbers_;
 };
 
-// Rows of numbers for one block of queries, a cache line longer than the keys: were a row a power of
-// two long, a column would fall into one set of the cache.
+// Rows of numbers for one block of queries, two cache lines longer than the keys: the last vector of a
+// row may reach beyond its end, and were a row a power of two long, a column would fall into one set of
+// the cache.
 class Block {
  public:
   explicit Block(Dim keys)
       : step((keys + tile_columns) / tile_columns * tile_columns +
              64 / static_cast<Dim>(sizeof(Real))),
-        numbers_(static_cast<std::size_t>(block * step)) {}
+        numbers_(block * step) {}
   Real* row(Dim i) { return numbers_.data() + i * step; }
   const Dim step;
 
  private:
-  PoolVector<Real> numbers_;
+  Buffer numbers_;
 };
 
 // The queries first … first + rows − 1, and the keys that any of them sees.
@@ -83,17 +81,14 @@ void score(const HeadSizes& sizes, const Queries& at, HeadRows q, const Panels& 
                    scores.row(0), scores.step, false);
 }
 
-// x becomes f(x) over the keys a query sees, 0 over the others of its block.
+// Calls f(x, n) for the vectors of a row over the keys that a query sees, n of each; what f returns
+// takes their place. Beyond the end a row may be overwritten: nobody reads what a query does not see.
 template <class F>
-void over_seen(const Queries& at, Dim i, Real* row, F f) {
-  const Span seen = at.spans[i];
-  if (seen.begin >= seen.end) return std::fill(row + at.seen.begin, row + at.seen.end, Real(0));
-  std::fill(row + at.seen.begin, row + seen.begin, Real(0));
+void over_seen(Span seen, Real* row, F f) {
   by_vectors(seen.end - seen.begin, [&](Dim j, Dim n) {
     Real* const x = row + seen.begin + j;
-    store(x, f(load(x, n, Real(-infinity)), seen.begin + j, n), n);
+    store(x, f(load(x), seen.begin + j, n));
   });
-  std::fill(row + seen.end, row + at.seen.end, Real(0));
 }
 
 // c_i = Σ_j w_ij·b_j over the keys that i sees, in increasing order. The keys that all rows of a tile
@@ -163,28 +158,33 @@ void attention_head(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, 
   const Panels keys(matrix(k).transposed(), sizes.D, sizes.keys);
   const Panels values(matrix(v), sizes.keys, sizes.D);
   Block weights(sizes.keys);
+  Real sums[block];
   for (Dim first = 0; first < sizes.queries; first += block) {
     const Queries at(sizes, first);
     score(sizes, at, q, keys, weights);
     for (Dim i = 0; i < at.rows; ++i) {
-      Vec top = splat(Real(-infinity)), total = splat(Real(0));
+      const Span seen = at.spans[i];
+      if (seen.begin >= seen.end) continue;
       Real* const row = weights.row(i);
-      over_seen(at, i, row, [&](Vec s, Dim, Dim) {
-        s *= sizes.scale;
-        top = larger(top, s);
-        return s;
+      Vec top = splat(Real(-infinity)), total = splat(Real(0));
+      by_vectors(seen.end - seen.begin, [&](Dim j, Dim n) {
+        top = larger(top, first_lanes(load(row + seen.begin + j), n, Real(-infinity)));
       });
-      const Real most = fold(top, larger<Real>);
-      over_seen(at, i, row, [&](Vec s, Dim, Dim) {
-        const Vec e = exp(s - most);
+      const Real most = fold(top, larger<Real>) * sizes.scale;
+      over_seen(seen, row, [&](Vec s, Dim, Dim n) {
+        const Vec e = first_lanes(exp(s * sizes.scale - most), n, Real(0));
         total += e;
         return e;
       });
-      const Real sum = sum_of(total);
-      over_seen(at, i, row, [&](Vec e, Dim, Dim) { return e / sum; });
-      log_sums[first + i] = most + log(sum);
+      sums[i] = sum_of(total);
+      log_sums[first + i] = most + log(sums[i]);
     }
     mix(sizes, at, weights, values, y);
+    for (Dim i = 0; i < at.rows; ++i) {  // D divisions a query instead of one a key
+      if (at.spans[i].begin >= at.spans[i].end) continue;
+      Real* const y_i = y.data + (first + i) * y.step;
+      for (Dim d = 0; d < sizes.D; ++d) y_i[d] /= sums[i];
+    }
   }
 }
 
@@ -204,12 +204,14 @@ void attention_head_vjp(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows
     score(sizes, at, q, keys, weights);
     score(sizes, at, dy, values, slopes);  // dp
     for (Dim i = 0; i < at.rows; ++i) {
+      const Span seen = at.spans[i];
+      if (seen.begin >= seen.end) continue;
       const Real log_sum = log_sums[first + i];
-      Real* const p = weights.row(i);
-      over_seen(at, i, p, [&](Vec s, Dim, Dim) { return exp(s * sizes.scale - log_sum); });
       const Real mean = dot(dy.data + (first + i) * dy.step, y.data + (first + i) * y.step, D);
-      over_seen(at, i, slopes.row(i),
-                [&](Vec dp, Dim j, Dim n) { return load(p + j, n) * (dp - mean) * sizes.scale; });
+      Real* const p = weights.row(i);
+      over_seen(seen, p, [&](Vec s, Dim, Dim) { return exp(s * sizes.scale - log_sum); });
+      over_seen(seen, slopes.row(i),
+                [&](Vec dp, Dim j, Dim) { return load(p + j) * (dp - mean) * sizes.scale; });
     }
     mix(sizes, at, slopes, keys_back, dq);
     queries.pack({q.data + first * q.step, q.step, 1}, at.rows);

@@ -93,14 +93,26 @@ void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Di
       const Dim tiles = (n + tile_rows - 1) / tile_rows, shares = 4 * threads();
       const Dim grain = std::min(block_n, tile_rows * ((tiles + shares - 1) / shares));
       parallel_ranges(n, grain, n * width * depth, [&](Dim begin, Dim end) {
-        Real* const packed_a = scratch_a(block_n * depth);
-        pack_rows(a, begin, end - begin, p0, depth, packed_a);
+        // Rows of A are read where they lie: for 128 columns of C packing takes 10 % of the product,
+        // beyond a thousand it saves 4 %. Columns of A are always packed.
+        const bool packs = a.column != 1 || m > 1024;
+        Real* const packed_a = packs ? scratch_a(block_n * depth) : nullptr;
+        if (packs) pack_rows(a, begin, end - begin, p0, depth, packed_a);
         for (Dim j = 0; j < width; j += tile_columns)
-          for (Dim i = begin; i < end; i += tile_rows)
-            multiply<true>(std::min(tile_rows, end - i),
-                           {packed_a + (i - begin) * depth, 1, tile_rows, packed_b + j * depth,
-                            tile_columns, depth, c + i * c_row + j0 + j, c_row,
-                            std::min(tile_columns, width - j), add || p0 > 0});
+          for (Dim i = begin; i < end; i += tile_rows) {
+            const Tile tile{packs ? packed_a + (i - begin) * depth : a.data + i * a.row + p0,
+                            packs ? 1 : a.row,
+                            packs ? tile_rows : 1,
+                            packed_b + j * depth,
+                            tile_columns,
+                            depth,
+                            c + i * c_row + j0 + j,
+                            c_row,
+                            std::min(tile_columns, width - j),
+                            add || p0 > 0};
+            const Dim rows = std::min(tile_rows, end - i);
+            packs ? multiply<true>(rows, tile) : multiply<false>(rows, tile);
+          }
       });
     }
 }

@@ -22,6 +22,7 @@ Real halved(Dim begin, Dim end, Term term) {
     const Dim middle = begin + (end - begin) / 2 / stride * stride;
     return halved(begin, middle, term) + halved(middle, end, term);
   }
+  if (end - begin <= lanes) return sum_of(term(begin, end - begin));
   Vec partial[chains] = {};
   Dim i = begin;
   for (; i + stride <= end; i += stride)
@@ -38,9 +39,9 @@ void add_rows(Dim begin, Dim end, Dim n, Real* out, Term term) {
   if (end - begin > row_leaf) {
     const Dim middle = begin + (end - begin) / 2;
     add_rows(begin, middle, n, out, term);
-    PoolVector<Real> right(static_cast<std::size_t>(n));
+    Buffer right(n);
     add_rows(middle, end, n, right.data(), term);
-    for (Dim i = 0; i < n; ++i) out[i] += right[static_cast<std::size_t>(i)];
+    for (Dim i = 0; i < n; ++i) out[i] += right.data()[i];
     return;
   }
   std::fill_n(out, n, Real(0));
@@ -65,6 +66,21 @@ Real sum(const Real* x, Dim n) {
 
 Real dot(const Real* a, const Real* b, Dim n) {
   return halved(0, n, [a, b](Dim i, Dim count) { return load(a + i, count) * load(b + i, count); });
+}
+
+double sum_of_squares(const Real* x, Dim n) {
+  constexpr Dim parts = 16;
+  double partial[parts] = {};
+  Dim i = 0;
+  for (; i + parts <= n; i += parts)
+    for (Dim part = 0; part < parts; ++part) {
+      const double v = value_of(x[i + part]);
+      partial[part] += v * v;
+    }
+  for (Dim part = 0; i < n; ++i, ++part) partial[part] += value_of(x[i]) * value_of(x[i]);
+  for (Dim width = parts / 2; width > 0; width /= 2)
+    for (Dim part = 0; part < width; ++part) partial[part] += partial[part + width];
+  return partial[0];
 }
 
 void sum_columns(const Real* x, Real* out, Dim outer, Dim reduced, Dim inner) {

@@ -63,6 +63,17 @@ inline void store_first(Real* p, Vec v, Dim n) {
   for (Dim i = 0; i < n; ++i) p[i] = padded[i];
 }
 
+/// v in its first n lanes, `fill` in the others.
+inline Vec first_lanes(Vec v, Dim n, Real fill) {
+#if defined(FLEDGE_DUAL)
+  return n > 0 ? v : fill;
+#else
+  Vec lane;
+  for (int i = 0; i < lanes; ++i) lane[i] = static_cast<Real>(i);
+  return lane < static_cast<Real>(n) ? v : splat(fill);
+#endif
+}
+
 /// One number of all lanes by halves: f(f(v₀, v₄), f(v₂, v₆)) and so on.
 template <class F>
 Real fold(Vec v, F f) {

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "engine/kernels/parallel.h"
+
 namespace fledge::inline FLEDGE_BUILD {
 
 namespace {
@@ -55,11 +57,14 @@ void AdamW::step() {
     Real* v = v_[p].write();
     // Written as steps from where things are: β·m + (1 − β)·g and (1 − decay)·θ in float would round
     // β and 1 − decay once and apply that error every step, 1.9e-5 after 1,000 steps against 2.1e-6.
-    for (Dim i = 0; i < g.size(); ++i) {
-      m[i] += toward1 * (g[i] - m[i]);
-      v[i] += toward2 * (g[i] * g[i] - v[i]);
-      theta[i] -= decay * theta[i] + rate * m[i] / (sqrt(v[i]) / root2 + eps);
-    }
+    const Real* slope = g.data();
+    kernels::parallel_ranges(g.size(), 1 << 14, 4 * g.size(), [=](Dim begin, Dim end) {
+      for (Dim i = begin; i < end; ++i) {
+        m[i] += toward1 * (slope[i] - m[i]);
+        v[i] += toward2 * (slope[i] * slope[i] - v[i]);
+        theta[i] -= decay * theta[i] + rate * m[i] / (sqrt(v[i]) / root2 + eps);
+      }
+    });
   }
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "engine/array_math.h"
+#include "engine/kernels/sums.h"
 #include "nn/optim/optimizer.h"
 
 namespace fledge::inline FLEDGE_BUILD {
@@ -15,7 +16,7 @@ double clip_gradients(const std::vector<Tensor>& parameters, double max_norm) {
   double squares = 0;
   for (const Tensor& p : parameters) {
     if (!p.has_grad()) continue;
-    for (const double g : to_vector(p.grad())) squares += g * g;
+    squares += kernels::sum_of_squares(p.grad().data(), p.size());
   }
   const double norm = std::sqrt(squares);
   require<NumericError>(std::isfinite(norm), "clip_gradients", "the norm of the gradients is ",

@@ -34,7 +34,9 @@ void require_finite(const char* who, const std::vector<Tensor>& parameters, cons
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     if (!parameters[p].has_grad()) continue;
     const Array& g = parameters[p].grad();
-    for (Dim i = 0; i < g.size(); ++i)
+    Dim bad = 0;
+    for (Dim i = 0; i < g.size(); ++i) bad += isfinite(f(g[i])) ? 0 : 1;
+    for (Dim i = 0; bad > 0 && i < g.size(); ++i)
       require<NumericError>(isfinite(f(g[i])), who, "the gradient of parameter ", p, " of shape ",
                             g.shape(), " is ", value_of(g[i]), " at element ", i, what,
                             "; no parameter was changed; a smaller rate or clipping may help");

@@ -216,7 +216,21 @@ TEST_CASE("permuted puts axis order[i] of x at axis i") {
   CHECK(permuted(Array::zeros({2, 0}), std::vector<int>{1, 0}).shape() == Shape{0, 2});
 }
 
-TEST_CASE("transposed swaps the last two axes") {
-  CHECK(same_bits(transposed(counting({2, 3})), Array({3, 2}, {1, 4, 2, 5, 3, 6})));
-  CHECK(same_bits(transposed(counting({2, 1, 2})), Array({2, 2, 1}, {1, 2, 3, 4})));
+TEST_CASE("a product reads a transposed factor where it lies, for the same bits") {
+  const auto turned = [](const Array& x) {
+    return permuted(x, x.rank() == 2 ? std::vector<int>{1, 0} : std::vector<int>{0, 2, 1});
+  };
+  for (const auto& [a, b] : {std::pair{Shape{2, 3}, Shape{3, 4}},
+                             {{70, 90}, {90, 80}},
+                             {{2, 5, 3}, {2, 3, 4}},
+                             {{2, 5, 3}, {3, 4}},
+                             {{3, 0}, {0, 2}}}) {
+    const Array x = uniform(a, 1), y = uniform(b, 2), expected = product(x, y);
+    CHECK(same_bits(product(transposed(turned(x)), y), expected));
+    CHECK(same_bits(product(x, transposed(turned(y))), expected));
+    CHECK(same_bits(product(transposed(turned(x)), transposed(turned(y))), expected));
+  }
+  const Factor factor = transposed(counting({2, 3}));
+  CHECK(factor.rows() == 3);
+  CHECK(factor.columns() == 2);
 }

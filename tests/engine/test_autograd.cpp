@@ -124,13 +124,15 @@ TEST_CASE("no rule runs for arguments that want no gradient", "[GR06]") {
 
 TEST_CASE("edges may come as a list, of which those without an input are dropped") {
   const Tensor w = parameter(counting({2}));
-  const auto rule = [](const Array& dy) { return dy; };
-  const Tensor y =
-      record("list", counting({2}), std::vector<Edge>{wrt(Tensor(1.0), rule), wrt(w, rule)});
-  CHECK(y.node()->edges.size() == 1);
-  CHECK_FALSE(
-      record("list", counting({2}), std::vector<Edge>{wrt(Tensor(1.0), rule)}).needs_grad());
-  CHECK_FALSE(record("list", counting({2}), std::vector<Edge>{}).needs_grad());
+  const auto list = [](const std::vector<Tensor>& inputs) {
+    PoolVector<Edge> edges;
+    for (const Tensor& x : inputs) edges.push_back(wrt(x, [](const Array& dy) { return dy; }));
+    return record("list", counting({2}), std::move(edges));
+  };
+  CHECK(list({1.0, w}).node()->edges.size() == 1);
+  CHECK(list({w, 1.0, w}).node()->edges.size() == 2);
+  CHECK_FALSE(list({1.0}).needs_grad());
+  CHECK_FALSE(list({}).needs_grad());
   CHECK_FALSE(record("none", counting({2})).needs_grad());
 }
 

@@ -52,7 +52,7 @@ TEST_CASE("xˣ: base and exponent are one tensor", "[OP10]") {
 }
 
 TEST_CASE("matmul(x, x) and matmul(x, xᵀ)", "[OP10]") {
-  const Array xt = transposed(matrix), dyt = transposed(dy_matrix);
+  const Array xt = transpose(matrix).value(), dyt = transpose(dy_matrix).value();
   CHECK(same_bits(gradient(matrix, dy_matrix, [](auto x) { return matmul(x, x); }),
                   product(dy_matrix, xt) + product(xt, dy_matrix)));
   CHECK(same_bits(gradient(matrix, dy_matrix, [](auto x) { return matmul(x, transpose(x)); }),

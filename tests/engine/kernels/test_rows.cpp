@@ -76,25 +76,31 @@ TEST_CASE("the kernels of softmax against long double", "[ACC]") {
 
 TEST_CASE("the kernels of layer norm against long double", "[ACC]") {
   for (const Dim n : lengths) {
-    const Array x = uniform({1, n}, 1), g = uniform({1, n}, 2);
+    const Array x = uniform({1, n}, 1), dy = uniform({1, n}, 2);
+    const Array gain = uniform({n}, 3), bias = uniform({n}, 4);
     long double mean = 0, variance = 0, mean_g = 0, along = 0;
     const auto count = static_cast<long double>(n);
     const auto wide = [](Real v) { return static_cast<long double>(v); };
     for (Dim j = 0; j < n; ++j) mean += wide(x[j]) / count;
     for (Dim j = 0; j < n; ++j) variance += (wide(x[j]) - mean) * (wide(x[j]) - mean) / count;
     const long double rstd = 1 / std::sqrt(variance + 0.25L);
-    for (Dim j = 0; j < n; ++j) mean_g += wide(g[j]) / count;
-    for (Dim j = 0; j < n; ++j) along += wide(g[j]) * (wide(x[j]) - mean) * rstd / count;
-    std::vector<long double> x_hat, dx;
+    const auto g = [&](Dim j) { return wide(dy[j]) * wide(gain[j]); };
+    for (Dim j = 0; j < n; ++j) mean_g += g(j) / count;
+    for (Dim j = 0; j < n; ++j) along += g(j) * (wide(x[j]) - mean) * rstd / count;
+    std::vector<long double> x_hat, y, dx;
     for (Dim j = 0; j < n; ++j) {
       x_hat.push_back((wide(x[j]) - mean) * rstd);
-      dx.push_back(rstd * (wide(g[j]) - mean_g - x_hat.back() * along));
+      y.push_back(x_hat.back() * wide(gain[j]) + wide(bias[j]));
+      dx.push_back(rstd * (g(j) - mean_g - x_hat.back() * along));
     }
-    Array found({1, n}), found_rstd({1}), found_dx({1, n});
-    kernels::normalise_rows(x.data(), found.write(), found_rstd.write(), 0.25, 1, n);
-    kernels::normalise_rows_vjp(found.data(), found_rstd.data(), g.data(), found_dx.write(), 1, n);
+    Array found({1, n}), found_y({1, n}), found_rstd({1}), found_dx({1, n});
+    kernels::layer_norm_rows(x.data(), gain.data(), bias.data(), found.write(), found_rstd.write(),
+                             found_y.write(), 0.25, 1, n);
+    kernels::layer_norm_rows_vjp(found.data(), found_rstd.data(), gain.data(), dy.data(),
+                                 found_dx.write(), 1, n);
     INFO("rows of " << n);
     CHECK(close(found.shaped({n}), rounded(x_hat)));
+    CHECK(close(found_y.shaped({n}), rounded(y)));
     CHECK(close(found_rstd, rounded({rstd})));
     CHECK(close(found_dx.shaped({n}), rounded(dx)));
   }
@@ -118,8 +124,14 @@ TEST_CASE("the result may take the place of the numbers it is made from") {
     kernels::masked_softmax_rows(place.data(), may_look.data(), place.write(), 3, n);
     CHECK(same_bits(place, apart));
     place = x.clone();
-    kernels::normalise_rows(x.data(), apart.write(), rstd.write(), 1e-5, 3, n);
-    kernels::normalise_rows(place.data(), place.write(), rstd.write(), 1e-5, 3, n);
+    const Array gain = uniform({n}, 3), bias = uniform({n}, 4);
+    const auto normalise = [&](const Array& from, Array& y) {
+      Array x_hat(x.shape());
+      kernels::layer_norm_rows(from.data(), gain.data(), bias.data(), x_hat.write(), rstd.write(),
+                               y.write(), 1e-5, 3, n);
+    };
+    normalise(x, apart);
+    normalise(place, place);
     CHECK(same_bits(place, apart));
   }
 }

@@ -1,0 +1,122 @@
+// The pieces of work that are measured, each as a program of a user would call it.
+#include <functional>
+
+#include "engine/array_math.h"
+#include "engine/autograd.h"
+#include "engine/ops.h"
+#include "examples/fledge/bench/bench.h"
+#include "examples/fledge/bench/timing.h"
+#include "nn/models/language_model.h"
+#include "nn/optim/adamw.h"
+#include "nn/optim/clip.h"
+
+namespace fledge::bench {
+
+namespace {
+
+std::string by(std::initializer_list<std::int64_t> sizes) {
+  std::string text;
+  for (const std::int64_t size : sizes) text += (text.empty() ? "" : "x") + std::to_string(size);
+  return text;
+}
+
+Tensor drawn(const Shape& shape, std::uint64_t seed) {
+  Rng rng(seed);
+  return parameter(random_normal(shape, 0, 1, rng));
+}
+
+Indices random_ids(Dim batch, Dim time, Dim vocab, Rng& rng) {
+  std::vector<Dim> ids(static_cast<std::size_t>(batch * time));
+  for (Dim& id : ids) id = rng.below(vocab);
+  return {{batch, time}, std::move(ids)};
+}
+
+// Forward and backward with a fixed cotangent.
+double both_ways(const std::vector<Tensor>& inputs, const std::function<Tensor()>& f) {
+  Rng rng(9);
+  const Array dy = random_normal(f().shape(), 0, 1, rng);
+  return median_seconds([&] {
+    for (const Tensor& input : inputs) input.zero_grad();
+    backward(f(), dy);
+  });
+}
+
+}  // namespace
+
+Row step(const StepSizes& sizes) {
+  Rng rng(1);
+  const LanguageModel model({.vocabulary = sizes.vocab,
+                             .context = sizes.context,
+                             .layers = sizes.layers,
+                             .heads = sizes.heads,
+                             .width = sizes.width,
+                             .bias = sizes.bias ? Bias::with : Bias::without},
+                            rng);
+  const std::vector<Tensor> learned = parameters(model);
+  AdamW optimizer(learned, {.rate = 1e-3, .beta2 = 0.99, .decay = 0.1});
+  const auto train = [&] {
+    const Indices ids = random_ids(sizes.batch, sizes.context, sizes.vocab, rng);
+    const Indices next = random_ids(sizes.batch, sizes.context, sizes.vocab, rng);
+    optimizer.zero_grad();
+    backward(cross_entropy(model(ids), next));
+    clip_gradients(learned, 1);
+    optimizer.step();
+  };
+  const double seconds = median_seconds(train, 1, sizes.steps);
+
+  // Two operations a weight and token forward, four backward; the causal half of attention likewise.
+  const double C = static_cast<double>(sizes.width), T = static_cast<double>(sizes.context);
+  const double L = static_cast<double>(sizes.layers), V = static_cast<double>(sizes.vocab);
+  const double tokens = static_cast<double>(sizes.batch) * T;
+  const double flops = tokens * (6 * (12 * L * C * C + V * C) + 6 * L * T * C);
+  return {"step",
+          by({sizes.layers, sizes.heads, sizes.width}) + " context " +
+              std::to_string(sizes.context) + " batch " + std::to_string(sizes.batch) + " vocab " +
+              std::to_string(sizes.vocab) + (sizes.bias ? "" : " no bias"),
+          seconds, flops, 0};
+}
+
+Row gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
+  const Array a = drawn({m, k}, 1).value(), b = drawn({k, n}, 2).value();
+  const double seconds = median_seconds([&] { product(a, b); });
+  return {"gemm", by({m, n, k}), seconds, 2.0 * static_cast<double>(m * n * k), 0};
+}
+
+Row attention(std::int64_t batch, std::int64_t heads, std::int64_t time, std::int64_t D) {
+  const Tensor qkv = drawn({batch, time, 3 * heads * D}, 1);
+  const double seconds = both_ways({qkv}, [&] { return fledge::attention(qkv, heads, causal()); });
+  // Seven products of half a square: scores and mix forward; scores, dp, dq, dk and dv backward.
+  const double half = static_cast<double>(batch * heads * time * D) * static_cast<double>(time) / 2;
+  return {"attention", by({batch, heads, time, D}), seconds, 7 * 2 * half, 0};
+}
+
+Row op(const std::string& name, std::int64_t rows, std::int64_t columns) {
+  const Tensor x = drawn({rows, columns}, 1), gain = drawn({columns}, 2),
+               bias = drawn({columns}, 3);
+  const auto f = [&]() -> Tensor {
+    if (name == "softmax") return softmax(x);
+    if (name == "layernorm") return layer_norm(x, gain, bias);
+    return gelu_tanh(x);
+  };
+  const double seconds = both_ways({x, gain, bias}, f);
+  // At least: x read and y written; dy and what was saved read, dx written.
+  const double bytes = 5.0 * static_cast<double>(rows * columns) * sizeof(Real);
+  return {name, by({rows, columns}), seconds, 0, bytes};
+}
+
+std::pair<Row, Row> overhead() {
+  constexpr int ops = 1000;
+  const Tensor x = drawn({3, 3}, 1), one = drawn({3, 3}, 2);
+  const auto chain = [&] {
+    Tensor y = x;
+    for (int i = 0; i < ops; ++i) y = y + one;
+    return y;
+  };
+  const double forward = median_seconds([&] { chain(); });
+  const Array dy = Array::ones({3, 3});
+  const double both = median_seconds([&] { backward(chain(), dy); });
+  return {{"overhead forward", "3x3", forward / ops, 0, 0},
+          {"overhead backward", "3x3", (both - forward) / ops, 0, 0}};
+}
+
+}  // namespace fledge::bench

@@ -1,0 +1,236 @@
+#include "examples/fledge/bench_command.h"
+
+#include <sys/resource.h>
+
+#include <charconv>
+#include <cstdio>
+#include <functional>
+#include <vector>
+
+#include "engine/kernels/parallel.h"
+#include "examples/fledge/bench/bench.h"
+#include "examples/support/options.h"
+#include "examples/support/table.h"
+#include "examples/support/text.h"
+#include "nn/io/json.h"
+
+namespace fledge {
+
+namespace {
+
+using bench::Limits;
+using bench::Row;
+using Sizes = std::vector<std::int64_t>;
+
+constexpr std::int64_t most = 1 << 16;    // of one size
+constexpr double most_numbers = 1 << 29;  // of one array: 2 GB of floats
+constexpr const char* kinds = "step, gemm M N K, attention B H T D, op NAME ROWS COLS, overhead";
+
+support::Options declared_options() {
+  support::Options options("fledge bench",
+                           "Measures how fast this machine trains, and its limits.");
+  options.arguments("WHAT", 0, 5);
+  options.integer("--layers", "N", 4, 1, 1000, "of the model that takes a step");
+  options.integer("--heads", "N", 4, 1, 1000, "of each layer; they divide the width");
+  options.integer("--width", "N", 128, 1, 16384, "channels");
+  options.integer("--context", "N", 64, 1, most, "words a sequence");
+  options.integer("--batch", "N", 12, 1, most, "sequences a step");
+  options.integer("--vocab", "N", 65, 1, 1'000'000, "different words");
+  options.flag("--no-bias", "linear layers without bias");
+  options.integer("--threads", "N", threads(), 1, 256, "that share the work");
+  options.integer("--steps", "N", 0, 0, 1'000'000, "to take; 0: as many as a second holds");
+  options.flag("--json", "one array of objects on stdout instead of the table");
+  options.example("fledge bench", "a table of all");
+  options.example("fledge bench step --layers 6", "one step of training");
+  options.example("fledge bench gemm 512 512 512", "one matrix product");
+  options.example("fledge bench op softmax 4096 1024", "or layernorm, gelu");
+  return options;
+}
+
+std::int64_t size_of(const support::Options& options, const std::string& word) {
+  std::int64_t size = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), size);
+  if (error == std::errc::invalid_argument || end != word.data() + word.size())
+    options.refuse(support::quoted(word) + " is not a whole number", std::string("use: ") + kinds);
+  if (error != std::errc() || size < 1 || size > most)
+    options.refuse(support::quoted(word) + " is out of range",
+                   "use sizes from 1 to " + std::to_string(most));
+  return size;
+}
+
+Sizes sizes_of(const support::Options& options, std::size_t first, std::size_t count) {
+  const std::vector<std::string>& words = options.arguments();
+  if (words.size() != first + count)
+    options.refuse(support::quoted(words[0]) + " needs " + std::to_string(count) + " sizes",
+                   std::string("use: ") + kinds);
+  Sizes sizes;
+  for (std::size_t i = first; i < words.size(); ++i) sizes.push_back(size_of(options, words[i]));
+  return sizes;
+}
+
+void require_memory(const support::Options& options, std::initializer_list<double> arrays) {
+  for (const double numbers : arrays)
+    if (numbers > most_numbers)
+      options.refuse("an array of that size would need more than 2 GB", "use smaller sizes");
+}
+
+bench::StepSizes step_sizes(const support::Options& options) {
+  bench::StepSizes sizes;
+  sizes.layers = options.integer("--layers");
+  sizes.heads = options.integer("--heads");
+  sizes.width = options.integer("--width");
+  sizes.context = options.integer("--context");
+  sizes.batch = options.integer("--batch");
+  sizes.vocab = options.integer("--vocab");
+  sizes.bias = !options.has("--no-bias");
+  sizes.steps = options.integer("--steps");
+  if (sizes.width % sizes.heads != 0)
+    options.refuse(std::to_string(sizes.heads) + " heads do not divide a width of " +
+                       std::to_string(sizes.width),
+                   "use a width that is a multiple of the heads");
+  const auto width = static_cast<double>(sizes.width), vocab = static_cast<double>(sizes.vocab);
+  const double tokens = static_cast<double>(sizes.context) * static_cast<double>(sizes.batch);
+  require_memory(options, {tokens * width * 4 * static_cast<double>(sizes.layers), tokens * vocab,
+                           12 * width * width * static_cast<double>(sizes.layers), vocab * width});
+  return sizes;
+}
+
+using Work = std::function<std::vector<Row>()>;
+
+std::vector<Row> overhead_rows() {
+  const auto [forward, backward] = bench::overhead();
+  return {forward, backward};
+}
+
+std::vector<Row> everything(const bench::StepSizes& sizes) {
+  std::vector<Row> rows{bench::step(sizes)};
+  for (const std::int64_t batch : {1, 16})
+    rows.push_back(bench::step({1, 4, 16, 16, batch, 27, sizes.bias, 0}));
+  for (const std::int64_t n : {64, 128, 256, 512, 1024, 2048}) rows.push_back(bench::gemm(n, n, n));
+  rows.push_back(bench::gemm(768, 512, 128));
+  rows.push_back(bench::gemm(2048, 1536, 384));
+  rows.push_back(bench::attention(1, 8, 4096, 64));
+  for (const char* name : {"softmax", "layernorm", "gelu"})
+    rows.push_back(bench::op(name, 4096, 1024));
+  for (const Row& row : overhead_rows()) rows.push_back(row);
+  return rows;
+}
+
+// What is asked for, checked before anything is allocated.
+Work work_of(const support::Options& options) {
+  const std::vector<std::string>& words = options.arguments();
+  const std::string what = words.empty() ? "" : words[0];
+  const bench::StepSizes sizes = step_sizes(options);
+  if (what.empty()) return [sizes] { return everything(sizes); };
+  if (what == "step") {
+    sizes_of(options, 1, 0);
+    return [sizes] { return std::vector<Row>{bench::step(sizes)}; };
+  }
+  if (what == "overhead") {
+    sizes_of(options, 1, 0);
+    return overhead_rows;
+  }
+  const auto size = [](std::int64_t n) { return static_cast<double>(n); };
+  if (what == "gemm") {
+    const Sizes n = sizes_of(options, 1, 3);
+    require_memory(options,
+                   {size(n[0]) * size(n[1]), size(n[0]) * size(n[2]), size(n[1]) * size(n[2])});
+    return [n] { return std::vector<Row>{bench::gemm(n[0], n[1], n[2])}; };
+  }
+  if (what == "attention") {
+    const Sizes n = sizes_of(options, 1, 4);
+    require_memory(options, {3 * size(n[0]) * size(n[1]) * size(n[2]) * size(n[3])});
+    return [n] { return std::vector<Row>{bench::attention(n[0], n[1], n[2], n[3])}; };
+  }
+  if (what == "op") {
+    const std::string name = words.size() > 1 ? words[1] : "";
+    if (name != "softmax" && name != "layernorm" && name != "gelu")
+      options.refuse("op needs a name: got " + support::quoted(name),
+                     "use softmax, layernorm or gelu, then ROWS and COLS");
+    const Sizes n = sizes_of(options, 2, 2);
+    require_memory(options, {size(n[0]) * size(n[1])});
+    return [n, name] { return std::vector<Row>{bench::op(name, n[0], n[1])}; };
+  }
+  const std::string meant = support::closest(what, {"step", "gemm", "attention", "op", "overhead"});
+  options.refuse("nothing to measure is named " + support::quoted(what),
+                 meant.empty() ? std::string("use: ") + kinds : "did you mean '" + meant + "'?");
+}
+
+double share_of(const Row& row, const Limits& limits) {
+  if (row.flops > 0) return row.flops / row.seconds * 1e-9 / limits.gflops;
+  if (row.bytes > 0) return row.bytes / row.seconds * 1e-9 / limits.gigabytes;
+  return 0;
+}
+
+double peak_mb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+std::string as_json(const std::vector<Row>& rows, const Limits& limits) {
+  JsonWriter json(JsonWriter::Layout::indented);
+  json.begin_array();
+  json.begin_object();
+  json.field("name", "machine").field("gflops", limits.gflops).field("gigabytes", limits.gigabytes);
+  json.field("threads", threads()).end_object();
+  for (const Row& row : rows) {
+    json.begin_object();
+    json.field("name", row.name).field("sizes", row.sizes);
+    json.field("ms", row.seconds * 1e3).field("us", row.seconds * 1e6);
+    json.field("gflops", row.flops / row.seconds * 1e-9);
+    json.field("share_of_peak", share_of(row, limits)).field("threads", threads());
+    json.field("peak_mb", peak_mb()).end_object();
+  }
+  json.end_array();
+  return json.text();
+}
+
+std::string as_table(const std::vector<Row>& rows, const Limits& limits, support::Paint paint) {
+  using Align = support::Table::Align;
+  const auto number = [](const char* format, double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, format, value);
+    return std::string(text);
+  };
+  support::Table table({{"what", Align::left},
+                        {"sizes", Align::left},
+                        {"time", Align::right},
+                        {"GFLOP/s", Align::right},
+                        {"share", Align::right},
+                        {"of the machine's", Align::left}});
+  for (const Row& row : rows) {
+    const double us = row.seconds * 1e6;
+    const std::string time = us < 1      ? number("%.0f ns", us * 1e3)
+                             : us < 1000 ? number("%.2f us", us)
+                                         : number("%.2f ms", us * 1e-3);
+    const bool limited = row.flops > 0 || row.bytes > 0;
+    table.row({row.name, row.sizes, time,
+               row.flops > 0 ? number("%.1f", row.flops / row.seconds * 1e-9) : "",
+               limited ? number("%.0f %%", 100 * share_of(row, limits)) : "",
+               row.flops > 0   ? "multiply-adds"
+               : row.bytes > 0 ? "memory"
+                               : ""});
+  }
+  return table.text(support::unicode_wanted(), paint) + "threads " + std::to_string(threads()) +
+         ", multiply-adds " + number("%.0f", limits.gflops) + " GFLOP/s, memory " +
+         number("%.1f", limits.gigabytes) + " GB/s, peak " + number("%.0f", peak_mb()) + " MB\n";
+}
+
+}  // namespace
+
+int bench_command(int argc, char** argv) {
+  support::Options options = declared_options();
+  options.parse(argc, argv);
+  const Work work = work_of(options);
+  set_threads(static_cast<int>(options.integer("--threads")));
+  const std::vector<Row> rows = work();
+  const Limits limits = bench::measure_limits();
+  if (options.has("--json"))
+    std::printf("%s\n", as_json(rows, limits).c_str());
+  else
+    std::fputs(as_table(rows, limits, {support::colour_wanted(stdout)}).c_str(), stdout);
+  return 0;
+}
+
+}  // namespace fledge
