@@ -6,12 +6,15 @@
 namespace planted {
 
 inline constexpr Bug broadcasting_bugs[] = {
-    {"broadcast-not-reduced", "engine/autograd.cpp", R"(Array contribution = sum_to(dx, shape);)",
-     R"(Array contribution = dx;)",
+    {"broadcast-not-reduced", "engine/autograd.cpp",
+     R"(Array contribution = sum_to(std::move(dx), shape);)",
+     R"(Array contribution = std::move(dx);)",
      "deeplearning4j/nd4j #2424: the gradient keeps the shape of the result"},
-    {"broadcast-counted-twice", "engine/autograd.cpp", R"(Array contribution = sum_to(dx, shape);)",
-     R"(Array contribution = sum_to(dx, shape);
-        if (dx.shape() != shape) contribution = contribution * Real(2);)",
+    {"broadcast-counted-twice", "engine/autograd.cpp",
+     R"(Array contribution = sum_to(std::move(dx), shape);)",
+     R"(const bool stretched = dx.shape() != shape;
+        Array contribution = sum_to(std::move(dx), shape);
+        if (stretched) contribution = contribution * Real(2);)",
      "rsokl/MyGrad #131: backward called twice for what was broadcast"},
     {"broadcast-mean-for-sum", "engine/array_math.cpp",
      R"(return sum_over(dy, axes).shaped(shape);)",

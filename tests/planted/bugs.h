@@ -13,6 +13,7 @@
 #include "bug.h"
 #include "checker.h"
 #include "elementwise.h"
+#include "fused.h"
 #include "graph.h"
 #include "layers.h"
 #include "masks.h"
@@ -40,6 +41,7 @@ inline std::vector<Bug> all_bugs() {
   add(graph_bugs);
   add(layer_bugs);
   add(optimiser_bugs);
+  add(fused_bugs);
   add(checker_bugs);
   return all;
 }

@@ -9,19 +9,20 @@ inline constexpr Bug graph_bugs[] = {
     {"gradient-overwritten", "engine/autograd.cpp", R"(if (!incoming.exists()) {)",
      R"(if (incoming.exists() || !incoming.exists()) {)",
      "karpathy/nn-zero-to-hero #52: = for += in the first lecture"},
-    {"gradient-in-place-overwritten", "engine/autograd.cpp", R"(to[i] += from[i];)",
-     R"(to[i] = from[i];)", "a classic slip: right until a third path joins"},
+    {"gradient-in-place-overwritten", "engine/autograd.cpp",
+     R"([](Real a, Real b) { return a + b; }, to, to, x.data())",
+     R"([](Real, Real b) { return b; }, to, to, x.data())",
+     "a classic slip: right until a third path joins"},
     {"gradient-added-into-a-shared-block", "engine/autograd.cpp",
      R"(} else if (incoming.alone()) {
-          const Real* from = contribution.data();
-          Real* to = incoming.write();)",
+        add_into(incoming, contribution);)",
      R"(} else if (incoming.exists()) {
-          const Real* from = contribution.data();
-          Real* to = const_cast<Real*>(incoming.data());)",
+        Real* to = const_cast<Real*>(incoming.data());
+        for (Dim i = 0; i < incoming.size(); ++i) to[i] += contribution[i];)",
      "a classic slip: a + a adds into the gradient that its other reader still needs"},
-    {"gradient-counted-twice", "engine/autograd.cpp", R"(edge.pull(*edge.input, dy);)",
-     R"(edge.pull(*edge.input, dy);
-        edge.pull(*edge.input, dy);)",
+    {"gradient-counted-twice", "engine/autograd.cpp", R"((*edge.pull)(*edge.input, dy);)",
+     R"((*edge.pull)(*edge.input, dy);
+        (*edge.pull)(*edge.input, dy);)",
      "zou-group/textgrad #200: the same gradient added twice"},
     {"first-user-only", "engine/autograd.cpp",
      R"(if (!edge.input->incoming.exists()) push(edge.input);)",
@@ -57,15 +58,24 @@ inline constexpr Bug graph_bugs[] = {
      R"(incoming = Array::zeros(shape);
         if)",
      "paiml/entrenar #314: a tied table loses the gradient of its other role"},
-    {"freed-graph-answers", "engine/autograd.cpp",
-     R"(if (graph_ == Graph::free && !node->leaf) node->released = true;)", "",
+    {"freed-graph-answers", "engine/autograd.cpp", R"(node->released = !node->leaf;)", "",
      "TrenTorch/TrenTorch #182: cleared after first use, the second backward gives nothing"},
-    {"graph-never-freed", "engine/autograd.cpp",
-     R"(graph_ == Graph::free ? std::move(node->edges) : node->edges;)", R"(node->edges;)",
+    {"graph-never-freed", "engine/autograd.cpp", R"(if (graph_ == Graph::free) {
+      used = std::move(node->edges);
+      node->released = !node->leaf;
+    }
+    for (const Edge& edge : graph_ == Graph::free ? used : node->edges))",
+     R"(for (const Edge& edge : node->edges))",
      "karpathy/nanoGPT #287: memory grows until the system kills the training"},
-    {"kept-graph-freed", "engine/autograd.cpp",
-     R"(graph_ == Graph::free ? std::move(node->edges) : node->edges;)",
-     R"(std::move(node->edges);)", "a classic slip: retain_graph has no effect"},
+    {"kept-graph-freed", "engine/autograd.cpp", R"(if (graph_ == Graph::free) {
+      used = std::move(node->edges);
+      node->released = !node->leaf;
+    }
+    for (const Edge& edge : graph_ == Graph::free ? used : node->edges))",
+     R"(used = std::move(node->edges);
+    node->released = graph_ == Graph::free && !node->leaf;
+    for (const Edge& edge : used))",
+     "a classic slip: retain_graph has no effect"},
     {"exception-leaves-gradients", "engine/autograd.cpp",
      R"(for (const auto& node : waiting_) node->incoming = Array();)", "",
      "a classic slip: a rule throws, and the next backward starts from its leftovers"},
@@ -74,7 +84,7 @@ inline constexpr Bug graph_bugs[] = {
      R"(if (node->keeps_grad) node->grad = node->grad.exists() ? node->grad + dy : dy;)",
      "a classic slip: half of the parameters changed when a rule threw"},
     {"deep-graph-freed-by-recursion", "engine/autograd.cpp",
-     R"(std::vector<Edge> orphans = std::move(edges);)", R"(std::vector<Edge> orphans;)",
+     R"(PoolVector<Edge> orphans = std::move(edges);)", R"(PoolVector<Edge> orphans;)",
      "pytorch/pytorch #5534: freeing a deep graph overflows the stack"},
     {"nograd-forgotten-on-exception", "engine/autograd.cpp",
      R"(NoGrad::~NoGrad() { recording_flag() = before_; })",

@@ -20,17 +20,18 @@ inline constexpr Bug optimiser_bugs[] = {
     {"adamw-eps-scaled", "nn/optim/adamw.cpp", R"(rate * m[i] / (sqrt(v[i]) / root2 + eps))",
      R"(rate * root2 * m[i] / (sqrt(v[i]) + eps))",
      "karpathy/nanochat #304: epsilon scaled with the bias correction"},
-    {"adamw-decay-in-moments", "nn/optim/adamw.cpp",
-     R"(m[i] += toward1 * (g[i] - m[i]);
-        v[i] += toward2 * (g[i] * g[i] - v[i]);
+    {"adamw-decay-in-moments", "nn/optim/adamw.cpp", R"(m[i] += toward1 * (slope[i] - m[i]);
+        v[i] += toward2 * (slope[i] * slope[i] - v[i]);
         theta[i] -= decay * theta[i] +)",
-     R"(const Real h = g[i] + Real(options.decay) * theta[i] + (decay - decay);
+     R"(const Real h = slope[i] + Real(options.decay) * theta[i] + (decay - decay);
         m[i] += toward1 * (h - m[i]);
         v[i] += toward2 * (h * h - v[i]);
         theta[i] -=)",
      "keras-team/keras #19051: Adam with L2 under the name of AdamW"},
-    {"adamw-betas-mixed", "nn/optim/adamw.cpp", R"(v[i] += toward2 * (g[i] * g[i] - v[i]);)",
-     R"(v[i] += toward1 * (g[i] * g[i] - v[i]);)", "a classic slip: one memory for both moments"},
+    {"adamw-betas-mixed", "nn/optim/adamw.cpp",
+     R"(v[i] += toward2 * (slope[i] * slope[i] - v[i]);)",
+     R"(v[i] += toward1 * (slope[i] * slope[i] - v[i]) + (toward2 - toward2);)",
+     "a classic slip: one memory for both moments"},
     {"adamw-decay-without-rate", "nn/optim/adamw.cpp",
      R"(const Real decay = Real(options.rate * options.decay),)",
      R"(const Real decay = Real(options.decay),)", "joennlae/tensorli #1: the decay term of AdamW"},

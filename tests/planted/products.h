@@ -31,14 +31,16 @@ inline constexpr Bug product_bugs[] = {
           return A.shape() == B.shape() ? product(transposed(A), dC) : product(dC, transposed(B));
         }))",
      "a classic slip: each argument gets the other's gradient"},
-    {"product-reads-one-batch", "engine/array_math.cpp", R"(b.data() + at_b * k * m)",
-     R"(b.data())", "flashlight/flashlight #760: gradients of the batched product"},
-    {"gemm-last-term-lost", "engine/kernels/gemm.cpp", R"(for (Dim p = 0; p < k; ++p))",
-     R"(for (Dim p = 0; p + (k > 1 ? 1 : 0) < k; ++p))",
+    {"product-reads-one-batch", "engine/array_math.cpp", R"(matrix(b, at_b * k * m))",
+     R"(matrix(b, at_b * 0))", "flashlight/flashlight #760: gradients of the batched product"},
+    {"gemm-last-term-lost", "engine/kernels/tiles.h",
+     R"(for (Dim p = 0; p < t.k; ++p, a += a_step, b += b_step))",
+     R"(for (Dim p = 0; p + (t.k > 1 ? 1 : 0) < t.k; ++p, a += a_step, b += b_step))",
      "a classic slip: the inner loop ends early"},
-    {"gemm-tail-columns-lost", "engine/kernels/gemm.cpp",
-     R"(for (Dim j = 0; j < m; ++j) c_i[j] += a_ip * b_p[j];)",
-     R"(for (Dim j = 0; j < (m > 8 ? m / 8 * 8 : m); ++j) c_i[j] += a_ip * b_p[j];)",
+    {"gemm-tail-columns-lost", "engine/kernels/tiles.h", R"(else if (n > 0)
+    store_first(c + j * lanes, v, n);)",
+     R"(else if (n > 1)
+    store_first(c + j * lanes, v, n - 1);)",
      "a classic slip: what is left over after whole vectors is skipped"},
     {"cosine-without-root", "engine/ops/matmul.cpp",
      R"((sqrt(sum(A * A, over)) * sqrt(sum(B * B, over))))",

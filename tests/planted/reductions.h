@@ -23,29 +23,26 @@ inline constexpr Bug reduction_bugs[] = {
             if (X[i] == X[winner[static_cast<std::size_t>(i / rows.length)]])
               dx[i] += dy[i / rows.length];)",
      "Theano/Theano #5248: all inputs equal to the maximum receive the whole gradient"},
-    {"softmax-without-dot", "engine/kernels/rows.cpp",
-     R"(for (Dim j = 0; j < n; ++j) dx[j] = y[j] * (dy[j] - mean);)",
-     R"(for (Dim j = 0; j < n; ++j) dx[j] = y[j] * dy[j];)",
+    {"softmax-without-dot", "engine/kernels/rows.cpp", R"(dx_r[j] = y_r[j] * (dy_r[j] - mean);)",
+     R"(dx_r[j] = y_r[j] * dy_r[j] + (mean - mean);)",
      "the diagonal of the Jacobian alone, in many first softmaxes"},
-    {"softmax-with-plus", "engine/kernels/rows.cpp",
-     R"(for (Dim j = 0; j < n; ++j) dx[j] = y[j] * (dy[j] - mean);)",
-     R"(for (Dim j = 0; j < n; ++j) dx[j] = y[j] * (dy[j] + mean);)",
+    {"softmax-with-plus", "engine/kernels/rows.cpp", R"(dx_r[j] = y_r[j] * (dy_r[j] - mean);)",
+     R"(dx_r[j] = y_r[j] * (dy_r[j] + mean);)",
      "harvard-edge/cs249r_book #2053: no test saw this mutant, all of them summed the output"},
     {"softmax-copies-gradient", "engine/kernels/rows.cpp",
-     R"(for (Dim j = 0; j < n; ++j) dx[j] = y[j] * (dy[j] - mean);)",
-     R"(for (Dim j = 0; j < n; ++j) dx[j] = dy[j];)",
+     R"(dx_r[j] = y_r[j] * (dy_r[j] - mean);)", R"(dx_r[j] = dy_r[j] + (mean - mean);)",
      "pjreddie/darknet #96: the gradient of the output copied into that of the input"},
     {"masked-softmax-without-dot", "engine/kernels/rows.cpp",
      R"(may_look[j] != 0 ? y[j] * (dy[j] - mean) : Real(0);)",
      R"(may_look[j] != 0 ? y[j] * dy[j] : Real(0);)",
      "the same slip in the masked twin of a right softmax"},
     {"log-softmax-assumes-one-target", "engine/kernels/rows.cpp",
-     R"(dx[j] = dy[j] - exp(y[j]) * total;)", R"(dx[j] = dy[j] - exp(y[j]);)",
+     R"(exp(load(y_r + j, count)) * total)", R"(exp(load(y_r + j, count)) * (total / total))",
      "mlpack/mlpack #2360: the backward of log_softmax"},
-    {"log-softmax-overflows", "engine/kernels/rows.cpp", R"(const Real log_total = log(total);)",
-     R"(Real raw = Real(0);
-        for (Dim j = 0; j < n; ++j) raw += exp(x[j]);
-        const Real log_total = log(raw) - top;)",
+    {"log-softmax-overflows", "engine/kernels/rows.cpp",
+     R"(const Real log_total = log(sum_of(sums));)", R"(Real raw = Real(0);
+    for (Dim j = 0; j < n; ++j) raw += exp(x_r[j]);
+    const Real log_total = log(raw + (sum_of(sums) - sum_of(sums))) - top;)",
      "a classic slip: log-sum-exp without the maximum taken off"},
     {"pairwise-sum-drops-the-middle", "engine/kernels/sums.cpp",
      R"(return halved(begin, middle, term) + halved(middle, end, term);)",
@@ -53,22 +50,23 @@ inline constexpr Bug reduction_bugs[] = {
      "a classic slip: halves that do not meet, seen in long rows only"},
 
     {"cross-entropy-gradient-without-count", "engine/ops/cross_entropy.cpp",
-     R"([log_p, targets, ignored, m, n])", R"([log_p, targets, ignored, m, n = Real(1)])",
+     R"(const Real scale = dy[0] / n;)", R"(const Real scale = dy[0] + (n - n);)",
      "a classic slip: the gradient of the sum, the value of the mean"},
     {"cross-entropy-mean-over-padding", "engine/ops/cross_entropy.cpp",
      R"(const Real n = real(kept);)", R"(const Real n = real(m.count);)",
      "facebookresearch/fairseq2 #1455: the mean counts what was ignored"},
     {"cross-entropy-pulls-on-ignored", "engine/ops/cross_entropy.cpp",
-     R"(if (targets[i] == ignored) continue;
-        for (Dim j = i * m.length; j < (i + 1) * m.length; ++j)
-          d[j] = dy[0] * exp(log_p[j]) / n;)",
-     R"(for (Dim j = i * m.length; j < (i + 1) * m.length; ++j)
-          d[j] = dy[0] * exp(log_p[j]) / n;
-        if (targets[i] == ignored) continue;)",
+     R"(if (targets[i] == ignored) {
+                        std::fill_n(d_i, m.length, Real(0));
+                        continue;
+                      })",
+     R"(if (targets[i] == ignored) {
+                        for (Dim j = 0; j < m.length; ++j) d_i[j] = scale * p_i[j];
+                        continue;
+                      })",
      "lucidrains/DALLE-pytorch #57: ignore_index declared, not used"},
     {"cross-entropy-forgets-the-target", "engine/ops/cross_entropy.cpp",
-     R"(d[i * m.length + targets[i]] -= dy[0] / n;)", "",
-     "a classic slip: p where p - onehot belongs"},
+     R"(d_i[targets[i]] -= scale;)", "", "a classic slip: p where p - onehot belongs"},
 };
 
 }  // namespace planted

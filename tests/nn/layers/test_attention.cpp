@@ -111,7 +111,27 @@ TEST_CASE("Attention: the weights it returns are the ones it used, to the bit", 
   const Tensor mixed = attention_mix(found.weights, v_heads, causal());
   CHECK(same_bits(attention.c_proj(reshape(transpose(mixed, 1, 2), {2, 5, 6})).value(),
                   found.output.value()));
-  CHECK(same_bits(attention(x, causal()).value(), found.output.value()));
+}
+
+TEST_CASE("Attention: without its weights it gives what it gives with them, and the same gradients",
+          "[AT22]") {
+  const Attention attention = drawn<Attention>(3, 6, 2);
+  const Tensor x = parameter(uniform({3, 9, 6}, 4));
+  for (const Mask& mask : {Mask(), causal(), window(3), causal() & padding({9, 4, 0})}) {
+    pull_random(attention, attention(x, mask));
+    const Array dx = x.grad(), dw = attention.c_attn.weight.grad(),
+                db = attention.c_attn.bias.grad();
+    x.zero_grad();
+    const Attended looked = attention.look(x, mask);
+    CHECK(close(attention(x, mask).value(), looked.output.value()));
+    pull_random(attention, looked.output);
+    CHECK(close(dx, x.grad()));
+    CHECK(close(dw, attention.c_attn.weight.grad()));
+    CHECK(close(db, attention.c_attn.bias.grad()));
+    x.zero_grad();
+  }
+  const Mask own = custom(9, 9, std::vector<bool>(81, true));
+  CHECK(same_bits(attention(x, own).value(), attention.look(x, own).output.value()));
 }
 
 TEST_CASE("Attention: every parameter answers, but for the bias of the keys", "[MD02][MD03]") {

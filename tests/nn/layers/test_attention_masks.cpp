@@ -216,12 +216,11 @@ TEST_CASE("Attention: a mask that does not fit is refused with the shapes", "[AT
   const auto refused = [&](const Mask& mask) {
     return refusal<ShapeError>([&] { attention(x, mask); });
   };
-  CHECK(
-      refused(padding({1, 2, 3})) ==
-      "attention_scores: a padding mask of 3 lengths needs scores (3, ..., queries, keys): got shape "
-      "(2, 2, 6, 6)");
+  CHECK(refused(padding({1, 2, 3})) ==
+        "attention: a padding mask of 3 lengths needs scores (3, ..., queries, keys): got shape "
+        "(2, 2, 6, 6)");
   CHECK(refused(padding({1, 7})) ==
-        "attention_scores: a padding length of 7 exceeds the keys of shape (2, 2, 6, 6)");
+        "attention: a padding length of 7 exceeds the keys of shape (2, 2, 6, 6)");
   CHECK(
       refused(custom(6, 5, std::vector<bool>(30, true))) ==
       "attention_scores: a custom mask (6, 5) does not fit scores of shape (2, 2, 6, 6); its rows are "

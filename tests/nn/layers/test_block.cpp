@@ -28,7 +28,7 @@ TEST_CASE("Block: normalise, look, add; normalise, think, add", "[MD08]") {
         block.attn.look(layer_norm(x, block.ln_1.weight, block.ln_1.bias), mask);
     const Tensor seen = x + looked.output;
     const Tensor y = seen + block.mlp(layer_norm(seen, block.ln_2.weight, block.ln_2.bias));
-    CHECK(same_bits(block(x, mask).value(), y.value()));
+    CHECK(close(block(x, mask).value(), y.value()));  // its attention is one op
     CHECK(same_bits(block.look(x, mask).output.value(), y.value()));
     CHECK(same_bits(block.look(x, mask).weights.value(), looked.weights.value()));
   }

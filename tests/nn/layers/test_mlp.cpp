@@ -30,8 +30,8 @@ TEST_CASE("MLP: two layers and a gelu between, by hand", "[MD07]") {
 TEST_CASE("MLP: is its parts, to the bit", "[MD08]") {
   const MLP mlp = drawn<MLP>(1, 5, 9);
   const Tensor x = uniform({2, 3, 5}, 1);
-  const Tensor hidden = matmul(x, mlp.c_fc.weight) + mlp.c_fc.bias;
-  const Tensor y = matmul(gelu_tanh(hidden), mlp.c_proj.weight) + mlp.c_proj.bias;
+  const Tensor hidden = linear(x, mlp.c_fc.weight, mlp.c_fc.bias);
+  const Tensor y = linear(gelu_tanh(hidden), mlp.c_proj.weight, mlp.c_proj.bias);
   CHECK(same_bits(mlp(x).value(), y.value()));
 }
 

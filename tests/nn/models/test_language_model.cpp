@@ -31,23 +31,47 @@ Indices sample(const Indices& ids, Dim b) {
 
 TEST_CASE("LanguageModel: is its parts, to the bit", "[MD08]") {
   const LanguageModel model = made(1);
-  Tensor x = embedding(model.wte.weight, words) + slice(model.wpe.weight, 0, 0, 5);
+  Tensor x = embedding(model.wte.weight, words) + slice(model.wpe.weight, 0, 0, 5), in_one = x;
   std::vector<Tensor> weights;
   for (const Block& block : model.h) {
+    in_one = block(in_one, causal());
     const Attended looked = block.look(x, causal());
     x = looked.output;
     weights.push_back(looked.weights);
   }
-  const Tensor normal = layer_norm(x, model.ln_f.weight, model.ln_f.bias);
-  const Tensor logits = matmul(normal, transpose(model.wte.weight));
+  const auto guess = [&](const Tensor& seen) {
+    const Tensor normal = layer_norm(seen, model.ln_f.weight, model.ln_f.bias);
+    return matmul(normal, transpose(model.wte.weight));
+  };
+  const Tensor logits = guess(x);
   const LanguageModel::Looked found = model.look(words);
   CHECK(found.logits.shape() == Shape{2, 5, 11});
   CHECK(same_bits(found.logits.value(), logits.value()));
-  CHECK(same_bits(model(words).value(), logits.value()));
+  CHECK(same_bits(model(words).value(), guess(in_one).value()));
   REQUIRE(found.weights.size() == 2);
   for (std::size_t layer = 0; layer < 2; ++layer) {
     CHECK(found.weights[layer].shape() == Shape{2, 2, 5, 5});
     CHECK(same_bits(found.weights[layer].value(), weights[layer].value()));
+  }
+}
+
+TEST_CASE("LanguageModel: looking or not, the same logits and the same gradients", "[MD08]") {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    const LanguageModel model = made(seed);
+    const Tensor plain = model(words), looked = model.look(words).logits;
+    CHECK(close(plain.value(), looked.value()));
+    pull_random(model, plain);
+    std::vector<Array> expected;
+    for (const Tensor& p : parameters(model)) expected.push_back(p.grad().clone());
+    pull_random(model, looked);
+    double scale = 0;
+    for (const Array& g : expected) scale = std::max(scale, largest(g));
+    const auto named = named_parameters(model);
+    for (std::size_t i = 0; i < named.size(); ++i) {
+      INFO(named[i].first);
+      const Array found = named[i].second.grad();
+      CHECK(largest((Tensor(found) - Tensor(expected[i])).value()) <= rounding * scale);
+    }
   }
 }
 

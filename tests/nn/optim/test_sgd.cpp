@@ -59,6 +59,19 @@ TEST_CASE("Sgd: each parameter and each number has a velocity of its own", "[OPT
   CHECK(same_bits(b.value(), Array({1}, {-3})));
 }
 
+// v is made of gradients alone: a new rate holds for what is remembered too.
+TEST_CASE("Sgd: under a schedule the velocity keeps no old rate", "[OPT04]") {
+  const Tensor p = parameter(Array({1}, {8}));
+  Sgd sgd({p}, {.rate = 0.25, .momentum = 0.5});
+  p.set_grad(Array({1}, {4}));
+  sgd.step();
+  CHECK(p.item() == 7);  // v = 4
+  sgd.options.rate = 1;
+  p.set_grad(Array({1}, {0}));
+  sgd.step();
+  CHECK(p.item() == 5);  // v = 2
+}
+
 TEST_CASE("Sgd: the settings may change between steps, and rate 0 stays") {
   const Tensor p = parameter(Array({1}, {10}));
   Sgd sgd({p}, {.rate = 0});

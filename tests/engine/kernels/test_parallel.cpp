@@ -1,0 +1,220 @@
+#include "engine/kernels/parallel.h"
+
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "engine/autograd.h"
+#include "engine/errors.h"
+#include "engine/kernels/sums.h"
+#include "nn/layers/attention.h"
+#include "tests/support/arrays.h"
+#include "tests/support/catch.h"
+#include "tests/support/refusal.h"
+
+using namespace tests;
+using kernels::parallel_for;
+using kernels::parallel_ranges;
+
+namespace {
+
+constexpr Dim much = kernels::serial_work;  // the least work that may be spread
+
+// So many threads while it lives.
+struct Threads {
+  int before = threads();
+  explicit Threads(int count) { set_threads(count); }
+  ~Threads() { set_threads(before); }
+};
+
+// How often each index came, in one parallel_for.
+std::vector<int> calls(Dim count, Dim work) {
+  std::vector<std::atomic<int>> counts(static_cast<std::size_t>(count));
+  parallel_for(count, work, [&](Dim i) { ++counts[static_cast<std::size_t>(i)]; });
+  return {counts.begin(), counts.end()};
+}
+
+std::vector<int> ones(Dim count) { return std::vector<int>(static_cast<std::size_t>(count), 1); }
+
+// The text of what a task threw.
+template <class F>
+std::string thrown(F f) {
+  try {
+    f();
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "<nothing>";
+}
+
+}  // namespace
+
+TEST_CASE("parallel_for calls every index once, whatever the work and the threads") {
+  for (const int count : {1, 2, 3, 8}) {
+    const Threads so_many(count);
+    for (const Dim tasks : {0, 1, 2, 7, 64, 1000})
+      for (const Dim work : {Dim{0}, much - 1, much, 100 * much}) {
+        INFO(count << " threads, " << tasks << " tasks, work " << work);
+        CHECK(calls(tasks, work) == ones(tasks));
+      }
+  }
+}
+
+TEST_CASE("parallel_ranges covers all numbers once, in runs of at most the grain") {
+  const Threads three(3);
+  for (const Dim size : {0, 1, 9, 10, 11, 1000})
+    for (const Dim grain : {1, 3, 10, 2000})
+      for (const Dim work : {Dim{0}, much}) {
+        std::vector<std::atomic<int>> counts(static_cast<std::size_t>(size));
+        std::atomic<bool> fits{true};
+        parallel_ranges(size, grain, work, [&](Dim begin, Dim end) {
+          fits = fits && begin < end && end - begin <= grain && begin % grain == 0;
+          for (Dim i = begin; i < end; ++i) ++counts[static_cast<std::size_t>(i)];
+        });
+        INFO(size << " numbers, grain " << grain);
+        CHECK(fits);
+        CHECK(std::vector<int>(counts.begin(), counts.end()) == ones(size));
+      }
+}
+
+TEST_CASE("small work stays on the calling thread, in order") {
+  const Threads four(4);
+  const auto caller = std::this_thread::get_id();
+  std::vector<Dim> order;
+  parallel_for(100, much - 1, [&](Dim i) {
+    CHECK(std::this_thread::get_id() == caller);
+    order.push_back(i);
+  });
+  for (std::size_t i = 0; i < 100; ++i) CHECK(order[i] == static_cast<Dim>(i));
+}
+
+TEST_CASE("large work is done by several threads at once") {
+  const Threads three(3);
+  // A task that waits until all three are under way: with fewer threads it would wait for ever.
+  std::atomic<int> arrived{0};
+  parallel_for(3, much, [&](Dim) {
+    ++arrived;
+    while (arrived < 3) std::this_thread::yield();
+  });
+  CHECK(arrived == 3);
+}
+
+TEST_CASE("with one thread large work stays on the calling thread") {
+  const Threads one(1);
+  const auto caller = std::this_thread::get_id();
+  parallel_for(50, 100 * much, [&](Dim) { CHECK(std::this_thread::get_id() == caller); });
+}
+
+TEST_CASE("the exception of the lowest index reaches the caller, and the pool works afterwards") {
+  for (const int count : {1, 2, 4}) {
+    const Threads so_many(count);
+    for (int round = 0; round < 20; ++round) {
+      std::atomic<int> failed{0};
+      const std::string text = thrown([&] {
+        parallel_for(64, much, [&](Dim i) {
+          if (i % 8 != 5) return;
+          ++failed;
+          throw std::runtime_error("task " + std::to_string(i));
+        });
+      });
+      CHECK(text == "task 5");
+      CHECK(failed == 8);
+      CHECK(calls(64, much) == ones(64));
+    }
+  }
+  CHECK(thrown([] {
+          parallel_for(9, 0, [](Dim i) {
+            if (i >= 3) throw std::runtime_error("task " + std::to_string(i));
+          });
+        }) == "task 3");
+}
+
+TEST_CASE("a task may start parallel work of its own") {
+  for (const int count : {1, 2, 4}) {
+    const Threads so_many(count);
+    std::vector<std::atomic<int>> counts(20 * 30);
+    parallel_for(20, much, [&](Dim i) {
+      parallel_for(30, much, [&](Dim j) { ++counts[static_cast<std::size_t>(i * 30 + j)]; });
+    });
+    CHECK(std::vector<int>(counts.begin(), counts.end()) == ones(600));
+    CHECK(thrown([] {
+            parallel_for(4, much, [](Dim) {
+              parallel_for(4, much, [](Dim j) {
+                if (j == 2) throw std::runtime_error("inner");
+              });
+            });
+          }) == "inner");
+  }
+}
+
+TEST_CASE("several threads may start parallel work at once") {
+  const Threads three(3);
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 4; ++caller)
+    callers.emplace_back([&] {
+      for (int round = 0; round < 200; ++round)
+        if (calls(17, much) != ones(17)) ++wrong;
+    });
+  for (std::thread& caller : callers) caller.join();
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("the number of threads may change between any two pieces of work") {
+  const Threads before(1);
+  for (int round = 0; round < 30; ++round) {
+    set_threads(round % 5 + 1);
+    CHECK(threads() == round % 5 + 1);
+    CHECK(calls(23, much) == ones(23));
+  }
+}
+
+TEST_CASE("set_threads refuses what is no number of threads", "[OP19]") {
+  const Threads two(2);
+  for (const int count : {0, -1, 257, 1000000}) {
+    CHECK(refusal<ValueError>([&] { set_threads(count); }) ==
+          "set_threads: needs a number from 1 to 256: got " + std::to_string(count));
+    CHECK(threads() == 2);
+  }
+  set_threads(256);
+  CHECK(threads() == 256);
+}
+
+TEST_CASE("any number of threads computes the same bits") {
+  // Each large enough to be cut into tasks.
+  const Array a = uniform({150, 300}, 1), b = uniform({300, 600}, 2), rows = uniform({300, 257}, 3);
+  const Array gain = uniform({257}, 4), bias = uniform({257}, 5), qkv = uniform({4, 70, 24}, 6);
+  const auto results = [&] {
+    std::vector<Array> all;
+    const auto keep = [&](const std::vector<Array>& inputs, auto f) {
+      std::vector<Tensor> x;
+      for (const Array& input : inputs) x.push_back(parameter(input));
+      const Tensor y = f(x);
+      backward(y, uniform(y.shape(), 7));
+      all.push_back(y.value());
+      for (const Tensor& input : x) all.push_back(input.grad());
+    };
+    keep({a, b}, [](const auto& x) { return matmul(x[0], x[1]); });
+    keep({a, b, uniform({600}, 8)}, [](const auto& x) { return linear(x[0], x[1], x[2]); });
+    keep({rows}, [](const auto& x) { return softmax(x[0]); });
+    keep({rows}, [](const auto& x) { return log_softmax(x[0]); });
+    keep({rows}, [](const auto& x) { return gelu(exp(x[0])); });
+    keep({rows}, [](const auto& x) { return sum(x[0], {0}) + sum(x[0]); });
+    keep({rows, gain, bias}, [](const auto& x) { return layer_norm(x[0], x[1], x[2]); });
+    keep({qkv}, [](const auto& x) { return attention(x[0], 2, causal()); });
+    return all;
+  };
+  const std::vector<Array> expected = [&] {
+    const Threads one(1);
+    return results();
+  }();
+  for (const int count : {2, 3, 4, 8}) {
+    const Threads so_many(count);
+    const std::vector<Array> found = results();
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      INFO(count << " threads, result " << i);
+      CHECK(same_bits(found[i], expected[i]));
+    }
+  }
+}
