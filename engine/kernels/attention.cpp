@@ -27,7 +27,7 @@ class Panels {
   }
 
   // c_ij (+)= Σ_p a_ip·b_pj for p = from.begin … from.end − 1, `rows` rows and the columns of the
-  // panels that hold `columns`. a points at p = from.begin.
+  // panels that hold `columns`, all of each panel. a points at p = from.begin.
   void multiply_by(Dim rows, const Real* a, Dim a_row, Dim a_step, Span from, Span columns, Real* c,
                    Dim c_row, bool add) const {
     for (Dim j = columns.begin / tile_columns * tile_columns; j < columns.end; j += tile_columns)
@@ -35,8 +35,7 @@ class Panels {
         multiply<false>(
             std::min(tile_rows, rows - i),
             {a + i * a_row, a_row, a_step, numbers_.data() + j * k_ + from.begin * tile_columns,
-             tile_columns, from.end - from.begin, c + i * c_row + j, c_row,
-             std::min(tile_columns, m_ - j), add});
+             tile_columns, from.end - from.begin, c + i * c_row + j, c_row, tile_columns, add});
   }
 
  private:
@@ -44,15 +43,15 @@ class Panels {
   Buffer numbers_;
 };
 
-// Rows of numbers for one block of queries, two cache lines longer than the keys: the last vector of a
-// row may reach beyond its end, and were a row a power of two long, a column would fall into one set of
-// the cache.
-class Block {
+// A table of our own, its rows so long that whole panels may be written and the last vector of a row
+// may reach beyond its end; and not a power of two long where there are many, or a column would fall
+// into one set of the cache. Heads of 4 numbers take half the time that they take in the tables of the
+// caller, where a panel ends in the middle of a vector.
+class Table {
  public:
-  explicit Block(Dim keys)
-      : step((keys + tile_columns) / tile_columns * tile_columns +
-             64 / static_cast<Dim>(sizeof(Real))),
-        numbers_(block * step) {}
+  Table(Dim rows, Dim columns)
+      : step((columns + tile_columns - 1) / tile_columns * tile_columns + (columns > 256 ? 32 : 0)),
+        numbers_(rows * step + tile_columns) {}
   Real* row(Dim i) { return numbers_.data() + i * step; }
   const Dim step;
 
@@ -76,7 +75,7 @@ struct Queries {
 };
 
 void score(const HeadSizes& sizes, const Queries& at, HeadRows q, const Panels& keys,
-           Block& scores) {
+           Table& scores) {
   keys.multiply_by(at.rows, q.data + at.first * q.step, q.step, 1, {0, sizes.D}, at.seen,
                    scores.row(0), scores.step, false);
 }
@@ -93,8 +92,7 @@ void over_seen(Span seen, Real* row, F f) {
 
 // c_i = Σ_j w_ij·b_j over the keys that i sees, in increasing order. The keys that all rows of a tile
 // see go through the tile, the others row by row.
-void mix(const HeadSizes& sizes, const Queries& at, Block& weights, const Panels& b,
-         HeadRowsOut c) {
+void mix(const HeadSizes& sizes, const Queries& at, Table& weights, const Panels& b, Table& c) {
   for (Dim i0 = 0; i0 < at.rows; i0 += tile_rows) {
     const Dim rows = std::min(tile_rows, at.rows - i0);
     const Span common{at.spans[i0 + rows - 1].begin, at.spans[i0].end};
@@ -102,7 +100,7 @@ void mix(const HeadSizes& sizes, const Queries& at, Block& weights, const Panels
       if (keys.begin >= keys.end && !first) return;
       keys.end = std::max(keys.begin, keys.end);
       b.multiply_by(count, weights.row(i) + keys.begin, weights.step, 1, keys, {0, sizes.D},
-                    c.data + (at.first + i) * c.step, c.step, !first);
+                    c.row(i), c.step, !first);
     };
     if (common.begin >= common.end) {
       for (Dim i = i0; i < i0 + rows; ++i) add(i, 1, at.spans[i], true);
@@ -118,8 +116,8 @@ void mix(const HeadSizes& sizes, const Queries& at, Block& weights, const Panels
 
 // c_j += Σ_i w_ij·b_i over the queries of a block that see j, in increasing order; b holds the rows of
 // the block. The queries that see all keys of a tile go through the tile, the others key by key.
-void mix_back(const HeadSizes& sizes, const Queries& at, Block& weights, const Panels& b,
-              HeadRowsOut c) {
+void mix_back(const HeadSizes& sizes, const Queries& at, Table& weights, const Panels& b,
+              Table& c) {
   for (Dim j0 = at.seen.begin; j0 < at.seen.end; j0 += tile_rows) {
     const Dim rows = std::min(tile_rows, at.seen.end - j0);
     const auto sees_all = [&](Dim i) {
@@ -136,19 +134,21 @@ void mix_back(const HeadSizes& sizes, const Queries& at, Block& weights, const P
         const Dim last = std::min(j0 + rows, at.spans[i].end);
         if (first < last)
           b.multiply_by(last - first, weights.row(i) + first, 1, 1, {i, i + 1}, {0, sizes.D},
-                        c.data + first * c.step, c.step, true);
+                        c.row(first), c.step, true);
       }
     };
     one_by_one(0, begin);
     if (begin < end)
       b.multiply_by(rows, weights.row(begin) + j0, 1, weights.step, {begin, end}, {0, sizes.D},
-                    c.data + j0 * c.step, c.step, true);
+                    c.row(j0), c.step, true);
     one_by_one(end, at.rows);
   }
 }
 
-void set_zero(HeadRowsOut x, Dim rows, Dim D) {
-  for (Dim i = 0; i < rows; ++i) std::fill_n(x.data + i * x.step, D, Real(0));
+void set_zero(Table& x, Dim rows) { std::fill(x.row(0), x.row(rows), Real(0)); }
+
+void copy_rows(Table& from, Dim rows, Dim D, HeadRowsOut to, Dim first) {
+  for (Dim i = 0; i < rows; ++i) std::copy_n(from.row(i), D, to.data + (first + i) * to.step);
 }
 
 }  // namespace
@@ -157,7 +157,8 @@ void attention_head(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, 
                     Real* log_sums) {
   const Panels keys(matrix(k).transposed(), sizes.D, sizes.keys);
   const Panels values(matrix(v), sizes.keys, sizes.D);
-  Block weights(sizes.keys);
+  const Dim most_rows = std::min(block, sizes.queries);
+  Table weights(most_rows, sizes.keys), mixed(most_rows, sizes.D);
   Real sums[block];
   for (Dim first = 0; first < sizes.queries; first += block) {
     const Queries at(sizes, first);
@@ -179,11 +180,11 @@ void attention_head(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, 
       sums[i] = sum_of(total);
       log_sums[first + i] = most + log(sums[i]);
     }
-    mix(sizes, at, weights, values, y);
+    mix(sizes, at, weights, values, mixed);
     for (Dim i = 0; i < at.rows; ++i) {  // D divisions a query instead of one a key
-      if (at.spans[i].begin >= at.spans[i].end) continue;
+      const bool blind = at.spans[i].begin >= at.spans[i].end;
       Real* const y_i = y.data + (first + i) * y.step;
-      for (Dim d = 0; d < sizes.D; ++d) y_i[d] /= sums[i];
+      for (Dim d = 0; d < sizes.D; ++d) y_i[d] = blind ? Real(0) : mixed.row(i)[d] / sums[i];
     }
   }
 }
@@ -196,9 +197,10 @@ void attention_head_vjp(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows
   const Panels values(matrix(v).transposed(), D, sizes.keys);
   const Dim most_rows = std::min(block, sizes.queries);
   Panels queries(matrix(q), most_rows, D), cotangents(matrix(dy), most_rows, D);
-  Block weights(sizes.keys), slopes(sizes.keys);
-  set_zero(dk, sizes.keys, D);
-  set_zero(dv, sizes.keys, D);
+  Table weights(most_rows, sizes.keys), slopes(most_rows, sizes.keys);
+  Table dq_rows(most_rows, D), dk_rows(sizes.keys, D), dv_rows(sizes.keys, D);
+  set_zero(dk_rows, sizes.keys);
+  set_zero(dv_rows, sizes.keys);
   for (Dim first = 0; first < sizes.queries; first += block) {
     const Queries at(sizes, first);
     score(sizes, at, q, keys, weights);
@@ -213,12 +215,15 @@ void attention_head_vjp(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows
       over_seen(seen, slopes.row(i),
                 [&](Vec dp, Dim j, Dim) { return load(p + j) * (dp - mean) * sizes.scale; });
     }
-    mix(sizes, at, slopes, keys_back, dq);
+    mix(sizes, at, slopes, keys_back, dq_rows);
+    copy_rows(dq_rows, at.rows, D, dq, first);
     queries.pack({q.data + first * q.step, q.step, 1}, at.rows);
     cotangents.pack({dy.data + first * dy.step, dy.step, 1}, at.rows);
-    mix_back(sizes, at, slopes, queries, dk);
-    mix_back(sizes, at, weights, cotangents, dv);
+    mix_back(sizes, at, slopes, queries, dk_rows);
+    mix_back(sizes, at, weights, cotangents, dv_rows);
   }
+  copy_rows(dk_rows, sizes.keys, D, dk, 0);
+  copy_rows(dv_rows, sizes.keys, D, dv, 0);
 }
 
 }  // namespace fledge::inline FLEDGE_BUILD::kernels

@@ -48,10 +48,13 @@ inline void store_columns(Real* c, Dim j, Dim columns, Vec v) {
 // the steps are constants, and the addresses cost nothing.
 template <int rows, bool packed>
 void multiply(const Tile& t) {
-  Vec sum[rows][2];
-  for (int r = 0; r < rows; ++r)
-    for (int j = 0; j < 2; ++j)
-      sum[r][j] = t.add ? load_columns(t.c + r * t.c_row, j, t.columns) : splat(Real(0));
+  Vec sum[rows][2] = {};
+  const bool whole = t.columns == tile_columns;
+  for (int r = 0; t.add && r < rows; ++r)
+    for (int j = 0; j < 2; ++j) {
+      const Real* c = t.c + r * t.c_row;
+      sum[r][j] = whole ? load(c + j * lanes) : load_columns(c, j, t.columns);
+    }
   const Real* a = t.a;
   const Real* b = t.b;
   const Dim a_row = packed ? 1 : t.a_row, a_step = packed ? tile_rows : t.a_step;
@@ -65,7 +68,10 @@ void multiply(const Tile& t) {
     }
   }
   for (int r = 0; r < rows; ++r)
-    for (int j = 0; j < 2; ++j) store_columns(t.c + r * t.c_row, j, t.columns, sum[r][j]);
+    for (int j = 0; j < 2; ++j) {
+      Real* c = t.c + r * t.c_row;
+      whole ? store(c + j * lanes, sum[r][j]) : store_columns(c, j, t.columns, sum[r][j]);
+    }
 }
 
 // The last rows of a matrix need a tile of their own height.

@@ -111,6 +111,76 @@ TEST_CASE("a table has one entry per score, also when there are none") {
   CHECK(padding({}).table({0, 2, 2}, "op").empty());
 }
 
+TEST_CASE("all masks have spans but custom ones, and what they are part of") {
+  for (const Mask& mask : {Mask(), causal(), window(2), padding({1}), causal() & padding({1})})
+    CHECK(mask.has_spans());
+  const Mask own = custom(1, 1, {true});
+  for (const Mask& mask : {own, own & causal(), causal() & own, Mask() & own})
+    CHECK_FALSE(mask.has_spans());
+}
+
+TEST_CASE("spans are what a mask allows, at every place, and never go back") {
+  const auto check = [](const Mask& mask, Dim batches, Dim queries, Dim keys) {
+    const Shape scores{batches, 2, queries, keys};
+    const PoolVector<Span> spans = mask.spans(scores, "op");
+    const auto count = static_cast<Dim>(spans.size());
+    const bool agree = [&] {
+      for (Dim batch = 0; batch < batches; ++batch)
+        for (Dim query = 0; query < queries; ++query) {
+          const Dim row = (count == queries ? 0 : batch * queries) + query;
+          const Span span = spans[static_cast<std::size_t>(row)];
+          for (Dim key = 0; key < keys; ++key)
+            if (mask.allows({batch, query, key, queries, keys}) !=
+                (span.begin <= key && key < span.end))
+              return false;
+          if (span.begin < 0 || span.begin > keys || span.end < 0 || span.end > keys) return false;
+          if (query == 0) continue;
+          const Span before = spans[static_cast<std::size_t>(row - 1)];
+          if (span.begin < before.begin || span.end < before.end) return false;
+        }
+      return true;
+    }();
+    INFO(batches << " x " << queries << " queries x " << keys << " keys");
+    REQUIRE((count == queries || count == batches * queries));
+    REQUIRE(agree);
+  };
+  for (const Dim queries : {0, 1, 2, 3, 7, 20})
+    for (const Dim keys : {0, 1, 2, 5, 7, 23})
+      for (const Dim width : {Dim{1}, Dim{2}, Dim{5}, Dim{30}, std::numeric_limits<Dim>::max() / 2})
+        for (const bool one_way : {false, true}) {
+          const Mask near = one_way ? causal() & window(width) : window(width);
+          check(near, 1, queries, keys);
+          check(near & padding({keys, 0, keys / 2}), 3, queries, keys);
+          check(padding({keys / 2, keys}) & near & causal(), 2, queries, keys);
+          check(one_way ? causal() : Mask(), 2, queries, keys);
+        }
+}
+
+TEST_CASE("spans: one row for all when no part asks for the batch") {
+  CHECK((causal() & window(2)).spans({3, 2, 4, 4}, "op").size() == 4);
+  CHECK(Mask().spans({4, 7}, "op").size() == 4);
+  CHECK((causal() & padding({1, 2, 3})).spans({3, 2, 4, 4}, "op").size() == 12);
+  CHECK(padding({}).spans({0, 4, 4}, "op").empty());
+}
+
+TEST_CASE("spans of the widest window are all keys") {
+  for (const Span& span : window(std::numeric_limits<Dim>::max()).spans({3, 4}, "op")) {
+    CHECK(span.begin == 0);
+    CHECK(span.end == 4);
+  }
+}
+
+TEST_CASE("spans are refused as tables are, and for a custom mask", "[OP19]") {
+  CHECK(refusal<ShapeError>([] { causal().spans({3}, "op"); }) ==
+        "op: a mask needs scores (..., queries, keys): got shape (3)");
+  CHECK(refusal<ShapeError>([] {
+          padding({5}).spans({1, 3, 4}, "op");
+        }) == "op: a padding length of 5 exceeds the keys of shape (1, 3, 4)");
+  CHECK(refusal<ValueError>([] {
+          (causal() & custom(1, 2, {true, true})).spans({1, 2}, "op");
+        }) == "op: a custom mask has no spans");
+}
+
 TEST_CASE("masks that do not fit the scores are refused", "[OP19]") {
   const auto refused = [](const Mask& mask, const Shape& scores) {
     return refusal<ShapeError>([&] { mask.table(scores, "softmax"); });

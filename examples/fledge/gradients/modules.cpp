@@ -111,6 +111,8 @@ const std::vector<ModuleCase>& module_cases() {
       attention("Attention odd head size", {2, 3, 9}, 3, causal()),
       attention("Attention window", {1, 5, 4}, 2, causal() & window(2)),
       attention("Attention padding", {2, 4, 4}, 2, padding({2, 4})),
+      attention("Attention padding and causal", {3, 4, 6}, 3, padding({4, 0, 2}) & causal()),
+      attention("Attention both sides", {2, 6, 4}, 1, window(2)),
       attention("Attention nowhere to look", {1, 3, 4}, 2,
                 custom(3, 3, {true, false, true, false, false, false, false, true, true})),
       with_input("CrossAttention", {2, 4, 6},

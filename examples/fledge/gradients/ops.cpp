@@ -16,6 +16,12 @@ Mask some_hidden() {  // the second query may look nowhere
                 {true, false, true, true, false, false, false, false, false, true, true, false});
 }
 
+/// qkv of 120 times, made from few numbers x (3, 3C): several blocks of queries, quickly checked.
+Tensor many_times(const Tensor& x) {
+  Rng rng(7);
+  return matmul(Tensor(random_normal({120, 3}, 0, 1, rng)), x);
+}
+
 }  // namespace
 
 const std::vector<OpCase>& op_cases() {
@@ -78,6 +84,15 @@ const std::vector<OpCase>& op_cases() {
       {"matmul broadcast", {{{2, 1, 2, 3}}, {{3, 3, 2}}}, [](In x) { return matmul(x[0], x[1]); }},
       {"matmul itself", {{{3, 3}}}, [](In x) { return matmul(x[0], x[0]); }},
       {"matmul odd sizes", {{{9, 17}}, {{17, 5}}}, [](In x) { return matmul(x[0], x[1]); }},
+      {"linear", {{{2, 3, 4}}, {{4, 5}}, {{5}}}, [](In x) { return linear(x[0], x[1], x[2]); }},
+      {"linear without bias", {{{3, 4}}, {{4, 2}}}, [](In x) { return linear(x[0], x[1]); }},
+      {"linear one row", {{{4}}, {{4, 3}}, {{3}}}, [](In x) { return linear(x[0], x[1], x[2]); }},
+      {"linear odd sizes",
+       {{{7, 17}}, {{17, 9}}, {{9}}},
+       [](In x) { return linear(x[0], x[1], x[2]); }},
+      {"inner", {{{2, 3, 4}}, {{5, 4}}}, [](In x) { return inner(x[0], x[1]); }},
+      {"inner one row", {{{4}}, {{3, 4}}}, [](In x) { return inner(x[0], x[1]); }},
+      {"inner itself", {{{4, 3}}}, [](In x) { return inner(x[0], x[0]); }},
       {"cosine_similarity",
        {{{3, 4}}, {{3, 4}}},
        [](In x) { return cosine_similarity(x[0], x[1]); }},
@@ -124,6 +139,32 @@ const std::vector<OpCase>& op_cases() {
        }},
       {"softmax custom", {{{2, 3, 4}}}, [](In x) { return softmax(x[0], some_hidden()); }},
       {"log_softmax", {{{3, 5}}}, [](In x) { return log_softmax(x[0]); }},
+      {"attention", {{{2, 4, 6}}}, [](In x) { return attention(x[0], 1, Mask()); }},
+      {"attention causal", {{{2, 5, 12}}}, [](In x) { return attention(x[0], 2, causal()); }},
+      {"attention one time", {{{2, 1, 6}}}, [](In x) { return attention(x[0], 1, causal()); }},
+      {"attention without batch", {{{7, 9}}}, [](In x) { return attention(x[0], 3, causal()); }},
+      {"attention odd head size",
+       {{{1, 4, 30}}},
+       [](In x) { return attention(x[0], 2, causal()); }},
+      {"attention window",
+       {{{1, 9, 12}}},
+       [](In x) { return attention(x[0], 2, causal() & window(3)); }},
+      {"attention padding",
+       {{{3, 4, 6}}},
+       [](In x) {
+         return attention(x[0], 1, padding({2, 4, 0}) & window(2));
+       }},
+      {"attention two leading axes",
+       {{{2, 2, 3, 6}}},
+       [](In x) {
+         return attention(x[0], 2, padding({1, 3}) & causal());
+       }},
+      {"attention many times",
+       {{{3, 12}}},
+       [](In x) { return attention(many_times(x[0]), 2, causal()); }},
+      {"attention many times in a window",
+       {{{3, 6}}},
+       [](In x) { return attention(many_times(x[0]), 1, window(50)); }},
       // −∞ at hidden places would make the output infinite: softmax, which skips them, comes behind.
       {"attention_scores",
        {{{2, 3, 5}}, {{2, 4, 5}}},
@@ -143,6 +184,12 @@ const std::vector<OpCase>& op_cases() {
        {{{2, 2, 4}}, {{4}}, {{4}}},
        [](In x) { return layer_norm(x[0], x[1], x[2], 0.5); }},
       {"embedding", {{{6, 3}}}, [](In x) { return embedding(x[0], ids); }},
+      {"embedding with positions",
+       {{{6, 2}}, {{3, 2}}},
+       [](In x) { return embedding(x[0], x[1], ids); }},
+      {"embedding from a later position",
+       {{{6, 2}}, {{5, 2}}},
+       [](In x) { return embedding(x[0], x[1], ids, 2); }},
       {"cross_entropy", {{{2, 3, 5}}}, [](In x) { return cross_entropy(x[0], ids) * 3.0; }},
       {"cross_entropy ignored", {{{2, 3, 5}}}, [](In x) { return cross_entropy(x[0], ids, 4); }},
       {"dropout",
