@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/errors.h"
+#include "engine/memory.h"
 #include "engine/shape.h"
 
 namespace fledge::inline FLEDGE_BUILD {
@@ -11,7 +12,8 @@ namespace fledge::inline FLEDGE_BUILD {
 class Indices {
  public:
   /// Throws ShapeError when the count of ids is not the shape's.
-  Indices(const Shape& shape, std::vector<Dim> ids) : shape_(shape), ids_(std::move(ids)) {
+  Indices(const Shape& shape, const std::vector<Dim>& ids)
+      : shape_(shape), ids_(ids.begin(), ids.end()) {
     require(shape_.size() == static_cast<Dim>(ids_.size()), "Indices", "shape ", shape_, " holds ",
             shape_.size(), " ids: got ", ids_.size());
   }
@@ -24,7 +26,7 @@ class Indices {
 
  private:
   Shape shape_;
-  std::vector<Dim> ids_;
+  PoolVector<Dim> ids_;  // rules keep copies
 };
 
 }  // namespace fledge::inline FLEDGE_BUILD

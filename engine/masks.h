@@ -90,7 +90,7 @@ class Mask {
  private:
   void check(const Shape& scores, std::string_view op) const;
 
-  std::vector<Part> parts_;
+  PoolVector<Part> parts_;
 };
 
 Mask causal();

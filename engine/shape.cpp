@@ -18,31 +18,34 @@ Shape::Shape(std::span<const Dim> sizes) {
   }
   // The product is checked without the zeros too: (0, 2^63, 2^63) has no elements, yet no strides.
   for (const Dim size : sizes) {
-    require(size == 0 || size_ <= std::numeric_limits<Dim>::max() / size, "Shape",
-            "more elements than can be counted: axis sizes up to ", size);
-    if (size != 0) size_ *= size;
+    const bool counted = size == 0 || !__builtin_mul_overflow(size_, size, &size_);
+    require(counted, "Shape", "more elements than can be counted: axis sizes up to ", size);
   }
   if (empty) size_ = 0;
 }
 
 Dim Shape::dim(int axis) const { return (*this)[axis_of(axis, *this, "dim")]; }
 
+// The others work on a copy of the sizes on the stack: shapes are made in every op.
 Shape Shape::with(int axis, Dim size) const {
-  std::vector<Dim> sizes(begin(), end());
+  std::array<Dim, max_rank> sizes = sizes_;
   sizes[static_cast<std::size_t>(axis_of(axis, *this, "with"))] = size;
-  return Shape(sizes);
+  return Shape(std::span(sizes.data(), static_cast<std::size_t>(rank_)));
 }
 
 Shape Shape::without(int axis) const {
-  std::vector<Dim> sizes(begin(), end());
-  sizes.erase(sizes.begin() + axis_of(axis, *this, "without"));
-  return Shape(sizes);
+  std::array<Dim, max_rank> sizes{};
+  const int gone = axis_of(axis, *this, "without");
+  std::copy(begin() + gone + 1, end(), std::copy(begin(), begin() + gone, sizes.begin()));
+  return Shape(std::span(sizes.data(), static_cast<std::size_t>(rank_ - 1)));
 }
 
 Shape Shape::followed_by(std::initializer_list<Dim> more) const {
-  std::vector<Dim> sizes(begin(), end());
-  sizes.insert(sizes.end(), more.begin(), more.end());
-  return Shape(sizes);
+  require(static_cast<std::size_t>(rank_) + more.size() <= max_rank, "Shape", "at most ", max_rank,
+          " axes: got ", static_cast<std::size_t>(rank_) + more.size());
+  std::array<Dim, max_rank> sizes = sizes_;
+  std::copy(more.begin(), more.end(), sizes.begin() + rank_);
+  return Shape(std::span(sizes.data(), static_cast<std::size_t>(rank_) + more.size()));
 }
 
 std::string to_string(const Shape& shape) {

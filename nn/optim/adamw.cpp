@@ -38,7 +38,7 @@ void AdamW::step() {
   const Real toward1 = Real(1 - options.beta1), toward2 = Real(1 - options.beta2);
   require_finite("AdamW", parameters_, ", whose square overflows",
                  [toward2](Real g) { return toward2 * g * g; });
-  const std::vector<Real*> numbers = writable(parameters_);
+  const PoolVector<Real*> numbers = writable(parameters_);
   const Real decay = Real(options.rate * options.decay), eps = Real(options.eps);
 
   for (std::size_t p = 0; p < parameters_.size(); ++p) {

@@ -1,10 +1,12 @@
 // What all optimisers share: their parameters, and steps that move everything or nothing.
 #pragma once
 
-#include <map>
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "engine/errors.h"
+#include "engine/memory.h"
 #include "engine/tensor.h"
 
 namespace fledge::inline FLEDGE_BUILD {
@@ -17,14 +19,20 @@ inline void zero_grad(const std::vector<Tensor>& parameters) {
 /// Throws ValueError for a tensor that is no parameter, which would never move, and for a parameter
 /// named twice, which would move, or count, twice.
 inline void require_parameters(const char* who, const std::vector<Tensor>& parameters) {
-  std::map<const Node*, std::size_t> places;
+  PoolVector<std::pair<const Node*, std::size_t>> places;
+  places.reserve(parameters.size());
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     require<ValueError>(parameters[p].is_parameter(), who, "tensor ", p, " of shape ",
                         parameters[p].shape(), " is no parameter: make it with parameter()");
-    const auto [first, is_new] = places.emplace(parameters[p].node().get(), p);
-    require<ValueError>(is_new, who, "parameters ", first->second, " and ", p,
-                        " are the same tensor: name it once");
+    places.emplace_back(parameters[p].node().get(), p);
   }
+  std::sort(places.begin(), places.end());
+  const auto twice =
+      std::adjacent_find(places.begin(), places.end(),
+                         [](const auto& a, const auto& b) { return a.first == b.first; });
+  if (twice != places.end())
+    require<ValueError>(false, who, "parameters ", twice->second, " and ", (twice + 1)->second,
+                        " are the same tensor: name it once");
 }
 
 /// Throws NumericError unless f(g) is finite for every number g of every gradient, naming the
@@ -48,8 +56,9 @@ inline void require_finite_gradients(const char* who, const std::vector<Tensor>&
 
 /// Where the numbers of each parameter are to be written; null for one without a gradient. Throws
 /// GraphError, before any is written, when a graph still needs the old numbers of one of them.
-inline std::vector<Real*> writable(const std::vector<Tensor>& parameters) {
-  std::vector<Real*> numbers;
+inline PoolVector<Real*> writable(const std::vector<Tensor>& parameters) {
+  PoolVector<Real*> numbers;
+  numbers.reserve(parameters.size());
   for (const Tensor& p : parameters) numbers.push_back(p.has_grad() ? p.write() : nullptr);
   return numbers;
 }

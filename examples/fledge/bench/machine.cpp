@@ -12,6 +12,7 @@ namespace {
 using kernels::lanes;
 using kernels::Vec;
 
+constexpr double budget = 0.2;  // seconds for each limit
 constexpr Dim rounds = 200'000;
 constexpr int chains =
     10;  // independent sums: a multiply-add takes four or five cycles, two start each
@@ -32,10 +33,12 @@ double gflops() {
   const Dim tasks = threads();
   Array results({tasks});
   float* const to = results.write();
-  const double seconds = median_seconds([&] {
-    kernels::parallel_for(tasks, kernels::serial_work,
-                          [&](Dim i) { to[i] = multiply_add(static_cast<float>(i)); });
-  });
+  const double seconds = median_seconds(
+      [&] {
+        kernels::parallel_for(tasks, kernels::serial_work,
+                              [&](Dim i) { to[i] = multiply_add(static_cast<float>(i)); });
+      },
+      budget);
   return 2.0 * static_cast<double>(tasks * rounds * chains * lanes) / seconds * 1e-9;
 }
 
@@ -46,11 +49,13 @@ double gigabytes() {
   const float* const x = a.data();
   const float* const y = b.data();
   float* const z = c.write();
-  const double seconds = median_seconds([&] {
-    kernels::parallel_ranges(size, size / 64, size, [&](Dim begin, Dim end) {
-      for (Dim i = begin; i < end; ++i) z[i] = x[i] + 0.5f * y[i];
-    });
-  });
+  const double seconds = median_seconds(
+      [&] {
+        kernels::parallel_ranges(size, size / 64, size, [&](Dim begin, Dim end) {
+          for (Dim i = begin; i < end; ++i) z[i] = x[i] + 0.5f * y[i];
+        });
+      },
+      budget);
   return 3.0 * static_cast<double>(size) * sizeof(float) / seconds * 1e-9;
 }
 

@@ -1,0 +1,97 @@
+// fledge bench: what it says, and what it refuses before anything is allocated. No test asks how fast.
+#include "tests/examples/fledge/command.h"
+#include "tests/support/catch.h"
+
+using namespace fledge::testing;
+
+namespace {
+
+std::string refused(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "bench");
+  CAPTURE(arguments);
+  const Result result = fledge_says(arguments);
+  CHECK(result.status == 2);
+  CHECK(result.out.empty());
+  const std::vector<std::string> lines = lines_of(result.err);
+  REQUIRE(lines.size() == 2);
+  return lines[0];
+}
+
+fledge::testing::Json rows(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), "bench");
+  arguments.push_back("--json");
+  const Result result = fledge_says(arguments);
+  CAPTURE(result.err);
+  REQUIRE(result.status == 0);
+  return read_json(result.out);
+}
+
+void check_row(const fledge::testing::Json& row, const char* name, const char* sizes) {
+  CHECK(row["name"].string() == name);
+  CHECK(row["sizes"].string() == sizes);
+  CHECK(row["ms"].number() > 0);
+  CHECK_THAT(row["us"].number(), WithinRel(1000 * row["ms"].number(), 1e-9));
+  CHECK(row["share_of_peak"].number() >= 0);
+  CHECK(row["threads"].number() == 1);
+  CHECK(row["peak_mb"].number() > 0);
+}
+
+}  // namespace
+
+TEST_CASE("bench: one array of rows, the machine's limits first") {
+  const auto found = rows({"gemm", "31", "17", "65", "--threads", "1"});
+  REQUIRE(found.array().size() == 2);
+  const auto& machine = found.array()[0];
+  CHECK(machine["name"].string() == "machine");
+  CHECK(machine["gflops"].number() > 0);
+  CHECK(machine["gigabytes"].number() > 0);
+  const auto& row = found.array()[1];
+  check_row(row, "gemm", "31x17x65");
+  CHECK_THAT(row["gflops"].number(), WithinRel(2e-6 * 31 * 17 * 65 / row["ms"].number(), 1e-6));
+}
+
+TEST_CASE("bench: steps, attention and ops of the sizes asked for") {
+  const auto step =
+      rows({"step", "--layers", "1", "--heads", "2", "--width", "8", "--context", "5", "--batch",
+            "2", "--vocab", "7", "--steps", "3", "--no-bias", "--threads", "1"});
+  check_row(step.array().at(1), "step", "1x2x8 context 5 batch 2 vocab 7 no bias");
+  const auto attention = rows({"attention", "1", "2", "33", "4", "--threads", "1"});
+  check_row(attention.array().at(1), "attention", "1x2x33x4");
+  for (const char* name : {"softmax", "layernorm", "gelu"}) {
+    const auto op = rows({"op", name, "5", "9", "--threads", "1"});
+    check_row(op.array().at(1), name, "5x9");
+  }
+}
+
+TEST_CASE("bench: the table names what was measured and the limits") {
+  const Result result = fledge_says({"bench", "overhead", "--threads", "1"});
+  CHECK(result.status == 0);
+  CHECK(result.err.empty());
+  CHECK_THAT(result.out, ContainsSubstring("overhead forward"));
+  CHECK_THAT(result.out, ContainsSubstring("overhead backward"));
+  CHECK_THAT(result.out, ContainsSubstring("threads 1, multiply-adds "));
+}
+
+TEST_CASE("bench: sizes that make no sense are refused before anything is allocated") {
+  CHECK_THAT(refused({"gemm", "0", "8", "8"}), EndsWith("'0' is out of range"));
+  CHECK_THAT(refused({"gemm", "8", "1000000000", "8"}), EndsWith("'1000000000' is out of range"));
+  CHECK_THAT(refused({"gemm", "8", "99999999999999999999", "8"}), EndsWith("is out of range"));
+  CHECK_THAT(refused({"gemm", "8", "many", "8"}), EndsWith("'many' is not a whole number"));
+  CHECK_THAT(refused({"gemm", "8", "8x", "8"}), EndsWith("'8x' is not a whole number"));
+  CHECK_THAT(refused({"gemm", "8", "8"}), EndsWith("'gemm' needs 3 sizes"));
+  CHECK_THAT(refused({"step", "8"}), EndsWith("'step' needs 0 sizes"));
+  CHECK_THAT(refused({"gemm", "65536", "65536", "8"}), ContainsSubstring("more than 2 GB"));
+  CHECK_THAT(refused({"attention", "64", "64", "65536", "64"}),
+             ContainsSubstring("more than 2 GB"));
+  CHECK_THAT(refused({"op", "softmax", "0", "8"}), EndsWith("'0' is out of range"));
+  CHECK_THAT(refused({"op", "dance", "8", "8"}), EndsWith("op needs a name: got 'dance'"));
+  CHECK_THAT(refused({"op"}), EndsWith("op needs a name: got ''"));
+  CHECK_THAT(refused({"gem"}), EndsWith("nothing to measure is named 'gem'"));
+  CHECK_THAT(refused({"step", "--heads", "3"}), EndsWith("3 heads do not divide a width of 128"));
+  for (const char* size : {"0", "-1", "1000000000", "two"})
+    for (const char* option : {"--layers", "--width", "--context", "--batch", "--threads"})
+      CHECK_THAT(refused({"step", option, size}),
+                 StartsWith("fledge bench: " + std::string(option)));
+  CHECK_THAT(refused({"step", "--batch", "65536", "--context", "65536"}),
+             ContainsSubstring("more than 2 GB"));
+}
