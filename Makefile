@@ -13,14 +13,16 @@ need = @.ci/install-missing
 built = .ci/build $(BUILD)
 checked = .ci/check
 
-.PHONY: help run test build gradcheck planted asan tsan format lint install clean
+.PHONY: help run test build gradcheck planted bench nightly asan tsan format lint install clean
 
 help:
 	@echo 'make run         build and run the birds, the main job        (ARGS=--json, --seed N)'
 	@echo 'make test        build everything and pass every test'
 	@echo 'make gradcheck   check the gradient of every op and module    (ARGS="--only softmax")'
+	@echo 'make bench       how fast, and how near to this machine       (ARGS="gemm 512 512 512")'
 	@echo 'make build       build the libraries and programs in $(BUILD)/'
 	@echo 'make planted     plant known bugs one by one; the checks must catch each (20 minutes)'
+	@echo 'make nightly     the tests that take long: vector math of every float'
 	@echo 'make asan        the tests under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make tsan        the tests under ThreadSanitizer'
 	@echo 'make format      lay out the sources with clang-format'
@@ -50,10 +52,20 @@ gradcheck:
 	@$(built) "$(OPTIONS)" fledge_command
 	@$(BUILD)/fledge gradcheck $(ARGS)
 
+bench:
+	$(need) compiler cmake
+	@$(built) "$(OPTIONS)" fledge_command
+	@$(BUILD)/fledge bench $(ARGS)
+
 planted:
 	$(need) compiler cmake catch2
 	@$(built) "$(OPTIONS) -DFLEDGE_TESTS=ON" planted
 	@$(BUILD)/tests/planted $(ARGS)
+
+nightly:
+	$(need) compiler cmake catch2
+	@$(built) "$(OPTIONS) -DFLEDGE_TESTS=ON" tests32
+	@$(BUILD)/tests/tests32 '[.nightly]'
 
 asan:
 	$(need) compiler cmake catch2

@@ -43,7 +43,7 @@ TEST_CASE("H·u of a sum of cubes is 6x·u", "[OP03]") {
 }
 
 TEST_CASE("H·u of ½⟨x, A·x⟩ is A·u for a symmetric A", "[OP03]") {
-  const Array half = uniform({4, 4}, 3), A = half + transposed(half);
+  const Array half = uniform({4, 4}, 3), A = half + transpose(half).value();
   const Array x = uniform({4, 1}, 4), u = uniform({4, 1}, 5);
   const auto form = [&](const Tensor& w) {
     return sum(matmul(transpose(w), matmul(Tensor(A), w))) * 0.5;
