@@ -11,7 +11,6 @@
 #include "examples/fledge/check_row.h"
 #include "examples/support/options.h"
 #include "examples/support/table.h"
-#include "nn/io/json.h"
 
 // The same table of gradients (gradients/table.h), compiled for each number type.
 namespace fledge::f64 {
@@ -37,20 +36,6 @@ Rows side_by_side(const Rows& dual, const Rows& differences) {
     rows.push_back(differences[i]);
   }
   return rows;
-}
-
-std::string as_json(const Rows& rows) {
-  JsonWriter json(JsonWriter::Layout::indented);
-  json.begin_array();
-  for (const CheckRow& row : rows) {
-    json.begin_object();
-    json.field("name", row.name).field("shapes", row.shapes).field("oracle", row.oracle);
-    json.field("elements", row.elements).field("max_error", row.max_error).field("ok", row.ok);
-    if (!row.ok) json.field("problem", row.problem);
-    json.end_object();
-  }
-  json.end_array();
-  return json.text();
 }
 
 std::string as_table(const Rows& rows, support::Paint paint) {
@@ -127,7 +112,7 @@ int gradcheck_command(int argc, char** argv) {
   const bool all_ok =
       std::all_of(rows.begin(), rows.end(), [](const CheckRow& row) { return row.ok; });
   if (options.has("--json")) {
-    std::printf("%s\n", as_json(rows).c_str());
+    std::printf("%s\n", report::as_json(rows).c_str());
   } else {
     std::fputs(as_table(rows, {support::colour_wanted(stdout)}).c_str(), stdout);
     std::fputs(summary(dual, differences, taken.count()).c_str(), stdout);

@@ -1,5 +1,6 @@
 #include "engine/memory.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -222,6 +223,22 @@ TEST_CASE("PoolVector is a vector whose numbers are aligned") {
   CHECK(moved == PoolVector<Real>{Real(0), Real(1), Real(2)});
   const auto shared = std::allocate_shared<double>(PoolAllocator<double>(), 4.5);
   CHECK(*shared == 4.5);
+}
+
+TEST_CASE("a Buffer holds as many numbers as asked for, and gives its block back") {
+  for (const Dim count : {0, 1, 17, 5000}) {
+    const Real* before = nullptr;
+    for (int i = 0; i < 2; ++i) {
+      Buffer buffer(count);
+      CHECK(aligned(buffer.data()));
+      std::fill_n(buffer.data(), count, Real(3));
+      const Buffer& same = buffer;
+      CHECK(same.data() == buffer.data());
+      if (keeps && before != nullptr) CHECK(buffer.data() == before);
+      before = buffer.data();
+    }
+  }
+  CHECK_THROWS_AS(Buffer(Dim{1} << 55), std::bad_alloc);
 }
 
 TEST_CASE("objects that are Pooled come from the pool, and their destructors run") {

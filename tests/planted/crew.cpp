@@ -64,7 +64,7 @@ Command Crew::command(const Worker& worker) const {
       Command words{"cmake",   "--build", build, "--parallel", std::to_string(plan_.jobs_each),
                     "--target"};
       if (worker.stage == Stage::build) {
-        words.push_back("fledge_command");
+        words.push_back("planted_oracles");
       } else {
         words.push_back("tests64");
         words.insert(words.end(), programs_.begin(), programs_.end());
@@ -72,7 +72,7 @@ Command Crew::command(const Worker& worker) const {
       return words;
     }
     case Stage::gradcheck:
-      return {build + "/fledge", "gradcheck", "--json"};
+      return {build + "/tests/planted_oracles"};
     case Stage::tests:
       return {build + "/tests/tests64", "--abort"};
     case Stage::programs:

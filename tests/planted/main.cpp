@@ -31,7 +31,7 @@ constexpr const char* usage =
     "  --list         the bugs and where they were seen, and nothing else\n"
     "  --help         this text\n"
     "\n"
-    "A line each, as they come: rows of fledge gradcheck that an oracle refuses (dual numbers,\n"
+    "A line each, as they come: rows of the table of gradients that an oracle refuses (dual numbers,\n"
     "differences), what the tests say, and '-' where the bug was not seen.\n"
     "\n"
     "Exit  0 every bug was seen  1 one was not, or does not apply  2 usage  3 no sources there\n";

@@ -50,10 +50,8 @@ struct Head {
                                 log_sums.data(), to_q, to_k, to_v);
     return *this;
   }
-  bool sees(Dim i, Dim j) const {
-    const Span span = spans[static_cast<std::size_t>(i)];
-    return span.begin <= j && j < span.end;
-  }
+  Span span(Dim i) const { return spans[static_cast<std::size_t>(i)]; }
+  bool sees(Dim i, Dim j) const { return span(i).begin <= j && j < span(i).end; }
 };
 
 using Table = std::vector<double>;
@@ -114,7 +112,10 @@ void check_head(Head head) {
   INFO(head.queries << " queries, " << head.keys << " keys of size " << head.D);
   const Shape q = head.q.shape(), k = head.k.shape();
   REQUIRE(close(head.y, Array(q, naive.y)));
-  REQUIRE(close(head.log_sums, Array({head.queries}, naive.log_sums)));
+  for (Dim i = 0; i < head.queries; ++i)  // of a query that sees nothing there is none
+    if (head.span(i).begin < head.span(i).end)
+      REQUIRE(close(Array::full({}, head.log_sums[i]),
+                    Array({}, {naive.log_sums[static_cast<std::size_t>(i)]})));
   REQUIRE(close(head.dq, Array(q, naive.dq)));
   REQUIRE(close(head.dk, Array(k, naive.dk)));
   REQUIRE(close(head.dv, Array(k, naive.dv)));
@@ -163,7 +164,7 @@ TEST_CASE("a head of attention over nothing", "[OP14]") {
 TEST_CASE("a query that sees nothing gets zeros, to the bit") {
   const Head head = Head(60, 7, 3, causal()).run();
   for (Dim i = 0; i < 60; ++i)
-    for (Dim d = 0; d < 3 && head.spans[static_cast<std::size_t>(i)].end <= 0; ++d) {
+    for (Dim d = 0; d < 3 && head.span(i).end <= 0; ++d) {
       REQUIRE(same_bits(Array::full({}, head.y[i * 5 + d]), Array::zeros({})));
       REQUIRE(same_bits(Array::full({}, head.dq[i * 5 + d]), Array::zeros({})));
     }
@@ -183,7 +184,8 @@ TEST_CASE("keys and values change no bit of a query that does not see them", "[O
           if (clean.sees(i, j)) continue;
           REQUIRE(same_row(found.y, clean.y, i));
           REQUIRE(same_row(found.dq, clean.dq, i));
-          REQUIRE(found.log_sums[i] == clean.log_sums[i]);
+          if (clean.span(i).begin < clean.span(i).end)
+            REQUIRE(found.log_sums[i] == clean.log_sums[i]);
         }
       }
   }

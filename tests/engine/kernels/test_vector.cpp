@@ -76,6 +76,22 @@ TEST_CASE("splat puts a number into every lane as it is, -0 too") {
   for (const Real lane : numbers(kernels::splat(Real(quiet_nan)))) CHECK(isnan(lane));
 }
 
+TEST_CASE("first_lanes keeps the first lanes, whatever is in the others") {
+  const Array from = uniform({lanes}, 1);
+  for (Dim n = 0; n <= lanes; ++n)
+    for (const double fill : {0.0, -infinity, quiet_nan}) {
+      Numbers x;
+      for (Dim i = 0; i < lanes; ++i)
+        x[static_cast<std::size_t>(i)] = i < n ? from[i] : Real(quiet_nan);
+      const Numbers y = numbers(kernels::first_lanes(kernels::load(x.data()), n, Real(fill)));
+      for (Dim i = 0; i < lanes; ++i) {
+        const Real lane = y[static_cast<std::size_t>(i)];
+        REQUIRE((i < n ? same(lane, from[i]) : same(lane, Real(fill)) || std::isnan(fill)));
+        REQUIRE((i < n || isnan(lane) == std::isnan(fill)));
+      }
+    }
+}
+
 TEST_CASE("fold and sum_of take every lane once, by halves") {
   // Powers of two: a lane left out or taken twice changes the sum.
   Numbers x;
