@@ -47,7 +47,8 @@ struct Window {
   }
   Span span(const Place& at) const {
     const Dim middle = at.query + at.keys - at.queries;
-    return {middle - width + 1, middle + width};
+    const Dim reach = width < at.queries + at.keys ? width : at.queries + at.keys;
+    return {middle - reach + 1, middle + reach};
   }
 };
 

@@ -29,7 +29,7 @@ void softmax_rows(const Real* x, Real* y, Dim rows, Dim n) {
   for_rows(rows, n, 8, [=](Dim r) { softmax_row(x + r * n, y + r * n, n); });
 }
 
-Real softmax_row(const Real* x, Real* y, Dim n) {
+LogSum softmax_row(const Real* x, Real* y, Dim n) {
   const Real top = largest(x, n);  // subtracting it changes nothing, but exp cannot overflow
   Vec sums = splat(Real(0));
   by_vectors(n, [&](Dim j, Dim count) {
@@ -39,7 +39,7 @@ Real softmax_row(const Real* x, Real* y, Dim n) {
   });
   const Real total = sum_of(sums);
   for (Dim j = 0; j < n; ++j) y[j] /= total;
-  return top + log(total);
+  return {top, log(total)};
 }
 
 void softmax_rows_vjp(const Real* y, const Real* dy, Real* dx, Dim rows, Dim n) {

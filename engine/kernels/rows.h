@@ -9,8 +9,13 @@
 
 namespace fledge::inline FLEDGE_BUILD::kernels {
 
-/// y = softmax(x) of one row; returns log Σ exp(x).
-Real softmax_row(const Real* x, Real* y, Dim n);
+/// log Σ exp(x) = top + log_total, top the largest x; kept apart, as their sum would round the small one.
+struct LogSum {
+  Real top, log_total;
+};
+
+/// y = softmax(x) of one row
+LogSum softmax_row(const Real* x, Real* y, Dim n);
 /// y = softmax(x)
 void softmax_rows(const Real* x, Real* y, Dim rows, Dim n);
 /// dx = y ⊙ (dy − ⟨dy, y⟩)

@@ -104,7 +104,7 @@ inline Vec tanh(Vec x) {
                            detail::polynomial(square, -0.3333328f, 0.13331442f, -0.053739715f,
                                               0.020639086f, -0.0057049864f);
   const Vec far = 1.0f - 2.0f / (exp(a + a) + 1.0f);
-  return a < 0.625f ? near : (Vec)((VecInt)far | detail::sign_of(x));
+  return (Vec)((VecInt)(a < 0.625f ? near : far) | detail::sign_of(x));  // −0 stays −0
 }
 
 /// erf x = x + x·P(x²) near 0, else ±(1 − exp(−a·Q(a))), a = |x|; 1 to all digits beyond 4
@@ -116,7 +116,7 @@ inline Vec erf(Vec x) {
   const Vec far =
       1.0f - exp(-a * detail::polynomial(a, 1.12852f, 0.6356994f, 0.10528685f, -0.022906031f,
                                          0.0032199754f, -0.00021459501f));
-  return size < 0.9375f ? near : (Vec)((VecInt)far | detail::sign_of(x));
+  return (Vec)((VecInt)(size < 0.9375f ? near : far) | detail::sign_of(x));
 }
 
 #endif

@@ -35,8 +35,9 @@ Tensor cross_entropy(const Tensor& logits, const Indices& targets, std::optional
   Real* loss = losses.write();
   kernels::parallel_ranges(m.count, 64, 8 * logits.size(), [&](Dim begin, Dim end) {
     for (Dim i = begin; i < end; ++i) {
-      const Real log_sum = kernels::softmax_row(x + i * m.length, to + i * m.length, m.length);
-      loss[i] = targets[i] == ignored ? Real(0) : log_sum - x[i * m.length + targets[i]];
+      const Real* x_i = x + i * m.length;
+      const auto [top, log_total] = kernels::softmax_row(x_i, to + i * m.length, m.length);
+      loss[i] = targets[i] == ignored ? Real(0) : log_total - (x_i[targets[i]] - top);
     }
   });
   const Real n = real(kept);
