@@ -14,7 +14,7 @@ constexpr std::align_val_t alignment{64};  // one cache line, and the widest vec
 
 // Sizes of blocks: four to each doubling, so that at most a fifth of a block is idle.
 constexpr std::size_t smallest = 64;
-constexpr std::size_t kinds = 4 * 40;  // up to 2⁴⁶ bytes; what is larger is refused by the system
+constexpr std::size_t kinds = 4 * 40;  // up to 2⁴⁷ bytes; what is larger is refused
 
 struct Kind {
   std::size_t index, bytes;

@@ -171,7 +171,7 @@ void attention_head(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, 
       by_vectors(seen.end - seen.begin, [&](Dim j, Dim n) {
         top = larger(top, first_lanes(load(row + seen.begin + j), n, Real(-infinity)));
       });
-      const Real most = fold(top, larger<Real>) * sizes.scale;
+      const Real most = fold(top, [](Real a, Real b) { return larger(a, b); }) * sizes.scale;
       over_seen(seen, row, [&](Vec s, Dim, Dim n) {
         const Vec e = first_lanes(exp(s * sizes.scale - most), n, Real(0));
         total += e;

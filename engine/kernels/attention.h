@@ -31,7 +31,7 @@ struct HeadSizes {
 };
 
 /// y_i = Σ_j p_ij·v_j,  p_ij = exp(scale·⟨q_i, k_j⟩ − log_sum_i) over the keys that i sees; zeros for a
-/// query that sees none.    y (queries, D)   log_sums (queries)
+/// query that sees none, whose log_sum is not written.    y (queries, D)   log_sums (queries)
 void attention_head(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, HeadRowsOut y,
                     Real* log_sums);
 

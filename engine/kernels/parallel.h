@@ -1,7 +1,8 @@
 // One pool of threads for everything, started when it is first needed.            Next: parallel.cpp.
 //
 // Not here: results that depend on threads. Key idea: work is cut into tasks by its size alone; which
-// thread takes a task changes when it is done, never what it computes.
+// thread takes a task changes when it is done, never what it computes. A process that has forked
+// must not use the pool of its parent: threads are not copied.
 #pragma once
 
 #include "engine/real.h"

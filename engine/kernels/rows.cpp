@@ -3,6 +3,7 @@
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/sums.h"
 #include "engine/kernels/vector_math.h"
+#include "engine/memory.h"
 
 namespace fledge::inline FLEDGE_BUILD::kernels {
 
@@ -20,7 +21,7 @@ void for_rows(Dim rows, Dim n, Dim cost, F f) {
 Real largest(const Real* x, Dim n) {
   Vec top = splat(Real(-infinity));
   by_vectors(n, [&](Dim j, Dim count) { top = larger(top, load(x + j, count, Real(-infinity))); });
-  return fold(top, larger<Real>);
+  return fold(top, [](Real a, Real b) { return larger(a, b); });
 }
 
 }  // namespace
@@ -42,39 +43,50 @@ LogSum softmax_row(const Real* x, Real* y, Dim n) {
   return {top, log(total)};
 }
 
-void softmax_rows_vjp(const Real* y, const Real* dy, Real* dx, Dim rows, Dim n) {
-  for_rows(rows, n, 2, [=](Dim r) {
-    const Real* y_r = y + r * n;
-    const Real* dy_r = dy + r * n;
-    Real* dx_r = dx + r * n;
-    const Real mean = dot(dy_r, y_r, n);  // y sums to 1, so ⟨dy, y⟩ is the y-weighted mean of dy
-    for (Dim j = 0; j < n; ++j) dx_r[j] = y_r[j] * (dy_r[j] - mean);
-  });
+void softmax_row_vjp(const Real* y, const Real* dy, Real* dx, Dim n) {
+  const Real mean = dot(dy, y, n);  // y sums to 1, so ⟨dy, y⟩ is the y-weighted mean of dy
+  for (Dim j = 0; j < n; ++j) dx[j] = y[j] * (dy[j] - mean);
 }
 
+void softmax_rows_vjp(const Real* y, const Real* dy, Real* dx, Dim rows, Dim n) {
+  for_rows(rows, n, 2, [=](Dim r) { softmax_row_vjp(y + r * n, dy + r * n, dx + r * n, n); });
+}
+
+namespace {
+
+// The numbers that may be seen, side by side; returns how many there are.
+Dim gather(const unsigned char* may_look, const Real* x, Real* seen, Dim n) {
+  Dim count = 0;
+  for (Dim j = 0; j < n; ++j)
+    if (may_look[j] != 0) seen[count++] = x[j];
+  return count;
+}
+
+// And back to where they stood, zeros between them.
+void scatter(const unsigned char* may_look, const Real* seen, Real* x, Dim n) {
+  for (Dim j = 0; j < n; ++j) x[j] = may_look[j] != 0 ? *seen++ : Real(0);
+}
+
+}  // namespace
+
 void masked_softmax_rows(const Real* x, const unsigned char* may_look, Real* y, Dim rows, Dim n) {
-  for (Dim r = 0; r < rows; ++r, x += n, may_look += n, y += n) {
-    Real top = Real(-infinity);
-    for (Dim j = 0; j < n; ++j)
-      if (may_look[j] != 0) top = larger(top, x[j]);
-    Real total = Real(0);
-    for (Dim j = 0; j < n; ++j) {
-      if (may_look[j] == 0) continue;
-      y[j] = exp(x[j] - top);
-      total += y[j];
-    }
-    for (Dim j = 0; j < n; ++j) y[j] = may_look[j] != 0 ? y[j] / total : Real(0);
-  }
+  for_rows(rows, n, 8, [=](Dim r) {
+    Buffer seen(n);
+    const Dim count = gather(may_look + r * n, x + r * n, seen.data(), n);
+    softmax_row(seen.data(), seen.data(), count);
+    scatter(may_look + r * n, seen.data(), y + r * n, n);
+  });
 }
 
 void masked_softmax_rows_vjp(const Real* y, const Real* dy, const unsigned char* may_look, Real* dx,
                              Dim rows, Dim n) {
-  for (Dim r = 0; r < rows; ++r, y += n, dy += n, may_look += n, dx += n) {
-    Real mean = Real(0);
-    for (Dim j = 0; j < n; ++j)
-      if (may_look[j] != 0) mean += dy[j] * y[j];
-    for (Dim j = 0; j < n; ++j) dx[j] = may_look[j] != 0 ? y[j] * (dy[j] - mean) : Real(0);
-  }
+  for_rows(rows, n, 2, [=](Dim r) {
+    Buffer seen_y(n), seen(n);
+    const Dim count = gather(may_look + r * n, dy + r * n, seen.data(), n);
+    gather(may_look + r * n, y + r * n, seen_y.data(), n);
+    softmax_row_vjp(seen_y.data(), seen.data(), seen.data(), count);
+    scatter(may_look + r * n, seen.data(), dx + r * n, n);
+  });
 }
 
 void log_softmax_rows(const Real* x, Real* y, Dim rows, Dim n) {

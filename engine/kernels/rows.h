@@ -1,8 +1,8 @@
 // Kernels over rows of length n: softmax and layer norm. y may be the same memory as x.
 //
-// Each row is summed in an order of its own, those with a mask from left to right over what they may
-// see: the bits of a row do not depend on other rows, nor on hidden entries, nor on how many of them
-// follow.                                                                         Next: rows.cpp.
+// Each row is summed in an order that depends on its length alone, a masked one as if what it may see
+// stood side by side: its bits do not depend on other rows, nor on hidden entries, nor on where they
+// stand.                                                                          Next: rows.cpp.
 #pragma once
 
 #include "engine/real.h"
@@ -18,7 +18,9 @@ struct LogSum {
 LogSum softmax_row(const Real* x, Real* y, Dim n);
 /// y = softmax(x)
 void softmax_rows(const Real* x, Real* y, Dim rows, Dim n);
-/// dx = y ⊙ (dy − ⟨dy, y⟩)
+/// dx = y ⊙ (dy − ⟨dy, y⟩) of one row
+void softmax_row_vjp(const Real* y, const Real* dy, Real* dx, Dim n);
+/// The same of every row.
 void softmax_rows_vjp(const Real* y, const Real* dy, Real* dx, Dim rows, Dim n);
 
 /// y = softmax of the entries with may_look = 1; the others are not read and become 0.

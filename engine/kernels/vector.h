@@ -89,10 +89,10 @@ inline Real sum_of(Vec v) {
 }
 
 /// The larger of a and b, of numbers or lane by lane; a NaN on either side wins.
-template <class V>
-V larger(V a, V b) {
-  return ((a >= b) | (a != a)) ? a : b;
-}
+inline Real larger(Real a, Real b) { return a >= b || isnan(a) ? a : b; }
+#if !defined(FLEDGE_DUAL)
+inline Vec larger(Vec a, Vec b) { return ((a >= b) | (a != a)) ? a : b; }
+#endif
 
 /// Calls f(i, lanes) for i = 0, lanes, 2·lanes, …, and f(i, rest) for the rest.
 template <class F>

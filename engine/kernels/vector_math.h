@@ -81,7 +81,8 @@ inline Vec exp(Vec x) {
 inline Vec log(Vec x) {
   constexpr std::int32_t root_half = 0x3f3504f3;
   const VecInt tiny = x < std::numeric_limits<float>::min();
-  const Vec scaled = tiny ? x * 8388608.0f : x;  // 2²³: subnormal numbers have no exponent to read
+  const Vec positive = x > 0.0f ? x : splat(1);                // the others are answered below
+  const Vec scaled = tiny ? positive * 8388608.0f : positive;  // 2²³: their exponent cannot be read
   const VecInt above = (VecInt)scaled - root_half;
   const VecInt exponent = above >> 23;
   const Vec f = (Vec)((VecInt)scaled - (exponent << 23)) - 1.0f;

@@ -42,11 +42,12 @@ Tensor embedding(const Tensor& table, const Indices& ids) {
 ///   dtokens[ids_bt] += dy_bt         dpositions[first + t] += dy_bt
 Tensor embedding(const Tensor& tokens, const Tensor& positions, const Indices& ids, Dim first) {
   require_ids(tokens, ids);
+  require(ids.shape().rank() >= 1, "embedding", "needs ids (..., T): got shape ", ids.shape());
   const Dim C = tokens.dim(1), T = ids.shape().dim(-1);
   require(positions.rank() == 2 && positions.dim(1) == C, "embedding", "needs positions (context, ",
           C, "): got shape ", positions.shape());
   require<ValueError>(first >= 0 && first <= positions.dim(0) - T, "embedding", "positions ", first,
-                      " to ", first + T - 1, " are outside a table of shape ", positions.shape());
+                      " to ", first + (T - 1), " are outside a table of shape ", positions.shape());
   Array y(ids.shape().followed_by({C}));
   Real* to = y.write();
   const Real* words = tokens.value().data();

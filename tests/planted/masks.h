@@ -34,8 +34,10 @@ inline constexpr Bug mask_bugs[] = {
      R"(allows({grid % (scores.size() / (queries * keys) / grids_per_batch),)",
      "ArrowLuo/CLIP4Clip #22: repeat for repeat_interleave, heads take another sample's mask"},
     {"hidden-row-becomes-nan", "engine/kernels/rows.cpp",
-     R"(y[j] = may_look[j] != 0 ? y[j] / total : Real(0);)",
-     R"(y[j] = (may_look[j] != 0 ? y[j] : Real(0)) / total;)",
+     R"(const Dim count = gather(may_look + r * n, x + r * n, seen.data(), n);)",
+     R"(const Dim count = gather(may_look + r * n, x + r * n, seen.data(), n);
+        for (Dim j = 0; j < n; ++j) y[r * n + j] = Real(0) / real(count);
+        if (count == 0) return;)",
      "pytorch/pytorch #41508: one fully padded row makes every gradient NaN"},
     {"hidden-value-times-zero", "engine/kernels/masked.cpp",
      R"(if (may_look[i * m + j] != 0)
@@ -44,11 +46,15 @@ inline constexpr Bug mask_bugs[] = {
           c[i * d + e] += (may_look[i * m + j] != 0 ? w[i * m + j] : Real(0)) * b[j * d + e];)",
      "pytorch/pytorch #101967: NaN in a masked key leaks"},
     {"hidden-gradient-times-zero", "engine/kernels/rows.cpp",
-     R"(if (may_look[j] != 0) mean += dy[j] * y[j];)", R"(mean += dy[j] * y[j];)",
+     R"(softmax_row_vjp(seen_y.data(), seen.data(), seen.data(), count);)", R"(Buffer all(n);
+        softmax_row_vjp(y + r * n, dy + r * n, all.data(), n + 0 * count);
+        gather(may_look + r * n, all.data(), seen.data(), n);)",
      "pytorch/pytorch #41508: excluded from the loss, yet 0*NaN = NaN comes back"},
     {"softmax-maximum-over-hidden", "engine/kernels/rows.cpp",
-     R"(if (may_look[j] != 0) top = larger(top, x[j]);)", R"(top = larger(top, x[j]);)",
-     "a classic slip: a large hidden score makes every visible weight 0/0"},
+     R"(softmax_row(seen.data(), seen.data(), count);)", R"(Buffer all(n);
+        softmax_row(x + r * n, all.data(), n);
+        gather(may_look + r * n, all.data(), seen.data(), n + 0 * count);)",
+     "a classic slip: hidden scores take part in the maximum and the sum"},
 };
 
 }  // namespace planted

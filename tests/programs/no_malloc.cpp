@@ -49,7 +49,8 @@ void operator delete(void* block, std::size_t, std::align_val_t) noexcept { std:
 
 int main() {
   using namespace fledge;
-  set_threads(1);  // which thread takes a task is chance, and so would be when it first needs a block
+  set_threads(
+      1);  // which thread takes a task is chance, and so would be when it first needs a block
   Rng rng(1);
   const LanguageModel model(
       {.vocabulary = 11, .context = 70, .layers = 2, .heads = 2, .width = 24, .dropout = 0.1}, rng);

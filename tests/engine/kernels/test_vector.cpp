@@ -58,12 +58,12 @@ TEST_CASE("a part of a vector is filled up when it is loaded, and alone when it 
 
 TEST_CASE("a part of a vector is read and written to its end, not beyond") {
   // Of exactly the size asked for, so that a sanitizer sees one number too many.
-  for (Dim n = 1; n < lanes; ++n) {
+  for (Dim n = 1; n <= lanes; ++n) {
     std::vector<Real> few(static_cast<std::size_t>(n), Real(3));
-    const Numbers loaded = numbers(kernels::load_first(few.data(), n));
+    const Numbers loaded = numbers(kernels::load(few.data(), n));
     CHECK(same(loaded[static_cast<std::size_t>(n - 1)], Real(3)));
-    CHECK(same(loaded[static_cast<std::size_t>(n)], Real(0)));
-    kernels::store_first(few.data(), kernels::splat(Real(5)), n);
+    if (n < lanes) CHECK(same(loaded[static_cast<std::size_t>(n)], Real(0)));
+    kernels::store(few.data(), kernels::splat(Real(5)), n);
     CHECK(few == std::vector<Real>(static_cast<std::size_t>(n), Real(5)));
   }
 }
