@@ -26,8 +26,8 @@ Kind kind_of(std::size_t bytes) {
     return {lines - 1, lines * smallest};
   }
   const auto doubling = static_cast<std::size_t>(std::bit_width((bytes - 1) / (4 * smallest)));
-  const std::size_t step = smallest << (doubling - 1);  // a quarter of the doubling
-  const std::size_t quarter = (bytes - 1) / step;       // 4 … 7
+  const std::size_t step = smallest / 2 << doubling;  // a quarter of the doubling
+  const std::size_t quarter = (bytes - 1) / step;     // 4 … 7
   return {4 * doubling + quarter - 4, (quarter + 1) * step};
 }
 

@@ -91,7 +91,10 @@ inline Real sum_of(Vec v) {
 /// The larger of a and b, of numbers or lane by lane; a NaN on either side wins.
 inline Real larger(Real a, Real b) { return a >= b || isnan(a) ? a : b; }
 #if !defined(FLEDGE_DUAL)
-inline Vec larger(Vec a, Vec b) { return ((a >= b) | (a != a)) ? a : b; }
+inline Vec larger(Vec a, Vec b) {
+  const Vec most = a < b ? b : a;  // a where either is NaN
+  return b <= static_cast<Real>(infinity) ? most : b;
+}
 #endif
 
 /// Calls f(i, lanes) for i = 0, lanes, 2·lanes, …, and f(i, rest) for the rest.

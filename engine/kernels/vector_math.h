@@ -93,7 +93,7 @@ inline Vec log(Vec x) {
   const Vec square = f * f;
   Vec y = f + (square * f * p - 0.5f * square + e * detail::ln2_low) + e * detail::ln2_high;
   constexpr float inf = std::numeric_limits<float>::infinity();
-  y = x == inf || x != x ? x : y;
+  y = x < inf ? y : x;  // infinity and NaN
   y = x == 0.0f ? splat(-inf) : y;
   return x < 0.0f ? splat(std::numeric_limits<float>::quiet_NaN()) : y;
 }
