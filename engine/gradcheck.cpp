@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/array_math.h"
 #include "engine/autograd.h"
 #include "engine/diagnosis.h"
 #include "engine/errors.h"
+#include "engine/ops.h"
 #include "engine/oracle.h"
 #include "engine/random.h"
 
@@ -99,7 +101,38 @@ class Check {
           return fail_at(p, j, zeros[p][j], 0,
                          "a zero cotangent gives a gradient that is not zero");
       }
+    return !y.needs_grad() || adds_to_others();
+  }
+
+  // Once more with another user c·p of each parameter, recorded last, so that c has arrived when the
+  // rules of f run: a rule that overwrites what it should add to is right only where it comes first.
+  bool adds_to_others() {
+    const Tensor y = f_();
+    Tensor total = sum(y * Tensor(cotangent_));
+    std::vector<Array> others;
+    for (std::size_t p = 0; p < parameters_.size(); ++p) {
+      const Tensor& x = parameters_[p].tensor;
+      others.push_back(random_cotangent(x.shape(), options_.seed + p + 1) * Real(largest(p)));
+      total = total + sum(x * Tensor(others.back()));
+    }
+    const std::vector<Numbers> shared = pull_back(total, Array::ones({}));
+    for (std::size_t p = 0; p < parameters_.size(); ++p)
+      for (std::size_t j = 0; j < analytic_[p].size(); ++j) {
+        const double both = analytic_[p][j] + value_of(others[p][static_cast<Dim>(j)]);
+        if (std::abs(shared[p][j] - both) > 1e-6 * largest(p))
+          return fail_at(
+              p, j, shared[p][j], both,
+              "a rule overwrites what another user of the tensor has contributed: it must "
+              "add");
+      }
     return true;
+  }
+
+  // |dp|, at its largest; 1 where that is no use.
+  double largest(std::size_t p) const {
+    double most = 0;
+    for (const double g : analytic_[p]) most = std::max(most, std::abs(g));
+    return std::isfinite(most) && most > 0 ? most : 1;
   }
 
   bool fail_at(std::size_t p, std::size_t j, double analytic, double numeric, std::string problem) {
@@ -166,14 +199,19 @@ class Check {
       const bool listed = std::find(zero.begin(), zero.end(), parameters_[p].name) != zero.end();
       const auto first = std::find_if(analytic_[p].begin(), analytic_[p].end(), loud);
       const bool silent = first == analytic_[p].end();
+      const bool all_zero =
+          std::all_of(analytic_[p].begin(), analytic_[p].end(), [](double g) { return g == 0; });
       if (analytic_[p].empty() || silent == listed) continue;
       const auto j = static_cast<std::size_t>(silent ? 0 : first - analytic_[p].begin());
-      fail_at(p, j, analytic_[p][j], numeric_[p][j],
-              silent
-                  ? "this check could not have failed: the gradient is zero in every element; list "
-                    "the tensor in zero_gradients if mathematics says so"
-                  : "the tensor is listed in zero_gradients and its gradient is not zero: take it "
-                    "off the list");
+      fail_at(
+          p, j, analytic_[p][j], numeric_[p][j],
+          silent ? all_zero
+                       ? "this check could not have failed: the gradient is zero in every element; "
+                         "list the tensor in zero_gradients if mathematics says so"
+                       : "this gradient is too small beside the others to be checked with them: "
+                         "check the tensor alone, or list it in zero_gradients if it is rounding"
+                 : "the tensor is listed in zero_gradients and its gradient is not zero: take it "
+                   "off the list");
     }
   }
 

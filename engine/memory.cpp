@@ -101,11 +101,12 @@ void* take_memory(std::size_t bytes) {
   if (kind.index >= kinds) throw std::bad_alloc();
   if (keeps && !closed)
     if (void* const block = shelf().take(kind)) return block;
+  const std::size_t size = keeps ? kind.bytes : std::max<std::size_t>(bytes, 1);  // to the byte
   try {
-    return ::operator new(kind.bytes, alignment);
+    return ::operator new(size, alignment);
   } catch (const std::bad_alloc&) {
     release_memory();
-    return ::operator new(kind.bytes, alignment);
+    return ::operator new(size, alignment);
   }
 }
 

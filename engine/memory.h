@@ -19,7 +19,8 @@ void* take_memory(std::size_t bytes);
 /// Gives a block back, with the size it was asked for; any thread may.
 void give_memory(void* block, std::size_t bytes) noexcept;
 
-/// Hands the blocks that this thread keeps back to the system.
+/// Hands the blocks that this thread keeps, 2 GB at most, back to the system. Blocks are kept by size:
+/// a program whose sizes vary widely may want to call this between its parts.
 void release_memory() noexcept;
 
 /// For classes whose objects come and go with every step.

@@ -171,14 +171,15 @@ void attention_head(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, 
       by_vectors(seen.end - seen.begin, [&](Dim j, Dim n) {
         top = larger(top, first_lanes(load(row + seen.begin + j), n, Real(-infinity)));
       });
-      const Real most = fold(top, [](Real a, Real b) { return larger(a, b); }) * sizes.scale;
+      const Real most = fold(top, [](Real a, Real b) { return larger(a, b); });
       over_seen(seen, row, [&](Vec s, Dim, Dim n) {
-        const Vec e = first_lanes(exp(s * sizes.scale - most), n, Real(0));
+        const Vec e = first_lanes(exp((s - most) * sizes.scale), n, Real(0));
         total += e;
         return e;
       });
       sums[i] = sum_of(total);
-      log_sums[first + i] = most + log(sums[i]);
+      log_sums[2 * (first + i)] = most;
+      log_sums[2 * (first + i) + 1] = log(sums[i]);
     }
     mix(sizes, at, weights, values, mixed);
     for (Dim i = 0; i < at.rows; ++i) {  // D divisions a query instead of one a key
@@ -208,10 +209,10 @@ void attention_head_vjp(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows
     for (Dim i = 0; i < at.rows; ++i) {
       const Span seen = at.spans[i];
       if (seen.begin >= seen.end) continue;
-      const Real log_sum = log_sums[first + i];
+      const Real top = log_sums[2 * (first + i)], log_total = log_sums[2 * (first + i) + 1];
       const Real mean = dot(dy.data + (first + i) * dy.step, y.data + (first + i) * y.step, D);
       Real* const p = weights.row(i);
-      over_seen(seen, p, [&](Vec s, Dim, Dim) { return exp(s * sizes.scale - log_sum); });
+      over_seen(seen, p, [&](Vec s, Dim, Dim) { return exp((s - top) * sizes.scale - log_total); });
       over_seen(seen, slopes.row(i),
                 [&](Vec dp, Dim j, Dim) { return load(p + j) * (dp - mean) * sizes.scale; });
     }

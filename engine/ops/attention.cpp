@@ -111,14 +111,14 @@ Tensor attention(const Tensor& qkv, Dim heads, const Mask& mask) {
   const Dim C = qkv.dim(-1) / 3, T = qkv.dim(-2), step = 3 * C;
   const Heads all = heads_of("attention", qkv.shape(), qkv.shape(), heads, C, mask);
   const Array X = qkv.value();
-  Array y(qkv.shape().with(-1, C)), log_sums({all.batch, heads, T});
+  Array y(qkv.shape().with(-1, C)), log_sums({all.batch, heads, T, 2});
   Real* const y_out = y.write();
   Real* const log_sums_out = log_sums.write();
   all.each([&](const kernels::HeadSizes& sizes, Dim b, Dim h) {
     const Real* q = X.data() + b * T * step + h * sizes.D;
     kernels::attention_head(sizes, {q, step}, {q + C, step}, {q + 2 * C, step},
                             {y_out + b * T * C + h * sizes.D, C},
-                            log_sums_out + (b * all.heads + h) * T);
+                            log_sums_out + (b * all.heads + h) * 2 * T);
   });
   return record("attention", y, wrt(qkv, [X, y, log_sums, all, C, T, step](const Array& dy) {
                   Array dX(X.shape());
@@ -128,7 +128,7 @@ Tensor attention(const Tensor& qkv, Dim heads, const Mask& mask) {
                     const Real* q = X.data() + at;
                     kernels::attention_head_vjp(
                         sizes, {q, step}, {q + C, step}, {q + 2 * C, step}, {y.data() + at_y, C},
-                        {dy.data() + at_y, C}, log_sums.data() + (b * all.heads + h) * T,
+                        {dy.data() + at_y, C}, log_sums.data() + (b * all.heads + h) * 2 * T,
                         {out + at, step}, {out + at + C, step}, {out + at + 2 * C, step});
                   });
                   return dX;

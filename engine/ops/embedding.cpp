@@ -46,8 +46,9 @@ Tensor embedding(const Tensor& tokens, const Tensor& positions, const Indices& i
   const Dim C = tokens.dim(1), T = ids.shape().dim(-1);
   require(positions.rank() == 2 && positions.dim(1) == C, "embedding", "needs positions (context, ",
           C, "): got shape ", positions.shape());
-  require<ValueError>(first >= 0 && first <= positions.dim(0) - T, "embedding", "positions ", first,
-                      " to ", first + (T - 1), " are outside a table of shape ", positions.shape());
+  require<ValueError>(first >= 0 && first <= positions.dim(0) - T, "embedding", T,
+                      " positions from ", first, " on are outside a table of shape ",
+                      positions.shape());
   Array y(ids.shape().followed_by({C}));
   Real* to = y.write();
   const Real* words = tokens.value().data();
@@ -55,12 +56,12 @@ Tensor embedding(const Tensor& tokens, const Tensor& positions, const Indices& i
   for (Dim i = 0; i < ids.size(); ++i)
     for (Dim c = 0; c < C; ++c)
       to[i * C + c] = words[ids[i] * C + c] + places[(first + i % T) * C + c];
-  return record("embedding", y, wrt_adding(tokens, add_rows(ids, C)),
-                wrt_adding(positions, [T, C, first](const Array& dy, Real* dpositions) {
-                  for (Dim i = 0; i < dy.size() / C; ++i)
-                    for (Dim c = 0; c < C; ++c)
-                      dpositions[(first + i % T) * C + c] += dy[i * C + c];
-                }));
+  return record(
+      "embedding", y, wrt_adding(tokens, add_rows(ids, C)),
+      wrt_adding(positions, [n = ids.size(), T, C, first](const Array& dy, Real* dpositions) {
+        for (Dim i = 0; i < n; ++i)
+          for (Dim c = 0; c < C; ++c) dpositions[(first + i % T) * C + c] += dy[i * C + c];
+      }));
 }
 
 }  // namespace fledge::inline FLEDGE_BUILD

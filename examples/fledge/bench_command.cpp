@@ -2,9 +2,11 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <functional>
+#include <thread>
 #include <vector>
 
 #include "engine/kernels/parallel.h"
@@ -26,6 +28,11 @@ constexpr std::int64_t most = 1 << 16;    // of one size
 constexpr double most_numbers = 1 << 29;  // of one array: 2 GB of floats
 constexpr const char* kinds = "step, gemm M N K, attention B H T D, op NAME ROWS COLS, overhead";
 
+// Not threads(): help is given even where FLEDGE_THREADS is wrong.
+std::int64_t processors() {
+  return std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, 256);
+}
+
 support::Options declared_options() {
   support::Options options("fledge bench",
                            "Measures how fast this machine trains, and its limits.");
@@ -37,7 +44,7 @@ support::Options declared_options() {
   options.integer("--batch", "N", 12, 1, most, "sequences a step");
   options.integer("--vocab", "N", 65, 1, 1'000'000, "different words");
   options.flag("--no-bias", "linear layers without bias");
-  options.integer("--threads", "N", threads(), 1, 256, "that share the work");
+  options.integer("--threads", "N", processors(), 1, 256, "that share the work");
   options.integer("--steps", "N", 0, 0, 1'000'000, "to take; 0: as many as a second holds");
   options.flag("--json", "one array of objects on stdout instead of the table");
   options.example("fledge bench", "a table of all");
@@ -223,7 +230,7 @@ int bench_command(int argc, char** argv) {
   support::Options options = declared_options();
   options.parse(argc, argv);
   const Work work = work_of(options);
-  set_threads(static_cast<int>(options.integer("--threads")));
+  if (options.has("--threads")) set_threads(static_cast<int>(options.integer("--threads")));
   const std::vector<Row> rows = work();
   const Limits limits = bench::measure_limits();
   if (options.has("--json"))

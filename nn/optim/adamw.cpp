@@ -16,7 +16,10 @@ void check(const AdamWOptions& options) {
   not_negative("the rate", options.rate);
   not_negative("the decay", options.decay);
   not_negative("eps", options.eps);
-  require<ValueError>(options.eps > 0, "AdamW", "eps must be positive: got ", options.eps);
+  require<ValueError>(Real(options.eps) > Real(0), "AdamW", "eps must be positive: got ",
+                      options.eps);
+  require<ValueError>(isfinite(Real(options.rate)) && isfinite(Real(options.rate * options.decay)),
+                      "AdamW", "the rate is too large for this number type: got ", options.rate);
   for (const double beta : {options.beta1, options.beta2})
     require<ValueError>(beta >= 0 && beta < 1, "AdamW", "both betas must be in [0, 1): got ", beta);
 }
@@ -36,8 +39,7 @@ AdamW::AdamW(std::vector<Tensor> parameters, AdamWOptions adamw_options)
 void AdamW::step() {
   check(options);
   const Real toward1 = Real(1 - options.beta1), toward2 = Real(1 - options.beta2);
-  require_finite("AdamW", parameters_, ", whose square overflows",
-                 [toward2](Real g) { return toward2 * g * g; });
+  require_finite("AdamW", parameters_, ", whose square overflows", [](Real g) { return g * g; });
   const PoolVector<Real*> numbers = writable(parameters_);
   const Real decay = Real(options.rate * options.decay), eps = Real(options.eps);
 

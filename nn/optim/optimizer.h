@@ -46,7 +46,8 @@ void require_finite(const char* who, const std::vector<Tensor>& parameters, cons
     for (Dim i = 0; i < g.size(); ++i) bad += isfinite(f(g[i])) ? 0 : 1;
     for (Dim i = 0; bad > 0 && i < g.size(); ++i)
       require<NumericError>(isfinite(f(g[i])), who, "the gradient of parameter ", p, " of shape ",
-                            g.shape(), " is ", value_of(g[i]), " at element ", i, what,
+                            g.shape(), " is ", value_of(g[i]), " at element ", i,
+                            isfinite(g[i]) ? what : "",
                             "; no parameter was changed; a smaller rate or clipping may help");
   }
 }

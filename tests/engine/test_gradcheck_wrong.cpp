@@ -59,6 +59,22 @@ std::string times(const std::string& factor, const std::string& reason) {
 
 }  // namespace
 
+TEST_CASE("a rule that overwrites where it should add is found") {
+  const auto doubled = [](bool adds) {
+    return [adds](const std::vector<Tensor>& in) {
+      const Array X = in[0].value();
+      return record("doubled", X + X, wrt_adding(in[0], [adds](const Array& dy, Real* dx) {
+                      for (Dim i = 0; i < dy.size(); ++i)
+                        dx[i] = (adds ? dx[i] : Real(0)) + Real(2) * dy[i];
+                    }));
+    };
+  };
+  CHECK(gradcheck(doubled(true), {uniform({4}, 1)}).ok);
+  const GradcheckReport report = gradcheck(doubled(false), {uniform({4}, 1)});
+  CHECK_FALSE(report.ok);
+  CHECK_THAT(report.problem, StartsWith("a rule overwrites what another user"));
+}
+
 TEST_CASE("the right gradient passes, so that what follows means something") {
   CHECK(check_factor(1).ok);
   CHECK(check_moved({5}, [](Dim i) { return i; }).ok);

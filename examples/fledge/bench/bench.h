@@ -25,7 +25,7 @@ struct Row {
 struct StepSizes {
   std::int64_t layers = 4, heads = 4, width = 128, context = 64, batch = 12, vocab = 65;
   bool bias = true;
-  std::int64_t steps = 0;  // 0: as many as half a second holds
+  std::int64_t steps = 0;  // 0: as many as a second holds
 };
 
 /// One step of training a language model: forward, backward, clipping, AdamW.

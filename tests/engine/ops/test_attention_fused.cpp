@@ -124,6 +124,21 @@ TEST_CASE("attention obeys the rules of every op", "[OP04][OP05][OP07]") {
   check_rules(fused(1, causal()), {uniform({2, 0, 6}, 1)});
 }
 
+TEST_CASE("large scores lose no digits of the weights", "[NU]") {
+  for (const double a : {1.0, 30.0, 1e3, 1e4, 1e6, 1e8}) {
+    // Two keys alike: each weighs ½, whatever the size of their scores.
+    const Tensor qkv = parameter(Array({2, 6}, {a, a, a, a, 3, 4, a, a, a, a, 5, 6}));
+    const Tensor y = attention(qkv, 1, Mask());
+    CAPTURE(a);
+    for (Dim t = 0; t < 2; ++t) {
+      CHECK(std::abs(value_of(y.value().at({t, 0})) - 4) < 1e-5);
+      CHECK(std::abs(value_of(y.value().at({t, 1})) - 5) < 1e-5);
+    }
+    backward(y, Array::ones({2, 2}));
+    for (Dim t = 0; t < 2; ++t) CHECK(std::abs(value_of(qkv.grad().at({t, 4})) - 1) < 1e-5);
+  }
+}
+
 TEST_CASE("attention refuses what does not fit", "[OP19][OP20]") {
   const auto of = [](const Shape& shape) { return parameter(Array::ones(shape)); };
   const auto refused = [&](const Shape& shape, const Mask& mask = {}) {
