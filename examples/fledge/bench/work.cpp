@@ -28,7 +28,7 @@ Tensor drawn(const Shape& shape, std::uint64_t seed) {
 Indices random_ids(Dim batch, Dim time, Dim vocab, Rng& rng) {
   std::vector<Dim> ids(static_cast<std::size_t>(batch * time));
   for (Dim& id : ids) id = rng.below(vocab);
-  return {{batch, time}, std::move(ids)};
+  return {{batch, time}, ids};
 }
 
 // Forward and backward with a fixed cotangent.
