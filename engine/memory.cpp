@@ -81,27 +81,25 @@ Shelf& shelf() {
   return mine;
 }
 
-// AddressSanitizer must see every block go, or it cannot tell who uses it afterwards.
 #if defined(__SANITIZE_ADDRESS__)
-constexpr bool keeps = false;
+constexpr bool sanitized = true;
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-constexpr bool keeps = false;
+constexpr bool sanitized = __has_feature(address_sanitizer);
 #else
-constexpr bool keeps = true;
-#endif
-#else
-constexpr bool keeps = true;
+constexpr bool sanitized = false;
 #endif
 
 }  // namespace
 
+const bool memory_is_kept = !sanitized;
+
 void* take_memory(std::size_t bytes) {
   const Kind kind = kind_of(bytes);
   if (kind.index >= kinds) throw std::bad_alloc();
-  if (keeps && !closed)
+  if (!sanitized && !closed)
     if (void* const block = shelf().take(kind)) return block;
-  const std::size_t size = keeps ? kind.bytes : std::max<std::size_t>(bytes, 1);  // to the byte
+  const std::size_t size =
+      !sanitized ? kind.bytes : std::max<std::size_t>(bytes, 1);  // to the byte
   try {
     return ::operator new(size, alignment);
   } catch (const std::bad_alloc&) {
@@ -111,7 +109,7 @@ void* take_memory(std::size_t bytes) {
 }
 
 void give_memory(void* block, std::size_t bytes) noexcept {
-  if (block == nullptr || (keeps && !closed && shelf().keep(block, kind_of(bytes)))) return;
+  if (block == nullptr || (!sanitized && !closed && shelf().keep(block, kind_of(bytes)))) return;
   ::operator delete(block, alignment);
 }
 

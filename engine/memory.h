@@ -19,6 +19,10 @@ void* take_memory(std::size_t bytes);
 /// Gives a block back, with the size it was asked for; any thread may.
 void give_memory(void* block, std::size_t bytes) noexcept;
 
+/// Whether blocks that are given back are kept. Not under AddressSanitizer, which must see every block
+/// go, or it cannot tell who uses it afterwards.
+extern const bool memory_is_kept;
+
 /// Hands the blocks that this thread keeps, 2 GB at most, back to the system. Blocks are kept by size:
 /// a program whose sizes vary widely may want to call this between its parts.
 void release_memory() noexcept;

@@ -17,19 +17,6 @@ using namespace tests;
 
 namespace {
 
-// AddressSanitizer must see every block go: there nothing is kept.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool keeps = false;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-constexpr bool keeps = false;
-#else
-constexpr bool keeps = true;
-#endif
-#else
-constexpr bool keeps = true;
-#endif
-
 bool aligned(const void* block) { return reinterpret_cast<std::uintptr_t>(block) % 64 == 0; }
 
 // Every byte of a block holds `byte`.
@@ -111,7 +98,7 @@ TEST_CASE("a block given back is the next one taken, for all sizes of its kind")
     give_memory(block, given);
     void* const next = take_memory(taken);
     INFO(given << " bytes, then " << taken);
-    CHECK((!keeps || next == block));
+    CHECK((!memory_is_kept || next == block));
     std::memset(next, 1, taken);
     give_memory(next, taken);
   }
@@ -137,7 +124,7 @@ TEST_CASE("a block may be given back by another thread than took it") {
     std::thread([=] {
       give_memory(block, bytes);
       void* const again = take_memory(bytes);
-      CHECK((!keeps || again == block));  // kept by the thread that gave it
+      CHECK((!memory_is_kept || again == block));  // kept by the thread that gave it
       std::memset(again, 6, bytes);
       give_memory(again, bytes);
     }).join();
@@ -235,7 +222,7 @@ TEST_CASE("a Buffer holds as many numbers as asked for, and gives its block back
       std::fill_n(buffer.data(), count, Real(3));
       const Buffer& same = buffer;
       CHECK(same.data() == buffer.data());
-      CHECK((!keeps || before == nullptr || buffer.data() == before));
+      CHECK((!memory_is_kept || before == nullptr || buffer.data() == before));
       before = buffer.data();
     }
   }
@@ -248,7 +235,7 @@ TEST_CASE("objects that are Pooled come from the pool, and their destructors run
     const auto object = std::make_unique<Counted>();
     CHECK(aligned(object.get()));
     CHECK(Counted::alive == 1);
-    CHECK((!keeps || before == nullptr || before == object.get()));
+    CHECK((!memory_is_kept || before == nullptr || before == object.get()));
     before = object.get();
   }
   CHECK(Counted::alive == 0);
