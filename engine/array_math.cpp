@@ -86,6 +86,12 @@ Array sum_to(Array dy, const Shape& shape) {
   require(broadcasts_to(shape, dy.shape()), "sum_to", "gradient of shape ", dy.shape(),
           " does not come from an argument of shape ", shape);
   const int extra = dy.rank() - shape.rank();
+  if (std::equal(shape.begin(), shape.end(), dy.shape().begin() + extra)) {  // a bias, mostly
+    Array sums(shape);
+    const Dim inner = shape.size();
+    kernels::sum_columns(dy.data(), sums.write(), 1, inner == 0 ? 0 : dy.size() / inner, inner);
+    return sums;
+  }
   PoolVector<int> axes;
   for (int axis = 0; axis < dy.rank(); ++axis)
     if (axis < extra || shape[axis - extra] != dy.shape()[axis]) axes.push_back(axis);
@@ -94,6 +100,15 @@ Array sum_to(Array dy, const Shape& shape) {
 
 Array product(const Factor& a, const Factor& b) {
   const Dim n = a.rows(), k = a.columns(), m = b.columns();
+  const auto matrix = [](const Factor& factor, Dim at) -> kernels::Matrix {
+    const kernels::Matrix plain{factor.array.data() + at, factor.array.dim(-1), 1};
+    return factor.transposed ? plain.transposed() : plain;
+  };
+  if (a.array.rank() == 2 && b.array.rank() == 2) {
+    Array c({n, m});
+    kernels::gemm(matrix(a, 0), matrix(b, 0), c.write(), m, n, k, m);
+    return c;
+  }
   const Shape lead_a = a.array.shape().without(-1).without(-1);
   const Shape lead_b = b.array.shape().without(-1).without(-1);
   const Shape lead = broadcast(lead_a, lead_b, "matmul");
@@ -102,10 +117,6 @@ Array product(const Factor& a, const Factor& b) {
 
   const Strides stride_a = strides_into(lead_a, lead);
   const Strides stride_b = strides_into(lead_b, lead);
-  const auto matrix = [](const Factor& factor, Dim at) -> kernels::Matrix {
-    const kernels::Matrix plain{factor.array.data() + at, factor.array.dim(-1), 1};
-    return factor.transposed ? plain.transposed() : plain;
-  };
   kernels::parallel_for(lead.size(), lead.size() * n * k * m, [&](Dim batch) {
     Dim at_a = 0, at_b = 0, rest = batch;
     for (int axis = lead.rank() - 1; axis >= 0; --axis) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/kernels/attention_narrow.h"
 #include "engine/kernels/sums.h"
 #include "engine/kernels/tiles.h"
 #include "engine/kernels/vector_math.h"
@@ -155,6 +156,7 @@ void copy_rows(Table& from, Dim rows, Dim D, HeadRowsOut to, Dim first) {
 
 void attention_head(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, HeadRowsOut y,
                     Real* log_sums) {
+  if (sizes.D <= narrow_D) return narrow_head(sizes, q, k, v, y, log_sums);
   const Panels keys(matrix(k).transposed(), sizes.D, sizes.keys);
   const Panels values(matrix(v), sizes.keys, sizes.D);
   const Dim most_rows = std::min(block, sizes.queries);
@@ -171,7 +173,7 @@ void attention_head(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, 
       by_vectors(seen.end - seen.begin, [&](Dim j, Dim n) {
         top = larger(top, first_lanes(load(row + seen.begin + j), n, Real(-infinity)));
       });
-      const Real most = fold(top, [](Real a, Real b) { return larger(a, b); });
+      const Real most = fold(top, [](Vec a, Vec b) { return larger(a, b); });
       over_seen(seen, row, [&](Vec s, Dim, Dim n) {
         const Vec e = first_lanes(exp((s - most) * sizes.scale), n, Real(0));
         total += e;
@@ -194,6 +196,7 @@ void attention_head_vjp(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows
                         HeadRows dy, const Real* log_sums, HeadRowsOut dq, HeadRowsOut dk,
                         HeadRowsOut dv) {
   const Dim D = sizes.D;
+  if (D <= narrow_D) return narrow_head_vjp(sizes, q, k, v, y, dy, log_sums, dq, dk, dv);
   const Panels keys(matrix(k).transposed(), D, sizes.keys), keys_back(matrix(k), sizes.keys, D);
   const Panels values(matrix(v).transposed(), D, sizes.keys);
   const Dim most_rows = std::min(block, sizes.queries);

@@ -21,7 +21,7 @@ void for_rows(Dim rows, Dim n, Dim cost, F f) {
 Real largest(const Real* x, Dim n) {
   Vec top = splat(Real(-infinity));
   by_vectors(n, [&](Dim j, Dim count) { top = larger(top, load(x + j, count, Real(-infinity))); });
-  return fold(top, [](Real a, Real b) { return larger(a, b); });
+  return fold(top, [](Vec a, Vec b) { return larger(a, b); });
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ LogSum softmax_row(const Real* x, Real* y, Dim n) {
     store(y + j, e, count);
   });
   const Real total = sum_of(sums);
-  for (Dim j = 0; j < n; ++j) y[j] /= total;
+  by_vectors(n, [&](Dim j, Dim count) { store(y + j, load(y + j, count) / total, count); });
   return {top, log(total)};
 }
 
@@ -114,6 +114,15 @@ void log_softmax_rows_vjp(const Real* y, const Real* dy, Real* dx, Dim rows, Dim
   });
 }
 
+namespace {
+
+// y = x − c
+void subtract(const Real* x, Real c, Real* y, Dim n) {
+  by_vectors(n, [=](Dim j, Dim count) { store(y + j, load(x + j, count) - c, count); });
+}
+
+}  // namespace
+
 // Two passes: the mean first, then the squares about it, so a large mean does not cancel digits.
 void layer_norm_rows(const Real* x, const Real* gain, const Real* bias, Real* x_hat, Real* rstd,
                      Real* y, double eps, Dim rows, Dim n) {
@@ -122,16 +131,17 @@ void layer_norm_rows(const Real* x, const Real* gain, const Real* bias, Real* x_
     Real* hat = x_hat + r * n;
     Real* y_r = y + r * n;
     const Real mean = sum(x_r, n) / real(n);
-    for (Dim j = 0; j < n; ++j) hat[j] = x_r[j] - mean;
+    subtract(x_r, mean, hat, n);
     const Real rest = sum(hat, n) / real(n);  // of rounding the mean: a constant row becomes zeros
-    for (Dim j = 0; j < n; ++j) hat[j] -= rest;
+    subtract(hat, rest, hat, n);
     const Real variance = dot(hat, hat, n) / real(n);
     const Real scale = Real(1) / sqrt(variance + Real(eps));
     rstd[r] = scale;
-    for (Dim j = 0; j < n; ++j) {
-      hat[j] *= scale;
-      y_r[j] = hat[j] * gain[j] + bias[j];
-    }
+    by_vectors(n, [&](Dim j, Dim count) {
+      const Vec h = load(hat + j, count) * scale;
+      store(hat + j, h, count);
+      store(y_r + j, h * load(gain + j, count) + load(bias + j, count), count);
+    });
   });
 }
 
@@ -141,10 +151,15 @@ void layer_norm_rows_vjp(const Real* x_hat, const Real* rstd, const Real* gain, 
     const Real* hat = x_hat + r * n;
     const Real* dy_r = dy + r * n;
     Real* g = dx + r * n;
-    for (Dim j = 0; j < n; ++j) g[j] = dy_r[j] * gain[j];
+    by_vectors(n, [&](Dim j, Dim count) {
+      store(g + j, load(dy_r + j, count) * load(gain + j, count), count);
+    });
     const Real mean = sum(g, n) / real(n);
     const Real along = dot(g, hat, n) / real(n);
-    for (Dim j = 0; j < n; ++j) g[j] = rstd[r] * (g[j] - mean - hat[j] * along);
+    by_vectors(n, [&](Dim j, Dim count) {
+      const Vec rest = load(g + j, count) - mean - load(hat + j, count) * along;
+      store(g + j, rstd[r] * rest, count);
+    });
   });
 }
 

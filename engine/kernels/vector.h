@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstring>
+#include <utility>
 
 #include "engine/real.h"
 
@@ -74,18 +75,60 @@ inline Vec first_lanes(Vec v, Dim n, Real fill) {
 #endif
 }
 
-/// One number of all lanes by halves: f(f(v₀, v₄), f(v₂, v₆)) and so on.
+#if defined(FLEDGE_DUAL)
+
 template <class F>
-Real fold(Vec v, F f) {
-  Real parts[lanes];
-  store(parts, v);
-  for (Dim width = lanes / 2; width > 0; width /= 2)
-    for (Dim i = 0; i < width; ++i) parts[i] = f(parts[i], parts[i + width]);
-  return parts[0];
+Real fold(Vec v, F) {
+  return v;
+}
+inline void transpose(Vec (&)[1]) {}
+
+#else
+
+namespace detail {
+
+using Lanes = std::make_integer_sequence<int, lanes>;
+
+// v with its lanes moved `by` places down, round the end.
+template <int by, int... i>
+Vec turned(Vec v, std::integer_sequence<int, i...>) {
+  return __builtin_shufflevector(v, v, ((i + by) % static_cast<int>(lanes))...);
 }
 
+// The squares of width × width off the diagonal of (a; b) change places.
+template <int width, int... i>
+void exchange(Vec& a, Vec& b, std::integer_sequence<int, i...>) {
+  constexpr int from_b = static_cast<int>(lanes);
+  const Vec upper = __builtin_shufflevector(a, b, ((i & width) == 0 ? i : from_b + i - width)...);
+  b = __builtin_shufflevector(a, b, ((i & width) == 0 ? i + width : from_b + i)...);
+  a = upper;
+}
+
+}  // namespace detail
+
+/// One number of all lanes by halves: f(f(v₀, v₄), f(v₂, v₆)) and so on; f takes two vectors.
+template <int width = lanes / 2, class F>
+Real fold(Vec v, F f) {
+  if constexpr (width == 0)
+    return v[0];
+  else
+    return fold<width / 2>(f(v, detail::turned<width>(v, detail::Lanes())), f);
+}
+
+/// Row i of a square becomes its column i, square by square within it.
+template <int width = lanes / 2>
+void transpose(Vec (&rows)[lanes]) {
+  if constexpr (width > 0) {
+    for (int i = 0; i < lanes; ++i)
+      if ((i & width) == 0) detail::exchange<width>(rows[i], rows[i + width], detail::Lanes());
+    transpose<width / 2>(rows);
+  }
+}
+
+#endif
+
 inline Real sum_of(Vec v) {
-  return fold(v, [](Real a, Real b) { return a + b; });
+  return fold(v, [](Vec a, Vec b) { return a + b; });
 }
 
 /// The larger of a and b, of numbers or lane by lane; a NaN on either side wins.

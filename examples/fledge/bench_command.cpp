@@ -1,7 +1,5 @@
 #include "examples/fledge/bench_command.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
@@ -26,6 +24,7 @@ using Sizes = std::vector<std::int64_t>;
 
 constexpr std::int64_t most = 1 << 16;    // of one size
 constexpr double most_numbers = 1 << 29;  // of one array: 2 GB of floats
+const std::vector<std::string> op_names{"softmax", "layernorm", "gelu", "gelu_tanh"};
 constexpr const char* kinds = "step, gemm M N K, attention B H T D, op NAME ROWS COLS, overhead";
 
 // Not threads(): help is given even where FLEDGE_THREADS is wrong.
@@ -45,12 +44,12 @@ support::Options declared_options() {
   options.integer("--vocab", "N", 65, 1, 1'000'000, "different words");
   options.flag("--no-bias", "linear layers without bias");
   options.integer("--threads", "N", processors(), 1, 256, "that share the work");
-  options.integer("--steps", "N", 0, 0, 1'000'000, "to take; 0: as many as a second holds");
+  options.integer("--steps", "N", 0, 0, 1'000'000, "to measure; 0: as many as a second holds");
   options.flag("--json", "one array of objects on stdout instead of the table");
   options.example("fledge bench", "a table of all");
   options.example("fledge bench step --layers 6", "one step of training");
   options.example("fledge bench gemm 512 512 512", "one matrix product");
-  options.example("fledge bench op softmax 4096 1024", "or layernorm, gelu");
+  options.example("fledge bench op softmax 4096 1024", "or layernorm, gelu, gelu_tanh");
   return options;
 }
 
@@ -113,12 +112,12 @@ std::vector<Row> everything(const bench::StepSizes& sizes) {
   std::vector<Row> rows{bench::step(sizes)};
   for (const std::int64_t batch : {1, 16})
     rows.push_back(bench::step({1, 4, 16, 16, batch, 27, sizes.bias, 0}));
+  rows.push_back(bench::step({6, 6, 384, 256, 8, 65, sizes.bias, 0}));
   for (const std::int64_t n : {64, 128, 256, 512, 1024, 2048}) rows.push_back(bench::gemm(n, n, n));
   rows.push_back(bench::gemm(768, 512, 128));
   rows.push_back(bench::gemm(2048, 1536, 384));
   rows.push_back(bench::attention(1, 8, 4096, 64));
-  for (const char* name : {"softmax", "layernorm", "gelu"})
-    rows.push_back(bench::op(name, 4096, 1024));
+  for (const std::string& name : op_names) rows.push_back(bench::op(name, 4096, 1024));
   for (const Row& row : overhead_rows()) rows.push_back(row);
   return rows;
 }
@@ -128,6 +127,12 @@ Work work_of(const support::Options& options) {
   const std::vector<std::string>& words = options.arguments();
   const std::string what = words.empty() ? "" : words[0];
   const bench::StepSizes sizes = step_sizes(options);
+  if (!what.empty() && what != "step")
+    for (const char* option : {"--layers", "--heads", "--width", "--context", "--batch", "--vocab",
+                               "--no-bias", "--steps"})
+      if (options.has(option))
+        options.refuse(std::string(option) + " says nothing about " + support::quoted(what),
+                       "leave it out, or measure a step");
   if (what.empty()) return [sizes] { return everything(sizes); };
   if (what == "step") {
     sizes_of(options, 1, 0);
@@ -151,9 +156,9 @@ Work work_of(const support::Options& options) {
   }
   if (what == "op") {
     const std::string name = words.size() > 1 ? words[1] : "";
-    if (name != "softmax" && name != "layernorm" && name != "gelu")
+    if (std::find(op_names.begin(), op_names.end(), name) == op_names.end())
       options.refuse("op needs a name: got " + support::quoted(name),
-                     "use softmax, layernorm or gelu, then ROWS and COLS");
+                     "use softmax, layernorm, gelu or gelu_tanh, then ROWS and COLS");
     const Sizes n = sizes_of(options, 2, 2);
     require_memory(options, {size(n[0]) * size(n[1])});
     return [n, name] { return std::vector<Row>{bench::op(name, n[0], n[1])}; };
@@ -169,12 +174,6 @@ double share_of(const Row& row, const Limits& limits) {
   return 0;
 }
 
-double peak_mb() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
-
 std::string as_json(const std::vector<Row>& rows, const Limits& limits) {
   JsonWriter json(JsonWriter::Layout::indented);
   json.begin_array();
@@ -187,7 +186,7 @@ std::string as_json(const std::vector<Row>& rows, const Limits& limits) {
     json.field("ms", row.seconds * 1e3).field("us", row.seconds * 1e6);
     json.field("gflops", row.flops / row.seconds * 1e-9);
     json.field("share_of_peak", share_of(row, limits)).field("threads", threads());
-    json.field("peak_mb", peak_mb()).end_object();
+    json.field("peak_mb", row.peak_mb).end_object();
   }
   json.end_array();
   return json.text();
@@ -221,7 +220,8 @@ std::string as_table(const std::vector<Row>& rows, const Limits& limits, support
   }
   return table.text(support::unicode_wanted(), paint) + "threads " + std::to_string(threads()) +
          ", multiply-adds " + number("%.0f", limits.gflops) + " GFLOP/s, memory " +
-         number("%.1f", limits.gigabytes) + " GB/s, peak " + number("%.0f", peak_mb()) + " MB\n";
+         number("%.1f", limits.gigabytes) + " GB/s, peak " + number("%.0f", rows.back().peak_mb) +
+         " MB\n";
 }
 
 }  // namespace

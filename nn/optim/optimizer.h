@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/errors.h"
+#include "engine/kernels/sums.h"
 #include "engine/memory.h"
 #include "engine/tensor.h"
 
@@ -35,16 +36,15 @@ inline void require_parameters(const char* who, const std::vector<Tensor>& param
                         " are the same tensor: name it once");
 }
 
-/// Throws NumericError unless f(g) is finite for every number g of every gradient, naming the
-/// parameter by its place: a step then leaves every parameter as it was.
+/// Throws NumericError unless f(g), g or g², is finite for every number g of every gradient, naming
+/// the parameter by its place: a step then leaves every parameter as it was.
 template <class F>
 void require_finite(const char* who, const std::vector<Tensor>& parameters, const char* what, F f) {
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     if (!parameters[p].has_grad()) continue;
     const Array& g = parameters[p].grad();
-    Dim bad = 0;
-    for (Dim i = 0; i < g.size(); ++i) bad += isfinite(f(g[i])) ? 0 : 1;
-    for (Dim i = 0; bad > 0 && i < g.size(); ++i)
+    if (isfinite(kernels::dot(g.data(), g.data(), g.size()))) continue;  // then so is each g and g²
+    for (Dim i = 0; i < g.size(); ++i)
       require<NumericError>(isfinite(f(g[i])), who, "the gradient of parameter ", p, " of shape ",
                             g.shape(), " is ", value_of(g[i]), " at element ", i,
                             isfinite(g[i]) ? what : "",

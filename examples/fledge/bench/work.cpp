@@ -1,4 +1,6 @@
 // The pieces of work that are measured, each as a program of a user would call it.
+#include <sys/resource.h>
+
 #include <functional>
 
 #include "engine/array_math.h"
@@ -30,6 +32,16 @@ Indices random_ids(Dim batch, Dim time, Dim vocab, Rng& rng) {
   for (Dim& id : ids) id = rng.below(vocab);
   return {{batch, time}, ids};
 }
+
+double peak_mb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+// Causal attention, forward and backward: six products of half a square, queries × keys × width. What a
+// kernel computes twice is not counted.
+double attention_flops(double squares, double width) { return 6 * squares * width; }
 
 // Forward and backward with a fixed cotangent.
 double both_ways(const std::vector<Tensor>& inputs, const std::function<Tensor()>& f) {
@@ -64,30 +76,34 @@ Row step(const StepSizes& sizes) {
   };
   const double seconds = median_seconds(train, 1, sizes.steps);
 
-  // Two operations a weight and token forward, four backward; the causal half of attention likewise.
+  // Two operations a weight and token forward, four backward.
   const double C = static_cast<double>(sizes.width), T = static_cast<double>(sizes.context);
   const double L = static_cast<double>(sizes.layers), V = static_cast<double>(sizes.vocab);
   const double tokens = static_cast<double>(sizes.batch) * T;
-  const double flops = tokens * (6 * (12 * L * C * C + V * C) + 6 * L * T * C);
+  const double flops = tokens * 6 * (12 * L * C * C + V * C) + L * attention_flops(tokens * T, C);
   return {"step",
           by({sizes.layers, sizes.heads, sizes.width}) + " context " +
               std::to_string(sizes.context) + " batch " + std::to_string(sizes.batch) + " vocab " +
               std::to_string(sizes.vocab) + (sizes.bias ? "" : " no bias"),
-          seconds, flops, 0};
+          seconds,
+          flops,
+          0,
+          peak_mb()};
 }
 
 Row gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
   const Array a = drawn({m, k}, 1).value(), b = drawn({k, n}, 2).value();
   const double seconds = median_seconds([&] { product(a, b); });
-  return {"gemm", by({m, n, k}), seconds, 2.0 * static_cast<double>(m * n * k), 0};
+  return {"gemm", by({m, n, k}), seconds, 2.0 * static_cast<double>(m * n * k), 0, peak_mb()};
 }
 
 Row attention(std::int64_t batch, std::int64_t heads, std::int64_t time, std::int64_t D) {
   const Tensor qkv = drawn({batch, time, 3 * heads * D}, 1);
   const double seconds = both_ways({qkv}, [&] { return fledge::attention(qkv, heads, causal()); });
-  // Seven products of half a square: scores and mix forward; scores, dp, dq, dk and dv backward.
-  const double half = static_cast<double>(batch * heads * time * D) * static_cast<double>(time) / 2;
-  return {"attention", by({batch, heads, time, D}), seconds, 7 * 2 * half, 0};
+  const double squares = static_cast<double>(batch * time) * static_cast<double>(time);
+  return {"attention", by({batch, heads, time, D}),
+          seconds,     attention_flops(squares, static_cast<double>(heads * D)),
+          0,           peak_mb()};
 }
 
 Row op(const std::string& name, std::int64_t rows, std::int64_t columns) {
@@ -96,12 +112,13 @@ Row op(const std::string& name, std::int64_t rows, std::int64_t columns) {
   const auto f = [&]() -> Tensor {
     if (name == "softmax") return softmax(x);
     if (name == "layernorm") return layer_norm(x, gain, bias);
+    if (name == "gelu") return gelu(x);
     return gelu_tanh(x);
   };
   const double seconds = both_ways({x, gain, bias}, f);
   // At least: x read and y written; dy and what was saved read, dx written.
   const double bytes = 5.0 * static_cast<double>(rows * columns) * sizeof(Real);
-  return {name, by({rows, columns}), seconds, 0, bytes};
+  return {name, by({rows, columns}), seconds, 0, bytes, peak_mb()};
 }
 
 std::pair<Row, Row> overhead() {
@@ -115,8 +132,8 @@ std::pair<Row, Row> overhead() {
   const double forward = median_seconds([&] { chain(); });
   const Array dy = Array::ones({3, 3});
   const double both = median_seconds([&] { backward(chain(), dy); });
-  return {{"overhead forward", "3x3", forward / ops, 0, 0},
-          {"overhead backward", "3x3", (both - forward) / ops, 0, 0}};
+  return {{"overhead forward", "3x3", forward / ops, 0, 0, peak_mb()},
+          {"overhead backward", "3x3", (both - forward) / ops, 0, 0, peak_mb()}};
 }
 
 }  // namespace fledge::bench

@@ -159,11 +159,18 @@ const std::vector<OpCase>& op_cases() {
        [](In x) {
          return attention(x[0], 2, padding({1, 3}) & causal());
        }},
+      {"attention heads of four",
+       {{{1, 9, 24}}},
+       [](In x) { return attention(x[0], 2, causal()); }},
+      {"attention heads of eight",
+       {{{1, 6, 24}}},
+       [](In x) { return attention(x[0], 1, causal()); }},
+      {"attention wide heads", {{{1, 4, 54}}}, [](In x) { return attention(x[0], 2, causal()); }},
       {"attention many times",
-       {{{3, 12}}},
+       {{{3, 54}}},
        [](In x) { return attention(many_times(x[0]), 2, causal()); }},
       {"attention many times in a window",
-       {{{3, 6}}},
+       {{{3, 27}}},
        [](In x) { return attention(many_times(x[0]), 1, window(50)); }},
       // −∞ at hidden places would make the output infinite: softmax, which skips them, comes behind.
       {"attention_scores",

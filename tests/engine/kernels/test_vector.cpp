@@ -102,18 +102,35 @@ TEST_CASE("fold and sum_of take every lane once, by halves") {
   }
   CHECK(value_of(kernels::sum_of(kernels::load(x.data()))) == expected);
   std::size_t calls = 0;
-  const Real folded = kernels::fold(kernels::load(x.data()), [&](Real a, Real b) {
+  const Real folded = kernels::fold(kernels::load(x.data()), [&](kernels::Vec a, kernels::Vec b) {
     ++calls;
-    return a > b ? a : b;
+    return kernels::larger(a, b);
   });
   CHECK(value_of(folded) == value_of(x[width - 1]));
-  CHECK(calls == width - 1);
+  CHECK(std::size_t{1} << calls == width);
 
   // (v₀ + v_half) + …: halves of 1e30 and −1e30 cancel first, so the small numbers stay.
   for (std::size_t i = 0; i < width; ++i)
     x[i] = width == 1 ? Real(1) : Real(i % (width / 2) == 0 ? (i == 0 ? 1e30 : -1e30) : 1.0);
   CHECK(value_of(kernels::sum_of(kernels::load(x.data()))) ==
         (width == 1 ? 1.0 : static_cast<double>(width - 2)));
+}
+
+TEST_CASE("transpose: row i becomes column i, twice is nothing") {
+  kernels::Vec square[width];
+  for (std::size_t i = 0; i < width; ++i) {
+    Numbers row;
+    for (std::size_t j = 0; j < width; ++j) row[j] = Real(static_cast<double>(i * 100 + j));
+    square[i] = kernels::load(row.data());
+  }
+  for (const bool turned : {true, false}) {
+    kernels::transpose(square);
+    for (std::size_t i = 0; i < width; ++i) {
+      const Numbers row = numbers(square[i]);
+      for (std::size_t j = 0; j < width; ++j)
+        REQUIRE(value_of(row[j]) == static_cast<double>(turned ? j * 100 + i : i * 100 + j));
+    }
+  }
 }
 
 TEST_CASE("larger: the larger one, and a NaN on either side") {

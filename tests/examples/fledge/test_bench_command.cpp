@@ -57,7 +57,7 @@ TEST_CASE("bench: steps, attention and ops of the sizes asked for") {
   check_row(step.array().at(1), "step", "1x2x8 context 5 batch 2 vocab 7 no bias");
   const auto attention = rows({"attention", "1", "2", "33", "4", "--threads", "1"});
   check_row(attention.array().at(1), "attention", "1x2x33x4");
-  for (const char* name : {"softmax", "layernorm", "gelu"}) {
+  for (const char* name : {"softmax", "layernorm", "gelu", "gelu_tanh"}) {
     const auto op = rows({"op", name, "5", "9", "--threads", "1"});
     check_row(op.array().at(1), name, "5x9");
   }
@@ -88,6 +88,10 @@ TEST_CASE("bench: sizes that make no sense are refused before anything is alloca
   CHECK_THAT(refused({"op"}), EndsWith("op needs a name: got ''"));
   CHECK_THAT(refused({"gem"}), EndsWith("nothing to measure is named 'gem'"));
   CHECK_THAT(refused({"step", "--heads", "3"}), EndsWith("3 heads do not divide a width of 128"));
+  CHECK_THAT(refused({"gemm", "8", "8", "8", "--width", "64"}),
+             EndsWith("--width says nothing about 'gemm'"));
+  CHECK_THAT(refused({"overhead", "--no-bias"}),
+             EndsWith("--no-bias says nothing about 'overhead'"));
   for (const char* size : {"0", "-1", "1000000000", "two"})
     for (const char* option : {"--layers", "--width", "--context", "--batch", "--threads"})
       CHECK_THAT(refused({"step", option, size}),
