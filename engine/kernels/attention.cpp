@@ -46,8 +46,7 @@ class Panels {
 
 // A table of our own, its rows so long that whole panels may be written and the last vector of a row
 // may reach beyond its end; and not a power of two long where there are many, or a column would fall
-// into one set of the cache. Heads of 4 numbers take half the time that they take in the tables of the
-// caller, where a panel ends in the middle of a vector.
+// into one set of the cache.
 class Table {
  public:
   Table(Dim rows, Dim columns)

@@ -31,7 +31,7 @@ struct HeadSizes {
 };
 
 /// y_i = Σ_j p_ij·v_j,  p_ij = exp(scale·(s_ij − top_i) − log_total_i),  s_ij = ⟨q_i, k_j⟩, over the keys
-/// that i sees; zeros for a query that sees none, whose log_sums are not written.
+/// that i sees; zeros for a query that sees none, whose log_sums mean nothing.
 /// y (queries, D)   log_sums (queries, 2): top_i, the largest s_ij, and log_total_i. They are kept apart:
 /// in float their sum has lost the small one at scores of a thousand.
 void attention_head(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, HeadRowsOut y,

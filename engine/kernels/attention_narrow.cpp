@@ -1,8 +1,9 @@
 // Attention of a head of few numbers: one query a lane.
 //
-// Key idea: a head of 4 numbers fills half a vector and a quarter of a tile. Here the lanes of a vector
-// are neighbouring queries, which go down the keys together; for dk and dv they are neighbouring keys,
-// which go down the queries. No sum runs across lanes, and nothing depends on who is in the next one.
+// Key idea: a head of 4 numbers fills half of AVX's vectors and a quarter of a tile. Here the lanes of
+// a vector are neighbouring queries, which go down the keys together; for dk and dv they are
+// neighbouring keys, which go down the queries. No sum runs across lanes, and nothing depends on who
+// is in the next one.
 #include "engine/kernels/attention_narrow.h"
 
 #include <algorithm>
@@ -14,20 +15,21 @@ namespace fledge::inline FLEDGE_BUILD::kernels {
 
 namespace {
 
-// Neighbouring queries, one a lane, and the keys that each sees; or keys, and the queries that see each.
-// A lane without a query sees nothing.
+// Neighbouring queries, one a lane, and the keys that each sees; or keys, and the queries that see
+// each. A lane without a query sees nothing.
 struct Neighbours {
   Dim first, count;
-  Span any, all;   // what some of them see, and what every lane sees
-  Vec begin, end;  // of each lane's span, as numbers: exact up to 2²⁴ in float
+  Span any, all;  // what some of them see, and what every lane sees
+  Vec begin,
+      end;  // of each lane's span, counted from any.begin: in float exact for spans up to 2²⁴
 
   Neighbours(const Span* spans, Dim size, Dim from)
       : first(from), count(std::min(lanes, size - from)) {
     Real begins[lanes] = {}, ends[lanes] = {};
     spans += first;
     for (Dim i = 0; i < count; ++i) {
-      begins[i] = real(spans[i].begin);
-      ends[i] = real(spans[i].end);
+      begins[i] = real(spans[i].begin - spans[0].begin);
+      ends[i] = real(spans[i].end - spans[0].begin);
     }
     any = {spans[0].begin, std::max(spans[0].begin, spans[count - 1].end)};
     all = {spans[count - 1].begin, count < lanes ? 0 : spans[0].end};
@@ -42,7 +44,7 @@ struct Neighbours {
   void each(F f) const {
     const auto some_see = [&](Dim from, Dim to) {
       for (Dim j = from; j < to; ++j) {
-        const Vec key = splat(real(j));
+        const Vec key = splat(real(j - any.begin));
         f(j, [&](Vec value, Vec other) { return (begin <= key) & (key < end) ? value : other; });
       }
     };

@@ -48,8 +48,8 @@ void pack_rows(const Matrix& a, Dim i0, Dim rows, Dim p0, Dim k, Real* to) {
     } else {
       const Dim deep = height == tile_rows && a.column == 1 ? k / lanes * lanes : 0;
       pack_squares(part, a.row, deep, to);
-      for (Dim r = 0; r < height; ++r)
-        for (Dim p = deep; p < k; ++p) to[p * tile_rows + r] = part[r * a.row + p * a.column];
+      for (Dim p = deep; p < k; ++p)
+        for (Dim r = 0; r < height; ++r) to[p * tile_rows + r] = part[r * a.row + p * a.column];
     }
   }
 }

@@ -26,8 +26,10 @@ int from_environment() {
         1, std::min<int>(most_threads, static_cast<int>(std::thread::hardware_concurrency())));
   char* end = nullptr;
   const long count = std::strtol(text, &end, 10);
-  require<ValueError>(*end == '\0' && count >= 1 && count <= most_threads, "FLEDGE_THREADS",
-                      "must be a number from 1 to ", most_threads, ": got '", text, "'");
+  const bool digits = *text >= '0' && *text <= '9';  // strtol would take " 2" and "+2"
+  require<ValueError>(digits && *end == '\0' && count >= 1 && count <= most_threads,
+                      "FLEDGE_THREADS", "must be a number from 1 to ", most_threads, ": got '",
+                      text, "'");
   return static_cast<int>(count);
 }
 

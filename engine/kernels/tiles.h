@@ -108,6 +108,9 @@ inline void pack_panel(const Matrix& b, Dim p0, Dim k, Dim j0, Dim columns, Real
   if (columns < tile_columns) std::fill_n(to, k * tile_columns, Real(0));
   if (b.column == 1 && columns == tile_columns) {
     for (Dim p = 0; p < k; ++p) copy<tile_columns>(from + p * b.row, to + p * tile_columns);
+  } else if (b.column == 1) {
+    for (Dim p = 0; p < k; ++p)
+      for (Dim j = 0; j < columns; ++j) to[p * tile_columns + j] = from[p * b.row + j];
   } else {
     const Dim squares = b.row == 1 ? columns / lanes * lanes : 0, deep = k / lanes * lanes;
     for (Dim j = 0; j < squares; j += lanes)

@@ -44,7 +44,7 @@ support::Options declared_options() {
   options.integer("--vocab", "N", 65, 1, 1'000'000, "different words");
   options.flag("--no-bias", "linear layers without bias");
   options.integer("--threads", "N", processors(), 1, 256, "that share the work");
-  options.integer("--steps", "N", 0, 0, 1'000'000, "to measure; 0: as many as a second holds");
+  options.integer("--steps", "N", 0, 0, 1'000'000, "to measure; 0: a second long, and at least 5");
   options.flag("--json", "one array of objects on stdout instead of the table");
   options.example("fledge bench", "a table of all");
   options.example("fledge bench step --layers 6", "one step of training");
@@ -111,8 +111,8 @@ std::vector<Row> overhead_rows() {
 std::vector<Row> everything(const bench::StepSizes& sizes) {
   std::vector<Row> rows{bench::step(sizes)};
   for (const std::int64_t batch : {1, 16})
-    rows.push_back(bench::step({1, 4, 16, 16, batch, 27, sizes.bias, 0}));
-  rows.push_back(bench::step({6, 6, 384, 256, 8, 65, sizes.bias, 0}));
+    rows.push_back(bench::step({1, 4, 16, 16, batch, 27, sizes.bias, sizes.steps}));
+  rows.push_back(bench::step({6, 6, 384, 256, 8, 65, sizes.bias, sizes.steps}));
   for (const std::int64_t n : {64, 128, 256, 512, 1024, 2048}) rows.push_back(bench::gemm(n, n, n));
   rows.push_back(bench::gemm(768, 512, 128));
   rows.push_back(bench::gemm(2048, 1536, 384));

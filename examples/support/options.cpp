@@ -4,6 +4,8 @@
 #include <charconv>
 #include <limits>
 
+#include "engine/errors.h"
+#include "engine/kernels/parallel.h"
 #include "examples/support/text.h"
 
 namespace fledge::support {
@@ -108,6 +110,11 @@ void Options::parse(int argc, const char* const* argv) {
     }
   }
   if (arguments_.size() < least_) refuse(argument_placeholder_ + " is missing", suggestion(""));
+  try {
+    threads();  // what is wrong in the environment is refused like an option, before work begins
+  } catch (const ValueError& error) {
+    refuse(error.what(), "set it to a number, or unset it");
+  }
 }
 
 void Options::take(Option& option, std::string_view value) const {

@@ -25,7 +25,7 @@ class AdamW {
   AdamW(std::vector<Tensor> parameters, AdamWOptions options);
 
   /// Moves every parameter that has a gradient. Throws NumericError, and moves nothing, when a
-  /// gradient is not finite.
+  /// gradient, or its square, is not finite.
   void step();
   void zero_grad() const { fledge::zero_grad(parameters_); }
 

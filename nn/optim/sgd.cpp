@@ -9,6 +9,8 @@ namespace {
 void check(const SgdOptions& options) {
   require<ValueError>(std::isfinite(options.rate) && options.rate >= 0, "Sgd",
                       "the rate must be finite and not negative: got ", options.rate);
+  require<ValueError>(isfinite(Real(options.rate)), "Sgd",
+                      "the rate is too large for this number type: got ", options.rate);
   require<ValueError>(options.momentum >= 0 && options.momentum < 1, "Sgd",
                       "the momentum must be in [0, 1): got ", options.momentum);
 }
@@ -23,8 +25,7 @@ Sgd::Sgd(std::vector<Tensor> parameters, SgdOptions sgd_options)
 
 void Sgd::step() {
   check(options);
-  // Smaller ones cannot make a velocity overflow: it is at most 1 / (1 − momentum) times as large.
-  require_finite("Sgd", parameters_, ", whose square overflows", [](Real g) { return g * g; });
+  require_finite_gradients("Sgd", parameters_);
   const PoolVector<Real*> numbers = writable(parameters_);
   const Real rate = Real(options.rate), momentum = Real(options.momentum);
   for (std::size_t p = 0; p < parameters_.size(); ++p) {

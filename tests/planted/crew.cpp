@@ -36,8 +36,8 @@ Crew::Crew(const Plan& plan, const std::map<std::string, std::string>& originals
 }
 
 fs::path Crew::log(const Worker& worker) const {
-  constexpr const char* endings[] = {"configure", "build",    "gradcheck", "build_tests",
-                                     "tests",     "programs", ""};
+  constexpr const char* endings[] = {"configure", "build", "gradcheck", "build_tests",
+                                     "mirror",    "tests", "programs",  ""};
   std::string name(worker.outcome.bug.name);
   if (name.empty()) name = worker.shop.source().parent_path().filename().string();
   return plan_.folder / "logs" / (name + "." + endings[static_cast<int>(worker.stage)]);
@@ -73,6 +73,8 @@ Command Crew::command(const Worker& worker) const {
     }
     case Stage::gradcheck:
       return {build + "/tests/planted_oracles"};
+    case Stage::mirror:
+      return {build + "/tests/tests64", "--file", mirror(worker), "--abort"};
     case Stage::tests:
       return {build + "/tests/tests64", "--abort"};
     case Stage::programs:
@@ -85,10 +87,18 @@ Command Crew::command(const Worker& worker) const {
   throw std::logic_error("a worker without work");
 }
 
+// The tests of the file that was changed, as --file wants them; they are asked first, since most bugs
+// die there, in a tenth of the time of all tests. Empty when there is no such file.
+std::string Crew::mirror(const Worker& worker) const {
+  const fs::path file(worker.outcome.bug.file);
+  const fs::path test = "tests" / file.parent_path() / ("test_" + file.stem().string() + ".cpp");
+  return !file.empty() && fs::exists(plan_.sources / test) ? "/" + test.string() : "";
+}
+
 void Crew::begin(Worker& worker, Stage stage) {
   worker.stage = stage;
-  const bool limited =
-      stage == Stage::gradcheck || stage == Stage::tests || stage == Stage::programs;
+  const bool limited = stage == Stage::gradcheck || stage == Stage::mirror ||
+                       stage == Stage::tests || stage == Stage::programs;
   worker.child = start(command(worker), log(worker), limited ? most_seconds : 0);
 }
 
@@ -119,8 +129,15 @@ void Crew::judge(Worker& worker, const Ending& ending) {
     }
     case Stage::build_tests:
       outcome.built = ending.status == 0;
-      if (outcome.built) next = Stage::tests;
+      if (outcome.built) next = mirror(worker).empty() ? Stage::tests : Stage::mirror;
       break;
+    case Stage::mirror: {
+      outcome.tests = run_verdict(ending);
+      // Nor does a file count whose tests are for other number types.
+      const bool asked = contents(log(worker)).find("no test is in a file") == std::string::npos;
+      if (!asked || !outcome.tests.killed()) next = Stage::tests;
+      break;
+    }
     case Stage::tests:
     case Stage::programs:
       outcome.tests = run_verdict(ending);

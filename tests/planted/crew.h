@@ -44,7 +44,7 @@ class Crew {
   void run(const Report& report);
 
  private:
-  enum class Stage { configure, build, gradcheck, build_tests, tests, programs, done };
+  enum class Stage { configure, build, gradcheck, build_tests, mirror, tests, programs, done };
   struct Worker {
     Worker(const Plan& plan, const std::filesystem::path& folder,
            const std::map<std::string, std::string>& originals)
@@ -63,6 +63,7 @@ class Crew {
   bool asks_tests(const Outcome& outcome) const;
   bool take_bug(Worker& worker);
   Command command(const Worker& worker) const;
+  std::string mirror(const Worker& worker) const;
   std::filesystem::path log(const Worker& worker) const;
 
   Plan plan_;

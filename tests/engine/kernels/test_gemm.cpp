@@ -86,11 +86,14 @@ double test_ratio(const Array& a, const Array& b, const Array& c, const Array& s
 
 const std::vector<Dim> sizes = {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65};
 
-// Around the blocks of k (256), of rows (96 or 224) and of columns (512 floats or more).
+// Around the blocks of k (256), of rows (96 or 224) and of columns (2048, 4096 or 8192 floats), and
+// with so many columns that rows of A are packed, several tiles of them to a task.
 const std::vector<std::array<Dim, 3>> larger = {
-    {129, 129, 129}, {3, 2000, 5},   {257, 3, 130},  {130, 1, 257},  {7, 255, 40},   {7, 256, 40},
-    {7, 257, 40},    {95, 90, 95},   {96, 90, 97},   {97, 90, 96},   {225, 70, 33},  {20, 40, 511},
-    {20, 40, 513},   {2, 300, 1030}, {13, 513, 530}, {1, 513, 1100}, {13, 70, 1030}, {100, 600, 1}};
+    {129, 129, 129}, {3, 2000, 5},    {257, 3, 130},  {130, 1, 257},  {7, 255, 40},
+    {7, 256, 40},    {7, 257, 40},    {95, 90, 95},   {96, 90, 97},   {97, 90, 96},
+    {225, 70, 33},   {16, 20, 2047},  {16, 20, 2049}, {16, 20, 4096}, {16, 20, 4097},
+    {30, 17, 8200},  {600, 70, 1100}, {2, 300, 1030}, {13, 513, 530}, {1, 513, 1100},
+    {13, 70, 1030},  {100, 600, 1}};
 
 }  // namespace
 

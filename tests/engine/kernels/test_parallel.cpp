@@ -216,7 +216,8 @@ TEST_CASE("FLEDGE_THREADS is the number of threads, or refused with what it says
     INFO("FLEDGE_THREADS=" << text << "\n" << result.out);
     CHECK(result.status == 0);
   }
-  for (const std::string text : {"0", "-1", "257", "4x", "two", "99999999999999999999", "2 "}) {
+  for (const std::string text :
+       {"0", "-1", "257", "4x", "two", "99999999999999999999", "2 ", " 2", "+2"}) {
     const auto result =
         says(text, "FLEDGE_THREADS: must be a number from 1 to 256: got '" + text + "'");
     INFO(result.out);
@@ -228,7 +229,8 @@ TEST_CASE("FLEDGE_THREADS is the number of threads, or refused with what it says
 TEST_CASE("any number of threads computes the same bits") {
   // Each large enough to be cut into tasks.
   const Array a = uniform({150, 300}, 1), b = uniform({300, 600}, 2), rows = uniform({300, 257}, 3);
-  const Array gain = uniform({257}, 4), bias = uniform({257}, 5), qkv = uniform({4, 70, 24}, 6);
+  const Array gain = uniform({257}, 4), bias = uniform({257}, 5), qkv = uniform({4, 70, 24}, 6),
+              wide_qkv = uniform({4, 70, 66}, 6);
   const auto results = [&] {
     std::vector<Array> all;
     const auto keep = [&](const std::vector<Array>& inputs, auto f) {
@@ -246,7 +248,8 @@ TEST_CASE("any number of threads computes the same bits") {
     keep({rows}, [](const auto& x) { return gelu(exp(x[0])); });
     keep({rows}, [](const auto& x) { return sum(x[0], {0}) + sum(x[0]); });
     keep({rows, gain, bias}, [](const auto& x) { return layer_norm(x[0], x[1], x[2]); });
-    keep({qkv}, [](const auto& x) { return attention(x[0], 2, causal()); });
+    for (const Array& heads : {qkv, wide_qkv})
+      keep({heads}, [](const auto& x) { return attention(x[0], 2, causal()); });
     return all;
   };
   const std::vector<Array> expected = [&] {

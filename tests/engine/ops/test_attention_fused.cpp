@@ -1,5 +1,7 @@
 // attention(qkv, heads, mask), which keeps no weights, against the step by step attend().
+#include <algorithm>
 #include "nn/layers/attention.h"
+
 #include "tests/engine/ops/passes.h"
 
 using namespace tests;
@@ -62,7 +64,8 @@ TEST_CASE("attention over many blocks of queries is attend()") {
   for (const Dim T : {49, 97, 130, 227})
     for (const Mask& mask : {Mask(), causal(), window(9), causal() & window(60)}) {
       INFO("time " << T);
-      check_two_roads(fused(2, mask), stepwise(2, mask), {uniform({2, T, 30}, 1)});
+      for (const Dim width : {30, 66})  // narrow heads, and wide ones, which go block by block
+        check_two_roads(fused(2, mask), stepwise(2, mask), {uniform({2, T, width}, 1)});
     }
 }
 
@@ -86,7 +89,8 @@ TEST_CASE("attention with one key passes its value on") {
 }
 
 TEST_CASE("attention: what comes later changes no bit of what was before") {
-  const Array qkv = uniform({130, 24}, 1), dy = uniform({130, 8}, 2);
+  const Dim width = GENERATE(24, 54);
+  const Array qkv = uniform({130, width}, 1);
   const Array whole = value(fused(2, causal()), {qkv});
   for (const Dim t : {1, 2, 5, 6, 7, 47, 48, 49, 100, 129})
     CHECK(same_bits(value(fused(2, causal()), {times(qkv, 0, t)}), times(whole, 0, t)));
@@ -125,18 +129,19 @@ TEST_CASE("attention obeys the rules of every op", "[OP04][OP05][OP07]") {
 }
 
 TEST_CASE("large scores lose no digits of the weights", "[NU]") {
-  for (const double a : {1.0, 30.0, 1e3, 1e4, 1e6, 1e8}) {
-    // Two keys alike: each weighs ½, whatever the size of their scores.
-    const Tensor qkv = parameter(Array({2, 6}, {a, a, a, a, 3, 4, a, a, a, a, 5, 6}));
-    const Tensor y = attention(qkv, 1, Mask());
-    CAPTURE(a);
-    for (Dim t = 0; t < 2; ++t) {
-      CHECK(std::abs(value_of(y.value().at({t, 0})) - 4) < 1e-5);
-      CHECK(std::abs(value_of(y.value().at({t, 1})) - 5) < 1e-5);
+  for (const Dim D : {2, 4, 11})
+    for (const double a : {1.0, 30.0, 1e3, 1e4, 1e6, 1e8}) {
+      // Two keys alike: each weighs ½, whatever the size of their scores. Values 3 and 5.
+      std::vector<double> numbers(static_cast<std::size_t>(6 * D), a);
+      for (Dim t = 0; t < 2; ++t)
+        std::fill_n(numbers.begin() + (3 * t + 2) * D, D, 3 + 2 * static_cast<double>(t));
+      const Tensor qkv = parameter(Array({2, 3 * D}, numbers));
+      const Tensor y = attention(qkv, 1, Mask());
+      CAPTURE(a, D);
+      for (Dim i = 0; i < 2 * D; ++i) CHECK(std::abs(value_of(y.value()[i]) - 4) < 1e-5);
+      backward(y, Array::ones({2, D}));
+      for (Dim t = 0; t < 2; ++t) CHECK(std::abs(value_of(qkv.grad().at({t, 2 * D})) - 1) < 1e-5);
     }
-    backward(y, Array::ones({2, 2}));
-    for (Dim t = 0; t < 2; ++t) CHECK(std::abs(value_of(qkv.grad().at({t, 4})) - 1) < 1e-5);
-  }
 }
 
 TEST_CASE("attention refuses what does not fit", "[OP19][OP20]") {

@@ -72,6 +72,18 @@ TEST_CASE("bench: the table names what was measured and the limits") {
   CHECK_THAT(result.out, ContainsSubstring("threads 1, multiply-adds "));
 }
 
+TEST_CASE("a FLEDGE_THREADS that is no number of threads is refused before work begins") {
+  for (const char* text : {"0", "-1", "1000000", "two", " 2", "+2", "2x"})
+    for (const char* command : {"bench", "gradcheck"}) {
+      const Result result = fledge_says({command, "--json"}, {{"FLEDGE_THREADS", text}});
+      INFO(command << " with FLEDGE_THREADS='" << text << "'");
+      CHECK(result.status == 2);
+      CHECK(result.out.empty());
+      CHECK(lines_of(result.err).size() == 2);
+      CHECK_THAT(result.err, ContainsSubstring("FLEDGE_THREADS: must be a number from 1 to 256"));
+    }
+}
+
 TEST_CASE("bench: sizes that make no sense are refused before anything is allocated") {
   CHECK_THAT(refused({"gemm", "0", "8", "8"}), EndsWith("'0' is out of range"));
   CHECK_THAT(refused({"gemm", "8", "1000000000", "8"}), EndsWith("'1000000000' is out of range"));

@@ -91,6 +91,8 @@ TEST_CASE("Sgd: settings that make no sense are refused", "[OPT08]") {
   CHECK(refused(-0.1, 0) == rate + "-0.1");
   CHECK(refused(infinity, 0) == rate + "inf");
   CHECK(refused(not_a_number, 0).find(rate) == 0);
+  if (value_of(Real(1e39)) > 1e300)  // in float
+    CHECK(refused(1e39, 0) == "Sgd: the rate is too large for this number type: got 1e+39");
   const std::string momentum = "Sgd: the momentum must be in [0, 1): got ";
   CHECK(refused(0.1, 1) == momentum + "1");
   CHECK(refused(0.1, -0.5) == momentum + "-0.5");
