@@ -19,9 +19,8 @@ namespace {
 // each. A lane without a query sees nothing.
 struct Neighbours {
   Dim first, count;
-  Span any, all;  // what some of them see, and what every lane sees
-  Vec begin,
-      end;  // of each lane's span, counted from any.begin: in float exact for spans up to 2²⁴
+  Span any{}, all{};  // what some of them see, and what every lane sees
+  Vec begin, end;     // of each lane's span, from any.begin on: exact in float up to 2²⁴
 
   Neighbours(const Span* spans, Dim size, Dim from)
       : first(from), count(std::min(lanes, size - from)) {
