@@ -44,7 +44,7 @@ struct Neighbours {
     const auto some_see = [&](Dim from, Dim to) {
       for (Dim j = from; j < to; ++j) {
         const Vec key = splat(real(j - any.begin));
-        f(j, [&](Vec value, Vec other) { return ((begin <= key) & (key < end)) ? value : other; });
+        f(j, [&](Vec value, Vec other) { return key < begin ? other : key < end ? value : other; });
       }
     };
     some_see(any.begin, all.begin);
