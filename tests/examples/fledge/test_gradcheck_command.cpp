@@ -6,10 +6,10 @@
 #include <set>
 #include <utility>
 
-#include "engine/memory.h"
 #include "examples/support/text.h"
 #include "tests/examples/fledge/command.h"
 #include "tests/support/catch.h"
+#include "tests/support/sanitized.h"
 
 using namespace fledge::testing;
 
@@ -92,8 +92,7 @@ TEST_CASE("fledge gradcheck: everything takes less than 30 seconds") {
 
 TEST_CASE(
     "fledge gradcheck --json: both oracles of every name within their figures, seeds 1 to 5") {
-  // Of other numbers AddressSanitizer, under which no memory is kept, sees nothing new.
-  for (int seed = 1; seed <= (fledge::memory_is_kept ? 5 : 1); ++seed) {
+  for (int seed = 1; seed <= (sanitized ? 1 : 5); ++seed) {
     CAPTURE(seed);
     const Result result = fledge_says({"gradcheck", "--json", "--seed", std::to_string(seed)});
     CHECK(result.status == 0);
