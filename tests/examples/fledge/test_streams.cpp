@@ -128,7 +128,7 @@ TEST_CASE("fledge: results that reach nobody are a failure") {
     CHECK(lines_of(closed.err).size() == 1);
   }
   CHECK(in_shell("\"$0\" gradcheck --jsn >&-").status == 2);
-  if (access("/dev/full", W_OK) != 0) return;  // Linux and NetBSD have it
+  if (access("/dev/full", W_OK) != 0) return;              // Linux and NetBSD have it
   if (!sanitized) lines.emplace_back("gradcheck --json");  // more than a buffer holds
   for (const std::string& line : lines) {
     CAPTURE(line);
