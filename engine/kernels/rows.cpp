@@ -124,41 +124,44 @@ void subtract(const Real* x, Real c, Real* y, Dim n) {
 }  // namespace
 
 // Two passes: the mean first, then the squares about it, so a large mean does not cancel digits.
-void layer_norm_rows(const Real* x, const Real* gain, const Real* bias, Real* x_hat, Real* rstd,
-                     Real* y, double eps, Dim rows, Dim n) {
+void layer_norm_rows(const Real* x, const Real* gain, const Real* bias, Real* normals, Real* y,
+                     double eps, Dim rows, Dim n) {
   for_rows(rows, n, 4, [=](Dim r) {
     const Real* x_r = x + r * n;
-    Real* hat = x_hat + r * n;
     Real* y_r = y + r * n;
     const Real mean = sum(x_r, n) / real(n);
-    subtract(x_r, mean, hat, n);
-    const Real rest = sum(hat, n) / real(n);  // of rounding the mean: a constant row becomes zeros
-    subtract(hat, rest, hat, n);
-    const Real variance = dot(hat, hat, n) / real(n);
-    const Real scale = Real(1) / sqrt(variance + Real(eps));
-    rstd[r] = scale;
+    subtract(x_r, mean, y_r, n);
+    const Real rest = sum(y_r, n) / real(n);  // of rounding the mean: a constant row becomes zeros
+    subtract(y_r, rest, y_r, n);
+    const Real variance = dot(y_r, y_r, n) / real(n);
+    const Real rstd = Real(1) / sqrt(variance + Real(eps));
     by_vectors(n, [&](Dim j, Dim count) {
-      const Vec h = load(hat + j, count) * scale;
-      store(hat + j, h, count);
-      store(y_r + j, h * load(gain + j, count) + load(bias + j, count), count);
+      const Vec hat = load(y_r + j, count) * rstd;
+      store(y_r + j, hat * load(gain + j, count) + load(bias + j, count), count);
     });
+    Real* const normal = normals + r * Normal::size;
+    normal[0] = mean, normal[1] = rest, normal[2] = rstd;
   });
 }
 
-void layer_norm_rows_vjp(const Real* x_hat, const Real* rstd, const Real* gain, const Real* dy,
+void layer_norm_rows_vjp(const Real* x, const Real* normals, const Real* gain, const Real* dy,
                          Real* dx, Dim rows, Dim n) {
   for_rows(rows, n, 4, [=](Dim r) {
-    const Real* hat = x_hat + r * n;
+    const Normal normal(normals + r * Normal::size);
+    const Real* x_r = x + r * n;
     const Real* dy_r = dy + r * n;
     Real* g = dx + r * n;
+    Buffer hats(n);
+    Real* const hat = hats.data();
     by_vectors(n, [&](Dim j, Dim count) {
+      store(hat + j, normal(load(x_r + j, count)), count);
       store(g + j, load(dy_r + j, count) * load(gain + j, count), count);
     });
     const Real mean = sum(g, n) / real(n);
     const Real along = dot(g, hat, n) / real(n);
     by_vectors(n, [&](Dim j, Dim count) {
       const Vec rest = load(g + j, count) - mean - load(hat + j, count) * along;
-      store(g + j, rstd[r] * rest, count);
+      store(g + j, normal.rstd * rest, count);
     });
   });
 }

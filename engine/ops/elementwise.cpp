@@ -3,6 +3,7 @@
 
 #include "engine/array_math.h"
 #include "engine/autograd.h"
+#include "engine/kernels/parallel.h"
 #include "engine/kernels/vector_math.h"
 #include "engine/ops.h"
 
@@ -84,11 +85,22 @@ Vec normal_density(Vec x) {
 
 }  // namespace
 
-/// y = x·Φ(x)           f' = Φ(x) + x·φ(x)
+/// y = x·Φ(x)           f' = Φ(x) + x·φ(x)        computed with y, while Φ(x) is at hand
 Tensor gelu(const Tensor& x) {
   const Array X = x.value();
-  return record("gelu", map(X, [](Vec v) { return v * normal_cdf(v); }),
-                wrt(x, rule(X, [](Vec v) { return normal_cdf(v) + v * normal_density(v); })));
+  if (!x.needs_grad() || !recording()) return map(X, [](Vec v) { return v * normal_cdf(v); });
+  Array y(X.shape()), slope(X.shape());
+  const Real* const from = X.data();
+  Real* const to = y.write();
+  Real* const slope_to = slope.write();
+  kernels::parallel_ranges(X.size(), 1 << 14, 8 * X.size(), [=](Dim begin, Dim end) {
+    kernels::by_vectors(end - begin, [=](Dim i, Dim count) {
+      const Vec v = kernels::load(from + begin + i, count), cdf = normal_cdf(v);
+      kernels::store(to + begin + i, v * cdf, count);
+      kernels::store(slope_to + begin + i, cdf + v * normal_density(v), count);
+    });
+  });
+  return record("gelu", y, wrt(x, [slope](const Array& dy) { return dy * slope; }));
 }
 
 namespace {

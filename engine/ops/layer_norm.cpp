@@ -21,24 +21,24 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, doubl
   require<ValueError>(eps >= 0, "layer_norm", "eps must not be negative: got ", eps);
 
   const Rows m = rows_of(x.shape());
-  Array x_hat(x.shape()), rstd({m.count}), y(x.shape());
-  const Array G = gain.value();
-  kernels::layer_norm_rows(x.value().data(), G.data(), bias.value().data(), x_hat.write(),
-                           rstd.write(), y.write(), eps, m.count, m.length);
+  const Array X = x.value(), G = gain.value();
+  Array y(x.shape()), normals({m.count, kernels::Normal::size});
+  kernels::layer_norm_rows(X.data(), G.data(), bias.value().data(), normals.write(), y.write(), eps,
+                           m.count, m.length);
 
   return record("layer_norm", y,
                 wrt(x,
-                    [x_hat, rstd, G, m](const Array& dy) {
+                    [X, normals, G, m](const Array& dy) {
                       Array dx(dy.shape());
-                      kernels::layer_norm_rows_vjp(x_hat.data(), rstd.data(), G.data(), dy.data(),
+                      kernels::layer_norm_rows_vjp(X.data(), normals.data(), G.data(), dy.data(),
                                                    dx.write(), m.count, m.length);
                       return dx;
                     }),
                 wrt(gain,
-                    [x_hat, m](const Array& dy) {
+                    [X, normals, m](const Array& dy) {
                       Array dgain({m.length});
-                      kernels::dot_columns(dy.data(), x_hat.data(), dgain.write(), m.count,
-                                           m.length);
+                      kernels::dot_columns(dy.data(), X.data(), normals.data(), dgain.write(),
+                                           m.count, m.length);
                       return dgain;
                     }),
                 wrt(bias, [](const Array& dy) { return dy; }));

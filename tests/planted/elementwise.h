@@ -35,7 +35,7 @@ inline constexpr Bug elementwise_bugs[] = {
      R"(map(X, [](Real v) { return v > Real(0) ? v : Real(0); }))",
      "PaddlePaddle/Paddle #65999: relu of NaN"},
     {"gelu-without-density", "engine/ops/elementwise.cpp",
-     R"(normal_cdf(v) + v * normal_density(v))", R"(normal_cdf(v))",
+     R"(cdf + v * normal_density(v))", R"(cdf)",
      "a classic slip: gelu' without its second term"},
     {"gelu-rounded-constant", "engine/ops/elementwise.cpp", R"(Real(3 * gelu_cubic))",
      R"(Real(3 * 0.0447))", "a classic slip: 0.0447 in the backward, 0.044715 in the forward"},
