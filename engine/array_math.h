@@ -27,9 +27,8 @@ inline constexpr bool by_numbers = std::is_invocable_r_v<Real, F, Arguments...>;
 template <class F, class... From>
 void transform(Dim size, F f, Real* to, const From*... from) {
   constexpr bool numbers = by_numbers<F, From...>;
-  constexpr Dim grain = 1 << 14;  // 64 KB of floats: long enough to be worth a task
   constexpr Dim cost = numbers ? 1 : 8;
-  kernels::parallel_ranges(size, grain, size * cost, [=](Dim begin, Dim end) {
+  kernels::parallel_ranges(size, kernels::grain_of(size), size * cost, [=](Dim begin, Dim end) {
     if constexpr (numbers) {
       for (Dim i = begin; i < end; ++i) to[i] = f(from[i]...);
     } else {

@@ -101,7 +101,26 @@ class Check {
           return fail_at(p, j, zeros[p][j], 0,
                          "a zero cotangent gives a gradient that is not zero");
       }
-    return !y.needs_grad() || adds_to_others();
+    return !y.needs_grad() || (follows_scale(y) && adds_to_others());
+  }
+
+  // Rules are linear in dy: one that clips it is right only where dy is small. Powers of two scale
+  // every product and every sum without rounding.
+  bool follows_scale(const Tensor& y) {
+    for (const double factor : {-1024.0, 1.0 / 1024}) {
+      const std::vector<Numbers> scaled = pull_back(y, cotangent_ * Real(factor));
+      for (std::size_t p = 0; p < parameters_.size(); ++p)
+        for (std::size_t j = 0; j < analytic_[p].size(); ++j) {
+          const double expected = factor * analytic_[p][j];
+          if (std::isfinite(expected) &&
+              !(std::abs(scaled[p][j] - expected) <= 1e-9 * std::abs(factor) * largest(p)))
+            return fail_at(
+                p, j, scaled[p][j], expected,
+                "a cotangent of another size gives a gradient that is not as much larger "
+                "or smaller: a rule must be linear in dy");
+        }
+    }
+    return true;
   }
 
   // Once more with another user c·p of each parameter, recorded last, so that c has arrived when the

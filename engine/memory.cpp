@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::align_val_t alignment{64};  // one cache line, and the widest vector register
 
-// Sizes of blocks: four to each doubling, so that at most a fifth of a block is idle.
+// Sizes of blocks: whole lines up to 256 bytes, then four to each doubling: at most a fifth is idle.
 constexpr std::size_t smallest = 64;
 constexpr std::size_t kinds = 4 * 40;  // up to 2⁴⁷ bytes; what is larger is refused
 
@@ -26,9 +26,9 @@ Kind kind_of(std::size_t bytes) {
     return {lines - 1, lines * smallest};
   }
   const auto doubling = static_cast<std::size_t>(std::bit_width((bytes - 1) / (4 * smallest)));
-  const std::size_t step = smallest / 2 << doubling;  // a quarter of the doubling
-  const std::size_t quarter = (bytes - 1) / step;     // 4 … 7
-  return {4 * doubling + quarter - 4, (quarter + 1) * step};
+  const std::size_t step = std::countr_zero(smallest / 2) + doubling;  // log₂ of a quarter of it
+  const std::size_t quarter = (bytes - 1) >> step;                     // 4 … 7
+  return {4 * doubling + quarter - 4, (quarter + 1) << step};
 }
 
 // A thread that only frees what others made would keep ever more: beyond this nothing is kept.

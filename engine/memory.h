@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <new>
 #include <vector>
 
 #include "engine/real.h"
@@ -50,7 +51,10 @@ struct PoolAllocator {
 /// Numbers that are yet to be written: a vector would set them to 0 first.
 class Buffer {
  public:
+  /// Throws std::bad_alloc when there is no memory for so many.
   explicit Buffer(Dim count) : bytes_(static_cast<std::size_t>(count) * sizeof(Real)) {
+    if (count < 0 || bytes_ / sizeof(Real) != static_cast<std::size_t>(count))
+      throw std::bad_alloc();
     numbers_ = static_cast<Real*>(take_memory(bytes_));
   }
   ~Buffer() { give_memory(numbers_, bytes_); }

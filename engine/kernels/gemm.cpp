@@ -18,7 +18,8 @@ constexpr Dim block_k = 256;
 constexpr Dim block_n = tile_rows * 16;
 constexpr Dim block_m = tile_columns * 256;
 
-// Work below which packing costs more than it saves, as A and B are in the first cache anyway.
+// Work below which packing costs more than it saves, as A and B are in the first cache anyway. Nor
+// does it ever pay for a single row of tiles, which reads B once.
 constexpr Dim small_work = 64 * 64 * 64;
 
 // Numbers that a vector, stored where a column of a tile ends, may reach beyond it.
@@ -91,13 +92,32 @@ void gemm_small(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim
   }
 }
 
+// In parts of whole tiles, along the longer side of C.
+void gemm_small_parts(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
+                      bool add) {
+  constexpr Dim parts = 4;
+  const auto share = [](Dim size, Dim tile) { return (size / parts + tile) / tile * tile; };
+  if (n / tile_rows >= m / tile_columns)
+    parallel_ranges(n, share(n, tile_rows), n * k * m, [&](Dim begin, Dim end) {
+      const Matrix rows{a.data + begin * a.row, a.row, a.column};
+      gemm_small(rows, b, c + begin * c_row, c_row, end - begin, k, m, add);
+    });
+  else
+    parallel_ranges(m, share(m, tile_columns), n * k * m, [&](Dim begin, Dim end) {
+      const Matrix columns{b.data + begin * b.column, b.row, b.column};
+      gemm_small(a, columns, c + begin, c_row, n, k, end - begin, add);
+    });
+}
+
 }  // namespace
 
 void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m, Into into) {
   const bool add = into == Into::add;
   if (k == 0 && !add)
     for (Dim i = 0; i < n; ++i) std::fill_n(c + i * c_row, m, Real(0));
-  if (n * k * m <= small_work || n < tile_rows / 2) return gemm_small(a, b, c, c_row, n, k, m, add);
+  if (n * k * m < serial_work) return gemm_small(a, b, c, c_row, n, k, m, add);
+  if (n * k * m <= small_work || n <= tile_rows)
+    return gemm_small_parts(a, b, c, c_row, n, k, m, add);
 
   for (Dim j0 = 0; j0 < m; j0 += block_m)
     for (Dim p0 = 0; p0 < k; p0 += block_k) {
@@ -108,10 +128,14 @@ void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Di
         const Dim j = panel * tile_columns;
         pack_panel(b, p0, depth, j0 + j, std::min(tile_columns, width - j), packed_b + j * depth);
       });
-      // Four tasks a thread even out who is late; more of them would read B more often.
-      const Dim tiles = (n + tile_rows - 1) / tile_rows, shares = 4 * threads();
-      const Dim grain = std::min(block_n, tile_rows * ((tiles + shares - 1) / shares));
-      parallel_ranges(n, grain, n * width * depth, [&](Dim begin, Dim end) {
+      // Four tasks a thread even out who is late; more of them would read B more often. Of 22 tiles they
+      // get 2 or 3: with 3 for all but the last, one of two threads had 12 to do and the other 10.
+      const Dim tiles = (n + tile_rows - 1) / tile_rows;
+      const Dim blocks = (n + block_n - 1) / block_n, shares = std::min<Dim>(tiles, 4 * threads());
+      const Dim tasks = std::max(blocks, shares);
+      parallel_for(tasks, n * width * depth, [&](Dim task) {
+        const Dim begin = task * tiles / tasks * tile_rows;
+        const Dim end = std::min(n, (task + 1) * tiles / tasks * tile_rows);
         // Rows of A are read where they lie: for 128 columns of C packing takes 10 % of the product,
         // beyond a thousand it saves 4 %. Columns of A are always packed.
         const bool packs = a.column != 1 || m > 1024;

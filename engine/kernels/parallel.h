@@ -1,8 +1,8 @@
 // One pool of threads for everything, started when it is first needed.            Next: parallel.cpp.
 //
-// Not here: results that depend on threads. Key idea: work is cut into tasks by its size alone; which
-// thread takes a task changes when it is done, never what it computes. A process that has forked
-// must not use the pool of its parent: threads are not copied.
+// Not here: results that depend on threads. Key idea: no two tasks add to the same sum; how work is cut
+// and which thread takes a task change when a number is computed, never what it is. A process that
+// has forked must not use the pool of its parent: threads are not copied.
 #pragma once
 
 #include "engine/real.h"
@@ -40,6 +40,13 @@ void parallel_for(Dim count, Dim work, const F& task) {
   }
   detail::run_tasks(
       count, [](const void* f, Dim index) { (*static_cast<const F*>(f))(index); }, &task);
+}
+
+/// How many of `size` numbers make a task: a sixteenth of them, 16,384 at most (64 KB of floats), whole
+/// lines of the cache.
+constexpr Dim grain_of(Dim size) {
+  const Dim sixteenth = size / 16 / 64 * 64 + 64;
+  return sixteenth < 1 << 14 ? sixteenth : 1 << 14;
 }
 
 /// The same for ranges of at most `grain` numbers: task(begin, end).

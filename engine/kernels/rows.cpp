@@ -1,5 +1,7 @@
 #include "engine/kernels/rows.h"
 
+#include <algorithm>
+
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/sums.h"
 #include "engine/kernels/vector_math.h"
@@ -9,10 +11,10 @@ namespace fledge::inline FLEDGE_BUILD::kernels {
 
 namespace {
 
-// Calls f(r) for every row, in tasks of about 16,000 numbers; `cost` is that of one number.
+// Calls f(r) for every row, in sixteen tasks or tasks of about 16,000 numbers; `cost` is that of one.
 template <class F>
 void for_rows(Dim rows, Dim n, Dim cost, F f) {
-  const Dim grain = 1 + (1 << 14) / (n + 1);
+  const Dim grain = 1 + std::min(rows / 16, (1 << 14) / (n + 1));
   parallel_ranges(rows, grain, rows * n * cost, [&](Dim begin, Dim end) {
     for (Dim r = begin; r < end; ++r) f(r);
   });
@@ -116,6 +118,71 @@ void log_softmax_rows_vjp(const Real* y, const Real* dy, Real* dx, Dim rows, Dim
 
 namespace {
 
+// Note [Short rows]: a row of up to four whole vectors stays in registers from its first sum to its
+// last product. Rows of 16 take a third of the time that way, and the rows of tiny models are that
+// short: normalising was a sixth of their training step.
+template <int vectors>
+struct ShortRow {
+  static constexpr Dim size = vectors * lanes;
+  Vec at[vectors];
+
+  explicit ShortRow(const Real* x) {
+    for (int j = 0; j < vectors; ++j) at[j] = load(x + j * lanes);
+  }
+  // f(number, numbers of the others that stand where it does)
+  template <class F, class... Others>
+  void each(F f, const Others&... others) {
+    for (int j = 0; j < vectors; ++j) at[j] = f(at[j], others.at[j]...);
+  }
+  Real mean() const {
+    Vec sum = at[0];
+    for (int j = 1; j < vectors; ++j) sum += at[j];
+    return sum_of(sum) / real(size);
+  }
+  Real mean_product(const ShortRow& other) const {
+    Vec sum = at[0] * other.at[0];
+    for (int j = 1; j < vectors; ++j) sum += at[j] * other.at[j];
+    return sum_of(sum) / real(size);
+  }
+  void store_to(Real* y) const {
+    for (int j = 0; j < vectors; ++j) store(y + j * lanes, at[j]);
+  }
+};
+
+template <int vectors>
+void short_rows(const Real* x, const Real* gain, const Real* bias, Real* normals, Real* y,
+                double eps, Dim rows) {
+  using Row = ShortRow<vectors>;
+  const Row gains(gain), biases(bias);
+  for_rows(rows, Row::size, 8, [=](Dim r) {
+    Row hat(x + r * Row::size);
+    const Real mean = hat.mean();
+    hat.each([=](Vec v) { return v - mean; });
+    const Real rest = hat.mean();
+    hat.each([=](Vec v) { return v - rest; });
+    const Real rstd = Real(1) / sqrt(hat.mean_product(hat) + Real(eps));
+    hat.each([=](Vec v, Vec g, Vec b) { return v * rstd * g + b; }, gains, biases);
+    hat.store_to(y + r * Row::size);
+    Normal{mean, rest, rstd}.store_to(normals + r * Normal::size);
+  });
+}
+
+template <int vectors>
+void short_rows_vjp(const Real* x, const Real* normals, const Real* gain, const Real* dy, Real* dx,
+                    Dim rows) {
+  using Row = ShortRow<vectors>;
+  const Row gains(gain);
+  for_rows(rows, Row::size, 8, [=](Dim r) {
+    const Normal normal(normals + r * Normal::size);
+    Row hat(x + r * Row::size), g(dy + r * Row::size);
+    hat.each(normal);
+    g.each([](Vec d, Vec by) { return d * by; }, gains);
+    const Real mean = g.mean(), along = g.mean_product(hat);
+    g.each([=](Vec v, Vec h) { return normal.rstd * (v - mean - h * along); }, hat);
+    g.store_to(dx + r * Row::size);
+  });
+}
+
 // y = x − c
 void subtract(const Real* x, Real c, Real* y, Dim n) {
   by_vectors(n, [=](Dim j, Dim count) { store(y + j, load(x + j, count) - c, count); });
@@ -126,6 +193,9 @@ void subtract(const Real* x, Real c, Real* y, Dim n) {
 // Two passes: the mean first, then the squares about it, so a large mean does not cancel digits.
 void layer_norm_rows(const Real* x, const Real* gain, const Real* bias, Real* normals, Real* y,
                      double eps, Dim rows, Dim n) {
+  if (n == lanes) return short_rows<1>(x, gain, bias, normals, y, eps, rows);
+  if (n == 2 * lanes) return short_rows<2>(x, gain, bias, normals, y, eps, rows);
+  if (n == 4 * lanes) return short_rows<4>(x, gain, bias, normals, y, eps, rows);
   for_rows(rows, n, 4, [=](Dim r) {
     const Real* x_r = x + r * n;
     Real* y_r = y + r * n;
@@ -139,13 +209,15 @@ void layer_norm_rows(const Real* x, const Real* gain, const Real* bias, Real* no
       const Vec hat = load(y_r + j, count) * rstd;
       store(y_r + j, hat * load(gain + j, count) + load(bias + j, count), count);
     });
-    Real* const normal = normals + r * Normal::size;
-    normal[0] = mean, normal[1] = rest, normal[2] = rstd;
+    Normal{mean, rest, rstd}.store_to(normals + r * Normal::size);
   });
 }
 
 void layer_norm_rows_vjp(const Real* x, const Real* normals, const Real* gain, const Real* dy,
                          Real* dx, Dim rows, Dim n) {
+  if (n == lanes) return short_rows_vjp<1>(x, normals, gain, dy, dx, rows);
+  if (n == 2 * lanes) return short_rows_vjp<2>(x, normals, gain, dy, dx, rows);
+  if (n == 4 * lanes) return short_rows_vjp<4>(x, normals, gain, dy, dx, rows);
   for_rows(rows, n, 4, [=](Dim r) {
     const Normal normal(normals + r * Normal::size);
     const Real* x_r = x + r * n;

@@ -39,12 +39,16 @@ void log_softmax_rows_vjp(const Real* y, const Real* dy, Real* dx, Dim rows, Dim
 /// 4096×1024, forward and backward, a fifth of the time.
 struct Normal {
   Real mean, rest, rstd;
+  static constexpr Dim size = 3;  // numbers kept per row
+
+  Normal(Real m, Real left, Real scale) : mean(m), rest(left), rstd(scale) {}
   explicit Normal(const Real* kept) : mean(kept[0]), rest(kept[1]), rstd(kept[2]) {}
+  void store_to(Real* kept) const { kept[0] = mean, kept[1] = rest, kept[2] = rstd; }
+
   template <class V>
   V operator()(V x) const {
     return ((x - mean) - rest) * rstd;
   }
-  static constexpr Dim size = 3;  // numbers kept per row
 };
 
 /// y = gain ⊙ x̂ + bias, x̂ = (x − mean)·rstd, rstd = 1/√(variance + eps), variance = Σ (x − mean)² / n.

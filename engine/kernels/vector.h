@@ -9,7 +9,17 @@
 
 #include "engine/real.h"
 
-namespace fledge::inline FLEDGE_BUILD::kernels {
+// Note [Widths]: a user's program may be compiled for another processor than the library was. What
+// depends on the width has it in its name, or the linker would take one for the other.
+#if defined(__AVX512F__)
+#define FLEDGE_WIDTH width64
+#elif defined(__AVX__)
+#define FLEDGE_WIDTH width32
+#else
+#define FLEDGE_WIDTH width16
+#endif
+
+namespace fledge::inline FLEDGE_BUILD::kernels::inline FLEDGE_WIDTH {
 
 #if defined(__AVX512F__)
 inline constexpr int vector_bytes = 64;
@@ -153,4 +163,4 @@ inline Vec load(const Real* p, Dim n, Real fill = Real(0)) {
 }
 inline void store(Real* p, Vec v, Dim n) { n == lanes ? store(p, v) : store_first(p, v, n); }
 
-}  // namespace fledge::inline FLEDGE_BUILD::kernels
+}  // namespace fledge::inline FLEDGE_BUILD::kernels::inline FLEDGE_WIDTH

@@ -35,7 +35,8 @@ Tensor with_slope(std::string_view op, const Tensor& x, Costly costly, F f, Slop
   const Real* const from = X.data();
   Real* const to = y.write();
   Real* const to_slopes = slopes.write();
-  kernels::parallel_ranges(X.size(), 1 << 14, 8 * X.size(), [=](Dim begin, Dim end) {
+  const Dim grain = kernels::grain_of(X.size());
+  kernels::parallel_ranges(X.size(), grain, 8 * X.size(), [=](Dim begin, Dim end) {
     kernels::by_vectors(end - begin, [=](Dim i, Dim count) {
       const Vec v = kernels::load(from + begin + i, count), c = costly(v);
       kernels::store(to + begin + i, f(v, c), count);
@@ -109,7 +110,10 @@ Vec normal_density(Vec x) {
 Tensor gelu(const Tensor& x) {
   return with_slope(
       "gelu", x, [](Vec v) { return normal_cdf(v); }, [](Vec v, Vec cdf) { return v * cdf; },
-      [](Vec v, Vec cdf) { return cdf + v * normal_density(v); });
+      [](Vec v, Vec cdf) {
+        const Vec density = normal_density(v);  // 0 far out, where v may be infinite
+        return cdf + (density == Real(0) ? splat(Real(0)) : v * density);
+      });
 }
 
 namespace {

@@ -23,7 +23,7 @@ using bench::Row;
 using Sizes = std::vector<std::int64_t>;
 
 constexpr std::int64_t most = 1 << 16;    // of one size
-constexpr double most_numbers = 1 << 29;  // of one array: 2 GB of floats
+constexpr double most_numbers = 1 << 29;  // of all arrays together: 2 GB of floats
 const std::vector<std::string> op_names{"softmax", "layernorm", "gelu", "gelu_tanh"};
 constexpr const char* kinds = "step, gemm M N K, attention B H T D, op NAME ROWS COLS, overhead";
 
@@ -74,10 +74,9 @@ Sizes sizes_of(const support::Options& options, std::size_t first, std::size_t c
   return sizes;
 }
 
-void require_memory(const support::Options& options, std::initializer_list<double> arrays) {
-  for (const double numbers : arrays)
-    if (numbers > most_numbers)
-      options.refuse("an array of that size would need more than 2 GB", "use smaller sizes");
+void require_memory(const support::Options& options, double numbers) {
+  if (numbers > most_numbers)
+    options.refuse("sizes like these need more than 2 GB of memory", "use smaller sizes");
 }
 
 bench::StepSizes step_sizes(const support::Options& options) {
@@ -96,8 +95,11 @@ bench::StepSizes step_sizes(const support::Options& options) {
                    "use a width that is a multiple of the heads");
   const auto width = static_cast<double>(sizes.width), vocab = static_cast<double>(sizes.vocab);
   const double tokens = static_cast<double>(sizes.context) * static_cast<double>(sizes.batch);
-  require_memory(options, {tokens * width * 4 * static_cast<double>(sizes.layers), tokens * vocab,
-                           12 * width * width * static_cast<double>(sizes.layers), vocab * width});
+  const double layers = static_cast<double>(sizes.layers);
+  // A token has 19 vectors of `width` kept in each layer, measured, and a few more on their way; each
+  // number of the model has its gradient and two moments.
+  require_memory(options, tokens * (24 * width * layers + 4 * vocab) +
+                              4 * (12 * width * width * layers + (vocab + 64) * width));
   return sizes;
 }
 
@@ -125,18 +127,17 @@ std::vector<Row> everything(const bench::StepSizes& sizes) {
 // What is asked for, checked before anything is allocated.
 Work work_of(const support::Options& options) {
   const std::vector<std::string>& words = options.arguments();
-  const std::string what = words.empty() ? "" : words[0];
-  const bench::StepSizes sizes = step_sizes(options);
-  if (!what.empty() && what != "step")
+  const std::string what = words.empty() ? "step" : words[0];
+  if (what != "step")
     for (const char* option : {"--layers", "--heads", "--width", "--context", "--batch", "--vocab",
                                "--no-bias", "--steps"})
       if (options.has(option))
         options.refuse(std::string(option) + " says nothing about " + support::quoted(what),
                        "leave it out, or measure a step");
-  if (what.empty()) return [sizes] { return everything(sizes); };
+  if (words.empty()) return [sizes = step_sizes(options)] { return everything(sizes); };
   if (what == "step") {
     sizes_of(options, 1, 0);
-    return [sizes] { return std::vector<Row>{bench::step(sizes)}; };
+    return [sizes = step_sizes(options)] { return std::vector<Row>{bench::step(sizes)}; };
   }
   if (what == "overhead") {
     sizes_of(options, 1, 0);
@@ -146,12 +147,12 @@ Work work_of(const support::Options& options) {
   if (what == "gemm") {
     const Sizes n = sizes_of(options, 1, 3);
     require_memory(options,
-                   {size(n[0]) * size(n[1]), size(n[0]) * size(n[2]), size(n[1]) * size(n[2])});
+                   size(n[0]) * size(n[1]) + size(n[0]) * size(n[2]) + size(n[1]) * size(n[2]));
     return [n] { return std::vector<Row>{bench::gemm(n[0], n[1], n[2])}; };
   }
   if (what == "attention") {
     const Sizes n = sizes_of(options, 1, 4);
-    require_memory(options, {3 * size(n[0]) * size(n[1]) * size(n[2]) * size(n[3])});
+    require_memory(options, 11 * size(n[0]) * size(n[1]) * size(n[2]) * size(n[3]));
     return [n] { return std::vector<Row>{bench::attention(n[0], n[1], n[2], n[3])}; };
   }
   if (what == "op") {
@@ -160,7 +161,7 @@ Work work_of(const support::Options& options) {
       options.refuse("op needs a name: got " + support::quoted(name),
                      "use softmax, layernorm, gelu or gelu_tanh, then ROWS and COLS");
     const Sizes n = sizes_of(options, 2, 2);
-    require_memory(options, {size(n[0]) * size(n[1])});
+    require_memory(options, 6 * size(n[0]) * size(n[1]));
     return [n, name] { return std::vector<Row>{bench::op(name, n[0], n[1])}; };
   }
   const std::string meant = support::closest(what, {"step", "gemm", "attention", "op", "overhead"});

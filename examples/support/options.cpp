@@ -87,7 +87,8 @@ void Options::parse(int argc, const char* const* argv) {
   for (auto word = given.begin(); word != given.end(); ++word) {
     const std::string_view name = word->substr(0, word->find('='));
     if (word == options_end) continue;
-    if (word > options_end || *word == "-" || !word->starts_with("-")) {
+    const bool number = word->size() > 1 && (*word)[1] >= '0' && (*word)[1] <= '9';
+    if (word > options_end || *word == "-" || !word->starts_with("-") || (number && most_ > 0)) {
       if (arguments_.size() == most_) refuse_argument(*word);
       arguments_.emplace_back(*word);
       continue;

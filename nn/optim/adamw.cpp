@@ -41,15 +41,13 @@ void AdamW::step() {
   const Real toward1 = Real(1 - options.beta1), toward2 = Real(1 - options.beta2);
   require_finite("AdamW", parameters_, ", whose square overflows", [](Real g) { return g * g; });
   const PoolVector<Real*> numbers = writable(parameters_);
+  start(m_, parameters_);
+  start(v_, parameters_);
   const Real decay = Real(options.rate * options.decay), eps = Real(options.eps);
 
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
     if (numbers[p] == nullptr) continue;
     const Array& g = parameters_[p].grad();
-    if (!m_[p].exists()) {
-      m_[p] = Array::zeros(g.shape());
-      v_[p] = Array::zeros(g.shape());
-    }
     const auto t = static_cast<double>(++t_[p]);
     const double correction1 = 1 - std::pow(options.beta1, t);
     const double correction2 = 1 - std::pow(options.beta2, t);
@@ -60,7 +58,8 @@ void AdamW::step() {
     // Written as steps from where things are: β·m + (1 − β)·g and (1 − decay)·θ in float would round
     // β and 1 − decay once and apply that error every step, 1.9e-5 after 1,000 steps against 2.1e-6.
     const Real* slope = g.data();
-    kernels::parallel_ranges(g.size(), 1 << 14, 4 * g.size(), [=](Dim begin, Dim end) {
+    const Dim grain = kernels::grain_of(g.size());
+    kernels::parallel_ranges(g.size(), grain, 4 * g.size(), [=](Dim begin, Dim end) {
       for (Dim i = begin; i < end; ++i) {
         m[i] += toward1 * (slope[i] - m[i]);
         v[i] += toward2 * (slope[i] * slope[i] - v[i]);

@@ -27,11 +27,11 @@ void Sgd::step() {
   check(options);
   require_finite_gradients("Sgd", parameters_);
   const PoolVector<Real*> numbers = writable(parameters_);
+  start(velocity_, parameters_);
   const Real rate = Real(options.rate), momentum = Real(options.momentum);
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
     if (numbers[p] == nullptr) continue;
     const Array& g = parameters_[p].grad();
-    if (!velocity_[p].exists()) velocity_[p] = Array::zeros(g.shape());
     Real* theta = numbers[p];
     Real* v = velocity_[p].write();
     for (Dim i = 0; i < g.size(); ++i) {

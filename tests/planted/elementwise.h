@@ -34,8 +34,15 @@ inline constexpr Bug elementwise_bugs[] = {
      R"(map(X, [](Real v) { return v <= Real(0) ? Real(0) : v; }))",
      R"(map(X, [](Real v) { return v > Real(0) ? v : Real(0); }))",
      "PaddlePaddle/Paddle #65999: relu of NaN"},
-    {"gelu-without-density", "engine/ops/elementwise.cpp", R"(cdf + v * normal_density(v))",
-     R"(cdf)", "a classic slip: gelu' without its second term"},
+    {"gelu-without-density", "engine/ops/elementwise.cpp",
+     R"(cdf + (density == Real(0) ? splat(Real(0)) : v * density))", R"(cdf + (density - density))",
+     "a classic slip: gelu' without its second term"},
+    {"exp-clips-its-gradient", "engine/ops/elementwise.cpp",
+     R"(wrt(x, [y](const Array& dy) { return dy * y; }))",
+     R"(wrt(x, [y](const Array& dy) {
+                  return map(dy, [](Real d) { return d > Real(2) ? Real(2) : d; }) * y;
+                }))",
+     "a classic slip: a rule that clips is right wherever dy is small"},
     {"gelu-rounded-constant", "engine/ops/elementwise.cpp", R"(Real(3 * gelu_cubic))",
      R"(Real(3 * 0.0447))", "a classic slip: 0.0447 in the backward, 0.044715 in the forward"},
     {"gelu-cube-slope-without-three", "engine/ops/elementwise.cpp", R"(Real(3 * gelu_cubic))",

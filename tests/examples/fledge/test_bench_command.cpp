@@ -95,6 +95,10 @@ TEST_CASE("bench: sizes that make no sense are refused before anything is alloca
   CHECK_THAT(refused({"gemm", "65536", "65536", "8"}), ContainsSubstring("more than 2 GB"));
   CHECK_THAT(refused({"attention", "64", "64", "65536", "64"}),
              ContainsSubstring("more than 2 GB"));
+  CHECK_THAT(refused({"op", "gelu", "8192", "65536"}), ContainsSubstring("more than 2 GB"));
+  CHECK_THAT(refused({"step", "--batch", "4096"}), ContainsSubstring("more than 2 GB"));
+  CHECK_THAT(refused({"gemm", "-1", "8", "8"}), EndsWith("'-1' is out of range"));
+  CHECK_THAT(refused({""}), EndsWith("nothing to measure is named ''"));
   CHECK_THAT(refused({"op", "softmax", "0", "8"}), EndsWith("'0' is out of range"));
   CHECK_THAT(refused({"op", "dance", "8", "8"}), EndsWith("op needs a name: got 'dance'"));
   CHECK_THAT(refused({"op"}), EndsWith("op needs a name: got ''"));
@@ -102,6 +106,8 @@ TEST_CASE("bench: sizes that make no sense are refused before anything is alloca
   CHECK_THAT(refused({"step", "--heads", "3"}), EndsWith("3 heads do not divide a width of 128"));
   CHECK_THAT(refused({"gemm", "8", "8", "8", "--width", "64"}),
              EndsWith("--width says nothing about 'gemm'"));
+  CHECK_THAT(refused({"gemm", "8", "8", "8", "--heads", "3"}),
+             EndsWith("--heads says nothing about 'gemm'"));
   CHECK_THAT(refused({"overhead", "--no-bias"}),
              EndsWith("--no-bias says nothing about 'overhead'"));
   for (const char* size : {"0", "-1", "1000000000", "two"})
