@@ -126,7 +126,7 @@ struct ShortRow {
   static constexpr Dim size = vectors * lanes;
   Vec at[vectors];
 
-  explicit ShortRow(const Real* x) {
+  explicit ShortRow(const Real* x) : at{} {
     for (int j = 0; j < vectors; ++j) at[j] = load(x + j * lanes);
   }
   // f(number, numbers of the others that stand where it does)
