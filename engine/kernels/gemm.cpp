@@ -19,7 +19,7 @@ constexpr Dim block_n = tile_rows * 16;
 constexpr Dim block_m = tile_columns * 256;
 
 // Work below which packing costs more than it saves, as A and B are in the first cache anyway. Nor
-// does it ever pay for a single row of tiles, which reads B once.
+// does it pay for a single row of tiles, which reads B once: 4×1536×384 takes 69 µs, and packed 231.
 constexpr Dim small_work = 64 * 64 * 64;
 
 // Numbers that a vector, stored where a column of a tile ends, may reach beyond it.
