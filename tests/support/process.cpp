@@ -14,6 +14,7 @@
 #include <set>
 #include <stdexcept>
 #include <system_error>
+#include <thread>
 
 extern char** environ;  // NOLINT: POSIX leaves it to the program, glibc declares it as well
 
@@ -135,25 +136,33 @@ Result run_on_terminal(const std::vector<std::string>& argv, const Environment& 
   size.ws_col = static_cast<unsigned short>(columns);
   ioctl(terminal, TIOCSWINSZ, &size);
 
-  Start start;  // the first terminal that a new session opens becomes its own
-  posix_spawnattr_setflags(&start.attributes, POSIX_SPAWN_SETSID);
-  posix_spawn_file_actions_addopen(&start.actions, STDIN_FILENO, name.c_str(), O_RDWR, 0);
+  Start start;  // not as the leader of a session: Linux throws away unread output when one ends
+  posix_spawn_file_actions_addopen(&start.actions, STDIN_FILENO, name.c_str(), O_RDWR | O_NOCTTY,
+                                   0);
   posix_spawn_file_actions_adddup2(&start.actions, STDIN_FILENO, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&start.actions, STDIN_FILENO, STDERR_FILENO);
   Environment variables{{"TERM", "xterm-256color"}};
   for (const auto& [variable, value] : extra) variables[variable] = value;
   const pid_t child = start(argv, variables);
-  close(terminal);
 
+  // A terminal hands its output over in its own time, so that an empty read proves nothing. The
+  // last word is this function's: what comes before it is all that the program wrote.
+  static const std::string last_word("\0<the program has ended>\0", 25);
   Result result;
+  std::jthread end([&] {
+    result.status = wait_for(child);
+    if (write(terminal, last_word.data(), last_word.size()) < 0) std::abort();
+  });
   char block[4096];
-  for (;;) {  // Linux reports EIO, others the end of the file, once the last writer is gone
+  while (!result.out.ends_with(last_word)) {
     const ssize_t count = read(reader, block, sizeof block);
     if (count > 0) result.out.append(block, static_cast<std::size_t>(count));
-    if (count == 0 || (count < 0 && errno != EINTR)) break;
+    if (count == 0 || (count < 0 && errno != EINTR)) fail("read", errno);
   }
+  end.join();
+  result.out.resize(result.out.size() - last_word.size());
+  close(terminal);
   close(reader);
-  result.status = wait_for(child);
   return result;
 }
 
