@@ -1,0 +1,45 @@
+// Files that are there whole or not at all.
+//
+// Key idea: write beside, sync, rename, sync the folder; whatever stops the program, the name leads to
+// the old bytes or to the new ones. POSIX, as the standard has no word for it.   Next: files.cpp.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "engine/real.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+/// "cannot read 'poems.txt': no such file", with the system's reason.
+struct FileError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// All bytes of a regular file; "-" is standard input. Throws FileError when it cannot be opened or
+/// read, is a folder or a device, has more than `most` bytes, or changes its size while it is read.
+std::string read_file(const std::string& path, std::uint64_t most = std::uint64_t{1} << 40);
+
+/// Makes `path` hold these bytes, at once: another reader sees the old file or the new one. Throws
+/// FileError; the old file is then as it was.
+void write_file(const std::string& path, std::string_view bytes);
+
+/// While it lives, no other process has one for the same folder. The lock goes with its process,
+/// however that ends. Throws FileError naming the folder when another has it.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& folder);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+/// 64-bit FNV-1a of the bytes: tells texts and checkpoints apart; no defence against an enemy.
+std::uint64_t hash_of(std::string_view bytes);
+
+}  // namespace fledge::inline FLEDGE_BUILD

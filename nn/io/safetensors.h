@@ -1,0 +1,94 @@
+// Weights in files, as safetensors (huggingface/safetensors, format of 2023), read as if an enemy had
+// written them:
+//
+//   8 bytes N, little-endian     N bytes of JSON, the header     the numbers, end to end
+//
+// Not here: files (files.h), which tensor belongs where in a model (train/checkpoint.h). Key idea:
+// nothing is allocated from a size that a header declares before that size was checked against the
+// bytes that are there, and whatever is not exactly the format is refused, by kind and place.
+//                                                            Next: safetensors_header.cpp.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/array.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+/// What is wrong with a file. The names are those of the format's own library where it has one.
+enum class StoredFault {
+  header_too_small,
+  header_too_large,
+  invalid_header_length,
+  invalid_utf8,
+  invalid_json,
+  duplicate_key,
+  invalid_metadata,
+  missing_field,
+  unknown_field,
+  wrong_type,
+  unknown_dtype,
+  unsupported_dtype,
+  misaligned_size,
+  number_out_of_range,
+  size_overflow,
+  rank_too_large,
+  too_many_tensors,
+  bad_name,
+  invalid_offset,
+  size_mismatch,
+  incomplete_buffer,
+  bad_value,
+};
+
+/// Says what is wrong, in which tensor or at which byte; names are escaped and cut.
+struct StoredError : std::runtime_error {
+  StoredError(StoredFault what, const std::string& message)
+      : std::runtime_error(message), fault(what) {}
+  StoredFault fault;
+};
+
+/// A tensor as the header describes it; its numbers are bytes begin … end − 1 behind the header.
+struct StoredTensor {
+  std::string name, dtype;
+  std::vector<std::uint64_t> sizes;
+  std::uint64_t begin = 0, end = 0;
+};
+
+struct StoredHeader {
+  std::vector<StoredTensor> tensors;  // in the order of their numbers
+  std::map<std::string, std::string> metadata;
+  std::size_t data = 0;  // where the numbers begin
+};
+
+/// The header of a file's bytes, every rule of the format checked: sizes times width is end − begin,
+/// ranges lie end to end and end with the file, no key stands twice at any level. Beyond the format:
+/// no unknown fields, at most 8 axes, 1,000,000 tensors and 1 MB of metadata, names of 1 to 1,024
+/// bytes without control characters. Throws StoredError. Time n log n, memory a few times the header.
+StoredHeader stored_header(std::string_view file);
+
+/// The numbers of a tensor: F64, F32, F16, BF16, I64, I32, I16, I8, U8 or BOOL, each value exact in
+/// double (I64 beyond 2⁵³ is refused as bad_value). Throws StoredError for other types.
+std::vector<double> stored_numbers(std::string_view file, const StoredHeader& header,
+                                   const StoredTensor& tensor);
+
+/// A name or key as it may be shown: control characters as \x1b, at most 80 bytes.
+std::string shown_name(std::string_view name);
+
+struct NamedArray {
+  std::string name;
+  Array array;
+};
+
+/// A file's bytes: the arrays as F32 (F64 in the double build), sorted by name, the header padded to a
+/// multiple of 8. The same arrays and metadata give the same bytes. Throws ValueError for a name that
+/// cannot be stored or stands twice.
+std::string stored_bytes(std::vector<NamedArray> arrays,
+                         const std::map<std::string, std::string>& metadata = {});
+
+}  // namespace fledge::inline FLEDGE_BUILD
