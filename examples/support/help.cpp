@@ -46,7 +46,7 @@ std::string columns(const std::vector<std::pair<std::string, std::string>>& rows
 
 }  // namespace
 
-std::string Options::help() const {
+std::string Options::beginning() const {
   std::string usage = "usage: " + program_ + (options_.empty() ? "" : " [options]");
   if (most_ > 0) {
     const std::string many = argument_placeholder_ + (most_ > 1 ? " ..." : "");
@@ -54,15 +54,48 @@ std::string Options::help() const {
   }
   std::string lines = paragraph("", purpose_) + "\n" + paragraph("", usage) + "\n";
   if (!examples_.empty()) lines += columns(examples_) + "\n";
+  return lines;
+}
 
+std::string Options::ending() const {
+  return "\n" + paragraph("", "exit status: " + exit_statuses_);
+}
+
+std::string Options::help_all() const {
   std::vector<std::pair<std::string, std::string>> rows;
   for (const Option& option : options_) {
+    const std::string letter = option.letter == 0 ? "" : std::string{'-', option.letter} + ", ";
     const std::string value = option.kind == Kind::flag ? "" : " " + option.placeholder;
     const std::string fallback = option.fallback.empty() ? "" : " [" + option.fallback + "]";
-    rows.emplace_back(option.name + value, option.help + fallback);
+    rows.emplace_back(letter + option.name + value, option.help + fallback);
   }
   rows.emplace_back("-h, --help", "this text");
-  return lines + columns(rows) + "\nexit status: 0 done, 1 failed, 2 wrong usage\n";
+  if (!group_.empty()) rows.back().second = "one page; --help-all: this text";
+  return beginning() + columns(rows) + ending();
+}
+
+std::string Options::help() const {
+  if (group_.empty()) return help_all();
+  std::string lines = beginning();
+  std::vector<std::string> titles;
+  for (const Option& option : options_)
+    if (std::find(titles.begin(), titles.end(), option.group) == titles.end())
+      titles.push_back(option.group);
+  for (const std::string& title : titles) {
+    std::string names;  // joined inside by no-break marks, so that a line breaks between options
+    for (const Option& option : options_) {
+      if (option.group != title) continue;
+      std::string name = option.letter == 0 ? option.name : std::string{'-', option.letter};
+      if (option.kind != Kind::flag) name += "\x01" + option.placeholder;
+      if (!option.fallback.empty()) name += "\x01[" + option.fallback + "]";
+      names += (names.empty() ? "" : "  ") + name;
+    }
+    lines += paragraph("  " + pad_right(title, 10), names);
+  }
+  std::replace(lines.begin(), lines.end(), '\x01', ' ');
+  return lines +
+         paragraph("  " + pad_right("Help", 10), "-h, --help, --help-all: what each means") +
+         ending();
 }
 
 }  // namespace fledge::support

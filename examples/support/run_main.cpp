@@ -31,10 +31,10 @@ int guarded(std::string_view program, const std::function<int()>& body) {
   } catch (const HelpRequest& request) {
     std::fputs(request.what(), stdout);
     return 0;
-  } catch (const UsageError& error) {
+  } catch (const Refusal& error) {
     std::fflush(stdout);
     std::fprintf(stderr, "%s\n", error.what());
-    return 2;
+    return static_cast<int>(error.status);
   } catch (const std::bad_alloc&) {
     say(program, "out of memory");
   } catch (const std::exception& error) {
