@@ -83,6 +83,7 @@ Tensor record(std::string_view op, Array value, PoolVector<Edge> edges) {
   if (edges.empty()) return Tensor(std::move(value));
   auto node = std::allocate_shared<Node>(PoolAllocator<Node>(), op, value.shape());
   node->edges = std::move(edges);
+  if (detail::watch != nullptr) detail::watch_node(*node, value);
   return {std::move(value), std::move(node)};
 }
 
@@ -157,6 +158,8 @@ class Pass {
       }
       require(edge.input->incoming.exists(), "backward", "a rule of '", node->op,
               "' gave no gradient");
+      if (detail::watch != nullptr)
+        detail::watch->look(node->op, edge.input->incoming, true, {edge.input.get()});
     }
   }
 

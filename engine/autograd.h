@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/array.h"
+#include "engine/first_nonfinite.h"
 #include "engine/memory.h"
 #include "engine/tensor.h"
 
@@ -118,6 +119,8 @@ Tensor record(std::string_view op, Array value, Edges... edges) {
   auto node = std::allocate_shared<Node>(PoolAllocator<Node>(), op, value.shape());
   node->edges.reserve((0 + ... + std::size_t{edges.input != nullptr}));
   ((edges.input ? node->edges.push_back(std::move(edges)) : void()), ...);
+  if (detail::watch != nullptr) [[unlikely]]
+    detail::watch_node(*node, value);
   return {std::move(value), std::move(node)};
 }
 Tensor record(std::string_view op, Array value, PoolVector<Edge> edges);

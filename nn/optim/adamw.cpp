@@ -69,4 +69,37 @@ void AdamW::step() {
   }
 }
 
+std::vector<AdamW::Memory> AdamW::memory() const {
+  std::vector<Memory> result;
+  for (std::size_t p = 0; p < parameters_.size(); ++p)
+    result.push_back(t_[p] == 0 ? Memory{} : Memory{m_[p].clone(), v_[p].clone(), t_[p]});
+  return result;
+}
+
+void AdamW::restore(const std::vector<Memory>& memory) {
+  require<ValueError>(memory.size() == parameters_.size(), "AdamW", "has ", parameters_.size(),
+                      " parameters: got the memory of ", memory.size());
+  for (std::size_t p = 0; p < memory.size(); ++p) {
+    const auto& [m, v, t] = memory[p];
+    require<ValueError>(t >= 0 && m.exists() == (t > 0) && v.exists() == (t > 0), "AdamW",
+                        "the memory of parameter ", p, " has ", t,
+                        " gradients behind it, and moments that do not fit that");
+    if (t == 0) continue;
+    const Shape& shape = parameters_[p].shape();
+    require(m.shape() == shape && v.shape() == shape, "AdamW", "the moments of parameter ", p,
+            " of shape ", shape, " have shapes ", m.shape(), " and ", v.shape());
+    for (Dim i = 0; i < shape.size(); ++i)
+      require<ValueError>(
+          isfinite(m.data()[i]) && isfinite(v.data()[i]) && !(v.data()[i] < Real(0)), "AdamW",
+          "the moments of parameter ", p, " are ", value_of(m.data()[i]), " and ",
+          value_of(v.data()[i]), " at element ", i,
+          ": both must be finite, the second not negative");
+  }
+  for (std::size_t p = 0; p < memory.size(); ++p) {
+    m_[p] = memory[p].t == 0 ? Array() : memory[p].m.clone();
+    v_[p] = memory[p].t == 0 ? Array() : memory[p].v.clone();
+    t_[p] = memory[p].t;
+  }
+}
+
 }  // namespace fledge::inline FLEDGE_BUILD

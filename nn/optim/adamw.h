@@ -29,6 +29,16 @@ class AdamW {
   void step();
   void zero_grad() const { fledge::zero_grad(parameters_); }
 
+  /// What it remembers of a parameter, to be saved and given back.
+  struct Memory {
+    Array m, v;  // no arrays before the first gradient
+    Dim t = 0;   // gradients so far
+  };
+  std::vector<Memory> memory() const;
+  /// Throws ValueError or ShapeError, and changes nothing, unless there is one of the right shape for
+  /// each parameter, finite, with v not negative.
+  void restore(const std::vector<Memory>& memory);
+
   AdamWOptions options;  // may be changed between steps: schedules
 
  private:

@@ -1,6 +1,4 @@
 // The pieces of work that are measured, each as a program of a user would call it.
-#include <sys/resource.h>
-
 #include <functional>
 
 #include "engine/array_math.h"
@@ -8,6 +6,7 @@
 #include "engine/ops.h"
 #include "examples/fledge/bench/bench.h"
 #include "examples/fledge/bench/timing.h"
+#include "examples/support/peak_memory.h"
 #include "nn/models/language_model.h"
 #include "nn/optim/adamw.h"
 #include "nn/optim/clip.h"
@@ -31,12 +30,6 @@ Indices random_ids(Dim batch, Dim time, Dim vocab, Rng& rng) {
   std::vector<Dim> ids(static_cast<std::size_t>(batch * time));
   for (Dim& id : ids) id = rng.below(vocab);
   return {{batch, time}, ids};
-}
-
-double peak_mb() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
 // Causal attention, forward and backward: six products of half a square, queries × keys × width. What a
@@ -88,13 +81,15 @@ Row step(const StepSizes& sizes) {
           seconds,
           flops,
           0,
-          peak_mb()};
+          support::peak_megabytes()};
 }
 
 Row gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
   const Array a = drawn({m, k}, 1).value(), b = drawn({k, n}, 2).value();
   const double seconds = median_seconds([&] { product(a, b); });
-  return {"gemm", by({m, n, k}), seconds, 2.0 * static_cast<double>(m * n * k), 0, peak_mb()};
+  return {"gemm",  by({m, n, k}),
+          seconds, 2.0 * static_cast<double>(m * n * k),
+          0,       support::peak_megabytes()};
 }
 
 Row attention(std::int64_t batch, std::int64_t heads, std::int64_t time, std::int64_t D) {
@@ -103,7 +98,7 @@ Row attention(std::int64_t batch, std::int64_t heads, std::int64_t time, std::in
   const double squares = static_cast<double>(batch * time) * static_cast<double>(time);
   return {"attention", by({batch, heads, time, D}),
           seconds,     attention_flops(squares, static_cast<double>(heads * D)),
-          0,           peak_mb()};
+          0,           support::peak_megabytes()};
 }
 
 Row op(const std::string& name, std::int64_t rows, std::int64_t columns) {
@@ -118,7 +113,7 @@ Row op(const std::string& name, std::int64_t rows, std::int64_t columns) {
   const double seconds = both_ways({x, gain, bias}, f);
   // At least: x read and y written; dy and what was saved read, dx written.
   const double bytes = 5.0 * static_cast<double>(rows * columns) * sizeof(Real);
-  return {name, by({rows, columns}), seconds, 0, bytes, peak_mb()};
+  return {name, by({rows, columns}), seconds, 0, bytes, support::peak_megabytes()};
 }
 
 std::pair<Row, Row> overhead() {
@@ -132,8 +127,8 @@ std::pair<Row, Row> overhead() {
   const double forward = median_seconds([&] { chain(); });
   const Array dy = Array::ones({3, 3});
   const double both = median_seconds([&] { backward(chain(), dy); });
-  return {{"overhead forward", "3x3", forward / ops, 0, 0, peak_mb()},
-          {"overhead backward", "3x3", (both - forward) / ops, 0, 0, peak_mb()}};
+  return {{"overhead forward", "3x3", forward / ops, 0, 0, support::peak_megabytes()},
+          {"overhead backward", "3x3", (both - forward) / ops, 0, 0, support::peak_megabytes()}};
 }
 
 }  // namespace fledge::bench

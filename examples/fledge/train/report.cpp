@@ -1,0 +1,125 @@
+#include "examples/fledge/train/report.h"
+
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+#include "examples/support/table.h"
+#include "examples/support/text.h"
+#include "nn/text/ngrams.h"
+
+namespace fledge::train {
+
+namespace {
+
+template <class... Values>
+std::string print(const char* format, Values... values) {
+  char text[200];
+  std::snprintf(text, sizeof text, format, values...);
+  return text;
+}
+
+std::string counted(std::int64_t n, const std::string& what) {
+  return thousands(n) + " " + what + (n == 1 ? "" : "s");
+}
+
+// h.3.attn.c_attn.weight -> h.*.attn.c_attn.weight
+std::string of_any_layer(const std::string& name) {
+  if (!name.starts_with("h.")) return name;
+  return "h.*" + name.substr(name.find('.', 2));
+}
+
+constexpr const char* table_names[] = {"single", "pairs of", "triples of", "fours of"};
+
+}  // namespace
+
+std::string thousands(std::int64_t number) {
+  std::string text = std::to_string(number);
+  for (int at = static_cast<int>(text.size()) - 3; at > (number < 0 ? 1 : 0); at -= 3)
+    text.insert(static_cast<std::size_t>(at), ",");
+  return text;
+}
+
+std::string token_word(Tokens kind) {
+  return kind == Tokens::character ? "character"
+         : kind == Tokens::word    ? "word"
+         : kind == Tokens::byte    ? "byte"
+                                   : "token";
+}
+
+Baselines baselines_of(const Corpus& corpus) {
+  Baselines result;
+  const Dim V = corpus.tokenizer.size();
+  result.uniform = std::log(static_cast<double>(V));
+  const TokenText& test = corpus.valid.tokens.empty() ? corpus.train : corpus.valid;
+  for (int history = 0; history < 4; ++history)
+    result.counting.push_back(counted_loss(corpus.train, test, V, history, history == 0 ? 1 : 0.1));
+  return result;
+}
+
+std::string text_report(const std::string& path, const Corpus& corpus) {
+  const std::string token = token_word(corpus.tokenizer.kind());
+  const auto size = [](const TokenText& text) { return static_cast<Dim>(text.tokens.size()); };
+  std::string text =
+      support::printable(path) + ": " + counted(static_cast<Dim>(corpus.bytes), "byte");
+  if (!corpus.train.starts.empty())
+    text += ", " + counted(static_cast<Dim>(corpus.documents), "line");
+  text += "; " + counted(size(corpus.train) + size(corpus.valid), token) + ", " +
+          thousands(corpus.tokenizer.size()) + " different; " + thousands(size(corpus.valid)) +
+          " held out";
+  if (corpus.repeated > 0)
+    text += "\nthe split leaks: " + counted(static_cast<Dim>(corpus.repeated), "held-out line") +
+            (corpus.repeated == 1 ? " also stands" : " also stand") + " in the training text";
+  if (corpus.unseen > 0)
+    text += "\n" + counted(static_cast<Dim>(corpus.unseen), "held-out " + token) +
+            " never came in the training text";
+  return text;
+}
+
+std::string model_report(const LanguageModel& model) {
+  using Align = support::Table::Align;
+  support::Table table(
+      {{"tensor", Align::left}, {"shape", Align::left}, {"numbers", Align::right}});
+  std::vector<std::string> order;
+  std::map<std::string, std::pair<Shape, Dim>> rows;
+  for (const auto& [name, tensor] : named_parameters(model)) {
+    const std::string any = of_any_layer(name);
+    const auto [row, added] = rows.try_emplace(any, tensor.shape(), 0);
+    if (added) order.push_back(any);
+    ++row->second.second;
+  }
+  for (const std::string& name : order) {
+    const auto& [shape, count] = rows.at(name);
+    const std::string times = count > 1 ? " x " + std::to_string(count) : "";
+    table.row({name, to_string(shape) + times, thousands(shape.size() * count)});
+  }
+  table.row({"all", "", thousands(count_parameters(model))});
+  const LanguageModelSizes& s = model.sizes;
+  return counted(s.layers, "layer") + ", " + counted(s.heads, "head") + ", " + thousands(s.width) +
+         " wide, looks back over " + thousands(s.context) + "\n" + table.text();
+}
+
+std::string baseline_report(const Baselines& baselines, const std::string& token) {
+  std::string text = "guessing blindly would score " + print("%.3f", baselines.uniform) +
+                     " nats per " + token + "; counting on the training text:";
+  for (std::size_t n = 0; n < baselines.counting.size(); ++n)
+    text += std::string(n > 0 ? "," : "") + " " + table_names[n] + " " + token + "s " +
+            print("%.3f", baselines.counting[n]);
+  return text;
+}
+
+std::string loss_report(double loss, const Baselines& baselines, const std::string& token,
+                        support::Paint paint) {
+  std::string text = print("%.4f", loss) + " nats per " + token + ": like choosing among " +
+                     print("%.1f", std::exp(loss)) + " " + token + "s";
+  text += print("\n  guessing blindly          %.4f", baselines.uniform);
+  for (std::size_t n = 0; n < baselines.counting.size(); ++n) {
+    const std::string name = "table of " + std::string(table_names[n]) + " " + token + "s";
+    const bool beaten = loss < baselines.counting[n];
+    text += "\n  " + support::pad_right(name, 26) + print("%.4f", baselines.counting[n]) + "  " +
+            (beaten ? paint.good("beaten") : paint.bad("not beaten"));
+  }
+  return text;
+}
+
+}  // namespace fledge::train

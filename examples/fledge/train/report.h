@@ -1,0 +1,44 @@
+// What a run says before its first step and after its last.
+//
+// Not here: computing it. Key idea: a loss alone says little, so it stands beside the loss of guessing
+// and of tables that only count.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "examples/support/terminal.h"
+#include "nn/models/language_model.h"
+#include "nn/text/corpus.h"
+
+namespace fledge::train {
+
+/// Losses of what learns nothing, or only counts, on the held-out text (on the training text when
+/// nothing is held out), in nats per token.
+struct Baselines {
+  double uniform = 0;            // ln V
+  std::vector<double> counting;  // 1- to 4-grams
+};
+Baselines baselines_of(const Corpus& corpus);
+
+/// "1,115,394"
+std::string thousands(std::int64_t number);
+
+/// What was read: sizes, what is held out, and what the split leaks.
+std::string text_report(const std::string& path, const Corpus& corpus);
+
+/// The parameters by tensor; equal tensors of several layers share a line.
+std::string model_report(const LanguageModel& model);
+
+/// "guessing blindly would score ln 65 = 4.174; counting tables …"
+std::string baseline_report(const Baselines& baselines, const std::string& token);
+
+/// The loss in words, beside the tables.
+std::string loss_report(double loss, const Baselines& baselines, const std::string& token,
+                        support::Paint paint);
+
+/// The word for a token of this kind: "character".
+std::string token_word(Tokens kind);
+
+}  // namespace fledge::train

@@ -1,0 +1,62 @@
+// The folder of a run, held against other programs while the run lasts.
+//
+//   config.json          GPT-2's sizes; under "fledge" the tokenizer, the text's hash and the plan
+//   model.safetensors    the best weights so far, in GPT-2's layout
+//   state.safetensors    the last checkpoint: what --resume goes on from
+//   metrics.csv, .jsonl  a row a step
+//
+// Key idea: each file is whole at any moment, and all that follows from state.safetensors is made again
+// in the same bytes, so that a run may be killed between any two of them.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "examples/fledge/train/metrics.h"
+#include "examples/fledge/train/plan.h"
+#include "nn/io/files.h"
+#include "nn/train/checkpoint.h"
+
+namespace fledge::train {
+
+/// What config.json says of a run.
+struct RunConfig {
+  Plan plan;  // with the sizes, vocabulary included
+  Tokenizer tokenizer;
+  std::uint64_t text_bytes = 0, text_hash = 0;
+};
+std::string config_text(const RunConfig& config);
+/// Throws JsonError or ValueError for what fledge has not written.
+RunConfig read_run_config(const std::string& text);
+
+class RunFolder {
+ public:
+  /// A new run in an empty or new folder; with `replaces`, in one that has a run, which goes.
+  static RunFolder begin(const std::string& path, const RunConfig& config, bool replaces);
+  /// The run that is there.
+  static RunFolder resume(const std::string& path);
+
+  /// Its settings as they stand in config.json.
+  const std::string& config() const { return config_; }
+  /// The bytes of a file of the folder; none when there is no such file.
+  std::optional<std::string> bytes(const char* name) const;
+
+  /// Cuts the metrics back to a checkpoint's.
+  void open_metrics(const RunNotes& notes);
+  void append(const Metrics& row);
+  void append_json(const std::string& line);
+  /// Metrics first, then the state that counts on them.
+  void save(const Trainer& trainer, RunNotes& notes);
+  void save_model(const LanguageModel& model, std::int64_t step, double loss);
+
+  std::string file(const char* name) const { return path_ + "/" + name; }
+
+ private:
+  explicit RunFolder(const std::string& path);
+
+  std::string path_, config_;
+  std::unique_ptr<FolderLock> lock_;
+  std::unique_ptr<LineFile> csv_, jsonl_;
+};
+
+}  // namespace fledge::train

@@ -1,0 +1,69 @@
+// How a run is seen: a bar on a terminal, lines elsewhere, both on stderr.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fledge::train {
+
+/// Where a run stands.
+struct Standing {
+  std::int64_t step = 0, steps = 0;
+  double loss = 0;  // smoothed
+  std::optional<double> validation;
+  double rate = 0, gradient_norm = 0;
+  std::string pair;  // "walk→birds 0.38", or nothing
+};
+
+/// "0:03", "1:02:07"; a dash for what nobody knows.
+std::string clock_text(double seconds);
+
+/// The bar in at most columns − 1 cells. Where they are few it drops, in this order: the pair, the
+/// validation loss, the curve, the bar itself.
+std::string bar_line(const Standing& standing, const std::vector<double>& curve, double elapsed,
+                     double steps_per_second, int columns, bool unicode);
+
+/// step=1240 of=2000 loss=0.6120 …, for grep and awk.
+std::string plain_line(const Standing& standing, double elapsed, double steps_per_second);
+
+/// Draws at most ten times a second on a terminal; elsewhere the first step, then a line every ten
+/// seconds.
+class Screen {
+ public:
+  Screen(bool quiet, bool no_progress);
+  /// Leaves the last state on the terminal.
+  ~Screen();
+  Screen(const Screen&) = delete;
+  Screen& operator=(const Screen&) = delete;
+
+  /// A message, above the bar. Users' text in it must be printable.
+  void say(std::string_view text);
+  /// The same, however quiet it is to be.
+  void warn(std::string_view text);
+  void show(const Standing& standing);
+  /// The last state for good, even when no time has passed since it was drawn.
+  void finish();
+
+  bool quiet() const { return quiet_; }
+  double elapsed() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void draw();
+  void wipe();
+
+  bool quiet_, bar_;
+  Clock::time_point began_ = Clock::now(), drawn_{}, counted_ = began_;
+  std::int64_t counted_step_ = -1, drawn_step_ = -1;
+  double steps_per_second_ = 0;
+  Standing standing_;
+  std::vector<double> curve_;
+  std::int64_t curve_every_ = 1;
+  bool on_screen_ = false;
+};
+
+}  // namespace fledge::train

@@ -1,0 +1,60 @@
+// One call of `fledge train`: from its text to its last line.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "examples/fledge/train/plan.h"
+#include "examples/fledge/train/report.h"
+#include "examples/fledge/train/run_folder.h"
+#include "examples/fledge/train/screen.h"
+#include "examples/fledge/train/stop.h"
+
+namespace fledge::train {
+
+class Session {
+ public:
+  /// Reads the text, makes or loads the model, takes the folder. Throws what reading throws.
+  explicit Session(Plan plan);
+  /// Trains, and returns the exit status.
+  int run();
+
+ private:
+  void load_state();
+  void report_start();
+  void report_no_peek();
+  void forecast();
+  void report_samples();
+  void after_step(const Trainer::Step& step);
+  std::optional<double> evaluate();
+  void print_sample();
+  void watch();
+  void save();
+  void finish();
+  int stop_early();
+  int stop_diverged(const std::string& what);
+  void keep_pace() const;
+
+  std::string sample(Dim count, std::int64_t step) const;
+  void say_json(const std::string& line) const;
+  void write_baselines(JsonWriter& json) const;
+  void end(const char* status, std::optional<double> loss);
+
+  StopSignals stop_;
+  Plan plan_;
+  Screen screen_;
+  std::string text_;
+  std::unique_ptr<Corpus> corpus_;
+  std::optional<RunFolder> folder_;
+  std::optional<LanguageModel> model_;
+  std::unique_ptr<Trainer> trainer_;
+  std::unique_ptr<Batches> held_out_;  // none when nothing is held out
+  std::vector<Array> best_;            // weights, in the order of parameters()
+  RunNotes notes_;
+  Baselines baselines_;
+  std::vector<std::pair<Dim, Dim>> watched_;  // tokens of plan_.watched
+  std::string pair_;                          // of words, as the screen shows it
+  double saved_ = 0;                          // seconds
+};
+
+}  // namespace fledge::train

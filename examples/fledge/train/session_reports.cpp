@@ -1,0 +1,187 @@
+// What a session says: before the first step, on the way, and at its end.
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+#include "engine/autograd.h"
+#include "examples/fledge/train/session.h"
+#include "examples/support/attention_map.h"
+#include "examples/support/peak_memory.h"
+#include "examples/support/text.h"
+#include "nn/io/json.h"
+#include "nn/text/copied.h"
+#include "nn/train/probes.h"
+#include "nn/train/sampler.h"
+
+namespace fledge::train {
+
+namespace {
+
+constexpr std::uint64_t of_samples = 3;  // stream of the run's seed; trainer.cpp has 1 and 2
+constexpr std::size_t verbatim_bytes = 20;
+
+template <class... Values>
+std::string print(const char* format, Values... values) {
+  char text[200];
+  std::snprintf(text, sizeof text, format, values...);
+  return text;
+}
+
+}  // namespace
+
+void Session::say_json(const std::string& line) const {
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+void Session::report_start() {
+  const std::string token = token_word(corpus_->tokenizer.kind());
+  screen_.say(text_report(name_of(plan_), *corpus_));
+  screen_.say(model_report(*model_));
+  baselines_ = baselines_of(*corpus_);
+  screen_.say(baseline_report(baselines_, token));
+  report_no_peek();
+  forecast();
+  if (plan_.resumes)
+    screen_.say("going on after step " + thousands(trainer_->steps_done()));
+  else if (!folder_)
+    screen_.say("nothing is kept: -o DIR keeps the model");
+  if (!plan_.json) return;
+  JsonWriter json;
+  json.begin_object().field("type", "start").field("version", 1);
+  json.field("tokens", corpus_->train.size()).field("held_out", corpus_->valid.size());
+  json.field("vocabulary", plan_.sizes.vocabulary);
+  json.field("parameters", count_parameters(*model_));
+  json.field("seed", plan_.training.seed).field("step", trainer_->steps_done());
+  write_baselines(json);
+  say_json(json.end_object().text());
+}
+
+void Session::report_no_peek() {
+  const Batches train(corpus_->train, plan_.sizes.context);
+  const Batch batch = train.window(0, 1);
+  std::vector<Dim> ids;
+  for (Dim t = 0; t < batch.inputs.size(); ++t) ids.push_back(batch.inputs[t]);
+  if (ids.size() < 2 || plan_.sizes.vocabulary < 2) return;
+  const NoPeek proof = certify_no_peek(*model_, ids);
+  if (!proof.kept) throw std::logic_error("the model peeks: " + proof.text);
+  screen_.say("no peeking: " + proof.text);
+}
+
+// One step is taken without moving anything: what a step does depends on its number alone.
+void Session::forecast() {
+  const auto begin = std::chrono::steady_clock::now();
+  trainer_->rehearse();
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  const auto left = static_cast<double>(plan_.training.schedule.steps - trainer_->steps_done());
+  screen_.say("forecast: " + clock_text(left * taken.count() * 1.1) + " for " +
+              thousands(static_cast<std::int64_t>(left)) + " steps, " +
+              print("%.0f MB", support::peak_megabytes()));
+}
+
+std::string Session::sample(Dim count, std::int64_t step) const {
+  NoGrad no_grad;
+  Rng rng = Rng(plan_.training.seed).stream(of_samples).stream(static_cast<std::uint64_t>(step));
+  Decoder decoder(*model_);
+  const Tokenizer& tokenizer = corpus_->tokenizer;
+  const bool lines = plan_.corpus.reading == Reading::lines;
+  const Dim first = corpus_->train.tokens.front();
+  const Dim boundary = lines ? first : -1;
+  std::vector<Dim> drawn;
+  generate(decoder, {first}, count, {}, rng, [&](Dim id) {
+    if (id != boundary) drawn.push_back(id);
+    return id != boundary;
+  });
+  return tokenizer.decode(drawn);
+}
+
+void Session::print_sample() {
+  if (plan_.quiet && !plan_.json) return;
+  const std::int64_t step = trainer_->steps_done();
+  const std::string text = sample(40, step);
+  screen_.say("  step " + std::to_string(step) + ": " + support::cut(support::printable(text), 68));
+  if (!plan_.json) return;
+  JsonWriter json;
+  json.begin_object().field("type", "sample").field("step", step).field("text", text);
+  say_json(json.end_object().text());
+}
+
+void Session::write_baselines(JsonWriter& json) const {
+  static constexpr const char* names[] = {"unigram", "bigram", "trigram", "fourgram"};
+  json.key("baselines").begin_object().field("uniform", baselines_.uniform);
+  for (std::size_t n = 0; n < baselines_.counting.size(); ++n)
+    json.field(names[n], baselines_.counting[n]);
+  json.end_object();
+}
+
+void Session::end(const char* status, std::optional<double> loss) {
+  if (!plan_.json) return;
+  JsonWriter json;
+  json.begin_object().field("type", "end").field("status", status);
+  json.field("step", trainer_->steps_done()).field("train_loss", notes_.train_loss);
+  if (held_out_) {
+    json.field("val_loss", loss ? *loss : notes_.last_loss);
+    json.field("best_val_loss", notes_.best_loss).field("best_step", notes_.best_step);
+  } else {
+    json.key("val_loss").value(nullptr).key("best_val_loss").value(nullptr);
+  }
+  write_baselines(json);
+  json.field("seconds", screen_.elapsed());
+  say_json(json.end_object().text());
+}
+
+void Session::finish() {
+  screen_.finish();
+  const std::string token = token_word(corpus_->tokenizer.kind());
+  const support::Paint paint{support::colour_wanted(stderr)};
+  std::optional<double> loss;
+  if (held_out_) {  // the whole held-out text, for the last weights and for the best
+    loss = mean_loss(*model_, *held_out_, plan_.training.batch);
+    if (notes_.best_step == trainer_->steps_done()) {
+      notes_.best_loss = *loss;
+    } else if (!best_.empty()) {
+      const std::vector<Array> last = copied(*model_);
+      set_weights(*model_, best_);
+      notes_.best_loss = mean_loss(*model_, *held_out_, plan_.training.batch);
+      set_weights(*model_, last);
+    }
+  }
+  if (folder_) save();
+  screen_.say("done: " + thousands(trainer_->steps_done()) + " steps in " +
+              clock_text(screen_.elapsed()));
+  screen_.say((held_out_ ? "held-out loss " : "training loss ") +
+              loss_report(loss ? *loss : notes_.train_loss, baselines_, token, paint));
+  if (held_out_ && notes_.best_step != trainer_->steps_done())
+    screen_.say("  the best was " + print("%.4f", notes_.best_loss) + " at step " +
+                thousands(notes_.best_step) + ": that is the model that was kept");
+  report_samples();
+  if (folder_) {
+    const std::string folder = support::printable(plan_.folder);
+    screen_.say("kept in " + folder +
+                ": model.safetensors, config.json, state.safetensors, metrics.csv");
+    screen_.say("next: fledge generate " + folder + "   fledge eval " + folder +
+                "   fledge train --resume " + folder + " --steps " +
+                std::to_string(2 * plan_.training.schedule.steps));
+  } else if (!plan_.quiet && plan_.text_path.empty()) {
+    screen_.say("next: fledge train poems.txt -o run   fledge generate run   fledge gradcheck");
+  }
+  end("ok", loss);
+}
+
+void Session::report_samples() {
+  if (plan_.quiet) return;
+  std::vector<std::string> samples;
+  std::string all;
+  for (std::int64_t i = 1; i <= 3; ++i) {
+    samples.push_back(sample(plan_.corpus.reading == Reading::lines ? 60 : 200, -i));
+    all += samples.back() + "\n";
+    screen_.say("  sample: " + support::cut(support::printable(samples.back()), 200));
+  }
+  const Copied copied = copied_from(text_, all, verbatim_bytes);
+  screen_.say(
+      print("  %.0f %% of it stands word for word in the text, in runs of %zu bytes or more; "
+            "the longest has %zu",
+            100 * copied.share, verbatim_bytes, copied.longest));
+}
+
+}  // namespace fledge::train

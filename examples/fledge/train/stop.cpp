@@ -1,0 +1,53 @@
+#include "examples/fledge/train/stop.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+
+namespace fledge::train {
+
+namespace {
+
+std::atomic<int> signal_that_asked{0};
+static_assert(std::atomic<int>::is_always_lock_free);  // or a handler must not touch it
+
+constexpr int stopping[] = {SIGINT, SIGTERM, SIGHUP};
+
+void ask(int signal) {
+  int none = 0;
+  if (!signal_that_asked.compare_exchange_strong(none, signal)) _exit(128 + signal);
+}
+
+void set_handlers(void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;  // a write of a checkpoint goes on
+  for (const int signal : stopping) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // nohup stays in force
+  }
+}
+
+}  // namespace
+
+StopSignals::StopSignals() {
+  signal_that_asked = 0;
+  set_handlers(ask);
+}
+
+StopSignals::~StopSignals() { set_handlers(SIG_DFL); }
+
+int StopSignals::asked() const { return signal_that_asked; }
+
+void StopSignals::end_by_signal() const {
+  const int number = signal_that_asked;
+  set_handlers(SIG_DFL);
+  std::fflush(nullptr);
+  raise(number);
+  _exit(128 + number);  // were it blocked
+}
+
+}  // namespace fledge::train

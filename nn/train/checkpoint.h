@@ -1,0 +1,36 @@
+// A run on disk: everything that the next step depends on, in one file.
+//
+// Not here: writing the file (io/files.h), the weights for others to read (models/model_folder.h). Key
+// idea: one file, so that no stop can leave half of a state; a checksum over all of it, because the
+// format of the tensors has none.                                           Next: checkpoint.cpp.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "nn/train/trainer.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+/// What a run remembers besides weights and moments.
+struct RunNotes {
+  std::int64_t best_step = 0;  // of the lowest held-out loss; 0: not evaluated yet
+  double best_loss = infinity;
+  double last_loss = infinity;                   // of the last evaluation
+  std::int64_t since_best = 0;                   // evaluations that were no better
+  double train_loss = infinity;                  // smoothed
+  std::uint64_t settings_hash = 0;               // of the run's settings and its text
+  std::uint64_t csv_bytes = 0, jsonl_bytes = 0;  // of the metrics, up to this step
+};
+
+/// The bytes of a checkpoint: a safetensors file with the weights under their names, the moments under
+/// "adamw.m." and "adamw.v." + name, and in its metadata the notes, the step and the checksum. The same
+/// state gives the same bytes.
+std::string checkpoint_bytes(const Trainer& trainer, const RunNotes& notes);
+
+/// Sets the trainer and its model to a checkpoint's state. Throws StoredError for what is no such file,
+/// was damaged, or is of a later format; ValueError, listing all differences, for a model of other
+/// shapes. The trainer is then as it was.
+RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer);
+
+}  // namespace fledge::inline FLEDGE_BUILD

@@ -1,0 +1,173 @@
+#include "nn/train/trainer.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/autograd.h"
+#include "engine/first_nonfinite.h"
+#include "nn/optim/clip.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+namespace {
+
+// Streams of the seed.
+constexpr std::uint64_t of_batches = 1, of_dropout = 2;
+
+const TrainerOptions& checked(const TrainerOptions& options) {
+  require<ValueError>(options.batch >= 1 && options.accumulate >= 1, "Trainer",
+                      "a step takes at least one window and one pass: got ", options.batch, " and ",
+                      options.accumulate);
+  require<ValueError>(options.schedule.steps >= 1 && options.schedule.warmup >= 0, "Trainer",
+                      "needs at least one step, and a warm-up that is not negative: got ",
+                      options.schedule.steps, " and ", options.schedule.warmup);
+  require<ValueError>(options.clip >= 0, "Trainer", "clip must not be negative: got ",
+                      options.clip);
+  return options;
+}
+
+std::vector<Tensor> chosen(const std::vector<Tensor>& tensors, const std::vector<bool>& decays,
+                           bool which) {
+  std::vector<Tensor> result;
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    if (decays[i] == which) result.push_back(tensors[i]);
+  return result;
+}
+
+}  // namespace
+
+Trainer::Trainer(LanguageModel model, const TokenText& text, const TrainerOptions& options)
+    : model_(std::move(model)),
+      batches_(text, model_.sizes.context),
+      options_(checked(options)),
+      named_(named_parameters(model_)),
+      learned_(parameters(model_)),
+      decays_([&] {
+        std::vector<bool> result;
+        for (const Tensor& tensor : learned_) result.push_back(tensor.rank() >= 2);
+        return result;
+      }()),
+      matrices_(chosen(learned_, decays_, true),
+                {.beta1 = options.beta1, .beta2 = options.beta2, .decay = options.decay}),
+      vectors_(chosen(learned_, decays_, false),
+               {.beta1 = options.beta1, .beta2 = options.beta2, .decay = 0}) {}
+
+Tensor Trainer::loss_of_pass(Dim pass) const {
+  const std::int64_t draw = done_ * options_.accumulate + pass;
+  const Rng seed(options_.seed);
+  const Batch batch = batches_.drawn(options_.batch, draw, seed.stream(of_batches));
+  Rng dropout = seed.stream(of_dropout).stream(static_cast<std::uint64_t>(draw));
+  const Tensor loss =
+      cross_entropy(model_(batch.inputs, Mode::training(dropout)), batch.targets, no_target);
+  return options_.accumulate == 1 ? loss : loss * (1 / static_cast<double>(options_.accumulate));
+}
+
+Trainer::Step Trainer::step() {
+  const double rate = options_.schedule.at(done_);
+  zero_grad(learned_);
+  double loss = 0, norm = 0;
+  for (Dim pass = 0; pass < options_.accumulate; ++pass) {
+    const Tensor part = loss_of_pass(pass);
+    loss += part.item();
+    if (!std::isfinite(loss))
+      explain("the loss became " + std::string(loss != loss ? "not-a-number" : "infinite"));
+    backward(part);
+  }
+  try {
+    norm = clip_gradients(learned_, options_.clip > 0 ? options_.clip : infinity);
+    const double left = options_.clip > 0 ? std::min(norm, options_.clip) : norm;
+    require<NumericError>(isfinite(Real(left * left)), "Trainer",
+                          "a square overflows");  // in AdamW
+    matrices_.options.rate = vectors_.options.rate = rate;
+    matrices_.step();
+    vectors_.step();
+  } catch (const NumericError&) {
+    explain("a gradient became infinite or not-a-number");
+  }
+  ++done_;
+  return {done_, loss, norm, rate};
+}
+
+void Trainer::rehearse() {
+  for (Dim pass = 0; pass < options_.accumulate; ++pass) backward(loss_of_pass(pass));
+  zero_grad(learned_);
+}
+
+// Takes the step once more under watch.
+void Trainer::explain(const std::string& what) const {
+  std::string where;
+  const auto name_of = [&](const Node* node) -> std::string {
+    for (const auto& [name, tensor] : named_)
+      if (tensor.node().get() == node) return name;
+    return "";
+  };
+  for (const auto& [name, tensor] : named_)
+    for (Dim i = 0; i < tensor.size() && where.empty(); ++i)
+      if (!isfinite(tensor.value()[i]))
+        where = "the weights of " + name + " are not finite any more";
+  zero_grad(learned_);
+  const FirstNonFinite watch;
+  for (Dim pass = 0; pass < options_.accumulate && where.empty() && !watch.finding(); ++pass) {
+    const Tensor part = loss_of_pass(pass);
+    if (!watch.finding()) backward(part);
+  }
+  if (const auto& found = watch.finding(); where.empty() && found) {
+    where = "first in " + std::string(found->backward ? "the gradient that '" : "the value of '") +
+            std::string(found->op) + "' gives";
+    std::string names;
+    for (const Node* input : found->inputs)
+      if (const std::string name = name_of(input); !name.empty())
+        names += (names.empty() ? " with " : " and ") + name;
+    where += names + ", shape " + to_string(found->shape) + ", element " +
+             std::to_string(found->element);
+  }
+  zero_grad(learned_);
+  throw Diverged(what + " at step " + std::to_string(done_ + 1) +
+                 (where.empty() ? " when the weights were to move" : ": " + where));
+}
+
+Trainer::State Trainer::state() const {
+  State state{done_, {}};
+  const std::vector<AdamW::Memory> matrices = matrices_.memory(), vectors = vectors_.memory();
+  auto matrix = matrices.begin(), vector = vectors.begin();
+  for (const bool decays : decays_) state.moments.push_back(decays ? *matrix++ : *vector++);
+  return state;
+}
+
+void Trainer::restore(const State& state) {
+  require<ValueError>(state.done >= 0, "Trainer",
+                      "the number of steps done must not be negative: got ", state.done);
+  require<ValueError>(state.moments.size() == decays_.size(), "Trainer", "needs moments of ",
+                      decays_.size(), " parameters: got ", state.moments.size());
+  std::vector<AdamW::Memory> matrices, vectors;
+  for (std::size_t i = 0; i < decays_.size(); ++i)
+    (decays_[i] ? matrices : vectors).push_back(state.moments[i]);
+  const std::vector<AdamW::Memory> before = matrices_.memory();
+  matrices_.restore(matrices);
+  try {
+    vectors_.restore(vectors);
+  } catch (...) {
+    matrices_.restore(before);
+    throw;
+  }
+  done_ = state.done;
+}
+
+double mean_loss(const LanguageModel& model, const Batches& text, Dim batch, Dim most) {
+  NoGrad no_grad;
+  const Dim windows = text.windows();
+  const Dim passes = (windows + batch - 1) / batch;
+  const Dim wanted = most > 0 ? std::min(passes, (most + batch - 1) / batch) : passes;
+  double sum = 0, tokens = 0;
+  for (Dim i = 0; i < wanted; ++i) {
+    const Dim first = i * passes / wanted * batch;
+    const Batch b = text.window(first, std::min(batch, windows - first));
+    double count = 0;
+    for (Dim t = 0; t < b.targets.size(); ++t) count += b.targets[t] == no_target ? 0 : 1;
+    sum += count * cross_entropy(model(b.inputs), b.targets, no_target).item();
+    tokens += count;
+  }
+  return sum / tokens;
+}
+
+}  // namespace fledge::inline FLEDGE_BUILD

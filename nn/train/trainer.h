@@ -1,0 +1,82 @@
+// One training run: batches in, a model that guesses better out.
+//
+// Not here: files (checkpoint.h), screens (examples/fledge/train). Key idea: what a step does depends
+// on the weights, the moments, the seed and the step's number alone. So these are all that a
+// checkpoint holds, and a run that goes on after one gives the same bits.       Next: trainer.cpp.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "nn/models/language_model.h"
+#include "nn/optim/adamw.h"
+#include "nn/optim/schedule.h"
+#include "nn/text/batches.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+struct TrainerOptions {
+  Dim batch = 12;           // windows, or documents, a pass
+  Dim accumulate = 1;       // passes a step: their gradients are averaged
+  CosineSchedule schedule;  // steps, and the rate of each
+  double clip = 1;          // the most that the gradients' norm may be; 0: no clipping
+  double decay = 0.1;       // of matrices and embeddings; vectors do not decay
+  double beta1 = 0.9, beta2 = 0.99;
+  std::uint64_t seed = 1;  // of the batches and of dropout
+};
+
+/// The numbers stopped being finite. what() names the step, the op or parameter, and what to try.
+struct Diverged : NumericError {
+  using NumericError::NumericError;
+};
+
+class Trainer {
+ public:
+  /// Trains this very model, of which it keeps a handle, on the text, which must outlive it. Throws
+  /// ValueError for sizes that are not positive and for a text shorter than one window.
+  Trainer(LanguageModel model, const TokenText& text, const TrainerOptions& options);
+
+  struct Step {
+    std::int64_t number;  // 1, 2, …
+    double loss;          // of the batch before the weights moved, nats per token
+    double gradient_norm, rate;
+  };
+  /// Forward, backward, clip, move. Throws Diverged, with the weights as they were before the step,
+  /// when the loss or a gradient is not finite.
+  Step step();
+  /// Computes what the next step will compute, and moves nothing: to see how long it takes.
+  void rehearse();
+
+  /// How many steps are behind it.
+  std::int64_t steps_done() const { return done_; }
+  const LanguageModel& model() const { return model_; }
+  const TrainerOptions& options() const { return options_; }
+
+  /// What a run goes on from, besides the weights: moments in the order of named_parameters().
+  struct State {
+    std::int64_t done = 0;
+    std::vector<AdamW::Memory> moments;
+  };
+  State state() const;
+  /// Throws ValueError or ShapeError, and changes nothing, when the state is not of such a model.
+  void restore(const State& state);
+
+ private:
+  Tensor loss_of_pass(Dim pass) const;
+  [[noreturn]] void explain(const std::string& what) const;
+
+  LanguageModel model_;
+  Batches batches_;
+  TrainerOptions options_;
+  std::vector<std::pair<std::string, Tensor>> named_;
+  std::vector<Tensor> learned_;
+  std::vector<bool> decays_;
+  AdamW matrices_, vectors_;
+  std::int64_t done_ = 0;
+};
+
+/// Mean loss over every token of a text, in nats, each guessed once from what stands before it in its
+/// window (batches.h); of at most `most` windows, spread evenly, when that is not 0. Records nothing.
+double mean_loss(const LanguageModel& model, const Batches& text, Dim batch, Dim most = 0);
+
+}  // namespace fledge::inline FLEDGE_BUILD
