@@ -135,6 +135,36 @@ Tensor attention(const Tensor& qkv, Dim heads, const Mask& mask) {
                 }));
 }
 
+/// Row t of y: softmax of ⟨q_t, k_j⟩/√D over all keys j ≤ cache.length + t, times V. The kernels sum over
+/// the keys of a query in an order that depends on its span alone, so parts of a text give the same bits.
+Array cached_attention(const Array& qkv, Dim heads, KeyValueCache& cache) {
+  require<GraphError>(!recording(), "cached_attention",
+                      "has no gradient: nothing may be recorded; call it under NoGrad");
+  require(qkv.rank() == 2 && qkv.dim(1) % 3 == 0, "cached_attention",
+          "needs q, k and v side by side, (T, 3C): got shape ", qkv.shape());
+  const Dim T = qkv.dim(0), C = qkv.dim(1) / 3, step = 3 * C, S = cache.length + T;
+  const Heads all = heads_of("cached_attention", {T, C}, {S, C}, heads, C, causal());
+  require(static_cast<Dim>(cache.keys.size()) == cache.length * C, "cached_attention",
+          "the cache holds ", cache.length, " places, ", cache.keys.size(),
+          " numbers: they do not fit qkv of shape ", qkv.shape());
+  for (Dim t = 0; t < T; ++t) {
+    const Real* const k = qkv.data() + t * step + C;
+    cache.keys.insert(cache.keys.end(), k, k + C);
+    cache.values.insert(cache.values.end(), k + C, k + 2 * C);
+  }
+  cache.length = S;
+  Array y({T, C});
+  Real* const y_out = y.write();
+  Buffer log_sums(heads * 2 * T);
+  all.each([&](const kernels::HeadSizes& sizes, Dim, Dim h) {
+    const Dim at = h * sizes.D;
+    kernels::attention_head(sizes, {qkv.data() + at, step}, {cache.keys.data() + at, C},
+                            {cache.values.data() + at, C}, {y_out + at, C},
+                            log_sums.data() + h * 2 * T);
+  });
+  return y;
+}
+
 /// S_ij = ⟨q_i, k_j⟩ where visible, −∞ elsewhere.   q (…, n, D)   k (…, m, D)   S (…, n, m)
 ///
 ///   dq_i = Σ_j dS_ij·k_j         dk_j = Σ_i dS_ij·q_i         over visible (i, j)

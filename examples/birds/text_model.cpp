@@ -8,6 +8,7 @@
 #include "examples/birds/corpus.h"
 #include "nn/optim/adamw.h"
 #include "nn/optim/clip.h"
+#include "nn/train/probes.h"
 
 namespace fledge::inline FLEDGE_BUILD::birds {
 
@@ -137,20 +138,10 @@ std::vector<double> attention_pattern(const LanguageModel& model, const Text& te
 }
 
 Watched watch(const LanguageModel& model, const Text& text, const Watch& pair) {
-  NoGrad no_grad;
-  const Indices ids = one_row(text, pair.sentence);
   const Dim word = place_of(pair.word, pair.sentence);
   const Dim looks_at = place_of(pair.looks_at, pair.sentence);
-  const Block& block = model.h[0];
-
-  // q, k and v as the first layer makes them, and what its attention passes to each word.
-  const Tensor x = model.wte(ids) + slice(model.wpe.weight, 0, 0, ids.size());
-  const std::vector<Tensor> qkv = split(block.attn.c_attn(block.ln_1(x)), 3, -1);  // (1, T, C) each
-  const Tensor& v = qkv[2];
-  const Attended seen = attend(qkv[0], qkv[1], v, model.sizes.heads, causal());
-  const Tensor cosine =
-      cosine_similarity(slice(seen.output, 1, word, word + 1), slice(v, 1, looks_at, looks_at + 1));
-  return {value_of(pattern(seen.weights).value().at({word, looks_at})), cosine.item()};
+  const FirstLook look = first_look(model, one_row(text, pair.sentence));
+  return {look.attention(0, word, looks_at), look.association(0, word, looks_at)};
 }
 
 Completion complete(const LanguageModel& model, const Text& text, const std::string& prompt) {

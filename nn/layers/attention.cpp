@@ -64,6 +64,11 @@ Tensor Attention::operator()(const Tensor& x, const Mask& mask) const {
   return c_proj(attention(c_attn(x), heads, mask));
 }
 
+Tensor Attention::operator()(const Tensor& x, KeyValueCache& cache) const {
+  require_features("Attention", x, c_attn);
+  return c_proj(cached_attention(c_attn(x).value(), heads, cache));
+}
+
 Attended Attention::look(const Tensor& x, const Mask& mask) const {
   require_features("Attention", x, c_attn);
   const std::vector<Tensor> qkv = split(c_attn(x), 3, -1);  // three of (…, T, C)

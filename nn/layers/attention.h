@@ -37,6 +37,8 @@ struct Attention {
   Tensor operator()(const Tensor& x, const Mask& mask = {}) const;
   /// The same step by step, with the weights: the five lines of attend().
   Attended look(const Tensor& x, const Mask& mask = {}) const;
+  /// Causal, of x (T, C) that follows what the cache has seen; without gradients (ops.h).
+  Tensor operator()(const Tensor& x, KeyValueCache& cache) const;
 
   void visit(auto&& f) const {
     f("c_attn", c_attn);

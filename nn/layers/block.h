@@ -34,6 +34,11 @@ struct Block {
     return {think(x, attended, mode), weights};
   }
 
+  /// Causal, of x (T, C) that follows what the cache has seen; without gradients (ops.h).
+  Tensor operator()(const Tensor& x, KeyValueCache& cache) const {
+    return think(x, attn(ln_1(x), cache), Mode::evaluation());
+  }
+
   void visit(auto&& f) const {
     f("ln_1", ln_1);
     f("attn", attn);

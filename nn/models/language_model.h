@@ -1,4 +1,6 @@
 // The language model: from word ids to scores for the next word, in the shape of GPT-2.
+//
+// Not here: reading on from what was read before (decoder.h).
 #pragma once
 
 #include "nn/layers/block.h"
@@ -41,6 +43,9 @@ struct LanguageModel {
   /// The same, with where each layer looked.
   Looked look(const Indices& ids, Mode mode = Mode::evaluation()) const;
 
+  /// The last line: what the last block made of each place, x (…, C)  ->  logits (…, V).
+  Tensor guess(const Tensor& x) const;
+
   void visit(auto&& f) const {
     f("wte", wte);
     f("wpe", wpe);
@@ -50,7 +55,6 @@ struct LanguageModel {
 
  private:
   Tensor read(const Indices& ids, Mode mode) const;  // (B, T, C)
-  Tensor guess(const Tensor& x) const;               // (B, T, V)
 };
 
 }  // namespace fledge::inline FLEDGE_BUILD

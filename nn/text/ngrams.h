@@ -1,10 +1,10 @@
 // Counting: what a table of the last letters or words predicts. Every trained model is to be compared
-// with it, as a model that does not beat counting has learned less than a table holds.
+// with it: one that does not beat counting has learned less than a table holds.
+//
+// Not here: smoothing beyond "a little more of each". Next: batches.h.
 #pragma once
 
-#include <vector>
-
-#include "engine/real.h"
+#include "nn/text/corpus.h"
 
 namespace fledge::inline FLEDGE_BUILD {
 
@@ -13,9 +13,13 @@ namespace fledge::inline FLEDGE_BUILD {
 ///
 ///   p(t | h) = (count(h, t) + add) / (count(h) + add·V)
 ///
-/// The history of the first tokens of `test` is the end of `train`: the texts are neighbours. Throws ValueError for an empty test, tokens outside 0 … V − 1,
-/// an `add` that is not positive, or a history over 8.
-double counted_loss(const std::vector<Dim>& train, const std::vector<Dim>& test, Dim vocabulary,
-                    int history, double add);
+/// A stream: `test` is what follows `train`, so its first tokens have a history too; where there is
+/// none, the table guesses, p = 1/V. Lines: documents are counted each by itself, the boundary stands
+/// before its first token as often as a history needs, and what is predicted is every token of a
+/// document and the boundary behind it. V is the vocabulary, all symbols with the boundary.
+/// Throws ValueError for a test without tokens, tokens outside 0 … V − 1, an `add` that is not
+/// positive, a history outside 0 … 8, and a stream beside lines.
+double counted_loss(const TokenText& train, const TokenText& test, Dim vocabulary, int history,
+                    double add);
 
 }  // namespace fledge::inline FLEDGE_BUILD

@@ -1,209 +1,154 @@
 #include "nn/text/tokenizer.h"
 
 #include <algorithm>
-#include <map>
-#include <set>
+#include <array>
+#include <cstdio>
+#include <utility>
 
-#include "engine/errors.h"
 #include "nn/io/utf8.h"
 
 namespace fledge::inline FLEDGE_BUILD {
 
 namespace {
 
-constexpr std::string_view spaces = " \t\r\v\f";
+constexpr std::array<std::string_view, 4> names{"character", "word", "byte", "bpe"};
+constexpr std::string_view blanks = " \t\r\v\f", blanks_and_end = " \t\r\v\f\n";
 
-// Calls f(piece, where) for every symbol of a text that is not merged: code points, words, bytes.
+void require_point(const CodePoint& point, std::size_t at) {
+  require<ValueError>(point.valid, "Tokenizer", "the text is not UTF-8 at byte ", at,
+                      "; tokens of kind byte or bpe take any bytes");
+}
+
+// Calls f(symbol, at) for every character or word of a text.
 template <class F>
-void for_symbols(Tokens kind, std::string_view text, F f) {
+void for_symbols(Tokens kind, std::string_view text, std::size_t first, F f) {
   for (std::size_t at = 0; at < text.size();) {
     std::size_t length = 1;
     if (kind == Tokens::character) {
       const CodePoint point = code_point_at(text, at);
-      require<ValueError>(point.valid, "Tokenizer", "the text is not UTF-8 at byte ", at,
-                          "; tokens of kind byte take any bytes");
+      require_point(point, first + at);
       length = point.bytes;
-    } else if (kind == Tokens::word && text[at] != '\n') {
-      if (spaces.find(text[at]) != std::string_view::npos) {
-        ++at;
-        continue;
-      }
-      length = std::min(text.find_first_of(" \t\r\v\f\n", at), text.size()) - at;
+    } else if (blanks.find(text[at]) != std::string_view::npos) {
+      ++at;
+      continue;
+    } else if (text[at] != '\n') {
+      length = std::min(text.find_first_of(blanks_and_end, at), text.size()) - at;
     }
-    f(text.substr(at, length), at);
+    f(text.substr(at, length), first + at);
     at += length;
   }
 }
 
-// The pieces within which bytes are merged: a word with the white space before it, so that merges do
-// not run from word to word (Radford et al. 2019, section 2.2).
-template <class F>
-void for_pieces(std::string_view text, F f) {
-  const auto is_space = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t end = at;
-    while (end < text.size() && is_space(text[end])) ++end;
-    // of several spaces the last belongs to the word
-    if (end > at + 1 && end < text.size()) {
-      f(text.substr(at, end - 1 - at));
-      at = end - 1;
-    }
-    while (end < text.size() && !is_space(text[end])) ++end;
-    f(text.substr(at, end - at));
-    at = end;
-  }
-}
+// A symbol in a message: control characters and what is not UTF-8 as \x1b, at most 40 bytes of it.
+// One that is not of ASCII may look like another, or like nothing: its number stands behind it.
+struct Shown {
+  std::string_view symbol;
+};
 
-std::uint64_t pair_key(Dim a, Dim b) {
-  return static_cast<std::uint64_t>(a) << 32 | static_cast<std::uint64_t>(b);
-}
-
-std::vector<Dim> bytes_of(std::string_view piece) {
-  std::vector<Dim> ids;
-  for (const char c : piece) ids.push_back(static_cast<unsigned char>(c));
-  return ids;
-}
-
-// Every neighbouring (a, b) becomes `both`, from left to right.
-void merge(std::vector<Dim>& ids, Dim a, Dim b, Dim both) {
-  std::size_t to = 0;
-  for (std::size_t from = 0; from < ids.size(); ++to) {
-    const bool here = from + 1 < ids.size() && ids[from] == a && ids[from + 1] == b;
-    ids[to] = here ? both : ids[from];
-    from += here ? 2 : 1;
-  }
-  ids.resize(to);
-}
-
-std::string shown(std::string_view symbol) {
+std::string to_string(Shown shown) {
+  const std::string_view symbol = shown.symbol;
   std::string text;
-  for (const char c : symbol) {
-    const auto byte = static_cast<unsigned char>(c);
-    constexpr std::string_view digits = "0123456789abcdef";
-    if (byte >= 0x20 && byte != 0x7F)
-      text += c;
-    else
-      text += std::string("\\x") + digits[byte >> 4] + digits[byte & 15];
+  std::size_t at = 0;
+  while (at < symbol.size() && at < 40) {
+    const CodePoint point = code_point_at(symbol, at);
+    const char32_t c = point.value;
+    const bool plain = point.valid && c >= 0x20 && (c < 0x7F || c > 0x9F);
+    for (const char byte : symbol.substr(at, point.bytes)) {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\x%02x", static_cast<unsigned>(byte) & 0xFFu);
+      text += plain ? std::string(1, byte) : code;
+    }
+    at += point.bytes;
+  }
+  text = "'" + text + (at < symbol.size() ? "..." : "") + "'";
+  const CodePoint only = symbol.empty() ? CodePoint{0, 1, false} : code_point_at(symbol, 0);
+  if (only.valid && only.bytes > 1 && only.bytes == symbol.size()) {
+    char number[16];
+    std::snprintf(number, sizeof number, " (U+%04lX)", static_cast<unsigned long>(only.value));
+    text += number;
   }
   return text;
 }
 
+// Whether a text gives this symbol, and no other beside it.
+bool is_symbol(Tokens kind, std::string_view symbol) {
+  if (kind == Tokens::character) {
+    const CodePoint point = code_point_at(symbol, 0);
+    return point.valid && point.bytes == symbol.size();
+  }
+  return symbol == "\n" || symbol.find_first_of(blanks_and_end) == std::string_view::npos;
+}
+
+bool of_bytes(Tokens kind) { return kind == Tokens::byte || kind == Tokens::bpe; }
+
 }  // namespace
 
+std::string to_string(Tokens kind) { return std::string(names[static_cast<std::size_t>(kind)]); }
+
+Tokens tokens_named(std::string_view name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  require<ValueError>(found != names.end(), "Tokens", "character, word, byte or bpe: got ",
+                      Shown{name});
+  return static_cast<Tokens>(found - names.begin());
+}
+
 Tokenizer::Tokenizer(Tokens kind, std::string_view text, Dim most) : kind_(kind) {
-  if (kind == Tokens::byte || kind == Tokens::bpe) {
-    for (int byte = 0; byte < 256; ++byte) symbols_.emplace_back(1, static_cast<char>(byte));
-    if (kind == Tokens::bpe) learn_merges(text, most);
+  if (of_bytes(kind)) {
+    if (kind == Tokens::bpe) pairs_ = BytePairs::learned(text, most);
+    symbols_ = pairs_.symbols();
   } else {
-    std::set<std::string, std::less<>> found;
-    for_symbols(kind, text, [&](std::string_view symbol, std::size_t) {
-      if (found.find(symbol) == found.end()) found.emplace(symbol);
+    for_symbols(kind, text, 0, [this](std::string_view symbol, std::size_t) {
+      if (ids_.try_emplace(std::string(symbol), 0).second) symbols_.emplace_back(symbol);
     });
-    symbols_.assign(found.begin(), found.end());
+    std::sort(symbols_.begin(), symbols_.end());
+    ids_.clear();
   }
   number_symbols();
 }
 
-Tokenizer::Tokenizer(Tokens kind, std::vector<std::string> symbols,
-                     std::vector<std::pair<Dim, Dim>> merges)
-    : kind_(kind), symbols_(std::move(symbols)), merges_(std::move(merges)) {
-  const Dim single = size() - static_cast<Dim>(merges_.size());
-  require<ValueError>(merges_.empty() || (kind == Tokens::bpe && single == 256), "Tokenizer",
-                      "merges of ", size(), " symbols: only byte pairs have them, behind 256 bytes");
-  for (std::size_t i = 0; i < merges_.size(); ++i) {
-    const auto [a, b] = merges_[i];
-    const Dim both = single + static_cast<Dim>(i);
-    require<ValueError>(a >= 0 && b >= 0 && a < both && b < both, "Tokenizer", "merge ", i,
-                        " is of symbols ", a, " and ", b, ", which are not there yet");
-    require<ValueError>(symbols_[static_cast<std::size_t>(both)] ==
-                            symbols_[static_cast<std::size_t>(a)] + symbols_[static_cast<std::size_t>(b)],
-                        "Tokenizer", "symbol ", both, " is not what merge ", i, " makes");
+Tokenizer::Tokenizer(Tokens kind, std::vector<std::string> symbols, std::vector<Merge> merges)
+    : kind_(kind), symbols_(std::move(symbols)) {
+  require<ValueError>(kind == Tokens::bpe || merges.empty(), "Tokenizer", merges.size(),
+                      " merges for tokens of kind ", to_string(kind), "; only bpe has merges");
+  if (of_bytes(kind)) {
+    pairs_ = BytePairs(std::move(merges));
+    const std::vector<std::string> made = pairs_.symbols();
+    require<ValueError>(symbols_.size() == made.size(), "Tokenizer", "256 bytes and ",
+                        made.size() - 256, " merges make ", made.size(), " symbols: got ",
+                        symbols_.size());
+    for (std::size_t i = 0; i < made.size(); ++i)
+      require<ValueError>(symbols_[i] == made[i], "Tokenizer", "symbol ", i, " must be ",
+                          Shown{made[i]}, ": got ", Shown{symbols_[i]});
   }
   number_symbols();
 }
 
 void Tokenizer::number_symbols() {
+  require<ValueError>(!symbols_.empty(), "Tokenizer", "there are no symbols");
   for (Dim id = 0; id < size(); ++id) {
     const std::string& symbol = symbols_[static_cast<std::size_t>(id)];
     require<ValueError>(!symbol.empty(), "Tokenizer", "symbol ", id, " is empty");
-    // Two merges may make the same bytes; encode() never meets them by their bytes.
-    const bool added = ids_.emplace(symbol, id).second;
-    require<ValueError>(added || kind_ == Tokens::bpe, "Tokenizer", "the symbol '", shown(symbol),
-                        "' stands twice");
-  }
-  for (std::size_t i = 0; i < merges_.size(); ++i)
-    merge_ids_.emplace(pair_key(merges_[i].first, merges_[i].second), 256 + static_cast<Dim>(i));
-}
-
-// Sennrich, Haddow & Birch 2016, algorithm 1, on bytes: the commonest neighbours become one symbol, the
-// first pair by number among equals, until there are `most` symbols or no pair stands twice.
-void Tokenizer::learn_merges(std::string_view text, Dim most) {
-  require<ValueError>(most >= 256, "Tokenizer", "byte pairs need at least 256 symbols: got ", most);
-  std::map<std::string, Dim, std::less<>> counts;
-  for_pieces(text, [&](std::string_view piece) {
-    const auto entry = counts.find(piece);
-    if (entry != counts.end())
-      ++entry->second;
-    else
-      counts.emplace(piece, 1);
-  });
-  struct Piece {
-    std::vector<Dim> ids;
-    Dim count;
-  };
-  std::vector<Piece> pieces;
-  for (const auto& [piece, count] : counts) pieces.push_back({bytes_of(piece), count});
-
-  while (size() < most) {
-    std::unordered_map<std::uint64_t, Dim> pairs;
-    for (const Piece& piece : pieces)
-      for (std::size_t i = 0; i + 1 < piece.ids.size(); ++i)
-        pairs[pair_key(piece.ids[i], piece.ids[i + 1])] += piece.count;
-    std::uint64_t best = 0;
-    Dim times = 1;
-    for (const auto& [pair, count] : pairs)
-      if (count > times || (count == times && times > 1 && pair < best)) best = pair, times = count;
-    if (times < 2) return;
-    const auto a = static_cast<Dim>(best >> 32), b = static_cast<Dim>(best & 0xFFFFFFFFu);
-    for (Piece& piece : pieces) merge(piece.ids, a, b, size());
-    merges_.emplace_back(a, b);
-    symbols_.push_back(symbols_[static_cast<std::size_t>(a)] + symbols_[static_cast<std::size_t>(b)]);
+    require<ValueError>(of_bytes(kind_) || is_symbol(kind_, symbol), "Tokenizer", "symbol ", id,
+                        " is not one ", to_string(kind_), ": got ", Shown{symbol});
+    const auto [entry, added] = ids_.try_emplace(symbol, id);
+    // Two merges may make the same bytes: "ab" + "c" and "a" + "bc".
+    require<ValueError>(added || kind_ == Tokens::bpe, "Tokenizer", "symbols ", entry->second,
+                        " and ", id, " are the same: ", Shown{symbol});
   }
 }
 
-// The merges of a piece, the earliest learned first.
-std::vector<Dim> Tokenizer::merged(std::string_view piece) const {
-  std::vector<Dim> ids = bytes_of(piece);
-  while (ids.size() > 1) {
-    Dim first = size();
-    for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
-      const auto found = merge_ids_.find(pair_key(ids[i], ids[i + 1]));
-      if (found != merge_ids_.end()) first = std::min(first, found->second);
-    }
-    if (first == size()) break;
-    const auto [a, b] = merges_[static_cast<std::size_t>(first - 256)];
-    merge(ids, a, b, first);
-  }
-  return ids;
-}
-
-std::vector<Dim> Tokenizer::encode(std::string_view text) const {
+std::vector<Dim> Tokenizer::encode(std::string_view text, std::size_t first) const {
+  if (of_bytes(kind_)) return pairs_.encode(text);
   std::vector<Dim> ids;
-  if (kind_ == Tokens::byte) return bytes_of(text);
-  if (kind_ == Tokens::bpe) {
-    std::unordered_map<std::string, std::vector<Dim>> known;  // most words come again
-    for_pieces(text, [&](std::string_view piece) {
-      const auto [entry, added] = known.try_emplace(std::string(piece));
-      if (added) entry->second = merged(piece);
-      ids.insert(ids.end(), entry->second.begin(), entry->second.end());
-    });
-    return ids;
-  }
-  for_symbols(kind_, text, [&](std::string_view symbol, std::size_t at) {
-    const auto found = ids_.find(std::string(symbol));
-    require<ValueError>(found != ids_.end(), "Tokenizer", "'", shown(symbol), "' at byte ", at,
-                        " was not in the text that the model learned from");
-    ids.push_back(found->second);
+  for_symbols(kind_, text, first, [&](std::string_view symbol, std::size_t at) {
+    const auto id = find(symbol);
+    if (!id) {
+      throw UnknownSymbol("Tokenizer: the " + fledge::to_string(kind_) + " " +
+                              to_string(Shown{symbol}) + " at byte " + std::to_string(at) +
+                              " is not among the " + std::to_string(size()) + " it has",
+                          symbol, at);
+    }
+    ids.push_back(*id);
   });
   return ids;
 }
@@ -214,11 +159,24 @@ std::string Tokenizer::decode(const std::vector<Dim>& ids) const {
     require<ValueError>(id >= 0 && id < size(), "Tokenizer", "no symbol has number ", id,
                         "; there are ", size());
     const std::string& symbol = symbols_[static_cast<std::size_t>(id)];
-    const bool line_begins = text.empty() || text.back() == '\n' || symbol == "\n";
-    if (kind_ == Tokens::word && !line_begins) text += ' ';
+    const bool apart = kind_ == Tokens::word && !text.empty() && text.back() != '\n';
+    if (apart && symbol != "\n") text += ' ';
     text += symbol;
   }
   return text;
+}
+
+std::optional<Dim> Tokenizer::find(std::string_view symbol) const {
+  const auto entry = ids_.find(std::string(symbol));
+  return entry == ids_.end() ? std::nullopt : std::optional<Dim>(entry->second);
+}
+
+void require_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint point = code_point_at(text, at);
+    require_point(point, at);
+    at += point.bytes;
+  }
 }
 
 }  // namespace fledge::inline FLEDGE_BUILD

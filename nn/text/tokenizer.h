@@ -1,59 +1,79 @@
 // From text to token numbers and back.
 //
-// Not here: files, splits, batches (corpus.h). Key idea: a tokenizer is its list of symbols and, for
-// byte pairs, the merges in the order they were learned; both live in the checkpoint, so a model never
-// meets a numbering that it was not trained with.                          Next: tokenizer.cpp.
+// Not here: merging bytes (byte_pairs.h); files, splits and batches (corpus.h, batches.h). Key idea:
+// a tokenizer is its list of symbols and, for byte pairs, the merges; both live in the checkpoint,
+// so a model never meets a numbering that it was not trained with. Next: corpus.h.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
-#include "engine/real.h"
+#include "engine/errors.h"
+#include "nn/text/byte_pairs.h"
 
 namespace fledge::inline FLEDGE_BUILD {
 
 /// What a token is.
 enum class Tokens {
   character,  // a code point of UTF-8 that the text has
-  word,       // what stands between white space; a line end is a word
+  word,       // what stands between spaces, tabs, \r, \v, \f; a line end \n is a word of its own
   byte,       // one of 256
   bpe,        // a string of bytes, from single ones by merging the commonest neighbours
 };
 
+/// "character", "word", "byte", "bpe", and back.
+std::string to_string(Tokens kind);
+/// Throws ValueError for any other name.
+Tokens tokens_named(std::string_view name);
+
+/// A character or word of a text that a tokenizer does not have.
+struct UnknownSymbol : ValueError {
+  UnknownSymbol(const std::string& message, std::string_view unknown, std::size_t first_byte)
+      : ValueError(message), symbol(unknown), at(first_byte) {}
+  std::string symbol;
+  std::size_t at;  // its first byte in the text
+};
+
 class Tokenizer {
  public:
-  /// Learns its symbols from a text. `most` is the number of symbols of Tokens::bpe, 256 or more.
-  /// Characters and words are numbered in order of their bytes, so the order of a text's lines changes
-  /// no number. Throws ValueError for a text that is not UTF-8 (characters), naming the byte.
+  /// Learns its symbols from a text; bpe merges until there are `most` of them, 256 at least.
+  /// Characters and words are numbered in the order of their bytes: the order of a text's lines
+  /// changes no number. Throws ValueError for a text without symbols, and for characters of a text
+  /// that is not UTF-8, naming the byte.
   Tokenizer(Tokens kind, std::string_view text, Dim most = 512);
-  /// The same tokenizer again, from what it was made of. Throws ValueError for symbols that stand twice
-  /// and merges of symbols that are not there.
-  Tokenizer(Tokens kind, std::vector<std::string> symbols, std::vector<std::pair<Dim, Dim>> merges);
+  /// The same tokenizer again. Throws ValueError for anything that no text could have given: no
+  /// symbols, the same one twice, an empty one, one that its kind cannot have, and merges that are
+  /// not those of the symbols.
+  Tokenizer(Tokens kind, std::vector<std::string> symbols, std::vector<Merge> merges = {});
 
-  /// Token numbers of a text. decode(encode(x)) is x, for words up to white space. Throws ValueError
-  /// naming the first symbol that was not in the text it learned from.
-  std::vector<Dim> encode(std::string_view text) const;
+  /// Token numbers of a text. decode(encode(x)) is x, NUL, \r\n and a byte order mark included; for
+  /// words it is x with one space between the words of a line, and no white space at its ends.
+  /// Throws UnknownSymbol for the first symbol that it does not have; `first` is added to the byte
+  /// that errors name, for a text that is part of a longer one.
+  std::vector<Dim> encode(std::string_view text, std::size_t first = 0) const;
   /// Throws ValueError for a number that no symbol has.
   std::string decode(const std::vector<Dim>& ids) const;
+  /// The number of a symbol, if it has one.
+  std::optional<Dim> find(std::string_view symbol) const;
 
   Tokens kind() const { return kind_; }
   Dim size() const { return static_cast<Dim>(symbols_.size()); }
   const std::vector<std::string>& symbols() const { return symbols_; }
-  const std::vector<std::pair<Dim, Dim>>& merges() const { return merges_; }
+  const std::vector<Merge>& merges() const { return pairs_.merges(); }
 
  private:
   void number_symbols();
-  void learn_merges(std::string_view text, Dim most);
-  std::vector<Dim> merged(std::string_view piece) const;
 
   Tokens kind_;
   std::vector<std::string> symbols_;
-  std::vector<std::pair<Dim, Dim>> merges_;
+  BytePairs pairs_;
   std::unordered_map<std::string, Dim> ids_;
-  std::unordered_map<std::uint64_t, Dim> merge_ids_;  // of a pair of symbols: what they become
 };
+
+/// Throws ValueError naming the first byte where a text is not UTF-8.
+void require_utf8(std::string_view text);
 
 }  // namespace fledge::inline FLEDGE_BUILD

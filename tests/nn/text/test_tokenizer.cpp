@@ -1,13 +1,18 @@
 // builds: f64
 #include "nn/text/tokenizer.h"
 
-#include "engine/errors.h"
 #include "engine/random.h"
 #include "tests/support/catch.h"
+#include "tests/support/refusal.h"
 
 using namespace fledge;
+using tests::refusal;
 
 namespace {
+
+using Ids = std::vector<Dim>;
+using Symbols = std::vector<std::string>;
+using namespace std::string_literals;
 
 const std::string birds = "birds sometimes walk\nbirds sometimes fly\n";
 
@@ -18,88 +23,166 @@ std::string random_bytes(std::uint64_t seed, std::size_t size) {
   return bytes;
 }
 
+// The classes of Kuhn's stress test: where each stops being UTF-8.
+const std::vector<std::pair<std::string, int>> not_utf8{
+    // continuation alone
+    {"\x80", 0},
+    {"ab\xbf", 2},
+    // truncated: at the end, within
+    {"\xc3", 0},
+    {"a\xe2\x82", 1},
+    {"\xf0\x9f\x90", 0},
+    {"\xe2\x82 a", 0},
+    // overlong
+    {"\xc0\xaf", 0},
+    {"\xe0\x80\xaf", 0},
+    {"\xf0\x80\x80\xaf", 0},
+    // surrogates, over U+10FFFF
+    {"\xed\xa0\x80", 0},
+    {"\xed\xbf\xbf", 0},
+    {"\xf4\x90\x80\x80", 0},
+    // never a byte of UTF-8
+    {"abc\xfe", 3},
+    {"\xff", 0},
+};
+
 }  // namespace
 
 TEST_CASE("characters: one number a code point, in the order of their bytes") {
-  const Tokenizer tokens(Tokens::character, "baß b");
-  CHECK(tokens.symbols() == std::vector<std::string>{" ", "a", "b", "ß"});
-  CHECK(tokens.encode("abß") == std::vector<Dim>{1, 2, 3});
+  const Tokenizer tokens(Tokens::character, "baß b鳥");
+  CHECK(tokens.symbols() == Symbols{" ", "a", "b", "ß", "鳥"});
+  CHECK(tokens.encode("abß") == Ids{1, 2, 3});
   CHECK(tokens.decode({3, 0, 1}) == "ß a");
-  CHECK(tokens.decode(tokens.encode("baß b")) == "baß b");
-}
-
-TEST_CASE("words: line ends are words, white space between them is one space") {
-  const Tokenizer tokens(Tokens::word, birds);
-  CHECK(tokens.symbols() == std::vector<std::string>{"\n", "birds", "fly", "sometimes", "walk"});
-  CHECK(tokens.encode("birds \t walk") == std::vector<Dim>{1, 4});
-  CHECK(tokens.decode(tokens.encode(birds)) == birds);
-  CHECK(tokens.decode(tokens.encode("  birds   fly ")) == "birds fly");
-}
-
-TEST_CASE("bytes: any bytes come back") {
-  const Tokenizer tokens(Tokens::byte, "");
-  CHECK(tokens.size() == 256);
-  const std::string bytes = random_bytes(1, 5000) + std::string(3, '\0');
-  CHECK(tokens.decode(tokens.encode(bytes)) == bytes);
-}
-
-TEST_CASE("byte pairs: the commonest neighbours first, never from word to word") {
-  const Tokenizer tokens(Tokens::bpe, "abab abab abc", 260);
-  CHECK(tokens.merges().front() == std::pair<Dim, Dim>{'a', 'b'});
-  CHECK(tokens.symbols()[256] == "ab");
-  CHECK(tokens.size() <= 260);
-  for (const std::string& symbol : tokens.symbols())
-    CHECK((symbol.size() == 1 || symbol.find(' ') == 0 || symbol.find(' ') == symbol.npos));
-  CHECK(tokens.encode("abab").size() < 4);
-}
-
-TEST_CASE("byte pairs: any bytes come back, learned or not") {
-  const Tokenizer tokens(Tokens::bpe, birds + birds + "  two   spaces\r\n", 300);
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
-    const std::string bytes = random_bytes(seed, seed % 67);
-    REQUIRE(tokens.decode(tokens.encode(bytes)) == bytes);
-  }
-  for (const std::string text : {"", " ", "   ", "\n\n birds", "birds  ", " a  b\t\tc "})
+  CHECK(tokens.find("ß") == std::optional<Dim>(3));
+  CHECK_FALSE(tokens.find("x").has_value());
+  for (const std::string& text : {"ab 鳥ß"s, ""s, "ßß"s})
     CHECK(tokens.decode(tokens.encode(text)) == text);
 }
 
-TEST_CASE("byte pairs: learning stops when nothing stands twice, and is the same every time") {
-  const Tokenizer once(Tokens::bpe, "abcdefg", 1000);
-  CHECK(once.size() == 256);
-  const Tokenizer one(Tokens::bpe, birds, 320), two(Tokens::bpe, birds, 320);
-  CHECK(one.symbols() == two.symbols());
-  CHECK(one.merges() == two.merges());
+TEST_CASE("characters: a byte order mark, NUL and every line end are characters") {
+  const std::string text = "\xEF\xBB\xBF" + "a\0b\r\nc\rd\n\n\xE2\x80\xA8"s;
+  const Tokenizer tokens(Tokens::character, text);
+  CHECK(tokens.symbols() ==
+        Symbols{"\0"s, "\n", "\r", "a", "b", "c", "d", "\xE2\x80\xA8", "\xEF\xBB\xBF"});
+  CHECK(tokens.encode(text).front() == 8);
+  CHECK(tokens.decode(tokens.encode(text)) == text);
+}
+
+TEST_CASE("words: line ends are words, other white space is one space") {
+  const Tokenizer tokens(Tokens::word, birds);
+  CHECK(tokens.symbols() == Symbols{"\n", "birds", "fly", "sometimes", "walk"});
+  CHECK(tokens.encode("birds \t walk") == Ids{1, 4});
+  CHECK(tokens.decode(tokens.encode(birds)) == birds);
+  CHECK(tokens.decode(tokens.encode("  birds \v fly \r\n\n\f walk ")) == "birds fly\n\nwalk");
+  CHECK(Tokenizer(Tokens::word, "a\0b \xff\xfe"s).symbols() == Symbols{"a\0b"s, "\xff\xfe"});
+}
+
+TEST_CASE("bytes and byte pairs: any bytes come back, learned or not") {
+  const Tokenizer bytes(Tokens::byte, "");
+  const Tokenizer pairs(Tokens::bpe, birds + birds + "  two   spaces\r\n", 300);
+  CHECK(bytes.size() == 256);
+  CHECK(pairs.size() == 256 + static_cast<Dim>(pairs.merges().size()));
+  CHECK(pairs.encode(birds).size() < birds.size() / 2);
+  for (const Tokenizer& tokens : {bytes, pairs}) {
+    for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
+      const std::string text = random_bytes(seed, seed % 67);
+      REQUIRE(tokens.decode(tokens.encode(text)) == text);
+    }
+    for (const std::string& text : {""s, " "s, "   "s, "\n\n birds"s, "birds  "s, " a  b\t\tc "s,
+                                    "\0birds\0\0"s, "\xEF\xBB\xBF\r\n\r"s})
+      CHECK(tokens.decode(tokens.encode(text)) == text);
+    for (const auto& entry : not_utf8)
+      CHECK(tokens.decode(tokens.encode(entry.first)) == entry.first);
+  }
+  CHECK(bytes.encode("a\xff\0"s) == Ids{'a', 255, 0});
+}
+
+TEST_CASE("characters: what is not UTF-8 is refused, and the byte named") {
+  for (const auto& [text, at] : not_utf8) {
+    const std::string message = "Tokenizer: the text is not UTF-8 at byte " + std::to_string(at) +
+                                "; tokens of kind byte or bpe take any bytes";
+    CHECK(refusal<ValueError>([&, t = text] { Tokenizer(Tokens::character, t); }) == message);
+    CHECK(refusal<ValueError>([&, t = text] { require_utf8(t); }) == message);
+  }
+  CHECK_NOTHROW(require_utf8("aß鳥\xF4\x8F\xBF\xBF"));
+}
+
+TEST_CASE("what a tokenizer does not have is named, and shown so that a terminal stays as it is") {
+  const Tokenizer words(Tokens::word, birds), characters(Tokens::character, birds);
+  const auto unknown = [](const Tokenizer& tokens, std::string_view text, std::size_t first) {
+    return refusal<UnknownSymbol>([&] { tokens.encode(text, first); });
+  };
+  CHECK(unknown(words, "birds swim", 0) ==
+        "Tokenizer: the word 'swim' at byte 6 is not among the 5 it has");
+  CHECK(unknown(words, "birds swim", 100) ==
+        "Tokenizer: the word 'swim' at byte 106 is not among the 5 it has");
+  CHECK(unknown(characters, "b\x1b[2J", 0) ==
+        "Tokenizer: the character '\\x1b' at byte 1 is not among the 17 it has");
+  CHECK(unknown(characters, "b\xC2\x9b", 0) ==
+        "Tokenizer: the character '\\xc2\\x9b' (U+009B) at byte 1 is not among the 17 it has");
+  CHECK(unknown(characters, "ß", 0) ==
+        "Tokenizer: the character 'ß' (U+00DF) at byte 0 is not among the 17 it has");
+  CHECK(unknown(words, "b\xff\0\n"s, 0) ==
+        "Tokenizer: the word 'b\\xff\\x00' at byte 0 is not among the 5 it has");
+  CHECK(unknown(words, std::string(1000, 'x'), 0) ==
+        "Tokenizer: the word '" + std::string(40, 'x') +
+            "...' at byte 0 is not among the 5 it has");
+  CHECK(refusal<ValueError>([&] {
+          characters.encode("b\xff", 10);
+        }).starts_with("Tokenizer: the text is not UTF-8 at byte 11"));
+  try {
+    words.encode("birds swim");
+  } catch (const UnknownSymbol& error) {
+    CHECK(error.symbol == "swim");
+    CHECK(error.at == 6);
+  }
+  for (const Dim id : {Dim{5}, Dim{-1}})
+    CHECK(refusal<ValueError>([&] { words.decode({id}); }) ==
+          "Tokenizer: no symbol has number " + std::to_string(id) + "; there are 5");
 }
 
 TEST_CASE("a tokenizer is made again from its symbols and merges") {
-  const Tokenizer learned(Tokens::bpe, birds + birds, 290);
-  const Tokenizer again(Tokens::bpe, learned.symbols(), learned.merges());
-  CHECK(again.encode(birds) == learned.encode(birds));
-  using Symbols = std::vector<std::string>;
-  using Merges = std::vector<std::pair<Dim, Dim>>;
-  CHECK_THROWS_WITH(Tokenizer(Tokens::word, Symbols{"a", "a"}, {}),
-                    ContainsSubstring("'a' stands twice"));
-  CHECK_THROWS_WITH(Tokenizer(Tokens::word, Symbols{""}, {}), ContainsSubstring("is empty"));
-  CHECK_THROWS_WITH(Tokenizer(Tokens::word, Symbols{"a", "b"}, Merges{{0, 1}}),
-                    ContainsSubstring("only byte pairs"));
-  Merges cyclic = learned.merges();
-  cyclic[0] = {256, 257};
-  CHECK_THROWS_WITH(Tokenizer(Tokens::bpe, learned.symbols(), cyclic),
-                    ContainsSubstring("not there yet"));
-  Merges other = learned.merges();
-  other[0] = {'x', 'y'};
-  CHECK_THROWS_WITH(Tokenizer(Tokens::bpe, learned.symbols(), other),
-                    ContainsSubstring("is not what merge 0 makes"));
+  for (const Tokens kind : {Tokens::character, Tokens::word, Tokens::byte, Tokens::bpe}) {
+    const Tokenizer learned(kind, birds, 290);
+    const Tokenizer again(kind, learned.symbols(), learned.merges());
+    CHECK(again.encode(birds) == learned.encode(birds));
+    CHECK(again.decode(again.encode(birds)) == birds);
+    CHECK(tokens_named(to_string(kind)) == kind);
+  }
+  CHECK(refusal<ValueError>([] { tokens_named("letter"); }) ==
+        "Tokens: character, word, byte or bpe: got 'letter'");
 }
 
-TEST_CASE("what was not in the text is named, and shown so that a terminal stays as it is") {
-  const Tokenizer words(Tokens::word, birds);
-  CHECK_THROWS_WITH(words.encode("birds swim"), ContainsSubstring("'swim' at byte 6"));
-  const Tokenizer characters(Tokens::character, birds);
-  CHECK_THROWS_WITH(characters.encode("b\x1b[2J"), ContainsSubstring("'\\x1b' at byte 1"));
-  CHECK_THROWS_WITH(characters.encode("b\xff"), ContainsSubstring("not UTF-8 at byte 1"));
-  CHECK_THROWS_WITH(Tokenizer(Tokens::character, "a\xc3"), ContainsSubstring("not UTF-8 at byte 1"));
-  CHECK_THROWS_WITH(words.decode({5}), ContainsSubstring("no symbol has number 5"));
-  CHECK_THROWS_WITH(words.decode({-1}), ContainsSubstring("no symbol has number -1"));
-  CHECK_THROWS_WITH(Tokenizer(Tokens::bpe, birds, 255), ContainsSubstring("at least 256"));
+TEST_CASE("parts that no text could have given are refused") {
+  const auto refused = [](Tokens kind, Symbols symbols, std::vector<Merge> merges) {
+    return refusal<ValueError>([&] { Tokenizer(kind, symbols, merges); });
+  };
+  const Tokenizer learned(Tokens::bpe, birds + birds, 260);
+  Symbols other = learned.symbols(), fewer = learned.symbols();
+  other[257] = "x";
+  fewer.pop_back();
+  std::vector<Merge> cyclic = learned.merges();
+  cyclic[0] = {256, 257};
+  CHECK(refused(Tokens::word, {"a", "b", "a"}, {}) ==
+        "Tokenizer: symbols 0 and 2 are the same: 'a'");
+  CHECK(refused(Tokens::word, {"a", ""}, {}) == "Tokenizer: symbol 1 is empty");
+  CHECK(refused(Tokens::word, {}, {}) == "Tokenizer: there are no symbols");
+  CHECK(refused(Tokens::word, {"a b"}, {}) == "Tokenizer: symbol 0 is not one word: got 'a b'");
+  CHECK(refused(Tokens::character, {"ab"}, {}) ==
+        "Tokenizer: symbol 0 is not one character: got 'ab'");
+  CHECK(refused(Tokens::character, {"\xff"}, {}) ==
+        "Tokenizer: symbol 0 is not one character: got '\\xff'");
+  CHECK(refused(Tokens::word, {"a", "b"}, {{0, 1}}) ==
+        "Tokenizer: 1 merges for tokens of kind word; only bpe has merges");
+  CHECK(refused(Tokens::byte, {"a"}, {}) ==
+        "Tokenizer: 256 bytes and 0 merges make 256 symbols: got 1");
+  CHECK(refused(Tokens::bpe, fewer, learned.merges()) ==
+        "Tokenizer: 256 bytes and 4 merges make 260 symbols: got 259");
+  CHECK(refused(Tokens::bpe, other, learned.merges()).ends_with(": got 'x'"));
+  CHECK(refused(Tokens::bpe, learned.symbols(), cyclic) ==
+        "BytePairs: merge 0 is of symbols 256 and 257: there are 256 symbols before it");
+  CHECK(refusal<ValueError>([] { Tokenizer(Tokens::character, ""); }) ==
+        "Tokenizer: there are no symbols");
+  CHECK(refusal<ValueError>([] { Tokenizer(Tokens::word, " \t"); }) ==
+        "Tokenizer: there are no symbols");
 }

@@ -1,0 +1,158 @@
+#include "nn/text/corpus.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <unordered_set>
+#include <utility>
+
+#include "engine/random.h"
+#include "nn/text/lines.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+namespace {
+
+constexpr std::uint64_t split_stream = 0x73706C6974;  // "split"
+
+// How many of n documents or tokens are for training.
+std::size_t for_training(std::size_t n, double valid, std::string_view things) {
+  const auto all = static_cast<double>(n);
+  require<ValueError>(valid >= 0 && (valid < 1 || valid == std::floor(valid)), "read_corpus",
+                      "valid must be a share below 1 or a whole number of ", things, ": got ",
+                      valid);
+  // A share is meant in decimals: 10·(1 − 0.9), which is 0.99…98 in double, is 1.
+  const double share = std::min(std::floor(all * (1 - valid) * (1 + 1e-12)), all);
+  const double train = valid < 1 ? share : all - valid;
+  require<ValueError>(train >= 1, "read_corpus", "valid = ", valid, " of ", n, " ", things,
+                      " leaves nothing to train on");
+  return static_cast<std::size_t>(train);
+}
+
+// The bytes for training, up to where a character begins.
+std::size_t byte_cut(std::string_view text, double valid) {
+  std::size_t cut = for_training(text.size(), valid, "bytes");
+  const auto continues = [&] { return (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80; };
+  for (int back = 0; back < 3 && cut > 1 && cut < text.size() && continues(); ++back) --cut;
+  return cut;
+}
+
+struct Documents {
+  std::vector<std::string_view> all, train, valid;
+};
+
+Documents documents_of(std::string_view text, const CorpusOptions& options) {
+  Documents documents{lines_of(text), {}, {}};
+  const std::size_t n = documents.all.size();
+  require<ValueError>(n > 0, "read_corpus", "all lines of the text are blank");
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  Rng(options.seed).stream(split_stream).shuffle(order);
+  std::vector<bool> trained(n, false);
+  const std::size_t train = for_training(n, options.valid, "documents");
+  for (std::size_t i = 0; i < train; ++i) trained[order[i]] = true;
+  for (std::size_t i = 0; i < n; ++i)
+    (trained[i] ? documents.train : documents.valid).push_back(documents.all[i]);
+  return documents;
+}
+
+std::string joined(const std::vector<std::string_view>& lines) {
+  std::string text;
+  for (const std::string_view line : lines) text.append(line).append("\n");
+  return text;
+}
+
+TokenText encoded(const Tokenizer& tokenizer, const std::vector<std::string_view>& lines,
+                  std::string_view text) {
+  const auto boundary = tokenizer.find("\n");
+  require<ValueError>(boundary.has_value(), "read_corpus",
+                      "documents stand between line ends, and the symbols have none; the model "
+                      "learned from a text without");
+  TokenText encoded;
+  for (const std::string_view line : lines) {
+    encoded.starts.push_back(encoded.tokens.size());
+    encoded.tokens.push_back(*boundary);
+    const auto first = static_cast<std::size_t>(line.data() - text.data());
+    const std::vector<Dim> tokens = tokenizer.encode(line, first);
+    encoded.tokens.insert(encoded.tokens.end(), tokens.begin(), tokens.end());
+  }
+  if (lines.empty()) return encoded;
+  encoded.starts.push_back(encoded.tokens.size());
+  encoded.tokens.push_back(*boundary);
+  return encoded;
+}
+
+CorpusFacts facts_of(const Corpus& corpus, std::string_view text) {
+  CorpusFacts facts;
+  facts.bytes = static_cast<Dim>(text.size());
+  facts.documents = static_cast<Dim>(lines_of(text).size());
+  enum : char { never, only_valid, trained };
+  std::vector<char> seen(corpus.tokenizer.symbols().size(), never);
+  for (const Dim token : corpus.train.tokens) seen[static_cast<std::size_t>(token)] = trained;
+  for (const Dim token : corpus.valid.tokens) {
+    char& known = seen[static_cast<std::size_t>(token)];
+    if (known == never) known = only_valid;
+    if (known == only_valid) ++facts.unseen;
+  }
+  for (const char known : seen) facts.symbols += known != never;
+
+  std::string train = corpus.tokenizer.decode(corpus.train.tokens);
+  std::string valid = corpus.tokenizer.decode(corpus.valid.tokens);
+  if (!train.ends_with('\n')) {  // the cut is within a line, which belongs to neither
+    train.erase(train.rfind('\n') + 1);
+    valid.erase(0, valid.find('\n'));
+  }
+  const std::vector<std::string_view> known = lines_of(train), lines = lines_of(valid);
+  const std::unordered_set<std::string_view> in_train(known.begin(), known.end());
+  facts.valid_lines = static_cast<Dim>(lines.size());
+  for (const std::string_view line : lines) facts.repeated += in_train.contains(line);
+  return facts;
+}
+
+Corpus corpus_of(std::string_view text, const CorpusOptions& options, const Documents& documents,
+                 Tokenizer tokenizer) {
+  Corpus corpus{std::move(tokenizer), {}, {}, {}};
+  const Tokenizer& symbols = corpus.tokenizer;
+  std::vector<Dim>&train = corpus.train.tokens, &valid = corpus.valid.tokens;
+  if (options.reading == Reading::lines) {
+    corpus.train = encoded(symbols, documents.train, text);
+    corpus.valid = encoded(symbols, documents.valid, text);
+  } else if (symbols.kind() == Tokens::bpe) {
+    const std::size_t cut = byte_cut(text, options.valid);
+    train = symbols.encode(text.substr(0, cut));
+    valid = symbols.encode(text.substr(cut));
+  } else {
+    train = symbols.encode(text);
+    const std::size_t cut = for_training(train.size(), options.valid, "tokens");
+    valid.assign(train.begin() + static_cast<std::ptrdiff_t>(cut), train.end());
+    train.resize(cut);
+  }
+  corpus.facts = facts_of(corpus, text);
+  return corpus;
+}
+
+Documents checked(std::string_view text, const CorpusOptions& options, Tokens kind) {
+  require<ValueError>(!text.empty(), "read_corpus", "the text is empty");
+  if (kind == Tokens::character) require_utf8(text);
+  return options.reading == Reading::lines ? documents_of(text, options) : Documents{};
+}
+
+}  // namespace
+
+Corpus read_corpus(std::string_view text, const CorpusOptions& options) {
+  const Documents documents = checked(text, options, options.tokens);
+  std::string lines;
+  std::string_view source = text;
+  if (options.reading == Reading::lines)
+    source = lines = joined(options.tokens == Tokens::bpe ? documents.train : documents.all);
+  else if (options.tokens == Tokens::bpe)
+    source = text.substr(0, byte_cut(text, options.valid));
+  return corpus_of(text, options, documents, Tokenizer(options.tokens, source, options.symbols));
+}
+
+Corpus read_corpus(std::string_view text, const CorpusOptions& options, Tokenizer tokenizer) {
+  const Documents documents = checked(text, options, tokenizer.kind());
+  return corpus_of(text, options, documents, std::move(tokenizer));
+}
+
+}  // namespace fledge::inline FLEDGE_BUILD

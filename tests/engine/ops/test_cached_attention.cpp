@@ -1,0 +1,69 @@
+// cached_attention: rows of attention(…, causal()), to the bit, for a text that is read in parts.
+#include "engine/autograd.h"
+#include "engine/ops.h"
+#include "tests/support/arrays.h"
+#include "tests/support/catch.h"
+#include "tests/support/refusal.h"
+
+using namespace tests;
+
+namespace {
+
+Array times(const Array& x, Dim begin, Dim end) { return slice(Tensor(x), -2, begin, end).value(); }
+
+}  // namespace
+
+TEST_CASE("cached attention by hand: the second query sees both keys") {
+  const NoGrad no_grad;
+  KeyValueCache cache;
+  CHECK(same_bits(cached_attention(Array({1, 3}, {5, 1, 4}), 1, cache), Array({1, 1}, {4})));
+  CHECK(same_bits(cached_attention(Array({1, 3}, {0, 7, 8}), 1, cache), Array({1, 1}, {6})));
+  CHECK(cache.length == 2);
+  CHECK(cache.keys == std::vector<Real>{Real(1), Real(7)});
+  CHECK(cache.values == std::vector<Real>{Real(4), Real(8)});
+}
+
+TEST_CASE("cached attention: however a text is cut, the rows of attention() to the bit") {
+  const NoGrad no_grad;
+  Rng rng(1);
+  for (const auto& [heads, D] :
+       {std::pair<Dim, Dim>{1, 1}, {3, 4}, {2, 8}, {4, 5}, {2, 9}, {3, 33}}) {
+    CAPTURE(heads, D);
+    constexpr Dim T = 150;
+    const Array qkv = uniform({T, 3 * heads * D}, 2);
+    const Array whole = attention(qkv, heads, causal()).value();
+    for (const Dim most : {1, 3, 20, 200}) {
+      KeyValueCache cache;
+      for (Dim t = 0, next; t < T; t = next) {
+        next = std::min(T, t + 1 + rng.below(most));
+        CHECK(
+            same_bits(cached_attention(times(qkv, t, next), heads, cache), times(whole, t, next)));
+      }
+      CHECK(same_bits(cached_attention(times(qkv, 0, 0), heads, cache), Array({0, heads * D})));
+      CHECK(cache.length == T);
+    }
+  }
+}
+
+TEST_CASE("cached attention refuses what has no gradient, no heads or another width") {
+  KeyValueCache cache;
+  const Array qkv = uniform({2, 12}, 3);
+  CHECK(refusal<GraphError>([&] { cached_attention(qkv, 2, cache); }) ==
+        "cached_attention: has no gradient: nothing may be recorded; call it under NoGrad");
+  const NoGrad no_grad;
+  CHECK(refusal<ShapeError>([&] { cached_attention(uniform({12}, 3), 2, cache); }) ==
+        "cached_attention: needs q, k and v side by side, (T, 3C): got shape (12)");
+  CHECK(refusal<ShapeError>([&] {
+          cached_attention(uniform({2, 10}, 3), 2, cache);
+        }) == "cached_attention: needs q, k and v side by side, (T, 3C): got shape (2, 10)");
+  CHECK(refusal<ValueError>([&] { cached_attention(qkv, 3, cache); }) ==
+        "cached_attention: 4 channels do not split into 3 equal heads");
+  CHECK(cache.length == 0);
+  CHECK(cache.keys.empty());
+  cached_attention(qkv, 2, cache);
+  CHECK(
+      refusal<ShapeError>([&] {
+        cached_attention(uniform({2, 6}, 3), 2, cache);
+      }) ==
+      "cached_attention: the cache holds 2 places, 8 numbers: they do not fit qkv of shape (2, 6)");
+}

@@ -1,0 +1,180 @@
+// builds: f64
+#include "nn/text/corpus.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "nn/text/lines.h"
+#include "tests/support/catch.h"
+#include "tests/support/refusal.h"
+
+using namespace fledge;
+using tests::refusal;
+
+namespace {
+
+using Ids = std::vector<Dim>;
+using Starts = std::vector<std::size_t>;
+
+const std::string_view birds = "birds walk\nducks swim\nbirds walk\nbirds fly\n";
+
+std::vector<std::string> documents(const Corpus& corpus, const TokenText& text) {
+  std::vector<std::string> documents;
+  for (std::size_t d = 0; d + 1 < text.starts.size(); ++d) {
+    const auto at = [&](std::size_t i) {
+      return text.tokens.begin() + static_cast<std::ptrdiff_t>(i);
+    };
+    documents.push_back(corpus.tokenizer.decode({at(text.starts[d] + 1), at(text.starts[d + 1])}));
+    CHECK(text.tokens[text.starts[d]] == corpus.tokenizer.find("\n"));
+  }
+  if (!text.starts.empty()) CHECK(text.starts.back() + 1 == text.tokens.size());
+  return documents;
+}
+
+std::string refused(std::string_view text, const CorpusOptions& options) {
+  return refusal<ValueError>([&] { read_corpus(text, options); });
+}
+
+}  // namespace
+
+TEST_CASE("a stream is cut once: the first tokens are for training, the rest for validation") {
+  const std::string text = "abcdefghij";
+  for (const auto& [valid, train] : std::vector<std::pair<double, std::size_t>>{
+           {0, 10}, {0.1, 9}, {0.05, 9}, {0.25, 7}, {0.5, 5}, {0.9, 1}, {1, 9}, {4, 6}, {9, 1}}) {
+    for (const Tokens kind : {Tokens::character, Tokens::byte, Tokens::bpe}) {
+      const Corpus corpus = read_corpus(text, {.tokens = kind, .valid = valid});
+      CHECK(corpus.tokenizer.decode(corpus.train.tokens) == text.substr(0, train));
+      CHECK(corpus.tokenizer.decode(corpus.valid.tokens) == text.substr(train));
+      CHECK(corpus.train.starts.empty());
+    }
+  }
+  const Corpus letters = read_corpus("ßaßaß", {.valid = 0.4});
+  CHECK(letters.train.tokens == Ids{1, 0, 1});
+  CHECK(letters.valid.tokens == Ids{0, 1});
+  const Corpus words = read_corpus(birds, {.tokens = Tokens::word, .valid = 5});
+  CHECK(words.train.tokens == Ids{1, 5, 0, 2, 4, 0, 1});
+  CHECK(words.valid.tokens == Ids{5, 0, 1, 3, 0});
+}
+
+TEST_CASE("nanoGPT's cut: the first ⌊0.9·n⌋ characters") {
+  const Corpus corpus = read_corpus(std::string(1115394, 'a') + "b", {.tokens = Tokens::byte});
+  CHECK(corpus.train.size() == 1003855);
+}
+
+TEST_CASE("byte pairs are cut where a character begins, and learned before the cut") {
+  const std::string text = "abababab 鳥xyxyxyxyxy";  // 鳥 is bytes 9, 10 and 11
+  for (const double valid : {0, 10, 11, 12, 13}) {
+    const Corpus corpus =
+        read_corpus(text, {.tokens = Tokens::bpe, .symbols = 300, .valid = valid});
+    const std::size_t cut = valid == 0 ? 22 : valid == 10 ? 12 : 9;
+    CHECK(corpus.tokenizer.decode(corpus.train.tokens) == text.substr(0, cut));
+    CHECK(corpus.tokenizer.decode(corpus.valid.tokens) == text.substr(cut));
+    CHECK(corpus.tokenizer.find("ab").has_value());
+    CHECK(corpus.tokenizer.find("xy").has_value() == (valid == 0));
+  }
+  // not UTF-8: there is no beginning to look for
+  CHECK(read_corpus(std::string(20, '\x80'), {.tokens = Tokens::bpe, .valid = 0.5}).facts.bytes ==
+        20);
+}
+
+TEST_CASE("lines: documents stand whole in one part, between boundaries") {
+  const std::string text = "b\r\n\nab\n \t\nba";
+  const Corpus all = read_corpus(text, {.reading = Reading::lines, .valid = 0});
+  CHECK(all.tokenizer.symbols() == std::vector<std::string>{"\n", "a", "b"});
+  CHECK(all.train.tokens == Ids{0, 2, 0, 1, 2, 0, 2, 1, 0});
+  CHECK(all.train.starts == Starts{0, 2, 5, 8});
+  CHECK(all.train.documents() == 3);
+  CHECK(all.valid.tokens.empty());
+  CHECK(all.valid.documents() == 0);
+
+  std::string names;
+  for (int i = 0; i < 100; ++i) names += "name" + std::to_string(i) + "\n";
+  std::vector<std::vector<std::string>> drawn;
+  for (const std::uint64_t seed : {1u, 2u, 1u}) {
+    for (const double valid : {0.1, 10.0}) {
+      const Corpus corpus = read_corpus(
+          names, {.reading = Reading::lines, .tokens = Tokens::bpe, .valid = valid, .seed = seed});
+      auto train = documents(corpus, corpus.train);
+      drawn.push_back(documents(corpus, corpus.valid));
+      CHECK(train.size() == 90);
+      CHECK(drawn.back().size() == 10);
+      // in the order of the text, and together the text
+      std::string merged;
+      auto t = train.begin(), v = drawn.back().begin();
+      for (const std::string_view line : lines_of(names))
+        merged += (t != train.end() && *t == line ? *t++ : *v++) + "\n";
+      CHECK(merged == names);
+    }
+  }
+  CHECK(drawn[0] == drawn[1]);
+  CHECK(drawn[0] == drawn[4]);
+  CHECK(drawn[0] != drawn[2]);
+}
+
+TEST_CASE("facts: what the validation part shares with the training part, and what it does not") {
+  const CorpusFacts facts = read_corpus(birds, {.valid = 21}).facts;
+  CHECK(facts.bytes == 43);
+  CHECK(facts.documents == 4);
+  CHECK(facts.symbols == 16);
+  CHECK(facts.valid_lines == 2);
+  CHECK(facts.repeated == 1);  // birds walk
+  CHECK(facts.unseen == 2);    // f, y
+  // the cut is within the third line, which counts for neither part
+  const CorpusFacts within = read_corpus(birds, {.tokens = Tokens::word, .valid = 5}).facts;
+  CHECK(within.valid_lines == 1);
+  CHECK(within.repeated == 0);
+  CHECK(within.unseen == 1);
+  const CorpusFacts lines =
+      read_corpus("a\na\na\nb\n", {.reading = Reading::lines, .valid = 3, .seed = 4}).facts;
+  CHECK(lines.documents == 4);
+  CHECK(lines.valid_lines == 3);
+  CHECK((lines.repeated == 2 || lines.repeated == 0));
+  CHECK(lines.unseen == (lines.repeated == 2 ? 1 : 3));
+}
+
+TEST_CASE("a corpus is read again with the symbols of a model") {
+  for (const Tokens kind : {Tokens::character, Tokens::word, Tokens::byte, Tokens::bpe}) {
+    for (const Reading reading : {Reading::stream, Reading::lines}) {
+      const CorpusOptions options{.reading = reading, .tokens = kind, .valid = 0.5};
+      const Corpus learned = read_corpus(birds, options);
+      const Corpus again =
+          read_corpus(birds, {.reading = reading, .valid = 0.5},
+                      Tokenizer(kind, learned.tokenizer.symbols(), learned.tokenizer.merges()));
+      CHECK(again.train.tokens == learned.train.tokens);
+      CHECK(again.valid.tokens == learned.valid.tokens);
+      CHECK(again.valid.starts == learned.valid.starts);
+    }
+  }
+  const Corpus corpus = read_corpus("ab\nba\n", {});
+  CHECK(refusal<UnknownSymbol>([&] {
+          read_corpus("\r\nab\r\nax\n", {.reading = Reading::lines}, corpus.tokenizer);
+        }) == "Tokenizer: the character 'x' at byte 7 is not among the 3 it has");
+  CHECK(refusal<ValueError>([&] {
+          read_corpus("a", {.reading = Reading::lines, .valid = 0}, Tokenizer(Tokens::word, "a"));
+        }) ==
+        "read_corpus: documents stand between line ends, and the symbols have none; the model "
+        "learned from a text without");
+}
+
+TEST_CASE("a text that is too little, or not what it should be, is refused") {
+  for (const Reading reading : {Reading::stream, Reading::lines})
+    CHECK(refused("", {.reading = reading}) == "read_corpus: the text is empty");
+  CHECK(refused("\n \n", {.reading = Reading::lines}) ==
+        "read_corpus: all lines of the text are blank");
+  CHECK(refused("\n\r\na\xff", {.reading = Reading::lines}) ==
+        "Tokenizer: the text is not UTF-8 at byte 4; tokens of kind byte or bpe take any bytes");
+  CHECK(refused("a", {}) == "read_corpus: valid = 0.1 of 1 tokens leaves nothing to train on");
+  CHECK(refused("a\n", {.reading = Reading::lines, .valid = 1}) ==
+        "read_corpus: valid = 1 of 1 documents leaves nothing to train on");
+  CHECK(refused("abc", {.tokens = Tokens::bpe, .valid = 3}) ==
+        "read_corpus: valid = 3 of 3 bytes leaves nothing to train on");
+  for (const double valid : {-0.1, 1.5, static_cast<double>(NAN)})
+    CHECK(
+        refused("abc", {.valid = valid})
+            .starts_with("read_corpus: valid must be a share below 1 or a whole number of tokens: "
+                         "got "));
+  CHECK(refused("abc", {.valid = INFINITY}) ==
+        "read_corpus: valid = inf of 3 tokens leaves nothing to train on");
+  // one symbol is a vocabulary
+  CHECK(read_corpus("aaaa", {.valid = 0.5}).valid.tokens == Ids{0, 0});
+}
