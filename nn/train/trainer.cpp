@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "engine/autograd.h"
 #include "engine/first_nonfinite.h"
@@ -38,7 +39,7 @@ std::vector<Tensor> chosen(const std::vector<Tensor>& tensors, const std::vector
 
 Trainer::Trainer(LanguageModel model, const TokenText& text, const TrainerOptions& options)
     : model_(std::move(model)),
-      batches_(text, model_.sizes.context),
+      text_(&text),
       options_(checked(options)),
       named_(named_parameters(model_)),
       learned_(parameters(model_)),
@@ -50,12 +51,15 @@ Trainer::Trainer(LanguageModel model, const TokenText& text, const TrainerOption
       matrices_(chosen(learned_, decays_, true),
                 {.beta1 = options.beta1, .beta2 = options.beta2, .decay = options.decay}),
       vectors_(chosen(learned_, decays_, false),
-               {.beta1 = options.beta1, .beta2 = options.beta2, .decay = 0}) {}
+               {.beta1 = options.beta1, .beta2 = options.beta2, .decay = 0}) {
+  drawn_windows(text, 1, model_.sizes.context, 0, Rng(0));  // throws for a text that is too short
+}
 
 Tensor Trainer::loss_of_pass(Dim pass) const {
   const std::int64_t draw = done_ * options_.accumulate + pass;
   const Rng seed(options_.seed);
-  const Batch batch = batches_.drawn(options_.batch, draw, seed.stream(of_batches));
+  const Batch batch = drawn_batch(*text_, options_.batch, model_.sizes.context, draw,
+                                  seed.stream(of_batches));
   Rng dropout = seed.stream(of_dropout).stream(static_cast<std::uint64_t>(draw));
   const Tensor loss =
       cross_entropy(model_(batch.inputs, Mode::training(dropout)), batch.targets, no_target);
@@ -153,19 +157,24 @@ void Trainer::restore(const State& state) {
   done_ = state.done;
 }
 
-double mean_loss(const LanguageModel& model, const Batches& text, Dim batch, Dim most) {
+double mean_loss(const LanguageModel& model, const TokenText& text, Dim batch, Dim most) {
   NoGrad no_grad;
-  const Dim windows = text.windows();
-  const Dim passes = (windows + batch - 1) / batch;
+  const std::vector<TextWindow> windows = evaluation_windows(text, model.sizes.context);
+  require<ValueError>(!windows.empty() && batch >= 1, "mean_loss", "nothing to guess in ",
+                      text.size(), " tokens, ", batch, " windows at a time");
+  const auto all = static_cast<Dim>(windows.size());
+  const Dim passes = (all + batch - 1) / batch;
   const Dim wanted = most > 0 ? std::min(passes, (most + batch - 1) / batch) : passes;
   double sum = 0, tokens = 0;
   for (Dim i = 0; i < wanted; ++i) {
     const Dim first = i * passes / wanted * batch;
-    const Batch b = text.window(first, std::min(batch, windows - first));
-    double count = 0;
-    for (Dim t = 0; t < b.targets.size(); ++t) count += b.targets[t] == no_target ? 0 : 1;
-    sum += count * cross_entropy(model(b.inputs), b.targets, no_target).item();
-    tokens += count;
+    const auto count = static_cast<std::size_t>(std::min(batch, all - first));
+    const std::span<const TextWindow> chosen(windows.data() + first, count);
+    const Batch b = batch_of(text, chosen);
+    double guessed = 0;
+    for (const TextWindow& window : chosen) guessed += static_cast<double>(window.length);
+    sum += guessed * cross_entropy(model(b.inputs), b.targets, no_target).item();
+    tokens += guessed;
   }
   return sum / tokens;
 }

@@ -66,7 +66,7 @@ class Trainer {
   [[noreturn]] void explain(const std::string& what) const;
 
   LanguageModel model_;
-  Batches batches_;
+  const TokenText* text_;
   TrainerOptions options_;
   std::vector<std::pair<std::string, Tensor>> named_;
   std::vector<Tensor> learned_;
@@ -77,6 +77,6 @@ class Trainer {
 
 /// Mean loss over every token of a text, in nats, each guessed once from what stands before it in its
 /// window (batches.h); of at most `most` windows, spread evenly, when that is not 0. Records nothing.
-double mean_loss(const LanguageModel& model, const Batches& text, Dim batch, Dim most = 0);
+double mean_loss(const LanguageModel& model, const TokenText& text, Dim batch, Dim most = 0);
 
 }  // namespace fledge::inline FLEDGE_BUILD

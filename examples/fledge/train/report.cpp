@@ -61,17 +61,17 @@ std::string text_report(const std::string& path, const Corpus& corpus) {
   const std::string token = token_word(corpus.tokenizer.kind());
   const auto size = [](const TokenText& text) { return static_cast<Dim>(text.tokens.size()); };
   std::string text =
-      support::printable(path) + ": " + counted(static_cast<Dim>(corpus.bytes), "byte");
+      support::printable(path) + ": " + counted(corpus.facts.bytes, "byte");
   if (!corpus.train.starts.empty())
-    text += ", " + counted(static_cast<Dim>(corpus.documents), "line");
+    text += ", " + counted(corpus.facts.documents, "line");
   text += "; " + counted(size(corpus.train) + size(corpus.valid), token) + ", " +
           thousands(corpus.tokenizer.size()) + " different; " + thousands(size(corpus.valid)) +
           " held out";
-  if (corpus.repeated > 0)
-    text += "\nthe split leaks: " + counted(static_cast<Dim>(corpus.repeated), "held-out line") +
-            (corpus.repeated == 1 ? " also stands" : " also stand") + " in the training text";
-  if (corpus.unseen > 0)
-    text += "\n" + counted(static_cast<Dim>(corpus.unseen), "held-out " + token) +
+  if (corpus.facts.repeated > 0)
+    text += "\nthe split leaks: " + counted(corpus.facts.repeated, "held-out line") +
+            (corpus.facts.repeated == 1 ? " also stands" : " also stand") + " in the training text";
+  if (corpus.facts.unseen > 0)
+    text += "\n" + counted(corpus.facts.unseen, "held-out " + token) +
             " never came in the training text";
   return text;
 }

@@ -67,8 +67,6 @@ Session::Session(Plan plan) : plan_(std::move(plan)), screen_(plan_.quiet, plan_
   Rng weights(plan_.training.seed);
   model_.emplace(plan_.sizes, weights);
   trainer_ = std::make_unique<Trainer>(*model_, corpus_->train, plan_.training);
-  if (!corpus_->valid.tokens.empty())
-    held_out_ = std::make_unique<Batches>(corpus_->valid, plan_.sizes.context);
   const std::string settings = settings_text(*config);
   notes_.settings_hash = hash_of(settings);
   if (plan_.resumes) {
@@ -134,8 +132,8 @@ void Session::after_step(const Trainer::Step& step) {
 }
 
 std::optional<double> Session::evaluate() {
-  if (!held_out_) return {};
-  const double loss = mean_loss(*model_, *held_out_, plan_.training.batch, evaluated_windows);
+  if (!holds_out()) return {};
+  const double loss = mean_loss(*model_, corpus_->valid, plan_.training.batch, evaluated_windows);
   notes_.last_loss = loss;
   ++notes_.since_best;
   if (loss < notes_.best_loss) {
@@ -149,7 +147,7 @@ std::optional<double> Session::evaluate() {
 }
 
 void Session::save() {
-  if (!held_out_) folder_->save_model(*model_, trainer_->steps_done(), notes_.train_loss);
+  if (!holds_out()) folder_->save_model(*model_, trainer_->steps_done(), notes_.train_loss);
   folder_->save(*trainer_, notes_);
   saved_ = screen_.elapsed();
 }

@@ -35,6 +35,7 @@ class Session {
   int stop_diverged(const std::string& what);
   void keep_pace() const;
 
+  bool holds_out() const { return !corpus_->valid.tokens.empty(); }
   std::string sample(Dim count, std::int64_t step) const;
   void say_json(const std::string& line) const;
   void write_baselines(JsonWriter& json) const;
@@ -48,7 +49,6 @@ class Session {
   std::optional<RunFolder> folder_;
   std::optional<LanguageModel> model_;
   std::unique_ptr<Trainer> trainer_;
-  std::unique_ptr<Batches> held_out_;  // none when nothing is held out
   std::vector<Array> best_;            // weights, in the order of parameters()
   RunNotes notes_;
   Baselines baselines_;

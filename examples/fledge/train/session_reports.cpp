@@ -58,10 +58,9 @@ void Session::report_start() {
 }
 
 void Session::report_no_peek() {
-  const Batches train(corpus_->train, plan_.sizes.context);
-  const Batch batch = train.window(0, 1);
-  std::vector<Dim> ids;
-  for (Dim t = 0; t < batch.inputs.size(); ++t) ids.push_back(batch.inputs[t]);
+  const std::vector<Dim>& text = corpus_->train.tokens;
+  const Dim length = std::min(plan_.sizes.context, corpus_->train.size());
+  const std::vector<Dim> ids(text.begin(), text.begin() + length);
   if (ids.size() < 2 || plan_.sizes.vocabulary < 2) return;
   const NoPeek proof = certify_no_peek(*model_, ids);
   if (!proof.kept) throw std::logic_error("the model peeks: " + proof.text);
@@ -119,7 +118,7 @@ void Session::end(const char* status, std::optional<double> loss) {
   JsonWriter json;
   json.begin_object().field("type", "end").field("status", status);
   json.field("step", trainer_->steps_done()).field("train_loss", notes_.train_loss);
-  if (held_out_) {
+  if (holds_out()) {
     json.field("val_loss", loss ? *loss : notes_.last_loss);
     json.field("best_val_loss", notes_.best_loss).field("best_step", notes_.best_step);
   } else {
@@ -135,23 +134,23 @@ void Session::finish() {
   const std::string token = token_word(corpus_->tokenizer.kind());
   const support::Paint paint{support::colour_wanted(stderr)};
   std::optional<double> loss;
-  if (held_out_) {  // the whole held-out text, for the last weights and for the best
-    loss = mean_loss(*model_, *held_out_, plan_.training.batch);
+  if (holds_out()) {  // the whole held-out text, for the last weights and for the best
+    loss = mean_loss(*model_, corpus_->valid, plan_.training.batch);
     if (notes_.best_step == trainer_->steps_done()) {
       notes_.best_loss = *loss;
     } else if (!best_.empty()) {
       const std::vector<Array> last = copied(*model_);
       set_weights(*model_, best_);
-      notes_.best_loss = mean_loss(*model_, *held_out_, plan_.training.batch);
+      notes_.best_loss = mean_loss(*model_, corpus_->valid, plan_.training.batch);
       set_weights(*model_, last);
     }
   }
   if (folder_) save();
   screen_.say("done: " + thousands(trainer_->steps_done()) + " steps in " +
               clock_text(screen_.elapsed()));
-  screen_.say((held_out_ ? "held-out loss " : "training loss ") +
+  screen_.say((holds_out() ? "held-out loss " : "training loss ") +
               loss_report(loss ? *loss : notes_.train_loss, baselines_, token, paint));
-  if (held_out_ && notes_.best_step != trainer_->steps_done())
+  if (holds_out() && notes_.best_step != trainer_->steps_done())
     screen_.say("  the best was " + print("%.4f", notes_.best_loss) + " at step " +
                 thousands(notes_.best_step) + ": that is the model that was kept");
   report_samples();
