@@ -1,0 +1,107 @@
+#include "nn/text/batches.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/errors.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+namespace {
+
+TextWindow document(const TokenText& text, Dim d) {
+  const auto at = static_cast<std::size_t>(d);
+  return {text.starts[at], static_cast<Dim>(text.starts[at + 1] - text.starts[at])};
+}
+
+void require_context(Dim context) {
+  require<ValueError>(context >= 1, "batches", "the context must be at least 1: got ", context);
+}
+
+void append_pieces(std::vector<TextWindow>& windows, TextWindow whole, Dim context) {
+  for (Dim at = 0; at < whole.length; at += context)
+    windows.push_back(
+        {whole.begin + static_cast<std::size_t>(at), std::min(context, whole.length - at)});
+}
+
+}  // namespace
+
+Dim shuffled(Dim i, Dim n, const Rng& order) {
+  require<ValueError>(i >= 0 && i < n, "shuffled", "place ", i, " of ", n);
+  std::uint64_t half_bits = 1;
+  while (half_bits < 31 && (n - 1) >> (2 * half_bits) > 0) ++half_bits;
+  const std::uint64_t mask = (std::uint64_t{1} << half_bits) - 1;
+  auto x = static_cast<std::uint64_t>(i);
+  do {
+    std::uint64_t left = x >> half_bits, right = x & mask;
+    for (std::uint64_t round = 1; round <= 6; ++round) {
+      const std::uint64_t mixed = order.stream(round << 32 | right).bits() & mask;
+      left = std::exchange(right, left ^ mixed);
+    }
+    x = left << half_bits | right;
+  } while (x >= static_cast<std::uint64_t>(n));
+  return static_cast<Dim>(x);
+}
+
+std::vector<TextWindow> drawn_windows(const TokenText& text, Dim batch, Dim context,
+                                      std::int64_t step, const Rng& data) {
+  require_context(context);
+  require<ValueError>(batch >= 1, "batches", "a batch must have at least 1 row: got ", batch);
+  require<ValueError>(step >= 0, "batches", "steps are counted from 0: got ", step);
+  std::vector<TextWindow> windows;
+  if (text.starts.empty()) {
+    require<ValueError>(text.size() > context, "batches", "a context of ", context, " needs ",
+                        context + 1, " tokens: the text has ", text.size(),
+                        "; a smaller context or a longer text");
+    Rng rng = data.stream(static_cast<std::uint64_t>(step));
+    for (Dim row = 0; row < batch; ++row)
+      windows.push_back({static_cast<std::size_t>(rng.below(text.size() - context)), context});
+    return windows;
+  }
+  const Dim n = text.documents();
+  require<ValueError>(n > 0, "batches", "the text has no documents");
+  for (Dim row = 0; row < batch; ++row) {
+    const Dim drawn = step * batch + row, place = drawn % n;
+    const Rng epoch = data.stream(static_cast<std::uint64_t>(drawn / n));
+    TextWindow window = document(text, shuffled(place, n, epoch));
+    if (window.length > context) {
+      Rng rng = epoch.stream(static_cast<std::uint64_t>(place));
+      window.begin += static_cast<std::size_t>(rng.below(window.length - context + 1));
+      window.length = context;
+    }
+    windows.push_back(window);
+  }
+  return windows;
+}
+
+std::vector<TextWindow> evaluation_windows(const TokenText& text, Dim context) {
+  require_context(context);
+  std::vector<TextWindow> windows;
+  if (text.starts.empty()) append_pieces(windows, {0, text.size() - 1}, context);
+  for (Dim d = 0; d < text.documents(); ++d) append_pieces(windows, document(text, d), context);
+  return windows;
+}
+
+Batch batch_of(const TokenText& text, std::span<const TextWindow> windows) {
+  require<ValueError>(!windows.empty(), "batches", "a batch of no windows");
+  const auto rows = static_cast<Dim>(windows.size());
+  Dim longest = 0;
+  for (const TextWindow& window : windows) longest = std::max(longest, window.length);
+  const auto size = static_cast<std::size_t>(rows * longest);
+  std::vector<Dim> inputs(size, text.tokens.front()), targets(size, no_target);
+  for (std::size_t row = 0; row < windows.size(); ++row) {
+    const auto [begin, length] = windows[row];
+    const auto from = text.tokens.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto to = static_cast<std::ptrdiff_t>(row) * longest;
+    std::copy_n(from, length, inputs.begin() + to);
+    std::copy_n(from + 1, length, targets.begin() + to);
+  }
+  return {Indices({rows, longest}, inputs), Indices({rows, longest}, targets)};
+}
+
+Batch drawn_batch(const TokenText& text, Dim batch, Dim context, std::int64_t step,
+                  const Rng& data) {
+  return batch_of(text, drawn_windows(text, batch, context, step, data));
+}
+
+}  // namespace fledge::inline FLEDGE_BUILD

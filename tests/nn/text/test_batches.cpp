@@ -1,0 +1,198 @@
+// builds: f64
+#include "nn/text/batches.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "engine/ops.h"
+#include "tests/support/catch.h"
+#include "tests/support/refusal.h"
+
+using namespace fledge;
+using tests::refusal;
+
+namespace {
+
+using Ids = std::vector<Dim>;
+
+Ids ids(const Indices& indices) {
+  Ids ids;
+  for (Dim i = 0; i < indices.size(); ++i) ids.push_back(indices[i]);
+  return ids;
+}
+
+TokenText counting(Dim size) {
+  TokenText text{Ids(static_cast<std::size_t>(size)), {}};
+  std::iota(text.tokens.begin(), text.tokens.end(), Dim{0});
+  return text;
+}
+
+// Document d has the tokens 10·d + 1, 10·d + 2, …; the boundary is 0.
+TokenText documents(const Ids& lengths) {
+  TokenText text;
+  for (std::size_t d = 0; d < lengths.size(); ++d) {
+    text.starts.push_back(text.tokens.size());
+    text.tokens.push_back(0);
+    for (Dim i = 1; i <= lengths[d]; ++i) text.tokens.push_back(10 * static_cast<Dim>(d) + i);
+  }
+  text.starts.push_back(text.tokens.size());
+  text.tokens.push_back(0);
+  return text;
+}
+
+std::vector<std::pair<std::size_t, Dim>> plain(const std::vector<TextWindow>& windows) {
+  std::vector<std::pair<std::size_t, Dim>> pairs;
+  for (const TextWindow& window : windows) pairs.emplace_back(window.begin, window.length);
+  return pairs;
+}
+
+}  // namespace
+
+TEST_CASE("a window's targets are the tokens behind its inputs") {
+  const TokenText text = counting(10);
+  const std::vector<TextWindow> windows{{2, 3}, {6, 3}};
+  const Batch batch = batch_of(text, windows);
+  CHECK(batch.inputs.shape() == Shape{2, 3});
+  CHECK(batch.targets.shape() == Shape{2, 3});
+  CHECK(ids(batch.inputs) == Ids{2, 3, 4, 6, 7, 8});
+  CHECK(ids(batch.targets) == Ids{3, 4, 5, 7, 8, 9});
+}
+
+TEST_CASE("shorter rows are padded: the boundary goes in, no target comes out") {
+  const TokenText text = documents({1, 3});
+  const Batch batch = batch_of(text, evaluation_windows(text, 8));
+  CHECK(batch.inputs.shape() == Shape{2, 4});
+  CHECK(ids(batch.inputs) == Ids{0, 1, 0, 0, 0, 11, 12, 13});
+  CHECK(ids(batch.targets) == Ids{1, 0, -1, -1, 11, 12, 13, 0});
+  // cross_entropy counts what has a target: 6 of 8
+  const Tensor logits(Array::full({2, 4, 14}, Real(1)));
+  const Tensor loss = cross_entropy(logits, batch.targets, no_target);
+  CHECK_THAT(value_of(loss.value()[0]), WithinAbs(std::log(14.0), 1e-6));
+}
+
+TEST_CASE("evaluation predicts every token once, in order, and never across documents") {
+  using Plain = std::vector<std::pair<std::size_t, Dim>>;
+  CHECK(plain(evaluation_windows(counting(10), 4)) == Plain{{0, 4}, {4, 4}, {8, 1}});
+  CHECK(plain(evaluation_windows(counting(9), 4)) == Plain{{0, 4}, {4, 4}});
+  CHECK(plain(evaluation_windows(counting(3), 4)) == Plain{{0, 2}});
+  CHECK(evaluation_windows(counting(1), 4).empty());
+  CHECK(evaluation_windows({}, 4).empty());
+  CHECK(plain(evaluation_windows(documents({1, 6}), 3)) == Plain{{0, 2}, {2, 3}, {5, 3}, {8, 1}});
+  for (const Dim context : {1, 2, 3, 7, 100}) {
+    Ids predicted;
+    const TokenText text = documents({1, 9, 2, 5});
+    for (const TextWindow& window : evaluation_windows(text, context)) {
+      const Ids targets = ids(batch_of(text, std::vector{window}).targets);
+      predicted.insert(predicted.end(), targets.begin(), targets.end());
+    }
+    CHECK(predicted == Ids(text.tokens.begin() + 1, text.tokens.end()));
+  }
+}
+
+TEST_CASE("a stream's windows lie within it, and begin anywhere equally often") {
+  const TokenText text = counting(12);
+  std::map<std::size_t, int> begins;
+  for (std::int64_t step = 0; step < 1000; ++step)
+    for (const TextWindow& window : drawn_windows(text, 8, 4, step, Rng(1))) {
+      REQUIRE(window.length == 4);
+      ++begins[window.begin];
+    }
+  CHECK(begins.size() == 8);  // 0 … 7: the last target is token 11
+  CHECK(begins.rbegin()->first == 7);
+  // 1,000 ± 30 each
+  for (const auto& entry : begins) CHECK(std::abs(entry.second - 1000) < 150);
+  CHECK(ids(drawn_batch(counting(5), 2, 4, 9, Rng(1)).targets) == Ids{1, 2, 3, 4, 1, 2, 3, 4});
+}
+
+TEST_CASE("a step's batch depends on step and stream alone") {
+  for (const TokenText& text : {counting(100), documents({3, 1, 4, 1, 5, 9, 2, 6})}) {
+    const Rng data = Rng(7).stream(3);
+    std::vector<Ids> first;
+    for (std::int64_t step = 0; step < 20; ++step)
+      first.push_back(ids(drawn_batch(text, 3, 4, step, data).inputs));
+    for (std::int64_t step = 19; step >= 0; --step)
+      CHECK(ids(drawn_batch(text, 3, 4, step, data).inputs) ==
+            first[static_cast<std::size_t>(step)]);
+    CHECK(std::set<Ids>(first.begin(), first.end()).size() > 15);
+    CHECK(ids(drawn_batch(text, 3, 4, 0, Rng(8).stream(3)).inputs) != first[0]);
+  }
+}
+
+TEST_CASE("lines: every document once an epoch, whatever the size of a batch") {
+  const TokenText text = documents({1, 2, 3, 4, 5, 6, 7});
+  for (const Dim batch : {1, 2, 5, 7, 20}) {
+    std::vector<std::size_t> begins;
+    for (std::int64_t step = 0; begins.size() < 70; ++step)
+      for (const TextWindow& window : drawn_windows(text, batch, 8, step, Rng(2)))
+        begins.push_back(window.begin);
+    std::set<std::vector<std::size_t>> orders;
+    for (std::size_t epoch = 0; epoch < 10; ++epoch) {
+      const auto from = begins.begin() + static_cast<std::ptrdiff_t>(7 * epoch);
+      std::vector<std::size_t> order(from, from + 7);
+      orders.insert(order);
+      std::sort(order.begin(), order.end());
+      CHECK(order == std::vector<std::size_t>(text.starts.begin(), text.starts.end() - 1));
+    }
+    CHECK(orders.size() == 10);
+  }
+}
+
+TEST_CASE("lines: a long document gives windows from all of it, and from nothing else") {
+  const TokenText text = documents({9, 2});  // 10 and 3 predictions
+  std::set<std::size_t> begins;
+  for (std::int64_t step = 0; step < 300; ++step)
+    for (const TextWindow& window : drawn_windows(text, 2, 4, step, Rng(3))) {
+      if (window.begin == 10) {
+        CHECK(window.length == 3);
+        continue;
+      }
+      REQUIRE(window.length == 4);
+      begins.insert(window.begin);
+    }
+  CHECK(begins == std::set<std::size_t>{0, 1, 2, 3, 4, 5, 6});
+}
+
+TEST_CASE("shuffled: each order is one, and all are about equally likely") {
+  for (const Dim n : {1, 2, 3, 4, 5, 16, 17, 64, 1000}) {
+    std::set<Dim> places;
+    for (Dim i = 0; i < n; ++i) places.insert(shuffled(i, n, Rng(4)));
+    CHECK(static_cast<Dim>(places.size()) == n);
+    CHECK(*places.rbegin() == n - 1);
+  }
+  for (const Dim n : {3, 4}) {
+    std::map<Ids, int> orders;
+    for (std::uint64_t seed = 0; seed < 12'000; ++seed) {
+      Ids order;
+      for (Dim i = 0; i < n; ++i) order.push_back(shuffled(i, n, Rng(5).stream(seed)));
+      ++orders[order];
+    }
+    const int all = n == 3 ? 6 : 24;
+    CHECK(static_cast<int>(orders.size()) == all);
+    for (const auto& entry : orders)  // the deviation is 41 or 22
+      CHECK(std::abs(entry.second - 12'000 / all) < (n == 3 ? 300 : 150));
+  }
+  CHECK(refusal<ValueError>([] { shuffled(3, 3, Rng(1)); }) == "shuffled: place 3 of 3");
+}
+
+TEST_CASE("batches refuse texts that are too short, and sizes that are none") {
+  const auto refused = [](const TokenText& text, Dim batch, Dim context, std::int64_t step) {
+    return refusal<ValueError>([&] { drawn_batch(text, batch, context, step, Rng(1)); });
+  };
+  CHECK(
+      refused(counting(4), 1, 4, 0) ==
+      "batches: a context of 4 needs 5 tokens: the text has 4; a smaller context or a longer text");
+  CHECK(
+      refused({}, 1, 1, 0) ==
+      "batches: a context of 1 needs 2 tokens: the text has 0; a smaller context or a longer text");
+  CHECK(refused(counting(9), 0, 4, 0) == "batches: a batch must have at least 1 row: got 0");
+  CHECK(refused(counting(9), 1, 0, 0) == "batches: the context must be at least 1: got 0");
+  CHECK(refused(counting(9), 1, 4, -1) == "batches: steps are counted from 0: got -1");
+  CHECK(refused({{0}, {0}}, 1, 4, 0) == "batches: the text has no documents");
+  CHECK(refusal<ValueError>([] { evaluation_windows(counting(3), 0); }) ==
+        "batches: the context must be at least 1: got 0");
+  CHECK(refusal<ValueError>([] { batch_of(counting(3), {}); }) == "batches: a batch of no windows");
+  CHECK(refusal<ValueError>([] { shuffled(0, 0, Rng(1)); }) == "shuffled: place 0 of 0");
+}
