@@ -58,8 +58,8 @@ Trainer::Trainer(LanguageModel model, const TokenText& text, const TrainerOption
 Tensor Trainer::loss_of_pass(Dim pass) const {
   const std::int64_t draw = done_ * options_.accumulate + pass;
   const Rng seed(options_.seed);
-  const Batch batch = drawn_batch(*text_, options_.batch, model_.sizes.context, draw,
-                                  seed.stream(of_batches));
+  const Batch batch =
+      drawn_batch(*text_, options_.batch, model_.sizes.context, draw, seed.stream(of_batches));
   Rng dropout = seed.stream(of_dropout).stream(static_cast<std::uint64_t>(draw));
   const Tensor loss =
       cross_entropy(model_(batch.inputs, Mode::training(dropout)), batch.targets, no_target);
@@ -116,12 +116,13 @@ void Trainer::explain(const std::string& what) const {
     if (!watch.finding()) backward(part);
   }
   if (const auto& found = watch.finding(); where.empty() && found) {
-    where = "first in " + std::string(found->backward ? "the gradient that '" : "the value of '") +
-            std::string(found->op) + "' gives";
+    const std::string op = "'" + std::string(found->op) + "'";
+    where = found->backward ? "first in the gradient that " + op + " gives"
+                            : "first in the value of " + op;
     std::string names;
     for (const Node* input : found->inputs)
       if (const std::string name = name_of(input); !name.empty())
-        names += (names.empty() ? " with " : " and ") + name;
+        names += (!names.empty() ? " and " : found->backward ? " to " : " with ") + name;
     where += names + ", shape " + to_string(found->shape) + ", element " +
              std::to_string(found->element);
   }

@@ -1,0 +1,41 @@
+// A plan as config.json keeps it, and back.
+#include "examples/fledge/train/plan.h"
+#include "nn/io/json.h"
+#include "nn/io/json_reader.h"
+
+namespace fledge::train {
+
+void write_plan(JsonWriter& json, const Plan& plan) {
+  json.begin_object().field("text", plan.text_path);
+  json.field("lines", plan.corpus.reading == Reading::lines).field("valid", plan.corpus.valid);
+  const TrainerOptions& t = plan.training;
+  json.field("steps", t.schedule.steps).field("batch", t.batch).field("accumulate", t.accumulate);
+  json.field("lr", t.schedule.rate).field("min_lr", t.schedule.least);
+  json.field("warmup", t.schedule.warmup).field("decay", t.decay).field("clip", t.clip);
+  json.field("dropout", plan.sizes.dropout).field("seed", std::to_string(t.seed));
+  json.field("eval_every", plan.evaluate_every).field("patience", plan.patience).end_object();
+}
+
+void read_plan(const JsonValue& json, Plan& plan) {
+  constexpr std::int64_t many = 1'000'000'000'000;
+  json.only({"text", "lines", "valid", "steps", "batch", "accumulate", "lr", "min_lr", "warmup",
+             "decay", "clip", "dropout", "seed", "eval_every", "patience"});
+  plan.text_path = json["text"].text();
+  plan.corpus.reading = json["lines"].boolean() ? Reading::lines : Reading::stream;
+  plan.corpus.valid = json["valid"].number(0, 1e12);
+  TrainerOptions& t = plan.training;
+  t.schedule.steps = json["steps"].integer(1, many);
+  t.batch = json["batch"].integer(1, many);
+  t.accumulate = json["accumulate"].integer(1, many);
+  t.schedule.rate = json["lr"].number(0, 1e12);
+  t.schedule.least = json["min_lr"].number(0, 1);
+  t.schedule.warmup = json["warmup"].integer(0, t.schedule.steps);
+  t.decay = json["decay"].number(0, 1e12);
+  t.clip = json["clip"].number(0, 1e12);
+  plan.sizes.dropout = json["dropout"].number(0, 0.999);
+  t.seed = plan.corpus.seed = whole_number(json["seed"].text());
+  plan.evaluate_every = json["eval_every"].integer(1, many);
+  plan.patience = json["patience"].integer(0, many);
+}
+
+}  // namespace fledge::train
