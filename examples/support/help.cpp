@@ -82,7 +82,7 @@ std::string Options::help() const {
     if (std::find(titles.begin(), titles.end(), option.group) == titles.end())
       titles.push_back(option.group);
   for (const std::string& title : titles) {
-    std::string names;  // joined inside by no-break marks, so that a line breaks between options
+    std::string names;
     for (const Option& option : options_) {
       if (option.group != title) continue;
       std::string name = option.letter == 0 ? option.name : std::string{'-', option.letter};

@@ -1,0 +1,84 @@
+// The bar and the lines of a run.
+#include "examples/fledge/train/screen.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "examples/support/text.h"
+#include "tests/support/catch.h"
+#include "tests/support/process.h"
+
+using namespace fledge::train;
+
+namespace {
+
+const Standing standing{1240, 2000, 0.6124, 0.71, 0.003, 0.84, "walk->birds 0.38"};
+const std::vector<double> curve{3, 2, 1, 0.6};
+
+std::string bar(int columns) { return bar_line(standing, curve, 3.1, 402, columns, false); }
+
+}  // namespace
+
+TEST_CASE("screen: clocks") {
+  CHECK(clock_text(0) == "0:00");
+  CHECK(clock_text(3.4) == "0:03");
+  CHECK(clock_text(59.6) == "1:00");
+  CHECK(clock_text(3727) == "1:02:07");
+  for (const double none : {-1.0, static_cast<double>(NAN), static_cast<double>(INFINITY)})
+    CHECK(clock_text(none) == "-");
+}
+
+TEST_CASE("screen: the bar drops pair, held-out loss, curve and bar as the terminal narrows") {
+  CHECK(bar(200) ==
+        "train  62%|##########------| 1240/2000 [0:03<0:02, 402 steps/s] loss 0.612 @+:. "
+        "val 0.710  walk->birds 0.38");
+  CHECK(
+      bar(100) ==
+      "train  62%|##########------| 1240/2000 [0:03<0:02, 402 steps/s] loss 0.612 @+:. val 0.710");
+  CHECK(bar(88) ==
+        "train  62%|##########------| 1240/2000 [0:03<0:02, 402 steps/s] loss 0.612 @+:.");
+  CHECK(bar(76) == "train  62%|##########------| 1240/2000 [0:03<0:02, 402 steps/s] loss 0.612");
+  CHECK(bar(70) == "train  62% 1240/2000 [0:03<0:02, 402 steps/s] loss 0.612");
+  for (int columns = 1; columns < 220; ++columns)
+    CHECK(fledge::support::display_width(bar(columns)) < std::max(columns, 2));
+}
+
+TEST_CASE("screen: rates that are slow or not known yet") {
+  CHECK_THAT(bar_line(standing, {}, 3, 0, 200, false), ContainsSubstring("[0:03<-, - steps/s]"));
+  CHECK_THAT(bar_line(standing, {}, 3, 0.25, 200, false), ContainsSubstring(", 4.0 s/step]"));
+  CHECK_THAT(bar_line(standing, {}, 3, 7.25, 200, false), ContainsSubstring(", 7.2 steps/s]"));
+  CHECK_THAT(bar_line({}, {}, 0, 0, 200, false), StartsWith("train   0%|"));
+}
+
+TEST_CASE("screen: plain lines for programs and people") {
+  CHECK(plain_line(standing, 3.12, 402) ==
+        "step=1240 of=2000 loss=0.6124 val=0.7100 lr=0.003 grad_norm=0.84 steps_per_s=402 "
+        "elapsed=3.1s eta=2s");
+  Standing first = standing;
+  first.validation.reset();
+  CHECK(plain_line(first, 0, 0) ==
+        "step=1240 of=2000 loss=0.6124 lr=0.003 grad_norm=0.84 steps_per_s=0 elapsed=0.0s");
+}
+
+TEST_CASE("screen: without a terminal the first and the last step have a line, and no escapes") {
+  const auto shown = fledge::testing::run_here([] {
+    Screen screen(false, false);
+    for (std::int64_t step = 1; step <= 500; ++step) screen.show({step, 500, 1, {}, 0.1, 1, ""});
+    screen.say("a message");
+    screen.finish();
+    return 0;
+  });
+  CHECK_THAT(shown.err, StartsWith("step=1 of=500 "));
+  CHECK_THAT(shown.err, ContainsSubstring("\na message\nstep=500 of=500 "));
+  CHECK(std::count(shown.err.begin(), shown.err.end(), '\n') == 3);
+  CHECK(shown.err.find_first_of("\r\b\x1b") == shown.err.npos);
+  const auto quiet = fledge::testing::run_here([] {
+    Screen screen(true, false);
+    screen.show({1, 2, 1, {}, 0.1, 1, ""});
+    screen.say("not said");
+    screen.warn("said");
+    screen.finish();
+    return 0;
+  });
+  CHECK(quiet.err == "said\n");
+}
