@@ -1,173 +1,124 @@
-// The numbers of a safetensors file, and writing one.
+// Whether a header is true of the bytes that are there.             Next: safetensors_numbers.cpp.
 #include "nn/io/safetensors.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
+#include <limits>
 
-#include "engine/errors.h"
-#include "nn/io/json.h"
+#include "nn/io/safetensors_header.h"
 
 namespace fledge::inline FLEDGE_BUILD {
 
 namespace {
 
-// The unsigned number of `bytes` bytes at p, little-endian, wherever p is aligned and whatever this
-// machine's order is.
-std::uint64_t little_endian(const char* p, std::size_t bytes) {
-  std::uint64_t value = 0;
-  for (std::size_t i = bytes; i > 0; --i)
-    value = value << 8 | static_cast<unsigned char>(p[i - 1]);
-  return value;
+constexpr std::uint64_t most_header = 100'000'000;  // bytes, as in the format's own library
+constexpr std::uint64_t most_bits = std::numeric_limits<std::int64_t>::max();
+
+[[noreturn]] void refuse(StoredFault fault, const std::string& message) {
+  throw StoredError(fault, message);
 }
-void append_little_endian(std::string& to, std::uint64_t value, std::size_t bytes) {
-  for (std::size_t i = 0; i < bytes; ++i) to += static_cast<char>(value >> (8 * i) & 0xFF);
+std::string quoted(std::string_view name) { return "'" + shown_name(name) + "'"; }
+
+// Bytes of a tensor: the product of its sizes and the width of its type. A size of 0 does not hide
+// an overflow of the others, which strides would run into.
+std::uint64_t bytes_of(const StoredTensor& tensor) {
+  const std::uint64_t bits = bits_of(tensor.dtype);
+  std::uint64_t numbers = 1, span = bits;
+  for (const std::uint64_t size : tensor.sizes) {
+    if (size > most_bits / span)
+      refuse(StoredFault::size_overflow, quoted(tensor.name) + " has more bytes than a file can");
+    span *= std::max<std::uint64_t>(size, 1);
+    numbers *= size;
+  }
+  if (numbers * bits % 8 != 0)
+    refuse(StoredFault::misaligned_size, quoted(tensor.name) + " does not fill whole bytes");
+  return numbers * bits / 8;
 }
 
-template <class To, class From>
-To same_bits(From from) {
-  static_assert(sizeof(To) == sizeof(From));
-  To to;
-  std::memcpy(&to, &from, sizeof to);
-  return to;
+// The numbers lie end to end, without gaps, and end where the file does.
+void check_ranges(std::vector<StoredTensor>& tensors, std::uint64_t available) {
+  std::sort(tensors.begin(), tensors.end(), [](const StoredTensor& a, const StoredTensor& b) {
+    return a.begin != b.begin ? a.begin < b.begin
+           : a.end != b.end   ? a.end < b.end
+                              : a.name < b.name;
+  });
+  std::uint64_t end = 0;
+  for (const StoredTensor& tensor : tensors) {
+    const auto [begin, until] = std::pair(tensor.begin, tensor.end);
+    if (begin != end || until < begin)
+      refuse(StoredFault::invalid_offset,
+             quoted(tensor.name) + " has bytes " + std::to_string(begin) + " to " +
+                 std::to_string(until) + ", and must begin at " + std::to_string(end));
+    const std::uint64_t bytes = bytes_of(tensor);
+    if (until - begin != bytes)
+      refuse(StoredFault::size_mismatch, quoted(tensor.name) + " has " +
+                                             std::to_string(until - begin) +
+                                             " bytes, and its shape " + std::to_string(bytes));
+    end = until;
+  }
+  if (end != available)
+    refuse(StoredFault::incomplete_buffer, "the header describes " + std::to_string(end) +
+                                               " bytes of numbers, and the file has " +
+                                               std::to_string(available));
 }
 
-// IEEE 754 half precision: 1 sign, 5 exponent, 10 fraction bits.
-double from_half(std::uint64_t bits) {
-  const int exponent = static_cast<int>(bits >> 10 & 31);
-  const auto fraction = static_cast<double>(bits & 1023);
-  const double size = exponent == 0    ? std::ldexp(fraction, -24)
-                      : exponent == 31 ? (fraction == 0 ? HUGE_VAL : std::nan(""))
-                                       : std::ldexp(1024 + fraction, exponent - 25);
-  return (bits >> 15) != 0 ? -size : size;
+void check_names(const std::vector<StoredTensor>& tensors) {
+  std::vector<std::string_view> names;
+  names.reserve(tensors.size());
+  for (const StoredTensor& tensor : tensors) names.emplace_back(tensor.name);
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice != names.end()) refuse(StoredFault::duplicate_key, quoted(*twice) + " stands twice");
 }
 
-double signed_number(std::uint64_t bits, std::size_t bytes, const StoredTensor& tensor) {
-  const unsigned shift = 64 - 8 * static_cast<unsigned>(bytes);
-  const auto value = static_cast<std::int64_t>(bits << shift) >> shift;
-  constexpr std::int64_t exact = std::int64_t{1} << 53;
-  if (value > exact || value < -exact)
-    throw StoredError(StoredFault::bad_value, "'" + shown_name(tensor.name) + "' holds " +
-                                                  std::to_string(value) +
-                                                  ", which is not exact as a float");
-  return static_cast<double>(value);
+// What such a file usually is instead.
+std::string looks_like(std::string_view file) {
+  constexpr std::string_view known[][2] = {{"version https://git-lfs", "a pointer of Git LFS"},
+                                           {"<!DOCTYPE", "a web page"},
+                                           {"<!doctype", "a web page"},
+                                           {"<html", "a web page"},
+                                           {"PK\x03\x04", "a zip file, such as PyTorch's .pt"},
+                                           {"\x1f\x8b", "a gzip file"},
+                                           {"GGUF", "a GGUF file"},
+                                           {"\x80\x02", "a Python pickle"},
+                                           {"\x80\x04", "a Python pickle"},
+                                           {"{", "JSON alone"}};
+  for (const auto& [magic, name] : known)
+    if (file.substr(0, magic.size()) == magic) return "; it looks like " + std::string(name);
+  return "";
 }
 
 }  // namespace
 
-std::vector<double> stored_numbers(std::string_view file, const StoredHeader& header,
-                                   const StoredTensor& tensor) {
-  using Read = double (*)(std::uint64_t, const StoredTensor&);
-  struct Type {
-    std::string_view name;
-    std::size_t bytes;
-    Read read;
-  };
-  static constexpr Type types[] = {
-      {"F64", 8, [](std::uint64_t b, const StoredTensor&) { return same_bits<double>(b); }},
-      {"F32", 4,
-       [](std::uint64_t b, const StoredTensor&) {
-         return static_cast<double>(same_bits<float>(static_cast<std::uint32_t>(b)));
-       }},
-      {"F16", 2, [](std::uint64_t b, const StoredTensor&) { return from_half(b); }},
-      {"BF16", 2,
-       [](std::uint64_t b, const StoredTensor&) {
-         return static_cast<double>(same_bits<float>(static_cast<std::uint32_t>(b << 16)));
-       }},
-      {"I64", 8, [](std::uint64_t b, const StoredTensor& t) { return signed_number(b, 8, t); }},
-      {"I32", 4, [](std::uint64_t b, const StoredTensor& t) { return signed_number(b, 4, t); }},
-      {"I16", 2, [](std::uint64_t b, const StoredTensor& t) { return signed_number(b, 2, t); }},
-      {"I8", 1, [](std::uint64_t b, const StoredTensor& t) { return signed_number(b, 1, t); }},
-      {"U8", 1, [](std::uint64_t b, const StoredTensor&) { return static_cast<double>(b); }},
-      {"BOOL", 1,
-       [](std::uint64_t b, const StoredTensor& t) {
-         if (b > 1)
-           throw StoredError(StoredFault::bad_value, "'" + shown_name(t.name) + "' holds a BOOL of " +
-                                                         std::to_string(b));
-         return static_cast<double>(b);
-       }},
-  };
-  const auto type = std::find_if(std::begin(types), std::end(types),
-                                 [&](const Type& known) { return known.name == tensor.dtype; });
-  if (type == std::end(types))
-    throw StoredError(StoredFault::unsupported_dtype,
-                      "'" + shown_name(tensor.name) + "' has dtype " + tensor.dtype +
-                          ", which is not read here: use F64, F32, F16, BF16, an integer or BOOL");
-  const std::string_view bytes =
-      file.substr(header.data + static_cast<std::size_t>(tensor.begin),
-                  static_cast<std::size_t>(tensor.end - tensor.begin));
-  std::vector<double> numbers(bytes.size() / type->bytes);
-  for (std::size_t i = 0; i < numbers.size(); ++i)
-    numbers[i] = type->read(little_endian(bytes.data() + i * type->bytes, type->bytes), tensor);
-  return numbers;
+const StoredTensor* StoredHeader::find(std::string_view name) const {
+  const auto found = std::find_if(tensors.begin(), tensors.end(),
+                                  [&](const StoredTensor& tensor) { return tensor.name == name; });
+  return found == tensors.end() ? nullptr : &*found;
 }
 
-namespace {
-
-#if defined(FLEDGE_DOUBLE) || defined(FLEDGE_DUAL)
-constexpr const char* real_dtype = "F64";
-constexpr std::size_t real_bytes = 8;
-std::uint64_t bits_of(Real x) { return same_bits<std::uint64_t>(value_of(x)); }
-#else
-constexpr const char* real_dtype = "F32";
-constexpr std::size_t real_bytes = 4;
-std::uint64_t bits_of(Real x) { return same_bits<std::uint32_t>(x); }
-#endif
-
-void require_storable(const std::string& name) {
-  const auto control = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
-  bool utf8 = true;
-  for (std::size_t at = 0; at < name.size();) {
-    const CodePoint point = code_point_at(name, at);
-    utf8 = utf8 && point.valid;
-    at += point.bytes;
-  }
-  require<ValueError>(!name.empty() && name.size() <= 1024 && name != "__metadata__" && utf8 &&
-                          std::none_of(name.begin(), name.end(), control),
-                      "stored_bytes", "a tensor cannot be stored as '", shown_name(name),
-                      "': names have 1 to 1,024 bytes of UTF-8 and no control characters");
+Shape shape_of(const StoredTensor& tensor) {
+  const std::vector<Dim> sizes(tensor.sizes.begin(), tensor.sizes.end());
+  return Shape(sizes);
 }
 
-}  // namespace
-
-std::string stored_bytes(std::vector<NamedArray> arrays,
-                         const std::map<std::string, std::string>& metadata) {
-  std::sort(arrays.begin(), arrays.end(),
-            [](const NamedArray& a, const NamedArray& b) { return a.name < b.name; });
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
-    require_storable(arrays[i].name);
-    require<ValueError>(i == 0 || arrays[i].name != arrays[i - 1].name, "stored_bytes", "two tensors are named '",
-                        arrays[i].name, "'");
-  }
-  std::string header = "{";
-  if (!metadata.empty()) {
-    header += "\"__metadata__\":{";
-    for (const auto& [key, value] : metadata)
-      header += json_string(key) + ":" + json_string(value) + ",";
-    header.back() = '}';
-    header += ',';
-  }
-  std::size_t end = 0;
-  for (const NamedArray& named : arrays) {
-    header += json_string(named.name) + ":{\"dtype\":\"" + real_dtype + "\",\"shape\":[";
-    for (const Dim size : named.array.shape()) header += std::to_string(size) + ",";
-    if (header.back() == ',') header.pop_back();
-    const std::size_t begin = end;
-    end += static_cast<std::size_t>(named.array.size()) * real_bytes;
-    header += "],\"data_offsets\":[" + std::to_string(begin) + "," + std::to_string(end) + "]},";
-  }
-  if (header.back() == ',') header.pop_back();
-  header += '}';
-  header.resize((header.size() + 7) / 8 * 8, ' ');
-
-  std::string bytes;
-  bytes.reserve(8 + header.size() + end);
-  append_little_endian(bytes, header.size(), 8);
-  bytes += header;
-  for (const NamedArray& named : arrays)
-    for (Dim i = 0; i < named.array.size(); ++i)
-      append_little_endian(bytes, bits_of(named.array[i]), real_bytes);
-  return bytes;
+StoredHeader stored_header(std::string_view file) {
+  if (file.size() < 8)
+    refuse(StoredFault::header_too_small, "a safetensors file has at least 8 bytes: got " +
+                                              std::to_string(file.size()) + looks_like(file));
+  std::uint64_t length = 0;
+  for (std::size_t i = 8; i > 0; --i)
+    length = length << 8 | static_cast<unsigned char>(file[i - 1]);
+  if (length > most_header)
+    refuse(StoredFault::header_too_large, "the header would have " + std::to_string(length) +
+                                              " bytes, over 100,000,000" + looks_like(file));
+  if (length > file.size() - 8)
+    refuse(StoredFault::invalid_header_length,
+           "the header would have " + std::to_string(length) + " bytes, and the file has " +
+               std::to_string(file.size() - 8) + " behind its length");
+  const std::string_view text = file.substr(8, static_cast<std::size_t>(length));
+  StoredHeader header = header_of(text);
+  check_names(header.tensors);
+  check_ranges(header.tensors, file.size() - header.data);
+  return header;
 }
 
 }  // namespace fledge::inline FLEDGE_BUILD

@@ -3,10 +3,10 @@
 //
 //   8 bytes N, little-endian     N bytes of JSON, the header     the numbers, end to end
 //
-// Not here: files (files.h), which tensor belongs where in a model (train/checkpoint.h). Key idea:
+// Not here: files (files.h), which tensor belongs where in a model (models/model_folder.h). Key idea:
 // nothing is allocated from a size that a header declares before that size was checked against the
 // bytes that are there, and whatever is not exactly the format is refused, by kind and place.
-//                                                            Next: safetensors_header.cpp.
+//                                                                       Next: safetensors_header.cpp.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/array.h"
+#include "nn/io/utf8.h"
 
 namespace fledge::inline FLEDGE_BUILD {
 
@@ -46,7 +47,7 @@ enum class StoredFault {
   bad_value,
 };
 
-/// Says what is wrong, in which tensor or at which byte; names are escaped and cut.
+/// Says what is wrong, in which tensor or at which byte of the file; names are escaped and cut.
 struct StoredError : std::runtime_error {
   StoredError(StoredFault what, const std::string& message)
       : std::runtime_error(message), fault(what) {}
@@ -55,8 +56,9 @@ struct StoredError : std::runtime_error {
 
 /// A tensor as the header describes it; its numbers are bytes begin … end − 1 behind the header.
 struct StoredTensor {
-  std::string name, dtype;
-  std::vector<std::uint64_t> sizes;
+  std::string name;
+  std::string_view dtype;            // one of the format's own words
+  std::vector<std::uint64_t> sizes;  // at most 8; their product, zeros aside, is below 2⁶⁰
   std::uint64_t begin = 0, end = 0;
 };
 
@@ -64,6 +66,9 @@ struct StoredHeader {
   std::vector<StoredTensor> tensors;  // in the order of their numbers
   std::map<std::string, std::string> metadata;
   std::size_t data = 0;  // where the numbers begin
+
+  /// Null when there is none of this name.
+  const StoredTensor* find(std::string_view name) const;
 };
 
 /// The header of a file's bytes, every rule of the format checked: sizes times width is end − begin,
@@ -72,22 +77,25 @@ struct StoredHeader {
 /// bytes without control characters. Throws StoredError. Time n log n, memory a few times the header.
 StoredHeader stored_header(std::string_view file);
 
+/// The shape, for a message or an Array.
+Shape shape_of(const StoredTensor& tensor);
+
 /// The numbers of a tensor: F64, F32, F16, BF16, I64, I32, I16, I8, U8 or BOOL, each value exact in
 /// double (I64 beyond 2⁵³ is refused as bad_value). Throws StoredError for other types.
 std::vector<double> stored_numbers(std::string_view file, const StoredHeader& header,
                                    const StoredTensor& tensor);
 
-/// A name or key as it may be shown: control characters as \x1b, at most 80 bytes.
-std::string shown_name(std::string_view name);
+/// The same in its shape, rounded to Real; Real's own type keeps every bit, a NaN's too.
+Array stored_array(std::string_view file, const StoredHeader& header, const StoredTensor& tensor);
 
 struct NamedArray {
   std::string name;
   Array array;
 };
 
-/// A file's bytes: the arrays as F32 (F64 in the double build), sorted by name, the header padded to a
-/// multiple of 8. The same arrays and metadata give the same bytes. Throws ValueError for a name that
-/// cannot be stored or stands twice.
+/// A file's bytes: the arrays as F32 (F64 in the double and dual builds), sorted by name, the header
+/// padded to a multiple of 8. The same arrays and metadata give the same bytes. Throws ValueError for a
+/// name that cannot be stored or stands twice, and for metadata that is not UTF-8 or over 1 MB.
 std::string stored_bytes(std::vector<NamedArray> arrays,
                          const std::map<std::string, std::string>& metadata = {});
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace fledge {
@@ -37,6 +38,40 @@ inline CodePoint code_point_at(std::string_view text, std::size_t at) {
     high = 0xBF;
   }
   return {value, length, true};
+}
+
+/// Where the first byte stands that is not UTF-8; npos when all of it is.
+inline std::size_t first_not_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint point = code_point_at(text, at);
+    if (!point.valid) return at;
+    at += point.bytes;
+  }
+  return std::string_view::npos;
+}
+
+/// A name, key or path as a message may show it: at most 80 bytes of it, every byte of a control
+/// character (C0, DEL, C1), of a mark that turns the direction of writing, and of what is not UTF-8 as
+/// \x1b.
+inline std::string shown_name(std::string_view name) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string shown;
+  for (std::size_t at = 0; at < name.size();) {
+    const auto [c, bytes, valid] = code_point_at(name, at);
+    if (at + bytes > 80) return shown + "...";
+    const bool harmless = valid && c >= 0x20 && (c < 0x7F || c > 0x9F) &&
+                          (c < 0x200E || c > 0x200F) && (c < 0x2028 || c > 0x202E) &&
+                          (c < 0x2066 || c > 0x2069);
+    for (std::size_t i = at; i < at + bytes; ++i) {
+      const auto byte = static_cast<unsigned char>(name[i]);
+      if (harmless)
+        shown += name[i];
+      else
+        shown += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
+    }
+    at += bytes;
+  }
+  return shown;
 }
 
 }  // namespace fledge

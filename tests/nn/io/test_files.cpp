@@ -1,26 +1,74 @@
 // builds: f64
 #include "nn/io/files.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 
 #include "tests/support/catch.h"
+#include "tests/support/process.h"
+#include "tests/support/refusal.h"
 
 using namespace fledge;
+using fledge::testing::run_here;
+using tests::refusal;
 namespace fs = std::filesystem;
 
 namespace {
 
 // A folder of its own for each test, gone behind it.
 struct Folder {
-  fs::path path = fs::temp_directory_path() / ("fledge_files_" + std::to_string(getpid()));
-  Folder() { fs::create_directories(path); }
+  fs::path path;
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "fledge_files_XXXXXX").string();
+    path = mkdtemp(name.data());
+  }
   ~Folder() { fs::remove_all(path); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
   std::string operator/(const std::string& name) const { return (path / name).string(); }
+  auto count() const {
+    return std::distance(fs::directory_iterator(path), fs::directory_iterator());
+  }
 };
+
+std::string reading(const std::string& path, std::uint64_t most = 1000) {
+  return refusal<FileError>([&] { read_file(path, most); });
+}
+std::string writing(const std::string& path) {
+  return refusal<FileError>([&] { write_file(path, "new"); });
+}
+
+// The bytes that `feed` writes to it, as this process's standard input.
+template <class Feed>
+std::string from_stdin(Feed feed, std::uint64_t most = 1 << 20) {
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  const int old = dup(0);
+  dup2(ends[0], 0);
+  close(ends[0]);
+  const pid_t child = fork();
+  if (child == 0) {
+    feed(ends[1]);
+    _exit(0);
+  }
+  close(ends[1]);
+  std::string text;
+  try {
+    text = read_file("-", most);
+  } catch (const FileError& error) {
+    text = error.what();
+  }
+  dup2(old, 0);
+  close(old);
+  return text;
+}
 
 }  // namespace
 
@@ -32,57 +80,154 @@ TEST_CASE("what is written is read again, any bytes, and replaces what was there
     write_file(name, bytes);
     CHECK(read_file(name) == bytes);
   }
-  CHECK(std::distance(fs::directory_iterator(folder.path), fs::directory_iterator()) == 1);
+  CHECK(folder.count() == 1);
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path);
+  write_file("here", "x");  // the folder of a bare name is "."
+  CHECK(read_file("here") == "x");
+  fs::current_path(before);
+  fs::create_symlink(name, folder.path / "link");
+  write_file(folder / "link", "link");  // replaced, not followed
+  CHECK(read_file(name).size() == 300'000);
+  CHECK(!fs::is_symlink(folder.path / "link"));
 }
 
-TEST_CASE("a file that cannot be written leaves the old one, and nothing beside it") {
+TEST_CASE("what cannot be written leaves the old file, nothing beside it, and says why") {
   const Folder folder;
-  CHECK_THROWS_WITH(write_file(folder / "no/such/folder", "x"), StartsWith("cannot write '"));
+  CHECK(writing(folder / "no/file") ==
+        "cannot write '" + (folder / "no/file") + "': no such file or directory");
   fs::create_directory(folder.path / "taken");
-  CHECK_THROWS_AS(write_file(folder / "taken", "x"), FileError);
-  CHECK(fs::is_directory(folder.path / "taken"));
-  CHECK(std::distance(fs::directory_iterator(folder.path), fs::directory_iterator()) == 1);
+  CHECK(writing(folder / "taken") == "cannot write '" + (folder / "taken") + "': it is a folder");
+  CHECK(writing("/dev/null") == "cannot write '/dev/null': it is no regular file");
+  CHECK(writing("") == "cannot write '': no such file or directory");
+  CHECK_THAT(writing(folder / std::string(300, 'x')), EndsWith("...': file name too long"));
+  CHECK_THAT(writing(folder / "\x1b[2J/x"), ContainsSubstring("\\x1b[2J"));
+  CHECK(writing(std::string("a\0b", 3)) == "cannot write 'a\\x00b': a path holds no zero byte");
+  CHECK(folder.count() == 1);
 }
 
-TEST_CASE("what is no file is refused by what it is") {
+TEST_CASE("a disk that is full in the middle of a write costs nothing but that write") {
   const Folder folder;
-  CHECK_THROWS_WITH(read_file(folder / "nothing"), ContainsSubstring("No such file"));
-  CHECK_THROWS_WITH(read_file(folder.path.string()), EndsWith("it is a folder"));
+  const std::string name = folder / "model";
+  write_file(name, "old");
+  const auto result = run_here([&] {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit most{100'000, 100'000};  // write() takes 100,000 bytes, then fails
+    setrlimit(RLIMIT_FSIZE, &most);
+    const std::string text =
+        refusal<FileError>([&] { write_file(name, std::string(300'000, 'x')); });
+    return text == "cannot write '" + name + "': file too large" ? 0 : 1;
+  });
+  CHECK(result.status == 0);
+  CHECK(read_file(name) == "old");
+  CHECK(folder.count() == 1);
+}
+
+TEST_CASE("files that a program with closed streams opens are not its streams") {
+  const Folder folder;
+  const std::string name = folder / "file";
+  const auto result = run_here([&] {
+    close(0), close(1), close(2);
+    const FolderLock lock(folder.path.string());
+    const bool clean = write(1, "x", 1) < 0 && write(2, "x", 1) < 0;
+    write_file(name, "whole");
+    return clean && read_file(name) == "whole" ? 0 : 1;
+  });
+  CHECK(result.status == 0);
+}
+
+TEST_CASE("what is no file is refused by what it is, and nobody waits for a pipe", "[CK11]") {
+  const Folder folder;
+  const auto with = [&](const std::string& name, const std::string& reason) {
+    return "cannot read '" + (folder / name) + "': " + reason;
+  };
+  CHECK(reading(folder / "nothing") == with("nothing", "no such file or directory"));
+  fs::create_directory(folder.path / "folder");
+  CHECK(reading(folder / "folder") == with("folder", "it is a folder"));
   REQUIRE(mkfifo((folder / "pipe").c_str(), 0600) == 0);
-  CHECK_THROWS_WITH(read_file(folder / "pipe"), EndsWith("it is no regular file"));
-  CHECK_THROWS_WITH(read_file("/dev/null"), EndsWith("it is no regular file"));
+  CHECK(reading(folder / "pipe") == with("pipe", "it is no regular file"));
+  CHECK(reading("/dev/zero") == "cannot read '/dev/zero': it is no regular file");
   fs::create_symlink("nowhere", folder.path / "link");
-  CHECK_THROWS_WITH(read_file(folder / "link"), ContainsSubstring("No such file"));
+  CHECK(reading(folder / "link") == with("link", "no such file or directory"));
+  fs::create_symlink("round", folder.path / "round");
+  CHECK(reading(folder / "round") == with("round", "too many levels of symbolic links"));
   write_file(folder / "long", std::string(11, 'x'));
-  CHECK_THROWS_WITH(read_file(folder / "long", 10), ContainsSubstring("has 11 bytes, over 10"));
+  CHECK(reading(folder / "long", 10) == with("long", "it has 11 bytes, over 10"));
+  CHECK(read_file(folder / "long", 11).size() == 11);
+  CHECK(reading(folder / "long/x") == with("long/x", "not a directory"));
+  CHECK(reading("/proc/self/status") ==
+        "cannot read '/proc/self/status': its size changed meanwhile");  // it claims 0 bytes
 }
 
-TEST_CASE("a folder has one lock, which goes with its process") {
-  const Folder folder;
-  {
-    const FolderLock mine(folder.path.string());
-    const pid_t child = fork();
-    if (child == 0) {
-      try {
-        const FolderLock second(folder.path.string());
-        _exit(0);
-      } catch (const FileError&) {
-        _exit(7);
-      }
+TEST_CASE("- is standard input, to its end, however it comes") {
+  CHECK(from_stdin([](int) {}).empty());
+  const auto slowly = [](int to) {
+    for (int i = 0; i < 3; ++i) {
+      (void)!write(to, "birds ", 6);
+      usleep(2000);
     }
-    int status = 0;
-    REQUIRE(waitpid(child, &status, 0) == child);
-    CHECK(WEXITSTATUS(status) == 7);
+  };
+  CHECK(from_stdin(slowly) == "birds birds birds ");
+  CHECK(from_stdin(slowly, 17) == "cannot read 'standard input': it has more than 17 bytes");
+  const auto much = [](int to) {
+    const std::string bytes(200'000, 'x');
+    for (std::size_t at = 0; at < bytes.size();)
+      at += static_cast<std::size_t>(write(to, bytes.data() + at, bytes.size() - at));
+  };
+  // Signals while it waits.
+  struct sigaction act {
+  }, old{};
+  act.sa_handler = [](int) {};
+  sigaction(SIGALRM, &act, &old);
+  const itimerval often{{0, 500}, {0, 500}}, never{};
+  setitimer(ITIMER_REAL, &often, nullptr);
+  CHECK(from_stdin(slowly) == "birds birds birds ");
+  CHECK(from_stdin(much).size() == 200'000);
+  setitimer(ITIMER_REAL, &never, nullptr);
+  sigaction(SIGALRM, &old, nullptr);
+}
+
+TEST_CASE("a folder has one lock, which goes with its process", "[CR07]") {
+  const Folder folder;
+  const std::string path = folder.path.string();
+  const auto locking = [&] { return refusal<FileError>([&] { FolderLock second(path); }); };
+  {
+    const FolderLock mine(path);
+    CHECK(locking() ==
+          "cannot use '" + path + "': process " + std::to_string(getpid()) + " is using it");
+    const std::string before = locking();
+    CHECK(run_here([&] { return locking() == before ? 0 : 1; }).status == 0);
+    fs::resize_file(folder / ".lock", 0);
+    CHECK(locking() == "cannot use '" + path + "': another process is using it");
   }
-  const pid_t child = fork();
-  if (child == 0) {
-    new FolderLock(folder.path.string());  // and dies with it
-    _exit(0);
-  }
-  int status = 0;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  const FolderLock again(folder.path.string());
-  CHECK_THROWS_WITH(FolderLock(folder / "nothing"), StartsWith("cannot lock '"));
+  const auto dies = run_here([&]() -> int {
+    const FolderLock its(path);
+    std::raise(SIGKILL);
+    return 0;
+  });
+  CHECK(dies.status == 128 + SIGKILL);
+  CHECK(locking() == "<nothing was thrown>");
+  CHECK(refusal<FileError>([&] { FolderLock(folder / "nothing"); }) ==
+        "cannot lock '" + (folder / "nothing") + "': no such file or directory");
+}
+
+TEST_CASE("the lock's owner removes what killed processes had begun, and nothing else", "[CR07]") {
+  const Folder folder;
+  pid_t dead = 0;
+  if ((dead = fork()) == 0) _exit(0);
+  waitpid(dead, nullptr, 0);
+  const std::string stale = ".tmp-" + std::to_string(dead),
+                    alive = ".tmp-" + std::to_string(getppid());
+  for (const std::string& name : {"model" + stale + "-0", stale + "-17"})
+    write_file(folder / name, "x");
+  for (const std::string& name :
+       {"model" + stale, "model" + stale + "-", "model" + stale + "-1x", "model" + alive + "-0",
+        std::string("x.tmp-0-0"), std::string("x.tmp--1-0"),
+        std::string("x.tmp-99999999999999999999-0")})
+    write_file(folder / name, "x");
+  const FolderLock lock(folder.path.string());
+  CHECK(folder.count() == 7 + 1);
+  CHECK(!fs::exists(folder / (stale + "-17")));
 }
 
 TEST_CASE("hashes are FNV-1a's") {

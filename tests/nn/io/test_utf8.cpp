@@ -73,3 +73,22 @@ TEST_CASE("utf8: a truncated sequence takes what it has, and the next character 
   CHECK(code_point_at("a\xC3", 1).bytes == 1);
   CHECK_FALSE(code_point_at(std::string_view("\xC3\0", 2), 0).valid);
 }
+
+TEST_CASE("UTF-8: where a text stops being it") {
+  CHECK(first_not_utf8("") == std::string::npos);
+  CHECK(first_not_utf8("aß漢🐦") == std::string::npos);
+  CHECK(first_not_utf8("aß\xC0\x80") == 3);
+  CHECK(first_not_utf8("🐦\xE2\x82") == 4);
+}
+
+TEST_CASE("UTF-8: a name in a message commands no terminal and is short") {
+  CHECK(shown_name("h.0/ß 漢 🐦 é") == "h.0/ß 漢 🐦 é");
+  CHECK(shown_name(std::string("\x1b[2J\n\0\x7f", 7)) == "\\x1b[2J\\x0a\\x00\\x7f");
+  CHECK(shown_name("\xC2\x9B") == "\\xc2\\x9b");  // CSI in one code point
+  CHECK(shown_name("a\u202E\u2066\u200F") ==
+        "a\\xe2\\x80\\xae\\xe2\\x81\\xa6\\xe2\\x80\\x8f");  // right to left
+  CHECK(shown_name("\xFF\xE2\x82") == "\\xff\\xe2\\x82");
+  CHECK(shown_name(std::string(80, 'x')) == std::string(80, 'x'));
+  CHECK(shown_name(std::string(81, 'x')) == std::string(80, 'x') + "...");
+  CHECK(shown_name(std::string(79, 'x') + "ß") == std::string(79, 'x') + "...");
+}

@@ -1,0 +1,111 @@
+#include "nn/io/json_cursor.h"
+
+#include <algorithm>
+
+namespace fledge::inline FLEDGE_BUILD {
+
+namespace {
+
+std::string place_of(std::size_t at, std::string_view text) {
+  const std::string_view before = text.substr(0, at);
+  const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+  const auto lines = std::count(before.begin(), before.end(), '\n');
+  std::size_t column = 1;
+  for (const char c : before.substr(line_start))
+    column += (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // the first byte of a code point
+  return "line " + std::to_string(lines + 1) + ", column " + std::to_string(column);
+}
+
+void append_utf8(char32_t point, std::string& to) {
+  const auto tail = [&](int shift) { to += static_cast<char>(0x80 | (point >> shift & 0x3F)); };
+  if (point < 0x80) {
+    to += static_cast<char>(point);
+  } else if (point < 0x800) {
+    to += static_cast<char>(0xC0 | point >> 6), tail(0);
+  } else if (point < 0x10000) {
+    to += static_cast<char>(0xE0 | point >> 12), tail(6), tail(0);
+  } else {
+    to += static_cast<char>(0xF0 | point >> 18), tail(12), tail(6), tail(0);
+  }
+}
+
+}  // namespace
+
+JsonError::JsonError(std::string_view text, std::size_t where, const std::string& what_is_wrong)
+    : std::runtime_error(place_of(where, text) + ": " + what_is_wrong),
+      at(where),
+      problem(what_is_wrong) {}
+
+void JsonCursor::digits() {
+  if (peek() < '0' || peek() > '9') fail("expected a digit");
+  while (peek() >= '0' && peek() <= '9') ++at_;
+}
+
+std::string_view JsonCursor::number() {
+  next();
+  const std::size_t begin = at_;
+  if (peek() == '-') ++at_;
+  const std::size_t whole = at_;
+  digits();
+  if (text_[whole] == '0' && at_ > whole + 1) fail("a number does not begin with 0");
+  if (peek() == '.') ++at_, digits();
+  if (peek() == 'e' || peek() == 'E') {
+    ++at_;
+    if (peek() == '+' || peek() == '-') ++at_;
+    digits();
+  }
+  return text_.substr(begin, at_ - begin);
+}
+
+char32_t JsonCursor::four_hex_digits() {
+  char32_t value = 0;
+  for (int i = 0; i < 4; ++i, ++at_) {
+    constexpr std::string_view hex = "0123456789abcdefABCDEF";
+    const std::size_t digit = at_ < text_.size() ? hex.find(text_[at_]) : std::string_view::npos;
+    if (digit == std::string_view::npos) fail("expected four hexadecimal digits");
+    value = value * 16 + static_cast<char32_t>(digit < 16 ? digit : digit - 6);
+  }
+  return value;
+}
+
+// At the byte behind the backslash.
+void JsonCursor::escape(std::string& to) {
+  constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
+  if (peek() != 'u') {
+    const std::size_t which =
+        at_ < text_.size() ? letters.find(text_[at_]) : std::string_view::npos;
+    if (which == std::string_view::npos) fail("no such escape");
+    to += meanings[which];
+    ++at_;
+    return;
+  }
+  ++at_;
+  char32_t point = four_hex_digits();
+  if (point >= 0xD800 && point < 0xDC00 && text_.substr(at_, 2) == "\\u") {
+    at_ += 2;
+    const char32_t low = four_hex_digits();
+    if (low < 0xDC00 || low >= 0xE000) fail("half of a surrogate pair");
+    point = 0x10000 + ((point & 0x3FF) << 10) + (low & 0x3FF);
+  } else if (point >= 0xD800 && point < 0xE000) {
+    fail("half of a surrogate pair");
+  }
+  append_utf8(point, to);
+}
+
+std::string JsonCursor::string() {
+  if (!take('"')) fail("expected a string");
+  std::string value;
+  for (;;) {
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\' &&
+           static_cast<unsigned char>(text_[at_]) >= 0x20)
+      ++at_;
+    value += text_.substr(begin, at_ - begin);
+    if (at_ == text_.size()) fail("a string does not end");
+    if (text_[at_] != '"' && text_[at_] != '\\') fail("a control character in a string");
+    if (text_[at_++] == '"') return value;
+    escape(value);
+  }
+}
+
+}  // namespace fledge::inline FLEDGE_BUILD

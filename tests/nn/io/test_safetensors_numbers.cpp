@@ -1,0 +1,152 @@
+// builds: f32 f64
+#include <cmath>
+#include <limits>
+
+#include "tests/support/arrays.h"
+#include "tests/support/refusal.h"
+#include "tests/support/stored_file.h"
+
+using namespace tests;
+
+namespace {
+
+// The numbers of one tensor of this type, behind a header of an odd length: no number is aligned.
+std::vector<double> read(const std::string& dtype, std::size_t width, const std::string& data) {
+  const std::string size = std::to_string(data.size()),
+                    header = "{" +
+                             entry("t", dtype, "[" + std::to_string(data.size() / width) + "]",
+                                   "[0," + size + "]") +
+                             "}";
+  const std::string file = stored_file(header + (header.size() % 2 == 0 ? " " : ""), data);
+  const StoredHeader found = stored_header(file);
+  return stored_numbers(file, found, found.tensors.at(0));
+}
+
+std::string two_bytes_each() {
+  std::string data;
+  for (unsigned bits = 0; bits < 65536; ++bits)
+    data += {static_cast<char>(bits & 0xFF), static_cast<char>(bits >> 8)};
+  return data;
+}
+
+// A floating number by its definition: 1 sign, `exponents` exponent and `fractions` fraction bits.
+double by_definition(unsigned bits, int exponents, int fractions) {
+  const int bias = (1 << (exponents - 1)) - 1,
+            exponent = static_cast<int>(bits >> fractions) & (2 * bias + 1);
+  const double fraction = (bits & ((1u << fractions) - 1)) / std::pow(2.0, fractions);
+  const double sign = (bits >> (exponents + fractions)) != 0 ? -1 : 1;
+  if (exponent == 2 * bias + 1) return fraction == 0 ? sign * infinity : NAN;
+  return sign * (exponent == 0 ? std::pow(2.0, 1 - bias) * fraction
+                               : std::pow(2.0, exponent - bias) * (1 + fraction));
+}
+
+}  // namespace
+
+TEST_CASE("what is stored is read again, to the bit, and stored as the same bytes",
+          "[FF61][FF66]") {
+  Array odd({5}, {infinity, -infinity, -0.0, 1e-310, 0});
+  odd.write()[4] = std::numeric_limits<Real>::signaling_NaN();
+  const std::vector<NamedArray> arrays{
+      {"b", uniform({2, 3}, 1)},     {"a", uniform({4}, 2)}, {"scalar", Array({}, {0.1})},
+      {"empty", Array(Shape{0, 2})}, {"odd", odd},           {"ß<\"", Array({1}, {1})}};
+  const std::map<std::string, std::string> metadata{{"format", "fledge"}, {"name", "ß \"\n"}};
+  const std::string bytes = stored_bytes(arrays, metadata);
+  const StoredHeader header = stored_header(bytes);
+  CHECK(header.metadata == metadata);
+  CHECK(header.data % 8 == 0);
+  CHECK(header.tensors.size() == arrays.size());
+  std::vector<NamedArray> again;
+  for (const NamedArray& array : arrays) {
+    const StoredTensor* found = header.find(array.name);
+    REQUIRE(found != nullptr);
+    again.push_back({array.name, stored_array(bytes, header, *found)});
+    CHECK(same_bits(again.back().array, array.array));
+  }
+  std::reverse(again.begin(), again.end());
+  CHECK(stored_bytes(again, metadata) == bytes);
+}
+
+TEST_CASE("the bytes of a small file, one by one", "[FF67]") {
+  const std::string dtype = sizeof(Real) == 4 ? "F32" : "F64", size = std::to_string(sizeof(Real));
+  std::string header =
+      R"({"x":{"dtype":")" + dtype + R"(","shape":[1],"data_offsets":[0,)" + size + "]}}";
+  header.resize((header.size() + 7) / 8 * 8, ' ');
+  const std::string number =
+      sizeof(Real) == 4 ? std::string("\0\0\x20\xc0", 4) : std::string("\0\0\0\0\0\0\x04\xc0", 8);
+  CHECK(stored_bytes({{"x", Array({1}, {-2.5})}}) == length_bytes(header.size()) + header + number);
+}
+
+TEST_CASE("the types of other libraries' files", "[FF33][FF54][FF60]") {
+  struct Row {
+    const char* dtype;
+    std::size_t width;
+    std::string data;
+    std::vector<double> numbers;
+  };
+  for (const Row& row :
+       {Row{"F32", 4, std::string("\0\0\x80\x3f\0\0\0\xc0", 8), {1, -2}},
+        {"F64", 8, std::string("\0\0\0\0\0\0\xf0\x3f", 8), {1}},
+        {"BF16", 2, std::string("\x80\x3f\0\xc0", 4), {1, -2}},
+        {"I8", 1, "\xff\x01\x80", {-1, 1, -128}},
+        {"I16", 2, "\xff\xff\x01\x80", {-1, -32767}},
+        {"I32", 4, std::string("\0\0\0\x80\xff\xff\xff\x7f", 8), {-2147483648.0, 2147483647}},
+        {"I64",
+         8,
+         std::string(8, '\xff') + std::string(6, '\xff') + std::string("\x1f\0", 2),
+         {-1, 9007199254740991.0}},
+        {"U8", 1, "\xff", {255}},
+        {"BOOL", 1, std::string("\0\1", 2), {0, 1}}}) {
+    INFO(row.dtype);
+    CHECK(read(row.dtype, row.width, row.data) == row.numbers);
+  }
+  const auto refused = [](const char* dtype, std::size_t width, const std::string& data) {
+    return refusal<StoredError>([&] { read(dtype, width, data); });
+  };
+  CHECK(refused("BOOL", 1, "\2") == "'t' holds a BOOL of 2");
+  CHECK(refused("I64", 8, std::string(6, '\0') + std::string("\x20\0", 2)) ==
+        "'t' holds a whole number of 2^53 or more");
+  CHECK(refused("I64", 8, std::string(7, '\0') + "\x80") ==
+        "'t' holds a whole number of 2^53 or more");
+  CHECK(refused("U16", 2, "ab") ==
+        "'t' has dtype U16, which is not read here: use F64, F32, F16, BF16, I64, I32, I16, I8, "
+        "U8 or BOOL");
+}
+
+TEST_CASE("all 65,536 numbers of the two 16-bit types", "[FF65]") {
+  for (const auto& [dtype, exponents] : {std::pair{"F16", 5}, {"BF16", 8}}) {
+    const std::vector<double> found = read(dtype, 2, two_bytes_each());
+    unsigned wrong = 0;
+    for (unsigned bits = 0; bits < 65536; ++bits) {
+      const double expected = by_definition(bits, exponents, 15 - exponents);
+      const bool same =
+          std::isnan(expected)
+              ? std::isnan(found[bits])
+              : found[bits] == expected && std::signbit(found[bits]) == std::signbit(expected);
+      wrong += !same;
+    }
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("a wide number is rounded to the nearest Real") {
+  const std::string third("\x55\x55\x55\x55\x55\x55\xd5\x3f", 8);
+  const std::string file = stored_file("{" + entry("t", "F64", "[1]", "[0,8]") + "}", third);
+  const StoredHeader header = stored_header(file);
+  CHECK(stored_array(file, header, header.tensors.at(0))[0] == Real(1.0 / 3));
+}
+
+TEST_CASE("what cannot be stored is refused", "[FF59]") {
+  const Array x = Array::ones({1});
+  const auto refused = [](const std::vector<NamedArray>& arrays,
+                          const std::map<std::string, std::string>& metadata = {}) {
+    return refusal<ValueError>([&] { stored_bytes(arrays, metadata); });
+  };
+  for (const std::string& bad : {std::string(), std::string("__metadata__"), std::string("a\n"),
+                                 std::string("\xff"), std::string(1025, 'x')})
+    CHECK_THAT(refused({{bad, x}}), StartsWith("stored_bytes: a tensor cannot be stored as '"));
+  CHECK(refused({{"a", x}, {"b", x}, {"a", x}}) == "stored_bytes: two tensors are named 'a'");
+  CHECK(refused({{"a", Array()}}) == "stored_bytes: 'a' is no array");
+  CHECK(refused({}, {{"k", "\xff"}}) == "stored_bytes: metadata 'k' is not UTF-8");
+  CHECK(refused({}, {{"k", std::string(1 << 20, 'x')}}) ==
+        "stored_bytes: metadata have at most 1 MB: got 1048577 bytes");
+}

@@ -1,0 +1,53 @@
+// Bytes of safetensors files, made by hand.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "nn/io/safetensors.h"
+#include "tests/support/catch.h"
+
+namespace tests {
+
+/// A length as the format writes it: 8 bytes, the lowest first.
+inline std::string length_bytes(std::uint64_t n) {
+  std::string bytes;
+  for (int i = 0; i < 8; ++i) bytes += static_cast<char>(n >> (8 * i) & 0xFF);
+  return bytes;
+}
+
+inline std::string stored_file(const std::string& header, const std::string& data) {
+  return length_bytes(header.size()) + header + data;
+}
+/// With so many zeros as its numbers.
+inline std::string stored_file(const std::string& header, std::size_t zeros = 0) {
+  return stored_file(header, std::string(zeros, '\0'));
+}
+
+/// "NAME": an entry of a header.
+inline std::string entry(const std::string& name, const std::string& dtype,
+                         const std::string& shape, const std::string& offsets) {
+  return "\"" + name + R"(":{"dtype":")" + dtype + R"(","shape":)" + shape + R"(,"data_offsets":)" +
+         offsets + "}";
+}
+/// A header of one F32 tensor "t".
+inline std::string one_tensor(const std::string& shape, const std::string& offsets) {
+  return "{" + entry("t", "F32", shape, offsets) + "}";
+}
+
+/// Checks that the file is refused for this reason, in words that have `part` and harm no terminal.
+inline void check_refused(const std::string& bytes, fledge::StoredFault fault,
+                          const std::string& part = "") {
+  INFO("a file that begins " << fledge::shown_name(bytes));
+  try {
+    fledge::stored_header(bytes);
+    FAIL_CHECK("it was accepted");
+  } catch (const fledge::StoredError& error) {
+    INFO(error.what());
+    CHECK(error.fault == fault);
+    CHECK_THAT(error.what(), ContainsSubstring(part));
+    CHECK(std::string(error.what()).find_first_of("\x1b\n\r\t") == std::string::npos);
+  }
+}
+
+}  // namespace tests
