@@ -1,5 +1,9 @@
 #include "nn/train/checkpoint.h"
 
+#include <algorithm>
+#include <map>
+
+#include "nn/io/digits.h"
 #include "nn/io/files.h"
 #include "nn/io/json.h"
 #include "nn/io/json_reader.h"
@@ -53,6 +57,108 @@ std::string checkpoint_bytes(const Trainer& trainer, const RunNotes& notes) {
   const std::string unsealed = stored_bytes(arrays);
   const std::string seal = checksum_of(unsealed, stored_header(unsealed), run);
   return stored_bytes(std::move(arrays), {{"run", run}, {"checksum", seal}});
+}
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& problem) {
+  throw StoredError(StoredFault::bad_value, "the checkpoint " + problem);
+}
+
+double loss_of(const JsonValue& json) { return json.is_null() ? infinity : json.number(); }
+
+std::uint64_t hash_in(const JsonValue& json) {
+  const std::optional<std::uint64_t> hash = unsigned_number(json.string(), 16);
+  if (!hash || json.string().size() != 16) json.fail("must have 16 hexadecimal digits");
+  return *hash;
+}
+
+struct Run {
+  RunNotes notes;
+  std::int64_t step = 0;
+  std::vector<Dim> gradients;
+};
+
+Run run_of(const std::string& text) {
+  constexpr std::int64_t most = std::int64_t{1} << 53;
+  const JsonValue json = read_json(text);
+  const std::int64_t found = json["version"].integer(1, most);
+  if (found > version)
+    refuse("has format version " + std::to_string(found) + "; this fledge reads version " +
+           std::to_string(version) + ": use a newer fledge");
+  json.allow_only({"version", "step", "best_step", "best_loss", "last_loss", "since_best",
+                   "train_loss", "settings", "csv_bytes", "jsonl_bytes", "gradients"});
+  Run run;
+  run.step = json["step"].integer(0, most);
+  run.notes.best_step = json["best_step"].integer(0, run.step);
+  run.notes.best_loss = loss_of(json["best_loss"]);
+  run.notes.last_loss = loss_of(json["last_loss"]);
+  run.notes.since_best = json["since_best"].integer(0, most);
+  run.notes.train_loss = loss_of(json["train_loss"]);
+  run.notes.settings_hash = hash_in(json["settings"]);
+  run.notes.csv_bytes = static_cast<std::uint64_t>(json["csv_bytes"].integer(0, most));
+  run.notes.jsonl_bytes = static_cast<std::uint64_t>(json["jsonl_bytes"].integer(0, most));
+  for (const JsonValue& t : json["gradients"].items()) run.gradients.push_back(t.integer(0, most));
+  return run;
+}
+
+}  // namespace
+
+RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
+  const StoredHeader header = stored_header(bytes);
+  const auto note = [&](const char* key) {
+    const auto found = header.metadata.find(key);
+    if (found == header.metadata.end())
+      refuse(std::string("has no \"") + key + "\" in its metadata: it is not one of fledge's");
+    return found->second;
+  };
+  const std::string text = note("run");
+  if (note("checksum") != checksum_of(bytes, header, text))
+    refuse("is damaged: its checksum does not fit its contents");
+  const Run run = run_of(text);
+
+  std::map<std::string, const StoredTensor*> stored;
+  for (const StoredTensor& tensor : header.tensors) stored[tensor.name] = &tensor;
+  std::string faults;
+  const auto take = [&](const std::string& name, const Shape& shape) {
+    const auto found = stored.find(name);
+    if (found == stored.end()) {
+      faults += "\n  " + name + " is missing";
+      return Array();
+    }
+    const StoredTensor& tensor = *found->second;
+    stored.erase(found);
+    const Shape there(std::vector<Dim>(tensor.sizes.begin(), tensor.sizes.end()));
+    if (there != shape) {
+      faults +=
+          "\n  " + name + " has shape " + to_string(there) + " instead of " + to_string(shape);
+      return Array();
+    }
+    return Array(shape, stored_numbers(bytes, header, tensor));
+  };
+  const auto named = named_parameters(trainer.model());
+  if (run.gradients.size() != named.size())
+    refuse("is of " + std::to_string(run.gradients.size()) + " parameters, the model has " +
+           std::to_string(named.size()));
+  Trainer::State state{run.step, {}};
+  std::vector<Array> weights;
+  for (std::size_t p = 0; p < named.size(); ++p) {
+    const auto& [name, tensor] = named[p];
+    weights.push_back(take(name, tensor.shape()));
+    AdamW::Memory memory{{}, {}, run.gradients[p]};
+    if (memory.t > 0) {
+      memory.m = take(first_moment + name, tensor.shape());
+      memory.v = take(second_moment + name, tensor.shape());
+    }
+    state.moments.push_back(std::move(memory));
+  }
+  for (const auto& [name, tensor] : stored) faults += "\n  " + shown_name(name) + " is unexpected";
+  require<ValueError>(faults.empty(), "checkpoint", "is of another model:", faults);
+
+  trainer.restore(state);
+  for (std::size_t p = 0; p < named.size(); ++p)
+    std::copy(weights[p].data(), weights[p].data() + weights[p].size(), named[p].second.write());
+  return run.notes;
 }
 
 }  // namespace fledge::inline FLEDGE_BUILD

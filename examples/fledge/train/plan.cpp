@@ -123,6 +123,7 @@ Plan plan_of(const support::Options& options) {
   plan.pace = options.integer("--pace");
   plan.watched = watched_pairs(options);
   plan.training.schedule.steps = options.integer("--steps");
+  plan.steps_given = options.has("--steps");
   if (options.has("--threads")) set_threads(static_cast<int>(options.integer("--threads")));
 
   if (options.has("--resume")) {
@@ -177,6 +178,11 @@ Plan plan_of(const support::Options& options) {
     plan.text_path = options.arguments()[0];
   if (plan.corpus.valid == 0 && plan.patience > 0)
     options.refuse("--patience needs a held-out text", "use --valid 0.1, or leave out --patience");
+  CosineSchedule& schedule = plan.training.schedule;
+  if (!options.has("--warmup")) schedule.warmup = std::min(schedule.warmup, schedule.steps / 10);
+  if (schedule.warmup > schedule.steps)
+    options.refuse("--warmup " + std::to_string(schedule.warmup) + " is longer than the run",
+                   "use at most --steps " + std::to_string(schedule.steps));
   require_heads(options, plan.sizes.width, plan.sizes.heads);
   return plan;
 }

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "examples/support/options.h"
+#include "nn/io/json.h"
+#include "nn/io/json_reader.h"
 #include "nn/models/language_model.h"
 #include "nn/text/corpus.h"
 #include "nn/train/trainer.h"
@@ -27,7 +29,7 @@ struct Plan {
 
   // How it is watched and where it goes: asked anew each time.
   std::string folder;  // "": nothing is kept
-  bool resumes = false, replaces = false;
+  bool resumes = false, replaces = false, steps_given = false;
   bool json = false, quiet = false, no_progress = false;
   std::int64_t log_every = 1, sample_every = 0, save_seconds = 30, pace = 0;
   std::vector<PairOfWords> watched;

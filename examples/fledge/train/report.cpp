@@ -60,10 +60,8 @@ Baselines baselines_of(const Corpus& corpus) {
 std::string text_report(const std::string& path, const Corpus& corpus) {
   const std::string token = token_word(corpus.tokenizer.kind());
   const auto size = [](const TokenText& text) { return static_cast<Dim>(text.tokens.size()); };
-  std::string text =
-      support::printable(path) + ": " + counted(corpus.facts.bytes, "byte");
-  if (!corpus.train.starts.empty())
-    text += ", " + counted(corpus.facts.documents, "line");
+  std::string text = support::printable(path) + ": " + counted(corpus.facts.bytes, "byte");
+  if (!corpus.train.starts.empty()) text += ", " + counted(corpus.facts.documents, "line");
   text += "; " + counted(size(corpus.train) + size(corpus.valid), token) + ", " +
           thousands(corpus.tokenizer.size()) + " different; " + thousands(size(corpus.valid)) +
           " held out";

@@ -5,8 +5,9 @@
 #include <thread>
 
 #include "engine/autograd.h"
-#include "examples/birds/corpus.h"
+#include "examples/fledge/train/source.h"
 #include "examples/support/text.h"
+#include "nn/models/model_folder.h"
 
 namespace fledge::train {
 
@@ -15,23 +16,7 @@ namespace {
 constexpr Dim evaluated_windows = 480;  // of the held-out text, while the run lasts
 constexpr double forget = 0.02;         // of the smoothed loss, a step
 
-std::string built_in_text() {
-  std::string text;
-  for (const std::string_view sentence : birds::sentences()) text.append(sentence).append("\n");
-  return text;
-}
-
-std::string read_text(const Plan& plan) {
-  return plan.text_path.empty() ? built_in_text() : read_file(plan.text_path);
-}
-
-std::string name_of(const Plan& plan) {
-  return plan.text_path.empty()  ? "the built-in text"
-         : plan.text_path == "-" ? "standard input"
-                                 : plan.text_path;
-}
-
-std::vector<Array> copied(const LanguageModel& model) {
+std::vector<Array> weights_of(const LanguageModel& model) {
   std::vector<Array> weights;
   for (const Tensor& tensor : parameters(model)) weights.push_back(tensor.value().clone());
   return weights;
@@ -51,30 +36,62 @@ Session::Session(Plan plan) : plan_(std::move(plan)), screen_(plan_.quiet, plan_
   std::optional<RunConfig> config;
   if (plan_.resumes) {
     folder_ = RunFolder::resume(plan_.folder);
-    config = resumed(plan_, folder_->config());
+    config = read_run_config(folder_->config());
+    go_on_with(*config);
   }
-  screen_.say("reading " + support::printable(name_of(plan_)) + " ...");
-  text_ = read_text(plan_);
-  const std::uint64_t hash = hash_of(text_);
+  screen_.say("reading " + name_of(plan_) + " ...");
+  const std::string text = read_text(plan_);
   if (config) {
-    require_same_text(*config, text_.size(), hash, name_of(plan_));
-    corpus_ = std::make_unique<Corpus>(read_corpus(text_, plan_.corpus, config->tokenizer));
+    require_same_text(*config, text, name_of(plan_));
+    corpus_.emplace(read_corpus(text, plan_.corpus, config->tokenizer));
   } else {
-    corpus_ = std::make_unique<Corpus>(read_corpus(text_, plan_.corpus));
+    corpus_.emplace(read_corpus(text, plan_.corpus));
     plan_.sizes.vocabulary = corpus_->tokenizer.size();
-    config = RunConfig{plan_, corpus_->tokenizer, text_.size(), hash};
+    config = RunConfig{plan_, corpus_->tokenizer, text.size(), hash_of(text)};
   }
+  find_watched();
+  require_memory();
   Rng weights(plan_.training.seed);
   model_.emplace(plan_.sizes, weights);
   trainer_ = std::make_unique<Trainer>(*model_, corpus_->train, plan_.training);
-  const std::string settings = settings_text(*config);
-  notes_.settings_hash = hash_of(settings);
-  if (plan_.resumes) {
+  if (plan_.resumes)
     load_state();
-  } else if (!plan_.folder.empty()) {
+  else if (!plan_.folder.empty())
     folder_ = RunFolder::begin(plan_.folder, *config, plan_.replaces);
-  }
   if (folder_) folder_->open_metrics(notes_);
+}
+
+// What lasts comes from the folder; what was asked for now is how far to go, and how to watch it.
+void Session::go_on_with(const RunConfig& config) {
+  const Plan asked = plan_;
+  plan_ = config.plan;
+  plan_.folder = asked.folder;
+  plan_.resumes = true;
+  plan_.json = asked.json;
+  plan_.quiet = asked.quiet;
+  plan_.no_progress = asked.no_progress;
+  plan_.log_every = asked.log_every;
+  plan_.sample_every = asked.sample_every;
+  plan_.save_seconds = asked.save_seconds;
+  plan_.pace = asked.pace;
+  plan_.watched = asked.watched;
+  if (asked.steps_given) plan_.training.schedule.steps = asked.training.schedule.steps;
+  if (!asked.text_path.empty()) plan_.text_path = asked.text_path;
+}
+
+void Session::load_state() {
+  const std::optional<std::string> state = folder_->bytes("state.safetensors");
+  if (!state) {  // it was stopped before its first checkpoint: begin at the beginning
+    screen_.say("no checkpoint yet: beginning with step 1");
+    return;
+  }
+  notes_ = load_checkpoint(*state, *trainer_);
+  if (const auto best = folder_->bytes("model.safetensors"); best && notes_.best_step > 0) {
+    const std::vector<Array> last = weights_of(*model_);
+    load_weights(*model_, *best);
+    best_ = weights_of(*model_);
+    set_weights(*model_, last);
+  }
 }
 
 int Session::run() {
@@ -140,7 +157,7 @@ std::optional<double> Session::evaluate() {
     notes_.best_loss = loss;
     notes_.best_step = trainer_->steps_done();
     notes_.since_best = 0;
-    best_ = copied(*model_);
+    best_ = weights_of(*model_);
     if (folder_) folder_->save_model(*model_, notes_.best_step, loss);
   }
   return loss;

@@ -20,7 +20,10 @@ class Session {
   int run();
 
  private:
+  void go_on_with(const RunConfig& config);
   void load_state();
+  void find_watched();
+  void require_memory() const;
   void report_start();
   void report_no_peek();
   void forecast();
@@ -44,12 +47,11 @@ class Session {
   StopSignals stop_;
   Plan plan_;
   Screen screen_;
-  std::string text_;
-  std::unique_ptr<Corpus> corpus_;
+  std::optional<Corpus> corpus_;
   std::optional<RunFolder> folder_;
   std::optional<LanguageModel> model_;
   std::unique_ptr<Trainer> trainer_;
-  std::vector<Array> best_;            // weights, in the order of parameters()
+  std::vector<Array> best_;  // weights, in the order of parameters()
   RunNotes notes_;
   Baselines baselines_;
   std::vector<std::pair<Dim, Dim>> watched_;  // tokens of plan_.watched

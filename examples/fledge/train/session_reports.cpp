@@ -94,6 +94,47 @@ std::string Session::sample(Dim count, std::int64_t step) const {
   return tokenizer.decode(drawn);
 }
 
+void Session::find_watched() {
+  for (const auto& [word, looks_at] : plan_.watched) {
+    const auto number = [&](const std::string& symbol) {
+      const std::optional<Dim> found = corpus_->tokenizer.find(symbol);
+      require<ValueError>(found.has_value(), "--watch", support::quoted(symbol), " is no ",
+                          token_word(corpus_->tokenizer.kind()), " of the text");
+      return *found;
+    };
+    watched_.emplace_back(number(word), number(looks_at));
+  }
+}
+
+// Each pair, and the control beside it.
+void Session::watch() {
+  for (std::size_t i = 0; i < watched_.size(); ++i) {
+    const auto [a, b] = watched_[i];
+    const auto& [word, looks_at] = plan_.watched[i];
+    const auto tokens = corpus_->train.tokens;
+    const WatchedPair seen = watch_pair(*model_, tokens, a, b);
+    const Dim control = control_of(tokens, plan_.sizes.vocabulary, a, b);
+    const WatchedPair beside = watch_pair(*model_, tokens, a, control);
+    const std::string name = support::printable(word) + "->" + support::printable(looks_at);
+    if (i == 0) pair_ = name + print(" %.2f", seen.attention);
+    screen_.say("  step " + std::to_string(trainer_->steps_done()) + ": " + name +
+                print(" attention %.3f (chance %.3f), association %.3f, cosine %.3f; control ",
+                      seen.attention, seen.chance, seen.association, seen.similarity) +
+                support::quoted(corpus_->tokenizer.decode({control})) +
+                print(" attention %.3f", beside.attention));
+    JsonWriter json;
+    json.begin_object().field("type", "watch").field("step", trainer_->steps_done());
+    json.field("word", word).field("looks_at", looks_at).field("places", seen.pairs);
+    json.field("attention", seen.attention).field("chance", seen.chance);
+    json.field("association", seen.association).field("cosine", seen.similarity);
+    json.field("control", corpus_->tokenizer.decode({control}));
+    json.field("control_attention", beside.attention);
+    const std::string line = json.end_object().text();
+    if (plan_.json) say_json(line);
+    if (folder_) folder_->append_json(line);
+  }
+}
+
 void Session::print_sample() {
   if (plan_.quiet && !plan_.json) return;
   const std::int64_t step = trainer_->steps_done();
@@ -139,7 +180,7 @@ void Session::finish() {
     if (notes_.best_step == trainer_->steps_done()) {
       notes_.best_loss = *loss;
     } else if (!best_.empty()) {
-      const std::vector<Array> last = copied(*model_);
+      const std::vector<Array> last = weights_of(*model_);
       set_weights(*model_, best_);
       notes_.best_loss = mean_loss(*model_, corpus_->valid, plan_.training.batch);
       set_weights(*model_, last);
@@ -180,7 +221,7 @@ void Session::report_samples() {
   screen_.say(
       print("  %.0f %% of it stands word for word in the text, in runs of %zu bytes or more; "
             "the longest has %zu",
-            100 * copied.share, verbatim_bytes, copied.longest));
+            100 * found.share, verbatim_bytes, found.longest));
 }
 
 }  // namespace fledge::train

@@ -1,0 +1,59 @@
+#include "examples/fledge/eval_command.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "engine/kernels/parallel.h"
+#include "examples/fledge/trained_model.h"
+#include "examples/fledge/unusable.h"
+#include "examples/support/options.h"
+#include "nn/io/json.h"
+#include "nn/train/trainer.h"
+
+namespace fledge {
+
+namespace {
+
+support::Options declared_options() {
+  support::Options options("fledge eval",
+                           "The loss of a trained model on what it was not trained on.");
+  options.arguments("DIR [FILE]", 1, 2);
+  options.example("fledge eval run", "on the held-out part of its own text");
+  options.example("fledge eval run other.txt", "on the whole of another text");
+  options.integer("--batch", "N", 12, 1, 1'000'000, "windows at a time");
+  options.integer("--threads", "N", threads(), 1, 256, "that share the work");
+  options.flag("--json", "one object on stdout");
+  options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
+  return options;
+}
+
+int evaluate(const support::Options& options) {
+  const TrainedModel trained = load_trained(options.arguments()[0]);
+  const bool own = options.arguments().size() < 2;
+  const TokenText text =
+      own ? trained.held_out() : trained.encoded(read_file(options.arguments()[1]));
+  const double loss = mean_loss(trained.model, text, options.integer("--batch"));
+  const Dim guessed = text.documents() > 0 ? text.size() - 1 : text.size() - 1;
+  if (options.has("--json")) {
+    JsonWriter json;
+    json.begin_object().field("loss", loss).field("perplexity", std::exp(loss));
+    json.field("tokens", guessed);
+    std::printf("%s\n", json.end_object().text().c_str());
+  } else {
+    std::printf("%.4f nats per token, like choosing among %.2f; %lld tokens\n", loss,
+                std::exp(loss), static_cast<long long>(guessed));
+  }
+  return 0;
+}
+
+}  // namespace
+
+int eval_command(int argc, char** argv) {
+  support::Options options = declared_options();
+  options.parse(argc, argv);
+  if (options.has("--threads")) set_threads(static_cast<int>(options.integer("--threads")));
+  return with_usable_input("fledge eval", "a model's folder is made by: fledge train FILE -o DIR",
+                           [&] { return evaluate(options); });
+}
+
+}  // namespace fledge

@@ -1,0 +1,30 @@
+// A trained model as `generate` and `eval` find it in its folder.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "examples/fledge/train/run_folder.h"
+#include "nn/models/language_model.h"
+
+namespace fledge {
+
+struct TrainedModel {
+  LanguageModel model;
+  train::RunConfig run;
+  bool lines;  // it was trained on lines, each from its beginning
+
+  const Tokenizer& tokenizer() const { return run.tokenizer; }
+  /// What stands before the first token: the line end, or the first symbol where there is none.
+  Dim first_token() const { return tokenizer().find("\n").value_or(0); }
+  /// The held-out part of the text that it was trained on, read again. Throws FileError, and ValueError
+  /// when the text has changed or nothing was held out.
+  TokenText held_out() const;
+  /// Another text, cut as its own was.
+  TokenText encoded(const std::string& text) const;
+};
+
+/// Throws FileError, JsonError, StoredError or ValueError, which say what is wrong with the folder.
+TrainedModel load_trained(const std::string& folder);
+
+}  // namespace fledge

@@ -1,0 +1,62 @@
+// builds: f32
+// Tokenizers come back from JSON as they were; nothing else comes back.
+#include "nn/text/tokenizer_json.h"
+
+#include "tests/support/catch.h"
+
+using namespace fledge;
+
+namespace {
+
+std::string written(const Tokenizer& tokenizer) {
+  JsonWriter json;
+  write_tokenizer(json, tokenizer);
+  return json.text();
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    read_tokenizer(read_json(text));
+  } catch (const JsonError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("tokenizer json: every kind comes back") {
+  const std::string text = "birds \"walk\" <\xC3\xA9>\n\\ birds walk and walk\n";
+  for (const Tokens kind : {Tokens::character, Tokens::word, Tokens::byte, Tokens::bpe}) {
+    const Tokenizer before(kind, text, 270);
+    const Tokenizer after = read_tokenizer(read_json(written(before)));
+    CHECK(after.kind() == kind);
+    CHECK(after.symbols() == before.symbols());
+    CHECK(after.merges() == before.merges());
+    CHECK(after.encode(text) == before.encode(text));
+    CHECK(written(after) == written(before));
+  }
+  CHECK(written(Tokenizer(Tokens::word, "b a\n")) == R"({"kind":"word","symbols":["\u000a","a","b"]})");
+  CHECK(written(Tokenizer(Tokens::byte, "b")) == R"({"kind":"byte"})");
+}
+
+TEST_CASE("tokenizer json: words that JSON cannot hold") {
+  CHECK_THROWS_AS(written(Tokenizer(Tokens::word, "a\xFF b")), ValueError);
+}
+
+TEST_CASE("tokenizer json: what no tokenizer has written") {
+  for (const char* wrong :
+       {R"({"kind":"letters"})", R"({"symbols":["a"]})", R"({"kind":"word"})", R"([])", "null",
+        R"({"kind":"word","symbols":[]})", R"({"kind":"word","symbols":["a","a"]})",
+        R"({"kind":"word","symbols":["a",""]})", R"({"kind":"word","symbols":["a b"]})",
+        R"({"kind":"word","symbols":["a",1]})", R"({"kind":"word","symbols":["a"],"merges":[]})",
+        R"({"kind":"byte","symbols":[]})", R"({"kind":"bpe","merges":[[1]]})",
+        R"({"kind":"bpe","merges":[[1,2,3]]})", R"({"kind":"bpe","merges":[[256,1]]})",
+        R"({"kind":"bpe","merges":[[-1,1]]})", R"({"kind":"bpe","merges":[[97,98],[97,98]]})"})
+    CHECK_THAT(refusal(wrong), StartsWith("line 1, column "));
+  // A symbol twice as long each time would fill the memory after fifty of them.
+  std::string doubling = R"({"kind":"bpe","merges":[[97,97])";
+  for (int i = 256; i < 306; ++i)
+    doubling += ",[" + std::to_string(i) + "," + std::to_string(i) + "]";
+  CHECK_THAT(refusal(doubling + "]}"), ContainsSubstring("64"));
+}
