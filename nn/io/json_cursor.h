@@ -1,8 +1,8 @@
 // A place in JSON text (RFC 8259), moved over it piece by piece; whatever is not JSON throws.
 //
-// Not here: a tree of values (json_reader.h), writing (json.h). Key idea: the caller knows its grammar
-// and asks for what must come next, so nothing is built that it does not keep and nothing recurses
-// that it does not call.                                         Next: json_reader.h, safetensors_header.cpp.
+// Not here: a tree of values (json_reader.h), writing (json.h). Key idea: the caller knows its
+// grammar and asks for what must come next, so nothing is built that it does not keep and nothing
+// recurses that it does not call.   Next: json_reader.h, safetensors_header.cpp.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ class JsonCursor {
   std::size_t at() const { return at_; }
   [[noreturn]] void fail(const std::string& problem) const { throw JsonError(text_, at_, problem); }
 
-  /// The byte that comes next, white space skipped; '\0' at the end (and for a zero, which no JSON has
-  /// outside strings).
+  /// The byte that comes next, white space skipped; '\0' at the end (and for a zero, which no JSON
+  /// has outside strings).
   char next() {
     while (at_ < text_.size() && is_space(text_[at_])) ++at_;
     return peek();
@@ -77,8 +77,8 @@ class JsonCursor {
     if (!take(']')) fail("expected ',' or ']'");
   }
 
-  /// The text of a string, its escapes undone. The bytes between are taken as they are: whether they
-  /// are UTF-8 is to be checked before.
+  /// The text of a string, its escapes undone. The bytes between are taken as they are: whether
+  /// they are UTF-8 is to be checked before.
   std::string string();
   /// A number as it is written: -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)?
   std::string_view number();

@@ -1,11 +1,12 @@
-// Weights in files, as safetensors (huggingface/safetensors, format of 2023), read as if an enemy had
-// written them:
+// Weights in files, as safetensors (huggingface/safetensors, format of 2023), read as if an enemy
+// had written them:
 //
 //   8 bytes N, little-endian     N bytes of JSON, the header     the numbers, end to end
 //
-// Not here: files (files.h), which tensor belongs where in a model (models/model_folder.h). Key idea:
-// nothing is allocated from a size that a header declares before that size was checked against the
-// bytes that are there, and whatever is not exactly the format is refused, by kind and place.
+// Not here: files (files.h), which tensor belongs where in a model (models/model_folder.h). Key
+// idea: nothing is allocated from a size that a header declares before that size was checked
+// against the bytes that are there, and whatever is not exactly the format is refused, by kind and
+// place.
 //                                                                       Next: safetensors_header.cpp.
 #pragma once
 
@@ -71,10 +72,11 @@ struct StoredHeader {
   const StoredTensor* find(std::string_view name) const;
 };
 
-/// The header of a file's bytes, every rule of the format checked: sizes times width is end − begin,
-/// ranges lie end to end and end with the file, no key stands twice at any level. Beyond the format:
-/// no unknown fields, at most 8 axes, 1,000,000 tensors and 1 MB of metadata, names of 1 to 1,024
-/// bytes without control characters. Throws StoredError. Time n log n, memory a few times the header.
+/// The header of a file's bytes, every rule of the format checked: sizes times width is end −
+/// begin, ranges lie end to end and end with the file, no key stands twice at any level. Beyond the
+/// format: no unknown fields, at most 8 axes, 1,000,000 tensors and 1 MB of metadata, names of 1 to
+/// 1,024 bytes without control characters. Throws StoredError. Time n log n, memory a few times the
+/// header.
 StoredHeader stored_header(std::string_view file);
 
 /// The shape, for a message or an Array.
@@ -93,9 +95,10 @@ struct NamedArray {
   Array array;
 };
 
-/// A file's bytes: the arrays as F32 (F64 in the double and dual builds), sorted by name, the header
-/// padded to a multiple of 8. The same arrays and metadata give the same bytes. Throws ValueError for a
-/// name that cannot be stored or stands twice, and for metadata that is not UTF-8 or over 1 MB.
+/// A file's bytes: the arrays as F32 (F64 in the double and dual builds), sorted by name, the
+/// header padded to a multiple of 8. The same arrays and metadata give the same bytes. Throws
+/// ValueError for a name that cannot be stored or stands twice, and for metadata that is not UTF-8
+/// or over 1 MB.
 std::string stored_bytes(std::vector<NamedArray> arrays,
                          const std::map<std::string, std::string>& metadata = {});
 

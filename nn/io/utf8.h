@@ -51,8 +51,8 @@ inline std::size_t first_not_utf8(std::string_view text) {
 }
 
 /// A name, key or path as a message may show it: at most 80 bytes of it, every byte of a control
-/// character (C0, DEL, C1), of a mark that turns the direction of writing, and of what is not UTF-8 as
-/// \x1b.
+/// character (C0, DEL, C1), of a mark that turns the direction of writing, and of what is not UTF-8
+/// as \x1b.
 inline std::string shown_name(std::string_view name) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string shown;
