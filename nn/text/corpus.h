@@ -5,6 +5,7 @@
 // trained on, and stand between boundaries, the line ends. Next: batches.h.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +17,11 @@ enum class Reading {
   stream,  // the text is one: windows begin anywhere
   lines,   // every line that is not blank is a document of its own, \n or \r\n its end
 };
+
+/// "stream", "lines", and back.
+std::string to_string(Reading reading);
+/// Throws ValueError for any other name.
+Reading reading_named(std::string_view name);
 
 struct TokenText {
   std::vector<Dim> tokens;
