@@ -15,9 +15,9 @@ namespace {
 
 using State = std::int32_t;
 
-// The suffix automaton of a sample (Blumer et al. 1985): a state for each set of strings that end at
-// the same places of the sample. length is its longest string; link leads to the state of the longest
-// suffix that ends at more places.
+// The suffix automaton of a sample (Blumer et al. 1985): a state for each set of strings that end
+// at the same places of the sample. length is its longest string; link leads to the state of the
+// longest suffix that ends at more places.
 class Automaton {
  public:
   explicit Automaton(std::string_view sample) {

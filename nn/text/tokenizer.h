@@ -1,8 +1,8 @@
 // From text to token numbers and back.
 //
-// Not here: merging bytes (byte_pairs.h); files, splits and batches (corpus.h, batches.h). Key idea:
-// a tokenizer is its list of symbols and, for byte pairs, the merges; both live in the checkpoint,
-// so a model never meets a numbering that it was not trained with. Next: corpus.h.
+// Not here: merging bytes (byte_pairs.h); files, splits and batches (corpus.h, batches.h). Key
+// idea: a tokenizer is its list of symbols and, for byte pairs, the merges; both live in the
+// checkpoint, so a model never meets a numbering that it was not trained with. Next: corpus.h.
 #pragma once
 
 #include <optional>
