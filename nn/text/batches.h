@@ -1,8 +1,8 @@
 // Batches: rows of tokens, and for each token the one that comes next.
 //
-// Not here: the model, the loss. Key idea: what is drawn at a step depends on the text, the step and
-// the stream of random numbers alone, so a run that is resumed sees the same batches, and nobody
-// stores where the data stood. Next: ngrams.h.
+// Not here: the model, the loss. Key idea: what is drawn at a step depends on the text, the step
+// and the stream of random numbers alone, so a run that is resumed sees the same batches, and
+// nobody stores where the data stood. Next: ngrams.h.
 #pragma once
 
 #include <span>
@@ -51,9 +51,9 @@ Batch batch_of(const TokenText& text, std::span<const TextWindow> windows);
 Batch drawn_batch(const TokenText& text, Dim batch, Dim context, std::int64_t step,
                   const Rng& data);
 
-/// Place i of a random order of 0 … n − 1, without making the order: a Feistel network on numbers of
-/// 2k bits, applied until it falls below n (Black & Rogaway 2002, "cycle walking"). The same `order`,
-/// which stays as it is, is the same order. Throws ValueError unless 0 ≤ i < n.
+/// Place i of a random order of 0 … n − 1, without making the order: a Feistel network on numbers
+/// of 2k bits, applied until it falls below n (Black & Rogaway 2002, "cycle walking"). The same
+/// `order`, which stays as it is, is the same order. Throws ValueError unless 0 ≤ i < n.
 Dim shuffled(Dim i, Dim n, const Rng& order);
 
 }  // namespace fledge::inline FLEDGE_BUILD

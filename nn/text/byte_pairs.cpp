@@ -152,7 +152,7 @@ std::string_view piece_at(std::string_view text, std::size_t at) {
   return text.substr(at, to - at);
 }
 
-BytePairs::BytePairs(std::vector<Merge> merges) {
+BytePairs::BytePairs(const std::vector<Merge>& merges) {
   for (const Merge& merge : merges) add(merge);
 }
 

@@ -24,7 +24,7 @@ class BytePairs {
   BytePairs() = default;
   /// Merges that were learned. Throws ValueError for a symbol that is not there yet when it is
   /// merged, for a pair that is merged twice, and for symbols over 64 bytes.
-  explicit BytePairs(std::vector<Merge> merges);
+  explicit BytePairs(const std::vector<Merge>& merges);
 
   /// Sennrich, Haddow & Birch 2016, algorithm 1, on bytes: the commonest pair becomes a symbol, the
   /// first by number among equals, until there are `symbols` or no pair stands twice.

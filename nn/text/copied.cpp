@@ -3,20 +3,21 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <numeric>
 #include <unordered_set>
 
 #include "nn/text/lines.h"
 
-namespace fledge {
+namespace fledge::inline FLEDGE_BUILD {
 
 namespace {
 
 using State = std::int32_t;
 
-// The suffix automaton of a sample (Blumer et al. 1985): a state for each set of strings that end at
-// the same places of the sample. length is its longest string; link leads to the state of the longest
-// suffix that ends at more places.
+// The suffix automaton of a sample (Blumer et al. 1985): a state for each set of strings that end
+// at the same places of the sample. length is its longest string; link leads to the state of the
+// longest suffix that ends at more places.
 class Automaton {
  public:
   explicit Automaton(std::string_view sample) {
@@ -31,9 +32,8 @@ class Automaton {
     }
   }
 
-  /// For each prefix of the sample, the longest suffix of it that stands in `text`.
-  std::vector<std::size_t> longest_ends(std::string_view text) const {
-    std::vector<std::size_t> found(length_.size(), 0);
+  /// Notes what of a text stands in the sample.
+  void feed(std::string_view text) {
     State state = root;
     std::size_t matched = 0;  // the longest suffix of text[0 … i] that stands in the sample
     for (const char c : text) {
@@ -44,8 +44,13 @@ class Automaton {
       }
       if (column < 0 || next(state, column) < 0) continue;
       state = next(state, column);
-      found[at(state)] = std::max(found[at(state)], ++matched);
+      found_[at(state)] = std::max(found_[at(state)], ++matched);
     }
+  }
+
+  /// For each prefix of the sample, its longest suffix that stands in what was fed.
+  std::vector<std::size_t> longest_ends() const {
+    std::vector<std::size_t> found = found_;
     // Where a string stands, so do its suffixes: what a state has not found, its link may have.
     std::vector<State> order(length_.size());
     std::iota(order.begin(), order.end(), State{0});
@@ -74,6 +79,7 @@ class Automaton {
 
   State add_state(std::size_t length) {
     length_.push_back(length);
+    found_.push_back(0);
     link_.push_back(-1);
     next_.resize(next_.size() + static_cast<std::size_t>(width_), -1);
     return static_cast<State>(length_.size()) - 1;
@@ -108,14 +114,49 @@ class Automaton {
   }();
   int width_ = 0;  // distinct bytes of the sample
   std::vector<std::size_t> length_;
+  std::vector<std::size_t> found_;  // of each state, the longest string that was fed
   std::vector<State> link_, next_, ends_;
 };
 
-}  // namespace
+// The strings of eight bytes of a sample, and a few others: a filter (Bloom 1970) of one bit each.
+class Eights {
+ public:
+  static constexpr std::size_t size = 8;
 
-Copied copied(std::string_view sample, std::string_view text, std::size_t least) {
+  explicit Eights(std::string_view sample) : bits_(std::size_t{1} << log_bits, false) {
+    for (std::size_t at = 0; at + size <= sample.size(); ++at) bits_[place(sample, at)] = true;
+  }
+
+  bool may_have(std::string_view text, std::size_t at) const {
+    return at + size <= text.size() && bits_[place(text, at)];
+  }
+
+ private:
+  static constexpr int log_bits = 20;
+
+  static std::size_t place(std::string_view text, std::size_t at) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, text.data() + at, size);
+    return static_cast<std::size_t>((eight * 0x9E3779B97F4A7C15) >> (64 - log_bits));
+  }
+
+  std::vector<bool> bits_;
+};
+
+// Feeds only where eight bytes may stand in the sample: a quarter of the time for 50 MB of English.
+void feed_long_runs(Automaton& automaton, std::string_view sample, std::string_view text) {
+  const Eights eights(sample);
+  for (std::size_t at = 0; at + Eights::size <= text.size(); ++at) {
+    std::size_t end = at;
+    while (eights.may_have(text, end)) ++end;
+    if (end == at) continue;
+    automaton.feed(text.substr(at, end - at + Eights::size - 1));
+    at = end;
+  }
+}
+
+Copied measured(const std::vector<std::size_t>& longest, std::size_t least) {
   Copied result;
-  const std::vector<std::size_t> longest = Automaton(sample).longest_ends(text);
   std::size_t bytes = 0, counted = 0;  // the first `counted` bytes are done with
   for (std::size_t end = 1; end <= longest.size(); ++end) {
     const std::size_t run = longest[end - 1];
@@ -124,9 +165,22 @@ Copied copied(std::string_view sample, std::string_view text, std::size_t least)
     bytes += end - std::max(counted, end - run);
     counted = end;
   }
-  if (!sample.empty())
-    result.share = static_cast<double>(bytes) / static_cast<double>(sample.size());
+  if (!longest.empty())
+    result.share = static_cast<double>(bytes) / static_cast<double>(longest.size());
   return result;
+}
+
+}  // namespace
+
+Copied copied(std::string_view sample, std::string_view text, std::size_t least) {
+  Automaton automaton(sample);
+  if (least >= Eights::size) {
+    feed_long_runs(automaton, sample, text);
+    const Copied result = measured(automaton.longest_ends(), least);
+    if (result.longest >= Eights::size) return result;
+  }
+  automaton.feed(text);
+  return measured(automaton.longest_ends(), least);
 }
 
 std::vector<Origin> origins(std::string_view sample, std::string_view train,
@@ -144,4 +198,4 @@ std::vector<Origin> origins(std::string_view sample, std::string_view train,
   return origins;
 }
 
-}  // namespace fledge
+}  // namespace fledge::inline FLEDGE_BUILD

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <vector>
 
-namespace fledge {
+#include "engine/real.h"
+
+namespace fledge::inline FLEDGE_BUILD {
 
 struct Copied {
   double share = 0;         // of the sample's bytes, in runs of at least `least` bytes of the text
@@ -27,4 +29,4 @@ enum class Origin { train, valid, fresh };
 std::vector<Origin> origins(std::string_view sample, std::string_view train,
                             std::string_view valid);
 
-}  // namespace fledge
+}  // namespace fledge::inline FLEDGE_BUILD

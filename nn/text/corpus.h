@@ -1,10 +1,11 @@
 // A text as token numbers, in two parts: one to train on, one to validate with.
 //
-// Not here: files, which whoever has one reads; batches (batches.h). Key idea: a text is one stream,
-// or a document a line; documents are split whole, so that nothing of a validation document is ever
-// trained on, and stand between boundaries, the line ends. Next: batches.h.
+// Not here: files, which whoever has one reads; batches (batches.h). Key idea: a text is one
+// stream, or a document a line; documents are split whole, so that nothing of a validation document
+// is ever trained on, and stand between boundaries, the line ends. Next: batches.h.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -17,10 +18,15 @@ enum class Reading {
   lines,   // every line that is not blank is a document of its own, \n or \r\n its end
 };
 
+/// "stream", "lines", and back.
+std::string to_string(Reading reading);
+/// Throws ValueError for any other name.
+Reading reading_named(std::string_view name);
+
 struct TokenText {
   std::vector<Dim> tokens;
-  /// Only for lines: document i is tokens[starts[i]] … tokens[starts[i + 1]], of which the first and
-  /// the last are boundaries, the token of "\n". So there is one start more than documents.
+  /// Only for lines: document i is tokens[starts[i]] … tokens[starts[i + 1]], of which the first
+  /// and the last are boundaries, the token of "\n". So there is one start more than documents.
   std::vector<std::size_t> starts;
 
   Dim size() const { return static_cast<Dim>(tokens.size()); }

@@ -55,7 +55,7 @@ std::string StopAt::feed(std::string_view bytes) {
   }
   stopped_ = end != std::string::npos;
   const std::size_t size = stopped_ ? first : safe_size();
-  const std::string now = held_.substr(0, size);
+  std::string now = held_.substr(0, size);
   held_.erase(0, stopped_ ? held_.size() : size);
   return now;
 }

@@ -106,12 +106,13 @@ Tokenizer::Tokenizer(Tokens kind, std::string_view text, Dim most) : kind_(kind)
   number_symbols();
 }
 
-Tokenizer::Tokenizer(Tokens kind, std::vector<std::string> symbols, std::vector<Merge> merges)
+Tokenizer::Tokenizer(Tokens kind, std::vector<std::string> symbols,
+                     const std::vector<Merge>& merges)
     : kind_(kind), symbols_(std::move(symbols)) {
   require<ValueError>(kind == Tokens::bpe || merges.empty(), "Tokenizer", merges.size(),
                       " merges for tokens of kind ", to_string(kind), "; only bpe has merges");
   if (of_bytes(kind)) {
-    pairs_ = BytePairs(std::move(merges));
+    pairs_ = BytePairs(merges);
     const std::vector<std::string> made = pairs_.symbols();
     require<ValueError>(symbols_.size() == made.size(), "Tokenizer", "256 bytes and ",
                         made.size() - 256, " merges make ", made.size(), " symbols: got ",

@@ -1,8 +1,8 @@
 // From text to token numbers and back.
 //
-// Not here: merging bytes (byte_pairs.h); files, splits and batches (corpus.h, batches.h). Key idea:
-// a tokenizer is its list of symbols and, for byte pairs, the merges; both live in the checkpoint,
-// so a model never meets a numbering that it was not trained with. Next: corpus.h.
+// Not here: merging bytes (byte_pairs.h); files, splits and batches (corpus.h, batches.h). Key
+// idea: a tokenizer is its list of symbols and, for byte pairs, the merges; both live in the
+// checkpoint, so a model never meets a numbering that it was not trained with. Next: corpus.h.
 #pragma once
 
 #include <optional>
@@ -47,7 +47,7 @@ class Tokenizer {
   /// The same tokenizer again. Throws ValueError for anything that no text could have given: no
   /// symbols, the same one twice, an empty one, one that its kind cannot have, and merges that are
   /// not those of the symbols.
-  Tokenizer(Tokens kind, std::vector<std::string> symbols, std::vector<Merge> merges = {});
+  Tokenizer(Tokens kind, std::vector<std::string> symbols, const std::vector<Merge>& merges = {});
 
   /// Token numbers of a text. decode(encode(x)) is x, NUL, \r\n and a byte order mark included; for
   /// words it is x with one space between the words of a line, and no white space at its ends.

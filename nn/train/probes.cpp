@@ -14,9 +14,9 @@ namespace {
 // The row of x (T, V) from `first` on that is the first to differ from y in a bit; `end` if none does.
 Dim first_difference(const Array& x, const Array& y, Dim first, Dim end) {
   const Dim V = x.dim(1);
+  const std::size_t bytes = static_cast<std::size_t>(V) * sizeof(Real);
   for (Dim t = first; t < end; ++t)
-    if (std::memcmp(x.data() + t * V, y.data() + t * V, static_cast<std::size_t>(V) * sizeof(Real)))
-      return t;
+    if (std::memcmp(x.data() + t * V, y.data() + t * V, bytes) != 0) return t;
   return end;
 }
 
@@ -38,14 +38,14 @@ NoPeek certify_no_peek(const Reads& reads, const std::vector<Dim>& ids, Dim voca
   const Array before = reads(ids, T);
   require(before.rank() == 2 && before.dim(0) == T, "certify_no_peek", "needs logits (", T,
           ", V): got shape ", before.shape());
-  const auto fails = [&](const std::string& text) {
+  const auto says = [&](const std::string& text) {
     found.text = text;
     return found;
   };
   const Dim cuts = std::min(most_cuts, T - 1);
   for (Dim cut = 0; cut < cuts; ++cut) {
-    const Dim t = cuts == 1 ? T - 2 : cut * (T - 2) / (cuts - 1),
-              shift = 1 + cut % (vocabulary - 1);
+    const Dim t = cuts == 1 ? T - 2 : cut * (T - 2) / (cuts - 1);
+    const Dim shift = 1 + cut % (vocabulary - 1);
     std::vector<Dim> others = ids;
     for (auto later = others.begin() + t + 1; later != others.end(); ++later)
       *later = (*later + shift) % vocabulary;
@@ -54,21 +54,21 @@ NoPeek certify_no_peek(const Reads& reads, const std::vector<Dim>& ids, Dim voca
     for (const Array* logits : {&changed, &poisoned}) {
       const Dim place = first_difference(*logits, before, 0, t + 1);
       if (place <= t)
-        return fails("place " + std::to_string(place) + " looks ahead: its logits change with " +
-                     (logits == &changed ? "the tokens" : "NaN in the positions") + after);
+        return says("place " + std::to_string(place) + " looks ahead: its logits change with " +
+                    (logits == &changed ? "the tokens" : "NaN in the positions") + after);
       found.compared += (t + 1) * before.dim(1);
     }
     if (first_difference(changed, before, t + 1, T) == T)
-      return fails("nothing could be seen: no logits change with the tokens" + after);
+      return says("nothing could be seen: no logits change with the tokens" + after);
     if (!all_nan(poisoned, t + 1))
-      return fails("nothing could be seen: NaN in the positions" + after +
-                   " does not reach the next");
+      return says("nothing could be seen: NaN in the positions" + after +
+                  " does not reach the next");
     ++found.cuts;
   }
   found.kept = true;
-  return fails("no place looks ahead: " + std::to_string(found.compared) + " logits in front of " +
-               std::to_string(cuts) +
-               " cuts keep every bit when all that follows is changed or NaN");
+  return says("no place looks ahead: " + std::to_string(found.compared) + " logits in front of " +
+              std::to_string(cuts) +
+              " cuts keep every bit when all that follows is changed or NaN");
 }
 
 NoPeek certify_no_peek(const LanguageModel& model, const std::vector<Dim>& ids, Dim most_cuts) {

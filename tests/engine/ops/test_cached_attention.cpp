@@ -34,7 +34,7 @@ TEST_CASE("cached attention: however a text is cut, the rows of attention() to t
     const Array whole = attention(qkv, heads, causal()).value();
     for (const Dim most : {1, 3, 20, 200}) {
       KeyValueCache cache;
-      for (Dim t = 0, next; t < T; t = next) {
+      for (Dim t = 0, next = 0; t < T; t = next) {
         next = std::min(T, t + 1 + rng.below(most));
         CHECK(
             same_bits(cached_attention(times(qkv, t, next), heads, cache), times(whole, t, next)));

@@ -94,7 +94,7 @@ TEST_CASE("Decoder: token by token and in pieces, the rows of the full pass to t
       Dim wrong = 0;
       for (Dim t = 0; t < s.context; ++t, ++steps)
         wrong += !same_bits(by_token.read(cut(ids, t, t + 1)), row(full, t));
-      for (Dim t = 0, next; t < s.context; t = next, ++steps) {
+      for (Dim t = 0, next = 0; t < s.context; t = next, ++steps) {
         next = std::min(s.context, t + 1 + rng.below(rng.below(2) == 0 ? 4 : 30));
         wrong += !same_bits(by_piece.read(cut(ids, t, next)), row(full, next - 1));
       }

@@ -20,13 +20,24 @@ std::vector<std::string> pieces_of(std::string_view text) {
   return pieces;
 }
 
+std::vector<Dim> bytes_of(std::string_view piece) {
+  std::vector<Dim> ids;
+  for (const char c : piece) ids.push_back(static_cast<unsigned char>(c));
+  return ids;
+}
+
+void merge(std::vector<Dim>& ids, Merge pair, Dim both) {
+  for (std::size_t i = 0; i + 1 < ids.size(); ++i)
+    if (Merge{ids[i], ids[i + 1]} == pair) {
+      ids[i] = both;
+      ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    }
+}
+
 // Algorithm 1 of the paper as it stands there: all pairs counted anew for each merge.
 std::vector<Merge> merges_by_definition(std::string_view text, std::size_t most) {
   std::vector<std::vector<Dim>> pieces;
-  for (const std::string& piece : pieces_of(text)) {
-    pieces.emplace_back();
-    for (const char c : piece) pieces.back().push_back(static_cast<unsigned char>(c));
-  }
+  for (const std::string& piece : pieces_of(text)) pieces.push_back(bytes_of(piece));
   std::vector<Merge> merges;
   while (merges.size() < most) {
     std::map<Merge, int> counts;
@@ -37,12 +48,7 @@ std::vector<Merge> merges_by_definition(std::string_view text, std::size_t most)
       if (entry.second > best.second) best = entry;
     if (best.second == 1) break;
     const Dim both = 256 + static_cast<Dim>(merges.size());
-    for (auto& ids : pieces)
-      for (std::size_t i = 0; i + 1 < ids.size(); ++i)
-        if (Merge{ids[i], ids[i + 1]} == best.first) {
-          ids[i] = both;
-          ids.erase(ids.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-        }
+    for (auto& ids : pieces) merge(ids, best.first, both);
     merges.push_back(best.first);
   }
   return merges;
@@ -74,6 +80,25 @@ TEST_CASE("byte pairs are learned as the paper says, one count after another") {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     const std::string text = random_text(seed, 400, seed % 2 == 0 ? "aab " : "abcde 1.\n");
     CHECK(BytePairs::learned(text, 256 + 40).merges() == merges_by_definition(text, 40));
+  }
+}
+
+TEST_CASE("byte pairs are encoded as they were learned, the earliest merge first") {
+  const auto pairs = BytePairs({{'b', 'c'}, {'a', 'b'}, {'a', 256}, {256, 'd'}});
+  CHECK(pairs.encode("abc") == std::vector<Dim>{258});
+  CHECK(pairs.encode("abcd") == std::vector<Dim>{258, 'd'});
+  CHECK(pairs.encode("abbcd") == std::vector<Dim>{257, 259});
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    const std::string text = random_text(seed, 400, "abcd ");
+    const BytePairs learned = BytePairs::learned(text, 256 + 40);
+    std::vector<Dim> expected;  // every merge, from left to right, over the whole piece
+    for (const std::string& piece : pieces_of(text)) {
+      std::vector<Dim> ids = bytes_of(piece);
+      for (std::size_t m = 0; m < learned.merges().size(); ++m)
+        merge(ids, learned.merges()[m], 256 + static_cast<Dim>(m));
+      expected.insert(expected.end(), ids.begin(), ids.end());
+    }
+    CHECK(learned.encode(text) == expected);
   }
 }
 

@@ -58,7 +58,7 @@ TEST_CASE("copied: what looking for every substring finds") {
     const Dim letters = 1 + rng.below(4);
     const std::string sample = random_text(rng, rng.below(40), letters);
     const std::string text = random_text(rng, rng.below(80), 1 + rng.below(letters + 1));
-    const auto least = static_cast<std::size_t>(1 + rng.below(6));
+    const auto least = static_cast<std::size_t>(1 + rng.below(12));
     const Copied found = copied(sample, text, least), right = by_definition(sample, text, least);
     REQUIRE(found.share == right.share);
     REQUIRE(found.longest == right.longest);

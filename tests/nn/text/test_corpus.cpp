@@ -111,6 +111,18 @@ TEST_CASE("lines: documents stand whole in one part, between boundaries") {
   CHECK(drawn[0] != drawn[2]);
 }
 
+TEST_CASE("lines: merges are learned from the documents for training alone") {
+  for (const std::uint64_t seed : {1u, 2u, 3u, 4u}) {
+    const Corpus corpus =
+        read_corpus("ababab\nxyxyxy\n",
+                    {.reading = Reading::lines, .tokens = Tokens::bpe, .valid = 1, .seed = seed});
+    const bool first = documents(corpus, corpus.train).front() == "ababab";
+    CHECK(corpus.tokenizer.find("ab").has_value() == first);
+    CHECK(corpus.tokenizer.find("xy").has_value() == !first);
+    CHECK(corpus.valid.size() == 6 + 2);
+  }
+}
+
 TEST_CASE("facts: what the validation part shares with the training part, and what it does not") {
   const CorpusFacts facts = read_corpus(birds, {.valid = 21}).facts;
   CHECK(facts.bytes == 43);
@@ -124,6 +136,7 @@ TEST_CASE("facts: what the validation part shares with the training part, and wh
   CHECK(within.valid_lines == 1);
   CHECK(within.repeated == 0);
   CHECK(within.unseen == 1);
+  CHECK(read_corpus("a b\nb c\nb\n", {.tokens = Tokens::word, .valid = 4}).facts.repeated == 0);
   const CorpusFacts lines =
       read_corpus("a\na\na\nb\n", {.reading = Reading::lines, .valid = 3, .seed = 4}).facts;
   CHECK(lines.documents == 4);
@@ -175,6 +188,10 @@ TEST_CASE("a text that is too little, or not what it should be, is refused") {
                          "got "));
   CHECK(refused("abc", {.valid = INFINITY}) ==
         "read_corpus: valid = inf of 3 tokens leaves nothing to train on");
+  CHECK(refusal<ValueError>([] { reading_named("line"); }) ==
+        "Reading: stream or lines: got 'line'");
+  for (const Reading reading : {Reading::stream, Reading::lines})
+    CHECK(reading_named(to_string(reading)) == reading);
   // one symbol is a vocabulary
   CHECK(read_corpus("aaaa", {.valid = 0.5}).valid.tokens == Ids{0, 0});
 }

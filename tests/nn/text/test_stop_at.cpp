@@ -85,7 +85,7 @@ TEST_CASE("StopAt: however a text is cut, the same is printed") {
     const std::string text = word(30);
     StopAt stop(stops);
     std::string found;
-    for (std::size_t at = 0, next; at < text.size(); at = next) {
+    for (std::size_t at = 0, next = 0; at < text.size(); at = next) {
       next = std::min(text.size(), at + 1 + static_cast<std::size_t>(rng.below(5)));
       const std::string now = stop.feed(text.substr(at, next - at));
       REQUIRE(whole_code_points(now));

@@ -113,7 +113,7 @@ TEST_CASE("sample draws in proportion: χ² of 20,000 draws") {
   const Array z = logits_of({0.3, -1, 2, 1.2, 0.3, none});
   const std::map<Dim, double> all{{0, 0.3}, {1, -1}, {2, 2}, {3, 1.2}, {4, 0.3}};
   // χ² of 4 degrees of freedom passes 18.5 once in a thousand times, of 2: 13.8, of 1: 10.8
-  for (const std::uint64_t seed : {1, 2, 3}) {
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
     const Fit plain = fit(z, {.temperature = 1}, softmax_of(all, 1), seed);
     CHECK(plain.chi < 18.5);
     CHECK(plain.kinds == 5);
