@@ -9,6 +9,7 @@
 
 #include "engine/kernels/parallel.h"
 #include "examples/fledge/bench/bench.h"
+#include "examples/fledge/step_memory.h"
 #include "examples/support/options.h"
 #include "examples/support/table.h"
 #include "examples/support/text.h"
@@ -93,13 +94,10 @@ bench::StepSizes step_sizes(const support::Options& options) {
     options.refuse(std::to_string(sizes.heads) + " heads do not divide a width of " +
                        std::to_string(sizes.width),
                    "use a width that is a multiple of the heads");
-  const auto width = static_cast<double>(sizes.width), vocab = static_cast<double>(sizes.vocab);
-  const double tokens = static_cast<double>(sizes.context) * static_cast<double>(sizes.batch);
-  const double layers = static_cast<double>(sizes.layers);
-  // A token has 19 vectors of `width` kept in each layer, measured, and a few more on their way; each
-  // number of the model has its gradient and two moments.
-  require_memory(options, tokens * (24 * width * layers + 4 * vocab) +
-                              4 * (12 * width * width * layers + (vocab + 64) * width));
+  const auto number = [](std::int64_t n) { return static_cast<double>(n); };
+  require_memory(options,
+                 numbers_of_step(number(sizes.layers), number(sizes.width), number(sizes.context),
+                                 number(sizes.batch), number(sizes.vocab)));
   return sizes;
 }
 

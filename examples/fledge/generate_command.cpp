@@ -4,12 +4,13 @@
 #include <cstdio>
 #include <limits>
 
+#include "engine/array_math.h"
 #include "engine/autograd.h"
 #include "engine/kernels/parallel.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/fledge/unusable.h"
-#include "examples/support/attention_map.h"
 #include "examples/support/options.h"
+#include "examples/support/plots.h"
 #include "examples/support/text.h"
 #include "nn/io/json.h"
 #include "nn/text/stop_at.h"
@@ -95,7 +96,7 @@ void print_attention(const LanguageModel& model, const Tokenizer& tokenizer, std
 struct Writer {
   const support::Options& options;
   bool raw = options.has("--raw") || options.has("--json") || !support::is_terminal(stdout);
-  std::string text;
+  std::string text = {};
 
   void operator()(const std::string& piece) {
     text += piece;

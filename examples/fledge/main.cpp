@@ -1,9 +1,14 @@
-// The command: fledge gradcheck, fledge bench.                              Next: gradcheck_command.h.
+// The command: fledge train, generate, eval, gradcheck, bench.                Next: train_command.h.
 #include <cstdio>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "examples/fledge/bench_command.h"
+#include "examples/fledge/eval_command.h"
+#include "examples/fledge/generate_command.h"
 #include "examples/fledge/gradcheck_command.h"
+#include "examples/fledge/train_command.h"
 #include "examples/support/options.h"
 #include "examples/support/text.h"
 
@@ -12,23 +17,43 @@ namespace {
 constexpr std::string_view usage =
     "fledge: gradients you can check, attention you can read\n"
     "\n"
+    "  fledge train FILE -o DIR  train a small model on a text\n"
+    "  fledge generate DIR       let it go on with a prompt\n"
+    "  fledge eval DIR [FILE]    its loss on text that it has not seen\n"
     "  fledge gradcheck          prove every gradient twice\n"
     "  fledge bench              how fast, and how near to what this machine can do\n"
     "  fledge COMMAND --help     its options\n"
     "\n"
-    "Exit  0 done  1 failed  2 usage\n";
+    "Exit  0 done  1 failed  2 usage  3 unusable input  4 diverged  130 interrupted\n";
+
+struct Command {
+  const char* name;
+  int (*run)(int argc, char** argv);
+};
+
+constexpr Command commands[] = {{"train", fledge::train_command},
+                                {"generate", fledge::generate_command},
+                                {"eval", fledge::eval_command},
+                                {"gradcheck", fledge::gradcheck_command},
+                                {"bench", fledge::bench_command}};
 
 int run(int argc, char** argv) {
   using fledge::support::quoted;
   const std::string_view command = argc > 1 ? argv[1] : "";
-  if (command == "gradcheck") return fledge::gradcheck_command(argc - 1, argv + 1);
-  if (command == "bench") return fledge::bench_command(argc - 1, argv + 1);
+  for (const Command& known : commands)
+    if (command == known.name) return known.run(argc - 1, argv + 1);
   if (command == "--help" || command == "-h" || command == "help") {
     std::fputs(usage.data(), stdout);
     return 0;
   }
-  const std::string meant = fledge::support::closest(command, {"gradcheck", "bench"});
-  const std::string advice = meant.empty() ? "commands: gradcheck, bench; see: fledge --help"
+  std::vector<std::string> names;
+  std::string all;
+  for (const Command& known : commands) {
+    names.emplace_back(known.name);
+    all += (all.empty() ? "commands: " : ", ") + names.back();
+  }
+  const std::string meant = fledge::support::closest(command, names);
+  const std::string advice = meant.empty() ? all + "; see: fledge --help"
                                            : "did you mean '" + meant + "'? see: fledge --help";
   throw fledge::support::UsageError(
       "fledge", command.empty() ? "needs a command" : "unknown command " + quoted(command), advice);

@@ -6,7 +6,7 @@
 #include "engine/errors.h"
 #include "examples/support/options.h"
 #include "nn/io/files.h"
-#include "nn/io/json_value.h"
+#include "nn/io/json_reader.h"
 #include "nn/io/safetensors.h"
 
 namespace fledge {

@@ -1,6 +1,5 @@
 #include "nn/train/checkpoint.h"
 
-#include <algorithm>
 #include <map>
 
 #include "nn/io/digits.h"
@@ -156,8 +155,7 @@ RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
   require<ValueError>(faults.empty(), "checkpoint", "is of another model:", faults);
 
   trainer.restore(state);
-  for (std::size_t p = 0; p < named.size(); ++p)
-    std::copy(weights[p].data(), weights[p].data() + weights[p].size(), named[p].second.write());
+  set_weights(trainer.model(), weights);
   return run.notes;
 }
 

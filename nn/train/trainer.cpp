@@ -158,6 +158,23 @@ void Trainer::restore(const State& state) {
   done_ = state.done;
 }
 
+std::vector<Array> weights_of(const LanguageModel& model) {
+  std::vector<Array> weights;
+  for (const Tensor& tensor : parameters(model)) weights.push_back(tensor.value().clone());
+  return weights;
+}
+
+void set_weights(const LanguageModel& model, const std::vector<Array>& weights) {
+  const std::vector<Tensor> learned = parameters(model);
+  require<ValueError>(weights.size() == learned.size(), "set_weights", "the model has ",
+                      learned.size(), " parameters: got ", weights.size());
+  for (std::size_t p = 0; p < learned.size(); ++p)
+    require(weights[p].shape() == learned[p].shape(), "set_weights", "parameter ", p, " has shape ",
+            learned[p].shape(), ": got ", weights[p].shape());
+  for (std::size_t p = 0; p < learned.size(); ++p)
+    std::copy(weights[p].data(), weights[p].data() + weights[p].size(), learned[p].write());
+}
+
 double mean_loss(const LanguageModel& model, const TokenText& text, Dim batch, Dim most) {
   NoGrad no_grad;
   const std::vector<TextWindow> windows = evaluation_windows(text, model.sizes.context);

@@ -75,6 +75,11 @@ class Trainer {
   std::int64_t done_ = 0;
 };
 
+/// Copies of all weights, in the order of parameters(), and back. set_weights() throws ValueError or
+/// ShapeError, and changes nothing, for weights of another model.
+std::vector<Array> weights_of(const LanguageModel& model);
+void set_weights(const LanguageModel& model, const std::vector<Array>& weights);
+
 /// Mean loss over every token of a text, in nats, each guessed once from what stands before it in its
 /// window (batches.h); of at most `most` windows, spread evenly, when that is not 0. Records nothing.
 double mean_loss(const LanguageModel& model, const TokenText& text, Dim batch, Dim most = 0);

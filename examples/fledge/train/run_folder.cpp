@@ -58,13 +58,15 @@ std::string config_text(const RunConfig& config) {
 RunConfig read_run_config(const std::string& text) {
   const ModelConfig config = read_config(text);
   if (config.own.is_null())
-    throw ValueError("config.json has no part of fledge's: without the tokenizer of its text the "
-                     "model reads and writes no words");
+    throw ValueError(
+        "config.json has no part of fledge's: without the tokenizer of its text the "
+        "model reads and writes no words");
   const JsonValue& own = config.own;
   const std::int64_t found = own["version"].integer(1, 1'000'000);
   if (found > version)
-    own.fail("version " + std::to_string(found) + " is newer than this fledge, which reads version " +
-             std::to_string(version) + ": use a newer fledge");
+    own.fail("version " + std::to_string(found) +
+             " is newer than this fledge, which reads version " + std::to_string(version) +
+             ": use a newer fledge");
   own.allow_only({"version", "text_bytes", "text_hash", "run", "tokenizer"});
   Plan plan;
   plan.sizes = config.sizes;
@@ -87,7 +89,8 @@ RunFolder RunFolder::begin(const std::string& path, const RunConfig& config, boo
   make_folder(path);
   RunFolder folder(path);
   if (!replaces && holds_anything(path))
-    refuse("the folder " + support::quoted(path) + " is not empty: --resume goes on with the run in "
+    refuse("the folder " + support::quoted(path) +
+           " is not empty: --resume goes on with the run in "
            "it, --force begins anew");
   // The old run goes from its state backwards, so that nothing of it can be taken for the new one's.
   for (const char* name : {state_name, model_name})

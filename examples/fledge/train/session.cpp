@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "engine/autograd.h"
+#include "examples/fledge/step_memory.h"
 #include "examples/fledge/train/source.h"
 #include "examples/support/text.h"
 #include "nn/models/model_folder.h"
@@ -15,20 +16,6 @@ namespace {
 
 constexpr Dim evaluated_windows = 480;  // of the held-out text, while the run lasts
 constexpr double forget = 0.02;         // of the smoothed loss, a step
-
-std::vector<Array> weights_of(const LanguageModel& model) {
-  std::vector<Array> weights;
-  for (const Tensor& tensor : parameters(model)) weights.push_back(tensor.value().clone());
-  return weights;
-}
-
-void set_weights(const LanguageModel& model, const std::vector<Array>& weights) {
-  std::size_t p = 0;
-  for (const Tensor& tensor : parameters(model)) {
-    const Array& from = weights[p++];
-    std::copy(from.data(), from.data() + from.size(), tensor.write());
-  }
-}
 
 }  // namespace
 
@@ -92,6 +79,19 @@ void Session::load_state() {
     best_ = weights_of(*model_);
     set_weights(*model_, last);
   }
+}
+
+void Session::require_memory() const {
+  const auto number = [](std::int64_t n) { return static_cast<double>(n); };
+  const LanguageModelSizes& s = plan_.sizes;
+  const double bytes = 4 * numbers_of_step(number(s.layers), number(s.width), number(s.context),
+                                           number(plan_.training.batch), number(s.vocabulary));
+  if (bytes <= bytes_of_machine()) return;
+  char text[120];
+  std::snprintf(text, sizeof text, "a step needs about %.0f MB of memory, this machine has %.0f MB",
+                bytes / 1e6, bytes_of_machine() / 1e6);
+  throw support::Refusal(support::Exit::failed, "fledge train", text,
+                         "use smaller --width, --layers, --context or --batch");
 }
 
 int Session::run() {

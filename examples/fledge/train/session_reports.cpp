@@ -5,7 +5,7 @@
 
 #include "engine/autograd.h"
 #include "examples/fledge/train/session.h"
-#include "examples/support/attention_map.h"
+#include "examples/fledge/train/source.h"
 #include "examples/support/peak_memory.h"
 #include "examples/support/text.h"
 #include "nn/io/json.h"
@@ -217,7 +217,8 @@ void Session::report_samples() {
     all += samples.back() + "\n";
     screen_.say("  sample: " + support::cut(support::printable(samples.back()), 200));
   }
-  const Copied copied = copied_from(text_, all, verbatim_bytes);
+  const Copied found =
+      copied(all, corpus_->tokenizer.decode(corpus_->train.tokens), verbatim_bytes);
   screen_.say(
       print("  %.0f %% of it stands word for word in the text, in runs of %zu bytes or more; "
             "the longest has %zu",

@@ -15,14 +15,15 @@ std::string read_text(const Plan& plan) {
 }
 
 std::string name_of(const Plan& plan) {
-  return plan.text_path.empty()   ? "the built-in text"
+  return plan.text_path.empty()  ? "the built-in text"
          : plan.text_path == "-" ? "standard input"
                                  : support::printable(plan.text_path);
 }
 
 void require_same_text(const RunConfig& config, const std::string& text, const std::string& name) {
-  require<ValueError>(text.size() == config.text_bytes, name, "is not the text of this run: it has ",
-                      text.size(), " bytes, the run's had ", config.text_bytes);
+  require<ValueError>(text.size() == config.text_bytes, name,
+                      "is not the text of this run: it has ", text.size(), " bytes, the run's had ",
+                      config.text_bytes);
   const std::uint64_t hash = hash_of(text);
   require<ValueError>(hash == config.text_hash, name,
                       "is not the text of this run: as long, but other bytes (hash ",
