@@ -1,0 +1,32 @@
+// A language model in a folder, in GPT-2's layout: config.json (what it is) and model.safetensors
+// (its numbers).
+//
+// Not here: the state of a training run. Key idea: a folder that has a config.json is whole,
+// because it is written last.   Next: model_folder.cpp.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "nn/models/model_config.h"
+#include "nn/models/model_weights.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+struct SavedModel {
+  LanguageModel model;
+  JsonValue own;                                // the object under "fledge" in config.json, or null
+  std::map<std::string, std::string> metadata;  // of model.safetensors
+};
+
+/// The model of a folder; one whose configuration does not say whether it has biases has those that
+/// its weights have. Nothing is made from sizes that its weights do not bear out. Throws FileError
+/// naming the file and what is wrong with it.
+SavedModel read_model(const std::string& folder);
+
+/// Writes both files into a folder that exists. Throws FileError.
+void write_model(const std::string& folder, const LanguageModel& model,
+                 const std::function<void(JsonWriter&)>& own = {},
+                 const std::map<std::string, std::string>& metadata = {});
+
+}  // namespace fledge::inline FLEDGE_BUILD

@@ -1,0 +1,33 @@
+// The numbers of a language model as a safetensors file, under GPT-2's names.
+//
+// Not here: sizes (model_config.h), the two together (model_folder.h). Key idea: all or nothing; a
+// file is compared with the whole model before one number moves, and every difference is named at
+// once.
+//                                                                            Next: model_folder.h.
+#pragma once
+
+#include "nn/io/safetensors.h"
+#include "nn/models/language_model.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+/// A file that does not fit the model; the message lists every tensor that does not, up to twenty.
+struct WeightsError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Every parameter by its name: "wte.weight", "h.0.attn.c_attn.weight", …
+std::string weights_bytes(const LanguageModel& model,
+                          const std::map<std::string, std::string>& metadata = {});
+
+/// Moves the model's parameters to the file's numbers. GPT-2's files may say "transformer." in
+/// front of every name, keep their masks (h.N.attn.bias, h.N.attn.masked_bias) and repeat the word
+/// table as lm_head.weight. Throws StoredError for bytes that are no safetensors file, WeightsError
+/// for tensors that are missing, too many, of another shape, of types not read here or not finite,
+/// GraphError while a graph needs the old numbers; the model is then as it was.
+void load_weights(const LanguageModel& model, std::string_view file);
+
+/// Whether a file is of a model with biases; GPT-2's configurations do not say.
+Bias bias_in(const StoredHeader& header);
+
+}  // namespace fledge::inline FLEDGE_BUILD
