@@ -34,9 +34,9 @@ SavedModel read_model(const std::string& folder) {
   // Every number takes a byte at least.
   about(weights_path, [&] {
     const double count = parameter_count(config.sizes);
-    require<WeightsError>(count <= static_cast<double>(bytes.size()), "read_model",
-                          "config.json describes ", count, " numbers: the file has ", bytes.size(),
-                          " bytes");
+    if (count > static_cast<double>(bytes.size()))
+      throw WeightsError("config.json describes " + json_number(count) +
+                         " numbers, and the file has " + std::to_string(bytes.size()) + " bytes");
   });
   Rng rng(0);
   SavedModel saved{LanguageModel(config.sizes, rng), config.own, std::move(header.metadata)};
