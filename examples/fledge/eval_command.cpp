@@ -33,7 +33,7 @@ int evaluate(const support::Options& options) {
   const TokenText text =
       own ? trained.held_out() : trained.encoded(read_file(options.arguments()[1]));
   const double loss = mean_loss(trained.model, text, options.integer("--batch"));
-  const Dim guessed = text.documents() > 0 ? text.size() - 1 : text.size() - 1;
+  const Dim guessed = text.size() - 1;  // nothing stands before the first
   if (options.has("--json")) {
     JsonWriter json;
     json.begin_object().field("loss", loss).field("perplexity", std::exp(loss));

@@ -100,7 +100,7 @@ struct Writer {
 
   void operator()(const std::string& piece) {
     text += piece;
-    if (options.has("--json") || options.has("--probs") || piece.empty()) return;
+    if (options.has("--json") || options.has("--probs")) return;
     std::fputs(shown(piece, raw).c_str(), stdout);
     std::fflush(stdout);
   }
@@ -120,7 +120,8 @@ int generate(const support::Options& options) {
   const std::string& stop = options.text("--stop");
   StopAt until(stop.empty() ? std::vector<std::string>{} : std::vector<std::string>{stop});
   Writer write{options};
-  if (!options.has("--json")) std::fputs(shown(prompt, write.raw).c_str(), stdout);
+  const bool streams = !options.has("--json") && !options.has("--probs");
+  if (streams) std::fputs(shown(prompt, write.raw).c_str(), stdout);
 
   NoGrad no_grad;
   Rng rng(options.seed());
@@ -143,9 +144,9 @@ int generate(const support::Options& options) {
     json.begin_object().field("prompt", prompt).field("text", write.text);
     json.field("tokens", static_cast<std::int64_t>(ids.size())).field("seed", options.seed());
     std::printf("%s\n", json.end_object().text().c_str());
-  } else if (!write.text.ends_with('\n') || options.has("--probs")) {
-    if (options.has("--probs")) std::fputs(shown(write.text, write.raw).c_str(), stdout);
-    std::fputs("\n", stdout);
+  } else {
+    if (!streams) std::fputs(shown(prompt + write.text, write.raw).c_str(), stdout);
+    if (!(prompt + write.text).ends_with('\n')) std::fputs("\n", stdout);
   }
   if (options.has("--attention")) print_attention(trained.model, tokenizer, ids);
   return 0;
