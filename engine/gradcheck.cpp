@@ -4,29 +4,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/array_math.h"
 #include "engine/autograd.h"
 #include "engine/diagnosis.h"
 #include "engine/errors.h"
-#include "engine/ops.h"
 #include "engine/oracle.h"
-#include "engine/random.h"
+#include "engine/pullback.h"
 
 namespace fledge::inline FLEDGE_BUILD {
 
 namespace {
-
-// Random signs and magnitudes in [½, 3/2): never constant, never near zero.
-Array random_cotangent(const Shape& shape, std::uint64_t seed) {
-  Rng rng(seed);
-  Array v(shape);
-  Real* to = v.write();
-  for (Dim i = 0; i < v.size(); ++i) {
-    const double magnitude = 0.5 + rng.uniform();
-    to[i] = Real(rng.uniform() < 0.5 ? -magnitude : magnitude);
-  }
-  return v;
-}
 
 bool all_finite(const Array& x) {
   return std::all_of(x.data(), x.data() + x.size(), [](Real v) { return isfinite(v); });
@@ -71,87 +57,11 @@ class Check {
     return true;
   }
 
-  // Jᵀ·v for every parameter; zeros where backward() did not come.
-  std::vector<Numbers> pull_back(const Tensor& y, const Array& v) {
-    for (const NamedTensor& p : parameters_) p.tensor.zero_grad();
-    if (y.needs_grad()) backward(y, v, Graph::keep);
-    std::vector<Numbers> gradients;
-    for (const NamedTensor& p : parameters_) {
-      gradients.push_back(p.tensor.has_grad()
-                              ? to_vector(p.tensor.grad())
-                              : Numbers(static_cast<std::size_t>(p.tensor.size()), 0.0));
-    }
-    for (const NamedTensor& p : parameters_) p.tensor.zero_grad();
-    return gradients;
-  }
-
   bool gradients() {
-    const Tensor y = f_();
-    analytic_ = pull_back(y, cotangent_);
-    const std::vector<Numbers> again = pull_back(y, cotangent_);
-    const std::vector<Numbers> zeros = pull_back(y, Array::zeros(cotangent_.shape()));
-    for (std::size_t p = 0; p < parameters_.size(); ++p)
-      for (std::size_t j = 0; j < analytic_[p].size(); ++j) {
-        const bool same = analytic_[p][j] == again[p][j] ||
-                          (std::isnan(analytic_[p][j]) && std::isnan(again[p][j]));
-        if (!same)
-          return fail_at(p, j, analytic_[p][j], again[p][j],
-                         "a second backward pass gives another gradient");
-        if (zeros[p][j] != 0 && std::isfinite(analytic_[p][j]))
-          return fail_at(p, j, zeros[p][j], 0,
-                         "a zero cotangent gives a gradient that is not zero");
-      }
-    return !y.needs_grad() || (follows_scale(y) && adds_to_others());
-  }
-
-  // Rules are linear in dy: one that clips it is right only where dy is small. Powers of two scale
-  // every product and every sum without rounding.
-  bool follows_scale(const Tensor& y) {
-    for (const double factor : {-1024.0, 1.0 / 1024}) {
-      const std::vector<Numbers> scaled = pull_back(y, cotangent_ * Real(factor));
-      for (std::size_t p = 0; p < parameters_.size(); ++p)
-        for (std::size_t j = 0; j < analytic_[p].size(); ++j) {
-          const double expected = factor * analytic_[p][j];
-          if (std::isfinite(expected) &&
-              !(std::abs(scaled[p][j] - expected) <= 1e-9 * std::abs(factor) * largest(p)))
-            return fail_at(
-                p, j, scaled[p][j], expected,
-                "a cotangent of another size gives a gradient that is not as much larger "
-                "or smaller: a rule must be linear in dy");
-        }
-    }
-    return true;
-  }
-
-  // Once more with another user c·p of each parameter, recorded last, so that c has arrived when the
-  // rules of f run: a rule that overwrites what it should add to is right only where it comes first.
-  bool adds_to_others() {
-    const Tensor y = f_();
-    Tensor total = sum(y * Tensor(cotangent_));
-    std::vector<Array> others;
-    for (std::size_t p = 0; p < parameters_.size(); ++p) {
-      const Tensor& x = parameters_[p].tensor;
-      others.push_back(random_cotangent(x.shape(), options_.seed + p + 1) * Real(largest(p)));
-      total = total + sum(x * Tensor(others.back()));
-    }
-    const std::vector<Numbers> shared = pull_back(total, Array::ones({}));
-    for (std::size_t p = 0; p < parameters_.size(); ++p)
-      for (std::size_t j = 0; j < analytic_[p].size(); ++j) {
-        const double both = analytic_[p][j] + value_of(others[p][static_cast<Dim>(j)]);
-        if (std::abs(shared[p][j] - both) > 1e-6 * largest(p))
-          return fail_at(
-              p, j, shared[p][j], both,
-              "a rule overwrites what another user of the tensor has contributed: it must "
-              "add");
-      }
-    return true;
-  }
-
-  // |dp|, at its largest; 1 where that is no use.
-  double largest(std::size_t p) const {
-    double most = 0;
-    for (const double g : analytic_[p]) most = std::max(most, std::abs(g));
-    return std::isfinite(most) && most > 0 ? most : 1;
+    Pullback answer = pull_back(f_, parameters_, cotangent_, options_.seed);
+    analytic_ = std::move(answer.gradients);
+    return answer.problem.empty() || fail_at(answer.parameter, answer.element, answer.found,
+                                             answer.expected, std::move(answer.problem));
   }
 
   bool fail_at(std::size_t p, std::size_t j, double analytic, double numeric, std::string problem) {

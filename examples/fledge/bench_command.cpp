@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <thread>
@@ -194,6 +195,7 @@ std::string as_json(const std::vector<Row>& rows, const Limits& limits) {
 std::string as_table(const std::vector<Row>& rows, const Limits& limits, support::Paint paint) {
   using Align = support::Table::Align;
   const auto number = [](const char* format, double value) {
+    if (std::isnan(value)) return std::string("-");  // a limit that could not be measured
     char text[32];
     std::snprintf(text, sizeof text, format, value);
     return std::string(text);

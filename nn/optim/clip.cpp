@@ -9,6 +9,29 @@
 
 namespace fledge::inline FLEDGE_BUILD {
 
+namespace {
+
+#if defined(FLEDGE_DUAL)
+using Limits = std::numeric_limits<double>;
+#else
+using Limits = std::numeric_limits<Real>;
+#endif
+
+// g·root·root, where root² would lose digits: below Limits::min() numbers have fewer of them. A result
+// that lies there, and may have been rounded up, is made one unit smaller.
+Real scaled_twice(Real g, double root) {
+#if defined(FLEDGE_DUAL)
+  const Dual y = g * root * root;
+#else
+  const Real y = static_cast<Real>(static_cast<double>(g) * root * root);
+#endif
+  const double value = value_of(y);
+  if (value == 0 || std::abs(value) >= Limits::min()) return y;
+  return y - static_cast<Real>(std::copysign(Limits::denorm_min(), value));
+}
+
+}  // namespace
+
 double clip_gradients(const std::vector<Tensor>& parameters, double max_norm) {
   require<ValueError>(max_norm > 0, "clip_gradients", "max_norm must be positive: got ", max_norm);
   require_parameters("clip_gradients", parameters);
@@ -22,15 +45,14 @@ double clip_gradients(const std::vector<Tensor>& parameters, double max_norm) {
   require<NumericError>(std::isfinite(norm), "clip_gradients", "the norm of the gradients is ",
                         norm);
   if (norm <= max_norm) return norm;
-    // A little less than max_norm / norm, so that rounding each product cannot carry the norm over it.
-#if defined(FLEDGE_DUAL)
-  constexpr double epsilon = std::numeric_limits<double>::epsilon();
-#else
-  constexpr double epsilon = static_cast<double>(std::numeric_limits<Real>::epsilon());
-#endif
-  const Real factor = Real(max_norm / norm * (1 - 4 * epsilon));
+  // A little less than max_norm / norm, so that rounding each product cannot carry the norm over it.
+  const double factor = max_norm / norm * (1 - 4 * Limits::epsilon());
+  const bool tiny = factor < Limits::min() || max_norm < Limits::min() / Limits::epsilon();
+  const double root = std::sqrt(max_norm) / std::sqrt(norm) * (1 - 4 * Limits::epsilon());
   for (const Tensor& p : parameters)
-    if (p.has_grad()) p.set_grad(p.grad() * factor);
+    if (p.has_grad())
+      p.set_grad(tiny ? map(p.grad(), [root](Real g) { return scaled_twice(g, root); })
+                      : p.grad() * Real(factor));
   return norm;
 }
 

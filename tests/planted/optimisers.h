@@ -43,12 +43,9 @@ inline constexpr Bug optimiser_bugs[] = {
      R"(v[i] = momentum * v[i] + rate * g[i];
         theta[i] -= v[i];)",
      "paiml/aprender #2190: the rate baked into the velocity, seen under a schedule only"},
-    {"clip-each-alone", "nn/optim/clip.cpp", R"(if (p.has_grad()) p.set_grad(p.grad() * factor);)",
-     R"(if (p.has_grad()) {
-          double own = 0;
-          for (const double g : to_vector(p.grad())) own += g * g;
-          p.set_grad(p.grad() * (own > 0 ? Real(max_norm / std::sqrt(own)) : factor));
-        })",
+    {"clip-each-alone", "nn/optim/clip.cpp", R"(: p.grad() * Real(factor));)",
+     R"(: p.grad() * Real(max_norm / std::sqrt(1e-30 + kernels::sum_of_squares(
+                                     p.grad().data(), p.size()))));)",
      "huggingface/transformers #581: each tensor clipped to its own norm"},
     {"clip-also-stretches", "nn/optim/clip.cpp", R"(if (norm <= max_norm) return norm;)", "",
      "a classic slip: small gradients grow to the norm"},

@@ -1,6 +1,7 @@
 // fledge bench: what it says, and what it refuses before anything is allocated. No test asks how fast.
 #include "tests/examples/fledge/command.h"
 #include "tests/support/catch.h"
+#include "tests/support/sanitized.h"
 
 using namespace fledge::testing;
 
@@ -70,6 +71,24 @@ TEST_CASE("bench: the table names what was measured and the limits") {
   CHECK_THAT(result.out, ContainsSubstring("overhead forward"));
   CHECK_THAT(result.out, ContainsSubstring("overhead backward"));
   CHECK_THAT(result.out, ContainsSubstring("threads 1, multiply-adds "));
+}
+
+TEST_CASE("bench: what was measured is said where there is no memory left to measure the limits") {
+  if (sanitized) return;  // a sanitizer reserves more than any limit
+  const std::string op = "ulimit -v 200000; exec \"$0\" bench op softmax 5 9 --threads 1";
+  const Result table = in_shell(op);
+  CHECK(table.status == 0);
+  CHECK(table.err.empty());
+  const std::vector<std::string> lines = lines_of(table.out);
+  REQUIRE(lines.size() == 4);
+  CHECK_THAT(lines[2], StartsWith("softmax") && ContainsSubstring(" -  memory"));
+  CHECK_THAT(lines[3], ContainsSubstring(" GFLOP/s, memory - GB/s, peak "));
+  const auto found = read_json(in_shell(op + " --json").out);
+  CHECK(found[0]["gflops"].number() > 0);
+  CHECK(found[0]["gigabytes"].is_null());
+  CHECK(found[1]["name"].string() == "softmax");
+  CHECK(found[1]["ms"].number() > 0);
+  CHECK(found[1]["share_of_peak"].is_null());
 }
 
 TEST_CASE("a FLEDGE_THREADS that is no number of threads is refused before work begins") {

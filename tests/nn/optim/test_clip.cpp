@@ -1,5 +1,6 @@
 #include "nn/optim/clip.h"
 
+#include "engine/array_math.h"
 #include "engine/errors.h"
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
@@ -65,6 +66,33 @@ TEST_CASE("clip_gradients: squares that a float cannot hold do not overflow", "[
   CHECK(close(p[0].grad(), Array({2}, {0.6, 0}), 1e-6));
   CHECK(close(p[1].grad(), Array({1}, {-0.8}), 1e-6));
   CHECK(norm_of(p) <= 1);
+}
+
+TEST_CASE("clip_gradients: a factor that a float cannot hold still keeps the norm", "[OPT05]") {
+  const bool single = sizeof(Real) == sizeof(float);
+  struct Case {
+    double size, most;
+  };
+  for (const Case c : single ? std::vector<Case>{{1e30, 1e-10}, {3e38, 1e-7}, {1, 1e-36}}
+                             : std::vector<Case>{{1e150, 1e-170}, {1, 1e-300}}) {
+    CAPTURE(c.size, c.most);
+    int too_large = 0;
+    for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+      const Array a = uniform({7}, seed, -c.size, c.size);
+      const auto p = with_gradients({a, Array({1}, {c.size})});
+      const double norm = clip_gradients(p, c.most);
+      CHECK(close(p[0].grad() * Real(1 / c.most), a * Real(1 / norm), 1e-5));
+      CHECK(norm_of(p) > c.most * (1 - 1e-5));
+      if (!(norm_of(p) <= c.most)) ++too_large;
+    }
+    CHECK(too_large == 0);
+  }
+  // A hundred thousand equal numbers, each rounded alike, in a place where digits are few.
+  const double least = single ? 1e-38 : 1e-308;
+  const auto p = with_gradients({Array::ones({100'000})});
+  clip_gradients(p, least);
+  CHECK(norm_of(p) <= least);
+  CHECK(norm_of(p) > least * (1 - 1e-4));
 }
 
 TEST_CASE("clip_gradients: gradients that are not finite are refused, and nothing changes",

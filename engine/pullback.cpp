@@ -1,0 +1,147 @@
+#if defined(FLEDGE_DOUBLE) || defined(FLEDGE_DUAL)
+#include "engine/pullback.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/array_math.h"
+#include "engine/autograd.h"
+#include "engine/ops.h"
+#include "engine/random.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+Array random_cotangent(const Shape& shape, std::uint64_t seed) {
+  Rng rng(seed);
+  Array v(shape);
+  Real* to = v.write();
+  for (Dim i = 0; i < v.size(); ++i) {
+    const double magnitude = 0.5 + rng.uniform();
+    to[i] = Real(rng.uniform() < 0.5 ? -magnitude : magnitude);
+  }
+  return v;
+}
+
+namespace {
+
+using Gradients = std::vector<std::vector<double>>;
+
+class Inquiry {
+ public:
+  Inquiry(const std::function<Tensor()>& f, const std::vector<NamedTensor>& parameters,
+          const Array& v, std::uint64_t seed)
+      : f_(f), parameters_(parameters), v_(v), seed_(seed) {}
+
+  Pullback run() {
+    const Tensor y = f_();
+    answer_.gradients = pull_back(y, v_);
+    if (repeats(y) && y.needs_grad() && follows_scale(y)) adds_to_others();
+    return answer_;
+  }
+
+ private:
+  bool fail(std::size_t p, std::size_t j, double found, double expected, std::string problem) {
+    answer_.problem = std::move(problem);
+    answer_.parameter = p, answer_.element = j;
+    answer_.found = found, answer_.expected = expected;
+    return false;
+  }
+
+  Gradients pull_back(const Tensor& y, const Array& v) {
+    for (const NamedTensor& p : parameters_) p.tensor.zero_grad();
+    if (y.needs_grad()) backward(y, v, Graph::keep);
+    Gradients gradients;
+    for (const NamedTensor& p : parameters_) {
+      gradients.push_back(
+          p.tensor.has_grad()
+              ? to_vector(p.tensor.grad())
+              : std::vector<double>(static_cast<std::size_t>(p.tensor.size()), 0.0));
+    }
+    for (const NamedTensor& p : parameters_) p.tensor.zero_grad();
+    return gradients;
+  }
+
+  // The same bits twice, and exact zeros for v = 0.
+  bool repeats(const Tensor& y) {
+    const Gradients& first = answer_.gradients;
+    const Gradients again = pull_back(y, v_);
+    const Gradients zeros = pull_back(y, Array::zeros(v_.shape()));
+    for (std::size_t p = 0; p < first.size(); ++p)
+      for (std::size_t j = 0; j < first[p].size(); ++j) {
+        const bool same =
+            first[p][j] == again[p][j] || (std::isnan(first[p][j]) && std::isnan(again[p][j]));
+        if (!same)
+          return fail(p, j, first[p][j], again[p][j],
+                      "a second backward pass gives another gradient");
+        if (zeros[p][j] != 0 && std::isfinite(first[p][j]))
+          return fail(p, j, zeros[p][j], 0, "a zero cotangent gives a gradient that is not zero");
+      }
+    return true;
+  }
+
+  // Rules are linear in dy: one that clips it is right only where dy is small. Powers of two scale
+  // every product and every sum without rounding.
+  bool follows_scale(const Tensor& y) {
+    const Gradients& first = answer_.gradients;
+    for (const double factor : {-1024.0, 1.0 / 1024}) {
+      const Gradients scaled = pull_back(y, v_ * Real(factor));
+      for (std::size_t p = 0; p < first.size(); ++p)
+        for (std::size_t j = 0; j < first[p].size(); ++j) {
+          const double expected = factor * first[p][j];
+          if (std::isfinite(expected) &&
+              !(std::abs(scaled[p][j] - expected) <= 1e-9 * std::abs(factor) * largest(p)))
+            return fail(p, j, scaled[p][j], expected,
+                        "a cotangent of another size gives a gradient that is not as much larger "
+                        "or smaller: a rule must be linear in dy");
+        }
+    }
+    return true;
+  }
+
+  // Once more with another user c·p of each parameter, recorded last, so that c has arrived when the
+  // rules of f run: a rule that overwrites what it should add to is right only where it comes first.
+  bool adds_to_others() {
+    const Gradients& first = answer_.gradients;
+    const Tensor y = f_();
+    Tensor total = sum(y * Tensor(v_));
+    std::vector<Array> others;
+    for (std::size_t p = 0; p < first.size(); ++p) {
+      const Tensor& x = parameters_[p].tensor;
+      others.push_back(random_cotangent(x.shape(), seed_ + p + 1) * Real(largest(p)));
+      total = total + sum(x * Tensor(others.back()));
+    }
+    const Gradients shared = pull_back(total, Array::ones({}));
+    for (std::size_t p = 0; p < first.size(); ++p)
+      for (std::size_t j = 0; j < first[p].size(); ++j) {
+        const double both = first[p][j] + value_of(others[p][static_cast<Dim>(j)]);
+        if (std::abs(shared[p][j] - both) > 1e-6 * largest(p))
+          return fail(p, j, shared[p][j], both,
+                      "a rule overwrites what another user of the tensor has contributed: it must "
+                      "add");
+      }
+    return true;
+  }
+
+  // |dp|, at its largest; 1 where that is no use.
+  double largest(std::size_t p) const {
+    double most = 0;
+    for (const double g : answer_.gradients[p]) most = std::max(most, std::abs(g));
+    return std::isfinite(most) && most > 0 ? most : 1;
+  }
+
+  const std::function<Tensor()>& f_;
+  const std::vector<NamedTensor>& parameters_;
+  const Array& v_;
+  std::uint64_t seed_;
+  Pullback answer_;
+};
+
+}  // namespace
+
+Pullback pull_back(const std::function<Tensor()>& f, const std::vector<NamedTensor>& parameters,
+                   const Array& v, std::uint64_t seed) {
+  return Inquiry(f, parameters, v, seed).run();
+}
+
+}  // namespace fledge::inline FLEDGE_BUILD
+#endif

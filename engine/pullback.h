@@ -1,0 +1,32 @@
+// What backward() says of a function, asked for in several ways that must agree.
+//
+// Used by gradcheck alone. Not here: whether it is right, for that takes an oracle.
+// Key idea: Jᵀ·v may be right for one v by luck. Rules are linear in dy and only add: ask for it twice,
+// with v = 0, with v of other sizes, and beside another user of every parameter.  Next: oracle.h.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/gradcheck.h"
+
+namespace fledge::inline FLEDGE_BUILD {
+
+/// Random signs and magnitudes in [½, 3/2): never constant, never near zero.
+Array random_cotangent(const Shape& shape, std::uint64_t seed);
+
+/// Jᵀ·v, and the first way of asking that gave another answer.
+struct Pullback {
+  std::vector<std::vector<double>> gradients;  // by parameter; zeros where backward() did not come
+  std::string problem;  // empty when all agree; else one sentence, and where it was found:
+  std::size_t parameter = 0, element = 0;
+  double found = 0, expected = 0;
+};
+
+/// Asks backward() of f() for Jᵀ·v; f is evaluated once or twice. Gradients that the parameters had
+/// before are forgotten. `seed` draws the other users' cotangents.
+Pullback pull_back(const std::function<Tensor()>& f, const std::vector<NamedTensor>& parameters,
+                   const Array& v, std::uint64_t seed);
+
+}  // namespace fledge::inline FLEDGE_BUILD
