@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/kernels/parallel.h"
+#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 
 namespace fledge::train {
@@ -57,6 +58,7 @@ void use_built_in_text(const support::Options& options, Plan& plan) {
   unless_given("--steps", plan.training.schedule.steps, std::int64_t{1000});
   unless_given("--lr", plan.training.schedule.rate, 0.02);
   unless_given("--eval-every", plan.evaluate_every, std::int64_t{100});
+  if (!options.has("--pace") && support::is_terminal(stderr)) plan.pace = 200;
   if (plan.watched.empty() && plan.corpus.tokens == Tokens::word)
     plan.watched = {{"walk", "birds"}};
 }

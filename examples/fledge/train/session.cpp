@@ -100,6 +100,7 @@ int Session::run() {
                  thousands(trainer_->steps_done()) + " steps; for more: --steps N");
     return 0;
   }
+  stop_.emplace();
   report_start();
   saved_ = screen_.elapsed();
   while (trainer_->steps_done() < plan_.training.schedule.steps) {
@@ -113,7 +114,7 @@ int Session::run() {
                   " evaluations: stopping at step " + std::to_string(trainer_->steps_done()));
       break;
     }
-    if (stop_.asked() != 0) return stop_early();
+    if (stop_->asked() != 0) return stop_early();
     keep_pace();
   }
   finish();
@@ -126,8 +127,9 @@ void Session::after_step(const Trainer::Step& step) {
                           ? notes_.train_loss + forget * (step.loss - notes_.train_loss)
                           : step.loss;
   Metrics row{step.number, step.loss, step.rate, step.gradient_norm, {}};
-  if (last || step.number % plan_.evaluate_every == 0) row.validation = evaluate();
-  if (last || row.validation || step.number % plan_.log_every == 0) {
+  const bool evaluates = last || step.number % plan_.evaluate_every == 0;
+  if (evaluates) row.validation = evaluate();
+  if (evaluates || step.number % plan_.log_every == 0) {
     if (folder_) folder_->append(row);
     if (plan_.json) say_json(as_json(row));
   }
@@ -135,7 +137,7 @@ void Session::after_step(const Trainer::Step& step) {
       plan_.sample_every > 0 ? plan_.sample_every
                              : std::max<std::int64_t>(plan_.training.schedule.steps / 10, 1);
   if (!last && step.number % samples_every == 0) print_sample();
-  if (row.validation || step.number == 1) watch();
+  if (evaluates || step.number == 1) watch();
   Standing standing{step.number,
                     plan_.training.schedule.steps,
                     notes_.train_loss,
@@ -180,9 +182,9 @@ int Session::stop_early() {
   } else {
     screen_.warn("stopping after step " + step + "; without -o DIR nothing is kept");
   }
-  end("interrupted", {});
+  end("interrupted");
   folder_.reset();
-  stop_.end_by_signal();
+  stop_->end_by_signal();
 }
 
 int Session::stop_diverged(const std::string& what) {
@@ -193,7 +195,7 @@ int Session::stop_diverged(const std::string& what) {
   screen_.warn(std::string("              the rate may be too large: try --lr ") + rate +
                (plan_.training.clip > 0 ? "" : ", or --clip 1") +
                (folder_ ? "; the last good state is in " + support::printable(plan_.folder) : ""));
-  end("diverged", {});
+  end("diverged");
   return static_cast<int>(support::Exit::diverged);
 }
 

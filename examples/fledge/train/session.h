@@ -42,9 +42,9 @@ class Session {
   std::string sample(Dim count, std::int64_t step) const;
   void say_json(const std::string& line) const;
   void write_baselines(JsonWriter& json) const;
-  void end(const char* status, std::optional<double> loss);
+  void end(const char* status, std::optional<double> loss = {}, std::optional<double> best = {});
 
-  StopSignals stop_;
+  std::optional<StopSignals> stop_;  // from the first step on: a read may be broken off
   Plan plan_;
   Screen screen_;
   std::optional<Corpus> corpus_;
