@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr double most = 1e-10;
+constexpr double most = 1e-12;
 
 // Whether all of the folder's quantities agree.
 bool compare(const std::string& folder) {

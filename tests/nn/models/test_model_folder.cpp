@@ -46,7 +46,7 @@ TEST_CASE("model folder: PyTorch's models are read as they are, and computed ali
     CHECK(errors.size() == (std::string(name) == "bias" ? 2 + 28 : 2 + 20));
     for (const auto& [quantity, error] : errors) {
       INFO(name << ": " << quantity);
-      CHECK(error <= 1e-10);
+      CHECK(error <= 1e-12);
     }
   }
 }
