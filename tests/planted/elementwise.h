@@ -35,8 +35,8 @@ inline constexpr Bug elementwise_bugs[] = {
      R"(map(X, [](Real v) { return v > Real(0) ? v : Real(0); }))",
      "PaddlePaddle/Paddle #65999: relu of NaN"},
     {"gelu-without-density", "engine/ops/elementwise.cpp",
-     R"(cdf + (density == Real(0) ? splat(Real(0)) : v * density))", R"(cdf + (density - density))",
-     "a classic slip: gelu' without its second term"},
+     R"(n.cdf + (n.density == Real(0) ? splat(Real(0)) : v * n.density))",
+     R"(n.cdf + (n.density - n.density))", "a classic slip: gelu' without its second term"},
     {"exp-clips-its-gradient", "engine/ops/elementwise.cpp",
      R"(wrt(x, [y](const Array& dy) { return dy * y; }))",
      R"(wrt(x, [y](const Array& dy) {

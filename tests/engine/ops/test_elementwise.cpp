@@ -210,6 +210,26 @@ TEST_CASE("both forms of gelu are straight at enormous numbers", "[OP18][NU07]")
                  {-most, -0.0, 0}});
 }
 
+#if !defined(FLEDGE_DOUBLE)
+TEST_CASE("gelu keeps its digits in the far tail, down to where it vanishes", "[ACC][NU07]") {
+  constexpr Dim count = 200'000;
+  Array x({count});
+  for (Dim i = 0; i < count; ++i) x.write()[i] = -15 * static_cast<Real>(i) / count;
+  const Array y = gelu(Tensor(x)).value();
+  double worst = 0, at = 0;
+  for (Dim i = 0; i < count; ++i) {
+    const long double exact = x[i] * tests::detail::cdf(x[i]);
+    const int exponent = exact == 0 ? -126 : std::max(std::ilogb(exact), -126);
+    const long double last = std::ldexp(1.0L, exponent - 23);
+    const double error = static_cast<double>(std::fabs(y[i] - exact) / last);
+    if (!(error <= worst)) worst = error, at = value_of(x[i]);
+  }
+  INFO("errs most at " << at);
+  CHECK(worst <= 4.5);  // units in the last place; 4.0 where multiply-adds are fused
+  CHECK(std::signbit(y[count - 1]));
+}
+#endif
+
 TEST_CASE("subnormal numbers survive, on every thread", "[NU11]") {
   const auto check = [] {
     const Tensor x = Array({2}, {tiny, -tiny});
