@@ -1,23 +1,18 @@
 #include "examples/fledge/train/report.h"
 
 #include <cmath>
-#include <cstdio>
 #include <map>
 
+#include "examples/support/formatted.h"
 #include "examples/support/table.h"
 #include "examples/support/text.h"
 #include "nn/text/ngrams.h"
 
 namespace fledge::train {
 
-namespace {
+using support::formatted;
 
-template <class... Values>
-std::string print(const char* format, Values... values) {
-  char text[200];
-  std::snprintf(text, sizeof text, format, values...);
-  return text;
-}
+namespace {
 
 std::string counted(std::int64_t n, const std::string& what) {
   return thousands(n) + " " + what + (n == 1 ? "" : "s");
@@ -98,24 +93,24 @@ std::string model_report(const LanguageModel& model) {
 }
 
 std::string baseline_report(const Baselines& baselines, const std::string& token) {
-  std::string text = "guessing blindly would score " + print("%.3f", baselines.uniform) +
+  std::string text = "guessing blindly would score " + formatted("%.3f", baselines.uniform) +
                      " nats per " + token + "; counting on the training text:";
   for (std::size_t n = 0; n < baselines.counting.size(); ++n)
     text += std::string(n > 0 ? "," : "") + " " + table_names[n] + " " + token + "s " +
-            print("%.3f", baselines.counting[n]);
+            formatted("%.3f", baselines.counting[n]);
   return text;
 }
 
 std::string loss_report(double loss, const Baselines& baselines, const std::string& token,
                         support::Paint paint) {
-  std::string text = print("%.4f", loss) + " nats per " + token + ": like choosing among " +
-                     print("%.1f", std::exp(loss)) + " " + token + "s";
-  text += print("\n  guessing blindly          %.4f", baselines.uniform);
+  std::string text = formatted("%.4f", loss) + " nats per " + token + ": like choosing among " +
+                     formatted("%.1f", std::exp(loss)) + " " + token + "s";
+  text += formatted("\n  guessing blindly          %.4f", baselines.uniform);
   for (std::size_t n = 0; n < baselines.counting.size(); ++n) {
     const std::string name = "table of " + std::string(table_names[n]) + " " + token + "s";
     const bool beaten = loss < baselines.counting[n];
-    text += "\n  " + support::pad_right(name, 26) + print("%.4f", baselines.counting[n]) + "  " +
-            (beaten ? paint.good("beaten") : paint.bad("not beaten"));
+    text += "\n  " + support::pad_right(name, 26) + formatted("%.4f", baselines.counting[n]) +
+            "  " + (beaten ? paint.good("beaten") : paint.bad("not beaten"));
   }
   return text;
 }

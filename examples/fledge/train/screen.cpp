@@ -5,27 +5,23 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "examples/support/formatted.h"
 #include "examples/support/plots.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
 
 namespace fledge::train {
 
+using support::formatted;
+
 namespace {
 
 constexpr std::size_t curve_points = 10;
 
-template <class... Values>
-std::string print(const char* format, Values... values) {
-  char text[200];
-  std::snprintf(text, sizeof text, format, values...);
-  return text;
-}
-
 std::string speed(double steps_per_second) {
   if (!(steps_per_second > 0)) return "- steps/s";
-  if (steps_per_second < 1) return print("%.1f s/step", 1 / steps_per_second);
-  return print(steps_per_second < 10 ? "%.1f steps/s" : "%.0f steps/s", steps_per_second);
+  if (steps_per_second < 1) return formatted("%.1f s/step", 1 / steps_per_second);
+  return formatted(steps_per_second < 10 ? "%.1f steps/s" : "%.0f steps/s", steps_per_second);
 }
 
 double remaining(const Standing& s, double steps_per_second) {
@@ -44,21 +40,21 @@ std::string clock_text(double seconds) {
   if (!(seconds >= 0) || seconds > 1e9) return "-";
   const auto whole = static_cast<long long>(seconds + 0.5);
   const long long h = whole / 3600, m = whole / 60 % 60, s = whole % 60;
-  return h > 0 ? print("%lld:%02lld:%02lld", h, m, s) : print("%lld:%02lld", m, s);
+  return h > 0 ? formatted("%lld:%02lld:%02lld", h, m, s) : formatted("%lld:%02lld", m, s);
 }
 
 std::string bar_line(const Standing& s, const std::vector<double>& curve, double elapsed,
                      double steps_per_second, int columns, bool unicode) {
   const double fraction =
       s.steps > 0 ? static_cast<double>(s.step) / static_cast<double>(s.steps) : 0;
-  const std::string percent = print("train %3.0f%%", 100 * fraction);
+  const std::string percent = formatted("train %3.0f%%", 100 * fraction);
   const std::string counts = " " + std::to_string(s.step) + "/" + std::to_string(s.steps) + " [" +
                              clock_text(elapsed) + "<" +
                              clock_text(remaining(s, steps_per_second)) + ", " +
-                             speed(steps_per_second) + "] loss " + print("%.3f", s.loss);
+                             speed(steps_per_second) + "] loss " + formatted("%.3f", s.loss);
   std::string bar = "|" + support::bar(fraction, 16, unicode) + "|";
   std::string drawn = curve.size() > 1 ? " " + support::sparkline(curve, unicode) : "";
-  std::string validation = s.validation ? print(" val %.3f", *s.validation) : "";
+  std::string validation = s.validation ? formatted(" val %.3f", *s.validation) : "";
   std::string pair = s.pair.empty() ? "" : "  " + s.pair;
   for (std::string* part : {&pair, &validation, &drawn, &bar}) {
     const std::string line = percent + bar + counts + drawn + validation + pair;
@@ -70,10 +66,11 @@ std::string bar_line(const Standing& s, const std::vector<double>& curve, double
 
 std::string plain_line(const Standing& s, double elapsed, double steps_per_second) {
   return "step=" + std::to_string(s.step) + " of=" + std::to_string(s.steps) +
-         print(" loss=%.4f", s.loss) + (s.validation ? print(" val=%.4f", *s.validation) : "") +
-         print(" lr=%.3g grad_norm=%.3g steps_per_s=%.3g elapsed=%.1fs", s.rate, s.gradient_norm,
-               steps_per_second, elapsed) +
-         (steps_per_second > 0 ? print(" eta=%.0fs", remaining(s, steps_per_second)) : "");
+         formatted(" loss=%.4f", s.loss) +
+         (s.validation ? formatted(" val=%.4f", *s.validation) : "") +
+         formatted(" lr=%.3g grad_norm=%.3g steps_per_s=%.3g elapsed=%.1fs", s.rate,
+                   s.gradient_norm, steps_per_second, elapsed) +
+         (steps_per_second > 0 ? formatted(" eta=%.0fs", remaining(s, steps_per_second)) : "");
 }
 
 Screen::Screen(bool quiet, bool no_progress)

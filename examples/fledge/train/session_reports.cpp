@@ -6,6 +6,7 @@
 #include "engine/autograd.h"
 #include "examples/fledge/train/session.h"
 #include "examples/fledge/train/source.h"
+#include "examples/support/formatted.h"
 #include "examples/support/peak_memory.h"
 #include "examples/support/text.h"
 #include "nn/io/json.h"
@@ -15,17 +16,12 @@
 
 namespace fledge::train {
 
+using support::formatted;
+
 namespace {
 
 constexpr std::uint64_t of_samples = 3;  // stream of the run's seed; trainer.cpp has 1 and 2
 constexpr std::size_t verbatim_bytes = 20;
-
-template <class... Values>
-std::string print(const char* format, Values... values) {
-  char text[200];
-  std::snprintf(text, sizeof text, format, values...);
-  return text;
-}
 
 }  // namespace
 
@@ -79,7 +75,7 @@ void Session::forecast() {
   const auto left = static_cast<double>(plan_.training.schedule.steps - trainer_->steps_done());
   screen_.say("forecast: " + clock_text(left * taken.count() * 1.1) + " for " +
               thousands(static_cast<std::int64_t>(left)) + " steps, " +
-              print("%.0f MB", support::peak_megabytes()));
+              formatted("%.0f MB", support::peak_megabytes()));
 }
 
 std::string Session::sample(Dim count, std::int64_t step) const {
@@ -120,12 +116,12 @@ void Session::watch() {
     const Dim control = control_of(tokens, plan_.sizes.vocabulary, a, b);
     const WatchedPair beside = watch_pair(*model_, tokens, a, control);
     const std::string name = support::printable(word) + "->" + support::printable(looks_at);
-    if (i == 0) pair_ = name + print(" %.2f", seen.attention);
+    if (i == 0) pair_ = name + formatted(" %.2f", seen.attention);
     screen_.say("  step " + std::to_string(trainer_->steps_done()) + ": " + name +
-                print(" attention %.3f (chance %.3f), association %.3f, cosine %.3f; control ",
-                      seen.attention, seen.chance, seen.association, seen.similarity) +
+                formatted(" attention %.3f (chance %.3f), association %.3f, cosine %.3f; control ",
+                          seen.attention, seen.chance, seen.association, seen.similarity) +
                 support::quoted(corpus_->tokenizer.decode({control})) +
-                print(" attention %.3f", beside.attention));
+                formatted(" attention %.3f", beside.attention));
     JsonWriter json;
     json.begin_object().field("type", "watch").field("step", trainer_->steps_done());
     json.field("word", word).field("looks_at", looks_at).field("places", seen.pairs);
@@ -194,7 +190,7 @@ void Session::finish() {
   screen_.say((holds_out() ? "held-out loss " : "training loss ") +
               loss_report(loss ? *loss : notes_.train_loss, baselines_, token, paint));
   if (holds_out() && notes_.best_step != trainer_->steps_done())
-    screen_.say("  the best was " + print("%.4f", *best) + " at step " +
+    screen_.say("  the best was " + formatted("%.4f", *best) + " at step " +
                 thousands(notes_.best_step) + ": that is the model that was kept");
   report_samples();
   if (folder_) {
@@ -222,9 +218,9 @@ void Session::report_samples() {
   const Copied found =
       copied(all, corpus_->tokenizer.decode(corpus_->train.tokens), verbatim_bytes);
   screen_.say(
-      print("  %.0f %% of it stands word for word in the text, in runs of %zu bytes or more; "
-            "the longest has %zu",
-            100 * found.share, verbatim_bytes, found.longest));
+      formatted("  %.0f %% of it stands word for word in the text, in runs of %zu bytes or more; "
+                "the longest has %zu",
+                100 * found.share, verbatim_bytes, found.longest));
 }
 
 }  // namespace fledge::train
