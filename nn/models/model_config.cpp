@@ -140,8 +140,9 @@ void require_memory(const LanguageModelSizes& sizes, double copies) {
   const auto pages = static_cast<double>(::sysconf(_SC_PHYS_PAGES));
   const double memory = pages * static_cast<double>(::sysconf(_SC_PAGESIZE));
   if (pages <= 0) return;  // a system that does not say
-  require<ValueError>(needed <= memory, "LanguageModel", "its numbers must fit into memory: ",
-                      in_gigabytes(needed), " of ", in_gigabytes(memory));
+  require<ValueError>(needed <= memory, "LanguageModel",
+                      "its numbers must fit into memory: ", in_gigabytes(needed), " of ",
+                      in_gigabytes(memory));
 }
 
 }  // namespace fledge::inline FLEDGE_BUILD
