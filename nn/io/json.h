@@ -1,7 +1,7 @@
 // JSON text (RFC 8259), written in order; numbers that read back as what they were.
 //
-// Not here: reading. Key idea: the writer keeps a stack of what is open and refuses whatever would
-// not be JSON, so that text which was handed out is always well formed.
+// Not here: reading (json_reader.h). Key idea: the writer keeps a stack of what is open and refuses
+// whatever would not be JSON, so that text which was handed out is always well formed.
 #pragma once
 
 #include <cmath>

@@ -36,11 +36,11 @@ std::uint64_t bytes_of(const StoredTensor& tensor) {
 
 // The numbers lie end to end, without gaps, and end where the file does.
 void check_ranges(std::vector<StoredTensor>& tensors, std::uint64_t available) {
-  std::sort(tensors.begin(), tensors.end(), [](const StoredTensor& a, const StoredTensor& b) {
-    return a.begin != b.begin ? a.begin < b.begin
-           : a.end != b.end   ? a.end < b.end
-                              : a.name < b.name;
-  });
+  const auto earlier = [](const StoredTensor& a, const StoredTensor& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
+  };
+  if (!std::is_sorted(tensors.begin(), tensors.end(), earlier))
+    std::stable_sort(tensors.begin(), tensors.end(), earlier);
   std::uint64_t end = 0;
   for (const StoredTensor& tensor : tensors) {
     const auto [begin, until] = std::pair(tensor.begin, tensor.end);

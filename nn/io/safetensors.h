@@ -6,8 +6,7 @@
 // Not here: files (files.h), which tensor belongs where in a model (models/model_folder.h). Key
 // idea: nothing is allocated from a size that a header declares before that size was checked
 // against the bytes that are there, and whatever is not exactly the format is refused, by kind and
-// place.
-//                                                                       Next: safetensors_header.cpp.
+// place.                                                               Next: safetensors_header.h.
 #pragma once
 
 #include <cstdint>

@@ -58,13 +58,16 @@ class HeaderReader {
   }
 
  private:
-  // What does not begin as it must is another kind of value, or nothing at all.
-  void expect(std::string_view beginnings, const std::string& what,
+  // What does not begin as it must is another kind of value, or nothing at all. The sentence is
+  // built when it is needed: there may be millions of values.
+  void expect(std::string_view beginnings, const char* what, const std::string& name = "",
               StoredFault fault = StoredFault::wrong_type) {
     const char c = cursor_.next();
     if (c != '\0' && beginnings.find(c) != std::string_view::npos) return;
-    if (!cursor_.at_value()) cursor_.fail("expected " + what);
-    refuse(fault, "at byte " + std::to_string(8 + cursor_.at()) + ": expected " + what);
+    const std::string expected =
+        std::string("expected ") + what + (name.empty() ? "" : quoted(name));
+    if (!cursor_.at_value()) cursor_.fail(expected);
+    refuse(fault, "at byte " + std::to_string(8 + cursor_.at()) + ": " + expected);
   }
 
   std::uint64_t whole_number() {
@@ -85,10 +88,10 @@ class HeaderReader {
   }
 
   void read_metadata(std::map<std::string, std::string>& metadata) {
-    expect("{", "an object of strings as __metadata__", StoredFault::invalid_metadata);
+    expect("{", "an object of strings as __metadata__", "", StoredFault::invalid_metadata);
     std::size_t size = 0;
     cursor_.members([&](const std::string& key) {
-      expect("\"", "a string as __metadata__ " + quoted(key), StoredFault::invalid_metadata);
+      expect("\"", "a string as __metadata__ ", key, StoredFault::invalid_metadata);
       std::string value = cursor_.string();
       size += key.size() + value.size();
       if (size > most_metadata)
@@ -103,7 +106,7 @@ class HeaderReader {
     result.name = name;
     constexpr std::string_view fields[] = {"dtype", "shape", "data_offsets"};
     bool has[3] = {};
-    expect("{", "an object for " + quoted(name));
+    expect("{", "an object for ", name);
     cursor_.members([&](const std::string& key) {
       const auto field = std::find(std::begin(fields), std::end(fields), key) - std::begin(fields);
       if (field == 3)

@@ -12,7 +12,8 @@
 namespace fledge::inline FLEDGE_BUILD {
 
 /// The tensors in the text's order, their sizes and offsets as they are declared; two may have one
-/// name still. Messages count bytes from the file's begin, 8 before the text. Throws StoredError.
+/// name still. Messages count bytes from the file's beginning, 8 before the text. Throws
+/// StoredError.
 StoredHeader header_of(std::string_view text);
 
 /// The width of a number of a StoredTensor's type.

@@ -137,8 +137,9 @@ double parameter_count(const LanguageModelSizes& sizes) {
 
 void require_memory(const LanguageModelSizes& sizes, double copies) {
   const double needed = copies * parameter_count(sizes) * sizeof(Real);
-  const double memory =
-      static_cast<double>(::sysconf(_SC_PHYS_PAGES)) * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  const auto pages = static_cast<double>(::sysconf(_SC_PHYS_PAGES));
+  const double memory = pages * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  if (pages <= 0) return;  // a system that does not say
   require<ValueError>(needed <= memory, "LanguageModel",
                       "its numbers must fit into memory: ", in_gigabytes(needed), " of ",
                       in_gigabytes(memory));
