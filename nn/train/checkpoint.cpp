@@ -127,13 +127,12 @@ RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
     }
     const StoredTensor& tensor = *found->second;
     stored.erase(found);
-    const Shape there(std::vector<Dim>(tensor.sizes.begin(), tensor.sizes.end()));
-    if (there != shape) {
+    if (const Shape there = shape_of(tensor); there != shape) {
       faults +=
           "\n  " + name + " has shape " + to_string(there) + " instead of " + to_string(shape);
       return Array();
     }
-    return Array(shape, stored_numbers(bytes, header, tensor));
+    return stored_array(bytes, header, tensor);
   };
   const auto named = named_parameters(trainer.model());
   if (run.gradients.size() != named.size())
