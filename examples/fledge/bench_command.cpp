@@ -97,8 +97,8 @@ bench::StepSizes step_sizes(const support::Options& options) {
   const auto width = static_cast<double>(sizes.width), vocab = static_cast<double>(sizes.vocab);
   const double tokens = static_cast<double>(sizes.context) * static_cast<double>(sizes.batch);
   const double layers = static_cast<double>(sizes.layers);
-  // A token has 19 vectors of `width` kept in each layer, measured, and a few more on their way; each
-  // number of the model has its gradient and two moments.
+  // A token has 19 vectors of `width` kept in each layer, measured, and a few more on their way;
+  // each number of the model has its gradient and two moments.
   require_memory(options, tokens * (24 * width * layers + 4 * vocab) +
                               4 * (12 * width * width * layers + (vocab + 64) * width));
   return sizes;

@@ -1,4 +1,4 @@
-// The command: fledge gradcheck, fledge bench.                              Next: gradcheck_command.h.
+// The command: fledge gradcheck, fledge bench.                           Next: gradcheck_command.h.
 #include <cstdio>
 #include <string_view>
 

@@ -39,8 +39,8 @@ double peak_mb() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-// Causal attention, forward and backward: six products of half a square, queries × keys × width. What a
-// kernel computes twice is not counted.
+// Causal attention, forward and backward: six products of half a square, queries × keys × width.
+// What a kernel computes twice is not counted.
 double attention_flops(double squares, double width) { return 6 * squares * width; }
 
 // Forward and backward with a fixed cotangent.
