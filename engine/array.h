@@ -1,7 +1,8 @@
 // Array: a shape and a shared, aligned, contiguous, row-major block of numbers.
 //
 // Not here: gradients, views with strides. Key idea: copying an Array copies a handle, and only a
-// block that nobody else holds may be written; so a value that a graph keeps cannot change under it.
+// block that nobody else holds may be written; so a value that a graph keeps cannot change under
+// it.
 // Next: array_math.h (arithmetic), tensor.h (gradients).
 #pragma once
 

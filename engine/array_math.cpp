@@ -13,7 +13,8 @@ namespace {
 
 using Strides = std::array<Dim, Shape::max_rank>;
 
-// How far one step along each axis of `out` moves in a row-major array of shape `from`; 0 if stretched.
+// How far one step along each axis of `out` moves in a row-major array of shape `from`; 0 if
+// stretched.
 Strides strides_into(const Shape& from, const Shape& out) {
   Strides strides{};
   Dim step = 1;

@@ -53,7 +53,8 @@ Array map(const Array& x, F f) {
 
 namespace detail {
 
-/// Walks the rows of a broadcast result: where each row starts in a and b, and whether it moves there.
+/// Walks the rows of a broadcast result: where each row starts in a and b, and whether it moves
+/// there.
 class BroadcastRows {
  public:
   BroadcastRows(const Shape& a, const Shape& b, const Shape& out);
@@ -141,7 +142,7 @@ struct Factor {
 
 inline Factor transposed(const Array& x) { return {x, true}; }
 
-/// C = A·B over the last two axes; leading axes broadcast.   A (…, n, k)   B (…, k, m)   C (…, n, m)
+/// C = A·B over the last two axes; leading axes broadcast.  A (…, n, k)   B (…, k, m)   C (…, n, m)
 Array product(const Factor& a, const Factor& b);
 
 /// The axes in another order: axis i of the result is axis order[i] of x.

@@ -30,8 +30,8 @@ NoGrad::~NoGrad() { recording_flag() = before_; }
 Node::Node(std::string_view op_name, const Shape& value_shape)
     : id(next_id()), op(op_name), shape(value_shape) {}
 
-// Note [No recursion]: a chain of a million nodes would free itself a million calls deep. Inputs that
-// only this node holds are therefore moved to a list, and theirs in turn, before they die.
+// Note [No recursion]: a chain of a million nodes would free itself a million calls deep. Inputs
+// that only this node holds are therefore moved to a list, and theirs in turn, before they die.
 Node::~Node() {
   PoolVector<Edge> orphans = std::move(edges);
   while (!orphans.empty()) {

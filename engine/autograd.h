@@ -1,13 +1,14 @@
 // How gradients flow: the heart.
 //
-// Not here: numbers (array.h), formulas (ops/). Notation, everywhere: dx is the gradient of the loss,
-// ∂L/∂x. For y = f(…, x, …) an op supplies one rule per argument, carrying dy back to that argument:
+// Not here: numbers (array.h), formulas (ops/). Notation, everywhere: dx is the gradient of the
+// loss, ∂L/∂x. For y = f(…, x, …) an op supplies one rule per argument, carrying dy back to that
+// argument:
 //
 //     dx = Jᵀ·dy,   J_ij = ∂y_i/∂x_j                                    (a vector-Jacobian product)
 //
-// A rule returns dx and owns no storage; what its lambda captures, arrays only, is all that is saved
-// for the backward pass. Adding contributions, undoing broadcasts and skipping arguments that want no
-// gradient happen once, in the engine. Next: autograd.cpp, then ops/softmax.cpp.
+// A rule returns dx and owns no storage; what its lambda captures, arrays only, is all that is
+// saved for the backward pass. Adding contributions, undoing broadcasts and skipping arguments that
+// want no gradient happen once, in the engine. Next: autograd.cpp, then ops/softmax.cpp.
 #pragma once
 
 #include <concepts>
@@ -101,8 +102,9 @@ requires std::is_invocable_r_v<Array, Rule, const Array&> Edge wrt(const Tensor&
       x, [rule = std::move(rule)](Node& input, const Array& dy) { input.receive(rule(dy)); });
 }
 
-/// The same for rules that touch few elements of dx: rule(dy, dx) adds into dx, which starts at zero
-/// or at what other users of x have contributed. A row lookup then need not make a table of zeros.
+/// The same for rules that touch few elements of dx: rule(dy, dx) adds into dx, which starts at
+/// zero or at what other users of x have contributed. A row lookup then need not make a table of
+/// zeros.
 template <class Rule>
 requires std::invocable<Rule, const Array&, Real*> Edge wrt_adding(const Tensor& x, Rule rule) {
   if (!x.needs_grad() || !recording()) return {};
@@ -133,8 +135,8 @@ enum class Graph {
 
 /// Adds ∂y/∂p to the gradient of every parameter p that y depends on; y must be a single number.
 /// Throws ShapeError for another shape, GraphError for a constant or a graph already freed. When a
-/// rule throws, no gradient has changed, and with Graph::free the graph counts as freed. Graphs that
-/// share parameters must not be differentiated by two threads at once.
+/// rule throws, no gradient has changed, and with Graph::free the graph counts as freed. Graphs
+/// that share parameters must not be differentiated by two threads at once.
 void backward(const Tensor& y, Graph graph = Graph::free);
 
 /// The same for y of any shape: adds Jᵀ·dy, the gradient of ⟨dy, y⟩. dy has the shape of y.

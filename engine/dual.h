@@ -1,7 +1,8 @@
 // Dual numbers: a value and its derivative carried along, exact to rounding.
 //
 // Not here: any step size. Key idea: a + bε with ε² = 0, so f(a + bε) = f(a) + f'(a)·b·ε.
-// One forward pass of the engine with Real = Dual gives J·u, where u are the tangents of its inputs.
+// One forward pass of the engine with Real = Dual gives J·u, where u are the tangents of its
+// inputs.
 // (Clifford 1873; Wengert 1964.)                                         Next: real.h, gradcheck.h.
 #pragma once
 
@@ -35,7 +36,8 @@ constexpr Dual operator-(Dual a, Dual b) { return a -= b; }
 constexpr Dual operator*(Dual a, Dual b) { return a *= b; }
 constexpr Dual operator/(Dual a, Dual b) { return a /= b; }
 
-// Comparisons look at the value alone: a branch is taken where the number is, not where it is going.
+// Comparisons look at the value alone: a branch is taken where the number is, not where it is
+// going.
 constexpr bool operator==(Dual a, Dual b) { return a.value == b.value; }
 constexpr bool operator!=(Dual a, Dual b) { return a.value != b.value; }
 constexpr bool operator<(Dual a, Dual b) { return a.value < b.value; }

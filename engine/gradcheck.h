@@ -1,9 +1,11 @@
-// The gradient checker: proves, element by element, that a backward pass belongs to its forward pass.
+// The gradient checker: proves, element by element, that a backward pass belongs to its forward
+// pass.
 //
 // With fledge64 the oracle is finite differences, with fledge_dual it is exact dual numbers; link
 // either, or both in one program. Not here: floats, whose rounding would drown the answer.
 // Key idea: compare Jᵀ·v from backward() with the same number got without it, for a random v: with
-// v = (1, …, 1) softmax's gradient is zero and every wrong rule for it passes.  Next: gradcheck.cpp.
+// v = (1, …, 1) softmax's gradient is zero and every wrong rule for it passes.
+// Next: gradcheck.cpp.
 #pragma once
 
 #include <functional>
@@ -36,8 +38,8 @@ struct GradcheckOptions {
 };
 
 /// What a check found. The error of element j is |a − n| / s with a from backward(), n from the
-/// oracle and s = Σ_i |v_i|·|∂y_i/∂x_j|, the size of what is summed, but at least 1 % of the largest
-/// s of the check.
+/// oracle and s = Σ_i |v_i|·|∂y_i/∂x_j|, the size of what is summed, but at least 1 % of the
+/// largest s of the check.
 struct GradcheckReport {
   bool ok = false;
   Dim elements = 0;          // compared: every element of every input
@@ -58,13 +60,13 @@ std::string to_string(const GradcheckReport& report);
 /// the same y, of any shape, each time it is called.
 ///
 /// A report is not ok when any error is not within the tolerance, and also when the check could not
-/// have failed: no elements, a number that is not finite, an input whose gradient is zero everywhere
-/// (unless it is listed in zero_gradients, and then it must be zero). The backward pass is also run
-/// twice, for the same bits, with v = 0, for exact zeros, with −1024·v and v/1024, as rules are linear,
-/// and beside another user of every parameter, to whose contribution the rules must add. Gradients
-/// that the parameters had before are forgotten.
-/// Throws ValueError for a tolerance that is not positive and finite, a tensor that is no parameter,
-/// and a name in zero_gradients that no parameter has.
+/// have failed: no elements, a number that is not finite, an input whose gradient is zero
+/// everywhere (unless it is listed in zero_gradients, and then it must be zero). The backward pass
+/// is also run twice, for the same bits, with v = 0, for exact zeros, with −1024·v and v/1024, as
+/// rules are linear, and beside another user of every parameter, to whose contribution the rules
+/// must add. Gradients that the parameters had before are forgotten.
+/// Throws ValueError for a tolerance that is not positive and finite, a tensor that is no
+/// parameter, and a name in zero_gradients that no parameter has.
 GradcheckReport gradcheck(const std::function<Tensor()>& f,
                           const std::vector<NamedTensor>& parameters,
                           const GradcheckOptions& options = {});

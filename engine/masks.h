@@ -80,8 +80,9 @@ class Mask {
 
   /// Whether each query sees one run of keys, whatever the sizes: all masks but custom ones.
   bool has_spans() const;
-  /// The run of keys that each query sees, (batch, queries); one row for all when no part asks for the
-  /// batch. Neither end decreases from query to query. Throws as table(), ValueError for a custom mask.
+  /// The run of keys that each query sees, (batch, queries); one row for all when no part asks for
+  /// the batch. Neither end decreases from query to query. Throws as table(), ValueError for a
+  /// custom mask.
   PoolVector<Span> spans(const Shape& scores, std::string_view op) const;
 
   /// One byte a place for scores of this shape (…, queries, keys): 1 = may look. Throws ShapeError

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::align_val_t alignment{64};  // one cache line, and the widest vector register
 
-// Sizes of blocks: whole lines up to 256 bytes, then four to each doubling: at most a fifth is idle.
+// Sizes of blocks: whole lines up to 256 bytes, then four to each doubling: at most a fifth is
+// idle.
 constexpr std::size_t smallest = 64;
 constexpr std::size_t kinds = 4 * 40;  // up to 2⁴⁷ bytes; what is larger is refused
 

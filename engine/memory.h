@@ -1,9 +1,9 @@
-// Memory that is kept for the next who needs as much: a training step asks for the same blocks as the
-// step before it.
+// Memory that is kept for the next who needs as much: a training step asks for the same blocks as
+// the step before it.
 //
-// Not here: who owns what. Key idea: one list of free blocks a size and thread, no lock, no search. A
-// block of 16 MB from the system costs 4 ms of page faults each time, one from here nothing; one of
-// 100 bytes costs 20 ns there and 3 here.                              Next: memory.cpp, array.h.
+// Not here: who owns what. Key idea: one list of free blocks a size and thread, no lock, no search.
+// A block of 16 MB from the system costs 4 ms of page faults each time, one from here nothing; one
+// of 100 bytes costs 20 ns there and 3 here.                           Next: memory.cpp, array.h.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +20,12 @@ void* take_memory(std::size_t bytes);
 /// Gives a block back, with the size it was asked for; any thread may.
 void give_memory(void* block, std::size_t bytes) noexcept;
 
-/// Whether blocks that are given back are kept. Not under AddressSanitizer, which must see every block
-/// go, or it cannot tell who uses it afterwards.
+/// Whether blocks that are given back are kept. Not under AddressSanitizer, which must see every
+/// block go, or it cannot tell who uses it afterwards.
 extern const bool memory_is_kept;
 
-/// Hands the blocks that this thread keeps, 2 GB at most, back to the system. Blocks are kept by size:
-/// a program whose sizes vary widely may want to call this between its parts.
+/// Hands the blocks that this thread keeps, 2 GB at most, back to the system. Blocks are kept by
+/// size: a program whose sizes vary widely may want to call this between its parts.
 void release_memory() noexcept;
 
 /// For classes whose objects come and go with every step.

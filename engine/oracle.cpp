@@ -11,7 +11,8 @@ namespace fledge::inline FLEDGE_BUILD {
 
 namespace {
 
-// Element j of a parameter, to be moved; it stands where it stood when this goes, whatever happened.
+// Element j of a parameter, to be moved; it stands where it stood when this goes, whatever
+// happened.
 class Moved {
  public:
   Moved(const Tensor& parameter, Dim j) : element_(parameter.write() + j), before_(*element_) {}
@@ -54,9 +55,9 @@ Derivative Oracle::at(const Tensor& parameter, Dim j, double) const {
 const char* const gradcheck_oracle = "differences";
 const double gradcheck_tolerance = 1e-8;
 
-// Note [Six points]: f' = (45·(f₁ − f₋₁) − 9·(f₂ − f₋₂) + (f₃ − f₋₃)) / 60h + O(h⁶), f_k = f(x + kh).
-// With h = ε^(1/7)·max(1, |x|) truncation and rounding balance near 4e-14 (de Levie 2009; the step is
-// Stan's). Two points would reach 4e-11.
+// Note [Six points]: f' = (45·(f₁ − f₋₁) − 9·(f₂ − f₋₂) + (f₃ − f₋₃)) / 60h + O(h⁶), f_k = f(x +
+// kh). With h = ε^(1/7)·max(1, |x|) truncation and rounding balance near 4e-14 (de Levie 2009; the
+// step is Stan's). Two points would reach 4e-11.
 Derivative Oracle::difference(const Tensor& parameter, Dim j, double h) const {
   constexpr double weights[] = {45, -9, 1};
   Moved x(parameter, j);
@@ -82,8 +83,8 @@ Derivative Oracle::difference(const Tensor& parameter, Dim j, double h) const {
   return result;
 }
 
-// Σ_i |v_i|·|slope to the right − slope to the left| over h: it halves with h where f is smooth, and
-// stays where f has a kink, of which symmetric differences see nothing.
+// Σ_i |v_i|·|slope to the right − slope to the left| over h: it halves with h where f is smooth,
+// and stays where f has a kink, of which symmetric differences see nothing.
 double Oracle::bend(const Tensor& parameter, Dim j, double h) const {
   Moved x(parameter, j);
   const auto f_at = [&](double place) {
@@ -100,8 +101,8 @@ double Oracle::bend(const Tensor& parameter, Dim j, double h) const {
 
 // A kink within 3h spoils the answer for that h, and rounding, of size ε·|f|/h, spoils it where the
 // gradient is small beside f. Steps from 8h downwards are therefore tried, and the answer is taken
-// whose gap to the one before it, plus its rounding, is smallest. What backward() claims decides only
-// whether to look closer, never which answer is taken.
+// whose gap to the one before it, plus its rounding, is smallest. What backward() claims decides
+// only whether to look closer, never which answer is taken.
 Derivative Oracle::at(const Tensor& parameter, Dim j, double claimed) const {
   NoGrad no_grad;
   const double x = parameter.value()[j];

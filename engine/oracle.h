@@ -25,8 +25,9 @@ class Oracle {
   Oracle(std::function<Tensor()> f, Array v, double tolerance)
       : f_(std::move(f)), v_(std::move(v)), tolerance_(tolerance) {}
 
-  /// The derivative with respect to element j of a parameter of f. `claimed` is what backward() says:
-  /// differences take more care, with smaller steps, where the first answer does not confirm it.
+  /// The derivative with respect to element j of a parameter of f. `claimed` is what backward()
+  /// says: differences take more care, with smaller steps, where the first answer does not confirm
+  /// it.
   Derivative at(const Tensor& parameter, Dim j, double claimed) const;
 
  private:

@@ -98,8 +98,9 @@ class Inquiry {
     return true;
   }
 
-  // Once more with another user c·p of each parameter, recorded last, so that c has arrived when the
-  // rules of f run: a rule that overwrites what it should add to is right only where it comes first.
+  // Once more with another user c·p of each parameter, recorded last, so that c has arrived when
+  // the rules of f run: a rule that overwrites what it should add to is right only where it comes
+  // first.
   bool adds_to_others() {
     const Gradients& first = answer_.gradients;
     const Tensor y = f_();

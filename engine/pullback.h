@@ -1,8 +1,9 @@
 // What backward() says of a function, asked for in several ways that must agree.
 //
 // Used by gradcheck alone. Not here: whether it is right, for that takes an oracle.
-// Key idea: Jᵀ·v may be right for one v by luck. Rules are linear in dy and only add: ask for it twice,
-// with v = 0, with v of other sizes, and beside another user of every parameter.  Next: oracle.h.
+// Key idea: Jᵀ·v may be right for one v by luck. Rules are linear in dy and only add: ask for it
+// twice, with v = 0, with v of other sizes, and beside another user of every parameter.
+// Next: oracle.h.
 #pragma once
 
 #include <functional>

@@ -34,7 +34,8 @@ class Rng {
   /// Uniform in [0, 1): 53 random bits, exact in double.
   double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
 
-  /// Uniform in {0, …, n − 1}, n ≥ 1, without bias: draws beyond the last whole multiple are repeated.
+  /// Uniform in {0, …, n − 1}, n ≥ 1, without bias: draws beyond the last whole multiple are
+  /// repeated.
   Dim below(Dim n) {
     require<ValueError>(n >= 1, "below", "needs at least one number to choose from: got ", n);
     const auto range = static_cast<std::uint64_t>(n);

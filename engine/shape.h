@@ -30,7 +30,8 @@ class Shape {
   Dim size() const { return size_; }
   /// Size of axis 0 … rank − 1, unchecked.
   Dim operator[](int axis) const { return sizes_[static_cast<std::size_t>(axis)]; }
-  /// Size of an axis; negative axes count from the end. Throws ShapeError when there is no such axis.
+  /// Size of an axis; negative axes count from the end. Throws ShapeError when there is no such
+  /// axis.
   Dim dim(int axis) const;
 
   const Dim* begin() const { return sizes_.data(); }

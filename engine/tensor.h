@@ -1,8 +1,8 @@
 // Tensor: a value, and the place in the graph it came from.
 //
-// Not here: how gradients flow (autograd.h), formulas (ops.h). Key idea: a Tensor is a handle; copies
-// mean the same tensor. The graph itself keeps no values but those that the rules captured, so an
-// intermediate result is freed as soon as nobody needs it. Next: autograd.h.
+// Not here: how gradients flow (autograd.h), formulas (ops.h). Key idea: a Tensor is a handle;
+// copies mean the same tensor. The graph itself keeps no values but those that the rules captured,
+// so an intermediate result is freed as soon as nobody needs it. Next: autograd.h.
 #pragma once
 
 #include <memory>
@@ -51,9 +51,9 @@ class Tensor {
   /// Replaces the gradient, of the same shape: for clipping.
   void set_grad(Array grad) const;
 
-  /// The numbers of a parameter, to be moved by an optimiser, at once: a graph recorded later may come
-  /// to need them. Throws GraphError when this is no parameter, or when a graph still needs the old
-  /// numbers for its backward pass.
+  /// The numbers of a parameter, to be moved by an optimiser, at once: a graph recorded later may
+  /// come to need them. Throws GraphError when this is no parameter, or when a graph still needs
+  /// the old numbers for its backward pass.
   Real* write() const;
 
   /// The same numbers without their history.

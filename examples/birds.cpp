@@ -1,7 +1,7 @@
 // The main job: in "Birds sometimes walk", Q, K and V learn to make walk look at birds.
 //
-// Not here: the four parts, which stand in examples/birds/. Reading order: by_hand.cpp, learning.cpp,
-// corpus.cpp, text_model.cpp, check/check.cpp; story.cpp puts them into words.
+// Not here: the four parts, which stand in examples/birds/. Reading order: by_hand.cpp,
+// learning.cpp, corpus.cpp, text_model.cpp, check/check.cpp; story.cpp puts them into words.
 #include <cstdio>
 
 #include "examples/birds/story.h"

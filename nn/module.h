@@ -2,8 +2,9 @@
 //
 //     void visit(auto&& f) const { f("weight", weight); f("bias", bias); }
 //
-// Not here: layers. A Tensor is a handle, so a const module still lets an optimiser move its numbers,
-// and copying a module shares its parameters; tied weights are one assignment.   Next: layers/linear.h.
+// Not here: layers. A Tensor is a handle, so a const module still lets an optimiser move its
+// numbers, and copying a module shares its parameters; tied weights are one assignment.
+// Next: layers/linear.h.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +29,8 @@ concept Module = requires(const M& module) {
   module.visit(detail::AnyPart{});
 };
 
-/// Whether a forward pass trains (dropout draws from a generator) or evaluates (dropout does nothing).
-/// It says nothing about recording: that is NoGrad.
+/// Whether a forward pass trains (dropout draws from a generator) or evaluates (dropout does
+/// nothing). It says nothing about recording: that is NoGrad.
 class Mode {
  public:
   static Mode evaluation() { return Mode(nullptr); }

@@ -1,6 +1,6 @@
-# The tests mirror the folders: engine/ops/softmax.cpp is tested by tests/engine/ops/test_softmax.cpp.
-# A source without its test, or a file of more than 300 lines, stops the configuration; as a script
-# (cmake -P) it fails the suite.
+# The tests mirror the folders: engine/ops/softmax.cpp is tested by
+# tests/engine/ops/test_softmax.cpp. A source without its test, or a file of more than 300 lines,
+# stops the configuration; as a script (cmake -P) it fails the suite.
 cmake_minimum_required(VERSION 3.22)
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH root)
 set(most_lines 300)

@@ -1,4 +1,5 @@
-// Part 1: the worked example, computed by the engine: three words, three vectors, a hand-set pattern.
+// Part 1: the worked example, computed by the engine: three words, three vectors, a hand-set
+// pattern.
 #pragma once
 
 #include <array>

@@ -2,8 +2,9 @@
 
 namespace fledge::inline FLEDGE_BUILD::birds {
 
-// Who walks how, and who is good at what, hangs on who was named before: after "sometimes walk" comes
-// another word for birds than for cats, so whoever wants to guess it has to look back at who it is.
+// Who walks how, and who is good at what, hangs on who was named before: after "sometimes walk"
+// comes another word for birds than for cats, so whoever wants to guess it has to look back at who
+// it is.
 const std::vector<std::string_view>& sentences() {
   static const std::vector<std::string_view> text = {
       // they walk, each in its own way

@@ -19,7 +19,8 @@ struct CheckRow {
   std::string problem;  // empty when ok: what is wrong, where, both numbers, likely cause
 };
 
-/// What to check: rows whose name is `only` or starts with `only` and a space; all when it is empty.
+/// What to check: rows whose name is `only` or starts with `only` and a space; all when it is
+/// empty.
 struct CheckRequest {
   std::string only;
   std::uint64_t seed = 1;

@@ -1,7 +1,8 @@
-// Attention: Q asks, K answers, V is passed on.                                Next: layers/block.h.
+// Attention: Q asks, K answers, V is passed on.                               Next: layers/block.h.
 //
-// Not here: the products that skip what is masked (engine/ops/attention.cpp) and the masks themselves
-// (engine/masks.h). B batch, T time (queries), S source (keys), C channels, H heads, D = C / H.
+// Not here: the products that skip what is masked (engine/ops/attention.cpp) and the masks
+// themselves (engine/masks.h). B batch, T time (queries), S source (keys), C channels, H heads,
+// D = C / H.
 #pragma once
 
 #include <cmath>

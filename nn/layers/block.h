@@ -1,4 +1,4 @@
-// One transformer block: look around, then think.                      Next: models/language_model.h.
+// One transformer block: look around, then think.                    Next: models/language_model.h.
 #pragma once
 
 #include "nn/layers/attention.h"
@@ -8,8 +8,8 @@
 
 namespace fledge::inline FLEDGE_BUILD {
 
-/// x ← x + attn(ln_1(x)),  then  x ← x + mlp(ln_2(x)):  normalise, compute, add (Radford et al. 2019).
-/// x, y (…, T, C)
+/// x ← x + attn(ln_1(x)),  then  x ← x + mlp(ln_2(x)):  normalise, compute, add
+/// (Radford et al. 2019). x, y (…, T, C)
 struct Block {
   LayerNorm ln_1;
   Attention attn;

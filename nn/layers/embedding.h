@@ -6,7 +6,7 @@
 
 namespace fledge::inline FLEDGE_BUILD {
 
-/// y_i = weight[ids_i]      ids (…)   weight (V, C)   y (…, C)      weight starts normal(0, deviation)
+/// y_i = weight[ids_i]   ids (…)   weight (V, C)   y (…, C)      weight starts normal(0, deviation)
 struct Embedding {
   Tensor weight;
 

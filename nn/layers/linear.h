@@ -1,4 +1,4 @@
-// The linear layer.                                                              Next: layers/mlp.h.
+// The linear layer.                                                             Next: layers/mlp.h.
 #pragma once
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// The multi-layer perceptron of a block: what attention cannot say linearly.   Next: layers/block.h.
+// The multi-layer perceptron of a block: what attention cannot say linearly.  Next: layers/block.h.
 #pragma once
 
 #include "nn/layers/linear.h"
@@ -7,7 +7,7 @@ namespace fledge::inline FLEDGE_BUILD {
 
 /// h = gelu(x·W₁ + b₁),   y = h·W₂ + b₂        x (…, width)   h (…, hidden)   y (…, width)
 ///
-/// The gelu is GPT-2's (its tanh form), and so are the names.       Vaswani et al. 2017, section 3.3
+/// The gelu is GPT-2's (its tanh form), and so are the names.      Vaswani et al. 2017, section 3.3
 struct MLP {
   Linear c_fc, c_proj;
 

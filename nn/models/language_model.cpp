@@ -36,8 +36,9 @@ LanguageModel::LanguageModel(const LanguageModelSizes& model_sizes, Rng& rng)
   const Dim hidden = sizes.hidden > 0 ? sizes.hidden : 4 * sizes.width;
   for (Dim layer = 0; layer < sizes.layers; ++layer)
     h.emplace_back(sizes.width, sizes.heads, hidden, rng, sizes.dropout, sizes.bias);
-  // GPT-2's start (Radford et al. 2019, section 2.3): small weights, so that at first every word looks
-  // everywhere alike, and smaller ones where a layer adds to the stream, of which there are 2·layers.
+  // GPT-2's start (Radford et al. 2019, section 2.3): small weights, so that at first every word
+  // looks everywhere alike, and smaller ones where a layer adds to the stream, of which there are
+  // 2·layers.
   const double small = 0.02, smaller = small / std::sqrt(2 * static_cast<double>(sizes.layers));
   for (const Block& block : h) {
     redraw(block.attn.c_attn.weight, small, rng);

@@ -20,8 +20,8 @@ struct AdamWOptions {
 /// where t = 1, 2, … counts the gradients that this parameter has had.
 class AdamW {
  public:
-  /// Throws ValueError for a rate, eps or decay that is negative or not finite, eps = 0, a β outside
-  /// [0, 1), a constant among the parameters, or one parameter twice.
+  /// Throws ValueError for a rate, eps or decay that is negative or not finite, eps = 0, a β
+  /// outside [0, 1), a constant among the parameters, or one parameter twice.
   AdamW(std::vector<Tensor> parameters, AdamWOptions options);
 
   /// Moves every parameter that has a gradient. Throws NumericError, and moves nothing, when a

@@ -17,8 +17,8 @@ using Limits = std::numeric_limits<double>;
 using Limits = std::numeric_limits<Real>;
 #endif
 
-// g·root·root, where root² would lose digits: below Limits::min() numbers have fewer of them. A result
-// that lies there, and may have been rounded up, is made one unit smaller.
+// g·root·root, where root² would lose digits: below Limits::min() numbers have fewer of them. A
+// result that lies there, and may have been rounded up, is made one unit smaller.
 Real scaled_twice(Real g, double root) {
 #if defined(FLEDGE_DUAL)
   const Dual y = g * root * root;
@@ -45,7 +45,8 @@ double clip_gradients(const std::vector<Tensor>& parameters, double max_norm) {
   require<NumericError>(std::isfinite(norm), "clip_gradients", "the norm of the gradients is ",
                         norm);
   if (norm <= max_norm) return norm;
-  // A little less than max_norm / norm, so that rounding each product cannot carry the norm over it.
+  // A little less than max_norm / norm, so that rounding each product cannot carry the norm over
+  // it.
   const double factor = max_norm / norm * (1 - 4 * Limits::epsilon());
   const bool tiny = factor < Limits::min() || max_norm < Limits::min() / Limits::epsilon();
   const double root = std::sqrt(max_norm) / std::sqrt(norm) * (1 - 4 * Limits::epsilon());

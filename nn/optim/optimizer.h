@@ -55,7 +55,8 @@ inline void require_finite_gradients(const char* who, const std::vector<Tensor>&
   require_finite(who, parameters, "", [](Real g) { return g; });
 }
 
-/// Zeros for each parameter that has its first gradient: before any is moved, as memory may run out.
+/// Zeros for each parameter that has its first gradient: before any is moved, as memory may run
+/// out.
 inline void start(std::vector<Array>& moments, const std::vector<Tensor>& parameters) {
   for (std::size_t p = 0; p < parameters.size(); ++p)
     if (parameters[p].has_grad() && !moments[p].exists())

@@ -1,5 +1,6 @@
 // builds: f64 dual
-// Right gradients pass, checks that could not have failed do not, and every report says what it saw.
+// Right gradients pass, checks that could not have failed do not, and every report says what it
+// saw.
 #include "engine/gradcheck.h"
 
 #include <cmath>

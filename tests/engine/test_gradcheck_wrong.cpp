@@ -1,5 +1,6 @@
 // builds: f64 dual
-// The checker can fail (reliability.md 3.8): wrong gradients of every kind are found, in both oracles.
+// The checker can fail (reliability.md 3.8): wrong gradients of every kind are found, in both
+// oracles.
 #include "engine/array_math.h"
 #include "engine/autograd.h"
 #include "engine/errors.h"

@@ -1,5 +1,6 @@
 // builds: f64 dual
-// What backward() says, asked for in several ways: rules that answer one of them otherwise are found.
+// What backward() says, asked for in several ways: rules that answer one of them otherwise are
+// found.
 #include "engine/pullback.h"
 
 #include "engine/array_math.h"

@@ -1,4 +1,5 @@
-# Installs fledge into a folder of its own, builds a user's project against it and runs the programs.
+# Installs fledge into a folder of its own, builds a user's project against it and runs the
+# programs.
 #   cmake -DBUILD=build -DGENERATOR=... -DCOMPILER=... -DFLAGS=... -P tests/install/run.cmake
 cmake_minimum_required(VERSION 3.22)
 cmake_path(SET root NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../..)

@@ -88,8 +88,9 @@ inline bool all_zero(const Array& x) {
   return std::all_of(x.data(), x.data() + x.size(), [](Real v) { return v == Real(0); });
 }
 
-/// "bias[2]" for every number of a parameter that f() does not answer to: whose gradient for a random
-/// cotangent is not finite or is zero to rounding, or that can move by ¼ with hardly a change of f().
+/// "bias[2]" for every number of a parameter that f() does not answer to: whose gradient for a
+/// random cotangent is not finite or is zero to rounding, or that can move by ¼ with hardly a
+/// change of f().
 template <Module M, class F>
 std::vector<std::string> idle_numbers(const M& module, F f) {
   std::vector<std::string> idle;

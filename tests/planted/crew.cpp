@@ -88,8 +88,8 @@ Command Crew::command(const Worker& worker) const {
   throw std::logic_error("a worker without work");
 }
 
-// The tests of the file that was changed, as --file wants them; they are asked first, since most bugs
-// die there, in a tenth of the time of all tests. Empty when there is no such file.
+// The tests of the file that was changed, as --file wants them; they are asked first, since most
+// bugs die there, in a tenth of the time of all tests. Empty when there is no such file.
 std::string Crew::mirror(const Worker& worker) const {
   const fs::path file(worker.outcome.bug.file);
   const fs::path test = "tests" / file.parent_path() / ("test_" + file.stem().string() + ".cpp");
@@ -183,9 +183,9 @@ std::string Crew::prove_clean() {
   return faults;
 }
 
-// The next bug of the file that is changed already, which saves a compilation; else one of a header,
-// which takes up to 90 seconds and should not be waited for at the end; else the first of the file that
-// has most left and is nobody else's.
+// The next bug of the file that is changed already, which saves a compilation; else one of a
+// header, which takes up to 90 seconds and should not be waited for at the end; else the first of
+// the file that has most left and is nobody else's.
 bool Crew::take_bug(Worker& worker) {
   if (waiting_.empty()) return false;
   const auto left = [&](const Bug& bug) {

@@ -1,5 +1,5 @@
-// Planted bugs in what makes fledge fast: fused ops, tiles, threads, memory. A fast wrong answer looks
-// like a fast right one.
+// Planted bugs in what makes fledge fast: fused ops, tiles, threads, memory. A fast wrong answer
+// looks like a fast right one.
 #pragma once
 
 #include "bug.h"

@@ -1,4 +1,5 @@
-// Planted bugs in the optimisers and in clipping. Gradients stay right, so tests alone can see them.
+// Planted bugs in the optimisers and in clipping. Gradients stay right, so tests alone can see
+// them.
 #pragma once
 
 #include "bug.h"

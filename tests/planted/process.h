@@ -13,8 +13,9 @@ namespace planted {
 
 using Command = std::vector<std::string>;
 
-/// Starts argv[0] (found along PATH); what it says goes to `log`. After `seconds` of computing or ten
-/// times as many of waiting (0: never) a signal ends it, also when this program is gone by then.
+/// Starts argv[0] (found along PATH); what it says goes to `log`. After `seconds` of computing or
+/// ten times as many of waiting (0: never) a signal ends it, also when this program is gone by
+/// then.
 /// Throws std::system_error when it cannot start.
 pid_t start(const Command& argv, const std::filesystem::path& log, unsigned seconds = 0);
 

@@ -1,7 +1,7 @@
 // Arrays for tests: made, and compared bit for bit, number for number or to a tolerance.
 //
-// A comparison is written CHECK(same_bits(found, expected)); when it fails its text says where, with
-// both numbers. No tolerance lets a NaN pass.
+// A comparison is written CHECK(same_bits(found, expected)); when it fails its text says where,
+// with both numbers. No tolerance lets a NaN pass.
 #pragma once
 
 #include <algorithm>
@@ -67,7 +67,8 @@ inline Verdict same_numbers(const Array& found, const Array& expected) {
   return compare(found, expected, [](Real f, Real e) { return f == e || (isnan(f) && isnan(e)); });
 }
 
-/// The same shape and |found − expected| ≤ tolerance·max(1, |expected|); infinities equal themselves.
+/// The same shape and |found − expected| ≤ tolerance·max(1, |expected|); infinities equal
+/// themselves.
 inline Verdict close(const Array& found, const Array& expected, double tolerance = rounding) {
   return compare(found, expected, [tolerance](Real f, Real e) {
     const double a = value_of(f), b = value_of(e);

@@ -33,8 +33,8 @@ bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-/// Tags the tests of the file whose path ends so, but for the hidden ones, and says how many there are.
-/// The tests are Catch2's own list, which it too tags before a run (applyFilenamesAsTags).
+/// Tags the tests of the file whose path ends so, but for the hidden ones, and says how many there
+/// are. The tests are Catch2's own list, which it too tags before a run (applyFilenamesAsTags).
 int choose(Catch::Session& session, std::string_view path) {
   int found = 0;
   for (const auto& test : Catch::getAllTestCasesSorted(session.config())) {

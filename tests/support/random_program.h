@@ -1,8 +1,8 @@
 // Random programs: graphs of 5 to 40 ops with shared results, on which a gradient can be checked.
 //
-// Key idea: an op, its arguments and attributes are drawn blindly; what the library refuses, or what
-// becomes large or not finite, is drawn again. A program is a list of closures, so it can be cut
-// short to find the first step that is wrong.
+// Key idea: an op, its arguments and attributes are drawn blindly; what the library refuses, or
+// what becomes large or not finite, is drawn again. A program is a list of closures, so it can be
+// cut short to find the first step that is wrong.
 #pragma once
 
 #include <stdexcept>

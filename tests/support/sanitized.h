@@ -1,8 +1,8 @@
 // Whether the tests are built under sanitizers, where a program takes ten times as long.
 //
-// A sanitizer looks at what the code does with memory, not at what it computes: a run again, over other
-// seeds, in another language, shows it nothing new. Tests of that kind do fewer runs there. What each
-// does at least once in every build, and what it claims of every run, is the same.
+// A sanitizer looks at what the code does with memory, not at what it computes: a run again, over
+// other seeds, in another language, shows it nothing new. Tests of that kind do fewer runs there.
+// What each does at least once in every build, and what it claims of every run, is the same.
 #pragma once
 
 namespace fledge::testing {

@@ -1,6 +1,7 @@
-// A user's program for another processor than the library's: compiled without -march=native, and not
-// optimised, so that it brings copies of the inline functions of engine/kernels/vector.h along. Vectors
-// are of four floats here, of eight or sixteen in the library: neither may run the other's copies.
+// A user's program for another processor than the library's: compiled without -march=native, and
+// not optimised, so that it brings copies of the inline functions of engine/kernels/vector.h along.
+// Vectors are of four floats here, of eight or sixteen in the library: neither may run the other's
+// copies.
 #include <cmath>
 #include <cstdio>
 

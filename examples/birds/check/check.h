@@ -6,8 +6,8 @@
 
 namespace fledge::inline FLEDGE_BUILD::birds {
 
-/// The gradient of the loss with respect to every parameter of this model on this batch, against the
-/// oracle of the build.
+/// The gradient of the loss with respect to every parameter of this model on this batch, against
+/// the oracle of the build.
 report::ModelCheck check_model(const report::ModelState& state, std::uint64_t seed);
 
 }  // namespace fledge::inline FLEDGE_BUILD::birds

@@ -8,8 +8,8 @@
 
 namespace fledge::bench {
 
-/// What this machine can do with the threads that are set; NaN where it could not be measured, as there
-/// was no memory for that.
+/// What this machine can do with the threads that are set; NaN where it could not be measured, as
+/// there was no memory for that.
 struct Limits {
   double gflops = 0;     // fused multiply-adds on registers, two operations each
   double gigabytes = 0;  // per second, reading and writing arrays that no cache holds

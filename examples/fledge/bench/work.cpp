@@ -32,8 +32,8 @@ Indices random_ids(Dim batch, Dim time, Dim vocab, Rng& rng) {
   return {{batch, time}, ids};
 }
 
-// Causal attention, forward and backward: six products of half a square, queries × keys × width. What a
-// kernel computes twice is not counted.
+// Causal attention, forward and backward: six products of half a square, queries × keys × width.
+// What a kernel computes twice is not counted.
 double attention_flops(double squares, double width) { return 6 * squares * width; }
 
 // Forward and backward with a fixed cotangent.

@@ -172,7 +172,8 @@ const std::vector<OpCase>& op_cases() {
       {"attention many times in a window",
        {{{1, 27}}},
        [](In x) { return attention(many_times(x[0]), 1, window(50)); }},
-      // −∞ at hidden places would make the output infinite: softmax, which skips them, comes behind.
+      // −∞ at hidden places would make the output infinite: softmax, which skips them, comes
+      // behind.
       {"attention_scores",
        {{{2, 3, 5}}, {{2, 4, 5}}},
        [](In x) { return attention_scores(x[0], x[1], Mask()); }},

@@ -1,7 +1,7 @@
 // The table of gradients: a line per op, module and model, each proved by the oracle of the build.
 //
 // These files are compiled for double (differences) and for Dual, and linked side by side.
-// A new op gets its line in ops.cpp.                                       Next: ops.cpp, modules.cpp.
+// A new op gets its line in ops.cpp.                                    Next: ops.cpp, modules.cpp.
 #pragma once
 
 #include <functional>

@@ -1,5 +1,5 @@
-// What is new where queries are lanes. By the formulas, under every mask, with poison in what is hidden:
-// test_attention.cpp, whose heads of at most 8 numbers come through here.
+// What is new where queries are lanes. By the formulas, under every mask, with poison in what is
+// hidden: test_attention.cpp, whose heads of at most 8 numbers come through here.
 #include "engine/kernels/attention_narrow.h"
 
 #include <cmath>

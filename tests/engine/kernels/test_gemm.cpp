@@ -53,7 +53,8 @@ struct Spread {
   Matrix matrix() const { return {memory.data(), 6 * columns, 2}; }
 };
 
-// The largest |C − Ĉ| / (u·|A||B|), exactly 0 where both are equal; `start` is what was there before.
+// The largest |C − Ĉ| / (u·|A||B|), exactly 0 where both are equal; `start` is what was there
+// before.
 double test_ratio(const Array& a, const Array& b, const Array& c, const Array& start = {}) {
   const Dim n = a.dim(0), k = a.dim(1), m = b.dim(1);
   double worst = 0;

@@ -42,8 +42,8 @@ inline Array value(const Function& f, const std::vector<Array>& inputs) {
   return f(Tensors(inputs.begin(), inputs.end())).value();
 }
 
-/// What every op owes: gradients of their inputs' shapes, the same ones when other inputs want none,
-/// exactly 0 for a cotangent of 0 and exactly twice as large for twice the cotangent.
+/// What every op owes: gradients of their inputs' shapes, the same ones when other inputs want
+/// none, exactly 0 for a cotangent of 0 and exactly twice as large for twice the cotangent.
 inline void check_rules(const Function& f, const std::vector<Array>& inputs) {
   const Shape shape = value(f, inputs).shape();
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
@@ -105,7 +105,8 @@ std::string refusal_in_both_modes(F call) {
   return recorded == unrecorded ? recorded : "<differs under NoGrad: " + unrecorded + ">";
 }
 
-/// Where element i of an array of shape `to` comes from in an array of shape `from` stretched to it.
+/// Where element i of an array of shape `to` comes from in an array of shape `from` stretched to
+/// it.
 inline Dim source(const Shape& from, const Shape& to, Dim i) {
   Dim at = 0, step = 1;
   for (int axis = 1; axis <= from.rank(); ++axis) {

@@ -15,7 +15,8 @@ std::vector<Array> inputs(const Shape& shape, double low = -2, double high = 2) 
   return {uniform(shape, 1, low, high), uniform(features, 2), uniform(features, 3)};
 }
 
-// x̂ and dx in long double; rg = rstd·g is what dx is left of after its mean and its part along x̂ went.
+// x̂ and dx in long double; rg = rstd·g is what dx is left of after its mean and its part along x̂
+// went.
 struct Exact {
   std::vector<long double> x_hat, dx, rg, kappa;
 };
@@ -45,7 +46,8 @@ Exact exact_norm(const Array& x, const Array& gain, const Array& dy, double eps)
   return exact;
 }
 
-// Errors relative to the norm of the row of `size`, within 8·(log₂ n + 4)·u·κ, κ = |mean|/deviation + 1.
+// Errors relative to the norm of the row of `size`, within 8·(log₂ n + 4)·u·κ,
+// κ = |mean|/deviation + 1.
 Verdict within_bound(const Array& found, const std::vector<long double>& exact,
                      const std::vector<long double>& size, const std::vector<long double>& kappas) {
   const Dim n = found.dim(-1);

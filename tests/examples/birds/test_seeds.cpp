@@ -1,5 +1,5 @@
-// What the story of one seed tells holds for at least 95 of the first hundred, all of it at once. Under
-// sanitizers the hundred are the first ten.
+// What the story of one seed tells holds for at least 95 of the first hundred, all of it at once.
+// Under sanitizers the hundred are the first ten.
 //
 // Measured: 97 of 100, all but 25, 41 and 59, with GCC 12 with and without -march=native and with
 // Clang 14; the association rises in 97. The hundred are shared out between threads.

@@ -1,4 +1,5 @@
-// fledge bench: what it says, and what it refuses before anything is allocated. No test asks how fast.
+// fledge bench: what it says, and what it refuses before anything is allocated. No test asks how
+// fast.
 #include "tests/examples/fledge/command.h"
 #include "tests/support/catch.h"
 #include "tests/support/sanitized.h"

@@ -31,8 +31,8 @@ std::string row_name(const std::string& declared, const std::string& arguments) 
   return word == words.end() ? declared : word->second;
 }
 
-/// How many declarations of each op a catalogue has. A line that is neither one nor empty, a comment,
-/// an inner line or one of the frame goes to `unread`, so that no op escapes by its form.
+/// How many declarations of each op a catalogue has. A line that is neither one nor empty, a
+/// comment, an inner line or one of the frame goes to `unread`, so that no op escapes by its form.
 std::map<std::string, std::size_t> declared_ops(const std::string& catalogue,
                                                 std::vector<std::string>* unread) {
   std::map<std::string, std::size_t> ops;

@@ -80,8 +80,8 @@ TEST_CASE("Attention: with one head it is the five lines of the paper", "[MD08]"
   CHECK(close(found.weights.value(), reshape(weights, {2, 1, 4, 4}).value()));
 }
 
-// y = Σ_h softmax(q_h·k_hᵀ/√D)·v_h·Up_h + b: each head reads its columns of each third ("value-down"
-// among them) and writes through its rows of c_proj ("value-up").
+// y = Σ_h softmax(q_h·k_hᵀ/√D)·v_h·Up_h + b: each head reads its columns of each third
+// ("value-down" among them) and writes through its rows of c_proj ("value-up").
 TEST_CASE("Attention: many heads are the sum of heads, each down and up on its own", "[MD08]") {
   constexpr Dim heads = 3, D = 2, C = heads * D;
   const Attention attention = drawn<Attention>(2, C, heads);

@@ -31,7 +31,8 @@ TEST_CASE("attend: queries in another order are answered in that order, to the b
   CHECK_FALSE(close(shuffled.output.value(), straight.output.value()));
 }
 
-// The sums over keys get another order: each of two sums over T keys is off by at most T·u of its size.
+// The sums over keys get another order: each of two sums over T keys is off by at most T·u of its
+// size.
 TEST_CASE("attend: keys and values may change places together", "[AT10]") {
   const Array q = uniform({2, 3, 4}, 1), k = uniform({2, 5, 4}, 2), v = uniform({2, 5, 4}, 3);
   const Array straight = attend(q, k, v, 2, {}).output.value();
@@ -117,7 +118,8 @@ TEST_CASE("attend: every output lies between the smallest and the largest value 
     }
 }
 
-// Whole numbers, and D = 4 so that the scale is ½: the scores, and what is added to them, are exact.
+// Whole numbers, and D = 4 so that the scale is ½: the scores, and what is added to them, are
+// exact.
 TEST_CASE("attend: a constant added to a row of scores changes no bit", "[AT18]") {
   const Array q = integers({2, 5, 8}, 1), k = integers({2, 6, 8}, 2), v = uniform({2, 6, 8}, 3);
   const Array shifted = (Tensor(k) + Tensor(integers({8}, 4))).value();

@@ -100,7 +100,8 @@ TEST_CASE("Block: without mask and positions it is the same for tokens in any or
                     reordered(block(placed(x)).value(), 1, order), 1e-2));
 }
 
-// Both branches are dropped, neither the sum: y = x + drop(attn) + drop(mlp), one generator after the other.
+// Both branches are dropped, neither the sum: y = x + drop(attn) + drop(mlp), one generator after
+// the other.
 TEST_CASE("Block: training drops from both branches, evaluation from none", "[MD05]") {
   const Block block = made(9, 0.5), plain = made(9);
   const Tensor x = uniform({2, T, C}, 1);

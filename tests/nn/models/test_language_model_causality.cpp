@@ -66,7 +66,8 @@ TEST_CASE("LanguageModel: logits do not change with NaN, inf or 1e30 at a later 
     }
 }
 
-// A row of wpe is added to the word at its place: its gradient is the one of that place's embedding.
+// A row of wpe is added to the word at its place: its gradient is the one of that place's
+// embedding.
 TEST_CASE("LanguageModel: the loss at a place pulls exactly nothing from later places",
           "[AT05][AT06]") {
   const LanguageModel model = made(3);

@@ -1,6 +1,6 @@
 // builds: f64 dual
-// The whole model, every number of every parameter, by the oracle of the build; and by two that need
-// none: the remainder of Taylor's theorem, and the roles of the tied table.
+// The whole model, every number of every parameter, by the oracle of the build; and by two that
+// need none: the remainder of Taylor's theorem, and the roles of the tied table.
 #include "nn/gradcheck.h"
 #include "nn/models/language_model.h"
 #include "tests/nn/modules.h"
