@@ -36,7 +36,8 @@ class Panels {
         multiply<false>(
             std::min(tile_rows, rows - i),
             {a + i * a_row, a_row, a_step, numbers_.data() + j * k_ + from.begin * tile_columns,
-             tile_columns, from.end - from.begin, c + i * c_row + j, c_row, tile_columns, add});
+             tile_columns, from.end - from.begin, c + i * c_row + j, c_row, tile_columns,
+             add ? Start{c + i * c_row + j, c_row} : Start{}});
   }
 
  private:

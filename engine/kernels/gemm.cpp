@@ -69,17 +69,22 @@ Real* scratch_b(Dim size) {
   return scratch(memory, size);
 }
 
+Start part(Start start, Dim i, Dim j) {
+  return {start.data == nullptr ? nullptr : start.data + i * start.row + j, start.row};
+}
+
 // Small products read A and B where they lie; a panel is packed only where B cannot be read by vectors.
 void gemm_small(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
-                bool add) {
+                Start start) {
+  Real packed[block_k * tile_columns];
   for (Dim p0 = 0; p0 < k; p0 += block_k) {
     const Dim depth = std::min(block_k, k - p0);
+    if (p0 > 0) start = {c, c_row};
     for (Dim j = 0; j < m; j += tile_columns) {
       const Dim columns = std::min(tile_columns, m - j);
       const Real* panel = b.data + p0 * b.row + j;
       Dim step = b.row;
       if (b.column != 1 || columns < tile_columns) {
-        Real* packed = scratch_b(depth * tile_columns);
         pack_panel(b, p0, depth, j, columns, packed);
         panel = packed;
         step = tile_columns;
@@ -87,41 +92,43 @@ void gemm_small(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim
       for (Dim i = 0; i < n; i += tile_rows)
         multiply<false>(std::min(tile_rows, n - i),
                         {a.data + i * a.row + p0 * a.column, a.row, a.column, panel, step, depth,
-                         c + i * c_row + j, c_row, columns, add || p0 > 0});
+                         c + i * c_row + j, c_row, columns, part(start, i, j)});
     }
   }
 }
 
 // In parts of whole tiles, along the longer side of C.
 void gemm_small_parts(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
-                      bool add) {
+                      Start start) {
   constexpr Dim parts = 4;
   const auto share = [](Dim size, Dim tile) { return (size / parts + tile) / tile * tile; };
   if (n / tile_rows >= m / tile_columns)
     parallel_ranges(n, share(n, tile_rows), n * k * m, [&](Dim begin, Dim end) {
       const Matrix rows{a.data + begin * a.row, a.row, a.column};
-      gemm_small(rows, b, c + begin * c_row, c_row, end - begin, k, m, add);
+      gemm_small(rows, b, c + begin * c_row, c_row, end - begin, k, m, part(start, begin, 0));
     });
   else
     parallel_ranges(m, share(m, tile_columns), n * k * m, [&](Dim begin, Dim end) {
       const Matrix columns{b.data + begin * b.column, b.row, b.column};
-      gemm_small(a, columns, c + begin, c_row, n, k, end - begin, add);
+      gemm_small(a, columns, c + begin, c_row, n, k, end - begin, part(start, 0, begin));
     });
 }
 
 }  // namespace
 
-void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m, Into into) {
-  const bool add = into == Into::add;
-  if (k == 0 && !add)
-    for (Dim i = 0; i < n; ++i) std::fill_n(c + i * c_row, m, Real(0));
-  if (n * k * m < serial_work) return gemm_small(a, b, c, c_row, n, k, m, add);
+void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m, Start start) {
+  if (k == 0)
+    for (Dim i = 0; i < n; ++i)
+      for (Dim j = 0; j < m; ++j)
+        c[i * c_row + j] = start.data == nullptr ? Real(0) : start.data[i * start.row + j];
+  if (n * k * m < serial_work) return gemm_small(a, b, c, c_row, n, k, m, start);
   if (n * k * m <= small_work || n <= tile_rows)
-    return gemm_small_parts(a, b, c, c_row, n, k, m, add);
+    return gemm_small_parts(a, b, c, c_row, n, k, m, start);
 
   for (Dim j0 = 0; j0 < m; j0 += block_m)
     for (Dim p0 = 0; p0 < k; p0 += block_k) {
       const Dim width = std::min(block_m, m - j0), depth = std::min(block_k, k - p0);
+      if (p0 > 0) start = {c, c_row};
       const Dim panels = (width + tile_columns - 1) / tile_columns;
       Real* const packed_b = scratch_b(panels * tile_columns * depth);
       parallel_for(panels, width * depth, [&](Dim panel) {
@@ -136,7 +143,8 @@ void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Di
         // Rows of A are read where they lie: for 128 columns of C packing takes 10 % of the product,
         // beyond a thousand it saves 4 %. Columns of A are always packed.
         const bool packs = a.column != 1 || m > 1024;
-        Real* const packed_a = packs ? scratch_a(block_n * depth + overhang) : nullptr;
+        const Dim tall = (end - begin + tile_rows - 1) / tile_rows * tile_rows;
+        Real* const packed_a = packs ? scratch_a(tall * depth + overhang) : nullptr;
         if (packs) pack_rows(a, begin, end - begin, p0, depth, packed_a);
         for (Dim j = 0; j < width; j += tile_columns)
           for (Dim i = begin; i < end; i += tile_rows) {
@@ -149,7 +157,7 @@ void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Di
                             c + i * c_row + j0 + j,
                             c_row,
                             std::min(tile_columns, width - j),
-                            add || p0 > 0};
+                            part(start, i, j0 + j)};
             const Dim rows = std::min(tile_rows, end - i);
             packs ? multiply<true>(rows, tile) : multiply<false>(rows, tile);
           }

@@ -12,14 +12,18 @@ struct Matrix {
   Matrix transposed() const { return {data, column, row}; }
 };
 
-/// Whether a product replaces what was there or is added to it.
-enum class Into { overwrite, add };
+/// What the sums of a product start from: (n, m) numbers, rows `row` apart, or zeros where there are
+/// none. C itself is added to; rows 0 apart are one row, a bias.
+struct Start {
+  const Real* data = nullptr;
+  Dim row = 0;
+};
 
-/// C = A·B, or C += A·B.   A (n, k)   B (k, m)   C (n, m), rows c_row apart     k = 0 counts as zeros
+/// C = start + A·B.   A (n, k)   B (k, m)   C (n, m), rows c_row apart          k = 0 counts as zeros
 ///
-/// Every C_ij is Σ_p A_ip·B_pj over p in increasing order, in blocks that depend on k alone: a row of C
+/// Every C_ij is Σ_p A_ip·B_pj over p in increasing order, one addition after the other: a row of C
 /// depends on its row of A alone, to the bit, however many rows, columns or threads there are.
 void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
-          Into into = Into::overwrite);
+          Start start = {});
 
 }  // namespace fledge::inline FLEDGE_BUILD::kernels

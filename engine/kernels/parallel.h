@@ -49,9 +49,15 @@ constexpr Dim grain_of(Dim size) {
   return sixteenth < 1 << 14 ? sixteenth : 1 << 14;
 }
 
-/// The same for ranges of at most `grain` numbers: task(begin, end).
+/// The same for ranges of at most `grain` numbers, task(begin, end); small work is one range, as each has
+/// its setting up: in a training step of a tiny model cutting it takes 5 % of the instructions.
 template <class F>
 void parallel_ranges(Dim size, Dim grain, Dim work, const F& task) {
+  if (work < serial_work) {
+    const F own = task;  // where no other thread can see it: GCC then vectorises AdamW's
+    if (size > 0) own(0, size);
+    return;
+  }
   parallel_for((size + grain - 1) / grain, work,
                [&](Dim i) { task(i * grain, (i + 1) * grain < size ? (i + 1) * grain : size); });
 }

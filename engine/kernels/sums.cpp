@@ -37,7 +37,20 @@ Real halved(Dim begin, Dim end, Term term) {
 
 constexpr Dim row_leaf = 16;  // one chain of additions per column: as long as a lane's in `halved`
 
-// out_i = Σ_r row(r)(i) for rows begin … end − 1 and columns 0 … n − 1, by halves.
+// out_i = Σ_r row(r)(i) for rows begin … end − 1, `vectors` vectors of columns from i on. They stay in
+// registers, and so many at once that whole lines of the cache are read.
+template <int vectors, class Row>
+void add_columns(Dim begin, Dim end, Dim i, Real* out, Row row) {
+  Vec sum[vectors] = {};
+  for (Dim r = begin; r < end; ++r) {
+    const auto term = row(r);
+    for (int j = 0; j < vectors; ++j) sum[j] += term(i + j * lanes, lanes);
+  }
+  for (int j = 0; j < vectors; ++j) store(out + i + j * lanes, sum[j]);
+}
+
+// out_i = Σ_r row(r)(i) for rows begin … end − 1 and columns 0 … n − 1, by halves. row(r)(i, count) is
+// the vector of `count` terms from column i on.
 template <class Row>
 void add_rows(Dim begin, Dim end, Dim n, Real* out, Row row) {
   if (end - begin > row_leaf) {
@@ -48,11 +61,14 @@ void add_rows(Dim begin, Dim end, Dim n, Real* out, Row row) {
     for (Dim i = 0; i < n; ++i) out[i] += right.data()[i];
     return;
   }
-  std::fill_n(out, n, Real(0));
-  for (Dim r = begin; r < end; ++r) {
-    const auto term = row(r);
-    for (Dim i = 0; i < n; ++i) out[i] += term(i);
-  }
+  Dim i = 0;
+  for (; i + 4 * lanes <= n; i += 4 * lanes) add_columns<4>(begin, end, i, out, row);
+  for (; i + 2 * lanes <= n; i += 2 * lanes) add_columns<2>(begin, end, i, out, row);
+  for (; i + lanes <= n; i += lanes) add_columns<1>(begin, end, i, out, row);
+  if (i == n) return;
+  Vec sum = splat(Real(0));
+  for (Dim r = begin; r < end; ++r) sum += row(r)(i, n - i);
+  store_first(out + i, sum, n - i);
 }
 
 // The same, several tasks at once. Of many rows each task takes an eighth, from end to end: the top
@@ -63,8 +79,9 @@ void add_all_rows(Dim rows, Dim n, Real* out, Row row) {
   constexpr Dim columns = 256, parts = 8;
   if (rows < parts * 2 * row_leaf) {
     parallel_ranges(n, columns, rows * n, [&](Dim begin, Dim end) {
-      add_rows(0, rows, end - begin, out + begin,
-               [&](Dim r) { return [term = row(r), begin](Dim i) { return term(begin + i); }; });
+      add_rows(0, rows, end - begin, out + begin, [&](Dim r) {
+        return [term = row(r), begin](Dim i, Dim count) { return term(begin + i, count); };
+      });
     });
     return;
   }
@@ -113,7 +130,7 @@ void sum_columns(const Real* x, Real* out, Dim outer, Dim reduced, Dim inner) {
       out[o] = sum(x_o, reduced);
     else
       add_all_rows(reduced, inner, out + o * inner, [x_o, inner](Dim r) {
-        return [x_r = x_o + r * inner](Dim i) { return x_r[i]; };
+        return [x_r = x_o + r * inner](Dim i, Dim count) { return load(x_r + i, count); };
       });
   }
 }
@@ -121,7 +138,9 @@ void sum_columns(const Real* x, Real* out, Dim outer, Dim reduced, Dim inner) {
 void dot_columns(const Real* a, const Real* x, const Real* normals, Real* out, Dim rows, Dim n) {
   add_all_rows(rows, n, out, [=](Dim r) {
     const Normal normal(normals + r * Normal::size);
-    return [normal, a_r = a + r * n, x_r = x + r * n](Dim i) { return a_r[i] * normal(x_r[i]); };
+    return [normal, a_r = a + r * n, x_r = x + r * n](Dim i, Dim count) {
+      return load(a_r + i, count) * normal(load(x_r + i, count));
+    };
   });
 }
 

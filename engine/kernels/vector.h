@@ -43,14 +43,22 @@ using Vec = Real __attribute__((vector_size(vector_bytes)));
 inline constexpr Dim lanes = vector_bytes / static_cast<Dim>(sizeof(Real));
 #endif
 
-/// The vector that begins at p, aligned or not.
-inline Vec load(const Real* p) {
-  Vec v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
+namespace detail {
 
-inline void store(Real* p, Vec v) { std::memcpy(p, &v, sizeof v); }
+// A vector in memory, aligned or not. With std::memcpy in its place GCC 12 takes the bytes for a whole
+// number: accumulators then pass through memory on their way into a loop and out of it.
+#if defined(FLEDGE_DUAL)
+using InMemory = Vec;
+#else
+using InMemory = Real __attribute__((vector_size(vector_bytes), aligned(alignof(Real)), may_alias));
+#endif
+
+}  // namespace detail
+
+/// The vector that begins at p, aligned or not.
+inline Vec load(const Real* p) { return *reinterpret_cast<const detail::InMemory*>(p); }
+
+inline void store(Real* p, Vec v) { *reinterpret_cast<detail::InMemory*>(p) = v; }
 
 /// x in every lane.
 inline Vec splat(Real x) {
@@ -92,6 +100,8 @@ Real fold(Vec v, F) {
   return v;
 }
 inline void transpose(Vec (&)[1]) {}
+inline Vec load_halves(const Real* lower, const Real*) { return load(lower); }
+inline void store_halves(Vec v, Real* lower, Real*) { store(lower, v); }
 
 #else
 
@@ -103,6 +113,18 @@ using Lanes = std::make_integer_sequence<int, lanes>;
 template <int by, int... i>
 Vec turned(Vec v, std::integer_sequence<int, i...>) {
   return __builtin_shufflevector(v, v, ((i + by) % static_cast<int>(lanes))...);
+}
+
+using HalfInMemory =
+    Real __attribute__((vector_size(vector_bytes / 2), aligned(alignof(Real)), may_alias));
+
+template <class Half, int... i>
+Vec joined(Half lower, Half upper, std::integer_sequence<int, i...>) {
+  return __builtin_shufflevector(lower, upper, i...);
+}
+template <int from, int... i>
+auto half_of(Vec v, std::integer_sequence<int, i...>) {
+  return __builtin_shufflevector(v, v, (from + i)...);
 }
 
 // The squares of width × width off the diagonal of (a; b) change places.
@@ -125,13 +147,26 @@ Real fold(Vec v, F f) {
     return fold<width / 2>(f(v, detail::turned<width>(v, detail::Lanes())), f);
 }
 
-/// Row i of a square becomes its column i, square by square within it.
-template <int width = lanes / 2>
-void transpose(Vec (&rows)[lanes]) {
+/// The lower half of a vector from one place, the upper half from another.
+inline Vec load_halves(const Real* lower, const Real* upper) {
+  const auto half = [](const Real* p) { return *reinterpret_cast<const detail::HalfInMemory*>(p); };
+  return detail::joined(half(lower), half(upper), detail::Lanes());
+}
+inline void store_halves(Vec v, Real* lower, Real* upper) {
+  const auto put = [](Real* p, auto half) { *reinterpret_cast<detail::HalfInMemory*>(p) = half; };
+  using Half = std::make_integer_sequence<int, lanes / 2>;
+  put(lower, detail::half_of<0>(v, Half()));
+  put(upper, detail::half_of<lanes / 2>(v, Half()));
+}
+
+/// Row i of a square becomes its column i, square by square within it. With fewer rows than lanes there
+/// are several squares side by side, each of which is transposed.
+template <int rows, int width = rows / 2>
+[[gnu::always_inline]] inline void transpose(Vec (&square)[rows]) {
   if constexpr (width > 0) {
-    for (int i = 0; i < lanes; ++i)
-      if ((i & width) == 0) detail::exchange<width>(rows[i], rows[i + width], detail::Lanes());
-    transpose<width / 2>(rows);
+    for (int i = 0; i < rows; ++i)
+      if ((i & width) == 0) detail::exchange<width>(square[i], square[i + width], detail::Lanes());
+    transpose<rows, width / 2>(square);
   }
 }
 

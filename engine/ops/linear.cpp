@@ -1,6 +1,4 @@
 // Linear maps of the last axis: one tall product, whatever the leading axes are.
-#include <algorithm>
-
 #include "engine/array_math.h"
 #include "engine/autograd.h"
 #include "engine/errors.h"
@@ -11,50 +9,66 @@ namespace fledge::inline FLEDGE_BUILD {
 
 namespace {
 
-/// x (…, n) as a matrix of rows
-Array rows_matrix(const Array& x) {
-  const Rows rows = rows_of(x.shape());
-  return x.shaped({rows.count, rows.length});
+using kernels::Matrix;
+
+// x as a matrix of rows
+Matrix rows_of_size(Dim size, const Array& x) { return {x.data(), size, 1}; }
+
+// A·B, A (n, k), B (k, m), in the given shape; start as in kernels::gemm
+Array multiplied(const Shape& shape, const Matrix& a, const Matrix& b, Dim n, Dim k, Dim m,
+                 kernels::Start start = {}) {
+  Array c(shape);
+  kernels::gemm(a, b, c.write(), m, n, k, m, start);
+  return c;
 }
 
 }  // namespace
 
 /// y = x·W + b          dx = dy·Wᵀ         dW = Xᵀ·dY          db = Σ_rows dy
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-  require(weight.rank() == 2 && x.rank() >= 1 && x.dim(-1) == weight.dim(0), "linear",
-          "inner sizes differ: ", x.shape(), " x ", weight.shape());
-  const Dim in = weight.dim(0), out = weight.dim(1);
+  const Array X = x.value(), W = weight.value();
+  require(W.rank() == 2 && X.rank() >= 1 && X.dim(-1) == W.dim(0), "linear",
+          "inner sizes differ: ", X.shape(), " x ", W.shape());
+  const Dim in = W.dim(0), out = W.dim(1);
   require(!bias.exists() || bias.shape() == Shape{out}, "linear", "the bias must have shape ",
           Shape{out}, ": got ", bias.exists() ? bias.shape() : Shape{});
-  const Array X = rows_matrix(x.value()), W = weight.value();
-  const Dim rows = X.dim(0);
-  const Shape from = x.shape(), to = from.with(-1, out);
-
-  Array y({rows, out});
-  Real* numbers = y.write();
-  if (bias.exists())
-    for (Dim r = 0; r < rows; ++r) std::copy_n(bias.value().data(), out, numbers + r * out);
-  kernels::gemm({X.data(), in, 1}, {W.data(), out, 1}, numbers, out, rows, in, out,
-                bias.exists() ? kernels::Into::add : kernels::Into::overwrite);
-
+  const Dim n = rows_of(X.shape()).count;
+  const kernels::Start start{bias.exists() ? bias.value().data() : nullptr, 0};
+  const Array y = multiplied(X.shape().with(-1, out), rows_of_size(in, X), rows_of_size(out, W), n,
+                             in, out, start);
   return record(
-      "linear", y.shaped(to),
-      wrt(x, [W, from](
-                 const Array& dy) { return product(rows_matrix(dy), transposed(W)).shaped(from); }),
-      wrt(weight, [X](const Array& dy) { return product(transposed(X), rows_matrix(dy)); }),
+      "linear", y,
+      wrt(x,
+          [W, shape = X.shape(), n, in, out](const Array& dy) {
+            const Matrix dY = rows_of_size(out, dy), Wt = rows_of_size(out, W).transposed();
+            return multiplied(shape, dY, Wt, n, out, in);
+          }),
+      wrt(weight,
+          [X, n, in, out](const Array& dy) {
+            const Matrix Xt = rows_of_size(in, X).transposed(), dY = rows_of_size(out, dy);
+            return multiplied({in, out}, Xt, dY, in, n, out);
+          }),
       wrt(bias, [](const Array& dy) { return dy; }));
 }
 
 /// y_…j = ⟨x_…, t_j⟩    dx = dy·T          dT = dYᵀ·X
 Tensor inner(const Tensor& x, const Tensor& table) {
-  require(table.rank() == 2 && x.rank() >= 1 && x.dim(-1) == table.dim(1), "inner",
-          "last axes differ: ", x.shape(), " and ", table.shape());
-  const Array X = rows_matrix(x.value()), T = table.value();
-  const Shape from = x.shape();
-  return record(
-      "inner", product(X, transposed(T)).shaped(from.with(-1, T.dim(0))),
-      wrt(x, [T, from](const Array& dy) { return product(rows_matrix(dy), T).shaped(from); }),
-      wrt(table, [X](const Array& dy) { return product(transposed(rows_matrix(dy)), X); }));
+  const Array X = x.value(), T = table.value();
+  require(T.rank() == 2 && X.rank() >= 1 && X.dim(-1) == T.dim(1), "inner",
+          "last axes differ: ", X.shape(), " and ", T.shape());
+  const Dim n = rows_of(X.shape()).count, in = T.dim(1), out = T.dim(0);
+  const Array y = multiplied(X.shape().with(-1, out), rows_of_size(in, X),
+                             rows_of_size(in, T).transposed(), n, in, out);
+  return record("inner", y,
+                wrt(x,
+                    [T, shape = X.shape(), n, in, out](const Array& dy) {
+                      const Matrix dY = rows_of_size(out, dy), rows = rows_of_size(in, T);
+                      return multiplied(shape, dY, rows, n, out, in);
+                    }),
+                wrt(table, [X, n, in, out](const Array& dy) {
+                  const Matrix dYt = rows_of_size(out, dy).transposed(), rows = rows_of_size(in, X);
+                  return multiplied({out, in}, dYt, rows, out, n, in);
+                }));
 }
 
 }  // namespace fledge::inline FLEDGE_BUILD

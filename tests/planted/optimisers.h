@@ -8,14 +8,16 @@ namespace planted {
 
 inline constexpr Bug optimiser_bugs[] = {
     {"adamw-without-correction", "nn/optim/adamw.cpp",
-     R"(const double correction1 = 1 - std::pow(options.beta1, t);)",
+     R"(const double correction1 = 1 - std::pow(options.beta1, static_cast<double>(t));)",
      R"(const double correction1 = 1;)", "oxiglade/mlx-rs #301: no bias correction"},
     {"adamw-correction-not-to-the-t", "nn/optim/adamw.cpp",
-     R"(const double correction2 = 1 - std::pow(options.beta2, t);)",
+     R"(const double correction2 = 1 - std::pow(options.beta2, static_cast<double>(t));)",
      R"(const double correction2 = 1 - options.beta2;)",
      "eriklindernoren/ML-From-Scratch #35: beta is not raised to the power t"},
-    {"adamw-step-off-by-one", "nn/optim/adamw.cpp", R"(++t_[p])", R"(t_[p] += t_[p] == 0 ? 2 : 1)",
-     "a classic slip: t starts at the wrong number"},
+    {"adamw-step-off-by-one", "nn/optim/adamw.cpp", R"(++t_[p])",
+     R"((t_[p] += t_[p] == 0 ? 2 : 1))", "a classic slip: t starts at the wrong number"},
+    {"adamw-correction-of-the-first", "nn/optim/adamw.cpp", R"(if (++t_[p] != t) {)",
+     R"(if (++t_[p]; t == 0) {)", "a classic slip: one count for all, also for who came later"},
     {"adamw-eps-inside-root", "nn/optim/adamw.cpp", R"((sqrt(v[i]) / root2 + eps))",
      R"((sqrt(v[i] + eps) / root2))", "d2l-ai/d2l-zh #502: epsilon inside the square root"},
     {"adamw-eps-scaled", "nn/optim/adamw.cpp", R"(rate * m[i] / (sqrt(v[i]) / root2 + eps))",
@@ -44,8 +46,8 @@ inline constexpr Bug optimiser_bugs[] = {
      R"(v[i] = momentum * v[i] + rate * g[i];
         theta[i] -= v[i];)",
      "paiml/aprender #2190: the rate baked into the velocity, seen under a schedule only"},
-    {"clip-each-alone", "nn/optim/clip.cpp", R"(: p.grad() * Real(factor));)",
-     R"(: p.grad() * Real(max_norm / std::sqrt(1e-30 + kernels::sum_of_squares(
+    {"clip-each-alone", "nn/optim/clip.cpp", R"(scale(p.node()->grad, Real(factor));)",
+     R"(scale(p.node()->grad, Real(max_norm / std::sqrt(1e-30 + kernels::sum_of_squares(
                                      p.grad().data(), p.size()))));)",
      "huggingface/transformers #581: each tensor clipped to its own norm"},
     {"clip-also-stretches", "nn/optim/clip.cpp", R"(if (norm <= max_norm) return norm;)", "",

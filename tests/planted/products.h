@@ -37,10 +37,9 @@ inline constexpr Bug product_bugs[] = {
      R"(for (Dim p = 0; p < t.k; ++p, a += a_step, b += b_step))",
      R"(for (Dim p = 0; p + (t.k > 1 ? 1 : 0) < t.k; ++p, a += a_step, b += b_step))",
      "a classic slip: the inner loop ends early"},
-    {"gemm-tail-columns-lost", "engine/kernels/tiles.h", R"(else if (n > 0)
-    store_first(c + j * lanes, v, n);)",
-     R"(else if (n > 1)
-    store_first(c + j * lanes, v, n - 1);)",
+    {"gemm-tail-columns-lost", "engine/kernels/tiles.h",
+     R"(for (Dim j = 0; j < tile.columns; ++j) tile.c)",
+     R"(for (Dim j = 0; j + (tile.columns > 1 ? 1 : 0) < tile.columns; ++j) tile.c)",
      "a classic slip: what is left over after whole vectors is skipped"},
     {"cosine-without-root", "engine/ops/matmul.cpp",
      R"((sqrt(sum(A * A, over)) * sqrt(sum(B * B, over))))",

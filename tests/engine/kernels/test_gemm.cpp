@@ -7,7 +7,6 @@
 #include "tests/support/catch.h"
 
 using namespace tests;
-using kernels::Into;
 using kernels::Matrix;
 
 namespace {
@@ -140,11 +139,11 @@ TEST_CASE("gemm adds to what was there") {
   for (const auto& [n, k, m] : larger) {
     const Array a = uniform({n, k}, 1), b = uniform({k, m}, 2), start = uniform({n, m}, 3);
     Array c = start.clone();
-    kernels::gemm(matrix(a), matrix(b), c.write(), m, n, k, m, Into::add);
+    kernels::gemm(matrix(a), matrix(b), c.write(), m, n, k, m, {c.data(), m});
     INFO(n << " x " << k << " x " << m);
     CHECK(test_ratio(a, b, c, start) <= 16);
     Array from_zero = Array::zeros({n, m});
-    kernels::gemm(matrix(a), matrix(b), from_zero.write(), m, n, k, m, Into::add);
+    kernels::gemm(matrix(a), matrix(b), from_zero.write(), m, n, k, m, {from_zero.data(), m});
     CHECK(same_bits(from_zero, multiplied(a, b)));
   }
 }
@@ -165,7 +164,7 @@ TEST_CASE("gemm over nothing is zeros, and adds nothing", "[OP14]") {
       CHECK(same_bits(multiplied(a, b), Array::zeros({n, m})));
       const Array start = uniform({n, m}, 1);
       Array c = start.clone();
-      kernels::gemm(matrix(a), matrix(b), c.write(), m, n, 0, m, Into::add);
+      kernels::gemm(matrix(a), matrix(b), c.write(), m, n, 0, m, {c.data(), m});
       CHECK(same_bits(c, start));
     }
 }

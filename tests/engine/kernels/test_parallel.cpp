@@ -65,7 +65,7 @@ TEST_CASE("parallel_for calls every index once, whatever the work and the thread
   }
 }
 
-TEST_CASE("parallel_ranges covers all numbers once, in runs of at most the grain") {
+TEST_CASE("parallel_ranges covers all numbers once, in runs of at most the grain or in one") {
   const Threads three(3);
   for (const Dim size : {0, 1, 9, 10, 11, 1000})
     for (const Dim grain : {1, 3, 10, 2000})
@@ -73,7 +73,9 @@ TEST_CASE("parallel_ranges covers all numbers once, in runs of at most the grain
         std::vector<std::atomic<int>> counts(static_cast<std::size_t>(size));
         std::atomic<bool> fits{true};
         parallel_ranges(size, grain, work, [&](Dim begin, Dim end) {
-          fits = fits && begin < end && end - begin <= grain && begin % grain == 0;
+          const bool whole = work < much && begin == 0 && end == size;
+          const bool part = work >= much && end - begin <= grain && begin % grain == 0;
+          fits = fits && begin < end && (whole || part);
           for (Dim i = begin; i < end; ++i) ++counts[static_cast<std::size_t>(i)];
         });
         INFO(size << " numbers, grain " << grain);

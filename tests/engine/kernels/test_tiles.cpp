@@ -59,7 +59,7 @@ struct Product {
                          wide.write(),
                          row,
                          columns,
-                         add || begin > 0};
+                         {add || begin > 0 ? wide.data() : nullptr, row}};
       tile.a += begin * a_step;
       packed ? kernels::multiply<true>(rows, tile) : kernels::multiply<false>(rows, tile);
     }
