@@ -1,6 +1,7 @@
 #include "examples/fledge/train/plan.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "engine/kernels/parallel.h"
 #include "examples/support/text.h"
@@ -41,6 +42,22 @@ void require_heads(const support::Options& options, Dim width, Dim heads) {
                      std::to_string(heads) + " heads (" + quotient + ")",
                  "use --width " + (below > 0 ? std::to_string(below) + " or " : "") +
                      std::to_string(above) + ", or another number of --heads");
+}
+
+// A run that would write over its own text.
+void require_other_files(const support::Options& options, const Plan& plan) {
+  std::error_code missing;
+  const std::filesystem::path text = plan.text_path, folder = plan.folder;
+  const auto same = [&](const std::filesystem::path& file) {
+    return std::filesystem::equivalent(text, file, missing);
+  };
+  bool writes = same(folder);
+  for (const char* name :
+       {"config.json", "model.safetensors", "state.safetensors", "metrics.csv", "metrics.jsonl"})
+    writes = writes || same(folder / name);
+  if (writes)
+    options.refuse("--out " + support::quoted(plan.folder) + " would write over the text itself",
+                   "name another folder: -o run");
 }
 
 // The built-in text is small: a model that learns it while one watches.
@@ -172,10 +189,12 @@ Plan plan_of(const support::Options& options) {
   plan.patience = options.integer("--patience");
   plan.folder = options.text("--out");
   plan.replaces = options.has("--force");
-  if (options.arguments().empty())
+  if (options.arguments().empty()) {
     use_built_in_text(options, plan);
-  else
+  } else {
     plan.text_path = options.arguments()[0];
+    if (!plan.folder.empty()) require_other_files(options, plan);
+  }
   if (plan.corpus.valid == 0 && plan.patience > 0)
     options.refuse("--patience needs a held-out text", "use --valid 0.1, or leave out --patience");
   CosineSchedule& schedule = plan.training.schedule;

@@ -57,7 +57,9 @@ void Session::report_start() {
   say_json(json.end_object().text());
 }
 
+// Of a model as it was made: the weights of a run that went wrong may leave nothing to be seen.
 void Session::report_no_peek() {
+  if (trainer_->steps_done() > 0) return;
   const std::vector<Dim>& text = corpus_->train.tokens;
   const Dim length = std::min(plan_.sizes.context, corpus_->train.size());
   const std::vector<Dim> ids(text.begin(), text.begin() + length);
@@ -154,14 +156,14 @@ void Session::write_baselines(JsonWriter& json) const {
   json.end_object();
 }
 
-void Session::end(const char* status, std::optional<double> loss) {
+void Session::end(const char* status, std::optional<double> loss, std::optional<double> best) {
   if (!plan_.json) return;
   JsonWriter json;
   json.begin_object().field("type", "end").field("status", status);
   json.field("step", trainer_->steps_done()).field("train_loss", notes_.train_loss);
   if (holds_out()) {
     json.field("val_loss", loss ? *loss : notes_.last_loss);
-    json.field("best_val_loss", notes_.best_loss).field("best_step", notes_.best_step);
+    json.field("best_val_loss", best ? *best : notes_.best_loss);
   } else {
     json.key("val_loss").value(nullptr).key("best_val_loss").value(nullptr);
   }
@@ -174,15 +176,15 @@ void Session::finish() {
   screen_.finish();
   const std::string token = token_word(corpus_->tokenizer.kind());
   const support::Paint paint{support::colour_wanted(stderr)};
-  std::optional<double> loss;
+  std::optional<double> loss, best;
   if (holds_out()) {  // the whole held-out text, for the last weights and for the best
     loss = mean_loss(*model_, corpus_->valid, plan_.training.batch);
     if (notes_.best_step == trainer_->steps_done()) {
-      notes_.best_loss = *loss;
+      best = loss;
     } else if (!best_.empty()) {
       const std::vector<Array> last = weights_of(*model_);
       set_weights(*model_, best_);
-      notes_.best_loss = mean_loss(*model_, corpus_->valid, plan_.training.batch);
+      best = mean_loss(*model_, corpus_->valid, plan_.training.batch);
       set_weights(*model_, last);
     }
   }
@@ -192,7 +194,7 @@ void Session::finish() {
   screen_.say((holds_out() ? "held-out loss " : "training loss ") +
               loss_report(loss ? *loss : notes_.train_loss, baselines_, token, paint));
   if (holds_out() && notes_.best_step != trainer_->steps_done())
-    screen_.say("  the best was " + print("%.4f", notes_.best_loss) + " at step " +
+    screen_.say("  the best was " + print("%.4f", best ? *best : notes_.best_loss) + " at step " +
                 thousands(notes_.best_step) + ": that is the model that was kept");
   report_samples();
   if (folder_) {
@@ -205,7 +207,7 @@ void Session::finish() {
   } else if (!plan_.quiet && plan_.text_path.empty()) {
     screen_.say("next: fledge train poems.txt -o run   fledge generate run   fledge gradcheck");
   }
-  end("ok", loss);
+  end("ok", loss, best);
 }
 
 void Session::report_samples() {
