@@ -131,6 +131,8 @@ support::Options declared_options() {
 
 Plan plan_of(const support::Options& options) {
   Plan plan;
+  if (!options.arguments().empty() && options.arguments()[0].empty())
+    options.refuse("FILE has an empty name", "leave it out for the built-in text");
   plan.json = options.has("--json");
   plan.quiet = options.has("--quiet");
   plan.no_progress = options.has("--no-progress");
@@ -201,7 +203,7 @@ Plan plan_of(const support::Options& options) {
   if (!options.has("--warmup")) schedule.warmup = std::min(schedule.warmup, schedule.steps / 10);
   if (schedule.warmup > schedule.steps)
     options.refuse("--warmup " + std::to_string(schedule.warmup) + " is longer than the run",
-                   "use at most --steps " + std::to_string(schedule.steps));
+                   "use --warmup " + std::to_string(schedule.steps) + " or less");
   require_heads(options, plan.sizes.width, plan.sizes.heads);
   return plan;
 }

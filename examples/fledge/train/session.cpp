@@ -45,11 +45,11 @@ Session::Session(Plan plan) : plan_(std::move(plan)), screen_(plan_.quiet, plan_
   trainer_ = std::make_unique<Trainer>(*model_, corpus_->train, plan_.training);
   if (plan_.resumes) {
     load_state();
-    keep_changes(*config);
   } else if (!plan_.folder.empty()) {
     folder_ = RunFolder::begin(plan_.folder, *config, plan_.replaces);
   }
   if (folder_) folder_->open_metrics(notes_);
+  if (plan_.resumes) keep_changes(*config);
 }
 
 // What lasts comes from the folder; what was asked for now is how far to go, and how to watch it.

@@ -33,6 +33,17 @@ std::string file_meant_by(const std::string& path) {
   throw Unusable(problem, advice);
 }
 
+Corpus corpus_of(const std::string& text, const Plan& plan, const Tokenizer* tokenizer,
+                 const std::string& name) {
+  try {
+    return tokenizer ? read_corpus(text, plan.corpus, *tokenizer) : read_corpus(text, plan.corpus);
+  } catch (const ValueError& error) {  // "read_corpus: valid = ..."
+    const std::string problem = error.what();
+    refuse(name + ": " + problem.substr(problem.find(": ") + 2),
+           "use another --valid, or more text");
+  }
+}
+
 }  // namespace
 
 std::string read_text_file(const std::string& path, const std::string& advice) {
@@ -69,9 +80,7 @@ Corpus usable_corpus(const std::string& text, const Plan& plan, const Tokenizer*
   if ((kind == Tokens::character || kind == Tokens::word) && wrong != text.npos)
     refuse(name + " is not UTF-8 at byte " + std::to_string(wrong),
            "convert it, or use --tokens byte or --tokens bpe: they take any bytes");
-  Corpus corpus = of_file(name, "use another --valid, or more text", [&] {
-    return tokenizer ? read_corpus(text, plan.corpus, *tokenizer) : read_corpus(text, plan.corpus);
-  });
+  Corpus corpus = corpus_of(text, plan, tokenizer, name);
   const std::string token = token_word(kind);
   if (corpus.facts.symbols < 2)
     refuse(name + " has one " + token + " again and again: there is nothing to guess",
