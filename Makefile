@@ -13,7 +13,7 @@ need = @.ci/install-missing
 built = .ci/build $(BUILD)
 checked = .ci/check
 
-.PHONY: help run test build gradcheck planted bench nightly asan tsan format lint install clean
+.PHONY: help run test build gradcheck planted bench nightly kills asan tsan format lint install clean
 
 help:
 	@echo 'make run         build and run the birds, the main job        (ARGS=--json, --seed N)'
@@ -23,6 +23,7 @@ help:
 	@echo 'make build       build the libraries and programs in $(BUILD)/'
 	@echo 'make planted     plant known bugs one by one; the checks must catch each (20 minutes)'
 	@echo 'make nightly     the tests that take long: vector math of every float'
+	@echo 'make kills       training, killed 200 times, ends in the bytes of a run that was not'
 	@echo 'make asan        the tests under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make tsan        the tests under ThreadSanitizer'
 	@echo 'make format      lay out the sources with clang-format'
@@ -66,6 +67,11 @@ nightly:
 	$(need) compiler cmake catch2
 	@$(built) "$(OPTIONS) -DFLEDGE_TESTS=ON" tests32
 	@$(BUILD)/tests/tests32 '[.nightly]'
+
+kills:
+	$(need) compiler cmake catch2
+	@$(built) "$(OPTIONS) -DFLEDGE_TESTS=ON" tests_examples
+	@FLEDGE_KILLS=200 $(BUILD)/tests/tests_examples '[kills]'
 
 asan:
 	$(need) compiler cmake catch2

@@ -4,9 +4,11 @@
 #include <cstdio>
 
 #include "engine/kernels/parallel.h"
+#include "examples/fledge/train/source.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/fledge/unusable.h"
 #include "examples/support/options.h"
+#include "examples/support/text.h"
 #include "nn/io/json.h"
 #include "nn/train/trainer.h"
 
@@ -31,7 +33,11 @@ int evaluate(const support::Options& options) {
   const TrainedModel trained = load_trained(options.arguments()[0]);
   const bool own = options.arguments().size() < 2;
   const TokenText text =
-      own ? trained.held_out() : trained.encoded(read_file(options.arguments()[1]));
+      own ? trained.held_out()
+          : trained.encoded(train::read_text_file(options.arguments()[1], "name a text file"),
+                            support::quoted(options.arguments()[1]));
+  if (text.size() < 2)
+    throw Unusable("there is nothing to guess in one token", "name a longer text");
   const double loss = mean_loss(trained.model, text, options.integer("--batch"));
   const Dim guessed = text.size() - 1;  // nothing stands before the first
   if (options.has("--json")) {

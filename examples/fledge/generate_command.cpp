@@ -111,7 +111,12 @@ int generate(const support::Options& options) {
   const Tokenizer& tokenizer = trained.tokenizer();
   std::string prompt = options.arguments().size() > 1 ? options.arguments()[1] : "";
   if (prompt == "-") prompt = read_file("-");
-  std::vector<Dim> ids = tokenizer.encode(prompt);
+  std::vector<Dim> ids;
+  try {
+    ids = tokenizer.encode(prompt);
+  } catch (const UnknownSymbol& error) {
+    throw trained.unknown(error, "the prompt");
+  }
   const std::size_t prompted = ids.size();
   if (ids.empty() || trained.lines) ids.insert(ids.begin(), trained.first_token());
 

@@ -1,5 +1,7 @@
 #include "examples/fledge/train_command.h"
 
+#include <optional>
+
 #include "examples/fledge/train/session.h"
 #include "examples/fledge/unusable.h"
 
@@ -9,10 +11,18 @@ int train_command(int argc, char** argv) {
   support::Options options = train::declared_options();
   options.parse(argc, argv);
   const train::Plan plan = train::plan_of(options);
-  return with_usable_input("fledge train", "all options: fledge train --help", [&] {
-    train::Session session(plan);
-    return session.run();
+  const char* const program = "fledge train";
+  std::optional<train::Session> session;
+  with_usable_input(program, "all options: fledge train --help", [&] {
+    session.emplace(plan);
+    return 0;
   });
+  try {
+    return session->run();
+  } catch (const FileError& error) {  // from here on files are only written
+    throw support::Refusal(support::Exit::failed, program, error.what(),
+                           "what was written before is whole: fledge train --resume goes on");
+  }
 }
 
 }  // namespace fledge

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "examples/fledge/train/run_folder.h"
+#include "examples/fledge/unusable.h"
 #include "nn/models/language_model.h"
 
 namespace fledge {
@@ -20,8 +21,10 @@ struct TrainedModel {
   /// The held-out part of the text that it was trained on, read again. Throws FileError, and ValueError
   /// when the text has changed or nothing was held out.
   TokenText held_out() const;
-  /// Another text, cut as its own was.
-  TokenText encoded(const std::string& text) const;
+  /// What to say of a symbol that the model lacks: it and, for a word, the nearest that there is.
+  Unusable unknown(const UnknownSymbol& found, const std::string& name) const;
+  /// Another text, cut as its own was. Throws Unusable.
+  TokenText encoded(const std::string& text, const std::string& name) const;
 };
 
 /// Throws FileError, JsonError, StoredError or ValueError, which say what is wrong with the folder.

@@ -5,30 +5,57 @@
 
 #include "engine/errors.h"
 #include "examples/support/options.h"
+#include "examples/support/text.h"
 #include "nn/io/files.h"
 #include "nn/io/json_reader.h"
 #include "nn/io/safetensors.h"
+#include "nn/models/model_weights.h"
 
 namespace fledge {
 
-/// Runs the body; what it throws about files and their contents becomes a Refusal with exit status 3.
+/// What is wrong with the input, with its own advice.
+struct Unusable : std::runtime_error {
+  Unusable(const std::string& problem, std::string what_to_do)
+      : std::runtime_error(problem), advice(std::move(what_to_do)) {}
+  std::string advice;
+};
+
+/// Runs the body; what it throws about the contents of this file gets the file's name and the advice.
 template <class Body>
-int with_usable_input(const std::string& program, const std::string& advice, Body body) {
+auto of_file(const std::string& path, const std::string& advice, Body body) {
   const auto refuse = [&](const std::exception& error) {
-    throw support::Refusal(support::Exit::unusable_input, program, error.what(), advice);
+    throw Unusable(support::quoted(path) + ": " + error.what(), advice);
   };
   try {
     return body();
-  } catch (const FileError& error) {
-    refuse(error);
   } catch (const JsonError& error) {
     refuse(error);
   } catch (const StoredError& error) {
+    refuse(error);
+  } catch (const WeightsError& error) {
     refuse(error);
   } catch (const ValueError& error) {
     refuse(error);
   } catch (const ShapeError& error) {
     refuse(error);
+  }
+  throw std::logic_error("of_file");  // refuse() has thrown
+}
+
+/// Runs the body; what it throws about files and their contents becomes a Refusal with exit status 3.
+template <class Body>
+int with_usable_input(const std::string& program, const std::string& advice, Body body) {
+  const auto refuse = [&](const std::exception& error, const std::string& what_to_do) {
+    throw support::Refusal(support::Exit::unusable_input, program, error.what(), what_to_do);
+  };
+  try {
+    return body();
+  } catch (const Unusable& error) {
+    refuse(error, error.advice);
+  } catch (const FileError& error) {
+    refuse(error, advice);
+  } catch (const ValueError& error) {
+    refuse(error, advice);
   }
   return static_cast<int>(support::Exit::unusable_input);
 }

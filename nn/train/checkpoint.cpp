@@ -1,5 +1,6 @@
 #include "nn/train/checkpoint.h"
 
+#include <algorithm>
 #include <map>
 
 #include "nn/io/digits.h"
@@ -122,14 +123,13 @@ RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
   const auto take = [&](const std::string& name, const Shape& shape) {
     const auto found = stored.find(name);
     if (found == stored.end()) {
-      faults += "\n  " + name + " is missing";
+      faults += "; " + name + " is missing";
       return Array();
     }
     const StoredTensor& tensor = *found->second;
     stored.erase(found);
     if (const Shape there = shape_of(tensor); there != shape) {
-      faults +=
-          "\n  " + name + " has shape " + to_string(there) + " instead of " + to_string(shape);
+      faults += "; " + name + " has shape " + to_string(there) + " instead of " + to_string(shape);
       return Array();
     }
     return stored_array(bytes, header, tensor);
@@ -150,8 +150,9 @@ RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
     }
     state.moments.push_back(std::move(memory));
   }
-  for (const auto& [name, tensor] : stored) faults += "\n  " + shown_name(name) + " is unexpected";
-  require<ValueError>(faults.empty(), "checkpoint", "is of another model:", faults);
+  for (const auto& [name, tensor] : stored) faults += "; " + shown_name(name) + " is unexpected";
+  require<ValueError>(faults.empty(), "checkpoint", "is of another model: ",
+                      faults.substr(std::min<std::size_t>(faults.size(), 2)));
 
   trainer.restore(state);
   set_weights(trainer.model(), weights);

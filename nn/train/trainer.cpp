@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <span>
 
 #include "engine/autograd.h"
@@ -126,9 +127,29 @@ void Trainer::explain(const std::string& what) const {
     where += names + ", shape " + to_string(found->shape) + ", element " +
              std::to_string(found->element);
   }
+  if (where.empty()) where = overflowing_square();
   zero_grad(learned_);
   throw Diverged(what + " at step " + std::to_string(done_ + 1) +
                  (where.empty() ? " when the weights were to move" : ": " + where));
+}
+
+// AdamW squares gradients, and clipping adds the squares up.
+std::string Trainer::overflowing_square() const {
+  std::string where;
+  double largest = 0;
+  for (const auto& [name, tensor] : named_) {
+    if (!tensor.has_grad()) continue;
+    for (Dim i = 0; i < tensor.size(); ++i) {
+      const double size = std::abs(value_of(tensor.grad()[i]));
+      if (!(size > largest)) continue;
+      largest = size;
+      where = "the gradient to " + name + " is largest, element " + std::to_string(i);
+    }
+  }
+  if (where.empty()) return where;
+  char number[60];
+  std::snprintf(number, sizeof number, ": %.3g, whose square overflows", largest);
+  return where + number;
 }
 
 Trainer::State Trainer::state() const {

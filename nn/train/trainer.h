@@ -64,6 +64,7 @@ class Trainer {
  private:
   Tensor loss_of_pass(Dim pass) const;
   [[noreturn]] void explain(const std::string& what) const;
+  std::string overflowing_square() const;
 
   LanguageModel model_;
   const TokenText* text_;

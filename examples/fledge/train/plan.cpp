@@ -1,6 +1,7 @@
 #include "examples/fledge/train/plan.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "engine/kernels/parallel.h"
 #include "examples/support/terminal.h"
@@ -42,6 +43,22 @@ void require_heads(const support::Options& options, Dim width, Dim heads) {
                      std::to_string(heads) + " heads (" + quotient + ")",
                  "use --width " + (below > 0 ? std::to_string(below) + " or " : "") +
                      std::to_string(above) + ", or another number of --heads");
+}
+
+// A run that would write over its own text.
+void require_other_files(const support::Options& options, const Plan& plan) {
+  std::error_code missing;
+  const std::filesystem::path text = plan.text_path, folder = plan.folder;
+  const auto same = [&](const std::filesystem::path& file) {
+    return std::filesystem::equivalent(text, file, missing);
+  };
+  bool writes = same(folder);
+  for (const char* name :
+       {"config.json", "model.safetensors", "state.safetensors", "metrics.csv", "metrics.jsonl"})
+    writes = writes || same(folder / name);
+  if (writes)
+    options.refuse("--out " + support::quoted(plan.folder) + " would write over the text itself",
+                   "name another folder: -o run");
 }
 
 // The built-in text is small: a model that learns it while one watches.
@@ -116,6 +133,8 @@ support::Options declared_options() {
 
 Plan plan_of(const support::Options& options) {
   Plan plan;
+  if (!options.arguments().empty() && options.arguments()[0].empty())
+    options.refuse("FILE has an empty name", "leave it out for the built-in text");
   plan.json = options.has("--json");
   plan.quiet = options.has("--quiet");
   plan.no_progress = options.has("--no-progress");
@@ -174,17 +193,19 @@ Plan plan_of(const support::Options& options) {
   plan.patience = options.integer("--patience");
   plan.folder = options.text("--out");
   plan.replaces = options.has("--force");
-  if (options.arguments().empty())
+  if (options.arguments().empty()) {
     use_built_in_text(options, plan);
-  else
+  } else {
     plan.text_path = options.arguments()[0];
+    if (!plan.folder.empty()) require_other_files(options, plan);
+  }
   if (plan.corpus.valid == 0 && plan.patience > 0)
     options.refuse("--patience needs a held-out text", "use --valid 0.1, or leave out --patience");
   CosineSchedule& schedule = plan.training.schedule;
   if (!options.has("--warmup")) schedule.warmup = std::min(schedule.warmup, schedule.steps / 10);
   if (schedule.warmup > schedule.steps)
     options.refuse("--warmup " + std::to_string(schedule.warmup) + " is longer than the run",
-                   "use at most --steps " + std::to_string(schedule.steps));
+                   "use --warmup " + std::to_string(schedule.steps) + " or less");
   require_heads(options, plan.sizes.width, plan.sizes.heads);
   return plan;
 }

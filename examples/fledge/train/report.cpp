@@ -46,7 +46,7 @@ Baselines baselines_of(const Corpus& corpus) {
   Baselines result;
   const Dim V = corpus.tokenizer.size();
   result.uniform = std::log(static_cast<double>(V));
-  const TokenText& test = corpus.valid.tokens.empty() ? corpus.train : corpus.valid;
+  const TokenText& test = corpus.valid.size() < 2 ? corpus.train : corpus.valid;
   for (int history = 0; history < 4; ++history)
     result.counting.push_back(counted_loss(corpus.train, test, V, history, history == 0 ? 1 : 0.1));
   return result;
@@ -105,11 +105,12 @@ std::string loss_report(double loss, const Baselines& baselines, const std::stri
                         support::Paint paint) {
   std::string text = formatted("%.4f", loss) + " nats per " + token + ": like choosing among " +
                      formatted("%.1f", std::exp(loss)) + " " + token + "s";
-  text += formatted("\n  guessing blindly          %.4f", baselines.uniform);
+  text +=
+      "\n  " + support::pad_right("guessing blindly", 31) + formatted("%.4f", baselines.uniform);
   for (std::size_t n = 0; n < baselines.counting.size(); ++n) {
     const std::string name = "table of " + std::string(table_names[n]) + " " + token + "s";
     const bool beaten = loss < baselines.counting[n];
-    text += "\n  " + support::pad_right(name, 26) + formatted("%.4f", baselines.counting[n]) +
+    text += "\n  " + support::pad_right(name, 31) + formatted("%.4f", baselines.counting[n]) +
             "  " + (beaten ? paint.good("beaten") : paint.bad("not beaten"));
   }
   return text;

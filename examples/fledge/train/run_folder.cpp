@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "examples/fledge/unusable.h"
+#include "examples/support/options.h"
 #include "examples/support/text.h"
 #include "nn/io/digits.h"
 #include "nn/models/model_folder.h"
@@ -20,7 +22,10 @@ constexpr const char* config_name = "config.json";
 constexpr const char* model_name = "model.safetensors";
 constexpr const char* state_name = "state.safetensors";
 
-[[noreturn]] void refuse(const std::string& what) { throw FileError(what); }
+// What was asked for cannot be done; the input is not to blame.
+[[noreturn]] void refuse(const std::string& what, const std::string& advice) {
+  throw support::Refusal(support::Exit::failed, "fledge train", what, advice);
+}
 
 bool exists(const std::string& path) {
   struct stat status {};
@@ -28,16 +33,24 @@ bool exists(const std::string& path) {
 }
 
 void make_folder(const std::string& path) {
-  if (mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return;
+  if (mkdir(path.c_str(), 0777) == 0) return;
+  const int error = errno;
+  struct stat status {};
+  const bool there = stat(path.c_str(), &status) == 0;
+  if (there && S_ISDIR(status.st_mode)) return;
+  if (there) refuse(support::quoted(path) + " is a file, not a folder", "name another: -o DIR");
   refuse("cannot make the folder " + support::quoted(path) + ": " +
-         std::generic_category().message(errno));
+             std::generic_category().message(error),
+         "name a folder in one that is there and that you may write to: -o DIR");
 }
 
 bool holds_anything(const std::string& path) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(path, error))
     if (entry.path().filename() != ".lock") return true;
-  if (error) refuse("cannot read the folder " + support::quoted(path) + ": " + error.message());
+  if (error)
+    refuse("cannot read the folder " + support::quoted(path) + ": " + error.message(),
+           "name another: -o DIR");
   return false;
 }
 
@@ -55,11 +68,13 @@ std::string config_text(const RunConfig& config) {
   });
 }
 
-RunConfig read_run_config(const std::string& text) {
+namespace {
+
+RunConfig run_config(const std::string& text) {
   const ModelConfig config = read_config(text);
   if (config.own.is_null())
     throw ValueError(
-        "config.json has no part of fledge's: without the tokenizer of its text the "
+        "it has no part of fledge's: without the tokenizer of its text the "
         "model reads and writes no words");
   const JsonValue& own = config.own;
   const std::int64_t found = own["version"].integer(1, 1'000'000);
@@ -82,31 +97,52 @@ RunConfig read_run_config(const std::string& text) {
   return {std::move(plan), std::move(tokenizer), static_cast<std::uint64_t>(bytes), *hash};
 }
 
-RunFolder::RunFolder(const std::string& path)
-    : path_(path), lock_(std::make_unique<FolderLock>(path)) {}
+}  // namespace
+
+RunConfig read_run_config(const std::string& folder) {
+  const std::string path = folder + "/" + config_name;
+  const std::string text = read_file(path);
+  return of_file(path, "it was not written by fledge train, or was changed since",
+                 [&] { return run_config(text); });
+}
+
+RunFolder::RunFolder(const std::string& path) : path_(path) {
+  try {
+    lock_ = std::make_unique<FolderLock>(path);
+  } catch (const FileError& error) {
+    refuse(error.what(), "wait for the other run, or name another folder: -o DIR");
+  }
+}
 
 RunFolder RunFolder::begin(const std::string& path, const RunConfig& config, bool replaces) {
   make_folder(path);
   RunFolder folder(path);
   if (!replaces && holds_anything(path))
-    refuse("the folder " + support::quoted(path) +
-           " is not empty: --resume goes on with the run in "
-           "it, --force begins anew");
+    refuse("the folder " + support::quoted(path) + " is not empty",
+           "--resume goes on with the run in it, --force begins anew");
   // The old run goes from its state backwards, so that nothing of it can be taken for the new one's.
   for (const char* name : {state_name, model_name})
     if (unlink(folder.file(name).c_str()) != 0 && errno != ENOENT)
       refuse("cannot remove " + support::quoted(folder.file(name)) + ": " +
-             std::generic_category().message(errno));
-  folder.config_ = config_text(config);
-  write_file(folder.file(config_name), folder.config_);
+                 std::generic_category().message(errno),
+             "name another folder: -o DIR");
+  try {
+    write_file(folder.file(config_name), config_text(config));
+  } catch (const FileError& error) {
+    refuse(error.what(), "name another folder: -o DIR");
+  }
   return folder;
+}
+
+void RunFolder::rewrite(const RunConfig& config) const {
+  write_file(file(config_name), config_text(config));
 }
 
 RunFolder RunFolder::resume(const std::string& path) {
   if (!exists(path + "/" + config_name))
-    refuse("there is no run in " + support::quoted(path) + ": it has no config.json");
+    throw Unusable("there is no run in " + support::quoted(path) + ": it has no config.json",
+                   "begin one: fledge train FILE -o DIR");
   RunFolder folder(path);
-  folder.config_ = read_file(folder.file(config_name));
   return folder;
 }
 

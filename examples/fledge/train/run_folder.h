@@ -26,8 +26,8 @@ struct RunConfig {
   std::uint64_t text_bytes = 0, text_hash = 0;
 };
 std::string config_text(const RunConfig& config);
-/// Throws JsonError or ValueError for what fledge has not written.
-RunConfig read_run_config(const std::string& text);
+/// Of a folder. Throws FileError, and Unusable for what fledge has not written.
+RunConfig read_run_config(const std::string& folder);
 
 class RunFolder {
  public:
@@ -36,8 +36,8 @@ class RunFolder {
   /// The run that is there.
   static RunFolder resume(const std::string& path);
 
-  /// Its settings as they stand in config.json.
-  const std::string& config() const { return config_; }
+  /// Puts other settings into config.json.
+  void rewrite(const RunConfig& config) const;
   /// The bytes of a file of the folder; none when there is no such file.
   std::optional<std::string> bytes(const char* name) const;
 
@@ -54,7 +54,7 @@ class RunFolder {
  private:
   explicit RunFolder(const std::string& path);
 
-  std::string path_, config_;
+  std::string path_;
   std::unique_ptr<FolderLock> lock_;
   std::unique_ptr<LineFile> csv_, jsonl_;
 };

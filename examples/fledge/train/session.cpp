@@ -1,5 +1,6 @@
 #include "examples/fledge/train/session.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <thread>
@@ -7,6 +8,7 @@
 #include "engine/autograd.h"
 #include "examples/fledge/step_memory.h"
 #include "examples/fledge/train/source.h"
+#include "examples/fledge/unusable.h"
 #include "examples/support/text.h"
 #include "nn/models/model_folder.h"
 
@@ -23,16 +25,16 @@ Session::Session(Plan plan) : plan_(std::move(plan)), screen_(plan_.quiet, plan_
   std::optional<RunConfig> config;
   if (plan_.resumes) {
     folder_ = RunFolder::resume(plan_.folder);
-    config = read_run_config(folder_->config());
+    config = read_run_config(plan_.folder);
     go_on_with(*config);
   }
   screen_.say("reading " + name_of(plan_) + " ...");
   const std::string text = read_text(plan_);
   if (config) {
     require_same_text(*config, text, name_of(plan_));
-    corpus_.emplace(read_corpus(text, plan_.corpus, config->tokenizer));
+    corpus_.emplace(usable_corpus(text, plan_, &config->tokenizer));
   } else {
-    corpus_.emplace(read_corpus(text, plan_.corpus));
+    corpus_.emplace(usable_corpus(text, plan_, nullptr));
     plan_.sizes.vocabulary = corpus_->tokenizer.size();
     config = RunConfig{plan_, corpus_->tokenizer, text.size(), hash_of(text)};
   }
@@ -41,11 +43,13 @@ Session::Session(Plan plan) : plan_(std::move(plan)), screen_(plan_.quiet, plan_
   Rng weights(plan_.training.seed);
   model_.emplace(plan_.sizes, weights);
   trainer_ = std::make_unique<Trainer>(*model_, corpus_->train, plan_.training);
-  if (plan_.resumes)
+  if (plan_.resumes) {
     load_state();
-  else if (!plan_.folder.empty())
+  } else if (!plan_.folder.empty()) {
     folder_ = RunFolder::begin(plan_.folder, *config, plan_.replaces);
+  }
   if (folder_) folder_->open_metrics(notes_);
+  if (plan_.resumes) keep_changes(*config);
 }
 
 // What lasts comes from the folder; what was asked for now is how far to go, and how to watch it.
@@ -72,13 +76,31 @@ void Session::load_state() {
     screen_.say("no checkpoint yet: beginning with step 1");
     return;
   }
-  notes_ = load_checkpoint(*state, *trainer_);
+  const std::string advice = "begin a new run in another folder with -o, or here with --force";
+  notes_ = of_file(folder_->file("state.safetensors"), advice,
+                   [&] { return load_checkpoint(*state, *trainer_); });
   if (const auto best = folder_->bytes("model.safetensors"); best && notes_.best_step > 0) {
     const std::vector<Array> last = weights_of(*model_);
-    load_weights(*model_, *best);
+    of_file(folder_->file("model.safetensors"), advice, [&] { load_weights(*model_, *best); });
     best_ = weights_of(*model_);
     set_weights(*model_, last);
   }
+}
+
+// More steps, or a text that has moved, hold from now on: the next --resume goes on with them.
+void Session::keep_changes(RunConfig config) const {
+  Plan& kept = config.plan;
+  const std::int64_t steps = plan_.training.schedule.steps, warmup = kept.training.schedule.warmup;
+  if (steps < warmup)
+    throw support::UsageError("fledge train",
+                              "--steps " + std::to_string(steps) + " is less than the warm-up of " +
+                                  std::to_string(warmup) + " steps that this run has",
+                              "use at least --steps " + std::to_string(warmup));
+  if (is_over()) return;
+  if (steps == kept.training.schedule.steps && plan_.text_path == kept.text_path) return;
+  kept.training.schedule.steps = steps;
+  kept.text_path = plan_.text_path;
+  folder_->rewrite(config);
 }
 
 void Session::require_memory() const {
@@ -94,30 +116,41 @@ void Session::require_memory() const {
                          "use smaller --width, --layers, --context or --batch");
 }
 
+bool Session::is_out_of_patience() const {
+  return plan_.patience > 0 && notes_.since_best >= plan_.patience;
+}
+
+bool Session::is_over() const {
+  return is_out_of_patience() || trainer_->steps_done() >= plan_.training.schedule.steps;
+}
+
 int Session::run() {
-  if (plan_.resumes && trainer_->steps_done() >= plan_.training.schedule.steps) {
-    screen_.warn("the run in '" + support::printable(plan_.folder) + "' has done its " +
-                 thousands(trainer_->steps_done()) + " steps; for more: --steps N");
+  if (plan_.resumes && is_over()) {
+    screen_.warn("the run in " + support::quoted(plan_.folder) + " is over after " +
+                 thousands(trainer_->steps_done()) + " steps" +
+                 (is_out_of_patience() ? ": it got no better" : "; for more: --steps N"));
     return 0;
   }
   stop_.emplace();
   report_start();
   saved_ = screen_.elapsed();
-  while (trainer_->steps_done() < plan_.training.schedule.steps) {
+  while (!is_over()) {
+    if (stop_->asked() != 0) return stop_early();
     try {
       after_step(trainer_->step());
     } catch (const Diverged& error) {
       return stop_diverged(error.what());
     }
-    if (plan_.patience > 0 && notes_.since_best >= plan_.patience) {
-      screen_.say("no better on the held-out text in " + std::to_string(plan_.patience) +
-                  " evaluations: stopping at step " + std::to_string(trainer_->steps_done()));
-      break;
-    }
-    if (stop_->asked() != 0) return stop_early();
-    keep_pace();
+    if (!is_over()) keep_pace();
   }
+  if (is_out_of_patience())
+    screen_.say("no better on the held-out text in " + std::to_string(plan_.patience) +
+                " evaluations: stopping at step " + std::to_string(trainer_->steps_done()));
   finish();
+  if (stop_->asked() != 0) {  // in the last step: all is kept, but what follows should not begin
+    folder_.reset();
+    stop_->end_by_signal();
+  }
   return 0;
 }
 
@@ -169,34 +202,6 @@ void Session::save() {
   if (!holds_out()) folder_->save_model(*model_, trainer_->steps_done(), notes_.train_loss);
   folder_->save(*trainer_, notes_);
   saved_ = screen_.elapsed();
-}
-
-int Session::stop_early() {
-  screen_.finish();
-  const std::string step = std::to_string(trainer_->steps_done());
-  if (folder_) {
-    screen_.warn("stopping after step " + step + " (Ctrl-C again to quit at once)");
-    save();
-    screen_.warn("saved " + support::printable(plan_.folder) +
-                 ". go on with: fledge train --resume " + support::printable(plan_.folder));
-  } else {
-    screen_.warn("stopping after step " + step + "; without -o DIR nothing is kept");
-  }
-  end("interrupted");
-  folder_.reset();
-  stop_->end_by_signal();
-}
-
-int Session::stop_diverged(const std::string& what) {
-  screen_.finish();
-  char rate[32];
-  std::snprintf(rate, sizeof rate, "%.2g", plan_.training.schedule.rate / 10);
-  screen_.warn("fledge train: " + what);
-  screen_.warn(std::string("              the rate may be too large: try --lr ") + rate +
-               (plan_.training.clip > 0 ? "" : ", or --clip 1") +
-               (folder_ ? "; the last good state is in " + support::printable(plan_.folder) : ""));
-  end("diverged");
-  return static_cast<int>(support::Exit::diverged);
 }
 
 void Session::keep_pace() const {

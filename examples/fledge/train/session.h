@@ -22,6 +22,7 @@ class Session {
  private:
   void go_on_with(const RunConfig& config);
   void load_state();
+  void keep_changes(RunConfig config) const;
   void find_watched();
   void require_memory() const;
   void report_start();
@@ -38,7 +39,10 @@ class Session {
   int stop_diverged(const std::string& what);
   void keep_pace() const;
 
-  bool holds_out() const { return !corpus_->valid.tokens.empty(); }
+  bool is_out_of_patience() const;
+  bool is_over() const;
+  /// Whether there is a held-out token with another before it.
+  bool holds_out() const { return corpus_->valid.size() > 1; }
   std::string sample(Dim count, std::int64_t step) const;
   void say_json(const std::string& line) const;
   void write_baselines(JsonWriter& json) const;

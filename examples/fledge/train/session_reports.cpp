@@ -57,7 +57,9 @@ void Session::report_start() {
   say_json(json.end_object().text());
 }
 
+// Of a model as it was made: the weights of a run that went wrong may leave nothing to be seen.
 void Session::report_no_peek() {
+  if (trainer_->steps_done() > 0) return;
   const std::vector<Dim>& text = corpus_->train.tokens;
   const Dim length = std::min(plan_.sizes.context, corpus_->train.size());
   const std::vector<Dim> ids(text.begin(), text.begin() + length);
@@ -176,8 +178,10 @@ void Session::finish() {
   const support::Paint paint{support::colour_wanted(stderr)};
   std::optional<double> loss, best;
   if (holds_out()) {  // the whole held-out text, for the last weights and for the best
-    best = loss = mean_loss(*model_, corpus_->valid, plan_.training.batch);
-    if (notes_.best_step != trainer_->steps_done() && !best_.empty()) {
+    loss = mean_loss(*model_, corpus_->valid, plan_.training.batch);
+    if (notes_.best_step == trainer_->steps_done()) {
+      best = loss;
+    } else if (!best_.empty()) {
       const std::vector<Array> last = weights_of(*model_);
       set_weights(*model_, best_);
       best = mean_loss(*model_, corpus_->valid, plan_.training.batch);
@@ -190,8 +194,8 @@ void Session::finish() {
   screen_.say((holds_out() ? "held-out loss " : "training loss ") +
               loss_report(loss ? *loss : notes_.train_loss, baselines_, token, paint));
   if (holds_out() && notes_.best_step != trainer_->steps_done())
-    screen_.say("  the best was " + formatted("%.4f", *best) + " at step " +
-                thousands(notes_.best_step) + ": that is the model that was kept");
+    screen_.say("  the best was " + formatted("%.4f", best ? *best : notes_.best_loss) +
+                " at step " + thousands(notes_.best_step) + ": that is the model that was kept");
   report_samples();
   if (folder_) {
     const std::string folder = support::printable(plan_.folder);

@@ -1,14 +1,66 @@
 #include "examples/fledge/train/source.h"
 
-#include "engine/errors.h"
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
 #include "examples/birds/corpus.h"
+#include "examples/fledge/train/report.h"
+#include "examples/fledge/unusable.h"
 #include "examples/support/text.h"
 #include "nn/io/digits.h"
 
 namespace fledge::train {
 
+namespace {
+
+// The file in the same folder that was most likely meant, or "".
+std::string file_meant_by(const std::string& path) {
+  const std::filesystem::path whole(path), folder = whole.parent_path();
+  std::vector<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder.empty() ? "." : folder, error), none;
+       !error && entry != none; entry.increment(error))
+    if (std::error_code unknown; entry->is_regular_file(unknown))
+      names.push_back(entry->path().filename().string());
+  std::sort(names.begin(), names.end());  // folders have no order
+  const std::string meant = support::closest(whole.filename().string(), names);
+  return meant.empty() || meant == whole.filename() ? "" : (folder / meant).string();
+}
+
+[[noreturn]] void refuse(const std::string& problem, const std::string& advice) {
+  throw Unusable(problem, advice);
+}
+
+Corpus corpus_of(const std::string& text, const Plan& plan, const Tokenizer* tokenizer,
+                 const std::string& name) {
+  try {
+    return tokenizer ? read_corpus(text, plan.corpus, *tokenizer) : read_corpus(text, plan.corpus);
+  } catch (const ValueError& error) {  // "read_corpus: valid = ..."
+    const std::string problem = error.what();
+    refuse(name + ": " + problem.substr(problem.find(": ") + 2),
+           "use another --valid, or more text");
+  }
+}
+
+}  // namespace
+
+std::string read_text_file(const std::string& path, const std::string& advice) {
+  try {
+    return read_file(path);
+  } catch (const FileError& error) {
+    const bool there = path == "-" || access(path.c_str(), F_OK) == 0;
+    const std::string meant = there ? "" : file_meant_by(path);
+    refuse(error.what(), meant.empty() ? advice : "did you mean " + support::quoted(meant) + "?");
+  }
+}
+
 std::string read_text(const Plan& plan) {
-  if (!plan.text_path.empty()) return read_file(plan.text_path);
+  if (!plan.text_path.empty())
+    return read_text_file(plan.text_path,
+                          plan.resumes ? "say where its text is: fledge train --resume DIR FILE"
+                                       : "name a text file, or - for standard input");
   std::string text;
   for (const std::string_view sentence : birds::sentences()) text.append(sentence).append("\n");
   return text;
@@ -20,14 +72,39 @@ std::string name_of(const Plan& plan) {
                                  : support::printable(plan.text_path);
 }
 
+Corpus usable_corpus(const std::string& text, const Plan& plan, const Tokenizer* tokenizer) {
+  const std::string name = name_of(plan);
+  if (text.empty()) refuse(name + " is empty", "name a text with some thousand words");
+  const Tokens kind = tokenizer ? tokenizer->kind() : plan.corpus.tokens;
+  const std::size_t wrong = first_not_utf8(text);
+  if ((kind == Tokens::character || kind == Tokens::word) && wrong != text.npos)
+    refuse(name + " is not UTF-8 at byte " + std::to_string(wrong),
+           "convert it, or use --tokens byte or --tokens bpe: they take any bytes");
+  Corpus corpus = corpus_of(text, plan, tokenizer, name);
+  const std::string token = token_word(kind);
+  if (corpus.facts.symbols < 2)
+    refuse(name + " has one " + token + " again and again: there is nothing to guess",
+           "name a text with at least two different " + token + "s");
+  const Dim there = corpus.train.size(), context = plan.sizes.context;
+  if (plan.corpus.reading == Reading::stream && there <= context)
+    refuse(name + " has " + std::to_string(there) + " " + token + (there == 1 ? "" : "s") +
+               " to train on; a context of " + std::to_string(context) + " needs at least " +
+               std::to_string(context + 1),
+           there > 1 ? "use --context " + std::to_string(there - 1) + ", or more text"
+                     : "use more text");
+  return corpus;
+}
+
 void require_same_text(const RunConfig& config, const std::string& text, const std::string& name) {
-  require<ValueError>(text.size() == config.text_bytes, name,
-                      "is not the text of this run: it has ", text.size(), " bytes, the run's had ",
-                      config.text_bytes);
-  const std::uint64_t hash = hash_of(text);
-  require<ValueError>(hash == config.text_hash, name,
-                      "is not the text of this run: as long, but other bytes (hash ",
-                      hexadecimal(hash), " instead of ", hexadecimal(config.text_hash), ")");
+  const std::string advice = "a run keeps to its text: bring it back, or begin a new run with -o";
+  if (text.size() != config.text_bytes)
+    refuse(name + " is not the text of this run: it has " + std::to_string(text.size()) +
+               " bytes, the run's had " + std::to_string(config.text_bytes),
+           advice);
+  if (const std::uint64_t hash = hash_of(text); hash != config.text_hash)
+    refuse(name + " is not the text of this run: as long, but other bytes (hash " +
+               hexadecimal(hash) + " instead of " + hexadecimal(config.text_hash) + ")",
+           advice);
 }
 
 }  // namespace fledge::train

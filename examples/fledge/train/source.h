@@ -1,19 +1,23 @@
-// The text of a run: where it is read, and whether it is still the one that the run began with.
+// The text of a run, and whether it is the one that the run began with.
 #pragma once
-
-#include <string>
 
 #include "examples/fledge/train/run_folder.h"
 
 namespace fledge::train {
 
-/// The built-in text when the plan names none; "-" is standard input. Throws FileError.
+/// A text file; "-": standard input. Throws Unusable, which names a file of nearly this name where
+/// there is one, else gives the advice.
+std::string read_text_file(const std::string& path, const std::string& advice);
+/// The text of a plan; the built-in one where it names none.
 std::string read_text(const Plan& plan);
-
-/// What messages call it, printable.
+/// Its name for messages.
 std::string name_of(const Plan& plan);
 
-/// Throws ValueError that names the difference when this is not the text of the run.
+/// The tokens of a text, with the run's own tokenizer or, for a new run, one made from it. Throws
+/// Unusable when there is nothing to learn from it.
+Corpus usable_corpus(const std::string& text, const Plan& plan, const Tokenizer* tokenizer);
+
+/// Throws Unusable, which names the difference, unless the text is the run's.
 void require_same_text(const RunConfig& config, const std::string& text, const std::string& name);
 
 }  // namespace fledge::train

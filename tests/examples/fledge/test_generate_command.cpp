@@ -1,0 +1,221 @@
+// fledge generate and fledge eval on tiny models.
+#include <algorithm>
+#include <cmath>
+
+#include "tests/examples/fledge/training.h"
+
+using namespace fledge::testing;
+
+namespace {
+
+/// A desk with a model of characters, one of words and one of lines of words.
+struct Models : Desk {
+  Models() {
+    trained({poems(), "-o", *this / "chars"});
+    trained({poems(), "-o", *this / "words", "--tokens", "word"});
+    trained({poems(), "-o", *this / "lines", "--tokens", "word", "--lines"});
+  }
+  std::string chars() const { return *this / "chars"; }
+  std::string words() const { return *this / "words"; }
+};
+const Models& models() {
+  static const Models made;
+  return made;
+}
+
+Result generated(const Words& arguments, std::string_view input = "") {
+  return run(with_program(Words{"generate"} + arguments), {}, input);
+}
+/// The text that it must give.
+std::string text(const Words& arguments, std::string_view input = "") {
+  CAPTURE(arguments);
+  const Result result = generated(arguments, input);
+  CHECK(result.status == 0);
+  CHECK(result.err.empty());
+  CHECK_THAT(result.out, EndsWith("\n"));
+  return result.out;
+}
+/// "what came | what to do" of a call that must be refused with status 3.
+std::string refused(const Words& arguments, std::string_view input = "") {
+  CAPTURE(arguments);
+  const Result result = run(with_program(arguments), {}, input);
+  CHECK(result.status == 3);
+  CHECK(result.out.empty());
+  const Words lines = lines_of(result.err);
+  REQUIRE(lines.size() == 2);
+  std::string said = lines[0].substr(lines[0].find(": ") + 2) + " | " +
+                     lines[1].substr(lines[1].find_first_not_of(' '));
+  const std::string desk = models().path();
+  for (std::size_t at = 0; (at = said.find(desk)) != said.npos;) said.replace(at, desk.size(), "~");
+  return said;
+}
+
+Json read_line(const std::string& out) { return read_json(lines_of(out).at(0)); }
+
+}  // namespace
+
+TEST_CASE("fledge generate: the seed decides, or nothing does at temperature 0") {
+  const std::string& run = models().chars();
+  const std::string once = text({run, "the "});
+  CHECK_THAT(once, StartsWith("the "));
+  CHECK(once.size() >= 204);
+  CHECK(text({run, "the "}) == once);
+  CHECK(text({run, "the ", "--threads", "3"}) == once);
+  CHECK(text({run, "the ", "--seed", "1"}) == once);
+  CHECK(text({run, "the ", "--seed", "2"}) != once);
+  const std::string likeliest = text({run, "the ", "--temperature", "0"});
+  CHECK(likeliest != once);
+  for (const Words& same : {Words{"--temperature", "0", "--seed", "7"}, Words{"--top-k", "1"},
+                            Words{"--top-p", "1e-9"}})
+    CHECK(text(Words{run, "the "} + same) == likeliest);
+}
+
+TEST_CASE("fledge generate: how many tokens, and where it stops") {
+  const std::string& run = models().chars();
+  CHECK(text({run, "the birds", "--tokens-out", "0"}) == "the birds\n");
+  CHECK(text({run, "--tokens-out", "0"}) == "\n");
+  const std::string five = text({run, "the", "--tokens-out", "5"});
+  CHECK(text({run, "the", "--tokens-out", "50"}).substr(0, 8) == five.substr(0, 8));
+  const std::string whole = text({run, "the", "--temperature", "0"});
+  const std::string stop = whole.substr(20, 2);
+  const std::size_t at = whole.find(stop, 3);
+  std::string until = whole.substr(0, at);
+  if (until.back() != '\n') until += '\n';
+  CHECK(text({run, "the", "--temperature", "0", "--stop", stop}) == until);
+  CHECK(lines_of(text({models() / "lines"})).size() == 1);  // a line ends with its line
+}
+
+TEST_CASE("fledge generate: prompts from everywhere and of every length") {
+  const std::string& run = models().chars();
+  CHECK(text({run, "-"}, "the birds") == text({run, "the birds"}));
+  const std::string all = small_text();
+  CHECK_THAT(text({run, "-", "--tokens-out", "3"}, all), StartsWith(all));
+  CHECK_THAT(text({models().words(), "-", "--tokens-out", "3"}, all), StartsWith(all));
+  CHECK_THAT(text({models().words(), "the small", "--tokens-out", "3"}), StartsWith("the small "));
+}
+
+TEST_CASE("fledge generate: prompts with what the model never saw") {
+  CHECK(refused({"generate", models().words(), "the burds"}) ==
+        "the word 'burds' at byte 4 of the prompt was not in the training text | nearest by "
+        "spelling: 'birds'");
+  CHECK(refused({"generate", models().words(), "-"}, "penguin") ==
+        "the word 'penguin' at byte 0 of the prompt was not in the training text | the model knows "
+        "14 words and no other");
+  CHECK(refused({"generate", models().chars(), "birds at \xc3\xa9"}) ==
+        "the character '\xc3\xa9' at byte 9 of the prompt was not in the training text | the model "
+        "knows 22 characters and no other");
+  CHECK_THAT(refused({"generate", models().chars(), "\x1b[2J"}),
+             StartsWith("the character '\\x1b' at byte 0 of the prompt "));
+  CHECK_THAT(refused({"generate", models().chars(), "a\xff"}), ContainsSubstring("not UTF-8"));
+}
+
+TEST_CASE("fledge generate: --probs, --attention and --json") {
+  const Words line{models().words(), "the small", "--tokens-out", "3"};
+  const std::string plain = text(line);
+  const Words rows = lines_of(text(line + Words{"--probs"}));
+  REQUIRE(rows.size() >= 4);
+  for (std::size_t row = 0; row < 3; ++row) {
+    CHECK_THAT(rows[row], StartsWith("'"));
+    CHECK(std::count(rows[row].begin(), rows[row].end(), '\'') == 12);  // it, and the five
+    CHECK(std::count(rows[row].begin(), rows[row].end(), '.') == 5);
+  }
+  CHECK(rows[3] + "\n" == plain);
+  const std::string map = text(line + Words{"--attention"});
+  CHECK_THAT(map, StartsWith(plain + "\nlayer 0, mean of its heads\n"));
+  CHECK_THAT(map, ContainsSubstring("the looks at the 1.00 (chance 1.00)"));
+  const Json json = read_line(text(line + Words{"--json"}));
+  CHECK(json["prompt"].string() == "the small");
+  CHECK(json["prompt"].string() + json["text"].string() + "\n" == plain);
+  CHECK(json["tokens"].number() == 5);
+  CHECK(json["seed"].number() == 1);
+}
+
+TEST_CASE("fledge: what commands a terminal reaches none, and goes through a pipe", "[TX10]") {
+  const Desk desk;
+  std::string hostile;
+  for (int i = 0; i < 300; ++i) hostile += "\x1b[2J\x07";
+  write_text(desk / "hostile.txt", hostile);
+  const Words train = Words{"train", desk / "hostile.txt", "-o", desk / "run"} + tiny;
+  const Result shown =
+      run_on_terminal(with_program(train + Words{"--no-progress"}), {{"NO_COLOR", "1"}});
+  CHECK(shown.status == 0);
+  CHECK(shown.out.find('\x1b') == shown.out.npos);
+  CHECK(shown.out.find("\\x1b") != shown.out.npos);
+  const Words line = with_program({"generate", desk / "run", "\x1b[2J", "--tokens-out", "60"});
+  const Result terminal = run_on_terminal(line, {{"NO_COLOR", "1"}});
+  CHECK_THAT(terminal.out, StartsWith("\\x1b[2J"));
+  for (const Words& more : {Words{}, Words{"--probs"}, Words{"--attention"}})
+    CHECK(run_on_terminal(line + more, {{"NO_COLOR", "1"}}).out.find_first_of("\x1b\x07") ==
+          std::string::npos);
+  CHECK_THAT(run(line).out, StartsWith("\x1b[2J"));
+  CHECK(run_on_terminal(line + Words{"--raw"}).out == run(line).out);
+  CHECK(read_line(run(line + Words{"--json"}).out)["prompt"].string() == "\x1b[2J");
+}
+
+TEST_CASE("fledge generate: folders that hold no whole model") {
+  const Desk desk;
+  const std::string run = desk / "run",
+                    made = "a model's folder is made by: fledge train FILE -o DIR";
+  const auto refused_now = [&] {
+    std::string said = refused({"generate", run});
+    CHECK(refused({"eval", run}) == said);
+    return said.replace(said.find(desk.path()), desk.path().size(), "~");
+  };
+  CHECK(refused_now() == "cannot read '~/run/config.json': no such file or directory | " + made);
+  trained({desk.poems(), "-o", run});
+  const auto good = files_in(run);
+  std::filesystem::remove(run + "/model.safetensors");
+  CHECK(refused_now() ==
+        "cannot read '~/run/model.safetensors': no such file or directory | " + made);
+  const std::string other = " | it is not the model that config.json beside it describes";
+  for (const std::size_t bytes : {0, 100, 5000}) {
+    write_text(run + "/model.safetensors", good.at("model.safetensors").substr(0, bytes));
+    const std::string said = refused_now();
+    CHECK_THAT(said, StartsWith("'~/run/model.safetensors': "));
+    CHECK_THAT(said, EndsWith(other));
+  }
+  write_text(run + "/model.safetensors", text_of(models().words() + "/model.safetensors"));
+  CHECK_THAT(refused_now(),
+             ContainsSubstring("'wte.weight' has shape (14, 16), in the model (22, 16)" + other));
+  // As other programs write it.
+  write_text(run + "/config.json",
+             R"({"model_type":"gpt2","vocab_size":14,"n_positions":16,"n_embd":16,"n_layer":1,)"
+             R"("n_head":1})");
+  CHECK_THAT(refused_now(), StartsWith("'~/run/config.json': it has no part of fledge's: without "
+                                       "the tokenizer of its text the model reads and writes no "
+                                       "words | "));
+}
+
+TEST_CASE("fledge eval: the held-out loss of the run, and other texts") {
+  const Desk desk;
+  for (const Words& more :
+       {Words{}, Words{"--tokens", "word", "--lines"}, Words{"--valid", "100"}}) {
+    const std::string run = desk / ("run" + std::to_string(more.size()));
+    const Json end =
+        json_lines(trained(Words{desk.poems(), "-o", run, "--json"} + more).out).back();
+    REQUIRE(end["best_val_loss"].number() == end["val_loss"].number());  // the last is the best
+    const Result own = fledge_says({"eval", run, "--json", "--batch", "2"});
+    CHECK(own.status == 0);
+    CHECK(read_line(own.out)["loss"].number() == end["val_loss"].number());
+    CHECK(read_line(own.out)["perplexity"].number() == Approx(std::exp(end["val_loss"].number())));
+    CHECK_THAT(fledge_says({"eval", run}).out,
+               ContainsSubstring(" nats per token, like choosing "));
+  }
+  const std::string run = desk / "run0";
+  write_text(desk / "other.txt", small_text(4));
+  const Json other = read_line(fledge_says({"eval", run, desk / "other.txt", "--json"}).out);
+  CHECK(other["tokens"].number() == static_cast<double>(small_text(4).size() - 1));
+  write_text(desk / "digits.txt", "the birds 7\n");
+  CHECK_THAT(refused({"eval", run, desk / "digits.txt"}),
+             ContainsSubstring("the character '7' at byte 10 of "));
+  CHECK_THAT(refused({"eval", run, desk / "othr.txt"}), EndsWith("/other.txt'?"));
+  write_text(desk / "one.txt", "t");
+  CHECK(refused({"eval", run, desk / "one.txt"}) ==
+        "there is nothing to guess in one token | name a longer text");
+  write_text(desk / "empty.txt", "");
+  CHECK_THAT(refused({"eval", run, desk / "empty.txt"}),
+             EndsWith("' is empty | name another text"));
+  trained({desk.poems(), "-o", desk / "all", "--valid", "0"});
+  CHECK_THAT(refused({"eval", desk / "all"}),
+             EndsWith(" was held out | name another text: fledge eval DIR FILE"));
+}

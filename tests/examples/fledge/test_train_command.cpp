@@ -1,0 +1,230 @@
+// fledge train on small texts: what it says, where, and what it leaves.
+#include <algorithm>
+#include <cmath>
+
+#include "tests/examples/fledge/training.h"
+
+using namespace fledge::testing;
+
+namespace {
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+/// Whether a terminal would be commanded: by ESC, CR or BS.
+bool commands_terminal(const std::string& text) {
+  return text.find_first_of("\x1b\r\b") != std::string::npos;
+}
+
+Words keys_of(const Json& json) {
+  Words keys;
+  for (const auto& member : json.object()) keys.push_back(member.first);
+  return keys;
+}
+
+/// What is told of the last line of --json.
+Json end_of(const Words& arguments) {
+  return json_lines(trained(arguments + Words{"--json", "-q"}).out).back();
+}
+
+}  // namespace
+
+TEST_CASE("fledge train: without a word it learns the built-in text and keeps nothing") {
+  const Folder empty;
+  const Result result =
+      run({"sh", "-c", "cd \"$1\" && exec \"$0\" train --steps 100", fledge_program, empty.path()});
+  CHECK(result.status == 0);
+  CHECK(result.out.empty());
+  CHECK(std::filesystem::is_empty(empty.path()));
+  for (const char* part : {"reading the built-in text ...\n", "nothing is kept: -o DIR keeps",
+                           "walk->birds attention", "no peeking: ", "forecast: ", "\n  sample: ",
+                           "\nheld-out loss ", "next: fledge train poems.txt -o run"}) {
+    CAPTURE(part);
+    CHECK(has(result.err, part));
+  }
+  CHECK_FALSE(commands_terminal(result.err));
+}
+
+TEST_CASE("fledge train -o: the five files of a run, and the same bytes for the same seed") {
+  const Desk desk;
+  const Result result = trained({desk.poems(), "-o", desk / "run"});
+  CHECK(result.out.empty());
+  CHECK(has(result.err, "next: fledge generate "));
+  const auto files = files_in(desk / "run");
+  Words names;
+  for (const auto& [name, bytes] : files) names.push_back(name);
+  CHECK(names == Words{"config.json", "metrics.csv", "metrics.jsonl", "model.safetensors",
+                       "state.safetensors"});
+  const Words rows = lines_of(files.at("metrics.csv"));
+  REQUIRE(rows.size() == 21);
+  CHECK(rows[0] == "step,loss,val_loss,lr,grad_norm");
+  for (std::size_t step = 1; step < rows.size(); ++step)
+    CHECK_THAT(rows[step], StartsWith(std::to_string(step) + ","));
+  trained({desk.poems(), "-o", desk / "again", "--threads", "3"});
+  CHECK(files_in(desk / "again") == files);
+  trained({desk.poems(), "-o", desk / "other", "--seed", "2"});
+  CHECK(files_in(desk / "other").at("model.safetensors") != files.at("model.safetensors"));
+}
+
+TEST_CASE("fledge train --json: a start, steps, and an end with its keys") {
+  const Desk desk;
+  const Result result = trained({desk.poems(), "--json", "--eval-every", "10"});
+  const std::vector<Json> lines = json_lines(result.out);
+  CHECK(lines.front()["type"].string() == "start");
+  CHECK(lines.front()["vocabulary"].number() == 22);
+  CHECK(lines.front()["step"].number() == 0);
+  std::size_t steps = 0, judged = 0;
+  for (const Json& line : lines)
+    if (line["type"].string() == "step") {
+      CHECK(line["step"].number() == static_cast<double>(++steps));
+      judged += line.contains("val_loss");
+    }
+  CHECK(steps == 20);
+  CHECK(judged == 2);
+  const Json& end = lines.back();
+  CHECK(keys_of(end) == Words{"type", "status", "step", "train_loss", "val_loss", "best_val_loss",
+                              "baselines", "seconds"});
+  CHECK(end["type"].string() == "end");
+  CHECK(end["status"].string() == "ok");
+  CHECK(end["step"].number() == 20);
+  CHECK(end["best_val_loss"].number() == end["val_loss"].number());
+  CHECK(keys_of(end["baselines"]) == Words{"uniform", "unigram", "bigram", "trigram", "fourgram"});
+  CHECK(end["baselines"]["uniform"].number() == Approx(std::log(22.0)));
+  CHECK(end["train_loss"].number() < std::log(22.0) + 0.1);
+
+  const Json alone = end_of({desk.poems(), "--valid", "0"});
+  CHECK(keys_of(alone) == keys_of(end));
+  CHECK(alone["val_loss"].is_null());
+  CHECK(alone["best_val_loss"].is_null());
+}
+
+TEST_CASE("fledge train: a bar on a terminal, plain lines elsewhere") {
+  const Desk desk;
+  const Words line = with_program(Words{"train", desk.poems()} + tiny);
+  const Result bar = run_on_terminal(line);
+  CHECK(bar.status == 0);
+  CHECK(has(bar.out, "\rtrain 100%|"));
+  CHECK_FALSE(has(bar.out, "step=20 of=20"));
+  for (const auto& [words, extra] :
+       {std::pair<Words, Environment>{{}, {{"TERM", "dumb"}}}, {{"--no-progress"}, {}}}) {
+    const Result plain = run_on_terminal(line + words, extra);
+    CHECK(plain.status == 0);
+    CHECK_FALSE(has(plain.out, "\r"));
+    CHECK(has(plain.out, "step=20 of=20 loss="));
+  }
+  const Result piped = run(line);
+  CHECK_FALSE(commands_terminal(piped.err));
+  CHECK(has(piped.err, "\nstep=1 of=20 loss="));
+  CHECK(has(piped.err, "\nstep=20 of=20 loss="));
+  CHECK(run(line + Words{"-q"}).err.empty());
+  CHECK(run_on_terminal(line + Words{"--quiet"}).out.empty());
+  for (int columns : {20, 40}) {
+    const Result narrow = run_on_terminal(line, {}, columns);
+    CHECK(narrow.status == 0);
+    CHECK(has(narrow.out, "\rtrain 100%"));
+  }
+}
+
+TEST_CASE("fledge train: tokens of every kind, of a stream or of lines") {
+  const Desk desk;
+  for (const char* tokens : {"char", "word", "byte", "bpe"})
+    for (const bool lines : {false, true}) {
+      CAPTURE(tokens, lines);
+      const Words words = Words{desk.poems(), "--tokens", tokens} +
+                          (lines ? Words{"--lines"} : Words{}) +
+                          (std::string(tokens) == "bpe" ? Words{"--symbols", "270"} : Words{});
+      const Json end = end_of(words);
+      const double symbols = std::exp(end["baselines"]["uniform"].number());
+      const std::string kind = tokens;
+      CHECK(symbols == Approx(kind == "char"   ? 22
+                              : kind == "word" ? 14
+                              : kind == "byte" ? 256
+                                               : 270));
+      CHECK(end["val_loss"].number() > 0);
+      CHECK(end["val_loss"].number() < std::log(symbols) + 0.5);
+    }
+}
+
+TEST_CASE("fledge train -: the text from standard input, once and again") {
+  const Desk desk;
+  trained({"-", "-o", desk / "piped"}, small_text());
+  trained({desk.poems(), "-o", desk / "named"});
+  CHECK(files_in(desk / "piped").at("state.safetensors") ==
+        files_in(desk / "named").at("state.safetensors"));
+  trained({"--resume", desk / "piped", "--steps", "25"}, small_text());
+  CHECK(lines_of(text_of(desk / "piped/metrics.csv")).size() == 26);
+  const Result changed =
+      run(with_program({"train", "--resume", desk / "piped", "--steps", "30"}), {}, "another");
+  CHECK(changed.status == 3);
+}
+
+TEST_CASE("fledge train --watch: the pair, its control, and what chance gives") {
+  const Desk desk;
+  const Words line{desk.poems(), "--tokens", "word", "--watch", "birds:small,walk:birds"};
+  const Result result = trained(line + Words{"--json"});
+  CHECK(has(result.err, "  step 20: birds->small attention "));
+  CHECK(has(result.err, "  step 20: walk->birds attention "));
+  std::size_t watched = 0;
+  for (const Json& row : json_lines(result.out)) {
+    if (row["type"].string() != "watch") continue;
+    ++watched;
+    CHECK(row["attention"].number() > 0);
+    CHECK(row["attention"].number() < 1);
+    CHECK(row["control"].string() != row["looks_at"].string());
+  }
+  CHECK(watched == 4);  // two pairs, at the first step and at the last
+}
+
+TEST_CASE("fledge train --accumulate: two passes of one window are near one pass of two") {
+  const Desk desk;
+  const Json one = end_of({desk.poems()});
+  const Words halves = Words{"train", desk.poems(), "--accumulate", "2", "--json", "-q"} + tiny;
+  Words line = halves;
+  *(std::find(line.begin(), line.end(), "--batch") + 1) = "1";
+  const Result split = fledge_says(line);
+  CHECK(split.status == 0);
+  const Json two = json_lines(split.out).back();
+  CHECK(two["val_loss"].number() == Approx(one["val_loss"].number()).margin(0.1));
+  CHECK(two["val_loss"].number() != one["val_loss"].number());
+}
+
+TEST_CASE("fledge train --patience: stops when the held-out text gets no better") {
+  const Desk desk;
+  const Words line{"train",        desk.poems(), "-o",      desk / "run", "--patience", "2",
+                   "--eval-every", "1",          "--lr",    "3",          "--warmup",   "0",
+                   "--layers",     "1",          "--width", "16",         "--heads",    "1",
+                   "--context",    "16",         "--steps", "200"};
+  const Result result = fledge_says(line + Words{"--json"});
+  CHECK(result.status == 0);
+  const Json end = json_lines(result.out).back();
+  CHECK(end["status"].string() == "ok");
+  const double step = end["step"].number();
+  CHECK(step >= 3);
+  CHECK(step < 200);
+  CHECK(has(result.err, "no better on the held-out text in 2 evaluations: stopping at step " +
+                            std::to_string(static_cast<int>(step))));
+  CHECK(end["best_val_loss"].number() < end["val_loss"].number());
+  const auto before = files_in(desk / "run");
+  const Result over = fledge_says({"train", "--resume", desk / "run"});
+  CHECK(over.status == 0);
+  CHECK(has(over.err, "is over after "));
+  CHECK(files_in(desk / "run") == before);
+}
+
+TEST_CASE("fledge train: the loss stands beside guessing and counting") {
+  const Desk desk;
+  const Result result = trained({desk.poems(), "--tokens", "word"});
+  const Words lines = lines_of(result.err);
+  const auto found = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.starts_with("held-out loss ");
+  });
+  REQUIRE(lines.end() - found > 5);
+  CHECK(has(*found, " nats per word: like choosing among "));
+  CHECK_THAT(found[1], StartsWith("  guessing blindly               "));
+  const Words names{"single words", "pairs of words", "triples of words", "fours of words"};
+  for (std::size_t n = 0; n < names.size(); ++n) {
+    const std::string& line = found[2 + static_cast<std::ptrdiff_t>(n)];
+    CHECK_THAT(line, StartsWith("  table of " + names[n] + " "));
+    CHECK_THAT(line, EndsWith("beaten"));
+  }
+}

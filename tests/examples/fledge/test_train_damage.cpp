@@ -1,0 +1,110 @@
+// A run's folder that was damaged, changed or made by something else: which file, and what it lacks.
+#include "tests/examples/fledge/training.h"
+
+using namespace fledge::testing;
+
+namespace {
+
+struct Damage {
+  std::string file, from, to, said;
+};
+
+/// What --resume says to it, without the program's name, after it left the folder as it was.
+std::string refused(const Desk& desk, const std::string& folder) {
+  const auto before = files_in(folder);
+  const Result result = fledge_says({"train", "--resume", folder, "--steps", "30", "-q"});
+  CHECK(result.status == 3);
+  CHECK(result.out.empty());
+  CHECK((files_in(folder) == before));
+  const Words lines = lines_of(result.err);
+  REQUIRE(lines.size() == 2);
+  std::string said = lines[0].substr(lines[0].find(": ") + 2) + " | " +
+                     lines[1].substr(lines[1].find_first_not_of(' '));
+  said.replace(said.find(desk.path()), desk.path().size(), "~");
+  return said;
+}
+
+}  // namespace
+
+TEST_CASE("fledge train --resume: config.json with a wrong, missing or unknown key", "[CK]") {
+  const Desk desk;
+  trained({desk.poems(), "-o", desk / "run"});
+  const std::string good = text_of(desk / "run/config.json");
+  const std::string end = " | it was not written by fledge train, or was changed since";
+  const std::vector<std::array<std::string, 3>> rows{
+      {"\"version\": 1", "\"version\": 2",
+       "fledge version 2 is newer than this fledge, which reads version 1: use a newer fledge"},
+      {"\"version\": 1,", "", "fledge must have a key 'version'"},
+      {"\"version\": 1,", "\"version\": 1, \"colour\": 1,", "the key 'fledge.colour' is not known"},
+      {"\"lr\"", "\"rate\"", "the key 'fledge.run.rate' is not known"},
+      {"\"steps\": 20", "\"steps\": -1", "fledge.run.steps must be a whole number from 1 to "},
+      {"\"steps\": 20", "\"steps\": 2e1", "fledge.run.steps must be a whole number from 1 to "},
+      {"\"seed\": \"1\"", "\"seed\": \" 1\"",
+       "fledge.run.seed must be a whole number from 0 in quotes"},
+      {"\"n_head\": 1", "\"n_head\": 3", "n_head must divide n_embd, 16: got 3"},
+      {"\"n_embd\": 16", "\"n_embd\": 2147483647", "describes too large a model"},
+      {"\"vocab_size\": 22", "\"vocab_size\": 21", "has 22 symbols, the model 21"},
+      {"\"n_layer\": 1", "\"n_layer\": 1, \"n_layer\": 1", "the key 'n_layer' stands twice"},
+      {"{", "", ""},
+      {"{", "\xef\xbb\xbf{", "the text begins with a byte order mark"}};
+  for (const auto& [from, to, said] : rows) {
+    CAPTURE(from, to);
+    std::string text = good;
+    const std::size_t at = text.find(from);
+    REQUIRE(at != text.npos);
+    write_text(desk / "run/config.json", text.replace(at, from.size(), to));
+    const std::string message = refused(desk, desk / "run");
+    CHECK_THAT(message, StartsWith("'~/run/config.json': line "));
+    CHECK_THAT(message, ContainsSubstring(said));
+    CHECK_THAT(message, EndsWith(end));
+  }
+  for (const std::size_t bytes :
+       {std::size_t{0}, std::size_t{1}, good.size() / 2, good.size() - 3}) {
+    write_text(desk / "run/config.json", good.substr(0, bytes));
+    CHECK_THAT(refused(desk, desk / "run"), StartsWith("'~/run/config.json': line "));
+  }
+  write_text(desk / "run/config.json", good);
+  trained({"--resume", desk / "run", "--steps", "30"});
+}
+
+TEST_CASE("fledge train --resume: a state that is cut, changed or of another model", "[CR06]") {
+  const Desk desk;
+  trained({desk.poems(), "-o", desk / "run"});
+  trained({desk.poems(), "-o", desk / "words", "--tokens", "word"});
+  const std::string path = desk / "run/state.safetensors", good = text_of(path);
+  const std::string end = " | begin a new run in another folder with -o, or here with --force";
+  const auto said_of = [&](const std::string& bytes) {
+    write_text(path, bytes);
+    const std::string said = refused(desk, desk / "run");
+    CHECK_THAT(said, StartsWith("'~/run/state.safetensors': "));
+    CHECK_THAT(said, EndsWith(end));
+    return said;
+  };
+  for (const std::size_t bytes : {0, 7, 8, 9, 500, 20000}) said_of(good.substr(0, bytes));
+  said_of(good.substr(0, good.size() - 1));
+  said_of(good + "x");
+  for (std::size_t at = good.size() - 1; at > 8000; at -= good.size() / 8) {
+    std::string changed = good;
+    changed[at] = static_cast<char>(changed[at] ^ 1);
+    CHECK_THAT(said_of(changed),
+               ContainsSubstring("the checkpoint is damaged: its checksum does not fit"));
+  }
+  CHECK_THAT(said_of(text_of(desk / "run/model.safetensors")),
+             ContainsSubstring("has no \"run\" in its metadata: it is not one of fledge's"));
+  CHECK_THAT(said_of(text_of(desk / "words/state.safetensors")),
+             ContainsSubstring("is of another model: wte.weight has shape (14, 16) instead of (22, "
+                               "16); adamw.m.wte.weight has "));
+  said_of("hello, I am a text\n");
+  // The other files, cut short.
+  write_text(path, good);
+  const std::string model = text_of(desk / "run/model.safetensors");
+  write_text(desk / "run/model.safetensors", model.substr(0, 100));
+  CHECK_THAT(refused(desk, desk / "run"), StartsWith("'~/run/model.safetensors': "));
+  write_text(desk / "run/model.safetensors", model);
+  const std::string csv = text_of(desk / "run/metrics.csv");
+  write_text(desk / "run/metrics.csv", csv.substr(0, 50));
+  CHECK_THAT(refused(desk, desk / "run"),
+             StartsWith("'~/run/metrics.csv' is shorter than when the checkpoint was made"));
+  write_text(desk / "run/metrics.csv", csv);
+  trained({"--resume", desk / "run", "--steps", "30"});
+}

@@ -1,0 +1,224 @@
+// What fledge train refuses: its exit status and both lines; and nothing that was there is touched.
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "tests/examples/fledge/training.h"
+
+using namespace fledge::testing;
+
+namespace {
+
+/// "STATUS: what came | what to do" of a refused call, with the desk's own path as "~".
+std::string refused(const Desk& desk, const Words& arguments, std::string_view input = "") {
+  const Result result = run(with_program(Words{"train"} + arguments), {}, input);
+  Words lines = lines_of(result.err);
+  if (!lines.empty() && lines[0].starts_with("reading ")) lines.erase(lines.begin());
+  const std::string indent(14, ' ');
+  if (lines.size() != 2 || !lines[0].starts_with("fledge train: ") || !lines[1].starts_with(indent))
+    return "not two lines: " + result.err;
+  if (!result.out.empty()) return "on stdout: " + result.out;
+  std::string said = std::to_string(result.status) + ": " + lines[0].substr(indent.size()) + " | " +
+                     lines[1].substr(indent.size());
+  for (std::size_t at = 0; (at = said.find(desk.path())) != said.npos;)
+    said.replace(at, desk.path().size(), "~");
+  return said;
+}
+
+struct Row {
+  Words arguments;
+  std::string said;
+};
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  REQUIRE(at != text.npos);
+  return text.replace(at, from.size(), to);
+}
+
+}  // namespace
+
+TEST_CASE("fledge train: options that are wrong in themselves or together", "[CL]") {
+  const Desk desk;
+  const std::string run = desk / "run", poems = desk.poems(), up_to = "from 1 to ";
+  const std::vector<Row> rows{
+      {{"--stesp", "5"},
+       "2: unknown option '--stesp' | did you mean '--steps'? all options: fledge train --help"},
+      {{"--steps"}, "2: --steps needs a value | write --steps N"},
+      {{"--steps", "5", "--steps", "5"}, "2: --steps was given twice | give it once"},
+      {{"--steps", "0"}, "2: --steps '0' is out of range | use a number from 1 to 1000000000"},
+      {{"--steps", "5x"},
+       "2: --steps '5x' is not a whole number | use a number from 1 to 1000000000"},
+      {{"--lr", "nan"}, "2: --lr 'nan' is not a number | use a number from 0 to 1e+06"},
+      {{"--lr", "-0.1"}, "2: --lr '-0.1' is out of range | use a number from 0 to 1e+06"},
+      {{"--dropout", "1"}, "2: --dropout '1' is out of range | use a number from 0 to 0.99"},
+      {{"--threads", "0"}, "2: --threads '0' is out of range | use a number from 1 to 256"},
+      {{"--threads", "100000"},
+       "2: --threads '100000' is out of range | use a number from 1 to 256"},
+      {{"--width", "1000000000"},
+       "2: --width '1000000000' is out of range | use a number from 1 to 1000000"},
+      {{"--tokens", "words"},
+       "2: --tokens 'words' is none of char|word|byte|bpe | did you mean 'word'?"},
+      {{""}, "2: FILE has an empty name | leave it out for the built-in text"},
+      {{poems, poems}, "2: unexpected argument '~/poems.txt' | see 'fledge train --help'"},
+      {{poems, "--heads", "3"},
+       "2: --width 128 does not divide into 3 heads (128 / 3 = 42.6667) | use --width 126 or 129, "
+       "or another number of --heads"},
+      {{poems, "--width", "2", "--heads", "3"},
+       "2: --width 2 does not divide into 3 heads (2 / 3 = 0.666667) | use --width 3, or another "
+       "number of --heads"},
+      {{poems, "--symbols", "300"},
+       "2: --symbols is for --tokens bpe | leave it out: other tokens follow from the text"},
+      {{poems, "--valid", "0", "--patience", "3"},
+       "2: --patience needs a held-out text | use --valid 0.1, or leave out --patience"},
+      {{poems, "--warmup", "30", "--steps", "20"},
+       "2: --warmup 30 is longer than the run | use --warmup 20 or less"},
+      {{poems, "--watch", "walk"},
+       "2: --watch 'walk' is no pair of words | write --watch walk:birds, or walk:birds,at:good "
+       "for two"},
+      {{"--resume", run, "-o", desk / "other"},
+       "2: --resume and --out name two folders | a run stays in its folder: leave out --out"},
+      {{"--resume", run, "--force"}, "2: --force begins anew, --resume goes on | use one of them"},
+      {{"--resume", run, "--lr", "1"},
+       "2: --lr belongs to the run since it began | leave it out, or begin a new run in another "
+       "folder with -o"},
+      {{poems, "-o", poems},
+       "2: --out '~/poems.txt' would write over the text itself | name another folder: -o run"}};
+  for (const Row& row : rows) CHECK(refused(desk, row.arguments) == row.said);
+  CHECK(files_in(desk.path()).size() == 1);
+  CHECK(text_of(poems) == small_text());
+}
+
+TEST_CASE("fledge train: texts that teach nothing", "[TX]") {
+  const Desk desk;
+  write_text(desk / "empty.txt", "");
+  write_text(desk / "short.txt", "abcab");
+  write_text(desk / "one.txt", std::string(300, 'a'));
+  write_text(desk / "latin.txt",
+             "abc d\xe9"
+             "f" +
+                 small_text());
+  std::filesystem::create_directory(desk / "folder");
+  REQUIRE(mkfifo((desk / "pipe").c_str(), 0600) == 0);
+  const std::string name = "name a text file, or - for standard input";
+  const std::string convert =
+      "convert it, or use --tokens byte or --tokens bpe: they take any bytes";
+  const std::vector<Row> rows{
+      {{desk / "peoms.txt"},
+       "3: cannot read '~/peoms.txt': no such file or directory | did you mean '~/poems.txt'?"},
+      {{desk / "novel"}, "3: cannot read '~/novel': no such file or directory | " + name},
+      {{desk / "no/poems.txt"},
+       "3: cannot read '~/no/poems.txt': no such file or directory | " + name},
+      {{desk / "folder"}, "3: cannot read '~/folder': it is a folder | " + name},
+      {{desk / "pipe"}, "3: cannot read '~/pipe': it is no regular file | " + name},
+      {{desk / "empty.txt"}, "3: ~/empty.txt is empty | name a text with some thousand words"},
+      {{"-"}, "3: standard input is empty | name a text with some thousand words"},
+      {{desk / "short.txt"},
+       "3: ~/short.txt has 4 characters to train on; a context of 64 needs at least 65 | use "
+       "--context 3, or more text"},
+      {{desk / "one.txt"},
+       "3: ~/one.txt has one character again and again: there is nothing to guess | name a text "
+       "with at least two different characters"},
+      {{desk / "latin.txt"}, "3: ~/latin.txt is not UTF-8 at byte 5 | " + convert},
+      {{desk / "latin.txt", "--tokens", "word"},
+       "3: ~/latin.txt is not UTF-8 at byte 5 | " + convert},
+      {{desk.poems(), "--valid", "1000000"},
+       "3: ~/poems.txt: valid = 1e+06 of " + std::to_string(small_text().size()) +
+           " tokens leaves nothing to train on | use another --valid, or more text"},
+      {{desk.poems(), "--tokens", "word", "--watch", "walk:bords"},
+       "3: --watch: 'bords' is no word of the text | all options: fledge train --help"}};
+  for (const Row& row : rows)
+    CHECK(refused(desk, row.arguments + Words{"-o", desk / "run"}) == row.said);
+  CHECK_FALSE(std::filesystem::exists(desk / "run"));
+  // The shortest text that is one window, and any bytes as bytes.
+  write_text(desk / "window.txt", "abcdefgabcabcabcabc");  // 17 of 19 characters to train on
+  trained({desk / "window.txt"});
+  trained({desk / "latin.txt", "--tokens", "byte"});
+  trained({desk / "latin.txt", "--tokens", "bpe", "--symbols", "260"});
+}
+
+TEST_CASE("fledge train: sizes that no machine holds", "[CK09]") {
+  const Desk desk;
+  for (const Words& sizes : {Words{"--width", "1000000", "--layers", "1000", "--heads", "1000"},
+                             Words{"--batch", "1000000", "--width", "1000000", "--heads", "1"}}) {
+    const std::string said = refused(desk, Words{desk.poems(), "-o", desk / "run"} + sizes);
+    CHECK_THAT(said, StartsWith("1: a step needs about "));
+    CHECK_THAT(said, EndsWith(" | use smaller --width, --layers, --context or --batch"));
+  }
+  CHECK_FALSE(std::filesystem::exists(desk / "run"));
+}
+
+TEST_CASE("fledge train -o: folders that cannot be its own", "[CL13]") {
+  const Desk desk;
+  write_text(desk / "file", "x");
+  trained({desk.poems(), "-o", desk / "run"});
+  const auto run = files_in(desk / "run");
+  const std::string make = "name a folder in one that is there and that you may write to: -o DIR";
+  const std::vector<Row> rows{
+      {{desk / "run"},
+       "1: the folder '~/run' is not empty | --resume goes on with the run in it, --force begins "
+       "anew"},
+      {{desk / "file"}, "1: '~/file' is a file, not a folder | name another: -o DIR"},
+      {{desk / "no/run"},
+       "1: cannot make the folder '~/no/run': No such file or directory | " + make},
+      {{desk / "file/run"}, "1: cannot make the folder '~/file/run': Not a directory | " + make}};
+  for (const Row& row : rows)
+    CHECK(refused(desk, Words{desk.poems(), "-o"} + row.arguments) == row.said);
+  CHECK_THAT(refused(desk, {desk.poems(), "-o", desk / std::string(5000, 'x')}),
+             ContainsSubstring("': File name too long | " + make));
+  CHECK(refused(desk, {desk / "run/config.json", "-o", desk / "run", "--force"}) ==
+        "2: --out '~/run' would write over the text itself | name another folder: -o run");
+  CHECK((files_in(desk / "run") == run));
+  CHECK(text_of(desk / "file") == "x");
+  trained({desk.poems(), "-o", desk / "run", "--force", "--seed", "2"});
+  CHECK((files_in(desk / "run") != run));
+}
+
+TEST_CASE("fledge train: two trainers in one folder", "[CR07]") {
+  const Desk desk;
+  Running first(Words{"train", desk.poems(), "-o", desk / "run", "--json", "--pace", "1"} + tiny);
+  REQUIRE(first.says("\"step\":1,"));
+  const auto before = files_in(desk / "run");
+  for (const Words& words :
+       {Words{desk.poems(), "-o", desk / "run", "--force"}, Words{"--resume", desk / "run"}}) {
+    const std::string said = refused(desk, words);
+    CHECK_THAT(said, StartsWith("1: cannot use '~/run': process "));
+    CHECK_THAT(said, EndsWith(" is using it | wait for the other run, or name another folder: -o "
+                              "DIR"));
+  }
+  CHECK((files_in(desk / "run") == before));
+}
+
+TEST_CASE("fledge train --resume: folders without a run, and texts that changed", "[CR08][CL20]") {
+  const Desk desk;
+  std::filesystem::create_directory(desk / "folder");
+  const std::string begin = ": it has no config.json | begin one: fledge train FILE -o DIR";
+  CHECK(refused(desk, {"--resume", desk / "folder"}) == "3: there is no run in '~/folder'" + begin);
+  CHECK(refused(desk, {"--resume", desk / "no"}) == "3: there is no run in '~/no'" + begin);
+  CHECK(refused(desk, {"--resume", desk.poems()}) == "3: there is no run in '~/poems.txt'" + begin);
+  trained({desk.poems(), "-o", desk / "run"});
+  const auto run = files_in(desk / "run");
+  const Words resume{"--resume", desk / "run", "--steps", "30"};
+  CHECK(refused(desk, {"--resume", desk / "run", "--steps", "1"}) ==
+        "2: --steps 1 is less than the warm-up of 2 steps that this run has | use at least --steps "
+        "2");
+  const std::string keep = " | a run keeps to its text: bring it back, or begin a new run with -o";
+  const std::string text = small_text(), size = std::to_string(text.size());
+  write_text(desk.poems(), text + "\n");
+  CHECK(refused(desk, resume) == "3: ~/poems.txt is not the text of this run: it has " +
+                                     std::to_string(text.size() + 1) + " bytes, the run's had " +
+                                     size + keep);
+  write_text(desk.poems(), replaced(text, "birds", "bards"));
+  const std::string said = refused(desk, resume);
+  CHECK_THAT(said, StartsWith("3: ~/poems.txt is not the text of this run: as long, but other "
+                              "bytes (hash "));
+  CHECK_THAT(said, EndsWith(")" + keep));
+  std::filesystem::remove(desk.poems());
+  CHECK(refused(desk, resume) ==
+        "3: cannot read '~/poems.txt': no such file or directory | say where its text is: fledge "
+        "train --resume DIR FILE");
+  CHECK((files_in(desk / "run") == run));
+  write_text(desk / "moved.txt", text);
+  trained(Words{"--resume", desk / "run", desk / "moved.txt", "--steps", "22"});
+  trained({"--resume", desk / "run", "--steps", "24"});  // it knows the new place
+}

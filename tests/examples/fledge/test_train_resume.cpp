@@ -1,0 +1,146 @@
+// A run that is stopped and gone on with ends in the bytes of one that never stopped, however it was
+// stopped: asked politely, asked twice, or killed. FLEDGE_KILLS=200 kills so often (make kills).
+#include <cstdlib>
+#include <random>
+#include <thread>
+
+#include "tests/examples/fledge/training.h"
+
+using namespace fledge::testing;
+
+namespace {
+
+using Files = std::map<std::string, std::string>;
+
+/// What a run must leave, whatever came between.
+const Words results{"model.safetensors", "state.safetensors", "metrics.csv", "metrics.jsonl"};
+
+void check_same(const Files& files, const Files& whole) {
+  for (const std::string& name : results) {
+    CAPTURE(name);
+    CHECK((files.at(name) == whole.at(name)));  // in brackets: nobody reads a page of bytes
+  }
+  CHECK(files.size() == 5);  // nothing half-written stays
+}
+
+/// The tiny run, with evaluations and dropout.
+Words run_in(const Desk& desk, const std::string& folder) {
+  return Words{"train",   desk.poems(), "-o",           desk / folder, "--dropout", "0.1",
+               "--watch", "b:i",        "--eval-every", "4",           "--threads", "1"} +
+         tiny;
+}
+Words resumed(const Desk& desk, const std::string& folder, const std::string& threads) {
+  return {"train", "--resume", desk / folder, "--threads", threads, "--watch", "b:i"};
+}
+
+Files uninterrupted(const Desk& desk) {
+  const Result result = fledge_says(run_in(desk, "whole"));
+  INFO(result.err);
+  CHECK(result.status == 0);
+  return files_in(desk / "whole");
+}
+
+/// Time passes between steps, so that a signal meets the run where it is wanted.
+const Words slow{"--json", "--pace", "4"};
+
+}  // namespace
+
+TEST_CASE("fledge train --resume: after an interrupt at any step, with another number of threads") {
+  const Desk desk;
+  const Files whole = uninterrupted(desk);
+  for (const int step : {0, 1, 10, 19}) {
+    CAPTURE(step);
+    const std::string folder = "stopped" + std::to_string(step);
+    const std::string errors = desk / (folder + ".err");
+    const Words pause = step == 0 ? Words{} : Words{"--pace", "20", "--json"};
+    Running run(run_in(desk, folder) + (step == 0 ? slow : pause), errors);
+    REQUIRE(run.says(step == 0 ? "\"start\"" : "\"step\":" + std::to_string(step) + ","));
+    run.signal(SIGINT);
+    const int status = run.end();
+    CHECK(WIFSIGNALED(status));
+    CHECK(WTERMSIG(status) == SIGINT);
+    const std::string said = text_of(errors);
+    CHECK_THAT(said, ContainsSubstring("\nstopping after step "));
+    CHECK_THAT(said, ContainsSubstring("(Ctrl-C again to quit at once)\nsaved " + (desk / folder)));
+    CHECK_THAT(said, EndsWith(". go on with: fledge train --resume " + (desk / folder) + "\n"));
+    const Result rest = fledge_says(resumed(desk, folder, "3"));
+    INFO(rest.err);
+    CHECK(rest.status == 0);
+    check_same(files_in(desk / folder), whole);
+  }
+}
+
+TEST_CASE("fledge train: an interrupt says how it ended, in --json and without a folder") {
+  const Desk desk;
+  const std::string errors = desk / "err";
+  Running run(Words{"train", desk.poems()} + tiny + slow, errors);
+  REQUIRE(run.says("\"step\":1,"));
+  run.signal(SIGTERM);
+  CHECK(run.says("{\"type\":\"end\",\"status\":\"interrupted\",\"step\":"));
+  CHECK(WTERMSIG(run.end()) == SIGTERM);
+  CHECK_THAT(text_of(errors), EndsWith("; without -o DIR nothing is kept\n"));
+}
+
+TEST_CASE("fledge train: a second interrupt ends it at once, with what the folder had") {
+  const Desk desk;
+  const Files whole = uninterrupted(desk);
+  Running run(run_in(desk, "twice") + Words{"--json", "--pace", "1", "--save-every", "0"});
+  REQUIRE(run.says("\"step\":1,"));
+  run.signal(SIGINT);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // two at once are one to a process
+  run.signal(SIGINT);
+  const int status = run.end();
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 130);
+  CHECK(fledge_says(resumed(desk, "twice", "2")).status == 0);
+  check_same(files_in(desk / "twice"), whole);
+}
+
+TEST_CASE("fledge train --resume: at the last step, and further") {
+  const Desk desk;
+  const Files whole = uninterrupted(desk);
+  const Result again = fledge_says(resumed(desk, "whole", "1"));
+  CHECK(again.status == 0);
+  CHECK_THAT(again.err, ContainsSubstring(" is over after 20 steps; for more: --steps N"));
+  CHECK((files_in(desk / "whole") == whole));
+  // More steps stay the run's own, also when it stops on the way.
+  Running more(resumed(desk, "whole", "1") + Words{"--steps", "30", "--json", "--pace", "20"});
+  REQUIRE(more.says("\"step\":22,"));
+  more.signal(SIGINT);
+  CHECK(WIFSIGNALED(more.end()));
+  CHECK(fledge_says(resumed(desk, "whole", "1")).status == 0);
+  CHECK(lines_of(text_of(desk / "whole/metrics.csv")).size() == 31);
+}
+
+TEST_CASE("fledge train --resume: killed again and again, without a step lost or taken twice",
+          "[kills]") {
+  const char* wish = std::getenv("FLEDGE_KILLS");
+  const int kills = wish ? std::atoi(wish) : 12;
+  const Desk desk;
+  const Words more_steps{"--steps", std::to_string(20 + 10 * kills)};
+  const auto with_steps = [&](Words words) {
+    words.resize(words.size() - 2);  // "--steps", "20"
+    return words + more_steps;
+  };
+  const Result whole = fledge_says(with_steps(run_in(desk, "whole")));
+  REQUIRE(whole.status == 0);
+  std::mt19937 draw(static_cast<unsigned>(kills));
+  int killed = 0;
+  const Words every{"--save-every", "0"};
+  for (int tries = 0; killed < kills; ++tries) {
+    REQUIRE(tries < 20 * kills);
+    const bool began = std::filesystem::exists(desk / "killed/config.json");
+    Running run((began ? resumed(desk, "killed", "2") : with_steps(run_in(desk, "killed"))) +
+                every);
+    std::this_thread::sleep_for(std::chrono::microseconds(draw() % 60000));
+    run.signal(SIGKILL);
+    killed += WIFSIGNALED(run.end());
+    if (std::filesystem::exists(desk /
+                                "killed/model.safetensors"))  // whenever it is there it loads
+      CHECK(fledge_says({"generate", desk / "killed", "--tokens-out", "0"}).status == 0);
+  }
+  const Result rest = fledge_says(resumed(desk, "killed", "1"));
+  INFO(rest.err);
+  CHECK(rest.status == 0);
+  check_same(files_in(desk / "killed"), files_in(desk / "whole"));
+}

@@ -1,0 +1,142 @@
+// Small texts, tiny models and their folders, for what `fledge train` makes of them.
+#pragma once
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "tests/examples/fledge/command.h"
+#include "tests/support/catch.h"
+#include "tests/support/folder.h"
+
+namespace fledge::testing {
+
+using Words = std::vector<std::string>;
+
+inline Words operator+(Words first, const Words& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+/// So small a model, and so few steps, that a run takes some hundredths of a second.
+inline const Words tiny{"--layers",  "1",  "--width", "16", "--heads", "1",
+                        "--context", "16", "--batch", "2",  "--steps", "20"};
+
+inline void write_text(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+inline std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Sentences of thirteen words, drawn from a seed.
+inline std::string small_text(int lines = 60) {
+  static constexpr std::array words{"the",  "small", "birds", "sometimes", "walk", "over", "blue",
+                                    "lake", "and",   "often", "fly",       "at",   "good"};
+  std::mt19937 draw(3);
+  std::string text;
+  for (int line = 0; line < lines; ++line)
+    for (int word = 0; word < 7; ++word)
+      text += std::string(words[draw() % words.size()]) + (word < 6 ? " " : "\n");
+  return text;
+}
+
+/// A folder with the text "poems.txt".
+struct Desk : Folder {
+  Desk() { write_text(poems(), small_text()); }
+  std::string poems() const { return *this / "poems.txt"; }
+};
+
+/// The bytes of the files in a folder, by name; the lock, which means nothing, apart.
+inline std::map<std::string, std::string> files_in(const std::string& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.is_regular_file() && entry.path().filename() != ".lock")
+      files[entry.path().filename().string()] = text_of(entry.path().string());
+  return files;
+}
+
+inline std::vector<Json> json_lines(const std::string& text) {
+  std::vector<Json> values;
+  for (const std::string& line : lines_of(text)) values.push_back(read_json(line));
+  return values;
+}
+
+/// A run of the tiny model that must succeed.
+inline Result trained(const Words& arguments, std::string_view standard_input = "") {
+  const Words line = Words{"train"} + arguments + (arguments[0] == "--resume" ? Words{} : tiny);
+  Result result = run(with_program(line), {}, standard_input);
+  INFO(result.err);
+  CHECK(result.status == 0);
+  return result;
+}
+
+/// The program while it runs, its standard output in a pipe.
+class Running {
+ public:
+  explicit Running(const Words& arguments, const std::string& errors = "/dev/null") {
+    int ends[2];
+    if (pipe(ends) != 0) throw std::runtime_error("pipe");
+    Words words = with_program(arguments);
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    child_ = fork();
+    if (child_ < 0) throw std::runtime_error("fork");
+    if (child_ == 0) {
+      std::signal(SIGINT, SIG_DFL);  // a shell's background jobs ignore it, and so would the run
+      dup2(ends[1], STDOUT_FILENO);
+      if (std::freopen(errors.c_str(), "w", stderr) == nullptr) _exit(126);
+      close(ends[0]);
+      close(ends[1]);
+      execv(argv[0], argv.data());
+      _exit(127);
+    }
+    close(ends[1]);
+    out_ = ends[0];
+  }
+  ~Running() {
+    if (child_ > 0) {
+      signal(SIGKILL);
+      end();
+    }
+    close(out_);
+  }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  /// Reads until the output has this text; false when it ends without.
+  bool says(const std::string& text) {
+    char c = 0;
+    while (said_.find(text) == std::string::npos) {
+      if (read(out_, &c, 1) != 1) return false;
+      said_ += c;
+    }
+    return true;
+  }
+  void signal(int number) const { kill(child_, number); }
+  /// The status that waitpid() gives.
+  int end() {
+    int status = 0;
+    waitpid(child_, &status, 0);
+    child_ = 0;
+    return status;
+  }
+
+ private:
+  pid_t child_ = 0;
+  int out_ = -1;
+  std::string said_;
+};
+
+}  // namespace fledge::testing
