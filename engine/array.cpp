@@ -9,13 +9,42 @@ namespace fledge::inline FLEDGE_BUILD {
 
 namespace {
 
+// Memory for an object and for the numbers behind it: one block instead of two, as shared pointers count
+// in a block of their own. They begin at the next line of the cache.
+constexpr std::size_t line = 64;
+
+template <class T>
+struct AllocatorBefore {
+  using value_type = T;
+  std::size_t bytes;  // of the numbers
+
+  explicit AllocatorBefore(std::size_t size) : bytes(size) {}
+  template <class U>
+  AllocatorBefore(const AllocatorBefore<U>& other) : bytes(other.bytes) {}
+
+  T* allocate(std::size_t) {
+    static_assert(sizeof(T) <= line);
+    return static_cast<T*>(take_memory(line + bytes));
+  }
+  void deallocate(T* block, std::size_t) { give_memory(block, line + bytes); }
+  friend bool operator==(AllocatorBefore a, AllocatorBefore b) { return a.bytes == b.bytes; }
+};
+
+struct Owner {
+  Real* numbers() {  // allocate_shared puts the owner into the line before them
+    const std::size_t within = reinterpret_cast<std::uintptr_t>(this) % line;
+    return reinterpret_cast<Real*>(reinterpret_cast<char*>(this) + (line - within));
+  }
+};
+
 std::shared_ptr<Real[]> new_block(Dim size) {
   const auto count = static_cast<std::size_t>(std::max<Dim>(size, 1));
   require<ValueError>(count <= std::numeric_limits<std::size_t>::max() / sizeof(Real) / 2, "Array",
                       "too many elements to hold in memory: ", size);
   const std::size_t bytes = count * sizeof(Real);
-  return {static_cast<Real*>(take_memory(bytes)),
-          [bytes](Real* block) { give_memory(block, bytes); }, PoolAllocator<Real>()};
+  auto owner = std::allocate_shared<Owner>(AllocatorBefore<Owner>(bytes));
+  Real* const numbers = owner->numbers();
+  return {std::move(owner), numbers};
 }
 
 }  // namespace
@@ -57,10 +86,7 @@ Real Array::item() const {
   return block_[0];
 }
 
-const Real* Array::data() const {
-  require<ValueError>(exists(), "Array", "this array was never given numbers");
-  return block_.get();
-}
+void Array::refuse_nothing() { throw ValueError("Array: this array was never given numbers"); }
 
 Real* Array::write() {
   require<GraphError>(

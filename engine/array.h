@@ -36,7 +36,11 @@ class Array {
   Dim dim(int axis) const { return shape_.dim(axis); }
 
   /// The numbers, row by row. Throws ValueError when there is no array.
-  const Real* data() const;
+  const Real* data() const {
+    const Real* const numbers = block_.get();
+    if (numbers == nullptr) refuse_nothing();
+    return numbers;
+  }
   Real operator[](Dim i) const { return block_[i]; }
   /// One element by its indices. Throws ValueError outside the array.
   Real at(std::initializer_list<Dim> indices) const;
@@ -56,6 +60,8 @@ class Array {
   Array clone() const;
 
  private:
+  [[noreturn]] static void refuse_nothing();
+
   Shape shape_;
   std::shared_ptr<Real[]> block_;
 };

@@ -96,6 +96,7 @@ void backward(const Tensor& y, Graph graph) {
 namespace {
 
 // One backward pass. `waiting` is a heap of the nodes that have received a gradient, newest on top.
+// Leaves stand apart: nothing follows from them, and in the heap they were half of the pass's own work.
 // Note [Ids order the graph]: a node is made after its inputs, so a larger id never feeds a smaller
 // one; when a node comes to the top, everything that uses it has been done.
 class Pass {
@@ -105,6 +106,7 @@ class Pass {
   // Whatever happened, no gradient stays on its way.
   ~Pass() {
     for (const auto& node : waiting_) node->incoming = Array();
+    for (const auto& leaf : leaves_) leaf->incoming = Array();
   }
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
@@ -113,6 +115,11 @@ class Pass {
     push(from);
     from->incoming = dy;
     while (!waiting_.empty()) visit(pop());
+    for (auto& leaf : leaves_) {
+      Array gradient = std::exchange(leaf->incoming, Array());
+      finished_.push_back({std::move(leaf), std::move(gradient)});
+    }
+    leaves_.clear();
     keep_finished();
   }
 
@@ -127,6 +134,7 @@ class Pass {
   }
 
   void push(std::shared_ptr<Node> node) {
+    if (node->leaf) return leaves_.push_back(std::move(node));
     waiting_.push_back(std::move(node));
     std::push_heap(waiting_.begin(), waiting_.end(), older);
   }
@@ -147,7 +155,7 @@ class Pass {
     PoolVector<Edge> used;  // with Graph::free the rules die with this call
     if (graph_ == Graph::free) {
       used = std::move(node->edges);
-      node->released = !node->leaf;
+      node->released = true;
     }
     for (const Edge& edge : graph_ == Graph::free ? used : node->edges) {
       if (!edge.input->incoming.exists()) push(edge.input);
@@ -171,7 +179,7 @@ class Pass {
   }
 
   Graph graph_;
-  PoolVector<std::shared_ptr<Node>> waiting_;
+  PoolVector<std::shared_ptr<Node>> waiting_, leaves_;
   PoolVector<Finished> finished_;
 };
 

@@ -115,7 +115,9 @@ bool broadcasts_to(const Shape& from, const Shape& to) {
 
 Rows rows_of(const Shape& shape) {
   const Dim length = shape.dim(-1);
-  return {shape.without(-1).size(), length};
+  Dim count = 1;
+  for (int axis = 0; axis + 1 < shape.rank(); ++axis) count *= shape[axis];
+  return {count, length};
 }
 
 }  // namespace fledge::inline FLEDGE_BUILD

@@ -5,7 +5,7 @@
 
 namespace fledge::inline FLEDGE_BUILD {
 
-const Array& Tensor::value() const {
+const Array& Tensor::parameter_value() const {
   require<GraphError>(exists(), "value", "this tensor was never given a value");
   return is_parameter() ? node_->value : value_;
 }

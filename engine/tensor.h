@@ -27,7 +27,7 @@ class Tensor {
       : value_(std::move(value)), node_(std::move(node)) {}
 
   bool exists() const { return node_ != nullptr || value_.exists(); }
-  const Array& value() const;
+  const Array& value() const { return value_.exists() ? value_ : parameter_value(); }
   const Shape& shape() const { return value().shape(); }
   int rank() const { return shape().rank(); }
   Dim size() const { return shape().size(); }
@@ -62,6 +62,8 @@ class Tensor {
   const std::shared_ptr<Node>& node() const { return node_; }
 
  private:
+  const Array& parameter_value() const;
+
   Array value_;  // empty for parameters: theirs is in the node, shared by all handles
   std::shared_ptr<Node> node_;  // null for constants
 };

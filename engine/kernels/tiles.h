@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -32,6 +33,17 @@ struct Tile {
   Start start;
 };
 
+// sum += x·b. Of duals GCC 12 fuses some multiply-adds and not others, and the bits of a number would
+// depend on the tile around it: there it is told.
+inline void add_product(Vec& sum, Vec x, Vec b) {
+#if defined(FLEDGE_DUAL)
+  sum.value = std::fma(x.value, b.value, sum.value);
+  sum.tangent = std::fma(x.value, b.tangent, std::fma(x.tangent, b.value, sum.tangent));
+#else
+  sum += x * b;
+#endif
+}
+
 // c_rj = start_rj + Σ_p a_rp·b_pj for rows r = 0, 1, … and two vectors of columns. With both operands
 // packed the steps are constants, and the addresses cost nothing. The rows are a pack, not a loop: GCC
 // would keep `sum` in memory before and after the loop over p, a third of the time of a tile 16 deep.
@@ -52,8 +64,8 @@ void multiply(const Tile& t, std::integer_sequence<int, r...>) {
     const Vec b0 = load(b), b1 = load(b + lanes);
     each_row([=](Dim i, Vec(&s)[2]) {
       const Vec x = splat(a[i * a_row]);
-      s[0] += x * b0;
-      s[1] += x * b1;
+      add_product(s[0], x, b0);
+      add_product(s[1], x, b1);
     });
   }
   each_row([c = t.c, row = t.c_row](Dim i, Vec(&s)[2]) {

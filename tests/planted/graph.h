@@ -58,22 +58,22 @@ inline constexpr Bug graph_bugs[] = {
      R"(incoming = Array::zeros(shape);
         if)",
      "paiml/entrenar #314: a tied table loses the gradient of its other role"},
-    {"freed-graph-answers", "engine/autograd.cpp", R"(node->released = !node->leaf;)", "",
+    {"freed-graph-answers", "engine/autograd.cpp", R"(node->released = true;)", "",
      "TrenTorch/TrenTorch #182: cleared after first use, the second backward gives nothing"},
     {"graph-never-freed", "engine/autograd.cpp", R"(if (graph_ == Graph::free) {
       used = std::move(node->edges);
-      node->released = !node->leaf;
+      node->released = true;
     }
     for (const Edge& edge : graph_ == Graph::free ? used : node->edges))",
      R"(for (const Edge& edge : node->edges))",
      "karpathy/nanoGPT #287: memory grows until the system kills the training"},
     {"kept-graph-freed", "engine/autograd.cpp", R"(if (graph_ == Graph::free) {
       used = std::move(node->edges);
-      node->released = !node->leaf;
+      node->released = true;
     }
     for (const Edge& edge : graph_ == Graph::free ? used : node->edges))",
      R"(used = std::move(node->edges);
-    node->released = graph_ == Graph::free && !node->leaf;
+    node->released = graph_ == Graph::free;
     for (const Edge& edge : used))",
      "a classic slip: retain_graph has no effect"},
     {"exception-leaves-gradients", "engine/autograd.cpp",
