@@ -17,11 +17,11 @@ constexpr std::int64_t version = 1;
 constexpr const char* first_moment = "adamw.m.";
 constexpr const char* second_moment = "adamw.v.";
 
-/// Of all that a checkpoint holds: names, shapes, numbers and the notes.
+/// Of all that a checkpoint holds: names, types, shapes, numbers and the notes.
 std::string checksum_of(std::string_view file, const StoredHeader& header, const std::string& run) {
   std::string all = run;
   for (const StoredTensor& tensor : header.tensors) {
-    all += '\n' + tensor.name;
+    all.append("\n").append(tensor.name).append(" ").append(tensor.dtype);
     for (const std::uint64_t size : tensor.sizes) all += ' ' + std::to_string(size);
   }
   return hexadecimal(hash_of(all.append(file.substr(header.data))));

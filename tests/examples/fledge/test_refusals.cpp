@@ -34,10 +34,13 @@ std::string refused_option(std::vector<std::string> arguments) {
 }  // namespace
 
 TEST_CASE("fledge: no command and unknown commands") {
-  CHECK(refused({}) == "fledge: needs a command | commands: gradcheck, bench; see: fledge --help");
+  CHECK(refused({}) ==
+        "fledge: needs a command | commands: train, generate, eval, gradcheck, "
+        "bench; see: fledge --help");
   CHECK(refused({""}) == refused({}));
   CHECK(refused({"dance"}) ==
-        "fledge: unknown command 'dance' | commands: gradcheck, bench; see: fledge --help");
+        "fledge: unknown command 'dance' | commands: train, generate, eval, gradcheck, "
+        "bench; see: fledge --help");
   CHECK(refused({"gradchek"}) ==
         "fledge: unknown command 'gradchek' | did you mean 'gradcheck'? see: fledge --help");
   CHECK_THAT(refused({"--json"}), StartsWith("fledge: unknown command '--json' | "));

@@ -80,7 +80,7 @@ TEST_CASE("fledge train --resume: a state that is cut, changed or of another mod
     CHECK_THAT(said, EndsWith(end));
     return said;
   };
-  for (const std::size_t bytes : {0, 7, 8, 9, 500, 20000}) said_of(good.substr(0, bytes));
+  for (const std::size_t bytes : {0U, 7U, 8U, 9U, 500U, 20000U}) said_of(good.substr(0, bytes));
   said_of(good.substr(0, good.size() - 1));
   said_of(good + "x");
   for (std::size_t at = good.size() - 1; at > 8000; at -= good.size() / 8) {

@@ -1,0 +1,89 @@
+// What AdamW remembers, taken out and given back.
+#include <algorithm>
+
+#include "nn/optim/adamw.h"
+#include "tests/nn/modules.h"
+#include "tests/support/catch.h"
+#include "tests/support/refusal.h"
+
+using namespace tests;
+
+namespace {
+
+/// Two parameters with gradients of a seed; the second only from its second step on.
+struct Pair {
+  Tensor a = parameter(Array({2}, {1, 2})), b = parameter(Array({1, 1}, {3}));
+  AdamW adamw{{a, b}, {}};
+
+  void step(int number) {
+    Rng rng(static_cast<std::uint64_t>(number));
+    adamw.zero_grad();
+    a.set_grad(Array({2}, {rng.normal(), rng.normal()}));
+    if (number > 0) b.set_grad(Array({1, 1}, {rng.normal()}));
+    adamw.step();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("AdamW: with its memory restored it goes on in the same bits", "[OPT06]") {
+  for (const int stop : {0, 1, 2, 5}) {
+    Pair whole, first, second;
+    for (int step = 0; step < 8; ++step) whole.step(step);
+    for (int step = 0; step < stop; ++step) first.step(step);
+    const std::vector<AdamW::Memory> memory = first.adamw.memory();
+    CHECK(memory[0].t == stop);
+    CHECK(memory[1].t == std::max(stop - 1, 0));
+    CHECK(memory[1].m.exists() == (stop > 1));
+    assign(second.a, first.a.value());
+    assign(second.b, first.b.value());
+    second.step(5);  // what it remembers before is gone
+    assign(second.a, first.a.value());
+    assign(second.b, first.b.value());
+    second.adamw.restore(memory);
+    first.step(stop);  // the memory is a copy: neither moves the other's
+    for (int step = stop; step < 8; ++step) second.step(step);
+    CHECK(same_bits(second.a.value(), whole.a.value()));
+    CHECK(same_bits(second.b.value(), whole.b.value()));
+  }
+}
+
+TEST_CASE("AdamW: a memory that no steps give is refused, and changes nothing", "[CK05]") {
+  Pair pair;
+  for (int step = 0; step < 3; ++step) pair.step(step);
+  const std::vector<AdamW::Memory> good = pair.adamw.memory();
+  const auto bent = [&](auto change) {
+    std::vector<AdamW::Memory> memory = good;
+    change(memory);
+    return memory;
+  };
+  const auto refused = [&](auto change) {
+    return refusal<ValueError>([&] { pair.adamw.restore(bent(change)); });
+  };
+  CHECK(refused([](auto& m) { m.pop_back(); }) == "AdamW: has 2 parameters: got the memory of 1");
+  const std::string behind = " gradients behind it, and moments that do not fit that";
+  CHECK(refused([](auto& m) { m[1].t = -1; }) ==
+        "AdamW: the memory of parameter 1 has -1" + behind);
+  CHECK(refused([](auto& m) { m[1].t = 0; }) == "AdamW: the memory of parameter 1 has 0" + behind);
+  CHECK(refused([](auto& m) { m[0].v = Array(); }) ==
+        "AdamW: the memory of parameter 0 has 3" + behind);
+  CHECK(refused([](auto& m) {
+          m[0].v = Array({2}, {0, -1});
+        }).find("and -1 at element 1: both ") != std::string::npos);
+  for (const double x : {infinity, not_a_number})
+    CHECK(refused([&](auto& m) {
+            m[0].m = Array({2}, {x, 0});
+          })
+              .find("at element 0: both must be "
+                    "finite, the second not "
+                    "negative") != std::string::npos);
+  CHECK(refusal<ShapeError>([&] {
+          pair.adamw.restore(bent([](auto& m) { m[1].m = Array({1}, {0}); }));
+        }) == "AdamW: the moments of parameter 1 of shape (1, 1) have shapes (1) and (1, 1)");
+  const std::vector<AdamW::Memory> now = pair.adamw.memory();
+  for (std::size_t p = 0; p < good.size(); ++p) {
+    CHECK(now[p].t == good[p].t);
+    CHECK(same_bits(now[p].m, good[p].m));
+    CHECK(same_bits(now[p].v, good[p].v));
+  }
+}

@@ -1,0 +1,198 @@
+// builds: f32
+// A checkpoint gives back every bit, and no other bytes pass for one.
+#include "nn/train/checkpoint.h"
+
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "nn/io/digits.h"
+#include "nn/io/files.h"
+#include "nn/io/json_reader.h"
+#include "nn/io/safetensors.h"
+#include "tests/support/catch.h"
+#include "tests/support/refusal.h"
+
+using namespace fledge;
+using tests::refusal;
+
+namespace {
+
+const Corpus& corpus() {
+  static const Corpus read = read_corpus("abcabbcaabcbacbbacab", {});
+  return read;
+}
+
+LanguageModel model_of(Dim width = 2, Dim layers = 1) {
+  Rng rng(5);
+  return {{.vocabulary = 3, .context = 2, .layers = layers, .heads = 1, .width = width}, rng};
+}
+
+Trainer trainer_of(const LanguageModel& model, std::int64_t steps = 0) {
+  TrainerOptions options;
+  options.batch = 2;
+  options.schedule = {.rate = 0.02, .warmup = 0, .steps = 20};
+  Trainer trainer(model, corpus().train, options);
+  while (trainer.steps_done() < steps) trainer.step();
+  return trainer;
+}
+
+RunNotes notes(std::int64_t best_step = 0) {
+  RunNotes result;
+  result.best_step = best_step;
+  result.best_loss = 1.0 / 3;
+  result.last_loss = 0.1 + 0.2;
+  result.since_best = 1;
+  result.train_loss = 1e-300;
+  result.settings_hash = 0xfedcba9876543210;
+  result.csv_bytes = (std::uint64_t{1} << 53) - 1;
+  result.jsonl_bytes = 7;
+  return result;
+}
+
+bool same(const RunNotes& a, const RunNotes& b) {
+  return a.best_step == b.best_step && a.best_loss == b.best_loss && a.last_loss == b.last_loss &&
+         a.since_best == b.since_best && a.train_loss == b.train_loss &&
+         a.settings_hash == b.settings_hash && a.csv_bytes == b.csv_bytes &&
+         a.jsonl_bytes == b.jsonl_bytes;
+}
+
+/// A checkpoint taken apart, to be put together again with other contents and its own checksum.
+struct Parts {
+  std::map<std::string, Array> arrays;
+  std::string run;
+
+  explicit Parts(const std::string& bytes) {
+    const StoredHeader header = stored_header(bytes);
+    for (const StoredTensor& tensor : header.tensors)
+      arrays[tensor.name] = stored_array(bytes, header, tensor);
+    run = header.metadata.at("run");
+  }
+  std::string bytes() const {
+    std::vector<NamedArray> named;
+    std::string all = run;
+    for (const auto& [name, array] : arrays) named.push_back({name, array});
+    const std::string unsealed = stored_bytes(named);
+    const StoredHeader header = stored_header(unsealed);
+    for (const StoredTensor& tensor : header.tensors) {
+      all.append("\n").append(tensor.name).append(" ").append(tensor.dtype);
+      for (const std::uint64_t size : tensor.sizes) all.append(" ").append(std::to_string(size));
+    }
+    return stored_bytes(
+        named,
+        {{"run", run}, {"checksum", hexadecimal(hash_of(all + unsealed.substr(header.data)))}});
+  }
+  Parts& change(const std::string& from, const std::string& to) {
+    const std::size_t at = run.find(from);
+    REQUIRE(at != run.npos);
+    run.replace(at, from.size(), to);
+    return *this;
+  }
+};
+
+/// Why a checkpoint is refused; and that the trainer is then as it was.
+template <class E>
+std::string refused(const std::string& bytes) {
+  Trainer trainer = trainer_of(model_of(), 1);
+  const std::string before = checkpoint_bytes(trainer, {});
+  const std::string said = refusal<E>([&] { load_checkpoint(bytes, trainer); });
+  CHECK((checkpoint_bytes(trainer, {}) == before));
+  return said;
+}
+
+}  // namespace
+
+TEST_CASE("checkpoint: every bit comes back, at any step, and the same state has the same bytes") {
+  for (const std::int64_t steps : {0, 1, 3}) {
+    const Trainer trainer = trainer_of(model_of(), steps);
+    const std::string bytes = checkpoint_bytes(trainer, notes(steps));
+    CHECK((checkpoint_bytes(trainer, notes(steps)) == bytes));
+    Trainer other = trainer_of(model_of(), 2);
+    CHECK(same(load_checkpoint(bytes, other), notes(steps)));
+    CHECK(other.steps_done() == steps);
+    CHECK((checkpoint_bytes(other, notes(steps)) == bytes));
+  }
+  Trainer trainer = trainer_of(model_of());
+  CHECK(
+      same(load_checkpoint(checkpoint_bytes(trainer, {}), trainer), {}));  // losses still infinite
+}
+
+TEST_CASE("checkpoint: no byte of it can be changed, and none left away or added", "[CR06]") {
+  const std::string good = checkpoint_bytes(trainer_of(model_of(), 1), notes());
+  Trainer trainer = trainer_of(model_of(), 3);
+  CHECK_NOTHROW(load_checkpoint(good, trainer));
+  trainer.step();
+  const std::string before = checkpoint_bytes(trainer, {});
+  const auto passes = [&](const std::string& bytes) {
+    try {
+      load_checkpoint(bytes, trainer);
+    } catch (const std::runtime_error&) {  // StoredError, or JsonError
+      return false;
+    } catch (const ValueError&) {
+      return false;
+    }
+    return true;
+  };
+  std::size_t passed = 0, tried = 0;
+  std::string changed = good;
+  for (std::size_t at = 0; at < good.size(); ++at, ++tried)
+    for (const int mask : {0x01, 0x0F, 0x80}) {  // 0x0F makes I32 of F32
+      changed[at] = static_cast<char>(good[at] ^ mask);
+      if (passes(changed)) {
+        ++passed;
+        UNSCOPED_INFO("byte " << at << " of " << good.size() << ", " << mask);
+      }
+      changed[at] = good[at];
+    }
+  for (std::size_t size = 0; size < good.size(); size += 7) passed += passes(good.substr(0, size));
+  passed += passes(good + '\0');
+  CHECK(passed == 0);
+  CHECK(tried > 3000);
+  CHECK((checkpoint_bytes(trainer, {}) == before));
+}
+
+TEST_CASE("checkpoint: all differences to the model are listed at once", "[CK01][CK05]") {
+  const std::string good = checkpoint_bytes(trainer_of(model_of(), 1), {});
+  Parts parts(good);
+  CHECK((parts.bytes() == good));
+  parts.arrays.erase("wpe.weight");
+  parts.arrays.erase("adamw.v.ln_f.bias");
+  parts.arrays["adamw.m.wte.weight"] = Array::zeros({2, 3});
+  parts.arrays["colour"] = Array::zeros({1});
+  CHECK(refused<ValueError>(parts.bytes()) ==
+        "checkpoint: is of another model: adamw.m.wte.weight has shape (2, 3) instead of (3, 2); "
+        "wpe.weight is missing; adamw.v.ln_f.bias is missing; colour is unexpected");
+  const std::string two = checkpoint_bytes(trainer_of(model_of(2, 2), 1), {});
+  CHECK(refused<StoredError>(two) == "the checkpoint is of 28 parameters, the model has 16");
+  CHECK_THAT(refused<ValueError>(checkpoint_bytes(trainer_of(model_of(4)), {})),
+             StartsWith("checkpoint: is of another model: wte.weight has shape (3, 4) instead of "
+                        "(3, 2); wpe.weight has shape"));
+}
+
+TEST_CASE("checkpoint: notes that no run has written, and moments that no steps give", "[CK]") {
+  const std::string good = checkpoint_bytes(trainer_of(model_of(), 1), {});
+  const auto changed = [&](const char* from, const char* to) {
+    return Parts(good).change(from, to).bytes();
+  };
+  CHECK(refused<StoredError>(changed("\"version\":1", "\"version\":2")) ==
+        "the checkpoint has format version 2; this fledge reads version 1: use a newer fledge");
+  for (const auto& [from, to, said] : std::vector<std::array<const char*, 3>>{
+           {"\"step\":1", "\"step\":-1", "step must be a whole number from 0 to "},
+           {"\"step\":1", "\"step\":1.5", "step must be a whole number from 0 to "},
+           {"\"best_step\":0", "\"best_step\":2", "best_step must be a whole number from 0 to 1"},
+           {"\"step\":1,", "", "must have a key 'step'"},
+           {"\"step\":1,", "\"step\":1,\"mood\":1,", "the key 'mood' is not known"},
+           {"\"settings\":\"0", "\"settings\":\"", "settings must have 16 hexadecimal digits"},
+           {"\"gradients\":[1", "\"gradients\":[-1", "gradients[0] must be a whole number"}})
+    CHECK_THAT(refused<JsonError>(changed(from, to)), ContainsSubstring(said));
+  CHECK_THAT(refused<ValueError>(changed("\"gradients\":[1", "\"gradients\":[0")),
+             ContainsSubstring("adamw.m.wte.weight is unexpected"));
+  for (const double wrong : {-1.0, std::nan(""), infinity}) {
+    Parts parts(good);
+    parts.arrays["adamw.v.ln_f.bias"] = Array({2}, {0, wrong});
+    CHECK_THAT(refused<ValueError>(parts.bytes()), ContainsSubstring("at element 1"));
+  }
+  const std::string other = stored_bytes({{"wte.weight", Array::zeros({3, 2})}});
+  CHECK(refused<StoredError>(other) ==
+        "the checkpoint has no \"run\" in its metadata: it is not one of fledge's");
+}
