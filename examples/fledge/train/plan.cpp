@@ -23,7 +23,7 @@ std::vector<PairOfWords> watched_pairs(const support::Options& options) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string pair = text.substr(begin, end - begin);
     const std::size_t colon = pair.find(':', 1);
-    if (colon == pair.npos || colon + 1 == pair.size())
+    if (colon == std::string::npos || colon + 1 == pair.size())
       options.refuse("--watch " + support::quoted(pair) + " is no pair of words",
                      "write --watch walk:birds, or walk:birds,at:good for two");
     pairs.push_back({pair.substr(0, colon), pair.substr(colon + 1)});

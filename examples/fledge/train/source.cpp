@@ -77,7 +77,7 @@ Corpus usable_corpus(const std::string& text, const Plan& plan, const Tokenizer*
   if (text.empty()) refuse(name + " is empty", "name a text with some thousand words");
   const Tokens kind = tokenizer ? tokenizer->kind() : plan.corpus.tokens;
   const std::size_t wrong = first_not_utf8(text);
-  if ((kind == Tokens::character || kind == Tokens::word) && wrong != text.npos)
+  if ((kind == Tokens::character || kind == Tokens::word) && wrong != std::string::npos)
     refuse(name + " is not UTF-8 at byte " + std::to_string(wrong),
            "convert it, or use --tokens byte or --tokens bpe: they take any bytes");
   Corpus corpus = corpus_of(text, plan, tokenizer, name);
