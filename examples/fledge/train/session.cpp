@@ -37,6 +37,7 @@ Session::Session(Plan plan) : plan_(std::move(plan)), screen_(plan_.quiet, plan_
     corpus_.emplace(usable_corpus(text, plan_, nullptr));
     plan_.sizes.vocabulary = corpus_->tokenizer.size();
     config = RunConfig{plan_, corpus_->tokenizer, text.size(), hash_of(text)};
+    config->plan.text_path = from_anywhere(plan_.text_path);
   }
   find_watched();
   require_memory();
@@ -97,9 +98,10 @@ void Session::keep_changes(RunConfig config) const {
                                   std::to_string(warmup) + " steps that this run has",
                               "use at least --steps " + std::to_string(warmup));
   if (is_over()) return;
-  if (steps == kept.training.schedule.steps && plan_.text_path == kept.text_path) return;
+  const std::string text = from_anywhere(plan_.text_path);
+  if (steps == kept.training.schedule.steps && text == kept.text_path) return;
   kept.training.schedule.steps = steps;
-  kept.text_path = plan_.text_path;
+  kept.text_path = text;
   folder_->rewrite(config);
 }
 

@@ -66,6 +66,12 @@ std::string read_text(const Plan& plan) {
   return text;
 }
 
+std::string from_anywhere(const std::string& path) {
+  std::error_code no_folder;  // the one that the program was started in may be gone
+  const auto whole = std::filesystem::absolute(path, no_folder);
+  return path.empty() || path == "-" || no_folder ? path : whole.lexically_normal().string();
+}
+
 std::string name_of(const Plan& plan) {
   return plan.text_path.empty()  ? "the built-in text"
          : plan.text_path == "-" ? "standard input"

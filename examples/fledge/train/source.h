@@ -10,6 +10,8 @@ namespace fledge::train {
 std::string read_text_file(const std::string& path, const std::string& advice);
 /// The text of a plan; the built-in one where it names none.
 std::string read_text(const Plan& plan);
+/// The path as it is found from any folder: that is how a run keeps it.
+std::string from_anywhere(const std::string& path);
 /// Its name for messages.
 std::string name_of(const Plan& plan);
 
