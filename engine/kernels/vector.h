@@ -48,17 +48,21 @@ namespace detail {
 // A vector in memory, aligned or not. With std::memcpy in its place GCC 12 takes the bytes for a whole
 // number: accumulators then pass through memory on their way into a loop and out of it.
 #if defined(FLEDGE_DUAL)
-using InMemory = Vec;
+struct InMemory {
+  Vec numbers;
+};
 #else
-using InMemory = Real __attribute__((vector_size(vector_bytes), aligned(alignof(Real)), may_alias));
+struct [[gnu::packed, gnu::may_alias]] InMemory {
+  Vec numbers;
+};
 #endif
 
 }  // namespace detail
 
 /// The vector that begins at p, aligned or not.
-inline Vec load(const Real* p) { return *reinterpret_cast<const detail::InMemory*>(p); }
+inline Vec load(const Real* p) { return reinterpret_cast<const detail::InMemory*>(p)->numbers; }
 
-inline void store(Real* p, Vec v) { *reinterpret_cast<detail::InMemory*>(p) = v; }
+inline void store(Real* p, Vec v) { reinterpret_cast<detail::InMemory*>(p)->numbers = v; }
 
 /// x in every lane.
 inline Vec splat(Real x) {
@@ -115,15 +119,17 @@ Vec turned(Vec v, std::integer_sequence<int, i...>) {
   return __builtin_shufflevector(v, v, ((i + by) % static_cast<int>(lanes))...);
 }
 
-using HalfInMemory =
-    Real __attribute__((vector_size(vector_bytes / 2), aligned(alignof(Real)), may_alias));
+using Half = Real __attribute__((vector_size(vector_bytes / 2)));
+struct [[gnu::packed, gnu::may_alias]] HalfInMemory {
+  Half numbers;
+};
 
-template <class Half, int... i>
+template <int... i>
 Vec joined(Half lower, Half upper, std::integer_sequence<int, i...>) {
   return __builtin_shufflevector(lower, upper, i...);
 }
 template <int from, int... i>
-auto half_of(Vec v, std::integer_sequence<int, i...>) {
+Half half_of(Vec v, std::integer_sequence<int, i...>) {
   return __builtin_shufflevector(v, v, (from + i)...);
 }
 
@@ -149,14 +155,15 @@ Real fold(Vec v, F f) {
 
 /// The lower half of a vector from one place, the upper half from another.
 inline Vec load_halves(const Real* lower, const Real* upper) {
-  const auto half = [](const Real* p) { return *reinterpret_cast<const detail::HalfInMemory*>(p); };
-  return detail::joined(half(lower), half(upper), detail::Lanes());
+  const auto* const low = reinterpret_cast<const detail::HalfInMemory*>(lower);
+  const auto* const high = reinterpret_cast<const detail::HalfInMemory*>(upper);
+  return detail::joined(low->numbers, high->numbers, detail::Lanes());
 }
 inline void store_halves(Vec v, Real* lower, Real* upper) {
-  const auto put = [](Real* p, auto half) { *reinterpret_cast<detail::HalfInMemory*>(p) = half; };
-  using Half = std::make_integer_sequence<int, lanes / 2>;
-  put(lower, detail::half_of<0>(v, Half()));
-  put(upper, detail::half_of<lanes / 2>(v, Half()));
+  using HalfLanes = std::make_integer_sequence<int, lanes / 2>;
+  reinterpret_cast<detail::HalfInMemory*>(lower)->numbers = detail::half_of<0>(v, HalfLanes());
+  reinterpret_cast<detail::HalfInMemory*>(upper)->numbers =
+      detail::half_of<lanes / 2>(v, HalfLanes());
 }
 
 /// Row i of a square becomes its column i, square by square within it. With fewer rows than lanes there
