@@ -88,16 +88,6 @@ Tensor log_softmax(const Tensor& x);
 /// Memory grows with T, not T². What is hidden is not read; a row that may look nowhere gives zeros.
 /// Throws ValueError for a custom mask: for those, and for the weights, see nn/layers/attention.h.
 Tensor attention(const Tensor& qkv, Dim heads, const Mask& mask);
-/// What attention has read so far: the keys and values of `length` places, C numbers each.
-struct KeyValueCache {
-  Dim length = 0;
-  std::vector<Real> keys, values;
-};
-/// Attention of a text that is read in parts. qkv (T, 3C) of T places that follow those in the cache,
-/// which takes their keys and values in   y (T, C): to the bit the last rows of attention(…, causal())
-/// of all places at once.
-/// Arrays in, an Array out: it has no gradient, and throws GraphError where recording is on.
-Array cached_attention(const Array& qkv, Dim heads, KeyValueCache& cache);
 /// S_ij = ⟨q_i, k_j⟩ where query i may look at key j, −∞ elsewhere.
 /// q (…, queries, D)   k (…, keys, D)   S (…, queries, keys)       What is hidden is not read.
 Tensor attention_scores(const Tensor& q, const Tensor& k, const Mask& mask);

@@ -9,6 +9,7 @@
 #include "engine/kernels/masked.h"
 #include "engine/kernels/parallel.h"
 #include "engine/ops.h"
+#include "engine/ops/cached_attention.h"
 
 namespace fledge::inline FLEDGE_BUILD {
 

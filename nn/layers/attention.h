@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "engine/ops/cached_attention.h"
 #include "nn/layers/linear.h"
 
 namespace fledge::inline FLEDGE_BUILD {

@@ -1,4 +1,6 @@
 // cached_attention: rows of attention(…, causal()), to the bit, for a text that is read in parts.
+#include "engine/ops/cached_attention.h"
+
 #include "engine/autograd.h"
 #include "engine/ops.h"
 #include "tests/support/arrays.h"
