@@ -36,7 +36,8 @@ TEST_CASE("tokenizer json: every kind comes back") {
     CHECK(after.encode(text) == before.encode(text));
     CHECK(written(after) == written(before));
   }
-  CHECK(written(Tokenizer(Tokens::word, "b a\n")) == R"({"kind":"word","symbols":["\u000a","a","b"]})");
+  CHECK(written(Tokenizer(Tokens::word, "b a\n")) ==
+        R"({"kind":"word","symbols":["\u000a","a","b"]})");
   CHECK(written(Tokenizer(Tokens::byte, "b")) == R"({"kind":"byte"})");
 }
 
