@@ -13,7 +13,7 @@ namespace fledge {
 struct TrainedModel {
   LanguageModel model;
   train::RunConfig run;
-  bool lines;  // it was trained on lines, each from its beginning
+  bool lines = false;  // it was trained on lines, each from its beginning
 
   const Tokenizer& tokenizer() const { return run.tokenizer; }
   /// What stands before the first token: the line end, or the first symbol where there is none.

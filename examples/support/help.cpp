@@ -93,7 +93,7 @@ std::string Options::help() const {
     lines += paragraph("  " + pad_right(title, 10), names);
   }
   std::replace(lines.begin(), lines.end(), '\x01', ' ');
-  for (std::size_t at = 0; (at = lines.find(" \n", at)) != lines.npos;) lines.erase(at, 1);
+  for (std::size_t at = 0; (at = lines.find(" \n", at)) != std::string::npos;) lines.erase(at, 1);
   return lines +
          paragraph("  " + pad_right("Help", 10), "-h, --help, --help-all: what each means") +
          ending();

@@ -42,7 +42,7 @@ Tokenizer read_tokenizer(const JsonValue& json) {
       merges.emplace_back(parts[0].integer(0, known), parts[1].integer(0, known));
     }
     std::vector<std::string> symbols = BytePairs(merges).symbols();
-    return {kind, std::move(symbols), std::move(merges)};
+    return {kind, std::move(symbols), merges};
   } catch (const ValueError& error) {
     json.fail(error.what());
   }

@@ -38,7 +38,7 @@ bool bar_possible() {
 
 std::string clock_text(double seconds) {
   if (!(seconds >= 0) || seconds > 1e9) return "-";
-  const auto whole = static_cast<long long>(seconds + 0.5);
+  const long long whole = std::llround(seconds);
   const long long h = whole / 3600, m = whole / 60 % 60, s = whole % 60;
   return h > 0 ? formatted("%lld:%02lld:%02lld", h, m, s) : formatted("%lld:%02lld", m, s);
 }
@@ -57,7 +57,7 @@ std::string bar_line(const Standing& s, const std::vector<double>& curve, double
   std::string validation = s.validation ? formatted(" val %.3f", *s.validation) : "";
   std::string pair = s.pair.empty() ? "" : "  " + s.pair;
   for (std::string* part : {&pair, &validation, &drawn, &bar}) {
-    const std::string line = percent + bar + counts + drawn + validation + pair;
+    std::string line = percent + bar + counts + drawn + validation + pair;
     if (support::display_width(line) < columns) return line;
     part->clear();
   }

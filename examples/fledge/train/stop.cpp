@@ -1,9 +1,9 @@
 #include "examples/fledge/train/stop.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 
 namespace fledge::train {
