@@ -219,7 +219,7 @@ void head_vjp(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, HeadRo
       near.read(dy, D, cotangents);
       near.read(y, D, outputs);
       for (Dim d = 0; d < D; ++d) mean += cotangents[d] * outputs[d];
-      store(means + query - first, mean);
+      store(means + (query - first), mean);
     }
     for (Dim key = 0; key < sizes.keys; key += lanes) {
       const Keys near(sizes, key);
