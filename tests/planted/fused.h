@@ -50,7 +50,7 @@ inline constexpr Bug fused_bugs[] = {
      R"(dvs[d] = seen(dvs[d] + ds * dy_i[d], dvs[d]);)",
      "a classic slip: two tables of the same shape mixed up"},
     {"narrow-means-of-the-first-lanes", "engine/kernels/attention_narrow.cpp",
-     R"(store(means + query - first, mean);)", R"(store(means, mean);)",
+     R"(store(means + (query - first), mean);)", R"(store(means, mean);)",
      "a classic slip: right until the text is longer than a block"},
     {"narrow-last-query-unseen", "engine/kernels/attention_narrow.cpp",
      R"(if (end <= 0) continue;)", R"(if (end <= 1) continue;)",
