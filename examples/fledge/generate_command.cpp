@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <limits>
 
 #include "engine/array_math.h"
 #include "engine/autograd.h"
@@ -132,7 +131,6 @@ int generate(const support::Options& options) {
   Rng rng(options.seed());
   Decoder decoder(trained.model);
   Array logits = decoder.read(ids);
-  std::string rows;
   for (std::int64_t n = 0; n < options.integer("--tokens-out") && !until.stopped(); ++n) {
     const Dim token = sample(logits, how, rng);
     if (trained.lines && token == trained.first_token()) break;  // the end of the line

@@ -18,8 +18,8 @@ struct TrainedModel {
   const Tokenizer& tokenizer() const { return run.tokenizer; }
   /// What stands before the first token: the line end, or the first symbol where there is none.
   Dim first_token() const { return tokenizer().find("\n").value_or(0); }
-  /// The held-out part of the text that it was trained on, read again. Throws FileError, and ValueError
-  /// when the text has changed or nothing was held out.
+  /// The held-out part of the text that it was trained on, read again. Throws Unusable when the text
+  /// is not there, has changed, or nothing of it was held out.
   TokenText held_out() const;
   /// What to say of a symbol that the model lacks: it and, for a word, the nearest that there is.
   Unusable unknown(const UnknownSymbol& found, const std::string& name) const;
@@ -27,7 +27,7 @@ struct TrainedModel {
   TokenText encoded(const std::string& text, const std::string& name) const;
 };
 
-/// Throws FileError, JsonError, StoredError or ValueError, which say what is wrong with the folder.
+/// Throws FileError or Unusable, which say what is wrong with which file of the folder.
 TrainedModel load_trained(const std::string& folder);
 
 }  // namespace fledge

@@ -113,7 +113,7 @@ void Session::watch() {
   for (std::size_t i = 0; i < watched_.size(); ++i) {
     const auto [a, b] = watched_[i];
     const auto& [word, looks_at] = plan_.watched[i];
-    const auto tokens = corpus_->train.tokens;
+    const std::vector<Dim>& tokens = corpus_->train.tokens;
     const WatchedPair seen = watch_pair(*model_, tokens, a, b);
     const Dim control = control_of(tokens, plan_.sizes.vocabulary, a, b);
     const WatchedPair beside = watch_pair(*model_, tokens, a, control);
@@ -212,12 +212,11 @@ void Session::finish() {
 
 void Session::report_samples() {
   if (plan_.quiet) return;
-  std::vector<std::string> samples;
   std::string all;
   for (std::int64_t i = 1; i <= 3; ++i) {
-    samples.push_back(sample(plan_.corpus.reading == Reading::lines ? 60 : 200, -i));
-    all += samples.back() + "\n";
-    screen_.say("  sample: " + support::cut(support::printable(samples.back()), 200));
+    const std::string text = sample(plan_.corpus.reading == Reading::lines ? 60 : 200, -i);
+    all += text + "\n";
+    screen_.say("  sample: " + support::cut(support::printable(text), 200));
   }
   const Copied found =
       copied(all, corpus_->tokenizer.decode(corpus_->train.tokens), verbatim_bytes);
