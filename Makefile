@@ -5,6 +5,8 @@ NATIVE ?= 1
 FLEDGE_WERROR ?= 0
 PRECOMPILE ?= 0
 ARGS ?=
+BUG ?= 1
+ANSWER ?=
 
 on_1 = ON
 on_0 = OFF
@@ -15,15 +17,17 @@ need = @.ci/install-missing
 built = .ci/build $(BUILD)
 checked = .ci/check
 
-.PHONY: help run test build gradcheck planted bench nightly kills asan tsan format lint install clean
+.PHONY: help run test build gradcheck lessons zoo planted bench nightly kills asan tsan format lint install clean
 
 help:
 	@echo 'make run         build and run the birds, the main job        (ARGS=--json, --seed N)'
 	@echo 'make test        build everything and pass every test'
+	@echo 'make lessons     run the twelve lessons, a line each; examples/README.md is their table'
 	@echo 'make gradcheck   check the gradient of every op and module    (ARGS="--only softmax")'
 	@echo 'make bench       how fast, and how near to this machine       (ARGS="gemm 512 512 512")'
 	@echo 'make build       build the libraries and programs in $(BUILD)/'
 	@echo 'make planted     plant known bugs one by one; the checks must catch each (20 minutes)'
+	@echo 'make zoo         one wrong line in a copy of fledge: find it       (BUG=7, then ANSWER=1)'
 	@echo 'make nightly     the tests that take long: vector math of every float'
 	@echo 'make kills       training, killed 200 times, ends in the bytes of a run that was not'
 	@echo 'make asan        the tests under AddressSanitizer and UndefinedBehaviorSanitizer'
@@ -55,6 +59,11 @@ gradcheck:
 	@$(built) "$(OPTIONS)" fledge_command
 	@$(BUILD)/fledge gradcheck $(ARGS)
 
+lessons:
+	$(need) compiler cmake
+	@$(built) "$(OPTIONS)" lessons
+	@.ci/lessons $(BUILD)
+
 bench:
 	$(need) compiler cmake
 	@$(built) "$(OPTIONS)" fledge_command
@@ -64,6 +73,11 @@ planted:
 	$(need) compiler cmake catch2
 	@$(built) "$(OPTIONS) -DFLEDGE_TESTS=ON" planted
 	@$(BUILD)/tests/planted $(ARGS)
+
+zoo:
+	$(need) compiler cmake catch2
+	@$(built) "$(OPTIONS) -DFLEDGE_TESTS=ON" zoo
+	@$(BUILD)/tests/zoo --bug $(BUG) $(if $(ANSWER),--answer)
 
 nightly:
 	$(need) compiler cmake catch2

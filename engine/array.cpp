@@ -9,8 +9,8 @@ namespace fledge::inline FLEDGE_BUILD {
 
 namespace {
 
-// Memory for an object and for the numbers behind it: one block instead of two, as shared pointers count
-// in a block of their own. They begin at the next line of the cache.
+// Memory for an object and for the numbers behind it: one block instead of two, as shared pointers
+// count in a block of their own. They begin at the next line of the cache.
 constexpr std::size_t line = 64;
 
 template <class T>

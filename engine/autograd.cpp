@@ -96,9 +96,9 @@ void backward(const Tensor& y, Graph graph) {
 namespace {
 
 // One backward pass. `waiting` is a heap of the nodes that have received a gradient, newest on top.
-// Leaves stand apart: nothing follows from them, and in the heap they were half of the pass's own work.
-// Note [Ids order the graph]: a node is made after its inputs, so a larger id never feeds a smaller
-// one; when a node comes to the top, everything that uses it has been done.
+// Leaves stand apart: nothing follows from them, and in the heap they were half of the pass's own
+// work. Note [Ids order the graph]: a node is made after its inputs, so a larger id never feeds a
+// smaller one; when a node comes to the top, everything that uses it has been done.
 class Pass {
  public:
   explicit Pass(Graph graph) : graph_(graph) {}

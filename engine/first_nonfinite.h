@@ -1,7 +1,7 @@
 // Which op made the first number that is not finite: for runs that diverge.
 //
-// Not here: what to do about it. Key idea: nobody looks while all goes well; a step that went wrong is
-// taken once more, from the same numbers, under watch.                 Next: first_nonfinite.cpp.
+// Not here: what to do about it. Key idea: nobody looks while all goes well; a step that went wrong
+// is taken once more, from the same numbers, under watch.              Next: first_nonfinite.cpp.
 #pragma once
 
 #include <optional>

@@ -17,7 +17,7 @@ namespace fledge::inline FLEDGE_BUILD {
 
 using Axes = std::vector<int>;  // {} means all of them
 
-// -- elementwise, two arguments: ops/arithmetic.cpp. Both broadcast. ---------------------------------
+// -- elementwise, two arguments: ops/arithmetic.cpp. Both broadcast. ------------------------------
 Tensor operator+(const Tensor& a, const Tensor& b);
 Tensor operator-(const Tensor& a, const Tensor& b);
 Tensor operator*(const Tensor& a, const Tensor& b);
@@ -28,7 +28,7 @@ Tensor pow(const Tensor& x, const Tensor& n);
 /// a where the condition is not 0, else b: the side not chosen contributes nothing, not even a NaN.
 Tensor where(const Array& condition, const Tensor& a, const Tensor& b);
 
-// -- elementwise, one argument: ops/elementwise.cpp --------------------------------------------------
+// -- elementwise, one argument: ops/elementwise.cpp -----------------------------------------------
 Tensor exp(const Tensor& x);
 Tensor log(const Tensor& x);
 Tensor sqrt(const Tensor& x);
@@ -42,7 +42,7 @@ Tensor gelu(const Tensor& x);
 /// ½·x·(1 + tanh(√(2/π)·(x + 0.044715·x³))): GPT-2's approximation of gelu.
 Tensor gelu_tanh(const Tensor& x);
 
-// -- reductions: ops/reduce.cpp ----------------------------------------------------------------------
+// -- reductions: ops/reduce.cpp -------------------------------------------------------------------
 /// Σ x over the axes; keep_axes leaves them as size 1. Over nothing: 0.
 Tensor sum(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
 /// Σ x / count. Throws ShapeError over nothing.
@@ -50,8 +50,8 @@ Tensor mean(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
 /// The largest; ties give the gradient to the first in row order; any NaN wins. Not over nothing.
 Tensor max(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
 
-// -- products: ops/matmul.cpp ------------------------------------------------------------------------
-/// C = A·B over the last two axes; leading axes broadcast.   A (…, n, k)   B (…, k, m)   C (…, n, m)
+// -- products: ops/matmul.cpp ---------------------------------------------------------------------
+/// C = A·B over the last two axes; leading axes broadcast.  A (…, n, k)   B (…, k, m)   C (…, n, m)
 Tensor matmul(const Tensor& a, const Tensor& b);
 /// y = x·W + b in one product; the bias may be left out.   ops/linear.cpp
 /// x (…, in)   W (in, out)   b (out)   y (…, out)
@@ -61,7 +61,7 @@ Tensor inner(const Tensor& x, const Tensor& table);
 /// ⟨a, b⟩ / (‖a‖·‖b‖) along an axis, which disappears; a zero vector gives NaN.
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis = -1);
 
-// -- moving numbers: ops/reshaping.cpp ---------------------------------------------------------------
+// -- moving numbers: ops/reshaping.cpp ------------------------------------------------------------
 /// The same numbers, row by row, under another shape of equal size.
 Tensor reshape(const Tensor& x, const Shape& shape);
 /// Axis i of the result is axis order[i] of x.
@@ -75,7 +75,7 @@ Tensor concat(const std::vector<Tensor>& parts, int axis);
 /// Cut along an axis into equal parts; undone by concat.
 std::vector<Tensor> split(const Tensor& x, Dim parts, int axis);
 
-// -- attention: ops/softmax.cpp, ops/attention.cpp ---------------------------------------------------
+// -- attention: ops/softmax.cpp, ops/attention.cpp ------------------------------------------------
 /// Softmax over the last axis: positive numbers that sum to 1.   y_i = exp(x_i) / Σ_j exp(x_j)
 Tensor softmax(const Tensor& x);
 /// Softmax over the keys a query may look at. x (…, queries, keys). Weights of hidden keys are
@@ -83,9 +83,10 @@ Tensor softmax(const Tensor& x);
 Tensor softmax(const Tensor& x, const Mask& mask);
 /// log softmax over the last axis.   y_i = x_i − log Σ_j exp(x_j)
 Tensor log_softmax(const Tensor& x);
-/// softmax(Q·Kᵀ/√D over what the mask shows)·V of every head at once.       Vaswani et al. 2017, eq. 1
+/// softmax(Q·Kᵀ/√D over what the mask shows)·V of every head at once.    Vaswani et al. 2017, eq. 1
 /// qkv (…, T, 3C): q, k and v side by side, in each the heads, D = C / heads   y (…, T, C)
-/// Memory grows with T, not T². What is hidden is not read; a row that may look nowhere gives zeros.
+/// Memory grows with T, not T². What is hidden is not read; a row that may look
+/// nowhere gives zeros.
 /// Throws ValueError for a custom mask: for those, and for the weights, see nn/layers/attention.h.
 Tensor attention(const Tensor& qkv, Dim heads, const Mask& mask);
 /// S_ij = ⟨q_i, k_j⟩ where query i may look at key j, −∞ elsewhere.
@@ -95,19 +96,20 @@ Tensor attention_scores(const Tensor& q, const Tensor& k, const Mask& mask);
 /// w (…, queries, keys)   v (…, keys, D)   y (…, queries, D)       What is hidden is not read.
 Tensor attention_mix(const Tensor& weights, const Tensor& v, const Mask& mask);
 
-// -- layers' ops: ops/layer_norm.cpp, embedding.cpp, cross_entropy.cpp, dropout.cpp ------------------
+// -- layers' ops: ops/layer_norm.cpp, embedding.cpp, cross_entropy.cpp, dropout.cpp ---------------
 /// y = gain·x̂ + bias, x̂ = (x − mean) / √(variance + eps) over the last axis.      Ba et al. 2016
-/// x (…, C)   gain (C)   bias (C)       In float the variance overflows where |x − mean| passes 10¹⁹:
+/// x (…, C)   gain (C)   bias (C)     In float the variance overflows where |x − mean| passes 10¹⁹:
 /// y is then the bias; and an eps below 10⁻⁴⁵ is none.
 Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, double eps = 1e-5);
-/// Rows of a table.   table (V, C)   ids (…)   y (…, C).  Throws ValueError naming an id outside 0 … V − 1.
+/// Rows of a table.   table (V, C)   ids (…)   y (…, C)
+/// Throws ValueError naming an id outside 0 … V − 1.
 Tensor embedding(const Tensor& table, const Indices& ids);
 /// tokens[ids] + positions[first … first + T − 1]: what a language model reads.
 /// tokens (V, C)   positions (context, C)   ids (…, T)   y (…, T, C).  Throws ValueError as above.
 Tensor embedding(const Tensor& tokens, const Tensor& positions, const Indices& ids, Dim first = 0);
 /// Mean of −log softmax(logits)[target] over the targets kept.   logits (…, V)   targets (…)   y ()
-/// Targets equal to `ignored` do not count. Throws ValueError for a target outside 0 … V − 1 or when
-/// none is left.
+/// Targets equal to `ignored` do not count. Throws ValueError for a target outside 0 … V − 1 or
+/// when none is left.
 Tensor cross_entropy(const Tensor& logits, const Indices& targets, std::optional<Dim> ignored = {});
 /// Zero with probability p, else x / (1 − p); 0 ≤ p < 1.      Srivastava et al. 2014
 Tensor dropout(const Tensor& x, double p, Rng& rng);

@@ -45,9 +45,9 @@ class Panels {
   Buffer numbers_;
 };
 
-// A table of our own, its rows so long that whole panels may be written and the last vector of a row
-// may reach beyond its end; and not a power of two long where there are many, or a column would fall
-// into one set of the cache.
+// A table of our own, its rows so long that whole panels may be written and the last vector of a
+// row may reach beyond its end; and not a power of two long where there are many, or a column would
+// fall into one set of the cache.
 class Table {
  public:
   Table(Dim rows, Dim columns)
@@ -82,7 +82,8 @@ void score(const HeadSizes& sizes, const Queries& at, HeadRows q, const Panels& 
 }
 
 // Calls f(x, n) for the vectors of a row over the keys that a query sees, n of each; what f returns
-// takes their place. Beyond the end a row may be overwritten: nobody reads what a query does not see.
+// takes their place. Beyond the end a row may be overwritten: nobody reads what a query
+// does not see.
 template <class F>
 void over_seen(Span seen, Real* row, F f) {
   by_vectors(seen.end - seen.begin, [&](Dim j, Dim n) {
@@ -91,8 +92,8 @@ void over_seen(Span seen, Real* row, F f) {
   });
 }
 
-// c_i = Σ_j w_ij·b_j over the keys that i sees, in increasing order. The keys that all rows of a tile
-// see go through the tile, the others row by row.
+// c_i = Σ_j w_ij·b_j over the keys that i sees, in increasing order. The keys that all rows of a
+// tile see go through the tile, the others row by row.
 void mix(const HeadSizes& sizes, const Queries& at, Table& weights, const Panels& b, Table& c) {
   for (Dim i0 = 0; i0 < at.rows; i0 += tile_rows) {
     const Dim rows = std::min(tile_rows, at.rows - i0);
@@ -115,8 +116,8 @@ void mix(const HeadSizes& sizes, const Queries& at, Table& weights, const Panels
   }
 }
 
-// c_j += Σ_i w_ij·b_i over the queries of a block that see j, in increasing order; b holds the rows of
-// the block. The queries that see all keys of a tile go through the tile, the others key by key.
+// c_j += Σ_i w_ij·b_i over the queries of a block that see j, in increasing order; b holds the rows
+// of the block. The queries that see all keys of a tile go through the tile, the others key by key.
 void mix_back(const HeadSizes& sizes, const Queries& at, Table& weights, const Panels& b,
               Table& c) {
   for (Dim j0 = at.seen.begin; j0 < at.seen.end; j0 += tile_rows) {

@@ -1,8 +1,8 @@
 // Attention of one head, forward and backward, without its table of weights in memory.
 //
 // Key idea: a block of queries at a time; its scores live in a buffer as long as the keys, never as
-// large as queries × keys. Backward makes the weights again from the log-sum of each row (Dao et al.
-// 2022). What a query may not see is not read into any sum.                    Next: attention.cpp.
+// large as queries × keys. Backward makes the weights again from the log-sum of each row (Dao et
+// al. 2022). What a query may not see is not read into any sum.                    Next: attention.cpp.
 #pragma once
 
 #include "engine/real.h"
@@ -30,9 +30,9 @@ struct HeadSizes {
   const Span* spans;  // of each query; both ends never decrease
 };
 
-/// y_i = Σ_j p_ij·v_j,  p_ij = exp(scale·(s_ij − top_i) − log_total_i),  s_ij = ⟨q_i, k_j⟩, over the keys
-/// that i sees; zeros for a query that sees none, whose log_sums mean nothing.
-/// y (queries, D)   log_sums (queries, 2): top_i, the largest s_ij, and log_total_i. They are kept apart:
+/// y_i = Σ_j p_ij·v_j,   p_ij = exp(scale·(s_ij − top_i) − log_total_i),   s_ij = ⟨q_i, k_j⟩,
+/// over the keys that i sees; zeros for a query that sees none, whose log_sums mean nothing.
+/// y (queries, D)   log_sums (queries, 2): top_i, the largest s_ij, and log_total_i, kept apart:
 /// in float their sum has lost the small one at scores of a thousand.
 void attention_head(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, HeadRowsOut y,
                     Real* log_sums);

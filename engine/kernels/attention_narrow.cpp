@@ -1,9 +1,9 @@
 // Attention of a head of few numbers: one query a lane.
 //
-// Key idea: a head of 4 numbers fills half of AVX's vectors and a quarter of a tile. Here the lanes of
-// a vector are neighbouring queries, which go down the keys together; for dk and dv they are
-// neighbouring keys, which go down the queries. No sum runs across lanes, and nothing depends on who
-// is in the next one.
+// Key idea: a head of 4 numbers fills half of AVX's vectors and a quarter of a tile. Here the lanes
+// of a vector are neighbouring queries, which go down the keys together; for dk and dv they are
+// neighbouring keys, which go down the queries. No sum runs across lanes, and nothing depends on
+// who is in the next one.
 #include "engine/kernels/attention_narrow.h"
 
 #include <algorithm>
@@ -15,8 +15,9 @@ namespace fledge::inline FLEDGE_BUILD::kernels {
 
 namespace {
 
-// `size` rows of so many numbers as columns, and back: row r of `lanes` is lane r. Half of the vector's
-// length at a time, or all of it; through memory, number by number, it takes five times as long.
+// `size` rows of so many numbers as columns, and back: row r of `lanes` is lane r. Half of the
+// vector's length at a time, or all of it; through memory, number by number, it takes five times as
+// long.
 template <int size>
 constexpr bool turns = size == lanes || (size > 1 && 2 * size == lanes);
 
@@ -72,9 +73,9 @@ struct Queries : Lanes {
   Span any{}, all{};  // what some of them see, and what every lane sees
   Vec begin, end;     // of each lane's span, from any.begin on: exact in float up to 2²⁴
 
-  // `apart`: what every lane sees is visited apart, without a mask. Only where the compiler unrolls the
-  // loops over d: else GCC 12 fuses multiply-adds in one loop and not in the other, and the bits of a
-  // query would depend on its neighbours.
+  // `apart`: what every lane sees is visited apart, without a mask. Only where the compiler unrolls
+  // the loops over d: else GCC 12 fuses multiply-adds in one loop and not in the other, and the
+  // bits of a query would depend on its neighbours.
   Queries(const HeadSizes& sizes, Dim from, bool apart) : Lanes(from, sizes.queries) {
     Real begins[lanes] = {}, ends[lanes] = {};
     const Span* const spans = sizes.spans + first;
@@ -173,8 +174,8 @@ void head(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, HeadRowsOu
   }
 }
 
-// A table (rows, columns) of squares of lanes × lanes, one after the other: element (r, c) is number c
-// of row r, and a square is transposed in registers.
+// A table (rows, columns) of squares of lanes × lanes, one after the other: element (r, c) is
+// number c of row r, and a square is transposed in registers.
 class Squares {
  public:
   Squares(Dim rows, Dim columns) : across_(up(columns)), numbers_(up(rows) * across_) {}
@@ -200,8 +201,8 @@ class Squares {
 // Queries at a time: their slopes are a table as long as the keys.
 constexpr Dim block = 64;
 
-// Down the queries for dk and dv; the slopes ds that this makes are kept for dq. Making p and ds again,
-// with queries in the lanes, took two thirds more instructions.
+// Down the queries for dk and dv; the slopes ds that this makes are kept for dq. Making p and ds
+// again, with queries in the lanes, took two thirds more instructions.
 template <int size>
 void head_vjp(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, HeadRows y, HeadRows dy,
               const Real* log_sums, HeadRowsOut dq, HeadRowsOut dk, HeadRowsOut dv) {

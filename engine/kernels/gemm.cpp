@@ -10,23 +10,25 @@ namespace fledge::inline FLEDGE_BUILD::kernels {
 
 namespace {
 
-// A block of p, long enough that adding to C costs little, short enough that a panel of B (block_k by
-// tile_columns) stays in the first cache and a block of A (block_n by block_k) in the second. The
-// panels of B together, block_k by block_m, may fill the third: each is read once for block_n rows of
-// A. With an eighth of them A would be packed eight times, which for 2048³ took a tenth of the time.
+// A block of p, long enough that adding to C costs little, short enough that a panel of B (block_k
+// by tile_columns) stays in the first cache and a block of A (block_n by block_k) in the second.
+// The panels of B together, block_k by block_m, may fill the third: each is read once for block_n
+// rows of A. With an eighth of them A would be packed eight times, which for 2048³ took a tenth of
+// the time.
 constexpr Dim block_k = 256;
 constexpr Dim block_n = tile_rows * 16;
 constexpr Dim block_m = tile_columns * 256;
 
 // Work below which packing costs more than it saves, as A and B are in the first cache anyway. Nor
-// does it pay for a single row of tiles, which reads B once: 4×1536×384 takes 69 µs, and packed 231.
+// does it pay for a single row of tiles, which reads B once: 4×1536×384 takes 69 µs,
+// and packed 231.
 constexpr Dim small_work = 64 * 64 * 64;
 
 // Numbers that a vector, stored where a column of a tile ends, may reach beyond it.
 constexpr Dim overhang = lanes;
 
-// Tile rows that are columns of squares of vectors, the last square first: what hangs over the end of
-// a column is then overwritten by the next one.
+// Tile rows that are columns of squares of vectors, the last square first: what hangs over the end
+// of a column is then overwritten by the next one.
 void pack_squares(const Real* a, Dim a_row, Dim k, Real* to) {
   for (Dim r0 = (tile_rows - 1) / lanes * lanes; r0 >= 0; r0 -= lanes)
     for (Dim p = 0; p + lanes <= k; p += lanes) {
@@ -73,7 +75,8 @@ Start part(Start start, Dim i, Dim j) {
   return {start.data == nullptr ? nullptr : start.data + i * start.row + j, start.row};
 }
 
-// Small products read A and B where they lie; a panel is packed only where B cannot be read by vectors.
+// Small products read A and B where they lie; a panel is packed only where B cannot be read
+// by vectors.
 void gemm_small(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                 Start start) {
   Real packed[block_k * tile_columns];
@@ -135,13 +138,14 @@ void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Di
         const Dim j = panel * tile_columns;
         pack_panel(b, p0, depth, j0 + j, std::min(tile_columns, width - j), packed_b + j * depth);
       });
-      // Four tasks a thread even out who is late; more of them would read B more often. The last may be
-      // small: with tasks of equal size 256³ takes 8 % longer, as whoever is late has a whole one to do.
+      // Four tasks a thread even out who is late; more of them would read B more often. The last
+      // may be small: with tasks of equal size 256³ takes 8 % longer, as whoever is late has a
+      // whole one to do.
       const Dim tiles = (n + tile_rows - 1) / tile_rows, shares = 4 * threads();
       const Dim grain = std::min(block_n, tile_rows * ((tiles + shares - 1) / shares));
       parallel_ranges(n, grain, n * width * depth, [&](Dim begin, Dim end) {
-        // Rows of A are read where they lie: for 128 columns of C packing takes 10 % of the product,
-        // beyond a thousand it saves 4 %. Columns of A are always packed.
+        // Rows of A are read where they lie: for 128 columns of C packing takes 10 % of the
+        // product, beyond a thousand it saves 4 %. Columns of A are always packed.
         const bool packs = a.column != 1 || m > 1024;
         const Dim tall = (end - begin + tile_rows - 1) / tile_rows * tile_rows;
         Real* const packed_a = packs ? scratch_a(tall * depth + overhang) : nullptr;

@@ -1,16 +1,16 @@
-// One pool of threads for everything, started when it is first needed.            Next: parallel.cpp.
+// One pool of threads for everything, started when it is first needed.          Next: parallel.cpp.
 //
-// Not here: results that depend on threads. Key idea: no two tasks add to the same sum; how work is cut
-// and which thread takes a task change when a number is computed, never what it is. A process that
-// has forked must not use the pool of its parent: threads are not copied.
+// Not here: results that depend on threads. Key idea: no two tasks add to the same sum; how work is
+// cut and which thread takes a task change when a number is computed, never what it is. A process
+// that has forked must not use the pool of its parent: threads are not copied.
 #pragma once
 
 #include "engine/real.h"
 
 namespace fledge::inline FLEDGE_BUILD {
 
-/// How many threads large work is spread over: what set_threads() said, else FLEDGE_THREADS, else the
-/// number of processors. Throws ValueError when FLEDGE_THREADS is no number from 1 to 256.
+/// How many threads large work is spread over: what set_threads() said, else FLEDGE_THREADS, else
+/// the number of processors. Throws ValueError when FLEDGE_THREADS is no number from 1 to 256.
 int threads();
 
 /// Takes effect at once. Throws ValueError outside 1 … 256.
@@ -25,8 +25,8 @@ void run_tasks(Dim count, Task task, const void* context);
 
 }  // namespace detail
 
-/// Work below this many elementary operations stays on the calling thread: waking another costs about
-/// as much as 2 µs of work.
+/// Work below this many elementary operations stays on the calling thread: waking another costs
+/// about as much as 2 µs of work.
 inline constexpr Dim serial_work = 1 << 16;
 
 /// Calls task(0) … task(count − 1), each once, on several threads when `work`, the elementary
@@ -42,15 +42,16 @@ void parallel_for(Dim count, Dim work, const F& task) {
       count, [](const void* f, Dim index) { (*static_cast<const F*>(f))(index); }, &task);
 }
 
-/// How many of `size` numbers make a task: a sixteenth of them, 16,384 at most (64 KB of floats), whole
-/// lines of the cache.
+/// How many of `size` numbers make a task: a sixteenth of them, 16,384 at most (64 KB of floats),
+/// whole lines of the cache.
 constexpr Dim grain_of(Dim size) {
   const Dim sixteenth = size / 16 / 64 * 64 + 64;
   return sixteenth < 1 << 14 ? sixteenth : 1 << 14;
 }
 
-/// The same for ranges of at most `grain` numbers, task(begin, end); small work is one range, as each has
-/// its setting up: in a training step of a tiny model cutting it takes 5 % of the instructions.
+/// The same for ranges of at most `grain` numbers, task(begin, end); small work is one range, as
+/// each has its setting up: in a training step of a tiny model cutting it takes 5 % of the
+/// instructions.
 template <class F>
 void parallel_ranges(Dim size, Dim grain, Dim work, const F& task) {
   if (work < serial_work) {

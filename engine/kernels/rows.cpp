@@ -11,7 +11,8 @@ namespace fledge::inline FLEDGE_BUILD::kernels {
 
 namespace {
 
-// Calls f(r) for every row, in sixteen tasks or tasks of about 16,000 numbers; `cost` is that of one.
+// Calls f(r) for every row, in sixteen tasks or tasks of about 16,000 numbers; `cost` is
+// that of one.
 template <class F>
 void for_rows(Dim rows, Dim n, Dim cost, F f) {
   const Dim grain = 1 + std::min(rows / 16, (1 << 14) / (n + 1));
@@ -26,8 +27,8 @@ Real largest(const Real* x, Dim n) {
   return fold(top, [](Vec a, Vec b) { return larger(a, b); });
 }
 
-// The softmax of a row that stays in registers, as what follows a row's last whole vector is slow to read
-// and to write: 256 rows of 27 take 20 µs so, and 23 in the loops below.
+// The softmax of a row that stays in registers, as what follows a row's last whole vector is slow
+// to read and to write: 256 rows of 27 take 20 µs so, and 23 in the loops below.
 template <int vectors>
 LogSum short_softmax(const Real* x, Real* y, Dim n) {
   constexpr int last = vectors - 1;
@@ -140,8 +141,8 @@ void log_softmax_rows_vjp(const Real* y, const Real* dy, Real* dx, Dim rows, Dim
 namespace {
 
 // Note [Short rows]: a row of up to four whole vectors stays in registers from its first sum to its
-// last product. The rows of tiny models are that short: a training step of 16 sequences of 16 tokens,
-// 16 wide, takes 288 µs so, and 346 with the calls and loops below.
+// last product. The rows of tiny models are that short: a training step of 16 sequences of 16
+// tokens, 16 wide, takes 288 µs so, and 346 with the calls and loops below.
 template <int vectors>
 struct ShortRow {
   static constexpr Dim size = vectors * lanes;

@@ -1,15 +1,16 @@
 // Kernels over rows of length n: softmax and layer norm. y may be the same memory as x.
 //
-// Each row is summed in an order that depends on its length alone, a masked one as if what it may see
-// stood side by side: its bits do not depend on other rows, nor on hidden entries, nor on where they
-// stand.                                                                          Next: rows.cpp.
+// Each row is summed in an order that depends on its length alone, a masked one as if what it may
+// see stood side by side: its bits do not depend on other rows, nor on hidden entries, nor on where
+// they stand.                                                                     Next: rows.cpp.
 #pragma once
 
 #include "engine/real.h"
 
 namespace fledge::inline FLEDGE_BUILD::kernels {
 
-/// log Σ exp(x) = top + log_total, top the largest x; kept apart, as their sum would round the small one.
+/// log Σ exp(x) = top + log_total, top the largest x; kept apart, as their sum would round the
+/// small one.
 struct LogSum {
   Real top, log_total;
 };
@@ -34,9 +35,10 @@ void log_softmax_rows(const Real* x, Real* y, Dim rows, Dim n);
 /// dx = dy − exp(y)·Σ dy
 void log_softmax_rows_vjp(const Real* y, const Real* dy, Real* dx, Dim rows, Dim n);
 
-/// How a row was normalised: x̂ = ((x − mean) − rest)·rstd, where `rest` is what rounding the mean left.
-/// Kept for the backward pass in place of x̂, which would be written once and fetched twice: x is there
-/// anyway. Of 4096×1024, forward and backward, that is 32 of 192 MB that pass through memory.
+/// How a row was normalised: x̂ = ((x − mean) − rest)·rstd, where `rest` is what rounding the mean
+/// left. Kept for the backward pass in place of x̂, which would be written once and fetched twice:
+/// x is there anyway. Of 4096×1024, forward and backward, that is 32 of 192 MB that pass through
+/// memory.
 struct Normal {
   Real mean, rest, rstd;
   static constexpr Dim size = 3;  // numbers kept per row
@@ -51,7 +53,8 @@ struct Normal {
   }
 };
 
-/// y = gain ⊙ x̂ + bias, x̂ = (x − mean)·rstd, rstd = 1/√(variance + eps), variance = Σ (x − mean)² / n.
+/// y = gain ⊙ x̂ + bias,   x̂ = (x − mean)·rstd,   rstd = 1/√(variance + eps),
+/// variance = Σ (x − mean)² / n
 /// x, y (rows, n)   gain, bias (n)   normals (rows, 3)
 void layer_norm_rows(const Real* x, const Real* gain, const Real* bias, Real* normals, Real* y,
                      double eps, Dim rows, Dim n);

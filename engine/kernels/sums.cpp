@@ -15,8 +15,8 @@ constexpr Dim chains = 4;  // vectors of partial sums: an addition takes four cy
 constexpr Dim stride = chains * lanes;
 constexpr Dim leaf = 16 * stride;  // below this a plain loop: 16 additions to a partial sum
 
-// Σ term(i, n), i = begin … end − 1, by halves; the order depends on n alone. term(i, n) is the vector
-// of n terms from i on.
+// Σ term(i, n), i = begin … end − 1, by halves; the order depends on n alone. term(i, n) is the
+// vector of n terms from i on.
 template <class Term>
 Real halved(Dim begin, Dim end, Term term) {
   if (end - begin > leaf) {
@@ -37,8 +37,8 @@ Real halved(Dim begin, Dim end, Term term) {
 
 constexpr Dim row_leaf = 16;  // one chain of additions per column: as long as a lane's in `halved`
 
-// out_i = Σ_r row(r)(i) for rows begin … end − 1, `vectors` vectors of columns from i on. They stay in
-// registers, and so many at once that whole lines of the cache are read.
+// out_i = Σ_r row(r)(i) for rows begin … end − 1, `vectors` vectors of columns from i on. They stay
+// in registers, and so many at once that whole lines of the cache are read.
 template <int vectors, class Row>
 void add_columns(Dim begin, Dim end, Dim i, Real* out, Row row) {
   Vec sum[vectors] = {};
@@ -49,8 +49,8 @@ void add_columns(Dim begin, Dim end, Dim i, Real* out, Row row) {
   for (int j = 0; j < vectors; ++j) store(out + i + j * lanes, sum[j]);
 }
 
-// out_i = Σ_r row(r)(i) for rows begin … end − 1 and columns 0 … n − 1, by halves. row(r)(i, count) is
-// the vector of `count` terms from column i on.
+// out_i = Σ_r row(r)(i) for rows begin … end − 1 and columns 0 … n − 1, by halves. row(r)(i, count)
+// is the vector of `count` terms from column i on.
 template <class Row>
 void add_rows(Dim begin, Dim end, Dim n, Real* out, Row row) {
   if (end - begin > row_leaf) {

@@ -1,8 +1,8 @@
 // Tiles: the innermost loop of every product, and how its operands are laid out.
 //
-// Not here: blocks and threads (gemm.cpp, attention.cpp). A number of C is the sum over p in increasing
-// order, one fused multiply-add after the other, from 0 or from what was there: cutting a sum in two
-// changes no bit, and the last rows and columns are computed as all others are.
+// Not here: blocks and threads (gemm.cpp, attention.cpp). A number of C is the sum over p in
+// increasing order, one fused multiply-add after the other, from 0 or from what was there: cutting
+// a sum in two changes no bit, and the last rows and columns are computed as all others are.
 #pragma once
 
 #include <algorithm>
@@ -15,10 +15,10 @@
 
 namespace fledge::inline FLEDGE_BUILD::kernels::inline FLEDGE_WIDTH {
 
-// Note [Tiles]: a tile of C, `tile_rows` rows by two vectors, stays in registers while p runs over a
-// block of k; with one register for a number of A and two for a row of B it fills the register file.
-// Per step it loads tile_rows + 2 times and multiplies tile_rows · 2 times, so the multiplier is what
-// it waits for. (Goto & van de Geijn 2008.)
+// Note [Tiles]: a tile of C, `tile_rows` rows by two vectors, stays in registers while p runs over
+// a block of k; with one register for a number of A and two for a row of B it fills the register
+// file. Per step it loads tile_rows + 2 times and multiplies tile_rows · 2 times, so the multiplier
+// is what it waits for. (Goto & van de Geijn 2008.)
 constexpr Dim tile_rows = vector_registers == 32 ? 14 : 6;
 constexpr Dim tile_columns = 2 * lanes;
 
@@ -33,8 +33,8 @@ struct Tile {
   Start start;
 };
 
-// sum += x·b. Of duals GCC 12 fuses some multiply-adds and not others, and the bits of a number would
-// depend on the tile around it: there it is told.
+// sum += x·b. Of duals GCC 12 fuses some multiply-adds and not others, and the bits of a number
+// would depend on the tile around it: there it is told.
 inline void add_product(Vec& sum, Vec x, Vec b) {
 #if defined(FLEDGE_DUAL)
   sum.value = std::fma(x.value, b.value, sum.value);
@@ -44,9 +44,10 @@ inline void add_product(Vec& sum, Vec x, Vec b) {
 #endif
 }
 
-// c_rj = start_rj + Σ_p a_rp·b_pj for rows r = 0, 1, … and two vectors of columns. With both operands
-// packed the steps are constants, and the addresses cost nothing. The rows are a pack, not a loop: GCC
-// would keep `sum` in memory before and after the loop over p, a third of the time of a tile 16 deep.
+// c_rj = start_rj + Σ_p a_rp·b_pj for rows r = 0, 1, … and two vectors of columns. With both
+// operands packed the steps are constants, and the addresses cost nothing. The rows are a pack, not
+// a loop: GCC would keep `sum` in memory before and after the loop over p, a third of the time of a
+// tile 16 deep.
 template <bool packed, int... r>
 void multiply(const Tile& t, std::integer_sequence<int, r...>) {
   Vec sum[sizeof...(r)][2] = {};
@@ -119,8 +120,8 @@ void copy(const Real* from, Real* to) {
   std::memcpy(to, from, n * sizeof(Real));
 }
 
-// One panel of B, rows p0 … p0 + k − 1, columns j0 … j0 + columns − 1, as k rows of tile_columns; what
-// is missing is 0.
+// One panel of B, rows p0 … p0 + k − 1, columns j0 … j0 + columns − 1, as k rows of tile_columns;
+// what is missing is 0.
 inline void pack_panel(const Matrix& b, Dim p0, Dim k, Dim j0, Dim columns, Real* to) {
   const Real* from = b.data + p0 * b.row + j0 * b.column;
   if (columns < tile_columns) std::fill_n(to, k * tile_columns, Real(0));
@@ -144,7 +145,8 @@ inline void pack_panel(const Matrix& b, Dim p0, Dim k, Dim j0, Dim columns, Real
   }
 }
 
-/// B (k, m) as panels of tile_columns columns, one behind the other; panel j is at to + j·k·tile_columns.
+/// B (k, m) as panels of tile_columns columns, one behind the other; panel j begins at
+/// to + j·k·tile_columns.
 inline void pack_panels(const Matrix& b, Dim k, Dim m, Real* to) {
   for (Dim j = 0; j < m; j += tile_columns)
     pack_panel(b, 0, k, j, std::min(tile_columns, m - j), to + j * k);

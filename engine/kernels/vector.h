@@ -45,8 +45,8 @@ inline constexpr Dim lanes = vector_bytes / static_cast<Dim>(sizeof(Real));
 
 namespace detail {
 
-// A vector in memory, aligned or not. With std::memcpy in its place GCC 12 takes the bytes for a whole
-// number: accumulators then pass through memory on their way into a loop and out of it.
+// A vector in memory, aligned or not. With std::memcpy in its place GCC 12 takes the bytes for a
+// whole number: accumulators then pass through memory on their way into a loop and out of it.
 #if defined(FLEDGE_DUAL)
 struct InMemory {
   Vec numbers;
@@ -166,8 +166,8 @@ inline void store_halves(Vec v, Real* lower, Real* upper) {
       detail::half_of<lanes / 2>(v, HalfLanes());
 }
 
-/// Row i of a square becomes its column i, square by square within it. With fewer rows than lanes there
-/// are several squares side by side, each of which is transposed.
+/// Row i of a square becomes its column i, square by square within it. With fewer rows than lanes
+/// there are several squares side by side, each of which is transposed.
 template <int rows, int width = rows / 2>
 [[gnu::always_inline]] inline void transpose(Vec (&square)[rows]) {
   if constexpr (width > 0) {

@@ -1,4 +1,5 @@
-// + − × ÷, negation, powers and choice: y = f(a, b) element by element. The engine undoes broadcasts.
+// + − × ÷, negation, powers and choice: y = f(a, b) element by element. The engine undoes
+// broadcasts.
 #include "engine/array_math.h"
 #include "engine/autograd.h"
 #include "engine/errors.h"

@@ -105,7 +105,8 @@ Heads heads_of(const char* op, const Shape& q, const Shape& kv, Dim heads, Dim w
 
 }  // namespace
 
-/// y = softmax(Q·Kᵀ/√D)·V per head, without a table of weights; see kernels/attention.h for the rules
+/// y = softmax(Q·Kᵀ/√D)·V per head, without a table of weights; see kernels/attention.h for the
+/// rules
 Tensor attention(const Tensor& qkv, Dim heads, const Mask& mask) {
   require(qkv.rank() >= 2 && qkv.dim(-1) % 3 == 0, "attention",
           "needs q, k and v side by side, (..., T, 3C): got shape ", qkv.shape());
@@ -136,8 +137,9 @@ Tensor attention(const Tensor& qkv, Dim heads, const Mask& mask) {
                 }));
 }
 
-/// Row t of y: softmax of ⟨q_t, k_j⟩/√D over all keys j ≤ cache.length + t, times V. The kernels sum over
-/// the keys of a query in an order that depends on its span alone, so parts of a text give the same bits.
+/// Row t of y: softmax of ⟨q_t, k_j⟩/√D over all keys j ≤ cache.length + t, times V. The kernels
+/// sum over the keys of a query in an order that depends on its span alone, so parts of a text give
+/// the same bits.
 Array cached_attention(const Array& qkv, Dim heads, KeyValueCache& cache) {
   require<GraphError>(!recording(), "cached_attention",
                       "has no gradient: nothing may be recorded; call it under NoGrad");

@@ -22,7 +22,7 @@ void require_matmul(const Shape& a, const Shape& b) {
 
 }  // namespace
 
-/// C = A·B over the last two axes; leading axes broadcast.   A (…, n, k)   B (…, k, m)   C (…, n, m)
+/// C = A·B over the last two axes; leading axes broadcast.  A (…, n, k)   B (…, k, m)   C (…, n, m)
 ///
 ///   C_ij = Σ_p A_ip·B_pj
 ///   dA   = dC·Bᵀ               each A_ip touches row i of C, weighted by row p of B

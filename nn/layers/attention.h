@@ -48,7 +48,8 @@ struct Attention {
   }
 };
 
-/// Cross attention: queries from x, keys and values from a source.   Vaswani et al. 2017, section 3.2.3
+/// Cross attention: queries from x, keys and values from a source.
+///                                                               Vaswani et al. 2017, section 3.2.3
 /// x (…, T, C)   source (…, S, source_width)   mask over T × S   y (…, T, C)
 struct CrossAttention {
   Dim heads;

@@ -1,7 +1,9 @@
 // The decoder: a language model that reads a text bit by bit and computes only what is new.
 //
-// Not here: which token to take next (train/sampler.h). Key idea: no later token changes what an earlier
-// one computed, so the keys and values of each layer are kept as they were made.  Next: decoder.cpp.
+// Not here: which token to take next (train/sampler.h). Key idea: no later token changes what an
+// earlier
+// one computed, so the keys and values of each layer are kept as they were made.
+//                                                                                Next: decoder.cpp.
 #pragma once
 
 #include <vector>
@@ -12,21 +14,24 @@ namespace fledge::inline FLEDGE_BUILD {
 
 /// Reads tokens one behind the other, as many at a time as the caller likes.
 ///
-/// A model sees `context` tokens. When a token comes and the context is full, the window moves on: the
-/// last context/2 tokens (at least one), the new one included, are read again into an empty cache. They
-/// cannot be shifted instead: each was read with the vector of its position. So a step in context/2
-/// costs as much as reading context/2 tokens, and how a text was cut into calls changes no bit.
+/// A model sees `context` tokens. When a token comes and the context is full, the window moves on:
+/// the last context/2 tokens (at least one), the new one included, are read again into an empty
+/// cache. They cannot be shifted instead: each was read with the vector of its position. So a step
+/// in context/2 costs as much as reading context/2 tokens, and how a text was cut into calls
+/// changes no bit.
 class Decoder {
  public:
-  /// Shares the parameters of the model, which must not learn while this reads: restart() afterwards.
+  /// Shares the parameters of the model, which must not learn while this reads: restart()
+  /// afterwards.
   explicit Decoder(const LanguageModel& model);
 
   /// Reads more tokens; returns the logits (V) behind the last one: to the bit the last row of
-  /// model(window()). Throws ValueError for no token, and for one outside 0 … V − 1; it has then read
-  /// none of them.
+  /// model(window()). Throws ValueError for no token, and for one outside 0 … V − 1; it has then
+  /// read none of them.
   Array read(const std::vector<Dim>& ids);
 
-  /// The tokens that the last logits depend on, and how many they are: 1 … context, 0 before the first.
+  /// The tokens that the last logits depend on, and how many they are: 1 … context, 0 before the
+  /// first.
   const std::vector<Dim>& window() const { return window_; }
   Dim length() const { return static_cast<Dim>(window_.size()); }
 

@@ -1,7 +1,7 @@
 // How the rate changes over a run.
 //
-// Not here: the step that has it (adamw.h, sgd.h). Key idea: the rate is a function of the step alone,
-// so a run that is resumed goes on where it stood.
+// Not here: the step that has it (adamw.h, sgd.h). Key idea: the rate is a function of the step
+// alone, so a run that is resumed goes on where it stood.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,8 @@
 
 namespace fledge::inline FLEDGE_BUILD {
 
-/// Linear warm-up, then half a cosine down to `least` of the rate (Loshchilov & Hutter 2017, eq. 5):
+/// Linear warm-up, then half a cosine down to `least` of the rate (Loshchilov & Hutter 2017, eq.
+/// 5):
 ///
 ///   rate·(step + 1) / warmup                                                      step < warmup
 ///   rate·(least + (1 − least)·½·(1 + cos(π·p))),  p = (step − warmup) / (steps − warmup)    then

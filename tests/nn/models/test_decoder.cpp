@@ -1,4 +1,5 @@
-// The decoder: the rows of the full pass, to the bit, however a text is cut and where the window stands.
+// The decoder: the rows of the full pass, to the bit, however a text is cut and where the window
+// stands.
 #include "nn/models/decoder.h"
 
 #include "engine/kernels/parallel.h"
@@ -49,7 +50,8 @@ Array full_pass(const LanguageModel& model, const std::vector<Dim>& ids) {
 
 Array row(const Array& logits, Dim t) { return part(logits, 0, t, t + 1).shaped({V}); }
 
-// How often more than half of a head's attention is on one token, among places that see four or more.
+// How often more than half of a head's attention is on one token, among places that see four or
+// more.
 double part_of_sharp(const LanguageModel& model, const std::vector<Dim>& ids) {
   const NoGrad no_grad;
   const Dim T = static_cast<Dim>(ids.size());

@@ -1,0 +1,72 @@
+#include "examples/support/lesson.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "examples/support/options.h"
+
+namespace fledge::support {
+
+namespace {
+
+void print(const std::string& line) {
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);  // a lesson takes seconds, and is read as it comes
+}
+
+std::string counted(int count, std::string_view noun) {
+  return std::to_string(count).append(" ").append(noun).append(count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+void Lesson::part(std::string_view title) {
+  print((parts_ == 0 ? "" : "\n") + std::to_string(++parts_) + ". " + paint_.bold(title) + "\n");
+}
+
+void Lesson::say(std::string_view text) { print(std::string(text)); }
+
+void Lesson::claim(bool holds, std::string_view what) {
+  ++claims_;
+  false_claims_ += holds ? 0 : 1;
+  print("   " + (holds ? paint_.good("ok   ") : paint_.bad("FALSE")) + "  " + std::string(what));
+}
+
+void Lesson::claim_near(double value, double expected, double tolerance, std::string_view what) {
+  const bool holds = std::abs(value - expected) <= tolerance;
+  std::string text = std::string(what) + formatted(": %.6g", value);
+  if (!holds) text += formatted(", not %.6g within %.3g", expected, tolerance);
+  claim(holds, text);
+}
+
+void Lesson::claim_rate(int count, int runs, int least, std::string_view what) {
+  claim(count >= least && count <= runs,
+        formatted("%d of %d seeds (at least %d): ", count, runs, least) + std::string(what));
+}
+
+void Lesson::slip(std::string_view note, std::string_view as_written, std::string_view comes_out,
+                  std::string_view why) {
+  print("   " + paint_.accent("slip in note " + std::string(note)));
+  print("      as written  " + std::string(as_written));
+  print("      comes out   " + std::string(comes_out));
+  print("      why         " + std::string(why));
+}
+
+int run_lesson(int argc, const char* const* argv, std::string_view name, std::string_view purpose,
+               const std::function<void(Lesson&)>& body) {
+  return run_main(name, [&] {
+    Options options{std::string(name), std::string(purpose)};
+    options.exit_statuses("0 every claim holds, 1 one does not, 2 wrong usage");
+    options.parse(argc, argv);
+    Lesson lesson(Paint{colour_wanted(stdout)});
+    body(lesson);
+    const int wrong = lesson.false_claims(), claims = lesson.claims();
+    std::string verdict = counted(claims, "claim") + (claims == 1 ? " holds" : " hold");
+    if (wrong > 0) verdict = std::to_string(wrong) + " of " + counted(claims, "claim") + " FALSE";
+    if (claims == 0) verdict = "nothing was claimed";
+    print("\n" + std::string(name) + ": " + verdict);
+    return wrong == 0 && claims > 0 ? 0 : 1;
+  });
+}
+
+}  // namespace fledge::support

@@ -1,0 +1,238 @@
+// What the READMEs quote is what the programs print: a number that drifts fails here.
+//
+//   ```lesson 04_worked_example      lines of that lesson's output, one behind the other; a line
+//   ...                              "..." stands for any number of them
+//   ```
+//
+// and each row of the table of slips is what a lesson's slip says. The lessons' outputs are those
+// that the tests lessons/* have kept.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/support/catch.h"
+#include "tests/support/process.h"
+#include "tests/support/sanitized.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using Lines = std::vector<std::string>;
+
+const fs::path source = FLEDGE_SOURCE_DIR, build = FLEDGE_BINARY_DIR;
+
+Lines lines_of(const std::string& text) {
+  std::istringstream stream(text);
+  Lines lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+Lines lines_in(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return lines_of(text.str());
+}
+
+const Lines& output_of(const std::string& lesson) {
+  static std::map<std::string, Lines> outputs;
+  if (!outputs.contains(lesson)) outputs[lesson] = lines_in(build / "lessons" / (lesson + ".txt"));
+  return outputs[lesson];
+}
+
+// A number as it is printed: its value, and one unit in its last place.
+struct Printed {
+  double value, unit;
+};
+
+bool read_number(std::string word, Printed& number) {
+  while (!word.empty() && std::string("(,;:").find(word.front()) != std::string::npos)
+    word.erase(0, 1);
+  while (!word.empty() && std::string("),;:.%").find(word.back()) != std::string::npos)
+    word.pop_back();
+  char* end = nullptr;
+  number.value = std::strtod(word.c_str(), &end);
+  if (word.empty() || *end != '\0' || !std::isfinite(number.value)) return false;
+  const std::size_t e = word.find_first_of("eE"), point = word.find('.');
+  const double places =
+      point == word.npos ? 0 : static_cast<double>(std::min(e, word.size()) - point - 1);
+  const double exponent = e == word.npos ? 0 : std::strtod(word.c_str() + e + 1, nullptr);
+  number.unit = std::pow(10, exponent - places);
+  return true;
+}
+
+// Processors round sums in different orders: three units of the last place that is printed. What is
+// itself a rounding error (2.1e-14) may be ten times another.
+bool same_word(const std::string& quoted, const std::string& printed) {
+  Printed a{}, b{};
+  if (quoted == printed) return true;
+  if (!read_number(quoted, a) || !read_number(printed, b)) return false;
+  if (quoted.find('.') == quoted.npos && quoted.find('e') == quoted.npos) return false;  // a count
+  if (quoted.find("e-") != quoted.npos && printed.find("e-") != printed.npos)
+    return a.value > 0 && b.value > 0 && a.value / b.value < 10 && b.value / a.value < 10;
+  return std::abs(a.value - b.value) <= 3.001 * std::max(a.unit, b.unit);
+}
+
+// A sparkline or a map has no letters; it may be shaded a step darker.
+bool is_picture(const std::string& word) {
+  return std::none_of(word.begin(), word.end(), [](char c) { return c > ' ' && c < 127; });
+}
+
+bool same_line(const std::string& quoted, const std::string& printed) {
+  std::istringstream a(quoted), b(printed);
+  std::string word, other;
+  while (a >> word)
+    if (!(b >> other) || !(same_word(word, other) || (is_picture(word) && is_picture(other))))
+      return false;
+  return !(b >> other);
+}
+
+/// Whether the quotation stands in the output; `missing` is the first line that does not.
+bool stands_in(const Lines& output, const Lines& quotation, std::string& missing) {
+  bool gap = true;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < quotation.size(); ++i) {
+    if (quotation[i] == "...") {
+      gap = true;
+      continue;
+    }
+    const auto from = output.begin() + static_cast<std::ptrdiff_t>(at);
+    const auto same = [&](const std::string& line) { return same_line(quotation[i], line); };
+    const auto found = std::find_if(from, output.end(), same);
+    if (found == output.end() || (!gap && found != from)) {
+      missing = quotation[i];
+      return false;
+    }
+    at = static_cast<std::size_t>(found - output.begin()) + 1;
+    gap = false;
+  }
+  return true;
+}
+
+struct Quotation {
+  std::string lesson;
+  Lines lines;
+};
+
+std::vector<Quotation> quotations(const Lines& readme) {
+  std::vector<Quotation> all;
+  bool inside = false;
+  for (const std::string& line : readme) {
+    if (line.rfind("```lesson ", 0) == 0) {
+      all.push_back({line.substr(10), {}});
+      inside = true;
+    } else if (line == "```") {
+      inside = false;
+    } else if (inside) {
+      all.back().lines.push_back(line);
+    }
+  }
+  return all;
+}
+
+Lines cells(const std::string& row) {
+  Lines cells;
+  std::istringstream stream(row.substr(1));
+  for (std::string cell; std::getline(stream, cell, '|');) {
+    cell.erase(0, cell.find_first_not_of(' '));
+    cell.erase(cell.find_last_not_of(' ') + 1);
+    cells.push_back(cell);
+  }
+  return cells;
+}
+
+std::set<std::string> lessons_in_the_folder() {
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(source / "examples/lessons"))
+    names.insert(entry.path().stem().string());
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("readme: the comparison of quotations can fail") {
+  CHECK(same_line("   ok  a: 0.1400, sum 3", "  ok a: 0.1401, sum 3"));
+  CHECK_FALSE(same_line("ok a: 0.1400", "ok a: 0.1410"));
+  CHECK_FALSE(same_line("97 of 100 seeds", "96 of 100 seeds"));
+  CHECK_FALSE(same_line("walk 0.5", "walk 0.5 birds"));
+  CHECK_FALSE(same_line("walk 0.5 birds", "walk 0.5"));
+  CHECK(same_line("error 2.1e-14", "error 3.0e-14"));
+  CHECK_FALSE(same_line("error 2.1e-14", "error 3.0e-12"));
+  CHECK_FALSE(same_line("error 2.1e-14", "error 0"));
+  std::string missing;
+  CHECK(stands_in({"a", "b", "c"}, {"a", "...", "c"}, missing));
+  CHECK_FALSE(stands_in({"a", "b", "c"}, {"a", "c"}, missing));
+  CHECK(missing == "c");
+  CHECK_FALSE(stands_in({}, {"a"}, missing));
+}
+
+TEST_CASE("readme: what examples/README.md quotes is what the lessons print") {
+  if (fledge::testing::sanitized) return SUCCEED("lessons are not built under sanitizers");
+  const auto all = quotations(lines_in(source / "examples/README.md"));
+  CHECK(all.size() >= lessons_in_the_folder().size());
+  for (const Quotation& quotation : all) {
+    std::string missing;
+    INFO(quotation.lesson);
+    CHECK_FALSE(quotation.lines.empty());
+    const bool stands = stands_in(output_of(quotation.lesson), quotation.lines, missing);
+    INFO(missing);
+    CHECK(stands);
+  }
+}
+
+TEST_CASE("readme: every lesson is in the table of contents, in order") {
+  Lines listed;
+  for (const std::string& line : lines_in(source / "examples/README.md"))
+    if (line.rfind("| [`", 0) == 0) listed.push_back(line.substr(4, line.find('`', 4) - 4));
+  const std::set<std::string> there = lessons_in_the_folder();
+  CHECK(listed == Lines(there.begin(), there.end()));
+}
+
+TEST_CASE("readme: every slip is said by a lesson, and every slip of a lesson is in the table") {
+  if (fledge::testing::sanitized) return SUCCEED("lessons are not built under sanitizers");
+  std::size_t rows = 0, said = 0;
+  for (const std::string& line : lines_in(source / "examples/README.md")) {
+    if (line.rfind("| 00", 0) != 0) continue;
+    const Lines row = cells(line);  // note, as written, comes out, why, lesson
+    INFO(line);
+    REQUIRE(row.size() == 5);
+    ++rows;
+    std::string missing;
+    const Lines slip{"slip in note " + row[0], "as written " + row[1], "comes out " + row[2],
+                     "why " + row[3]};
+    const bool stands = stands_in(output_of(row[4]), slip, missing);
+    INFO(missing);
+    CHECK(stands);
+  }
+  for (const std::string& name : lessons_in_the_folder())
+    for (const std::string& line : output_of(name))
+      said += line.find("slip in note 00") != line.npos ? 1 : 0;
+  CHECK(rows == said);
+  CHECK(rows > 0);
+}
+
+TEST_CASE("readme: what README.md quotes of make run is what birds prints") {
+  const auto result = fledge::testing::run({(build / "birds").string()}, {{"LC_ALL", "C.UTF-8"}});
+  REQUIRE(result.status == 0);
+  Lines quoted;
+  bool inside = false;
+  for (const std::string& line : lines_in(source / "README.md")) {
+    if (line == "1. By hand: Birds sometimes walk") inside = true;
+    if (inside && line == "```") break;
+    if (inside) quoted.push_back(line);
+  }
+  const Lines printed = lines_of(result.out);
+  REQUIRE(quoted.size() == printed.size());
+  for (std::size_t i = 0; i < quoted.size(); ++i) {
+    INFO("quoted:  " << quoted[i] << "\nprinted: " << printed[i]);
+    CHECK(same_line(quoted[i], printed[i]));
+  }
+}

@@ -1,0 +1,85 @@
+#include "examples/support/lesson.h"
+
+#include <cmath>
+
+#include "tests/support/catch.h"
+#include "tests/support/process.h"
+
+using namespace fledge::support;
+using fledge::testing::Result;
+using fledge::testing::run_here;
+
+namespace {
+
+Result lesson(const std::function<void(Lesson&)>& body, const char* argument = nullptr) {
+  return run_here([&] {
+    const char* argv[] = {"00_test", argument};
+    return run_lesson(argument == nullptr ? 1 : 2, argv, "00_test", "Is a test.", body);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("lesson: parts, words and claims, and a last line that counts them") {
+  const Result result = lesson([](Lesson& to) {
+    to.part("Sums");
+    to.say("one\ntwo");
+    to.claim(true, "1 < 2");
+    to.part("Products");
+    to.claim_near(0.1 + 0.2, 0.3, 1e-12, "0.1 + 0.2");
+  });
+  CHECK(result.status == 0);
+  CHECK(result.err.empty());
+  CHECK(result.out ==
+        "1. Sums\n\none\ntwo\n   ok     1 < 2\n\n2. Products\n\n   ok     0.1 + 0.2: 0.3\n"
+        "\n00_test: 2 claims hold\n");
+}
+
+TEST_CASE("lesson: one false claim among true ones ends it with 1") {
+  const Result result = lesson([](Lesson& to) {
+    to.claim(true, "true");
+    to.claim(false, "2 < 1");
+    to.claim_near(0.25, 0.5, 0.1, "a half");
+    to.claim_near(std::nan(""), 0.5, 1e9, "no number");
+  });
+  CHECK(result.status == 1);
+  CHECK(result.out ==
+        "   ok     true\n   FALSE  2 < 1\n   FALSE  a half: 0.25, not 0.5 within 0.1\n"
+        "   FALSE  no number: nan, not 0.5 within 1e+09\n\n00_test: 3 of 4 claims FALSE\n");
+}
+
+TEST_CASE("lesson: rates over seeds hold from their least count on") {
+  const auto at = [](int count) {
+    return lesson([count](Lesson& to) { to.claim_rate(count, 100, 95, "learned"); });
+  };
+  CHECK(at(95).status == 0);
+  CHECK(at(95).out == "   ok     95 of 100 seeds (at least 95): learned\n\n00_test: 1 claim holds\n");
+  CHECK(at(94).status == 1);
+  CHECK(at(101).status == 1);  // counted twice
+}
+
+TEST_CASE("lesson: nothing claimed is nothing learned") {
+  const Result result = lesson([](Lesson& to) { to.say("trust me"); });
+  CHECK(result.status == 1);
+  CHECK(result.out == "trust me\n\n00_test: nothing was claimed\n");
+}
+
+TEST_CASE("lesson: a slip shows what stands there, what comes out, and why") {
+  const Result result = lesson([](Lesson& to) {
+    to.slip("003", "2 + 2 = 5", "4", "a carry too many");
+    to.claim(2 + 2 == 4, "2 + 2 = 4");
+  });
+  CHECK(result.out ==
+        "   slip in note 003\n      as written  2 + 2 = 5\n      comes out   4\n"
+        "      why         a carry too many\n   ok     2 + 2 = 4\n\n00_test: 1 claim holds\n");
+}
+
+TEST_CASE("lesson: help, and no arguments") {
+  const auto nothing = [](Lesson& to) { to.claim(true, "never said"); };
+  const Result help = lesson(nothing, "--help");
+  CHECK(help.status == 0);
+  CHECK(help.out.find("Is a test.") != std::string::npos);
+  CHECK(help.out.find("1 one does not") != std::string::npos);
+  CHECK(help.out.find("never said") == std::string::npos);
+  CHECK(lesson(nothing, "--sede").status == 2);
+}
