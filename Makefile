@@ -3,15 +3,13 @@ BUILD ?= build
 PREFIX ?= /usr/local
 NATIVE ?= 1
 FLEDGE_WERROR ?= 0
-PRECOMPILE ?= 0
 ARGS ?=
 BUG ?= 1
 ANSWER ?=
 
 on_1 = ON
 on_0 = OFF
-OPTIONS = -DFLEDGE_NATIVE=$(on_$(NATIVE)) -DFLEDGE_WERROR=$(on_$(FLEDGE_WERROR)) \
-  -DFLEDGE_PRECOMPILE=$(on_$(PRECOMPILE))
+OPTIONS = -DFLEDGE_NATIVE=$(on_$(NATIVE)) -DFLEDGE_WERROR=$(on_$(FLEDGE_WERROR))
 
 need = @.ci/install-missing
 built = .ci/build $(BUILD)

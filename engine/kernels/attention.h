@@ -2,7 +2,7 @@
 //
 // Key idea: a block of queries at a time; its scores live in a buffer as long as the keys, never as
 // large as queries × keys. Backward makes the weights again from the log-sum of each row (Dao et
-// al. 2022). What a query may not see is not read into any sum.                    Next: attention.cpp.
+// al. 2022). What a query may not see is not read into any sum.              Next: attention.cpp.
 #pragma once
 
 #include "engine/real.h"

@@ -21,7 +21,8 @@ std::string counted(int count, std::string_view noun) {
 }  // namespace
 
 void Lesson::part(std::string_view title) {
-  print((parts_ == 0 ? "" : "\n") + std::to_string(++parts_) + ". " + paint_.bold(title) + "\n");
+  ++parts_;
+  print((parts_ == 1 ? "" : "\n") + std::to_string(parts_) + ". " + paint_.bold(title) + "\n");
 }
 
 void Lesson::say(std::string_view text) { print(std::string(text)); }

@@ -1,3 +1,4 @@
+// builds: f64
 #include "engine/autograd.h"
 
 #include "engine/array_math.h"

@@ -1,3 +1,4 @@
+// builds: f64
 #include "engine/array_math.h"
 #include "engine/autograd.h"
 #include "engine/ops.h"

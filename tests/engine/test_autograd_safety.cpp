@@ -1,3 +1,4 @@
+// builds: f64
 #include <stdexcept>
 
 #include "engine/autograd.h"

@@ -1,3 +1,4 @@
+// builds: f64
 // The first number that is not finite is named: op, direction, place and inputs.
 #include "engine/first_nonfinite.h"
 

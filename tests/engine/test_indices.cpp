@@ -1,3 +1,4 @@
+// builds: f64
 #include "engine/indices.h"
 
 #include "tests/support/catch.h"

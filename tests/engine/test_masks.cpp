@@ -1,3 +1,4 @@
+// builds: f64
 #include "engine/masks.h"
 
 #include "engine/errors.h"

@@ -1,3 +1,4 @@
+// builds: f64
 #include "engine/random.h"
 
 #include <algorithm>

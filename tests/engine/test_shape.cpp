@@ -1,3 +1,4 @@
+// builds: f64
 #include "engine/shape.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// builds: f64
 #include "engine/tensor.h"
 
 #include "engine/autograd.h"

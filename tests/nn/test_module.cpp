@@ -1,3 +1,4 @@
+// builds: f64
 #include "nn/module.h"
 
 #include "nn/models/language_model.h"

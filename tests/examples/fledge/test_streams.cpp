@@ -71,6 +71,7 @@ TEST_CASE(
   for (const char* language :
        {"C", "C.UTF-8", "de_DE.UTF-8", "tr_TR.UTF-8", "ar_EG.UTF-8", "fr_FR"})
     for (const char* variable : {"LC_ALL", "LANG", "LC_NUMERIC"}) {
+      if (sanitized && *language != 'd') continue;
       CAPTURE(language, variable);
       const Environment extra{{variable, language}};
       CHECK(fledge_says(json, extra).out == plain_json);

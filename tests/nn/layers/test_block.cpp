@@ -1,3 +1,4 @@
+// builds: f64
 #include "nn/layers/block.h"
 
 #include "tests/nn/modules.h"

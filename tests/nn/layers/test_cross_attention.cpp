@@ -1,3 +1,4 @@
+// builds: f64
 // Queries from one place, keys and values from another.
 #include "nn/layers/attention.h"
 #include "tests/nn/modules.h"

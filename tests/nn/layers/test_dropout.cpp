@@ -1,3 +1,4 @@
+// builds: f64
 #include "nn/layers/dropout.h"
 
 #include <limits>

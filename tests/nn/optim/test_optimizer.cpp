@@ -1,3 +1,4 @@
+// builds: f64
 #include "nn/optim/optimizer.h"
 
 #include "nn/optim/adamw.h"

@@ -1,3 +1,4 @@
+// builds: f64
 #include "nn/text/words.h"
 
 #include "engine/errors.h"
