@@ -1,0 +1,121 @@
+// library: fledge
+// What Q, K and V can raise, and what not.        Note 000, "Attention with a worked out example"
+//
+// Adds to lesson 04_worked_example a pattern that is learnt: W_Q, W_K and W_V start at 1, and some
+// of them climb, by gradient, the association of walk with birds, while the others stay.
+// Key idea: Q and K choose a mean of what there is, so they have a ceiling; V changes what there
+// is, and has none. It is the objective that makes attending pay.
+// Next: examples/birds/learning.cpp, the thirty lines that learn; engine/ops/softmax.cpp.
+#include <algorithm>
+#include <string>
+
+#include "engine/ops.h"
+#include "examples/birds/by_hand.h"
+#include "examples/birds/learning.h"
+#include "examples/support/lesson.h"
+#include "examples/support/table.h"
+#include "nn/layers/attention.h"
+
+namespace fledge {
+
+namespace {
+
+using birds::Learned, birds::Objective;
+using support::formatted, support::Lesson, support::Table;
+
+double dot(const Tensor& a, const Tensor& b) { return sum(a * b).item(); }
+
+/// Experiments with one objective, and the table of what came of them.
+class Ascents {
+ public:
+  explicit Ascents(Objective objective) : objective_(objective) {}
+
+  Learned run(const char* learns, double rate, Dim steps) {
+    Learned e = birds::learn(learns, objective_, rate, steps);
+    const auto [at_birds, at_sometimes, at_walk] = e.after.attention;
+    table_.row(
+        {learns, formatted("%d", static_cast<int>(steps)), formatted("%7.4f", e.before.association),
+         formatted("%7.4f", e.after.association),
+         formatted("birds %.2f, sometimes %.2f, walk %.2f", at_birds, at_sometimes, at_walk)});
+    return e;
+  }
+  std::string text() const { return table_.text(); }
+
+ private:
+  Objective objective_;
+  Table table_{
+      {{"learns"}, {"steps", Table::Align::right}, {"from"}, {"to"}, {"walk then looks at"}}};
+};
+
+void raise_the_product(Lesson& to) {
+  to.part("The product v3'.v1: a ceiling, or none");
+  to.say("   W_Q = W_K = W_V = 1 at first, a causal mask, scores / sqrt(3). Those named learn.\n");
+  Ascents ascents(Objective::product);
+  const Learned Q = ascents.run("Q", 10, 400), K = ascents.run("K", 10, 400);
+  const Learned QK = ascents.run("Q and K", 10, 100);
+  const Learned V = ascents.run("V", 1, 100), QKV = ascents.run("Q, K and V", 1, 100);
+  to.say(ascents.text());
+  to.claim_near(Q.before.association, -0.0072, 5e-5, "where all begin");
+
+  const Tensor X = birds::word_vectors(), birds = slice(X, 0, 0, 1);
+  const std::vector<double> products = to_vector(inner(X, birds).value());
+  to.say(formatted(
+      "\n   With V fixed, walk becomes a mean of v1, v2 and v3, whose products with v1 are\n"
+      "   %.2f, %.2f and %.2f. No mean is above the largest of what it is made of.\n",
+      products[0], products[1], products[2]));
+  const double ceiling = birds::product_ceiling();
+  to.claim_near(ceiling, 0.14, 1e-7, "the ceiling of Q and K, reached by looking at birds alone");
+  to.claim_near(QK.after.association, 0.1395, 5e-5, "Q and K together, 100 steps");
+  to.claim_near(Q.after.association, 0.1338, 5e-5, "Q alone, 400 steps");
+  to.claim_near(K.after.association, 0.1338, 5e-5, "K alone, 400 steps");
+  to.claim(std::max({Q.after.association, K.after.association, QK.after.association}) < ceiling,
+           "none of them passes it");
+
+  // For V alone, d(a·X·W·v1ᵀ)/dW = (a·X)ᵀ·v1 never changes: each step adds |a·X|²·|v1|².
+  const Tensor mean = slice(attend(X, X, X, 1, causal()).output, 0, 2, 3);
+  to.say("\n   With V free there is none: the same gradient at every step, a straight line up.\n");
+  to.claim_near(V.after.association,
+                V.before.association + 100 * dot(mean, mean) * dot(birds, birds), 1e-5,
+                "V alone, 100 equal steps of |a X|^2 |v1|^2 each");
+  to.claim(QKV.after.association > 10 * ceiling && QKV.after.attention[2] > 0.95,
+           "all three run away, and walk looks at itself: raising is not attending");
+  to.slip("000", "the attention row a_i is a product of q_i and V",
+          formatted("V has learnt, and walk looks at birds %.4f, as before: %.4f",
+                    V.after.attention[0], V.before.attention[0]),
+          "the row is the softmax of q_i with the keys; values are what it mixes");
+  to.claim(V.after.attention == V.before.attention && K.after.attention != K.before.attention,
+           "learning V leaves the row as it is, to the bit; learning K does not");
+}
+
+void raise_the_cosine(Lesson& to) {
+  to.part("The cosine of v3' and v1: it ends at 1");
+  Ascents ascents(Objective::cosine);
+  int near_one = 0;
+  double least_by_QK = 1;
+  for (const char* learns : {"Q", "K", "Q and K", "V", "Q, K and V"}) {
+    const Learned e = ascents.run(learns, 10, 400);
+    near_one += e.after.association > 0.998 ? 1 : 0;
+    if (std::string(learns).find('V') == std::string::npos)
+      least_by_QK = std::min(least_by_QK, e.after.attention[0]);
+  }
+  to.say(ascents.text());
+  to.claim(near_one == 5, "any of them brings it to 0.998 and more");
+  to.claim(least_by_QK > 0.9,
+           formatted("by Q and K, alone or both, walk looks at birds, %.2f at least", least_by_QK));
+  to.say(
+      "\n   Who may change the values need not look anywhere else. That attending pays must come\n"
+      "   from the objective: lesson 10 guesses the next word of a text, where it does.");
+}
+
+}  // namespace
+
+}  // namespace fledge
+
+int main(int argc, char** argv) {
+  return fledge::support::run_lesson(argc, argv, "04_what_can_be_raised",
+                                     "What learning Q, K and V can raise, and what it cannot.",
+                                     [](fledge::support::Lesson& to) {
+                                       fledge::raise_the_product(to);
+                                       fledge::raise_the_cosine(to);
+                                     });
+}

@@ -1,0 +1,170 @@
+// library: fledge
+// Capacity: walk and flying, both associated with birds, in one text and one small model.
+//
+// Works out note 000 (Birds sometimes walk), its questions on capacity: are the rows of A different
+// for the two phrases, are the dimensions of v parted between the two words, how much room do they
+// take. Adds to lesson 04, where one word looked at birds, a text in which several do.
+// Key idea: what a part of a model carries is what is lost without it; what a model needs is the
+// least with which it still does its work over many seeds.
+// Next: examples/birds/text_model.h, nn/train/probes.h; then 10_how_small.
+#include <algorithm>
+
+#include "engine/autograd.h"
+#include "examples/birds/text_model.h"
+#include "examples/support/lesson.h"
+#include "examples/support/table.h"
+#include "nn/train/trainer.h"
+
+namespace fledge {
+namespace {
+
+using support::formatted, support::Lesson, support::Table;
+
+/// A word that should come next.
+struct Blank {
+  std::string prompt, word;
+};
+const std::vector<Blank> blanks = {{"birds sometimes", "walk"},
+                                   {"birds sometimes walk", "slowly"},
+                                   {"but birds are good at", "flying"}};
+constexpr Dim heads = 4, head_size = 4, width = heads * head_size;
+
+/// One layer of four heads, trained on the built-in text as `make run` does it.
+LanguageModel trained(const birds::Text& text, std::uint64_t seed) {
+  Rng rng(seed);
+  LanguageModelSizes sizes = birds::model_sizes(text);
+  sizes.heads = heads;
+  sizes.width = width;
+  LanguageModel model(sizes, rng);
+  birds::train(model, text, seed);
+  return model;
+}
+
+/// Words of the text as one row of ids (1, T).
+Indices read(const birds::Text& text, const std::string& words) {
+  const std::vector<Dim> ids = text.vocabulary().encode(words);
+  return {{1, static_cast<Dim>(ids.size())}, ids};
+}
+
+/// The probability that the model gives to the word of each blank.
+std::vector<double> filled(const LanguageModel& model, const birds::Text& text) {
+  NoGrad no_grad;
+  std::vector<double> found;
+  for (const Blank& blank : blanks) {
+    const Tensor p = softmax(model(read(text, blank.prompt)));  // (1, T, V)
+    found.push_back(value_of(p.value().at({0, p.dim(1) - 1, read(text, blank.word)[0]})));
+  }
+  return found;
+}
+
+/// The same when dimensions first ... first + count - 1 of what the heads have mixed are not passed
+/// on: those rows of the value-up (C, C) are zero.
+std::vector<double> without(const LanguageModel& model, const birds::Text& text, Dim first,
+                            Dim count) {
+  const std::vector<Array> whole = weights_of(model);
+  std::fill_n(model.h[0].attn.c_proj.weight.write() + first * width, count * width, Real(0));
+  std::vector<double> found = filled(model, text);
+  set_weights(model, whole);
+  return found;
+}
+
+/// The last row of A in a prompt, of one head: how much the last word looks at each word.
+std::vector<double> last_row(const LanguageModel& model, const birds::Text& text,
+                             const std::string& prompt, Dim head) {
+  NoGrad no_grad;
+  const Tensor A = model.look(read(text, prompt)).weights[0];  // (1, H, T, T)
+  return to_vector(slice(slice(A, 1, head, head + 1), 2, A.dim(2) - 1, A.dim(2)).value());
+}
+
+std::string two_digits(const std::vector<double>& numbers) {
+  std::string text;
+  for (const double number : numbers) text += formatted("%.2f ", number);
+  return text;
+}
+
+void one_model(Lesson& to, const birds::Text& text, const LanguageModel& model) {
+  to.part("One model fills both blanks");
+  const std::vector<double> p = filled(model, text);
+  for (std::size_t i = 0; i < blanks.size(); ++i)
+    to.claim(p[i] > 0.5, blanks[i].prompt + " __  " + blanks[i].word + formatted(" %.2f", p[i]));
+  to.say("\n   Whoever it is about, walk follows sometimes. How they walk, what they are good at,");
+  to.say("   hangs on birds; the word before the blank looks there, flying is not there yet.\n");
+  Table rows(
+      {{"head"}, {"walk looks at: birds sometimes walk"}, {"at looks at: but birds are good at"}});
+  for (Dim head = 0; head < heads; ++head)
+    rows.row({std::to_string(head), two_digits(last_row(model, text, blanks[1].prompt, head)),
+              two_digits(last_row(model, text, blanks[2].prompt, head))});
+  to.say(rows.text());
+}
+
+/// The least that is left of each word without one of the dimensions.
+std::vector<double> worst_dimension(const LanguageModel& model, const birds::Text& text) {
+  std::vector<double> worst = without(model, text, 0, 1);
+  for (Dim d = 1; d < width; ++d) {
+    const std::vector<double> p = without(model, text, d, 1);
+    for (std::size_t i = 0; i < p.size(); ++i) worst[i] = std::min(worst[i], p[i]);
+  }
+  return worst;
+}
+
+void ablation(Lesson& to, const birds::Text& text, const LanguageModel& model) {
+  to.part("What is left of the words without a part of it");
+  constexpr auto right = Table::Align::right;
+  Table table({{"without"}, {"walk", right}, {"slowly", right}, {"flying", right}});
+  const auto row = [&](const std::string& name, const std::vector<double>& p) {
+    table.row({name, formatted("%.2f", p[0]), formatted("%.2f", p[1]), formatted("%.2f", p[2])});
+  };
+  for (Dim head = 0; head < heads; ++head)
+    row("head " + std::to_string(head), without(model, text, head * head_size, head_size));
+  row("the worst of 16 dimensions", worst_dimension(model, text));
+  row("all heads", without(model, text, 0, width));
+  to.say(table.text());
+}
+
+/// Which head costs a word most.
+Dim carrier(const LanguageModel& model, const birds::Text& text, std::size_t word) {
+  Dim found = 0;
+  for (Dim head = 1; head < heads; ++head)
+    if (without(model, text, head * head_size, head_size)[word] <
+        without(model, text, found * head_size, head_size)[word])
+      found = head;
+  return found;
+}
+
+void ten_models(Lesson& to, const birds::Text& text) {
+  to.part("Ten such models");
+  int look = 0, need = 0, parted = 0, fragile = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const LanguageModel model = trained(text, seed);
+    const double walk = birds::watch(model, text, birds::watches()[0]).attention;
+    const double at = birds::watch(model, text, birds::watches()[2]).attention;
+    look += walk > 1. / 3 && at > 1. / 5 ? 1 : 0;
+    const std::vector<double> none = without(model, text, 0, width);
+    need += none[0] > none[1] && none[0] > none[2] && none[1] < 0.5 ? 1 : 0;
+    parted += carrier(model, text, 1) != carrier(model, text, 2) ? 1 : 0;
+    const std::vector<double> worst = worst_dimension(model, text);
+    fragile += std::min(worst[1], worst[2]) < 0.5 ? 1 : 0;
+  }
+  to.claim_rate(look, 10, 9, "both rows, mean of the heads, give birds more than an even share");
+  to.claim_rate(need, 10, 9, "without attention slowly is lost, and walk is hurt least");
+  to.claim(parted > 1 && parted < 10,
+           formatted("slowly and flying need different heads most in %d, not in all", parted));
+  to.claim(fragile > 0 && fragile < 10,
+           formatted("one dimension less costs one of them its place in %d, not in all", fragile));
+}
+
+void tell(Lesson& to) {
+  const birds::Text text;
+  const LanguageModel model = trained(text, 9);
+  one_model(to, text, model);
+  ablation(to, text, model);
+  ten_models(to, text);
+}
+
+}  // namespace
+}  // namespace fledge
+
+int main(int argc, char** argv) {
+  return fledge::support::run_lesson(argc, argv, "10_capacity", "Walk and flying in one model.",
+                                     fledge::tell);
+}

@@ -1,0 +1,161 @@
+// library: fledge
+// How small: the least model that holds walk and flying, and the count for a large one.
+//
+// Works out note 000 (Birds sometimes walk), its guess that capacity, the number of parameters, is
+// what lets one text associate birds with both words. Adds to 10_capacity the sizes: head size,
+// heads and MLP, each over five seeds, and what the note's count should have been.
+// Key idea: what a model needs is measured: the least size that does the work, seed after seed.
+// Next: nn/layers/attention.h, nn/models/language_model.h; then 10_held_out.
+#include <algorithm>
+#include <map>
+
+#include "engine/autograd.h"
+#include "examples/birds/corpus.h"
+#include "examples/birds/text_model.h"
+#include "examples/support/lesson.h"
+#include "examples/support/table.h"
+#include "nn/text/words.h"
+
+namespace fledge {
+namespace {
+
+using support::formatted, support::Lesson, support::Table;
+
+struct Size {
+  Dim heads, head_size, hidden;  // hidden: of the MLP
+};
+
+/// One layer of this size, trained on the built-in text as `make run` does it.
+LanguageModel trained(const birds::Text& text, const Size& size, std::uint64_t seed) {
+  Rng rng(seed);
+  LanguageModelSizes sizes = birds::model_sizes(text);
+  sizes.heads = size.heads;
+  sizes.width = size.heads * size.head_size;
+  sizes.hidden = size.hidden;
+  LanguageModel model(sizes, rng);
+  birds::train(model, text, seed);
+  return model;
+}
+
+/// The words that hang on who it is about: prompt and next word, 12 animals, two sentences each.
+std::map<std::string, std::string> hanging_words() {
+  std::map<std::string, std::string> next;
+  for (const std::string_view sentence : birds::sentences()) {
+    const std::vector<std::string> w = split_words(sentence);
+    if (w[1] == "sometimes") next[w[0] + " sometimes walk"] = w[3];
+    if (w[2] == "are") next["but " + w[1] + " are good at"] = w[5];
+  }
+  return next;
+}
+
+/// Of five seeds, how many hold walk, flying and both; and how many of the hanging words they hold.
+struct Held {
+  int walk = 0, flying = 0, both = 0, words = 0;
+  Dim numbers = 0;
+};
+
+Held held(const birds::Text& text, const Size& size) {
+  const std::map<std::string, std::string> hanging = hanging_words();
+  Held found;
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const LanguageModel model = trained(text, size, seed);
+    const auto next = [&](const std::string& prompt) {
+      return birds::complete(model, text, prompt).next;
+    };
+    const bool walk = next("birds sometimes") == "walk";
+    const bool flying = next("but birds are good at") == "flying";
+    found.walk += walk ? 1 : 0;
+    found.flying += flying ? 1 : 0;
+    found.both += walk && flying ? 1 : 0;
+    for (const auto& [prompt, word] : hanging) found.words += next(prompt) == word ? 1 : 0;
+    found.numbers = count_parameters(model);
+  }
+  return found;
+}
+
+void sweep(Lesson& to, const birds::Text& text) {
+  to.part("Seeds of five that hold both words");
+  const int words = 5 * static_cast<int>(hanging_words().size());
+  const auto right = [](const char* title) { return Table::Column{title, Table::Align::right}; };
+  Table table({right("heads x head size"), right("MLP"), right("numbers"), right("walk"),
+               right("flying"), right("both"), right("every animal's words")});
+  std::vector<Held> rows;
+  for (const Size& size : {Size{1, 2, 32}, Size{1, 4, 32}, Size{1, 8, 32}, Size{2, 4, 32},
+                           Size{4, 2, 32}, Size{4, 2, 1}, Size{1, 16, 1}, Size{1, 16, 32}}) {
+    const Held row = held(text, size);
+    rows.push_back(row);
+    table.row({std::to_string(size.heads) + " x " + std::to_string(size.head_size),
+               std::to_string(size.hidden), std::to_string(row.numbers), std::to_string(row.walk),
+               std::to_string(row.flying), std::to_string(row.both),
+               formatted("%.0f %%", 100. * row.words / words)});
+  }
+  to.say(table.text());
+  to.claim(rows[0].both == 0, "with one head of 2 no seed holds both");
+  to.claim(rows[1].walk >= 4 && rows[1].both <= 4 && rows[1].words < words / 2,
+           "one head of 4 holds walk; flying not always, and under half of every animal's words");
+  to.claim_rate(rows[4].both, 5, 4, "four heads of 2 hold both");
+  to.claim_rate(rows[5].both, 5, 4, "even with one number in the MLP: it is not what is short");
+  to.claim_rate(rows[7].both, 5, 5, "one head of 16 holds both");
+  to.claim(rows[7].words > words * 97 / 100, "and nearly every animal's words");
+}
+
+void count(Lesson& to) {
+  to.part("The count for GPT-2 small");
+  Rng rng(1);
+  const Attention gpt2(768, 12, rng);
+  const Tensor& w = gpt2.c_attn.weight;  // (768, 3 x 768): queries, keys, values, head after head
+  const Dim size = w.dim(1) / 3 / gpt2.heads;
+  const Tensor query = slice(w, 1, 0, size);  // W_Q of the first head
+  const auto whole = [](Dim n) { return static_cast<int>(n); };
+  const std::string product =
+      formatted("%d x %d = %d", whole(query.dim(0)), whole(size), whole(query.size()));
+  to.claim(query.size() == 49152 && query.size() * 36 == w.size(),
+           "W_Q of one head: " + product + ", a 36th of the queries, keys and values of a layer\n");
+  to.slip(
+      "000", "n_head x n_head numbers, typically 48,000, for what a word attends to",
+      formatted("n_head x n_head = %d; d_model x head size = ", whole(gpt2.heads * gpt2.heads)) +
+          product,
+      "W_Q of a head takes 768 channels to 64; n_head is how many heads there are");
+  to.slip("000", "each vector in V has n_head numbers",
+          formatted("%d numbers a head, in %d heads", whole(size), whole(gpt2.heads)),
+          "a head's vectors have the head size, which is d_model / n_head");
+}
+
+/// How far the weights of attention move when its queries (0), keys (1) or values (2) are doubled.
+double moved(Dim third) {
+  Rng rng(1);
+  const Attention attention(8, 2, rng);
+  const Tensor x(random_normal({1, 5, 8}, 0, 1, rng));
+  NoGrad no_grad;
+  const Tensor before = attention.look(x).weights;
+  Real* w = attention.c_attn.weight.write();  // (8, 3 x 8)
+  for (Dim i = 0; i < 8; ++i)
+    for (Dim j = 0; j < 8; ++j) w[i * 24 + third * 8 + j] *= 2;
+  const Tensor change = attention.look(x).weights - before;
+  return sqrt(max(change * change)).item();
+}
+
+void rows(Lesson& to) {
+  to.part("What a row of attention is made of");
+  const double q = moved(0), k = moved(1), v = moved(2);
+  to.claim(q > 0.01 && k > 0.01 && v == 0,
+           "W_Q or W_K doubled moves the rows, W_V doubled does not\n");
+  to.slip("000", "a row of attention is the product of a query and V",
+          formatted("doubled, W_Q moves a weight by %.2f, W_K by %.2f, W_V by %g", q, k, v),
+          "a row is softmax(q K^T / sqrt(head size)); V is what the row then weighs");
+}
+
+void tell(Lesson& to) {
+  const birds::Text text;
+  sweep(to, text);
+  count(to);
+  rows(to);
+}
+
+}  // namespace
+}  // namespace fledge
+
+int main(int argc, char** argv) {
+  return fledge::support::run_lesson(argc, argv, "10_how_small",
+                                     "The least model that holds walk and flying.", fledge::tell);
+}

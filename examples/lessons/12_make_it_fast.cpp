@@ -1,0 +1,153 @@
+// library: fledge
+// Make it fast: one product of two matrices in four ways, with the times of this machine.
+//
+// Works out no note; it is about the loop in which a model spends most of its time. Adds to the
+// lessons before it why the same sums can take a small part of the time. Key idea: a processor
+// multiplies far faster than it fetches, so a number that was fetched must be used often before it
+// is let go: in the right order, in registers, packed.
+// Claims are about results. Times are printed and never claimed: they are this machine's, today.
+// Next: engine/kernels/tiles.h, gemm.cpp; run build/fledge bench; then lesson 12_fused_attention.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "engine/array_math.h"
+#include "engine/kernels/parallel.h"
+#include "engine/kernels/tiles.h"
+#include "engine/ops.h"
+#include "examples/fledge/bench/timing.h"
+#include "examples/support/lesson.h"
+#include "examples/support/table.h"
+
+namespace fledge {
+namespace {
+
+using support::formatted, support::Lesson, support::Table;
+
+constexpr Dim n = 480;  // A, B and C = A·B are n by n
+
+/// As the formula stands. B is read down its columns, where each number lies in another line of the
+/// cache; and a sum is one chain, in which every addition waits for the one before.
+void by_definition(const float* A, const float* B, float* C) {
+  for (Dim i = 0; i < n; ++i)
+    for (Dim j = 0; j < n; ++j) {
+      float sum = 0;
+      for (Dim p = 0; p < n; ++p) sum += A[i * n + p] * B[p * n + j];
+      C[i * n + j] = sum;
+    }
+}
+
+/// The inner loops change places. Rows of B and C are read from end to end, whole lines at a time,
+/// and the sums of a row do not wait for each other: the compiler does a vector of them at once.
+void by_rows(const float* A, const float* B, float* C) {
+  std::fill_n(C, n * n, 0.0f);
+  for (Dim i = 0; i < n; ++i)
+    for (Dim p = 0; p < n; ++p) {
+      const float a = A[i * n + p];
+      for (Dim j = 0; j < n; ++j) C[i * n + j] += a * B[p * n + j];
+    }
+}
+
+/// A tile of C, four rows by two vectors, stays in registers while p runs: six loads for eight
+/// multiplications, where by_rows takes two loads and a store for each.
+void by_tiles(const float* A, const float* B, float* C) {
+  using kernels::lanes, kernels::load, kernels::splat, kernels::store, kernels::Vec;
+  constexpr Dim rows = 4, columns = 2 * lanes;
+  static_assert(n % rows == 0 && n % columns == 0);
+  for (Dim j = 0; j < n; j += columns)
+    for (Dim i = 0; i < n; i += rows) {
+      Vec sum[rows][2] = {};
+      for (Dim p = 0; p < n; ++p) {
+        const Vec b0 = load(B + p * n + j), b1 = load(B + p * n + j + lanes);
+        for (Dim r = 0; r < rows; ++r) {
+          const Vec a = splat(A[(i + r) * n + p]);
+          sum[r][0] += a * b0;
+          sum[r][1] += a * b1;
+        }
+      }
+      for (Dim r = 0; r < rows; ++r) {
+        store(C + (i + r) * n + j, sum[r][0]);
+        store(C + (i + r) * n + j + lanes, sum[r][1]);
+      }
+    }
+}
+
+/// The largest |C - A·B| as a share of the most that rounding may do to sums of n products,
+/// n·u/(1 - n·u) times the sum of |A_ip·B_pj|, u = 2^-24           (Higham 2002, section 3.1)
+double share_of_rounding(const Array& A, const Array& B, const Array& C) {
+  constexpr double u = 0x1p-24, most = n * u / (1 - n * u);
+  double worst = 0;
+  for (Dim i = 0; i < n; ++i) {
+    std::array<double, n> exact{}, size{};
+    for (Dim p = 0; p < n; ++p)
+      for (std::size_t j = 0; j < n; ++j) {
+        const double term = static_cast<double>(A[i * n + p]) * B.data()[p * n + Dim(j)];
+        exact[j] += term;
+        size[j] += std::abs(term);
+      }
+    for (std::size_t j = 0; j < n; ++j)
+      worst = std::max(worst, std::abs(C.data()[i * n + Dim(j)] - exact[j]) / (most * size[j]));
+  }
+  return worst;
+}
+
+bool same_bits(const Array& a, const Array& b) { return to_vector(a) == to_vector(b); }
+
+void products(Lesson& to) {
+  to.part(formatted("One product, %d by %d, in four ways", int{n}, int{n}));
+  Rng rng(1);
+  const Array A = random_normal({n, n}, 0, 1, rng), B = random_normal({n, n}, 0, 1, rng);
+  struct Way {
+    const char* name;
+    void (*loops)(const float*, const float*, float*);  // null: matmul
+    int threads;
+  };
+  const int all = threads();
+  Table table({{"   loops"}, {"threads"}, {"GFLOP/s"}, {"times the first"}, {"error / bound"}});
+  double first = 0, worst = 0;
+  Array C;
+  for (const Way& way :
+       {Way{"   by definition", by_definition, 1}, Way{"   row by row", by_rows, 1},
+        Way{"   tiles in registers", by_tiles, 1}, Way{"   matmul: packed tiles", nullptr, 1},
+        Way{"   matmul", nullptr, all}}) {
+    set_threads(way.threads);
+    const double seconds = bench::median_seconds(
+        [&] {
+          if (way.loops == nullptr) {
+            C = product(A, B);
+          } else {
+            C = Array({n, n});
+            way.loops(A.data(), B.data(), C.write());
+          }
+        },
+        0, 3);
+    const double share = share_of_rounding(A, B, C);
+    if (first == 0) first = seconds;
+    worst = std::max(worst, share);
+    table.row({way.name, std::to_string(way.threads), formatted("%.1f", 2e-9 * n * n * n / seconds),
+               formatted("%.1f", first / seconds), formatted("%.4f", share)});
+  }
+  constexpr int rows = kernels::tile_rows;
+  to.say(table.text());
+  to.say(formatted(
+      "   The tile of matmul has %d rows: %d loads for %d multiplications. B is packed before:",
+      rows, rows + 2, 2 * rows));
+  to.say(
+      "   copied into the order in which tiles read it, so that the first cache has it ready.\n");
+  to.claim(worst < 1, "every result is A.B, within what rounding may do to sums of 480 products");
+  set_threads(1);
+  to.claim(same_bits(product(A, B), C), "matmul gives the same bits on one thread and on all");
+  set_threads(all);
+  const Tensor few = matmul(slice(A, 0, 0, 7), B);
+  to.claim(same_bits(few.value(), slice(C, 0, 0, 7).value()),
+           "and for seven rows of A the bits of the first seven rows of C");
+}
+
+}  // namespace
+}  // namespace fledge
+
+int main(int argc, char** argv) {
+  return fledge::support::run_lesson(
+      argc, argv, "12_make_it_fast",
+      "One product of two matrices in four ways, timed on this machine.", fledge::products);
+}
