@@ -89,7 +89,7 @@ std::string Session::sample(Dim count, std::int64_t step) const {
   const Dim first = corpus_->train.tokens.front();
   const Dim boundary = lines ? first : -1;
   std::vector<Dim> drawn;
-  generate(decoder, {first}, count, {}, rng, [&](Dim id) {
+  generate(decoder, {first}, count, {}, rng, [&](Dim id, const Array&) {
     if (id != boundary) drawn.push_back(id);
     return id != boundary;
   });
