@@ -94,8 +94,8 @@ class Running {
     child_ = fork();
     if (child_ < 0) throw std::runtime_error("fork");
     if (child_ == 0) {
-      // A shell's background jobs ignore the one, nohup's the other, and so would the run.
-      for (const int number : {SIGINT, SIGHUP, SIGTERM}) std::signal(number, SIG_DFL);
+      // A shell's background jobs ignore one, nohup's another, Python's a third: so would the run.
+      for (const int number : {SIGINT, SIGHUP, SIGPIPE}) std::signal(number, SIG_DFL);
       dup2(ends[1], STDOUT_FILENO);
       if (std::freopen(errors.c_str(), "w", stderr) == nullptr) _exit(126);
       close(ends[0]);

@@ -57,7 +57,7 @@ TEST_CASE("fledge train: a hangup saves when nobody reads its messages any more"
   const Desk desk;
   const std::string pipe = desk / "errors";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
-  const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   REQUIRE(reader >= 0);
   Running run(slow_run(desk, "run") + Words{"--json"}, pipe);
   REQUIRE(run.says("\"step\":2,"));
