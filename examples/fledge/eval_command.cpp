@@ -31,11 +31,15 @@ support::Options declared_options() {
 
 int evaluate(const support::Options& options) {
   const TrainedModel trained = load_trained(options.arguments()[0]);
-  const bool own = options.arguments().size() < 2;
-  const TokenText text =
-      own ? trained.held_out()
-          : trained.encoded(train::read_text_file(options.arguments()[1], "name a text file"),
-                            support::quoted(options.arguments()[1]));
+  TokenText text;
+  if (options.arguments().size() < 2) {
+    text = trained.held_out();
+  } else {
+    const std::string& path = options.arguments()[1];
+    text = train::tokens_of_text(
+        trained.tokenizer(), train::read_text_file(path, "name a text file"),
+        trained.run.plan.corpus.reading, path == "-" ? "standard input" : support::quoted(path));
+  }
   if (text.size() < 2)
     throw Unusable("there is nothing to guess in one token", "name a longer text");
   const double loss = mean_loss(trained.model, text, options.integer("--batch"));

@@ -3,17 +3,13 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "engine/array_math.h"
-#include "engine/autograd.h"
 #include "engine/kernels/parallel.h"
-#include "examples/fledge/trained_model.h"
-#include "examples/fledge/unusable.h"
-#include "examples/support/options.h"
-#include "examples/support/plots.h"
+#include "examples/fledge/generate/sample.h"
+#include "examples/fledge/generate/why.h"
+#include "examples/fledge/train/report.h"
+#include "examples/fledge/train/source.h"
 #include "examples/support/text.h"
 #include "nn/io/json.h"
-#include "nn/text/stop_at.h"
-#include "nn/train/sampler.h"
 
 namespace fledge {
 
@@ -29,130 +25,115 @@ support::Options declared_options() {
   options.example("fledge generate run \"birds sometimes\"",
                   "from a prompt; - reads it from stdin");
   options.example("fledge generate run --temperature 0", "always the likeliest token");
-  options.integer("--tokens-out", "N", 200, 0, many, "how many tokens");
-  options.number("--temperature", "X", 0.8, 0, 1000,
-                 "0: the likeliest; 1: as learned; above: bolder");
+  options.example("fledge generate run -n 20 --why walk", "twenty texts, and what walk rests on");
+  options.group("Text").integer("--tokens-out", "N", 200, 0, many, "how many tokens");
+  options
+      .integer(
+          "--samples", "N", 1, 1, many,
+          "so many texts, each from a stream of the seed; in a pipe each ends with a NUL, on a "
+          "terminal a line stands between; --json gives a line each")
+      .letter('n');
+  options.text("--stop", "S", "", "ends before this text");
+  options.group("Choice").number("--temperature", "X", 0.8, 0, 1000,
+                                 "0: the likeliest; 1: as learned; above: bolder");
   options.integer("--top-k", "N", 0, 0, many, "only among the N likeliest; 0: all");
   options.number("--top-p", "X", 1, 1e-9, 1, "only among the likeliest that have this probability");
   options.seed(1, "the same seed gives the same text");
-  options.text("--stop", "S", "", "ends before this text");
-  options.integer("--threads", "N", threads(), 1, 256, "that share the work");
-  options.flag("--probs", "a line a token, with the five likeliest");
+  options.group("Watching").flag("--probs", "a line a token, with the five likeliest");
   options.flag("--attention", "where each token looked, after the text");
+  options.text(
+      "--why", "WORD", "",
+      "the step that drew the first token of WORD: where each head looked, and how ln p of "
+      "that token changes when one that was read is hidden from all later places (a mask in "
+      "every layer; positions stay, and the last, where the guess is made, cannot be "
+      "hidden); p is the model's own, at temperature 1");
+  options.group("Output").flag("--json", "one object a text on stdout");
   options.flag("--raw", "control characters as they are, also on a terminal");
-  options.flag("--json", "one object on stdout");
+  options.integer("--threads", "N", threads(), 1, 256, "that share the work");
   options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
   return options;
 }
 
-/// A user's text for stdout: harmless on a terminal, its lines kept.
-std::string shown(const std::string& text, bool raw) {
-  if (raw) return text;
-  std::string result;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    result += support::printable(text.substr(begin, end - begin));
-    if (end < text.size()) result += '\n';
-    begin = end + 1;
+/// A word that the model may draw.
+void require_word(const support::Options& options, const Tokenizer& tokenizer) {
+  const std::string& word = options.text("--why");
+  if (train::tokens_of(tokenizer, word, "--why").empty())
+    options.refuse("--why " + support::quoted(word) + " has no token", "name a word: --why walk");
+}
+
+std::optional<Why> why_of(const Task& task, const Sample& sample) {
+  if (!task.options.has("--why")) return {};
+  const std::string& word = task.options.text("--why");
+  const auto prompted = sample.ids.begin() + static_cast<std::ptrdiff_t>(task.ids.size());
+  const std::vector<Dim> drawn(prompted, sample.ids.end());
+  const auto step = where_drawn(task.trained.tokenizer(), drawn, word);
+  if (!step) return {};
+  const auto token = prompted + static_cast<std::ptrdiff_t>(*step);
+  return why_drawn(task.trained.model, word, {token - sample.seen[*step], token}, *token);
+}
+
+void print_json(const Task& task, const Sample& sample, std::int64_t number,
+                const std::optional<Why>& why) {
+  const support::Options& options = task.options;
+  JsonWriter json;
+  json.begin_object().field("prompt", task.prompt).field("text", sample.text);
+  json.field("tokens", sample.ids.size()).field("seed", options.seed());
+  if (options.has("--samples")) json.field("sample", number);
+  if (options.has("--why")) json.key("why");
+  if (why)
+    write_why(json, *why, task.trained.tokenizer());
+  else if (options.has("--why"))
+    json.value(nullptr);
+  put(json.end_object().text() + "\n");
+}
+
+void print_rest(const Task& task, const Sample& sample, const std::optional<Why>& why) {
+  const TrainedModel& trained = task.trained;
+  if (!task.streams) put(shown(task.prompt + sample.text, task.raw));
+  if (!(task.prompt + sample.text).ends_with('\n')) put("\n");
+  if (task.options.has("--attention")) {
+    const Dim most = std::min(shown_tokens, trained.model.sizes.context);
+    const auto count = std::min(most, static_cast<Dim>(sample.ids.size()));
+    support::MapStyle style;
+    style.columns = support::terminal_width(stdout);
+    style.paint = {support::colour_wanted(stdout)};
+    put("\n" + train::attention_report(trained.model, trained.tokenizer(),
+                                       {sample.ids.end() - count, sample.ids.end()}, style));
   }
-  return result;
+  if (why) put("\n" + why_text(*why, trained.tokenizer()));
 }
 
-/// What a token adds to the text behind another one.
-std::string piece_of(const Tokenizer& tokenizer, Dim token, Dim before) {
-  if (before < 0) return tokenizer.decode({token});
-  return tokenizer.decode({before, token}).substr(tokenizer.decode({before}).size());
-}
-
-std::string probabilities(const Tokenizer& tokenizer, Dim token, const std::vector<Choice>& best) {
-  const auto name = [&](Dim id) { return support::quoted(tokenizer.decode({id})); };
-  std::string line = support::pad_right(name(token), 16);
-  for (const Choice& choice : best) {
-    char number[32];
-    std::snprintf(number, sizeof number, " %.3f", choice.probability);
-    line += "  " + name(choice.token) + number;
-  }
-  return line + "\n";
-}
-
-void print_attention(const LanguageModel& model, const Tokenizer& tokenizer, std::vector<Dim> ids) {
-  const Dim most = std::min(shown_tokens, model.sizes.context);
-  if (static_cast<Dim>(ids.size()) > most) ids.erase(ids.begin(), ids.end() - most);
-  const Dim T = static_cast<Dim>(ids.size());
-  std::vector<std::string> words;
-  for (const Dim id : ids) words.push_back(support::printable(tokenizer.decode({id})));
-  const std::vector<Tensor> weights = model.look({{1, T}, ids}).weights;
-  support::MapStyle style;
-  style.columns = support::terminal_width(stdout);
-  style.paint = {support::colour_wanted(stdout)};
-  for (std::size_t layer = 0; layer < weights.size(); ++layer) {
-    const Tensor mean_of_heads = mean(weights[layer], {0, 1});
-    std::printf("\nlayer %zu, mean of its heads\n%s", layer,
-                support::attention_map(words, to_vector(mean_of_heads.value()), style).c_str());
-  }
-}
-
-struct Writer {
-  const support::Options& options;
-  bool raw = options.has("--raw") || options.has("--json") || !support::is_terminal(stdout);
-  std::string text = {};
-
-  void operator()(const std::string& piece) {
-    text += piece;
-    if (options.has("--json") || options.has("--probs")) return;
-    std::fputs(shown(piece, raw).c_str(), stdout);
+int run(const support::Options& options) {
+  const TrainedModel trained = load_trained(options.arguments()[0]);
+  const Task task = task_of(options, trained);
+  if (options.has("--why")) require_word(options, trained.tokenizer());
+  const std::int64_t samples = options.integer("--samples");
+  const bool apart = samples > 1 && !options.has("--json");
+  const bool terminal = support::is_terminal(stdout);
+  const Rng seed(options.seed());
+  bool explained = false;
+  for (std::int64_t n = 1; n <= samples && !std::ferror(stdout); ++n) {
+    if (apart && terminal)
+      put("--- " + std::to_string(n) + " of " + std::to_string(samples) + "\n");
+    const Sample sample =
+        sample_of(task, n == 1 ? seed : seed.stream(static_cast<std::uint64_t>(n)));
+    const std::optional<Why> why = why_of(task, sample);
+    explained = explained || why;
+    if (options.has("--json"))
+      print_json(task, sample, n, why);
+    else
+      print_rest(task, sample, why);
+    if (apart && !terminal) put(std::string(1, '\0'));
     std::fflush(stdout);
   }
-};
-
-int generate(const support::Options& options) {
-  const TrainedModel trained = load_trained(options.arguments()[0]);
-  const Tokenizer& tokenizer = trained.tokenizer();
-  std::string prompt = options.arguments().size() > 1 ? options.arguments()[1] : "";
-  if (prompt == "-") prompt = read_file("-");
-  std::vector<Dim> ids;
-  try {
-    ids = tokenizer.encode(prompt);
-  } catch (const UnknownSymbol& error) {
-    throw trained.unknown(error, "the prompt");
-  }
-  const std::size_t prompted = ids.size();
-  if (ids.empty() || trained.lines) ids.insert(ids.begin(), trained.first_token());
-
-  const SampleOptions how{options.number("--temperature"), options.integer("--top-k"),
-                          options.number("--top-p")};
-  const std::string& stop = options.text("--stop");
-  StopAt until(stop.empty() ? std::vector<std::string>{} : std::vector<std::string>{stop});
-  Writer write{options};
-  const bool streams = !options.has("--json") && !options.has("--probs");
-  if (streams) std::fputs(shown(prompt, write.raw).c_str(), stdout);
-
-  NoGrad no_grad;
-  Rng rng(options.seed());
-  Decoder decoder(trained.model);
-  Array logits = decoder.read(ids);
-  for (std::int64_t n = 0; n < options.integer("--tokens-out") && !until.stopped(); ++n) {
-    const Dim token = sample(logits, how, rng);
-    if (trained.lines && token == trained.first_token()) break;  // the end of the line
-    if (options.has("--probs"))
-      std::fputs(probabilities(tokenizer, token, most_likely(logits, 5)).c_str(), stdout);
-    const bool joins = ids.size() > 1 || prompted > 0;
-    write(until.feed(piece_of(tokenizer, token, joins ? ids.back() : -1)));
-    ids.push_back(token);
-    logits = decoder.read({token});
-  }
-  write(until.rest());
-  if (options.has("--json")) {
-    JsonWriter json;
-    json.begin_object().field("prompt", prompt).field("text", write.text);
-    json.field("tokens", static_cast<std::int64_t>(ids.size())).field("seed", options.seed());
-    std::printf("%s\n", json.end_object().text().c_str());
-  } else {
-    if (!streams) std::fputs(shown(prompt + write.text, write.raw).c_str(), stdout);
-    if (!(prompt + write.text).ends_with('\n')) std::fputs("\n", stdout);
-  }
-  if (options.has("--attention")) print_attention(trained.model, tokenizer, ids);
-  return 0;
+  if (explained || !options.has("--why") || std::ferror(stdout)) return 0;
+  throw support::Refusal(
+      support::Exit::failed, "fledge generate",
+      support::quoted(options.text("--why")) +
+          (samples == 1 ? " was not drawn"
+                        : " was drawn in none of " + std::to_string(samples) + " samples"),
+      "try more: -n " + std::to_string(samples == 1 ? 20 : 10 * samples) +
+          ", more --tokens-out, or another prompt");
 }
 
 }  // namespace
@@ -161,9 +142,12 @@ int generate_command(int argc, char** argv) {
   support::Options options = declared_options();
   options.parse(argc, argv);
   if (options.has("--threads")) set_threads(static_cast<int>(options.integer("--threads")));
+  for (const char* name : {"--probs", "--attention"})
+    if (options.has("--json") && options.has(name))
+      options.refuse(std::string(name) + " is for people, --json for programs", "use one of them");
   return with_usable_input("fledge generate",
                            "a model's folder is made by: fledge train FILE -o DIR",
-                           [&] { return generate(options); });
+                           [&] { return run(options); });
 }
 
 }  // namespace fledge

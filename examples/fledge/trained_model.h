@@ -1,11 +1,9 @@
 // A trained model as `generate` and `eval` find it in its folder.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "examples/fledge/train/run_folder.h"
-#include "examples/fledge/unusable.h"
 #include "nn/models/language_model.h"
 
 namespace fledge {
@@ -21,10 +19,6 @@ struct TrainedModel {
   /// The held-out part of the text that it was trained on, read again. Throws Unusable when the text
   /// is not there, has changed, or nothing of it was held out.
   TokenText held_out() const;
-  /// What to say of a symbol that the model lacks: it and, for a word, the nearest that there is.
-  Unusable unknown(const UnknownSymbol& found, const std::string& name) const;
-  /// Another text, cut as its own was. Throws Unusable.
-  TokenText encoded(const std::string& text, const std::string& name) const;
 };
 
 /// Throws FileError or Unusable, which say what is wrong with which file of the folder.

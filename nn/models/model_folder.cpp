@@ -1,7 +1,5 @@
 #include "nn/models/model_folder.h"
 
-#include "nn/io/files.h"
-
 namespace fledge::inline FLEDGE_BUILD {
 
 namespace {
@@ -18,7 +16,7 @@ auto about(const std::string& path, F f) {
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
-    throw FileError("cannot read '" + shown_name(path) + "': " + error.what());
+    throw WrongFile("cannot read '" + shown_name(path) + "': " + error.what());
   }
 }
 

@@ -8,10 +8,16 @@
 #include <map>
 #include <string>
 
+#include "nn/io/files.h"
 #include "nn/models/model_config.h"
 #include "nn/models/model_weights.h"
 
 namespace fledge::inline FLEDGE_BUILD {
+
+/// A file that is there, and is not what it must be.
+struct WrongFile : FileError {
+  using FileError::FileError;
+};
 
 struct SavedModel {
   LanguageModel model;
@@ -21,7 +27,7 @@ struct SavedModel {
 
 /// The model of a folder; one whose configuration does not say whether it has biases has those that
 /// its weights have. Nothing is made from sizes that its weights do not bear out. Throws FileError
-/// naming the file and what is wrong with it.
+/// naming the file; WrongFile, which is one, when what is in it is wrong.
 SavedModel read_model(const std::string& folder);
 
 /// Writes both files into a folder that exists. Throws FileError.

@@ -95,7 +95,7 @@ Dim sample(const Array& logits, const SampleOptions& options, Rng& rng) {
 }
 
 Dim generate(Decoder& decoder, const std::vector<Dim>& prompt, Dim count,
-             const SampleOptions& options, Rng& rng, const std::function<bool(Dim token)>& take) {
+             const SampleOptions& options, Rng& rng, const Take& take) {
   require<ValueError>(count >= 0, "generate", "count must be 0 or more: got ", count);
   require<ValueError>(!prompt.empty(), "generate",
                       "needs a token to begin with: the prompt is empty");
@@ -103,7 +103,7 @@ Dim generate(Decoder& decoder, const std::vector<Dim>& prompt, Dim count,
   Array logits = decoder.read(prompt);
   for (Dim drawn = 1; drawn <= count; ++drawn) {
     const Dim token = sample(logits, options, rng);
-    if (!take(token)) return drawn;
+    if (!take(token, logits)) return drawn;
     if (drawn < count) logits = decoder.read({token});
   }
   return count;

@@ -42,10 +42,14 @@ std::vector<Choice> most_likely(const Array& logits, Dim n);
 /// One of choices(), by one number of the generator; none at temperature 0.
 Dim sample(const Array& logits, const SampleOptions& options, Rng& rng);
 
+/// Is handed a token and the logits (V) that it was drawn from; says whether to go on.
+using Take = std::function<bool(Dim token, const Array& logits)>;
+
 /// Reads the prompt, then draws tokens and reads them in turn: `count` at most, each handed to `take`
 /// as soon as it is drawn, until take returns false. Returns how many were drawn. The last one is not
-/// read. Throws as the functions above; ValueError for an empty prompt or a negative count.
+/// read: the decoder's window is then what its logits came from, as it is within take. Throws as the
+/// functions above; ValueError for an empty prompt or a negative count.
 Dim generate(Decoder& decoder, const std::vector<Dim>& prompt, Dim count,
-             const SampleOptions& options, Rng& rng, const std::function<bool(Dim token)>& take);
+             const SampleOptions& options, Rng& rng, const Take& take);
 
 }  // namespace fledge::inline FLEDGE_BUILD

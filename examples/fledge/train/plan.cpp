@@ -12,9 +12,9 @@ namespace fledge::train {
 namespace {
 
 constexpr const char* run_options[] = {
-    "--tokens",  "--symbols", "--lines",   "--valid", "--layers",     "--heads",     "--width",
-    "--context", "--dropout", "--no-bias", "--batch", "--accumulate", "--lr",        "--min-lr",
-    "--warmup",  "--decay",   "--clip",    "--seed",  "--patience",   "--eval-every"};
+    "--tokens",  "--symbols", "--lines",   "--valid",    "--layers",     "--heads",  "--width",
+    "--context", "--dropout", "--no-bias", "--batch",    "--accumulate", "--min-lr", "--warmup",
+    "--decay",   "--clip",    "--seed",    "--patience", "--eval-every"};
 
 std::vector<PairOfWords> watched_pairs(const support::Options& options) {
   std::vector<PairOfWords> pairs;
@@ -30,6 +30,23 @@ std::vector<PairOfWords> watched_pairs(const support::Options& options) {
     begin = end + 1;
   }
   return pairs;
+}
+
+// Between bars, without the spaces around each.
+std::vector<Probe> probed_sentences(const support::Options& options) {
+  std::vector<Probe> probes;
+  const std::string& text = options.text("--probe");
+  for (std::size_t begin = 0; options.has("--probe") && begin <= text.size();) {
+    const std::size_t end = std::min(text.find('|', begin), text.size());
+    const std::size_t first = text.find_first_not_of(' ', begin);
+    if (first >= end)
+      options.refuse("--probe " + support::quoted(text) + " has an empty sentence",
+                     "write --probe \"birds walk\", or \"birds walk | they fly\" for two");
+    const std::size_t last = text.find_last_not_of(' ', end - 1);
+    probes.push_back({text.substr(first, last + 1 - first), first});
+    begin = end + 1;
+  }
+  return probes;
 }
 
 void require_heads(const support::Options& options, Dim width, Dim heads) {
@@ -91,7 +108,7 @@ support::Options declared_options() {
   options.arguments("FILE", 0, 1);
   options.example("fledge train", "the built-in text, nothing is written");
   options.example("fledge train poems.txt -o run", "your text, the model in ./run");
-  options.example("fledge train --resume run", "go on where it stopped");
+  options.example("fledge train --resume run", "go on where it stopped, or with another --lr");
   options.group("Text").choice("--tokens", {"char", "word", "byte", "bpe"}, "what a token is");
   options.integer("--symbols", "N", 512, 257, 65536, "how many symbols --tokens bpe learns");
   options.flag("--lines", "each line is a text of its own, read from its beginning");
@@ -105,7 +122,8 @@ support::Options declared_options() {
   options.group("Training").integer("--steps", "N", 2000, 1, many, "of the whole run");
   options.integer("--batch", "N", 12, 1, 1'000'000, "windows, or lines, a pass");
   options.integer("--accumulate", "N", 1, 1, 100'000, "passes a step");
-  options.number("--lr", "X", 0.001, 0, most, "the highest rate");
+  options.number("--lr", "X", 0.001, 0, most,
+                 "the highest rate; with --resume another from there on");
   options.number("--min-lr", "SHARE", 0.1, 0, 1, "of --lr that the cosine ends at");
   options.integer("--warmup", "N", 100, 0, many, "steps until the rate is --lr");
   options.number("--decay", "X", 0.1, 0, most, "weight decay of matrices, a unit of rate");
@@ -115,6 +133,8 @@ support::Options declared_options() {
                   "stop after N evaluations without a better one; 0: never");
   options.integer("--threads", "N", threads(), 1, 256, "that share the work");
   options.group("Watching").text("--watch", "a:b,...", "", "how word a comes to look at word b");
+  options.text("--probe", "\"words\"", "",
+               "a sentence, or several between |, whose attention is shown at the end");
   options.integer("--eval-every", "N", 250, 1, many, "steps between looks at the held-out text");
   options.integer("--sample-every", "N", 0, 0, many, "steps between samples; 0: ten in all");
   options.integer("--log-every", "N", 1, 1, many, "steps between rows of metrics.csv and --json");
@@ -143,8 +163,11 @@ Plan plan_of(const support::Options& options) {
   plan.save_seconds = options.integer("--save-every");
   plan.pace = options.integer("--pace");
   plan.watched = watched_pairs(options);
+  plan.probes = probed_sentences(options);
   plan.training.schedule.steps = options.integer("--steps");
   plan.steps_given = options.has("--steps");
+  plan.training.schedule.rate = options.number("--lr");
+  plan.rate_given = options.has("--lr");
   if (options.has("--threads")) set_threads(static_cast<int>(options.integer("--threads")));
 
   if (options.has("--resume")) {
@@ -184,7 +207,6 @@ Plan plan_of(const support::Options& options) {
                 .bias = options.has("--no-bias") ? Bias::without : Bias::with};
   plan.training.batch = options.integer("--batch");
   plan.training.accumulate = options.integer("--accumulate");
-  plan.training.schedule.rate = options.number("--lr");
   plan.training.schedule.least = options.number("--min-lr");
   plan.training.schedule.warmup = options.integer("--warmup");
   plan.training.decay = options.number("--decay");

@@ -19,8 +19,14 @@ struct PairOfWords {
   std::string word, looks_at;
 };
 
+/// A sentence whose attention is shown at the end, and its first byte in --probe.
+struct Probe {
+  std::string sentence;
+  std::size_t at;
+};
+
 struct Plan {
-  // The run itself: kept in the folder, the same for its whole life but for `steps`.
+  // The run itself: kept in the folder, the same for its whole life but for `steps` and the rate.
   std::string text_path;  // "": the built-in text
   CorpusOptions corpus;
   LanguageModelSizes sizes{};  // the vocabulary follows from the text
@@ -29,10 +35,11 @@ struct Plan {
 
   // How it is watched and where it goes: asked anew each time.
   std::string folder;  // "": nothing is kept
-  bool resumes = false, replaces = false, steps_given = false;
+  bool resumes = false, replaces = false, steps_given = false, rate_given = false;
   bool json = false, quiet = false, no_progress = false;
   std::int64_t log_every = 1, sample_every = 0, save_seconds = 30, pace = 0;
   std::vector<PairOfWords> watched;
+  std::vector<Probe> probes;
 };
 
 /// The options of `fledge train`.

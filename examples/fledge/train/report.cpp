@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "engine/autograd.h"
 #include "examples/support/formatted.h"
 #include "examples/support/table.h"
 #include "examples/support/text.h"
@@ -113,6 +114,28 @@ std::string loss_report(double loss, const Baselines& baselines, const std::stri
     text += "\n  " + support::pad_right(name, 31) + formatted("%.4f", baselines.counting[n]) +
             "  " + (beaten ? paint.good("beaten") : paint.bad("not beaten"));
   }
+  return text;
+}
+
+std::vector<std::vector<double>> mean_attention(const LanguageModel& model,
+                                                const std::vector<Dim>& ids) {
+  const NoGrad no_grad;
+  const LanguageModel::Looked looked = model.look({{1, static_cast<Dim>(ids.size())}, ids});
+  std::vector<std::vector<double>> maps;
+  for (const Tensor& weights : looked.weights)
+    maps.push_back(to_vector(mean(weights, {0, 1}).value()));  // (1, H, T, T) -> (T, T)
+  return maps;
+}
+
+std::string attention_report(const LanguageModel& model, const Tokenizer& tokenizer,
+                             const std::vector<Dim>& ids, const support::MapStyle& style) {
+  std::vector<std::string> words;
+  for (const Dim id : ids) words.push_back(support::printable(tokenizer.decode({id})));
+  const std::vector<std::vector<double>> maps = mean_attention(model, ids);
+  std::string text;
+  for (std::size_t layer = 0; layer < maps.size(); ++layer)
+    text += (layer > 0 ? "\nlayer " : "layer ") + std::to_string(layer) + ", mean of its heads\n" +
+            support::attention_map(words, maps[layer], style);
   return text;
 }
 

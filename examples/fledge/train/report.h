@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "examples/support/terminal.h"
+#include "examples/support/plots.h"
 #include "nn/models/language_model.h"
 #include "nn/text/corpus.h"
 
@@ -37,6 +37,13 @@ std::string baseline_report(const Baselines& baselines, const std::string& token
 /// The loss in words, beside the tables.
 std::string loss_report(double loss, const Baselines& baselines, const std::string& token,
                         support::Paint paint);
+
+/// Where each of T tokens looked, 1 … context of them: (T, T) of each layer, the mean of its heads.
+std::vector<std::vector<double>> mean_attention(const LanguageModel& model,
+                                                const std::vector<Dim>& ids);
+/// The same as a map a layer.
+std::string attention_report(const LanguageModel& model, const Tokenizer& tokenizer,
+                             const std::vector<Dim>& ids, const support::MapStyle& style);
 
 /// The word for a token of this kind: "character".
 std::string token_word(Tokens kind);

@@ -164,10 +164,14 @@ void RunFolder::append(const Metrics& row) {
 
 void RunFolder::append_json(const std::string& line) { jsonl_->append(line + "\n"); }
 
-void RunFolder::save(const Trainer& trainer, RunNotes& notes) {
+Checkpoint RunFolder::checkpoint(const Trainer& trainer, RunNotes& notes) {
   notes.csv_bytes = csv_->sync();
   notes.jsonl_bytes = jsonl_->sync();
-  write_file(file(state_name), checkpoint_bytes(trainer, notes));
+  return {checkpoint_bytes(trainer, notes), trainer.steps_done()};
+}
+
+void RunFolder::write(const Checkpoint& checkpoint) const {
+  write_file(file(state_name), checkpoint.bytes);
 }
 
 void RunFolder::save_model(const LanguageModel& model, std::int64_t step, double loss) {

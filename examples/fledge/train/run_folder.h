@@ -29,6 +29,12 @@ std::string config_text(const RunConfig& config);
 /// Of a folder. Throws FileError, and Unusable for what fledge has not written.
 RunConfig read_run_config(const std::string& folder);
 
+/// The bytes of state.safetensors, and the step that they are of.
+struct Checkpoint {
+  std::string bytes;
+  std::int64_t step = 0;
+};
+
 class RunFolder {
  public:
   /// A new run in an empty or new folder; with `replaces`, in one that has a run, which goes.
@@ -45,8 +51,10 @@ class RunFolder {
   void open_metrics(const RunNotes& notes);
   void append(const Metrics& row);
   void append_json(const std::string& line);
-  /// Metrics first, then the state that counts on them.
-  void save(const Trainer& trainer, RunNotes& notes);
+  /// The state, and how far the metrics go, which are brought to the disk.
+  Checkpoint checkpoint(const Trainer& trainer, RunNotes& notes);
+  /// Makes it the one that --resume goes on from.
+  void write(const Checkpoint& checkpoint) const;
   void save_model(const LanguageModel& model, std::int64_t step, double loss);
 
   std::string file(const char* name) const { return path_ + "/" + name; }

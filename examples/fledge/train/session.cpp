@@ -40,6 +40,7 @@ Session::Session(Plan plan) : plan_(std::move(plan)), screen_(plan_.quiet, plan_
     config->plan.text_path = from_anywhere(plan_.text_path);
   }
   find_watched();
+  find_probed();
   require_memory();
   Rng weights(plan_.training.seed);
   model_.emplace(plan_.sizes, weights);
@@ -53,7 +54,8 @@ Session::Session(Plan plan) : plan_(std::move(plan)), screen_(plan_.quiet, plan_
   if (plan_.resumes) keep_changes(*config);
 }
 
-// What lasts comes from the folder; what was asked for now is how far to go, and how to watch it.
+// What lasts comes from the folder; what was asked for now is how far to go and how fast, and how to
+// watch it.
 void Session::go_on_with(const RunConfig& config) {
   const Plan asked = plan_;
   plan_ = config.plan;
@@ -67,6 +69,9 @@ void Session::go_on_with(const RunConfig& config) {
   plan_.save_seconds = asked.save_seconds;
   plan_.pace = asked.pace;
   plan_.watched = asked.watched;
+  plan_.probes = asked.probes;
+  plan_.rate_given = asked.rate_given;
+  if (asked.rate_given) plan_.training.schedule.rate = asked.training.schedule.rate;
   if (asked.steps_given) plan_.training.schedule.steps = asked.training.schedule.steps;
   if (!asked.text_path.empty()) plan_.text_path = asked.text_path;
 }
@@ -80,6 +85,8 @@ void Session::load_state() {
   const std::string advice = "begin a new run in another folder with -o, or here with --force";
   notes_ = of_file(folder_->file("state.safetensors"), advice,
                    [&] { return load_checkpoint(*state, *trainer_); });
+  saved_step_ = trainer_->steps_done();
+  if (holds_out()) good_ = {*state, saved_step_};
   if (const auto best = folder_->bytes("model.safetensors"); best && notes_.best_step > 0) {
     const std::vector<Array> last = weights_of(*model_);
     of_file(folder_->file("model.safetensors"), advice, [&] { load_weights(*model_, *best); });
@@ -88,7 +95,7 @@ void Session::load_state() {
   }
 }
 
-// More steps, or a text that has moved, hold from now on: the next --resume goes on with them.
+// More steps, another rate, a text that has moved: they hold from now on, for the next --resume too.
 void Session::keep_changes(RunConfig config) const {
   Plan& kept = config.plan;
   const std::int64_t steps = plan_.training.schedule.steps, warmup = kept.training.schedule.warmup;
@@ -99,8 +106,12 @@ void Session::keep_changes(RunConfig config) const {
                               "use at least --steps " + std::to_string(warmup));
   if (is_over()) return;
   const std::string text = from_anywhere(plan_.text_path);
-  if (steps == kept.training.schedule.steps && text == kept.text_path) return;
+  const double rate = plan_.training.schedule.rate;
+  if (steps == kept.training.schedule.steps && rate == kept.training.schedule.rate &&
+      text == kept.text_path)
+    return;
   kept.training.schedule.steps = steps;
+  kept.training.schedule.rate = rate;
   kept.text_path = text;
   folder_->rewrite(config);
 }
@@ -182,6 +193,7 @@ void Session::after_step(const Trainer::Step& step) {
                     pair_};
   if (std::isfinite(notes_.last_loss)) standing.validation = notes_.last_loss;
   screen_.show(standing);
+  keep_if_good();
   if (folder_ && screen_.elapsed() - saved_ >= static_cast<double>(plan_.save_seconds)) save();
 }
 
@@ -202,8 +214,18 @@ std::optional<double> Session::evaluate() {
 
 void Session::save() {
   if (!holds_out()) folder_->save_model(*model_, trainer_->steps_done(), notes_.train_loss);
-  folder_->save(*trainer_, notes_);
+  folder_->write(folder_->checkpoint(*trainer_, notes_));
   saved_ = screen_.elapsed();
+  saved_step_ = trainer_->steps_done();
+}
+
+// The step in front of the first number that is not finite is no place to go back to: its weights give
+// that number whatever the rate. The best evaluation is one, if it beats guessing; so is what a run
+// was resumed from, until there is a better one.
+void Session::keep_if_good() {
+  if (!folder_ || notes_.best_step != trainer_->steps_done()) return;
+  if (!good_.bytes.empty() || notes_.best_loss < baselines_.uniform)
+    good_ = folder_->checkpoint(*trainer_, notes_);
 }
 
 void Session::keep_pace() const {

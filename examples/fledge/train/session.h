@@ -24,16 +24,19 @@ class Session {
   void load_state();
   void keep_changes(RunConfig config) const;
   void find_watched();
+  void find_probed();
   void require_memory() const;
   void report_start();
   void report_no_peek();
   void forecast();
   void report_samples();
+  void report_probed();
   void after_step(const Trainer::Step& step);
   std::optional<double> evaluate();
   void print_sample();
   void watch();
   void save();
+  void keep_if_good();
   void finish();
   int stop_early();
   int stop_diverged(const std::string& what);
@@ -56,10 +59,13 @@ class Session {
   std::optional<LanguageModel> model_;
   std::unique_ptr<Trainer> trainer_;
   std::vector<Array> best_;  // weights, in the order of parameters()
+  Checkpoint good_;          // what a run that diverges goes back to; no bytes: to what is on disk
+  std::int64_t saved_step_ = 0;  // of what is on disk; 0: nothing is
   RunNotes notes_;
   Baselines baselines_;
   std::vector<std::pair<Dim, Dim>> watched_;  // tokens of plan_.watched
   std::string pair_;                          // of words, as the screen shows it
+  std::vector<std::vector<Dim>> probed_;      // tokens of plan_.probes
   double saved_ = 0;                          // seconds
 };
 

@@ -43,7 +43,10 @@ void Session::report_start() {
                 " steps a second, to be watched; --pace 0: "
                 "as fast as it goes");
   if (plan_.resumes)
-    screen_.say("going on after step " + thousands(trainer_->steps_done()));
+    screen_.say("going on after step " + thousands(trainer_->steps_done()) +
+                (plan_.rate_given
+                     ? formatted(", from here on with --lr %g", plan_.training.schedule.rate)
+                     : ""));
   else if (!folder_)
     screen_.say("nothing is kept: -o DIR keeps the model");
   if (!plan_.json) return;
@@ -89,52 +92,11 @@ std::string Session::sample(Dim count, std::int64_t step) const {
   const Dim first = corpus_->train.tokens.front();
   const Dim boundary = lines ? first : -1;
   std::vector<Dim> drawn;
-  generate(decoder, {first}, count, {}, rng, [&](Dim id) {
+  generate(decoder, {first}, count, {}, rng, [&](Dim id, const Array&) {
     if (id != boundary) drawn.push_back(id);
     return id != boundary;
   });
   return tokenizer.decode(drawn);
-}
-
-void Session::find_watched() {
-  for (const auto& [word, looks_at] : plan_.watched) {
-    const auto number = [&](const std::string& symbol) {
-      const std::optional<Dim> found = corpus_->tokenizer.find(symbol);
-      require<ValueError>(found.has_value(), "--watch", support::quoted(symbol), " is no ",
-                          token_word(corpus_->tokenizer.kind()), " of the text");
-      return *found;
-    };
-    watched_.emplace_back(number(word), number(looks_at));
-  }
-}
-
-// Each pair, and the control beside it.
-void Session::watch() {
-  for (std::size_t i = 0; i < watched_.size(); ++i) {
-    const auto [a, b] = watched_[i];
-    const auto& [word, looks_at] = plan_.watched[i];
-    const std::vector<Dim>& tokens = corpus_->train.tokens;
-    const WatchedPair seen = watch_pair(*model_, tokens, a, b);
-    const Dim control = control_of(tokens, plan_.sizes.vocabulary, a, b);
-    const WatchedPair beside = watch_pair(*model_, tokens, a, control);
-    const std::string name = support::printable(word) + "->" + support::printable(looks_at);
-    if (i == 0) pair_ = name + formatted(" %.2f", seen.attention);
-    screen_.say("  step " + std::to_string(trainer_->steps_done()) + ": " + name +
-                formatted(" attention %.3f (chance %.3f), association %.3f, cosine %.3f; control ",
-                          seen.attention, seen.chance, seen.association, seen.similarity) +
-                support::quoted(corpus_->tokenizer.decode({control})) +
-                formatted(" attention %.3f", beside.attention));
-    JsonWriter json;
-    json.begin_object().field("type", "watch").field("step", trainer_->steps_done());
-    json.field("word", word).field("looks_at", looks_at).field("places", seen.pairs);
-    json.field("attention", seen.attention).field("chance", seen.chance);
-    json.field("association", seen.association).field("cosine", seen.similarity);
-    json.field("control", corpus_->tokenizer.decode({control}));
-    json.field("control_attention", beside.attention);
-    const std::string line = json.end_object().text();
-    if (plan_.json) say_json(line);
-    if (folder_) folder_->append_json(line);
-  }
 }
 
 void Session::print_sample() {
@@ -197,6 +159,7 @@ void Session::finish() {
     screen_.say("  the best was " + formatted("%.4f", best ? *best : notes_.best_loss) +
                 " at step " + thousands(notes_.best_step) + ": that is the model that was kept");
   report_samples();
+  report_probed();
   if (folder_) {
     const std::string folder = support::printable(plan_.folder);
     screen_.say("kept in " + folder +

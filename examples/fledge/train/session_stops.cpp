@@ -1,24 +1,12 @@
 // How a session ends before its last step: by a signal, or because its numbers do.
-#include <algorithm>
-#include <cstdio>
-
 #include "examples/fledge/train/session.h"
+#include "examples/support/formatted.h"
 #include "examples/support/text.h"
 
 namespace fledge::train {
 
-namespace {
-
-bool all_finite(const std::vector<Array>& arrays) {
-  return std::all_of(arrays.begin(), arrays.end(), [](const Array& array) {
-    return std::all_of(array.data(), array.data() + array.size(),
-                       [](Real x) { return isfinite(x); });
-  });
-}
-
-}  // namespace
-
 int Session::stop_early() {
+  stop_->outlive_readers();
   screen_.finish();
   const std::string step = std::to_string(trainer_->steps_done());
   if (folder_) {
@@ -36,20 +24,22 @@ int Session::stop_early() {
 
 int Session::stop_diverged(const std::string& what) {
   screen_.finish();
-  char rate[32];
-  std::snprintf(rate, sizeof rate, "%.2g", plan_.training.schedule.rate / 10);
-  const std::string step = std::to_string(trainer_->steps_done());
-  std::string kept;
+  const bool clips = plan_.training.clip > 0;
+  const std::string rate = support::formatted("--lr %.2g", plan_.training.schedule.rate / 10);
+  std::string advice = "the rate may be too large: try " + rate + (clips ? "" : ", or --clip 1");
   if (folder_) {
-    const bool finite = all_finite(weights_of(*model_));
-    if (finite) save();
-    kept = finite ? "; the last good state, of step " + step + ", is in " +
-                        support::printable(plan_.folder)
-                  : "; " + support::printable(plan_.folder) + " keeps its last checkpoint";
+    if (!good_.bytes.empty()) {
+      folder_->write(good_);
+      saved_step_ = good_.step;
+    }
+    advice = std::string("the rate may be too large") + (clips ? "" : ", or --clip 1 missing") +
+             (saved_step_ > 0 ? "; to go on from step " + std::to_string(saved_step_)
+                              : "; to begin again") +
+             " with a smaller one: fledge train --resume " + support::printable(plan_.folder) +
+             " " + rate;
   }
   screen_.warn("fledge train: " + what);
-  screen_.warn(std::string("              the rate may be too large: try --lr ") + rate +
-               (plan_.training.clip > 0 ? "" : ", or --clip 1") + kept);
+  screen_.warn("              " + advice);
   end("diverged");
   return static_cast<int>(support::Exit::diverged);
 }

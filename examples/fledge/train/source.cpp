@@ -33,15 +33,39 @@ std::string file_meant_by(const std::string& path) {
   throw Unusable(problem, advice);
 }
 
+// What is wrong with a text, without the name of the function that says so: "read_corpus: valid = ..."
+std::string complaint(const ValueError& error) {
+  const std::string problem = error.what();
+  return problem.substr(problem.find(": ") + 2);
+}
+
 Corpus corpus_of(const std::string& text, const Plan& plan, const Tokenizer* tokenizer,
                  const std::string& name) {
   try {
     return tokenizer ? read_corpus(text, plan.corpus, *tokenizer) : read_corpus(text, plan.corpus);
-  } catch (const ValueError& error) {  // "read_corpus: valid = ..."
-    const std::string problem = error.what();
-    refuse(name + ": " + problem.substr(problem.find(": ") + 2),
-           "use another --valid, or more text");
+  } catch (const ValueError& error) {
+    refuse(name + ": " + complaint(error), "use another --valid, or more text");
   }
+}
+
+void require_readable(const Tokenizer& tokenizer, const std::string& text, const std::string& name,
+                      std::size_t first) {
+  const std::size_t wrong = first_not_utf8(text);
+  if (tokenizer.kind() == Tokens::character && wrong != std::string::npos)
+    refuse(name + " is not UTF-8 at byte " + std::to_string(first + wrong),
+           "the model reads characters: convert it, such as with iconv -f latin1 -t utf-8");
+}
+
+[[noreturn]] void refuse_unknown(const UnknownSymbol& found, const Tokenizer& tokenizer,
+                                 const std::string& name) {
+  const std::string kind = token_word(tokenizer.kind());
+  std::string meant;
+  if (tokenizer.kind() == Tokens::word) meant = support::closest(found.symbol, tokenizer.symbols());
+  refuse("the " + kind + " " + support::quoted(found.symbol) + " at byte " +
+             std::to_string(found.at) + " of " + name + " was not in the training text",
+         meant.empty()
+             ? "the model knows " + std::to_string(tokenizer.size()) + " " + kind + "s and no other"
+             : "nearest by spelling: " + support::quoted(meant));
 }
 
 }  // namespace
@@ -99,6 +123,29 @@ Corpus usable_corpus(const std::string& text, const Plan& plan, const Tokenizer*
            there > 1 ? "use --context " + std::to_string(there - 1) + ", or more text"
                      : "use more text");
   return corpus;
+}
+
+std::vector<Dim> tokens_of(const Tokenizer& tokenizer, const std::string& text,
+                           const std::string& name, std::size_t first) {
+  require_readable(tokenizer, text, name, first);
+  try {
+    return tokenizer.encode(text, first);
+  } catch (const UnknownSymbol& error) {
+    refuse_unknown(error, tokenizer, name);
+  }
+}
+
+TokenText tokens_of_text(const Tokenizer& tokenizer, const std::string& text, Reading reading,
+                         const std::string& name) {
+  if (text.empty()) refuse(name + " is empty", "name another text");
+  require_readable(tokenizer, text, name, 0);
+  try {
+    return read_corpus(text, {.reading = reading, .valid = 0}, tokenizer).train;
+  } catch (const UnknownSymbol& error) {
+    refuse_unknown(error, tokenizer, name);
+  } catch (const ValueError& error) {
+    refuse(name + ": " + complaint(error), "name another text");
+  }
 }
 
 void require_same_text(const RunConfig& config, const std::string& text, const std::string& name) {

@@ -17,7 +17,8 @@ constexpr int stopping[] = {SIGINT, SIGTERM, SIGHUP};
 
 void ask(int signal) {
   int none = 0;
-  if (!signal_that_asked.compare_exchange_strong(none, signal)) _exit(128 + signal);
+  if (!signal_that_asked.compare_exchange_strong(none, signal) && signal != SIGHUP)
+    _exit(128 + signal);
 }
 
 void set_handlers(void (*handler)(int)) {
@@ -41,6 +42,8 @@ StopSignals::StopSignals() {
 StopSignals::~StopSignals() { set_handlers(SIG_DFL); }
 
 int StopSignals::asked() const { return signal_that_asked; }
+
+void StopSignals::outlive_readers() const { std::signal(SIGPIPE, SIG_IGN); }
 
 void StopSignals::end_by_signal() const {
   const int number = signal_that_asked;

@@ -28,10 +28,11 @@ TEST_CASE("fledge train: a run that diverges ends with status 4, the step and th
   CHECK_THAT(what, ContainsSubstring(" at step " + std::to_string(step + 1) + ": "));
   CHECK((what.find(".weight") != what.npos || what.find(".bias") != what.npos ||
          what.find("'") != what.npos));
-  CHECK(advice ==
-        "              the rate may be too large: try --lr 1e+05, or --clip 1; the last "
-        "good state, of step " +
-            std::to_string(step) + ", is in " + (desk / "run"));
+  CHECK(
+      advice ==
+      "              the rate may be too large, or --clip 1 missing; to begin again with a smaller "
+      "one: fledge train --resume " +
+          (desk / "run") + " --lr 1e+05");
   CHECK(result.err.find("done:") == std::string::npos);
   CHECK(lines_of(text_of(desk / "run/metrics.csv")).size() == static_cast<std::size_t>(step) + 1);
 }
@@ -48,6 +49,66 @@ TEST_CASE("fledge train: what diverged can be gone on with, and diverges again")
   CHECK(again.err == first.err);
   CHECK((files_in(desk / "run") == files));
   trained({desk.poems(), "-o", desk / "run", "--force"});
+}
+
+TEST_CASE("fledge train --resume --lr: with a smaller rate it begins again, the same twice") {
+  const Desk desk;
+  for (const char* name : {"one", "two"}) {
+    const Words line = Words{"train", desk.poems(), "-o", desk / name, "-q"} + tiny + too_fast;
+    CHECK(fledge_says(line).status == 4);
+  }
+  trained({"--resume", desk / "one", "--lr", "0.002", "--threads", "1"});
+  // The other one stops on the way; its rate is in its folder then.
+  Running run({"train", "--resume", desk / "two", "--lr", "0.002", "--threads", "3", "--pace", "20",
+               "--json"});
+  REQUIRE(run.says("\"step\":5,"));
+  run.signal(SIGINT);
+  CHECK(WTERMSIG(run.end()) == SIGINT);
+  CHECK_THAT(text_of(desk / "two/config.json"), ContainsSubstring("\"lr\": 0.002"));
+  trained({"--resume", desk / "two"});
+  CHECK((files_in(desk / "one") == files_in(desk / "two")));
+  // As if it had begun with this rate.
+  const Words rate{"--lr", "0.002", "--clip", "0", "--warmup", "4"};
+  trained(Words{desk.poems(), "-o", desk / "never"} + rate);
+  CHECK((files_in(desk / "one") == files_in(desk / "never")));
+}
+
+TEST_CASE("fledge train --resume --lr: a run that diverged late goes back to its best state") {
+  const Desk desk;
+  const Words begin{"--lr", "0.01", "--clip", "0", "--eval-every", "5"};
+  for (const char* name : {"diverged", "straight"})
+    trained(Words{desk.poems(), "-o", desk / name} + begin);
+  const auto whole = files_in(desk / "diverged");
+  const Result lost =
+      fledge_says({"train", "--resume", desk / "diverged", "--lr", "1e6", "--steps", "60", "-q"});
+  CHECK(lost.status == 4);
+  CHECK_THAT(lost.err,
+             EndsWith("; to go on from step 20 with a smaller one: fledge train --resume " +
+                      (desk / "diverged") + " --lr 1e+05\n"));
+  CHECK((files_in(desk / "diverged").at("state.safetensors") == whole.at("state.safetensors")));
+  CHECK((files_in(desk / "diverged").at("model.safetensors") == whole.at("model.safetensors")));
+  // Nothing of the excursion stays; the rate that it is given now does.
+  const auto go_on = [&](const char* name, const Words& more) {
+    const Result result = trained(Words{"--resume", desk / name} + more);
+    CHECK_THAT(result.err,
+               ContainsSubstring("\ngoing on after step 20, from here on with --lr 0.005\n"));
+  };
+  go_on("diverged", {"--lr", "0.005", "--threads", "3"});
+  go_on("straight", {"--lr", "0.005", "--steps", "60", "--threads", "1"});
+  CHECK((files_in(desk / "diverged") == files_in(desk / "straight")));
+  CHECK(lines_of(text_of(desk / "diverged/metrics.csv")).size() == 61);
+}
+
+TEST_CASE("fledge train --resume --lr: the run's own rate changes no bit") {
+  const Desk desk;
+  for (const char* name : {"plain", "same"}) trained({desk.poems(), "-o", desk / name});
+  trained({"--resume", desk / "plain", "--steps", "30"});
+  trained({"--resume", desk / "same", "--steps", "30", "--lr", "0.001"});
+  CHECK((files_in(desk / "plain") == files_in(desk / "same")));
+  trained({"--resume", desk / "plain", "--steps", "40"});
+  trained({"--resume", desk / "same", "--steps", "40", "--lr", "0.0001"});
+  CHECK((files_in(desk / "plain").at("model.safetensors") !=
+         files_in(desk / "same").at("model.safetensors")));
 }
 
 TEST_CASE("fledge train: the bar does not end happily, and nothing is claimed to be kept") {

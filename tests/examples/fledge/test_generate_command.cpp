@@ -2,57 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/examples/fledge/training.h"
+#include "tests/examples/fledge/models.h"
 
 using namespace fledge::testing;
-
-namespace {
-
-/// A desk with a model of characters, one of words and one of lines of words.
-struct Models : Desk {
-  Models() {
-    trained({poems(), "-o", *this / "chars"});
-    trained({poems(), "-o", *this / "words", "--tokens", "word"});
-    trained({poems(), "-o", *this / "lines", "--tokens", "word", "--lines"});
-  }
-  std::string chars() const { return *this / "chars"; }
-  std::string words() const { return *this / "words"; }
-};
-const Models& models() {
-  static const Models made;
-  return made;
-}
-
-Result generated(const Words& arguments, std::string_view input = "") {
-  return run(with_program(Words{"generate"} + arguments), {}, input);
-}
-/// The text that it must give.
-std::string text(const Words& arguments, std::string_view input = "") {
-  CAPTURE(arguments);
-  const Result result = generated(arguments, input);
-  CHECK(result.status == 0);
-  CHECK(result.err.empty());
-  CHECK_THAT(result.out, EndsWith("\n"));
-  return result.out;
-}
-/// "what came | what to do" of a call that must be refused with status 3.
-std::string refused(const Words& arguments, std::string_view input = "") {
-  CAPTURE(arguments);
-  const Result result = run(with_program(arguments), {}, input);
-  CHECK(result.status == 3);
-  CHECK(result.out.empty());
-  const Words lines = lines_of(result.err);
-  REQUIRE(lines.size() == 2);
-  std::string said = lines[0].substr(lines[0].find(": ") + 2) + " | " +
-                     lines[1].substr(lines[1].find_first_not_of(' '));
-  const std::string desk = models().path();
-  for (std::size_t at = 0; (at = said.find(desk)) != said.npos;) said.replace(at, desk.size(), "~");
-  return said;
-}
-
-Json read_line(const std::string& out) { return read_json(lines_of(out).at(0)); }
-
-}  // namespace
 
 TEST_CASE("fledge generate: the seed decides, or nothing does at temperature 0") {
   const std::string& run = models().chars();
@@ -106,7 +58,13 @@ TEST_CASE("fledge generate: prompts with what the model never saw") {
         "knows 22 characters and no other");
   CHECK_THAT(refused({"generate", models().chars(), "\x1b[2J"}),
              StartsWith("the character '\\x1b' at byte 0 of the prompt "));
-  CHECK_THAT(refused({"generate", models().chars(), "a\xff"}), ContainsSubstring("not UTF-8"));
+  CHECK(refused({"generate", models().chars(), "a\xff"}) ==
+        "the prompt is not UTF-8 at byte 1 | the model reads characters: convert it, such as with "
+        "iconv -f latin1 -t utf-8");
+  CHECK(
+      refused({"generate", models().words(), "birds \xff"}) ==
+      "the word '\\xff' at byte 6 of the prompt was not in the training text | the model knows 14 "
+      "words and no other");
 }
 
 TEST_CASE("fledge generate: --probs, --attention and --json") {
@@ -171,9 +129,19 @@ TEST_CASE("fledge generate: folders that hold no whole model") {
   for (const std::size_t bytes : {0U, 100U, 5000U}) {
     write_text(run + "/model.safetensors", good.at("model.safetensors").substr(0, bytes));
     const std::string said = refused_now();
-    CHECK_THAT(said, StartsWith("'~/run/model.safetensors': "));
+    CHECK_THAT(said, StartsWith("cannot read '~/run/model.safetensors': "));
     CHECK_THAT(said, EndsWith(other));
   }
+  // Sizes that no file bears out are refused before memory is taken for them.
+  write_text(run + "/model.safetensors", good.at("model.safetensors"));
+  std::string layers = good.at("config.json");
+  layers.replace(layers.find("\"n_layer\": 1"), 12, "\"n_layer\": 10000");
+  write_text(run + "/config.json", layers);
+  CHECK(refused_now() ==
+        "cannot read '~/run/model.safetensors': config.json describes 32800640 numbers, and the "
+        "file has " +
+            std::to_string(good.at("model.safetensors").size()) + " bytes" + other);
+  write_text(run + "/config.json", good.at("config.json"));
   write_text(run + "/model.safetensors", text_of(models().words() + "/model.safetensors"));
   CHECK_THAT(refused_now(),
              ContainsSubstring("'wte.weight' has shape (14, 16), in the model (22, 16)" + other));
@@ -209,6 +177,16 @@ TEST_CASE("fledge eval: the held-out loss of the run, and other texts") {
   CHECK_THAT(refused({"eval", run, desk / "digits.txt"}),
              ContainsSubstring("the character '7' at byte 10 of "));
   CHECK_THAT(refused({"eval", run, desk / "othr.txt"}), EndsWith("/other.txt'?"));
+  write_text(desk / "latin.txt", "the bl\xfc\n");
+  CHECK(refused({"eval", run, desk / "latin.txt"}) ==
+        "'" + (desk / "latin.txt") +
+            "' is not UTF-8 at byte 6 | the model reads characters: convert it, such as with iconv "
+            "-f latin1 -t utf-8");
+  CHECK_THAT(refused({"eval", run, "-"}, "the bl\xfc\n"),
+             StartsWith("standard input is not UTF-8 at byte 6 | "));
+  write_text(desk / "blank.txt", " \n\n");
+  CHECK(refused({"eval", models() / "lines", desk / "blank.txt"}) ==
+        "'" + (desk / "blank.txt") + "': all lines of the text are blank | name another text");
   write_text(desk / "one.txt", "t");
   CHECK(refused({"eval", run, desk / "one.txt"}) ==
         "there is nothing to guess in one token | name a longer text");

@@ -79,8 +79,8 @@ TEST_CASE("fledge train: options that are wrong in themselves or together", "[CL
       {{"--resume", run, "-o", desk / "other"},
        "2: --resume and --out name two folders | a run stays in its folder: leave out --out"},
       {{"--resume", run, "--force"}, "2: --force begins anew, --resume goes on | use one of them"},
-      {{"--resume", run, "--lr", "1"},
-       "2: --lr belongs to the run since it began | leave it out, or begin a new run in another "
+      {{"--resume", run, "--batch", "1"},
+       "2: --batch belongs to the run since it began | leave it out, or begin a new run in another "
        "folder with -o"},
       {{poems, "-o", poems},
        "2: --out '~/poems.txt' would write over the text itself | name another folder: -o run"}};

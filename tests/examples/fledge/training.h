@@ -94,7 +94,8 @@ class Running {
     child_ = fork();
     if (child_ < 0) throw std::runtime_error("fork");
     if (child_ == 0) {
-      std::signal(SIGINT, SIG_DFL);  // a shell's background jobs ignore it, and so would the run
+      // A shell's background jobs ignore one, nohup's another, Python's a third: so would the run.
+      for (const int number : {SIGINT, SIGHUP, SIGPIPE}) std::signal(number, SIG_DFL);
       dup2(ends[1], STDOUT_FILENO);
       if (std::freopen(errors.c_str(), "w", stderr) == nullptr) _exit(126);
       close(ends[0]);

@@ -36,6 +36,9 @@ struct Folder {
 std::string reading(const std::string& folder) {
   return refusal<FileError>([&] { read_model(folder); });
 }
+std::string reading_wrong(const std::string& folder) {
+  return refusal<WrongFile>([&] { read_model(folder); });
+}
 
 }  // namespace
 
@@ -85,20 +88,21 @@ TEST_CASE("model folder: what is wrong names its file", "[CK09][CK11][CK12]") {
   write_file(config, "{}");
   CHECK(reading(folder.path) == about(weights, "no such file or directory"));
   write_file(weights, "birds");
-  CHECK(reading(folder.path) == about(weights, "a safetensors file has at least 8 bytes: got 5"));
+  CHECK(reading_wrong(folder.path) ==
+        about(weights, "a safetensors file has at least 8 bytes: got 5"));
   write_file(weights, weights_bytes(made(1)));
-  CHECK(reading(folder.path) ==
+  CHECK(reading_wrong(folder.path) ==
         about(config, "line 1, column 1: the text must have a key 'model_type'"));
   LanguageModelSizes wrong = small;
   wrong.vocabulary = 6;
   write_file(config, config_json(wrong));
-  CHECK(reading(folder.path) ==
+  CHECK(reading_wrong(folder.path) ==
         about(weights,
               "load_weights: the file must hold the model's tensors: 'wte.weight' has "
               "shape (5, 4), in the model (6, 4)"));
   wrong.vocabulary = 1'000'000;
   write_file(config, config_json(wrong));
-  CHECK(reading(folder.path) ==
+  CHECK(reading_wrong(folder.path) ==
         about(weights, "config.json describes 4000436 numbers, and the file has " +
                            std::to_string(fs::file_size(weights)) + " bytes"));
   fs::remove(config);

@@ -187,11 +187,14 @@ TEST_CASE("generate: each token is drawn from the full pass over what was read b
     Decoder decoder(model);
     Rng rng(7), again(7);
     Tokens text = prompt;
-    const Dim drawn = generate(decoder, prompt, 9, options, rng, [&](Dim token) {
+    const Dim drawn = generate(decoder, prompt, 9, options, rng, [&](Dim token, const Array& z) {
       const NoGrad no_grad;
       const Dim T = static_cast<Dim>(text.size());
       const Array all = model(Indices({1, T}, text)).value().shaped({T, 11});
-      CHECK(token == sample(part(all, 0, T - 1, T).shaped({11}), options, again));
+      const Array last = part(all, 0, T - 1, T).shaped({11});
+      CHECK(same_bits(z, last));
+      CHECK(token == sample(last, options, again));
+      CHECK(decoder.window() == text);
       text.push_back(token);
       return true;
     });
@@ -205,7 +208,7 @@ TEST_CASE("generate: ends when told, runs on past the context, and goes on where
   const LanguageModel model = made();
   const auto text_of = [&](Decoder& decoder, const Tokens& prompt, Dim count, Rng& rng) {
     Tokens text;
-    generate(decoder, prompt, count, {}, rng, [&](Dim token) {
+    generate(decoder, prompt, count, {}, rng, [&](Dim token, const Array&) {
       text.push_back(token);
       return true;
     });
@@ -221,7 +224,7 @@ TEST_CASE("generate: ends when told, runs on past the context, and goes on where
 
   other.restart();
   int left = 6;
-  CHECK(generate(other, {5}, 40, {}, stopping, [&](Dim) { return --left > 0; }) == 6);
+  CHECK(generate(other, {5}, 40, {}, stopping, [&](Dim, const Array&) { return --left > 0; }) == 6);
   CHECK(text_of(other, {1}, 0, rng).empty());
 }
 
@@ -229,8 +232,9 @@ TEST_CASE("generate refuses an empty prompt and a negative count, and reads noth
   Decoder decoder(made());
   Rng rng(1);
   const auto call = [&](const Tokens& prompt, Dim count, const SampleOptions& options) {
-    return refusal<ValueError>(
-        [&] { generate(decoder, prompt, count, options, rng, [](Dim) { return true; }); });
+    return refusal<ValueError>([&] {
+      generate(decoder, prompt, count, options, rng, [](Dim, const Array&) { return true; });
+    });
   };
   CHECK(call({}, 3, {}) == "generate: needs a token to begin with: the prompt is empty");
   CHECK(call({1}, -1, {}) == "generate: count must be 0 or more: got -1");

@@ -1,0 +1,86 @@
+#include "examples/fledge/generate/sample.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "examples/fledge/train/source.h"
+#include "examples/support/formatted.h"
+#include "examples/support/text.h"
+#include "nn/text/stop_at.h"
+#include "nn/train/sampler.h"
+
+namespace fledge {
+
+namespace {
+
+/// What a token adds to the text behind another one.
+std::string piece_of(const Tokenizer& tokenizer, Dim token, Dim before) {
+  if (before < 0) return tokenizer.decode({token});
+  return tokenizer.decode({before, token}).substr(tokenizer.decode({before}).size());
+}
+
+std::string probabilities(const Tokenizer& tokenizer, Dim token, const std::vector<Choice>& best) {
+  const auto name = [&](Dim id) { return support::quoted(tokenizer.decode({id})); };
+  std::string line = support::pad_right(name(token), 16);
+  for (const Choice& choice : best)
+    line += "  " + name(choice.token) + support::formatted(" %.3f", choice.probability);
+  return line + "\n";
+}
+
+}  // namespace
+
+std::string shown(const std::string& text, bool raw) {
+  if (raw) return text;
+  std::string result;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    result += support::printable(text.substr(begin, end - begin));
+    if (end < text.size()) result += '\n';
+    begin = end + 1;
+  }
+  return result;
+}
+
+void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+Task task_of(const support::Options& options, const TrainedModel& trained) {
+  Task task{options, trained, options.arguments().size() > 1 ? options.arguments()[1] : "", {}};
+  if (task.prompt == "-") task.prompt = read_file("-");
+  task.ids = train::tokens_of(trained.tokenizer(), task.prompt, "the prompt");
+  task.is_prompt = !task.ids.empty();
+  if (!task.is_prompt || trained.lines) task.ids.insert(task.ids.begin(), trained.first_token());
+  return task;
+}
+
+Sample sample_of(const Task& task, Rng rng) {
+  const support::Options& options = task.options;
+  const Tokenizer& tokenizer = task.trained.tokenizer();
+  const SampleOptions how{options.number("--temperature"), options.integer("--top-k"),
+                          options.number("--top-p")};
+  StopAt until(options.has("--stop") ? std::vector<std::string>{options.text("--stop")}
+                                     : std::vector<std::string>{});
+  Sample sample{task.ids, {}, {}};
+  const auto show = [&](const std::string& piece) {
+    sample.text += piece;
+    if (!task.streams) return;
+    put(shown(piece, task.raw));
+    std::fflush(stdout);
+  };
+  Decoder decoder(task.trained.model);
+  const auto take = [&](Dim token, const Array& logits) {
+    if (task.trained.lines && token == task.trained.first_token()) return false;  // the line ends
+    if (options.has("--probs")) put(probabilities(tokenizer, token, most_likely(logits, 5)));
+    const bool joins = task.is_prompt || !sample.seen.empty();
+    const Dim before = joins ? sample.ids.back() : -1;
+    sample.ids.push_back(token);
+    sample.seen.push_back(decoder.length());
+    show(until.feed(piece_of(tokenizer, token, before)));
+    return !until.stopped();
+  };
+  if (task.streams) put(shown(task.prompt, task.raw));
+  generate(decoder, task.ids, options.integer("--tokens-out"), how, rng, take);
+  show(until.rest());
+  return sample;
+}
+
+}  // namespace fledge

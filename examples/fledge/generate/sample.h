@@ -1,0 +1,47 @@
+// One text of `fledge generate`: drawn, and shown while it is drawn.
+//
+// Not here: what is said about it afterwards (generate_command.cpp).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "engine/random.h"
+#include "examples/fledge/trained_model.h"
+#include "examples/support/options.h"
+#include "examples/support/terminal.h"
+
+namespace fledge {
+
+/// What is the same for all samples.
+struct Task {
+  const support::Options& options;
+  const TrainedModel& trained;
+  std::string prompt;
+  std::vector<Dim>
+      ids;  // of the prompt, behind a line's first token or, without a prompt, any text's
+  bool is_prompt = false;  // the last of them is the prompt's
+  bool raw = options.has("--raw") || !support::is_terminal(stdout);
+  bool streams = !options.has("--json") && !options.has("--probs");
+};
+
+/// Reads the prompt. Throws Unusable for one that the model cannot read.
+Task task_of(const support::Options& options, const TrainedModel& trained);
+
+struct Sample {
+  std::vector<Dim> ids;   // the task's, and all that was drawn
+  std::vector<Dim> seen;  // of each step: how many of the tokens in front of its own it saw
+  std::string text;       // what was drawn, up to the stop string
+};
+
+/// Draws, and where the task streams shows the prompt and each piece as soon as nothing can change it
+/// any more; with --probs, a line a token.
+Sample sample_of(const Task& task, Rng rng);
+
+/// Writes to stdout; a text may have zeros in it.
+void put(const std::string& text);
+
+/// A user's text for stdout: harmless on a terminal, its lines kept.
+std::string shown(const std::string& text, bool raw);
+
+}  // namespace fledge

@@ -1,0 +1,97 @@
+// What a session is asked to watch: pairs of words on the way, sentences at the end.
+#include "examples/fledge/train/session.h"
+#include "examples/fledge/train/source.h"
+#include "examples/support/formatted.h"
+#include "examples/support/text.h"
+#include "nn/io/json.h"
+#include "nn/train/probes.h"
+
+namespace fledge::train {
+
+using support::formatted;
+
+void Session::find_watched() {
+  for (const auto& [word, looks_at] : plan_.watched) {
+    const auto number = [&](const std::string& symbol) {
+      const std::optional<Dim> found = corpus_->tokenizer.find(symbol);
+      require<ValueError>(found.has_value(), "--watch", support::quoted(symbol), " is no ",
+                          token_word(corpus_->tokenizer.kind()), " of the text");
+      return *found;
+    };
+    watched_.emplace_back(number(word), number(looks_at));
+  }
+}
+
+// Each pair, and the control beside it.
+void Session::watch() {
+  for (std::size_t i = 0; i < watched_.size(); ++i) {
+    const auto [a, b] = watched_[i];
+    const auto& [word, looks_at] = plan_.watched[i];
+    const std::vector<Dim>& tokens = corpus_->train.tokens;
+    const WatchedPair seen = watch_pair(*model_, tokens, a, b);
+    const Dim control = control_of(tokens, plan_.sizes.vocabulary, a, b);
+    const WatchedPair beside = watch_pair(*model_, tokens, a, control);
+    const std::string name = support::printable(word) + "->" + support::printable(looks_at);
+    if (i == 0) pair_ = name + formatted(" %.2f", seen.attention);
+    screen_.say("  step " + std::to_string(trainer_->steps_done()) + ": " + name +
+                formatted(" attention %.3f (chance %.3f), association %.3f, cosine %.3f; control ",
+                          seen.attention, seen.chance, seen.association, seen.similarity) +
+                support::quoted(corpus_->tokenizer.decode({control})) +
+                formatted(" attention %.3f", beside.attention));
+    JsonWriter json;
+    json.begin_object().field("type", "watch").field("step", trainer_->steps_done());
+    json.field("word", word).field("looks_at", looks_at).field("places", seen.pairs);
+    json.field("attention", seen.attention).field("chance", seen.chance);
+    json.field("association", seen.association).field("cosine", seen.similarity);
+    json.field("control", corpus_->tokenizer.decode({control}));
+    json.field("control_attention", beside.attention);
+    const std::string line = json.end_object().text();
+    if (plan_.json) say_json(line);
+    if (folder_) folder_->append_json(line);
+  }
+}
+
+void Session::find_probed() {
+  for (const auto& [sentence, at] : plan_.probes) {
+    std::vector<Dim> ids = tokens_of(corpus_->tokenizer, sentence, "--probe", at);
+    const auto there = static_cast<Dim>(ids.size()), context = plan_.sizes.context;
+    if (there > context)
+      throw Unusable(
+          "--probe " + support::quoted(sentence) + " has " + std::to_string(there) + " " +
+              token_word(corpus_->tokenizer.kind()) + "s; the model looks back over " +
+              std::to_string(context),
+          plan_.resumes ? "shorten it" : "shorten it, or use --context " + std::to_string(there));
+    probed_.push_back(std::move(ids));
+  }
+}
+
+void Session::report_probed() {
+  if (plan_.quiet && !plan_.json) return;
+  support::MapStyle style;
+  style.columns = support::terminal_width(stderr);
+  style.paint = {support::colour_wanted(stderr)};
+  for (std::size_t i = 0; i < probed_.size(); ++i) {
+    std::string map = attention_report(*model_, corpus_->tokenizer, probed_[i], style);
+    map.pop_back();  // its line end, which the screen makes
+    screen_.say("attention in " + support::quoted(plan_.probes[i].sentence) + "\n" + map);
+    if (!plan_.json) continue;
+    JsonWriter json;
+    json.begin_object().field("type", "probe").field("step", trainer_->steps_done());
+    json.field("sentence", plan_.probes[i].sentence).key("tokens").begin_array();
+    for (const Dim id : probed_[i]) json.value(corpus_->tokenizer.decode({id}));
+    json.end_array().key("attention").begin_array();  // a layer, T rows of T
+    const std::size_t T = probed_[i].size();
+    for (const std::vector<double>& weights : mean_attention(*model_, probed_[i])) {
+      json.begin_array();
+      for (std::size_t row = 0; row < T; ++row) {
+        json.begin_array();
+        for (std::size_t column = 0; column < T; ++column) json.value(weights[row * T + column]);
+        json.end_array();
+      }
+      json.end_array();
+    }
+    say_json(json.end_array().end_object().text());
+  }
+}
+
+}  // namespace fledge::train

@@ -1,0 +1,52 @@
+// Tiny trained models, and what `fledge generate` and `fledge eval` say of them.
+#pragma once
+
+#include "tests/examples/fledge/training.h"
+
+namespace fledge::testing {
+
+/// A desk with a model of characters, one of words and one of lines of words.
+struct Models : Desk {
+  Models() {
+    trained({poems(), "-o", *this / "chars"});
+    trained({poems(), "-o", *this / "words", "--tokens", "word"});
+    trained({poems(), "-o", *this / "lines", "--tokens", "word", "--lines"});
+  }
+  std::string chars() const { return *this / "chars"; }
+  std::string words() const { return *this / "words"; }
+};
+inline const Models& models() {
+  static const Models made;
+  return made;
+}
+
+inline Result generated(const Words& arguments, std::string_view input = "") {
+  return run(with_program(Words{"generate"} + arguments), {}, input);
+}
+/// The text that it must give.
+inline std::string text(const Words& arguments, std::string_view input = "") {
+  CAPTURE(arguments);
+  const Result result = generated(arguments, input);
+  CHECK(result.status == 0);
+  CHECK(result.err.empty());
+  CHECK_THAT(result.out, EndsWith("\n"));
+  return result.out;
+}
+/// "what came | what to do" of a call that must be refused with status 3.
+inline std::string refused(const Words& arguments, std::string_view input = "") {
+  CAPTURE(arguments);
+  const Result result = run(with_program(arguments), {}, input);
+  CHECK(result.status == 3);
+  CHECK(result.out.empty());
+  const Words lines = lines_of(result.err);
+  REQUIRE(lines.size() == 2);
+  std::string said = lines[0].substr(lines[0].find(": ") + 2) + " | " +
+                     lines[1].substr(lines[1].find_first_not_of(' '));
+  const std::string desk = models().path();
+  for (std::size_t at = 0; (at = said.find(desk)) != said.npos;) said.replace(at, desk.size(), "~");
+  return said;
+}
+
+inline Json read_line(const std::string& out) { return read_json(lines_of(out).at(0)); }
+
+}  // namespace fledge::testing

@@ -1,0 +1,100 @@
+// fledge generate -n: several texts, and how they are told apart.
+#include <algorithm>
+#include <set>
+
+#include "tests/examples/fledge/models.h"
+
+using namespace fledge::testing;
+
+namespace {
+
+/// What stands in front of each NUL; nothing may stand behind the last one.
+Words pieces(const std::string& out) {
+  REQUIRE(out.ends_with('\0'));
+  Words found;
+  for (std::size_t begin = 0; begin < out.size(); begin = out.find('\0', begin) + 1)
+    found.push_back(out.substr(begin, out.find('\0', begin) - begin));
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("fledge generate -n: in a pipe each text ends with a NUL, the first is that of one") {
+  const Words line{models().chars(), "the ", "--tokens-out", "30"};
+  const std::string one = text(line);
+  CHECK(text(line + Words{"-n", "1"}) == one);
+  const Result three = generated(line + Words{"-n", "3"});
+  CHECK(three.status == 0);
+  CHECK(three.err.empty());
+  const Words found = pieces(three.out);
+  REQUIRE(found.size() == 3);
+  CHECK(found[0] == one);
+  CHECK(std::set<std::string>(found.begin(), found.end()).size() == 3);
+  for (const std::string& piece : found) {
+    CHECK_THAT(piece, StartsWith("the "));
+    CHECK_THAT(piece, EndsWith("\n"));
+  }
+  // Each has a stream of its own: how many there are changes none, another seed changes all.
+  const Words more = pieces(generated(line + Words{"--samples", "5", "--threads", "3"}).out);
+  REQUIRE(more.size() == 5);
+  CHECK(std::equal(found.begin(), found.end(), more.begin()));
+  const Words other = pieces(generated(line + Words{"-n", "3", "--seed", "2"}).out);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(other[i] != found[i]);
+}
+
+TEST_CASE("fledge generate -n: a text of its own for each, with all that was asked about it") {
+  const Words line{models() / "lines", "the small", "--probs", "--attention", "-n", "2"};
+  const Words found = pieces(generated(line).out);
+  REQUIRE(found.size() == 2);
+  for (const std::string& piece : found) {
+    CHECK_THAT(piece, StartsWith("'"));
+    CHECK_THAT(piece, ContainsSubstring("\nthe small"));
+    CHECK_THAT(piece, ContainsSubstring("\n\nlayer 0, mean of its heads\n"));
+  }
+}
+
+TEST_CASE("fledge generate -n: a line a text with --json, a line between on a terminal") {
+  const Words line{models().chars(), "the ", "--tokens-out", "30", "-n", "3"};
+  const Words found = pieces(generated(line).out);
+  const Result json = generated(line + Words{"--json"});
+  CHECK(json.status == 0);
+  CHECK(json.out.find('\0') == json.out.npos);
+  const std::vector<Json> rows = json_lines(json.out);
+  REQUIRE(rows.size() == 3);
+  std::string between;
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(rows[i]["sample"].number() == static_cast<double>(i + 1));
+    CHECK(rows[i]["seed"].number() == 1);
+    std::string whole = "the " + rows[i]["text"].string();
+    if (!whole.ends_with('\n')) whole += '\n';
+    CHECK(whole == found[i]);
+    between += "--- " + std::to_string(i + 1) + " of 3\n" + found[i];
+  }
+  CHECK(run_on_terminal(with_program(Words{"generate"} + line)).out == between);
+  CHECK_FALSE(read_line(text({models().chars(), "--json"})).contains("sample"));
+}
+
+TEST_CASE("fledge generate: a zero of the text is one of the output") {
+  const Desk desk;
+  write_text(desk / "zeros.txt", std::string(200, '\0') + "a");
+  trained({desk / "zeros.txt", "-o", desk / "run", "--valid", "0"});
+  const std::string out = text({desk / "run", "--temperature", "0", "--tokens-out", "20"});
+  CHECK(out == std::string(20, '\0') + "\n");
+}
+
+TEST_CASE("fledge generate: numbers of samples and pairs of options that are none") {
+  const auto says = [](const Words& words) {
+    const Result result = generated(Words{models().chars()} + words);
+    CHECK(result.status == 2);
+    CHECK(result.out.empty());
+    return result.err;
+  };
+  const std::string program = "fledge generate: ", indent(program.size(), ' ');
+  for (const char* n : {"0", "-1", "1000000001"})
+    CHECK(says({"-n", n}) == program + "--samples '" + n + "' is out of range\n" + indent +
+                                 "use a number from 1 to 1000000000\n");
+  CHECK(says({"-n"}) == program + "--samples needs a value\n" + indent + "write --samples N\n");
+  for (const char* name : {"--probs", "--attention"})
+    CHECK(says({"--json", name}) ==
+          program + name + " is for people, --json for programs\n" + indent + "use one of them\n");
+}

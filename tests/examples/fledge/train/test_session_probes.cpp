@@ -1,0 +1,90 @@
+// fledge train --probe: the attention of sentences, shown when the run is done.
+#include "tests/examples/fledge/training.h"
+
+using namespace fledge::testing;
+
+namespace {
+
+const Words words{"--tokens", "word"};
+
+/// "STATUS: what came | what to do" of a run that must not begin.
+std::string refused(const Desk& desk, const Words& more) {
+  const Result result =
+      fledge_says(Words{"train", desk.poems(), "-o", desk / "no", "-q"} + tiny + more);
+  CHECK(result.out.empty());
+  CHECK_FALSE(std::filesystem::exists(desk / "no"));
+  const Words lines = lines_of(result.err);
+  REQUIRE(lines.size() == 2);
+  return std::to_string(result.status) + ": " + lines[0].substr(14) + " | " + lines[1].substr(14);
+}
+
+}  // namespace
+
+TEST_CASE("fledge train --probe: a map a sentence at the end, and its numbers with --json") {
+  const Desk desk;
+  const Result result =
+      trained(Words{desk.poems(), "--json", "--probe", "birds often walk| the blue lake "} + words);
+  for (const char* part : {"\nattention in 'birds often walk'\nlayer 0, mean of its heads\n",
+                           "\nattention in 'the blue lake'\nlayer 0, mean of its heads\n",
+                           "\nbirds looks at birds 1.00 (chance 1.00)\n"}) {
+    std::string all = result.err;
+    for (std::size_t at = 0; (at = all.find("   birds looks")) != all.npos;)
+      all.replace(at, 3, "\n");
+    CAPTURE(part);
+    CHECK_THAT(all, ContainsSubstring(part));
+  }
+  std::vector<Json> probes;
+  for (const Json& row : json_lines(result.out))
+    if (row["type"].string() == "probe") probes.push_back(row);
+  REQUIRE(probes.size() == 2);
+  const Json& probe = probes[1];
+  CHECK(probe["sentence"].string() == "the blue lake");
+  CHECK(probe["tokens"][2].string() == "lake");
+  CHECK(probe["step"].number() == 20);
+  REQUIRE(probe["attention"].array().size() == 1);
+  for (std::size_t row = 0; row < 3; ++row) {
+    double sum = 0;
+    for (std::size_t column = 0; column < 3; ++column) {
+      const double weight = probe["attention"][0][row][column].number();
+      CHECK((weight > 0) == (column <= row));
+      sum += weight;
+    }
+    CHECK(sum == Approx(1).margin(1e-5));
+  }
+}
+
+TEST_CASE("fledge train --probe: changes no byte of the run, is asked anew when it goes on") {
+  const Desk desk;
+  trained({desk.poems(), "-o", desk / "plain"});
+  const Result probed = trained({desk.poems(), "-o", desk / "probed", "--probe", "the lake"});
+  CHECK_THAT(probed.err, ContainsSubstring("\nattention in 'the lake'\n"));
+  CHECK((files_in(desk / "probed") == files_in(desk / "plain")));
+  const auto more = [&](const Words& probe) {
+    return trained(Words{"--resume", desk / "probed", "--steps"} + probe).err;
+  };
+  CHECK(more({"22"}).find("attention in") == std::string::npos);
+  CHECK_THAT(more({"24", "--probe", "a lake"}), ContainsSubstring("\nattention in 'a lake'\n"));
+}
+
+TEST_CASE("fledge train --probe: what the text has not, or is too long, before any work") {
+  const Desk desk;
+  CHECK(refused(desk, words + Words{"--probe", "the birds | the burds walk"}) ==
+        "3: the word 'burds' at byte 16 of --probe was not in the training text | nearest by "
+        "spelling: 'birds'");
+  CHECK(refused(desk, {"--probe", "the birds 7"}) ==
+        "3: the character '7' at byte 10 of --probe was not in the training text | the model knows "
+        "22 characters and no other");
+  CHECK(refused(desk, {"--probe", "bl\xfc"}) ==
+        "3: --probe is not UTF-8 at byte 2 | the model reads characters: convert it, such as with "
+        "iconv -f latin1 -t utf-8");
+  CHECK(
+      refused(desk, {"--probe", "the birds sometimes"}) ==
+      "3: --probe 'the birds sometimes' has 19 characters; the model looks back over 16 | shorten "
+      "it, or use --context 19");
+  for (const char* empty : {"a||b", "|", " ", "a| "})
+    CHECK(
+        refused(desk, {"--probe", empty}) ==
+        "2: --probe '" + std::string(empty) +
+            "' has an empty sentence | write --probe \"birds walk\", or \"birds walk | they fly\" "
+            "for two");
+}
