@@ -16,7 +16,7 @@ struct MapStyle {
   bool numbers = false;  // digits instead of shades
   bool unicode = unicode_wanted();
   int columns = 80;  // where the sentences, or the whole grid, no longer fit beside each other
-  Paint paint;       // marks the largest weight of a row
+  Paint paint = {};  // marks the largest weight of a row
 };
 
 /// Attention of n words, weights (n, n) row-major: rows look at columns. Beside each row stands a

@@ -33,7 +33,7 @@ std::string notes_text(const Trainer& trainer, const Trainer::State& state, cons
   json.field("best_step", notes.best_step).field("best_loss", notes.best_loss);
   json.field("last_loss", notes.last_loss).field("since_best", notes.since_best);
   json.field("train_loss", notes.train_loss);
-  json.field("settings", hexadecimal(notes.settings_hash));
+  json.field("text_hash", hexadecimal(notes.text_hash));
   json.field("csv_bytes", notes.csv_bytes).field("jsonl_bytes", notes.jsonl_bytes);
   json.key("gradients").begin_array();
   for (const AdamW::Memory& memory : state.moments) json.value(memory.t);
@@ -95,7 +95,7 @@ Run run_of(const std::string& text) {
   run.notes.last_loss = loss_of(json["last_loss"]);
   run.notes.since_best = json["since_best"].integer(0, most);
   run.notes.train_loss = loss_of(json["train_loss"]);
-  run.notes.settings_hash = hash_in(json["settings"]);
+  run.notes.text_hash = hash_in(json["text_hash"]);
   run.notes.csv_bytes = static_cast<std::uint64_t>(json["csv_bytes"].integer(0, most));
   run.notes.jsonl_bytes = static_cast<std::uint64_t>(json["jsonl_bytes"].integer(0, most));
   for (const JsonValue& t : json["gradients"].items()) run.gradients.push_back(t.integer(0, most));

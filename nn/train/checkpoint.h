@@ -19,7 +19,7 @@ struct RunNotes {
   double last_loss = infinity;                   // of the last evaluation
   std::int64_t since_best = 0;                   // evaluations that were no better
   double train_loss = infinity;                  // smoothed
-  std::uint64_t settings_hash = 0;               // of the run's settings and its text
+  std::uint64_t text_hash = 0;                   // of the text it learns from
   std::uint64_t csv_bytes = 0, jsonl_bytes = 0;  // of the metrics, up to this step
 };
 

@@ -126,7 +126,8 @@ void used_a_million_times() {
   Tensor total = x;
   for (int i = 1; i < million; ++i) total = total + x;
   backward(total);
-  check(x.grad().item() == million, "a tensor used a million times has a gradient of", x.grad().item());
+  check(x.grad().item() == million, "a tensor used a million times has a gradient of",
+        x.grad().item());
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/unusable.h"
 #include "examples/support/text.h"
+#include "nn/io/digits.h"
 #include "nn/models/model_folder.h"
 
 namespace fledge::train {
@@ -45,6 +46,7 @@ Session::Session(Plan plan) : plan_(std::move(plan)), screen_(plan_.quiet, plan_
   Rng weights(plan_.training.seed);
   model_.emplace(plan_.sizes, weights);
   trainer_ = std::make_unique<Trainer>(*model_, corpus_->train, plan_.training);
+  notes_.text_hash = config->text_hash;
   if (plan_.resumes) {
     load_state();
   } else if (!plan_.folder.empty()) {
@@ -83,8 +85,13 @@ void Session::load_state() {
     return;
   }
   const std::string advice = "begin a new run in another folder with -o, or here with --force";
-  notes_ = of_file(folder_->file("state.safetensors"), advice,
-                   [&] { return load_checkpoint(*state, *trainer_); });
+  const std::uint64_t text = notes_.text_hash;
+  of_file(folder_->file("state.safetensors"), advice, [&] {
+    notes_ = load_checkpoint(*state, *trainer_);
+    require<ValueError>(notes_.text_hash == text, "checkpoint",
+                        "it learned from another text: hash ", hexadecimal(notes_.text_hash),
+                        " instead of ", hexadecimal(text));
+  });
   saved_step_ = trainer_->steps_done();
   if (holds_out()) good_ = {*state, saved_step_};
   if (const auto best = folder_->bytes("model.safetensors"); best && notes_.best_step > 0) {

@@ -94,6 +94,10 @@ TEST_CASE("fledge train --resume: a state that is cut, changed or of another mod
   CHECK_THAT(said_of(text_of(desk / "words/state.safetensors")),
              ContainsSubstring("is of another model: wte.weight has shape (14, 16) instead of (22, "
                                "16); adamw.m.wte.weight has "));
+  write_text(desk / "twice.txt", text_of(desk.poems()) + text_of(desk.poems()));
+  trained({desk / "twice.txt", "-o", desk / "twice"});
+  CHECK_THAT(said_of(text_of(desk / "twice/state.safetensors")),
+             ContainsSubstring("it learned from another text: hash "));
   said_of("hello, I am a text\n");
   // The other files, cut short.
   write_text(path, good);

@@ -71,14 +71,14 @@ bool read_number(std::string word, Printed& number) {
 
 // Processors round sums in different orders: three units of the last place that is printed. What is
 // itself a rounding error (2.1e-14) may be ten times another.
-bool same_word(const std::string& quoted, const std::string& printed) {
+bool same_word(const std::string& quoted, const std::string& printed, double slack) {
   Printed a{}, b{};
   if (quoted == printed) return true;
   if (!read_number(quoted, a) || !read_number(printed, b)) return false;
   if (quoted.find('.') == quoted.npos && quoted.find('e') == quoted.npos) return false;  // a count
   if (quoted.find("e-") != quoted.npos && printed.find("e-") != printed.npos)
     return a.value > 0 && b.value > 0 && a.value / b.value < 10 && b.value / a.value < 10;
-  return std::abs(a.value - b.value) <= 3.001 * std::max(a.unit, b.unit);
+  return std::abs(a.value - b.value) <= std::max(slack, 3.001 * std::max(a.unit, b.unit));
 }
 
 // A sparkline or a map has no letters; it may be shaded a step darker.
@@ -86,11 +86,13 @@ bool is_picture(const std::string& word) {
   return std::none_of(word.begin(), word.end(), [](char c) { return c > ' ' && c < 127; });
 }
 
-bool same_line(const std::string& quoted, const std::string& printed) {
+// What a trained model says may differ by `slack` from one processor to another.
+bool same_line(const std::string& quoted, const std::string& printed, double slack = 0) {
   std::istringstream a(quoted), b(printed);
   std::string word, other;
   while (a >> word)
-    if (!(b >> other) || !(same_word(word, other) || (is_picture(word) && is_picture(other))))
+    if (!(b >> other) ||
+        !(same_word(word, other, slack) || (is_picture(word) && is_picture(other))))
       return false;
   return !(b >> other);
 }
@@ -161,6 +163,8 @@ std::set<std::string> lessons_in_the_folder() {
 TEST_CASE("readme: the comparison of quotations can fail") {
   CHECK(same_line("   ok  a: 0.1400, sum 3", "  ok a: 0.1401, sum 3"));
   CHECK_FALSE(same_line("ok a: 0.1400", "ok a: 0.1410"));
+  CHECK(same_line("birds 0.95", "birds 0.87", 0.1));
+  CHECK_FALSE(same_line("birds 0.95", "birds 0.84", 0.1));
   CHECK_FALSE(same_line("97 of 100 seeds", "96 of 100 seeds"));
   CHECK_FALSE(same_line("walk 0.5", "walk 0.5 birds"));
   CHECK_FALSE(same_line("walk 0.5 birds", "walk 0.5"));
@@ -231,8 +235,10 @@ TEST_CASE("readme: what README.md quotes of make run is what birds prints") {
   }
   const Lines printed = lines_of(result.out);
   REQUIRE(quoted.size() == printed.size());
+  double slack = 0;
   for (std::size_t i = 0; i < quoted.size(); ++i) {
+    if (quoted[i].rfind("3. ", 0) == 0) slack = 0.1;
     INFO("quoted:  " << quoted[i] << "\nprinted: " << printed[i]);
-    CHECK(same_line(quoted[i], printed[i]));
+    CHECK(same_line(quoted[i], printed[i], slack));
   }
 }

@@ -53,7 +53,8 @@ TEST_CASE("lesson: rates over seeds hold from their least count on") {
     return lesson([count](Lesson& to) { to.claim_rate(count, 100, 95, "learned"); });
   };
   CHECK(at(95).status == 0);
-  CHECK(at(95).out == "   ok     95 of 100 seeds (at least 95): learned\n\n00_test: 1 claim holds\n");
+  CHECK(at(95).out ==
+        "   ok     95 of 100 seeds (at least 95): learned\n\n00_test: 1 claim holds\n");
   CHECK(at(94).status == 1);
   CHECK(at(101).status == 1);  // counted twice
 }

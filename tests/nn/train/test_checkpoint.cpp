@@ -44,7 +44,7 @@ RunNotes notes(std::int64_t best_step = 0) {
   result.last_loss = 0.1 + 0.2;
   result.since_best = 1;
   result.train_loss = 1e-300;
-  result.settings_hash = 0xfedcba9876543210;
+  result.text_hash = 0xfedcba9876543210;
   result.csv_bytes = (std::uint64_t{1} << 53) - 1;
   result.jsonl_bytes = 7;
   return result;
@@ -53,8 +53,7 @@ RunNotes notes(std::int64_t best_step = 0) {
 bool same(const RunNotes& a, const RunNotes& b) {
   return a.best_step == b.best_step && a.best_loss == b.best_loss && a.last_loss == b.last_loss &&
          a.since_best == b.since_best && a.train_loss == b.train_loss &&
-         a.settings_hash == b.settings_hash && a.csv_bytes == b.csv_bytes &&
-         a.jsonl_bytes == b.jsonl_bytes;
+         a.text_hash == b.text_hash && a.csv_bytes == b.csv_bytes && a.jsonl_bytes == b.jsonl_bytes;
 }
 
 /// A checkpoint taken apart, to be put together again with other contents and its own checksum.
@@ -182,7 +181,7 @@ TEST_CASE("checkpoint: notes that no run has written, and moments that no steps 
            {"\"best_step\":0", "\"best_step\":2", "best_step must be a whole number from 0 to 1"},
            {"\"step\":1,", "", "must have a key 'step'"},
            {"\"step\":1,", "\"step\":1,\"mood\":1,", "the key 'mood' is not known"},
-           {"\"settings\":\"0", "\"settings\":\"", "settings must have 16 hexadecimal digits"},
+           {"\"text_hash\":\"0", "\"text_hash\":\"", "text_hash must have 16 hexadecimal digits"},
            {"\"gradients\":[1", "\"gradients\":[-1", "gradients[0] must be a whole number"}})
     CHECK_THAT(refused<JsonError>(changed(from, to)), ContainsSubstring(said));
   CHECK_THAT(refused<ValueError>(changed("\"gradients\":[1", "\"gradients\":[0")),

@@ -51,7 +51,8 @@ Request parse(int argc, char** argv) {
     }
   }
   if (!fs::exists(request.sources / "engine/autograd.cpp"))
-    throw InputError(request.sources.string() + " is not the project's folder: no engine/autograd.cpp");
+    throw InputError(request.sources.string() +
+                     " is not the project's folder: no engine/autograd.cpp");
   return request;
 }
 
@@ -60,9 +61,10 @@ Request parse(int argc, char** argv) {
 std::vector<Bug> zoo_bugs() {
   std::vector<Bug> bugs = planted::all_bugs();
   std::erase_if(bugs, [](const Bug& bug) {
-    return bug.file.find("gradcheck") != bug.file.npos || bug.file.find("/optim/") != bug.file.npos ||
-           bug.file.find("oracle") != bug.file.npos || bug.file.find("pullback") != bug.file.npos ||
-           bug.file.rfind("examples/", 0) == 0 || bug.file.rfind("tests/", 0) == 0;
+    return bug.file.find("gradcheck") != bug.file.npos ||
+           bug.file.find("/optim/") != bug.file.npos || bug.file.find("oracle") != bug.file.npos ||
+           bug.file.find("pullback") != bug.file.npos || bug.file.rfind("examples/", 0) == 0 ||
+           bug.file.rfind("tests/", 0) == 0;
   });
   return bugs;
 }

@@ -104,7 +104,7 @@ void raise_the_cosine(Lesson& to) {
            formatted("by Q and K, alone or both, walk looks at birds, %.2f at least", least_by_QK));
   to.say(
       "\n   Who may change the values need not look anywhere else. That attending pays must come\n"
-      "   from the objective: lesson 10 guesses the next word of a text, where it does.");
+      "   from the objective: lesson 14 guesses the next word of a text, where it does.");
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ void raise_the_cosine(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(argc, argv, "04_what_can_be_raised",
+  return fledge::support::run_lesson(argc, argv, "05_what_can_be_raised",
                                      "What learning Q, K and V can raise, and what it cannot.",
                                      [](fledge::support::Lesson& to) {
                                        fledge::raise_the_product(to);

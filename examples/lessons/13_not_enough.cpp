@@ -1,7 +1,7 @@
 // Attention is not enough: what it cannot fit, proved and measured, and what the MLP adds.
 //
 // Works out note 000 (Birds sometimes walk), its first thought on the mathematics: a weighted sum
-// is linear, so something that is not should follow it. Adds to lesson 08 the block's other half.
+// is linear, so something that is not should follow it. Adds to lesson 12 the block's other half.
 // Key idea: attention bends only by its weights. Where all tokens are alike these make no
 // difference, and it computes an affine map. Next: nn/layers/mlp.h, nn/layers/block.h.
 #include <algorithm>
@@ -69,7 +69,6 @@ double lowest_error(const Net& net, const Tensor& x, const Tensor& t) {
 /// The same token three times.   x (B, 1, in)   y (B, 3, in)
 Tensor thrice(const Tensor& x) { return concat({x, x, x}, 1); }
 
-/// |f(p) + f(q) - f(r) - f(p + q - r)|
 double bend(const Net& f, const Tensor& p, const Tensor& q, const Tensor& r) {
   return std::abs((f(p) + f(q) - f(r) - f(p + q - r)).item());
 }
@@ -166,6 +165,6 @@ void tell(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(argc, argv, "09_not_enough", "What attention cannot fit.",
+  return fledge::support::run_lesson(argc, argv, "13_not_enough", "What attention cannot fit.",
                                      fledge::tell);
 }

@@ -1,11 +1,11 @@
 // Noisy keys: what chance does to a query that stands between two keys, and how two heads help.
 //
 // Works out note 001 (answers to a course assignment), its parts with chance: keys drawn around
-// their means, one key whose length varies, one head against two. Adds to 07_attention_exploration
+// their means, one key whose length varies, one head against two. Adds to 09_attention_exploration
 // what a formula for one draw cannot show: thousands of draws at once, and their spread beside the
 // integral that predicts it. Key idea: to average in one softmax, two scores must be equal, and the
 // softmax blows up every difference; of two heads each needs only that its own score is high.
-// Next: nn/layers/attention.h, then lesson 08.
+// Next: nn/layers/attention.h, then lesson 11_adjectives_and_nouns.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -164,7 +164,7 @@ void lesson(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(argc, argv, "07_noisy_keys",
+  return fledge::support::run_lesson(argc, argv, "10_noisy_keys",
                                      "What chance does to one head, and how two heads help.",
                                      fledge::lesson);
 }

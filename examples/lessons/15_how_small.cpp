@@ -2,10 +2,10 @@
 // How small: the least model that holds walk and flying, and the count for a large one.
 //
 // Works out note 000 (Birds sometimes walk), its guess that capacity, the number of parameters, is
-// what lets one text associate birds with both words. Adds to 10_capacity the sizes: head size,
+// what lets one text associate birds with both words. Adds to 14_capacity the sizes: head size,
 // heads and MLP, each over five seeds, and what the note's count should have been.
 // Key idea: what a model needs is measured: the least size that does the work, seed after seed.
-// Next: nn/layers/attention.h, nn/models/language_model.h; then 10_held_out.
+// Next: nn/layers/attention.h, nn/models/language_model.h; then 16_held_out.
 #include <algorithm>
 #include <map>
 
@@ -156,6 +156,6 @@ void tell(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(argc, argv, "10_how_small",
+  return fledge::support::run_lesson(argc, argv, "15_how_small",
                                      "The least model that holds walk and flying.", fledge::tell);
 }

@@ -2,10 +2,10 @@
 // Held-out pairs: an association that was never read, predicted all the same.
 //
 // Works out note 000 (Birds sometimes walk), its question how a network comes to know that one word
-// goes with another. Adds to 10_capacity what no table of counts has: animals that share some of
+// goes with another. Adds to 14_capacity what no table of counts has: animals that share some of
 // their verbs come to have vectors that are alike, and then share the others too.
 // Key idea: what is learned of one word is learned of all whose vectors are like its own.
-// Next: nn/layers/embedding.h, nn/models/language_model.h; then 11_text_to_text.
+// Next: nn/layers/embedding.h, nn/models/language_model.h; then 17_text_to_text.
 #include <algorithm>
 
 #include "engine/autograd.h"
@@ -163,6 +163,6 @@ void tell(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(argc, argv, "10_held_out", "Predicting what was never read.",
+  return fledge::support::run_lesson(argc, argv, "16_held_out", "Predicting what was never read.",
                                      fledge::tell);
 }

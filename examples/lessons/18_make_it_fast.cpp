@@ -6,7 +6,7 @@
 // multiplies far faster than it fetches, so a number that was fetched must be used often before it
 // is let go: in the right order, in registers, packed.
 // Claims are about results. Times are printed and never claimed: they are this machine's, today.
-// Next: engine/kernels/tiles.h, gemm.cpp; run build/fledge bench; then lesson 12_fused_attention.
+// Next: engine/kernels/tiles.h, gemm.cpp; run build/fledge bench; then lesson 19_fused_attention.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -148,6 +148,6 @@ void products(Lesson& to) {
 
 int main(int argc, char** argv) {
   return fledge::support::run_lesson(
-      argc, argv, "12_make_it_fast",
+      argc, argv, "18_make_it_fast",
       "One product of two matrices in four ways, timed on this machine.", fledge::products);
 }

@@ -1,10 +1,10 @@
 // Why Q and K differ.                                     Note 004, "Poorly Structured Notes on AI"
 //
-// Adds to lesson 05, which found some W_Q and W_K by gradient: why there are two. One matrix in
+// Adds to lesson 6, which found some W_Q and W_K by gradient: why there are two. One matrix in
 // both places makes the scores symmetric. That leaves no weight redundant, but it takes away
 // direction, and what this costs is measured on a game that goes round.
 // Key idea: to look and to be looked at are two roles; a symmetric score cannot tell them apart.
-// Next: lesson 06_ephemeral_network, the patterns as networks; engine/ops/softmax.cpp, where each
+// Next: lesson 08_ephemeral_network, the patterns as networks; engine/ops/softmax.cpp, where each
 // row has its own sum; nn/layers/attention.h.
 #include <algorithm>
 #include <cmath>
@@ -161,7 +161,7 @@ void cost_of_tying(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(argc, argv, "06_why_q_and_k",
+  return fledge::support::run_lesson(argc, argv, "07_why_q_and_k",
                                      "One matrix for queries and keys or two, and what one costs.",
                                      [](fledge::support::Lesson& to) {
                                        fledge::one_matrix_or_two(to);

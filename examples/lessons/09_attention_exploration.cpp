@@ -1,11 +1,11 @@
 // Attention exploration: what one query can fetch from a set of values, exactly.
 //
 // Works out note 001 (answers to a course assignment), its parts without chance: copying one value,
-// taking a part out of a sum, averaging two values. Adds to lesson 06 the sizes: each effect stands
+// taking a part out of a sum, averaging two values. Adds to lesson 8 the sizes: each effect stands
 // beside the formula that predicts it. Key idea: weights are exponentials of scores, so what counts
 // is the gap between two scores. Vectors are rows here and columns in the note, whose M s is s·M
 // here with M transposed; and scores are not divided by sqrt(d), as in the note.
-// Next: engine/ops/softmax.cpp, then lesson 07_noisy_keys.
+// Next: engine/ops/softmax.cpp, then lesson 10_noisy_keys.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -160,7 +160,7 @@ void lesson(Lesson& to) {
 
 int main(int argc, char** argv) {
   return fledge::support::run_lesson(
-      argc, argv, "07_attention_exploration",
+      argc, argv, "09_attention_exploration",
       "What one query can fetch from a set of values, each effect beside its formula.",
       fledge::lesson);
 }

@@ -1,7 +1,7 @@
 // library: fledge
 // Fused attention: five lines that are easy to read against one op, with the times of this machine.
 //
-// Works out no note. Adds to 12_make_it_fast the second loop in which a model spends its time, and
+// Works out no note. Adds to 18_make_it_fast the second loop in which a model spends its time, and
 // the second way to be fast: not to write to memory at all. Key idea: the table of weights, words
 // by words for each head, is the largest thing in attention and nobody asks for it; a row of it can
 // be made, used and dropped, and made again on the way back from two numbers (Dao et al. 2022).
@@ -115,6 +115,6 @@ void lesson(Lesson& to) {
 
 int main(int argc, char** argv) {
   return fledge::support::run_lesson(
-      argc, argv, "12_fused_attention",
+      argc, argv, "19_fused_attention",
       "Attention in five lines and in one op, timed on this machine.", fledge::lesson);
 }

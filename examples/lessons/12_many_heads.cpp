@@ -1,7 +1,7 @@
 // Many heads: queries that ask another text, and two heads that come to do different work.
 //
 // Works out note 002 (attention intuition), its last two lines: cross attention and many heads.
-// Adds to 08_adjectives_and_nouns training: nobody tells a head where to look, and it is measured
+// Adds to 11_adjectives_and_nouns training: nobody tells a head where to look, and it is measured
 // over seeds where each came to look. Key idea: a head has one set of weights a place, so what it
 // brings is one blend; two heads keep two answers apart, and which head takes which question is
 // chance.
@@ -172,7 +172,7 @@ void lesson(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(argc, argv, "08_many_heads",
+  return fledge::support::run_lesson(argc, argv, "12_many_heads",
                                      "Queries that ask another text, and two heads at work.",
                                      fledge::lesson);
 }

@@ -1,6 +1,6 @@
 // A network that lives for one input.                     Note 004, "Poorly Structured Notes on AI"
 //
-// Adds to lesson 06_why_q_and_k its patterns as networks: each word of an input is a node, each
+// Adds to lesson 07_why_q_and_k its patterns as networks: each word of an input is a node, each
 // weight an edge, as thick as it is large. Nothing of such a network is stored. W_Q and W_K are,
 // and every input makes its own; under a causal mask a longer one keeps that of its beginning.
 // Key idea: what is learnt is not a network, but how to make one for whatever comes.
@@ -165,6 +165,6 @@ void ephemeral_network(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(argc, argv, "06_ephemeral_network",
+  return fledge::support::run_lesson(argc, argv, "08_ephemeral_network",
                                      "Attention drawn as a network.", fledge::ephemeral_network);
 }

@@ -1,11 +1,11 @@
 // Adjectives and nouns: one head with every number, the mask, and value-down and value-up.
 //
-// Works out note 002 (attention intuition). Adds to lesson 07 what surrounds one query in a model:
+// Works out note 002 (attention intuition). Adds to lesson 10 what surrounds one query in a model:
 // the grid of all queries and keys, the mask that lets one pass train on every prefix, and the two
 // halves into which each head's value matrix is cut. Key idea: a weight says where to look, a value
 // says what to carry away, and the word that looked adds what it got to what it was.
 // Tokens are rows here and columns in the note: its grid is the transpose of this one.
-// Next: nn/layers/attention.h and .cpp, engine/masks.h, then 08_many_heads.
+// Next: nn/layers/attention.h and .cpp, engine/masks.h, then 12_many_heads.
 #include <algorithm>
 #include <cmath>
 
@@ -165,6 +165,6 @@ void lesson(Lesson& to) {
 
 int main(int argc, char** argv) {
   return fledge::support::run_lesson(
-      argc, argv, "08_adjectives_and_nouns",
+      argc, argv, "11_adjectives_and_nouns",
       "One head with every number, the mask, value-down and value-up.", fledge::lesson);
 }

@@ -1,6 +1,6 @@
 // An attention block with its residual: dirty quantum plumbing.      Note 003, "Attention Blocks"
 //
-// Adds to lesson 04, whose pattern was set by hand: W_Q and W_K are found by gradient so that the
+// Adds to lesson 4, whose pattern was set by hand: W_Q and W_K are found by gradient so that the
 // pattern of the note comes out of the words themselves, and what attention finds is added to the
 // word that looked: E' = E + dE. The note writes tokens in columns, the code in rows; part 1 shows
 // once that this is the transpose and nothing else.
@@ -164,7 +164,7 @@ void attention_block(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(argc, argv, "05_attention_block",
+  return fledge::support::run_lesson(argc, argv, "06_attention_block",
                                      "Dirty quantum plumbing: a pattern found by gradient.",
                                      fledge::attention_block);
 }

@@ -1,12 +1,12 @@
 // library: fledge
 // Capacity: walk and flying, both associated with birds, in one text and one small model.
 //
-// Works out note 000 (Birds sometimes walk), its questions on capacity: are the rows of A different
-// for the two phrases, are the dimensions of v parted between the two words, how much room do they
-// take. Adds to lesson 04, where one word looked at birds, a text in which several do.
-// Key idea: what a part of a model carries is what is lost without it; what a model needs is the
-// least with which it still does its work over many seeds.
-// Next: examples/birds/text_model.h, nn/train/probes.h; then 10_how_small.
+// Works out note 000 (Birds sometimes walk), two of its questions on capacity: are the rows of A
+// different for the two phrases, and are the dimensions of v parted between the two words? Adds to
+// lesson 4, where one word looked at birds, a text in which several do.
+// Key idea: what a part of a model carries is what is lost without it; whether that is a rule, other
+// seeds say.
+// Next: examples/birds/text_model.h, nn/train/probes.h; then 15_how_small.
 #include <algorithm>
 
 #include "engine/autograd.h"
@@ -165,6 +165,6 @@ void tell(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(argc, argv, "10_capacity", "Walk and flying in one model.",
+  return fledge::support::run_lesson(argc, argv, "14_capacity", "Walk and flying in one model.",
                                      fledge::tell);
 }

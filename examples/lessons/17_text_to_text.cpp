@@ -2,12 +2,11 @@
 // From text to text: the whole pipeline, each stage with its shape and some of its numbers.
 //
 // Works out note 002 (attention intuition), what stands before and behind attention: text, tokens,
-// vectors, attention with MLP and LayerNorm, logits, probabilities, a word. Adds to lessons 08 to
-// 10 what a model is for: to learn from a text, be compared with counting, and write.
+// vectors, attention with MLP and LayerNorm, logits, probabilities, a word. Adds to lessons 11 to
+// 16 what a model is for: to learn from a text, be compared with counting, and write.
 // Key idea: a language model is a function from the words so far to a distribution over the next.
 // Next: nn/models/language_model.cpp, nn/train/trainer.cpp, nn/models/decoder.cpp.
 #include <algorithm>
-#include <cmath>
 
 #include "engine/autograd.h"
 #include "examples/birds/corpus.h"
@@ -69,11 +68,11 @@ void stage(Lesson& to, const char* what, const Tensor& x) {
 }
 
 /// The line goes on, word by word, to its end; the decoder computes only what is new.
-std::vector<Dim> drawn(const LanguageModel& model, std::vector<Dim> line, double temperature,
-                       Rng& rng) {
+std::vector<Dim> drawn(const LanguageModel& model, std::vector<Dim> line, double temperature) {
+  Rng rng(2);
   Decoder decoder(model);
   const std::vector<Dim> prompt = line;
-  generate(decoder, prompt, 9, {.temperature = temperature}, rng, [&](Dim token) {
+  generate(decoder, prompt, 9, {.temperature = temperature}, rng, [&](Dim token, const Array&) {
     line.push_back(token);
     return token != line.front();
   });
@@ -88,9 +87,8 @@ void pipeline(Lesson& to, const Corpus& corpus, const LanguageModel& model) {
   to.part("Through a trained model");
   const std::vector<Dim> tokens = corpus.tokenizer.encode("\nbirds sometimes walk");
   to.say("   text                       \"birds sometimes walk\", behind the end of a line");
-  std::string numbers;
-  for (const Dim token : tokens) numbers += " " + std::to_string(token);
-  to.say("   tokens                    " + numbers);
+  to.say("   tokens                     " +
+         to_string(Array({4}, std::vector<double>(tokens.begin(), tokens.end()))));
   NoGrad no_grad;
   const Indices ids({1, 4}, tokens);
   const Block& block = model.h[0];
@@ -107,14 +105,13 @@ void pipeline(Lesson& to, const Corpus& corpus, const LanguageModel& model) {
   stage(to, "LayerNorm", model.ln_f(thought));
   stage(to, "logits: like which word", logits);
   stage(to, "probabilities", softmax(logits));
-  Rng rng(1);
-  to.say("   the likeliest word, and on  " + in_words(corpus, drawn(model, tokens, 0, rng)) + "\n");
+  to.say("   likeliest words            " + in_words(corpus, drawn(model, tokens, 0)) + "\n");
 
   const Tensor whole = model(ids),
                last = Tensor(Decoder(model).read(tokens)) - slice(whole, 1, 3, 4);
-  const Tensor apart = logits - whole;
-  to.claim(max(apart * apart).item() < 1e-8, "the model in one call gives the same logits");
-  to.claim(max(last * last).item() == 0, "so does a decoder, word by word, to the bit");
+  to.claim(max(pow(logits - whole, 2.0)).item() < 1e-8,
+           "the model in one call gives the same logits");
+  to.claim(max(last * last).item() == 0, "so does a decoder, to the bit");
   to.claim(certify_no_peek(model, tokens).kept, "and no place looks ahead");
 }
 
@@ -126,14 +123,13 @@ void against_counting(Lesson& to) {
     const Corpus corpus = read_birds(seed);
     std::vector<double> counted;
     for (int history = 0; history < 4; ++history) counted.push_back(best_counting(corpus, history));
-    const double best = *std::min_element(counted.begin(), counted.end());
     const std::vector<double> losses = train(new_model(corpus, seed), corpus, seed);
     for (std::size_t i = 0; i < 4; ++i) tables[i] += counted[i] / 10;
     for (std::size_t i = 0; i < 2; ++i) models[i] += losses[i] / 10;
-    early += losses[0] < best ? 1 : 0;
+    early += losses[0] < *std::min_element(counted.begin(), counted.end()) ? 1 : 0;
     worse += losses[1] > losses[0] ? 1 : 0;
   }
-  Table table({{"mean held-out loss"}, {"nats a word", Table::Align::right}});
+  Table table({{"mean held-out loss"}, {"nats a word"}});
   for (std::size_t i = 0; i < 4; ++i)
     table.row({"counting, by words before: " + std::to_string(i), formatted("%.2f", tables[i])});
   table.row({"model, 60 steps", formatted("%.2f", models[0])});
@@ -145,11 +141,10 @@ void against_counting(Lesson& to) {
 
 void text(Lesson& to, const Corpus& corpus, const LanguageModel& model) {
   to.part("A text");
-  Rng rng(1);
   int ended = 0;
   for (const char* prompt : {"birds", "people", "penguins", "for", "but"}) {
     const std::vector<Dim> line = corpus.tokenizer.encode(std::string("\n").append(prompt));
-    const std::vector<Dim> best = drawn(model, line, 0, rng), other = drawn(model, line, 1, rng);
+    const std::vector<Dim> best = drawn(model, line, 0), other = drawn(model, line, 1);
     ended += best.back() == line.front() ? 1 : 0;
     to.say("   likeliest  " + in_words(corpus, best));
     to.say("       drawn  " + in_words(corpus, other));
@@ -170,6 +165,6 @@ void tell(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(argc, argv, "11_text_to_text", "From a text to a text.",
+  return fledge::support::run_lesson(argc, argv, "17_text_to_text", "From a text to a text.",
                                      fledge::tell);
 }
