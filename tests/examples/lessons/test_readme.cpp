@@ -78,7 +78,7 @@ bool same_word(const std::string& quoted, const std::string& printed, double sla
   if (quoted.find('.') == quoted.npos && quoted.find('e') == quoted.npos) return false;  // a count
   if (quoted.find("e-") != quoted.npos && printed.find("e-") != printed.npos)
     return a.value > 0 && b.value > 0 && a.value / b.value < 10 && b.value / a.value < 10;
-  return std::abs(a.value - b.value) <= std::max(slack, 3.001 * std::max(a.unit, b.unit));
+  return std::abs(a.value - b.value) <= std::max(slack, 3.001 * a.unit);
 }
 
 // A sparkline or a map has no letters; it may be shaded a step darker.
@@ -97,24 +97,17 @@ bool same_line(const std::string& quoted, const std::string& printed, double sla
   return !(b >> other);
 }
 
-/// Whether the quotation stands in the output; `missing` is the first line that does not.
+/// Whether the quotation stands in the output; `missing` is the first line of what does not.
 bool stands_in(const Lines& output, const Lines& quotation, std::string& missing) {
-  bool gap = true;
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < quotation.size(); ++i) {
-    if (quotation[i] == "...") {
-      gap = true;
-      continue;
-    }
-    const auto from = output.begin() + static_cast<std::ptrdiff_t>(at);
-    const auto same = [&](const std::string& line) { return same_line(quotation[i], line); };
-    const auto found = std::find_if(from, output.end(), same);
-    if (found == output.end() || (!gap && found != from)) {
-      missing = quotation[i];
-      return false;
-    }
-    at = static_cast<std::size_t>(found - output.begin()) + 1;
-    gap = false;
+  const auto same = [](const std::string& a, const std::string& b) { return same_line(b, a); };
+  auto from = output.begin();
+  for (auto part = quotation.begin(); part != quotation.end();) {
+    const auto end = std::find(part, quotation.end(), "...");
+    const auto found = std::search(from, output.end(), part, end, same);
+    missing = *part;
+    if (found == output.end()) return false;
+    from = found + (end - part);
+    part = end == quotation.end() ? end : end + 1;
   }
   return true;
 }
@@ -174,12 +167,15 @@ TEST_CASE("readme: the comparison of quotations can fail") {
   std::string missing;
   CHECK(stands_in({"a", "b", "c"}, {"a", "...", "c"}, missing));
   CHECK_FALSE(stands_in({"a", "b", "c"}, {"a", "c"}, missing));
-  CHECK(missing == "c");
+  CHECK(missing == "a");
   CHECK_FALSE(stands_in({}, {"a"}, missing));
 }
 
 TEST_CASE("readme: what examples/README.md quotes is what the lessons print") {
-  if (fledge::testing::sanitized) return SUCCEED("lessons are not built under sanitizers");
+  if (fledge::testing::sanitized) {
+    SUCCEED("lessons are not built under sanitizers");
+    return;
+  }
   const auto all = quotations(lines_in(source / "examples/README.md"));
   CHECK(all.size() >= lessons_in_the_folder().size());
   for (const Quotation& quotation : all) {
@@ -201,20 +197,21 @@ TEST_CASE("readme: every lesson is in the table of contents, in order") {
 }
 
 TEST_CASE("readme: every slip is said by a lesson, and every slip of a lesson is in the table") {
-  if (fledge::testing::sanitized) return SUCCEED("lessons are not built under sanitizers");
+  if (fledge::testing::sanitized) {
+    SUCCEED("lessons are not built under sanitizers");
+    return;
+  }
   std::size_t rows = 0, said = 0;
   for (const std::string& line : lines_in(source / "examples/README.md")) {
-    if (line.rfind("| 00", 0) != 0) continue;
+    if (line.rfind("| 00", 0) != 0 || line.substr(5, 2) != " |") continue;
     const Lines row = cells(line);  // note, as written, comes out, why, lesson
     INFO(line);
     REQUIRE(row.size() == 5);
     ++rows;
-    std::string missing;
     const Lines slip{"slip in note " + row[0], "as written " + row[1], "comes out " + row[2],
                      "why " + row[3]};
-    const bool stands = stands_in(output_of(row[4]), slip, missing);
-    INFO(missing);
-    CHECK(stands);
+    std::string missing;
+    CHECK(stands_in(output_of(row[4]), slip, missing));
   }
   for (const std::string& name : lessons_in_the_folder())
     for (const std::string& line : output_of(name))
@@ -233,7 +230,8 @@ TEST_CASE("readme: what README.md quotes of make run is what birds prints") {
     if (inside && line == "```") break;
     if (inside) quoted.push_back(line);
   }
-  const Lines printed = lines_of(result.out);
+  Lines printed = lines_of(result.out);
+  while (!printed.empty() && printed.back().empty()) printed.pop_back();
   REQUIRE(quoted.size() == printed.size());
   double slack = 0;
   for (std::size_t i = 0; i < quoted.size(); ++i) {
