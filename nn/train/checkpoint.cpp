@@ -87,7 +87,7 @@ Run run_of(const std::string& text) {
     refuse("has format version " + std::to_string(found) + "; this fledge reads version " +
            std::to_string(version) + ": use a newer fledge");
   json.allow_only({"version", "step", "best_step", "best_loss", "last_loss", "since_best",
-                   "train_loss", "settings", "csv_bytes", "jsonl_bytes", "gradients"});
+                   "train_loss", "text_hash", "csv_bytes", "jsonl_bytes", "gradients"});
   Run run;
   run.step = json["step"].integer(0, most);
   run.notes.best_step = json["best_step"].integer(0, run.step);
