@@ -77,7 +77,7 @@ void print_json(const Task& task, const Sample& sample, std::int64_t number,
   const support::Options& options = task.options;
   JsonWriter json;
   json.begin_object().field("prompt", task.prompt).field("text", sample.text);
-  json.field("tokens", sample.ids.size()).field("seed", options.seed());
+  json.field("tokens", sample.ids.size() - task.ids.size()).field("seed", options.seed());
   if (options.has("--samples")) json.field("sample", number);
   if (options.has("--why")) json.key("why");
   if (why)

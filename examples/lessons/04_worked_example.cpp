@@ -1,7 +1,7 @@
 // library: fledge
 // The worked example: birds sometimes walk.      Note 000, "Attention with a worked out example"
 //
-// Adds to lesson 3, which proved gradients, the first attention: A·V with every number, and what a
+// Adds to lesson 3, which proved gradients, attention on vectors: A·V with every number, and what a
 // push of one word does to the others. Tokens are in rows: row i of A says where word i looks, and
 // row i of A·V is what becomes of it.
 // Key idea: a row of A·V is a sum of terms. With A held fixed it is linear in the words; with A

@@ -127,7 +127,8 @@ std::string refusal(Dim width) {
   try {
     embeddings() + matmul(wanted(), Array::ones({3, width}));
   } catch (const ShapeError& error) {
-    return std::string(error.what(), std::string_view(error.what()).find(';'));
+    return std::string(
+        std::string_view(error.what()).substr(0, std::string_view(error.what()).find(';')));
   }
   return "";
 }

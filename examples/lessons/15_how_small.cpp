@@ -139,10 +139,7 @@ void rows(Lesson& to) {
   to.part("What a row of attention is made of");
   const double q = moved(0), k = moved(1), v = moved(2);
   to.claim(q > 0.01 && k > 0.01 && v == 0,
-           "W_Q or W_K doubled moves the rows, W_V doubled does not\n");
-  to.slip("000", "a row of attention is the product of a query and V",
-          formatted("doubled, W_Q moves a weight by %.2f, W_K by %.2f, W_V by %g", q, k, v),
-          "a row is softmax(q K^T / sqrt(head size)); V is what the row then weighs");
+           formatted("doubled, W_Q moves a weight by %.2f, W_K by %.2f, W_V by %g", q, k, v));
 }
 
 void tell(Lesson& to) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 
 #include "engine/array_math.h"
 #include "engine/kernels/parallel.h"
@@ -91,7 +92,9 @@ double share_of_rounding(const Array& A, const Array& B, const Array& C) {
   return worst;
 }
 
-bool same_bits(const Array& a, const Array& b) { return to_vector(a) == to_vector(b); }
+bool same_bits(const Array& a, const Array& b) {
+  return std::memcmp(a.data(), b.data(), sizeof(Real) * static_cast<std::size_t>(a.size())) == 0;
+}
 
 void products(Lesson& to) {
   to.part(formatted("One product, %d by %d, in four ways", int{n}, int{n}));

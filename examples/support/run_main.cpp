@@ -1,7 +1,9 @@
+#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <new>
 #include <system_error>
@@ -23,6 +25,14 @@ void say(std::string_view program, std::string_view message) {
 bool reader_is_gone() {
   pollfd out{STDOUT_FILENO, POLLOUT, 0};
   return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
+/// A standard stream that is closed keeps its number: the next file to be opened would get it, and be
+/// written to by whoever means the stream. What stands there instead refuses to be read or written.
+void hold_closed_streams() {
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream)
+    if (fcntl(stream, F_GETFD) < 0)
+      static_cast<void>(open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
 }
 
 int guarded(std::string_view program, const std::function<int()>& body) {
@@ -48,6 +58,8 @@ int guarded(std::string_view program, const std::function<int()>& body) {
 }  // namespace
 
 int run_main(std::string_view program, const std::function<int()>& body) {
+  hold_closed_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no further is an error of its write
   const int status = guarded(program, body);
   errno = 0;
   const bool flushed = std::fflush(stdout) == 0;

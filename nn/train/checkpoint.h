@@ -30,7 +30,7 @@ std::string checkpoint_bytes(const Trainer& trainer, const RunNotes& notes);
 
 /// Sets the trainer and its model to a checkpoint's state. Throws StoredError for what is no such file,
 /// was damaged, or is of a later format; ValueError, listing all differences, for a model of other
-/// shapes. The trainer is then as it was.
+/// shapes, StoredError for one with more tensors or fewer. The trainer is then as it was.
 RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer);
 
 }  // namespace fledge::inline FLEDGE_BUILD

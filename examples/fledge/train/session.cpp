@@ -53,6 +53,7 @@ Session::Session(Plan plan) : plan_(std::move(plan)), screen_(plan_.quiet, plan_
     folder_ = RunFolder::begin(plan_.folder, *config, plan_.replaces);
   }
   if (folder_) folder_->open_metrics(notes_);
+  if (folder_ && !plan_.resumes) folder_->write(folder_->checkpoint(*trainer_, notes_));
   if (plan_.resumes) keep_changes(*config);
 }
 
@@ -80,11 +81,15 @@ void Session::go_on_with(const RunConfig& config) {
 
 void Session::load_state() {
   const std::optional<std::string> state = folder_->bytes("state.safetensors");
-  if (!state) {  // it was stopped before its first checkpoint: begin at the beginning
+  const std::string advice = "begin a new run in another folder with -o, or here with --force";
+  if (!state) {  // the first one is written before any model is
+    if (folder_->bytes("model.safetensors"))
+      throw Unusable("there is a model in " + support::quoted(plan_.folder) +
+                         ", and no state.safetensors to go on from",
+                     advice);
     screen_.say("no checkpoint yet: beginning with step 1");
     return;
   }
-  const std::string advice = "begin a new run in another folder with -o, or here with --force";
   const std::uint64_t text = notes_.text_hash;
   of_file(folder_->file("state.safetensors"), advice, [&] {
     notes_ = load_checkpoint(*state, *trainer_);
@@ -93,7 +98,7 @@ void Session::load_state() {
                         " instead of ", hexadecimal(text));
   });
   saved_step_ = trainer_->steps_done();
-  if (holds_out()) good_ = {*state, saved_step_};
+  if (holds_out() && saved_step_ > 0) good_ = {*state, saved_step_};
   if (const auto best = folder_->bytes("model.safetensors"); best && notes_.best_step > 0) {
     const std::vector<Array> last = weights_of(*model_);
     of_file(folder_->file("model.safetensors"), advice, [&] { load_weights(*model_, *best); });

@@ -13,12 +13,18 @@ using support::formatted;
 void Session::find_watched() {
   for (const auto& [word, looks_at] : plan_.watched) {
     const auto number = [&](const std::string& symbol) {
-      const std::optional<Dim> found = corpus_->tokenizer.find(symbol);
-      require<ValueError>(found.has_value(), "--watch", support::quoted(symbol), " is no ",
-                          token_word(corpus_->tokenizer.kind()), " of the text");
-      return *found;
+      const Tokenizer& tokenizer = corpus_->tokenizer;
+      if (const std::optional<Dim> found = tokenizer.find(symbol)) return *found;
+      const bool words = tokenizer.kind() == Tokens::word;
+      const std::string meant = words ? support::closest(symbol, tokenizer.symbols()) : "";
+      throw Unusable("--watch: " + support::quoted(symbol) + " is no " +
+                         token_word(tokenizer.kind()) + " of the text",
+                     !words          ? "to watch words: --tokens word"
+                     : meant.empty() ? "write words as they stand in the text"
+                                     : "nearest by spelling: " + support::quoted(meant));
     };
-    watched_.emplace_back(number(word), number(looks_at));
+    const Dim first = number(word), second = number(looks_at);
+    watched_.emplace_back(first, second);
   }
 }
 

@@ -99,6 +99,11 @@ TEST_CASE("fledge train --resume: a state that is cut, changed or of another mod
   CHECK_THAT(said_of(text_of(desk / "twice/state.safetensors")),
              ContainsSubstring("it learned from another text: hash "));
   said_of("hello, I am a text\n");
+  std::filesystem::remove(path);
+  const std::string kept = text_of(desk / "run/model.safetensors");
+  CHECK(refused(desk, desk / "run") ==
+        "there is a model in '~/run', and no state.safetensors to go on from" + end);
+  CHECK(text_of(desk / "run/model.safetensors") == kept);
   // The other files, cut short.
   write_text(path, good);
   const std::string model = text_of(desk / "run/model.safetensors");
@@ -111,4 +116,23 @@ TEST_CASE("fledge train --resume: a state that is cut, changed or of another mod
              StartsWith("'~/run/metrics.csv' is shorter than when the checkpoint was made"));
   write_text(desk / "run/metrics.csv", csv);
   trained({"--resume", desk / "run", "--steps", "30"});
+}
+
+TEST_CASE("fledge train: what is said on a closed stream does not end up in the run's files") {
+  const Desk desk;
+  std::string line = "\"$0\" train " + desk.poems() + " -o " + (desk / "run");
+  for (const std::string& word : tiny) line += " " + word;
+  trained({desk.poems(), "-o", desk / "open"});
+  const Result closed = in_shell(line + " --json 2>&- >&-");
+  CHECK(closed.status == 1);
+  CHECK(text_of(desk / "run/metrics.csv") == text_of(desk / "open/metrics.csv"));
+}
+
+TEST_CASE("fledge train: a limit on the size of files is an error in two lines, not a signal") {
+  const Desk desk;
+  std::string line = "ulimit -f 1; \"$0\" train -q " + desk.poems() + " -o " + (desk / "run");
+  for (const std::string& word : tiny) line += " " + word;
+  const Result limited = in_shell(line);
+  CHECK((limited.status == 1 || limited.status == 3));
+  CHECK(lines_of(limited.err).size() == 2);
 }

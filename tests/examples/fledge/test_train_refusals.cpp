@@ -126,7 +126,9 @@ TEST_CASE("fledge train: texts that teach nothing", "[TX]") {
        "3: ~/poems.txt: valid = 1e+06 of " + std::to_string(small_text().size()) +
            " tokens leaves nothing to train on | use another --valid, or more text"},
       {{desk.poems(), "--tokens", "word", "--watch", "walk:bords"},
-       "3: --watch: 'bords' is no word of the text | all options: fledge train --help"}};
+       "3: --watch: 'bords' is no word of the text | nearest by spelling: 'birds'"},
+      {{desk.poems(), "--watch", "walk:birds"},
+       "3: --watch: 'walk' is no character of the text | to watch words: --tokens word"}};
   for (const Row& row : rows)
     CHECK(refused(desk, row.arguments + Words{"-o", desk / "run"}) == row.said);
   CHECK_FALSE(std::filesystem::exists(desk / "run"));
