@@ -59,7 +59,7 @@ TEST_CASE("fledge train: a hangup saves when nobody reads its messages any more"
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   REQUIRE(reader >= 0);
-  Running run(slow_run(desk, "run") + Words{"--json"}, pipe);
+  Running run(slow_run(desk, "run") + Words{"--json", "-q"}, pipe);  // only what it says at the end
   REQUIRE(run.says("\"step\":2,"));
   close(reader);
   run.signal(SIGHUP);
