@@ -127,9 +127,9 @@ int let_in(const Request& request, const Zoo& zoo, const std::vector<Bug>& bugs)
   const std::string build = shop.build().string();
   std::printf(
       "One line of engine/ or nn/ is wrong now, in a copy of the sources.\n\n"
-      "  ask    %s/fledge gradcheck      which gradients are wrong?\n"
-      "  run    %s/lessons/*             which claims fail, and which hold all the same?\n"
-      "  read   %s   the rule that does not follow from its formula\n"
+      "  ask    %s/fledge gradcheck  which gradients are wrong?\n"
+      "  run    %s/lessons/*       which claims fail, and which hold all the same?\n"
+      "  read   %s            the rule that does not follow from its formula\n"
       "  then   make zoo ANSWER=1\n\n"
       "Another: make zoo BUG=%zu (of %zu).\n",
       build.c_str(), build.c_str(), shop.source().c_str(), number + 1, bugs.size());
@@ -162,7 +162,7 @@ int tell(const Request& request, const Zoo& zoo, const std::vector<Bug>& bugs) {
 
 int run(int argc, char** argv) {
   const Request request = parse(argc, argv);
-  const Zoo zoo{fs::absolute(request.sources / "build/zoo")};
+  const Zoo zoo{fs::absolute(request.sources / "build/zoo").lexically_normal()};
   // The make that called must lend neither its job slots nor its variables to that of the copy.
   for (const char* name : {"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"}) unsetenv(name);
   const std::vector<Bug> bugs = zoo_bugs();
