@@ -152,9 +152,10 @@ void why_newest_first(Claims& claim) {
   backward(sum);
   claim(chain[0].gradient == 1000001, "a million times + 1: the loop over the tape is exact");
   const double bytes = 8.0 * 1024 * 1024 / static_cast<double>(chain.size());
-  std::printf("          and recursion so deep that a stack of 8 MB has %.1f bytes a call\n",
-              bytes);
-  claim(bytes < 2 * sizeof(void*), "too few for a return address and a frame: it overflows");
+  std::printf(
+      "          and recursion so deep that a stack of 8 MB has %.1f bytes a call, too\n"
+      "          few for a return address and a frame: it would overflow\n",
+      bytes);
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ class Session {
   std::unique_ptr<Trainer> trainer_;
   std::vector<Array> best_;  // weights, in the order of parameters()
   Checkpoint good_;          // what a run that diverges goes back to; no bytes: to what is on disk
-  std::int64_t saved_step_ = 0;  // of what is on disk; 0: nothing is
+  std::int64_t saved_step_ = 0;  // of what is on disk; 0: the beginning
   RunNotes notes_;
   Baselines baselines_;
   std::vector<std::pair<Dim, Dim>> watched_;  // tokens of plan_.watched
