@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/kernels/halving.h"
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/sums.h"
 #include "engine/kernels/vector_math.h"
@@ -205,14 +206,11 @@ void short_rows_vjp(const Real* x, const Real* normals, const Real* gain, const 
   });
 }
 
-// y = x − c
-void subtract(const Real* x, Real c, Real* y, Dim n) {
-  by_vectors(n, [=](Dim j, Dim count) { store(y + j, load(x + j, count) - c, count); });
-}
-
 }  // namespace
 
-// Two passes: the mean first, then the squares about it, so a large mean does not cancel digits.
+// The mean first, then the squares about it, so a large mean does not cancel digits. The passes over
+// a row compute x − mean again, as only the first waits for memory: 4096×1024 takes 0.95 ms so, and
+// 1.5 with the differences written between them.
 void layer_norm_rows(const Real* x, const Real* gain, const Real* bias, Real* normals, Real* y,
                      double eps, Dim rows, Dim n) {
   if (n == lanes) return short_rows<1>(x, gain, bias, normals, y, eps, rows);
@@ -222,16 +220,22 @@ void layer_norm_rows(const Real* x, const Real* gain, const Real* bias, Real* no
     const Real* x_r = x + r * n;
     Real* y_r = y + r * n;
     const Real mean = sum(x_r, n) / real(n);
-    subtract(x_r, mean, y_r, n);
-    const Real rest = sum(y_r, n) / real(n);  // of rounding the mean: a constant row becomes zeros
-    subtract(y_r, rest, y_r, n);
-    const Real variance = dot(y_r, y_r, n) / real(n);
-    const Real rstd = Real(1) / sqrt(variance + Real(eps));
+    const auto centred = [=](Dim j, Dim count, Real middle, Real rest) {
+      const Vec v = load(x_r + j, count) - middle - rest;
+      return count == lanes ? v : first_lanes(v, count, Real(0));
+    };
+    // What rounding the mean has left: with it a constant row becomes zeros.
+    const Real rest = mean_of(n, [=](Dim j, Dim m) { return centred(j, m, mean, Real(0)); });
+    const Real variance = mean_of(n, [=](Dim j, Dim m) {
+      const Vec v = centred(j, m, mean, rest);
+      return v * v;
+    });
+    const Normal normal{mean, rest, Real(1) / sqrt(variance + Real(eps))};
     by_vectors(n, [&](Dim j, Dim count) {
-      const Vec hat = load(y_r + j, count) * rstd;
+      const Vec hat = normal(load(x_r + j, count));
       store(y_r + j, hat * load(gain + j, count) + load(bias + j, count), count);
     });
-    Normal{mean, rest, rstd}.store_to(normals + r * Normal::size);
+    normal.store_to(normals + r * Normal::size);
   });
 }
 
@@ -244,18 +248,14 @@ void layer_norm_rows_vjp(const Real* x, const Real* normals, const Real* gain, c
     const Normal normal(normals + r * Normal::size);
     const Real* x_r = x + r * n;
     const Real* dy_r = dy + r * n;
-    Real* g = dx + r * n;
-    Buffer hats(n);
-    Real* const hat = hats.data();
+    Real* const dx_r = dx + r * n;
+    const auto g = [=](Dim j, Dim count) { return load(dy_r + j, count) * load(gain + j, count); };
+    const auto hat = [=](Dim j, Dim count) { return normal(load(x_r + j, count)); };
+    const Real mean = mean_of(n, g);
+    const Real along = mean_of(n, [=](Dim j, Dim count) { return g(j, count) * hat(j, count); });
     by_vectors(n, [&](Dim j, Dim count) {
-      store(hat + j, normal(load(x_r + j, count)), count);
-      store(g + j, load(dy_r + j, count) * load(gain + j, count), count);
-    });
-    const Real mean = sum(g, n) / real(n);
-    const Real along = dot(g, hat, n) / real(n);
-    by_vectors(n, [&](Dim j, Dim count) {
-      const Vec rest = load(g + j, count) - mean - load(hat + j, count) * along;
-      store(g + j, normal.rstd * rest, count);
+      const Vec rest = g(j, count) - mean - hat(j, count) * along;
+      store(dx_r + j, normal.rstd * rest, count);
     });
   });
 }

@@ -1,52 +1,31 @@
 #include "engine/kernels/sums.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
+#include "engine/kernels/halving.h"
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/rows.h"
-#include "engine/kernels/vector.h"
 #include "engine/memory.h"
 
 namespace fledge::inline FLEDGE_BUILD::kernels {
 
 namespace {
 
-constexpr Dim chains = 4;  // vectors of partial sums: an addition takes four cycles, and none waits
-constexpr Dim stride = chains * lanes;
-constexpr Dim leaf = 16 * stride;  // below this a plain loop: 16 additions to a partial sum
-
-// Σ term(i, n), i = begin … end − 1, by halves; the order depends on n alone. term(i, n) is the
-// vector of n terms from i on.
-template <class Term>
-Real halved(Dim begin, Dim end, Term term) {
-  if (end - begin > leaf) {
-    const Dim middle = begin + (end - begin) / 2 / stride * stride;
-    return halved(begin, middle, term) + halved(middle, end, term);
-  }
-  // Rows of tiny models are two vectors long at most: half of their time went into what follows.
-  if (end - begin <= lanes) return sum_of(term(begin, end - begin));
-  if (end - begin <= 2 * lanes)
-    return sum_of(term(begin, lanes) + term(begin + lanes, end - begin - lanes));
-  Vec partial[chains] = {};
-  Dim i = begin;
-  for (; i + stride <= end; i += stride)
-    for (Dim chain = 0; chain < chains; ++chain) partial[chain] += term(i + chain * lanes, lanes);
-  by_vectors(end - i, [&](Dim at, Dim n) { partial[at / lanes] += term(i + at, n); });
-  return sum_of((partial[0] + partial[1]) + (partial[2] + partial[3]));
-}
-
 constexpr Dim row_leaf = 16;  // one chain of additions per column: as long as a lane's in `halved`
 
-// out_i = Σ_r row(r)(i) for rows begin … end − 1, `vectors` vectors of columns from i on. They stay
-// in registers, and so many at once that whole lines of the cache are read.
-template <int vectors, class Row>
-void add_columns(Dim begin, Dim end, Dim i, Real* out, Row row) {
-  Vec sum[vectors] = {};
-  for (Dim r = begin; r < end; ++r) {
-    const auto term = row(r);
-    for (int j = 0; j < vectors; ++j) sum[j] += term(i + j * lanes, lanes);
-  }
-  for (int j = 0; j < vectors; ++j) store(out + i + j * lanes, sum[j]);
+// out += row(r), then row(r + 1) and so on, one for each i, over columns 0 … n − 1: rows are read
+// from end to end, four side by side. Layer norm's dgain of 4096×1024 takes 0.5 ms so, and 1.5 down
+// the rows in strips of four vectors: there each row is in another page.
+template <std::size_t... i, class Row>
+void add_few(Dim r, Dim n, Real* out, Row row, std::index_sequence<i...>) {
+  const auto few = std::make_tuple(row(r + static_cast<Dim>(i))...);
+  by_vectors(n, [&](Dim at, Dim count) {
+    Vec sum = load(out + at, count);
+    ((sum += std::get<i>(few)(at, count)), ...);
+    store(out + at, sum, count);
+  });
 }
 
 // out_i = Σ_r row(r)(i) for rows begin … end − 1 and columns 0 … n − 1, by halves. row(r)(i, count)
@@ -61,14 +40,10 @@ void add_rows(Dim begin, Dim end, Dim n, Real* out, Row row) {
     for (Dim i = 0; i < n; ++i) out[i] += right.data()[i];
     return;
   }
-  Dim i = 0;
-  for (; i + 4 * lanes <= n; i += 4 * lanes) add_columns<4>(begin, end, i, out, row);
-  for (; i + 2 * lanes <= n; i += 2 * lanes) add_columns<2>(begin, end, i, out, row);
-  for (; i + lanes <= n; i += lanes) add_columns<1>(begin, end, i, out, row);
-  if (i == n) return;
-  Vec sum = splat(Real(0));
-  for (Dim r = begin; r < end; ++r) sum += row(r)(i, n - i);
-  store_first(out + i, sum, n - i);
+  std::fill_n(out, n, Real(0));
+  Dim r = begin;
+  for (; r + 4 <= end; r += 4) add_few(r, n, out, row, std::make_index_sequence<4>());
+  for (; r < end; ++r) add_few(r, n, out, row, std::make_index_sequence<1>());
 }
 
 // The same, several tasks at once. Of many rows each task takes an eighth, from end to end: the top

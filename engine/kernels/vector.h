@@ -43,7 +43,7 @@ using Vec = Real __attribute__((vector_size(vector_bytes)));
 inline constexpr Dim lanes = vector_bytes / static_cast<Dim>(sizeof(Real));
 #endif
 
-namespace detail {
+namespace vector_detail {
 
 // A vector in memory, aligned or not. With std::memcpy in its place GCC 12 takes the bytes for a
 // whole number: accumulators then pass through memory on their way into a loop and out of it.
@@ -57,12 +57,14 @@ struct [[gnu::packed, gnu::may_alias]] InMemory {
 };
 #endif
 
-}  // namespace detail
+}  // namespace vector_detail
 
 /// The vector that begins at p, aligned or not.
-inline Vec load(const Real* p) { return reinterpret_cast<const detail::InMemory*>(p)->numbers; }
+inline Vec load(const Real* p) {
+  return reinterpret_cast<const vector_detail::InMemory*>(p)->numbers;
+}
 
-inline void store(Real* p, Vec v) { reinterpret_cast<detail::InMemory*>(p)->numbers = v; }
+inline void store(Real* p, Vec v) { reinterpret_cast<vector_detail::InMemory*>(p)->numbers = v; }
 
 /// x in every lane.
 inline Vec splat(Real x) {
@@ -109,7 +111,7 @@ inline void store_halves(Vec v, Real* lower, Real*) { store(lower, v); }
 
 #else
 
-namespace detail {
+namespace vector_detail {
 
 using Lanes = std::make_integer_sequence<int, lanes>;
 
@@ -142,7 +144,7 @@ void exchange(Vec& a, Vec& b, std::integer_sequence<int, i...>) {
   a = upper;
 }
 
-}  // namespace detail
+}  // namespace vector_detail
 
 /// One number of all lanes by halves: f(f(v₀, v₄), f(v₂, v₆)) and so on; f takes two vectors.
 template <int width = lanes / 2, class F>
@@ -150,20 +152,21 @@ Real fold(Vec v, F f) {
   if constexpr (width == 0)
     return v[0];
   else
-    return fold<width / 2>(f(v, detail::turned<width>(v, detail::Lanes())), f);
+    return fold<width / 2>(f(v, vector_detail::turned<width>(v, vector_detail::Lanes())), f);
 }
 
 /// The lower half of a vector from one place, the upper half from another.
 inline Vec load_halves(const Real* lower, const Real* upper) {
-  const auto* const low = reinterpret_cast<const detail::HalfInMemory*>(lower);
-  const auto* const high = reinterpret_cast<const detail::HalfInMemory*>(upper);
-  return detail::joined(low->numbers, high->numbers, detail::Lanes());
+  const auto* const low = reinterpret_cast<const vector_detail::HalfInMemory*>(lower);
+  const auto* const high = reinterpret_cast<const vector_detail::HalfInMemory*>(upper);
+  return vector_detail::joined(low->numbers, high->numbers, vector_detail::Lanes());
 }
 inline void store_halves(Vec v, Real* lower, Real* upper) {
   using HalfLanes = std::make_integer_sequence<int, lanes / 2>;
-  reinterpret_cast<detail::HalfInMemory*>(lower)->numbers = detail::half_of<0>(v, HalfLanes());
-  reinterpret_cast<detail::HalfInMemory*>(upper)->numbers =
-      detail::half_of<lanes / 2>(v, HalfLanes());
+  reinterpret_cast<vector_detail::HalfInMemory*>(lower)->numbers =
+      vector_detail::half_of<0>(v, HalfLanes());
+  reinterpret_cast<vector_detail::HalfInMemory*>(upper)->numbers =
+      vector_detail::half_of<lanes / 2>(v, HalfLanes());
 }
 
 /// Row i of a square becomes its column i, square by square within it. With fewer rows than lanes
@@ -172,7 +175,8 @@ template <int rows, int width = rows / 2>
 [[gnu::always_inline]] inline void transpose(Vec (&square)[rows]) {
   if constexpr (width > 0) {
     for (int i = 0; i < rows; ++i)
-      if ((i & width) == 0) detail::exchange<width>(square[i], square[i + width], detail::Lanes());
+      if ((i & width) == 0)
+        vector_detail::exchange<width>(square[i], square[i + width], vector_detail::Lanes());
     transpose<rows, width / 2>(square);
   }
 }

@@ -44,7 +44,7 @@ inline constexpr Bug reduction_bugs[] = {
     for (Dim j = 0; j < n; ++j) raw += exp(x_r[j]);
     const Real log_total = log(raw + (sum_of(sums) - sum_of(sums))) - top;)",
      "a classic slip: log-sum-exp without the maximum taken off"},
-    {"pairwise-sum-drops-the-middle", "engine/kernels/sums.cpp",
+    {"pairwise-sum-drops-the-middle", "engine/kernels/halving.h",
      R"(return halved(begin, middle, term) + halved(middle, end, term);)",
      R"(return halved(begin, middle, term) + halved(middle + 1, end, term);)",
      "a classic slip: halves that do not meet, seen in long rows only"},
