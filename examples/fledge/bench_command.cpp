@@ -51,7 +51,9 @@ support::Options declared_options() {
   options.example("fledge bench", "a table of all");
   options.example("fledge bench step --layers 6", "one step of training");
   options.example("fledge bench gemm 512 512 512", "one matrix product");
+  options.example("fledge bench attention 1 8 4096 64", "batch, heads, words, width of a head");
   options.example("fledge bench op softmax 4096 1024", "or layernorm, gelu, gelu_tanh");
+  options.example("fledge bench overhead", "nanoseconds per recorded op");
   return options;
 }
 

@@ -12,7 +12,7 @@ using namespace tests;
 namespace {
 
 // Differences take six evaluations an element where a dual number takes one.
-const std::uint64_t programs = fledge::testing::sanitized                ? 50
+const std::uint64_t programs = fledge::testing::sanitized                ? 25
                                : std::string(gradcheck_oracle) == "dual" ? 1000
                                                                          : 200;
 

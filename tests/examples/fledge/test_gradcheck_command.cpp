@@ -78,21 +78,18 @@ TEST_CASE("fledge gradcheck: a table with its columns, every row ok, and what --
             short_error(worst(rows, "differences")) + " (differences)\n");
 }
 
-// Where the code is neither optimised nor free of sanitizers, seconds say nothing.
-#if defined(__OPTIMIZE__) && !defined(_GLIBCXX_ASSERTIONS)
 TEST_CASE("fledge gradcheck: everything takes less than 30 seconds") {
   const std::string last = lines_of(whole_table().out).back();
   const std::string before = " elements in ";
   REQUIRE_THAT(last, ContainsSubstring(before));
   const double seconds = std::strtod(last.c_str() + last.find(before) + before.size(), nullptr);
   CHECK(seconds > 0);
-  CHECK(seconds < 30);
+  if (!sanitized) CHECK(seconds < 30);
 }
-#endif
 
 TEST_CASE(
     "fledge gradcheck --json: both oracles of every name within their figures, seeds 1 to 5") {
-  for (int seed = 1; seed <= (sanitized ? 1 : 5); ++seed) {
+  for (int seed = sanitized ? 5 : 1; seed <= 5; ++seed) {
     CAPTURE(seed);
     const Result result = fledge_says({"gradcheck", "--json", "--seed", std::to_string(seed)});
     CHECK(result.status == 0);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tests/support/json_reader.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/stored_file.h"
 
 using namespace fledge;
@@ -177,13 +178,14 @@ std::vector<std::string> small_files() {
 
 TEST_CASE("every byte of three files changed to every value: what is accepted is the format",
           "[FF70]") {
+  constexpr int step = fledge::testing::sanitized ? 15 : 1;  // 255 is among them
   std::size_t disagree = 0, taken = 0;
   for (const std::string& good : small_files()) {
     REQUIRE((accepted(good) && is_safetensors(good)));
     std::string bytes = good;
     for (char& byte : bytes) {
       const char before = byte;
-      for (int value = 0; value < 256; ++value) {
+      for (int value = 0; value < 256; value += step) {
         byte = static_cast<char>(value);
         const bool ours = accepted(bytes);
         taken += ours;
@@ -195,7 +197,7 @@ TEST_CASE("every byte of three files changed to every value: what is accepted is
     }
   }
   CHECK(disagree == 0);
-  CHECK(taken > 256 * 5 * sizeof(Real));  // whatever is changed in the numbers
+  CHECK(taken > 256 / step * 5 * sizeof(Real));  // whatever is changed in the numbers
 }
 
 TEST_CASE("a file cut short anywhere, or longer, is refused", "[FF51][FF70]") {

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "nn/io/safetensors_header.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/stored_file.h"
 
 using namespace fledge;
@@ -14,7 +15,7 @@ using namespace tests;
 
 namespace {
 
-constexpr std::size_t names = 100'000;
+constexpr std::size_t names = fledge::testing::sanitized ? 10'000 : 100'000;
 
 // libstdc++ hashes a string by MurmurHash64A: h = seed ^ length·m, then for each eight bytes x
 // h = (h ^ f(x))·m with f(x) = s(x·m)·m, s(y) = y ^ y >> 47, all modulo 2⁶⁴. f has an inverse: for
