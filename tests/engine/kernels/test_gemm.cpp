@@ -153,6 +153,7 @@ TEST_CASE("gemm adds to what was there") {
 
 TEST_CASE("gemm of whole numbers is exact") {
   for (const auto& [n, k, m] : larger) {
+    if (fledge::testing::sanitized) break;
     const Array a = integers({n, k}, 1), b = integers({k, m}, 2);
     CHECK(test_ratio(a, b, multiplied(a, b)) == 0);
   }
@@ -196,8 +197,10 @@ TEST_CASE("a column of gemm does not depend on the columns around it, to the bit
       for (const auto& [first, count] : {std::pair<Dim, Dim>{0, cut}, {cut, m - cut}}) {
         const Array found = multiplied(matrix(a), {b.data() + first, m, 1}, n, k, count);
         INFO(n << " x " << k << ", columns " << first << " to " << first + count);
+        Array expected({n, count});
         for (Dim i = 0; i < n; ++i)
-          for (Dim j = 0; j < count; ++j) REQUIRE(found[i * count + j] == all[i * m + first + j]);
+          std::copy_n(all.data() + i * m + first, count, expected.write() + i * count);
+        REQUIRE(same_bits(found, expected));
       }
   }
 }

@@ -153,10 +153,7 @@ TEST_CASE("birds --json: the same bytes in every language, and in colour on no t
     SUCCEED("a sanitizer has seen birds --json");
     return;
   }
-  for (const char* language : {"de_DE.UTF-8", "C"}) {
-    CAPTURE(language);
-    CHECK(json_says({}, {{"LC_ALL", language}}) == json_of(""));
-  }
+  CHECK(json_says({}, {{"LC_ALL", "de_DE.UTF-8"}}) == json_of(""));
   const Environment turkish{{"LC_ALL", "tr_TR.UTF-8"}, {"FORCE_COLOR", "1"}};
   CHECK(run_on_terminal(birds_with({"--json"}), turkish).out == json_of(""));
 }

@@ -47,6 +47,14 @@ double worst(const std::vector<GradientRow>& rows, const std::string& oracle) {
   return result;
 }
 
+std::vector<GradientRow> rows_with(int seed) {
+  const Result result = fledge_says({"gradcheck", "--json", "--seed", std::to_string(seed)});
+  CHECK(result.status == 0);
+  CHECK(result.err.empty());
+  CHECK_THAT(result.out, EndsWith("\n]\n"));
+  return rows_of(result.out);
+}
+
 }  // namespace
 
 TEST_CASE("fledge gradcheck: a table with its columns, every row ok, and what --json says") {
@@ -89,14 +97,10 @@ TEST_CASE("fledge gradcheck: everything takes less than 30 seconds") {
 
 TEST_CASE(
     "fledge gradcheck --json: both oracles of every name within their figures, seeds 1 to 5") {
-  for (int seed = sanitized ? 5 : 1; seed <= 5; ++seed) {
+  for (int seed = 1; seed <= (sanitized ? 1 : 5); ++seed) {
     CAPTURE(seed);
-    const Result result = fledge_says({"gradcheck", "--json", "--seed", std::to_string(seed)});
-    CHECK(result.status == 0);
-    CHECK(result.err.empty());
-    CHECK_THAT(result.out, EndsWith("\n]\n"));
     std::map<std::string, std::map<std::string, GradientRow>> by_name;
-    const std::vector<GradientRow> rows = rows_of(result.out);
+    const std::vector<GradientRow> rows = seed == 1 ? all_rows() : rows_with(seed);
     REQUIRE(rows.size() == all_rows().size());
     for (const GradientRow& row : rows) {
       CAPTURE(row.name, row.oracle);
