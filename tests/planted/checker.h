@@ -62,7 +62,7 @@ inline constexpr Bug checker_bugs[] = {
     {"oracle-with-wrong-weights", "engine/oracle.cpp", R"({45, -9, 1})", R"({45, 9, 1})",
      "a classic slip: a sign in the six-point formula"},
     {"dual-tanh-slope", "engine/dual.h", R"((1 - y * y) * x.tangent)", R"((1 - y) * x.tangent)",
-     "a classic slip: a rule of the oracle itself is wrong"},
+     "a classic slip: a rule of the oracle itself is wrong", "engine/ops/elementwise.cpp"},
     {"dual-quotient-slope", "engine/dual.h", R"((tangent - quotient * b.tangent) / b.value)",
      R"((tangent + quotient * b.tangent) / b.value)",
      "a classic slip: a rule of the oracle itself is wrong"},

@@ -30,9 +30,12 @@ std::vector<std::string> programs_in(const fs::path& sources) {
 Crew::Crew(const Plan& plan, const std::map<std::string, std::string>& originals)
     : plan_(plan), programs_(programs_in(plan.sources)), waiting_(plan.bugs) {
   fs::create_directories(plan.folder / "logs");
-  for (unsigned i = 1; i <= plan.workers; ++i)
+  for (unsigned i = 1; i <= plan.workers; ++i) {
+    const std::string number = std::to_string(i);
     workers_.push_back(std::make_unique<Worker>(
-        plan, plan.folder / std::string("worker").append(std::to_string(i)), originals));
+        plan, plan.folder / std::string("worker").append(2 - number.size(), '0').append(number),
+        originals));
+  }
 }
 
 fs::path Crew::log(const Worker& worker) const {
@@ -169,7 +172,9 @@ void Crew::wait(const Next& when_done) {
 
 std::string Crew::prove_clean() {
   std::string faults;
-  for (const auto& worker : workers_) begin(*worker, Stage::configure);
+  const unsigned jobs = plan_.jobs_each;
+  plan_.jobs_each *= plan_.workers;
+  begin(*workers_.front(), Stage::configure);
   wait([&](const Worker& worker) {
     const Outcome& clean = worker.outcome;
     const auto say = [&](bool wrong, const char* what) {
@@ -180,6 +185,10 @@ std::string Crew::prove_clean() {
     say(clean.differences.killed(), "the differences find a wrong gradient");
     say(clean.tests.killed(), "a test fails");
   });
+  plan_.jobs_each = jobs;
+  if (faults.empty())
+    for (std::size_t i = 1; i < workers_.size(); ++i)
+      workers_[i]->shop.take_over_build(workers_.front()->shop);
   return faults;
 }
 

@@ -36,8 +36,8 @@ class Crew {
 
   Crew(const Plan& plan, const std::map<std::string, std::string>& originals);
 
-  /// Builds every workshop and runs all oracles on the sources as they are. "" when they pass, else
-  /// what does not.
+  /// Builds the sources as they are and runs all oracles on them: in one workshop, whose build the
+  /// others take over. "" when they pass, else what does not.
   std::string prove_clean();
 
   /// Plants every bug; tells each outcome as it comes.

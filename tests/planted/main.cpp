@@ -153,13 +153,13 @@ int plant(const Request& request, const std::vector<Bug>& bugs) {
                      request.full};
   plan.workers = std::min(request.jobs, static_cast<unsigned>(bugs.size()));
   plan.jobs_each = std::max(1U, request.jobs / plan.workers);
-  std::fprintf(stderr, "planted: building %u copies of the sources in %s\n", plan.workers,
+  std::fprintf(stderr, "planted: building the sources, %u copies, in %s\n", plan.workers,
                plan.folder.c_str());
   planted::Crew crew(plan, originals);
   const std::string unclean = crew.prove_clean();
   if (!unclean.empty())
     throw std::runtime_error("the sources must pass without a bug: " + unclean + "see " +
-                             (plan.folder / "logs").string() + "/worker1.*");
+                             (plan.folder / "logs").string() + "/worker01.*");
 
   print_row("bug", "planted in", "dual", "differences", "tests", "seconds", "seen in");
   Tally tally;

@@ -84,6 +84,27 @@ Workshop::Workshop(const Path& sources, const Path& folder,
     if (contents(source() / file) != text) write_file(source() / file, text);
 }
 
+void Workshop::take_over_build(const Workshop& other) const {
+  const std::string here = folder_.string(), there = other.folder_.string();
+  if (here.size() != there.size())
+    throw std::logic_error(here + " and " + there + " are not of one length");
+  fs::remove_all(build());
+  fs::copy(other.build(), build(), fs::copy_options::recursive | fs::copy_options::copy_symlinks);
+  // make compares times, and GCC takes two headers for one only when theirs are equal.
+  for (const char* part : {"source", "build"})
+    for (const auto& entry : fs::recursive_directory_iterator(folder_ / part)) {
+      if (!entry.is_regular_file() || entry.is_symlink()) continue;
+      const fs::path& path = entry.path();
+      std::string text = contents(path);
+      bool names_other = false;
+      for (std::size_t at = 0; (at = text.find(there, at)) != text.npos; names_other = true)
+        text.replace(at, there.size(), here);
+      // A precompiled header is found by its place; what else it holds is not for us to change.
+      if (names_other && path.extension() != ".gch") write_file(path, text);
+      fs::last_write_time(path, fs::last_write_time(other.folder_ / fs::relative(path, folder_)));
+    }
+}
+
 // A header with named callers keeps its time, and the callers alone look new to make.
 void Workshop::write(const Bug& bug, const std::string& text) const {
   const fs::path path = source() / bug.file;
