@@ -149,7 +149,7 @@ int plant(const Request& request, const std::vector<Bug>& bugs) {
   const std::string faults = planted::entries_that_do_not_apply(bugs, originals);
   if (!faults.empty()) throw std::runtime_error("entries of the table do not apply\n" + faults);
 
-  planted::Plan plan{request.sources, std::filesystem::absolute(request.folder), bugs, 1, 1,
+  planted::Plan plan{request.sources, absolute(request.folder).lexically_normal(), bugs, 1, 1,
                      request.full};
   plan.workers = std::min(request.jobs, static_cast<unsigned>(bugs.size()));
   plan.jobs_each = std::max(1U, request.jobs / plan.workers);
