@@ -24,7 +24,7 @@ inline constexpr Bug layer_bugs[] = {
      "strutive07/transformer-tensorflow2.0 #14: the second residual starts from the inputs",
      block_callers},
     {"part-not-listed", "nn/layers/block.h", R"(f("ln_2", ln_2);)", "",
-     "a classic slip: a layer that is used and never learns", block_callers},
+     "a classic slip: a layer that is used and never learns"},
     {"dropout-in-evaluation", "nn/layers/dropout.h",
      R"(return mode.dropout() != nullptr ? dropout(x, p, *mode.dropout()) : x;)",
      R"(Rng always(1);
