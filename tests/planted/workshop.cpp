@@ -90,7 +90,7 @@ void Workshop::take_over_build(const Workshop& other) const {
     throw std::logic_error(here + " and " + there + " are not of one length");
   fs::remove_all(build());
   fs::copy(other.build(), build(), fs::copy_options::recursive | fs::copy_options::copy_symlinks);
-  std::size_t renamed = 0;
+  bool renamed = false;
   // make compares times, and GCC takes two headers for one only when theirs are equal.
   for (const char* part : {"source", "build"})
     for (const auto& entry : fs::recursive_directory_iterator(folder_ / part)) {
@@ -103,11 +103,11 @@ void Workshop::take_over_build(const Workshop& other) const {
       // A precompiled header is found by its place; what else it holds is not for us to change.
       if (names_other && path.extension() != ".gch") {
         write_file(path, text);
-        ++renamed;
+        renamed = true;
       }
       fs::last_write_time(path, fs::last_write_time(other.folder_ / fs::relative(path, folder_)));
     }
-  if (renamed == 0) throw std::runtime_error("nothing in " + there + " names that folder");
+  if (!renamed) throw std::runtime_error("nothing in " + there + " names that folder");
 }
 
 // A header with named callers keeps its time, and the callers alone look new to make.

@@ -34,8 +34,8 @@ class Workshop {
   Path source() const { return folder_ / "source"; }
   Path build() const { return folder_ / "build"; }
 
-  /// Takes over what another workshop has built of the same sources, in a tenth of the time that
-  /// building takes. Its folder must have a name as long as this one's: files of all kinds name it.
+  /// Takes over what another workshop has built of the same sources. Its folder must have a name as
+  /// long as this one's: files of all kinds name it.
   void take_over_build(const Workshop& other) const;
 
   /// Takes out the bug that is in and puts this one in.

@@ -12,19 +12,19 @@ namespace {
 
 const std::vector<std::string> one_op{"gradcheck", "--only", "matmul"};
 
-// A sanitizer has seen the whole table elsewhere.
-std::vector<std::string> gradcheck_of_most(std::vector<std::string> arguments) {
+// A sanitizer has seen all rows elsewhere.
+std::vector<std::string> with_enough_rows(std::vector<std::string> arguments) {
   if (sanitized) arguments.insert(arguments.end(), {"--only", "softmax"});
   return arguments;
 }
 
 const std::string& whole_table() {
-  static const std::string text = fledge_says(gradcheck_of_most({"gradcheck"})).out;
+  static const std::string text = fledge_says(with_enough_rows({"gradcheck"})).out;
   return text;
 }
 
 const std::string& whole_json() {
-  static const std::string text = fledge_says(gradcheck_of_most({"gradcheck", "--json"})).out;
+  static const std::string text = fledge_says(with_enough_rows({"gradcheck", "--json"})).out;
   return text;
 }
 
