@@ -61,10 +61,11 @@ std::string to_string(const GradcheckReport& report);
 ///
 /// A report is not ok when any error is not within the tolerance, and also when the check could not
 /// have failed: no elements, a number that is not finite, an input whose gradient is zero
-/// everywhere (unless it is listed in zero_gradients, and then it must be zero). The backward pass
-/// is also run twice, for the same bits, with v = 0, for exact zeros, with −1024·v and v/1024, as
-/// rules are linear, and beside another user of every parameter, to whose contribution the rules
-/// must add. Gradients that the parameters had before are forgotten.
+/// everywhere (unless it is listed in zero_gradients: then backward() and oracle must both find zero,
+/// but for rounding beside an output of that size). The backward pass is also run twice, for the
+/// same bits, with v = 0, for exact zeros, with −1024·v and v/1024, as rules are linear, and beside
+/// another user of every parameter, to whose contribution the rules must add. Gradients that the
+/// parameters had before are forgotten.
 /// Throws ValueError for a tolerance that is not positive and finite, a tensor that is no
 /// parameter, and a name in zero_gradients that no parameter has.
 GradcheckReport gradcheck(const std::function<Tensor()>& f,

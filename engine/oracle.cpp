@@ -46,7 +46,9 @@ Derivative Oracle::at(const Tensor& parameter, Dim j, double) const {
     const double term = v_[i].value * y[i].tangent;
     result.value += term;
     result.scale += std::abs(term);
+    result.size += std::abs(v_[i].value * y[i].value);
   }
+  result.noise = 4 * std::numeric_limits<double>::epsilon() * result.size;
   return result;
 }
 
@@ -80,6 +82,7 @@ Derivative Oracle::difference(const Tensor& parameter, Dim j, double h) const {
     result.scale += std::abs(term);
   }
   result.rounding = 2 * std::numeric_limits<double>::epsilon() * result.size / h;
+  result.noise = result.rounding;
   return result;
 }
 

@@ -14,8 +14,9 @@ namespace fledge::inline FLEDGE_BUILD {
 struct Derivative {
   double value = 0;
   double scale = 0;     // Σ_i |v_i|·|∂y_i/∂x_j|: the size of what was summed
-  double size = 0;      // Σ_i |v_i·y_i|: what rounding errors are relative to (differences only)
+  double size = 0;      // Σ_i |v_i·y_i|: what rounding errors are relative to
   double rounding = 0;  // what rounding of the y_i may have added to the value (differences only)
+  double noise = 0;     // a derivative below it is zero but for rounding, beside y of this size
   bool settled = true;  // false: no step size gave an answer that the next smaller one confirmed
 };
 

@@ -208,9 +208,9 @@ void short_rows_vjp(const Real* x, const Real* normals, const Real* gain, const 
 
 }  // namespace
 
-// The mean first, then the squares about it, so a large mean does not cancel digits. The passes over
-// a row compute x − mean again, as only the first waits for memory: 4096×1024 takes 0.95 ms so, and
-// 1.5 with the differences written between them.
+// The mean first, then the squares about it, so a large mean does not cancel digits. The passes
+// over a row compute x − mean again, as only the first waits for memory: 4096×1024 takes 0.95 ms
+// so, and 1.5 with the differences written between them.
 void layer_norm_rows(const Real* x, const Real* gain, const Real* bias, Real* normals, Real* y,
                      double eps, Dim rows, Dim n) {
   if (n == lanes) return short_rows<1>(x, gain, bias, normals, y, eps, rows);

@@ -10,7 +10,7 @@ namespace fledge::inline FLEDGE_BUILD {
 /// x̂ = (x − mean)·r,  r = 1/√(variance + eps)            y = gain ⊙ x̂ + bias
 ///
 ///   with g = dy ⊙ gain:     dx = r·(g − mean(g) − x̂·mean(g ⊙ x̂))
-///   dgain = Σ_rows dy ⊙ x̂   dbias = Σ_rows dy              (the engine sums the rows of the second)
+///   dgain = Σ_rows dy ⊙ x̂   dbias = Σ_rows dy            (the engine sums the rows of the second)
 Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, double eps) {
   require(x.rank() >= 1 && x.dim(-1) > 0, "layer_norm",
           "needs a last axis to normalise: got shape ", x.shape());

@@ -1,4 +1,4 @@
-// The command: fledge train, generate, eval, gradcheck, bench.                Next: train_command.h.
+// The command: fledge train, generate, eval, gradcheck, bench.               Next: train_command.h.
 #include <cstdio>
 #include <string>
 #include <string_view>

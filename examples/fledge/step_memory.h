@@ -7,9 +7,9 @@
 
 namespace fledge {
 
-/// Numbers of Real that a step of the language model holds at most, and its optimiser between steps. A
-/// token has 19 vectors of `width` kept in each layer, measured, and a few more on their way; each number
-/// of the model has its gradient and two moments.
+/// Numbers of Real that a step of the language model holds at most, and its optimiser between
+/// steps. A token has 19 vectors of `width` kept in each layer, measured, and a few more on their
+/// way; each number of the model has its gradient and two moments.
 inline double numbers_of_step(double layers, double width, double context, double batch,
                               double vocabulary) {
   return context * batch * (24 * width * layers + 4 * vocabulary) +

@@ -16,8 +16,8 @@ struct TrainedModel {
   const Tokenizer& tokenizer() const { return run.tokenizer; }
   /// What stands before the first token: the line end, or the first symbol where there is none.
   Dim first_token() const { return tokenizer().find("\n").value_or(0); }
-  /// The held-out part of the text that it was trained on, read again. Throws Unusable when the text
-  /// is not there, has changed, or nothing of it was held out.
+  /// The held-out part of the text that it was trained on, read again. Throws Unusable when the
+  /// text is not there, has changed, or nothing of it was held out.
   TokenText held_out() const;
 };
 

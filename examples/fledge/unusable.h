@@ -20,7 +20,7 @@ struct Unusable : std::runtime_error {
   std::string advice;
 };
 
-/// Runs the body; what it throws about the contents of this file gets the file's name and the advice.
+/// Runs the body; what it throws about the contents of this file gets its name and the advice.
 template <class Body>
 auto of_file(const std::string& path, const std::string& advice, Body body) {
   const auto refuse = [&](const std::exception& error) {
@@ -42,7 +42,7 @@ auto of_file(const std::string& path, const std::string& advice, Body body) {
   throw std::logic_error("of_file");  // refuse() has thrown
 }
 
-/// Runs the body; what it throws about files and their contents becomes a Refusal with exit status 3.
+/// Runs the body; what it throws about files and their contents becomes a Refusal, exit status 3.
 template <class Body>
 int with_usable_input(const std::string& program, const std::string& advice, Body body) {
   const auto refuse = [&](const std::exception& error, const std::string& what_to_do) {

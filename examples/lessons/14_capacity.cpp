@@ -4,8 +4,8 @@
 // Works out note 000 (Birds sometimes walk), two of its questions on capacity: are the rows of A
 // different for the two phrases, and are the dimensions of v parted between the two words? Adds to
 // lesson 4, where one word looked at birds, a text in which several do.
-// Key idea: what a part of a model carries is what is lost without it; whether that is a rule, other
-// seeds say.
+// Key idea: what a part of a model carries is what is lost without it; whether that is a rule,
+// other seeds say.
 // Next: examples/birds/text_model.h, nn/train/probes.h; then 15_how_small.
 #include <algorithm>
 

@@ -27,8 +27,8 @@ class Lesson {
   void claim_near(double value, double expected, double tolerance, std::string_view what);
   /// At least `least` of `runs` went as told: "   ok     97 of 100 seeds (at least 95): what".
   void claim_rate(int count, int runs, int least, std::string_view what);
-  /// A slip in a source note, "000" to "004": what stands there, what comes out, and why. The claims
-  /// that prove it are the lesson's.
+  /// A slip in a source note, "000" to "004": what stands there, what comes out, and why. The
+  /// claims that prove it are the lesson's.
   void slip(std::string_view note, std::string_view as_written, std::string_view comes_out,
             std::string_view why);
 
@@ -42,8 +42,8 @@ class Lesson {
 };
 
 /// The body of a lesson's main(). Reads the options (--help alone), lets `body` speak to stdout and
-/// ends with a line of its own: "04_worked_example: 14 claims hold". Returns 1 when one was false, or
-/// none was made.
+/// ends with a line of its own: "04_worked_example: 14 claims hold". Returns 1 when one was false,
+/// or none was made.
 int run_lesson(int argc, const char* const* argv, std::string_view name, std::string_view purpose,
                const std::function<void(Lesson&)>& body);
 

@@ -129,9 +129,9 @@ class Options {
 
 /// The body of main(): runs `body` and turns what it throws into a message on stderr and an exit
 /// status: HelpRequest 0, UsageError 2, any other error 1. Results that could not be written to
-/// stdout (a full disk) are status 1 with a message, or without one when a pipe's reader has gone. A
-/// standard stream that is closed is not mistaken for a file opened later, and a limit on the size of
-/// files is an error, not a signal.
+/// stdout (a full disk) are status 1 with a message, or without one when a pipe's reader has gone.
+/// A standard stream that is closed is not mistaken for a file opened later, and a limit on the
+/// size of files is an error, not a signal.
 int run_main(std::string_view program, const std::function<int()>& body);
 
 }  // namespace fledge::support

@@ -27,8 +27,9 @@ bool reader_is_gone() {
   return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
 }
 
-/// A standard stream that is closed keeps its number: the next file to be opened would get it, and be
-/// written to by whoever means the stream. What stands there instead refuses to be read or written.
+/// A standard stream that is closed keeps its number: the next file to be opened would get it, and
+/// be written to by whoever means the stream. What stands there instead refuses to be read or
+/// written.
 void hold_closed_streams() {
   for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream)
     if (fcntl(stream, F_GETFD) < 0)

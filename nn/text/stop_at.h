@@ -15,11 +15,11 @@ namespace fledge::inline FLEDGE_BUILD {
 /// The text in front of the stop string that is complete first, piece by piece.
 class StopAt {
  public:
-  /// Nothing to stop at: only code points are kept whole. Throws ValueError for an empty stop string.
+  /// Nothing to stop at: only code points are kept whole. Throws ValueError for an empty string.
   explicit StopAt(std::vector<std::string> stops = {});
 
-  /// Takes the next bytes in; returns those that may be printed now: whole code points, if the text is
-  /// UTF-8. Once stopped, nothing.
+  /// Takes the next bytes in; returns those that may be printed now: whole code points, if the text
+  /// is UTF-8. Once stopped, nothing.
   std::string feed(std::string_view bytes);
 
   /// At the end of the text: what was held back, as it is.

@@ -7,8 +7,8 @@
 
 namespace fledge::inline FLEDGE_BUILD {
 
-/// {"kind":"word","symbols":["\n","birds",…]}; bytes are not listed; "merges":[[a, b],…] for bpe. Throws
-/// ValueError for words that are not UTF-8, which JSON cannot hold.
+/// {"kind":"word","symbols":["\n","birds",…]}; bytes are not listed; "merges":[[a, b],…] for bpe.
+/// Throws ValueError for words that are not UTF-8, which JSON cannot hold.
 void write_tokenizer(JsonWriter& json, const Tokenizer& tokenizer);
 
 /// Throws JsonError for what write_tokenizer() does not write.

@@ -1,8 +1,8 @@
 // A run on disk: everything that the next step depends on, in one file.
 //
-// Not here: writing the file (io/files.h), the weights for others to read (models/model_folder.h). Key
-// idea: one file, so that no stop can leave half of a state; a checksum over all of it, because the
-// format of the tensors has none.                                           Next: checkpoint.cpp.
+// Not here: writing the file (io/files.h), the weights for others to read (models/model_folder.h).
+// Key idea: one file, so that no stop can leave half of a state; a checksum over all of it, because
+// the format of the tensors has none.                                          Next: checkpoint.cpp.
 #pragma once
 
 #include <string>
@@ -23,14 +23,14 @@ struct RunNotes {
   std::uint64_t csv_bytes = 0, jsonl_bytes = 0;  // of the metrics, up to this step
 };
 
-/// The bytes of a checkpoint: a safetensors file with the weights under their names, the moments under
-/// "adamw.m." and "adamw.v." + name, and in its metadata the notes, the step and the checksum. The same
-/// state gives the same bytes.
+/// The bytes of a checkpoint: a safetensors file with the weights under their names, the moments
+/// under "adamw.m." and "adamw.v." + name, and in its metadata the notes, the step and the
+/// checksum. The same state gives the same bytes.
 std::string checkpoint_bytes(const Trainer& trainer, const RunNotes& notes);
 
-/// Sets the trainer and its model to a checkpoint's state. Throws StoredError for what is no such file,
-/// was damaged, or is of a later format; ValueError, listing all differences, for a model of other
-/// shapes, StoredError for one with more tensors or fewer. The trainer is then as it was.
+/// Sets the trainer and its model to a checkpoint's state. Throws StoredError for what is no such
+/// file, was damaged, or is of a later format; ValueError, listing all differences, for a model of
+/// other shapes, StoredError for one with more tensors or fewer. The trainer is then as it was.
 RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer);
 
 }  // namespace fledge::inline FLEDGE_BUILD

@@ -1,8 +1,8 @@
 // Leaving out: what a guess would be without one of the tokens it rests on.
 //
-// Not here: where attention looked (LanguageModel::look). Key idea: a token is hidden from all places
-// behind it, not taken away, so that the others keep their positions and nothing else changes. A weight
-// says where a head looked, this says what it was good for (Jain & Wallace 2019).
+// Not here: where attention looked (LanguageModel::look). Key idea: a token is hidden from all
+// places behind it, not taken away, so that the others keep their positions and nothing else
+// changes. A weight says where a head looked, this says what it was good for (Jain & Wallace 2019).
 //                                                                            Next: leave_out.cpp.
 #pragma once
 

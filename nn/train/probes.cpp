@@ -11,7 +11,7 @@ namespace fledge::inline FLEDGE_BUILD {
 
 namespace {
 
-// The row of x (T, V) from `first` on that is the first to differ from y in a bit; `end` if none does.
+// The first row of x (T, V) from `first` on that differs from y in a bit; `end` if none does.
 Dim first_difference(const Array& x, const Array& y, Dim first, Dim end) {
   const Dim V = x.dim(1);
   const std::size_t bytes = static_cast<std::size_t>(V) * sizeof(Real);

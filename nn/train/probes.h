@@ -1,7 +1,7 @@
 // Probes: whether a model looks ahead, and what it has learned about two words.
 //
-// Not here: training. Key idea: the first asks for equal bits, not for small differences; the second
-// comes with a control, as any two frequent words grow alike a little.            Next: probes.cpp.
+// Not here: training. Key idea: the first asks for equal bits, not for small differences; the
+// second comes with a control, as any two frequent words grow alike a little.   Next: probes.cpp.
 #pragma once
 
 #include <functional>
@@ -20,13 +20,13 @@ struct NoPeek {
   std::string text;   // one sentence: what was checked, or where it failed
 };
 
-/// Logits (T, V) of T tokens, with NaN in the vectors of all positions from `poisoned` on, where that is
-/// below T. Same tokens, same bits.
+/// Logits (T, V) of T tokens, with NaN in the vectors of all positions from `poisoned` on, where
+/// that is below T. Same tokens, same bits.
 using Reads = std::function<Array(const std::vector<Dim>& ids, Dim poisoned)>;
 
-/// For at most `most_cuts` places t, evenly from the first to the last but one: every token behind t
-/// becomes another one, then every position behind t NaN. The logits of places ≤ t must keep their bits;
-/// with NaN, those of t + 1 must be NaN.
+/// For at most `most_cuts` places t, evenly from the first to the last but one: every token behind
+/// t becomes another one, then every position behind t NaN. The logits of places ≤ t must keep
+/// their bits; with NaN, those of t + 1 must be NaN.
 /// Throws ValueError for fewer than two tokens or a vocabulary of one: nothing could be changed.
 NoPeek certify_no_peek(const Reads& reads, const std::vector<Dim>& ids, Dim vocabulary,
                        Dim most_cuts = 16);
@@ -57,13 +57,14 @@ struct WatchedPair {
   double similarity = 0;   // cosine of the rows of the embedding
 };
 
-/// The text cut into windows of `context` tokens; the first `most_windows` of them that have such a pair
-/// are read. Throws ValueError for tokens outside 0 … V − 1.
+/// The text cut into windows of `context` tokens; the first `most_windows` of them that have such a
+/// pair are read. Throws ValueError for tokens outside 0 … V − 1.
 WatchedPair watch_pair(const LanguageModel& model, const std::vector<Dim>& text, Dim a, Dim b,
                        Dim most_windows = 64);
 
-/// The token that stands in the text about as often as b: the nearest count, neither a nor b; of equals
-/// the smaller number. a with it is the control of a with b. Throws ValueError when there is no third.
+/// The token that stands in the text about as often as b: the nearest count, neither a nor b; of
+/// equals the smaller number. a with it is the control of a with b. Throws ValueError when there is
+/// no third.
 Dim control_of(const std::vector<Dim>& text, Dim vocabulary, Dim a, Dim b);
 
 }  // namespace fledge::inline FLEDGE_BUILD

@@ -1,8 +1,8 @@
 // One training run: batches in, a model that guesses better out.
 //
-// Not here: files (checkpoint.h), screens (examples/fledge/train). Key idea: what a step does depends
-// on the weights, the moments, the seed and the step's number alone. So these are all that a
-// checkpoint holds, and a run that goes on after one gives the same bits.       Next: trainer.cpp.
+// Not here: files (checkpoint.h), screens (examples/fledge/train). Key idea: what a step does
+// depends on the weights, the moments, the seed and the step's number alone. So these are all that
+// a checkpoint holds, and a run that goes on after one gives the same bits.     Next: trainer.cpp.
 #pragma once
 
 #include <string>
@@ -76,13 +76,14 @@ class Trainer {
   std::int64_t done_ = 0;
 };
 
-/// Copies of all weights, in the order of parameters(), and back. set_weights() throws ValueError or
-/// ShapeError, and changes nothing, for weights of another model.
+/// Copies of all weights, in the order of parameters(), and back. set_weights() throws ValueError
+/// or ShapeError, and changes nothing, for weights of another model.
 std::vector<Array> weights_of(const LanguageModel& model);
 void set_weights(const LanguageModel& model, const std::vector<Array>& weights);
 
-/// Mean loss over every token of a text, in nats, each guessed once from what stands before it in its
-/// window (batches.h); of at most `most` windows, spread evenly, when that is not 0. Records nothing.
+/// Mean loss over every token of a text, in nats, each guessed once from what stands before it in
+/// its window (batches.h); of at most `most` windows, spread evenly, when that is not 0. Records
+/// nothing.
 double mean_loss(const LanguageModel& model, const TokenText& text, Dim batch, Dim most = 0);
 
 }  // namespace fledge::inline FLEDGE_BUILD

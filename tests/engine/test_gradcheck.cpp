@@ -122,8 +122,28 @@ TEST_CASE("a check that could not have failed is a failure") {
   CHECK(unused.index == "[0]");
   const auto constant = [](const Inputs&) { return Tensor(counting({3})); };
   CHECK(gradcheck(constant, {uniform({2}, 1)}).problem == silent);
+}
+
+TEST_CASE("a sum that is always 1 has a gradient of rounding: it is not called wrong") {
   const auto total = [](const Inputs& in) { return sum(softmax(in[0])); };
-  CHECK_FALSE(gradcheck(total, {uniform({4}, 1)}).ok);
+  const GradcheckReport report = gradcheck(total, {uniform({32}, 1)});
+  CAPTURE(to_string(report));
+  CHECK_FALSE(report.ok);
+  CHECK(report.problem ==
+        "beside the output this gradient is nothing but rounding: list the tensor in "
+        "zero_gradients if it is zero by mathematics (softmax sums to 1: weigh its terms), or "
+        "leave large constants out of the function");
+  CHECK(report.likely_cause.empty());
+  GradcheckOptions options;
+  options.zero_gradients = {"input 0"};
+  CHECK(gradcheck(total, {uniform({32}, 1)}, options).ok);
+  // What is listed and is more than rounding is seen, beside an output of any size.
+  const auto moving = [](const Inputs& in) { return sum(softmax(in[0])) * 1e3 + in[0] * 1e-9; };
+  CHECK_FALSE(gradcheck(moving, {uniform({32}, 1)}, options).ok);
+  const auto cut = [](const Inputs& in) {
+    return sum(softmax(in[0])) * 1e3 + in[0].detach() * 1e-9;
+  };
+  CHECK_FALSE(gradcheck(cut, {uniform({32}, 1)}, options).ok);
 }
 
 TEST_CASE("a gradient that is zero by mathematics is listed by name") {

@@ -39,8 +39,8 @@ Crew::Crew(const Plan& plan, const std::map<std::string, std::string>& originals
 }
 
 fs::path Crew::log(const Worker& worker) const {
-  constexpr const char* endings[] = {"configure", "build", "gradcheck", "build_tests",
-                                     "mirror",    "tests", "programs",  ""};
+  constexpr const char* endings[] = {"configure", "build", "gradcheck",      "build_tests",
+                                     "mirror",    "tests", "build_programs", "programs"};
   std::string name(worker.outcome.bug.name);
   if (name.empty()) name = worker.shop.source().parent_path().filename().string();
   return plan_.folder / "logs" / (name + "." + endings[static_cast<int>(worker.stage)]);
@@ -64,15 +64,14 @@ Command Crew::command(const Worker& worker) const {
               "-DCMAKE_BUILD_TYPE=Release",
               "-DCMAKE_CXX_FLAGS_RELEASE=-O1"};
     case Stage::build:
-    case Stage::build_tests: {
+    case Stage::build_tests:
+    case Stage::build_programs: {
       Command words{"cmake",   "--build", build, "--parallel", std::to_string(plan_.jobs_each),
                     "--target"};
-      if (worker.stage == Stage::build) {
-        words.push_back("planted_oracles");
-      } else {
-        words.push_back("tests64");
+      if (worker.stage == Stage::build_programs)
         words.insert(words.end(), programs_.begin(), programs_.end());
-      }
+      else
+        words.push_back(worker.stage == Stage::build ? "planted_oracles" : "tests64");
       return words;
     }
     case Stage::gradcheck:
@@ -143,10 +142,15 @@ void Crew::judge(Worker& worker, const Ending& ending) {
       break;
     }
     case Stage::tests:
+      outcome.tests = run_verdict(ending);
+      if (!outcome.tests.killed() && !programs_.empty()) next = Stage::build_programs;
+      break;
+    case Stage::build_programs:
+      outcome.built = ending.status == 0;
+      if (outcome.built) next = Stage::programs;
+      break;
     case Stage::programs:
       outcome.tests = run_verdict(ending);
-      if (worker.stage == Stage::tests && !outcome.tests.killed() && !programs_.empty())
-        next = Stage::programs;
       break;
     case Stage::done:
       break;

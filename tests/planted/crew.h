@@ -44,7 +44,17 @@ class Crew {
   void run(const Report& report);
 
  private:
-  enum class Stage { configure, build, gradcheck, build_tests, mirror, tests, programs, done };
+  enum class Stage {
+    configure,
+    build,
+    gradcheck,
+    build_tests,
+    mirror,
+    tests,
+    build_programs,
+    programs,
+    done
+  };
   struct Worker {
     Worker(const Plan& plan, const std::filesystem::path& folder,
            const std::map<std::string, std::string>& originals)

@@ -34,8 +34,8 @@ struct Sample {
   std::string text;       // what was drawn, up to the stop string
 };
 
-/// Draws, and where the task streams shows the prompt and each piece as soon as nothing can change it
-/// any more; with --probs, a line a token.
+/// Draws, and where the task streams shows the prompt and each piece as soon as nothing can change
+/// it any more; with --probs, a line a token.
 Sample sample_of(const Task& task, Rng rng);
 
 /// Writes to stdout; a text may have zeros in it.

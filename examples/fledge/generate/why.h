@@ -1,7 +1,7 @@
 // generate --why: what the step that drew a word rested on.
 //
-// Not here: hiding a token (nn/train/leave_out.h). Key idea: where a head looked and what that was good
-// for are two things, so both stand side by side.
+// Not here: hiding a token (nn/train/leave_out.h). Key idea: where a head looked and what that was
+// good for are two things, so both stand side by side.
 #pragma once
 
 #include <optional>

@@ -18,7 +18,7 @@ namespace fledge::inline FLEDGE_BUILD {
 enum class Draw {
   normal,    // both signs
   positive,  // ½ … 2½
-  apart,  // distinct multiples of ¼ in random order, none of them 0: nothing is near a kink or a tie
+  apart,     // distinct multiples of ¼ in random order, none 0: nothing is near a kink or a tie
 };
 
 struct Input {

@@ -22,7 +22,7 @@ std::string as_json(const Metrics& row);  // {"type":"step",…}, without one
 /// A file that grows by lines and can be cut back to where a checkpoint was made.
 class LineFile {
  public:
-  /// Opens the file and cuts it to its first `keep` bytes. Throws FileError, also when it is shorter.
+  /// Opens the file and cuts it to its first `keep` bytes. Throws FileError, also for a shorter one.
   LineFile(std::string path, std::uint64_t keep);
   ~LineFile();
   LineFile(const LineFile&) = delete;

@@ -48,8 +48,8 @@ support::Options declared_options();
 /// What they ask for. Refuses what contradicts itself, before anything is read.
 Plan plan_of(const support::Options& options);
 
-/// The lasting part of a plan as the fields of a JSON object, and back. Throws JsonError or ValueError
-/// for what no run has written.
+/// The lasting part of a plan as the fields of a JSON object, and back. Throws JsonError or
+/// ValueError for what no run has written.
 void write_plan(JsonWriter& json, const Plan& plan);
 void read_plan(const JsonValue& json, Plan& plan);
 

@@ -1,7 +1,7 @@
 // What a run says before its first step and after its last.
 //
-// Not here: computing it. Key idea: a loss alone says little, so it stands beside the loss of guessing
-// and of tables that only count.
+// Not here: computing it. Key idea: a loss alone says little, so it stands beside the loss of
+// guessing and of tables that only count.
 #pragma once
 
 #include <optional>

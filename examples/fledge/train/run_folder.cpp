@@ -120,7 +120,7 @@ RunFolder RunFolder::begin(const std::string& path, const RunConfig& config, boo
   if (!replaces && holds_anything(path))
     refuse("the folder " + support::quoted(path) + " is not empty",
            "--resume goes on with the run in it, --force begins anew");
-  // The old run goes from its state backwards, so that nothing of it can be taken for the new one's.
+  // The old run goes from its state backwards, so that nothing of it can be taken for the new run.
   for (const char* name : {state_name, model_name})
     if (unlink(folder.file(name).c_str()) != 0 && errno != ENOENT)
       refuse("cannot remove " + support::quoted(folder.file(name)) + ": " +

@@ -5,8 +5,8 @@
 //   state.safetensors    the last checkpoint: what --resume goes on from
 //   metrics.csv, .jsonl  a row a step
 //
-// Key idea: each file is whole at any moment, and all that follows from state.safetensors is made again
-// in the same bytes, so that a run may be killed between any two of them.
+// Key idea: each file is whole at any moment, and all that follows from state.safetensors is made
+// again in the same bytes, so that a run may be killed between any two of them.
 #pragma once
 
 #include <optional>

@@ -57,8 +57,8 @@ Session::Session(Plan plan) : plan_(std::move(plan)), screen_(plan_.quiet, plan_
   if (plan_.resumes) keep_changes(*config);
 }
 
-// What lasts comes from the folder; what was asked for now is how far to go and how fast, and how to
-// watch it.
+// What lasts comes from the folder; what was asked for now is how far to go and how fast, and how
+// to watch it.
 void Session::go_on_with(const RunConfig& config) {
   const Plan asked = plan_;
   plan_ = config.plan;
@@ -107,7 +107,7 @@ void Session::load_state() {
   }
 }
 
-// More steps, another rate, a text that has moved: they hold from now on, for the next --resume too.
+// More steps, another rate, a text that has moved: they hold from now on, also for --resume.
 void Session::keep_changes(RunConfig config) const {
   Plan& kept = config.plan;
   const std::int64_t steps = plan_.training.schedule.steps, warmup = kept.training.schedule.warmup;
@@ -231,9 +231,9 @@ void Session::save() {
   saved_step_ = trainer_->steps_done();
 }
 
-// The step in front of the first number that is not finite is no place to go back to: its weights give
-// that number whatever the rate. The best evaluation is one, if it beats guessing; so is what a run
-// was resumed from, until there is a better one.
+// The step in front of the first number that is not finite is no place to go back to: its weights
+// give that number whatever the rate. The best evaluation is one, if it beats guessing; so is what
+// a run was resumed from, until there is a better one.
 void Session::keep_if_good() {
   if (!folder_ || notes_.best_step != trainer_->steps_done()) return;
   if (!good_.bytes.empty() || notes_.best_loss < baselines_.uniform)

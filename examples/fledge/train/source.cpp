@@ -33,7 +33,7 @@ std::string file_meant_by(const std::string& path) {
   throw Unusable(problem, advice);
 }
 
-// What is wrong with a text, without the name of the function that says so: "read_corpus: valid = ..."
+// What is wrong with a text, without the name of the function that says so ("read_corpus: ...").
 std::string complaint(const ValueError& error) {
   const std::string problem = error.what();
   return problem.substr(problem.find(": ") + 2);

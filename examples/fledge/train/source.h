@@ -21,8 +21,9 @@ std::string name_of(const Plan& plan);
 Corpus usable_corpus(const std::string& text, const Plan& plan, const Tokenizer* tokenizer);
 
 /// The tokens of a word, a sentence or a prompt; `name` says in messages what it is, and `first` is
-/// added to the byte that they name. Throws Unusable for what a tokenizer of characters cannot read,
-/// and for a symbol that is new to it, with the word of nearly this spelling where there is one.
+/// added to the byte that they name. Throws Unusable for what a tokenizer of characters cannot
+/// read, and for a symbol that is new to it, with the word of nearly this spelling where there is
+/// one.
 std::vector<Dim> tokens_of(const Tokenizer& tokenizer, const std::string& text,
                            const std::string& name, std::size_t first = 0);
 /// The whole of another text, cut as the run's own was. Throws Unusable as above, and for a text

@@ -1,5 +1,6 @@
-// Ctrl-C: the first asks the run to stop after its step, the second ends the program at once. A hangup
-// asks as well, but not twice: a terminal that closes may send it from the kernel and from the shell.
+// Ctrl-C: the first asks the run to stop after its step, the second ends the program at once. A
+// hangup asks as well, but not twice: a terminal that closes may send it from the kernel and from
+// the shell.
 #pragma once
 
 namespace fledge::train {
@@ -15,8 +16,8 @@ class StopSignals {
 
   /// The signal that asked; 0: none did.
   int asked() const;
-  /// From now on nobody who stops reading ends the program: after a hangup the reader of its messages
-  /// may be gone, and what is left to do is to save.
+  /// From now on nobody who stops reading ends the program: after a hangup the reader of its
+  /// messages may be gone, and what is left to do is to save.
   void outlive_readers() const;
   /// Ends the program by the signal that asked, so that a shell's loop stops as well.
   [[noreturn]] void end_by_signal() const;

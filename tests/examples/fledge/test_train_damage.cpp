@@ -1,4 +1,4 @@
-// A run's folder that was damaged, changed or made by something else: which file, and what it lacks.
+// A run's folder that was damaged, changed or made by something else: which file, what it lacks.
 #include "tests/examples/fledge/training.h"
 
 using namespace fledge::testing;

@@ -1,5 +1,6 @@
-// A run that is stopped and gone on with ends in the bytes of one that never stopped, however it was
-// stopped: asked politely, asked twice, or killed. FLEDGE_KILLS=200 kills so often (make kills).
+// A run that is stopped and gone on with ends in the bytes of one that never stopped, however it
+// was stopped: asked politely, asked twice, or killed. FLEDGE_KILLS=200 (make kills) sets
+// how often.
 #include <cstdlib>
 #include <random>
 #include <thread>

@@ -19,8 +19,8 @@ constexpr std::size_t names = fledge::testing::sanitized ? 10'000 : 100'000;
 
 // libstdc++ hashes a string by MurmurHash64A: h = seed ^ length·m, then for each eight bytes x
 // h = (h ^ f(x))·m with f(x) = s(x·m)·m, s(y) = y ^ y >> 47, all modulo 2⁶⁴. f has an inverse: for
-// another x, a y behind it gives the h that was to come. Two such pairs of x and y at each of n places
-// make 2ⁿ names of one hash.
+// another x, a y behind it gives the h that was to come. Two such pairs of x and y at each of n
+// places make 2ⁿ names of one hash.
 constexpr std::uint64_t m = 0xC6A4A7935BD1E995, seed = 0xC70F6907;
 constexpr std::size_t places = 17;
 

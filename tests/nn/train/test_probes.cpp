@@ -1,5 +1,5 @@
-// The certificate that a model does not look ahead, which must be able to fail; what words have to do
-// with each other, against sums written out here.
+// The certificate that a model does not look ahead, which must be able to fail; what words have to
+// do with each other, against sums written out here.
 #include "nn/train/probes.h"
 
 #include <array>
@@ -30,8 +30,8 @@ Tokens some_tokens(Dim count, std::uint64_t seed, Dim vocabulary = V) {
   return ids;
 }
 
-// A reader whose logits at place t are Σ of weight(t, j)·(id_j + 1) over all j, and NaN where a place
-// with a weight is poisoned and `hears` the poison.
+// A reader whose logits at place t are Σ of weight(t, j)·(id_j + 1) over all j, and NaN where a
+// place with a weight is poisoned and `hears` the poison.
 Reads reader(const std::function<double(Dim t, Dim j)>& weight, bool hears = true) {
   return [=](const Tokens& ids, Dim poisoned) {
     const Dim T = static_cast<Dim>(ids.size());
@@ -75,7 +75,7 @@ TEST_CASE("no peek: whoever looks ahead is found, and where") {
   const auto causal_weight = [](Dim t, Dim j) { return j <= t ? 1.0 : 0.0; };
   const Tokens ids = some_tokens(9, 6, 5);
   CHECK(certify_no_peek(reader(causal_weight), ids, 5).kept);
-  // One place that looks one ahead, ever so little; the last cut alone shows what the last token does.
+  // One place looks one ahead, ever so little; the last cut alone shows what the last token does.
   for (const Dim place : {0, 3, 7}) {
     const auto peeks = [&](Dim t, Dim j) {
       return t == place && j == t + 1 ? 1e-3 : causal_weight(t, j);

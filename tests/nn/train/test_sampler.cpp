@@ -23,7 +23,7 @@ std::vector<Dim> tokens_of(const std::vector<Choice>& list) {
 using Tokens = std::vector<Dim>;
 const double none = -infinity;
 
-// χ² of what was drawn against the probabilities written out here, and how many kinds of token came.
+// χ² of what was drawn against the probabilities written out here, and how many kinds came.
 struct Fit {
   double chi = 0;
   std::size_t kinds = 0;

@@ -56,8 +56,8 @@ Request parse(int argc, char** argv) {
   return request;
 }
 
-// Gradients alone: the checker's own bugs would be judges in their own case, and an optimiser has no
-// gradient.
+// Gradients alone: the checker's own bugs would be judges in their own case, and an optimiser has
+// no gradient.
 std::vector<Bug> zoo_bugs() {
   std::vector<Bug> bugs = planted::all_bugs();
   std::erase_if(bugs, [](const Bug& bug) {
