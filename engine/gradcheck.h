@@ -49,6 +49,7 @@ struct GradcheckReport {
   std::string tensor;        // the worst element: its tensor, its index "[2, 5]", and both numbers
   std::string index;
   double analytic = 0, numeric = 0;
+  bool by_oracle = true;  // numeric is the oracle's; else what other backward passes make expect
 
   explicit operator bool() const { return ok; }
 };
@@ -66,6 +67,10 @@ std::string to_string(const GradcheckReport& report);
 /// same bits, with v = 0, for exact zeros, with −1024·v and v/1024, as rules are linear, and beside
 /// another user of every parameter, to whose contribution the rules must add. Gradients that the
 /// parameters had before are forgotten.
+///
+/// Differences cannot tell which slope a rule should take at a kink, and need a smooth stretch of 3h
+/// to both sides, h = 0.006·max(1, |x|) down to a 4096th of it: log of 1e-6 has none. Dual numbers
+/// need none, and follow the branch that was taken.
 /// Throws ValueError for a tolerance that is not positive and finite, a tensor that is no
 /// parameter, and a name in zero_gradients that no parameter has.
 GradcheckReport gradcheck(const std::function<Tensor()>& f,

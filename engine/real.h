@@ -16,6 +16,10 @@
 #error "fledge needs infinities (masks) and NaN (checks): build without -ffast-math, -Ofast"
 #endif
 
+#if defined(FLEDGE_DUAL) && defined(FLEDGE_DOUBLE)
+#error "a file has one number type: compile it once for fledge64 and once for fledge_dual"
+#endif
+
 #if defined(FLEDGE_DUAL)
 #include "engine/dual.h"
 #define FLEDGE_BUILD dual

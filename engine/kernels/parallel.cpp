@@ -68,6 +68,10 @@ void breathe() {
 #endif
 }
 
+// The threads beside the caller's. One number says which piece of work is in hand, whether it may
+// still be joined, and how many have: a worker joins before it takes tasks, the caller shuts the
+// door when no task is left and waits for those inside alone. A worker that the system has put
+// aside between two pieces of work is so waited for by nobody.
 class Pool {
  public:
   explicit Pool(int workers) : wanted_(workers) {
@@ -81,7 +85,7 @@ class Pool {
     {
       const std::lock_guard lock(mutex_);
       stop_ = true;
-      round_.fetch_add(1, std::memory_order_release);
+      door_.store(next_round(), std::memory_order_release);
     }
     wake_.notify_all();
     for (std::thread& thread : threads_) thread.join();
@@ -99,40 +103,51 @@ class Pool {
 
   void run(Job& job) {
     job_ = &job;
-    busy_.store(static_cast<int>(threads_.size()), std::memory_order_relaxed);
+    left_.store(0, std::memory_order_relaxed);
     {
       const std::lock_guard lock(mutex_);
-      round_.fetch_add(1, std::memory_order_release);
+      door_.store(next_round(), std::memory_order_release);
     }
     if (asleep_.load(std::memory_order_relaxed) > 0) wake_.notify_all();
     job.work();
-    for (int i = 0; busy_.load(std::memory_order_acquire) > 0; ++i)
+    const std::uint64_t joined = door_.fetch_or(shut, std::memory_order_acq_rel) % shut;
+    for (int i = 0; left_.load(std::memory_order_acquire) < joined; ++i)
       i < patience ? breathe() : std::this_thread::yield();
   }
 
  private:
+  // The door: the number of the round · 2¹⁶ + 2¹⁵ once it is shut + how many have joined.
+  static constexpr std::uint64_t shut = 1 << 15, round = 1 << 16;
+  std::uint64_t next_round() const { return (door_.load() / round + 1) * round; }
+
   void serve() {
     working() = true;
     for (std::uint64_t seen = 0;;) {
-      for (int i = 0; i < patience && round_.load(std::memory_order_acquire) == seen; ++i)
+      std::uint64_t door = door_.load(std::memory_order_acquire);
+      for (int i = 0; i < patience && door / round == seen; ++i) {
         breathe();
-      if (round_.load(std::memory_order_acquire) == seen) {
+        door = door_.load(std::memory_order_acquire);
+      }
+      if (door / round == seen) {
         std::unique_lock lock(mutex_);
         ++asleep_;
-        wake_.wait(lock, [&] { return round_.load(std::memory_order_acquire) != seen; });
+        wake_.wait(lock, [&] { return (door = door_.load()) / round != seen; });
         --asleep_;
       }
-      seen = round_.load(std::memory_order_acquire);
       if (stop_) return;
+      const bool open = (door & shut) == 0;
+      if (open && !door_.compare_exchange_strong(door, door + 1)) continue;
+      seen = door / round;
+      if (!open) continue;
       job_->work();
-      busy_.fetch_sub(1, std::memory_order_release);
+      left_.fetch_add(1, std::memory_order_release);
     }
   }
 
   int wanted_;
   Job* job_ = nullptr;
-  std::atomic<std::uint64_t> round_{0};
-  std::atomic<int> busy_{0}, asleep_{0};
+  std::atomic<std::uint64_t> door_{0}, left_{0};
+  std::atomic<int> asleep_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
   std::condition_variable wake_;

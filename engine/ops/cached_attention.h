@@ -1,6 +1,5 @@
 // Attention of a text that is read in parts: for a model that writes. It has no gradient, so it is
-// none
-// of the ops of ops.h.                                                     Next: models/decoder.h.
+// none of the ops of ops.h.                                                Next: models/decoder.h.
 #pragma once
 
 #include <vector>

@@ -27,11 +27,13 @@ auto rule(const Array& saved, Slope slope) {
 
 /// y = f(x, c) with dx = dy ⊙ slope(x, c), where c = costly(x) is wanted by both: computed once,
 /// with the slope at once. For gelu of 4096×1024 both passes together take 6.7 ms instead of 8.8.
+/// One loop for both, recorded or not: where c has another user GCC 12 fuses other multiply-adds,
+/// and one gelu in twenty would have another last bit under NoGrad.
 template <class Costly, class F, class Slope>
 Tensor with_slope(std::string_view op, const Tensor& x, Costly costly, F f, Slope slope) {
   const Array X = x.value();
-  if (!x.needs_grad() || !recording()) return map(X, [=](Vec v) { return f(v, costly(v)); });
-  Array y(X.shape()), slopes(X.shape());
+  const bool kept = x.needs_grad() && recording();
+  Array y(X.shape()), slopes(kept ? X.shape() : Shape{0});
   const Real* const from = X.data();
   Real* const to = y.write();
   Real* const to_slopes = slopes.write();
@@ -41,7 +43,7 @@ Tensor with_slope(std::string_view op, const Tensor& x, Costly costly, F f, Slop
       const Vec v = kernels::load(from + begin + i, count);
       const auto c = costly(v);
       kernels::store(to + begin + i, f(v, c), count);
-      kernels::store(to_slopes + begin + i, slope(v, c), count);
+      if (kept) kernels::store(to_slopes + begin + i, slope(v, c), count);
     });
   });
   return record(op, y, wrt(x, [slopes](const Array& dy) { return dy * slopes; }));

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
-#include <thread>
 #include <vector>
 
 #include "engine/kernels/parallel.h"
@@ -29,11 +28,6 @@ constexpr double most_numbers = 1 << 29;  // of all arrays together: 2 GB of flo
 const std::vector<std::string> op_names{"softmax", "layernorm", "gelu", "gelu_tanh"};
 constexpr const char* kinds = "step, gemm M N K, attention B H T D, op NAME ROWS COLS, overhead";
 
-// Not threads(): help is given even where FLEDGE_THREADS is wrong.
-std::int64_t processors() {
-  return std::clamp<std::int64_t>(std::thread::hardware_concurrency(), 1, 256);
-}
-
 support::Options declared_options() {
   support::Options options("fledge bench",
                            "Measures how fast this machine trains, and its limits.");
@@ -45,7 +39,7 @@ support::Options declared_options() {
   options.integer("--batch", "N", 12, 1, most, "sequences a step");
   options.integer("--vocab", "N", 65, 1, 1'000'000, "different words");
   options.flag("--no-bias", "linear layers without bias");
-  options.integer("--threads", "N", processors(), 1, 256, "that share the work");
+  options.threads();
   options.integer("--steps", "N", 0, 0, 1'000'000, "to measure; 0: a second long, and at least 5");
   options.flag("--json", "one array of objects on stdout instead of the table");
   options.example("fledge bench", "a table of all");
@@ -71,8 +65,10 @@ std::int64_t size_of(const support::Options& options, const std::string& word) {
 Sizes sizes_of(const support::Options& options, std::size_t first, std::size_t count) {
   const std::vector<std::string>& words = options.arguments();
   if (words.size() != first + count)
-    options.refuse(support::quoted(words[0]) + " needs " + std::to_string(count) + " sizes",
-                   std::string("use: ") + kinds);
+    options.refuse(
+        support::quoted(words[0]) +
+            (count == 0 ? " takes no sizes" : " needs " + std::to_string(count) + " sizes"),
+        std::string("use: ") + kinds);
   Sizes sizes;
   for (std::size_t i = first; i < words.size(); ++i) sizes.push_back(size_of(options, words[i]));
   return sizes;
@@ -170,10 +166,16 @@ Work work_of(const support::Options& options) {
                  meant.empty() ? std::string("use: ") + kinds : "did you mean '" + meant + "'?");
 }
 
+/// What bounds a row on this machine; "" for a row that is all overhead.
+const char* limit_of(const Row& row) {
+  return row.flops > 0 ? "multiply-adds" : row.bytes > 0 ? "memory" : "";
+}
+
+double gflops_of(const Row& row) { return row.flops / row.seconds * 1e-9; }
+
 double share_of(const Row& row, const Limits& limits) {
-  if (row.flops > 0) return row.flops / row.seconds * 1e-9 / limits.gflops;
-  if (row.bytes > 0) return row.bytes / row.seconds * 1e-9 / limits.gigabytes;
-  return 0;
+  if (row.flops > 0) return gflops_of(row) / limits.gflops;
+  return row.bytes > 0 ? row.bytes / row.seconds * 1e-9 / limits.gigabytes : 0;
 }
 
 std::string as_json(const std::vector<Row>& rows, const Limits& limits) {
@@ -186,8 +188,8 @@ std::string as_json(const std::vector<Row>& rows, const Limits& limits) {
     json.begin_object();
     json.field("name", row.name).field("sizes", row.sizes);
     json.field("ms", row.seconds * 1e3).field("us", row.seconds * 1e6);
-    json.field("gflops", row.flops / row.seconds * 1e-9);
-    json.field("share_of_peak", share_of(row, limits)).field("threads", threads());
+    json.field("gflops", gflops_of(row)).field("share_of_peak", share_of(row, limits));
+    json.field("peak_of", limit_of(row)).field("threads", threads());
     json.field("peak_mb", row.peak_mb).end_object();
   }
   json.end_array();
@@ -213,13 +215,9 @@ std::string as_table(const std::vector<Row>& rows, const Limits& limits, support
     const std::string time = us < 1      ? number("%.0f ns", us * 1e3)
                              : us < 1000 ? number("%.2f us", us)
                                          : number("%.2f ms", us * 1e-3);
-    const bool limited = row.flops > 0 || row.bytes > 0;
-    table.row({row.name, row.sizes, time,
-               row.flops > 0 ? number("%.1f", row.flops / row.seconds * 1e-9) : "",
-               limited ? number("%.0f %%", 100 * share_of(row, limits)) : "",
-               row.flops > 0   ? "multiply-adds"
-               : row.bytes > 0 ? "memory"
-                               : ""});
+    const std::string limit = limit_of(row);
+    table.row({row.name, row.sizes, time, row.flops > 0 ? number("%.1f", gflops_of(row)) : "",
+               limit.empty() ? "" : number("%.0f %%", 100 * share_of(row, limits)), limit});
   }
   return table.text(support::unicode_wanted(), paint) + "threads " + std::to_string(threads()) +
          ", multiply-adds " + number("%.0f", limits.gflops) + " GFLOP/s, memory " +
@@ -233,7 +231,7 @@ int bench_command(int argc, char** argv) {
   support::Options options = declared_options();
   options.parse(argc, argv);
   const Work work = work_of(options);
-  if (options.has("--threads")) set_threads(static_cast<int>(options.integer("--threads")));
+  options.use_threads();
   const std::vector<Row> rows = work();
   const Limits limits = bench::measure_limits();
   if (options.has("--json"))

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdio>
 
-#include "engine/kernels/parallel.h"
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/fledge/unusable.h"
@@ -23,7 +22,7 @@ support::Options declared_options() {
   options.example("fledge eval run", "on the held-out part of its own text");
   options.example("fledge eval run other.txt", "on the whole of another text");
   options.integer("--batch", "N", 12, 1, 1'000'000, "windows at a time");
-  options.integer("--threads", "N", threads(), 1, 256, "that share the work");
+  options.threads();
   options.flag("--json", "one object on stdout");
   options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
   return options;
@@ -61,7 +60,7 @@ int evaluate(const support::Options& options) {
 int eval_command(int argc, char** argv) {
   support::Options options = declared_options();
   options.parse(argc, argv);
-  if (options.has("--threads")) set_threads(static_cast<int>(options.integer("--threads")));
+  options.use_threads();
   return with_usable_input("fledge eval", "a model's folder is made by: fledge train FILE -o DIR",
                            [&] { return evaluate(options); });
 }

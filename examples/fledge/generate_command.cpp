@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "engine/kernels/parallel.h"
 #include "examples/fledge/generate/sample.h"
 #include "examples/fledge/generate/why.h"
 #include "examples/fledge/train/report.h"
@@ -49,7 +48,7 @@ support::Options declared_options() {
       "hidden); p is the model's own, at temperature 1");
   options.group("Output").flag("--json", "one object a text on stdout");
   options.flag("--raw", "control characters as they are, also on a terminal");
-  options.integer("--threads", "N", threads(), 1, 256, "that share the work");
+  options.threads();
   options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
   return options;
 }
@@ -141,7 +140,7 @@ int run(const support::Options& options) {
 int generate_command(int argc, char** argv) {
   support::Options options = declared_options();
   options.parse(argc, argv);
-  if (options.has("--threads")) set_threads(static_cast<int>(options.integer("--threads")));
+  options.use_threads();
   for (const char* name : {"--probs", "--attention"})
     if (options.has("--json") && options.has(name))
       options.refuse(std::string(name) + " is for people, --json for programs", "use one of them");

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "engine/kernels/parallel.h"
 #include "examples/support/options.h"
 #include "examples/support/text.h"
 
@@ -108,6 +109,10 @@ double Options::number(std::string_view name) const {
 
 std::uint64_t Options::seed() const {
   return whole_number<std::uint64_t>(declared("--seed", Kind::seed).value).first;
+}
+
+void Options::use_threads() const {
+  if (has("--threads")) set_threads(static_cast<int>(integer("--threads")));
 }
 
 const std::string& Options::text(std::string_view name) const {

@@ -88,6 +88,14 @@ Options& Options::seed(std::uint64_t fallback, std::string help) {
   return declare({Kind::seed, "--seed", "N", std::to_string(fallback), std::move(help)});
 }
 
+Options& Options::threads() {
+  Option option{Kind::integer, "--threads", "N", "FLEDGE_THREADS, or one a processor",
+                "that share the work"};
+  option.lowest = 1;
+  option.highest = 256;
+  return declare(std::move(option));
+}
+
 Options& Options::text(std::string name, std::string placeholder, std::string fallback,
                        std::string help) {
   return declare(
@@ -134,7 +142,7 @@ void Options::parse(int argc, const char* const* argv) {
       if (has_value) refuse(option->name + " takes no value", "write " + option->name + " alone");
     } else if (has_value) {
       take(*option, word->substr(name.size() + 1));
-    } else if (word + 1 == given.end() || (word + 1)->starts_with("--")) {
+    } else if (word + 1 == given.end() || (word + 1)->starts_with("--") || find(*(word + 1))) {
       refuse(option->name + " needs a value", "write " + form);
     } else {
       take(*option, *++word);
@@ -142,7 +150,8 @@ void Options::parse(int argc, const char* const* argv) {
   }
   if (arguments_.size() < least_) refuse(argument_placeholder_ + " is missing", suggestion(""));
   try {
-    threads();  // what is wrong in the environment is refused like an option, before work begins
+    fledge::
+        threads();  // what is wrong in the environment is refused like an option, before work begins
   } catch (const ValueError& error) {
     refuse(error.what(), "set it to a number, or unset it");
   }

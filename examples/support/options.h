@@ -61,6 +61,8 @@ class Options {
   Options& choice(std::string name, std::vector<std::string> words, std::string help);
   /// `--seed N`, any 64-bit number from 0.
   Options& seed(std::uint64_t fallback, std::string help);
+  /// `--threads N`, 1 … 256; unless given, FLEDGE_THREADS decides, which help must not ask.
+  Options& threads();
   /// A text; an empty fallback means that the option may be left out and is not shown in brackets.
   Options& text(std::string name, std::string placeholder, std::string fallback, std::string help);
   /// Arguments that are not options, `least` to `most` of them. Without this, none is accepted.
@@ -79,6 +81,8 @@ class Options {
   std::int64_t integer(std::string_view name) const;
   double number(std::string_view name) const;
   std::uint64_t seed() const;
+  /// Work is shared by as many threads as --threads says, if it was given.
+  void use_threads() const;
   /// Of a text or a choice.
   const std::string& text(std::string_view name) const;
   const std::vector<std::string>& arguments() const { return arguments_; }

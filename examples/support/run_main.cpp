@@ -47,7 +47,7 @@ int guarded(std::string_view program, const std::function<int()>& body) {
     std::fprintf(stderr, "%s\n", error.what());
     return static_cast<int>(error.status);
   } catch (const std::bad_alloc&) {
-    say(program, "out of memory");
+    say(program, "out of memory: use smaller sizes");
   } catch (const std::exception& error) {
     say(program, error.what());
   } catch (...) {

@@ -143,6 +143,18 @@ std::string pad_right(std::string_view text, int columns) {
 
 std::string quoted(std::string_view text) { return "'" + cut(printable(text), 80, "...") + "'"; }
 
+std::string shell_word(std::string_view text) {
+  const std::string shown = printable(text);
+  const auto plain = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+           std::string_view("_-./,:+@%=").find(c) != std::string_view::npos;
+  };
+  if (!shown.empty() && std::all_of(shown.begin(), shown.end(), plain)) return shown;
+  std::string word = "'";
+  for (const char c : shown) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
 std::string closest(std::string_view word, const std::vector<std::string>& known) {
   const std::string* best = nullptr;
   std::size_t fewest = 0;

@@ -29,6 +29,9 @@ std::string pad_right(std::string_view text, int columns);
 /// A user's text in a message: printable, at most 80 columns, between quotes.
 std::string quoted(std::string_view text);
 
+/// printable(text) as a shell reads it: in single quotes where it needs them.
+std::string shell_word(std::string_view text);
+
 /// The known word that `word` was most likely meant to be, or "" when none is near: at most one
 /// slip in three letters (one more, less, other, or two exchanged), or a beginning of two at least.
 std::string closest(std::string_view word, const std::vector<std::string>& known);

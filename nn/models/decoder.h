@@ -1,8 +1,7 @@
 // The decoder: a language model that reads a text bit by bit and computes only what is new.
 //
 // Not here: which token to take next (train/sampler.h). Key idea: no later token changes what an
-// earlier
-// one computed, so the keys and values of each layer are kept as they were made.
+// earlier one computed, so the keys and values of each layer are kept as they were made.
 //                                                                                Next: decoder.cpp.
 #pragma once
 

@@ -89,6 +89,14 @@ TEST_CASE("the seed draws another cotangent, and the answer stays") {
   }
 }
 
+TEST_CASE("of two numbers so many digits are written that they differ") {
+  const auto nearly = [](const Inputs& in) { return swish(in[0], 1.0000001); };
+  const std::string text = to_string(gradcheck(nearly, {uniform({3}, 1)}));
+  const std::size_t is = text.find(" is ") + 4, by = text.find(" by backward(), ", is);
+  REQUIRE(by != text.npos);
+  CHECK(text.substr(by + 16, by - is) != text.substr(is, by - is));
+}
+
 TEST_CASE("the tolerance decides") {
   GradcheckOptions loose;
   loose.tolerance = 0.1;
@@ -228,7 +236,7 @@ TEST_CASE("at the kink itself differences say so, and dual numbers follow the br
   if (exact) return;
   CHECK(report.problem ==
         "the differences do not settle here: a kink, a jump or the edge of the domain, at or near "
-        "this very point");
+        "this very point; dual numbers can tell");
   CHECK(report.index == "[1]");
 }
 

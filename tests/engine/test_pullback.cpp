@@ -76,6 +76,9 @@ TEST_CASE("a rule that drops small dy is found") {
   CHECK_THAT(report.problem, EndsWith(must_be_linear));
   CHECK(report.analytic == 0);
   CHECK(report.numeric != 0);
+  CHECK_FALSE(report.by_oracle);
+  CHECK_THAT(to_string(report),
+             ContainsSubstring(" is 0 by backward(), ") && ContainsSubstring(" expected; "));
 }
 
 TEST_CASE("a rule that overwrites where it should add is found") {

@@ -17,8 +17,8 @@ using kernels::Vec;
 
 constexpr double budget = 0.2;  // seconds for each limit
 constexpr Dim rounds = 200'000;
-constexpr int chains =
-    10;  // independent sums: a multiply-add takes four or five cycles, two start each
+// Independent sums: a multiply-add takes four or five cycles, two start each.
+constexpr int chains = 10;
 
 // Multiply-adds on registers alone; the result keeps the compiler from leaving them out.
 float multiply_add(float seed) {

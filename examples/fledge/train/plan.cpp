@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "engine/kernels/parallel.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
 
@@ -131,7 +130,7 @@ support::Options declared_options() {
   options.seed(1, "of weights, batches, dropout and what is held out");
   options.integer("--patience", "N", 0, 0, many,
                   "stop after N evaluations without a better one; 0: never");
-  options.integer("--threads", "N", threads(), 1, 256, "that share the work");
+  options.threads();
   options.group("Watching").text("--watch", "a:b,...", "", "how word a comes to look at word b");
   options.text("--probe", "\"words\"", "",
                "a sentence, or several between |, whose attention is shown at the end");
@@ -168,7 +167,7 @@ Plan plan_of(const support::Options& options) {
   plan.steps_given = options.has("--steps");
   plan.training.schedule.rate = options.number("--lr");
   plan.rate_given = options.has("--lr");
-  if (options.has("--threads")) set_threads(static_cast<int>(options.integer("--threads")));
+  options.use_threads();
 
   if (options.has("--resume")) {
     plan.resumes = true;

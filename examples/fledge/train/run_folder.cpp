@@ -110,7 +110,7 @@ RunFolder::RunFolder(const std::string& path) : path_(path) {
   try {
     lock_ = std::make_unique<FolderLock>(path);
   } catch (const FileError& error) {
-    refuse(error.what(), "wait for the other run, or name another folder: -o DIR");
+    refuse(error.what(), "name another folder: -o DIR; or wait, if another run is in it");
   }
 }
 

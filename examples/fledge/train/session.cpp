@@ -53,7 +53,6 @@ Session::Session(Plan plan) : plan_(std::move(plan)), screen_(plan_.quiet, plan_
     folder_ = RunFolder::begin(plan_.folder, *config, plan_.replaces);
   }
   if (folder_) folder_->open_metrics(notes_);
-  if (folder_ && !plan_.resumes) folder_->write(folder_->checkpoint(*trainer_, notes_));
   if (plan_.resumes) keep_changes(*config);
 }
 
@@ -157,6 +156,7 @@ int Session::run() {
     return 0;
   }
   stop_.emplace();
+  if (folder_ && !plan_.resumes) folder_->write(folder_->checkpoint(*trainer_, notes_));
   report_start();
   saved_ = screen_.elapsed();
   while (!is_over()) {
@@ -225,7 +225,8 @@ std::optional<double> Session::evaluate() {
 }
 
 void Session::save() {
-  if (!holds_out()) folder_->save_model(*model_, trainer_->steps_done(), notes_.train_loss);
+  if (notes_.best_step == 0)  // nothing has been evaluated: there is no better model than this
+    folder_->save_model(*model_, trainer_->steps_done(), notes_.train_loss);
   folder_->write(folder_->checkpoint(*trainer_, notes_));
   saved_ = screen_.elapsed();
   saved_step_ = trainer_->steps_done();

@@ -161,8 +161,8 @@ void Session::finish() {
   report_samples();
   report_probed();
   if (folder_) {
-    const std::string folder = support::printable(plan_.folder);
-    screen_.say("kept in " + folder +
+    const std::string folder = support::shell_word(plan_.folder);
+    screen_.say("kept in " + support::printable(plan_.folder) +
                 ": model.safetensors, config.json, state.safetensors, metrics.csv");
     screen_.say("next: fledge generate " + folder + "   fledge eval " + folder +
                 "   fledge train --resume " + folder + " --steps " +

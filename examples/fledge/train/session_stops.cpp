@@ -13,7 +13,7 @@ int Session::stop_early() {
     screen_.warn("stopping after step " + step + " (Ctrl-C again to quit at once)");
     save();
     screen_.warn("saved " + support::printable(plan_.folder) +
-                 ". go on with: fledge train --resume " + support::printable(plan_.folder));
+                 ". go on with: fledge train --resume " + support::shell_word(plan_.folder));
   } else {
     screen_.warn("stopping after step " + step + "; without -o DIR nothing is kept");
   }
@@ -35,7 +35,7 @@ int Session::stop_diverged(const std::string& what) {
     advice = std::string("the rate may be too large") + (clips ? "" : ", or --clip 1 missing") +
              (saved_step_ > 0 ? "; to go on from step " + std::to_string(saved_step_)
                               : "; to begin again") +
-             " with a smaller one: fledge train --resume " + support::printable(plan_.folder) +
+             " with a smaller one: fledge train --resume " + support::shell_word(plan_.folder) +
              " " + rate;
   }
   screen_.warn("fledge train: " + what);

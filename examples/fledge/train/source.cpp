@@ -93,7 +93,7 @@ std::string read_text(const Plan& plan) {
 std::string from_anywhere(const std::string& path) {
   std::error_code no_folder;  // the one that the program was started in may be gone
   const auto whole = std::filesystem::absolute(path, no_folder);
-  return path.empty() || path == "-" || no_folder ? path : whole.lexically_normal().string();
+  return path.empty() || path == "-" || no_folder ? path : whole.string();
 }
 
 std::string name_of(const Plan& plan) {

@@ -2,20 +2,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
-#include <filesystem>
+#include <chrono>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "engine/autograd.h"
-#include "engine/errors.h"
 #include "engine/kernels/sums.h"
 #include "nn/layers/attention.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
-#include "tests/support/process.h"
-#include "tests/support/refusal.h"
 
 using namespace tests;
 using kernels::parallel_for;
@@ -106,6 +102,28 @@ TEST_CASE("large work is done by several threads at once") {
   CHECK(arrived == 3);
 }
 
+TEST_CASE("work is over when the last of its tasks is, whoever does it") {
+  const Threads two(2);
+  const auto caller = std::this_thread::get_id();
+  std::atomic<int> arrived{0};
+  std::atomic<bool> done{false};
+  parallel_for(2, much, [&](Dim) {
+    ++arrived;
+    while (arrived < 2) std::this_thread::yield();
+    if (std::this_thread::get_id() == caller) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    done = true;
+  });
+  CHECK(done);
+}
+
+TEST_CASE("a worker that comes late to one piece of work is in time for the next") {
+  const Threads eight(8);  // on fewer processors some are always late
+  int wrong = 0;
+  for (int round = 0; round < 2000; ++round) wrong += calls(3, much) != ones(3);
+  CHECK(wrong == 0);
+}
+
 TEST_CASE("with one thread large work stays on the calling thread") {
   const Threads one(1);
   const auto caller = std::this_thread::get_id();
@@ -174,58 +192,6 @@ TEST_CASE("the number of threads may change between any two pieces of work") {
     CHECK(threads() == round % 5 + 1);
     CHECK(calls(23, much) == ones(23));
   }
-}
-
-TEST_CASE("set_threads refuses what is no number of threads", "[OP19]") {
-  const Threads two(2);
-  for (const int count : {0, -1, 257, 1000000}) {
-    CHECK(refusal<ValueError>([&] { set_threads(count); }) ==
-          "set_threads: needs a number from 1 to 256: got " + std::to_string(count));
-    CHECK(threads() == 2);
-  }
-  set_threads(256);
-  CHECK(threads() == 256);
-}
-
-TEST_CASE("what FLEDGE_THREADS says", "[.environment]") {
-  // Run by the next test, in a process that has not asked before.
-  std::string said;
-  try {
-    said = std::to_string(threads());
-  } catch (const ValueError& error) {
-    said = error.what();
-  }
-  CHECK(said == std::getenv("EXPECTED"));
-}
-
-TEST_CASE("FLEDGE_THREADS is the number of threads, or refused with what it says") {
-  const std::filesystem::path here = "/proc/self/exe";
-  if (!std::filesystem::exists(here)) {
-    SUCCEED("only Linux tells a program where it is");
-    return;
-  }
-  const auto says = [&](const std::string& text, const std::string& expected) {
-    return fledge::testing::run(
-        {std::filesystem::read_symlink(here).string(), "what FLEDGE_THREADS says"},
-        {{"FLEDGE_THREADS", text}, {"EXPECTED", expected}});
-  };
-  const auto processors = static_cast<int>(std::thread::hardware_concurrency());
-  for (const auto& [text, expected] : {std::pair<std::string, int>{"1", 1},
-                                       {"7", 7},
-                                       {"256", 256},
-                                       {"", std::max(1, std::min(256, processors))}}) {
-    const auto result = says(text, std::to_string(expected));
-    INFO("FLEDGE_THREADS=" << text << "\n" << result.out);
-    CHECK(result.status == 0);
-  }
-  for (const std::string text :
-       {"0", "-1", "257", "4x", "two", "99999999999999999999", "2 ", " 2", "+2"}) {
-    const auto result =
-        says(text, "FLEDGE_THREADS: must be a number from 1 to 256: got '" + text + "'");
-    INFO(result.out);
-    CHECK(result.status == 0);
-  }
-  CHECK(says("3", "4").status != 0);
 }
 
 TEST_CASE("any number of threads computes the same bits") {

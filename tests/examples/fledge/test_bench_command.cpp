@@ -49,6 +49,7 @@ TEST_CASE("bench: one array of rows, the machine's limits first") {
   CHECK(machine["gigabytes"].number() > 0);
   const auto& row = found.array()[1];
   check_row(row, "gemm", "31x17x65");
+  CHECK(row["peak_of"].string() == "multiply-adds");
   CHECK_THAT(row["gflops"].number(), WithinRel(2e-6 * 31 * 17 * 65 / row["ms"].number(), 1e-6));
 }
 
@@ -62,7 +63,9 @@ TEST_CASE("bench: steps, attention and ops of the sizes asked for") {
   for (const char* name : {"softmax", "layernorm", "gelu", "gelu_tanh"}) {
     const auto op = rows({"op", name, "5", "9", "--threads", "1"});
     check_row(op.array().at(1), name, "5x9");
+    CHECK(op.array().at(1)["peak_of"].string() == "memory");
   }
+  CHECK(rows({"overhead", "--threads", "1"}).array().at(1)["peak_of"].string().empty());
 }
 
 TEST_CASE("bench: the table names what was measured and the limits") {
@@ -97,9 +100,11 @@ TEST_CASE("bench: what was measured is said where there is no memory left to mea
 
 TEST_CASE("a FLEDGE_THREADS that is no number of threads is refused before work begins") {
   for (const char* text : {"0", "-1", "1000000", "two", " 2", "+2", "2x"})
-    for (const char* command : {"bench", "gradcheck"}) {
-      const Result result = fledge_says({command, "--json"}, {{"FLEDGE_THREADS", text}});
-      INFO(command << " with FLEDGE_THREADS='" << text << "'");
+    for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+             {"bench"}, {"gradcheck"}, {"train", "text"}, {"generate", "run"}, {"eval", "run"}}) {
+      const Result result = fledge_says(words, {{"FLEDGE_THREADS", text}});
+      INFO(words[0] << " with FLEDGE_THREADS='" << text << "'");
+      CHECK(fledge_says({words[0], "--help"}, {{"FLEDGE_THREADS", text}}).status == 0);
       CHECK(result.status == 2);
       CHECK(result.out.empty());
       CHECK(lines_of(result.err).size() == 2);
@@ -114,7 +119,7 @@ TEST_CASE("bench: sizes that make no sense are refused before anything is alloca
   CHECK_THAT(refused({"gemm", "8", "many", "8"}), EndsWith("'many' is not a whole number"));
   CHECK_THAT(refused({"gemm", "8", "8x", "8"}), EndsWith("'8x' is not a whole number"));
   CHECK_THAT(refused({"gemm", "8", "8"}), EndsWith("'gemm' needs 3 sizes"));
-  CHECK_THAT(refused({"step", "8"}), EndsWith("'step' needs 0 sizes"));
+  CHECK_THAT(refused({"step", "8"}), EndsWith("'step' takes no sizes"));
   CHECK_THAT(refused({"gemm", "65536", "65536", "8"}), ContainsSubstring("more than 2 GB"));
   CHECK_THAT(refused({"attention", "64", "64", "65536", "64"}),
              ContainsSubstring("more than 2 GB"));

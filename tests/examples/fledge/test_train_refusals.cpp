@@ -185,8 +185,9 @@ TEST_CASE("fledge train: two trainers in one folder", "[CR07]") {
        {Words{desk.poems(), "-o", desk / "run", "--force"}, Words{"--resume", desk / "run"}}) {
     const std::string said = refused(desk, words);
     CHECK_THAT(said, StartsWith("1: cannot use '~/run': process "));
-    CHECK_THAT(said, EndsWith(" is using it | wait for the other run, or name another folder: -o "
-                              "DIR"));
+    CHECK_THAT(
+        said,
+        EndsWith(" is using it | name another folder: -o DIR; or wait, if another run is in it"));
   }
   CHECK((files_in(desk / "run") == before));
 }

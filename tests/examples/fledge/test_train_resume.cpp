@@ -64,11 +64,23 @@ TEST_CASE("fledge train --resume: after an interrupt at any step, with another n
     CHECK_THAT(said, ContainsSubstring("\nstopping after step "));
     CHECK_THAT(said, ContainsSubstring("(Ctrl-C again to quit at once)\nsaved " + (desk / folder)));
     CHECK_THAT(said, EndsWith(". go on with: fledge train --resume " + (desk / folder) + "\n"));
+    CHECK(fledge_says({"generate", desk / folder, "b", "--seed", "1"}).status == 0);
     const Result rest = fledge_says(resumed(desk, folder, "3"));
     INFO(rest.err);
     CHECK(rest.status == 0);
     check_same(files_in(desk / folder), whole);
   }
+}
+
+TEST_CASE("fledge train: a text behind a link to another place is found again") {
+  const Desk desk;
+  std::filesystem::create_directories(desk / "elsewhere/below");
+  std::filesystem::create_directory_symlink(desk / "elsewhere/below", desk / "link");
+  std::filesystem::copy_file(desk.poems(), desk / "elsewhere/poems");
+  trained({desk / "link/../poems", "-o", desk / "run", "--valid", "0.2"});
+  const Result again = fledge_says({"eval", desk / "run"});
+  INFO(again.err);
+  CHECK(again.status == 0);
 }
 
 TEST_CASE("fledge train: an interrupt says how it ended, in --json and without a folder") {

@@ -71,6 +71,7 @@ TEST_CASE("option values: letters") {
   CHECK(refusal({"-o", "a", "--out", "b"}) == "train: --out was given twice\n       give it once");
   CHECK_THAT(refusal({"-x"}), StartsWith("train: unknown option '-x'"));
   CHECK_THAT(refusal({"-o"}), StartsWith("train: --out needs a value"));
+  CHECK_THAT(refusal({"-o", "-q"}), StartsWith("train: --out needs a value"));
   Options options = train();
   CHECK_THROWS_AS(options.letter('o'), std::logic_error);
   CHECK_THROWS_AS(Options("x", "X.").letter('o'), std::logic_error);

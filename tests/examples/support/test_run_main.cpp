@@ -60,7 +60,7 @@ TEST_CASE("run_main: an error is one harmless line") {
   CHECK(failed.status == 1);
   CHECK(failed.out.empty());
   CHECK(failed.err == "birds: matmul: (2, 3)\\x1b[2J\\x0aand (4, 5)\n");
-  CHECK(failing(std::bad_alloc()).err == "birds: out of memory\n");
+  CHECK(failing(std::bad_alloc()).err == "birds: out of memory: use smaller sizes\n");
   CHECK(failing(std::bad_alloc()).status == 1);
   CHECK(failing(42).status == 1);
   CHECK(failing(42).err == "birds: stopped by an error without a message\n");

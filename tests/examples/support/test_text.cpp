@@ -96,6 +96,14 @@ TEST_CASE("quoted: a user's text in a message is harmless and short") {
   CHECK(display_width(quoted(std::string(1000000, '\x01'))) == 82);
 }
 
+TEST_CASE("shell_word: what a shell reads as one word") {
+  CHECK(shell_word("runs/a-1_b.2") == "runs/a-1_b.2");
+  CHECK(shell_word("my run") == "'my run'");
+  CHECK(shell_word("it's") == R"('it'\''s')");
+  CHECK(shell_word("") == "''");
+  CHECK(shell_word("a$(b)\x1b") == R"('a$(b)\x1b')");
+}
+
 TEST_CASE("closest: the word that was meant") {
   const std::vector<std::string> known{"--help", "--seed", "--only", "--json", "--numbers"};
   CHECK(closest("--sede", known) == "--seed");

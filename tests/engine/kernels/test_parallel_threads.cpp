@@ -1,0 +1,70 @@
+// How many threads there are: what the program says, what FLEDGE_THREADS says, and what neither may.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "engine/errors.h"
+#include "engine/kernels/parallel.h"
+#include "tests/support/catch.h"
+#include "tests/support/process.h"
+#include "tests/support/refusal.h"
+
+using namespace fledge;
+using namespace tests;
+
+TEST_CASE("set_threads refuses what is no number of threads", "[OP19]") {
+  const int before = threads();
+  set_threads(2);
+  for (const int count : {0, -1, 257, 1000000}) {
+    CHECK(refusal<ValueError>([&] { set_threads(count); }) ==
+          "set_threads: needs a number from 1 to 256: got " + std::to_string(count));
+    CHECK(threads() == 2);
+  }
+  set_threads(256);
+  CHECK(threads() == 256);
+  set_threads(before);
+}
+
+TEST_CASE("what FLEDGE_THREADS says", "[.environment]") {
+  // Run by the next test, in a process that has not asked before.
+  std::string said;
+  try {
+    said = std::to_string(threads());
+  } catch (const ValueError& error) {
+    said = error.what();
+  }
+  CHECK(said == std::getenv("EXPECTED"));
+}
+
+TEST_CASE("FLEDGE_THREADS is the number of threads, or refused with what it says") {
+  const std::filesystem::path here = "/proc/self/exe";
+  if (!std::filesystem::exists(here)) {
+    SUCCEED("only Linux tells a program where it is");
+    return;
+  }
+  const auto says = [&](const std::string& text, const std::string& expected) {
+    return fledge::testing::run(
+        {std::filesystem::read_symlink(here).string(), "what FLEDGE_THREADS says"},
+        {{"FLEDGE_THREADS", text}, {"EXPECTED", expected}});
+  };
+  const auto processors = static_cast<int>(std::thread::hardware_concurrency());
+  for (const auto& [text, expected] : {std::pair<std::string, int>{"1", 1},
+                                       {"7", 7},
+                                       {"256", 256},
+                                       {"", std::max(1, std::min(256, processors))}}) {
+    const auto result = says(text, std::to_string(expected));
+    INFO("FLEDGE_THREADS=" << text << "\n" << result.out);
+    CHECK(result.status == 0);
+  }
+  for (const std::string text :
+       {"0", "-1", "257", "4x", "two", "99999999999999999999", "2 ", " 2", "+2"}) {
+    const auto result =
+        says(text, "FLEDGE_THREADS: must be a number from 1 to 256: got '" + text + "'");
+    INFO(result.out);
+    CHECK(result.status == 0);
+  }
+  CHECK(says("3", "4").status != 0);
+}
