@@ -144,7 +144,7 @@ std::string pad_right(std::string_view text, int columns) {
 std::string quoted(std::string_view text) { return "'" + cut(printable(text), 80, "...") + "'"; }
 
 std::string shell_word(std::string_view text) {
-  const std::string shown = printable(text);
+  std::string shown = printable(text);
   const auto plain = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
            std::string_view("_-./,:+@%=").find(c) != std::string_view::npos;
