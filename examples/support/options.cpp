@@ -149,9 +149,8 @@ void Options::parse(int argc, const char* const* argv) {
     }
   }
   if (arguments_.size() < least_) refuse(argument_placeholder_ + " is missing", suggestion(""));
-  try {
-    fledge::
-        threads();  // what is wrong in the environment is refused like an option, before work begins
+  try {  // what is wrong in the environment is refused like an option, before work begins
+    fledge::threads();
   } catch (const ValueError& error) {
     refuse(error.what(), "set it to a number, or unset it");
   }
