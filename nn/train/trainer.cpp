@@ -28,6 +28,8 @@ const TrainerOptions& checked(const TrainerOptions& options) {
   return options;
 }
 
+std::string not_finite(double number) { return number != number ? "not-a-number" : "infinite"; }
+
 std::vector<Tensor> chosen(const std::vector<Tensor>& tensors, const std::vector<bool>& decays,
                            bool which) {
   std::vector<Tensor> result;
@@ -74,8 +76,7 @@ Trainer::Step Trainer::step() {
   for (Dim pass = 0; pass < options_.accumulate; ++pass) {
     const Tensor part = loss_of_pass(pass);
     loss += part.item();
-    if (!std::isfinite(loss))
-      explain("the loss became " + std::string(loss != loss ? "not-a-number" : "infinite"));
+    require_finite_loss(loss);
     backward(part);
   }
   try {
@@ -87,7 +88,7 @@ Trainer::Step Trainer::step() {
     matrices_.step();
     vectors_.step();
   } catch (const NumericError&) {
-    explain("a gradient became infinite or not-a-number");
+    explain_step("a gradient became infinite or not-a-number");
   }
   ++done_;
   return {done_, loss, norm, rate};
@@ -98,8 +99,32 @@ void Trainer::rehearse() {
   zero_grad(learned_);
 }
 
-// Takes the step once more under watch.
-void Trainer::explain(const std::string& what) const {
+double Trainer::next_loss() const {
+  double loss = 0;
+  {
+    const NoGrad no_grad;
+    for (Dim pass = 0; pass < options_.accumulate; ++pass) loss += loss_of_pass(pass).item();
+  }
+  require_finite_loss(loss);
+  return loss;
+}
+
+void Trainer::require_finite_loss(double loss) const {
+  if (!std::isfinite(loss)) explain_step("the loss became " + not_finite(loss));
+}
+
+// Takes the step once more.
+void Trainer::explain_step(const std::string& what) const {
+  explain(what + " at step " + std::to_string(done_ + 1), [&] {
+    for (Dim pass = 0; pass < options_.accumulate; ++pass) {
+      const Tensor part = loss_of_pass(pass);
+      if (!std::isfinite(part.item())) return;
+      backward(part);
+    }
+  });
+}
+
+void Trainer::explain(const std::string& what, const std::function<void()>& compute) const {
   std::string where;
   const auto name_of = [&](const Node* node) -> std::string {
     for (const auto& [name, tensor] : named_)
@@ -112,9 +137,9 @@ void Trainer::explain(const std::string& what) const {
         where = "the weights of " + name + " are not finite any more";
   zero_grad(learned_);
   const FirstNonFinite watch;
-  for (Dim pass = 0; pass < options_.accumulate && where.empty() && !watch.finding(); ++pass) {
-    const Tensor part = loss_of_pass(pass);
-    if (!watch.finding()) backward(part);
+  try {
+    if (where.empty()) compute();
+  } catch (const NumericError&) {  // its cause is what `watch` has found
   }
   if (const auto& found = watch.finding(); where.empty() && found) {
     const std::string op = "'" + std::string(found->op) + "'";
@@ -129,8 +154,7 @@ void Trainer::explain(const std::string& what) const {
   }
   if (where.empty()) where = overflowing_square();
   zero_grad(learned_);
-  throw Diverged(what + " at step " + std::to_string(done_ + 1) +
-                 (where.empty() ? " when the weights were to move" : ": " + where));
+  throw Diverged(what + (where.empty() ? "" : ": " + where));
 }
 
 // AdamW squares gradients, and clipping adds the squares up.
@@ -196,26 +220,48 @@ void set_weights(const LanguageModel& model, const std::vector<Array>& weights) 
     std::copy(weights[p].data(), weights[p].data() + weights[p].size(), learned[p].write());
 }
 
-double mean_loss(const LanguageModel& model, const TokenText& text, Dim batch, Dim most) {
-  NoGrad no_grad;
-  const std::vector<TextWindow> windows = evaluation_windows(text, model.sizes.context);
+namespace {
+
+// Calls f(batch, its number of tokens to guess) for the windows of a text, or for `most` of them.
+template <class F>
+void for_each_batch(const TokenText& text, Dim context, Dim batch, Dim most, F f) {
+  const std::vector<TextWindow> windows = evaluation_windows(text, context);
   require<ValueError>(!windows.empty() && batch >= 1, "mean_loss", "nothing to guess in ",
                       text.size(), " tokens, ", batch, " windows at a time");
   const auto all = static_cast<Dim>(windows.size());
   const Dim passes = (all + batch - 1) / batch;
   const Dim wanted = most > 0 ? std::min(passes, (most + batch - 1) / batch) : passes;
-  double sum = 0, tokens = 0;
   for (Dim i = 0; i < wanted; ++i) {
     const Dim first = i * passes / wanted * batch;
     const auto count = static_cast<std::size_t>(std::min(batch, all - first));
     const std::span<const TextWindow> chosen(windows.data() + first, count);
-    const Batch b = batch_of(text, chosen);
     double guessed = 0;
     for (const TextWindow& window : chosen) guessed += static_cast<double>(window.length);
+    f(batch_of(text, chosen), guessed);
+  }
+}
+
+}  // namespace
+
+double mean_loss(const LanguageModel& model, const TokenText& text, Dim batch, Dim most) {
+  const NoGrad no_grad;
+  double sum = 0, tokens = 0;
+  for_each_batch(text, model.sizes.context, batch, most, [&](const Batch& b, double guessed) {
     sum += guessed * cross_entropy(model(b.inputs), b.targets, no_target).item();
     tokens += guessed;
-  }
+  });
   return sum / tokens;
+}
+
+double Trainer::loss_on(const TokenText& text, Dim batch, Dim most) const {
+  const double loss = mean_loss(model_, text, batch, most);
+  if (std::isfinite(loss)) return loss;
+  explain("the held-out loss became " + not_finite(loss) + " after step " + std::to_string(done_),
+          [&] {
+            for_each_batch(text, model_.sizes.context, batch, most, [&](const Batch& b, double) {
+              cross_entropy(model_(b.inputs), b.targets, no_target);
+            });
+          });
 }
 
 }  // namespace fledge::inline FLEDGE_BUILD

@@ -5,6 +5,7 @@
 // a checkpoint holds, and a run that goes on after one gives the same bits.     Next: trainer.cpp.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,8 @@ struct TrainerOptions {
   std::uint64_t seed = 1;  // of the batches and of dropout
 };
 
-/// The numbers stopped being finite. what() names the step, the op or parameter, and what to try.
+/// A loss, a gradient or a weight is not finite. what() names the step and the first op or parameter
+/// that has such a number. What to try depends on the program, which adds it.
 struct Diverged : NumericError {
   using NumericError::NumericError;
 };
@@ -47,6 +49,16 @@ class Trainer {
   /// Computes what the next step will compute, and moves nothing: to see how long it takes.
   void rehearse();
 
+  /// The loss that the next step() will report, computed without gradients; no weight, moment or
+  /// gradient changes. Throws Diverged when it is not finite.
+  double next_loss() const;
+  /// mean_loss() of the model over `text`. Throws Diverged when it is not finite.
+  double loss_on(const TokenText& text, Dim batch, Dim most = 0) const;
+  /// Throws Diverged: `what`, then the first weight that is not finite, or else the first op that
+  /// gives such a number while compute() runs. For numbers that are computed outside step(): samples.
+  /// Gradients are then forgotten.
+  [[noreturn]] void explain(const std::string& what, const std::function<void()>& compute) const;
+
   /// How many steps are behind it.
   std::int64_t steps_done() const { return done_; }
   const LanguageModel& model() const { return model_; }
@@ -63,7 +75,8 @@ class Trainer {
 
  private:
   Tensor loss_of_pass(Dim pass) const;
-  [[noreturn]] void explain(const std::string& what) const;
+  [[noreturn]] void explain_step(const std::string& what) const;
+  void require_finite_loss(double loss) const;
   std::string overflowing_square() const;
 
   LanguageModel model_;

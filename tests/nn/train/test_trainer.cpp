@@ -153,6 +153,69 @@ TEST_CASE("trainer: what is not finite is named, and nothing has moved") {
   }
 }
 
+TEST_CASE("trainer: the next loss is what the next step reports, and nothing has moved") {
+  const Corpus c = corpus();
+  for (const Dim accumulate : {1, 3}) {
+    CAPTURE(accumulate);
+    TrainerOptions o = options(20);
+    o.accumulate = accumulate;
+    Trainer trainer(model_of(c), c.train, o), undisturbed(model_of(c), c.train, o);
+    for (int i = 0; i < 4; ++i) {
+      const std::vector<double> before = numbers(trainer.model());
+      const double next = trainer.next_loss();
+      CHECK(trainer.next_loss() == next);
+      CHECK(numbers(trainer.model()) == before);
+      CHECK(trainer.steps_done() == i);
+      CHECK(trainer.step().loss == next);
+      undisturbed.step();
+    }
+    CHECK(numbers(trainer.model()) == numbers(undisturbed.model()));
+  }
+}
+
+TEST_CASE("trainer: what is not finite is named outside a step, too") {
+  const Corpus c = corpus();
+  const LanguageModel model = model_of(c, 0);
+  Trainer trainer(model, c.train, options(20));
+  trainer.step();
+  const auto message = [&](auto compute) {
+    try {
+      compute();
+    } catch (const Diverged& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  CHECK(trainer.loss_on(c.valid, 4) == mean_loss(model, c.valid, 4));
+  CHECK(trainer.loss_on(c.train, 2, 2) == mean_loss(model, c.train, 2, 2));
+  SECTION("a weight too large for an op") {
+    Real* w = model.h[1].mlp.c_fc.weight.write();
+    for (Dim i = 0; i < model.h[1].mlp.c_fc.weight.size(); ++i) w[i] = Real(3e38);
+    const std::vector<double> before = numbers(model);
+    const std::string where = ": first in the value of 'linear' with h.1.mlp.c_fc.weight and ";
+    CHECK_THAT(message([&] { trainer.next_loss(); }),
+               StartsWith("the loss became not-a-number at step 2" + where));
+    CHECK_THAT(message([&] { trainer.loss_on(c.valid, 4); }),
+               StartsWith("the held-out loss became not-a-number after step 1" + where));
+    CHECK_THAT(message([&] {
+                 trainer.explain("a sample has no next token", [&] {
+                   model(Indices({1, 2}, {0, 1}));
+                   throw NumericError("sample: logits must be numbers");
+                 });
+               }),
+               StartsWith("a sample has no next token" + where));
+    CHECK(numbers(model) == before);
+    CHECK(trainer.steps_done() == 1);
+    for (const Tensor& tensor : parameters(model)) CHECK_FALSE(tensor.has_grad());
+  }
+  SECTION("a weight that is not finite") {
+    model.h[0].ln_1.bias.write()[3] = Real(NAN);
+    const std::string where = "the weights of h.0.ln_1.bias are not finite any more";
+    CHECK_THAT(message([&] { trainer.next_loss(); }), ContainsSubstring(where));
+    CHECK_THAT(message([&] { trainer.loss_on(c.valid, 4); }), ContainsSubstring(where));
+  }
+}
+
 TEST_CASE("trainer: what cannot be trained is refused") {
   const Corpus c = corpus();
   const auto refusal = [&](auto change) {
