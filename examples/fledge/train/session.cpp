@@ -1,11 +1,8 @@
 #include "examples/fledge/train/session.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <thread>
+#include <cstdio>
 
-#include "engine/autograd.h"
 #include "examples/fledge/step_memory.h"
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/unusable.h"
@@ -14,13 +11,6 @@
 #include "nn/models/model_folder.h"
 
 namespace fledge::train {
-
-namespace {
-
-constexpr Dim evaluated_windows = 480;  // of the held-out text, while the run lasts
-constexpr double forget = 0.02;         // of the smoothed loss, a step
-
-}  // namespace
 
 Session::Session(Plan plan) : plan_(std::move(plan)), screen_(plan_.quiet, plan_.no_progress) {
   std::optional<RunConfig> config;
@@ -97,7 +87,6 @@ void Session::load_state() {
                         " instead of ", hexadecimal(text));
   });
   saved_step_ = trainer_->steps_done();
-  if (holds_out() && saved_step_ > 0) good_ = {*state, saved_step_};
   if (const auto best = folder_->bytes("model.safetensors"); best && notes_.best_step > 0) {
     const std::vector<Array> last = weights_of(*model_);
     of_file(folder_->file("model.safetensors"), advice, [&] { load_weights(*model_, *best); });
@@ -148,103 +137,15 @@ bool Session::is_over() const {
   return is_out_of_patience() || trainer_->steps_done() >= plan_.training.schedule.steps;
 }
 
-int Session::run() {
-  if (plan_.resumes && is_over()) {
-    screen_.warn("the run in " + support::quoted(plan_.folder) + " is over after " +
-                 thousands(trainer_->steps_done()) + " steps" +
-                 (is_out_of_patience() ? ": it got no better" : "; for more: --steps N"));
-    return 0;
-  }
-  stop_.emplace();
-  if (folder_ && !plan_.resumes) folder_->write(folder_->checkpoint(*trainer_, notes_));
-  report_start();
-  saved_ = screen_.elapsed();
-  while (!is_over()) {
-    if (stop_->asked() != 0) return stop_early();
-    try {
-      after_step(trainer_->step());
-    } catch (const Diverged& error) {
-      return stop_diverged(error.what());
-    }
-    if (!is_over()) keep_pace();
-  }
-  if (is_out_of_patience())
-    screen_.say("no better on the held-out text in " + std::to_string(plan_.patience) +
-                " evaluations: stopping at step " + std::to_string(trainer_->steps_done()));
-  finish();
-  if (stop_->asked() != 0) {  // in the last step: all is kept, but what follows should not begin
-    folder_.reset();
-    stop_->end_by_signal();
-  }
-  return 0;
-}
-
-void Session::after_step(const Trainer::Step& step) {
-  const bool last = step.number == plan_.training.schedule.steps;
-  notes_.train_loss = std::isfinite(notes_.train_loss)
-                          ? notes_.train_loss + forget * (step.loss - notes_.train_loss)
-                          : step.loss;
-  Metrics row{step.number, step.loss, step.rate, step.gradient_norm, {}};
-  const bool evaluates = last || step.number % plan_.evaluate_every == 0;
-  if (evaluates) row.validation = evaluate();
-  if (evaluates || step.number % plan_.log_every == 0) {
-    if (folder_) folder_->append(row);
-    if (plan_.json) say_json(as_json(row));
-  }
-  const std::int64_t samples_every =
-      plan_.sample_every > 0 ? plan_.sample_every
-                             : std::max<std::int64_t>(plan_.training.schedule.steps / 10, 1);
-  if (!last && step.number % samples_every == 0) print_sample();
-  if (evaluates || step.number == 1) watch();
-  Standing standing{step.number,
-                    plan_.training.schedule.steps,
-                    notes_.train_loss,
-                    {},
-                    step.rate,
-                    step.gradient_norm,
-                    pair_};
-  if (std::isfinite(notes_.last_loss)) standing.validation = notes_.last_loss;
-  screen_.show(standing);
-  keep_if_good();
-  if (folder_ && screen_.elapsed() - saved_ >= static_cast<double>(plan_.save_seconds)) save();
-}
-
-std::optional<double> Session::evaluate() {
-  if (!holds_out()) return {};
-  const double loss = mean_loss(*model_, corpus_->valid, plan_.training.batch, evaluated_windows);
-  notes_.last_loss = loss;
-  ++notes_.since_best;
-  if (loss < notes_.best_loss) {
-    notes_.best_loss = loss;
-    notes_.best_step = trainer_->steps_done();
-    notes_.since_best = 0;
-    best_ = weights_of(*model_);
-    if (folder_) folder_->save_model(*model_, notes_.best_step, loss);
-  }
-  return loss;
-}
-
 void Session::save() {
+  const double loss = finite_loss();
   if (notes_.best_step == 0)  // nothing has been evaluated: there is no better model than this
     folder_->save_model(*model_, trainer_->steps_done(), notes_.train_loss);
-  folder_->write(folder_->checkpoint(*trainer_, notes_));
+  const Checkpoint now = folder_->checkpoint(*trainer_, notes_);
+  folder_->write(now);
+  if (!holds_out() && loss < guessing_loss()) good_ = now;
   saved_ = screen_.elapsed();
   saved_step_ = trainer_->steps_done();
-}
-
-// The step in front of the first number that is not finite is no place to go back to: its weights
-// give that number whatever the rate. The best evaluation is one, if it beats guessing; so is what
-// a run was resumed from, until there is a better one.
-void Session::keep_if_good() {
-  if (!folder_ || notes_.best_step != trainer_->steps_done()) return;
-  if (!good_.bytes.empty() || notes_.best_loss < baselines_.uniform)
-    good_ = folder_->checkpoint(*trainer_, notes_);
-}
-
-void Session::keep_pace() const {
-  if (plan_.pace > 0)
-    std::this_thread::sleep_for(
-        std::chrono::duration<double>(1.0 / static_cast<double>(plan_.pace)));
 }
 
 }  // namespace fledge::train

@@ -1,6 +1,7 @@
 // One call of `fledge train`: from its text to its last line.
 #pragma once
 
+#include <cmath>
 #include <memory>
 #include <optional>
 
@@ -9,6 +10,7 @@
 #include "examples/fledge/train/run_folder.h"
 #include "examples/fledge/train/screen.h"
 #include "examples/fledge/train/stop.h"
+#include "nn/train/probes.h"
 
 namespace fledge::train {
 
@@ -30,26 +32,44 @@ class Session {
   void report_no_peek();
   void forecast();
   void report_samples();
-  void report_probed();
+  void report_probed(std::int64_t step);
   void after_step(const Trainer::Step& step);
-  std::optional<double> evaluate();
+  void note_evaluation(double loss);
   void print_sample();
-  void watch();
+  struct Watched {
+    Dim control;
+    WatchedPair seen, beside;  // the pair, and its first word with the control
+  };
+  std::vector<Watched> watch() const;
+  void say_watched(const std::vector<Watched>& watched);
   void save();
+  double finite_loss() const;
   void keep_if_good();
+  void keep_if_resumed_good();
   void finish();
   int stop_early();
   int stop_diverged(const std::string& what);
+  void go_back();
   void keep_pace() const;
 
   bool is_out_of_patience() const;
   bool is_over() const;
   /// Whether there is a held-out token with another before it.
   bool holds_out() const { return corpus_->valid.size() > 1; }
+  /// The loss of a model that gives every token the same probability: ln V.
+  double guessing_loss() const { return std::log(static_cast<double>(plan_.sizes.vocabulary)); }
+  /// The step of the model that is kept: of the best evaluation, or else the last.
+  std::int64_t kept_step() const {
+    return best_.empty() ? trainer_->steps_done() : notes_.best_step;
+  }
   std::string sample(Dim count, std::int64_t step) const;
   void say_json(const std::string& line) const;
   void write_baselines(JsonWriter& json) const;
-  void end(const char* status, std::optional<double> loss = {}, std::optional<double> best = {});
+  struct Final {        // over the whole held-out text
+    double last, kept;  // of the last weights, and of the model that is kept
+    std::int64_t kept_step;
+  };
+  void end(const char* status, const std::optional<Final>& loss = {});
 
   std::optional<StopSignals> stop_;  // from the first step on: a read may be broken off
   Plan plan_;
@@ -59,7 +79,7 @@ class Session {
   std::optional<LanguageModel> model_;
   std::unique_ptr<Trainer> trainer_;
   std::vector<Array> best_;  // weights, in the order of parameters()
-  Checkpoint good_;          // what a run that diverges goes back to; no bytes: to what is on disk
+  Checkpoint good_;          // what a run that diverges goes back to; no bytes: to its beginning
   std::int64_t saved_step_ = 0;  // of what is on disk; 0: the beginning
   RunNotes notes_;
   Baselines baselines_;

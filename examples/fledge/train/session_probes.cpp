@@ -29,14 +29,25 @@ void Session::find_watched() {
 }
 
 // Each pair, and the control beside it.
-void Session::watch() {
-  for (std::size_t i = 0; i < watched_.size(); ++i) {
-    const auto [a, b] = watched_[i];
-    const auto& [word, looks_at] = plan_.watched[i];
-    const std::vector<Dim>& tokens = corpus_->train.tokens;
-    const WatchedPair seen = watch_pair(*model_, tokens, a, b);
+std::vector<Session::Watched> Session::watch() const {
+  std::vector<Watched> watched;
+  const std::vector<Dim>& tokens = corpus_->train.tokens;
+  for (const auto& [a, b] : watched_) {
     const Dim control = control_of(tokens, plan_.sizes.vocabulary, a, b);
-    const WatchedPair beside = watch_pair(*model_, tokens, a, control);
+    watched.push_back(
+        {control, watch_pair(*model_, tokens, a, b), watch_pair(*model_, tokens, a, control)});
+    const WatchedPair& seen = watched.back().seen;
+    if (!std::isfinite(seen.attention + seen.association + seen.similarity))
+      throw Diverged("the attention of " + support::quoted(plan_.watched[watched.size() - 1].word) +
+                     " is not a number after step " + std::to_string(trainer_->steps_done()));
+  }
+  return watched;
+}
+
+void Session::say_watched(const std::vector<Watched>& watched) {
+  for (std::size_t i = 0; i < watched.size(); ++i) {
+    const auto& [control, seen, beside] = watched[i];
+    const auto& [word, looks_at] = plan_.watched[i];
     const std::string name = support::printable(word) + "->" + support::printable(looks_at);
     if (i == 0) pair_ = name + formatted(" %.2f", seen.attention);
     screen_.say("  step " + std::to_string(trainer_->steps_done()) + ": " + name +
@@ -71,7 +82,7 @@ void Session::find_probed() {
   }
 }
 
-void Session::report_probed() {
+void Session::report_probed(std::int64_t step) {
   if (plan_.quiet && !plan_.json) return;
   support::MapStyle style;
   style.columns = support::terminal_width(stderr);
@@ -82,7 +93,7 @@ void Session::report_probed() {
     screen_.say("attention in " + support::quoted(plan_.probes[i].sentence) + "\n" + map);
     if (!plan_.json) continue;
     JsonWriter json;
-    json.begin_object().field("type", "probe").field("step", trainer_->steps_done());
+    json.begin_object().field("type", "probe").field("step", step);
     json.field("sentence", plan_.probes[i].sentence).key("tokens").begin_array();
     for (const Dim id : probed_[i]) json.value(corpus_->tokenizer.decode({id}));
     json.end_array().key("attention").begin_array();  // a layer, T rows of T

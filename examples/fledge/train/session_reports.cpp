@@ -92,10 +92,16 @@ std::string Session::sample(Dim count, std::int64_t step) const {
   const Dim first = corpus_->train.tokens.front();
   const Dim boundary = lines ? first : -1;
   std::vector<Dim> drawn;
-  generate(decoder, {first}, count, {}, rng, [&](Dim id, const Array&) {
-    if (id != boundary) drawn.push_back(id);
-    return id != boundary;
-  });
+  try {
+    generate(decoder, {first}, count, {}, rng, [&](Dim id, const Array&) {
+      if (id != boundary) drawn.push_back(id);
+      return id != boundary;
+    });
+  } catch (const NumericError&) {  // scores that are not numbers
+    trainer_->explain(
+        "a sample was not possible after step " + std::to_string(trainer_->steps_done()),
+        [&] { Decoder(*model_).read(decoder.window()); });
+  }
   return tokenizer.decode(drawn);
 }
 
@@ -118,48 +124,46 @@ void Session::write_baselines(JsonWriter& json) const {
   json.end_object();
 }
 
-void Session::end(const char* status, std::optional<double> loss, std::optional<double> best) {
+void Session::end(const char* status, const std::optional<Final>& loss) {
   if (!plan_.json) return;
   JsonWriter json;
   json.begin_object().field("type", "end").field("status", status);
   json.field("step", trainer_->steps_done()).field("train_loss", notes_.train_loss);
   if (holds_out()) {
-    json.field("val_loss", loss.value_or(notes_.last_loss));
-    json.field("best_val_loss", best.value_or(notes_.best_loss));
+    json.field("val_loss", loss ? loss->last : notes_.last_loss);
+    json.field("best_val_loss", loss ? loss->kept : notes_.best_loss);
   } else {
     json.key("val_loss").value(nullptr).key("best_val_loss").value(nullptr);
   }
+  json.field("model_step", loss ? loss->kept_step : kept_step());
   write_baselines(json);
   json.field("seconds", screen_.elapsed());
   say_json(json.end_object().text());
 }
 
+// All is saved before the last report, which may take long. The report is about the model that is
+// kept, which may be an earlier one than the last.
 void Session::finish() {
   screen_.finish();
-  const std::string token = token_word(corpus_->tokenizer.kind());
-  const support::Paint paint{support::colour_wanted(stderr)};
-  std::optional<double> loss, best;
-  if (holds_out()) {  // the whole held-out text, for the last weights and for the best
-    loss = mean_loss(*model_, corpus_->valid, plan_.training.batch);
-    if (notes_.best_step == trainer_->steps_done()) {
-      best = loss;
-    } else if (!best_.empty()) {
-      const std::vector<Array> last = weights_of(*model_);
-      set_weights(*model_, best_);
-      best = mean_loss(*model_, corpus_->valid, plan_.training.batch);
-      set_weights(*model_, last);
-    }
-  }
   if (folder_) save();
-  screen_.say("done: " + thousands(trainer_->steps_done()) + " steps in " +
-              clock_text(screen_.elapsed()));
+  const std::int64_t steps = trainer_->steps_done(), kept = kept_step();
+  const auto loss = [&] { return trainer_->loss_on(corpus_->valid, plan_.training.batch); };
+  Final found{finite_loss(), 0, kept};
+  if (holds_out()) found.last = found.kept = loss();
+  if (kept != steps) {
+    set_weights(*model_, best_);
+    found.kept = loss();
+  }
+  screen_.say("done: " + thousands(steps) + " steps in " + clock_text(screen_.elapsed()));
   screen_.say((holds_out() ? "held-out loss " : "training loss ") +
-              loss_report(loss ? *loss : notes_.train_loss, baselines_, token, paint));
-  if (holds_out() && notes_.best_step != trainer_->steps_done())
-    screen_.say("  the best was " + formatted("%.4f", best ? *best : notes_.best_loss) +
-                " at step " + thousands(notes_.best_step) + ": that is the model that was kept");
+              loss_report(holds_out() ? found.kept : notes_.train_loss, baselines_,
+                          token_word(corpus_->tokenizer.kind()), {support::colour_wanted(stderr)}));
+  if (kept != steps)
+    screen_.say("  by the model of step " + thousands(kept) + ", the best" +
+                (folder_ ? ", which is kept; " : "; ") +
+                formatted("the last weights score %.4f", found.last));
   report_samples();
-  report_probed();
+  report_probed(kept);
   if (folder_) {
     const std::string folder = support::shell_word(plan_.folder);
     screen_.say("kept in " + support::printable(plan_.folder) +
@@ -170,7 +174,7 @@ void Session::finish() {
   } else if (!plan_.quiet && plan_.text_path.empty()) {
     screen_.say("next: fledge train poems.txt -o run   fledge generate run   fledge gradcheck");
   }
-  end("ok", loss, best);
+  end("ok", found);
 }
 
 void Session::report_samples() {

@@ -22,16 +22,33 @@ int Session::stop_early() {
   stop_->end_by_signal();
 }
 
+// The folder goes back to the best state that beat guessing, else to the beginning: whatever was
+// saved in between may lead to the same end at any rate. A run that was resumed from a bad state,
+// and had a good model before, keeps both.
+void Session::go_back() {
+  if (good_.bytes.empty() && !(notes_.best_loss < guessing_loss())) {
+    Rng weights(plan_.training.seed);
+    const LanguageModel untrained(plan_.sizes, weights);
+    RunNotes notes;
+    notes.text_hash = notes_.text_hash;
+    notes.csv_bytes = csv_header().size();
+    good_ = {checkpoint_bytes(Trainer(untrained, corpus_->train, plan_.training), notes), 0};
+    folder_->save_model(untrained, 0, infinity);
+    best_ = weights_of(untrained);
+    notes_.best_step = 0;
+  }
+  if (good_.bytes.empty()) return;
+  folder_->write(good_);
+  saved_step_ = good_.step;
+}
+
 int Session::stop_diverged(const std::string& what) {
   screen_.finish();
   const bool clips = plan_.training.clip > 0;
   const std::string rate = support::formatted("--lr %.2g", plan_.training.schedule.rate / 10);
   std::string advice = "the rate may be too large: try " + rate + (clips ? "" : ", or --clip 1");
   if (folder_) {
-    if (!good_.bytes.empty()) {
-      folder_->write(good_);
-      saved_step_ = good_.step;
-    }
+    go_back();
     advice = std::string("the rate may be too large") + (clips ? "" : ", or --clip 1 missing") +
              (saved_step_ > 0 ? "; to go on from step " + std::to_string(saved_step_)
                               : "; to begin again") +

@@ -119,3 +119,54 @@ TEST_CASE("fledge train: the bar does not end happily, and nothing is claimed to
   CHECK(shown.out.find("100%") == shown.out.npos);
   CHECK_THAT(shown.out, EndsWith("try --lr 1e+05, or --clip 1\n"));
 }
+
+TEST_CASE("fledge train: a divergence is status 4 wherever it is met, and no model of it is kept") {
+  const Desk desk;
+  // The weights stop being finite in the last step: no other step meets them.
+  const Words too_late =
+      Words(tiny.begin(), tiny.end() - 2) +
+      Words{"--steps", "3", "--lr", "1e6", "--warmup", "0", "--min-lr", "1", "--clip", "0"};
+  const Words all_meet[] = {{},                                        // the evaluation
+                            {"--valid", "0"},                          // the last save
+                            {"--valid", "0", "--watch", "s:t"},        // what is watched
+                            {"--valid", "0", "--probe", "the lake"},   // the end
+                            {"--valid", "0", "--sample-every", "1"}};  // a sample
+  for (const Words& meets : all_meet)
+    for (const Words& shown : {Words{}, Words{"-q"}, Words{"--json"}, Words{"--json", "-q"}}) {
+      CAPTURE(meets, shown);
+      const std::string run = desk / "run";
+      const Result result = fledge_says(Words{"train", desk.poems()} + too_late + meets + shown +
+                                        Words{"-o", run, "--force"});
+      REQUIRE(result.status == 4);
+      CHECK_THAT(result.err, ContainsSubstring("fledge train: "));
+      CHECK_THAT(result.err, EndsWith("to begin again with a smaller one: fledge train --resume " +
+                                      run + " --lr 1e+05\n"));
+      if (shown.size() > 0 && shown[0] == "--json")
+        CHECK(json_lines(result.out).back()["status"].string() == "diverged");
+      CHECK(fledge_says({"generate", run, "--tokens-out", "3"}).status == 0);
+      const Result eval = fledge_says({"eval", run, desk.poems(), "--json"});
+      CHECK(eval.status == 0);
+      CHECK(read_json(eval.out)["loss"].number() < 4);  // ln 22 = 3.09 is guessing
+      const Result alone = fledge_says(Words{"train", desk.poems()} + too_late + meets + shown);
+      CHECK(alone.status == 4);  // where nothing is kept
+    }
+}
+
+TEST_CASE("fledge train: a run that diverged does not stay on a state that was saved on the way") {
+  const Desk desk;
+  const Words line = Words{"train", desk.poems(), "-o", desk / "run", "-q"} + tiny;
+  const Words saves{"--valid", "0", "--save-every", "0"};
+  CHECK(fledge_says(line + saves + Words{"--lr", "1e6", "--clip", "0"}).status == 4);
+  // With a rate that is right from the beginning.
+  trained({"--resume", desk / "run", "--lr", "0.001"});
+  trained(Words{desk.poems(), "-o", desk / "never", "--clip", "0"} + saves);
+  CHECK((files_in(desk / "run").at("model.safetensors") ==
+         files_in(desk / "never").at("model.safetensors")));
+  // A state that beats guessing is one to go back to, also when nothing is held out.
+  const auto before = files_in(desk / "run");
+  const Result lost =
+      fledge_says({"train", "--resume", desk / "run", "--lr", "1e6", "--steps", "60", "-q"});
+  CHECK(lost.status == 4);
+  CHECK_THAT(lost.err, ContainsSubstring("; to go on from step 20 with a smaller one"));
+  CHECK((files_in(desk / "run").at("state.safetensors") == before.at("state.safetensors")));
+}

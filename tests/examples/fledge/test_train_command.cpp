@@ -83,7 +83,7 @@ TEST_CASE("fledge train --json: a start, steps, and an end with its keys") {
   CHECK(judged == 2);
   const Json& end = lines.back();
   CHECK(keys_of(end) == Words{"type", "status", "step", "train_loss", "val_loss", "best_val_loss",
-                              "baselines", "seconds"});
+                              "model_step", "baselines", "seconds"});
   CHECK(end["type"].string() == "end");
   CHECK(end["status"].string() == "ok");
   CHECK(end["step"].number() == 20);

@@ -1,0 +1,131 @@
+// The steps of a session, what is measured after a step, and what a diverged run goes back to.
+//
+// Key idea: a step is whole when its evaluation is done and noted. What is computed after a step
+// may be broken off (Ctrl-C) or find numbers that are not finite; nothing has been noted then.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
+#include "examples/fledge/train/session.h"
+#include "examples/support/text.h"
+
+namespace fledge::train {
+
+namespace {
+
+constexpr Dim evaluated_windows = 480;  // of the held-out text, while the run lasts
+constexpr double forget = 0.02;         // of the smoothed loss, a step
+
+}  // namespace
+
+int Session::run() {
+  if (plan_.resumes && is_over()) {
+    screen_.warn("the run in " + support::quoted(plan_.folder) + " is over after " +
+                 thousands(trainer_->steps_done()) + " steps" +
+                 (is_out_of_patience() ? ": it got no better" : "; for more: --steps N"));
+    return 0;
+  }
+  if (folder_ && !plan_.resumes) folder_->write(folder_->checkpoint(*trainer_, notes_));
+  try {
+    report_start();
+    keep_if_resumed_good();
+    saved_ = screen_.elapsed();
+    stop_.emplace();  // before the first step a signal ends the program: nothing can be lost
+    while (!is_over()) {
+      if (stop_->asked() != 0) return stop_early();
+      after_step(trainer_->step());
+      if (!is_over()) keep_pace();
+    }
+    if (is_out_of_patience())
+      screen_.say("no better on the held-out text in " + std::to_string(plan_.patience) +
+                  " evaluations: stopping at step " + std::to_string(trainer_->steps_done()));
+    finish();
+  } catch (const NumericError& error) {  // Diverged, by a step or by what is computed after it
+    return stop_diverged(error.what());
+  }
+  if (stop_->asked() != 0) {  // in the last step: all is kept, but what follows should not begin
+    folder_.reset();
+    stop_->end_by_signal();
+  }
+  return 0;
+}
+
+void Session::after_step(const Trainer::Step& step) {
+  const bool last = step.number == plan_.training.schedule.steps;
+  const bool evaluates = last || step.number % plan_.evaluate_every == 0;
+  Metrics row{step.number, step.loss, step.rate, step.gradient_norm, {}};
+  if (evaluates && holds_out())
+    row.validation = trainer_->loss_on(corpus_->valid, plan_.training.batch, evaluated_windows);
+  std::vector<Watched> watched;
+  if (evaluates || step.number == 1) watched = watch();
+
+  notes_.train_loss = std::isfinite(notes_.train_loss)
+                          ? notes_.train_loss + forget * (step.loss - notes_.train_loss)
+                          : step.loss;
+  if (row.validation) note_evaluation(*row.validation);
+  if (evaluates || step.number % plan_.log_every == 0) {
+    if (folder_) folder_->append(row);
+    if (plan_.json) say_json(as_json(row));
+  }
+  say_watched(watched);
+  keep_if_good();
+  const std::int64_t samples_every =
+      plan_.sample_every > 0 ? plan_.sample_every
+                             : std::max<std::int64_t>(plan_.training.schedule.steps / 10, 1);
+  if (!last && step.number % samples_every == 0) print_sample();
+  Standing standing{step.number,
+                    plan_.training.schedule.steps,
+                    notes_.train_loss,
+                    {},
+                    step.rate,
+                    step.gradient_norm,
+                    pair_};
+  if (std::isfinite(notes_.last_loss)) standing.validation = notes_.last_loss;
+  screen_.show(standing);
+  if (folder_ && screen_.elapsed() - saved_ >= static_cast<double>(plan_.save_seconds)) save();
+}
+
+void Session::note_evaluation(double loss) {
+  notes_.last_loss = loss;
+  ++notes_.since_best;
+  if (loss >= notes_.best_loss) return;
+  notes_.best_loss = loss;
+  notes_.best_step = trainer_->steps_done();
+  notes_.since_best = 0;
+  best_ = weights_of(*model_);
+  if (folder_) folder_->save_model(*model_, notes_.best_step, loss);
+}
+
+// No model is kept whose loss is not finite: throws Diverged for one. A run that is to stop soon
+// computes the loss of one window instead of a batch.
+double Session::finite_loss() const {
+  if (!stop_ || stop_->asked() == 0) return trainer_->next_loss();
+  const double loss = mean_loss(*model_, corpus_->train, 1, 1);
+  if (!std::isfinite(loss))
+    throw Diverged("the loss is not finite after step " + std::to_string(trainer_->steps_done()));
+  return loss;
+}
+
+// The best evaluation is a state to go back to, if it beats guessing. The state just before the
+// first number that is not finite is none: its weights give that number whatever the rate.
+void Session::keep_if_good() {
+  if (!folder_ || notes_.best_step != trainer_->steps_done()) return;
+  if (!good_.bytes.empty() || notes_.best_loss < guessing_loss())
+    good_ = folder_->checkpoint(*trainer_, notes_);
+}
+
+// A state that a run was resumed from is good, if its next batch or an evaluation beat guessing.
+void Session::keep_if_resumed_good() {
+  if (!folder_ || trainer_->steps_done() == 0) return;
+  if (trainer_->next_loss() < guessing_loss() || notes_.best_loss < guessing_loss())
+    good_ = folder_->checkpoint(*trainer_, notes_);
+}
+
+void Session::keep_pace() const {
+  if (plan_.pace > 0)
+    std::this_thread::sleep_for(
+        std::chrono::duration<double>(1.0 / static_cast<double>(plan_.pace)));
+}
+
+}  // namespace fledge::train
