@@ -24,26 +24,56 @@ void check(const AdamWOptions& options) {
     require<ValueError>(beta >= 0 && beta < 1, "AdamW", "both betas must be in [0, 1): got ", beta);
 }
 
+// β·old + (1 − β)·fresh, computed as a step from the term with the larger weight, so share ≤ ½.
+//   from + share·(to − from) = old + (1 − β)·(fresh − old) = fresh + β·(old − fresh)
+// The difference is then rounded by no more than the result is. Always starting from `old` would
+// leave a rounding error of old where β is near 0 and fresh is much smaller than old. The sum of
+// two products would round β once and repeat that error every step: 1.9e-5 after 1,000 steps with
+// β = 0.999 in float, against 2.1e-6.
+class Average {
+ public:
+  explicit Average(double beta)
+      : from_old_(beta >= 0.5), share_(Real(beta >= 0.5 ? 1 - beta : beta)) {}
+
+  Real operator()(Real old, Real fresh) const {
+    const Real from = from_old_ ? old : fresh, to = from_old_ ? fresh : old;
+    return from + share_ * (to - from);
+  }
+
+ private:
+  bool from_old_;
+  Real share_;
+};
+
 }  // namespace
 
-AdamW::AdamW(std::vector<Tensor> parameters, AdamWOptions adamw_options)
+AdamW::AdamW(std::vector<Tensor> parameters, AdamWOptions adamw_options,
+             std::vector<double> decay_factors)
     : options(adamw_options),
       parameters_(std::move(parameters)),
+      decay_factors_(std::move(decay_factors)),
       m_(parameters_.size()),
       v_(parameters_.size()),
       t_(parameters_.size()) {
   require_parameters("AdamW", parameters_);
   check(options);
+  if (decay_factors_.empty()) decay_factors_.assign(parameters_.size(), 1);
+  require<ValueError>(decay_factors_.size() == parameters_.size(), "AdamW", "has ",
+                      parameters_.size(), " parameters: got ", decay_factors_.size(),
+                      " factors of the decay; give one per parameter");
+  for (const double factor : decay_factors_)
+    require<ValueError>(factor >= 0 && factor <= 1, "AdamW",
+                        "a factor of the decay must be in [0, 1]: got ", factor);
 }
 
 void AdamW::step() {
   check(options);
-  const Real toward1 = Real(1 - options.beta1), toward2 = Real(1 - options.beta2);
+  const Average first_moment(options.beta1), second_moment(options.beta2);
   require_finite("AdamW", parameters_, ", whose square overflows", [](Real g) { return g * g; });
   const PoolVector<Real*> numbers = writable(parameters_);
   start(m_, parameters_);
   start(v_, parameters_);
-  const Real decay = Real(options.rate * options.decay), eps = Real(options.eps);
+  const Real eps = Real(options.eps);
 
   Dim t = 0;  // mostly the same for all parameters, and two powers take 200 instructions
   Real rate = Real(0), root2 = Real(0);
@@ -60,15 +90,13 @@ void AdamW::step() {
     Real* theta = numbers[p];
     Real* m = m_[p].write();
     Real* v = v_[p].write();
-    // Written as steps from where things are: β·m + (1 − β)·g and (1 − decay)·θ in float would
-    // round β and 1 − decay once and apply that error every step, 1.9e-5 after 1,000 steps against
-    // 2.1e-6.
+    const Real decay = Real(options.rate * options.decay * decay_factors_[p]);
     const Real* slope = g.data();
     const Dim grain = kernels::grain_of(g.size());
     kernels::parallel_ranges(g.size(), grain, 4 * g.size(), [=](Dim begin, Dim end) {
       for (Dim i = begin; i < end; ++i) {
-        m[i] += toward1 * (slope[i] - m[i]);
-        v[i] += toward2 * (slope[i] * slope[i] - v[i]);
+        m[i] = first_moment(m[i], slope[i]);
+        v[i] = second_moment(v[i], slope[i] * slope[i]);
         theta[i] -= decay * theta[i] + rate * m[i] / (sqrt(v[i]) / root2 + eps);
       }
     });
@@ -101,11 +129,16 @@ void AdamW::restore(const std::vector<Memory>& memory) {
           value_of(v.data()[i]), " at element ", i,
           ": both must be finite, the second not negative");
   }
-  for (std::size_t p = 0; p < memory.size(); ++p) {
-    m_[p] = memory[p].t == 0 ? Array() : memory[p].m.clone();
-    v_[p] = memory[p].t == 0 ? Array() : memory[p].v.clone();
-    t_[p] = memory[p].t;
+  std::vector<Array> m, v;  // memory may run out while they are copied
+  std::vector<Dim> t;
+  for (const Memory& of_one : memory) {
+    m.push_back(of_one.t == 0 ? Array() : of_one.m.clone());
+    v.push_back(of_one.t == 0 ? Array() : of_one.v.clone());
+    t.push_back(of_one.t);
   }
+  m_.swap(m);
+  v_.swap(v);
+  t_.swap(t);
 }
 
 }  // namespace fledge::inline FLEDGE_BUILD

@@ -20,12 +20,16 @@ struct AdamWOptions {
 /// where t = 1, 2, … counts the gradients that this parameter has had.
 class AdamW {
  public:
-  /// Throws ValueError for a rate, eps or decay that is negative or not finite, eps = 0, a β
-  /// outside [0, 1), a constant among the parameters, or one parameter twice.
-  AdamW(std::vector<Tensor> parameters, AdamWOptions options);
+  /// `decay_factors` holds one number per parameter; options.decay is multiplied by it (1 if empty).
+  /// Throws ValueError for a rate, eps or decay that is negative or not finite, eps = 0, a β outside
+  /// [0, 1), a factor outside [0, 1], a wrong number of factors, a constant among the parameters, or
+  /// one parameter twice.
+  AdamW(std::vector<Tensor> parameters, AdamWOptions options,
+        std::vector<double> decay_factors = {});
 
   /// Moves every parameter that has a gradient. Throws NumericError, and moves nothing, when a
-  /// gradient, or its square, is not finite.
+  /// gradient, or its square, is not finite; GraphError, and moves nothing, when a graph or another
+  /// Array still holds the numbers of a parameter.
   void step();
   void zero_grad() const { fledge::zero_grad(parameters_); }
 
@@ -43,6 +47,7 @@ class AdamW {
 
  private:
   std::vector<Tensor> parameters_;
+  std::vector<double> decay_factors_;  // of each parameter
   std::vector<Array> m_, v_;
   std::vector<Dim> t_;
 };

@@ -154,8 +154,7 @@ RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
   require<ValueError>(faults.empty(), "checkpoint", "is of another model: ",
                       faults.substr(std::min<std::size_t>(faults.size(), 2)));
 
-  trainer.restore(state);
-  set_weights(trainer.model(), weights);
+  trainer.restore(state, weights);
   return run.notes;
 }
 

@@ -30,12 +30,29 @@ const TrainerOptions& checked(const TrainerOptions& options) {
 
 std::string not_finite(double number) { return number != number ? "not-a-number" : "infinite"; }
 
-std::vector<Tensor> chosen(const std::vector<Tensor>& tensors, const std::vector<bool>& decays,
-                           bool which) {
-  std::vector<Tensor> result;
-  for (std::size_t i = 0; i < tensors.size(); ++i)
-    if (decays[i] == which) result.push_back(tensors[i]);
-  return result;
+// Matrices and embeddings decay, vectors do not.
+std::vector<double> decay_factors(const std::vector<Tensor>& parameters) {
+  std::vector<double> factors;
+  for (const Tensor& tensor : parameters) factors.push_back(tensor.rank() >= 2 ? 1 : 0);
+  return factors;
+}
+
+// Where each weight is to be written. All checks come before the first write.
+std::vector<Real*> places_for(const LanguageModel& model, const std::vector<Array>& weights) {
+  const std::vector<Tensor> learned = parameters(model);
+  require<ValueError>(weights.size() == learned.size(), "set_weights", "the model has ",
+                      learned.size(), " parameters: got ", weights.size());
+  for (std::size_t p = 0; p < learned.size(); ++p)
+    require(weights[p].shape() == learned[p].shape(), "set_weights", "parameter ", p, " has shape ",
+            learned[p].shape(), ": got ", weights[p].shape());
+  std::vector<Real*> places;
+  for (const Tensor& tensor : learned) places.push_back(tensor.write());
+  return places;
+}
+
+void copy_weights(const std::vector<Array>& weights, const std::vector<Real*>& places) {
+  for (std::size_t p = 0; p < weights.size(); ++p)
+    std::copy(weights[p].data(), weights[p].data() + weights[p].size(), places[p]);
 }
 
 }  // namespace
@@ -46,15 +63,8 @@ Trainer::Trainer(LanguageModel model, const TokenText& text, const TrainerOption
       options_(checked(options)),
       named_(named_parameters(model_)),
       learned_(parameters(model_)),
-      decays_([&] {
-        std::vector<bool> result;
-        for (const Tensor& tensor : learned_) result.push_back(tensor.rank() >= 2);
-        return result;
-      }()),
-      matrices_(chosen(learned_, decays_, true),
-                {.beta1 = options.beta1, .beta2 = options.beta2, .decay = options.decay}),
-      vectors_(chosen(learned_, decays_, false),
-               {.beta1 = options.beta1, .beta2 = options.beta2, .decay = 0}) {
+      optimizer_(learned_, {.beta1 = options.beta1, .beta2 = options.beta2, .decay = options.decay},
+                 decay_factors(learned_)) {
   drawn_windows(text, 1, model_.sizes.context, 0, Rng(0));  // throws for a text that is too short
 }
 
@@ -84,9 +94,8 @@ Trainer::Step Trainer::step() {
     const double left = options_.clip > 0 ? std::min(norm, options_.clip) : norm;
     require<NumericError>(isfinite(Real(left * left)), "Trainer",
                           "a square overflows");  // in AdamW
-    matrices_.options.rate = vectors_.options.rate = rate;
-    matrices_.step();
-    vectors_.step();
+    optimizer_.options.rate = rate;
+    optimizer_.step();
   } catch (const NumericError&) {
     explain_step("a gradient became infinite or not-a-number");
   }
@@ -176,31 +185,19 @@ std::string Trainer::overflowing_square() const {
   return where + number;
 }
 
-Trainer::State Trainer::state() const {
-  State state{done_, {}};
-  const std::vector<AdamW::Memory> matrices = matrices_.memory(), vectors = vectors_.memory();
-  auto matrix = matrices.begin(), vector = vectors.begin();
-  for (const bool decays : decays_) state.moments.push_back(decays ? *matrix++ : *vector++);
-  return state;
-}
+Trainer::State Trainer::state() const { return {done_, optimizer_.memory()}; }
 
 void Trainer::restore(const State& state) {
   require<ValueError>(state.done >= 0, "Trainer",
                       "the number of steps done must not be negative: got ", state.done);
-  require<ValueError>(state.moments.size() == decays_.size(), "Trainer", "needs moments of ",
-                      decays_.size(), " parameters: got ", state.moments.size());
-  std::vector<AdamW::Memory> matrices, vectors;
-  for (std::size_t i = 0; i < decays_.size(); ++i)
-    (decays_[i] ? matrices : vectors).push_back(state.moments[i]);
-  const std::vector<AdamW::Memory> before = matrices_.memory();
-  matrices_.restore(matrices);
-  try {
-    vectors_.restore(vectors);
-  } catch (...) {
-    matrices_.restore(before);
-    throw;
-  }
+  optimizer_.restore(state.moments);
   done_ = state.done;
+}
+
+void Trainer::restore(const State& state, const std::vector<Array>& weights) {
+  const std::vector<Real*> numbers = places_for(model_, weights);
+  restore(state);
+  copy_weights(weights, numbers);
 }
 
 std::vector<Array> weights_of(const LanguageModel& model) {
@@ -210,14 +207,7 @@ std::vector<Array> weights_of(const LanguageModel& model) {
 }
 
 void set_weights(const LanguageModel& model, const std::vector<Array>& weights) {
-  const std::vector<Tensor> learned = parameters(model);
-  require<ValueError>(weights.size() == learned.size(), "set_weights", "the model has ",
-                      learned.size(), " parameters: got ", weights.size());
-  for (std::size_t p = 0; p < learned.size(); ++p)
-    require(weights[p].shape() == learned[p].shape(), "set_weights", "parameter ", p, " has shape ",
-            learned[p].shape(), ": got ", weights[p].shape());
-  for (std::size_t p = 0; p < learned.size(); ++p)
-    std::copy(weights[p].data(), weights[p].data() + weights[p].size(), learned[p].write());
+  copy_weights(weights, places_for(model, weights));
 }
 
 namespace {

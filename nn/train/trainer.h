@@ -43,8 +43,9 @@ class Trainer {
     double loss;          // of the batch before the weights moved, nats per token
     double gradient_norm, rate;
   };
-  /// Forward, backward, clip, move. Throws Diverged, with the weights as they were before the step,
-  /// when the loss or a gradient is not finite.
+  /// Forward, backward, clip, move. Throws Diverged when the loss or a gradient is not finite, and
+  /// GraphError when a graph or an Array of the caller holds the numbers of a weight. After any
+  /// exception weights, moments and the step's number are as they were before.
   Step step();
   /// Computes what the next step will compute, and moves nothing: to see how long it takes.
   void rehearse();
@@ -72,6 +73,9 @@ class Trainer {
   State state() const;
   /// Throws ValueError or ShapeError, and changes nothing, when the state is not of such a model.
   void restore(const State& state);
+  /// The same, and sets the weights. Throws GraphError, and changes nothing, when a graph or an Array
+  /// of the caller holds the numbers of a weight.
+  void restore(const State& state, const std::vector<Array>& weights);
 
  private:
   Tensor loss_of_pass(Dim pass) const;
@@ -84,13 +88,13 @@ class Trainer {
   TrainerOptions options_;
   std::vector<std::pair<std::string, Tensor>> named_;
   std::vector<Tensor> learned_;
-  std::vector<bool> decays_;
-  AdamW matrices_, vectors_;
+  AdamW optimizer_;
   std::int64_t done_ = 0;
 };
 
 /// Copies of all weights, in the order of parameters(), and back. set_weights() throws ValueError
-/// or ShapeError, and changes nothing, for weights of another model.
+/// or ShapeError for weights of another model, and GraphError when a graph or an Array of the caller
+/// holds the numbers of a weight; it has then changed nothing.
 std::vector<Array> weights_of(const LanguageModel& model);
 void set_weights(const LanguageModel& model, const std::vector<Array>& weights);
 

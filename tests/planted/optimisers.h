@@ -23,21 +23,30 @@ inline constexpr Bug optimiser_bugs[] = {
     {"adamw-eps-scaled", "nn/optim/adamw.cpp", R"(rate * m[i] / (sqrt(v[i]) / root2 + eps))",
      R"(rate * root2 * m[i] / (sqrt(v[i]) + eps))",
      "karpathy/nanochat #304: epsilon scaled with the bias correction"},
-    {"adamw-decay-in-moments", "nn/optim/adamw.cpp", R"(m[i] += toward1 * (slope[i] - m[i]);
-        v[i] += toward2 * (slope[i] * slope[i] - v[i]);
+    {"adamw-decay-in-moments", "nn/optim/adamw.cpp",
+     R"(m[i] = first_moment(m[i], slope[i]);
+        v[i] = second_moment(v[i], slope[i] * slope[i]);
         theta[i] -= decay * theta[i] +)",
      R"(const Real h = slope[i] + Real(options.decay) * theta[i] + (decay - decay);
-        m[i] += toward1 * (h - m[i]);
-        v[i] += toward2 * (h * h - v[i]);
+        m[i] = first_moment(m[i], h);
+        v[i] = second_moment(v[i], h * h);
         theta[i] -=)",
      "keras-team/keras #19051: Adam with L2 under the name of AdamW"},
     {"adamw-betas-mixed", "nn/optim/adamw.cpp",
-     R"(v[i] += toward2 * (slope[i] * slope[i] - v[i]);)",
-     R"(v[i] += toward1 * (slope[i] * slope[i] - v[i]) + (toward2 - toward2);)",
+     R"(const Average first_moment(options.beta1), second_moment(options.beta2);)",
+     R"(const Average first_moment(options.beta1), second_moment(options.beta1);)",
      "a classic slip: one memory for both moments"},
+    {"adamw-moment-from-the-far-end", "nn/optim/adamw.cpp",
+     R"(: from_old_(beta >= 0.5), share_(Real(beta >= 0.5 ? 1 - beta : beta)))",
+     R"(: from_old_(true), share_(Real(1 - beta)))",
+     "fledge itself: v + 1·(g² − v) keeps the rounding error of a large v when beta2 is 0"},
     {"adamw-decay-without-rate", "nn/optim/adamw.cpp",
-     R"(const Real decay = Real(options.rate * options.decay),)",
-     R"(const Real decay = Real(options.decay),)", "joennlae/tensorli #1: the decay term of AdamW"},
+     R"(Real(options.rate * options.decay * decay_factors_[p]))",
+     R"(Real(options.decay * decay_factors_[p]))", "joennlae/tensorli #1: the decay term of AdamW"},
+    {"adamw-one-decay-for-all", "nn/optim/adamw.cpp",
+     R"(Real(options.rate * options.decay * decay_factors_[p]))",
+     R"(Real(options.rate * options.decay * decay_factors_[0]))",
+     "a classic slip: the first parameter's decay for all of them"},
     {"momentum-on-the-wrong-term", "nn/optim/sgd.cpp", R"(v[i] = momentum * v[i] + g[i];)",
      R"(v[i] = v[i] + momentum * g[i];)", "ooples/AiDotNet #2008: the velocity never decays"},
     {"momentum-keeps-old-rates", "nn/optim/sgd.cpp",

@@ -74,6 +74,55 @@ TEST_CASE("AdamW: 1000 steps follow the formulas", "[OPT01]") {
   }
 }
 
+// A gradient that falls by 10⁴ lets v fall by 10⁸: what is rounded away at the old size of v must not
+// stay behind. Each step starts at θ = 0, so θ is then the step.
+TEST_CASE("AdamW: moments follow gradients that jump, whatever the betas", "[OPT01]") {
+  const std::vector<double> betas{0, 0.001, 0.1, 0.5, 0.9, 0.99, 0.999, 1 - 1e-7};
+  const std::vector<double> sizes{1, 1e-4, 1e4, 1, 1, 1e-4, 1e-4, 1e4, 1e4, 1};
+  for (const double beta1 : betas)
+    for (const double beta2 : betas) {
+      CAPTURE(beta1, beta2);
+      const AdamWOptions options{.rate = 0.5, .beta1 = beta1, .beta2 = beta2, .decay = 0};
+      const Tensor p = parameter(Array::zeros({1}));
+      AdamW adamw({p}, options);
+      Reference reference{options, 0};
+      Rng rng(6);
+      double reach = 0;  // of m, were all gradients of one sign: m itself may cancel
+      for (int t = 1; t <= 40; ++t) {
+        const double g =
+            value_of(Real(rng.normal() * sizes[static_cast<std::size_t>(t) % sizes.size()]));
+        assign(p, Array::zeros({1}));
+        p.set_grad(Array({1}, {g}));
+        adamw.step();
+        reference.theta = 0;
+        reference.step(g);
+        reach = beta1 * reach + (1 - beta1) * std::abs(g);
+        // Each step rounds each moment by no more than two last places. 1 - βᵗ is computed in double.
+        const double last_place = sizeof(Real) == sizeof(float) ? 0x1p-23 : 0x1p-52;
+        const double off = 2 * t * last_place;
+        const double off_correction = 0x1p-52 / (1 - std::max(beta1, beta2));
+        const AdamW::Memory memory = adamw.memory()[0];
+        const double m = static_cast<double>(reference.m), v = static_cast<double>(reference.v);
+        CHECK_THAT(value_of(memory.m.item()), WithinAbs(m, off * reach));
+        CHECK_THAT(value_of(memory.v.item()), WithinRel(v, off));
+        const double step = static_cast<double>(reference.theta);
+        const double larger = std::abs(step) * std::max(reach / std::max(std::abs(m), 1e-300), 1.0);
+        CHECK_THAT(p.item(), WithinAbs(step, (off + 8 * last_place + off_correction) * larger));
+      }
+    }
+}
+
+TEST_CASE("AdamW: without memory a step has the size of the rate after any gradient", "[OPT01]") {
+  const Tensor p = parameter(Array::zeros({1}));
+  AdamW adamw({p}, {.rate = 0.01, .beta1 = 0, .beta2 = 0, .decay = 0});
+  for (const double g : {1.0, 1e-4, 1e4, -1e-3}) {
+    assign(p, Array::zeros({1}));
+    p.set_grad(Array({1}, {g}));
+    adamw.step();
+    CHECK_THAT(p.item(), WithinRel(-0.01 * g / (std::abs(g) + 1e-8), 10 * rounding));
+  }
+}
+
 // At t = 1 the corrected moments are g and g²: θ − rate·g/(|g| + eps).
 TEST_CASE("AdamW: the first step has the size of the rate, whatever the gradient", "[OPT02]") {
   for (const double g : {1.0, -1.0, 1e-3, -30.0, 1e15}) {
@@ -136,6 +185,28 @@ TEST_CASE("AdamW: decay is kept out of the moments", "[OPT03]") {
   CHECK(std::abs(stepped(8, 1, options) - with_l2) > 0.4);
 }
 
+TEST_CASE("AdamW: each parameter has a decay of its own") {
+  const auto parameters_of = [](double start) {
+    return std::vector<Tensor>{parameter(Array({2}, {start, -start})), parameter(Array({1}, {3}))};
+  };
+  const std::vector<Tensor> both = parameters_of(2), apart = parameters_of(2);
+  AdamW together(both, {.rate = 0.1, .decay = 0.5}, {0.25, 0});
+  AdamW first({apart[0]}, {.rate = 0.1, .decay = 0.125}),
+      second({apart[1]}, {.rate = 0.1, .decay = 0});
+  for (int step = 1; step <= 20; ++step) {
+    for (const auto& list : {both, apart}) {
+      list[0].set_grad(Array({2}, {1.0 / step, -2}));
+      list[1].set_grad(Array({1}, {0.5}));
+    }
+    together.step();
+    first.step();
+    second.step();
+  }
+  CHECK(same_bits(both[0].value(), apart[0].value()));
+  CHECK(same_bits(both[1].value(), apart[1].value()));
+  CHECK(both[0].value()[0] < Real(1));
+}
+
 TEST_CASE("AdamW: each number has moments of its own", "[OPT03]") {
   const Tensor both = parameter(Array::zeros({2})), a = parameter(Array::zeros({1}));
   const Tensor b = parameter(Array::zeros({1}));
@@ -191,4 +262,14 @@ TEST_CASE("AdamW: settings that make no sense are refused", "[OPT08]") {
   CHECK(refused({.beta2 = 1.5}) == betas + "1.5");
   CHECK(refused({.beta2 = not_a_number}).find(betas) == 0);
   CHECK_NOTHROW(AdamW({}, {.rate = 0, .beta1 = 0, .beta2 = 0, .decay = 0}));
+  const auto refused_factors = [](const std::vector<double>& factors) {
+    const Tensor p = parameter(Array::zeros({1})), q = parameter(Array::zeros({1}));
+    return refusal<ValueError>([&] { AdamW({p, q}, {}, factors); });
+  };
+  CHECK(refused_factors({1}) ==
+        "AdamW: has 2 parameters: got 1 factors of the decay; give one per parameter");
+  const std::string factor = "AdamW: a factor of the decay must be in [0, 1]: got ";
+  CHECK(refused_factors({1, -0.5}) == factor + "-0.5");
+  CHECK(refused_factors({1.5, 0}) == factor + "1.5");
+  CHECK(refused_factors({1, not_a_number}).find(factor) == 0);
 }

@@ -150,6 +150,26 @@ TEST_CASE("checkpoint: no byte of it can be changed, and none left away or added
   CHECK((checkpoint_bytes(trainer, {}) == before));
 }
 
+TEST_CASE("checkpoint: while one weight cannot be written, none of a checkpoint is taken over") {
+  const std::string good = checkpoint_bytes(trainer_of(model_of(), 3), notes());
+  Trainer trainer = trainer_of(model_of(), 1);
+  const std::string before = checkpoint_bytes(trainer, {});
+  for (const Tensor& held : parameters(trainer.model())) {
+    const Array also = held.value();
+    CHECK_THROWS_AS(load_checkpoint(good, trainer), GraphError);
+    CHECK((checkpoint_bytes(trainer, {}) == before));
+    const std::vector<Array> zeros = [&] {
+      std::vector<Array> all = weights_of(trainer.model());
+      for (Array& array : all) array = Array::zeros(array.shape());
+      return all;
+    }();
+    CHECK_THROWS_AS(set_weights(trainer.model(), zeros), GraphError);
+    CHECK((checkpoint_bytes(trainer, {}) == before));
+  }
+  load_checkpoint(good, trainer);
+  CHECK((checkpoint_bytes(trainer, notes()) == good));
+}
+
 TEST_CASE("checkpoint: all differences to the model are listed at once", "[CK01][CK05]") {
   const std::string good = checkpoint_bytes(trainer_of(model_of(), 1), {});
   Parts parts(good);

@@ -124,6 +124,22 @@ TEST_CASE("trainer: vectors do not decay, matrices do") {
   CHECK(value_of(model.ln_f.weight.value()[0]) == Approx(gain).margin(1.1e-3));
 }
 
+TEST_CASE("trainer: while one weight cannot be written, a step moves none") {
+  const Corpus c = corpus();
+  const std::vector<double> whole = after(6, c);
+  Trainer trainer(model_of(c), c.train, options(20));
+  for (int i = 0; i < 3; ++i) trainer.step();
+  const std::vector<double> before = numbers(trainer.model());
+  for (const Tensor& held : parameters(trainer.model())) {
+    const Array also = held.value();
+    CHECK_THROWS_AS(trainer.step(), GraphError);
+    CHECK(numbers(trainer.model()) == before);
+    CHECK(trainer.steps_done() == 3);
+  }
+  for (int i = 0; i < 3; ++i) trainer.step();  // the moments have not moved either
+  CHECK(numbers(trainer.model()) == whole);
+}
+
 TEST_CASE("trainer: what is not finite is named, and nothing has moved") {
   const Corpus c = corpus();
   const LanguageModel model = model_of(c, 0);
