@@ -6,6 +6,7 @@
 
 #include "engine/array_math.h"
 #include "engine/errors.h"
+#include "engine/interrupt.h"
 
 namespace fledge::inline FLEDGE_BUILD {
 
@@ -191,6 +192,7 @@ void backward(const Tensor& y, const Array& dy, Graph graph) {
   require<ValueError>(dy.exists(), "backward", "the cotangent is no array");
   require(dy.shape() == y.shape(), "backward", "cotangent of shape ", dy.shape(),
           " for a tensor of shape ", y.shape());
+  check_interrupt();  // the work of a small graph is never parallel, which would check
   Pass(graph).run(y.node(), dy);
 }
 

@@ -1,5 +1,7 @@
 #include "engine/kernels/parallel.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -7,11 +9,17 @@
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <system_error>
+#include <new>
 #include <thread>
-#include <vector>
 
 #include "engine/errors.h"
+#include "engine/interrupt.h"
+#include "engine/kernels/processors.h"
+
+// One for all number types of a program, hence inline and outside of their namespaces. 0: not set.
+namespace fledge::process {
+inline std::atomic<int> wanted_threads{0}, processors{0};
+}
 
 namespace fledge::inline FLEDGE_BUILD {
 
@@ -19,36 +27,52 @@ namespace {
 
 constexpr int most_threads = 256;
 
+// What a message repeats of a text from outside: at most 40 characters, none that a terminal obeys.
+std::string shown(const char* text) {
+  std::string result;
+  for (int i = 0; text[i] != '\0'; ++i) {
+    if (i == 40) return result + "...";
+    result += text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+  }
+  return result;
+}
+
+// The value of FLEDGE_THREADS; the most when it is not set.
 int from_environment() {
   const char* text = std::getenv("FLEDGE_THREADS");
-  if (text == nullptr || *text == '\0')
-    return std::max(
-        1, std::min<int>(most_threads, static_cast<int>(std::thread::hardware_concurrency())));
+  if (text == nullptr || *text == '\0') return most_threads;
   char* end = nullptr;
   const long count = std::strtol(text, &end, 10);
   const bool digits = *text >= '0' && *text <= '9';  // strtol would take " 2" and "+2"
   require<ValueError>(digits && *end == '\0' && count >= 1 && count <= most_threads,
                       "FLEDGE_THREADS", "must be a number from 1 to ", most_threads, ": got '",
-                      text, "'");
+                      shown(text), "'");
   return static_cast<int>(count);
 }
 
-// What the threads share of the work in hand. Tasks are taken in order, by whoever is free.
+// One call of run_tasks(). Each thread takes the next task until none is left.
 struct Job {
   kernels::detail::Task task = nullptr;
   const void* context = nullptr;
   Dim count = 0;
+  InterruptTest interrupt_test = process::interrupt_test;  // of the thread that starts the job
+  std::atomic<bool> interrupted{false};
   std::atomic<Dim> next{0};
-  std::mutex failing;
+  std::mutex failure_mutex;
   Dim failed_at = 0;
   std::exception_ptr failure;
 
-  void work() {
+  void run_tasks() noexcept {
     for (Dim i = 0; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
+      if (interrupt_test != nullptr && interrupt_test()) {
+        interrupted = true;
+        next.store(count, std::memory_order_relaxed);
+        return;
+      }
       try {
         task(context, i);
       } catch (...) {
-        const std::lock_guard lock(failing);
+        const std::lock_guard lock(failure_mutex);
         if (!failure || i < failed_at) {
           failure = std::current_exception();
           failed_at = i;
@@ -58,107 +82,126 @@ struct Job {
   }
 };
 
-// Waiting workers look for work this often before they sleep: a training step sends them work every
-// few microseconds, and waking a sleeper takes fifty.
-constexpr int patience = 4000;
+// How often a thread looks for work before it sleeps. A training step starts a job every few
+// microseconds, and waking a sleeping thread takes 50 of them.
+constexpr int spin_limit = 4000;
 
-void breathe() {
+// Tells the processor that this thread waits in a loop: it saves power and leaves a shared core to
+// its other thread. On ARM `isb` waits about as long as `pause` on x86; `yield` there does nothing.
+void cpu_relax() {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb");
+#else
+  std::this_thread::yield();
 #endif
 }
 
-// The threads beside the caller's. One number says which piece of work is in hand, whether it may
-// still be joined, and how many have: a worker joins before it takes tasks, the caller shuts the
-// door when no task is left and waits for those inside alone. Nobody then waits for a worker that
-// the system has put aside between two pieces of work: beside two other programs on two processors
-// a training step takes 87 ms so, and 131 when all are waited for (alone 41 either way).
+// Worker threads beside the thread that calls run().
+//
+// `round_state_` packs three things: the number of the round (one job is one round), a *closed*
+// bit, and the number of workers that joined. A worker joins before it takes tasks. When no task is
+// left, the caller closes the round and waits only for the workers that joined. A worker that the
+// system has suspended is therefore never waited for: with two other programs on two processors, a
+// training step takes 87 ms instead of 131 ms; alone it takes 41 ms either way.
 class Pool {
  public:
+  // Starts as many workers as the system permits, which may be fewer, or none. Allocates nothing.
   explicit Pool(int workers) : wanted_(workers) {
-    try {
-      for (int i = 0; i < workers; ++i) threads_.emplace_back([this] { serve(); });
-    } catch (const std::system_error&) {
-      // The system gives no more threads: those there are do the work.
-    }
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0) return;
+    pthread_attr_setstacksize(&attributes, worker_stack);
+    const auto start = [](void* pool) -> void* {
+      static_cast<Pool*>(pool)->serve();
+      return nullptr;
+    };
+    while (started_ < workers && pthread_create(&threads_[started_], &attributes, start, this) == 0)
+      ++started_;
+    pthread_attr_destroy(&attributes);
   }
   ~Pool() {
     {
       const std::lock_guard lock(mutex_);
       stop_ = true;
-      door_.store(next_round(), std::memory_order_release);
+      round_state_.store(next_round(), std::memory_order_release);
     }
     wake_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
+    for (int i = 0; i < started_; ++i) pthread_join(threads_[i], nullptr);
   }
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
   int wanted() const { return wanted_; }
 
-  /// Whether this thread is inside a task: work that it starts it then does alone.
-  static bool& working() {
+  // Whether this thread runs a task. A job that a task starts stays on the thread of that task.
+  static bool& in_parallel_region() {
     thread_local bool inside = false;
     return inside;
   }
 
   void run(Job& job) {
     job_ = &job;
-    left_.store(0, std::memory_order_relaxed);
+    finished_.store(0, std::memory_order_relaxed);
     {
       const std::lock_guard lock(mutex_);
-      door_.store(next_round(), std::memory_order_release);
+      round_state_.store(next_round(), std::memory_order_release);
     }
     if (asleep_.load(std::memory_order_relaxed) > 0) wake_.notify_all();
-    job.work();
-    const std::uint64_t joined = door_.fetch_or(shut, std::memory_order_acq_rel) % shut;
-    for (int i = 0; left_.load(std::memory_order_acquire) < joined; ++i)
-      i < patience ? breathe() : std::this_thread::yield();
+    job.run_tasks();
+    const std::uint64_t joined =
+        round_state_.fetch_or(closed_bit, std::memory_order_acq_rel) % closed_bit;
+    for (int i = 0; finished_.load(std::memory_order_acquire) < joined; ++i)
+      i < spin_limit ? cpu_relax() : std::this_thread::yield();
   }
 
  private:
-  // The door: the number of the round · 2¹⁶ + 2¹⁵ once it is shut + how many have joined.
-  static constexpr std::uint64_t shut = 1 << 15, round = 1 << 16;
-  std::uint64_t next_round() const { return (door_.load() / round + 1) * round; }
+  // The number of the round · 2¹⁶ + 2¹⁵ once it is closed + the number of workers that joined.
+  static constexpr std::uint64_t closed_bit = 1 << 15, one_round = 1 << 16;
+  std::uint64_t next_round() const { return (round_state_.load() / one_round + 1) * one_round; }
 
-  void serve() {
-    working() = true;
+  // The kernels need 40 KB at most. Workers would otherwise inherit the limit of the process, which
+  // may be 8 MB for each of them, or too little.
+  static constexpr std::size_t worker_stack = std::size_t{1} << 20;
+
+  void serve() noexcept {
+    in_parallel_region() = true;
     for (std::uint64_t seen = 0;;) {
-      std::uint64_t door = door_.load(std::memory_order_acquire);
-      for (int i = 0; i < patience && door / round == seen; ++i) {
-        breathe();
-        door = door_.load(std::memory_order_acquire);
+      std::uint64_t state = round_state_.load(std::memory_order_acquire);
+      for (int i = 0; i < spin_limit && state / one_round == seen; ++i) {
+        cpu_relax();
+        state = round_state_.load(std::memory_order_acquire);
       }
-      if (door / round == seen) {
+      if (state / one_round == seen) {
         std::unique_lock lock(mutex_);
         ++asleep_;
-        wake_.wait(lock, [&] { return (door = door_.load()) / round != seen; });
+        wake_.wait(lock, [&] { return (state = round_state_.load()) / one_round != seen; });
         --asleep_;
       }
       if (stop_) return;
-      const bool open = (door & shut) == 0;
-      if (open && !door_.compare_exchange_strong(door, door + 1)) continue;
-      seen = door / round;
+      const bool open = (state & closed_bit) == 0;
+      if (open && !round_state_.compare_exchange_strong(state, state + 1)) continue;
+      seen = state / one_round;
       if (!open) continue;
-      job_->work();
-      left_.fetch_add(1, std::memory_order_release);
+      job_->run_tasks();
+      finished_.fetch_add(1, std::memory_order_release);
     }
   }
 
   int wanted_;
   Job* job_ = nullptr;
-  std::atomic<std::uint64_t> door_{0}, left_{0};
+  std::atomic<std::uint64_t> round_state_{0}, finished_{0};
   std::atomic<int> asleep_{0};
   std::atomic<bool> stop_{false};
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::vector<std::thread> threads_;
+  int started_ = 0;
+  pthread_t threads_[most_threads];
 };
 
-// One at a time may use the pool; whoever comes second works alone.
+// One job at a time may use the pool. A job that another thread starts meanwhile stays there.
 struct Shared {
   std::mutex in_use;
-  std::atomic<int> wanted{0};  // 0: nobody has said
   std::unique_ptr<Pool> pool;
 };
 
@@ -170,17 +213,22 @@ Shared& shared() {
 }  // namespace
 
 int threads() {
-  const int wanted = shared().wanted.load();
-  if (wanted > 0) return wanted;
-  static const int from_outside = from_environment();
-  return from_outside;
+  const auto from_outside = [] {
+    static const int count = from_environment();
+    return count;
+  };
+  const int wanted = process::wanted_threads, processors = process::processors;
+  return std::min(wanted > 0 ? wanted : from_outside(),
+                  processors > 0 ? processors : available_processors());
 }
 
 void set_threads(int count) {
   require<ValueError>(count >= 1 && count <= most_threads, "set_threads",
                       "needs a number from 1 to ", most_threads, ": got ", count);
-  shared().wanted = count;
+  process::wanted_threads = count;
 }
+
+void kernels::detail::set_processors(int count) { process::processors = count; }
 
 void kernels::detail::run_tasks(Dim count, Task task, const void* context) {
   Job job;
@@ -189,21 +237,22 @@ void kernels::detail::run_tasks(Dim count, Task task, const void* context) {
   job.count = count;
   const int wanted = threads();
   std::unique_lock<std::mutex> mine;
-  if (wanted > 1 && !Pool::working())
+  if (wanted > 1 && !Pool::in_parallel_region())
     mine = std::unique_lock<std::mutex>(shared().in_use, std::try_to_lock);
-  if (mine.owns_lock()) {
-    std::unique_ptr<Pool>& pool = shared().pool;
-    if (!pool || pool->wanted() != wanted - 1) {
-      pool.reset();
-      pool = std::make_unique<Pool>(wanted - 1);
-    }
-    Pool::working() = true;
+  std::unique_ptr<Pool>& pool = shared().pool;
+  if (mine.owns_lock() && (!pool || pool->wanted() != wanted - 1)) {
+    pool.reset();
+    pool.reset(new (std::nothrow) Pool(wanted - 1));
+  }
+  if (mine.owns_lock() && pool) {
+    Pool::in_parallel_region() = true;
     pool->run(job);
-    Pool::working() = false;
+    Pool::in_parallel_region() = false;
   } else {
-    job.work();
+    job.run_tasks();
   }
   if (job.failure) std::rethrow_exception(job.failure);
+  if (job.interrupted) throw Interrupted();
 }
 
 }  // namespace fledge::inline FLEDGE_BUILD

@@ -1,19 +1,22 @@
-// One pool of threads for everything, started when it is first needed.          Next: parallel.cpp.
+// One pool of worker threads, started when it is first needed.                  Next: parallel.cpp.
 //
-// Not here: results that depend on threads. Key idea: no two tasks add to the same sum; how work is
-// cut and which thread takes a task change when a number is computed, never what it is. A process
-// that has forked must not use the pool of its parent: threads are not copied.
+// Key idea: each output number is computed by exactly one task, in a fixed order. The result
+// therefore does not depend on the number of threads or on scheduling. A process that has forked
+// must not use the pool of its parent: fork() copies no threads.
 #pragma once
 
 #include "engine/real.h"
 
 namespace fledge::inline FLEDGE_BUILD {
 
-/// How many threads large work is spread over: what set_threads() said, else FLEDGE_THREADS, else
-/// the number of processors. Throws ValueError when FLEDGE_THREADS is no number from 1 to 256.
+/// How many threads share large work: the number that was asked for, by set_threads() or else by
+/// FLEDGE_THREADS, but at most one for each processor that this process may use. More threads than
+/// processors would change no result and cost much time. Without a wish: one a processor. Throws
+/// ValueError when FLEDGE_THREADS is no number from 1 to 256.
 int threads();
 
-/// Takes effect at once. Throws ValueError outside 1 … 256.
+/// Asks for so many threads, in all number types of this program; takes effect at once. Throws
+/// ValueError outside 1 … 256.
 void set_threads(int count);
 
 namespace kernels {
@@ -23,6 +26,10 @@ namespace detail {
 using Task = void (*)(const void* context, Dim index);
 void run_tasks(Dim count, Task task, const void* context);
 
+/// For tests, which need more threads than a small machine has processors: counts on so many
+/// processors instead of available_processors(); 0 ends that.
+void set_processors(int count);
+
 }  // namespace detail
 
 /// Work below this many elementary operations stays on the calling thread: waking another costs
@@ -31,7 +38,8 @@ inline constexpr Dim serial_work = 1 << 16;
 
 /// Calls task(0) … task(count − 1), each once, on several threads when `work`, the elementary
 /// operations of all together, is large enough; returns when all are done. An exception of a task
-/// reaches the caller: of several, that of the lowest index.
+/// reaches the caller: of several, that of the lowest index. Inside an InterruptScope
+/// (engine/interrupt.h) large work may throw Interrupted, with some of its tasks not done.
 template <class F>
 void parallel_for(Dim count, Dim work, const F& task) {
   if (count <= 1 || work < serial_work) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "engine/interrupt.h"
 #include "engine/kernels/parallel.h"
 
 namespace fledge::inline FLEDGE_BUILD {
@@ -73,6 +74,7 @@ void AdamW::step() {
   const PoolVector<Real*> numbers = writable(parameters_);
   start(m_, parameters_);
   start(v_, parameters_);
+  const InterruptScope whole(nullptr);  // from here on all parameters move
   const Real eps = Real(options.eps);
 
   Dim t = 0;  // mostly the same for all parameters, and two powers take 200 instructions

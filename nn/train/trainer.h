@@ -43,9 +43,10 @@ class Trainer {
     double loss;          // of the batch before the weights moved, nats per token
     double gradient_norm, rate;
   };
-  /// Forward, backward, clip, move. Throws Diverged when the loss or a gradient is not finite, and
-  /// GraphError when a graph or an Array of the caller holds the numbers of a weight. After any
-  /// exception weights, moments and the step's number are as they were before.
+  /// Forward, backward, clip, move. Throws Diverged when the loss or a gradient is not finite,
+  /// GraphError when a graph or an Array of the caller holds the numbers of a weight, Interrupted
+  /// when an InterruptScope (engine/interrupt.h) ends it. After any exception weights, moments and
+  /// the step's number are as they were before.
   Step step();
   /// Computes what the next step will compute, and moves nothing: to see how long it takes.
   void rehearse();

@@ -102,8 +102,8 @@ inline constexpr Bug fused_bugs[] = {
      R"((i = next.fetch_add(1, std::memory_order_relaxed)) < count - 1;)",
      "a classic slip: the last task is nobody's"},
     {"pool-waits-for-nobody", "engine/kernels/parallel.cpp",
-     R"(left_.load(std::memory_order_acquire) < joined)",
-     R"(left_.load(std::memory_order_acquire) > joined)",
+     R"(finished_.load(std::memory_order_acquire) < joined)",
+     R"(finished_.load(std::memory_order_acquire) > joined)",
      "a classic slip: the caller goes on while others still work for it"},
 };
 

@@ -21,11 +21,17 @@ namespace {
 
 constexpr Dim much = kernels::serial_work;  // the least work that may be spread
 
-// So many threads while it lives.
+// So many threads while it lives, as if there were as many processors.
 struct Threads {
   int before = threads();
-  explicit Threads(int count) { set_threads(count); }
-  ~Threads() { set_threads(before); }
+  explicit Threads(int count) {
+    kernels::detail::set_processors(8);
+    set_threads(count);
+  }
+  ~Threads() {
+    kernels::detail::set_processors(0);
+    set_threads(before);
+  }
 };
 
 // How often each index came, in one parallel_for.
@@ -102,7 +108,7 @@ TEST_CASE("large work is done by several threads at once") {
   CHECK(arrived == 3);
 }
 
-TEST_CASE("work is over when the last of its tasks is, whoever does it") {
+TEST_CASE("work is over when the last of its tasks is, on whichever thread") {
   const Threads two(2);
   const auto caller = std::this_thread::get_id();
   std::atomic<int> arrived{0};

@@ -3,11 +3,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "engine/errors.h"
 #include "engine/kernels/parallel.h"
+#include "engine/kernels/processors.h"
 #include "tests/support/catch.h"
 #include "tests/support/process.h"
 #include "tests/support/refusal.h"
@@ -17,6 +17,7 @@ using namespace tests;
 
 TEST_CASE("set_threads refuses what is no number of threads", "[OP19]") {
   const int before = threads();
+  kernels::detail::set_processors(256);
   set_threads(2);
   for (const int count : {0, -1, 257, 1000000}) {
     CHECK(refusal<ValueError>([&] { set_threads(count); }) ==
@@ -25,6 +26,44 @@ TEST_CASE("set_threads refuses what is no number of threads", "[OP19]") {
   }
   set_threads(256);
   CHECK(threads() == 256);
+  kernels::detail::set_processors(0);
+  set_threads(before);
+}
+
+TEST_CASE("there are never more threads than processors") {
+  const int before = threads();
+  for (const int processors : {1, 2, 5, 300}) {
+    kernels::detail::set_processors(processors);
+    for (const int count : {1, 2, 3, 64, 256}) {
+      set_threads(count);
+      CHECK(threads() == std::min(count, processors));
+    }
+  }
+  kernels::detail::set_processors(0);
+  set_threads(256);
+  CHECK(threads() == available_processors());
+  set_threads(before);
+}
+
+TEST_CASE("the threads of a pool are as many as threads() says") {
+  const std::filesystem::path all = "/proc/self/task";  // one folder for each thread
+  if (!std::filesystem::exists(all)) {
+    SUCCEED("only Linux lists the threads of a process");
+    return;
+  }
+  const auto count = [&] {
+    return static_cast<int>(std::distance(std::filesystem::directory_iterator(all), {}));
+  };
+  const int before = threads();
+  set_threads(1);
+  kernels::detail::set_processors(3);
+  set_threads(2);
+  kernels::parallel_for(2, kernels::serial_work, [](Dim) {});
+  const int two = count();
+  set_threads(256);
+  kernels::parallel_for(2, kernels::serial_work, [](Dim) {});
+  CHECK(count() == two + 1);
+  kernels::detail::set_processors(0);
   set_threads(before);
 }
 
@@ -50,11 +89,11 @@ TEST_CASE("FLEDGE_THREADS is the number of threads, or refused with what it says
         {std::filesystem::read_symlink(here).string(), "what FLEDGE_THREADS says"},
         {{"FLEDGE_THREADS", text}, {"EXPECTED", expected}});
   };
-  const auto processors = static_cast<int>(std::thread::hardware_concurrency());
+  const int processors = available_processors();
   for (const auto& [text, expected] : {std::pair<std::string, int>{"1", 1},
-                                       {"7", 7},
-                                       {"256", 256},
-                                       {"", std::max(1, std::min(256, processors))}}) {
+                                       {"7", std::min(7, processors)},
+                                       {"256", std::min(256, processors)},
+                                       {"", std::min(256, processors)}}) {
     const auto result = says(text, std::to_string(expected));
     INFO("FLEDGE_THREADS=" << text << "\n" << result.out);
     CHECK(result.status == 0);
@@ -66,5 +105,16 @@ TEST_CASE("FLEDGE_THREADS is the number of threads, or refused with what it says
     INFO(result.out);
     CHECK(result.status == 0);
   }
-  CHECK(says("3", "4").status != 0);
+  CHECK(says("3", "4000").status != 0);
+  const auto cut =
+      says(std::string(10000, '7'),
+           "FLEDGE_THREADS: must be a number from 1 to 256: got '" + std::string(40, '7') + "...'");
+  INFO(cut.out);
+  CHECK(cut.status == 0);
+  const auto escaped = says("\x1b[31m2\n\x7f\xc3",
+                            "FLEDGE_THREADS: must be a number from 1 to 256: got '?[31m2?"
+                            "?"
+                            "?'");
+  INFO(escaped.out);
+  CHECK(escaped.status == 0);
 }

@@ -64,8 +64,14 @@ double part_of_sharp(const LanguageModel& model, const std::vector<Dim>& ids) {
 
 struct Threads {
   int before = threads();
-  explicit Threads(int count) { set_threads(count); }
-  ~Threads() { set_threads(before); }
+  explicit Threads(int count) {
+    kernels::detail::set_processors(count);
+    set_threads(count);
+  }
+  ~Threads() {
+    kernels::detail::set_processors(0);
+    set_threads(before);
+  }
 };
 
 struct Shapes {

@@ -1,0 +1,46 @@
+// How long work is ended early, for Ctrl-C: a test that work calls again and again, and an
+// exception.
+//
+// Not here: signals (examples/fledge/train/stop.h). One test serves all number types of a program,
+// so this file stands outside of the build's namespace.                   Next: kernels/parallel.h.
+#pragma once
+
+#include <exception>
+#include <utility>
+
+namespace fledge {
+
+/// Thrown by work that an InterruptScope ends. The result of that work does not exist then.
+struct Interrupted : std::exception {
+  const char* what() const noexcept override { return "interrupted"; }
+};
+
+/// Returns whether work is to end. It is called often and by several threads at once.
+using InterruptTest = bool (*)();
+
+namespace process {
+inline constinit thread_local InterruptTest interrupt_test = nullptr;
+}  // namespace process
+
+/// While it lives, work that this thread starts throws Interrupted soon after `test` returns true:
+/// parallel work before each of its tasks, backward() when it is called. With nullptr nothing is
+/// interrupted: for code that must be done whole, such as the update of all weights. The scope
+/// inside another one decides alone.
+class InterruptScope {
+ public:
+  explicit InterruptScope(InterruptTest test)
+      : before_(std::exchange(process::interrupt_test, test)) {}
+  ~InterruptScope() { process::interrupt_test = before_; }
+  InterruptScope(const InterruptScope&) = delete;
+  InterruptScope& operator=(const InterruptScope&) = delete;
+
+ private:
+  InterruptTest before_;
+};
+
+/// For long work of other kinds, about once a millisecond: throws Interrupted when it is to end.
+inline void check_interrupt() {
+  if (process::interrupt_test != nullptr && process::interrupt_test()) throw Interrupted();
+}
+
+}  // namespace fledge
