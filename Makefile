@@ -15,7 +15,7 @@ need = @.ci/install-missing
 built = .ci/build $(BUILD)
 checked = .ci/check
 
-.PHONY: help run test build gradcheck lessons zoo planted bench nightly kills asan tsan format lint install clean
+.PHONY: help run test build gradcheck lessons zoo planted bench nightly kills faults asan tsan format lint install clean
 
 help:
 	@echo 'make run         build and run the birds, the main job        (ARGS=--json, --seed N)'
@@ -28,6 +28,7 @@ help:
 	@echo 'make zoo         one wrong line in a copy of fledge: find it       (BUG=7, then ANSWER=1)'
 	@echo 'make nightly     the tests that take long: vector math of every float'
 	@echo 'make kills       training, killed 200 times, ends in the bytes of a run that was not'
+	@echo 'make faults      every system call of a run fails, is killed or loses its power, once'
 	@echo 'make asan        the tests under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make tsan        the tests under ThreadSanitizer'
 	@echo 'make format      lay out the sources with clang-format'
@@ -86,6 +87,11 @@ kills:
 	$(need) compiler cmake catch2
 	@$(built) "$(OPTIONS) -DFLEDGE_TESTS=ON" tests_examples
 	@FLEDGE_KILLS=200 $(BUILD)/tests/tests_examples '[kills]'
+
+faults:
+	$(need) compiler cmake catch2
+	@$(built) "$(OPTIONS) -DFLEDGE_TESTS=ON" faults
+	@$(BUILD)/tests/faults $(ARGS)
 
 asan:
 	$(need) compiler cmake catch2
