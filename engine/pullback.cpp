@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "engine/array_math.h"
 #include "engine/autograd.h"
@@ -88,8 +89,9 @@ class Inquiry {
       for (std::size_t p = 0; p < first.size(); ++p)
         for (std::size_t j = 0; j < first[p].size(); ++j) {
           const double expected = factor * first[p][j];
-          if (std::isfinite(expected) &&
-              !(std::abs(scaled[p][j] - expected) <= 1e-9 * std::abs(factor) * largest(p)))
+          const double allowed = 1e-9 * std::abs(factor) * largest(first[p]) +
+                                 std::numeric_limits<double>::min();  // below it numbers do round
+          if (std::isfinite(expected) && !(std::abs(scaled[p][j] - expected) <= allowed))
             return fail(p, j, scaled[p][j], expected,
                         "a cotangent of another size gives a gradient that is not as much larger "
                         "or smaller: a rule must be linear in dy");
@@ -98,24 +100,26 @@ class Inquiry {
     return true;
   }
 
-  // Once more with another user c·p of each parameter, recorded last, so that c has arrived when
-  // the rules of f run: a rule that overwrites what it should add to is right only where it comes
-  // first.
+  // Once more with another user c·p of each parameter. It is recorded last, so c has arrived when
+  // the rules of f run. A rule that overwrites what it should add to loses c. The size of c, and of
+  // the difference allowed, is that of the numbers that f adds up: a gradient that cancels to zero
+  // is rounding, and beside rounding every right rule looks wrong.
   bool adds_to_others() {
     const Gradients& first = answer_.gradients;
     const Tensor y = f_();
+    const std::vector<double> sizes = sizes_of_others(y.value());
     Tensor total = sum(y * Tensor(v_));
     std::vector<Array> others;
     for (std::size_t p = 0; p < first.size(); ++p) {
       const Tensor& x = parameters_[p].tensor;
-      others.push_back(random_cotangent(x.shape(), seed_ + p + 1) * Real(largest(p)));
+      others.push_back(random_cotangent(x.shape(), seed_ + p + 1) * Real(sizes[p]));
       total = total + sum(x * Tensor(others.back()));
     }
     const Gradients shared = pull_back(total, Array::ones({}));
     for (std::size_t p = 0; p < first.size(); ++p)
       for (std::size_t j = 0; j < first[p].size(); ++j) {
         const double both = first[p][j] + value_of(others[p][static_cast<Dim>(j)]);
-        if (std::abs(shared[p][j] - both) > 1e-6 * largest(p))
+        if (std::abs(shared[p][j] - both) > 1e-6 * sizes[p])
           return fail(p, j, shared[p][j], both,
                       "a rule overwrites what another user of the tensor has contributed: it must "
                       "add");
@@ -123,11 +127,29 @@ class Inquiry {
     return true;
   }
 
-  // |dp|, at its largest; 1 where that is no use.
-  double largest(std::size_t p) const {
+  // |dp| at its largest, but at least 1 % of the largest gradient of the check and of
+  // Σ_i |v_i·y_i| / |p|: where dp is zero, its rounding errors have the size of these. 1 where all
+  // are zero or one is not finite.
+  std::vector<double> sizes_of_others(const Array& y) const {
+    double output = 0, largest_of_all = 0;
+    for (Dim i = 0; i < y.size(); ++i) output += std::abs(value_of(v_[i]) * value_of(y[i]));
+    for (const std::vector<double>& g : answer_.gradients)
+      largest_of_all = std::max(largest_of_all, largest(g));
+    std::vector<double> sizes;
+    for (std::size_t p = 0; p < parameters_.size(); ++p) {
+      const double x = largest(to_vector(parameters_[p].tensor.value()));
+      const double beside = x > 0 ? output / std::min(1.0, x) : output;
+      const double size =
+          std::max({largest(answer_.gradients[p]), 0.01 * largest_of_all, 0.01 * beside});
+      sizes.push_back(std::isfinite(size) && size > 0 ? size : 1);
+    }
+    return sizes;
+  }
+
+  static double largest(const std::vector<double>& numbers) {
     double most = 0;
-    for (const double g : answer_.gradients[p]) most = std::max(most, std::abs(g));
-    return std::isfinite(most) && most > 0 ? most : 1;
+    for (const double x : numbers) most = std::max(most, std::abs(x));
+    return most;
   }
 
   const std::function<Tensor()>& f_;

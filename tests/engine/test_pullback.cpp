@@ -97,6 +97,50 @@ TEST_CASE("a rule that overwrites where it should add is found") {
   CHECK_THAT(report.problem, StartsWith("a rule overwrites what another user"));
 }
 
+// The gradient of cosine_similarity(b, b) is zero but for rounding, which is no measure of anything.
+TEST_CASE(
+    "rounding where a gradient cancels to zero is not taken for an overwritten contribution") {
+  for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u}) {
+    CAPTURE(seed);
+    GradcheckOptions options;
+    options.seed = seed;
+    const auto f = [](const std::vector<Tensor>& in) {
+      return cosine_similarity(in[1], in[1]) + sum(in[0]);
+    };
+    const std::vector<Array> inputs{uniform({2, 3}, seed), uniform({3, 4}, seed + 10)};
+    const GradcheckReport unlisted = gradcheck(f, inputs, options);
+    CHECK_THAT(unlisted.problem, StartsWith("this gradient is too small beside the others"));
+    CHECK(unlisted.tensor == "input 1");
+    options.zero_gradients = {"input 1"};
+    CHECK(to_string(gradcheck(f, inputs, options)).substr(0, 3) == "ok:");
+    options.zero_gradients = {"input 0"};
+    for (const double size : {1e-9, 1e-3, 1e6}) {
+      const auto alone = [](const std::vector<Tensor>& in) {
+        return cosine_similarity(in[0], in[0]);
+      };
+      const Array x = inputs[1] * Real(size);
+      CHECK_THAT(gradcheck(alone, {x}, options).problem, !ContainsSubstring("overwrites"));
+    }
+  }
+}
+
+TEST_CASE("a rule that overwrites is found although its own gradient is zero") {
+  const auto forgotten = [](const std::vector<Tensor>& in) {
+    return record("constant", Array::ones({4}), wrt_adding(in[0], [](const Array&, Real* dx) {
+                    for (Dim i = 0; i < 4; ++i) dx[i] = Real(1e-17) * dx[i];
+                  }));
+  };
+  GradcheckOptions options;
+  options.zero_gradients = {"input 0"};
+  for (const double beside : {0.0, 1e-6, 1.0}) {
+    CAPTURE(beside);
+    const auto f = [&](const std::vector<Tensor>& in) { return forgotten(in) + in[1] * beside; };
+    const GradcheckReport report = gradcheck(f, {uniform({4}, 1), uniform({4}, 2)}, options);
+    CHECK_THAT(report.problem, StartsWith("a rule overwrites what another user"));
+    CHECK(report.tensor == "input 0");
+  }
+}
+
 TEST_CASE("a rule that ignores the cotangent is found") {
   const auto f = [](const std::vector<Tensor>& in) {
     const Array X = in[0].value();

@@ -58,6 +58,11 @@ inline constexpr Bug checker_bugs[] = {
      R"(named.erase(named.begin());
         return gradcheck([&] { return module(x); }, named, options);)",
      "mlpack/mlpack #1923: the gradient of the input was never checked"},
+    {"check-measures-by-rounding", "engine/pullback.cpp",
+     R"(0.01 * largest_of_all, 0.01 * beside})", R"(0 * largest_of_all, 0 * beside})",
+     "fledge itself: cosine_similarity(b, b) was accused, its gradient being nothing but rounding"},
+    {"check-forgives-what-is-overwritten", "engine/pullback.cpp", R"(> 1e-6 * sizes[p])",
+     R"(> 2 * sizes[p])", "a classic slip: a tolerance as large as what it should find"},
     {"oracle-at-half-speed", "engine/oracle.cpp", R"(x.to({x.before().value, 1});)",
      R"(x.to({x.before().value, 0.5});)", "a classic slip: a tangent that is not one"},
     {"oracle-does-not-restore", "engine/oracle.cpp", R"(~Moved() { *element_ = before_; })",

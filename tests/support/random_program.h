@@ -11,9 +11,55 @@
 
 namespace tests {
 
+/// Steps whose true gradient is zero, by element or in a direction: what backward() gives is only
+/// rounding.
+inline std::vector<Kind> kinds_that_cancel() {
+  const auto ones = [](const Tensor& a) { return Tensor(Array::ones({a.shape().dim(-1)})); };
+  return {
+      plain("a - a", 1, [](const Tensors& in) { return in[0] - in[0]; }),
+      plain("a + b - a", 2, [](const Tensors& in) { return in[0] + in[1] - in[0]; }),
+      plain("exp(a) * exp(-a)", 1, [](const Tensors& in) { return exp(in[0]) * exp(-in[0]); }),
+      plain("sigmoid(a) + sigmoid(-a)", 1,
+            [](const Tensors& in) { return sigmoid(in[0]) + sigmoid(-in[0]); }),
+      plain("cosine_similarity(a, a)", 1,
+            [](const Tensors& in) { return cosine_similarity(in[0], in[0]); }),
+      plain("cosine_similarity(a, 3a)", 1,
+            [](const Tensors& in) { return cosine_similarity(in[0], in[0] * 3.0); }),
+      plain("sum(softmax(a))", 1,
+            [](const Tensors& in) { return sum(softmax(in[0]), {-1}, true); }),
+      plain("sum(exp(log_softmax(a)))", 1,
+            [](const Tensors& in) { return sum(exp(log_softmax(in[0])), {-1}, true); }),
+      plain("log_softmax(a + sum(b))", 2,
+            [](const Tensors& in) { return log_softmax(in[0] + sum(in[1])); }),
+      plain("softmax(a + sum(b)) * b", 2,
+            [](const Tensors& in) { return softmax(in[0] + sum(in[1])) * in[1]; }),
+      plain("sum(layer_norm(a))", 1,
+            [=](const Tensors& in) {
+              const Tensor one = ones(in[0]);
+              return sum(layer_norm(in[0], one, one, 0.1), {-1}, true);
+            }),
+      plain("layer_norm(a + sum(b))", 2,
+            [=](const Tensors& in) {
+              const Tensor one = ones(in[0]);
+              return layer_norm(in[0] + sum(in[1]), one, one, 0.1);
+            }),
+      plain("layer_norm(a row of equal numbers)", 1,
+            [](const Tensors& in) {
+              const Tensor one(Array::ones({3}));
+              return layer_norm(reshape(sum(in[0]), {1}) * one, one, one, 0.1);
+            }),
+  };
+}
+
+enum class Ends {
+  with_inputs,  // every input is part of the output: no input has a gradient of zero
+  results,      // the results alone: an input may have one
+};
+
 class RandomProgram {
  public:
-  explicit RandomProgram(std::uint64_t seed, const std::vector<Kind>& kinds) : rng_(seed) {
+  RandomProgram(std::uint64_t seed, const std::vector<Kind>& kinds, Ends ends = Ends::with_inputs)
+      : rng_(seed), ends_(ends) {
     const Shape shapes[] = {{}, {3}, {2, 3}, {3, 1}, {1, 3}, {3, 3}, {2, 2, 3}, {2, 3, 3}, {4}};
     for (Dim count = rng_.below(3) + 2; count > 0; --count)
       inputs_.push_back(random_uniform(shapes[rng_.below(9)], -1.5, 1.5, rng_));
@@ -26,7 +72,8 @@ class RandomProgram {
   const std::vector<Array>& inputs() const { return inputs_; }
   std::size_t length() const { return steps_.size(); }
 
-  /// The first `count` steps; every input, and all results that no later step uses, in one row.
+  /// The first `count` steps. The output is one row: the results that no later step uses, and the
+  /// inputs as `ends` says.
   Tensor run(const Tensors& inputs, std::size_t count) const {
     Tensors values = inputs;
     std::vector<bool> used(inputs.size() + count, false);
@@ -40,7 +87,8 @@ class RandomProgram {
     }
     Tensors loose;
     for (std::size_t i = 0; i < values.size(); ++i)
-      if (!used[i] || i < inputs.size()) loose.push_back(reshape(values[i], {values[i].size()}));
+      if (!used[i] || (i < inputs.size() && ends_ == Ends::with_inputs))
+        loose.push_back(reshape(values[i], {values[i].size()}));
     return concat(loose, 0);
   }
 
@@ -91,6 +139,7 @@ class RandomProgram {
   }
 
   Rng rng_;
+  Ends ends_;
   std::vector<Array> inputs_;
   std::vector<Step> steps_;
 };
