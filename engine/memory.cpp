@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstring>
 #include <new>
 #include <utility>
 
@@ -93,8 +94,11 @@ constexpr bool sanitized = false;
 }  // namespace
 
 const bool memory_is_kept = !sanitized;
+bool memory_is_filled = false;
 
-void* take_memory(std::size_t bytes) {
+namespace {
+
+void* take_block(std::size_t bytes) {
   const Kind kind = kind_of(bytes);
   if (kind.index >= kinds) throw std::bad_alloc();
   if (!sanitized && !closed)
@@ -107,6 +111,14 @@ void* take_memory(std::size_t bytes) {
     release_memory();
     return ::operator new(size, alignment);
   }
+}
+
+}  // namespace
+
+void* take_memory(std::size_t bytes) {
+  void* const block = take_block(bytes);
+  if (memory_is_filled) std::memset(block, 0xff, bytes);  // a NaN in every number type
+  return block;
 }
 
 void give_memory(void* block, std::size_t bytes) noexcept {

@@ -24,6 +24,10 @@ void give_memory(void* block, std::size_t bytes) noexcept;
 /// block go, or it cannot tell who uses it afterwards.
 extern const bool memory_is_kept;
 
+/// For tests: whether take_memory() fills each block with NaN, so that a read before the first write
+/// shows.
+extern bool memory_is_filled;
+
 /// Hands the blocks that this thread keeps, 2 GB at most, back to the system. Blocks are kept by
 /// size: a program whose sizes vary widely may want to call this between its parts.
 void release_memory() noexcept;

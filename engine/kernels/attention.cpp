@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/kernels/attention_narrow.h"
+#include "engine/kernels/blocking.h"
 #include "engine/kernels/sums.h"
 #include "engine/kernels/tiles.h"
 #include "engine/kernels/vector_math.h"
@@ -11,9 +12,6 @@
 namespace fledge::inline FLEDGE_BUILD::kernels {
 
 namespace {
-
-// Queries at a time: eight tiles, so that a panel of keys is read once for all of them.
-constexpr Dim block = 8 * tile_rows;
 
 Matrix matrix(HeadRows x) { return {x.data, x.step, 1}; }
 
@@ -68,7 +66,7 @@ struct Queries {
 
   Queries(const HeadSizes& sizes, Dim begin)
       : first(begin),
-        rows(std::min(block, sizes.queries - begin)),
+        rows(std::min(blocking.block_queries, sizes.queries - begin)),
         seen{sizes.spans[begin].begin, sizes.spans[begin + rows - 1].end},
         spans(sizes.spans + begin) {
     seen.end = std::max(seen.begin, seen.end);
@@ -160,9 +158,10 @@ void attention_head(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, 
   if (sizes.D <= narrow_D) return narrow_head(sizes, q, k, v, y, log_sums);
   const Panels keys(matrix(k).transposed(), sizes.D, sizes.keys);
   const Panels values(matrix(v), sizes.keys, sizes.D);
-  const Dim most_rows = std::min(block, sizes.queries);
+  const Dim block = blocking.block_queries, most_rows = std::min(block, sizes.queries);
   Table weights(most_rows, sizes.keys), mixed(most_rows, sizes.D);
-  Real sums[block];
+  Buffer sums_memory(most_rows);
+  Real* const sums = sums_memory.data();
   for (Dim first = 0; first < sizes.queries; first += block) {
     const Queries at(sizes, first);
     score(sizes, at, q, keys, weights);
@@ -200,7 +199,7 @@ void attention_head_vjp(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows
   if (D <= narrow_D) return narrow_head_vjp(sizes, q, k, v, y, dy, log_sums, dq, dk, dv);
   const Panels keys(matrix(k).transposed(), D, sizes.keys), keys_back(matrix(k), sizes.keys, D);
   const Panels values(matrix(v).transposed(), D, sizes.keys);
-  const Dim most_rows = std::min(block, sizes.queries);
+  const Dim block = blocking.block_queries, most_rows = std::min(block, sizes.queries);
   Panels queries(matrix(q), most_rows, D), cotangents(matrix(dy), most_rows, D);
   Table weights(most_rows, sizes.keys), slopes(most_rows, sizes.keys);
   Table dq_rows(most_rows, D), dk_rows(sizes.keys, D), dv_rows(sizes.keys, D);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "engine/kernels/blocking.h"
 #include "engine/kernels/vector_math.h"
 #include "engine/memory.h"
 
@@ -198,19 +199,19 @@ class Squares {
   Buffer numbers_;
 };
 
-// Queries at a time: their slopes are a table as long as the keys.
-constexpr Dim block = 64;
-
-// Down the queries for dk and dv; the slopes ds that this makes are kept for dq. Making p and ds
+// A block of queries at a time: their slopes are a table as long as the keys. Down the queries for
+// dk and dv; the slopes ds that this makes are kept for dq. Making p and ds
 // again, with queries in the lanes, took two thirds more instructions.
 template <int size>
 void head_vjp(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, HeadRows y, HeadRows dy,
               const Real* log_sums, HeadRowsOut dq, HeadRowsOut dk, HeadRowsOut dv) {
   constexpr int most = size > 0 ? size : narrow_D;
   const Dim D = size > 0 ? size : sizes.D;
-  Squares slopes(std::min(block, sizes.queries), sizes.keys);
+  const Dim block = std::min(blocking.narrow_queries, sizes.queries);
+  Squares slopes(block, sizes.keys);
   Buffer turned(slopes.across() * lanes), sums(slopes.across() * 2 * D);
-  Real means[block + lanes];  // ⟨dy_i, y_i⟩
+  Buffer means_memory(block + lanes);
+  Real* const means = means_memory.data();  // ⟨dy_i, y_i⟩
   Dim first = 0;
   do {
     const Dim last = std::min(first + block, sizes.queries);

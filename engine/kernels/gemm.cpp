@@ -1,28 +1,14 @@
 #include "engine/kernels/gemm.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/tiles.h"
+#include "engine/memory.h"
 
 namespace fledge::inline FLEDGE_BUILD::kernels {
 
 namespace {
-
-// A block of p, long enough that adding to C costs little, short enough that a panel of B (block_k
-// by tile_columns) stays in the first cache and a block of A (block_n by block_k) in the second.
-// The panels of B together, block_k by block_m, may fill the third: each is read once for block_n
-// rows of A. With an eighth of them A would be packed eight times, which for 2048³ took a tenth of
-// the time.
-constexpr Dim block_k = 256;
-constexpr Dim block_n = tile_rows * 16;
-constexpr Dim block_m = tile_columns * 256;
-
-// Work below which packing costs more than it saves, as A and B are in the first cache anyway. Nor
-// does it pay for a single row of tiles, which reads B once: 4×1536×384 takes 69 µs,
-// and packed 231.
-constexpr Dim small_work = 64 * 64 * 64;
 
 // Numbers that a vector, stored where a column of a tile ends, may reach beyond it.
 constexpr Dim overhang = lanes;
@@ -57,32 +43,25 @@ void pack_rows(const Matrix& a, Dim i0, Dim rows, Dim p0, Dim k, Real* to) {
   }
 }
 
-// Memory for packing, kept by each thread.
-Real* scratch(std::vector<Real>& memory, Dim size) {
-  if (static_cast<Dim>(memory.size()) < size) memory.resize(static_cast<std::size_t>(size));
-  return memory.data();
-}
-Real* scratch_a(Dim size) {
-  thread_local std::vector<Real> memory;
-  return scratch(memory, size);
-}
-Real* scratch_b(Dim size) {
-  thread_local std::vector<Real> memory;
-  return scratch(memory, size);
-}
-
 Start part(Start start, Dim i, Dim j) {
   return {start.data == nullptr ? nullptr : start.data + i * start.row + j, start.row};
+}
+
+// What the sums over the block of k that begins at p0 start from: `start` for the first block, then
+// C, which holds the sums so far.
+Start start_of_block(Dim p0, Start start, const Real* c, Dim c_row) {
+  return p0 == 0 ? start : Start{c, c_row};
 }
 
 // Small products read A and B where they lie; a panel is packed only where B cannot be read
 // by vectors.
 void gemm_small(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                 Start start) {
-  Real packed[block_k * tile_columns];
+  Real packed[most_block_k * tile_columns];
+  const Dim block_k = blocking.block_k;
   for (Dim p0 = 0; p0 < k; p0 += block_k) {
     const Dim depth = std::min(block_k, k - p0);
-    if (p0 > 0) start = {c, c_row};
+    const Start from = start_of_block(p0, start, c, c_row);
     for (Dim j = 0; j < m; j += tile_columns) {
       const Dim columns = std::min(tile_columns, m - j);
       const Real* panel = b.data + p0 * b.row + j;
@@ -95,7 +74,7 @@ void gemm_small(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim
       for (Dim i = 0; i < n; i += tile_rows)
         multiply<false>(std::min(tile_rows, n - i),
                         {a.data + i * a.row + p0 * a.column, a.row, a.column, panel, step, depth,
-                         c + i * c_row + j, c_row, columns, part(start, i, j)});
+                         c + i * c_row + j, c_row, columns, part(from, i, j)});
     }
   }
 }
@@ -103,8 +82,8 @@ void gemm_small(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim
 // In parts of whole tiles, along the longer side of C.
 void gemm_small_parts(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                       Start start) {
-  constexpr Dim parts = 4;
-  const auto share = [](Dim size, Dim tile) { return (size / parts + tile) / tile * tile; };
+  const Dim parts = blocking.small_tasks;
+  const auto share = [parts](Dim size, Dim tile) { return (size / parts + tile) / tile * tile; };
   if (n / tile_rows >= m / tile_columns)
     parallel_ranges(n, share(n, tile_rows), n * k * m, [&](Dim begin, Dim end) {
       const Matrix rows{a.data + begin * a.row, a.row, a.column};
@@ -124,44 +103,47 @@ void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Di
     for (Dim i = 0; i < n; ++i)
       for (Dim j = 0; j < m; ++j)
         c[i * c_row + j] = start.data == nullptr ? Real(0) : start.data[i * start.row + j];
-  if (n * k * m < serial_work) return gemm_small(a, b, c, c_row, n, k, m, start);
-  if (n * k * m <= small_work || n <= tile_rows)
+  if (n * k * m < blocking.serial_work) return gemm_small(a, b, c, c_row, n, k, m, start);
+  // A single row of tiles reads B once, so packing does not pay: 4×1536×384 takes 69 µs in
+  // gemm_small_parts, and 231 µs below.
+  if (n * k * m <= blocking.small_work || n <= tile_rows)
     return gemm_small_parts(a, b, c, c_row, n, k, m, start);
 
+  // Rows of A may be read where they lie. Columns of A are always packed.
+  const bool packs = a.column != 1 || m > blocking.unpacked_m;
+  const Dim block_k = blocking.block_k, block_m = blocking.block_m;
   for (Dim j0 = 0; j0 < m; j0 += block_m)
     for (Dim p0 = 0; p0 < k; p0 += block_k) {
       const Dim width = std::min(block_m, m - j0), depth = std::min(block_k, k - p0);
-      if (p0 > 0) start = {c, c_row};
+      const Start from = start_of_block(p0, start, c, c_row);
       const Dim panels = (width + tile_columns - 1) / tile_columns;
-      Real* const packed_b = scratch_b(panels * tile_columns * depth);
+      Buffer packed_b(panels * tile_columns * depth);
       parallel_for(panels, width * depth, [&](Dim panel) {
         const Dim j = panel * tile_columns;
-        pack_panel(b, p0, depth, j0 + j, std::min(tile_columns, width - j), packed_b + j * depth);
+        pack_panel(b, p0, depth, j0 + j, std::min(tile_columns, width - j),
+                   packed_b.data() + j * depth);
       });
-      // Four tasks a thread even out who is late; more of them would read B more often. The last
-      // may be small: with tasks of equal size 256³ takes 8 % longer, as whoever is late has a
-      // whole one to do.
-      const Dim tiles = (n + tile_rows - 1) / tile_rows, shares = 4 * threads();
-      const Dim grain = std::min(block_n, tile_rows * ((tiles + shares - 1) / shares));
+      // The last task may be small. With tasks of equal size 256³ takes 8 % longer, as a thread
+      // that is late still has a whole task to do.
+      const Dim tiles = (n + tile_rows - 1) / tile_rows;
+      const Dim tasks = blocking.tasks_per_thread * threads();
+      const Dim grain = std::min(blocking.block_n, tile_rows * ((tiles + tasks - 1) / tasks));
       parallel_ranges(n, grain, n * width * depth, [&](Dim begin, Dim end) {
-        // Rows of A are read where they lie: for 128 columns of C packing takes 10 % of the
-        // product, beyond a thousand it saves 4 %. Columns of A are always packed.
-        const bool packs = a.column != 1 || m > 1024;
         const Dim tall = (end - begin + tile_rows - 1) / tile_rows * tile_rows;
-        Real* const packed_a = packs ? scratch_a(tall * depth + overhang) : nullptr;
-        if (packs) pack_rows(a, begin, end - begin, p0, depth, packed_a);
+        Buffer packed_a(packs ? tall * depth + overhang : 0);
+        if (packs) pack_rows(a, begin, end - begin, p0, depth, packed_a.data());
         for (Dim j = 0; j < width; j += tile_columns)
           for (Dim i = begin; i < end; i += tile_rows) {
-            const Tile tile{packs ? packed_a + (i - begin) * depth : a.data + i * a.row + p0,
+            const Tile tile{packs ? packed_a.data() + (i - begin) * depth : a.data + i * a.row + p0,
                             packs ? 1 : a.row,
                             packs ? tile_rows : 1,
-                            packed_b + j * depth,
+                            packed_b.data() + j * depth,
                             tile_columns,
                             depth,
                             c + i * c_row + j0 + j,
                             c_row,
                             std::min(tile_columns, width - j),
-                            part(start, i, j0 + j)};
+                            part(from, i, j0 + j)};
             const Dim rows = std::min(tile_rows, end - i);
             packs ? multiply<true>(rows, tile) : multiply<false>(rows, tile);
           }

@@ -5,6 +5,7 @@
 // must not use the pool of its parent: fork() copies no threads.
 #pragma once
 
+#include "engine/kernels/blocking.h"
 #include "engine/real.h"
 
 namespace fledge::inline FLEDGE_BUILD {
@@ -32,17 +33,13 @@ void set_processors(int count);
 
 }  // namespace detail
 
-/// Work below this many elementary operations stays on the calling thread: waking another costs
-/// about as much as 2 µs of work.
-inline constexpr Dim serial_work = 1 << 16;
-
 /// Calls task(0) … task(count − 1), each once, on several threads when `work`, the elementary
 /// operations of all together, is large enough; returns when all are done. An exception of a task
 /// reaches the caller: of several, that of the lowest index. Inside an InterruptScope
 /// (engine/interrupt.h) large work may throw Interrupted, with some of its tasks not done.
 template <class F>
 void parallel_for(Dim count, Dim work, const F& task) {
-  if (count <= 1 || work < serial_work) {
+  if (count <= 1 || work < blocking.serial_work) {
     for (Dim i = 0; i < count; ++i) task(i);
     return;
   }
@@ -52,9 +49,9 @@ void parallel_for(Dim count, Dim work, const F& task) {
 
 /// How many of `size` numbers make a task: a sixteenth of them, 16,384 at most (64 KB of floats),
 /// whole lines of the cache.
-constexpr Dim grain_of(Dim size) {
-  const Dim sixteenth = size / 16 / 64 * 64 + 64;
-  return sixteenth < 1 << 14 ? sixteenth : 1 << 14;
+inline Dim grain_of(Dim size) {
+  const Dim share = size / blocking.tasks / 64 * 64 + 64;
+  return share < blocking.task_numbers ? share : blocking.task_numbers;
 }
 
 /// The same for ranges of at most `grain` numbers, task(begin, end); small work is one range, as
@@ -62,7 +59,7 @@ constexpr Dim grain_of(Dim size) {
 /// instructions.
 template <class F>
 void parallel_ranges(Dim size, Dim grain, Dim work, const F& task) {
-  if (work < serial_work) {
+  if (work < blocking.serial_work) {
     const F own = task;  // where no other thread can see it: GCC then vectorises AdamW's
     if (size > 0) own(0, size);
     return;

@@ -16,7 +16,7 @@ namespace {
 // that of one.
 template <class F>
 void for_rows(Dim rows, Dim n, Dim cost, F f) {
-  const Dim grain = 1 + std::min(rows / 16, (1 << 14) / (n + 1));
+  const Dim grain = 1 + std::min(rows / blocking.tasks, blocking.task_numbers / (n + 1));
   parallel_ranges(rows, grain, rows * n * cost, [&](Dim begin, Dim end) {
     for (Dim r = begin; r < end; ++r) f(r);
   });

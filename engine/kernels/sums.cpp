@@ -13,8 +13,6 @@ namespace fledge::inline FLEDGE_BUILD::kernels {
 
 namespace {
 
-constexpr Dim row_leaf = 16;  // one chain of additions per column: as long as a lane's in `halved`
-
 // out += row(r), then row(r + 1) and so on, one for each i, over columns 0 … n − 1: rows are read
 // from end to end, four side by side. Layer norm's dgain of 4096×1024 takes 0.5 ms so, and 1.5 down
 // the rows in strips of four vectors: there each row is in another page.
@@ -32,7 +30,7 @@ void add_few(Dim r, Dim n, Real* out, Row row, std::index_sequence<i...>) {
 // is the vector of `count` terms from column i on.
 template <class Row>
 void add_rows(Dim begin, Dim end, Dim n, Real* out, Row row) {
-  if (end - begin > row_leaf) {
+  if (end - begin > blocking.sum_rows) {
     const Dim middle = begin + (end - begin) / 2;
     add_rows(begin, middle, n, out, row);
     Buffer right(n);
@@ -46,14 +44,13 @@ void add_rows(Dim begin, Dim end, Dim n, Real* out, Row row) {
   for (; r < end; ++r) add_few(r, n, out, row, std::make_index_sequence<1>());
 }
 
-// The same, several tasks at once. Of many rows each task takes an eighth, from end to end: the top
-// three levels of the halving, so no bit depends on it. On one thread layer norm of 4096×1024 takes
-// 7.3 ms so, and 10.6 in tasks of 256 columns, which fetch every page of memory four times.
+// The same, several tasks at once. Each task adds a part of the rows when there are many. The parts
+// are those of the first levels of the halving, so no bit depends on their number.
 template <class Row>
 void add_all_rows(Dim rows, Dim n, Real* out, Row row) {
-  constexpr Dim columns = 256, parts = 8;
-  if (rows < parts * 2 * row_leaf) {
-    parallel_ranges(n, columns, rows * n, [&](Dim begin, Dim end) {
+  const Dim parts = blocking.sum_parts;
+  if (rows < parts * 2 * blocking.sum_rows) {
+    parallel_ranges(n, blocking.sum_columns, rows * n, [&](Dim begin, Dim end) {
       add_rows(0, rows, end - begin, out + begin, [&](Dim r) {
         return [term = row(r), begin](Dim i, Dim count) { return term(begin + i, count); };
       });

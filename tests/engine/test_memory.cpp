@@ -240,3 +240,13 @@ TEST_CASE("objects that are Pooled come from the pool, and their destructors run
   }
   CHECK(Counted::alive == 0);
 }
+
+TEST_CASE("memory that is filled is NaN in every number, new or kept") {
+  memory_is_filled = true;
+  for (int i = 0; i < 2; ++i) {
+    Buffer buffer(1000);
+    for (Dim j = 0; j < 1000; ++j) REQUIRE(isnan(buffer.data()[j]));
+    std::fill_n(buffer.data(), 1000, Real(1));
+  }
+  memory_is_filled = false;
+}

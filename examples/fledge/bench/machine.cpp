@@ -38,7 +38,7 @@ double gflops() {
   float* const to = results.write();
   const double seconds = median_seconds(
       [&] {
-        kernels::parallel_for(tasks, kernels::serial_work,
+        kernels::parallel_for(tasks, kernels::blocking.serial_work,
                               [&](Dim i) { to[i] = multiply_add(static_cast<float>(i)); });
       },
       budget);

@@ -19,7 +19,7 @@ using kernels::parallel_ranges;
 
 namespace {
 
-constexpr Dim much = kernels::serial_work;  // the least work that may be spread
+const Dim much = kernels::blocking.serial_work;  // the least work that may be spread
 
 // So many threads while it lives, as if there were as many processors.
 struct Threads {

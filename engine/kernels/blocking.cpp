@@ -1,0 +1,41 @@
+#include "engine/kernels/blocking.h"
+
+#include "engine/kernels/tiles.h"
+
+namespace fledge::inline FLEDGE_BUILD::kernels {
+
+constinit Blocking blocking = {
+    // Waking another thread costs about as much as 2 µs of work.
+    .serial_work = 1 << 16,
+    .tasks = 16,
+    .task_numbers = 1 << 14,
+    .task_rows = 64,
+
+    // A block of p is long enough that adding to C costs little. It is short enough that a panel of
+    // B (block_k by tile_columns) stays in the first cache and a block of A (block_n by block_k) in
+    // the second. The panels of B together, block_k by block_m, may fill the third: each is read
+    // once for block_n rows of A. With an eighth of block_m A would be packed eight times, which
+    // took a tenth of the time of 2048³.
+    .block_n = tile_rows * 16,
+    .block_k = most_block_k,
+    .block_m = tile_columns * 256,
+    // Below this work A and B are in the first cache anyway, and packing costs more than it saves.
+    .small_work = 64 * 64 * 64,
+    // Packing rows of A takes 10 % of a product with 128 columns. Beyond a thousand columns it
+    // saves 4 %.
+    .unpacked_m = 1024,
+    // Four tasks a thread even out threads that are late. More tasks would read B more often.
+    .tasks_per_thread = 4,
+    .small_tasks = 4,
+
+    // On one thread layer norm of 4096×1024 takes 7.3 ms in eight parts of rows, and 10.6 ms in
+    // tasks of 256 columns, which fetch every page of memory four times.
+    .sum_columns = 256,
+    .sum_rows = 16,  // as many as a lane adds in `halved`
+    .sum_parts = 8,
+
+    .block_queries = 8 * tile_rows,  // eight tiles read a panel of keys once
+    .narrow_queries = 64,
+};
+
+}  // namespace fledge::inline FLEDGE_BUILD::kernels

@@ -1,0 +1,134 @@
+// builds: f32 f64 dual
+// Products with small blocks: every pair of block borders, over memory full of NaN.
+#include "engine/kernels/blocking.h"
+
+#include <vector>
+
+#include "engine/array_math.h"
+#include "engine/kernels/gemm.h"
+#include "engine/kernels/tiles.h"
+#include "tests/support/blocking.h"
+#include "tests/support/catch.h"
+
+using namespace tests;
+using kernels::Matrix;
+using kernels::Start;
+using kernels::tile_columns;
+using kernels::tile_rows;
+
+namespace {
+
+struct Sizes {
+  Dim n, k, m;
+};
+
+// A matrix of whole numbers, stored in three ways.
+struct Stored {
+  Array rows, columns, spread;
+  Dim n, m;
+
+  Stored(Dim height, Dim width, std::uint64_t seed)
+      : rows(integers({height, width}, seed)),
+        columns({width, height}),
+        spread(Array::full({3 * height, 2 * width}, nan_number)),
+        n(height),
+        m(width) {
+    Real *const by_columns = columns.write(), *const apart = spread.write();
+    for (Dim i = 0; i < n; ++i)
+      for (Dim j = 0; j < m; ++j) {
+        by_columns[j * n + i] = rows[i * m + j];
+        apart[i * 6 * m + 2 * j] = rows[i * m + j];
+      }
+  }
+  std::array<Matrix, 3> all() const {
+    return {Matrix{rows.data(), m, 1}, Matrix{columns.data(), 1, n},
+            Matrix{spread.data(), 6 * m, 2}};
+  }
+};
+
+// The product of whole numbers, exact in every number type.
+Array naive(const Stored& a, const Stored& b) {
+  std::vector<double> sums(static_cast<std::size_t>(a.n * b.m));
+  for (Dim i = 0; i < a.n; ++i)
+    for (Dim p = 0; p < a.m; ++p)
+      for (Dim j = 0; j < b.m; ++j)
+        sums[static_cast<std::size_t>(i * b.m + j)] +=
+            value_of(a.rows[i * a.m + p]) * value_of(b.rows[p * b.m + j]);
+  Array c({a.n, b.m});
+  for (std::size_t i = 0; i < sums.size(); ++i) c.write()[i] = Real(sums[i]);
+  return c;
+}
+
+// The numbers of `found` that are not start + expected, or whose gap of 3 behind a row was written.
+Dim count_wrong(const Array& found, const Array& expected, Start start) {
+  const Dim n = expected.dim(0), m = expected.dim(1), row = m + 3;
+  const Real* const c = found.data();
+  const Real* const product = expected.data();
+  Dim wrong = 0;
+  for (Dim i = 0; i < n; ++i) {
+    for (Dim j = 0; j < m; ++j) {
+      const Real from = start.data == nullptr ? Real(0) : start.data[i * start.row + j];
+      wrong += c[i * row + j] == from + product[i * m + j] ? 0 : 1;
+    }
+    for (Dim j = m; j < row; ++j) wrong += isnan(c[i * row + j]) ? 0 : 1;
+  }
+  return wrong;
+}
+
+// Every layout of A and B with every start, over C and memory full of NaN. Counts the numbers that
+// were compared.
+struct Products {
+  Dim compared = 0;
+
+  void check(const Sizes& s, const Blocking& sizes, int threads) {
+    const Stored a(s.n, s.k, 1), b(s.k, s.m, 2);
+    const Array product = naive(a, b), starts = integers({s.n + 1, s.m}, 3);
+    const Blocked blocked(sizes, threads);
+    Array c({s.n, s.m + 3});
+    for (const Matrix& left : a.all())
+      for (const Matrix& right : b.all())
+        for (const Start& start : {Start{}, Start{starts.data(), s.m}, Start{starts.data(), 0}}) {
+          std::fill_n(c.write(), c.size(), nan_number);
+          fill_stack();
+          kernels::gemm(left, right, c.write(), s.m + 3, s.n, s.k, s.m, start);
+          compared += s.n * s.m;
+          if (count_wrong(c, product, start) == 0) continue;
+          FAIL(count_wrong(c, product, start)
+               << " numbers are wrong: " << s.n << "x" << s.k << "x" << s.m << ", blocks "
+               << sizes.block_n << "x" << sizes.block_k << "x" << sizes.block_m << ", A "
+               << left.row << ":" << left.column << ", B " << right.row << ":" << right.column
+               << ", start " << start.row << ", " << threads << " threads");
+        }
+  }
+};
+
+Blocking small_blocks(Dim block_n, Dim block_k, Dim block_m) {
+  Blocking sizes = kernels::blocking;
+  sizes.serial_work = sizes.small_work = sizes.unpacked_m = 0;
+  sizes.block_n = block_n;
+  sizes.block_k = block_k;
+  sizes.block_m = block_m;
+  return sizes;
+}
+
+}  // namespace
+
+TEST_CASE("a product is right on both sides of every two borders of blocks") {
+  Products products;
+  const Dim block_n = 2 * tile_rows, block_m = 2 * tile_columns;
+  for (const Dim block_k : {2, 5})
+    for (const Dim n : around(block_n))
+      for (const Dim k : around(block_k))
+        for (const Dim m : around(block_m))
+          products.check({n, k, m}, small_blocks(block_n, block_k, block_m), 1);
+  INFO(products.compared << " numbers compared");
+  CHECK(products.compared > 1'000'000);
+}
+
+TEST_CASE("a product wider and deeper than a block is right with blocks of the real size") {
+  const Dim n = tile_rows + 1, k = kernels::blocking.block_k + 1, m = kernels::blocking.block_m + 1;
+  const Stored a(n, k, 1), b(k, m, 2);
+  Array c = Array::full({n, m + 3}, nan_number);
+  kernels::gemm(a.all()[0], b.all()[0], c.write(), m + 3, n, k, m);
+  CHECK(count_wrong(c, naive(a, b), {}) == 0);
+}
