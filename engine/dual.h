@@ -6,7 +6,8 @@
 #pragma once
 
 #include <cmath>
-#include <numbers>
+
+#include "engine/normal.h"
 
 namespace fledge::inline dual {
 
@@ -65,10 +66,15 @@ inline Dual tanh(Dual x) {
   return {y, (1 - y * y) * x.tangent};
 }
 
-/// erf' = 2/√π · exp(-x²)
-inline Dual erf(Dual x) {
-  const double slope = 2 * std::numbers::inv_sqrtpi * std::exp(-x.value * x.value);
-  return {std::erf(x.value), slope * x.tangent};
+/// φ' = −x·φ      φ = 0 far out, where x may be infinite
+inline Dual normal_density(Dual x) {
+  const double y = fledge::normal_density(x.value);
+  return {y, y == 0 ? 0 : -x.value * y * x.tangent};
+}
+
+/// Φ' = φ
+inline Dual normal_cdf(Dual x) {
+  return {fledge::normal_cdf(x.value), fledge::normal_density(x.value) * x.tangent};
 }
 
 /// (xⁿ)' = n·xⁿ⁻¹·x' + xⁿ·log(x)·n'; a side that does not move contributes exactly nothing.

@@ -45,7 +45,6 @@ using Dim = std::int64_t;
 static_assert(std::numeric_limits<float>::is_iec559 && std::numeric_limits<double>::is_iec559);
 
 // The elementary functions of Real, found by these names whatever Real is.
-using std::erf;
 using std::exp;
 using std::isfinite;
 using std::isnan;

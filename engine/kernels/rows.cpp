@@ -252,7 +252,11 @@ void layer_norm_rows_vjp(const Real* x, const Real* normals, const Real* gain, c
     const auto g = [=](Dim j, Dim count) { return load(dy_r + j, count) * load(gain + j, count); };
     const auto hat = [=](Dim j, Dim count) { return normal(load(x_r + j, count)); };
     const Real mean = mean_of(n, g);
-    const Real along = mean_of(n, [=](Dim j, Dim count) { return g(j, count) * hat(j, count); });
+    // Past the end of the row g is 0, but x̂ of 0 may be infinite, and 0·∞ is NaN.
+    const Real along = mean_of(n, [=](Dim j, Dim count) {
+      const Vec product = g(j, count) * hat(j, count);
+      return count == lanes ? product : first_lanes(product, count, Real(0));
+    });
     by_vectors(n, [&](Dim j, Dim count) {
       const Vec rest = g(j, count) - mean - hat(j, count) * along;
       store(dx_r + j, normal.rstd * rest, count);

@@ -103,15 +103,14 @@ struct Normal {
   Vec weighted, cdf, density;
 };
 
-constexpr double normal_scale = std::numbers::inv_sqrtpi / std::numbers::sqrt2;
-
 #if defined(FLEDGE_DOUBLE) || defined(FLEDGE_DUAL)
-// Φ(x) = ½·(1 + erf(x/√2)), φ(x) = exp(−x²/2) / √(2π)
 Normal normal(Vec x) {
-  const Vec cdf = Real(0.5) * (Real(1) + erf(x * Real(1 / std::numbers::sqrt2)));
-  return {x * cdf, cdf, Real(normal_scale) * exp(Real(-0.5) * x * x)};
+  const Vec cdf = normal_cdf(x);
+  return {x * cdf, cdf, normal_density(x)};
 }
 #else
+constexpr double normal_scale = std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+
 // Φ(x) is the tail where x < 0, else 1 − tail. x·Φ(x) is not a product with Φ(x): that has few
 // digits left where it is below the smallest normal number.
 Normal normal(Vec x) {

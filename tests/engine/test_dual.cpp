@@ -100,12 +100,11 @@ TEST_CASE("a NaN compares with nothing and is found by its value") {
   CHECK_FALSE(isfinite(Dual(quiet_nan)));
 }
 
-TEST_CASE("exp, log, sqrt, tanh, erf agree with six-point differences") {
+TEST_CASE("exp, log, sqrt, tanh agree with six-point differences") {
   check_rule(RULE(exp), {-30, -2, -0.5, 0, 0.3, 1, 2, 10});
   check_rule(RULE(log), {0.01, 0.5, 1, 2, 10, 1e6});
   check_rule(RULE(sqrt), {0.01, 0.25, 1, 2, 1e6});
   check_rule(RULE(tanh), {-5, -2, -0.5, 0, 0.3, 1, 4});
-  check_rule(RULE(erf), {-3, -1, -0.5, 0, 0.3, 1, 2.5});
 }
 
 TEST_CASE("pow moves with its base") {
@@ -154,7 +153,8 @@ TEST_CASE("functions at the ends of the line", "[OP18]") {
   CHECK(log(Dual(0)).tangent == 0);  // 0/0 is not asked for
   CHECK(sqrt(Dual(0)).tangent == 0);
   CHECK(tanh(Dual(inf, 1)).tangent == 0);
-  CHECK(erf(Dual(-inf, 1)).tangent == 0);
+  CHECK(normal_cdf(Dual(-inf, 1)).tangent == 0);
+  CHECK(normal_density(Dual(-inf, 1)).tangent == 0);
   CHECK((Dual(1, 0) / Dual(inf, 1)).tangent == 0);
   CHECK(std::isnan(log(Dual(-1, 1)).value));
 }

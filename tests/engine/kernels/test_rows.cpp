@@ -1,8 +1,11 @@
 #include "engine/kernels/rows.h"
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
+#include "engine/kernels/sums.h"
+#include "engine/kernels/vector.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
 
@@ -194,4 +197,55 @@ TEST_CASE("a masked row depends on what it sees alone, wherever that stands, to 
         REQUIRE(same_bits(Array({1, n}, seen_y), short_y));
         REQUIRE(same_bits(Array({1, n}, seen_dx), short_dx));
       }
+}
+
+// In the lanes of a vector past the end of its row a kernel computes with 0. Of rows as large as
+// these 0 becomes infinite there, and a sum over those lanes NaN.
+TEST_CASE("lanes past the end of a row enter no sum", "[OP18]") {
+  using kernels::lanes;
+  using kernels::Normal;
+  const bool single = sizeof(Real) == sizeof(float);
+  const double large = single ? 2e36 : 1e306, most = std::numeric_limits<Real>::max();
+  const double rstd = 1 / std::sqrt(1e-5);
+  for (Dim n = 1; n <= 4 * lanes + 1; ++n) {
+    INFO("rows of " << n);
+    const Array gain = uniform({n}, 1), bias = uniform({n}, 2), dy = uniform({2, n}, 3);
+    const Array x = Array::full({2, n}, Real(large)),
+                none({n}, std::vector<double>(static_cast<std::size_t>(n), 0.0));
+    Array normals({2, Normal::size}), y({2, n}), dx({2, n}), dgain({n}), dbias({n});
+    kernels::layer_norm_rows(x.data(), gain.data(), bias.data(), normals.write(), y.write(), 1e-5,
+                             2, n);
+    kernels::layer_norm_rows_vjp(x.data(), normals.data(), gain.data(), dy.data(), dx.write(), 2,
+                                 n);
+    kernels::dot_columns(dy.data(), x.data(), normals.data(), dgain.write(), 2, n);
+    kernels::sum_columns(dy.data(), dbias.write(), 1, 2, n);
+    REQUIRE(same_numbers(dgain, none));  // of a constant row x̂ = 0
+    for (Dim r = 0; r < 2; ++r) {
+      double mean = 0;
+      for (Dim j = 0; j < n; ++j) mean += value_of(dy[r * n + j] * gain[j]) / value_of(real(n));
+      for (Dim j = 0; j < n; ++j) {
+        const double slope = rstd * (value_of(dy[r * n + j]) * value_of(gain[j]) - mean);
+        REQUIRE(y[r * n + j] == bias[j]);
+        REQUIRE(std::abs(value_of(dx[r * n + j]) - slope) <= 1000 * rounding);
+        REQUIRE(dbias[j] == dy[j] + dy[n + j]);
+      }
+    }
+
+    for (const double number : {most, -most, large, -large}) {
+      const Array row = Array::full({1, n}, Real(number)), cotangent = row_of(dy, 0);
+      const Array p = run(kernels::softmax_rows, row), log_p = run(kernels::log_softmax_rows, row);
+      const Array dp = run(kernels::softmax_rows_vjp, p, cotangent),
+                  dlog = run(kernels::log_softmax_rows_vjp, log_p, cotangent);
+      double sum = 0;
+      for (Dim j = 0; j < n; ++j) sum += value_of(cotangent[j]);
+      const double share = 1 / value_of(real(n));
+      for (Dim j = 0; j < n; ++j) {
+        const double d = value_of(cotangent[j]);
+        REQUIRE(std::abs(value_of(p[j]) - share) <= rounding);
+        REQUIRE(std::abs(value_of(log_p[j]) - std::log(share)) <= rounding);
+        REQUIRE(std::abs(value_of(dp[j]) - share * (d - share * sum)) <= rounding);
+        REQUIRE(std::abs(value_of(dlog[j]) - (d - share * sum)) <= rounding);
+      }
+    }
+  }
 }

@@ -21,11 +21,10 @@ struct Function {
   Vec (*vector)(Vec);
   double (*standard)(double);
 };
-const std::array<Function, 4> functions = {{
+const std::array<Function, 3> functions = {{
     {"exp", [](Vec x) { return exp(x); }, [](double x) { return std::exp(x); }},
     {"log", [](Vec x) { return log(x); }, [](double x) { return std::log(x); }},
     {"tanh", [](Vec x) { return tanh(x); }, [](double x) { return std::tanh(x); }},
-    {"erf", [](Vec x) { return erf(x); }, [](double x) { return std::erf(x); }},
 }};
 
 Numbers applied(const Function& f, const Numbers& x) {
@@ -161,8 +160,8 @@ TEST_CASE("exp overflows and vanishes where its result does") {
   CHECK(exp_at(single ? -1000 : -1e5) == 0);
 }
 
-TEST_CASE("tanh and erf are odd, and reach 1 without passing it") {
-  for (const Function& f : {functions[2], functions[3]})
+TEST_CASE("tanh is odd, and reaches 1 without passing it") {
+  for (const Function& f : {functions[2]})
     for (const double x : {1e-30, 1e-3, 0.3, 0.624, 0.626, 0.93, 0.94, 1.5, 3.9, 4.1, 20.0, 1e30}) {
       INFO(f.name << " of " << x);
       CHECK(at(f, -x) == -at(f, x));
