@@ -15,7 +15,7 @@ using kernels::parallel_for;
 
 namespace {
 
-constexpr Dim much = kernels::serial_work;  // the least work that is parallel
+const Dim much = kernels::blocking.serial_work;  // the least work that is parallel
 std::atomic<int> calls_left{0};
 
 bool always() { return true; }

@@ -58,10 +58,10 @@ TEST_CASE("the threads of a pool are as many as threads() says") {
   set_threads(1);
   kernels::detail::set_processors(3);
   set_threads(2);
-  kernels::parallel_for(2, kernels::serial_work, [](Dim) {});
+  kernels::parallel_for(2, kernels::blocking.serial_work, [](Dim) {});
   const int two = count();
   set_threads(256);
-  kernels::parallel_for(2, kernels::serial_work, [](Dim) {});
+  kernels::parallel_for(2, kernels::blocking.serial_work, [](Dim) {});
   CHECK(count() == two + 1);
   kernels::detail::set_processors(0);
   set_threads(before);
