@@ -4,17 +4,18 @@ namespace fledge::inline FLEDGE_BUILD {
 
 namespace {
 
-/// (…, T, H·D) -> (…, H, T, D)
+/// (…, T, H·D) -> (…, H, T, D). (T, H·D) -> (1, H, T, D): a batch of one, so that a mask never takes
+/// the heads for the batch.
 Tensor split_heads(const Tensor& x, Dim heads) {
   const Dim D = x.dim(-1) / heads;
-  return transpose(reshape(x, x.shape().without(-1).followed_by({heads, D})), -3, -2);
+  const Shape lead = x.rank() == 2 ? Shape{1, x.dim(0)} : x.shape().without(-1);
+  return transpose(reshape(x, lead.followed_by({heads, D})), -3, -2);
 }
 
-/// (…, H, T, D) -> (…, T, H·D)
-Tensor merge_heads(const Tensor& x) {
+/// (…, H, T, D) -> shape, (…, T, H·D)
+Tensor merge_heads(const Tensor& x, const Shape& shape) {
   const Tensor side_by_side = transpose(x, -3, -2);
-  return reshape(side_by_side,
-                 side_by_side.shape().without(-1).without(-1).followed_by({x.dim(-3) * x.dim(-1)}));
+  return reshape(side_by_side, shape);
 }
 
 void require_heads(const char* who, Dim width, Dim heads) {
@@ -37,20 +38,18 @@ Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads, co
               q.shape().without(-1).without(-1) == k.shape().without(-1).without(-1),
           "attend", "needs the same leading axes: ", q.shape(), " and ", k.shape());
   require_heads("attend", q.dim(-1), heads);
-  if (q.rank() == 2) {  // a batch of one, so that a mask never takes the heads for the batch
-    const auto batched = [](const Tensor& x) { return reshape(x, {1, x.dim(0), x.dim(1)}); };
-    const auto [output, weights] = attend(batched(q), batched(k), batched(v), heads, mask);
-    return {reshape(output, q.shape()), reshape(weights, weights.shape().without(0))};
-  }
   const Tensor Q = split_heads(q, heads);  // (…, H, T, D)
   const Tensor K = split_heads(k, heads);  // (…, H, S, D)
   const Tensor V = split_heads(v, heads);
 
   const double scale = 1 / std::sqrt(static_cast<double>(Q.dim(-1)));
   const Tensor scores = attention_scores(Q, K, mask) * scale;  // (…, H, T, S), −∞ where hidden
-  const Tensor weights = softmax(scores, mask);                // each row sums to 1
-  const Tensor mixed = attention_mix(weights, V, mask);        // (…, H, T, D)
-  return {merge_heads(mixed), weights};
+  const Tensor rows = softmax(scores, mask);                   // each row sums to 1
+  // The output is computed from the very tensor that is returned: keep_grad() then works on it.
+  const bool one = q.rank() == 2;
+  const Tensor weights = one ? reshape(rows, rows.shape().without(0)) : rows;
+  const Tensor mixed = attention_mix(one ? reshape(weights, rows.shape()) : weights, V, mask);
+  return {merge_heads(mixed, q.shape()), weights};  // mixed (…, H, T, D)
 }
 
 Attention::Attention(Dim width, Dim head_count, Rng& rng, Bias bias)

@@ -21,7 +21,8 @@ struct Attended {
 /// softmax(Q·Kᵀ/√D over what the mask shows)·V, per head.        Vaswani et al. 2017, eq. 1
 /// q (…, T, H·D)   k, v (…, S, H·D)   output (…, T, H·D)   weights (…, H, T, S)
 ///
-/// A row that may look nowhere gives zeros. Throws ShapeError when the heads do not divide C.
+/// The output is computed from the returned weights, so weights.keep_grad() keeps their gradient. A
+/// row that may look nowhere gives zeros. Throws ShapeError when the heads do not divide C.
 Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads, const Mask& mask);
 
 /// Self-attention, one head or many.       x (…, T, C)   mask over T × T   y (…, T, C)

@@ -8,13 +8,20 @@ namespace fledge::inline FLEDGE_BUILD {
 
 Decoder::Decoder(const LanguageModel& model) : model_(model), caches_(model.h.size()) {}
 
+namespace {
+
+// Keeps the first `places` of them, C numbers each. Throws nothing: no vector grows.
+void cut(KeyValueCache& cache, Dim places, Dim C) {
+  cache.length = places;
+  cache.keys.resize(static_cast<std::size_t>(places * C));
+  cache.values.resize(static_cast<std::size_t>(places * C));
+}
+
+}  // namespace
+
 void Decoder::restart() {
   window_.clear();
-  for (KeyValueCache& cache : caches_) {
-    cache.length = 0;
-    cache.keys.clear();
-    cache.values.clear();
-  }
+  for (KeyValueCache& cache : caches_) cut(cache, 0, model_.sizes.width);
 }
 
 Array Decoder::read(const std::vector<Dim>& ids) {
@@ -23,22 +30,37 @@ Array Decoder::read(const std::vector<Dim>& ids) {
     require<ValueError>(id >= 0 && id < model_.sizes.vocabulary, "Decoder", "token ", id,
                         " is outside a vocabulary of ", model_.sizes.vocabulary);
 
-  const Dim kept = std::max<Dim>(1, model_.sizes.context / 2);
+  const Dim context = model_.sizes.context, kept = std::max<Dim>(1, context / 2);
+  std::vector<Dim> window = window_;
+  bool moved = false;
   for (const Dim id : ids) {
-    if (length() == model_.sizes.context) {
-      const std::vector<Dim> last(window_.end() - (kept - 1), window_.end());
-      restart();
-      window_ = last;
+    if (static_cast<Dim>(window.size()) == context) {
+      window.erase(window.begin(), window.end() - (kept - 1));
+      moved = true;
     }
-    window_.push_back(id);
+    window.push_back(id);
   }
+  // Should memory run out, the window and the caches are to be what they were before.
+  std::vector<KeyValueCache> empty(moved ? caches_.size() : 0);
+  std::vector<KeyValueCache>& caches = moved ? empty : caches_;
+  const Dim known = caches[0].length;
+  try {
+    Array logits = logits_of(window, caches);
+    window_.swap(window);
+    if (moved) caches_.swap(empty);
+    return logits;
+  } catch (...) {
+    for (KeyValueCache& cache : caches) cut(cache, known, model_.sizes.width);
+    throw;
+  }
+}
 
+Array Decoder::logits_of(const std::vector<Dim>& window, std::vector<KeyValueCache>& caches) const {
   const NoGrad no_grad;
-  const Dim first = caches_[0].length, count = length() - first;
-  const Indices fresh({count}, {window_.end() - count, window_.end()});
+  const Dim first = caches[0].length, count = static_cast<Dim>(window.size()) - first;
+  const Indices fresh({count}, {window.end() - count, window.end()});
   Tensor x = embedding(model_.wte.weight, model_.wpe.weight, fresh, first);  // (count, C)
-  for (std::size_t layer = 0; layer < caches_.size(); ++layer)
-    x = model_.h[layer](x, caches_[layer]);
+  for (std::size_t layer = 0; layer < caches.size(); ++layer) x = model_.h[layer](x, caches[layer]);
   const Tensor logits = model_.guess(slice(x, 0, count - 1, count));  // (1, V)
   return logits.value().shaped({model_.sizes.vocabulary});
 }

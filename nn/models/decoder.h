@@ -25,8 +25,8 @@ class Decoder {
   explicit Decoder(const LanguageModel& model);
 
   /// Reads more tokens; returns the logits (V) behind the last one: to the bit the last row of
-  /// model(window()). Throws ValueError for no token, and for one outside 0 … V − 1; it has then
-  /// read none of them.
+  /// model(window()). Throws ValueError for no token, and for one outside 0 … V − 1. After any
+  /// exception, bad_alloc included, it has read none of them.
   Array read(const std::vector<Dim>& ids);
 
   /// The tokens that the last logits depend on, and how many they are: 1 … context, 0 before the
@@ -38,6 +38,8 @@ class Decoder {
   void restart();
 
  private:
+  Array logits_of(const std::vector<Dim>& window, std::vector<KeyValueCache>& caches) const;
+
   LanguageModel model_;
   std::vector<KeyValueCache> caches_;  // of each layer, of the first tokens of the window
   std::vector<Dim> window_;

@@ -57,8 +57,8 @@ inline constexpr Bug attention_bugs[] = {
      R"(attend(qkv[1], qkv[0], qkv[2], heads, mask))",
      "a classic slip: trains well, reads no GPT-2 file"},
     {"heads-by-view-alone", "nn/layers/attention.cpp",
-     R"(return transpose(reshape(x, x.shape().without(-1).followed_by({heads, D})), -3, -2);)",
-     R"(return reshape(x, x.shape().without(-1).without(-1).followed_by({heads, x.dim(-2), D}));)",
+     R"(return transpose(reshape(x, lead.followed_by({heads, D})), -3, -2);)",
+     R"(return reshape(x, lead.without(-1).followed_by({heads, x.dim(-2), D}));)",
      "bentrevett/pytorch-seq2seq #148: view where view, then permute belongs"},
     {"heads-merged-without-transpose", "nn/layers/attention.cpp",
      R"(const Tensor side_by_side = transpose(x, -3, -2);)",
@@ -81,9 +81,13 @@ inline constexpr Bug attention_bugs[] = {
         }();)",
      "karpathy/minGPT #75: -1e4 let the model peek; perfect loss, terrible text"},
     {"scores-kept-as-weights", "nn/layers/attention.cpp",
-     R"(return {merge_heads(mixed), weights};)",
-     R"(return {merge_heads(mixed), softmax(scores * 2.0, mask)};)",
+     R"(return {merge_heads(mixed, q.shape()), weights};)",
+     R"(return {merge_heads(mixed, q.shape()), softmax(scores * 2.0, mask)};)",
      "a classic slip: the map that is shown is not the map that is used"},
+    {"weights-beside-the-path", "nn/layers/attention.cpp",
+     R"(attention_mix(one ? reshape(weights, rows.shape()) : weights, V, mask))",
+     R"(attention_mix(rows, V, mask))",
+     "fledge itself: for (T, C) a copy of the weights was returned, which got no gradient"},
 };
 
 }  // namespace planted

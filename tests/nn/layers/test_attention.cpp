@@ -113,6 +113,72 @@ TEST_CASE("Attention: the weights it returns are the ones it used, to the bit", 
                   found.output.value()));
 }
 
+namespace {
+
+// Σ dy·output as a function of the weights (H, T, S) of one batch element, in plain loops.
+double weighted(const Array& weights, const Tensor& v, const Array& dy, Dim b, Dim heads) {
+  const Dim T = dy.dim(-2), C = dy.dim(-1), S = v.dim(-2), D = C / heads;
+  double sum = 0;
+  for (Dim h = 0; h < heads; ++h)
+    for (Dim i = 0; i < T; ++i)
+      for (Dim j = 0; j < S; ++j)
+        for (Dim d = h * D; d < (h + 1) * D; ++d)
+          sum += value_of(weights[((b * heads + h) * T + i) * S + j] *
+                          v.value()[(b * S + j) * C + d] * dy[(b * T + i) * C + d]);
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("attend: the weights it returns are on the path, so they can keep their gradient") {
+  constexpr Dim T = 3, S = 4, H = 2, C = 4;
+  const Mask table =
+      custom(T, S, {true, false, true, false, false, true, true, true, true, false, false, false});
+  for (const Shape& lead : {Shape{}, Shape{2}, Shape{2, 2}})
+    for (const Mask& mask : {Mask(), causal(), table}) {
+      CAPTURE(to_string(lead));
+      const Tensor q = parameter(uniform(lead.followed_by({T, C}), 1));
+      const Tensor k = parameter(uniform(lead.followed_by({S, C}), 2));
+      const Tensor v = parameter(uniform(lead.followed_by({S, C}), 3));
+      const Array dy = uniform(q.shape(), 4);
+      const Attended attended = attend(q, k, v, H, mask);
+      CHECK(attended.weights.shape() == lead.followed_by({H, T, S}));
+      attended.weights.keep_grad();
+      backward(attended.output, dy);
+      REQUIRE(attended.weights.has_grad());
+      const Array weights = attended.weights.value().clone(), grad = attended.weights.grad();
+      const std::vector<unsigned char> may_look = mask.table({1, H, T, S}, "test");
+      const double step = 0.25;  // the output is linear in the weights
+      for (Dim i = 0; i < weights.size(); ++i) {
+        const Dim b = i / (H * T * S);
+        Array more = weights.clone(), less = weights.clone();
+        more.write()[i] += Real(step);
+        less.write()[i] -= Real(step);
+        const double slope =
+            (weighted(more, v, dy, b, H) - weighted(less, v, dy, b, H)) / (2 * step);
+        const bool visible = may_look[static_cast<std::size_t>(i % (H * T * S))] != 0;
+        CHECK_THAT(value_of(grad[i]), WithinAbs(visible ? slope : 0, 10 * rounding));
+      }
+    }
+}
+
+TEST_CASE("Attention: the weights of a look keep their gradient, with and without a batch") {
+  Rng rng(8);
+  const Attention attention(4, 2, rng);
+  const CrossAttention cross(4, 4, 2, rng);
+  for (const Shape& lead : {Shape{}, Shape{2}, Shape{1, 2}})
+    for (const Mask& mask : {Mask(), causal()}) {
+      const Tensor x = uniform(lead.followed_by({3, 4}), 9), source = uniform(x.shape(), 10);
+      for (const Attended& looked : {attention.look(x, mask), cross.look(x, source, mask)}) {
+        looked.weights.keep_grad();
+        backward(sum(looked.output * looked.output));
+        REQUIRE(looked.weights.has_grad());
+        CHECK(value_of(sum(Tensor(looked.weights.grad()) * looked.weights.grad()).value().item()) >
+              0);
+      }
+    }
+}
+
 TEST_CASE("Attention: without its weights it gives what it gives with them, and the same gradients",
           "[AT22]") {
   const Attention attention = drawn<Attention>(3, 6, 2);

@@ -1,0 +1,95 @@
+// Memory runs out at each allocation of a decoder's read in turn. What could not be done has
+// changed nothing: done again, it gives the bits of an undisturbed run.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include "engine/kernels/parallel.h"
+#include "engine/memory.h"
+#include "nn/models/decoder.h"
+
+namespace {
+
+constexpr long never = -1;
+long left = never;  // allocations until there is no more memory
+
+void* limited(std::size_t bytes, std::size_t alignment) {
+  if (left == 0) throw std::bad_alloc();
+  if (left > 0) --left;
+  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  if (void* block = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded)) return block;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+void* operator new(std::size_t bytes) { return limited(bytes, alignof(std::max_align_t)); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+  return limited(bytes, static_cast<std::size_t>(alignment));
+}
+void operator delete(void* block) noexcept { std::free(block); }
+void operator delete(void* block, std::size_t) noexcept { std::free(block); }
+void operator delete(void* block, std::align_val_t) noexcept { std::free(block); }
+void operator delete(void* block, std::size_t, std::align_val_t) noexcept { std::free(block); }
+
+namespace {
+
+using namespace fledge;
+
+[[noreturn]] void fail(const char* what) {
+  std::puts(what);
+  std::exit(1);
+}
+
+/// Calls f with memory for 0, 1, 2, … allocations until it succeeds; how often it failed.
+/// unchanged() is asked after each failure.
+template <class F, class Unchanged>
+long failures_until_done(F f, Unchanged unchanged) {
+  for (long allowed = 0;; ++allowed) {
+    release_memory();  // blocks that are kept for the next would hide allocations
+    left = allowed;
+    try {
+      f();
+      left = never;
+      return allowed;
+    } catch (const std::bad_alloc&) {
+      left = never;
+      if (!unchanged()) fail("a failed allocation has changed something");
+    }
+  }
+}
+
+bool same_bits(const Array& a, const Array& b) {
+  return a.shape() == b.shape() && std::equal(a.data(), a.data() + a.size(), b.data());
+}
+
+LanguageModel made() {
+  Rng rng(1);
+  return {{.vocabulary = 3, .context = 6, .layers = 3, .heads = 2, .width = 8}, rng};
+}
+
+// In calls of one token and of several, within the window and across its moves.
+long decoder_failures() {
+  const LanguageModel model = made();
+  Decoder disturbed(model), undisturbed(model);
+  long failures = 0;
+  for (const std::vector<Dim>& ids : std::vector<std::vector<Dim>>{
+           {0, 2}, {1}, {1, 1}, {2}, {0}, {2, 0, 1}, {1, 0, 2, 2, 1}, {0}}) {
+    const std::vector<Dim> window = disturbed.window();
+    Array logits;
+    failures += failures_until_done([&] { logits = disturbed.read(ids); },
+                                    [&] { return disturbed.window() == window; });
+    if (!same_bits(logits, undisturbed.read(ids))) fail("the decoder's logits differ");
+  }
+  return failures;
+}
+
+}  // namespace
+
+int main() {
+  fledge::set_threads(1);  // the allocations of one thread come in the same order each time
+  const long reads = decoder_failures();
+  std::printf("%ld failed allocations while reading\n", reads);
+  return reads > 100 ? 0 : 1;
+}
