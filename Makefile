@@ -26,7 +26,7 @@ help:
 	@echo 'make build       build the libraries and programs in $(BUILD)/'
 	@echo 'make planted     plant known bugs one by one; the checks must catch each (20 minutes)'
 	@echo 'make zoo         one wrong line in a copy of fledge: find it       (BUG=7, then ANSWER=1)'
-	@echo 'make nightly     the tests that take long: vector math of every float'
+	@echo 'make nightly     what takes long: every float, kernels for other instructions'
 	@echo 'make kills       training, killed 200 times, ends in the bytes of a run that was not'
 	@echo 'make faults      every system call of a run fails, is killed or loses its power, once'
 	@echo 'make asan        the tests under AddressSanitizer and UndefinedBehaviorSanitizer'
@@ -80,8 +80,9 @@ zoo:
 
 nightly:
 	$(need) compiler cmake catch2
-	@$(built) "$(OPTIONS) -DFLEDGE_TESTS=ON" tests32
+	@$(built) "$(OPTIONS) -DFLEDGE_TESTS=ON" tests32 nightly_kernels
 	@$(BUILD)/tests/tests32 '[.nightly]'
+	@.ci/nightly $(BUILD)
 
 kills:
 	$(need) compiler cmake catch2

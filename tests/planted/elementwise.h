@@ -37,6 +37,9 @@ inline constexpr Bug elementwise_bugs[] = {
     {"gelu-without-density", "engine/ops/elementwise.cpp",
      R"(n.cdf + (n.density == Real(0) ? splat(Real(0)) : v * n.density))",
      R"(n.cdf + (n.density - n.density))", "a classic slip: gelu' without its second term"},
+    {"gelu-tail-from-one", "engine/ops/elementwise.cpp", R"(const Vec cdf = normal_cdf(x);)",
+     R"(const Vec cdf = Real(1) - normal_cdf(-x);)",
+     "fledge itself: 1 + erf(x) has no digit left at -9"},
     {"exp-clips-its-gradient", "engine/ops/elementwise.cpp",
      R"(wrt(x, [y](const Array& dy) { return dy * y; }))",
      R"(wrt(x, [y](const Array& dy) {

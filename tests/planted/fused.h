@@ -17,6 +17,10 @@ inline constexpr Bug fused_bugs[] = {
     {"fused-weights-without-scale", "engine/kernels/attention.cpp",
      R"(exp((s - top) * sizes.scale - log_total))", R"(exp((s - top) - log_total))",
      "a classic slip: the weights that backward makes again are others"},
+    {"fused-sum-past-the-end", "engine/kernels/attention.cpp",
+     R"(const Vec e = first_lanes(exp((s - most) * sizes.scale), n, Real(0));)",
+     R"(const Vec e = exp((s - most) * sizes.scale);)",
+     "a classic slip: lanes past the last key enter the sum of the weights"},
     {"fused-dv-from-slopes", "engine/kernels/attention.cpp",
      R"(mix_back(sizes, at, weights, cotangents, dv_rows);)",
      R"(mix_back(sizes, at, slopes, cotangents, dv_rows);)",
@@ -73,13 +77,17 @@ inline constexpr Bug fused_bugs[] = {
      R"(return {0, at.query + at.keys - at.queries + 2};)",
      "a classic slip: the mask lets the next word through", "engine/masks.cpp"},
     {"gemm-second-block-overwrites", "engine/kernels/gemm.cpp",
-     R"(if (p0 > 0) start = {c, c_row};
+     R"(const Start from = start_of_block(p0, start, c, c_row);
       const Dim panels)",
-     R"(const Dim panels)", "a classic slip: right until the sum is longer than a block"},
+     R"(const Start from = start;
+      const Dim panels)",
+     "a classic slip: right until the sum is longer than a block"},
     {"gemm-small-second-block-overwrites", "engine/kernels/gemm.cpp",
-     R"(if (p0 > 0) start = {c, c_row};
+     R"(const Start from = start_of_block(p0, start, c, c_row);
     for (Dim j)",
-     R"(for (Dim j)", "a classic slip: right until the sum is longer than a block"},
+     R"(const Start from = start;
+    for (Dim j)",
+     "a classic slip: right until the sum is longer than a block"},
     {"linear-bias-not-learned", "engine/ops/linear.cpp",
      R"(wrt(bias, [](const Array& dy) { return dy; }))",
      R"(wrt(Tensor(), [](const Array& dy) { return dy; }))",

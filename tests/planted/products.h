@@ -41,6 +41,22 @@ inline constexpr Bug product_bugs[] = {
      R"(for (Dim j = 0; j < tile.columns; ++j) tile.c)",
      R"(for (Dim j = 0; j + (tile.columns > 1 ? 1 : 0) < tile.columns; ++j) tile.c)",
      "a classic slip: what is left over after whole vectors is skipped"},
+    {"gemm-start-not-reset", "engine/kernels/gemm.cpp",
+     R"(const Start from = start_of_block(p0, start, c, c_row);
+      const Dim panels)",
+     R"(start = start_of_block(p0, start, c, c_row);
+      const Start from = start;
+      const Dim panels)",
+     "fledge itself: the next block of columns began from what lay in C"},
+    {"gemm-remainder-of-second-depth-lost", "engine/kernels/gemm.cpp",
+     R"(m - j0), depth = std::min(block_k, k - p0);)",
+     R"(m - j0), depth = std::min(block_k, p0 > 0 ? (k - p0) / 4 * 4 : k - p0);)",
+     "a classic slip: right until the sum is longer than a block"},
+    {"gemm-remainder-of-second-width-lost", "engine/kernels/gemm.cpp",
+     R"(const Dim width = std::min(block_m, m - j0),)",
+     R"(const Dim left = j0 > 0 ? (m - j0) / tile_columns * tile_columns : m - j0;
+      const Dim width = std::min(block_m, left),)",
+     "a classic slip: right until the matrix is wider than a block"},
     {"cosine-without-root", "engine/ops/matmul.cpp",
      R"((sqrt(sum(A * A, over)) * sqrt(sum(B * B, over))))",
      R"((sum(A * A, over) * sum(B * B, over)))",

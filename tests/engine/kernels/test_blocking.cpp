@@ -27,12 +27,12 @@ struct Stored {
   Array rows, columns, spread;
   Dim n, m;
 
-  Stored(Dim height, Dim width, std::uint64_t seed)
-      : rows(integers({height, width}, seed)),
-        columns({width, height}),
-        spread(Array::full({3 * height, 2 * width}, nan_number)),
-        n(height),
-        m(width) {
+  explicit Stored(const Array& x)
+      : rows(x),
+        columns({x.dim(1), x.dim(0)}),
+        spread(Array::full({3 * x.dim(0), 2 * x.dim(1)}, nan_number)),
+        n(x.dim(0)),
+        m(x.dim(1)) {
     Real *const by_columns = columns.write(), *const apart = spread.write();
     for (Dim i = 0; i < n; ++i)
       for (Dim j = 0; j < m; ++j) {
@@ -81,7 +81,7 @@ struct Products {
   Dim compared = 0;
 
   void check(const Sizes& s, const Blocking& sizes, int threads) {
-    const Stored a(s.n, s.k, 1), b(s.k, s.m, 2);
+    const Stored a(integers({s.n, s.k}, 1)), b(integers({s.k, s.m}, 2));
     const Array product = naive(a, b), starts = integers({s.n + 1, s.m}, 3);
     const Blocked blocked(sizes, threads);
     Array c({s.n, s.m + 3});
@@ -102,6 +102,12 @@ struct Products {
   }
 };
 
+std::vector<double> numbers_of(const Array& x, Dim first, Dim count) {
+  std::vector<double> numbers;
+  for (Dim i = first; i < first + count; ++i) numbers.push_back(value_of(x[i]));
+  return numbers;
+}
+
 Blocking small_blocks(Dim block_n, Dim block_k, Dim block_m) {
   Blocking sizes = kernels::blocking;
   sizes.serial_work = sizes.small_work = sizes.unpacked_m = 0;
@@ -115,19 +121,70 @@ Blocking small_blocks(Dim block_n, Dim block_k, Dim block_m) {
 
 TEST_CASE("a product is right on both sides of every two borders of blocks") {
   Products products;
-  const Dim block_n = 2 * tile_rows, block_m = 2 * tile_columns;
-  for (const Dim block_k : {2, 5})
-    for (const Dim n : around(block_n))
-      for (const Dim k : around(block_k))
-        for (const Dim m : around(block_m))
-          products.check({n, k, m}, small_blocks(block_n, block_k, block_m), 1);
+  // Blocks of whole tiles, and blocks that end inside a tile.
+  for (const auto& [block_n, block_m] :
+       {std::pair{2 * tile_rows, 2 * tile_columns}, {tile_rows + 1, tile_columns - 1}})
+    for (const Dim block_k : {2, 5})
+      for (const Dim n : around(block_n))
+        for (const Dim k : around(block_k))
+          for (const Dim m : around(block_m))
+            products.check({n, k, m}, small_blocks(block_n, block_k, block_m), 1);
   INFO(products.compared << " numbers compared");
-  CHECK(products.compared > 500'000);
+  CHECK(products.compared > 100'000);
+}
+
+TEST_CASE("a product is right on both sides of the work that is packed, and that is parallel") {
+  Products products;
+  for (const Dim n : around(tile_rows))
+    for (const Dim k : around(3))
+      for (const Dim m : around(tile_columns)) {
+        const Dim work = n * k * m;
+        for (const Dim serial : {Dim{0}, work, work + 1})
+          for (const Dim small : {work - 1, work, work + 1}) {
+            Blocking sizes = small_blocks(tile_rows, 3, tile_columns);
+            sizes.serial_work = serial;
+            sizes.small_work = small;
+            products.check({n, k, m}, sizes, 2);
+          }
+      }
+  CHECK(products.compared > 100'000);
+}
+
+TEST_CASE("a product is right on both sides of the width that is packed, in tasks of every size") {
+  Products products;
+  for (const Dim width : around(tile_columns))
+    for (const Dim n : around(2 * tile_rows))
+      for (const Dim tasks : {1, 2, 100})
+        for (const Dim small_work : {Dim{0}, Dim{1} << 40}) {
+          Blocking sizes = small_blocks(4 * tile_rows, 2, 4 * tile_columns);
+          sizes.unpacked_m = tile_columns;
+          sizes.tasks_per_thread = sizes.small_tasks = tasks;
+          sizes.small_work = small_work;
+          products.check({n, 5, width}, sizes, 2);
+        }
+  CHECK(products.compared > 100'000);
+}
+
+TEST_CASE("a product of many matrices is that of each, in small blocks") {
+  for (const Dim n : around(tile_rows))
+    for (const Dim k : around(3))
+      for (const Dim m : around(tile_columns)) {
+        const Array a = integers({2, 1, n, k}, 1), b = integers({3, k, m}, 2);
+        const Blocked blocked(small_blocks(tile_rows, 3, tile_columns), 2);
+        const Array c = product(a, b);
+        REQUIRE((c.shape() == Shape{2, 3, n, m}));
+        for (Dim i = 0; i < 6; ++i) {
+          const Array left({n, k}, numbers_of(a, i / 3 * n * k, n * k)),
+              right({k, m}, numbers_of(b, i % 3 * k * m, k * m));
+          REQUIRE(same_numbers(Array({n, m}, numbers_of(c, i * n * m, n * m)),
+                               naive(Stored(left), Stored(right))));
+        }
+      }
 }
 
 TEST_CASE("a product wider and deeper than a block is right with blocks of the real size") {
   const Dim n = tile_rows + 1, k = kernels::blocking.block_k + 1, m = kernels::blocking.block_m + 1;
-  const Stored a(n, k, 1), b(k, m, 2);
+  const Stored a(integers({n, k}, 1)), b(integers({k, m}, 2));
   Array c = Array::full({n, m + 3}, nan_number);
   kernels::gemm(a.all()[0], b.all()[0], c.write(), m + 3, n, k, m);
   CHECK(count_wrong(c, naive(a, b), {}) == 0);
