@@ -4,6 +4,7 @@
 
 #include "examples/fledge/train/session.h"
 #include "examples/fledge/unusable.h"
+#include "examples/support/text.h"
 
 namespace fledge {
 
@@ -21,7 +22,9 @@ int train_command(int argc, char** argv) {
     return session->run();
   } catch (const FileError& error) {  // from here on files are only written
     throw support::Refusal(support::Exit::failed, program, error.what(),
-                           "what was written before is whole: fledge train --resume goes on");
+                           "make room on the disk, or the folder writable; then go on with: "
+                           "fledge train --resume " +
+                               support::shell_word(plan.folder));
   }
 }
 

@@ -5,11 +5,16 @@
 
 namespace fledge {
 
-TrainedModel load_trained(const std::string& folder) {
-  train::RunConfig run = train::read_run_config(folder);
-  const bool lines = run.plan.corpus.reading == Reading::lines;
+TrainedModel load_trained(const std::string& path) {
+  const Folder folder(path, train::run_files());
+  std::string text;
+  train::RunConfig run = train::read_run_config(folder, &text);
   try {
-    return {read_model(folder).model, std::move(run), lines};
+    SavedModel saved = read_model(folder);
+    if (saved.config != text)  // another process has replaced the run in between
+      run = train::run_config(saved.config);
+    const bool lines = run.plan.corpus.reading == Reading::lines;
+    return {std::move(saved.model), std::move(run), lines};
   } catch (const WrongFile& error) {
     throw Unusable(error.what(), "it is not the model that config.json beside it describes");
   }

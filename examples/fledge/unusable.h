@@ -42,7 +42,8 @@ auto of_file(const std::string& path, const std::string& advice, Body body) {
   throw std::logic_error("of_file");  // refuse() has thrown
 }
 
-/// Runs the body; what it throws about files and their contents becomes a Refusal, exit status 3.
+/// Runs the body; what it throws about files and their contents becomes a Refusal, exit status 3;
+/// status 1 where a file could not be written.
 template <class Body>
 int with_usable_input(const std::string& program, const std::string& advice, Body body) {
   const auto refuse = [&](const std::exception& error, const std::string& what_to_do) {
@@ -50,6 +51,9 @@ int with_usable_input(const std::string& program, const std::string& advice, Bod
   };
   try {
     return body();
+  } catch (const WriteError& error) {
+    throw support::Refusal(support::Exit::failed, program, error.what(),
+                           "make room on the disk, or the folder writable; then try again");
   } catch (const Unusable& error) {
     refuse(error, error.advice);
   } catch (const FileError& error) {

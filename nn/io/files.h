@@ -6,18 +6,12 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
-#include "engine/real.h"
+#include "nn/io/descriptor.h"
 
 namespace fledge::inline FLEDGE_BUILD {
-
-/// "cannot read 'poems.txt': no such file or directory", with the system's reason.
-struct FileError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 /// All bytes of a regular file; "-" is standard input. Throws FileError when it cannot be opened or
 /// read, is a folder, a pipe or a device, has more than `most` bytes, or changes its size
@@ -26,24 +20,9 @@ std::string read_file(const std::string& path, std::uint64_t most = std::uint64_
 
 /// Makes `path` hold these bytes, at once: another reader sees the old file or the new one, and the
 /// new one outlives a power cut. A link at `path` is replaced, not followed; what is there and is
-/// no file is refused. Throws FileError, the old file being as it was, with one exception: when the
+/// no file is refused. Throws WriteError, the old file being as it was, with one exception: when the
 /// folder cannot be synced at the very end, the message says that the file was written.
 void write_file(const std::string& path, std::string_view bytes);
-
-/// While it lives, nobody else has one for the same folder. The lock goes with its process, however
-/// that ends; the file ".lock" stays and means nothing. What write_file() began in this folder in
-/// processes that are no more is removed. Throws FileError naming the folder and the process that
-/// has it.
-class FolderLock {
- public:
-  explicit FolderLock(const std::string& folder);
-  ~FolderLock();
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
-
- private:
-  int descriptor_;
-};
 
 /// 64-bit FNV-1a of the bytes: tells texts and checkpoints apart; no defence against an enemy.
 std::uint64_t hash_of(std::string_view bytes);

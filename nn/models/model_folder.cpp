@@ -1,5 +1,12 @@
 #include "nn/models/model_folder.h"
 
+#include <cerrno>
+#include <chrono>
+#include <thread>
+
+#include "nn/io/checksum.h"
+#include "nn/io/files.h"
+
 namespace fledge::inline FLEDGE_BUILD {
 
 namespace {
@@ -20,15 +27,36 @@ auto about(const std::string& path, F f) {
   }
 }
 
-}  // namespace
+constexpr const char* config_name = "config.json";
+constexpr const char* weights_name = "model.safetensors";
 
-SavedModel read_model(const std::string& folder) {
-  const std::string config_path = folder + "/config.json";
-  const std::string weights_path = folder + "/model.safetensors";
-  const std::string text = read_file(config_path, most_config);
-  const std::string bytes = read_file(weights_path);
+std::string read(const Folder& folder, const char* name, std::uint64_t most) {
+  std::optional<std::string> bytes = folder.read(name, most);
+  if (!bytes) fail_reading(folder.file(name), ENOENT);
+  return std::move(*bytes);
+}
+
+// A model that has an identity belongs to a configuration that has the same. One without may be put
+// beside any.
+void require_one_identity(const JsonValue& own, const StoredHeader& header,
+                          const std::string& path) {
+  const auto found = header.metadata.find("id");
+  if (found == header.metadata.end()) return;
+  const bool has_id = own.kind() == JsonValue::Kind::object && own.has("id");
+  if (!has_id || own["id"].string() != found->second)
+    throw MixedFiles("cannot read '" + shown_name(path) +
+                     "': it was written for another config.json than the one beside it");
+}
+
+SavedModel read_once(const Folder& folder) {
+  const std::string config_path = folder.file(config_name);
+  const std::string weights_path = folder.file(weights_name);
+  std::string text = read(folder, config_name, most_config);
+  const std::string bytes = read(folder, weights_name, std::uint64_t{1} << 40);
   StoredHeader header = about(weights_path, [&] { return stored_header(bytes); });
   const ModelConfig config = about(config_path, [&] { return read_config(text, bias_in(header)); });
+  about(config_path, [&] { require_one_identity(config.own, header, weights_path); });
+  about(weights_path, [&] { require_checksum(bytes, header); });
   // Every number takes a byte at least.
   about(weights_path, [&] {
     const double count = parameter_count(config.sizes);
@@ -37,11 +65,27 @@ SavedModel read_model(const std::string& folder) {
                          " numbers, and the file has " + std::to_string(bytes.size()) + " bytes");
   });
   Rng rng(0);
-  SavedModel saved{LanguageModel(config.sizes, rng), config.own, std::move(header.metadata)};
+  SavedModel saved{LanguageModel(config.sizes, rng), std::move(text), config.own,
+                   std::move(header.metadata)};
   about(weights_path, [&] { load_weights(saved.model, bytes); });
   return saved;
 }
 
+}  // namespace
+
+SavedModel read_model(const Folder& folder) {
+  constexpr int most_tries = 5;
+  for (int tries = 1;; ++tries) try {
+      return read_once(folder);
+    } catch (const MixedFiles&) {
+      if (tries == most_tries) throw;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+}
+
+SavedModel read_model(const std::string& folder) {
+  return read_model(Folder(folder, {config_name, weights_name}));
+}
 void write_model(const std::string& folder, const LanguageModel& model,
                  const std::function<void(JsonWriter&)>& own,
                  const std::map<std::string, std::string>& metadata) {

@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "nn/io/files.h"
+#include "nn/io/folder.h"
 #include "nn/models/model_config.h"
 #include "nn/models/model_weights.h"
 
@@ -19,15 +19,24 @@ struct WrongFile : FileError {
   using FileError::FileError;
 };
 
+/// config.json and model.safetensors that were written for two models.
+struct MixedFiles : WrongFile {
+  using WrongFile::WrongFile;
+};
+
 struct SavedModel {
   LanguageModel model;
+  std::string config;                           // the text of config.json
   JsonValue own;                                // the object under "fledge" in config.json, or null
   std::map<std::string, std::string> metadata;  // of model.safetensors
 };
 
 /// The model of a folder; one whose configuration does not say whether it has biases has those that
 /// its weights have. Nothing is made from sizes that its weights do not bear out. Throws FileError
-/// naming the file; WrongFile, which is one, when what is in it is wrong.
+/// naming the file; WrongFile, which is one, when what is in it is wrong. While another process
+/// replaces the model, both files are read again until they have one identity: "id" under "fledge"
+/// in config.json and in the metadata of model.safetensors.
+SavedModel read_model(const Folder& folder);
 SavedModel read_model(const std::string& folder);
 
 /// Writes both files into a folder that exists. Throws FileError.

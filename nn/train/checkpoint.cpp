@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "nn/io/checksum.h"
 #include "nn/io/digits.h"
-#include "nn/io/files.h"
 #include "nn/io/json.h"
 #include "nn/io/json_reader.h"
 #include "nn/io/safetensors.h"
@@ -13,19 +13,9 @@ namespace fledge::inline FLEDGE_BUILD {
 
 namespace {
 
-constexpr std::int64_t version = 1;
+constexpr std::int64_t version = 2;  // version 1 has no "id" and no "model"
 constexpr const char* first_moment = "adamw.m.";
 constexpr const char* second_moment = "adamw.v.";
-
-/// Of all that a checkpoint holds: names, types, shapes, numbers and the notes.
-std::string checksum_of(std::string_view file, const StoredHeader& header, const std::string& run) {
-  std::string all = run;
-  for (const StoredTensor& tensor : header.tensors) {
-    all.append("\n").append(tensor.name).append(" ").append(tensor.dtype);
-    for (const std::uint64_t size : tensor.sizes) all += ' ' + std::to_string(size);
-  }
-  return hexadecimal(hash_of(all.append(file.substr(header.data))));
-}
 
 std::string notes_text(const Trainer& trainer, const Trainer::State& state, const RunNotes& notes) {
   JsonWriter json;
@@ -34,6 +24,7 @@ std::string notes_text(const Trainer& trainer, const Trainer::State& state, cons
   json.field("last_loss", notes.last_loss).field("since_best", notes.since_best);
   json.field("train_loss", notes.train_loss);
   json.field("text_hash", hexadecimal(notes.text_hash));
+  json.field("id", notes.run_id).field("model", notes.model_checksum);
   json.field("csv_bytes", notes.csv_bytes).field("jsonl_bytes", notes.jsonl_bytes);
   json.key("gradients").begin_array();
   for (const AdamW::Memory& memory : state.moments) json.value(memory.t);
@@ -53,10 +44,7 @@ std::string checkpoint_bytes(const Trainer& trainer, const RunNotes& notes) {
     arrays.push_back({first_moment + name, memory.m});
     arrays.push_back({second_moment + name, memory.v});
   }
-  const std::string run = notes_text(trainer, state, notes);
-  const std::string unsealed = stored_bytes(arrays);
-  const std::string seal = checksum_of(unsealed, stored_header(unsealed), run);
-  return stored_bytes(std::move(arrays), {{"run", run}, {"checksum", seal}});
+  return bytes_with_checksum(arrays, {{"run", notes_text(trainer, state, notes)}});
 }
 
 namespace {
@@ -87,7 +75,8 @@ Run run_of(const std::string& text) {
     refuse("has format version " + std::to_string(found) + "; this fledge reads version " +
            std::to_string(version) + ": use a newer fledge");
   json.allow_only({"version", "step", "best_step", "best_loss", "last_loss", "since_best",
-                   "train_loss", "text_hash", "csv_bytes", "jsonl_bytes", "gradients"});
+                   "train_loss", "text_hash", "id", "model", "csv_bytes", "jsonl_bytes",
+                   "gradients"});
   Run run;
   run.step = json["step"].integer(0, most);
   run.notes.best_step = json["best_step"].integer(0, run.step);
@@ -96,6 +85,10 @@ Run run_of(const std::string& text) {
   run.notes.since_best = json["since_best"].integer(0, most);
   run.notes.train_loss = loss_of(json["train_loss"]);
   run.notes.text_hash = hash_in(json["text_hash"]);
+  if (found > 1) {
+    run.notes.run_id = json["id"].string();
+    run.notes.model_checksum = json["model"].string();
+  }
   run.notes.csv_bytes = static_cast<std::uint64_t>(json["csv_bytes"].integer(0, most));
   run.notes.jsonl_bytes = static_cast<std::uint64_t>(json["jsonl_bytes"].integer(0, most));
   for (const JsonValue& t : json["gradients"].items()) run.gradients.push_back(t.integer(0, most));
@@ -113,7 +106,7 @@ RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
     return found->second;
   };
   const std::string text = note("run");
-  if (note("checksum") != checksum_of(bytes, header, text))
+  if (note("checksum") != checksum_of(bytes, header))
     refuse("is damaged: its checksum does not fit its contents");
   const Run run = run_of(text);
 

@@ -21,6 +21,8 @@ struct RunNotes {
   double train_loss = infinity;                  // smoothed
   std::uint64_t text_hash = 0;                   // of the text it learns from
   std::uint64_t csv_bytes = 0, jsonl_bytes = 0;  // of the metrics, up to this step
+  std::string run_id;          // of the run's settings; "" in checkpoints of version 1
+  std::string model_checksum;  // of the model's file that belongs to it; "" in version 1
 };
 
 /// The bytes of a checkpoint: a safetensors file with the weights under their names, the moments

@@ -5,9 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
 
-#include "nn/io/files.h"
 #include "nn/io/json.h"
 
 namespace fledge::train {
@@ -33,16 +31,19 @@ std::string as_json(const Metrics& row) {
   return json.end_object().text();
 }
 
-LineFile::LineFile(std::string path, std::uint64_t keep)
-    : path_(std::move(path)),
-      descriptor_(open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)),
-      bytes_(keep) {
-  if (descriptor_ < 0) fail("cannot write");
+LineFile::LineFile(LockedFolder& folder, std::string name)
+    : folder_(&folder), name_(std::move(name)) {
+  open();
+}
+
+void LineFile::open() {
+  file_ = Descriptor(folder_->descriptor(), name_, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
   struct stat status {};
-  if (fstat(descriptor_, &status) != 0 || static_cast<std::uint64_t>(status.st_size) < keep)
-    throw FileError("'" + path_ + "' is shorter than when the checkpoint was made: it was changed");
-  if (ftruncate(descriptor_, static_cast<off_t>(keep)) != 0 || lseek(descriptor_, 0, SEEK_END) < 0)
-    fail("cannot cut");
+  if (!file_.exists() || ::fstat(file_.get(), &status) != 0)
+    fail_writing("write", folder_->file(name_), errno);
+  if (!S_ISREG(status.st_mode))
+    throw WriteError(file_problem("write", folder_->file(name_), "it is no regular file"));
+  bytes_ = static_cast<std::uint64_t>(status.st_size);
 }
 
 LineFile::~LineFile() {
@@ -50,7 +51,6 @@ LineFile::~LineFile() {
     write_out();
   } catch (const FileError&) {  // the run has said so, or ends for a worse reason
   }
-  close(descriptor_);
 }
 
 void LineFile::append(std::string_view text) {
@@ -58,30 +58,38 @@ void LineFile::append(std::string_view text) {
   if (waiting_.size() > 4096) write_out();
 }
 
+// The name may lead to another file, or to none; and the file may have got another name.
+void LineFile::require_own_file() {
+  struct stat mine {
+  }, named{};
+  const bool is_named =
+      ::fstat(file_.get(), &mine) == 0 &&
+      ::fstatat(folder_->descriptor(), name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+      mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
+  if (is_named && mine.st_nlink == 1) return;
+  if (::lseek(file_.get(), 0, SEEK_SET) != 0) fail_writing("write", folder_->file(name_), errno);
+  const std::string bytes = read_whole(file_, folder_->file(name_), std::uint64_t{1} << 40);
+  folder_->replace({{name_, bytes}});
+  open();
+}
+
 void LineFile::write_out() {
-  std::size_t written = 0;
-  while (written < waiting_.size()) {
-    const ssize_t count = write(descriptor_, waiting_.data() + written, waiting_.size() - written);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) {
-      waiting_.erase(0, written);
-      fail("cannot write");
-    }
-    written += static_cast<std::size_t>(count);
-    bytes_ += static_cast<std::uint64_t>(count);
+  if (waiting_.empty()) return;
+  require_own_file();
+  if (!write_all(file_.get(), waiting_)) {
+    const int error = errno;
+    // Half a row would be taken for a row. Where it cannot be cut, --resume cuts it.
+    (void)!::ftruncate(file_.get(), static_cast<off_t>(bytes_));
+    fail_writing("write", folder_->file(name_), error);
   }
+  bytes_ += waiting_.size();
   waiting_.clear();
 }
 
 std::uint64_t LineFile::sync() {
   write_out();
-  if (fsync(descriptor_) != 0) fail("cannot bring to the disk");
+  if (!sync_file(file_.get())) fail_writing("bring to the disk", folder_->file(name_), errno);
   return bytes_;
-}
-
-void LineFile::fail(const char* what) const {
-  throw FileError(std::string(what) + " '" + path_ +
-                  "': " + std::generic_category().message(errno));
 }
 
 }  // namespace fledge::train

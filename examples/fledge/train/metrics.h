@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "nn/io/folder.h"
+
 namespace fledge::train {
 
 /// One step as it is logged. No times: two runs of the same seed write the same bytes.
@@ -19,26 +21,31 @@ std::string csv_header();
 std::string as_csv(const Metrics& row);   // with its line end
 std::string as_json(const Metrics& row);  // {"type":"step",…}, without one
 
-/// A file that grows by lines and can be cut back to where a checkpoint was made.
+/// A file of a run's folder that grows by lines. A backup of it, by name or by hard link, is not
+/// changed: before each write the file is looked at, and copied apart when it has another name too.
+/// A power cut or a kill costs at most the row being written and those that sync() has not seen.
 class LineFile {
  public:
-  /// Opens the file and cuts it to its first `keep` bytes. Throws FileError, also for a shorter one.
-  LineFile(std::string path, std::uint64_t keep);
+  /// Goes on at the end of a file that is there. The folder must outlive it. Throws FileError.
+  LineFile(LockedFolder& folder, std::string name);
   ~LineFile();
   LineFile(const LineFile&) = delete;
   LineFile& operator=(const LineFile&) = delete;
 
+  /// Throws WriteError, here or later.
   void append(std::string_view text);
-  /// Brings what was appended to the disk and returns the bytes that are there.
+  /// Brings what was appended to the disk and returns the bytes that are there. Throws WriteError.
   std::uint64_t sync();
 
  private:
+  void open();
+  void require_own_file();
   void write_out();
-  [[noreturn]] void fail(const char* what) const;
 
-  std::string path_, waiting_;
-  int descriptor_;
-  std::uint64_t bytes_;
+  LockedFolder* folder_;
+  std::string name_, waiting_;
+  Descriptor file_;
+  std::uint64_t bytes_ = 0;
 };
 
 }  // namespace fledge::train

@@ -1,8 +1,11 @@
 #include "examples/fledge/train/plan.h"
 
-#include <algorithm>
-#include <filesystem>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
+
+#include "examples/fledge/train/run_folder.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
 
@@ -61,17 +64,18 @@ void require_heads(const support::Options& options, Dim width, Dim heads) {
                      std::to_string(above) + ", or another number of --heads");
 }
 
-// A run that would write over its own text.
+// A run that would write over its own text, by name or on standard input.
 void require_other_files(const support::Options& options, const Plan& plan) {
-  std::error_code missing;
-  const std::filesystem::path text = plan.text_path, folder = plan.folder;
-  const auto same = [&](const std::filesystem::path& file) {
-    return std::filesystem::equivalent(text, file, missing);
+  struct stat text {};
+  const bool is_there = plan.text_path == "-" ? fstat(STDIN_FILENO, &text) == 0
+                                              : stat(plan.text_path.c_str(), &text) == 0;
+  const auto is_text = [&](const std::string& path) {
+    struct stat there {};
+    return is_there && stat(path.c_str(), &there) == 0 && there.st_dev == text.st_dev &&
+           there.st_ino == text.st_ino;
   };
-  bool writes = same(folder);
-  for (const char* name :
-       {"config.json", "model.safetensors", "state.safetensors", "metrics.csv", "metrics.jsonl"})
-    writes = writes || same(folder / name);
+  bool writes = is_text(plan.folder);
+  for (const std::string& name : run_files()) writes |= is_text(plan.folder + "/" + name);
   if (writes)
     options.refuse("--out " + support::quoted(plan.folder) + " would write over the text itself",
                    "name another folder: -o run");

@@ -3,158 +3,168 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <filesystem>
 
 #include "examples/fledge/unusable.h"
 #include "examples/support/options.h"
 #include "examples/support/text.h"
-#include "nn/io/digits.h"
-#include "nn/models/model_folder.h"
-#include "nn/text/tokenizer_json.h"
+#include "nn/io/checksum.h"
+#include "nn/io/json.h"
+#include "nn/models/model_weights.h"
 
 namespace fledge::train {
 
 namespace {
 
-constexpr std::int64_t version = 1;
 constexpr const char* config_name = "config.json";
 constexpr const char* model_name = "model.safetensors";
 constexpr const char* state_name = "state.safetensors";
+constexpr const char* csv_name = "metrics.csv";
+constexpr const char* jsonl_name = "metrics.jsonl";
 
 // What was asked for cannot be done; the input is not to blame.
 [[noreturn]] void refuse(const std::string& what, const std::string& advice) {
   throw support::Refusal(support::Exit::failed, "fledge train", what, advice);
 }
 
-bool exists(const std::string& path) {
+constexpr const char* another_folder = "name another folder: -o DIR";
+
+// Whether a file of this name begins as fledge writes it. An empty one holds nothing to lose.
+bool is_of_a_run(const std::string& name, const std::string& beginning) {
+  const auto has = [&](const char* part) { return beginning.find(part) != beginning.npos; };
+  if (beginning.empty()) return true;
+  if (name == config_name) return beginning[0] == '{' && has("\"fledge\"");
+  if (name == csv_name) return beginning.starts_with(csv_header().substr(0, beginning.size()));
+  if (name == jsonl_name) return beginning.starts_with("{\"type\":\"");
+  const bool is_stored = beginning.size() > 8 && beginning[8] == '{' && has("\"__metadata__\"");
+  return is_stored && (name == state_name ? has("\"run\"") : has("\"step\"") && has("\"loss\""));
+}
+
+void require_replaceable(const Folder& folder, bool replaces) {
+  if (folder.is_empty()) return;
+  if (!replaces)
+    refuse("the folder " + support::quoted(folder.path()) + " is not empty",
+           "--resume goes on with the run in it, --force begins anew");
+  for (const std::string& name : run_files())
+    if (folder.has(name) && !is_of_a_run(name, folder.beginning(name, 4096)))
+      refuse(support::quoted(folder.file(name)) + " was not written by fledge train",
+             "move it away, or name another folder: -o DIR");
+}
+
+// Of what is there already, before anything is made.
+void require_place(const std::string& path, bool replaces) {
   struct stat status {};
-  return lstat(path.c_str(), &status) == 0;
-}
-
-void make_folder(const std::string& path) {
-  if (mkdir(path.c_str(), 0777) == 0) return;
-  const int error = errno;
-  struct stat status {};
-  const bool there = stat(path.c_str(), &status) == 0;
-  if (there && S_ISDIR(status.st_mode)) return;
-  if (there) refuse(support::quoted(path) + " is a file, not a folder", "name another: -o DIR");
-  refuse("cannot make the folder " + support::quoted(path) + ": " +
-             std::generic_category().message(error),
-         "name a folder in one that is there and that you may write to: -o DIR");
-}
-
-bool holds_anything(const std::string& path) {
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(path, error))
-    if (entry.path().filename() != ".lock") return true;
-  if (error)
-    refuse("cannot read the folder " + support::quoted(path) + ": " + error.message(),
-           "name another: -o DIR");
-  return false;
-}
-
-}  // namespace
-
-std::string config_text(const RunConfig& config) {
-  return config_json(config.plan.sizes, [&](JsonWriter& json) {
-    json.begin_object().field("version", version);
-    json.field("text_bytes", config.text_bytes).field("text_hash", hexadecimal(config.text_hash));
-    json.key("run");
-    write_plan(json, config.plan);
-    json.key("tokenizer");
-    write_tokenizer(json, config.tokenizer);
-    json.end_object();
-  });
-}
-
-namespace {
-
-RunConfig run_config(const std::string& text) {
-  const ModelConfig config = read_config(text);
-  if (config.own.is_null())
-    throw ValueError(
-        "it has no part of fledge's: without the tokenizer of its text the "
-        "model reads and writes no words");
-  const JsonValue& own = config.own;
-  const std::int64_t found = own["version"].integer(1, 1'000'000);
-  if (found > version)
-    own.fail("version " + std::to_string(found) +
-             " is newer than this fledge, which reads version " + std::to_string(version) +
-             ": use a newer fledge");
-  own.allow_only({"version", "text_bytes", "text_hash", "run", "tokenizer"});
-  Plan plan;
-  plan.sizes = config.sizes;
-  read_plan(own["run"], plan);
-  Tokenizer tokenizer = read_tokenizer(own["tokenizer"]);
-  plan.corpus.tokens = tokenizer.kind();
-  if (tokenizer.size() != plan.sizes.vocabulary)
-    own["tokenizer"].fail("has " + std::to_string(tokenizer.size()) + " symbols, the model " +
-                          std::to_string(plan.sizes.vocabulary));
-  const std::optional<std::uint64_t> hash = unsigned_number(own["text_hash"].string(), 16);
-  if (!hash) own["text_hash"].fail("must be a hexadecimal number");
-  const auto bytes = own["text_bytes"].integer(0, std::int64_t{1} << 53);
-  return {std::move(plan), std::move(tokenizer), static_cast<std::uint64_t>(bytes), *hash};
-}
-
-}  // namespace
-
-RunConfig read_run_config(const std::string& folder) {
-  const std::string path = folder + "/" + config_name;
-  const std::string text = read_file(path);
-  return of_file(path, "it was not written by fledge train, or was changed since",
-                 [&] { return run_config(text); });
-}
-
-RunFolder::RunFolder(const std::string& path) : path_(path) {
+  if (::stat(path.c_str(), &status) != 0) return;
+  if (!S_ISDIR(status.st_mode))
+    refuse(support::quoted(path) + " is a file, not a folder", "name another: -o DIR");
   try {
-    lock_ = std::make_unique<FolderLock>(path);
+    require_replaceable(Folder(path, run_files()), replaces);
+  } catch (const FileError& error) {
+    refuse(error.what(), another_folder);
+  }
+}
+
+bool make(const std::string& path) {
+  try {
+    return make_folder(path);
+  } catch (const FileError& error) {
+    refuse(error.what(), "name a folder in one that is there and that you may write to: -o DIR");
+  }
+}
+
+// The bytes of a log that a checkpoint of `keep` bytes goes on with.
+std::string kept_lines(const std::optional<std::string>& bytes, std::uint64_t keep,
+                       const std::string& path,
+                       const std::function<void(const std::string&)>& warn) {
+  if (bytes && bytes->size() >= keep) return bytes->substr(0, static_cast<std::size_t>(keep));
+  if (keep == 0) return "";
+  warn(support::quoted(path) +
+       (bytes ? " is shorter than when the checkpoint was made: rows are missing from it"
+              : " is missing: it begins again with the next step"));
+  return bytes ? bytes->substr(0, bytes->rfind('\n') + 1) : "";
+}
+
+}  // namespace
+
+std::vector<std::string> run_files() {
+  return {config_name, model_name, state_name, csv_name, jsonl_name};
+}
+
+ModelFile model_file(const LanguageModel& model, const std::string& id, std::int64_t step,
+                     double loss) {
+  std::vector<NamedArray> arrays;
+  for (const auto& [name, tensor] : named_parameters(model))
+    arrays.push_back({name, tensor.value()});
+  std::string bytes = bytes_with_checksum(
+      arrays,
+      {{"format", "pt"}, {"id", id}, {"step", std::to_string(step)}, {"loss", json_number(loss)}});
+  std::string checksum = stored_header(bytes).metadata.at("checksum");
+  return {std::move(bytes), std::move(checksum)};
+}
+
+RunFolder::RunFolder(const std::string& path) {
+  try {
+    folder_ = std::make_unique<LockedFolder>(path, run_files());
   } catch (const FileError& error) {
     refuse(error.what(), "name another folder: -o DIR; or wait, if another run is in it");
   }
 }
 
-RunFolder RunFolder::begin(const std::string& path, const RunConfig& config, bool replaces) {
-  make_folder(path);
-  RunFolder folder(path);
-  if (!replaces && holds_anything(path))
-    refuse("the folder " + support::quoted(path) + " is not empty",
-           "--resume goes on with the run in it, --force begins anew");
-  // The old run goes from its state backwards, so that nothing of it can be taken for the new run.
-  for (const char* name : {state_name, model_name})
-    if (unlink(folder.file(name).c_str()) != 0 && errno != ENOENT)
-      refuse("cannot remove " + support::quoted(folder.file(name)) + ": " +
-                 std::generic_category().message(errno),
-             "name another folder: -o DIR");
+RunFolder RunFolder::begin(const std::string& path, RunConfig config, bool replaces,
+                           const Checkpoint& first) {
+  const std::string text = config_text(config);
+  of_file(path + "/" + config_name,
+          "no command could read this model again: use a text with fewer symbols, or --tokens bpe",
+          [&] { return run_config(text); });
+  require_place(path, replaces);
+  const bool is_new = make(path);
   try {
-    write_file(folder.file(config_name), config_text(config));
+    RunFolder run(path);
+    require_replaceable(*run.folder_, replaces);
+    run.folder_->replace({{config_name, text},
+                          {model_name, first.model.bytes},
+                          {state_name, first.state},
+                          {csv_name, csv_header()},
+                          {jsonl_name, ""}});
+    run.config_ = std::move(config);
+    run.written_model_ = first.model.checksum;
+    return run;
   } catch (const FileError& error) {
-    refuse(error.what(), "name another folder: -o DIR");
+    if (is_new) ::rmdir(path.c_str());
+    refuse(error.what(), another_folder);
   }
-  return folder;
-}
-
-void RunFolder::rewrite(const RunConfig& config) const {
-  write_file(file(config_name), config_text(config));
 }
 
 RunFolder RunFolder::resume(const std::string& path) {
-  if (!exists(path + "/" + config_name))
+  struct stat status {};
+  const bool is_folder = ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+  if (!is_folder || !Folder(path, run_files()).has(config_name))
     throw Unusable("there is no run in " + support::quoted(path) + ": it has no config.json",
                    "begin one: fledge train FILE -o DIR");
-  RunFolder folder(path);
-  return folder;
+  read_run_config(Folder(path, run_files()));  // a folder that is no run's is not locked
+  RunFolder run(path);
+  run.config_ = read_run_config(*run.folder_);
+  return run;
 }
 
-std::optional<std::string> RunFolder::bytes(const char* name) const {
-  if (!exists(file(name))) return {};
-  return read_file(file(name));
+void RunFolder::rewrite(const RunConfig& config) {
+  config_ = config;
+  const std::string text = config_text(*config_);
+  folder_->replace({{config_name, text}});
+  config_->is_current = true;
 }
 
-void RunFolder::open_metrics(const RunNotes& notes) {
-  csv_ = std::make_unique<LineFile>(file("metrics.csv"), notes.csv_bytes);
-  jsonl_ = std::make_unique<LineFile>(file("metrics.jsonl"), notes.jsonl_bytes);
-  if (notes.csv_bytes == 0) csv_->append(csv_header());
+void RunFolder::open_metrics(RunNotes& notes, const std::function<void(const std::string&)>& warn) {
+  const std::optional<std::string> csv = bytes(csv_name), jsonl = bytes(jsonl_name);
+  std::string rows = kept_lines(csv, notes.csv_bytes, file(csv_name), warn);
+  const std::string lines = kept_lines(jsonl, notes.jsonl_bytes, file(jsonl_name), warn);
+  if (rows.empty()) rows = csv_header();
+  if (csv != rows || jsonl != lines) folder_->replace({{csv_name, rows}, {jsonl_name, lines}});
+  notes.csv_bytes = rows.size();
+  notes.jsonl_bytes = lines.size();
+  csv_ = std::make_unique<LineFile>(*folder_, csv_name);
+  jsonl_ = std::make_unique<LineFile>(*folder_, jsonl_name);
 }
 
 void RunFolder::append(const Metrics& row) {
@@ -164,20 +174,48 @@ void RunFolder::append(const Metrics& row) {
 
 void RunFolder::append_json(const std::string& line) { jsonl_->append(line + "\n"); }
 
-Checkpoint RunFolder::checkpoint(const Trainer& trainer, RunNotes& notes) {
-  notes.csv_bytes = csv_->sync();
-  notes.jsonl_bytes = jsonl_->sync();
-  return {checkpoint_bytes(trainer, notes), trainer.steps_done()};
+void RunFolder::sync_metrics(RunNotes& notes) {
+  require_not_removed();
+  try {
+    notes.csv_bytes = csv_->sync();
+    notes.jsonl_bytes = jsonl_->sync();
+  } catch (const WriteError&) {
+    require_not_removed();  // in between
+    throw;
+  }
 }
 
-void RunFolder::write(const Checkpoint& checkpoint) const {
-  write_file(file(state_name), checkpoint.bytes);
+void RunFolder::require_not_removed() const {
+  if (folder_->is_removed())
+    refuse("the folder " + support::quoted(folder_->path()) +
+               " was removed while the run was in it: nothing of the run is left",
+           "begin again: fledge train FILE -o DIR");
 }
 
-void RunFolder::save_model(const LanguageModel& model, std::int64_t step, double loss) {
-  write_file(file(model_name), weights_bytes(model, {{"format", "pt"},
-                                                     {"step", std::to_string(step)},
-                                                     {"loss", json_number(loss)}}));
+void RunFolder::write(const Checkpoint& checkpoint) {
+  require_not_removed();
+  // A config.json of version 1 gets its identity with the first model that has one. Where somebody has removed a file that a run needs, it comes back.
+  const bool writes_config = !config_->is_current || !folder_->has(config_name);
+  const std::string text = writes_config ? config_text(*config_) : "";
+  NewFiles files{{state_name, checkpoint.state}};
+  if (writes_config) files.push_back({config_name, text});
+  if (checkpoint.model.checksum != written_model_ || !folder_->has(model_name))
+    files.push_back({model_name, checkpoint.model.bytes});
+  try {
+    folder_->replace(files);
+  } catch (const WriteError&) {
+    require_not_removed();  // in between
+    throw;
+  }
+  config_->is_current = true;
+  written_model_ = checkpoint.model.checksum;
+  if (folder_->is_at_its_path()) return;
+  require_not_removed();
+  const std::string now = folder_->path_now();
+  refuse("the folder " + support::quoted(folder_->path()) + " was moved to " +
+             support::quoted(now) + " while the run was in it",
+         "all is saved up to step " + std::to_string(checkpoint.step) +
+             ". go on with: fledge train --resume " + support::shell_word(now));
 }
 
 }  // namespace fledge::train

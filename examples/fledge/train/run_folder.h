@@ -1,69 +1,80 @@
-// The folder of a run, held against other programs while the run lasts.
+// The folder of a run, locked while the run lasts.
 //
 //   config.json          GPT-2's sizes; under "fledge" the tokenizer, the text's hash and the plan
 //   model.safetensors    the best weights so far, in GPT-2's layout
 //   state.safetensors    the last checkpoint: what --resume goes on from
 //   metrics.csv, .jsonl  a row a step
 //
-// Key idea: each file is whole at any moment, and all that follows from state.safetensors is made
-// again in the same bytes, so that a run may be killed between any two of them.
+// Key idea: the model and the checkpoint that it belongs to are replaced together, and a new run
+// comes with all its files at once. So at any moment there is a run that can be gone on with.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "examples/fledge/train/metrics.h"
-#include "examples/fledge/train/plan.h"
-#include "nn/io/files.h"
+#include "examples/fledge/train/run_config.h"
 #include "nn/train/checkpoint.h"
 
 namespace fledge::train {
 
-/// What config.json says of a run.
-struct RunConfig {
-  Plan plan;  // with the sizes, vocabulary included
-  Tokenizer tokenizer;
-  std::uint64_t text_bytes = 0, text_hash = 0;
-};
-std::string config_text(const RunConfig& config);
-/// Of a folder. Throws FileError, and Unusable for what fledge has not written.
-RunConfig read_run_config(const std::string& folder);
+/// The names of a run's files.
+std::vector<std::string> run_files();
 
-/// The bytes of state.safetensors, and the step that they are of.
+/// The bytes of model.safetensors and their checksum.
+struct ModelFile {
+  std::string bytes, checksum;
+};
+/// The weights of `step`, and their loss if it is finite.
+ModelFile model_file(const LanguageModel& model, const std::string& id, std::int64_t step,
+                     double loss);
+
+/// A checkpoint with the model that belongs to it, and the step that it is of.
 struct Checkpoint {
-  std::string bytes;
+  ModelFile model;
+  std::string state;
   std::int64_t step = 0;
 };
 
 class RunFolder {
  public:
-  /// A new run in an empty or new folder; with `replaces`, in one that has a run, which goes.
-  static RunFolder begin(const std::string& path, const RunConfig& config, bool replaces);
+  /// A new run in an empty or new folder; with `replaces`, in one that has a run, which is whole
+  /// until the new one takes its place. Only files that fledge wrote, by name and content, are
+  /// replaced. Throws Refusal, and Unusable for a run whose config.json could not be read again;
+  /// nothing has changed then.
+  static RunFolder begin(const std::string& path, RunConfig config, bool replaces,
+                         const Checkpoint& first);
   /// The run that is there.
   static RunFolder resume(const std::string& path);
 
+  const RunConfig& config() const { return *config_; }
   /// Puts other settings into config.json.
-  void rewrite(const RunConfig& config) const;
+  void rewrite(const RunConfig& config);
   /// The bytes of a file of the folder; none when there is no such file.
-  std::optional<std::string> bytes(const char* name) const;
+  std::optional<std::string> bytes(const char* name) const { return folder_->read(name); }
 
-  /// Cuts the metrics back to a checkpoint's.
-  void open_metrics(const RunNotes& notes);
+  /// Cuts the metrics back to a checkpoint's. Rows that are missing are said by `warn`, and `notes`
+  /// gets the bytes that are there.
+  void open_metrics(RunNotes& notes, const std::function<void(const std::string&)>& warn);
   void append(const Metrics& row);
   void append_json(const std::string& line);
-  /// The state, and how far the metrics go, which are brought to the disk.
-  Checkpoint checkpoint(const Trainer& trainer, RunNotes& notes);
-  /// Makes it the one that --resume goes on from.
-  void write(const Checkpoint& checkpoint) const;
-  void save_model(const LanguageModel& model, std::int64_t step, double loss);
+  /// Brings the metrics to the disk, and notes how far they go.
+  void sync_metrics(RunNotes& notes);
+  /// Makes it the one that --resume goes on from. Throws WriteError; throws Refusal when the folder
+  /// was removed, or after writing when it was moved.
+  void write(const Checkpoint& checkpoint);
 
-  std::string file(const char* name) const { return path_ + "/" + name; }
+  std::string file(const char* name) const { return folder_->file(name); }
 
  private:
   explicit RunFolder(const std::string& path);
+  void require_not_removed() const;
 
-  std::string path_;
-  std::unique_ptr<FolderLock> lock_;
+  std::unique_ptr<LockedFolder> folder_;
+  std::optional<RunConfig> config_;
+  std::string written_model_;  // the checksum of the model that is there
   std::unique_ptr<LineFile> csv_, jsonl_;
 };
 

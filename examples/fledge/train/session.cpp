@@ -7,8 +7,6 @@
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/unusable.h"
 #include "examples/support/text.h"
-#include "nn/io/digits.h"
-#include "nn/models/model_folder.h"
 
 namespace fledge::train {
 
@@ -16,7 +14,7 @@ Session::Session(Plan plan) : plan_(std::move(plan)), screen_(plan_.quiet, plan_
   std::optional<RunConfig> config;
   if (plan_.resumes) {
     folder_ = RunFolder::resume(plan_.folder);
-    config = read_run_config(plan_.folder);
+    config = folder_->config();
     go_on_with(*config);
   }
   screen_.say("reading " + name_of(plan_) + " ...");
@@ -29,6 +27,7 @@ Session::Session(Plan plan) : plan_(std::move(plan)), screen_(plan_.quiet, plan_
     plan_.sizes.vocabulary = corpus_->tokenizer.size();
     config = RunConfig{plan_, corpus_->tokenizer, text.size(), hash_of(text)};
     config->plan.text_path = from_anywhere(plan_.text_path);
+    config->id = run_id(*config);
   }
   find_watched();
   find_probed();
@@ -37,13 +36,20 @@ Session::Session(Plan plan) : plan_(std::move(plan)), screen_(plan_.quiet, plan_
   model_.emplace(plan_.sizes, weights);
   trainer_ = std::make_unique<Trainer>(*model_, corpus_->train, plan_.training);
   notes_.text_hash = config->text_hash;
+  notes_.run_id = config->id;
+  const auto warn = [&](const std::string& what) { screen_.warn("fledge train: " + what); };
   if (plan_.resumes) {
-    load_state();
+    const bool has_new_model = load_state(warn);
+    folder_->open_metrics(notes_, warn);
+    if (has_new_model) folder_->write(checkpoint());
+    keep_changes(*config);
   } else if (!plan_.folder.empty()) {
-    folder_ = RunFolder::begin(plan_.folder, *config, plan_.replaces);
+    const Checkpoint first = beginning();
+    folder_ = RunFolder::begin(plan_.folder, *config, plan_.replaces, first);
+    kept_ = first.model;
+    notes_.csv_bytes = csv_header().size();
+    folder_->open_metrics(notes_, warn);
   }
-  if (folder_) folder_->open_metrics(notes_);
-  if (plan_.resumes) keep_changes(*config);
 }
 
 // What lasts comes from the folder; what was asked for now is how far to go and how fast, and how
@@ -66,54 +72,12 @@ void Session::go_on_with(const RunConfig& config) {
   if (asked.rate_given) plan_.training.schedule.rate = asked.training.schedule.rate;
   if (asked.steps_given) plan_.training.schedule.steps = asked.training.schedule.steps;
   if (!asked.text_path.empty()) plan_.text_path = asked.text_path;
-}
-
-void Session::load_state() {
-  const std::optional<std::string> state = folder_->bytes("state.safetensors");
-  const std::string advice = "begin a new run in another folder with -o, or here with --force";
-  if (!state) {  // the first one is written before any model is
-    if (folder_->bytes("model.safetensors"))
-      throw Unusable("there is a model in " + support::quoted(plan_.folder) +
-                         ", and no state.safetensors to go on from",
-                     advice);
-    screen_.say("no checkpoint yet: beginning with step 1");
-    return;
-  }
-  const std::uint64_t text = notes_.text_hash;
-  of_file(folder_->file("state.safetensors"), advice, [&] {
-    notes_ = load_checkpoint(*state, *trainer_);
-    require<ValueError>(notes_.text_hash == text, "checkpoint",
-                        "it learned from another text: hash ", hexadecimal(notes_.text_hash),
-                        " instead of ", hexadecimal(text));
-  });
-  saved_step_ = trainer_->steps_done();
-  if (const auto best = folder_->bytes("model.safetensors"); best && notes_.best_step > 0) {
-    const std::vector<Array> last = weights_of(*model_);
-    of_file(folder_->file("model.safetensors"), advice, [&] { load_weights(*model_, *best); });
-    best_ = weights_of(*model_);
-    set_weights(*model_, last);
-  }
-}
-
-// More steps, another rate, a text that has moved: they hold from now on, also for --resume.
-void Session::keep_changes(RunConfig config) const {
-  Plan& kept = config.plan;
-  const std::int64_t steps = plan_.training.schedule.steps, warmup = kept.training.schedule.warmup;
+  const std::int64_t steps = plan_.training.schedule.steps, warmup = plan_.training.schedule.warmup;
   if (steps < warmup)
     throw support::UsageError("fledge train",
                               "--steps " + std::to_string(steps) + " is less than the warm-up of " +
                                   std::to_string(warmup) + " steps that this run has",
                               "use at least --steps " + std::to_string(warmup));
-  if (is_over()) return;
-  const std::string text = from_anywhere(plan_.text_path);
-  const double rate = plan_.training.schedule.rate;
-  if (steps == kept.training.schedule.steps && rate == kept.training.schedule.rate &&
-      text == kept.text_path)
-    return;
-  kept.training.schedule.steps = steps;
-  kept.training.schedule.rate = rate;
-  kept.text_path = text;
-  folder_->rewrite(config);
 }
 
 void Session::require_memory() const {
@@ -135,17 +99,6 @@ bool Session::is_out_of_patience() const {
 
 bool Session::is_over() const {
   return is_out_of_patience() || trainer_->steps_done() >= plan_.training.schedule.steps;
-}
-
-void Session::save() {
-  const double loss = finite_loss();
-  if (notes_.best_step == 0)  // nothing has been evaluated: there is no better model than this
-    folder_->save_model(*model_, trainer_->steps_done(), notes_.train_loss);
-  const Checkpoint now = folder_->checkpoint(*trainer_, notes_);
-  folder_->write(now);
-  if (!holds_out() && loss < guessing_loss()) good_ = now;
-  saved_ = screen_.elapsed();
-  saved_step_ = trainer_->steps_done();
 }
 
 }  // namespace fledge::train

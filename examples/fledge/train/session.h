@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -23,8 +24,10 @@ class Session {
 
  private:
   void go_on_with(const RunConfig& config);
-  void load_state();
-  void keep_changes(RunConfig config) const;
+  using Warn = std::function<void(const std::string&)>;
+  bool load_state(const Warn& warn);
+  bool load_best(const Warn& warn);
+  void keep_changes(RunConfig config);
   void find_watched();
   void find_probed();
   void require_memory() const;
@@ -42,9 +45,12 @@ class Session {
   };
   std::vector<Watched> watch() const;
   void say_watched(const std::vector<Watched>& watched);
+  Checkpoint beginning() const;
+  Checkpoint checkpoint();
+  void write(const Checkpoint& now);
   void save();
+  void save_best();
   double finite_loss() const;
-  void keep_if_good();
   void keep_if_resumed_good();
   void finish();
   int stop_early();
@@ -71,6 +77,8 @@ class Session {
   };
   void end(const char* status, const std::optional<Final>& loss = {});
 
+  static constexpr Dim evaluated_windows = 480;  // of the held-out text, while the run lasts
+
   std::optional<StopSignals> stop_;  // from the first step on: a read may be broken off
   Plan plan_;
   Screen screen_;
@@ -79,7 +87,8 @@ class Session {
   std::optional<LanguageModel> model_;
   std::unique_ptr<Trainer> trainer_;
   std::vector<Array> best_;  // weights, in the order of parameters()
-  Checkpoint good_;          // what a run that diverges goes back to; no bytes: to its beginning
+  ModelFile kept_;           // the best model as the folder has it
+  Checkpoint good_;          // what a run that diverges goes back to; no state: to its beginning
   std::int64_t saved_step_ = 0;  // of what is on disk; 0: the beginning
   RunNotes notes_;
   Baselines baselines_;

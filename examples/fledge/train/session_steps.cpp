@@ -14,8 +14,7 @@ namespace fledge::train {
 
 namespace {
 
-constexpr Dim evaluated_windows = 480;  // of the held-out text, while the run lasts
-constexpr double forget = 0.02;         // of the smoothed loss, a step
+constexpr double forget = 0.02;  // of the smoothed loss, a step
 
 }  // namespace
 
@@ -26,7 +25,6 @@ int Session::run() {
                  (is_out_of_patience() ? ": it got no better" : "; for more: --steps N"));
     return 0;
   }
-  if (folder_ && !plan_.resumes) folder_->write(folder_->checkpoint(*trainer_, notes_));
   try {
     report_start();
     keep_if_resumed_good();
@@ -69,7 +67,7 @@ void Session::after_step(const Trainer::Step& step) {
     if (plan_.json) say_json(as_json(row));
   }
   say_watched(watched);
-  keep_if_good();
+  if (row.validation && notes_.best_step == step.number) save_best();
   const std::int64_t samples_every =
       plan_.sample_every > 0 ? plan_.sample_every
                              : std::max<std::int64_t>(plan_.training.schedule.steps / 10, 1);
@@ -94,7 +92,7 @@ void Session::note_evaluation(double loss) {
   notes_.best_step = trainer_->steps_done();
   notes_.since_best = 0;
   best_ = weights_of(*model_);
-  if (folder_) folder_->save_model(*model_, notes_.best_step, loss);
+  if (folder_) kept_ = model_file(*model_, notes_.run_id, notes_.best_step, loss);
 }
 
 // No model is kept whose loss is not finite: throws Diverged for one. A run that is to stop soon
@@ -107,19 +105,11 @@ double Session::finite_loss() const {
   return loss;
 }
 
-// The best evaluation is a state to go back to, if it beats guessing. The state just before the
-// first number that is not finite is none: its weights give that number whatever the rate.
-void Session::keep_if_good() {
-  if (!folder_ || notes_.best_step != trainer_->steps_done()) return;
-  if (!good_.bytes.empty() || notes_.best_loss < guessing_loss())
-    good_ = folder_->checkpoint(*trainer_, notes_);
-}
-
 // A state that a run was resumed from is good, if its next batch or an evaluation beat guessing.
 void Session::keep_if_resumed_good() {
   if (!folder_ || trainer_->steps_done() == 0) return;
   if (trainer_->next_loss() < guessing_loss() || notes_.best_loss < guessing_loss())
-    good_ = folder_->checkpoint(*trainer_, notes_);
+    good_ = checkpoint();
 }
 
 void Session::keep_pace() const {

@@ -23,23 +23,14 @@ int Session::stop_early() {
 }
 
 // The folder goes back to the best state that beat guessing, else to the beginning: whatever was
-// saved in between may lead to the same end at any rate. A run that was resumed from a bad state,
-// and had a good model before, keeps both.
+// saved in between may lead to the same end at any rate.
 void Session::go_back() {
-  if (good_.bytes.empty() && !(notes_.best_loss < guessing_loss())) {
-    Rng weights(plan_.training.seed);
-    const LanguageModel untrained(plan_.sizes, weights);
-    RunNotes notes;
-    notes.text_hash = notes_.text_hash;
-    notes.csv_bytes = csv_header().size();
-    good_ = {checkpoint_bytes(Trainer(untrained, corpus_->train, plan_.training), notes), 0};
-    folder_->save_model(untrained, 0, infinity);
-    best_ = weights_of(untrained);
+  if (good_.state.empty()) {
+    good_ = beginning();
+    best_.clear();
     notes_.best_step = 0;
   }
-  if (good_.bytes.empty()) return;
-  folder_->write(good_);
-  saved_step_ = good_.step;
+  write(good_);
 }
 
 int Session::stop_diverged(const std::string& what) {

@@ -32,10 +32,10 @@ TEST_CASE("fledge train --resume: config.json with a wrong, missing or unknown k
   const std::string good = text_of(desk / "run/config.json");
   const std::string end = " | it was not written by fledge train, or was changed since";
   const std::vector<std::array<std::string, 3>> rows{
-      {"\"version\": 1", "\"version\": 2",
-       "fledge version 2 is newer than this fledge, which reads version 1: use a newer fledge"},
-      {"\"version\": 1,", "", "fledge must have a key 'version'"},
-      {"\"version\": 1,", "\"version\": 1, \"colour\": 1,", "the key 'fledge.colour' is not known"},
+      {"\"version\": 2", "\"version\": 3",
+       "fledge version 3 is newer than this fledge, which reads version 2: use a newer fledge"},
+      {"\"version\": 2,", "", "fledge must have a key 'version'"},
+      {"\"version\": 2,", "\"version\": 2, \"colour\": 1,", "the key 'fledge.colour' is not known"},
       {"\"lr\"", "\"rate\"", "the key 'fledge.run.rate' is not known"},
       {"\"steps\": 20", "\"steps\": -1", "fledge.run.steps must be a whole number from 1 to "},
       {"\"steps\": 20", "\"steps\": 2e1", "fledge.run.steps must be a whole number from 1 to "},
@@ -110,11 +110,6 @@ TEST_CASE("fledge train --resume: a state that is cut, changed or of another mod
   write_text(desk / "run/model.safetensors", model.substr(0, 100));
   CHECK_THAT(refused(desk, desk / "run"), StartsWith("'~/run/model.safetensors': "));
   write_text(desk / "run/model.safetensors", model);
-  const std::string csv = text_of(desk / "run/metrics.csv");
-  write_text(desk / "run/metrics.csv", csv.substr(0, 50));
-  CHECK_THAT(refused(desk, desk / "run"),
-             StartsWith("'~/run/metrics.csv' is shorter than when the checkpoint was made"));
-  write_text(desk / "run/metrics.csv", csv);
   trained({"--resume", desk / "run", "--steps", "30"});
 }
 

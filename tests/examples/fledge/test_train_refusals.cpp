@@ -162,12 +162,12 @@ TEST_CASE("fledge train -o: folders that cannot be its own", "[CL13]") {
        "anew"},
       {{desk / "file"}, "1: '~/file' is a file, not a folder | name another: -o DIR"},
       {{desk / "no/run"},
-       "1: cannot make the folder '~/no/run': No such file or directory | " + make},
-      {{desk / "file/run"}, "1: cannot make the folder '~/file/run': Not a directory | " + make}};
+       "1: cannot make the folder '~/no/run': no such file or directory | " + make},
+      {{desk / "file/run"}, "1: cannot make the folder '~/file/run': not a directory | " + make}};
   for (const Row& row : rows)
     CHECK(refused(desk, Words{desk.poems(), "-o"} + row.arguments) == row.said);
   CHECK_THAT(refused(desk, {desk.poems(), "-o", desk / std::string(5000, 'x')}),
-             ContainsSubstring("': File name too long | " + make));
+             ContainsSubstring("': file name too long | " + make));
   CHECK(refused(desk, {desk / "run/config.json", "-o", desk / "run", "--force"}) ==
         "2: --out '~/run' would write over the text itself | name another folder: -o run");
   CHECK((files_in(desk / "run") == run));

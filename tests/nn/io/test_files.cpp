@@ -42,7 +42,7 @@ std::string reading(const std::string& path, std::uint64_t most = 1000) {
   return refusal<FileError>([&] { read_file(path, most); });
 }
 std::string writing(const std::string& path) {
-  return refusal<FileError>([&] { write_file(path, "new"); });
+  return refusal<WriteError>([&] { write_file(path, "new"); });
 }
 
 // The bytes that `feed` writes to it, as this process's standard input.
@@ -115,7 +115,7 @@ TEST_CASE("a disk that is full in the middle of a write costs nothing but that w
     const rlimit most{100'000, 100'000};  // write() takes 100,000 bytes, then fails
     setrlimit(RLIMIT_FSIZE, &most);
     const std::string text =
-        refusal<FileError>([&] { write_file(name, std::string(300'000, 'x')); });
+        refusal<WriteError>([&] { write_file(name, std::string(300'000, 'x')); });
     return text == "cannot write '" + name + "': file too large" ? 0 : 1;
   });
   CHECK(result.status == 0);
@@ -128,7 +128,6 @@ TEST_CASE("files that a program with closed streams opens are not its streams") 
   const std::string name = folder / "file";
   const auto result = run_here([&] {
     close(0), close(1), close(2);
-    const FolderLock lock(folder.path.string());
     const bool clean = write(1, "x", 1) < 0 && write(2, "x", 1) < 0;
     write_file(name, "whole");
     return clean && read_file(name) == "whole" ? 0 : 1;
@@ -185,49 +184,6 @@ TEST_CASE("- is standard input, to its end, however it comes") {
   CHECK(from_stdin(much).size() == 200'000);
   setitimer(ITIMER_REAL, &never, nullptr);
   sigaction(SIGALRM, &old, nullptr);
-}
-
-TEST_CASE("a folder has one lock, which goes with its process", "[CR07]") {
-  const Folder folder;
-  const std::string path = folder.path.string();
-  const auto locking = [&] { return refusal<FileError>([&] { FolderLock second(path); }); };
-  {
-    const FolderLock mine(path);
-    CHECK(locking() ==
-          "cannot use '" + path + "': process " + std::to_string(getpid()) + " is using it");
-    const std::string before = locking();
-    CHECK(run_here([&] { return locking() == before ? 0 : 1; }).status == 0);
-    fs::resize_file(folder / ".lock", 0);
-    CHECK(locking() == "cannot use '" + path + "': another process is using it");
-  }
-  const auto dies = run_here([&]() -> int {
-    const FolderLock its(path);
-    std::raise(SIGKILL);
-    return 0;
-  });
-  CHECK(dies.status == 128 + SIGKILL);
-  CHECK(locking() == "<nothing was thrown>");
-  CHECK(refusal<FileError>([&] { FolderLock(folder / "nothing"); }) ==
-        "cannot lock '" + (folder / "nothing") + "': no such file or directory");
-}
-
-TEST_CASE("the lock's owner removes what killed processes had begun, and nothing else", "[CR07]") {
-  const Folder folder;
-  pid_t dead = 0;
-  if ((dead = fork()) == 0) _exit(0);
-  waitpid(dead, nullptr, 0);
-  const std::string stale = ".tmp-" + std::to_string(dead),
-                    alive = ".tmp-" + std::to_string(getppid());
-  for (const std::string& name : {"model" + stale + "-0", stale + "-17"})
-    write_file(folder / name, "x");
-  for (const std::string& name :
-       {"model" + stale, "model" + stale + "-", "model" + stale + "-1x", "model" + alive + "-0",
-        std::string("x.tmp-0-0"), std::string("x.tmp--1-0"),
-        std::string("x.tmp-99999999999999999999-0")})
-    write_file(folder / name, "x");
-  const FolderLock lock(folder.path.string());
-  CHECK(folder.count() == 7 + 1);
-  CHECK(!fs::exists(folder / (stale + "-17")));
 }
 
 TEST_CASE("hashes are FNV-1a's") {

@@ -47,13 +47,17 @@ RunNotes notes(std::int64_t best_step = 0) {
   result.text_hash = 0xfedcba9876543210;
   result.csv_bytes = (std::uint64_t{1} << 53) - 1;
   result.jsonl_bytes = 7;
+  result.run_id = "0123456789abcdef";
+  result.model_checksum = "fedcba9876543210";
   return result;
 }
 
 bool same(const RunNotes& a, const RunNotes& b) {
   return a.best_step == b.best_step && a.best_loss == b.best_loss && a.last_loss == b.last_loss &&
          a.since_best == b.since_best && a.train_loss == b.train_loss &&
-         a.text_hash == b.text_hash && a.csv_bytes == b.csv_bytes && a.jsonl_bytes == b.jsonl_bytes;
+         a.text_hash == b.text_hash && a.csv_bytes == b.csv_bytes &&
+         a.jsonl_bytes == b.jsonl_bytes && a.run_id == b.run_id &&
+         a.model_checksum == b.model_checksum;
 }
 
 /// A checkpoint taken apart, to be put together again with other contents and its own checksum.
@@ -170,6 +174,18 @@ TEST_CASE("checkpoint: while one weight cannot be written, none of a checkpoint 
   CHECK((checkpoint_bytes(trainer, notes()) == good));
 }
 
+TEST_CASE("checkpoint: those of version 1, without identity, are read") {
+  const Trainer trainer = trainer_of(model_of(), 2);
+  RunNotes old = notes(2);
+  Parts parts(checkpoint_bytes(trainer, old));
+  parts.change("\"version\":2", "\"version\":1");
+  parts.change("\"id\":\"0123456789abcdef\",\"model\":\"fedcba9876543210\",", "");
+  Trainer other = trainer_of(model_of());
+  old.run_id = old.model_checksum = "";
+  CHECK(same(load_checkpoint(parts.bytes(), other), old));
+  CHECK((checkpoint_bytes(other, old) == checkpoint_bytes(trainer, old)));
+}
+
 TEST_CASE("checkpoint: all differences to the model are listed at once", "[CK01][CK05]") {
   const std::string good = checkpoint_bytes(trainer_of(model_of(), 1), {});
   Parts parts(good);
@@ -193,8 +209,8 @@ TEST_CASE("checkpoint: notes that no run has written, and moments that no steps 
   const auto changed = [&](const char* from, const char* to) {
     return Parts(good).change(from, to).bytes();
   };
-  CHECK(refused<StoredError>(changed("\"version\":1", "\"version\":2")) ==
-        "the checkpoint has format version 2; this fledge reads version 1: use a newer fledge");
+  CHECK(refused<StoredError>(changed("\"version\":2", "\"version\":3")) ==
+        "the checkpoint has format version 3; this fledge reads version 2: use a newer fledge");
   for (const auto& [from, to, said] : std::vector<std::array<const char*, 3>>{
            {"\"step\":1", "\"step\":-1", "step must be a whole number from 0 to "},
            {"\"step\":1", "\"step\":1.5", "step must be a whole number from 0 to "},

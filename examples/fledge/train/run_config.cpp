@@ -1,0 +1,106 @@
+#include "examples/fledge/train/run_config.h"
+
+#include <cerrno>
+
+#include "examples/fledge/unusable.h"
+#include "nn/io/digits.h"
+#include "nn/models/model_config.h"
+#include "nn/models/model_folder.h"
+#include "nn/text/tokenizer_json.h"
+
+namespace fledge::train {
+
+namespace {
+
+constexpr std::int64_t version = 2;
+constexpr std::string_view checksum_key = "\"checksum\": \"", no_checksum = "0000000000000000";
+
+// Of the whole text, with zeros in the place of its checksum.
+std::string checksum_of_text(const std::string& text, std::size_t place) {
+  std::string zeroed = text;
+  return hexadecimal(hash_of(zeroed.replace(place, no_checksum.size(), no_checksum)));
+}
+
+// In a JSON text nothing but the key itself reads like this: in strings quotes are escaped.
+std::size_t place_of_checksum(const std::string& text) {
+  const std::size_t key = text.find(checksum_key);
+  return key == text.npos ? key : key + checksum_key.size();
+}
+
+}  // namespace
+
+std::string config_text(const RunConfig& config) {
+  std::string text = config_json(config.plan.sizes, [&](JsonWriter& json) {
+    json.begin_object().field("version", version);
+    json.field("id", config.id).field("checksum", std::string(no_checksum));
+    json.field("text_bytes", config.text_bytes).field("text_hash", hexadecimal(config.text_hash));
+    json.key("run");
+    write_plan(json, config.plan);
+    json.key("tokenizer");
+    write_tokenizer(json, config.tokenizer);
+    json.end_object();
+  });
+  const std::size_t place = place_of_checksum(text);
+  return text.replace(place, no_checksum.size(), checksum_of_text(text, place));
+}
+
+std::string run_id(const RunConfig& config) {
+  RunConfig lasting = config;
+  lasting.id = "";
+  lasting.plan.text_path = "";
+  lasting.plan.training.schedule.steps = 0;
+  lasting.plan.training.schedule.rate = 0;
+  return hexadecimal(hash_of(config_text(lasting)));
+}
+
+RunConfig run_config(const std::string& text) {
+  const ModelConfig config = read_config(text);
+  if (config.own.is_null())
+    throw ValueError(
+        "it has no part of fledge's: without the tokenizer of its text the "
+        "model reads and writes no words");
+  const JsonValue& own = config.own;
+  const std::int64_t found = own["version"].integer(1, 1'000'000);
+  if (found > version)
+    own.fail("version " + std::to_string(found) +
+             " is newer than this fledge, which reads version " + std::to_string(version) +
+             ": use a newer fledge");
+  if (found == 1)
+    own.allow_only({"version", "text_bytes", "text_hash", "run", "tokenizer"});
+  else
+    own.allow_only({"version", "id", "checksum", "text_bytes", "text_hash", "run", "tokenizer"});
+  Plan plan;
+  plan.sizes = config.sizes;
+  read_plan(own["run"], plan);
+  Tokenizer tokenizer = read_tokenizer(own["tokenizer"]);
+  plan.corpus.tokens = tokenizer.kind();
+  if (tokenizer.size() != plan.sizes.vocabulary)
+    own["tokenizer"].fail("has " + std::to_string(tokenizer.size()) + " symbols, the model " +
+                          std::to_string(plan.sizes.vocabulary));
+  const std::optional<std::uint64_t> hash = unsigned_number(own["text_hash"].string(), 16);
+  if (!hash) own["text_hash"].fail("must be a hexadecimal number");
+  const auto bytes = own["text_bytes"].integer(0, std::int64_t{1} << 53);
+  RunConfig run{std::move(plan), std::move(tokenizer), static_cast<std::uint64_t>(bytes), *hash};
+  if (found == 1) {
+    run.id = run_id(run);
+    run.is_current = false;
+    return run;
+  }
+  run.id = own["id"].string();
+  const std::size_t place = place_of_checksum(text);
+  if (place == text.npos || checksum_of_text(text, place) != own["checksum"].string())
+    own["checksum"].fail("does not fit the contents: something in the file was changed");
+  return run;
+}
+
+RunConfig read_run_config(const Folder& folder, std::string* text) {
+  const std::string path = folder.file("config.json");
+  std::optional<std::string> read = folder.read("config.json");
+  if (!read) fail_reading(path, ENOENT);
+  RunConfig config = of_file(path, "it was not written by fledge train, or was changed since",
+                             [&] { return run_config(*read); });
+  if (text) *text = std::move(*read);
+  return config;
+}
+
+}  // namespace fledge::train

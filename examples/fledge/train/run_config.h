@@ -1,0 +1,37 @@
+// config.json of a run: GPT-2's sizes and, under "fledge", all that the run is, its identity and a
+// checksum.
+//
+// Key idea: the identity follows from what never changes in a run: sizes, tokenizer, text and all
+// options but the number of steps, the rate and the place of the text. Files with one identity fit
+// together, whichever run wrote them; the same run always has the same identity.
+#pragma once
+
+#include <string>
+
+#include "examples/fledge/train/plan.h"
+#include "nn/io/folder.h"
+#include "nn/text/tokenizer.h"
+
+namespace fledge::train {
+
+struct RunConfig {
+  Plan plan;  // with the sizes, vocabulary included
+  Tokenizer tokenizer;
+  std::uint64_t text_bytes = 0, text_hash = 0;
+  std::string id = {};     // see run_id()
+  bool is_current = true;  // of the format's version that config_text() writes
+};
+
+/// The identity: 16 hexadecimal digits. Does not depend on config.id.
+std::string run_id(const RunConfig& config);
+
+std::string config_text(const RunConfig& config);
+/// Throws what reading throws: JsonError, ValueError. A config.json of version 1 has no identity and
+/// no checksum; it gets the identity that it would have.
+RunConfig run_config(const std::string& text);
+
+/// Of a folder; `text` gets the text of its config.json. Throws FileError, and Unusable for what
+/// fledge has not written.
+RunConfig read_run_config(const Folder& folder, std::string* text = nullptr);
+
+}  // namespace fledge::train

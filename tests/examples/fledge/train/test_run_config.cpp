@@ -1,0 +1,95 @@
+// config.json of a run: what it keeps, its identity and its checksum.
+#include "examples/fledge/train/run_config.h"
+
+#include "nn/io/files.h"
+#include "nn/text/corpus.h"
+#include "tests/support/catch.h"
+#include "tests/support/folder.h"
+#include "tests/support/refusal.h"
+
+using namespace fledge;
+using namespace fledge::train;
+using tests::refusal;
+
+namespace {
+
+RunConfig made() {
+  static const Corpus corpus = read_corpus("abcabbcaabcbacbbacab", {});
+  RunConfig config{{}, corpus.tokenizer, 20, 7};
+  config.plan.sizes = {.vocabulary = 3, .context = 2, .layers = 1, .heads = 1, .width = 2};
+  config.plan.training.schedule = {.rate = 0.02, .warmup = 1, .steps = 20};
+  config.plan.text_path = "/somewhere/poems.txt";
+  config.id = run_id(config);
+  return config;
+}
+
+}  // namespace
+
+TEST_CASE("run config: what is written is read again, with its identity") {
+  const RunConfig config = made();
+  const RunConfig read = run_config(config_text(config));
+  CHECK(config_text(read) == config_text(config));
+  CHECK(read.id == config.id);
+  CHECK(read.is_current);
+  CHECK(run_id(read) == config.id);
+}
+
+TEST_CASE("run config: the identity depends on what never changes in a run, and on nothing else") {
+  const std::string id = made().id;
+  CHECK(id.size() == 16);
+  const auto changed = [](auto change) {
+    RunConfig config = made();
+    change(config);
+    return run_id(config);
+  };
+  CHECK(changed([](RunConfig& c) { c.plan.training.schedule.steps = 40; }) == id);
+  CHECK(changed([](RunConfig& c) { c.plan.training.schedule.rate = 0.5; }) == id);
+  CHECK(changed([](RunConfig& c) { c.plan.text_path = "elsewhere"; }) == id);
+  CHECK(changed([](RunConfig& c) { c.id = "another"; }) == id);
+  CHECK(changed([](RunConfig& c) { c.plan.training.seed = 2; }) != id);
+  CHECK(changed([](RunConfig& c) { c.plan.training.batch = 3; }) != id);
+  CHECK(changed([](RunConfig& c) { c.plan.sizes.layers = 2; }) != id);
+  CHECK(changed([](RunConfig& c) { c.text_hash = 8; }) != id);
+  CHECK(changed([](RunConfig& c) { c.tokenizer = read_corpus("xyzxyzxyz", {}).tokenizer; }) != id);
+}
+
+TEST_CASE("run config: no letter of it can be changed without being refused") {
+  const std::string good = config_text(made());
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    std::string text = good;
+    text[at] = static_cast<char>(text[at] == '1' ? '2' : '1');
+    CAPTURE(at);
+    CHECK_THROWS(run_config(text));
+  }
+  std::string text = good;
+  const std::size_t at = text.find("\"steps\": 20");
+  REQUIRE(at != text.npos);
+  CHECK_THAT(refusal<JsonError>([&] { run_config(text.replace(at, 11, "\"steps\": 30")); }),
+             ContainsSubstring("does not fit the contents: something in the file was changed"));
+}
+
+TEST_CASE("run config: version 1 had no identity and no checksum; it is read") {
+  std::string text = config_text(made());
+  const auto without = [&](const std::string& key) {
+    const std::size_t begin = text.find("\"" + key + "\": "), end = text.find('\n', begin);
+    REQUIRE(begin != text.npos);
+    text.erase(begin, end - begin);
+  };
+  without("id");
+  without("checksum");
+  text.replace(text.find("\"version\": 2"), 12, "\"version\": 1");
+  const RunConfig read = run_config(text);
+  CHECK(read.id == made().id);
+  CHECK(!read.is_current);
+}
+
+TEST_CASE("run config: a folder without one says so") {
+  const fledge::testing::Folder desk;
+  const Folder folder(desk.path(), {"config.json"});
+  CHECK(refusal<FileError>([&] { read_run_config(folder); }) ==
+        "cannot read '" + (desk / "config.json") + "': no such file or directory");
+  write_file(desk / "config.json", config_text(made()));
+  std::string text;
+  CHECK(read_run_config(folder, &text).text_hash == 7);
+  CHECK(text == config_text(made()));
+}

@@ -1,0 +1,117 @@
+// builds: f64
+// Reading a folder of files that belong together, at its path or not.
+#include "nn/io/folder.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "nn/io/files.h"
+#include "tests/support/catch.h"
+#include "tests/support/folder.h"
+#include "tests/support/refusal.h"
+
+namespace fs = std::filesystem;
+using fledge::FileError;
+using fledge::make_folder;
+using fledge::write_file;
+using tests::refusal;
+using Desk = fledge::testing::Folder;
+using Opened = fledge::Folder;
+
+namespace {
+
+const std::vector<std::string> names{"one", "two"};
+
+}  // namespace
+
+TEST_CASE("folder: a file is read, missing or refused") {
+  const Desk desk;
+  const Opened folder(desk.path(), names);
+  CHECK(!folder.has("one"));
+  CHECK(!folder.read("one"));
+  CHECK(folder.is_empty());
+  write_file(desk / "one", "birds");
+  CHECK(folder.has("one"));
+  CHECK(folder.read("one") == "birds");
+  CHECK(folder.beginning("one", 3) == "bir");
+  CHECK(folder.beginning("one", 30) == "birds");
+  CHECK(!folder.is_empty());
+  CHECK(refusal<FileError>([&] { (void)folder.read("one", 4); }) ==
+        "cannot read '" + (desk / "one") + "': it has 5 bytes, over 4");
+  fs::create_directory(desk / "two");
+  CHECK(refusal<FileError>([&] { (void)folder.read("two"); }) ==
+        "cannot read '" + (desk / "two") + "': it is a folder");
+  CHECK(refusal<FileError>([&] { (void)folder.beginning("two", 1); }) ==
+        "cannot read '" + (desk / "two") + "': it is no regular file");
+  CHECK(refusal<FileError>([&] { Opened(desk / "none", names); }) ==
+        "cannot read '" + (desk / "none") + "': no such file or directory");
+  CHECK(refusal<FileError>([&] { Opened(desk / "one", names); }) ==
+        "cannot read '" + (desk / "one") + "': not a directory");
+  CHECK(refusal<FileError>([&] { Opened(std::string("a\0b", 3), names); }) ==
+        "cannot read 'a\\x00b': a path holds no zero byte");
+}
+
+TEST_CASE("folder: what is committed is read before it is moved; what is not is not") {
+  const Desk desk;
+  write_file(desk / "one", "old 1");
+  write_file(desk / "two", "old 2");
+  for (const char* name : {"/.fledge-uncommitted", "/.fledge-committed"})
+    fs::create_directory(desk.path() + name);
+  write_file(desk / ".fledge-uncommitted/one", "newer 1");
+  const Opened folder(desk.path(), names);
+  CHECK(folder.read("one") == "old 1");
+  write_file(desk / ".fledge-committed/two", "new 2");
+  CHECK(folder.read("two") == "new 2");
+  CHECK(folder.read("one") == "old 1");
+  fs::remove(desk / "two");
+  CHECK(folder.has("two"));
+  // Reading has changed nothing.
+  CHECK(fs::exists(desk / ".fledge-committed/two"));
+  CHECK(fs::exists(desk / ".fledge-uncommitted/one"));
+}
+
+TEST_CASE("folder: it may be read where nothing may be written") {
+  const Desk desk;
+  write_file(desk / "one", "birds");
+  chmod(desk.path().c_str(), 0555);
+  CHECK(Opened(desk.path(), names).read("one") == "birds");
+  chmod(desk.path().c_str(), 0755);
+}
+
+TEST_CASE("folder: moved, replaced or removed, it stays the same folder and knows it") {
+  const Desk desk;
+  REQUIRE(make_folder(desk / "run"));
+  CHECK(!make_folder(desk / "run"));
+  write_file(desk / "run/one", "mine");
+  const Opened folder(desk / "run", names);
+  CHECK(folder.is_at_its_path());
+  CHECK(folder.path_now() == fs::canonical(desk / "run").string());
+  fs::rename(desk / "run", desk / "moved");
+  CHECK(!folder.is_at_its_path());
+  fs::create_directory(desk / "run");
+  write_file(desk / "run/one", "another's");
+  CHECK(!folder.is_at_its_path());
+  CHECK(folder.read("one") == "mine");
+  if (fs::exists("/proc/self/fd"))
+    CHECK(folder.path_now() == fs::canonical(desk / "moved").string());
+  CHECK(!folder.is_removed());
+  fs::remove_all(desk / "moved");
+  CHECK(folder.is_removed());
+  CHECK(!folder.is_at_its_path());
+}
+
+TEST_CASE("folder: what is in the way of a new one, and where none can be made") {
+  const Desk desk;
+  write_file(desk / "file", "x");
+  CHECK(!make_folder(desk / "file"));
+  CHECK(refusal<fledge::WriteError>([&] { make_folder(desk / "no/run"); }) ==
+        "cannot make the folder '" + (desk / "no/run") + "': no such file or directory");
+  const fs::path before = fs::current_path();
+  fs::current_path(desk.path());
+  CHECK(make_folder("bare"));
+  CHECK(make_folder("slash/"));
+  fs::current_path(before);
+  CHECK(fs::is_directory(desk / "slash"));
+}
