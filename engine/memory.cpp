@@ -1,8 +1,11 @@
 #include "engine/memory.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdint>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -16,13 +19,13 @@ constexpr std::align_val_t alignment{64};  // one cache line, and the widest vec
 // Sizes of blocks: whole lines up to 256 bytes, then four to each doubling: at most a fifth is
 // idle.
 constexpr std::size_t smallest = 64;
-constexpr std::size_t kinds = 4 * 40;  // up to 2⁴⁷ bytes; what is larger is refused
+constexpr std::size_t size_classes = 4 * 40;  // up to 2⁴⁷ bytes; what is larger is refused
 
-struct Kind {
+struct SizeClass {
   std::size_t index, bytes;
 };
 
-Kind kind_of(std::size_t bytes) {
+SizeClass size_class_of(std::size_t bytes) {
   if (bytes <= 4 * smallest) {
     const std::size_t lines = bytes == 0 ? 1 : (bytes + smallest - 1) / smallest;
     return {lines - 1, lines * smallest};
@@ -33,38 +36,73 @@ Kind kind_of(std::size_t bytes) {
   return {4 * doubling + quarter - 4, (quarter + 1) << step};
 }
 
-// A thread that only frees what others made would keep ever more: beyond this nothing is kept.
+std::size_t bytes_of(std::size_t index) {
+  if (index < 4) return (index + 1) * smallest;
+  return (index % 4 + 5) << (std::countr_zero(smallest / 2) + index / 4);
+}
+
+// A thread that frees what others allocated would keep more and more: it keeps at most this.
 constexpr std::size_t most_kept = std::size_t{1} << 31;
+
+// So much may be kept beside what is in use, whatever the program needed before.
+constexpr std::size_t always_kept = std::size_t{64} << 20;
 
 struct Free {
   Free* next;
 };
 
-// An Array may be freed when its thread has ended: a static one, say.
-thread_local bool closed = false;
-
-// The blocks a thread keeps.
-class Shelf {
+// The free blocks of a thread, one list for each size class.
+//
+// Note [Kept memory]: blocks in use and kept blocks together stay below the most that was ever in
+// use + 64 MB + missed_. Before a new block exceeds that, kept blocks go back to the system, those
+// first whose size class was not used for longest. When such a size is needed again, as in each
+// step of a training run, it is added to missed_: after a few steps no block goes back any more.
+// missed_ never exceeds the most that was ever in use. So a program whose sizes change holds at
+// most 64 MB more than twice what it needs at once.
+class ThreadCache {
  public:
-  ~Shelf() {
-    release();
-    closed = true;
-  }
-
-  void* take(const Kind& kind) {
-    Free*& first = lists_[kind.index];
+  /// A kept block, or nullptr.
+  void* take(const SizeClass& size) {
+    last_use_[size.index] = ++uses_;
+    Free*& first = lists_[size.index];
     if (first == nullptr) return nullptr;
     Free* const block = first;
     first = block->next;
-    kept_ -= kind.bytes;
+    kept_ -= size.bytes;
+    count(size);
     return block;
   }
 
-  bool keep(void* block, const Kind& kind) {
-    if (kept_ + kind.bytes > most_kept) return false;
-    lists_[kind.index] = new (block) Free{lists_[kind.index]};
-    kept_ += kind.bytes;
+  /// Counts a block that is now in use.
+  void count(const SizeClass& size) {
+    in_use_ += size.bytes;
+    most_in_use_ = std::max(most_in_use_, in_use_);
+  }
+
+  bool keep(void* block, const SizeClass& size) {
+    in_use_ -= std::min(in_use_, size.bytes);  // another thread may have allocated it
+    if (kept_ + size.bytes > most_kept) return false;
+    lists_[size.index] = new (block) Free{lists_[size.index]};
+    kept_ += size.bytes;
     return true;
+  }
+
+  /// Before the system is asked for a block.
+  void make_room(const SizeClass& size) {
+    const std::size_t again = std::min(given_back_[size.index], size.bytes);
+    given_back_[size.index] -= again;
+    const std::size_t most = std::max(most_in_use_, in_use_ + size.bytes);
+    missed_ = std::min(missed_ + again, most);
+    while (kept_ > 0 && in_use_ + size.bytes + kept_ > most + always_kept + missed_) {
+      std::size_t oldest = size_classes;
+      for (std::size_t i = 0; i < size_classes; ++i)
+        if (lists_[i] != nullptr && (oldest == size_classes || last_use_[i] < last_use_[oldest]))
+          oldest = i;
+      Free*& first = lists_[oldest];
+      ::operator delete(std::exchange(first, first->next), alignment);
+      kept_ -= bytes_of(oldest);
+      given_back_[oldest] += bytes_of(oldest);
+    }
   }
 
   void release() {
@@ -74,13 +112,33 @@ class Shelf {
   }
 
  private:
-  std::array<Free*, kinds> lists_{};
-  std::size_t kept_ = 0;
+  std::array<Free*, size_classes> lists_{};
+  std::array<std::uint64_t, size_classes> last_use_{};
+  std::array<std::size_t, size_classes> given_back_{};
+  std::uint64_t uses_ = 0;
+  std::size_t kept_ = 0, in_use_ = 0, most_in_use_ = 0, missed_ = 0;
 };
 
-Shelf& shelf() {
-  thread_local Shelf mine;
-  return mine;
+// It has no destructor: glibc ends the program when it has no memory to note a destructor of a
+// thread. A key of POSIX threads, which needs no memory, has the blocks released instead.
+constinit thread_local ThreadCache cache;
+
+// An Array may be freed when its thread has ended its other work: by a static object, say.
+constinit thread_local bool closed = false;
+
+// Whether the end of this thread will release its blocks. The end of the program need not.
+bool is_released_at_end() {
+  constinit thread_local bool noted = false;
+  if (noted) return true;
+  static const struct Key {
+    pthread_key_t key{};
+    bool exists = pthread_key_create(&key, [](void*) {
+                    cache.release();
+                    closed = true;
+                  }) == 0;
+  } key;
+  noted = key.exists && pthread_setspecific(key.key, &cache) == 0;
+  return noted;
 }
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -99,18 +157,19 @@ bool memory_is_filled = false;
 namespace {
 
 void* take_block(std::size_t bytes) {
-  const Kind kind = kind_of(bytes);
-  if (kind.index >= kinds) throw std::bad_alloc();
-  if (!sanitized && !closed)
-    if (void* const block = shelf().take(kind)) return block;
-  const std::size_t size =
-      !sanitized ? kind.bytes : std::max<std::size_t>(bytes, 1);  // to the byte
-  try {
-    return ::operator new(size, alignment);
-  } catch (const std::bad_alloc&) {
-    release_memory();
-    return ::operator new(size, alignment);
+  const SizeClass size = size_class_of(bytes);
+  if (size.index >= size_classes) throw std::bad_alloc();
+  if (sanitized) return ::operator new(std::max<std::size_t>(bytes, 1), alignment);  // to the byte
+  if (closed) return ::operator new(size.bytes, alignment);
+  if (void* const block = cache.take(size)) return block;
+  cache.make_room(size);
+  void* block = ::operator new(size.bytes, alignment, std::nothrow);
+  if (block == nullptr) {
+    cache.release();
+    block = ::operator new(size.bytes, alignment);
   }
+  cache.count(size);
+  return block;
 }
 
 }  // namespace
@@ -122,12 +181,12 @@ void* take_memory(std::size_t bytes) {
 }
 
 void give_memory(void* block, std::size_t bytes) noexcept {
-  if (block == nullptr || (!sanitized && !closed && shelf().keep(block, kind_of(bytes)))) return;
+  if (block == nullptr) return;
+  if (!sanitized && !closed && is_released_at_end() && cache.keep(block, size_class_of(bytes)))
+    return;
   ::operator delete(block, alignment);
 }
 
-void release_memory() noexcept {
-  if (!closed) shelf().release();
-}
+void release_memory() noexcept { cache.release(); }
 
 }  // namespace fledge::inline FLEDGE_BUILD

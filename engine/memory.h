@@ -1,9 +1,9 @@
-// Memory that is kept for the next who needs as much: a training step asks for the same blocks as
-// the step before it.
+// Blocks of memory that are kept for the next use: a training step needs the same sizes as the step
+// before it.
 //
-// Not here: who owns what. Key idea: one list of free blocks a size and thread, no lock, no search.
-// A block of 16 MB from the system costs 4 ms of page faults each time, one from here nothing; one
-// of 100 bytes costs 20 ns there and 3 here.                           Next: memory.cpp, array.h.
+// Not here: who owns what. Key idea: each thread has one list of free blocks for each size, so there
+// is no lock and no search. A block of 16 MB costs 4 ms of page faults when it comes from the
+// system and nothing from here; one of 100 bytes costs 20 ns and 3.  Next: memory.cpp, array.h.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,9 @@ extern const bool memory_is_kept;
 /// shows.
 extern bool memory_is_filled;
 
-/// Hands the blocks that this thread keeps, 2 GB at most, back to the system. Blocks are kept by
-/// size: a program whose sizes vary widely may want to call this between its parts.
+/// Gives the blocks that this thread keeps back to the system. They are 2 GB at most, and with the
+/// blocks in use at most 64 MB more than twice what the thread needed at once
+/// (memory.cpp, Note [Kept memory]).
 void release_memory() noexcept;
 
 /// For classes whose objects come and go with every step.

@@ -8,7 +8,12 @@ namespace fledge::support {
 inline double peak_megabytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
+#ifdef __APPLE__
+  constexpr double in_a_megabyte = 1024 * 1024;  // ru_maxrss counts bytes here, kilobytes elsewhere
+#else
+  constexpr double in_a_megabyte = 1024;
+#endif
+  return static_cast<double>(usage.ru_maxrss) / in_a_megabyte;
 }
 
 }  // namespace fledge::support

@@ -8,6 +8,7 @@
 #include <new>
 #include <system_error>
 
+#include "examples/support/failure.h"
 #include "examples/support/options.h"
 #include "examples/support/text.h"
 
@@ -36,7 +37,7 @@ void hold_closed_streams() {
       static_cast<void>(open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
 }
 
-int guarded(std::string_view program, const std::function<int()>& body) {
+int status_of(std::string_view program, const std::function<int()>& body) {
   try {
     return body();
   } catch (const HelpRequest& request) {
@@ -47,7 +48,7 @@ int guarded(std::string_view program, const std::function<int()>& body) {
     std::fprintf(stderr, "%s\n", error.what());
     return static_cast<int>(error.status);
   } catch (const std::bad_alloc&) {
-    say(program, "out of memory: use smaller sizes");
+    throw;
   } catch (const std::exception& error) {
     say(program, error.what());
   } catch (...) {
@@ -56,12 +57,8 @@ int guarded(std::string_view program, const std::function<int()>& body) {
   return 1;
 }
 
-}  // namespace
-
-int run_main(std::string_view program, const std::function<int()>& body) {
-  hold_closed_streams();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no further is an error of its write
-  const int status = guarded(program, body);
+/// Results that stdout did not take are a failure of the program.
+int status_of_output(std::string_view program, int status) {
   errno = 0;
   const bool flushed = std::fflush(stdout) == 0;
   if (flushed && !std::ferror(stdout)) return status;
@@ -72,6 +69,22 @@ int run_main(std::string_view program, const std::function<int()>& body) {
     say(program, message);
   }
   return status == 0 ? 1 : status;
+}
+
+}  // namespace
+
+int run_main(std::string_view program, const std::function<int()>& body) {
+  set_program_name(program);
+  require_stack(program);
+  hold_closed_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no further is an error of its write
+  try {
+    return status_of_output(program, status_of(program, body));
+  } catch (const std::bad_alloc&) {  // also of a message about another error
+    std::fflush(stdout);
+    write_failure(program, {out_of_memory});
+    return 1;
+  }
 }
 
 }  // namespace fledge::support

@@ -1,0 +1,28 @@
+// The last message of a program that can allocate nothing any more.
+//
+// Key idea: the text is put together in a buffer on the stack and written by write(2). A handler of
+// std::terminate, set before any other static object is made, does so for exceptions that nothing
+// catches. Next: failure.cpp, run_main.cpp.
+#pragma once
+
+#include <initializer_list>
+#include <string_view>
+
+namespace fledge::support {
+
+inline constexpr std::string_view out_of_memory = "out of memory: use smaller sizes";
+
+/// The name before the message of an exception that nothing catches; at first "fledge".
+void set_program_name(std::string_view program) noexcept;
+
+/// Writes "PROGRAM: PARTS" and the end of the line to stderr and allocates nothing. What exceeds
+/// 500 bytes is cut, and each byte that is no printable ASCII character becomes '?'.
+void write_failure(std::string_view program,
+                   std::initializer_list<std::string_view> parts) noexcept;
+
+/// Ends the program with status 1 when its stack may not grow to `least_stack` bytes, with one
+/// sentence: it would otherwise be ended by a signal in the middle of its work.
+void require_stack(std::string_view program);
+inline constexpr unsigned long least_stack = 128 * 1024;
+
+}  // namespace fledge::support
