@@ -151,20 +151,26 @@ RunFolder RunFolder::resume(const std::string& path) {
 void RunFolder::rewrite(const RunConfig& config) {
   config_ = config;
   const std::string text = config_text(*config_);
-  folder_->replace({{config_name, text}});
+  replace({{config_name, text}});
   config_->is_current = true;
 }
 
 void RunFolder::open_metrics(RunNotes& notes, const std::function<void(const std::string&)>& warn) {
   const std::optional<std::string> csv = bytes(csv_name), jsonl = bytes(jsonl_name);
+  require_not_removed();
   std::string rows = kept_lines(csv, notes.csv_bytes, file(csv_name), warn);
   const std::string lines = kept_lines(jsonl, notes.jsonl_bytes, file(jsonl_name), warn);
   if (rows.empty()) rows = csv_header();
-  if (csv != rows || jsonl != lines) folder_->replace({{csv_name, rows}, {jsonl_name, lines}});
+  if (csv != rows || jsonl != lines) replace({{csv_name, rows}, {jsonl_name, lines}});
   notes.csv_bytes = rows.size();
   notes.jsonl_bytes = lines.size();
-  csv_ = std::make_unique<LineFile>(*folder_, csv_name);
-  jsonl_ = std::make_unique<LineFile>(*folder_, jsonl_name);
+  try {
+    csv_ = std::make_unique<LineFile>(*folder_, csv_name);
+    jsonl_ = std::make_unique<LineFile>(*folder_, jsonl_name);
+  } catch (const WriteError&) {
+    require_not_removed();
+    throw;
+  }
 }
 
 void RunFolder::append(const Metrics& row) {
@@ -192,6 +198,15 @@ void RunFolder::require_not_removed() const {
            "begin again: fledge train FILE -o DIR");
 }
 
+void RunFolder::replace(const NewFiles& files) {
+  try {
+    folder_->replace(files);
+  } catch (const WriteError&) {
+    require_not_removed();  // in between
+    throw;
+  }
+}
+
 void RunFolder::write(const Checkpoint& checkpoint) {
   require_not_removed();
   // A config.json of version 1 gets its identity with the first model that has one. Where somebody has removed a file that a run needs, it comes back.
@@ -201,12 +216,7 @@ void RunFolder::write(const Checkpoint& checkpoint) {
   if (writes_config) files.push_back({config_name, text});
   if (checkpoint.model.checksum != written_model_ || !folder_->has(model_name))
     files.push_back({model_name, checkpoint.model.bytes});
-  try {
-    folder_->replace(files);
-  } catch (const WriteError&) {
-    require_not_removed();  // in between
-    throw;
-  }
+  replace(files);
   config_->is_current = true;
   written_model_ = checkpoint.model.checksum;
   if (folder_->is_at_its_path()) return;

@@ -71,6 +71,7 @@ class RunFolder {
  private:
   explicit RunFolder(const std::string& path);
   void require_not_removed() const;
+  void replace(const NewFiles& files);
 
   std::unique_ptr<LockedFolder> folder_;
   std::optional<RunConfig> config_;

@@ -214,6 +214,17 @@ TEST_CASE("run folder: moved, it is written to where it is; removed, that is sai
       ContainsSubstring("' was removed while the run was in it: nothing of the run is left"));
 }
 
+TEST_CASE("run folder: removed before its metrics are opened, that is said, and nothing else") {
+  const Desk desk;
+  RunFolder run = Made(1).begin(desk / "run");
+  fs::remove_all(desk / "run");
+  RunNotes notes;
+  notes.csv_bytes = notes.jsonl_bytes = 30;
+  CHECK_THAT(
+      refused([&] { run.open_metrics(notes, no_warning); }),
+      ContainsSubstring("' was removed while the run was in it: nothing of the run is left"));
+}
+
 TEST_CASE("run folder: metrics that are shorter or missing are mended, with a warning") {
   const Desk desk;
   Made(1).begin(desk / "run");
