@@ -6,6 +6,7 @@
 // Next: array_math.h (arithmetic), tensor.h (gradients).
 #pragma once
 
+#include <atomic>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -13,7 +14,29 @@
 
 #include "engine/shape.h"
 
+#if defined(__SANITIZE_THREAD__)
+#define FLEDGE_THREAD_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define FLEDGE_THREAD_SANITIZER
+#endif
+#endif
+
 namespace fledge::inline FLEDGE_BUILD {
+
+/// Whether this is the only handle to its object. After `true` the object may be written: what other
+/// threads did through handles that they have dropped since has happened before.
+template <class T>
+bool is_only_handle(const std::shared_ptr<T>& handle) {
+  if (handle.use_count() != 1) return false;  // a relaxed load, which orders nothing
+#if defined(FLEDGE_THREAD_SANITIZER)
+  // It does not understand fences. Dropping a second handle reads the count in acquire order.
+  const std::shared_ptr<T> second = handle;
+#else
+  std::atomic_thread_fence(std::memory_order_acquire);
+#endif
+  return true;
+}
 
 class Array {
  public:
@@ -52,7 +75,7 @@ class Array {
   /// pass, or with another Array.
   Real* write();
   /// Whether nobody else holds the block.
-  bool alone() const { return block_.use_count() == 1; }
+  bool alone() const { return is_only_handle(block_); }
 
   /// The same block under another shape of equal size (unchecked; ops.h has the checked reshape).
   Array shaped(const Shape& shape) const;

@@ -31,17 +31,31 @@ NoGrad::~NoGrad() { recording_flag() = before_; }
 Node::Node(std::string_view op_name, const Shape& value_shape)
     : id(next_id()), op(op_name), shape(value_shape) {}
 
-// Note [No recursion]: a chain of a million nodes would free itself a million calls deep. Inputs
-// that only this node holds are therefore moved to a list, and theirs in turn, before they die.
-Node::~Node() {
-  PoolVector<Edge> orphans = std::move(edges);
-  while (!orphans.empty()) {
-    const std::shared_ptr<Node> input = std::move(orphans.back().input);
-    orphans.pop_back();
-    if (input.use_count() != 1) continue;
-    std::move(input->edges.begin(), input->edges.end(), std::back_inserter(orphans));
-    input->edges.clear();
+namespace {
+
+// Note [No recursion]: a chain of a million nodes would free itself a million calls deep. So the
+// inputs that no other handle leads to are freed by a loop, deepest first. It allocates nothing:
+// graphs are freed when memory has run out, too. While a node's input is being freed, the edge to
+// that input holds the way back instead.
+void free_with_inputs(std::shared_ptr<Node> node) {
+  std::shared_ptr<Node> user;  // the node that `node` was an input of
+  while (node != nullptr || user != nullptr) {
+    if (node != nullptr && is_only_handle(node) && !node->edges.empty()) {
+      std::shared_ptr<Node> input = std::exchange(node->edges.back().input, std::move(user));
+      user = std::exchange(node, std::move(input));
+      continue;
+    }
+    node = std::move(user);
+    if (node == nullptr) return;
+    user = std::move(node->edges.back().input);
+    node->edges.pop_back();
   }
+}
+
+}  // namespace
+
+Node::~Node() {
+  for (Edge& edge : edges) free_with_inputs(std::move(edge.input));
 }
 
 namespace {
@@ -116,6 +130,7 @@ class Pass {
     push(from);
     from->incoming = dy;
     while (!waiting_.empty()) visit(pop());
+    finished_.reserve(finished_.size() + leaves_.size());  // memory may run out: before any moves
     for (auto& leaf : leaves_) {
       Array gradient = std::exchange(leaf->incoming, Array());
       finished_.push_back({std::move(leaf), std::move(gradient)});
