@@ -7,7 +7,7 @@ namespace fledge::faults {
 namespace {
 
 constexpr int killed = 128 + 9;
-constexpr std::size_t step_of_first = 7, step_of_second = 11;  // of the calls in pairs of kills
+constexpr std::size_t most_first = 30, most_second = 12;  // places in pairs of kills
 
 Case kill(const World& world, const Scenario& scenario, std::size_t at) {
   return {"kill/" + scenario.name + "/" + std::to_string(at),
@@ -39,10 +39,12 @@ CasesOfKind kills(const World& world) {
     if (!scenario.writes) continue;
     for (std::size_t at = 1; at <= scenario.calls.size(); ++at)
       found.cases.push_back(kill(world, scenario, at));
-    // The second place is another one for each first, so that together they spread over all.
+    // The second places are others for each first, so that together they spread over all.
+    const std::size_t first_step = 1 + scenario.calls.size() / most_first;
+    const std::size_t second_step = 1 + most / most_second;
     for (std::size_t first = 1, turn = 0; first <= scenario.calls.size();
-         first += step_of_first, ++turn)
-      for (std::size_t second = 1 + turn % step_of_second; second <= most; second += step_of_second)
+         first += first_step, ++turn)
+      for (std::size_t second = 1 + 7 * turn % second_step; second <= most; second += second_step)
         found.cases.push_back(pair(world, scenario, first, second));
   }
   return found;
