@@ -25,6 +25,8 @@ CasesOfKind single_faults(const World& world);
 CasesOfKind kills(const World& world);
 /// The folders that a power cut after each call can leave.
 CasesOfKind power_cuts(const World& world);
+/// Each allocation of each command fails, alone or with all that follow.
+CasesOfKind failed_allocations(const World& world);
 /// Ctrl-C at each call; two commands in one folder, one of them stopped in the middle.
 CasesOfKind signals(const World& world);
 

@@ -115,8 +115,9 @@ int run(const Options& options) {
   const World world(options.program, FLEDGE_CALLS_LIBRARY, root.path());
   Count all;
   std::string lines;
-  for (const auto& make : {fledge::faults::single_faults, fledge::faults::kills,
-                           fledge::faults::power_cuts, fledge::faults::signals}) {
+  for (const auto& make :
+       {fledge::faults::single_faults, fledge::faults::kills, fledge::faults::power_cuts,
+        fledge::faults::failed_allocations, fledge::faults::signals}) {
     const CasesOfKind kind = make(world);
     const std::vector<Case> cases = chosen(kind, options);
     if (options.lists)
