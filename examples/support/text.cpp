@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 
 #include "nn/io/utf8.h"
 
@@ -19,10 +21,6 @@ bool within(char32_t c, const std::array<Range, N>& ranges) {
   return std::any_of(ranges.begin(), ranges.end(),
                      [c](Range range) { return range.first <= c && c <= range.last; });
 }
-
-// Marks that turn or isolate the direction of writing (UAX 9), and line separators.
-constexpr std::array<Range, 5> misleading{
-    {{0x061C, 0x061C}, {0x200E, 0x200F}, {0x2028, 0x202E}, {0x2066, 0x2069}, {0xFEFF, 0xFEFF}}};
 
 // Unicode 15: categories Mn, Me and Cf of the scripts in common use, vowels of conjoining Hangul.
 constexpr std::array<Range, 30> combining{
@@ -58,21 +56,38 @@ std::size_t colour_at(std::string_view text, std::size_t at) {
   return end != std::string_view::npos && text[end] == 'm' ? end + 1 - at : 0;
 }
 
+constexpr std::size_t longest_word = 100;     // bytes of a word that closest() compares
+constexpr std::size_t most_work = 8'000'000;  // cells of tables and bytes of words: some 30 ms
+
+/// The letters of a word as a set of 64, by the low bits of each byte.
+std::uint64_t letters_of(std::string_view word) {
+  std::uint64_t letters = 0;
+  for (const char c : word) letters |= std::uint64_t{1} << (static_cast<unsigned char>(c) & 63);
+  return letters;
+}
+
 /// Slips between two words: letters more, less or other, and neighbours exchanged (optimal string
-/// alignment), one row of the table after another.
-std::size_t slips(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) above[j] = j;
+/// alignment), one row of the table after another; most + 1 when there are more than `most`. A cell
+/// more than `most` places off the diagonal has more slips than that and is not computed.
+std::size_t slips(std::string_view a, std::string_view b, std::size_t most) {
+  std::array<std::array<std::size_t, longest_word + 2>, 3> rows{};
+  std::size_t *before = rows[0].data(), *above = rows[1].data(), *row = rows[2].data();
+  const std::size_t too_many = most + 1;
+  for (std::size_t j = 0; j <= b.size(); ++j) above[j] = std::min(j, too_many);
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
+    const std::size_t first = i > most ? i - most : 1, last = std::min(b.size(), i + most);
+    std::size_t least = row[first - 1] = first == 1 ? std::min(i, too_many) : too_many;
+    for (std::size_t j = first; j <= last; ++j) {
       const std::size_t other = a[i - 1] == b[j - 1] ? 0 : 1;
-      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + other});
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + other, too_many});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
         row[j] = std::min(row[j], before[j - 2] + 1);
+      least = std::min(least, row[j]);
     }
-    before.swap(above);
-    above.swap(row);
+    row[last + 1] = too_many;
+    if (least > most) return too_many;
+    std::swap(before, above);
+    std::swap(above, row);
   }
   return above[b.size()];
 }
@@ -89,8 +104,7 @@ std::string printable(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint point = code_point_at(text, at);
     const std::string_view bytes = text.substr(at, point.bytes);
-    const char32_t c = point.value;
-    if (point.valid && c >= 0x20 && (c < 0x7F || c > 0x9F) && !within(c, misleading)) {
+    if (point.valid && !is_misleading(point.value)) {
       shown += bytes;
     } else {
       for (const char byte : bytes) {
@@ -156,16 +170,34 @@ std::string shell_word(std::string_view text) {
 }
 
 std::string closest(std::string_view word, const std::vector<std::string>& known) {
+  if (word.size() > longest_word) return "";
+  const std::uint64_t letters = letters_of(word);
   const std::string* best = nullptr;
-  std::size_t fewest = 0;
+  std::size_t fewest = 0, work = 0;
   for (const std::string& candidate : known) {
-    if (word.size() > 2 * candidate.size() + 2) continue;
-    const bool beginning = word.size() >= 2 && std::string_view(candidate).starts_with(word);
-    const std::size_t count = beginning ? 1 : slips(word, candidate);
-    const std::size_t allowed = std::max<std::size_t>(1, candidate.size() / 3);
-    if (count > allowed || count >= candidate.size() || (best && count >= fewest)) continue;
-    best = &candidate;
-    fewest = count;
+    ++work;
+    if (candidate.empty() || candidate.size() > longest_word) continue;
+    std::size_t most =
+        std::min(std::max<std::size_t>(1, candidate.size() / 3), candidate.size() - 1);
+    if (best) most = std::min(most, fewest - 1);
+    std::size_t count = most + 1;
+    if (word.size() >= 2 && std::string_view(candidate).starts_with(word)) {
+      count = 1;
+    } else if (std::max(word.size(), candidate.size()) <=
+               std::min(word.size(), candidate.size()) + most) {
+      // A slip brings or takes one letter at most.
+      const std::uint64_t others = letters_of(candidate);
+      work += candidate.size();
+      const auto apart =
+          std::max(std::popcount(letters & ~others), std::popcount(others & ~letters));
+      if (static_cast<std::size_t>(apart) <= most) {
+        count = slips(word, candidate, most);
+        work += 3 * candidate.size() + word.size() * (2 * most + 1);
+      }
+    }
+    if (count <= most) best = &candidate, fewest = count;
+    if (fewest == 0 && best) break;
+    if (work > most_work) break;
   }
   return best ? *best : "";
 }

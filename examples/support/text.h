@@ -34,6 +34,8 @@ std::string shell_word(std::string_view text);
 
 /// The known word that `word` was most likely meant to be, or "" when none is near: at most one
 /// slip in three letters (one more, less, other, or two exchanged), or a beginning of two at least.
+/// A hint costs at most about 50 ms: words over 100 bytes are not compared, and after some eight
+/// million comparisons of letters the best word so far is the answer.
 std::string closest(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace fledge::support

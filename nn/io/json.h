@@ -65,8 +65,8 @@ inline std::string json_number(float value) {
                           [&](const char* text) { return std::strtof(text, nullptr) == value; });
 }
 
-/// The text between quotes, safe inside an HTML page too: quotes, backslashes, control characters,
-/// < > & and U+2028/2029 are escaped; what is not UTF-8 becomes U+FFFD.
+/// The text between quotes, safe on a terminal and inside an HTML page: quotes, backslashes, < > &
+/// and what is_misleading() are escaped; what is not UTF-8 becomes U+FFFD.
 inline std::string json_string(std::string_view text) {
   std::string result = "\"";
   for (std::size_t at = 0; at < text.size();) {
@@ -75,8 +75,7 @@ inline std::string json_string(std::string_view text) {
     if (c == '"' || c == '\\') {
       result += '\\';
       result += static_cast<char>(c);
-    } else if (c < 0x20 || c == 0x7F || c == '<' || c == '>' || c == '&' || c == 0x2028 ||
-               c == 0x2029) {
+    } else if (is_misleading(c) || c == '<' || c == '>' || c == '&') {
       char escape[8];
       std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c & 0xFFFF));
       result += escape;

@@ -27,6 +27,8 @@ class JsonCursor {
   explicit JsonCursor(std::string_view text) : text_(text) {}
 
   std::size_t at() const { return at_; }
+  /// The quote that begins the last key which members() read.
+  std::size_t key_at() const { return key_at_; }
   [[noreturn]] void fail(const std::string& problem) const { throw JsonError(text_, at_, problem); }
 
   /// The byte that comes next, white space skipped; '\0' at the end (and for a zero, which no JSON
@@ -61,6 +63,7 @@ class JsonCursor {
     if (take('}')) return;
     do {
       if (next() != '"') fail("expected a key in double quotes");
+      key_at_ = at_;
       const std::string key = string();
       if (!take(':')) fail("expected ':' after a key");
       f(key);
@@ -96,7 +99,7 @@ class JsonCursor {
   void escape(std::string& to);
 
   std::string_view text_;
-  std::size_t at_ = 0;
+  std::size_t at_ = 0, key_at_ = 0;
 };
 
 }  // namespace fledge::inline FLEDGE_BUILD

@@ -5,27 +5,36 @@
 #include <clocale>
 #include <cmath>
 #include <cstdlib>
+#include <deque>
+#include <limits>
 
 #include "nn/io/utf8.h"
 
 namespace fledge::inline FLEDGE_BUILD {
 
-struct JsonValue::Node {
-  Kind kind = Kind::null;
-  bool truth = false;
-  std::size_t at = 0, parent = 0;
-  std::string key;                    // in an object
-  std::string text;                   // of a string; of a number, as it is written
-  std::vector<std::size_t> children;  // in the text's order
-};
-
+// The nodes stand in the order of the text: an array or object before what is in it, a key before
+// its value. So the first child follows its parent, and `end` leads to the next one.
 struct JsonValue::Tree {
+  struct Node {
+    std::uint32_t at = 0;   // its first byte in the text, which tells its kind
+    std::uint32_t end = 0;  // the first node behind it and behind all that is in it
+  };
+
   std::string text;
   std::vector<Node> nodes;  // the whole is the first
+  std::size_t values = 0;
 
+  std::size_t add(std::size_t at);
   // The value at the cursor, with all in it.
-  std::size_t read(JsonCursor& cursor, std::size_t parent, const std::string& key, int depth);
+  void read(JsonCursor& cursor, int depth);
   void require_keys_once(std::size_t object) const;
+
+  std::string_view from(std::size_t index) const {
+    return std::string_view(text).substr(nodes[index].at);
+  }
+  Kind kind_of(std::size_t index) const;
+  std::string string_of(std::size_t index) const { return JsonCursor(from(index)).string(); }
+  bool is_key(std::size_t index, std::string_view key) const;
   [[noreturn]] void fail(std::size_t index, const std::string& problem) const {
     throw JsonError(text, nodes[index].at, problem);
   }
@@ -34,7 +43,7 @@ struct JsonValue::Tree {
 namespace {
 
 constexpr int most_levels = 64;
-constexpr std::size_t most_values = 1'000'000;
+static_assert(most_json_bytes < std::numeric_limits<std::uint32_t>::max());
 
 // The number of a JSON token, whatever the locale writes for a point.
 double to_double(std::string token) {
@@ -50,85 +59,125 @@ double to_double(std::string token) {
 
 }  // namespace
 
-std::size_t JsonValue::Tree::read(JsonCursor& cursor, std::size_t parent, const std::string& key,
-                                  int depth) {
-  const char first = cursor.next();
-  if (depth > most_levels) cursor.fail("more than 64 levels");
+std::size_t JsonValue::Tree::add(std::size_t at) {
   const std::size_t index = nodes.size();
-  if (index == most_values) cursor.fail("more than 1,000,000 values");
-  nodes.emplace_back();
-  Node node;
-  node.at = cursor.at(), node.parent = parent, node.key = key;
-  if (first == '{') {
-    node.kind = Kind::object;
-    cursor.members([&](const std::string& name) {
-      node.children.push_back(read(cursor, index, name, depth + 1));
-    });
-  } else if (first == '[') {
-    node.kind = Kind::array;
-    cursor.elements([&] { node.children.push_back(read(cursor, index, "", depth + 1)); });
-  } else if (first == '"') {
-    node.kind = Kind::string;
-    node.text = cursor.string();
-  } else if (cursor.take_word("true") || cursor.take_word("false")) {
-    node.kind = Kind::boolean;
-    node.truth = first == 't';
-  } else if (!cursor.take_word("null")) {
-    if (first != '-' && (first < '0' || first > '9')) cursor.fail("expected a value");
-    node.kind = Kind::number;
-    node.text = cursor.number();
-  }
-  nodes[index] = std::move(node);
-  if (nodes[index].kind == Kind::object) require_keys_once(index);
+  nodes.push_back({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(index + 1)});
   return index;
 }
 
+void JsonValue::Tree::read(JsonCursor& cursor, int depth) {
+  const char first = cursor.next();
+  if (depth > most_levels) cursor.fail("more than 64 levels");
+  if (values == most_json_values) cursor.fail("more than 4,000,000 values");
+  ++values;
+  const std::size_t index = add(cursor.at());
+  if (first == '{') {
+    cursor.members([&](const std::string&) {
+      add(cursor.key_at());
+      read(cursor, depth + 1);
+    });
+  } else if (first == '[') {
+    cursor.elements([&] { read(cursor, depth + 1); });
+  } else if (first == '"') {
+    cursor.string();
+  } else if (!cursor.take_word("true") && !cursor.take_word("false") && !cursor.take_word("null")) {
+    if (first != '-' && (first < '0' || first > '9')) cursor.fail("expected a value");
+    cursor.number();
+  }
+  nodes[index].end = static_cast<std::uint32_t>(nodes.size());
+  if (first == '{') require_keys_once(index);
+}
+
 void JsonValue::Tree::require_keys_once(std::size_t object) const {
-  std::vector<std::size_t> sorted = nodes[object].children;
-  const auto key = [&](std::size_t child) -> const std::string& { return nodes[child].key; };
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
-  const auto twice = std::adjacent_find(
-      sorted.begin(), sorted.end(), [&](std::size_t a, std::size_t b) { return key(a) == key(b); });
+  std::vector<std::pair<std::string_view, std::size_t>> sorted;  // keys and their values
+  std::deque<std::string> unescaped;
+  for (std::size_t key = object + 1; key < nodes[object].end; key = nodes[key + 1].end) {
+    const std::string_view quoted = from(key).substr(1);
+    std::string_view name = quoted.substr(0, quoted.find_first_of("\"\\"));
+    if (quoted[name.size()] == '\\') name = unescaped.emplace_back(string_of(key));
+    sorted.emplace_back(name, key + 1);
+  }
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice =
+      std::adjacent_find(sorted.begin(), sorted.end(),
+                         [](const auto& a, const auto& b) { return a.first == b.first; });
   if (twice != sorted.end())
-    fail(*std::next(twice), "the key '" + shown_name(key(*twice)) + "' stands twice");
+    fail(std::next(twice)->second, "the key '" + shown_name(twice->first) + "' stands twice");
+}
+
+JsonValue::Kind JsonValue::Tree::kind_of(std::size_t index) const {
+  switch (text[nodes[index].at]) {
+    case 'n':
+      return Kind::null;
+    case 't':
+    case 'f':
+      return Kind::boolean;
+    case '"':
+      return Kind::string;
+    case '[':
+      return Kind::array;
+    case '{':
+      return Kind::object;
+    default:
+      return Kind::number;
+  }
+}
+
+// An escape takes at most 6 bytes a character: a longer text is another key.
+bool JsonValue::Tree::is_key(std::size_t index, std::string_view key) const {
+  const std::string_view quoted = from(index).substr(1, 6 * key.size() + 1);
+  const std::size_t end = quoted.find_first_of("\"\\");
+  if (end == std::string_view::npos) return false;
+  return quoted[end] == '"' ? quoted.substr(0, end) == key : string_of(index) == key;
 }
 
 JsonValue read_json(std::string_view text) {
+  if (text.size() > most_json_bytes)
+    throw JsonError(text, 0,
+                    "the text has " + std::to_string(text.size()) + " bytes; at most " +
+                        std::to_string(most_json_bytes) + " are read");
   if (text.substr(0, 3) == "\xEF\xBB\xBF")
     throw JsonError(text, 0, "the text begins with a byte order mark");
   const std::size_t wrong = first_not_utf8(text);
   if (wrong != std::string_view::npos) throw JsonError(text, wrong, "not UTF-8");
   auto tree = std::make_shared<JsonValue::Tree>();
   tree->text = text;
+  // Each value but the first, and each key, stands behind one of these.
+  const auto begins = std::count_if(text.begin(), text.end(), [](char c) {
+    return c == ',' || c == ':' || c == '[' || c == '{';
+  });
+  tree->nodes.reserve(std::min(static_cast<std::size_t>(begins) + 1, 2 * most_json_values));
   JsonCursor cursor(tree->text);
-  tree->read(cursor, 0, "", 1);
+  tree->read(cursor, 1);
   cursor.end();
   return JsonValue(std::move(tree), 0);
 }
 
-const JsonValue::Node& JsonValue::node() const {
-  static const Node nothing;
-  return tree_ ? tree_->nodes[index_] : nothing;
+JsonValue::Kind JsonValue::kind() const { return tree_ ? tree_->kind_of(index_) : Kind::null; }
+
+void JsonValue::require_kind(Kind expected, const char* name) const {
+  if (kind() != expected) fail(std::string("must be ") + name + ": got " + shown());
 }
 
-JsonValue::Kind JsonValue::kind() const { return node().kind; }
-
-const JsonValue::Node& JsonValue::as(Kind kind, const char* expected) const {
-  if (node().kind != kind) fail(std::string("must be ") + expected + ": got " + shown());
-  return node();
+std::size_t JsonValue::end_of(Kind expected, const char* name) const {
+  require_kind(expected, name);
+  return tree_->nodes[index_].end;
 }
+
+std::size_t JsonValue::behind(std::size_t index) const { return tree_->nodes[index].end; }
+
+std::string_view JsonValue::token() const { return JsonCursor(tree_->from(index_)).number(); }
 
 std::string JsonValue::shown() const {
-  switch (node().kind) {
+  switch (kind()) {
     case Kind::null:
       return "null";
     case Kind::boolean:
-      return node().truth ? "true" : "false";
+      return boolean() ? "true" : "false";
     case Kind::number:
-      return shown_name(node().text);
+      return shown_name(token());
     case Kind::string:
-      return "'" + shown_name(node().text) + "'";
+      return "'" + shown_name(string()) + "'";
     case Kind::array:
       return "an array";
     case Kind::object:
@@ -137,21 +186,28 @@ std::string JsonValue::shown() const {
   return "";
 }
 
-bool JsonValue::boolean() const { return as(Kind::boolean, "true or false").truth; }
+bool JsonValue::boolean() const {
+  require_kind(Kind::boolean, "true or false");
+  return tree_->from(index_)[0] == 't';
+}
 
-const std::string& JsonValue::string() const { return as(Kind::string, "a string").text; }
+std::string JsonValue::string() const {
+  require_kind(Kind::string, "a string");
+  return tree_->string_of(index_);
+}
 
 double JsonValue::number() const {
-  const double value = to_double(as(Kind::number, "a number").text);
+  require_kind(Kind::number, "a number");
+  const double value = to_double(std::string(token()));
   if (!std::isfinite(value)) fail("must fit into a double: got " + shown());
   return value;
 }
 
 std::int64_t JsonValue::integer(std::int64_t low, std::int64_t high) const {
-  const std::string& text = node().text;
+  const std::string_view text = kind() == Kind::number ? token() : "";
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (node().kind != Kind::number || error != std::errc() || end != text.data() + text.size() ||
+  if (kind() != Kind::number || error != std::errc() || end != text.data() + text.size() ||
       value < low || value > high)
     fail("must be a whole number from " + std::to_string(low) + " to " + std::to_string(high) +
          ": got " + shown());
@@ -160,21 +216,22 @@ std::int64_t JsonValue::integer(std::int64_t low, std::int64_t high) const {
 
 std::vector<JsonValue> JsonValue::items() const {
   std::vector<JsonValue> found;
-  for (const std::size_t child : as(Kind::array, "an array").children)
-    found.push_back(JsonValue(tree_, child));
+  each_item([&](const JsonValue& item) { found.push_back(item); });
   return found;
 }
 
 std::vector<std::pair<std::string, JsonValue>> JsonValue::members() const {
   std::vector<std::pair<std::string, JsonValue>> found;
-  for (const std::size_t child : as(Kind::object, "an object").children)
-    found.emplace_back(tree_->nodes[child].key, JsonValue(tree_, child));
+  const std::size_t end = end_of(Kind::object, "an object");
+  for (std::size_t key = index_ + 1; key < end; key = behind(key + 1))
+    found.emplace_back(tree_->string_of(key), JsonValue(tree_, key + 1));
   return found;
 }
 
-JsonValue JsonValue::find(std::string_view key) const {
-  for (const std::size_t child : as(Kind::object, "an object").children)
-    if (tree_->nodes[child].key == key) return JsonValue(tree_, child);
+JsonValue JsonValue::find(std::string_view wanted) const {
+  const std::size_t end = end_of(Kind::object, "an object");
+  for (std::size_t key = index_ + 1; key < end; key = behind(key + 1))
+    if (tree_->is_key(key, wanted)) return JsonValue(tree_, key + 1);
   return {};
 }
 
@@ -187,32 +244,33 @@ JsonValue JsonValue::operator[](std::string_view key) const {
 }
 
 void JsonValue::allow_only(std::initializer_list<std::string_view> keys) const {
-  for (const auto& [key, value] : members())
-    if (std::find(keys.begin(), keys.end(), key) == keys.end())
-      tree_->fail(value.index_, "the key '" + value.path() + "' is not known");
+  const std::size_t end = end_of(Kind::object, "an object");
+  for (std::size_t key = index_ + 1; key < end; key = behind(key + 1))
+    if (std::none_of(keys.begin(), keys.end(),
+                     [&](std::string_view known) { return tree_->is_key(key, known); }))
+      tree_->fail(key + 1, "the key '" + JsonValue(tree_, key + 1).path() + "' is not known");
 }
 
 std::string JsonValue::path() const {
   if (!tree_ || index_ == 0) return "the text";
   std::string path;
-  for (std::size_t at = index_; at != 0;) {
-    const Node& here = tree_->nodes[at];
-    const Node& parent = tree_->nodes[here.parent];
-    if (parent.kind == Kind::object) {
-      path = shown_name(here.key) + path;
-      if (here.parent != 0) path = "." + path;
-    } else {
-      const auto& all = parent.children;
-      path = "[" + std::to_string(std::find(all.begin(), all.end(), at) - all.begin()) + "]" + path;
-    }
-    at = here.parent;
+  for (std::size_t here = 0; here != index_;) {
+    const bool object = tree_->kind_of(here) == Kind::object;
+    std::size_t child = here + 1, number = 0;
+    for (; behind(object ? child + 1 : child) <= index_; ++number)
+      child = behind(object ? child + 1 : child);
+    if (!object)
+      path += "[" + std::to_string(number) + "]";
+    else
+      path += (path.empty() ? "" : ".") + shown_name(tree_->string_of(child));
+    here = object ? child + 1 : child;
   }
   return path;
 }
 
 void JsonValue::fail(const std::string& problem) const {
-  throw JsonError(tree_ ? std::string_view(tree_->text) : std::string_view(), node().at,
-                  path() + " " + problem);
+  if (!tree_) throw JsonError("", 0, path() + " " + problem);
+  tree_->fail(index_, path() + " " + problem);
 }
 
 }  // namespace fledge::inline FLEDGE_BUILD

@@ -10,7 +10,6 @@ namespace fledge::inline FLEDGE_BUILD {
 
 namespace {
 
-constexpr std::uint64_t most_header = 100'000'000;  // bytes, as in the format's own library
 constexpr std::uint64_t most_bits = std::numeric_limits<std::int64_t>::max();
 
 [[noreturn]] void refuse(StoredFault fault, const std::string& message) {
@@ -107,7 +106,7 @@ StoredHeader stored_header(std::string_view file) {
   std::uint64_t length = 0;
   for (std::size_t i = 8; i > 0; --i)
     length = length << 8 | static_cast<unsigned char>(file[i - 1]);
-  if (length > most_header)
+  if (length > most_header_bytes)
     refuse(StoredFault::header_too_large, "the header would have " + std::to_string(length) +
                                               " bytes, over 100,000,000" + looks_like(file));
   if (length > file.size() - 8)

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -20,6 +21,9 @@
 #include "nn/io/utf8.h"
 
 namespace fledge::inline FLEDGE_BUILD {
+
+/// The longest header in bytes, as in the format's own library.
+inline constexpr std::uint64_t most_header_bytes = 100'000'000;
 
 /// What is wrong with a file. The names are those of the format's own library where it has one.
 enum class StoredFault {
@@ -88,6 +92,15 @@ std::vector<double> stored_numbers(std::string_view file, const StoredHeader& he
 
 /// The same in its shape, rounded to Real; Real's own type keeps every bit, a NaN's too.
 Array stored_array(std::string_view file, const StoredHeader& header, const StoredTensor& tensor);
+
+/// The same into memory that has room for them.
+void read_numbers(std::string_view file, const StoredHeader& header, const StoredTensor& tensor,
+                  Real* to);
+
+/// The place of the first number of a tensor that is not finite as a Real; none when all are.
+/// Throws as stored_numbers() does.
+std::optional<std::size_t> first_not_finite(std::string_view file, const StoredHeader& header,
+                                            const StoredTensor& tensor);
 
 struct NamedArray {
   std::string name;

@@ -128,8 +128,12 @@ void require_storable(const std::vector<NamedArray>& sorted,
 
 }  // namespace
 
-std::vector<double> stored_numbers(std::string_view file, const StoredHeader& header,
-                                   const StoredTensor& tensor) {
+namespace {
+
+// f(place, number) for each number of a tensor, in order.
+template <class F>
+void each_number(std::string_view file, const StoredHeader& header, const StoredTensor& tensor,
+                 F f) {
   const auto type = std::find_if(std::begin(types), std::end(types),
                                  [&](const Type& known) { return known.name == tensor.dtype; });
   if (type == std::end(types))
@@ -138,28 +142,49 @@ std::vector<double> stored_numbers(std::string_view file, const StoredHeader& he
                           ", which is not read here: use F64, F32, F16, BF16, I64, I32, I16, I8, "
                           "U8 or BOOL");
   const std::string_view bytes = bytes_of(file, header, tensor);
-  std::vector<double> numbers(bytes.size() / type->bytes);
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
+  for (std::size_t i = 0; i < bytes.size() / type->bytes; ++i) {
     const std::uint64_t bits = little_endian(bytes.data() + i * type->bytes, type->bytes);
-    numbers[i] = type->read(bits);
-    if (std::abs(numbers[i]) > type->most)
+    const double number = type->read(bits);
+    if (std::abs(number) > type->most)
       throw StoredError(StoredFault::bad_value,
                         "'" + shown_name(tensor.name) + "' holds " +
                             (type->bytes == 1 ? "a BOOL of " + std::to_string(bits)
                                               : "a whole number of 2^53 or more"));
+    f(i, number);
   }
+}
+
+}  // namespace
+
+std::vector<double> stored_numbers(std::string_view file, const StoredHeader& header,
+                                   const StoredTensor& tensor) {
+  std::vector<double> numbers;
+  each_number(file, header, tensor, [&](std::size_t, double x) { numbers.push_back(x); });
   return numbers;
 }
 
-Array stored_array(std::string_view file, const StoredHeader& header, const StoredTensor& tensor) {
+std::optional<std::size_t> first_not_finite(std::string_view file, const StoredHeader& header,
+                                            const StoredTensor& tensor) {
+  std::optional<std::size_t> found;
+  each_number(file, header, tensor, [&](std::size_t i, double x) {
+    if (!found && !isfinite(Real(x))) found = i;
+  });
+  return found;
+}
+
+void read_numbers(std::string_view file, const StoredHeader& header, const StoredTensor& tensor,
+                  Real* to) {
   if (tensor.dtype != real_dtype)
-    return Array(shape_of(tensor), stored_numbers(file, header, tensor));
+    return each_number(file, header, tensor, [&](std::size_t i, double x) { to[i] = Real(x); });
   const std::string_view bytes = bytes_of(file, header, tensor);
-  Array array(shape_of(tensor));
-  Real* to = array.write();
   for (std::size_t i = 0; i < bytes.size() / real_bytes; ++i)
     to[i] = Real(same_bits<Stored>(
         static_cast<StoredBits>(little_endian(bytes.data() + i * real_bytes, real_bytes))));
+}
+
+Array stored_array(std::string_view file, const StoredHeader& header, const StoredTensor& tensor) {
+  Array array(shape_of(tensor));
+  read_numbers(file, header, tensor, array.write());
   return array;
 }
 

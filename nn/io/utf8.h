@@ -50,18 +50,22 @@ inline std::size_t first_not_utf8(std::string_view text) {
   return std::string_view::npos;
 }
 
-/// A name, key or path as a message may show it: at most 80 bytes of it, every byte of a control
-/// character (C0, DEL, C1), of a mark that turns the direction of writing, and of what is not UTF-8
-/// as \x1b.
+/// Whether a character could command or mislead a terminal: control characters (C0, DEL, C1), marks
+/// that turn or isolate the direction of writing (UAX 9), line separators, the byte order mark.
+inline bool is_misleading(char32_t c) {
+  return c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == 0x061C || (c >= 0x200E && c <= 0x200F) ||
+         (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
+}
+
+/// A name, key or path as a message may show it: at most 80 bytes of it, every byte of what is
+/// misleading and of what is not UTF-8 as \x1b.
 inline std::string shown_name(std::string_view name) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string shown;
   for (std::size_t at = 0; at < name.size();) {
     const auto [c, bytes, valid] = code_point_at(name, at);
     if (at + bytes > 80) return shown + "...";
-    const bool harmless = valid && c >= 0x20 && (c < 0x7F || c > 0x9F) &&
-                          (c < 0x200E || c > 0x200F) && (c < 0x2028 || c > 0x202E) &&
-                          (c < 0x2066 || c > 0x2069);
+    const bool harmless = valid && !is_misleading(c);
     for (std::size_t i = at; i < at + bytes; ++i) {
       const auto byte = static_cast<unsigned char>(name[i]);
       if (harmless)

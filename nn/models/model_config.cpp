@@ -53,7 +53,7 @@ void check_meaning(const JsonValue& config) {
     config["layer_norm_epsilon"].fail("must be 1e-5");
 }
 
-Dim size_of(const JsonValue& value) { return value.integer(1, 2147483647); }
+Dim size_of(const JsonValue& value, Dim most = 2147483647) { return value.integer(1, most); }
 
 double probability(const JsonValue& config, std::string_view key) {
   if (!config.has(key)) return 0;
@@ -94,17 +94,16 @@ std::string config_json(const LanguageModelSizes& sizes,
   return json.end_object().text() + "\n";
 }
 
-ModelConfig read_config(std::string_view text, Bias otherwise) {
+ModelConfig read_config(std::string_view text) {
   const JsonValue config = read_json(text);
   check_keys(config);
   check_meaning(config);
   LanguageModelSizes sizes{.vocabulary = size_of(config["vocab_size"]),
                            .context = size_of(config["n_positions"]),
-                           .layers = size_of(config["n_layer"]),
+                           .layers = size_of(config["n_layer"], most_layers),
                            .heads = size_of(config["n_head"]),
                            .width = size_of(config["n_embd"]),
-                           .dropout = probability(config, "resid_pdrop"),
-                           .bias = otherwise};
+                           .dropout = probability(config, "resid_pdrop")};
   if (config.has("n_ctx") && size_of(config["n_ctx"]) != sizes.context)
     config["n_ctx"].fail("must be n_positions, " + std::to_string(sizes.context));
   if (sizes.width % sizes.heads != 0)
@@ -116,13 +115,13 @@ ModelConfig read_config(std::string_view text, Bias otherwise) {
   probability(config, "attn_pdrop");
   if (config.has("bias")) sizes.bias = config["bias"].boolean() ? Bias::with : Bias::without;
   const JsonValue own = config.find("fledge");
-  if (config.has("fledge")) own.members();
+  if (config.has("fledge")) own.find("");  // throws unless it is an object
   try {
     require_memory(sizes);
   } catch (const ValueError& error) {
     config.fail(std::string("describes too large a model: ") + error.what());
   }
-  return {sizes, own};
+  return {sizes, own, config.has("bias")};
 }
 
 double parameter_count(const LanguageModelSizes& sizes) {

@@ -11,8 +11,6 @@ namespace fledge::inline FLEDGE_BUILD {
 
 namespace {
 
-constexpr std::uint64_t most_config = 64 << 20;  // bytes
-
 // f(), its complaint given the name of the file it is about.
 template <class F>
 auto about(const std::string& path, F f) {
@@ -51,23 +49,18 @@ void require_one_identity(const JsonValue& own, const StoredHeader& header,
 SavedModel read_once(const Folder& folder) {
   const std::string config_path = folder.file(config_name);
   const std::string weights_path = folder.file(weights_name);
-  std::string text = read(folder, config_name, most_config);
-  const std::string bytes = read(folder, weights_name, std::uint64_t{1} << 40);
+  std::string text = read(folder, config_name, most_json_bytes);
+  ModelConfig config = about(config_path, [&] { return read_config(text); });
+  const std::string bytes = read(folder, weights_name, most_weights_bytes(config.sizes));
   StoredHeader header = about(weights_path, [&] { return stored_header(bytes); });
-  const ModelConfig config = about(config_path, [&] { return read_config(text, bias_in(header)); });
+  if (!config.says_bias) config.sizes.bias = bias_in(header);
   about(config_path, [&] { require_one_identity(config.own, header, weights_path); });
+  about(weights_path, [&] { require_weights(header, config.sizes); });
   about(weights_path, [&] { require_checksum(bytes, header); });
-  // Every number takes a byte at least.
-  about(weights_path, [&] {
-    const double count = parameter_count(config.sizes);
-    if (count > static_cast<double>(bytes.size()))
-      throw WeightsError("config.json describes " + json_number(count) +
-                         " numbers, and the file has " + std::to_string(bytes.size()) + " bytes");
-  });
   Rng rng(0);
-  SavedModel saved{LanguageModel(config.sizes, rng), std::move(text), config.own,
-                   std::move(header.metadata)};
-  about(weights_path, [&] { load_weights(saved.model, bytes); });
+  SavedModel saved{LanguageModel(config.sizes, rng), std::move(text), config.own, {}};
+  about(weights_path, [&] { load_weights(saved.model, bytes, header); });
+  saved.metadata = std::move(header.metadata);
   return saved;
 }
 

@@ -32,10 +32,11 @@ struct SavedModel {
 };
 
 /// The model of a folder; one whose configuration does not say whether it has biases has those that
-/// its weights have. Nothing is made from sizes that its weights do not bear out. Throws FileError
-/// naming the file; WrongFile, which is one, when what is in it is wrong. While another process
-/// replaces the model, both files are read again until they have one identity: "id" under "fledge"
-/// in config.json and in the metadata of model.safetensors.
+/// its weights have. Sizes of files are checked before they are read, and the names and shapes of
+/// all tensors before a model is built: the cost is in proportion to the bytes that are there.
+/// Throws FileError naming the file; WrongFile, which is one, when what is in it is wrong. While
+/// another process replaces the model, both files are read again until they have one identity: "id"
+/// under "fledge" in config.json and in the metadata of model.safetensors.
 SavedModel read_model(const Folder& folder);
 SavedModel read_model(const std::string& folder);
 

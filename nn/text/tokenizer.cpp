@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <numeric>
+#include <unordered_set>
 #include <utility>
 
 #include "nn/io/utf8.h"
@@ -97,11 +99,10 @@ Tokenizer::Tokenizer(Tokens kind, std::string_view text, Dim most) : kind_(kind)
     if (kind == Tokens::bpe) pairs_ = BytePairs::learned(text, most);
     symbols_ = pairs_.symbols();
   } else {
-    for_symbols(kind, text, 0, [this](std::string_view symbol, std::size_t) {
-      if (ids_.try_emplace(std::string(symbol), 0).second) symbols_.emplace_back(symbol);
-    });
+    std::unordered_set<std::string_view> found;
+    for_symbols(kind, text, 0, [&](std::string_view symbol, std::size_t) { found.insert(symbol); });
+    symbols_.assign(found.begin(), found.end());
     std::sort(symbols_.begin(), symbols_.end());
-    ids_.clear();
   }
   number_symbols();
 }
@@ -131,11 +132,23 @@ void Tokenizer::number_symbols() {
     require<ValueError>(!symbol.empty(), "Tokenizer", "symbol ", id, " is empty");
     require<ValueError>(of_bytes(kind_) || is_symbol(kind_, symbol), "Tokenizer", "symbol ", id,
                         " is not one ", to_string(kind_), ": got ", Shown{symbol});
-    const auto [entry, added] = ids_.try_emplace(symbol, id);
-    // Two merges may make the same bytes: "ab" + "c" and "a" + "bc".
-    require<ValueError>(added || kind_ == Tokens::bpe, "Tokenizer", "symbols ", entry->second,
-                        " and ", id, " are the same: ", Shown{symbol});
   }
+  const auto symbol = [this](std::int32_t id) -> const std::string& {
+    return symbols_[static_cast<std::size_t>(id)];
+  };
+  order_.resize(symbols_.size());
+  std::iota(order_.begin(), order_.end(), 0);
+  if (!std::is_sorted(symbols_.begin(), symbols_.end()))
+    std::stable_sort(order_.begin(), order_.end(),
+                     [&](std::int32_t a, std::int32_t b) { return symbol(a) < symbol(b); });
+  if (kind_ == Tokens::bpe) return;  // two merges may make the same bytes: "ab" + "c", "a" + "bc"
+  const auto same =
+      std::adjacent_find(order_.begin(), order_.end(),
+                         [&](std::int32_t a, std::int32_t b) { return symbol(a) == symbol(b); });
+  if (same == order_.end()) return;
+  throw ValueError("Tokenizer: symbols " + std::to_string(*same) + " and " +
+                   std::to_string(*std::next(same)) +
+                   " are the same: " + to_string(Shown{symbol(*same)}));
 }
 
 std::vector<Dim> Tokenizer::encode(std::string_view text, std::size_t first) const {
@@ -168,8 +181,14 @@ std::string Tokenizer::decode(const std::vector<Dim>& ids) const {
 }
 
 std::optional<Dim> Tokenizer::find(std::string_view symbol) const {
-  const auto entry = ids_.find(std::string(symbol));
-  return entry == ids_.end() ? std::nullopt : std::optional<Dim>(entry->second);
+  const auto at = [this](std::int32_t id) -> std::string_view {
+    return symbols_[static_cast<std::size_t>(id)];
+  };
+  const auto entry =
+      std::lower_bound(order_.begin(), order_.end(), symbol,
+                       [&](std::int32_t id, std::string_view wanted) { return at(id) < wanted; });
+  if (entry == order_.end() || at(*entry) != symbol) return {};
+  return *entry;
 }
 
 void require_utf8(std::string_view text) {

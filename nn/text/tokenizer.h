@@ -5,10 +5,10 @@
 // checkpoint, so a model never meets a numbering that it was not trained with. Next: corpus.h.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "engine/errors.h"
@@ -36,6 +36,10 @@ struct UnknownSymbol : ValueError {
   std::string symbol;
   std::size_t at;  // its first byte in the text
 };
+
+/// The most symbols that a saved tokenizer has. Training refuses a text that has more, so that every
+/// command can read what was trained.
+inline constexpr Dim most_symbols = 1'000'000;
 
 class Tokenizer {
  public:
@@ -70,7 +74,7 @@ class Tokenizer {
   Tokens kind_;
   std::vector<std::string> symbols_;
   BytePairs pairs_;
-  std::unordered_map<std::string, Dim> ids_;
+  std::vector<std::int32_t> order_;  // the numbers of the symbols, sorted by their bytes
 };
 
 /// Throws ValueError naming the first byte where a text is not UTF-8.

@@ -2,6 +2,12 @@
 
 namespace fledge::inline FLEDGE_BUILD {
 
+namespace {
+
+constexpr std::size_t most_merges = 65536 - 256;  // of --symbols, and of BytePairs' keys
+
+}  // namespace
+
 void write_tokenizer(JsonWriter& json, const Tokenizer& tokenizer) {
   json.begin_object().field("kind", to_string(tokenizer.kind()));
   if (tokenizer.kind() == Tokens::bpe) {
@@ -26,7 +32,11 @@ Tokenizer read_tokenizer(const JsonValue& json) {
     if (kind == Tokens::character || kind == Tokens::word) {
       json.allow_only({"kind", "symbols"});
       std::vector<std::string> symbols;
-      for (const JsonValue& symbol : json["symbols"].items()) symbols.push_back(symbol.string());
+      json["symbols"].each_item([&](const JsonValue& symbol) {
+        if (static_cast<Dim>(symbols.size()) == most_symbols)
+          symbol.fail("is one more than the most symbols, 1,000,000");
+        symbols.push_back(symbol.string());
+      });
       return {kind, std::move(symbols)};
     }
     if (kind == Tokens::byte) {
@@ -35,12 +45,17 @@ Tokenizer read_tokenizer(const JsonValue& json) {
     }
     json.allow_only({"kind", "merges"});
     std::vector<Merge> merges;
-    for (const JsonValue& pair : json["merges"].items()) {
-      const std::vector<JsonValue> parts = pair.items();
-      if (parts.size() != 2) pair.fail("must be a pair of symbols");
+    json["merges"].each_item([&](const JsonValue& pair) {
+      if (merges.size() == most_merges) pair.fail("is one more than the most merges, 65,280");
+      Dim parts[2] = {}, count = 0;
       const Dim known = 255 + static_cast<Dim>(merges.size());
-      merges.emplace_back(parts[0].integer(0, known), parts[1].integer(0, known));
-    }
+      pair.each_item([&](const JsonValue& part) {
+        if (count < 2) parts[count] = part.integer(0, known);
+        ++count;
+      });
+      if (count != 2) pair.fail("must be a pair of symbols");
+      merges.emplace_back(parts[0], parts[1]);
+    });
     std::vector<std::string> symbols = BytePairs(merges).symbols();
     return {kind, std::move(symbols), merges};
   } catch (const ValueError& error) {

@@ -1,5 +1,6 @@
 #include "examples/support/text.h"
 
+#include <ctime>
 #include <random>
 
 #include "nn/io/utf8.h"
@@ -121,4 +122,65 @@ TEST_CASE("closest: the word that was meant") {
   CHECK(closest("sofmax", {"matmul", "softmax", "log_softmax"}) == "softmax");
   CHECK(closest("wlak", {"walk"}) == "walk");
   CHECK(closest("b", {"a"}).empty());
+}
+
+namespace {
+
+// The whole table, every cell.
+std::size_t slips(const std::string& a, const std::string& b) {
+  std::vector<std::vector<std::size_t>> table(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i)
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        table[i][j] = i + j;
+        continue;
+      }
+      table[i][j] = std::min({table[i - 1][j] + 1, table[i][j - 1] + 1,
+                              table[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        table[i][j] = std::min(table[i][j], table[i - 2][j - 2] + 1);
+    }
+  return table[a.size()][b.size()];
+}
+
+}  // namespace
+
+TEST_CASE("closest: the same word as the whole table of slips gives") {
+  std::mt19937 random(5);
+  const auto word = [&](std::size_t longest) {
+    std::string text(random() % longest, ' ');
+    for (char& c : text) c = static_cast<char>('a' + random() % 4);
+    return text;
+  };
+  int wrong = 0, found = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::vector<std::string> known(1 + random() % 6);
+    for (std::string& each : known) each = word(14);
+    const std::string asked = word(14);
+    std::string best;
+    std::size_t fewest = 100;
+    for (const std::string& each : known) {
+      const bool beginning = asked.size() >= 2 && each.starts_with(asked);
+      const std::size_t count = beginning ? 1 : slips(asked, each);
+      const bool near = count <= std::max<std::size_t>(1, each.size() / 3) && count < each.size();
+      if (near && count < fewest) best = each, fewest = count;
+    }
+    wrong += closest(asked, known) != best;
+    found += !best.empty();
+  }
+  CHECK(wrong == 0);
+  CHECK(found > 500);
+}
+
+TEST_CASE("closest: a hint costs little, whatever the words") {
+  std::mt19937 random(7);
+  std::vector<std::string> anagrams(1'000'000, "abcdefghijklmnopqrstuvwx");
+  for (std::string& each : anagrams) std::shuffle(each.begin(), each.end(), random);
+  const std::vector<std::string> long_words(1000, std::string(100'000, 'y'));
+  const std::clock_t before = std::clock();  // the time of the processor, not of the day
+  CHECK(closest(std::string(100'000, 'x'), long_words).empty());
+  CHECK(closest(std::string(100'000, 'x'), anagrams).empty());
+  closest("abcdefghijklmnopqrstuvwx", anagrams);
+  const double seconds = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
+  CHECK(seconds < 2);  // some 0.05 in an optimised build; the whole tables take minutes
 }

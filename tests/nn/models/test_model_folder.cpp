@@ -85,12 +85,13 @@ TEST_CASE("model folder: what is wrong names its file", "[CK09][CK11][CK12]") {
     return "cannot read '" + file + "': " + reason;
   };
   CHECK(reading(folder.path) == about(config, "no such file or directory"));
-  write_file(config, "{}");
+  write_file(config, config_json(small));
   CHECK(reading(folder.path) == about(weights, "no such file or directory"));
   write_file(weights, "birds");
   CHECK(reading_wrong(folder.path) ==
         about(weights, "a safetensors file has at least 8 bytes: got 5"));
   write_file(weights, weights_bytes(made(1)));
+  write_file(config, "{}");
   CHECK(reading_wrong(folder.path) ==
         about(config, "line 1, column 1: the text must have a key 'model_type'"));
   LanguageModelSizes wrong = small;
@@ -103,9 +104,25 @@ TEST_CASE("model folder: what is wrong names its file", "[CK09][CK11][CK12]") {
   wrong.vocabulary = 1'000'000;
   write_file(config, config_json(wrong));
   CHECK(reading_wrong(folder.path) ==
-        about(weights, "config.json describes 4000436 numbers, and the file has " +
-                           std::to_string(fs::file_size(weights)) + " bytes"));
+        about(weights,
+              "load_weights: the file must hold the model's tensors: 'wte.weight' has shape "
+              "(5, 4), in the model (1000000, 4)"));
   fs::remove(config);
   fs::create_directory(config);
   CHECK(reading(folder.path) == about(config, "it is a folder"));
+}
+
+TEST_CASE("model folder: sizes are compared before a file is read or a model is built") {
+  const Folder folder;
+  const std::string config = folder.path + "/config.json",
+                    weights = folder.path + "/model.safetensors";
+  write_model(folder.path, made(1));
+  // 24 GB of weights are declared, and a kilobyte is there.
+  write_file(config, config_json({.vocabulary = 5, .context = 3, .layers = 1000, .width = 512}));
+  CHECK_THAT(reading_wrong(folder.path), EndsWith("; and 7984 more differences"));
+  write_file(config, config_json(small));
+  fs::resize_file(weights, std::uint64_t{1} << 40);  // sparse: nothing is on the disk
+  CHECK_THAT(reading(folder.path), ContainsSubstring("it has 1099511627776 bytes, over 100003968"));
+  fs::resize_file(config, std::uint64_t{1} << 40);
+  CHECK_THAT(reading(folder.path), ContainsSubstring("it has 1099511627776 bytes, over 67108864"));
 }

@@ -50,6 +50,31 @@ std::string loading(const std::vector<NamedArray>& arrays) {
 
 }  // namespace
 
+TEST_CASE("model weights: names and shapes are those of a model that is built") {
+  for (const Bias bias : {Bias::with, Bias::without})
+    for (const Dim hidden : {0, 5}) {
+      Rng rng(1);
+      const LanguageModelSizes sizes{.vocabulary = 7,
+                                     .context = 3,
+                                     .layers = 3,
+                                     .heads = 2,
+                                     .width = 4,
+                                     .hidden = hidden,
+                                     .bias = bias};
+      const LanguageModel model(sizes, rng);
+      const auto parameters = named_parameters(model);
+      const auto shapes = weight_shapes(sizes);
+      REQUIRE(shapes.size() == parameters.size());
+      for (std::size_t i = 0; i < shapes.size(); ++i) {
+        CHECK(shapes[i].first == parameters[i].first);
+        CHECK(shapes[i].second == parameters[i].second.shape());
+      }
+      const std::string bytes = weights_bytes(model);
+      CHECK_NOTHROW(require_weights(stored_header(bytes), sizes));
+      CHECK(bytes.size() <= most_weights_bytes(sizes));
+    }
+}
+
 TEST_CASE("model weights: a model's file makes another one the same, to the bit") {
   for (const Bias bias : {Bias::with, Bias::without}) {
     const LanguageModel model = made(1, bias), other = made(2, bias);
