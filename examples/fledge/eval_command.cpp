@@ -42,6 +42,7 @@ int evaluate(const support::Options& options) {
   if (text.size() < 2)
     throw Unusable("there is nothing to guess in one token", "name a longer text");
   const double loss = mean_loss(trained.model, text, options.integer("--batch"));
+  if (!std::isfinite(loss)) refuse_numbers(options.arguments()[0], trained.model, text.tokens);
   const Dim guessed = text.size() - 1;  // nothing stands before the first
   if (options.has("--json")) {
     JsonWriter json;

@@ -102,9 +102,7 @@ void print_rest(const Task& task, const Sample& sample, const std::optional<Why>
   if (why) put("\n" + why_text(*why, trained.tokenizer()));
 }
 
-int run(const support::Options& options) {
-  const TrainedModel trained = load_trained(options.arguments()[0]);
-  const Task task = task_of(options, trained);
+int run(const support::Options& options, const TrainedModel& trained, const Task& task) {
   if (options.has("--why")) require_word(options, trained.tokenizer());
   const std::int64_t samples = options.integer("--samples");
   const bool apart = samples > 1 && !options.has("--json");
@@ -133,6 +131,16 @@ int run(const support::Options& options) {
                         : " was drawn in none of " + std::to_string(samples) + " samples"),
       "try more: -n " + std::to_string(samples == 1 ? 20 : 10 * samples) +
           ", more --tokens-out, or another prompt");
+}
+
+int run(const support::Options& options) {
+  const TrainedModel trained = load_trained(options.arguments()[0]);
+  const Task task = task_of(options, trained);
+  try {
+    return run(options, trained, task);
+  } catch (const NumericError&) {
+    refuse_numbers(options.arguments()[0], trained.model, task.ids);
+  }
 }
 
 }  // namespace

@@ -1,6 +1,11 @@
 #include "examples/fledge/trained_model.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "engine/first_nonfinite.h"
 #include "examples/fledge/train/source.h"
+#include "examples/support/formatted.h"
 #include "nn/models/model_folder.h"
 
 namespace fledge {
@@ -28,6 +33,35 @@ TokenText TrainedModel::held_out() const {
     throw Unusable("nothing of " + train::name_of(run.plan) + " was held out",
                    "name another text: fledge eval DIR FILE");
   return std::move(corpus.valid);
+}
+
+void refuse_numbers(const std::string& folder, const LanguageModel& model, std::vector<Dim> ids) {
+  const auto named = named_parameters(model);
+  std::string op;
+  {
+    ids.resize(std::min(ids.size(), static_cast<std::size_t>(model.sizes.context)));
+    const FirstNonFinite watch;
+    model({{1, static_cast<Dim>(ids.size())}, ids});
+    if (const auto& found = watch.finding()) {
+      std::string names;
+      for (const auto& [name, tensor] : named)
+        for (const Node* input : found->inputs)
+          if (tensor.node().get() == input) names += (names.empty() ? " with " : " and ") + name;
+      op = "; they overflow first in '" + std::string(found->op) + "'" + names;
+    }
+  }
+  std::string largest;
+  double most = 0;
+  for (const auto& [name, tensor] : named)
+    for (Dim i = 0; i < tensor.size(); ++i)
+      if (const double size = std::abs(value_of(tensor.value()[i])); size > most) {
+        most = size;
+        largest = name;
+      }
+  throw Unusable(support::quoted(folder + "/model.safetensors") +
+                     ": its scores must be numbers, and its weights are too large for that: " +
+                     support::formatted("%.3g", most) + " in " + largest + op,
+                 "such weights come from a run that diverged: train again, with a smaller --lr");
 }
 
 }  // namespace fledge

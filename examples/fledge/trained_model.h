@@ -24,4 +24,9 @@ struct TrainedModel {
 /// Throws FileError or Unusable, which say what is wrong with which file of the folder.
 TrainedModel load_trained(const std::string& folder);
 
+/// For a model whose scores are infinite or NaN: throws Unusable with the file, the op that gives the
+/// first such number when these tokens are read, the parameter in it, and the largest weight.
+[[noreturn]] void refuse_numbers(const std::string& folder, const LanguageModel& model,
+                                 std::vector<Dim> ids);
+
 }  // namespace fledge

@@ -11,8 +11,8 @@ namespace fledge::support {
 
 Refusal::Refusal(Exit with, std::string_view program, std::string_view problem,
                  std::string_view advice)
-    : std::runtime_error(std::string(program) + ": " + printable(problem) + "\n" +
-                         std::string(program.size() + 2, ' ') + printable(advice)),
+    : std::runtime_error(std::string(program) + ": " + message_text(problem) + "\n" +
+                         std::string(program.size() + 2, ' ') + message_text(advice)),
       status(with) {}
 
 Options::Options(std::string program, std::string purpose)

@@ -19,7 +19,7 @@ namespace {
 void say(std::string_view program, std::string_view message) {
   std::fflush(stdout);  // results before the message about them
   std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(program.size()), program.data(),
-               printable(message).c_str());
+               message_text(message).c_str());
 }
 
 /// Whether the reader of stdout has gone. errno cannot tell: the failed write may be long past.

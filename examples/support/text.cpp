@@ -157,6 +157,28 @@ std::string pad_right(std::string_view text, int columns) {
 
 std::string quoted(std::string_view text) { return "'" + cut(printable(text), 80, "...") + "'"; }
 
+std::string message_text(std::string_view text) {
+  constexpr std::size_t longest = 300, kept = 120;
+  const std::string whole = printable(text);
+  const auto inside = [&](std::size_t at) {
+    return (static_cast<unsigned char>(whole[at]) & 0xC0) == 0x80;  // of a character
+  };
+  std::string shown;
+  for (std::size_t begin = 0; begin < whole.size();) {
+    const std::size_t end = std::min(whole.find(' ', begin), whole.size() - 1) + 1;
+    if (end - begin <= longest) {
+      shown.append(whole, begin, end - begin);
+    } else {
+      std::size_t first = begin + kept, last = end - kept;
+      while (inside(first)) --first;
+      while (inside(last)) ++last;
+      shown.append(whole, begin, first - begin).append("...").append(whole, last, end - last);
+    }
+    begin = end;
+  }
+  return shown;
+}
+
 std::string shell_word(std::string_view text) {
   std::string shown = printable(text);
   const auto plain = [](char c) {

@@ -29,6 +29,10 @@ std::string pad_right(std::string_view text, int columns);
 /// A user's text in a message: printable, at most 80 columns, between quotes.
 std::string quoted(std::string_view text);
 
+/// printable(text) for a message: of each run of more than 300 bytes without a space, the beginning
+/// and the end stay, 120 bytes each, so that a file is still known by its name.
+std::string message_text(std::string_view text);
+
 /// printable(text) as a shell reads it: in single quotes where it needs them.
 std::string shell_word(std::string_view text);
 

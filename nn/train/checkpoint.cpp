@@ -1,6 +1,7 @@
 #include "nn/train/checkpoint.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "nn/io/checksum.h"
@@ -8,6 +9,8 @@
 #include "nn/io/json.h"
 #include "nn/io/json_reader.h"
 #include "nn/io/safetensors.h"
+#include "nn/models/model_config.h"
+#include "nn/models/model_weights.h"
 
 namespace fledge::inline FLEDGE_BUILD {
 
@@ -51,6 +54,13 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& problem) {
   throw StoredError(StoredFault::bad_value, "the checkpoint " + problem);
+}
+
+std::string number_text(double x) {
+  return x != x                   ? "NaN"
+         : x > 0 && std::isinf(x) ? "infinity"
+         : std::isinf(x)          ? "-infinity"
+                                  : json_number(x);
 }
 
 double loss_of(const JsonValue& json) { return json.is_null() ? infinity : json.number(); }
@@ -97,6 +107,21 @@ Run run_of(const std::string& text) {
 
 }  // namespace
 
+std::uint64_t most_checkpoint_bytes(const LanguageModelSizes& sizes) {
+  const double bytes = 8 * 3 * parameter_count(sizes) + static_cast<double>(most_header_bytes);
+  return static_cast<std::uint64_t>(std::min(bytes, 1e15));
+}
+
+void require_checkpoint(std::string_view bytes, const LanguageModelSizes& sizes) {
+  const StoredHeader header = stored_header(bytes);
+  const double needed = 4 * parameter_count(sizes);  // bytes of the weights alone
+  if (needed > static_cast<double>(bytes.size() - header.data) ||
+      header.tensors.size() < weight_shapes(sizes).size())
+    refuse("is of another model: config.json describes " + json_number(parameter_count(sizes)) +
+           " numbers, and the file has " + std::to_string(header.tensors.size()) + " tensors in " +
+           std::to_string(bytes.size() - header.data) + " bytes");
+}
+
 RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
   const StoredHeader header = stored_header(bytes);
   const auto note = [&](const char* key) {
@@ -113,7 +138,7 @@ RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
   std::map<std::string, const StoredTensor*> stored;
   for (const StoredTensor& tensor : header.tensors) stored[tensor.name] = &tensor;
   std::string faults;
-  const auto take = [&](const std::string& name, const Shape& shape) {
+  const auto take = [&](const std::string& name, const Shape& shape, bool squares = false) {
     const auto found = stored.find(name);
     if (found == stored.end()) {
       faults += "; " + name + " is missing";
@@ -125,7 +150,15 @@ RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
       faults += "; " + name + " has shape " + to_string(there) + " instead of " + to_string(shape);
       return Array();
     }
-    return stored_array(bytes, header, tensor);
+    if (tensor.dtype != "F32" && tensor.dtype != "F64")
+      refuse("has numbers of dtype " + std::string(tensor.dtype) + " in " + shown_name(name) +
+             ": it is not one of fledge's");
+    Array array = stored_array(bytes, header, tensor);
+    for (Dim i = 0; i < array.size(); ++i)
+      if (!isfinite(array[i]) || (squares && value_of(array[i]) < 0))
+        refuse("holds " + number_text(value_of(array[i])) + " in " + shown_name(name) + " at " +
+               std::to_string(i) + ", which must be a finite number" + (squares ? " from 0" : ""));
+    return array;
   };
   const auto named = named_parameters(trainer.model());
   if (run.gradients.size() != named.size())
@@ -139,7 +172,7 @@ RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
     AdamW::Memory memory{{}, {}, run.gradients[p]};
     if (memory.t > 0) {
       memory.m = take(first_moment + name, tensor.shape());
-      memory.v = take(second_moment + name, tensor.shape());
+      memory.v = take(second_moment + name, tensor.shape(), true);
     }
     state.moments.push_back(std::move(memory));
   }

@@ -30,8 +30,15 @@ struct RunNotes {
 /// checksum. The same state gives the same bytes.
 std::string checkpoint_bytes(const Trainer& trainer, const RunNotes& notes);
 
+/// The largest state.safetensors of a model of these sizes in bytes. A larger file is not read.
+std::uint64_t most_checkpoint_bytes(const LanguageModelSizes& sizes);
+
+/// Throws StoredError unless the file is large enough for such a model: before the model is built.
+void require_checkpoint(std::string_view bytes, const LanguageModelSizes& sizes);
+
 /// Sets the trainer and its model to a checkpoint's state. Throws StoredError for what is no such
-/// file, was damaged, or is of a later format; ValueError, listing all differences, for a model of
+/// file, was damaged, is of a later format, or holds a number that no run has saved: NaN, infinity,
+/// a negative mean of squares; ValueError, listing all differences, for a model of
 /// other shapes, StoredError for one with more tensors or fewer. The trainer is then as it was.
 RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer);
 

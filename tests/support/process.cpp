@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -48,12 +49,23 @@ std::string contents(std::FILE* file) {
   return text;
 }
 
-int wait_for(pid_t child) {
+/// The exit status, and what the program cost.
+Result wait_for_cost(pid_t child) {
   int status = 0;
-  while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) fail("waitpid", errno);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  rusage cost{};
+  while (wait4(child, &status, 0, &cost) < 0)
+    if (errno != EINTR) fail("wait4", errno);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  Result result;
+  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  result.seconds = seconds(cost.ru_utime) + seconds(cost.ru_stime);
+  result.megabytes = static_cast<double>(cost.ru_maxrss) * 1024 / 1e6;  // Linux counts kilobytes
+  return result;
 }
+
+int wait_for(pid_t child) { return wait_for_cost(child).status; }
 
 std::vector<std::string> environment_with(const Environment& extra) {
   static const std::set<std::string> dropped{"NO_COLOR", "FORCE_COLOR", "CLICOLOR_FORCE", "COLUMNS",
@@ -116,8 +128,10 @@ Result run(const std::vector<std::string>& argv, const Environment& extra,
   posix_spawn_file_actions_adddup2(&start.actions, fileno(in.get()), STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&start.actions, fileno(out.get()), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&start.actions, fileno(err.get()), STDERR_FILENO);
-  const int status = wait_for(start(argv, extra));
-  return {status, contents(out.get()), contents(err.get())};
+  Result result = wait_for_cost(start(argv, extra));
+  result.out = contents(out.get());
+  result.err = contents(err.get());
+  return result;
 }
 
 Result run_on_terminal(const std::vector<std::string>& argv, const Environment& extra,
@@ -180,8 +194,10 @@ Result run_here(const std::function<int()>& body, const char* out_path) {
     std::fflush(nullptr);
     _exit(status);
   }
-  const int status = wait_for(child);
-  return {status, out_path ? "" : contents(out.get()), contents(err.get())};
+  Result result = wait_for_cost(child);
+  if (out_path == nullptr) result.out = contents(out.get());
+  result.err = contents(err.get());
+  return result;
 }
 
 }  // namespace fledge::testing

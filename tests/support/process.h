@@ -13,6 +13,8 @@ namespace fledge::testing {
 struct Result {
   int status = 0;        // the exit status; 128 + the signal's number when one ended the program
   std::string out, err;  // on a terminal everything is in out
+  double seconds = 0;    // of the processor, the system's share included
+  double megabytes = 0;  // of memory at most, or this process's own most if that is more
 };
 
 using Environment = std::map<std::string, std::string>;

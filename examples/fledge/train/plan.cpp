@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "examples/fledge/train/limits.h"
 #include "examples/fledge/train/run_folder.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
@@ -104,8 +105,8 @@ void use_built_in_text(const support::Options& options, Plan& plan) {
 
 support::Options declared_options() {
   using support::Options;
-  constexpr double most = 1e6;
-  constexpr std::int64_t many = 1'000'000'000;
+  constexpr double most = limits::rate;
+  constexpr std::int64_t many = limits::steps;
   Options options("fledge train",
                   "Trains a small attention model on a text and says what it learned.");
   options.arguments("FILE", 0, 1);
@@ -115,16 +116,19 @@ support::Options declared_options() {
   options.group("Text").choice("--tokens", {"char", "word", "byte", "bpe"}, "what a token is");
   options.integer("--symbols", "N", 512, 257, 65536, "how many symbols --tokens bpe learns");
   options.flag("--lines", "each line is a text of its own, read from its beginning");
-  options.number("--valid", "FRAC", 0.1, 0, many, "held out: a share, or how many if 1 or more");
-  options.group("Model").integer("--layers", "N", 4, 1, 1000, "blocks of attention and MLP");
-  options.integer("--heads", "N", 4, 1, 10000, "of each block; they divide the width");
-  options.integer("--width", "N", 128, 1, 1'000'000, "channels");
-  options.integer("--context", "N", 64, 1, 1'000'000, "tokens that the model can look at");
-  options.number("--dropout", "X", 0, 0, 0.99, "share of the numbers left out while training");
+  options.number("--valid", "FRAC", 0.1, 0, limits::valid,
+                 "held out: a share, or how many if 1 or more");
+  options.group("Model").integer("--layers", "N", 4, 1, limits::layers,
+                                 "blocks of attention and MLP");
+  options.integer("--heads", "N", 4, 1, limits::heads, "of each block; they divide the width");
+  options.integer("--width", "N", 128, 1, limits::width, "channels");
+  options.integer("--context", "N", 64, 1, limits::context, "tokens that the model can look at");
+  options.number("--dropout", "X", 0, 0, limits::dropout,
+                 "share of the numbers left out while training");
   options.flag("--no-bias", "linear layers without bias");
   options.group("Training").integer("--steps", "N", 2000, 1, many, "of the whole run");
-  options.integer("--batch", "N", 12, 1, 1'000'000, "windows, or lines, a pass");
-  options.integer("--accumulate", "N", 1, 1, 100'000, "passes a step");
+  options.integer("--batch", "N", 12, 1, limits::batch, "windows, or lines, a pass");
+  options.integer("--accumulate", "N", 1, 1, limits::accumulate, "passes a step");
   options.number("--lr", "X", 0.001, 0, most,
                  "the highest rate; with --resume another from there on");
   options.number("--min-lr", "SHARE", 0.1, 0, 1, "of --lr that the cosine ends at");

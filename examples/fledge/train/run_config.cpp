@@ -95,7 +95,7 @@ RunConfig run_config(const std::string& text) {
 
 RunConfig read_run_config(const Folder& folder, std::string* text) {
   const std::string path = folder.file("config.json");
-  std::optional<std::string> read = folder.read("config.json");
+  std::optional<std::string> read = folder.read("config.json", most_json_bytes);
   if (!read) fail_reading(path, ENOENT);
   RunConfig config = of_file(path, "it was not written by fledge train, or was changed since",
                              [&] { return run_config(*read); });

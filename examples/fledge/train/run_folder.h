@@ -52,8 +52,12 @@ class RunFolder {
   const RunConfig& config() const { return *config_; }
   /// Puts other settings into config.json.
   void rewrite(const RunConfig& config);
-  /// The bytes of a file of the folder; none when there is no such file.
-  std::optional<std::string> bytes(const char* name) const { return folder_->read(name); }
+  /// The bytes of a file of the folder; none when there is no such file. Throws FileError for one
+  /// that has more than `most` bytes, which is not read.
+  std::optional<std::string> bytes(const char* name,
+                                   std::uint64_t most = std::uint64_t{1} << 40) const {
+    return folder_->read(name, most);
+  }
 
   /// Cuts the metrics back to a checkpoint's. Rows that are missing are said by `warn`, and `notes`
   /// gets the bytes that are there.

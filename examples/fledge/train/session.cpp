@@ -32,6 +32,8 @@ Session::Session(Plan plan) : plan_(std::move(plan)), screen_(plan_.quiet, plan_
   find_watched();
   find_probed();
   require_memory();
+  std::optional<std::string> state;
+  if (plan_.resumes) state = read_state();
   Rng weights(plan_.training.seed);
   model_.emplace(plan_.sizes, weights);
   trainer_ = std::make_unique<Trainer>(*model_, corpus_->train, plan_.training);
@@ -39,7 +41,7 @@ Session::Session(Plan plan) : plan_(std::move(plan)), screen_(plan_.quiet, plan_
   notes_.run_id = config->id;
   const auto warn = [&](const std::string& what) { screen_.warn("fledge train: " + what); };
   if (plan_.resumes) {
-    const bool has_new_model = load_state(warn);
+    const bool has_new_model = load_state(state, warn);
     folder_->open_metrics(notes_, warn);
     if (has_new_model) folder_->write(checkpoint());
     keep_changes(*config);

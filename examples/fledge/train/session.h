@@ -25,7 +25,8 @@ class Session {
  private:
   void go_on_with(const RunConfig& config);
   using Warn = std::function<void(const std::string&)>;
-  bool load_state(const Warn& warn);
+  std::optional<std::string> read_state() const;
+  bool load_state(const std::optional<std::string>& state, const Warn& warn);
   bool load_best(const Warn& warn);
   void keep_changes(RunConfig config);
   void find_watched();

@@ -60,11 +60,25 @@ void Session::save_best() {
   if (!good_.state.empty() || notes_.best_loss < guessing_loss()) good_ = now;
 }
 
+namespace {
+
+constexpr const char* advice = "begin a new run in another folder with -o, or here with --force";
+
+}  // namespace
+
+// Before the model is built: what config.json alone declares must not make it large.
+std::optional<std::string> Session::read_state() const {
+  std::optional<std::string> state =
+      folder_->bytes("state.safetensors", most_checkpoint_bytes(plan_.sizes));
+  if (state)
+    of_file(folder_->file("state.safetensors"), advice,
+            [&] { require_checkpoint(*state, plan_.sizes); });
+  return state;
+}
+
 // Sets the trainer to the checkpoint. Returns whether the folder needs another model.
-bool Session::load_state(const Warn& warn) {
-  const std::optional<std::string> state = folder_->bytes("state.safetensors");
-  const std::string advice = "begin a new run in another folder with -o, or here with --force";
-  if (!state && folder_->bytes("model.safetensors"))
+bool Session::load_state(const std::optional<std::string>& state, const Warn& warn) {
+  if (!state && folder_->bytes("model.safetensors", most_weights_bytes(plan_.sizes)))
     throw Unusable("there is a model in " + support::quoted(plan_.folder) +
                        ", and no state.safetensors to go on from",
                    advice);
@@ -93,7 +107,8 @@ bool Session::load_state(const Warn& warn) {
 // then what the checkpoint itself holds.
 bool Session::load_best(const Warn& warn) {
   const std::string path = folder_->file("model.safetensors");
-  const std::optional<std::string> stored = folder_->bytes("model.safetensors");
+  const std::optional<std::string> stored =
+      folder_->bytes("model.safetensors", most_weights_bytes(plan_.sizes));
   const std::vector<Array> last = weights_of(*model_);
   std::string found = " is missing", step = "";
   bool belongs = false;

@@ -10,10 +10,13 @@
 #include "examples/fledge/unusable.h"
 #include "examples/support/text.h"
 #include "nn/io/digits.h"
+#include "nn/io/json.h"
 
 namespace fledge::train {
 
 namespace {
+
+constexpr std::size_t most_names = 10'000;  // of a folder that are compared: a hint costs little
 
 // The file in the same folder that was most likely meant, or "".
 std::string file_meant_by(const std::string& path) {
@@ -21,9 +24,10 @@ std::string file_meant_by(const std::string& path) {
   std::vector<std::string> names;
   std::error_code error;
   for (std::filesystem::directory_iterator entry(folder.empty() ? "." : folder, error), none;
-       !error && entry != none; entry.increment(error))
+       !error && entry != none && names.size() <= most_names; entry.increment(error))
     if (std::error_code unknown; entry->is_regular_file(unknown))
       names.push_back(entry->path().filename().string());
+  if (names.size() > most_names) return "";
   std::sort(names.begin(), names.end());  // folders have no order
   const std::string meant = support::closest(whole.filename().string(), names);
   return meant.empty() || meant == whole.filename() ? "" : (folder / meant).string();
@@ -66,6 +70,26 @@ void require_readable(const Tokenizer& tokenizer, const std::string& text, const
          meant.empty()
              ? "the model knows " + std::to_string(tokenizer.size()) + " " + kind + "s and no other"
              : "nearest by spelling: " + support::quoted(meant));
+}
+
+// What config.json cannot hold is refused before training, not when the run is read again.
+void require_symbols(const Tokenizer& tokenizer, const std::string& name) {
+  constexpr std::size_t most_bytes = most_json_bytes / 8 * 7;  // the rest is for the other keys
+  constexpr std::size_t layout = 10;  // of a line: its indentation, a comma
+  if (tokenizer.kind() == Tokens::byte || tokenizer.kind() == Tokens::bpe) return;
+  const std::string word = token_word(tokenizer.kind());
+  if (tokenizer.size() > most_symbols)
+    refuse(name + " has " + thousands(tokenizer.size()) + " different " + word + "s; at most " +
+               thousands(most_symbols) + " can be kept",
+           "use --tokens bpe, or less text");
+  std::size_t bytes = 0;
+  for (const std::string& symbol : tokenizer.symbols())
+    bytes += json_string(symbol).size() + layout;
+  if (bytes > most_bytes)
+    refuse("the different " + word + "s of " + name + " take " +
+               thousands(static_cast<std::int64_t>(bytes)) + " bytes; at most " +
+               thousands(most_bytes) + " can be kept",
+           "use --tokens bpe, or less text");
 }
 
 }  // namespace
@@ -111,6 +135,7 @@ Corpus usable_corpus(const std::string& text, const Plan& plan, const Tokenizer*
     refuse(name + " is not UTF-8 at byte " + std::to_string(wrong),
            "convert it, or use --tokens byte or --tokens bpe: they take any bytes");
   Corpus corpus = corpus_of(text, plan, tokenizer, name);
+  if (!tokenizer) require_symbols(corpus.tokenizer, name);
   const std::string token = token_word(kind);
   if (corpus.facts.symbols < 2)
     refuse(name + " has one " + token + " again and again: there is nothing to guess",

@@ -97,6 +97,19 @@ TEST_CASE("quoted: a user's text in a message is harmless and short") {
   CHECK(display_width(quoted(std::string(1000000, '\x01'))) == 82);
 }
 
+TEST_CASE("message_text: of a very long word the beginning and the end stay") {
+  CHECK(message_text("cannot read 'a b'") == "cannot read 'a b'");
+  CHECK(message_text(std::string(300, 'x') + " y") == std::string(300, 'x') + " y");
+  CHECK(message_text("in " + std::string(10'000, 'x') + "/poems.txt: no") ==
+        "in " + std::string(120, 'x') + "..." + std::string(108, 'x') + "/poems.txt: no");
+  std::string birds;
+  for (int i = 0; i < 200; ++i) birds += "鳥";
+  const std::string shown = message_text(birds);
+  CHECK(fledge::first_not_utf8(shown) == std::string::npos);  // no character is cut
+  CHECK(shown.size() < 250);
+  CHECK(message_text(std::string(1'000'000, '\x1b')).size() < 250);
+}
+
 TEST_CASE("shell_word: what a shell reads as one word") {
   CHECK(shell_word("runs/a-1_b.2") == "runs/a-1_b.2");
   CHECK(shell_word("my run") == "'my run'");

@@ -108,6 +108,28 @@ TEST_CASE("json: strings are safe in JSON and in HTML") {
   }
 }
 
+TEST_CASE("json: no string commands or misleads a terminal, and each reads back") {
+  int raw = 0, escaped = 0;
+  for (char32_t c = 0; c < 0x3000; ++c) {
+    std::string text;
+    if (c < 0x80)
+      text = static_cast<char>(c);
+    else if (c < 0x800)
+      text = {static_cast<char>(0xC0 | c >> 6), static_cast<char>(0x80 | (c & 0x3F))};
+    else
+      text = {static_cast<char>(0xE0 | c >> 12), static_cast<char>(0x80 | (c >> 6 & 0x3F)),
+              static_cast<char>(0x80 | (c & 0x3F))};
+    const std::string written = json_string(text);
+    raw += is_misleading(c) && written.find(text) != std::string::npos;
+    escaped += is_misleading(c);
+    if (read_json(written).string() != text) FAIL_CHECK(written);
+  }
+  CHECK(raw == 0);
+  CHECK(escaped == 32 + 33 + 1 + 2 + 7 + 4);
+  CHECK(json_string("\xC2\x9B\xE2\x80\xAE\xD8\x9C\xEF\xBB\xBF") ==
+        "\"\\u009b\\u202e\\u061c\\ufeff\"");
+}
+
 TEST_CASE("json: the layouts") {
   const auto write = [](JsonWriter json) {
     json.begin_object().field("name", "walk").field("n", 3).key("list").begin_array();

@@ -61,3 +61,16 @@ TEST_CASE("tokenizer json: what no tokenizer has written") {
     doubling += ",[" + std::to_string(i) + "," + std::to_string(i) + "]";
   CHECK_THAT(refusal(doubling + "]}"), ContainsSubstring("64"));
 }
+
+TEST_CASE("tokenizer json: lists that no training writes end at their limit") {
+  std::string many = R"({"kind":"word","symbols":["0")";
+  for (Dim i = 1; i < most_symbols; ++i) many += ",\"" + std::to_string(i) + "\"";
+  CHECK(read_tokenizer(read_json(many + "]}")).size() == most_symbols);
+  CHECK_THAT(refusal(many + ",\"x\"]}"),
+             EndsWith("symbols[1000000] is one more than the most symbols, 1,000,000"));
+  std::string merges = R"({"kind":"bpe","merges":[[0,0])";
+  for (int i = 1; i <= 65280; ++i)
+    merges += ",[" + std::to_string(i / 256 % 256) + "," + std::to_string(i % 256) + "]";
+  CHECK_THAT(refusal(merges + "]}"),
+             EndsWith("merges[65280] is one more than the most merges, 65,280"));
+}

@@ -231,3 +231,37 @@ TEST_CASE("checkpoint: notes that no run has written, and moments that no steps 
   CHECK(refused<StoredError>(other) ==
         "the checkpoint has no \"run\" in its metadata: it is not one of fledge's");
 }
+
+TEST_CASE("checkpoint: numbers that no run has saved are refused, not trained on") {
+  const std::string good = checkpoint_bytes(trainer_of(model_of(), 1), notes());
+  const auto with = [&](const std::string& name, double x) {
+    Parts parts(good);
+    parts.arrays.at(name).write()[1] = Real(x);
+    return refused<StoredError>(parts.bytes());
+  };
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::string start = "the checkpoint holds ";
+  CHECK(with("wte.weight", nan) == start + "NaN in wte.weight at 1, which must be a finite number");
+  CHECK(with("wpe.weight", infinity) ==
+        start + "infinity in wpe.weight at 1, which must be a finite number");
+  CHECK(with("adamw.m.wte.weight", -infinity) ==
+        start + "-infinity in adamw.m.wte.weight at 1, which must be a finite number");
+  CHECK(with("adamw.v.ln_f.bias", nan) ==
+        start + "NaN in adamw.v.ln_f.bias at 1, which must be a finite number from 0");
+  CHECK(with("adamw.v.ln_f.bias", -0.5) ==
+        start + "-0.5 in adamw.v.ln_f.bias at 1, which must be a finite number from 0");
+  CHECK(with("adamw.m.ln_f.bias", -0.5) == "<nothing was thrown>");
+}
+
+TEST_CASE("checkpoint: a file that is too small for a model is refused before the model is built") {
+  const LanguageModel model = model_of();
+  const std::string good = checkpoint_bytes(trainer_of(model, 1), notes());
+  CHECK_NOTHROW(require_checkpoint(good, model.sizes));
+  CHECK(good.size() <= most_checkpoint_bytes(model.sizes));
+  LanguageModelSizes large = model.sizes;
+  large.layers = 1000;
+  large.width = 10'000;
+  CHECK_THAT(refusal<StoredError>([&] { require_checkpoint(good, large); }),
+             StartsWith("the checkpoint is of another model: config.json describes 1200130070000 "
+                        "numbers, and the file has "));
+}

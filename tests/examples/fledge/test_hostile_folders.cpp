@@ -1,0 +1,238 @@
+// Folders that were made to cost much: a folder of n bytes costs at most 0.2 s + 1 us a byte of the
+// processor and 64 MB + 8 n bytes of memory, whatever is in it, and ends in 0 or 3.
+#include <cstdio>
+
+#include "tests/examples/fledge/training.h"
+#include "tests/support/sanitized.h"
+#include "tests/support/stored_file.h"
+
+using namespace fledge::testing;
+using tests::entry;
+using tests::stored_file;
+
+namespace {
+
+std::string times(std::size_t count, const std::string& text) {
+  std::string all;
+  all.reserve(count * text.size());
+  while (count-- > 0) all += text;
+  return all;
+}
+
+// The parts f(0), f(1), ... with commas between, some `size` bytes of them.
+template <class F>
+std::string listed(std::size_t size, F f) {
+  std::string all;
+  for (std::size_t i = 0; all.size() < size; ++i) all += (i == 0 ? "" : ",") + f(i);
+  return all;
+}
+
+std::string key(std::size_t i) { return "\"k" + std::to_string(i) + "\":0"; }
+std::string tensor(std::size_t i) { return entry("t" + std::to_string(i), "U8", "[0]", "[0,0]"); }
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  if (at == std::string::npos) throw std::logic_error("no " + from);
+  return text.replace(at, from.size(), to);
+}
+
+// A model of the tensors of GPT-2's shape with one channel, each number a byte.
+std::string one_channel(std::size_t vocabulary, std::size_t context, std::size_t layers) {
+  std::string header;
+  std::size_t end = 0;
+  const auto add = [&](const std::string& name, const std::string& shape, std::size_t numbers) {
+    header += (header.empty() ? "" : ",") +
+              entry(name, "U8", shape,
+                    "[" + std::to_string(end) + "," + std::to_string(end + numbers) + "]");
+    end += numbers;
+  };
+  add("wte.weight", "[" + std::to_string(vocabulary) + ",1]", vocabulary);
+  add("wpe.weight", "[" + std::to_string(context) + ",1]", context);
+  for (std::size_t layer = 0; layer < layers; ++layer) {
+    const std::string h = "h." + std::to_string(layer);
+    for (const char* norm : {".ln_1", ".ln_2"})
+      for (const char* part : {".weight", ".bias"}) add(h + norm + part, "[1]", 1);
+    add(h + ".attn.c_attn.weight", "[1,3]", 3), add(h + ".attn.c_attn.bias", "[3]", 3);
+    add(h + ".attn.c_proj.weight", "[1,1]", 1), add(h + ".attn.c_proj.bias", "[1]", 1);
+    add(h + ".mlp.c_fc.weight", "[1,4]", 4), add(h + ".mlp.c_fc.bias", "[4]", 4);
+    add(h + ".mlp.c_proj.weight", "[4,1]", 4), add(h + ".mlp.c_proj.bias", "[1]", 1);
+  }
+  add("ln_f.weight", "[1]", 1), add("ln_f.bias", "[1]", 1);
+  return stored_file("{" + header + "}", std::string(end, '\1'));
+}
+
+std::string config(std::size_t vocabulary, std::size_t context, std::size_t layers,
+                   const std::string& tokenizer) {
+  const auto size = [](const char* name, std::size_t n) {
+    return "\"" + std::string(name) + "\":" + std::to_string(n) + ",";
+  };
+  return R"({"model_type":"gpt2",)" + size("vocab_size", vocabulary) +
+         size("n_positions", context) + size("n_embd", 1) + size("n_layer", layers) +
+         size("n_head", 1) +
+         R"("fledge":{"version":1,"text_bytes":1,"text_hash":"0","run":{"text":"/dev/null",)"
+         R"("lines":false,"valid":0.1,"steps":20,"batch":2,"accumulate":1,"lr":0.001,)"
+         R"("min_lr":0.1,"warmup":2,"decay":0.1,"clip":1,"dropout":0,"seed":"1",)"
+         R"("eval_every":250,"patience":0},"tokenizer":)" +
+         tokenizer + "}}";
+}
+
+const std::string bytes_tokenizer = R"({"kind":"byte"})";
+
+// Five letters, different for each i below 11 million.
+std::string word(std::size_t i) {
+  std::string text = "\"aaaaa\"";
+  for (std::size_t at = 5; at > 0; --at, i /= 26) text[at] = static_cast<char>('a' + i % 26);
+  return text;
+}
+std::string words_tokenizer(std::size_t size, std::size_t& count) {
+  count = 0;
+  return R"({"kind":"word","symbols":[)" +
+         listed(size,
+                [&](std::size_t i) {
+                  ++count;
+                  return word(i);
+                }) +
+         "]}";
+}
+
+struct Hostile {
+  const char* kind;
+  std::map<std::string, std::string> files;  // that take the place of a good run's
+};
+
+std::vector<Hostile> hostile(std::size_t n, const std::string& good) {
+  const auto in_config = [&](const std::string& from, const std::string& to) {
+    return std::map<std::string, std::string>{{"config.json", replaced(good, from, to)}};
+  };
+  const auto in_header = [&](const std::string& header) {
+    const std::string file = stored_file(header);
+    return std::map<std::string, std::string>{{"model.safetensors", file},
+                                              {"state.safetensors", file}};
+  };
+  std::vector<Hostile> all{
+      {"brackets", {{"config.json", std::string(n, '[')}}},
+      {"white space", {{"config.json", std::string(n, ' ')}}},
+      {"keys", in_config("{", "{" + listed(n, key) + ",")},
+      {"equal keys", in_config("{", "{" + listed(n, [](std::size_t) { return key(7); }) + ",")},
+      {"keys below fledge", in_config("\"version\"", listed(n, key) + ",\"version\"")},
+      {"keys of a run", in_config("\"lines\"", listed(n, key) + ",\"lines\"")},
+      {"a long key", in_config("\"version\"", "\"" + std::string(n, 'k') + "\":0,\"version\"")},
+      {"a long string", in_config("gpt2", std::string(n, 'g'))},
+      {"escapes", in_config("gpt2", times(n / 6, "\\u0041"))},
+      {"a long number", in_config("\"n_ctx\": 1", "\"n_ctx\": 1" + std::string(n, '1'))},
+      {"a long fraction", in_config("\"lr\": ", "\"lr\": 0." + std::string(n, '1'))},
+      {"values", in_config("\"version\"",
+                           "\"v\":[" + listed(n, [](std::size_t) { return std::string("0"); }) +
+                               "],\"version\"")},
+      {"objects", in_config("\"version\"",
+                            "\"v\":[" + listed(n, [](std::size_t) { return std::string("{}"); }) +
+                                "],\"version\"")},
+      {"equal symbols",
+       in_config(
+           "\"symbols\": [",
+           "\"symbols\": [" + listed(n, [](std::size_t) { return std::string("\"a\""); }) + ",")},
+      {"merges",
+       {{"config.json", config(256, 1, 1,
+                               R"({"kind":"bpe","merges":[)" +
+                                   listed(n,
+                                          [](std::size_t i) {
+                                            return "[" + std::to_string(i / 256 % 256) + "," +
+                                                   std::to_string(i % 256) + "]";
+                                          }) +
+                                   "]}")}}},
+      {"tensors", in_header("{" + listed(n, tensor) + "}")},
+      {"equal tensors", in_header("{" + listed(n, [](std::size_t) { return tensor(7); }) + "}")},
+      {"a long name", in_header("{" + entry(std::string(n, 'n'), "U8", "[0]", "[0,0]") + "}")},
+      {"axes", in_header("{" +
+                         entry("t", "U8",
+                               "[" + listed(n, [](std::size_t) { return std::string("1"); }) + "]",
+                               "[0,1]") +
+                         "}")},
+      {"metadata",
+       in_header("{\"__metadata__\":{" +
+                 listed(n, [](std::size_t i) { return "\"" + std::to_string(i) + "\":\"\""; }) +
+                 "}}")},
+      {"header of brackets", in_header(std::string(n, '['))}};
+  std::map<std::string, std::string> files{
+      {"config.json", config(256, 1, n / 29, bytes_tokenizer)},
+      {"model.safetensors",
+       stored_file(
+           "{" + entry("t", "U8", "[" + std::to_string(n) + "]", "[0," + std::to_string(n) + "]") +
+               "}",
+           n)}};
+  all.push_back({"layers in one tensor", files});
+  files["config.json"] = config(256, 1, std::min<std::size_t>(n / 29, 1000), bytes_tokenizer);
+  all.push_back({"1,000 layers in one tensor", files});
+  const std::size_t layers = std::min<std::size_t>(n / 1200, 1000);
+  all.push_back({"a model of layers",
+                 {{"config.json", config(256, 4, layers, bytes_tokenizer)},
+                  {"model.safetensors", one_channel(256, 4, layers)}}});
+  all.push_back({"a model of context",
+                 {{"config.json", config(256, n, 1, bytes_tokenizer)},
+                  {"model.safetensors", one_channel(256, n, 1)}}});
+  std::size_t count = 0;
+  const std::string words = words_tokenizer(n, count);
+  all.push_back({"a model of words",
+                 {{"config.json", config(count, 4, 1, words)},
+                  {"model.safetensors", one_channel(count, 4, 1)}}});
+  return all;
+}
+
+// Does the folders of a size, and prints the dearest call of each kind when asked.
+void try_all(std::size_t size, bool prints) {
+  const Desk desk;
+  trained({desk.poems(), "-o", desk / "good"});
+  const std::string run = desk / "run", good = text_of(desk / "good/config.json");
+  for (const Hostile& folder : hostile(size, good)) {
+    std::filesystem::remove_all(run);
+    std::filesystem::copy(desk / "good", run);
+    for (const auto& [name, bytes] : folder.files) write_text(run + "/" + name, bytes);
+    if (folder.files.contains("model.safetensors"))
+      std::filesystem::copy_file(run + "/model.safetensors", run + "/state.safetensors",
+                                 std::filesystem::copy_options::overwrite_existing);
+    std::uintmax_t bytes = 0;
+    for (const auto& file : std::filesystem::directory_iterator(run)) bytes += file.file_size();
+    const auto n = static_cast<double>(bytes);
+    for (const Words& line :
+         {Words{"generate", run, "--tokens-out", "8", "--threads", "1"},
+          Words{"eval", run, desk.poems(), "--threads", "1"},
+          Words{"train", "--resume", run, desk.poems(), "--steps", "21", "-q", "--threads", "1"}}) {
+      const Result result = fledge_says(line);
+      INFO(folder.kind << ", " << n << " bytes: " << line[0] << ": " << result.err.substr(0, 300));
+      CHECK((result.status == 0 || result.status == 3));
+      CHECK(result.err.size() < 4000);
+      const double slower = sanitized ? 20 : FLEDGE_OPTIMISED ? 1 : 10;
+      CHECK(result.seconds < slower * (0.2 + 1e-6 * n));
+      if (!sanitized) CHECK(result.megabytes < 64 + 8e-6 * n);
+      if (prints)
+        std::printf("%9.2f MB  %-27s %-9s exit %d %8.2f s %8.1f MB\n", n / 1e6, folder.kind,
+                    line[0].c_str(), result.status, result.seconds, result.megabytes);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("hostile folders of 0.2 MB cost little") { try_all(200'000, false); }
+TEST_CASE("hostile folders of 1 MB cost little") { try_all(1'000'000, false); }
+TEST_CASE("hostile folders of 0.2, 1, 10 and 50 MB: the table", "[.nightly]") {
+  for (const std::size_t size : {200'000, 1'000'000, 10'000'000, 50'000'000}) try_all(size, true);
+}
+
+TEST_CASE("hostile folders: files that are huge and empty are not read") {
+  const Desk desk;
+  trained({desk.poems(), "-o", desk / "run"});
+  for (const char* name : {"config.json", "model.safetensors", "state.safetensors"}) {
+    const std::string file = desk / "run/" + std::string(name), kept = text_of(file);
+    std::filesystem::resize_file(file, std::uintmax_t{3} << 30);  // sparse
+    for (const Words& line :
+         {Words{"generate", desk / "run", "--tokens-out", "8"}, Words{"eval", desk / "run"},
+          Words{"train", "--resume", desk / "run", "--steps", "21", "-q"}}) {
+      const Result result = fledge_says(line);
+      INFO(name << ": " << line[0] << ": " << result.err);
+      CHECK((result.status == 3 || (result.status == 0 && name != std::string("config.json"))));
+      if (!sanitized) CHECK(result.megabytes < 64);
+    }
+    write_text(file, kept);
+  }
+}
