@@ -1,6 +1,7 @@
 // Folders that were made to cost much: a folder of n bytes costs at most 0.2 s + 1 us a byte of the
 // processor and 64 MB + 8 n bytes of memory, whatever is in it, and ends in 0 or 3.
 #include <cstdio>
+#include <functional>
 
 #include "tests/examples/fledge/training.h"
 #include "tests/support/sanitized.h"
@@ -95,87 +96,100 @@ std::string words_tokenizer(std::size_t size, std::size_t& count) {
          "]}";
 }
 
+using Files = std::map<std::string, std::string>;
 struct Hostile {
   const char* kind;
-  std::map<std::string, std::string> files;  // that take the place of a good run's
+  std::function<Files(std::size_t n)> files;  // some n bytes that take the place of a good run's
 };
 
-std::vector<Hostile> hostile(std::size_t n, const std::string& good) {
-  const auto in_config = [&](const std::string& from, const std::string& to) {
-    return std::map<std::string, std::string>{{"config.json", replaced(good, from, to)}};
+Files in_header(const std::string& header) { return {{"model.safetensors", stored_file(header)}}; }
+
+std::vector<Hostile> hostile(const std::string& good) {
+  using Size = std::size_t;
+  const auto in_config = [&good](const std::string& from, const std::string& to) {
+    return Files{{"config.json", replaced(good, from, to)}};
   };
-  const auto in_header = [&](const std::string& header) {
-    const std::string file = stored_file(header);
-    return std::map<std::string, std::string>{{"model.safetensors", file},
-                                              {"state.safetensors", file}};
+  const auto below_fledge = [=](const std::string& member) {
+    return in_config("\"version\"", member + ",\"version\"");
   };
-  std::vector<Hostile> all{
-      {"brackets", {{"config.json", std::string(n, '[')}}},
-      {"white space", {{"config.json", std::string(n, ' ')}}},
-      {"keys", in_config("{", "{" + listed(n, key) + ",")},
-      {"equal keys", in_config("{", "{" + listed(n, [](std::size_t) { return key(7); }) + ",")},
-      {"keys below fledge", in_config("\"version\"", listed(n, key) + ",\"version\"")},
-      {"keys of a run", in_config("\"lines\"", listed(n, key) + ",\"lines\"")},
-      {"a long key", in_config("\"version\"", "\"" + std::string(n, 'k') + "\":0,\"version\"")},
-      {"a long string", in_config("gpt2", std::string(n, 'g'))},
-      {"escapes", in_config("gpt2", times(n / 6, "\\u0041"))},
-      {"a long number", in_config("\"n_ctx\": 1", "\"n_ctx\": 1" + std::string(n, '1'))},
-      {"a long fraction", in_config("\"lr\": ", "\"lr\": 0." + std::string(n, '1'))},
-      {"values", in_config("\"version\"",
-                           "\"v\":[" + listed(n, [](std::size_t) { return std::string("0"); }) +
-                               "],\"version\"")},
-      {"objects", in_config("\"version\"",
-                            "\"v\":[" + listed(n, [](std::size_t) { return std::string("{}"); }) +
-                                "],\"version\"")},
+  const auto same = [](const std::string& part) { return [part](Size) { return part; }; };
+  const auto layers_in_one_tensor = [](Size n, Size layers) {
+    const std::string size = std::to_string(n);
+    return Files{
+        {"config.json", config(256, 1, layers, bytes_tokenizer)},
+        {"model.safetensors",
+         stored_file("{" + entry("t", "U8", "[" + size + "]", "[0," + size + "]") + "}", n)}};
+  };
+  return {
+      {"brackets",
+       [](Size n) {
+         return Files{{"config.json", std::string(n, '[')}};
+       }},
+      {"white space",
+       [](Size n) {
+         return Files{{"config.json", std::string(n, ' ')}};
+       }},
+      {"keys", [=](Size n) { return in_config("{", "{" + listed(n, key) + ","); }},
+      {"equal keys", [=](Size n) { return in_config("{", "{" + listed(n, same(key(7))) + ","); }},
+      {"keys below fledge", [=](Size n) { return below_fledge(listed(n, key)); }},
+      {"keys of a run",
+       [=](Size n) { return in_config("\"lines\"", listed(n, key) + ",\"lines\""); }},
+      {"a long key", [=](Size n) { return below_fledge("\"" + std::string(n, 'k') + "\":0"); }},
+      {"a long string", [=](Size n) { return in_config("gpt2", std::string(n, 'g')); }},
+      {"escapes", [=](Size n) { return in_config("gpt2", times(n / 6, "\\u0041")); }},
+      {"a long number",
+       [=](Size n) { return in_config("\"n_ctx\": 1", "\"n_ctx\": 1" + std::string(n, '1')); }},
+      {"a long fraction",
+       [=](Size n) { return in_config("\"lr\": ", "\"lr\": 0." + std::string(n, '1')); }},
+      {"values", [=](Size n) { return below_fledge("\"v\":[" + listed(n, same("0")) + "]"); }},
+      {"objects", [=](Size n) { return below_fledge("\"v\":[" + listed(n, same("{}")) + "]"); }},
       {"equal symbols",
-       in_config(
-           "\"symbols\": [",
-           "\"symbols\": [" + listed(n, [](std::size_t) { return std::string("\"a\""); }) + ",")},
+       [=](Size n) {
+         return in_config("\"symbols\": [", "\"symbols\": [" + listed(n, same("\"a\"")) + ",");
+       }},
       {"merges",
-       {{"config.json", config(256, 1, 1,
-                               R"({"kind":"bpe","merges":[)" +
-                                   listed(n,
-                                          [](std::size_t i) {
-                                            return "[" + std::to_string(i / 256 % 256) + "," +
-                                                   std::to_string(i % 256) + "]";
-                                          }) +
-                                   "]}")}}},
-      {"tensors", in_header("{" + listed(n, tensor) + "}")},
-      {"equal tensors", in_header("{" + listed(n, [](std::size_t) { return tensor(7); }) + "}")},
-      {"a long name", in_header("{" + entry(std::string(n, 'n'), "U8", "[0]", "[0,0]") + "}")},
-      {"axes", in_header("{" +
-                         entry("t", "U8",
-                               "[" + listed(n, [](std::size_t) { return std::string("1"); }) + "]",
-                               "[0,1]") +
-                         "}")},
+       [](Size n) {
+         const auto merge = [](Size i) {
+           return "[" + std::to_string(i / 256 % 256) + "," + std::to_string(i % 256) + "]";
+         };
+         const std::string merges = R"({"kind":"bpe","merges":[)" + listed(n, merge) + "]}";
+         return Files{{"config.json", config(256, 1, 1, merges)}};
+       }},
+      {"tensors", [](Size n) { return in_header("{" + listed(n, tensor) + "}"); }},
+      {"equal tensors", [=](Size n) { return in_header("{" + listed(n, same(tensor(7))) + "}"); }},
+      {"a long name",
+       [](Size n) {
+         return in_header("{" + entry(std::string(n, 'n'), "U8", "[0]", "[0,0]") + "}");
+       }},
+      {"axes",
+       [=](Size n) {
+         return in_header("{" + entry("t", "U8", "[" + listed(n, same("1")) + "]", "[0,1]") + "}");
+       }},
       {"metadata",
-       in_header("{\"__metadata__\":{" +
-                 listed(n, [](std::size_t i) { return "\"" + std::to_string(i) + "\":\"\""; }) +
-                 "}}")},
-      {"header of brackets", in_header(std::string(n, '['))}};
-  std::map<std::string, std::string> files{
-      {"config.json", config(256, 1, n / 29, bytes_tokenizer)},
-      {"model.safetensors",
-       stored_file(
-           "{" + entry("t", "U8", "[" + std::to_string(n) + "]", "[0," + std::to_string(n) + "]") +
-               "}",
-           n)}};
-  all.push_back({"layers in one tensor", files});
-  files["config.json"] = config(256, 1, std::min<std::size_t>(n / 29, 1000), bytes_tokenizer);
-  all.push_back({"1,000 layers in one tensor", files});
-  const std::size_t layers = std::min<std::size_t>(n / 1200, 1000);
-  all.push_back({"a model of layers",
-                 {{"config.json", config(256, 4, layers, bytes_tokenizer)},
-                  {"model.safetensors", one_channel(256, 4, layers)}}});
-  all.push_back({"a model of context",
-                 {{"config.json", config(256, n, 1, bytes_tokenizer)},
-                  {"model.safetensors", one_channel(256, n, 1)}}});
-  std::size_t count = 0;
-  const std::string words = words_tokenizer(n, count);
-  all.push_back({"a model of words",
-                 {{"config.json", config(count, 4, 1, words)},
-                  {"model.safetensors", one_channel(count, 4, 1)}}});
-  return all;
+       [](Size n) {
+         const auto note = [](Size i) { return "\"" + std::to_string(i) + "\":\"\""; };
+         return in_header("{\"__metadata__\":{" + listed(n, note) + "}}");
+       }},
+      {"header of brackets", [](Size n) { return in_header(std::string(n, '[')); }},
+      {"layers in one tensor", [=](Size n) { return layers_in_one_tensor(n, n / 29); }},
+      {"1,000 layers in one tensor", [=](Size n) { return layers_in_one_tensor(n, 1000); }},
+      {"a model of layers",
+       [](Size n) {
+         const Size layers = std::min<Size>(n / 1200, 1000);
+         return Files{{"config.json", config(256, 4, layers, bytes_tokenizer)},
+                      {"model.safetensors", one_channel(256, 4, layers)}};
+       }},
+      {"a model of context",
+       [](Size n) {
+         return Files{{"config.json", config(256, n, 1, bytes_tokenizer)},
+                      {"model.safetensors", one_channel(256, n, 1)}};
+       }},
+      {"a model of words", [](Size n) {
+         Size count = 0;
+         const std::string words = words_tokenizer(n, count);
+         return Files{{"config.json", config(count, 4, 1, words)},
+                      {"model.safetensors", one_channel(count, 4, 1)}};
+       }}};
 }
 
 // Does the folders of a size, and prints the dearest call of each kind when asked.
@@ -183,13 +197,13 @@ void try_all(std::size_t size, bool prints) {
   const Desk desk;
   trained({desk.poems(), "-o", desk / "good"});
   const std::string run = desk / "run", good = text_of(desk / "good/config.json");
-  for (const Hostile& folder : hostile(size, good)) {
+  for (const Hostile& folder : hostile(good)) {
     std::filesystem::remove_all(run);
     std::filesystem::copy(desk / "good", run);
-    for (const auto& [name, bytes] : folder.files) write_text(run + "/" + name, bytes);
-    if (folder.files.contains("model.safetensors"))
-      std::filesystem::copy_file(run + "/model.safetensors", run + "/state.safetensors",
-                                 std::filesystem::copy_options::overwrite_existing);
+    for (const auto& [name, bytes] : folder.files(size)) {
+      write_text(run + "/" + name, bytes);
+      if (name == "model.safetensors") write_text(run + "/state.safetensors", bytes);
+    }
     std::uintmax_t bytes = 0;
     for (const auto& file : std::filesystem::directory_iterator(run)) bytes += file.file_size();
     const auto n = static_cast<double>(bytes);
