@@ -25,12 +25,12 @@ LanguageModel made(std::uint64_t seed) {
   return model;
 }
 
-struct Folder {
+struct OwnFolder {
   std::string path = (fs::temp_directory_path() / "fledge_model_XXXXXX").string();
-  Folder() { path = mkdtemp(path.data()); }
-  ~Folder() { fs::remove_all(path); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
+  OwnFolder() { path = mkdtemp(path.data()); }
+  ~OwnFolder() { fs::remove_all(path); }
+  OwnFolder(const OwnFolder&) = delete;
+  OwnFolder& operator=(const OwnFolder&) = delete;
 };
 
 std::string reading(const std::string& folder) {
@@ -55,7 +55,7 @@ TEST_CASE("model folder: PyTorch's models are read as they are, and computed ali
 }
 
 TEST_CASE("model folder: what is written is read again") {
-  const Folder folder;
+  const OwnFolder folder;
   const LanguageModel model = made(1);
   write_model(folder.path, model,
               [](JsonWriter& json) { json.begin_object().field("steps", 7).end_object(); },
@@ -78,7 +78,7 @@ TEST_CASE("model folder: what is written is read again") {
 }
 
 TEST_CASE("model folder: what is wrong names its file", "[CK09][CK11][CK12]") {
-  const Folder folder;
+  const OwnFolder folder;
   const std::string config = folder.path + "/config.json",
                     weights = folder.path + "/model.safetensors";
   const auto about = [](const std::string& file, const std::string& reason) {
@@ -113,7 +113,7 @@ TEST_CASE("model folder: what is wrong names its file", "[CK09][CK11][CK12]") {
 }
 
 TEST_CASE("model folder: sizes are compared before a file is read or a model is built") {
-  const Folder folder;
+  const OwnFolder folder;
   const std::string config = folder.path + "/config.json",
                     weights = folder.path + "/model.safetensors";
   write_model(folder.path, made(1));
