@@ -2,19 +2,26 @@
 #include "engine/gradcheck.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <utility>
 
 #include "engine/autograd.h"
 #include "engine/diagnosis.h"
 #include "engine/errors.h"
+#include "engine/mistakes.h"
 #include "engine/oracle.h"
 #include "engine/pullback.h"
+#include "engine/rounding.h"
 
 namespace fledge::inline FLEDGE_BUILD {
 
 namespace {
+
+#if defined(FLEDGE_DUAL)
+constexpr bool exact = true;
+#else
+constexpr bool exact = false;
+#endif
 
 bool all_finite(const Array& x) {
   return std::all_of(x.data(), x.data() + x.size(), [](Real v) { return isfinite(v); });
@@ -86,77 +93,126 @@ class Check {
   }
 
   void compare() {
-    Oracle oracle(f_, cotangent_, options_.tolerance);
-    std::vector<std::vector<Derivative>> found;
+    const Oracle oracle(f_, cotangent_, options_.tolerance);
     double largest = 0;
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
-      found.emplace_back();
+      found_.emplace_back();
       for (std::size_t j = 0; j < analytic_[p].size(); ++j) {
-        found[p].push_back(oracle.at(parameters_[p].tensor, static_cast<Dim>(j), analytic_[p][j]));
-        if (listed(p) && is_noise(analytic_[p][j], found[p][j]))  // both say the zero expected
-          analytic_[p][j] = found[p][j].value = 0;
-        if (std::isfinite(found[p][j].scale)) largest = std::max(largest, found[p][j].scale);
+        found_[p].push_back(oracle.at(parameters_[p].tensor, static_cast<Dim>(j), analytic_[p][j]));
+        if (listed(p) && is_noise(analytic_[p][j], found_[p][j]))  // both give the zero expected
+          analytic_[p][j] = found_[p][j].value = 0;
+        if (std::isfinite(found_[p][j].scale)) largest = std::max(largest, found_[p][j].scale);
       }
     }
     floor_ = 0.01 * largest;
+    set_rounding_aside(oracle);
 
     std::size_t worst_p = 0, worst_j = 0;
     bool any_bad = false;
-    for (std::size_t p = 0; p < parameters_.size(); ++p) {
-      numeric_.emplace_back();
+    for (std::size_t p = 0; p < parameters_.size(); ++p)
       for (std::size_t j = 0; j < analytic_[p].size(); ++j) {
-        const double a = analytic_[p][j], n = found[p][j].value;
-        numeric_[p].push_back(n);
-        const double error = !std::isfinite(a) || !std::isfinite(n) ? std::nan("")
-                             : a == n                               ? 0
-                                      : std::abs(a - n) / std::max(found[p][j].scale, floor_);
+        const double error = zero_[p][j] ? 0 : error_of(p, j);
         if (error <= report_.max_error) continue;  // false for NaN, which is worse than anything
         if (std::isnan(report_.max_error)) continue;
         report_.max_error = error;
         worst_p = p, worst_j = j;
       }
-    }
     any_bad = !(report_.max_error <= options_.tolerance);
     if (!any_bad) return;
-    const double a = analytic_[worst_p][worst_j], n = numeric_[worst_p][worst_j];
-    const Derivative& there = found[worst_p][worst_j];
-    const bool noise = is_noise(a, there), hidden = noise || std::abs(a - n) <= there.rounding;
-    fail_at(
-        worst_p, worst_j, a, n,
-        noise    ? "beside the output this gradient is nothing but rounding: list the tensor in "
-                   "zero_gradients if it is zero by mathematics (softmax sums to 1: weigh its terms), "
-                   "or leave large constants out of the function"
-        : hidden ? "rounding hides the derivative from differences: the output is too large beside "
-                   "it; leave large constants out of the function"
-        : there.settled ? "the gradient is wrong"
-                        : "the differences do not settle here: a kink, a jump or the edge of the "
-                          "domain, at or near this very point; dual numbers can tell");
-    if (hidden || !there.settled) return;  // right or wrong, nobody can say
-    report_.likely_cause =
-        diagnose(analytic_[worst_p], numeric_[worst_p], parameters_[worst_p].tensor.shape(),
-                 floor_ * options_.tolerance);
+    accuse(worst_p, worst_j);
   }
 
-  // A gradient that is zero everywhere would look the same if nobody had computed it, and a list of
+  double error_of(std::size_t p, std::size_t j) const {
+    const double a = analytic_[p][j], n = found_[p][j].value;
+    return !std::isfinite(a) || !std::isfinite(n) ? std::nan("")
+           : a == n                               ? 0
+                    : std::abs(a - n) / std::max(found_[p][j].scale, floor_);
+  }
+
+  // Where two numbers differ that are nothing but rounding, the gradient is zero: by dual numbers,
+  // which are exact but for rounding, and by differences if the tensor is listed.
+  void set_rounding_aside(const Oracle& oracle) {
+    std::vector<Difference> small, zeros;
+    rounding_.assign(parameters_.size(), 0.0);
+    for (std::size_t p = 0; p < parameters_.size(); ++p) {
+      zero_.emplace_back(analytic_[p].size(), false);
+      for (std::size_t j = 0; j < analytic_[p].size(); ++j) {
+        const Derivative& there = found_[p][j];
+        const Difference d{p, j, analytic_[p][j], there.value};
+        if (!(error_of(p, j) > options_.tolerance)) continue;
+        if (is_noise(d.analytic, there)) {
+          rounding_[p] = std::max(rounding_[p], there.noise);
+          zeros.push_back(d);
+        } else if (d.size() <= 1e-6 * std::max(floor_, there.size)) {
+          small.push_back(d);
+        }
+      }
+    }
+    measure_changes(f_, parameters_, cotangent_, oracle, small);
+    for (const Difference& d : small) {
+      if (!d.is_rounding()) continue;
+      found_[d.parameter][d.element].rounding = 2 * d.change;
+      if (!d.is_zero()) continue;
+      rounding_[d.parameter] = std::max(rounding_[d.parameter], 4 * d.change);
+      zeros.push_back(d);
+    }
+    for (const Difference& d : zeros)  // a tensor that is not loud is left to refuse_silent_zeros()
+      zero_[d.parameter][d.element] = exact || listed(d.parameter) || !is_loud(d.parameter);
+  }
+
+  // The tensor has an element whose gradient is more than rounding.
+  bool is_loud(std::size_t p) const { return first_loud(p) < analytic_[p].size(); }
+
+  std::size_t first_loud(std::size_t p) const {
+    const double least = std::max(options_.tolerance * floor_, rounding_[p]);
+    const auto loud = [&](double g) { return std::abs(g) > least; };
+    return static_cast<std::size_t>(std::find_if(analytic_[p].begin(), analytic_[p].end(), loud) -
+                                    analytic_[p].begin());
+  }
+
+  void accuse(std::size_t p, std::size_t j) {
+    const double a = analytic_[p][j], n = found_[p][j].value;
+    const bool hidden = is_noise(a, found_[p][j]) || std::abs(a - n) <= found_[p][j].rounding;
+    fail_at(
+        p, j, a, n,
+        hidden ? "rounding hides this derivative: the output, or a number on the way to it, is too "
+                 "large; leave large constants out of the function"
+        : found_[p][j].settled
+            ? "the gradient is wrong"
+            : "finite differences do not converge here: the function has a kink, a jump or the "
+              "edge of its domain at or near this point; dual numbers can tell");
+    if (hidden || !found_[p][j].settled) return;  // right or wrong: it cannot be said
+    Numbers numeric;
+    for (const Derivative& d : found_[p]) numeric.push_back(d.value);
+    Diagnosis diagnosis =
+        diagnose(analytic_[p], numeric, parameters_[p].tensor.shape(), floor_ * options_.tolerance,
+                 known_mistakes(f_, parameters_, p, cotangent_, analytic_[p]));
+    report_.likely_cause = std::move(diagnosis.cause);
+    report_.pattern = std::move(diagnosis.pattern);
+  }
+
+  // A gradient that is zero everywhere looks the same if no rule has computed it, and a list of
   // exceptions would hide one that is zero by mistake.
   void refuse_silent_zeros() {
     for (std::size_t p = 0; p < parameters_.size() && report_.problem.empty(); ++p) {
-      const auto loud = [&](double g) { return std::abs(g) > options_.tolerance * floor_; };
-      const auto first = std::find_if(analytic_[p].begin(), analytic_[p].end(), loud);
-      const bool silent = first == analytic_[p].end();
+      const bool silent = !is_loud(p);
       const bool all_zero =
           std::all_of(analytic_[p].begin(), analytic_[p].end(), [](double g) { return g == 0; });
       if (analytic_[p].empty() || silent == listed(p)) continue;
-      const auto j = static_cast<std::size_t>(silent ? 0 : first - analytic_[p].begin());
+      const std::size_t j = silent ? 0 : first_loud(p);
       fail_at(
-          p, j, analytic_[p][j], numeric_[p][j],
-          silent ? all_zero
-                       ? "this check could not have failed: the gradient is zero in every element; "
-                         "list the tensor in zero_gradients if mathematics says so"
-                       : "this gradient is too small beside the others to be checked with them: "
-                         "check the tensor alone, or list it in zero_gradients if it is rounding"
-                 : "the tensor is listed in zero_gradients and its gradient is not zero: take it "
-                   "off the list");
+          p, j, analytic_[p][j], found_[p][j].value,
+          !silent ? "the tensor is listed in zero_gradients, but its gradient is not zero: remove "
+                    "it from the list"
+          : rounding_[p] > 0
+              ? "this gradient is only rounding: list the tensor in zero_gradients if it is zero by "
+                "mathematics (a softmax sums to 1: multiply its terms by different numbers), or "
+                "leave large constants out of the function"
+          : all_zero
+              ? "this check could not have failed: the gradient is zero in every element; "
+                "list the tensor in zero_gradients if it is zero by mathematics"
+              : "this gradient is too small beside the others to be checked with them: check the "
+                "tensor alone, or list it in zero_gradients if it is zero by mathematics");
     }
   }
 
@@ -164,8 +220,11 @@ class Check {
   const std::vector<NamedTensor>& parameters_;
   const GradcheckOptions& options_;
   Array cotangent_;
-  std::vector<Numbers> analytic_, numeric_;
+  std::vector<Numbers> analytic_;
+  std::vector<std::vector<Derivative>> found_;
   double floor_ = 0;
+  std::vector<std::vector<bool>> zero_;  // both numbers are rounding
+  Numbers rounding_;                     // by parameter: the largest rounding set aside
   GradcheckReport report_;
 };
 
@@ -196,40 +255,6 @@ GradcheckReport gradcheck(const std::function<Tensor(const std::vector<Tensor>&)
     named.push_back({"input " + std::to_string(named.size()), tensors.back()});
   }
   return gradcheck([&] { return f(tensors); }, named, options);
-}
-
-namespace {
-
-std::string digits(double x, int count) {
-  if (std::isnan(x)) return "nan";  // its sign means nothing
-  char text[40];
-  const auto end = std::to_chars(text, text + sizeof text, x, std::chars_format::general, count);
-  return {text, end.ptr};
-}
-
-// As many digits of both, six at least, as it takes to see that they differ.
-std::pair<std::string, std::string> told_apart(double a, double b) {
-  int count = 6;
-  while (count < 17 && a != b && digits(a, count) == digits(b, count)) ++count;
-  return {digits(a, count), digits(b, count)};
-}
-
-}  // namespace
-
-std::string to_string(const GradcheckReport& report) {
-  std::string text = report.ok ? "ok" : report.problem;
-  text += ": ";
-  if (!report.tensor.empty()) {
-    const auto [analytic, numeric] = told_apart(report.analytic, report.numeric);
-    text += report.tensor + report.index + " is " + analytic + " by backward(), " + numeric;
-    text += report.by_oracle ? std::string(" by ") + gradcheck_oracle : " expected";
-    text += "; ";
-  }
-  detail::append(text, report.elements);
-  text += " elements, largest error ";
-  detail::append(text, report.max_error);
-  if (!report.likely_cause.empty()) text += "; likely cause: " + report.likely_cause;
-  return text;
 }
 
 }  // namespace fledge::inline FLEDGE_BUILD

@@ -45,7 +45,8 @@ struct GradcheckReport {
   Dim elements = 0;          // compared: every element of every input
   double max_error = 0;      // NaN when any number was, infinite when no comparison was made
   std::string problem;       // empty when ok; else one sentence
-  std::string likely_cause;  // empty unless the pattern of the errors is a known one
+  std::string likely_cause;  // empty unless the errors show a known pattern
+  std::string pattern;       // without a likely cause: how many elements of the tensor are wrong
   std::string tensor;        // the worst element: its tensor, its index "[2, 5]", and both numbers
   std::string index;
   double analytic = 0, numeric = 0;
@@ -54,7 +55,8 @@ struct GradcheckReport {
   explicit operator bool() const { return ok; }
 };
 
-/// "ok: 12 elements, largest error 3e-15" or the problem with its numbers and likely cause.
+/// "ok: 12 elements, largest error 3e-15" or the problem with its numbers and likely cause; the two
+/// numbers have as many digits as it takes to differ, and a decimal point in every locale.
 std::string to_string(const GradcheckReport& report);
 
 /// Checks the gradient of f() with respect to every element of the parameters named. f must compute
@@ -62,11 +64,12 @@ std::string to_string(const GradcheckReport& report);
 ///
 /// A report is not ok when any error is not within the tolerance, and also when the check could not
 /// have failed: no elements, a number that is not finite, an input whose gradient is zero
-/// everywhere (unless it is listed in zero_gradients: then backward() and oracle must both find zero,
-/// but for rounding beside an output of that size). The backward pass is also run twice, for the
-/// same bits, with v = 0, for exact zeros, with −1024·v and v/1024, as rules are linear, and beside
-/// another user of every parameter, to whose contribution the rules must add. Gradients that the
-/// parameters had before are forgotten.
+/// everywhere (unless it is listed in zero_gradients: then backward() and the oracle must both find
+/// zero, except for rounding). Where a gradient cancels to zero both find rounding: it is recognised
+/// because it changes when the inputs change in their last places. The backward pass is also run
+/// twice, for the same bits, with v = 0, for exact zeros, with −1024·v and v/1024, as rules are
+/// linear, and beside another user of every parameter, to whose contribution the rules must add.
+/// Gradients that the parameters had before are forgotten.
 ///
 /// Differences cannot tell which slope a rule should take at a kink, and need a smooth stretch of 3h
 /// to both sides, h = 0.006·max(1, |x|) down to a 4096th of it: log of 1e-6 has none. Dual numbers

@@ -23,9 +23,21 @@ Array random_cotangent(const Shape& shape, std::uint64_t seed) {
   return v;
 }
 
-namespace {
+Gradients gradients_of(const Tensor& y, const std::vector<NamedTensor>& parameters,
+                       const Array& v) {
+  for (const NamedTensor& p : parameters) p.tensor.zero_grad();
+  if (y.needs_grad()) backward(y, v, Graph::keep);
+  Gradients gradients;
+  for (const NamedTensor& p : parameters) {
+    gradients.push_back(p.tensor.has_grad()
+                            ? to_vector(p.tensor.grad())
+                            : std::vector<double>(static_cast<std::size_t>(p.tensor.size()), 0.0));
+    p.tensor.zero_grad();
+  }
+  return gradients;
+}
 
-using Gradients = std::vector<std::vector<double>>;
+namespace {
 
 class Inquiry {
  public:
@@ -48,18 +60,8 @@ class Inquiry {
     return false;
   }
 
-  Gradients pull_back(const Tensor& y, const Array& v) {
-    for (const NamedTensor& p : parameters_) p.tensor.zero_grad();
-    if (y.needs_grad()) backward(y, v, Graph::keep);
-    Gradients gradients;
-    for (const NamedTensor& p : parameters_) {
-      gradients.push_back(
-          p.tensor.has_grad()
-              ? to_vector(p.tensor.grad())
-              : std::vector<double>(static_cast<std::size_t>(p.tensor.size()), 0.0));
-    }
-    for (const NamedTensor& p : parameters_) p.tensor.zero_grad();
-    return gradients;
+  Gradients pull_back(const Tensor& y, const Array& v) const {
+    return gradients_of(y, parameters_, v);
   }
 
   // The same bits twice, and exact zeros for v = 0.
@@ -93,8 +95,8 @@ class Inquiry {
                                  std::numeric_limits<double>::min();  // below it numbers do round
           if (std::isfinite(expected) && !(std::abs(scaled[p][j] - expected) <= allowed))
             return fail(p, j, scaled[p][j], expected,
-                        "a cotangent of another size gives a gradient that is not as much larger "
-                        "or smaller: a rule must be linear in dy");
+                        "a cotangent scaled by a factor gives a gradient that is not scaled by the "
+                        "same factor: a rule must be linear in dy");
         }
     }
     return true;
@@ -121,8 +123,8 @@ class Inquiry {
         const double both = first[p][j] + value_of(others[p][static_cast<Dim>(j)]);
         if (std::abs(shared[p][j] - both) > 1e-6 * sizes[p])
           return fail(p, j, shared[p][j], both,
-                      "a rule overwrites what another user of the tensor has contributed: it must "
-                      "add");
+                      "a rule overwrites the contribution of another user of the tensor: it must "
+                      "add its own");
       }
     return true;
   }

@@ -89,14 +89,6 @@ TEST_CASE("the seed draws another cotangent, and the answer stays") {
   }
 }
 
-TEST_CASE("of two numbers so many digits are written that they differ") {
-  const auto nearly = [](const Inputs& in) { return swish(in[0], 1.0000001); };
-  const std::string text = to_string(gradcheck(nearly, {uniform({3}, 1)}));
-  const std::size_t is = text.find(" is ") + 4, by = text.find(" by backward(), ", is);
-  REQUIRE(by != text.npos);
-  CHECK(text.substr(by + 16, by - is) != text.substr(is, by - is));
-}
-
 TEST_CASE("the tolerance decides") {
   GradcheckOptions loose;
   loose.tolerance = 0.1;
@@ -121,7 +113,7 @@ TEST_CASE("a check of no elements is not a check") {
 TEST_CASE("a check that could not have failed is a failure") {
   const std::string silent =
       "this check could not have failed: the gradient is zero in every element; list the tensor in "
-      "zero_gradients if mathematics says so";
+      "zero_gradients if it is zero by mathematics";
   const auto of_first = [](const Inputs& in) { return exp(in[0]); };
   const GradcheckReport unused = gradcheck(of_first, {uniform({2}, 1), uniform({3}, 2)});
   CHECK_FALSE(unused.ok);
@@ -137,10 +129,11 @@ TEST_CASE("a sum that is always 1 has a gradient of rounding: it is not called w
   const GradcheckReport report = gradcheck(total, {uniform({32}, 1)});
   CAPTURE(to_string(report));
   CHECK_FALSE(report.ok);
-  CHECK(report.problem ==
-        "beside the output this gradient is nothing but rounding: list the tensor in "
-        "zero_gradients if it is zero by mathematics (softmax sums to 1: weigh its terms), or "
-        "leave large constants out of the function");
+  CHECK(
+      report.problem ==
+      "this gradient is only rounding: list the tensor in zero_gradients if it is zero by "
+      "mathematics (a softmax sums to 1: multiply its terms by different numbers), or leave large "
+      "constants out of the function");
   CHECK(report.likely_cause.empty());
   GradcheckOptions options;
   options.zero_gradients = {"input 0"};
@@ -173,7 +166,7 @@ TEST_CASE("a listed tensor whose gradient is not zero is still compared") {
   CHECK_FALSE(moving.ok);
   CHECK(
       moving.problem ==
-      "the tensor is listed in zero_gradients and its gradient is not zero: take it off the list");
+      "the tensor is listed in zero_gradients, but its gradient is not zero: remove it from the list");
   CHECK(moving.index == "[0]");
   const auto cut = [](const Inputs& in) { return exp(in[0].detach()) + in[1]; };
   const GradcheckReport report = gradcheck(cut, {uniform({2}, 1), uniform({2}, 2)}, options);
@@ -235,8 +228,8 @@ TEST_CASE("at the kink itself differences say so, and dual numbers follow the br
   CHECK(report.ok == exact);
   if (exact) return;
   CHECK(report.problem ==
-        "the differences do not settle here: a kink, a jump or the edge of the domain, at or near "
-        "this very point; dual numbers can tell");
+        "finite differences do not converge here: the function has a kink, a jump or the edge of "
+        "its domain at or near this point; dual numbers can tell");
   CHECK(report.index == "[1]");
 }
 
@@ -245,7 +238,7 @@ TEST_CASE("a large constant hides the derivative from differences, and they say 
   const GradcheckReport report = gradcheck(f, {uniform({3}, 1)});
   CAPTURE(to_string(report));
   CHECK(report.ok == exact);
-  if (!exact) CHECK_THAT(report.problem, StartsWith("rounding hides the derivative"));
+  if (!exact) CHECK_THAT(report.problem, StartsWith("rounding hides this derivative"));
   // What rounding cannot explain is still called wrong.
   const auto wrong = [](const Inputs& in) { return swish(in[0], 2) + 1e8; };
   CHECK(gradcheck(wrong, {uniform({3}, 1)}).problem == "the gradient is wrong");

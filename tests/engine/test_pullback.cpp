@@ -94,7 +94,7 @@ TEST_CASE("a rule that overwrites where it should add is found") {
   CHECK(gradcheck(doubled(true), {uniform({4}, 1)}).ok);
   const GradcheckReport report = gradcheck(doubled(false), {uniform({4}, 1)});
   CHECK_FALSE(report.ok);
-  CHECK_THAT(report.problem, StartsWith("a rule overwrites what another user"));
+  CHECK_THAT(report.problem, StartsWith("a rule overwrites the contribution of another user"));
 }
 
 // The gradient of cosine_similarity(b, b) is zero but for rounding, which is no measure of anything.
@@ -136,7 +136,7 @@ TEST_CASE("a rule that overwrites is found although its own gradient is zero") {
     CAPTURE(beside);
     const auto f = [&](const std::vector<Tensor>& in) { return forgotten(in) + in[1] * beside; };
     const GradcheckReport report = gradcheck(f, {uniform({4}, 1), uniform({4}, 2)}, options);
-    CHECK_THAT(report.problem, StartsWith("a rule overwrites what another user"));
+    CHECK_THAT(report.problem, StartsWith("a rule overwrites the contribution of another user"));
     CHECK(report.tensor == "input 0");
   }
 }

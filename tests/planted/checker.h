@@ -25,16 +25,22 @@ inline constexpr Bug checker_bugs[] = {
     {"check-accepts-zeros", "engine/gradcheck.cpp", R"(refuse_silent_zeros();)", R"({})",
      "tiny-dnn/tiny-dnn #871: many checks passed, both sides were zero"},
     {"check-compares-with-itself", "engine/gradcheck.cpp",
-     R"(const double a = analytic_[p][j], n = found[p][j].value;)",
-     R"(const double a = analytic_[p][j], n = analytic_[p][j];)",
+     R"(const double a = analytic_[p][j], n = found_[p][j].value;
+    return)",
+     R"(const double a = analytic_[p][j], n = analytic_[p][j];
+    return)",
      "tiny-dnn/tiny-dnn #871: a checker whose two sides are the same number"},
     {"check-of-one-element", "engine/gradcheck.cpp",
-     R"(const double a = analytic_[p][j], n = found[p][j].value;)",
-     R"(const double a = j == 0 ? analytic_[p][j] : found[p][j].value, n = found[p][j].value;)",
+     R"(const double a = analytic_[p][j], n = found_[p][j].value;
+    return)",
+     R"(const double n = found_[p][j].value, a = j == 0 ? analytic_[p][j] : n;
+    return)",
      "minitorch grad_check: one element of each tensor is compared"},
     {"check-of-one-tensor", "engine/gradcheck.cpp",
-     R"(const double a = analytic_[p][j], n = found[p][j].value;)",
-     R"(const double a = p == 0 ? analytic_[p][j] : found[p][j].value, n = found[p][j].value;)",
+     R"(const double a = analytic_[p][j], n = found_[p][j].value;
+    return)",
+     R"(const double n = found_[p][j].value, a = p == 0 ? analytic_[p][j] : n;
+    return)",
      "mlpack/mlpack #1923: the check of one gradient says nothing of the others"},
     {"check-without-absolute-value", "engine/gradcheck.cpp", R"(std::abs(a - n) / std::max(found)",
      R"((a - n) / std::max(found)", "a classic slip: whatever is too small passes"},
@@ -63,6 +69,12 @@ inline constexpr Bug checker_bugs[] = {
      "fledge itself: cosine_similarity(b, b) was accused, its gradient being nothing but rounding"},
     {"check-forgives-what-is-overwritten", "engine/pullback.cpp", R"(> 1e-6 * sizes[p])",
      R"(> 2 * sizes[p])", "a classic slip: a tolerance as large as what it should find"},
+    {"check-takes-errors-for-rounding", "engine/rounding.h", R"(change >= 0.5 * size())",
+     R"(change >= 0 * size())", "a classic slip: an excuse that always holds",
+     "engine/gradcheck.cpp engine/rounding.cpp"},
+    {"diagnosis-from-one-element", "engine/diagnosis.cpp", R"(if (count == 1) return)",
+     R"(if (count == 0) return)",
+     "fledge itself: one wrong element was always called a constant factor"},
     {"oracle-at-half-speed", "engine/oracle.cpp", R"(x.to({x.before().value, 1});)",
      R"(x.to({x.before().value, 0.5});)", "a classic slip: a tangent that is not one"},
     {"oracle-does-not-restore", "engine/oracle.cpp", R"(~Moved() { *element_ = before_; })",
