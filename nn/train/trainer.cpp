@@ -7,6 +7,7 @@
 
 #include "engine/autograd.h"
 #include "engine/first_nonfinite.h"
+#include "engine/interrupt.h"
 #include "nn/optim/clip.h"
 
 namespace fledge::inline FLEDGE_BUILD {
@@ -222,6 +223,7 @@ void for_each_batch(const TokenText& text, Dim context, Dim batch, Dim most, F f
   const Dim passes = (all + batch - 1) / batch;
   const Dim wanted = most > 0 ? std::min(passes, (most + batch - 1) / batch) : passes;
   for (Dim i = 0; i < wanted; ++i) {
+    check_interrupt();
     const Dim first = i * passes / wanted * batch;
     const auto count = static_cast<std::size_t>(std::min(batch, all - first));
     const std::span<const TextWindow> chosen(windows.data() + first, count);

@@ -1,5 +1,10 @@
 // How many threads there are: what the program says, what FLEDGE_THREADS says, and what neither may.
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -66,6 +71,37 @@ TEST_CASE("the threads of a pool are as many as threads() says") {
   kernels::detail::set_processors(0);
   set_threads(before);
 }
+
+#if defined(__linux__) && !defined(FLEDGE_SANITIZED)  // a sanitizer needs terabytes of addresses
+
+TEST_CASE("sixty-four threads in a small address space", "[.environment]") {
+  // Run by the next test, as a limit cannot be taken back.
+  long pages = 0;
+  std::FILE* const file = std::fopen("/proc/self/statm", "r");
+  REQUIRE((file != nullptr && std::fscanf(file, "%ld", &pages) == 1));
+  std::fclose(file);
+  const auto used = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE));
+  const rlimit limit{used + (8 << 20), used + (8 << 20)};  // the stacks of seven threads
+  REQUIRE(setrlimit(RLIMIT_AS, &limit) == 0);
+  kernels::detail::set_processors(64);
+  set_threads(64);
+  std::atomic<int> done{0};
+  for (int round = 0; round < 100; ++round)
+    kernels::parallel_for(1000, kernels::blocking.serial_work, [&](Dim) { ++done; });
+  CHECK(done == 100 * 1000);
+  const auto started = std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+  CHECK(started < 20);
+}
+
+TEST_CASE("when the system starts no more threads, those that run do the work") {
+  const auto result =
+      fledge::testing::run({std::filesystem::read_symlink("/proc/self/exe").string(),
+                            "sixty-four threads in a small address space"});
+  INFO(result.out << result.err);
+  CHECK(result.status == 0);
+}
+
+#endif
 
 TEST_CASE("what FLEDGE_THREADS says", "[.environment]") {
   // Run by the next test, in a process that has not asked before.

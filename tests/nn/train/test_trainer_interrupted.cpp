@@ -80,3 +80,18 @@ TEST_CASE("trainer: a step that is interrupted at any place has changed nothing"
   kernels::detail::set_processors(0);
   set_threads(1);
 }
+
+TEST_CASE("mean_loss: interrupted before any batch, however small the model is") {
+  const Corpus corpus = read_corpus("birds sometimes walk and birds often fly\n", {});
+  Rng rng(5);
+  const LanguageModel model(
+      {.vocabulary = corpus.tokenizer.size(), .context = 8, .layers = 1, .heads = 1, .width = 4},
+      rng);
+  const double whole = mean_loss(model, corpus.train, 1);
+  for (int calls = 0; calls < 3; ++calls) {
+    calls_left = calls;
+    const InterruptScope scope([] { return --calls_left < 0; });
+    CHECK_THROWS_AS(mean_loss(model, corpus.train, 1), Interrupted);
+  }
+  CHECK(mean_loss(model, corpus.train, 1) == whole);
+}
