@@ -1,5 +1,6 @@
 // The two products of attention, reading only what the mask allows:   S = Q·Kᵀ   and   Y = W·V.
 // (Vaswani et al. 2017, eq. 1, without the softmax between them; that is ops/softmax.cpp.)
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -166,6 +167,34 @@ Array cached_attention(const Array& qkv, Dim heads, KeyValueCache& cache) {
                             log_sums.data() + h * 2 * T);
   });
   return y;
+}
+
+/// y_i = Σ_j w_ij·v_j. With the unit vector of column d in place of v_j, and zeros in place of all
+/// other values, number d of y_i is w_ij: the kernel itself gives its weights, D keys at a time.
+Array cached_attention_weights(const Array& qkv, Dim heads, const KeyValueCache& cache) {
+  require(qkv.rank() == 2 && qkv.dim(1) % 3 == 0 && qkv.dim(0) <= cache.length &&
+              static_cast<Dim>(cache.keys.size()) == cache.length * qkv.dim(1) / 3,
+          "cached_attention_weights",
+          "needs qkv (T, 3C) of the last places in the cache: got shape ", qkv.shape(),
+          " and a cache of ", cache.length, " places, ", cache.keys.size(), " numbers");
+  const Dim T = qkv.dim(0), C = qkv.dim(1) / 3, S = cache.length;
+  const Heads all = heads_of("cached_attention_weights", {T, C}, {S, C}, heads, C, causal());
+  Array weights({heads, T, S});
+  Real* const out = weights.write();
+  all.each([&](const kernels::HeadSizes& sizes, Dim, Dim h) {
+    const Dim D = sizes.D;
+    Buffer values(S * D), y(T * D), log_sums(2 * T);
+    for (Dim first = 0; first < S; first += D) {
+      const Dim count = std::min(D, S - first);
+      std::fill(values.data(), values.data() + S * D, Real(0));
+      for (Dim d = 0; d < count; ++d) values.data()[(first + d) * D + d] = Real(1);
+      kernels::attention_head(sizes, {qkv.data() + h * D, 3 * C}, {cache.keys.data() + h * D, C},
+                              {values.data(), D}, {y.data(), D}, log_sums.data());
+      for (Dim t = 0; t < T; ++t)
+        std::copy_n(y.data() + t * D, count, out + (h * T + t) * S + first);
+    }
+  });
+  return weights;
 }
 
 /// S_ij = ⟨q_i, k_j⟩ where visible, −∞ elsewhere.   q (…, n, D)   k (…, m, D)   S (…, n, m)

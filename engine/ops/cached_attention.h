@@ -19,4 +19,8 @@ struct KeyValueCache {
 /// Arrays in, an Array out: throws GraphError where recording is on.
 Array cached_attention(const Array& qkv, Dim heads, KeyValueCache& cache);
 
+/// The weights that cached_attention(qkv, heads, cache) multiplied the values with, to the bit:
+/// (heads, T, cache.length), zeros where a key is hidden. The cache is as that call left it.
+Array cached_attention_weights(const Array& qkv, Dim heads, const KeyValueCache& cache);
+
 }  // namespace fledge::inline FLEDGE_BUILD

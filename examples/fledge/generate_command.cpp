@@ -14,8 +14,6 @@ namespace fledge {
 
 namespace {
 
-constexpr Dim shown_tokens = 24;  // of an attention map
-
 support::Options declared_options() {
   constexpr std::int64_t many = 1'000'000'000;
   support::Options options("fledge generate", "A trained model goes on with a text.");
@@ -39,7 +37,9 @@ support::Options declared_options() {
   options.number("--top-p", "X", 1, 1e-9, 1, "only among the likeliest that have this probability");
   options.seed(1, "the same seed gives the same text");
   options.group("Watching").flag("--probs", "a line a token, with the five likeliest");
-  options.flag("--attention", "where each token looked, after the text");
+  options.flag("--attention",
+               "where each token looked that the last pass read, after the text; of more "
+               "than 24 tokens the last 24");
   options.text(
       "--why", "WORD", "",
       "the step that drew the first token of WORD: where each head looked, and how ln p of "
@@ -90,15 +90,7 @@ void print_rest(const Task& task, const Sample& sample, const std::optional<Why>
   const TrainedModel& trained = task.trained;
   if (!task.streams) put(shown(task.prompt + sample.text, task.raw));
   if (!(task.prompt + sample.text).ends_with('\n')) put("\n");
-  if (task.options.has("--attention")) {
-    const Dim most = std::min(shown_tokens, trained.model.sizes.context);
-    const auto count = std::min(most, static_cast<Dim>(sample.ids.size()));
-    support::MapStyle style;
-    style.columns = support::terminal_width(stdout);
-    style.paint = {support::colour_wanted(stdout)};
-    put("\n" + train::attention_report(trained.model, trained.tokenizer(),
-                                       {sample.ids.end() - count, sample.ids.end()}, style));
-  }
+  if (task.options.has("--attention")) put("\n" + attention_of(task, sample));
   if (why) put("\n" + why_text(*why, trained.tokenizer()));
 }
 

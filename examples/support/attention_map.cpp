@@ -50,7 +50,7 @@ class Map {
  public:
   Map(const std::vector<std::string>& words, const std::vector<double>& weights,
       const MapStyle& style)
-      : weights_(weights), style_(style), count_(words.size()) {
+      : weights_(weights), style_(style), count_(words.size()), first_(style.earlier > 0 ? 1 : 0) {
     for (const std::string& word : words) {
       const bool blank = word.find_first_not_of(' ') == std::string::npos;
       names_.push_back(cut(blank ? quoted(word) : printable(word), 20, ellipsis()));
@@ -58,21 +58,21 @@ class Map {
     }
     label_width_ = cell_width_;
     if (!style.numbers) return;
-    for (std::size_t row = 0; row < count_; ++row)
+    for (std::size_t row = first_; row < count_; ++row)
       for (std::size_t column = 0; column < seen(row); ++column)
         cell_width_ = std::max(cell_width_, display_width(cell(weight(row, column), style)));
   }
 
   std::string text() const {
     int longest = 0;
-    for (std::size_t row = 0; row < count_; ++row)
+    for (std::size_t row = first_; row < count_; ++row)
       longest = std::max(longest, display_width(sentence(row)));
     const int width = label_width_ + static_cast<int>(count_) * (cell_width_ + 1);
     const bool beside = width + 3 + longest <= style_.columns;
     std::string lines;
     if (width <= style_.columns) {
       lines += line("", header(), beside ? style_.paint.dim("rows look at columns") : "");
-      for (std::size_t row = 0; row < count_; ++row)
+      for (std::size_t row = first_; row < count_; ++row)
         lines += line(label(row), cells(row), beside ? sentence(row) : "");
       if (!style_.numbers)
         lines += style_.paint.dim(std::string("scale  ") +
@@ -80,7 +80,7 @@ class Map {
                  "\n";
     }
     if (!beside)
-      for (std::size_t row = 0; row < count_; ++row) lines += sentence(row) + "\n";
+      for (std::size_t row = first_; row < count_; ++row) lines += sentence(row) + "\n";
     return lines;
   }
 
@@ -109,10 +109,10 @@ class Map {
     return text;
   }
 
-  /// The column with the row's largest weight, the first of equals; any NaN comes before all.
+  /// The column of a word with the row's largest weight, the first of equals; any NaN comes before all.
   std::size_t largest(std::size_t row) const {
-    std::size_t best = 0;
-    for (std::size_t column = 0; column < seen(row); ++column) {
+    std::size_t best = first_;
+    for (std::size_t column = first_; column < seen(row); ++column) {
       if (std::isnan(weight(row, column))) return column;
       if (weight(row, column) > weight(row, best)) best = column;
     }
@@ -133,15 +133,18 @@ class Map {
     const std::size_t column = largest(row);
     const double most = weight(row, column);
     if (std::isnan(most)) return names_[row] + " looks at what is not a number";
-    if (most <= 0) return names_[row] + " looks nowhere";
+    const double words = static_cast<double>(seen(row) - first_) + style_.earlier;
+    const std::string rest =
+        style_.earlier > 0 ? decimal("; at all earlier ones %.2f", weight(row, 0)) : "";
+    if (most <= 0) return names_[row] + " looks nowhere" + (rest.empty() ? "" : " here") + rest;
     return names_[row] + " looks at " + names_[column] +
-           decimal(most < 10 ? " %.2f" : " %.0e", most) +
-           decimal(" (chance %.2f)", 1 / static_cast<double>(seen(row)));
+           decimal(most < 10 ? " %.2f" : " %.0e", most) + decimal(" (chance %.2f)", 1 / words) +
+           rest;
   }
 
   const std::vector<double>& weights_;
   const MapStyle& style_;
-  std::size_t count_;
+  std::size_t count_, first_;  // words, and the first that has a row
   std::vector<std::string> names_;
   int cell_width_ = 2, label_width_ = 2;
 };

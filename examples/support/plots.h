@@ -17,6 +17,8 @@ struct MapStyle {
   bool unicode = unicode_wanted();
   int columns = 80;  // where the sentences, or the whole grid, no longer fit beside each other
   Paint paint = {};  // marks the largest weight of a row
+  int earlier = 0;  // so many words stand before the others: they share column 0, which has the sum
+                    // of their weights, and have no row. 0: there is no such column
 };
 
 /// Attention of n words, weights (n, n) row-major: rows look at columns. Beside each row stands a

@@ -65,4 +65,20 @@ Array Decoder::logits_of(const std::vector<Dim>& window, std::vector<KeyValueCac
   return logits.value().shaped({model_.sizes.vocabulary});
 }
 
+// How a text was cut into calls changes no bit, so one pass over the window repeats all of them.
+std::vector<Array> Decoder::attention() const {
+  require<ValueError>(!window_.empty(), "Decoder", "has read no token: it looked nowhere");
+  const NoGrad no_grad;
+  std::vector<Array> weights;
+  Tensor x = embedding(model_.wte.weight, model_.wpe.weight, Indices({length()}, window_));
+  for (const Block& block : model_.h) {
+    KeyValueCache cache;
+    const Tensor before = x;
+    x = block(before, cache);
+    weights.push_back(cached_attention_weights(block.attn.c_attn(block.ln_1(before)).value(),
+                                               block.attn.heads, cache));
+  }
+  return weights;
+}
+
 }  // namespace fledge::inline FLEDGE_BUILD

@@ -13,6 +13,8 @@ namespace fledge {
 
 namespace {
 
+constexpr Dim shown_tokens = 24;  // of an attention map
+
 /// What a token adds to the text behind another one.
 std::string piece_of(const Tokenizer& tokenizer, Dim token, Dim before) {
   if (before < 0) return tokenizer.decode({token});
@@ -59,7 +61,7 @@ Sample sample_of(const Task& task, Rng rng) {
                           options.number("--top-p")};
   StopAt until(options.has("--stop") ? std::vector<std::string>{options.text("--stop")}
                                      : std::vector<std::string>{});
-  Sample sample{task.ids, {}, {}};
+  Sample sample{task.ids, {}, {}, static_cast<Dim>(task.ids.size()), {}};
   const auto show = [&](const std::string& piece) {
     sample.text += piece;
     if (!task.streams) return;
@@ -68,6 +70,7 @@ Sample sample_of(const Task& task, Rng rng) {
   };
   Decoder decoder(task.trained.model);
   const auto take = [&](Dim token, const Array& logits) {
+    sample.read = static_cast<Dim>(sample.ids.size());
     if (task.trained.lines && token == task.trained.first_token()) return false;  // the line ends
     if (options.has("--probs")) put(probabilities(tokenizer, token, most_likely(logits, 5)));
     const bool joins = task.is_prompt || !sample.seen.empty();
@@ -80,7 +83,26 @@ Sample sample_of(const Task& task, Rng rng) {
   if (task.streams) put(shown(task.prompt, task.raw));
   generate(decoder, task.ids, options.integer("--tokens-out"), how, rng, take);
   show(until.rest());
+  if (options.has("--attention")) sample.looked = train::looked_at(decoder);
   return sample;
+}
+
+std::string attention_of(const Task& task, const Sample& sample) {
+  const auto number = [](Dim n) { return std::to_string(n); };
+  const auto T = static_cast<Dim>(sample.looked.ids.size()), begin = sample.read - T;
+  std::string text = "attention over the " + number(T) + (T == 1 ? " token" : " tokens") +
+                     " that the model read last";
+  if (begin > 0) text += ", from number " + number(begin + 1) + " of the text on";
+  if (sample.read < static_cast<Dim>(sample.ids.size()))
+    text += "; the text's last token was drawn, not read";
+  if (T > shown_tokens)
+    text += "; the first " + number(T - shown_tokens) +
+            " have no row, and the column \"before\" has the sum of their weights";
+  support::MapStyle style;
+  style.columns = support::terminal_width(stdout);
+  style.paint = {support::colour_wanted(stdout)};
+  return text + "\n" +
+         train::attention_report(sample.looked, task.trained.tokenizer(), style, shown_tokens);
 }
 
 }  // namespace fledge

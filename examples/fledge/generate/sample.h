@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/random.h"
+#include "examples/fledge/train/report.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/support/options.h"
 #include "examples/support/terminal.h"
@@ -32,7 +33,12 @@ struct Sample {
   std::vector<Dim> ids;   // the task's, and all that was drawn
   std::vector<Dim> seen;  // of each step: how many of the tokens in front of its own it saw
   std::string text;       // what was drawn, up to the stop string
+  Dim read = 0;           // so many of ids: the last one that was drawn is not
+  train::Looked looked;   // with --attention: of the last pass, behind which the last was drawn
 };
+
+/// Where the tokens looked that the last pass read, below a line about what it read and shows.
+std::string attention_of(const Task& task, const Sample& sample);
 
 /// Draws, and where the task streams shows the prompt and each piece as soon as nothing can change
 /// it any more; with --probs, a line a token.

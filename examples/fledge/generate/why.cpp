@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/autograd.h"
 #include "examples/support/formatted.h"
 #include "examples/support/table.h"
+#include "nn/models/decoder.h"
 
 namespace fledge {
 
@@ -18,7 +18,7 @@ constexpr std::size_t shown_looks = 3;
 Why::Head head_of(const Array& weights, Dim layer, Dim head, Dim T) {
   Why::Head found{layer, head, {}};
   for (Dim place = T - 1; place >= 0; --place)
-    found.most.push_back({place, value_of(weights.at({0, head, T - 1, place}))});
+    found.most.push_back({place, value_of(weights.at({head, T - 1, place}))});
   std::stable_sort(found.most.begin(), found.most.end(),
                    [](const Why::Look& a, const Why::Look& b) { return a.weight > b.weight; });
   found.most.resize(std::min(shown_looks, found.most.size()));
@@ -52,14 +52,15 @@ std::optional<std::size_t> where_drawn(const Tokenizer& tokenizer, const std::ve
 
 Why why_drawn(const LanguageModel& model, const std::string& word, std::vector<Dim> read,
               Dim token) {
-  const NoGrad no_grad;
   const Dim T = static_cast<Dim>(read.size());
   LeftOut left_out = leave_out(model, read, token);
   Why why{word, token, std::move(read), {}, std::move(left_out)};
-  const LanguageModel::Looked looked = model.look({{1, T}, why.read});
-  for (std::size_t layer = 0; layer < looked.weights.size(); ++layer)
+  Decoder decoder(model);  // its pass over this window has the same bits
+  decoder.read(why.read);
+  const std::vector<Array> weights = decoder.attention();
+  for (std::size_t layer = 0; layer < weights.size(); ++layer)
     for (Dim head = 0; head < model.sizes.heads; ++head)
-      why.heads.push_back(head_of(looked.weights[layer].value(), static_cast<Dim>(layer), head, T));
+      why.heads.push_back(head_of(weights[layer], static_cast<Dim>(layer), head, T));
   return why;
 }
 

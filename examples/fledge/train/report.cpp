@@ -2,8 +2,8 @@
 
 #include <cmath>
 #include <map>
+#include <numeric>
 
-#include "engine/autograd.h"
 #include "examples/support/formatted.h"
 #include "examples/support/table.h"
 #include "examples/support/text.h"
@@ -117,25 +117,40 @@ std::string loss_report(double loss, const Baselines& baselines, const std::stri
   return text;
 }
 
-std::vector<std::vector<double>> mean_attention(const LanguageModel& model,
-                                                const std::vector<Dim>& ids) {
-  const NoGrad no_grad;
-  const LanguageModel::Looked looked = model.look({{1, static_cast<Dim>(ids.size())}, ids});
-  std::vector<std::vector<double>> maps;
-  for (const Tensor& weights : looked.weights)
-    maps.push_back(to_vector(mean(weights, {0, 1}).value()));  // (1, H, T, T) -> (T, T)
-  return maps;
+Looked looked_at(const Decoder& decoder) {
+  Looked looked{decoder.window(), {}};
+  for (const Array& heads : decoder.attention()) {  // (H, T, T)
+    const Dim H = heads.dim(0), size = heads.size() / H;
+    std::vector<double> mean(static_cast<std::size_t>(size));
+    for (Dim i = 0; i < heads.size(); ++i)
+      mean[static_cast<std::size_t>(i % size)] += value_of(heads[i]) / static_cast<double>(H);
+    looked.weights.push_back(std::move(mean));
+  }
+  return looked;
 }
 
-std::string attention_report(const LanguageModel& model, const Tokenizer& tokenizer,
-                             const std::vector<Dim>& ids, const support::MapStyle& style) {
+std::string attention_report(const Looked& looked, const Tokenizer& tokenizer,
+                             support::MapStyle style, Dim most) {
+  const std::size_t T = looked.ids.size(), rows = most > 0 ? static_cast<std::size_t>(most) : T;
+  const std::size_t earlier = T > rows ? T - rows : 0;
   std::vector<std::string> words;
-  for (const Dim id : ids) words.push_back(support::printable(tokenizer.decode({id})));
-  const std::vector<std::vector<double>> maps = mean_attention(model, ids);
+  if (earlier > 0) words.emplace_back("before");
+  for (std::size_t t = earlier; t < T; ++t)
+    words.push_back(support::printable(tokenizer.decode({looked.ids[t]})));
+  style.earlier = static_cast<int>(earlier);
   std::string text;
-  for (std::size_t layer = 0; layer < maps.size(); ++layer)
+  for (std::size_t layer = 0; layer < looked.weights.size(); ++layer) {
+    std::vector<double> shown;
+    if (earlier > 0) shown.resize(words.size());  // "before" has no row
+    for (std::size_t t = earlier; t < T; ++t) {
+      const auto row = looked.weights[layer].begin() + static_cast<std::ptrdiff_t>(t * T);
+      const auto first = row + static_cast<std::ptrdiff_t>(earlier);
+      if (earlier > 0) shown.push_back(std::accumulate(row, first, 0.0));
+      shown.insert(shown.end(), first, row + static_cast<std::ptrdiff_t>(T));
+    }
     text += (layer > 0 ? "\nlayer " : "layer ") + std::to_string(layer) + ", mean of its heads\n" +
-            support::attention_map(words, maps[layer], style);
+            support::attention_map(words, shown, style);
+  }
   return text;
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "examples/support/plots.h"
-#include "nn/models/language_model.h"
+#include "nn/models/decoder.h"
 #include "nn/text/corpus.h"
 
 namespace fledge::train {
@@ -38,12 +38,18 @@ std::string baseline_report(const Baselines& baselines, const std::string& token
 std::string loss_report(double loss, const Baselines& baselines, const std::string& token,
                         support::Paint paint);
 
-/// Where each of T tokens looked, 1 … context of them: (T, T) of each layer, the mean of its heads.
-std::vector<std::vector<double>> mean_attention(const LanguageModel& model,
-                                                const std::vector<Dim>& ids);
-/// The same as a map a layer.
-std::string attention_report(const LanguageModel& model, const Tokenizer& tokenizer,
-                             const std::vector<Dim>& ids, const support::MapStyle& style);
+/// Where the tokens that a decoder has read looked.
+struct Looked {
+  std::vector<Dim> ids;                      // its window, T tokens
+  std::vector<std::vector<double>> weights;  // (T, T) of each layer, the mean of its heads
+};
+/// Of the very pass that gave the decoder's last logits.
+Looked looked_at(const Decoder& decoder);
+
+/// A map a layer. Of more than `most` tokens the last `most` have a row and a column; one more
+/// column, "before", has the sum of the weights of all earlier ones. 0: all have.
+std::string attention_report(const Looked& looked, const Tokenizer& tokenizer,
+                             support::MapStyle style, Dim most = 0);
 
 /// The word for a token of this kind: "character".
 std::string token_word(Tokens kind);

@@ -88,7 +88,10 @@ void Session::report_probed(std::int64_t step) {
   style.columns = support::terminal_width(stderr);
   style.paint = {support::colour_wanted(stderr)};
   for (std::size_t i = 0; i < probed_.size(); ++i) {
-    std::string map = attention_report(*model_, corpus_->tokenizer, probed_[i], style);
+    Decoder decoder(*model_);
+    decoder.read(probed_[i]);
+    const Looked looked = looked_at(decoder);
+    std::string map = attention_report(looked, corpus_->tokenizer, style);
     map.pop_back();  // its line end, which the screen makes
     screen_.say("attention in " + support::quoted(plan_.probes[i].sentence) + "\n" + map);
     if (!plan_.json) continue;
@@ -98,7 +101,7 @@ void Session::report_probed(std::int64_t step) {
     for (const Dim id : probed_[i]) json.value(corpus_->tokenizer.decode({id}));
     json.end_array().key("attention").begin_array();  // a layer, T rows of T
     const std::size_t T = probed_[i].size();
-    for (const std::vector<double>& weights : mean_attention(*model_, probed_[i])) {
+    for (const std::vector<double>& weights : looked.weights) {
       json.begin_array();
       for (std::size_t row = 0; row < T; ++row) {
         json.begin_array();

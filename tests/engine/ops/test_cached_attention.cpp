@@ -47,6 +47,63 @@ TEST_CASE("cached attention: however a text is cut, the rows of attention() to t
   }
 }
 
+TEST_CASE("cached attention: its weights, in whatever parts, are those of its outputs") {
+  const NoGrad no_grad;
+  Rng rng(4);
+  for (const auto& [heads, D] : {std::pair<Dim, Dim>{1, 1}, {3, 4}, {2, 8}, {4, 5}, {3, 33}}) {
+    CAPTURE(heads, D);
+    constexpr Dim T = 70;
+    const Dim C = heads * D;
+    Array qkv = uniform({T, 3 * C}, 5);
+    Real* const numbers = qkv.write();  // heads that choose
+    for (Dim i = 0; i < qkv.size(); ++i) numbers[i] *= Real(i % (3 * C) < C ? 9 : 1);
+    KeyValueCache all;
+    const Array y = cached_attention(qkv, heads, all);
+    const Array weights = cached_attention_weights(qkv, heads, all);
+    REQUIRE(weights.shape() == Shape{heads, T, T});
+    double farthest = 0, sharpest = 0;
+    for (Dim h = 0; h < heads; ++h)
+      for (Dim t = 0; t < T; ++t) {
+        double sum = 0;
+        std::vector<double> mixed(static_cast<std::size_t>(D));
+        for (Dim j = 0; j < T; ++j) {
+          const double w = value_of(weights.at({h, t, j}));
+          if (j > t && w != 0) ++farthest;
+          sharpest = std::max(sharpest, t > 3 ? w : 0);
+          sum += w;
+          for (Dim d = 0; d < D; ++d)
+            mixed[static_cast<std::size_t>(d)] += w * value_of(qkv.at({j, 2 * C + h * D + d}));
+        }
+        farthest = std::max(farthest, std::abs(sum - 1));
+        for (Dim d = 0; d < D; ++d)
+          farthest = std::max(farthest, std::abs(mixed[static_cast<std::size_t>(d)] -
+                                                 value_of(y.at({t, h * D + d}))));
+      }
+    CHECK(farthest < rounding);
+    CHECK(sharpest > 0.5);
+    // As they were when the text was read in parts.
+    KeyValueCache cache;
+    Dim wrong = 0;
+    for (Dim t = 0, next = 0; t < T; t = next) {
+      next = std::min(T, t + 1 + rng.below(9));
+      cached_attention(times(qkv, t, next), heads, cache);
+      const Array part = cached_attention_weights(times(qkv, t, next), heads, cache);
+      for (Dim h = 0; h < heads; ++h)
+        for (Dim i = t; i < next; ++i)
+          for (Dim j = 0; j < next; ++j)
+            wrong += value_of(part.at({h, i - t, j})) != value_of(weights.at({h, i, j}));
+    }
+    CHECK(wrong == 0);
+  }
+  KeyValueCache cache;
+  CHECK(
+      refusal<ShapeError>([&] {
+        cached_attention_weights(uniform({2, 6}, 3), 1, cache);
+      }) ==
+      "cached_attention_weights: needs qkv (T, 3C) of the last places in the cache: got shape (2, "
+      "6) and a cache of 0 places, 0 numbers");
+}
+
 TEST_CASE("cached attention refuses what has no gradient, no heads or another width") {
   KeyValueCache cache;
   const Array qkv = uniform({2, 12}, 3);

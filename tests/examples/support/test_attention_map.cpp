@@ -146,6 +146,24 @@ TEST_CASE("attention_map: colour marks the largest of a row and changes nothing 
   CHECK(map == attention_map(words, weights, plain(true)));
 }
 
+TEST_CASE("attention_map: earlier words share a column, have no row, and count for the chance") {
+  MapStyle style = plain(false);
+  style.columns = 120;
+  style.numbers = true;
+  style.earlier = 5;
+  const std::vector<double> seen{0,   0,   0,   0, /* before */ 0.9, 0.1, 0,    0,
+                                 0.2, 0.7, 0.1, 0, /* walk */ 0.5,   0.1, 0.15, 0.25};
+  CHECK(
+      attention_map({"before", "but", "birds", "walk"}, seen, style) ==
+      "       before but    birds  walk     rows look at columns\n"
+      "but    .90    .10                    but looks at but 0.10 (chance 0.17); at all earlier "
+      "ones 0.90\n"
+      "birds  .20    .70    .10             birds looks at but 0.70 (chance 0.14); at all earlier "
+      "ones 0.20\n"
+      "walk   .50    .10    .15    .25      walk looks at walk 0.25 (chance 0.12); at all earlier "
+      "ones 0.50\n");
+}
+
 TEST_CASE("attention_map: one weight for each pair") {
   CHECK(attention_map({}, {}).empty());
   CHECK_THROWS_WITH(

@@ -62,6 +62,47 @@ double part_of_sharp(const LanguageModel& model, const std::vector<Dim>& ids) {
   return static_cast<double>(sharp) / static_cast<double>(all);
 }
 
+// Reads a window that grows by a token, or begins anew; notes the weights of each part it reads.
+class Recorded {
+ public:
+  explicit Recorded(const LanguageModel& model) : model_(model) {}
+
+  // The logits behind the window.
+  Array read(const std::vector<Dim>& window) {
+    const NoGrad no_grad;
+    const bool grows = !window_.empty() && window.size() == window_.size() + 1 &&
+                       std::equal(window_.begin(), window_.end(), window.begin());
+    if (!grows) {
+      ++passes;
+      caches_.assign(model_.h.size(), {});
+      rows_.assign(model_.h.size(), {});
+    }
+    const auto length = static_cast<Dim>(window.size()), first = grows ? length - 1 : Dim{0};
+    window_ = window;
+    Tensor x = embedding(model_.wte.weight, model_.wpe.weight,
+                         Indices({length - first}, cut(window, first, length)), first);
+    for (std::size_t layer = 0; layer < model_.h.size(); ++layer) {
+      const Block& block = model_.h[layer];
+      const Tensor qkv = block.attn.c_attn(block.ln_1(x));
+      x = block(x, caches_[layer]);
+      const Array weights = cached_attention_weights(qkv.value(), block.attn.heads, caches_[layer]);
+      for (Dim t = 0; t < length - first; ++t) rows_[layer].push_back({weights, t});
+    }
+    return model_.guess(slice(x, 0, length - first - 1, length - first)).value().shaped({V});
+  }
+  double weight(std::size_t layer, Dim head, Dim place, Dim key) const {
+    const auto& [weights, t] = rows_[layer][static_cast<std::size_t>(place)];
+    return key < weights.dim(2) ? value_of(weights.at({head, t, key})) : 0;
+  }
+  int passes = 0;
+
+ private:
+  LanguageModel model_;
+  std::vector<KeyValueCache> caches_;
+  std::vector<std::vector<std::pair<Array, Dim>>> rows_;  // of each layer and place
+  std::vector<Dim> window_;
+};
+
 struct Threads {
   int before = threads();
   explicit Threads(int count) {
@@ -134,6 +175,38 @@ TEST_CASE("Decoder: when the context is full the window moves on, and equals a p
       read = t + 1;
     }
   }
+}
+
+TEST_CASE("Decoder: its attention is what was used while it read, in each layer and head") {
+  for (const Shapes& s : shapes) {
+    const Dim context = std::min<Dim>(s.context, 40);
+    CAPTURE(context, s.layers, s.heads, s.D);
+    const LanguageModel model = made(context, s.layers, s.heads, s.D, s.bias, 42);
+    Rng rng(43);
+    const std::vector<Dim> ids = some_tokens(3 * context, rng);
+    Decoder decoder(model);
+    Recorded recorded(model);
+    for (Dim t = 0; t < 3 * context; ++t) {
+      const Array logits = decoder.read({ids[static_cast<std::size_t>(t)]});
+      REQUIRE(same_bits(logits, recorded.read(decoder.window())));
+      if (t % 7 > 0 && t + 1 < 3 * context) continue;
+      const std::vector<Array> weights = decoder.attention();
+      REQUIRE(weights.size() == static_cast<std::size_t>(s.layers));
+      Dim wrong = 0;
+      for (std::size_t layer = 0; layer < weights.size(); ++layer) {
+        REQUIRE(weights[layer].shape() == Shape{s.heads, decoder.length(), decoder.length()});
+        for (Dim h = 0; h < s.heads; ++h)
+          for (Dim i = 0; i < decoder.length(); ++i)
+            for (Dim j = 0; j < decoder.length(); ++j)
+              wrong += value_of(weights[layer].at({h, i, j})) != recorded.weight(layer, h, i, j);
+      }
+      CHECK(wrong == 0);
+    }
+    CHECK(recorded.passes > 1);  // the window has moved on
+  }
+  Decoder fresh(made(4, 1, 1, 4, Bias::with, 60));
+  CHECK(refusal<ValueError>([&] { fresh.attention(); }) ==
+        "Decoder: has read no token: it looked nowhere");
 }
 
 TEST_CASE("Decoder: restart forgets, and shows what the model learned meanwhile") {
