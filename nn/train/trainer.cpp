@@ -213,7 +213,7 @@ void set_weights(const LanguageModel& model, const std::vector<Array>& weights) 
 
 namespace {
 
-// Calls f(batch, its number of tokens to guess) for the windows of a text, or for `most` of them.
+// Calls f(windows of a batch) for the windows of a text, or for `most` of them.
 template <class F>
 void for_each_batch(const TokenText& text, Dim context, Dim batch, Dim most, F f) {
   const std::vector<TextWindow> windows = evaluation_windows(text, context);
@@ -226,21 +226,26 @@ void for_each_batch(const TokenText& text, Dim context, Dim batch, Dim most, F f
     check_interrupt();
     const Dim first = i * passes / wanted * batch;
     const auto count = static_cast<std::size_t>(std::min(batch, all - first));
-    const std::span<const TextWindow> chosen(windows.data() + first, count);
-    double guessed = 0;
-    for (const TextWindow& window : chosen) guessed += static_cast<double>(window.length);
-    f(batch_of(text, chosen), guessed);
+    f(std::span<const TextWindow>(windows.data() + first, count));
   }
 }
 
 }  // namespace
 
+// The loss of each window is computed apart and added in the order of the text: the same sum for
+// any batch.
 double mean_loss(const LanguageModel& model, const TokenText& text, Dim batch, Dim most) {
   const NoGrad no_grad;
   double sum = 0, tokens = 0;
-  for_each_batch(text, model.sizes.context, batch, most, [&](const Batch& b, double guessed) {
-    sum += guessed * cross_entropy(model(b.inputs), b.targets, no_target).item();
-    tokens += guessed;
+  for_each_batch(text, model.sizes.context, batch, most, [&](std::span<const TextWindow> windows) {
+    const Tensor logits = model(batch_of(text, windows).inputs);  // (windows, longest, V)
+    for (std::size_t i = 0; i < windows.size(); ++i) {
+      const auto row = static_cast<Dim>(i), length = windows[i].length;
+      const Tensor own = slice(slice(logits, 0, row, row + 1), 1, 0, length);
+      const Batch alone = batch_of(text, windows.subspan(i, 1));
+      sum += static_cast<double>(length) * cross_entropy(own, alone.targets, no_target).item();
+      tokens += static_cast<double>(length);
+    }
   });
   return sum / tokens;
 }
@@ -250,7 +255,8 @@ double Trainer::loss_on(const TokenText& text, Dim batch, Dim most) const {
   if (std::isfinite(loss)) return loss;
   explain("the held-out loss became " + not_finite(loss) + " after step " + std::to_string(done_),
           [&] {
-            for_each_batch(text, model_.sizes.context, batch, most, [&](const Batch& b, double) {
+            for_each_batch(text, model_.sizes.context, batch, most, [&](const auto& windows) {
+              const Batch b = batch_of(text, windows);
               cross_entropy(model_(b.inputs), b.targets, no_target);
             });
           });

@@ -234,6 +234,20 @@ TEST_CASE("trainer: what is not finite is named outside a step, too") {
   }
 }
 
+TEST_CASE("mean_loss: the same to the bit however many windows are read at a time") {
+  CorpusOptions by_line;
+  by_line.reading = Reading::lines;
+  by_line.tokens = Tokens::word;
+  const std::string lines =
+      "birds sometimes walk\nthey fly\nthe small birds often walk over the blue lake and fly\n"
+      "at the lake birds walk\n";
+  for (const Corpus& c : {corpus(), read_corpus(lines, by_line)}) {
+    const LanguageModel model = model_of(c, 0);
+    const double one = mean_loss(model, c.train, 1);
+    for (const Dim batch : {2, 3, 5, 7, 12, 100}) CHECK(mean_loss(model, c.train, batch) == one);
+  }
+}
+
 TEST_CASE("trainer: what cannot be trained is refused") {
   const Corpus c = corpus();
   const auto refusal = [&](auto change) {
