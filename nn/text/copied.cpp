@@ -7,6 +7,7 @@
 #include <numeric>
 #include <unordered_set>
 
+#include "engine/interrupt.h"
 #include "nn/text/lines.h"
 
 namespace fledge::inline FLEDGE_BUILD {
@@ -14,6 +15,8 @@ namespace fledge::inline FLEDGE_BUILD {
 namespace {
 
 using State = std::int32_t;
+
+constexpr std::size_t interruptible = 1 << 16;  // bytes read between two checks
 
 // The suffix automaton of a sample (Blumer et al. 1985): a state for each set of strings that end
 // at the same places of the sample. length is its longest string; link leads to the state of the
@@ -36,7 +39,9 @@ class Automaton {
   void feed(std::string_view text) {
     State state = root;
     std::size_t matched = 0;  // the longest suffix of text[0 … i] that stands in the sample
+    std::size_t read = 0;
     for (const char c : text) {
+      if (++read % interruptible == 0) check_interrupt();
       const int column = column_[byte(c)];
       while (state != root && (column < 0 || next(state, column) < 0)) {
         state = link_[at(state)];
@@ -147,6 +152,7 @@ class Eights {
 void feed_long_runs(Automaton& automaton, std::string_view sample, std::string_view text) {
   const Eights eights(sample);
   for (std::size_t at = 0; at + Eights::size <= text.size(); ++at) {
+    if (at % interruptible == 0) check_interrupt();
     std::size_t end = at;
     while (eights.may_have(text, end)) ++end;
     if (end == at) continue;

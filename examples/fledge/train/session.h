@@ -37,6 +37,8 @@ class Session {
   void forecast();
   void report_samples();
   void report_probed(std::int64_t step);
+  void train();
+  bool is_evaluated(std::int64_t step) const;
   void after_step(const Trainer::Step& step);
   void note_evaluation(double loss);
   void print_sample();
@@ -45,6 +47,7 @@ class Session {
     WatchedPair seen, beside;  // the pair, and its first word with the control
   };
   std::vector<Watched> watch() const;
+  void note(const Metrics& row, const std::vector<Watched>& watched);
   void say_watched(const std::vector<Watched>& watched);
   Checkpoint beginning() const;
   Checkpoint checkpoint();
@@ -54,7 +57,7 @@ class Session {
   double finite_loss() const;
   void keep_if_resumed_good();
   void finish();
-  int stop_early();
+  [[noreturn]] void stop_early();
   int stop_diverged(const std::string& what);
   void go_back();
   void keep_pace() const;
@@ -80,7 +83,7 @@ class Session {
 
   static constexpr Dim evaluated_windows = 480;  // of the held-out text, while the run lasts
 
-  std::optional<StopSignals> stop_;  // from the first step on: a read may be broken off
+  std::optional<StopSignals> stop_;  // from the first step on
   Plan plan_;
   Screen screen_;
   std::optional<Corpus> corpus_;
@@ -90,7 +93,13 @@ class Session {
   std::vector<Array> best_;  // weights, in the order of parameters()
   ModelFile kept_;           // the best model as the folder has it
   Checkpoint good_;          // what a run that diverges goes back to; no state: to its beginning
-  std::int64_t saved_step_ = 0;  // of what is on disk; 0: the beginning
+  struct Before {
+    std::vector<Array> weights;
+    Trainer::State state;
+  };
+  std::optional<Before> before_;  // the step in hand, while it may be broken off after it has moved
+  bool all_saved_ = false;        // the last step too: what is left is to report
+  std::int64_t saved_step_ = 0;   // of what is on disk; 0: the beginning
   RunNotes notes_;
   Baselines baselines_;
   std::vector<std::pair<Dim, Dim>> watched_;  // tokens of plan_.watched

@@ -49,6 +49,7 @@ void Session::report_start() {
                      : ""));
   else if (!folder_)
     screen_.say("nothing is kept: -o DIR keeps the model");
+  stop_.emplace();  // until now a signal ended the program at once: nothing could be lost
   if (!plan_.json) return;
   JsonWriter json;
   json.begin_object().field("type", "start").field("version", 1);
@@ -135,7 +136,10 @@ void Session::end(const char* status, const std::optional<Final>& loss) {
   } else {
     json.key("val_loss").value(nullptr).key("best_val_loss").value(nullptr);
   }
-  json.field("model_step", loss ? loss->kept_step : kept_step());
+  if (loss || !best_.empty())
+    json.field("model_step", loss ? loss->kept_step : kept_step());
+  else
+    json.key("model_step").value(nullptr);
   write_baselines(json);
   json.field("seconds", screen_.elapsed());
   say_json(json.end_object().text());
@@ -146,6 +150,7 @@ void Session::end(const char* status, const std::optional<Final>& loss) {
 void Session::finish() {
   screen_.finish();
   if (folder_) save();
+  all_saved_ = true;
   const std::int64_t steps = trainer_->steps_done(), kept = kept_step();
   const auto loss = [&] { return trainer_->loss_on(corpus_->valid, plan_.training.batch); };
   Final found{finite_loss(), 0, kept};

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <thread>
 
+#include "engine/interrupt.h"
 #include "examples/fledge/train/session.h"
 #include "examples/support/text.h"
 
@@ -26,52 +27,57 @@ int Session::run() {
     return 0;
   }
   try {
-    report_start();
-    keep_if_resumed_good();
-    saved_ = screen_.elapsed();
-    stop_.emplace();  // before the first step a signal ends the program: nothing can be lost
-    while (!is_over()) {
-      if (stop_->asked() != 0) return stop_early();
-      after_step(trainer_->step());
-      if (!is_over()) keep_pace();
+    try {
+      train();
+    } catch (const Interrupted&) {
+      stop_early();
     }
-    if (is_out_of_patience())
-      screen_.say("no better on the held-out text in " + std::to_string(plan_.patience) +
-                  " evaluations: stopping at step " + std::to_string(trainer_->steps_done()));
-    finish();
   } catch (const NumericError& error) {  // Diverged, by a step or by what is computed after it
     return stop_diverged(error.what());
   }
-  if (stop_->asked() != 0) {  // in the last step: all is kept, but what follows should not begin
+  if (stop_->asked() != 0) {  // at the very end: all is kept, but what follows should not begin
     folder_.reset();
     stop_->end_by_signal();
   }
   return 0;
 }
 
+void Session::train() {
+  report_start();
+  const InterruptScope breaks_off(&StopSignals::is_asked);
+  keep_if_resumed_good();
+  saved_ = screen_.elapsed();
+  while (!is_over()) {
+    check_interrupt();
+    if (folder_ && (is_evaluated(trainer_->steps_done() + 1) || trainer_->steps_done() == 0))
+      before_ = {weights_of(*model_), trainer_->state()};
+    after_step(trainer_->step());
+    if (!is_over()) keep_pace();
+  }
+  if (is_out_of_patience())
+    screen_.say("no better on the held-out text in " + std::to_string(plan_.patience) +
+                " evaluations: stopping at step " + std::to_string(trainer_->steps_done()));
+  finish();
+}
+
+bool Session::is_evaluated(std::int64_t step) const {
+  return step == plan_.training.schedule.steps || step % plan_.evaluate_every == 0;
+}
+
 void Session::after_step(const Trainer::Step& step) {
-  const bool last = step.number == plan_.training.schedule.steps;
-  const bool evaluates = last || step.number % plan_.evaluate_every == 0;
+  const bool evaluates = is_evaluated(step.number);
   Metrics row{step.number, step.loss, step.rate, step.gradient_norm, {}};
   if (evaluates && holds_out())
     row.validation = trainer_->loss_on(corpus_->valid, plan_.training.batch, evaluated_windows);
   std::vector<Watched> watched;
   if (evaluates || step.number == 1) watched = watch();
+  note(row, watched);
 
-  notes_.train_loss = std::isfinite(notes_.train_loss)
-                          ? notes_.train_loss + forget * (step.loss - notes_.train_loss)
-                          : step.loss;
-  if (row.validation) note_evaluation(*row.validation);
-  if (evaluates || step.number % plan_.log_every == 0) {
-    if (folder_) folder_->append(row);
-    if (plan_.json) say_json(as_json(row));
-  }
-  say_watched(watched);
-  if (row.validation && notes_.best_step == step.number) save_best();
   const std::int64_t samples_every =
       plan_.sample_every > 0 ? plan_.sample_every
                              : std::max<std::int64_t>(plan_.training.schedule.steps / 10, 1);
-  if (!last && step.number % samples_every == 0) print_sample();
+  if (step.number < plan_.training.schedule.steps && step.number % samples_every == 0)
+    print_sample();
   Standing standing{step.number,
                     plan_.training.schedule.steps,
                     notes_.train_loss,
@@ -82,6 +88,22 @@ void Session::after_step(const Trainer::Step& step) {
   if (std::isfinite(notes_.last_loss)) standing.validation = notes_.last_loss;
   screen_.show(standing);
   if (folder_ && screen_.elapsed() - saved_ >= static_cast<double>(plan_.save_seconds)) save();
+}
+
+// All that a step leaves behind, whole or not at all.
+void Session::note(const Metrics& row, const std::vector<Watched>& watched) {
+  const InterruptScope whole(nullptr);
+  before_.reset();
+  notes_.train_loss = std::isfinite(notes_.train_loss)
+                          ? notes_.train_loss + forget * (row.loss - notes_.train_loss)
+                          : row.loss;
+  if (row.validation) note_evaluation(*row.validation);
+  if (is_evaluated(row.step) || row.step % plan_.log_every == 0) {
+    if (folder_) folder_->append(row);
+    if (plan_.json) say_json(as_json(row));
+  }
+  say_watched(watched);
+  if (row.validation && notes_.best_step == row.step) save_best();
 }
 
 void Session::note_evaluation(double loss) {
@@ -113,9 +135,15 @@ void Session::keep_if_resumed_good() {
 }
 
 void Session::keep_pace() const {
-  if (plan_.pace > 0)
-    std::this_thread::sleep_for(
-        std::chrono::duration<double>(1.0 / static_cast<double>(plan_.pace)));
+  if (plan_.pace == 0) return;
+  using Clock = std::chrono::steady_clock;
+  const auto next =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                         std::chrono::duration<double>(1 / static_cast<double>(plan_.pace)));
+  while (Clock::now() < next) {
+    check_interrupt();
+    std::this_thread::sleep_until(std::min(next, Clock::now() + std::chrono::milliseconds(200)));
+  }
 }
 
 }  // namespace fledge::train

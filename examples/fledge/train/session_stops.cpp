@@ -1,19 +1,28 @@
-// How a session ends before its last step: by a signal, or because its numbers do.
+// How a session ends early: by a signal, or because its numbers are not finite any more.
 #include "examples/fledge/train/session.h"
 #include "examples/support/formatted.h"
 #include "examples/support/text.h"
 
 namespace fledge::train {
 
-int Session::stop_early() {
+// What was in hand is broken off. A step whose evaluation was not done goes back to the one before.
+void Session::stop_early() {
   stop_->outlive_readers();
   screen_.finish();
+  const std::string folder = support::printable(plan_.folder);
+  if (before_) {
+    set_weights(*model_, before_->weights);
+    trainer_->restore(before_->state);
+  }
   const std::string step = std::to_string(trainer_->steps_done());
-  if (folder_) {
+  if (all_saved_) {
+    screen_.warn("stopping after the last step" +
+                 (folder_ ? "; all is saved in " + folder : "; without -o DIR nothing is kept"));
+  } else if (folder_) {
     screen_.warn("stopping after step " + step + " (Ctrl-C again to quit at once)");
     save();
-    screen_.warn("saved " + support::printable(plan_.folder) +
-                 ". go on with: fledge train --resume " + support::shell_word(plan_.folder));
+    screen_.warn("saved " + folder + ". go on with: fledge train --resume " +
+                 support::shell_word(plan_.folder));
   } else {
     screen_.warn("stopping after step " + step + "; without -o DIR nothing is kept");
   }

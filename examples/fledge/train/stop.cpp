@@ -43,6 +43,8 @@ StopSignals::~StopSignals() { set_handlers(SIG_DFL); }
 
 int StopSignals::asked() const { return signal_that_asked; }
 
+bool StopSignals::is_asked() { return signal_that_asked != 0; }
+
 void StopSignals::outlive_readers() const { std::signal(SIGPIPE, SIG_IGN); }
 
 void StopSignals::end_by_signal() const {

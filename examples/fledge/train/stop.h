@@ -1,4 +1,4 @@
-// Ctrl-C: the first asks the run to stop after its step, the second ends the program at once. A
+// Ctrl-C: the first asks the run to break off its step and save, the second ends the program. A
 // hangup asks as well, but not twice: a terminal that closes may send it from the kernel and from
 // the shell.
 #pragma once
@@ -16,6 +16,8 @@ class StopSignals {
 
   /// The signal that asked; 0: none did.
   int asked() const;
+  /// Whether any did; for InterruptScope.
+  static bool is_asked();
   /// From now on nobody who stops reading ends the program: after a hangup the reader of its
   /// messages may be gone, and what is left to do is to save.
   void outlive_readers() const;

@@ -1,11 +1,13 @@
 // Small texts, tiny models and their folders, for what `fledge train` makes of them.
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <csignal>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -129,13 +131,27 @@ class Running {
   /// The status that waitpid() gives.
   int end() {
     int status = 0;
-    waitpid(child_, &status, 0);
+    rusage used{};
+    wait4(child_, &status, 0, &used);
     child_ = 0;
+    const auto seconds = [](const timeval& t) {
+      return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    };
+    processor_seconds_ = seconds(used.ru_utime) + seconds(used.ru_stime);
     return status;
+  }
+  /// What it has used of the processors, all threads together; of one that has ended, in all.
+  double processor_seconds() const {
+    clockid_t clock{};
+    timespec now{};
+    if (child_ == 0 || clock_getcpuclockid(child_, &clock) != 0) return processor_seconds_;
+    clock_gettime(clock, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
   }
 
  private:
   pid_t child_ = 0;
+  double processor_seconds_ = 0;
   int out_ = -1;
   std::string said_;
 };
