@@ -165,8 +165,9 @@ std::string message_text(std::string_view text) {
   };
   std::string shown;
   for (std::size_t begin = 0; begin < whole.size();) {
-    const std::size_t end = std::min(whole.find(' ', begin), whole.size() - 1) + 1;
-    if (end - begin <= longest) {
+    const std::size_t space = std::min(whole.find(' ', begin), whole.size());
+    const std::size_t end = std::min(space + 1, whole.size());
+    if (space - begin <= longest) {
       shown.append(whole, begin, end - begin);
     } else {
       std::size_t first = begin + kept, last = end - kept;

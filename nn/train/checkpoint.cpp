@@ -156,8 +156,9 @@ RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
     Array array = stored_array(bytes, header, tensor);
     for (Dim i = 0; i < array.size(); ++i)
       if (!isfinite(array[i]) || (squares && value_of(array[i]) < 0))
-        refuse("holds " + number_text(value_of(array[i])) + " in " + shown_name(name) + " at " +
-               std::to_string(i) + ", which must be a finite number" + (squares ? " from 0" : ""));
+        refuse("holds " + number_text(value_of(array[i])) + " in " + shown_name(name) +
+               " at element " + std::to_string(i) + ", which must be a finite number" +
+               (squares ? " from 0" : ""));
     return array;
   };
   const auto named = named_parameters(trainer.model());

@@ -40,7 +40,7 @@ struct Options {
   unsigned jobs = 2;
 };
 
-constexpr std::size_t sampled = 40;     // cases of a kind, in a sample
+constexpr std::size_t sampled = 80;     // cases of a kind, in a sample
 constexpr std::size_t most_shown = 30;  // failed cases of a kind that are printed
 
 struct Count {
