@@ -196,7 +196,7 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable wake_;
   int started_ = 0;
-  pthread_t threads_[most_threads];
+  pthread_t threads_[most_threads]{};
 };
 
 // One job at a time may use the pool. A job that another thread starts meanwhile stays there.

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <new>
 #include <utility>
@@ -18,8 +17,8 @@ namespace {
 char name[32] = "fledge";
 
 bool memory_is_left() {
-  void* const block = std::malloc(1 << 16);
-  std::free(block);
+  void* const block = ::operator new(1 << 16, std::nothrow);
+  ::operator delete(block);
   return block != nullptr;
 }
 

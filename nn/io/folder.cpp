@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <memory>
 
 namespace fledge::inline FLEDGE_BUILD {
 
@@ -49,9 +50,8 @@ Folder::Folder(std::string path, std::vector<std::string> names)
     throw FileError(file_problem("read", path_, "a path holds no zero byte"));
   folder_ = Descriptor(path_, O_RDONLY | O_DIRECTORY);
   if (!folder_.exists()) fail_reading(path_, errno);
-  char* const whole = ::realpath(path_.c_str(), nullptr);
-  whole_path_ = whole ? whole : path_;
-  std::free(whole);
+  const std::unique_ptr<char, void (*)(void*)> whole(::realpath(path_.c_str(), nullptr), std::free);
+  whole_path_ = whole ? whole.get() : path_;
 }
 
 bool Folder::is_ours(const std::string& name) const {

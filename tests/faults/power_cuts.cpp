@@ -50,7 +50,8 @@ CasesOfKind power_cuts(const World& world) {
            real.erase("calls");
            const std::string missed = difference(real, disk.now());
            expect(missed.empty(), "the record does not explain the folder: " + missed);
-           for (const Tree& left : disk.after_power_cut()) {
+           for (Tree left : disk.after_power_cut()) {
+             left.erase("run/.fledge-committed/");  // empty: the next run in this folder removes it
              const std::string lost = difference(below("run/", scenario.after.back()), left);
              expect(lost.empty(), "exit 0, but after a power cut " + lost);
            }

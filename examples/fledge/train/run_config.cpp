@@ -24,7 +24,7 @@ std::string checksum_of_text(const std::string& text, std::size_t place) {
 // In a JSON text nothing but the key itself reads like this: in strings quotes are escaped.
 std::size_t place_of_checksum(const std::string& text) {
   const std::size_t key = text.find(checksum_key);
-  return key == text.npos ? key : key + checksum_key.size();
+  return key == std::string::npos ? key : key + checksum_key.size();
 }
 
 }  // namespace
@@ -88,7 +88,7 @@ RunConfig run_config(const std::string& text) {
   }
   run.id = own["id"].string();
   const std::size_t place = place_of_checksum(text);
-  if (place == text.npos || checksum_of_text(text, place) != own["checksum"].string())
+  if (place == std::string::npos || checksum_of_text(text, place) != own["checksum"].string())
     own["checksum"].fail("does not fit the contents: something in the file was changed");
   return run;
 }

@@ -32,7 +32,7 @@ constexpr const char* another_folder = "name another folder: -o DIR";
 
 // Whether a file of this name begins as fledge writes it. An empty one holds nothing to lose.
 bool is_of_a_run(const std::string& name, const std::string& beginning) {
-  const auto has = [&](const char* part) { return beginning.find(part) != beginning.npos; };
+  const auto has = [&](const char* part) { return beginning.find(part) != std::string::npos; };
   if (beginning.empty()) return true;
   if (name == config_name) return beginning[0] == '{' && has("\"fledge\"");
   if (name == csv_name) return beginning.starts_with(csv_header().substr(0, beginning.size()));
@@ -153,6 +153,12 @@ void RunFolder::rewrite(const RunConfig& config) {
   const std::string text = config_text(*config_);
   replace({{config_name, text}});
   config_->is_current = true;
+}
+
+std::optional<std::string> RunFolder::bytes(const char* name, std::uint64_t most) const {
+  std::optional<std::string> found = folder_->read(name, most);
+  if (!found) require_not_removed();
+  return found;
 }
 
 void RunFolder::open_metrics(RunNotes& notes, const std::function<void(const std::string&)>& warn) {

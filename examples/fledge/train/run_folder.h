@@ -53,11 +53,9 @@ class RunFolder {
   /// Puts other settings into config.json.
   void rewrite(const RunConfig& config);
   /// The bytes of a file of the folder; none when there is no such file. Throws FileError for one
-  /// that has more than `most` bytes, which is not read.
+  /// that has more than `most` bytes, which is not read; Refusal when the folder was removed.
   std::optional<std::string> bytes(const char* name,
-                                   std::uint64_t most = std::uint64_t{1} << 40) const {
-    return folder_->read(name, most);
-  }
+                                   std::uint64_t most = std::uint64_t{1} << 40) const;
 
   /// Cuts the metrics back to a checkpoint's. Rows that are missing are said by `warn`, and `notes`
   /// gets the bytes that are there.

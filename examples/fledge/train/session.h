@@ -43,7 +43,7 @@ class Session {
   void note_evaluation(double loss);
   void print_sample();
   struct Watched {
-    Dim control;
+    Dim control = 0;
     WatchedPair seen, beside;  // the pair, and its first word with the control
   };
   std::vector<Watched> watch() const;

@@ -110,7 +110,7 @@ bool Session::load_best(const Warn& warn) {
   const std::optional<std::string> stored =
       folder_->bytes("model.safetensors", most_weights_bytes(plan_.sizes));
   const std::vector<Array> last = weights_of(*model_);
-  std::string found = " is missing", step = "";
+  std::string found = " is missing", step;
   bool belongs = false;
   if (stored) {
     of_file(path, "move it away: --resume makes another model from the checkpoint", [&] {
