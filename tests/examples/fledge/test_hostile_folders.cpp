@@ -230,7 +230,8 @@ void try_all(std::size_t size, bool prints) {
 TEST_CASE("hostile folders of 0.2 MB cost little") { try_all(200'000, false); }
 TEST_CASE("hostile folders of 1 MB cost little") { try_all(1'000'000, false); }
 TEST_CASE("hostile folders of 0.2, 1, 10 and 50 MB: the table", "[.nightly]") {
-  for (const std::size_t size : {200'000, 1'000'000, 10'000'000, 50'000'000}) try_all(size, true);
+  for (const std::size_t size : {200'000U, 1'000'000U, 10'000'000U, 50'000'000U})
+    try_all(size, true);
 }
 
 TEST_CASE("hostile folders: files that are huge and empty are not read") {
