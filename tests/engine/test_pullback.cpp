@@ -109,7 +109,9 @@ TEST_CASE(
     };
     const std::vector<Array> inputs{uniform({2, 3}, seed), uniform({3, 4}, seed + 10)};
     const GradcheckReport unlisted = gradcheck(f, inputs, options);
-    CHECK_THAT(unlisted.problem, StartsWith("this gradient is too small beside the others"));
+    // Exactly zero where the compiler fuses no multiply-add.
+    CHECK_THAT(unlisted.problem, StartsWith("this gradient is too small beside the others") ||
+                                     StartsWith("this check could not have failed"));
     CHECK(unlisted.tensor == "input 1");
     options.zero_gradients = {"input 1"};
     CHECK(to_string(gradcheck(f, inputs, options)).substr(0, 3) == "ok:");

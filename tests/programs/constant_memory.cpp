@@ -42,6 +42,13 @@ void counted_delete(void* block, std::size_t alignment) noexcept {
 
 void* operator new(std::size_t size) { return counted_new(size, 0); }
 void* operator new[](std::size_t size) { return counted_new(size, 0); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  try {
+    return counted_new(size, 0);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 void* operator new(std::size_t size, std::align_val_t a) {
   return counted_new(size, static_cast<std::size_t>(a));
 }
