@@ -4,30 +4,16 @@
 #include <algorithm>
 #include <exception>
 #include <limits>
+#include <new>
 
+#include "engine/interrupt.h"
 #include "engine/ops.h"
 #include "engine/oracle.h"
+#include "engine/saved_values.h"
 
 namespace fledge::inline FLEDGE_BUILD {
 
 namespace {
-
-// The last two axes of a parameter change places; the destructor restores the old numbers.
-class Transposed {
- public:
-  explicit Transposed(const Tensor& q) : q_(q), before_(q.value().clone()) {
-    set(transpose(Tensor(before_)).value());
-  }
-  ~Transposed() { set(before_); }
-  Transposed(const Transposed&) = delete;
-  Transposed& operator=(const Transposed&) = delete;
-
- private:
-  void set(const Array& values) { std::copy_n(values.data(), values.size(), q_.write()); }
-
-  const Tensor& q_;
-  Array before_;
-};
 
 bool is_square(const Shape& shape) {
   return shape.rank() >= 2 && shape.dim(-1) == shape.dim(-2) && shape.dim(-1) > 1;
@@ -58,6 +44,10 @@ std::vector<Mistake> known_mistakes(const std::function<Tensor()>& f,
                           try {
                             const Oracle oracle(g, dy, gradcheck_tolerance);
                             return oracle.at(x, static_cast<Dim>(j), analytic[j]).value;
+                          } catch (const Interrupted&) {
+                            throw;
+                          } catch (const std::bad_alloc&) {
+                            throw;
                           } catch (const std::exception&) {
                             return std::numeric_limits<double>::quiet_NaN();
                           }
@@ -86,8 +76,10 @@ std::vector<Mistake> known_mistakes(const std::function<Tensor()>& f,
     add(
         "the rule uses " + q.name + " where its transpose belongs, or the transpose where " +
             q.name + " belongs",
-        [&f, tensor = q.tensor] {
-          const Transposed other(tensor);
+        [&f, q] {
+          const SavedValues saved({q});
+          const Array other = transpose(q.tensor.detach()).value();
+          std::copy_n(other.data(), other.size(), q.tensor.write());
           return Tensor(f().value().clone());
         },
         v);

@@ -5,10 +5,13 @@
 #include <cmath>
 #include <exception>
 #include <limits>
+#include <new>
 
 #include "engine/autograd.h"
+#include "engine/interrupt.h"
 #include "engine/pullback.h"
 #include "engine/random.h"
+#include "engine/saved_values.h"
 
 namespace fledge::inline FLEDGE_BUILD {
 
@@ -16,31 +19,17 @@ namespace {
 
 constexpr int trials = 6;
 
-// Every element of every parameter, changed by up to three units in its last place; the destructor
-// restores them. A zero stays zero, so that an input on the kink of relu stays there.
-class Nudged {
- public:
-  Nudged(const std::vector<NamedTensor>& parameters, std::uint64_t seed) : parameters_(parameters) {
-    Rng rng(seed);
-    for (const NamedTensor& p : parameters) {
-      before_.push_back(p.tensor.value().clone());
-      Real* to = p.tensor.write();
-      for (Dim j = 0; j < p.tensor.size(); ++j)
-        to[j] = to[j] * Real(1 + static_cast<double>(rng.below(7) - 3) *
-                                     std::numeric_limits<double>::epsilon());
-    }
+// Changes every element of every parameter by up to three units in its last place. A zero stays
+// zero, so that an input on the kink of relu stays there.
+void change_last_places(const std::vector<NamedTensor>& parameters, std::uint64_t seed) {
+  Rng rng(seed);
+  for (const NamedTensor& p : parameters) {
+    Real* to = p.tensor.write();
+    for (Dim j = 0; j < p.tensor.size(); ++j)
+      to[j] = to[j] * Real(1 + static_cast<double>(rng.below(7) - 3) *
+                                   std::numeric_limits<double>::epsilon());
   }
-  ~Nudged() {
-    for (std::size_t p = 0; p < parameters_.size(); ++p)
-      std::copy_n(before_[p].data(), before_[p].size(), parameters_[p].tensor.write());
-  }
-  Nudged(const Nudged&) = delete;
-  Nudged& operator=(const Nudged&) = delete;
-
- private:
-  const std::vector<NamedTensor>& parameters_;
-  std::vector<Array> before_;
-};
+}
 
 }  // namespace
 
@@ -55,7 +44,8 @@ void measure_changes(const std::function<Tensor()>& f, const std::vector<NamedTe
   if (differences.empty()) return;
   for (int trial = 1; trial <= trials; ++trial) {
     try {
-      const Nudged nudged(parameters, static_cast<std::uint64_t>(trial));
+      const SavedValues saved(parameters);
+      change_last_places(parameters, static_cast<std::uint64_t>(trial));
       const auto gradients = gradients_of(f(), parameters, v);
       for (Difference& d : differences) {
         const double a = gradients[d.parameter][d.element];
@@ -64,8 +54,11 @@ void measure_changes(const std::function<Tensor()>& f, const std::vector<NamedTe
         const double change = std::abs((a - n.value) - (d.analytic - d.numeric));
         if (std::isfinite(change)) d.change = std::max(d.change, change);
       }
-    } catch (const std::exception&) {
-      continue;  // outside the domain of f: this trial shows nothing
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (const std::exception&) {  // outside the domain of f: this trial shows nothing
     }
   }
 }

@@ -28,7 +28,8 @@ struct Difference {
 };
 
 /// Sets `change` of each difference. It stays 0 where f throws beside the given inputs or is not
-/// finite there. The parameters have their old numbers afterwards.
+/// finite there; Interrupted and std::bad_alloc end it. The parameters have their old numbers
+/// afterwards.
 void measure_changes(const std::function<Tensor()>& f, const std::vector<NamedTensor>& parameters,
                      const Array& v, const Oracle& oracle, std::vector<Difference>& differences);
 

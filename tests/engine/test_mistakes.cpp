@@ -2,8 +2,13 @@
 // Mistakes that are named by the gradient they give, and near misses that are not.
 #include "engine/mistakes.h"
 
+#include <cmath>
+#include <new>
+#include <stdexcept>
+
 #include "engine/array_math.h"
 #include "engine/autograd.h"
+#include "engine/interrupt.h"
 #include "engine/ops.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
@@ -80,6 +85,19 @@ TEST_CASE("a symmetric factor is its own transpose: that rule is right") {
 TEST_CASE("the inputs have their old numbers after a diagnosis") {
   const Tensor a = parameter(A.clone()), b = parameter(B.clone());
   CHECK_FALSE(gradcheck([&] { return product_of(a, b, false, true); }, {{"a", a}, {"b", b}}).ok);
+  CHECK(same_bits(a.value(), A));
+  CHECK(same_bits(b.value(), B));
+}
+
+TEST_CASE("outside the domain of f a mistake has no gradient") {
+  const Tensor a = parameter(A.clone()), b = parameter(B.clone());
+  const Array v = Array::ones({3, 3});
+  const auto gradient = [&](const std::function<Tensor()>& f) {
+    return known_mistakes(f, {{"a", a}, {"b", b}}, 0, v, std::vector<double>(9)).back().gradient(0);
+  };
+  CHECK(std::isnan(gradient([]() -> Tensor { throw std::invalid_argument("outside"); })));
+  CHECK_THROWS_AS(gradient([]() -> Tensor { throw Interrupted(); }), Interrupted);
+  CHECK_THROWS_AS(gradient([]() -> Tensor { throw std::bad_alloc(); }), std::bad_alloc);
   CHECK(same_bits(a.value(), A));
   CHECK(same_bits(b.value(), B));
 }

@@ -1,10 +1,12 @@
 // builds: f64 dual
 #include "engine/rounding.h"
 
+#include <new>
 #include <stdexcept>
 
 #include "engine/array_math.h"
 #include "engine/autograd.h"
+#include "engine/interrupt.h"
 #include "engine/ops.h"
 #include "engine/pullback.h"
 #include "tests/support/arrays.h"
@@ -76,5 +78,37 @@ TEST_CASE("where f throws beside the inputs nothing is measured") {
   measure_changes(g, {{"w", w}}, v, Oracle(g, v, gradcheck_tolerance), all);
   CHECK(all[0].change == 0);
   CHECK_FALSE(all[0].is_rounding());
+  CHECK(same_bits(w.value(), x));
+}
+
+TEST_CASE("a tensor that is listed twice has its old numbers afterwards") {
+  const Tensor w = parameter(x.clone());
+  const std::function<Tensor()> g = [&] { return cosine_similarity(w, w); };
+  const Array v = Array::ones({3});
+  std::vector<Difference> all{{0, 0, 1e-16, 0}};
+  measure_changes(g, {{"w", w}, {"again", w}}, v, Oracle(g, v, gradcheck_tolerance), all);
+  CHECK(same_bits(w.value(), x));
+}
+
+TEST_CASE("a parameter that cannot be written leaves the others as they were") {
+  const Tensor w = parameter(x.clone()), shared = parameter(x.clone());
+  const Array holder = shared.value();
+  const std::function<Tensor()> g = [&] { return cosine_similarity(w, w); };
+  const Array v = Array::ones({3});
+  std::vector<Difference> all{{0, 0, 1e-16, 0}};
+  measure_changes(g, {{"w", w}, {"shared", shared}}, v, Oracle(g, v, gradcheck_tolerance), all);
+  CHECK(all[0].change == 0);
+  CHECK(same_bits(w.value(), x));
+}
+
+TEST_CASE("an interrupt and a lack of memory end the measurement") {
+  const Tensor w = parameter(x.clone());
+  const Array v = Array::ones({3});
+  std::vector<Difference> all{{0, 0, 1e-16, 0}};
+  const auto measure = [&](const std::function<Tensor()>& g) {
+    measure_changes(g, {{"w", w}}, v, Oracle(g, v, gradcheck_tolerance), all);
+  };
+  CHECK_THROWS_AS(measure([]() -> Tensor { throw Interrupted(); }), Interrupted);
+  CHECK_THROWS_AS(measure([]() -> Tensor { throw std::bad_alloc(); }), std::bad_alloc);
   CHECK(same_bits(w.value(), x));
 }
