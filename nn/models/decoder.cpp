@@ -66,16 +66,18 @@ Array Decoder::logits_of(const std::vector<Dim>& window, std::vector<KeyValueCac
 }
 
 // How a text was cut into calls changes no bit, so one pass over the window repeats all of them.
-std::vector<Array> Decoder::attention() const {
+std::vector<Array> Decoder::attention(Dim rows) const {
   require<ValueError>(!window_.empty(), "Decoder", "has read no token: it looked nowhere");
+  require<ValueError>(rows >= 0, "Decoder", "needs 0 rows of attention or more: got ", rows);
+  const Dim T = length(), first = rows > 0 ? std::max<Dim>(0, T - rows) : Dim{0};
   const NoGrad no_grad;
   std::vector<Array> weights;
-  Tensor x = embedding(model_.wte.weight, model_.wpe.weight, Indices({length()}, window_));
+  Tensor x = embedding(model_.wte.weight, model_.wpe.weight, Indices({T}, window_));
   for (const Block& block : model_.h) {
     KeyValueCache cache;
-    const Tensor before = x;
-    x = block(before, cache);
-    weights.push_back(cached_attention_weights(block.attn.c_attn(block.ln_1(before)).value(),
+    const Tensor last = slice(x, 0, first, T);
+    x = block(x, cache);
+    weights.push_back(cached_attention_weights(block.attn.c_attn(block.ln_1(last)).value(),
                                                block.attn.heads, cache));
   }
   return weights;

@@ -34,10 +34,11 @@ class Decoder {
   const std::vector<Dim>& window() const { return window_; }
   Dim length() const { return static_cast<Dim>(window_.size()); }
 
-  /// Of each layer, the attention weights of the pass over window(): (H, T, T), where row t has the
-  /// weights that the place t used when it was read, to the bit. They are computed anew. Throws
-  /// ValueError before the first token.
-  std::vector<Array> attention() const;
+  /// Of each layer, the attention weights of the pass over window(): (H, R, T), where row i has the
+  /// weights that the place T − R + i used when it was read, to the bit. R is `rows`, at most T; 0
+  /// means all T. The weights are computed anew, and their cost grows with R. Throws ValueError for
+  /// negative rows, and before the first token.
+  std::vector<Array> attention(Dim rows = 0) const;
 
   /// Forgets all that was read.
   void restart();

@@ -83,7 +83,7 @@ Sample sample_of(const Task& task, Rng rng) {
   if (task.streams) put(shown(task.prompt, task.raw));
   generate(decoder, task.ids, options.integer("--tokens-out"), how, rng, take);
   show(until.rest());
-  if (options.has("--attention")) sample.looked = train::looked_at(decoder);
+  if (options.has("--attention")) sample.looked = train::looked_at(decoder, shown_tokens);
   return sample;
 }
 

@@ -15,10 +15,11 @@ namespace {
 
 constexpr std::size_t shown_looks = 3;
 
-Why::Head head_of(const Array& weights, Dim layer, Dim head, Dim T) {
+// weights (H, 1, T): of the last place.
+Why::Head head_of(const Array& weights, Dim layer, Dim head) {
   Why::Head found{layer, head, {}};
-  for (Dim place = T - 1; place >= 0; --place)
-    found.most.push_back({place, value_of(weights.at({head, T - 1, place}))});
+  for (Dim place = weights.dim(2) - 1; place >= 0; --place)
+    found.most.push_back({place, value_of(weights.at({head, 0, place}))});
   std::stable_sort(found.most.begin(), found.most.end(),
                    [](const Why::Look& a, const Why::Look& b) { return a.weight > b.weight; });
   found.most.resize(std::min(shown_looks, found.most.size()));
@@ -52,15 +53,14 @@ std::optional<std::size_t> where_drawn(const Tokenizer& tokenizer, const std::ve
 
 Why why_drawn(const LanguageModel& model, const std::string& word, std::vector<Dim> read,
               Dim token) {
-  const Dim T = static_cast<Dim>(read.size());
   LeftOut left_out = leave_out(model, read, token);
   Why why{word, token, std::move(read), {}, std::move(left_out)};
   Decoder decoder(model);  // its pass over this window has the same bits
   decoder.read(why.read);
-  const std::vector<Array> weights = decoder.attention();
+  const std::vector<Array> weights = decoder.attention(1);
   for (std::size_t layer = 0; layer < weights.size(); ++layer)
     for (Dim head = 0; head < model.sizes.heads; ++head)
-      why.heads.push_back(head_of(weights[layer], static_cast<Dim>(layer), head, T));
+      why.heads.push_back(head_of(weights[layer], static_cast<Dim>(layer), head));
   return why;
 }
 

@@ -117,9 +117,9 @@ std::string loss_report(double loss, const Baselines& baselines, const std::stri
   return text;
 }
 
-Looked looked_at(const Decoder& decoder) {
+Looked looked_at(const Decoder& decoder, Dim rows) {
   Looked looked{decoder.window(), {}};
-  for (const Array& heads : decoder.attention()) {  // (H, T, T)
+  for (const Array& heads : decoder.attention(rows)) {  // (H, R, T)
     const Dim H = heads.dim(0), size = heads.size() / H;
     std::vector<double> mean(static_cast<std::size_t>(size));
     for (Dim i = 0; i < heads.size(); ++i)
@@ -131,8 +131,9 @@ Looked looked_at(const Decoder& decoder) {
 
 std::string attention_report(const Looked& looked, const Tokenizer& tokenizer,
                              support::MapStyle style, Dim most) {
-  const std::size_t T = looked.ids.size(), rows = most > 0 ? static_cast<std::size_t>(most) : T;
-  const std::size_t earlier = T > rows ? T - rows : 0;
+  const std::size_t T = looked.ids.size(), known = looked.weights.at(0).size() / T;
+  const std::size_t rows = most > 0 ? std::min(known, static_cast<std::size_t>(most)) : known;
+  const std::size_t earlier = T - rows;
   std::vector<std::string> words;
   if (earlier > 0) words.emplace_back("before");
   for (std::size_t t = earlier; t < T; ++t)
@@ -143,7 +144,7 @@ std::string attention_report(const Looked& looked, const Tokenizer& tokenizer,
     std::vector<double> shown;
     if (earlier > 0) shown.resize(words.size());  // "before" has no row
     for (std::size_t t = earlier; t < T; ++t) {
-      const auto row = looked.weights[layer].begin() + static_cast<std::ptrdiff_t>(t * T);
+      const auto row = looked.weights[layer].end() - static_cast<std::ptrdiff_t>((T - t) * T);
       const auto first = row + static_cast<std::ptrdiff_t>(earlier);
       if (earlier > 0) shown.push_back(std::accumulate(row, first, 0.0));
       shown.insert(shown.end(), first, row + static_cast<std::ptrdiff_t>(T));

@@ -40,14 +40,16 @@ std::string loss_report(double loss, const Baselines& baselines, const std::stri
 
 /// Where the tokens that a decoder has read looked.
 struct Looked {
-  std::vector<Dim> ids;                      // its window, T tokens
-  std::vector<std::vector<double>> weights;  // (T, T) of each layer, the mean of its heads
+  std::vector<Dim> ids;  // its window, T tokens
+  std::vector<std::vector<double>>
+      weights;  // (R, T) of each layer: the last R places, mean of heads
 };
-/// Of the very pass that gave the decoder's last logits.
-Looked looked_at(const Decoder& decoder);
+/// Of the very pass that gave the decoder's last logits. R is `rows`, at most T; 0: all T.
+Looked looked_at(const Decoder& decoder, Dim rows = 0);
 
 /// A map a layer. Of more than `most` tokens the last `most` have a row and a column; one more
-/// column, "before", has the sum of the weights of all earlier ones. 0: all have.
+/// column, "before", has the sum of the weights of all earlier ones. 0: all have. A token whose
+/// weights `looked` does not have is an earlier one.
 std::string attention_report(const Looked& looked, const Tokenizer& tokenizer,
                              support::MapStyle style, Dim most = 0);
 

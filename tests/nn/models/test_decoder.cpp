@@ -209,6 +209,32 @@ TEST_CASE("Decoder: its attention is what was used while it read, in each layer 
         "Decoder: has read no token: it looked nowhere");
 }
 
+TEST_CASE("Decoder: the attention of the last rows alone is that of the whole, to the bit") {
+  for (const Shapes& s : shapes) {
+    CAPTURE(s.context, s.layers, s.heads, s.D);
+    const LanguageModel model = made(s.context, s.layers, s.heads, s.D, s.bias, 44);
+    Rng rng(45);
+    for (const Dim T : {Dim{1}, Dim{7}, s.context}) {
+      Decoder decoder(model);
+      decoder.read(some_tokens(T, rng));
+      const std::vector<Array> whole = decoder.attention();
+      for (const Dim rows : {Dim{1}, Dim{2}, Dim{24}, T, T + 3}) {
+        const Dim R = std::min(rows, T);
+        const std::vector<Array> last = decoder.attention(rows);
+        REQUIRE(last.size() == whole.size());
+        for (std::size_t layer = 0; layer < last.size(); ++layer) {
+          REQUIRE(last[layer].shape() == Shape{s.heads, R, T});
+          CHECK(same_bits(last[layer], part(whole[layer], 1, T - R, T)));
+        }
+      }
+    }
+  }
+  Decoder decoder(made(4, 1, 1, 4, Bias::with, 60));
+  decoder.read({1});
+  CHECK(refusal<ValueError>([&] { decoder.attention(-1); }) ==
+        "Decoder: needs 0 rows of attention or more: got -1");
+}
+
 TEST_CASE("Decoder: restart forgets, and shows what the model learned meanwhile") {
   const LanguageModel model = made(8, 1, 2, 4, Bias::with, 50);
   Decoder decoder(model);
