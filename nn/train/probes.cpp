@@ -38,10 +38,6 @@ NoPeek certify_no_peek(const Reads& reads, const std::vector<Dim>& ids, Dim voca
   const Array before = reads(ids, T);
   require(before.rank() == 2 && before.dim(0) == T, "certify_no_peek", "needs logits (", T,
           ", V): got shape ", before.shape());
-  const auto says = [&](const std::string& text) {
-    found.text = text;
-    return found;
-  };
   const Dim cuts = std::min(most_cuts, T - 1);
   for (Dim cut = 0; cut < cuts; ++cut) {
     const Dim t = cuts == 1 ? T - 2 : cut * (T - 2) / (cuts - 1);
@@ -53,22 +49,31 @@ NoPeek certify_no_peek(const Reads& reads, const std::vector<Dim>& ids, Dim voca
     const std::string after = " after place " + std::to_string(t);
     for (const Array* logits : {&changed, &poisoned}) {
       const Dim place = first_difference(*logits, before, 0, t + 1);
-      if (place <= t)
-        return says("place " + std::to_string(place) + " looks ahead: its logits change with " +
-                    (logits == &changed ? "the tokens" : "NaN in the positions") + after);
+      if (place <= t) {
+        found.peeks = true;
+        found.text = "place " + std::to_string(place) + " looks ahead: its logits change with " +
+                     (logits == &changed ? "the tokens" : "NaN in the positions") + after;
+        return found;
+      }
       found.compared += (t + 1) * before.dim(1);
     }
-    if (first_difference(changed, before, t + 1, T) == T)
-      return says("nothing could be seen: no logits change with the tokens" + after);
-    if (!all_nan(poisoned, t + 1))
-      return says("nothing could be seen: NaN in the positions" + after +
-                  " does not reach the next");
-    ++found.cuts;
+    // The first reason stays; the other cuts may still show that a place looks ahead.
+    const std::string none = "could not be shown, as ";
+    if (first_difference(changed, before, t + 1, T) == T) {
+      if (found.text.empty()) found.text = none + "no logits change with the tokens" + after;
+    } else if (!all_nan(poisoned, t + 1)) {
+      if (found.text.empty())
+        found.text = none + "NaN in the positions" + after + " does not reach the next place";
+    } else {
+      ++found.cuts;
+    }
   }
-  found.kept = true;
-  return says("no place looks ahead: " + std::to_string(found.compared) + " logits in front of " +
-              std::to_string(cuts) +
-              " cuts keep every bit when all that follows is changed or NaN");
+  found.kept = found.text.empty();
+  if (found.kept)
+    found.text = "no place looks ahead: " + std::to_string(found.compared) +
+                 " logits in front of " + std::to_string(cuts) +
+                 " cuts keep every bit when all that follows is changed or NaN";
+  return found;
 }
 
 NoPeek certify_no_peek(const LanguageModel& model, const std::vector<Dim>& ids, Dim most_cuts) {

@@ -14,10 +14,12 @@ namespace fledge::inline FLEDGE_BUILD {
 
 /// What was found when everything behind a place was changed.
 struct NoPeek {
-  Dim cuts = 0;       // places after which everything was changed, each twice: other tokens, NaN
-  Dim compared = 0;   // logits that had to keep their bits
-  bool kept = false;  // all did, and the changes were seen behind the cuts: so the check could fail
-  std::string text;   // one sentence: what was checked, or where it failed
+  Dim cuts = 0;        // places after which everything was changed, each twice: other tokens, NaN
+  Dim compared = 0;    // logits that had to keep their bits
+  bool peeks = false;  // a logit in front of a cut changed: a breach
+  bool kept =
+      false;  // none did, and the changes were seen behind every cut: so the check could fail
+  std::string text;  // what was checked, where the model looks ahead, or why nothing could be shown
 };
 
 /// Logits (T, V) of T tokens, with NaN in the vectors of all positions from `poisoned` on, where

@@ -121,7 +121,7 @@ support::Options declared_options() {
   options.group("Model").integer("--layers", "N", 4, 1, limits::layers,
                                  "blocks of attention and MLP");
   options.integer("--heads", "N", 4, 1, limits::heads, "of each block; they divide the width");
-  options.integer("--width", "N", 128, 1, limits::width, "channels");
+  options.integer("--width", "N", 128, limits::least_width, limits::width, "channels");
   options.integer("--context", "N", 64, 1, limits::context, "tokens that the model can look at");
   options.number("--dropout", "X", 0, 0, limits::dropout,
                  "share of the numbers left out while training");

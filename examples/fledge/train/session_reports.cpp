@@ -69,7 +69,7 @@ void Session::report_no_peek() {
   const std::vector<Dim> ids(text.begin(), text.begin() + length);
   if (ids.size() < 2 || plan_.sizes.vocabulary < 2) return;
   const NoPeek proof = certify_no_peek(*model_, ids);
-  if (!proof.kept) throw std::logic_error("the model peeks: " + proof.text);
+  if (proof.peeks) throw std::logic_error("the model peeks: " + proof.text);
   screen_.say("no peeking: " + proof.text);
 }
 

@@ -56,6 +56,7 @@ TEST_CASE("no peek: a language model keeps every bit, and keeps its parameters")
   const Array positions = model.wpe.weight.value().clone();
   const NoPeek all = certify_no_peek(model, some_tokens(context, 3));
   CHECK(all.kept);
+  CHECK_FALSE(all.peeks);
   CHECK(all.cuts == 11);
   CHECK(all.compared == 2 * V * (11 * 12 / 2));
   CHECK(
@@ -82,6 +83,7 @@ TEST_CASE("no peek: whoever looks ahead is found, and where") {
     };
     const NoPeek found = certify_no_peek(reader(peeks), ids, 5);
     CHECK_FALSE(found.kept);
+    CHECK(found.peeks);
     const std::string at = std::to_string(place);
     CHECK_THAT(found.text, StartsWith("place " + at + " looks ahead: its logits change with the "));
     CHECK_THAT(found.text, EndsWith(" after place " + at));
@@ -101,10 +103,27 @@ TEST_CASE("no peek: what could not have failed is no certificate") {
       certify_no_peek(reader([](Dim t, Dim j) { return j <= t ? 1.0 : 0.0; }, false), ids, 5);
   CHECK_FALSE(deaf.kept);
   CHECK(deaf.text ==
-        "nothing could be seen: NaN in the positions after place 0 does not reach the next");
+        "could not be shown, as NaN in the positions after place 0 does not reach the next place");
+  CHECK_FALSE(deaf.peeks);
   const NoPeek blind = certify_no_peek(reader([](Dim, Dim) { return 0.0; }), ids, 5);
   CHECK_FALSE(blind.kept);
-  CHECK(blind.text == "nothing could be seen: no logits change with the tokens after place 0");
+  CHECK(blind.text == "could not be shown, as no logits change with the tokens after place 0");
+  CHECK_FALSE(blind.peeks);
+  CHECK(blind.cuts == 0);
+  // Layer norm of one number is constant, so no token changes the logits of such a model.
+  Rng rng(1);
+  const LanguageModel constant(
+      {.vocabulary = V, .context = context, .layers = 1, .heads = 1, .width = 1}, rng);
+  const NoPeek narrow = certify_no_peek(constant, some_tokens(context, 3));
+  CHECK_FALSE(narrow.kept);
+  CHECK_FALSE(narrow.peeks);
+  CHECK(narrow.text == blind.text);
+  // Place 3 looks at place 4. At the first cuts nothing can be seen, and the search goes on.
+  const NoPeek late =
+      certify_no_peek(reader([](Dim t, Dim j) { return t == 3 && j == 4 ? 1.0 : 0.0; }), ids, 5);
+  CHECK(late.peeks);
+  CHECK_FALSE(late.kept);
+  CHECK(late.text == "place 3 looks ahead: its logits change with the tokens after place 3");
 
   const LanguageModel model = made();
   CHECK(refusal<ValueError>([&] { certify_no_peek(model, {3}); }) ==
