@@ -68,8 +68,9 @@ std::string plain_line(const Standing& s, double elapsed, double steps_per_secon
   return "step=" + std::to_string(s.step) + " of=" + std::to_string(s.steps) +
          formatted(" loss=%.4f", s.loss) +
          (s.validation ? formatted(" val=%.4f", *s.validation) : "") +
-         formatted(" lr=%.3g grad_norm=%.3g steps_per_s=%.3g elapsed=%.1fs", s.rate,
-                   s.gradient_norm, steps_per_second, elapsed) +
+         formatted(" lr=%.3g grad_norm=%.3g", s.rate, s.gradient_norm) +
+         (steps_per_second > 0 ? formatted(" steps_per_s=%.3g", steps_per_second) : "") +
+         formatted(" elapsed=%.1fs", elapsed) +
          (steps_per_second > 0 ? formatted(" eta=%.0fs", remaining(s, steps_per_second)) : "");
 }
 
