@@ -28,7 +28,7 @@ help:
 	@echo 'make zoo         one wrong line in a copy of fledge: find it       (BUG=7, then ANSWER=1)'
 	@echo 'make nightly     what takes long: every float, kernels for other instructions'
 	@echo 'make kills       training, killed 200 times, ends in the bytes of a run that was not'
-	@echo 'make faults      every system call of a run fails, is killed or loses its power, once'
+	@echo 'make faults      every system call of a run fails once, is killed or loses its power'
 	@echo 'make asan        the tests under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make tsan        the tests under ThreadSanitizer'
 	@echo 'make format      lay out the sources with clang-format'
