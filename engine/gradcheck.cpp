@@ -67,11 +67,11 @@ class Check {
   }
 
   bool gradients() {
-    Pullback answer = pull_back(f_, parameters_, cotangent_, options_.seed);
-    analytic_ = std::move(answer.gradients);
-    report_.by_oracle = answer.problem.empty();
-    return answer.problem.empty() || fail_at(answer.parameter, answer.element, answer.found,
-                                             answer.expected, std::move(answer.problem));
+    Pullback result = pull_back(f_, parameters_, cotangent_, options_.seed);
+    analytic_ = std::move(result.gradients);
+    report_.by_oracle = result.problem.empty();
+    return result.problem.empty() || fail_at(result.parameter, result.element, result.found,
+                                             result.expected, std::move(result.problem));
   }
 
   bool fail_at(std::size_t p, std::size_t j, double analytic, double numeric, std::string problem) {
@@ -105,7 +105,7 @@ class Check {
       }
     }
     floor_ = 0.01 * largest;
-    set_rounding_aside(oracle);
+    mark_rounding_as_zero(oracle);
 
     std::size_t worst_p = 0, worst_j = 0;
     bool any_bad = false;
@@ -119,7 +119,7 @@ class Check {
       }
     any_bad = !(report_.max_error <= options_.tolerance);
     if (!any_bad) return;
-    accuse(worst_p, worst_j);
+    report_error(worst_p, worst_j);
   }
 
   double error_of(std::size_t p, std::size_t j) const {
@@ -131,7 +131,7 @@ class Check {
 
   // Where two numbers differ that are nothing but rounding, the gradient is zero: by dual numbers,
   // which are exact but for rounding, and by differences if the tensor is listed.
-  void set_rounding_aside(const Oracle& oracle) {
+  void mark_rounding_as_zero(const Oracle& oracle) {
     std::vector<Difference> small, zeros;
     rounding_.assign(parameters_.size(), 0.0);
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
@@ -156,21 +156,22 @@ class Check {
       rounding_[d.parameter] = std::max(rounding_[d.parameter], 4 * d.change);
       zeros.push_back(d);
     }
-    for (const Difference& d : zeros)  // a tensor that is not loud is left to refuse_silent_zeros()
-      zero_[d.parameter][d.element] = exact || listed(d.parameter) || !is_loud(d.parameter);
+    // A tensor without a gradient is left to refuse_silent_zeros().
+    for (const Difference& d : zeros)
+      zero_[d.parameter][d.element] = exact || listed(d.parameter) || !has_gradient(d.parameter);
   }
 
   // The tensor has an element whose gradient is more than rounding.
-  bool is_loud(std::size_t p) const { return first_loud(p) < analytic_[p].size(); }
+  bool has_gradient(std::size_t p) const { return first_gradient(p) < analytic_[p].size(); }
 
-  std::size_t first_loud(std::size_t p) const {
+  std::size_t first_gradient(std::size_t p) const {
     const double least = std::max(options_.tolerance * floor_, rounding_[p]);
-    const auto loud = [&](double g) { return std::abs(g) > least; };
-    return static_cast<std::size_t>(std::find_if(analytic_[p].begin(), analytic_[p].end(), loud) -
-                                    analytic_[p].begin());
+    const auto is_more = [&](double g) { return std::abs(g) > least; };
+    return static_cast<std::size_t>(
+        std::find_if(analytic_[p].begin(), analytic_[p].end(), is_more) - analytic_[p].begin());
   }
 
-  void accuse(std::size_t p, std::size_t j) {
+  void report_error(std::size_t p, std::size_t j) {
     const double a = analytic_[p][j], n = found_[p][j].value;
     const bool hidden = is_noise(a, found_[p][j]) || std::abs(a - n) <= found_[p][j].rounding;
     fail_at(
@@ -195,11 +196,11 @@ class Check {
   // exceptions would hide one that is zero by mistake.
   void refuse_silent_zeros() {
     for (std::size_t p = 0; p < parameters_.size() && report_.problem.empty(); ++p) {
-      const bool silent = !is_loud(p);
+      const bool silent = !has_gradient(p);
       const bool all_zero =
           std::all_of(analytic_[p].begin(), analytic_[p].end(), [](double g) { return g == 0; });
       if (analytic_[p].empty() || silent == listed(p)) continue;
-      const std::size_t j = silent ? 0 : first_loud(p);
+      const std::size_t j = silent ? 0 : first_gradient(p);
       fail_at(
           p, j, analytic_[p][j], found_[p][j].value,
           !silent ? "the tensor is listed in zero_gradients, but its gradient is not zero: remove "
@@ -224,7 +225,7 @@ class Check {
   std::vector<std::vector<Derivative>> found_;
   double floor_ = 0;
   std::vector<std::vector<bool>> zero_;  // both numbers are rounding
-  Numbers rounding_;                     // by parameter: the largest rounding set aside
+  Numbers rounding_;                     // by parameter: the largest rounding marked as zero
   GradcheckReport report_;
 };
 

@@ -87,7 +87,7 @@ class ThreadCache {
     return true;
   }
 
-  /// Before the system is asked for a block.
+  /// Returns kept blocks to the system, if needed, before a new block is allocated.
   void make_room(const SizeClass& size) {
     const std::size_t again = std::min(given_back_[size.index], size.bytes);
     given_back_[size.index] -= again;

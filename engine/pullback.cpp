@@ -39,24 +39,24 @@ Gradients gradients_of(const Tensor& y, const std::vector<NamedTensor>& paramete
 
 namespace {
 
-class Inquiry {
+class PullbackCheck {
  public:
-  Inquiry(const std::function<Tensor()>& f, const std::vector<NamedTensor>& parameters,
-          const Array& v, std::uint64_t seed)
+  PullbackCheck(const std::function<Tensor()>& f, const std::vector<NamedTensor>& parameters,
+                const Array& v, std::uint64_t seed)
       : f_(f), parameters_(parameters), v_(v), seed_(seed) {}
 
   Pullback run() {
     const Tensor y = f_();
-    answer_.gradients = pull_back(y, v_);
+    result_.gradients = pull_back(y, v_);
     if (repeats(y) && y.needs_grad() && follows_scale(y)) adds_to_others();
-    return answer_;
+    return result_;
   }
 
  private:
   bool fail(std::size_t p, std::size_t j, double found, double expected, std::string problem) {
-    answer_.problem = std::move(problem);
-    answer_.parameter = p, answer_.element = j;
-    answer_.found = found, answer_.expected = expected;
+    result_.problem = std::move(problem);
+    result_.parameter = p, result_.element = j;
+    result_.found = found, result_.expected = expected;
     return false;
   }
 
@@ -66,7 +66,7 @@ class Inquiry {
 
   // The same bits twice, and exact zeros for v = 0.
   bool repeats(const Tensor& y) {
-    const Gradients& first = answer_.gradients;
+    const Gradients& first = result_.gradients;
     const Gradients again = pull_back(y, v_);
     const Gradients zeros = pull_back(y, Array::zeros(v_.shape()));
     for (std::size_t p = 0; p < first.size(); ++p)
@@ -85,7 +85,7 @@ class Inquiry {
   // Rules are linear in dy: one that clips it is right only where dy is small. Powers of two scale
   // every product and every sum without rounding.
   bool follows_scale(const Tensor& y) {
-    const Gradients& first = answer_.gradients;
+    const Gradients& first = result_.gradients;
     for (const double factor : {-1024.0, 1.0 / 1024}) {
       const Gradients scaled = pull_back(y, v_ * Real(factor));
       for (std::size_t p = 0; p < first.size(); ++p)
@@ -107,7 +107,7 @@ class Inquiry {
   // the difference allowed, is that of the numbers that f adds up: a gradient that cancels to zero
   // is rounding, and beside rounding every right rule looks wrong.
   bool adds_to_others() {
-    const Gradients& first = answer_.gradients;
+    const Gradients& first = result_.gradients;
     const Tensor y = f_();
     const std::vector<double> sizes = sizes_of_others(y.value());
     Tensor total = sum(y * Tensor(v_));
@@ -135,14 +135,14 @@ class Inquiry {
   std::vector<double> sizes_of_others(const Array& y) const {
     double output = 0, largest_of_all = 0;
     for (Dim i = 0; i < y.size(); ++i) output += std::abs(value_of(v_[i]) * value_of(y[i]));
-    for (const std::vector<double>& g : answer_.gradients)
+    for (const std::vector<double>& g : result_.gradients)
       largest_of_all = std::max(largest_of_all, largest(g));
     std::vector<double> sizes;
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       const double x = largest(to_vector(parameters_[p].tensor.value()));
       const double beside = x > 0 ? output / std::min(1.0, x) : output;
       const double size =
-          std::max({largest(answer_.gradients[p]), 0.01 * largest_of_all, 0.01 * beside});
+          std::max({largest(result_.gradients[p]), 0.01 * largest_of_all, 0.01 * beside});
       sizes.push_back(std::isfinite(size) && size > 0 ? size : 1);
     }
     return sizes;
@@ -158,14 +158,14 @@ class Inquiry {
   const std::vector<NamedTensor>& parameters_;
   const Array& v_;
   std::uint64_t seed_;
-  Pullback answer_;
+  Pullback result_;
 };
 
 }  // namespace
 
 Pullback pull_back(const std::function<Tensor()>& f, const std::vector<NamedTensor>& parameters,
                    const Array& v, std::uint64_t seed) {
-  return Inquiry(f, parameters, v, seed).run();
+  return PullbackCheck(f, parameters, v, seed).run();
 }
 
 }  // namespace fledge::inline FLEDGE_BUILD

@@ -33,35 +33,33 @@ Tensor cross_entropy(const Tensor& logits, const Indices& targets, std::optional
   const Real* x = logits.value().data();
   Real* to = p.write();
   Real* loss = losses.write();
-  kernels::parallel_ranges(
-      m.count, kernels::blocking.task_rows, 8 * logits.size(), [&](Dim begin, Dim end) {
-        for (Dim i = begin; i < end; ++i) {
-          const Real* x_i = x + i * m.length;
-          const auto [top, log_total] = kernels::softmax_row(x_i, to + i * m.length, m.length);
-          loss[i] = targets[i] == ignored ? Real(0) : log_total - (x_i[targets[i]] - top);
-        }
-      });
+  const Dim rows = kernels::blocking.task_rows;
+  kernels::parallel_ranges(m.count, rows, 8 * logits.size(), [&](Dim begin, Dim end) {
+    for (Dim i = begin; i < end; ++i) {
+      const Real* x_i = x + i * m.length;
+      const auto [top, log_total] = kernels::softmax_row(x_i, to + i * m.length, m.length);
+      loss[i] = targets[i] == ignored ? Real(0) : log_total - (x_i[targets[i]] - top);
+    }
+  });
   const Real n = real(kept);
   const Array y = Array::full({}, kernels::sum(losses.data(), m.count) / n);
 
-  return record("cross_entropy", y, wrt(logits, [p, targets, ignored, m, n](const Array& dy) {
+  return record("cross_entropy", y, wrt(logits, [p, targets, ignored, m, n, rows](const Array& dy) {
                   Array dlogits(p.shape());
                   Real* d = dlogits.write();
                   const Real scale = dy[0] / n;
-                  kernels::parallel_ranges(m.count, kernels::blocking.task_rows, p.size(),
-                                           [&](Dim begin, Dim end) {
-                                             for (Dim i = begin; i < end; ++i) {
-                                               Real* d_i = d + i * m.length;
-                                               const Real* p_i = p.data() + i * m.length;
-                                               if (targets[i] == ignored) {
-                                                 std::fill_n(d_i, m.length, Real(0));
-                                                 continue;
-                                               }
-                                               for (Dim j = 0; j < m.length; ++j)
-                                                 d_i[j] = scale * p_i[j];
-                                               d_i[targets[i]] -= scale;
-                                             }
-                                           });
+                  kernels::parallel_ranges(m.count, rows, p.size(), [&](Dim begin, Dim end) {
+                    for (Dim i = begin; i < end; ++i) {
+                      Real* d_i = d + i * m.length;
+                      const Real* p_i = p.data() + i * m.length;
+                      if (targets[i] == ignored) {
+                        std::fill_n(d_i, m.length, Real(0));
+                        continue;
+                      }
+                      for (Dim j = 0; j < m.length; ++j) d_i[j] = scale * p_i[j];
+                      d_i[targets[i]] -= scale;
+                    }
+                  });
                   return dlogits;
                 }));
 }

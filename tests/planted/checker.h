@@ -66,7 +66,7 @@ inline constexpr Bug checker_bugs[] = {
      "mlpack/mlpack #1923: the gradient of the input was never checked"},
     {"check-measures-by-rounding", "engine/pullback.cpp",
      R"(0.01 * largest_of_all, 0.01 * beside})", R"(0 * largest_of_all, 0 * beside})",
-     "fledge itself: cosine_similarity(b, b) was accused, its gradient being nothing but rounding"},
+     "fledge itself: cosine_similarity(b, b) was called wrong, its gradient being only rounding"},
     {"check-forgives-what-is-overwritten", "engine/pullback.cpp", R"(> 1e-6 * sizes[p])",
      R"(> 2 * sizes[p])", "a classic slip: a tolerance as large as what it should find"},
     {"check-takes-errors-for-rounding", "engine/rounding.h", R"(change >= 0.5 * size())",
