@@ -1,5 +1,5 @@
-// How long work is ended early, for Ctrl-C: a test that work calls again and again, and an
-// exception.
+// Stops long-running work early, for Ctrl-C. The work calls a test function often and throws
+// Interrupted when it returns true.
 //
 // Not here: signals (examples/fledge/train/stop.h). One test serves all number types of a program,
 // so this file stands outside of the build's namespace.                   Next: kernels/parallel.h.

@@ -24,7 +24,7 @@ using Gradients = std::vector<std::vector<double>>;
 /// The parameters hold no gradient afterwards.
 Gradients gradients_of(const Tensor& y, const std::vector<NamedTensor>& parameters, const Array& v);
 
-/// Jᵀ·v, and the first way of asking that gave another answer.
+/// Jᵀ·v, and the first repetition that gave another result.
 struct Pullback {
   Gradients gradients;
   std::string problem;  // empty when all agree; else one sentence, and where it was found:
@@ -32,8 +32,8 @@ struct Pullback {
   double found = 0, expected = 0;
 };
 
-/// Asks backward() of f() for Jᵀ·v; f is evaluated once or twice. Gradients that the parameters had
-/// before are forgotten. `seed` draws the other users' cotangents.
+/// Computes Jᵀ·v by backward() of f(); f is evaluated once or twice. Gradients that the parameters
+/// had before are forgotten. `seed` draws the other users' cotangents.
 Pullback pull_back(const std::function<Tensor()>& f, const std::vector<NamedTensor>& parameters,
                    const Array& v, std::uint64_t seed);
 

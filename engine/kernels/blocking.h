@@ -12,21 +12,21 @@ namespace fledge::inline FLEDGE_BUILD::kernels {
 struct Blocking {
   // parallel.h, rows.cpp, cross_entropy.cpp
   Dim serial_work;   // work of fewer elementary operations stays on the calling thread
-  Dim tasks;         // into which a loop over numbers or rows is cut
-  Dim task_numbers;  // in a task, at most
-  Dim task_rows;     // of logits in a task
-  // gemm.cpp
-  Dim block_n, block_k, block_m;  // of A (n, k) and B (k, m); block_k is at most most_block_k
-  Dim small_work;                 // n·k·m up to which nothing is packed
-  Dim unpacked_m;                 // columns of C up to which rows of A are read where they lie
-  Dim tasks_per_thread;           // of a packed product
-  Dim small_tasks;                // of a product that is not packed
+  Dim tasks;         // number of tasks a loop over numbers or rows is cut into
+  Dim task_numbers;  // most numbers per task
+  Dim task_rows;     // rows of logits per task
+  // gemm.cpp: C (n, m) = A (n, k) · B (k, m)
+  Dim block_n, block_k, block_m;  // size of a block of A and B; block_k is at most most_block_k
+  Dim small_work;                 // products with n·k·m at most this: nothing is packed
+  Dim unpacked_m;                 // C with at most this many columns: rows of A are not packed
+  Dim tasks_per_thread;           // tasks per thread of a packed product
+  Dim small_tasks;                // number of tasks of a product that is not packed
   // sums.cpp
-  Dim sum_columns;  // in a task that adds all rows
-  Dim sum_rows;     // added one after the other
-  Dim sum_parts;    // tasks that add a part of the rows each; a power of 2
+  Dim sum_columns;  // columns per task, where each task adds all rows
+  Dim sum_rows;     // most rows added one after the other; longer sums are halved
+  Dim sum_parts;    // number of tasks that add a part of the rows each; a power of 2
   // attention.cpp, attention_narrow.cpp
-  Dim block_queries, narrow_queries;  // at a time
+  Dim block_queries, narrow_queries;  // query rows per block
 };
 
 inline constexpr Dim most_block_k = 256;

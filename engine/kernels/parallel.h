@@ -12,8 +12,8 @@ namespace fledge::inline FLEDGE_BUILD {
 
 /// How many threads share large work: the number that was asked for, by set_threads() or else by
 /// FLEDGE_THREADS, but at most one for each processor that this process may use. More threads than
-/// processors would change no result and cost much time. Without a wish: one a processor. Throws
-/// ValueError when FLEDGE_THREADS is no number from 1 to 256.
+/// processors would change no result and cost much time. The default is one thread per processor.
+/// Throws ValueError when FLEDGE_THREADS is no number from 1 to 256.
 int threads();
 
 /// Asks for so many threads, in all number types of this program; takes effect at once. Throws
