@@ -81,7 +81,7 @@ TEST_CASE("where f throws beside the inputs nothing is measured") {
   CHECK(same_bits(w.value(), x));
 }
 
-TEST_CASE("a tensor that is listed twice has its old numbers afterwards") {
+TEST_CASE("measuring rounding restores a tensor that is listed twice") {
   const Tensor w = parameter(x.clone());
   const std::function<Tensor()> g = [&] { return cosine_similarity(w, w); };
   const Array v = Array::ones({3});
