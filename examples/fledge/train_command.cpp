@@ -15,15 +15,21 @@ int train_command(int argc, char** argv) {
   const char* const program = "fledge train";
   std::optional<train::Session> session;
   with_usable_input(program, "all options: fledge train --help", [&] {
-    session.emplace(plan);
+    try {
+      session.emplace(plan);
+    } catch (const WriteError&) {
+      throw;
+    } catch (const FileError& error) {
+      if (!plan.resumes) throw;
+      throw Unusable(error.what(), "make the file readable, or move it away");
+    }
     return 0;
   });
   try {
     return session->run();
   } catch (const FileError& error) {  // from here on files are only written
     throw support::Refusal(support::Exit::failed, program, error.what(),
-                           "make room on the disk, or the folder writable; then go on with: "
-                           "fledge train --resume " +
+                           remedy(error) + "; then go on with: fledge train --resume " +
                                support::shell_word(plan.folder));
   }
 }

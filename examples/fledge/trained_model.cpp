@@ -20,8 +20,11 @@ TrainedModel load_trained(const std::string& path) {
       run = train::run_config(saved.config);
     const bool lines = run.plan.corpus.reading == Reading::lines;
     return {std::move(saved.model), std::move(run), lines};
-  } catch (const WrongFile& error) {
+  } catch (const OtherModel& error) {
     throw Unusable(error.what(), "it is not the model that config.json beside it describes");
+  } catch (const WrongFile& error) {
+    throw Unusable(error.what(), "restore it, or move it away and run: fledge train --resume " +
+                                     support::shell_word(path));
   }
 }
 

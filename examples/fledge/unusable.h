@@ -1,6 +1,7 @@
 // Input that a command cannot use, in its two lines and with its exit status.
 #pragma once
 
+#include <cerrno>
 #include <string>
 
 #include "engine/errors.h"
@@ -42,6 +43,22 @@ auto of_file(const std::string& path, const std::string& advice, Body body) {
   throw std::logic_error("of_file");  // refuse() has thrown
 }
 
+/// What to do about a file that could not be written.
+inline std::string remedy(const FileError& error) {
+  switch (error.error_number) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return "make room on the disk";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "make the file and its folder writable";
+    default:
+      return "remove the cause";
+  }
+}
+
 /// Runs the body; what it throws about files and their contents becomes a Refusal, exit status 3;
 /// status 1 where a file could not be written.
 template <class Body>
@@ -53,7 +70,7 @@ int with_usable_input(const std::string& program, const std::string& advice, Bod
     return body();
   } catch (const WriteError& error) {
     throw support::Refusal(support::Exit::failed, program, error.what(),
-                           "make room on the disk, or the folder writable; then try again");
+                           remedy(error) + "; then try again");
   } catch (const Unusable& error) {
     refuse(error, error.advice);
   } catch (const FileError& error) {

@@ -33,7 +33,8 @@ std::string require_checksum(std::string_view file, const StoredHeader& header) 
   const auto found = header.metadata.find("checksum");
   if (found == header.metadata.end()) return "";
   if (found->second != checksum_of(file, header))
-    throw StoredError(StoredFault::bad_value, "is damaged: its checksum does not fit its contents");
+    throw StoredError(StoredFault::bad_value,
+                      "the file is damaged: its checksum does not match its contents");
   return found->second;
 }
 

@@ -24,11 +24,11 @@ std::string reason_of(int error) {
 }
 
 void fail_reading(const std::string& path, int error) {
-  throw FileError(file_problem("read", path, reason_of(error)));
+  throw FileError(file_problem("read", path, reason_of(error)), error);
 }
 
 void fail_writing(const char* verb, const std::string& path, int error) {
-  throw WriteError(file_problem(verb, path, reason_of(error)));
+  throw WriteError(file_problem(verb, path, reason_of(error)), error);
 }
 
 Descriptor::Descriptor(int folder, const std::string& name, int flags) {

@@ -16,7 +16,9 @@ namespace fledge::inline FLEDGE_BUILD {
 
 /// "cannot read 'poems.txt': no such file or directory", with the system's reason.
 struct FileError : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  explicit FileError(const std::string& problem, int error = 0)
+      : std::runtime_error(problem), error_number(error) {}
+  int error_number;  // errno of the call that failed; 0 where no call failed
 };
 
 /// A file that could not be written. The program's input is not to blame: a disk is full or broken,

@@ -66,6 +66,11 @@ class Folder {
   Descriptor folder_;
 };
 
+/// A folder that another process has locked.
+struct LockHeld : FileError {
+  using FileError::FileError;
+};
+
 /// The files that replace() writes: name and bytes.
 using NewFiles = std::vector<std::pair<std::string, std::string_view>>;
 
@@ -73,17 +78,19 @@ using NewFiles = std::vector<std::pair<std::string, std::string_view>>;
 /// with the process.
 class LockedFolder : public Folder {
  public:
-  /// Locks it, moves what was committed to its place, and removes what was not. Throws FileError
-  /// when another process has it, naming the process where the system tells it.
+  /// Locks it, moves what was committed to its place, and removes what was not. Throws LockHeld
+  /// when another process has it, naming the process where the system tells it; else FileError.
   LockedFolder(std::string path, std::vector<std::string> names);
 
-  /// Gives these files these bytes: after any crash or power cut all of them have the new bytes, or
-  /// all have the old. Throws WriteError; what it says tells whether the new bytes count.
+  /// Gives these files these bytes; a symbolic link becomes a file of its own. After any
+  /// crash or power cut all of them have the new bytes, or all have the old. Throws
+  /// WriteError; what it says tells whether the new bytes count.
   void replace(const NewFiles& files);
 
  private:
   void lock();
   void write_uncommitted(const NewFiles& files) const;
+  std::vector<std::string> own_names_in(int folder, const std::string& path) const;
   void discard_uncommitted() const;
   void move_committed() const;
 

@@ -53,11 +53,11 @@ LockedFolder::LockedFolder(std::string path, std::vector<std::string> names)
 }
 
 // The folder itself is locked: there is no file that could be removed while the lock is held.
-// Versions before this one locked a file ".lock", so where there is one it is locked too. Some
-// network file systems lock no folders: there the file is made.
+// Versions before this one locked a file ".lock", so where there is one it is locked too. On
+// network file systems that cannot lock folders, .lock is created and locked instead.
 void LockedFolder::lock() {
   const auto busy = [&](int descriptor) {
-    throw FileError(file_problem("use", path_, owner_of(descriptor) + " is using it"));
+    throw LockHeld(file_problem("use", path_, owner_of(descriptor) + " is using it"));
   };
   const bool locked = try_lock(folder_.get());
   if (!locked && errno == EWOULDBLOCK) busy(folder_.get());
@@ -87,7 +87,7 @@ void LockedFolder::write_uncommitted(const NewFiles& files) const {
   for (const auto& [name, bytes] : files) {
     struct stat status {};
     if (::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-        !S_ISREG(status.st_mode))
+        !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode))  // the rename replaces a link
       throw WriteError(file_problem("write", file(name), "it is no regular file"));
     Descriptor made(inside.get(), name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
     if (!made.exists() || !write_all(made.get(), bytes) || !sync_file(made.get()) || !made.close())
@@ -96,17 +96,24 @@ void LockedFolder::write_uncommitted(const NewFiles& files) const {
   if (!sync_folder(inside.get())) fail_writing("write", file(uncommitted), errno);
 }
 
+// The names of the files in one of the two folders of replace(). Throws WriteError for a foreign
+// one.
+std::vector<std::string> LockedFolder::own_names_in(int folder, const std::string& path) const {
+  std::vector<std::string> names = names_in(folder, path);
+  for (const std::string& name : names)
+    if (!is_ours(name))
+      throw WriteError(file_problem(
+          "tidy", path,
+          "it holds '" + shown_name(name) + "', which is no file of a run: move it away"));
+  return names;
+}
+
 void LockedFolder::discard_uncommitted() const {
   const Descriptor inside(folder_.get(), uncommitted, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (!inside.exists() && errno == ENOENT) return;
   if (!inside.exists()) fail_writing("tidy", file(uncommitted), errno);
   const std::string path = file(uncommitted);
-  for (const std::string& name : names_in(inside.get(), path))
-    if (!is_ours(name))
-      throw WriteError(file_problem(
-          "tidy", path,
-          "it holds '" + shown_name(name) + "', which is no file of a run: move it away"));
-  for (const std::string& name : names_)
+  for (const std::string& name : own_names_in(inside.get(), path))
     if (::unlinkat(inside.get(), name.c_str(), 0) != 0 && errno != ENOENT)
       fail_writing("tidy", path + "/" + name, errno);
   if (::unlinkat(folder_.get(), uncommitted, AT_REMOVEDIR) != 0) fail_writing("tidy", path, errno);
@@ -117,13 +124,7 @@ void LockedFolder::move_committed() const {
   if (!inside.exists() && errno == ENOENT) return;
   const std::string path = file(committed);
   if (!inside.exists()) fail_writing("tidy", path, errno);
-  const std::vector<std::string> names = names_in(inside.get(), path);
-  for (const std::string& name : names)
-    if (!is_ours(name))
-      throw WriteError(file_problem(
-          "tidy", path,
-          "it holds '" + shown_name(name) + "', which is no file of a run: move it away"));
-  for (const std::string& name : names) {
+  for (const std::string& name : own_names_in(inside.get(), path)) {
     if (::renameat(inside.get(), name.c_str(), folder_.get(), name.c_str()) != 0)
       fail_writing("move the new", file(name), errno);
     // Two names of one file are left alone by renameat().
@@ -154,12 +155,14 @@ void LockedFolder::replace(const NewFiles& files) {
   try {
     move_committed();
   } catch (const FileError& error) {
-    throw WriteError(std::string("the new files are saved, but not all in their places: ") +
-                     error.what());
+    throw WriteError(
+        std::string("the new files are saved, but not all in their places: ") + error.what(),
+        error.error_number);
   }
   if (sync_error != 0)
     throw WriteError("the new files are saved, but a power cut may lose them: " +
-                     file_problem("sync", path_, reason_of(sync_error)));
+                         file_problem("sync", path_, reason_of(sync_error)),
+                     sync_error);
 }
 
 }  // namespace fledge::inline FLEDGE_BUILD

@@ -12,7 +12,7 @@ namespace fledge::inline FLEDGE_BUILD {
 namespace {
 
 // f(), its complaint given the name of the file it is about.
-template <class F>
+template <class Error = WrongFile, class F>
 auto about(const std::string& path, F f) {
   try {
     return f();
@@ -21,7 +21,7 @@ auto about(const std::string& path, F f) {
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
-    throw WrongFile("cannot read '" + shown_name(path) + "': " + error.what());
+    throw Error("cannot read '" + shown_name(path) + "': " + error.what());
   }
 }
 
@@ -55,7 +55,7 @@ SavedModel read_once(const Folder& folder) {
   StoredHeader header = about(weights_path, [&] { return stored_header(bytes); });
   if (!config.says_bias) config.sizes.bias = bias_in(header);
   about(config_path, [&] { require_one_identity(config.own, header, weights_path); });
-  about(weights_path, [&] { require_weights(header, config.sizes); });
+  about<OtherModel>(weights_path, [&] { require_weights(header, config.sizes); });
   about(weights_path, [&] { require_checksum(bytes, header); });
   Rng rng(0);
   SavedModel saved{LanguageModel(config.sizes, rng), std::move(text), config.own, {}};

@@ -19,9 +19,14 @@ struct WrongFile : FileError {
   using FileError::FileError;
 };
 
-/// config.json and model.safetensors that were written for two models.
-struct MixedFiles : WrongFile {
+/// A model.safetensors whose tensors are not those of the model that config.json describes.
+struct OtherModel : WrongFile {
   using WrongFile::WrongFile;
+};
+
+/// config.json and model.safetensors that were written for two models.
+struct MixedFiles : OtherModel {
+  using OtherModel::OtherModel;
 };
 
 struct SavedModel {
@@ -34,7 +39,7 @@ struct SavedModel {
 /// The model of a folder; one whose configuration does not say whether it has biases has those that
 /// its weights have. Sizes of files are checked before they are read, and the names and shapes of
 /// all tensors before a model is built: the cost is in proportion to the bytes that are there.
-/// Throws FileError naming the file; WrongFile, which is one, when what is in it is wrong. While
+/// Throws FileError naming the file; WrongFile or OtherModel when what is in it is wrong. While
 /// another process replaces the model, both files are read again until they have one identity: "id"
 /// under "fledge" in config.json and in the metadata of model.safetensors.
 SavedModel read_model(const Folder& folder);

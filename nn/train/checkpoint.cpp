@@ -132,7 +132,7 @@ RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
   };
   const std::string text = note("run");
   if (note("checksum") != checksum_of(bytes, header))
-    refuse("is damaged: its checksum does not fit its contents");
+    refuse("is damaged: its checksum does not match its contents");
   const Run run = run_of(text);
 
   std::map<std::string, const StoredTensor*> stored;

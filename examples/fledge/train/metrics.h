@@ -22,7 +22,7 @@ std::string as_csv(const Metrics& row);   // with its line end
 std::string as_json(const Metrics& row);  // {"type":"step",…}, without one
 
 /// A file of a run's folder that grows by lines. A backup of it, by name or by hard link, is not
-/// changed: before each write the file is looked at, and copied apart when it has another name too.
+/// changed: before each write, a file that has a second hard link is replaced by a copy.
 /// A power cut or a kill costs at most the row being written and those that sync() has not seen.
 class LineFile {
  public:

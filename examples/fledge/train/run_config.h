@@ -2,7 +2,7 @@
 // checksum.
 //
 // Key idea: the identity follows from what never changes in a run: sizes, tokenizer, text and all
-// options but the number of steps, the rate and the place of the text. Files with one identity fit
+// options but the number of steps, the rate and the path of the text. Files with one identity fit
 // together, whichever run wrote them; the same run always has the same identity.
 #pragma once
 
@@ -26,8 +26,8 @@ struct RunConfig {
 std::string run_id(const RunConfig& config);
 
 std::string config_text(const RunConfig& config);
-/// Throws what reading throws: JsonError, ValueError. A config.json of version 1 has no identity and
-/// no checksum; it gets the identity that it would have.
+/// Throws what reading throws: JsonError, ValueError. A config.json of version 1 has no identity
+/// and no checksum; it gets the identity that it would have.
 RunConfig run_config(const std::string& text);
 
 /// Of a folder; `text` gets the text of its config.json. Throws FileError, and Unusable for what

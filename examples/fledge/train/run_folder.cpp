@@ -106,8 +106,27 @@ ModelFile model_file(const LanguageModel& model, const std::string& id, std::int
 RunFolder::RunFolder(const std::string& path) {
   try {
     folder_ = std::make_unique<LockedFolder>(path, run_files());
+  } catch (const LockHeld& error) {
+    refuse(error.what(), std::string("wait until the other run has ended, or ") + another_folder);
   } catch (const FileError& error) {
-    refuse(error.what(), "name another folder: -o DIR; or wait, if another run is in it");
+    refuse(error.what(), another_folder);
+  }
+}
+
+void RunFolder::require_not_removed() const {
+  if (folder_->is_removed())
+    refuse("the folder " + support::quoted(folder_->path()) +
+               " was removed while the run was in it: nothing of the run is left",
+           "begin again: fledge train FILE -o DIR");
+}
+
+template <class F>
+auto RunFolder::guarded(F f) const {
+  try {
+    return f();
+  } catch (const WriteError&) {
+    require_not_removed();
+    throw;
   }
 }
 
@@ -170,52 +189,37 @@ void RunFolder::open_metrics(RunNotes& notes, const std::function<void(const std
   if (csv != rows || jsonl != lines) replace({{csv_name, rows}, {jsonl_name, lines}});
   notes.csv_bytes = rows.size();
   notes.jsonl_bytes = lines.size();
-  try {
+  guarded([&] {
     csv_ = std::make_unique<LineFile>(*folder_, csv_name);
     jsonl_ = std::make_unique<LineFile>(*folder_, jsonl_name);
-  } catch (const WriteError&) {
-    require_not_removed();
-    throw;
-  }
+  });
 }
 
 void RunFolder::append(const Metrics& row) {
-  csv_->append(as_csv(row));
+  guarded([&] { csv_->append(as_csv(row)); });
   append_json(as_json(row));
 }
 
-void RunFolder::append_json(const std::string& line) { jsonl_->append(line + "\n"); }
+void RunFolder::append_json(const std::string& line) {
+  guarded([&] { jsonl_->append(line + "\n"); });
+}
 
 void RunFolder::sync_metrics(RunNotes& notes) {
   require_not_removed();
-  try {
+  guarded([&] {
     notes.csv_bytes = csv_->sync();
     notes.jsonl_bytes = jsonl_->sync();
-  } catch (const WriteError&) {
-    require_not_removed();  // in between
-    throw;
-  }
-}
-
-void RunFolder::require_not_removed() const {
-  if (folder_->is_removed())
-    refuse("the folder " + support::quoted(folder_->path()) +
-               " was removed while the run was in it: nothing of the run is left",
-           "begin again: fledge train FILE -o DIR");
+  });
 }
 
 void RunFolder::replace(const NewFiles& files) {
-  try {
-    folder_->replace(files);
-  } catch (const WriteError&) {
-    require_not_removed();  // in between
-    throw;
-  }
+  guarded([&] { folder_->replace(files); });
 }
 
 void RunFolder::write(const Checkpoint& checkpoint) {
   require_not_removed();
-  // A config.json of version 1 gets its identity with the first model that has one. Where somebody has removed a file that a run needs, it comes back.
+  // A config.json of version 1 has no identity: it is written again with the first model that has
+  // one. A file that was removed meanwhile is written again too.
   const bool writes_config = !config_->is_current || !folder_->has(config_name);
   const std::string text = writes_config ? config_text(*config_) : "";
   NewFiles files{{state_name, checkpoint.state}};

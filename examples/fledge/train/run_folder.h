@@ -73,6 +73,9 @@ class RunFolder {
  private:
   explicit RunFolder(const std::string& path);
   void require_not_removed() const;
+  /// f(); throws Refusal instead of WriteError when the folder was removed meanwhile.
+  template <class F>
+  auto guarded(F f) const;
   void replace(const NewFiles& files);
 
   std::unique_ptr<LockedFolder> folder_;

@@ -54,8 +54,8 @@ Session::Session(Plan plan) : plan_(std::move(plan)), screen_(plan_.quiet, plan_
   }
 }
 
-// What lasts comes from the folder; what was asked for now is how far to go and how fast, and how
-// to watch it.
+// The run's settings come from the folder. This call gives only the number of steps, the rate,
+// where the text is, and what is shown.
 void Session::go_on_with(const RunConfig& config) {
   const Plan asked = plan_;
   plan_ = config.plan;

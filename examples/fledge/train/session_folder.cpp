@@ -49,8 +49,8 @@ void Session::save() {
   if (!holds_out() && loss < guessing_loss()) good_ = now;
 }
 
-// The model's file must not be newer than the checkpoint: a run that goes on with another rate would
-// keep a model that it has never had.
+// If the model were newer than the checkpoint, a run resumed at another rate would keep a model
+// from steps it never took.
 void Session::save_best() {
   if (!folder_) return;
   const Checkpoint now = checkpoint();

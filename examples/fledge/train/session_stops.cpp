@@ -10,10 +10,7 @@ void Session::stop_early() {
   stop_->outlive_readers();
   screen_.finish();
   const std::string folder = support::printable(plan_.folder);
-  if (before_) {
-    set_weights(*model_, before_->weights);
-    trainer_->restore(before_->state);
-  }
+  if (before_) trainer_->restore(before_->state, before_->weights);
   const std::string step = std::to_string(trainer_->steps_done());
   if (all_saved_) {
     screen_.warn("stopping after the last step" +
@@ -44,6 +41,7 @@ void Session::go_back() {
 
 int Session::stop_diverged(const std::string& what) {
   screen_.finish();
+  screen_.warn("fledge train: " + what);  // first: going back may fail
   const bool clips = plan_.training.clip > 0;
   const std::string rate = support::formatted("--lr %.2g", plan_.training.schedule.rate / 10);
   std::string advice = "the rate may be too large: try " + rate + (clips ? "" : ", or --clip 1");
@@ -55,7 +53,6 @@ int Session::stop_diverged(const std::string& what) {
              " with a smaller one: fledge train --resume " + support::shell_word(plan_.folder) +
              " " + rate;
   }
-  screen_.warn("fledge train: " + what);
   screen_.warn("              " + advice);
   end("diverged");
   return static_cast<int>(support::Exit::diverged);

@@ -18,10 +18,9 @@ class StopSignals {
   int asked() const;
   /// Whether any did; for InterruptScope.
   static bool is_asked();
-  /// From now on nobody who stops reading ends the program: after a hangup the reader of its
-  /// messages may be gone, and what is left to do is to save.
+  /// From now on a closed output pipe (SIGPIPE) does not end the program: it still has to save.
   void outlive_readers() const;
-  /// Ends the program by the signal that asked, so that a shell's loop stops as well.
+  /// Ends the program with the signal it received, so that a shell loop stops too.
   [[noreturn]] void end_by_signal() const;
 };
 

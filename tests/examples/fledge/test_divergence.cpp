@@ -37,6 +37,24 @@ TEST_CASE("fledge train: a run that diverges ends with status 4, the step and th
   CHECK(lines_of(text_of(desk / "run/metrics.csv")).size() == static_cast<std::size_t>(step) + 1);
 }
 
+TEST_CASE("fledge train: a divergence is said before a folder that cannot be written to") {
+  const Desk desk;
+  const std::string errors = desk / "errors";
+  Running run(
+      Words{"train", desk.poems(), "-o", desk / "run", "--json", "--pace", "2"} + tiny + too_fast,
+      errors);
+  REQUIRE(run.says("\"step\":1,"));
+  std::filesystem::create_directories(desk / "run/.fledge-uncommitted/thesis");
+  CHECK(WEXITSTATUS(run.end()) == 1);
+  const std::string said = text_of(errors);
+  const std::size_t diverged = said.find(" at step "), unwritten = said.find("cannot tidy '");
+  CAPTURE(said);
+  REQUIRE(diverged != said.npos);
+  REQUIRE(unwritten != said.npos);
+  CHECK(diverged < unwritten);
+  CHECK_THAT(said, ContainsSubstring("remove the cause; then go on with: fledge train --resume "));
+}
+
 TEST_CASE("fledge train: what diverged can be gone on with, and diverges again") {
   const Desk desk;
   const Words line = Words{"train", desk.poems(), "-o", desk / "run", "-q"} + tiny + too_fast;

@@ -87,7 +87,7 @@ TEST_CASE("fledge train --resume: a state that is cut, changed or of another mod
     std::string changed = good;
     changed[at] = static_cast<char>(changed[at] ^ 1);
     CHECK_THAT(said_of(changed),
-               ContainsSubstring("the checkpoint is damaged: its checksum does not fit"));
+               ContainsSubstring("the checkpoint is damaged: its checksum does not match"));
   }
   CHECK_THAT(said_of(text_of(desk / "run/model.safetensors")),
              ContainsSubstring("has no \"run\" in its metadata: it is not one of fledge's"));
@@ -99,6 +99,12 @@ TEST_CASE("fledge train --resume: a state that is cut, changed or of another mod
   CHECK_THAT(said_of(text_of(desk / "twice/state.safetensors")),
              ContainsSubstring("it learned from another text: hash "));
   said_of("hello, I am a text\n");
+  std::filesystem::remove(path);
+  std::filesystem::create_directory(path);
+  CHECK(
+      refused(desk, desk / "run") ==
+      "cannot read '~/run/state.safetensors': it is a folder | make the file readable, or move it "
+      "away");
   std::filesystem::remove(path);
   const std::string kept = text_of(desk / "run/model.safetensors");
   CHECK(refused(desk, desk / "run") ==

@@ -71,6 +71,35 @@ TEST_CASE("fledge train: a run whose folder is removed says that, and makes none
   CHECK(!fs::exists(desk / "run"));
 }
 
+TEST_CASE("fledge train: a removed folder is said also when a row of the metrics finds it") {
+  const Desk desk;
+  const std::string errors = desk / "errors";
+  const Words long_run{"--steps", "1000000", "--eval-every", "1000000", "--json"};
+  Running run(Words{"train", desk.poems(), "-o", desk / "run"} +
+                  Words(tiny.begin(), tiny.end() - 2) + long_run,  // without its --steps
+              errors);
+  REQUIRE(run.says("\"step\":1,"));
+  fs::rename(desk / "run", desk / "gone");
+  for (std::error_code busy; fs::exists(desk / "gone");) fs::remove_all(desk / "gone", busy);
+  run.says("this reads the output until the run ends");
+  CHECK(WEXITSTATUS(run.end()) == 1);
+  CHECK_THAT(text_of(errors), ContainsSubstring("was removed while the run was in it: nothing of "
+                                                "the run is left\n"));
+  CHECK_THAT(text_of(errors), EndsWith("begin again: fledge train FILE -o DIR\n"));
+}
+
+TEST_CASE("fledge train --resume: a link to a file is replaced, and the file kept") {
+  const Desk desk;
+  for (const char* name : {"plain", "run"}) trained({desk.poems(), "-o", desk / name});
+  fs::rename(desk / "run/state.safetensors", desk / "kept");
+  const std::string kept = text_of(desk / "kept");
+  fs::create_symlink(desk / "kept", desk / "run/state.safetensors");
+  for (const char* name : {"plain", "run"}) trained({"--resume", desk / name, "--steps", "30"});
+  CHECK((files_in(desk / "run") == files_in(desk / "plain")));
+  CHECK(!fs::is_symlink(desk / "run/state.safetensors"));
+  CHECK(text_of(desk / "kept") == kept);
+}
+
 TEST_CASE("fledge train: no removed file lets a second run in") {
   const Desk desk;
   Running first(Words{"train", desk.poems(), "-o", desk / "run", "--json", "--pace", "1"} + tiny);
@@ -180,7 +209,7 @@ TEST_CASE("fledge train: a disk that is full is status 1, and says what to do") 
       in_shell("ulimit -f 20; \"$0\" train -q --steps 30 --resume " + (desk / "run"));
   CHECK(resumed.status == 1);
   CHECK_THAT(resumed.err, ContainsSubstring(": file too large\n"));
-  CHECK_THAT(resumed.err, ContainsSubstring("make room on the disk"));
+  CHECK_THAT(resumed.err, ContainsSubstring("make room on the disk; then go on with: "));
   std::string line =
       "ulimit -f 4; \"$0\" train -q --force " + desk.poems() + " -o " + (desk / "run");
   for (const std::string& word : tiny) line += " " + word;
@@ -228,5 +257,7 @@ TEST_CASE("fledge generate, eval: config.json and the model of two runs are refu
   bytes[bytes.size() - 3] = static_cast<char>(bytes[bytes.size() - 3] ^ 1);
   write_text(desk / "two/model.safetensors", bytes);
   CHECK_THAT(refused(desk, {"generate", desk / "two"}),
-             ContainsSubstring("is damaged: its checksum does not fit its contents"));
+             ContainsSubstring(
+                 "the file is damaged: its checksum does not match its contents | restore it, or "
+                 "move it away and run: fledge train --resume ~/two"));
 }

@@ -187,9 +187,8 @@ TEST_CASE("fledge train: two trainers in one folder", "[CR07]") {
        {Words{desk.poems(), "-o", desk / "run", "--force"}, Words{"--resume", desk / "run"}}) {
     const std::string said = refused(desk, words);
     CHECK_THAT(said, StartsWith("1: cannot use '~/run': process "));
-    CHECK_THAT(
-        said,
-        EndsWith(" is using it | name another folder: -o DIR; or wait, if another run is in it"));
+    CHECK_THAT(said, EndsWith(" is using it | wait until the other run has ended, or name another "
+                              "folder: -o DIR"));
   }
   CHECK((files_in(desk / "run") == before));
 }

@@ -32,7 +32,7 @@ TEST_CASE("checksum: follows from the contents, and is kept in the metadata") {
 
 TEST_CASE("checksum: any other number, name or note is damage") {
   const std::string good = bytes_with_checksum(arrays, {{"step", "7"}});
-  const std::string said = "is damaged: its checksum does not fit its contents";
+  const std::string said = "the file is damaged: its checksum does not match its contents";
   for (std::size_t at = stored_header(good).data; at < good.size(); ++at) {
     std::string changed = good;
     changed[at] = static_cast<char>(changed[at] ^ 1);

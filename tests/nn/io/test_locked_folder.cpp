@@ -40,6 +40,9 @@ Files files_in(const std::string& folder) {
       files[fs::relative(entry.path(), folder).string()] = read_file(entry.path().string());
   return files;
 }
+std::string locking_held(const std::string& path) {
+  return refusal<fledge::LockHeld>([&] { LockedFolder(path, names); });
+}
 std::string locking(const std::string& path) {
   return refusal<FileError>([&] { LockedFolder(path, names); });
 }
@@ -141,14 +144,14 @@ TEST_CASE("locked folder: one process at a time, and the lock ends with it", "[C
   const std::string path = desk.path();
   {
     const LockedFolder mine(path, names);
-    const std::string said = locking(path);
+    const std::string said = locking_held(path);
     const std::string process =
         fs::exists("/proc/locks") ? "process " + std::to_string(getpid()) : "another process";
     CHECK(said == "cannot use '" + path + "': " + process + " is using it");
-    CHECK(run_here([&] { return locking(path) == said ? 0 : 1; }).status == 0);
+    CHECK(run_here([&] { return locking_held(path) == said ? 0 : 1; }).status == 0);
     // No file that could be removed holds it.
     for (const auto& entry : fs::directory_iterator(path)) fs::remove_all(entry);
-    CHECK(locking(path) == said);
+    CHECK(locking_held(path) == said);
   }
   const auto dies = run_here([&]() -> int {
     const LockedFolder its(path, names);
@@ -182,11 +185,16 @@ TEST_CASE("locked folder: what is foreign is not touched, and said") {
   CHECK(files_in(desk.path()).size() == all.size());
   fs::remove_all(desk / ".fledge-committed");
   LockedFolder folder(desk.path(), names);
-  fs::create_symlink(desk / "x.tmp-999999-1", desk / "one");
+  fs::create_directory(desk / "one");
   CHECK(refusal<WriteError>([&] {
           folder.replace({{"two", "2"}, {"one", "new"}});
         }) == "cannot write '" + (desk / "one") + "': it is no regular file");
   CHECK(!fs::exists(desk / "two"));
+  fs::remove(desk / "one");
+  fs::create_symlink(desk / "x.tmp-999999-1", desk / "one");
+  folder.replace({{"one", "new"}});
+  CHECK(!fs::is_symlink(desk / "one"));
+  CHECK(read_file(desk / "one") == "new");
   CHECK(read_file(desk / "x.tmp-999999-1") == "text");
   // A link in place of its own folder leads nowhere.
   fs::create_directory(desk / "other");

@@ -39,6 +39,9 @@ std::string reading(const std::string& folder) {
 std::string reading_wrong(const std::string& folder) {
   return refusal<WrongFile>([&] { read_model(folder); });
 }
+std::string reading_other(const std::string& folder) {
+  return refusal<OtherModel>([&] { read_model(folder); });
+}
 
 }  // namespace
 
@@ -97,13 +100,13 @@ TEST_CASE("model folder: what is wrong names its file", "[CK09][CK11][CK12]") {
   LanguageModelSizes wrong = small;
   wrong.vocabulary = 6;
   write_file(config, config_json(wrong));
-  CHECK(reading_wrong(folder.path) ==
+  CHECK(reading_other(folder.path) ==
         about(weights,
               "load_weights: the file must hold the model's tensors: 'wte.weight' has "
               "shape (5, 4), in the model (6, 4)"));
   wrong.vocabulary = 1'000'000;
   write_file(config, config_json(wrong));
-  CHECK(reading_wrong(folder.path) ==
+  CHECK(reading_other(folder.path) ==
         about(weights,
               "load_weights: the file must hold the model's tensors: 'wte.weight' has shape "
               "(5, 4), in the model (1000000, 4)"));
@@ -119,7 +122,7 @@ TEST_CASE("model folder: sizes are compared before a file is read or a model is 
   write_model(folder.path, made(1));
   // 24 GB of weights are declared, and a kilobyte is there.
   write_file(config, config_json({.vocabulary = 5, .context = 3, .layers = 1000, .width = 512}));
-  CHECK_THAT(reading_wrong(folder.path), EndsWith("; and 7984 more differences"));
+  CHECK_THAT(reading_other(folder.path), EndsWith("; and 7984 more differences"));
   write_file(config, config_json(small));
   fs::resize_file(weights, std::uint64_t{1} << 40);  // sparse: nothing is on the disk
   CHECK_THAT(reading(folder.path), ContainsSubstring("it has 1099511627776 bytes, over 100003968"));
