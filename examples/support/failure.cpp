@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <memory>
 #include <new>
 #include <utility>
 
@@ -16,9 +18,9 @@ namespace {
 
 char name[32] = "fledge";
 
+// Not by operator new, which throws inside, and without memory for an exception ends here again.
 bool memory_is_left() {
-  void* const block = ::operator new(1 << 16, std::nothrow);
-  ::operator delete(block);
+  const std::unique_ptr<void, void (*)(void*)> block(std::aligned_alloc(64, 1 << 16), std::free);
   return block != nullptr;
 }
 

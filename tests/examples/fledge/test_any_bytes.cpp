@@ -92,7 +92,7 @@ TEST_CASE("fledge train: a vocabulary that no command could read again is refuse
   for (int i = 0; i <= 1'000'000; ++i) text += std::to_string(i) + " ";
   write_text(desk / "many.txt", text);
   const Words line{"train", desk / "many.txt", "-o", desk / "run", "--tokens", "word",    "--width",
-                   "1",     "--context",       "2",  "--heads",    "1",        "--steps", "1"};
+                   "2",     "--context",       "2",  "--heads",    "1",        "--steps", "1"};
   const Result result = fledge_says(line);
   CHECK(result.status == 3);
   CHECK_THAT(result.err,
