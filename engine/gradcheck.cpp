@@ -161,7 +161,7 @@ class Check {
       zero_[d.parameter][d.element] = exact || listed(d.parameter) || !has_gradient(d.parameter);
   }
 
-  // The tensor has an element whose gradient is more than rounding.
+  // True if at least one element has a gradient larger than rounding.
   bool has_gradient(std::size_t p) const { return first_gradient(p) < analytic_[p].size(); }
 
   std::size_t first_gradient(std::size_t p) const {

@@ -66,10 +66,11 @@ std::string to_string(const GradcheckReport& report);
 /// have failed: no elements, a number that is not finite, an input whose gradient is zero
 /// everywhere (unless it is listed in zero_gradients: then backward() and the oracle must both find
 /// zero, except for rounding). Where a gradient cancels to zero both find rounding: it is recognised
-/// because it changes when the inputs change in their last places. The backward pass is also run
-/// twice, for the same bits, with v = 0, for exact zeros, with −1024·v and v/1024, as rules are
-/// linear, and beside another user of every parameter, to whose contribution the rules must add.
-/// Gradients that the parameters had before are forgotten.
+/// because it changes when the inputs change in their last places. The backward pass is
+/// run again four ways: unchanged, which must give the same bits; with v = 0, which must give exact
+/// zeros; with −1024·v and v/1024, because rules are linear; and with a second op that uses every
+/// parameter, because rules must add to its contribution. Earlier gradients of the parameters are
+/// cleared.
 ///
 /// Differences cannot tell which slope a rule should take at a kink, and need a smooth stretch of 3h
 /// to both sides, h = 0.006·max(1, |x|) down to a 4096th of it: log of 1e-6 has none. Dual numbers

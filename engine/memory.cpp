@@ -54,9 +54,9 @@ struct Free {
 // The free blocks of a thread, one list for each size class.
 //
 // Note [Kept memory]: blocks in use and kept blocks together stay below the most that was ever in
-// use + 64 MB + missed_. Before a new block exceeds that, kept blocks go back to the system, those
-// first whose size class was not used for longest. When such a size is needed again, as in each
-// step of a training run, it is added to missed_: after a few steps no block goes back any more.
+// use + 64 MB + missed_. Before a new block exceeds that, kept blocks go back to the system. The
+// size class that was not used for longest goes first. When that size is needed again, as in each
+// step of a training run, it is added to missed_. After a few steps no block goes back any more.
 // missed_ never exceeds the most that was ever in use. So a program whose sizes change holds at
 // most 64 MB more than twice what it needs at once.
 class ThreadCache {

@@ -1,7 +1,7 @@
 // Blocks of memory that are kept for the next use: a training step needs the same sizes as the step
 // before it.
 //
-// Not here: who owns what. Key idea: each thread has one list of free blocks for each size, so there
+// Not here: ownership (array.h). Key idea: each thread has one list of free blocks for each size, so there
 // is no lock and no search. Allocating 16 MB from the system costs 4 ms of page faults; reusing a
 // kept block costs none. For 100 bytes it is 20 ns and 3 ns.         Next: memory.cpp, array.h.
 #pragma once

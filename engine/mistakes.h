@@ -1,5 +1,5 @@
-// Known mistakes in a rule whose wrong gradient can be computed: the oracle takes the derivative of
-// the function as the mistaken rule understands it.
+// Computes the wrong gradients that known mistakes in a rule would give. The oracle takes the
+// derivative of the function as the mistaken rule understands it.
 //
 // Used by gradcheck alone, after a gradient was found wrong. Next: diagnosis.h.
 #pragma once

@@ -47,9 +47,9 @@ struct Looked {
 /// Of the very pass that gave the decoder's last logits. R is `rows`, at most T; 0: all T.
 Looked looked_at(const Decoder& decoder, Dim rows = 0);
 
-/// A map a layer. Of more than `most` tokens the last `most` have a row and a column; one more
-/// column, "before", has the sum of the weights of all earlier ones. 0: all have. A token whose
-/// weights `looked` does not have is an earlier one.
+/// One map for each layer. At most `most` tokens, the last ones, have a row and a column; 0 means
+/// all of them. One more column, "before", sums the weights of all other tokens, so that each row
+/// still adds up to 1. Tokens without a row in `looked` count as other tokens.
 std::string attention_report(const Looked& looked, const Tokenizer& tokenizer,
                              support::MapStyle style, Dim most = 0);
 

@@ -42,8 +42,8 @@ class RunFolder {
  public:
   /// A new run in an empty or new folder; with `replaces`, in one that has a run, which is whole
   /// until the new one takes its place. Only files that fledge wrote, by name and content, are
-  /// replaced. Throws Refusal, and Unusable for a run whose config.json could not be read again;
-  /// nothing has changed then.
+  /// replaced. Throws Unusable when its config.json could not be read back, Refusal when the run
+  /// cannot begin here. No file has changed then.
   static RunFolder begin(const std::string& path, RunConfig config, bool replaces,
                          const Checkpoint& first);
   /// The run that is there.

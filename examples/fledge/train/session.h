@@ -97,7 +97,7 @@ class Session {
     std::vector<Array> weights;
     Trainer::State state;
   };
-  std::optional<Before> before_;  // the step in hand, while it may be broken off after it has moved
+  std::optional<Before> before_;  // state before the current step, until its evaluation is done
   bool all_saved_ = false;        // the last step too: what is left is to report
   std::int64_t saved_step_ = 0;   // of what is on disk; 0: the beginning
   RunNotes notes_;

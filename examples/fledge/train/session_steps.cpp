@@ -117,8 +117,8 @@ void Session::note_evaluation(double loss) {
   if (folder_) kept_ = model_file(*model_, notes_.run_id, notes_.best_step, loss);
 }
 
-// No model is kept whose loss is not finite: throws Diverged for one. A run that is to stop soon
-// computes the loss of one window instead of a batch.
+// Throws Diverged if the loss of the model is not finite: such a model must not be saved. After
+// Ctrl-C it computes the loss of one window instead of a batch, to be quick.
 double Session::finite_loss() const {
   if (!stop_ || stop_->asked() == 0) return trainer_->next_loss();
   const double loss = mean_loss(*model_, corpus_->train, 1, 1);

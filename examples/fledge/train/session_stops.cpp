@@ -5,7 +5,8 @@
 
 namespace fledge::train {
 
-// What was in hand is broken off. A step whose evaluation was not done goes back to the one before.
+// The interrupted work has ended already. If a step moved the weights but its evaluation did not
+// finish, the run goes back to the step before it.
 void Session::stop_early() {
   stop_->outlive_readers();
   screen_.finish();
