@@ -239,6 +239,11 @@ GradcheckReport gradcheck(const std::function<Tensor()>& f,
   for (const NamedTensor& p : parameters)
     require<ValueError>(p.tensor.is_parameter(), "gradcheck", "'", p.name,
                         "' is no parameter: make it with parameter()");
+  for (std::size_t p = 0; p < parameters.size(); ++p)
+    for (std::size_t q = 0; q < p; ++q)
+      require<ValueError>(parameters[p].tensor.node() != parameters[q].tensor.node(), "gradcheck",
+                          "'", parameters[q].name, "' and '", parameters[p].name,
+                          "' are one tensor: list it once");
   for (const std::string& name : options.zero_gradients)
     require<ValueError>(std::any_of(parameters.begin(), parameters.end(),
                                     [&](const NamedTensor& p) { return p.name == name; }),

@@ -76,7 +76,7 @@ std::string to_string(const GradcheckReport& report);
 /// to both sides, h = 0.006·max(1, |x|) down to a 4096th of it: log of 1e-6 has none. Dual numbers
 /// need none, and follow the branch that was taken.
 /// Throws ValueError for a tolerance that is not positive and finite, a tensor that is no
-/// parameter, and a name in zero_gradients that no parameter has.
+/// parameter, one that is listed twice, and a name in zero_gradients that no parameter has.
 GradcheckReport gradcheck(const std::function<Tensor()>& f,
                           const std::vector<NamedTensor>& parameters,
                           const GradcheckOptions& options = {});

@@ -10,8 +10,8 @@
 
 namespace fledge::inline FLEDGE_BUILD {
 
-/// Copies the values of the parameters; the destructor writes them back. All copies are made before
-/// the first change, so a parameter may be listed twice. The parameters must outlive the object.
+/// Copies the values of the parameters; the destructor writes them back. The parameters must outlive
+/// the object.
 class SavedValues {
  public:
   /// Throws GraphError when a parameter cannot be written: none is changed then.

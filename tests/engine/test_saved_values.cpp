@@ -21,13 +21,12 @@ void add_one(const Tensor& w) {
 
 }  // namespace
 
-TEST_CASE("the parameters have their old values afterwards, also one that is listed twice") {
+TEST_CASE("the parameters have their old values afterwards") {
   const Tensor w = parameter(x.clone()), b = parameter(y.clone());
   {
-    const SavedValues saved({{"w", w}, {"b", b}, {"again", w}});
+    const SavedValues saved({{"w", w}, {"b", b}});
     add_one(w);
     add_one(b);
-    add_one(w);
     CHECK_FALSE(same_bits(w.value(), x));
     CHECK_FALSE(same_bits(b.value(), y));
   }

@@ -29,6 +29,13 @@ std::string refused(const Desk& desk, const Words& arguments, std::string_view i
   return said;
 }
 
+/// The run stands still meanwhile: one that writes finds some of its files gone before its folder.
+void remove_meanwhile(const Running& run, const std::string& folder) {
+  run.signal(SIGSTOP);
+  fs::remove_all(folder);
+  run.signal(SIGCONT);
+}
+
 std::string id_in_model(const std::string& folder) {
   return fledge::stored_header(text_of(folder + "/model.safetensors")).metadata.at("id");
 }
@@ -63,8 +70,7 @@ TEST_CASE("fledge train: a run whose folder is removed says that, and makes none
   const std::string errors = desk / "errors";
   Running run(Words{"train", desk.poems(), "-o", desk / "run"} + tiny + slow, errors);
   REQUIRE(run.says("\"step\":2,"));
-  fs::rename(desk / "run", desk / "gone");  // at once, or a checkpoint would come in between
-  for (std::error_code busy; fs::exists(desk / "gone");) fs::remove_all(desk / "gone", busy);
+  remove_meanwhile(run, desk / "run");
   CHECK(WEXITSTATUS(run.end()) == 1);
   CHECK_THAT(text_of(errors), ContainsSubstring("was removed while the run was in it: nothing of "
                                                 "the run is left\n"));
@@ -79,8 +85,7 @@ TEST_CASE("fledge train: a removed folder is said also when a row of the metrics
                   Words(tiny.begin(), tiny.end() - 2) + long_run,  // without its --steps
               errors);
   REQUIRE(run.says("\"step\":1,"));
-  fs::rename(desk / "run", desk / "gone");
-  for (std::error_code busy; fs::exists(desk / "gone");) fs::remove_all(desk / "gone", busy);
+  remove_meanwhile(run, desk / "run");
   run.says("this reads the output until the run ends");
   CHECK(WEXITSTATUS(run.end()) == 1);
   CHECK_THAT(text_of(errors), ContainsSubstring("was removed while the run was in it: nothing of "
