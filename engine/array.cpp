@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "engine/errors.h"
-#include "engine/memory.h"
+#include "engine/base/errors.h"
+#include "engine/base/memory.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -14,20 +14,20 @@ namespace {
 constexpr std::size_t line = 64;
 
 template <class T>
-struct AllocatorBefore {
+struct HeaderAllocator {
   using value_type = T;
   std::size_t bytes;  // of the numbers
 
-  explicit AllocatorBefore(std::size_t size) : bytes(size) {}
+  explicit HeaderAllocator(std::size_t size) : bytes(size) {}
   template <class U>
-  AllocatorBefore(const AllocatorBefore<U>& other) : bytes(other.bytes) {}
+  HeaderAllocator(const HeaderAllocator<U>& other) : bytes(other.bytes) {}
 
   T* allocate(std::size_t) {
     static_assert(sizeof(T) <= line);
-    return static_cast<T*>(take_memory(line + bytes));
+    return static_cast<T*>(allocate_memory(line + bytes));
   }
-  void deallocate(T* block, std::size_t) { give_memory(block, line + bytes); }
-  friend bool operator==(AllocatorBefore a, AllocatorBefore b) { return a.bytes == b.bytes; }
+  void deallocate(T* block, std::size_t) { deallocate_memory(block, line + bytes); }
+  friend bool operator==(HeaderAllocator a, HeaderAllocator b) { return a.bytes == b.bytes; }
 };
 
 struct Owner {
@@ -42,7 +42,7 @@ std::shared_ptr<Real[]> new_block(Dim size) {
   require<ValueError>(count <= std::numeric_limits<std::size_t>::max() / sizeof(Real) / 2, "Array",
                       "too many elements to hold in memory: ", size);
   const std::size_t bytes = count * sizeof(Real);
-  auto owner = std::allocate_shared<Owner>(AllocatorBefore<Owner>(bytes));
+  auto owner = std::allocate_shared<Owner>(HeaderAllocator<Owner>(bytes));
   Real* const numbers = owner->numbers();
   return {std::move(owner), numbers};
 }
@@ -122,7 +122,7 @@ std::string to_string(const Array& array) {
     }
     if (i > 0) text += ", ";
     text += open;
-    detail::append(text, value_of(array[i]));
+    message::append(text, value_of(array[i]));
     text += close;
   }
   return array.size() == 0 ? "[] " + to_string(shape) : text;
@@ -134,4 +134,4 @@ std::vector<double> to_vector(const Array& array) {
   return values;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

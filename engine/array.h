@@ -12,7 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/shape.h"
+#include "engine/base/shape.h"
+#include "engine/real.h"
 
 #if defined(__SANITIZE_THREAD__)
 #define FLEDGE_THREAD_SANITIZER
@@ -22,7 +23,7 @@
 #endif
 #endif
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// Whether this is the only handle to its object. After `true` the object may be written: what other
 /// threads did through handles that they have dropped since has happened before.
@@ -95,4 +96,4 @@ std::string to_string(const Array& array);
 /// The numbers as doubles, row by row.
 std::vector<double> to_vector(const Array& array);
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

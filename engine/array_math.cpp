@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "engine/errors.h"
+#include "engine/base/errors.h"
+#include "engine/base/memory.h"
 #include "engine/kernels/gemm.h"
 #include "engine/kernels/sums.h"
-#include "engine/memory.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -50,7 +50,7 @@ void detail::BroadcastRows::next() {
   }
 }
 
-Array stretched(const Array& x, const Shape& shape) {
+Array broadcast_to(const Array& x, const Shape& shape) {
   if (x.shape() == shape) return x;
   return zip("stretched", x, Array::zeros(shape), [](Real value, Real) { return value; });
 }
@@ -113,7 +113,7 @@ Array product(const Factor& a, const Factor& b) {
   const Shape lead_a = a.array.shape().without(-1).without(-1);
   const Shape lead_b = b.array.shape().without(-1).without(-1);
   const Shape lead = broadcast(lead_a, lead_b, "matmul");
-  Array c(lead.followed_by({n, m}));
+  Array c(lead.append({n, m}));
   Real* to = c.write();
 
   const Strides stride_a = strides_into(lead_a, lead);
@@ -167,4 +167,4 @@ std::vector<int> inverse_order(std::span<const int> order) {
   return inverse;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

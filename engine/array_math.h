@@ -6,44 +6,28 @@
 
 #include <span>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "engine/array.h"
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "engine/kernels/parallel.h"
-#include "engine/kernels/vector.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace detail {
-
-/// Whether f is written for one number or for a vector of them; in the dual build that is the same.
-template <class F, class... Arguments>
-inline constexpr bool by_numbers = std::is_invocable_r_v<Real, F, Arguments...>;
 
 /// y_i = f(x_i)      or      y_i = f(a_i, b_i)
 template <class F, class... From>
 void transform(Dim size, F f, Real* to, const From*... from) {
-  constexpr bool numbers = by_numbers<F, From...>;
-  constexpr Dim cost = numbers ? 1 : 8;
-  kernels::parallel_ranges(size, kernels::grain_of(size), size * cost, [=](Dim begin, Dim end) {
-    if constexpr (numbers) {
-      for (Dim i = begin; i < end; ++i) to[i] = f(from[i]...);
-    } else {
-      using kernels::lanes;
-      Dim i = begin;
-      for (; i + lanes <= end; i += lanes) kernels::store(to + i, f(kernels::load(from + i)...));
-      if (i < end)
-        kernels::store_first(to + i, f(kernels::load_first(from + i, end - i)...), end - i);
-    }
+  kernels::parallel_ranges(size, kernels::grain_of(size), size, [=](Dim begin, Dim end) {
+    for (Dim i = begin; i < end; ++i) to[i] = f(from[i]...);
   });
 }
 
 }  // namespace detail
 
-/// y_i = f(x_i), f: Real -> Real, or Vec -> Vec for several at a time
+/// y_i = f(x_i)
 template <class F>
 Array map(const Array& x, F f) {
   Array y(x.shape());
@@ -122,7 +106,7 @@ inline Array operator*(const Array& a, Real factor) {
 }
 
 /// x stretched to `shape`; x must broadcast to it.
-Array stretched(const Array& x, const Shape& shape);
+Array broadcast_to(const Array& x, const Shape& shape);
 
 /// The sum over `axes` (0 … rank − 1, sorted), which stay as size 1. Pairwise, in a fixed order.
 Array sum_over(const Array& x, std::span<const int> axes);
@@ -151,4 +135,4 @@ Array permuted(const Array& x, std::span<const int> order);
 /// The order that undoes `order`.
 std::vector<int> inverse_order(std::span<const int> order);
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -5,10 +5,11 @@
 #include <utility>
 
 #include "engine/array_math.h"
-#include "engine/errors.h"
-#include "engine/interrupt.h"
+#include "engine/base/errors.h"
+#include "engine/base/interrupt.h"
+#include "engine/gradcheck/nan_detector.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -69,28 +70,28 @@ void add_into(Array& sum, const Array& x) {
 
 }  // namespace
 
-void Node::receive(Array dx) {
+void Node::accumulate_grad(Array dx) {
   require(dx.exists(), "rule", "must return the gradient of an argument of shape ", shape,
           ": got no array");
   Array contribution = sum_to(std::move(dx), shape);
-  if (!incoming.exists()) {
-    incoming = std::move(contribution);
-  } else if (incoming.alone()) {
-    add_into(incoming, contribution);
+  if (!pending_grad.exists()) {
+    pending_grad = std::move(contribution);
+  } else if (pending_grad.alone()) {
+    add_into(pending_grad, contribution);
   } else if (contribution.alone()) {
-    add_into(contribution, incoming);
-    incoming = std::move(contribution);
+    add_into(contribution, pending_grad);
+    pending_grad = std::move(contribution);
   } else {
-    incoming = incoming + contribution;
+    pending_grad = pending_grad + contribution;
   }
 }
 
-Array& Node::incoming_to_add_into() {
-  if (!incoming.exists())
-    incoming = Array::zeros(shape);
-  else if (!incoming.alone())
-    incoming = incoming.clone();
-  return incoming;
+Array& Node::pending_grad_buffer() {
+  if (!pending_grad.exists())
+    pending_grad = Array::zeros(shape);
+  else if (!pending_grad.alone())
+    pending_grad = pending_grad.clone();
+  return pending_grad;
 }
 
 Tensor record(std::string_view op, Array value, PoolVector<Edge> edges) {
@@ -98,7 +99,7 @@ Tensor record(std::string_view op, Array value, PoolVector<Edge> edges) {
   if (edges.empty()) return Tensor(std::move(value));
   auto node = std::allocate_shared<Node>(PoolAllocator<Node>(), op, value.shape());
   node->edges = std::move(edges);
-  if (detail::watch != nullptr) detail::watch_node(*node, value);
+  if (detail::nan_detector != nullptr) detail::inspect_node(*node, value);
   return {std::move(value), std::move(node)};
 }
 
@@ -120,19 +121,19 @@ class Pass {
 
   // Whatever happened, no gradient stays on its way.
   ~Pass() {
-    for (const auto& node : waiting_) node->incoming = Array();
-    for (const auto& leaf : leaves_) leaf->incoming = Array();
+    for (const auto& node : waiting_) node->pending_grad = Array();
+    for (const auto& leaf : leaves_) leaf->pending_grad = Array();
   }
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
 
   void run(const std::shared_ptr<Node>& from, const Array& dy) {
     push(from);
-    from->incoming = dy;
+    from->pending_grad = dy;
     while (!waiting_.empty()) visit(pop());
     finished_.reserve(finished_.size() + leaves_.size());  // memory may run out: before any moves
     for (auto& leaf : leaves_) {
-      Array gradient = std::exchange(leaf->incoming, Array());
+      Array gradient = std::exchange(leaf->pending_grad, Array());
       finished_.push_back({std::move(leaf), std::move(gradient)});
     }
     leaves_.clear();
@@ -140,7 +141,7 @@ class Pass {
   }
 
  private:
-  struct Finished {
+  struct LeafGrad {
     std::shared_ptr<Node> node;
     Array gradient;
   };
@@ -163,7 +164,7 @@ class Pass {
   }
 
   void visit(const std::shared_ptr<Node>& node) {
-    const Array dy = std::exchange(node->incoming, Array());
+    const Array dy = std::exchange(node->pending_grad, Array());
     require<GraphError>(!node->released, "backward", "the graph of '", node->op,
                         "' was freed by an earlier backward(); run the forward pass again, or call "
                         "the first one with Graph::keep");
@@ -174,29 +175,29 @@ class Pass {
       node->released = true;
     }
     for (const Edge& edge : graph_ == Graph::free ? used : node->edges) {
-      if (!edge.input->incoming.exists()) push(edge.input);
+      if (!edge.input->pending_grad.exists()) push(edge.input);
       try {
         (*edge.pull)(*edge.input, dy);
       } catch (const ShapeError& error) {
         throw ShapeError("backward: in a rule of '" + std::string(node->op) + "': " + error.what());
       }
-      require(edge.input->incoming.exists(), "backward", "a rule of '", node->op,
+      require(edge.input->pending_grad.exists(), "backward", "a rule of '", node->op,
               "' gave no gradient");
-      if (detail::watch != nullptr)
-        detail::watch->look(node->op, edge.input->incoming, true, {edge.input.get()});
+      if (detail::nan_detector != nullptr)
+        detail::nan_detector->inspect(node->op, edge.input->pending_grad, true, {edge.input.get()});
     }
   }
 
   // All sums first, then all handed over: a failure on the way has changed no gradient.
   void keep_finished() {
-    for (Finished& f : finished_)
+    for (LeafGrad& f : finished_)
       if (f.node->grad.exists()) f.gradient = f.node->grad + f.gradient;
-    for (Finished& f : finished_) f.node->grad = std::move(f.gradient);
+    for (LeafGrad& f : finished_) f.node->grad = std::move(f.gradient);
   }
 
   Graph graph_;
   PoolVector<std::shared_ptr<Node>> waiting_, leaves_;
-  PoolVector<Finished> finished_;
+  PoolVector<LeafGrad> finished_;
 };
 
 }  // namespace
@@ -211,4 +212,4 @@ void backward(const Tensor& y, const Array& dy, Graph graph) {
   Pass(graph).run(y.node(), dy);
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

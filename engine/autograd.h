@@ -18,24 +18,24 @@
 #include <vector>
 
 #include "engine/array.h"
-#include "engine/first_nonfinite.h"
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "engine/tensor.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 struct Node;
+class NanDetector;
 
 /// How dy travels back to one input: runs a rule and hands in its dx.
-struct Pull : Pooled {
-  virtual ~Pull() = default;
+struct Vjp : Pooled {
+  virtual ~Vjp() = default;
   virtual void operator()(Node& input, const Array& dy) const = 0;
 };
 
 /// "y depends on `input`, and this is how dy travels back to it."
 struct Edge {
   std::shared_ptr<Node> input;  // null: nobody wants this gradient
-  std::unique_ptr<Pull> pull;
+  std::unique_ptr<Vjp> pull;
 };
 
 /// One step of a computation. Ids increase, so an input always has a smaller id than its users.
@@ -46,17 +46,17 @@ struct Node {
   Node& operator=(const Node&) = delete;
 
   /// Adds a contribution to the gradient that is on its way; undoes broadcasts.
-  void receive(Array dx);
+  void accumulate_grad(Array dx);
   /// The gradient that is on its way, as zeros if nothing has come yet, to be added into.
-  Array& incoming_to_add_into();
+  Array& pending_grad_buffer();
 
   std::uint64_t id;
   std::string_view op;  // a literal: names outlive every graph
   Shape shape;
   PoolVector<Edge> edges;
-  Array incoming;  // ∂L/∂this, still being summed: set only while backward() runs
-  Array grad;      // ∂L/∂this, finished and kept: leaves, and whoever asked with keep_grad()
-  Array value;     // of a leaf only
+  Array pending_grad;  // ∂L/∂this, still being summed: set only while backward() runs
+  Array grad;   // ∂L/∂this, finished and kept: leaves, and whoever asked with keep_grad()
+  Array value;  // of a leaf only
   bool leaf = false;
   bool keeps_grad = false;
   bool released = false;  // backward() has passed and freed the rules
@@ -79,16 +79,21 @@ class NoGrad {
 
 namespace detail {
 
+/// The detector of this thread (gradcheck/nan_detector.h); nearly always null, which costs one load
+/// per node.
+inline constinit thread_local NanDetector* nan_detector = nullptr;
+void inspect_node(const Node& node, const Array& value);
+
 template <class F>
-struct PullBy : Pull {
-  explicit PullBy(F function) : f(std::move(function)) {}
+struct VjpOf : Vjp {
+  explicit VjpOf(F function) : f(std::move(function)) {}
   void operator()(Node& input, const Array& dy) const override { f(input, dy); }
   F f;
 };
 
 template <class F>
 Edge edge(const Tensor& x, F f) {
-  return {x.node(), std::make_unique<PullBy<F>>(std::move(f))};
+  return {x.node(), std::make_unique<VjpOf<F>>(std::move(f))};
 }
 
 }  // namespace detail
@@ -98,8 +103,9 @@ Edge edge(const Tensor& x, F f) {
 template <class Rule>
 requires std::is_invocable_r_v<Array, Rule, const Array&> Edge wrt(const Tensor& x, Rule rule) {
   if (!x.needs_grad() || !recording()) return {};
-  return detail::edge(
-      x, [rule = std::move(rule)](Node& input, const Array& dy) { input.receive(rule(dy)); });
+  return detail::edge(x, [rule = std::move(rule)](Node& input, const Array& dy) {
+    input.accumulate_grad(rule(dy));
+  });
 }
 
 /// The same for rules that touch few elements of dx: rule(dy, dx) adds into dx, which starts at
@@ -109,7 +115,7 @@ template <class Rule>
 requires std::invocable<Rule, const Array&, Real*> Edge wrt_adding(const Tensor& x, Rule rule) {
   if (!x.needs_grad() || !recording()) return {};
   return detail::edge(x, [rule = std::move(rule)](Node& input, const Array& dy) {
-    rule(dy, input.incoming_to_add_into().write());
+    rule(dy, input.pending_grad_buffer().write());
   });
 }
 
@@ -121,8 +127,8 @@ Tensor record(std::string_view op, Array value, Edges... edges) {
   auto node = std::allocate_shared<Node>(PoolAllocator<Node>(), op, value.shape());
   node->edges.reserve((0 + ... + std::size_t{edges.input != nullptr}));
   ((edges.input ? node->edges.push_back(std::move(edges)) : void()), ...);
-  if (detail::watch != nullptr) [[unlikely]]
-    detail::watch_node(*node, value);
+  if (detail::nan_detector != nullptr) [[unlikely]]
+    detail::inspect_node(*node, value);
   return {std::move(value), std::move(node)};
 }
 Tensor record(std::string_view op, Array value, PoolVector<Edge> edges);
@@ -142,4 +148,4 @@ void backward(const Tensor& y, Graph graph = Graph::free);
 /// The same for y of any shape: adds Jᵀ·dy, the gradient of ⟨dy, y⟩. dy has the shape of y.
 void backward(const Tensor& y, const Array& dy, Graph graph = Graph::free);
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

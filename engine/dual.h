@@ -7,9 +7,9 @@
 
 #include <cmath>
 
-#include "engine/normal.h"
+#include "engine/base/normal.h"
 
-namespace fledge::inline dual {
+namespace fledge {
 
 /// A number `value` and its derivative `tangent` in one chosen direction.
 struct Dual {
@@ -89,4 +89,4 @@ inline Dual pow(Dual x, Dual n) {
 inline bool isnan(Dual x) { return std::isnan(x.value); }
 inline bool isfinite(Dual x) { return std::isfinite(x.value); }
 
-}  // namespace fledge::inline dual
+}  // namespace fledge

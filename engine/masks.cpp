@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 bool Mask::allows(const Place& at) const {
   return std::all_of(parts_.begin(), parts_.end(), [&](const Part& part) {
@@ -50,7 +50,7 @@ bool Mask::has_spans() const {
                       [](const Part& part) { return std::holds_alternative<Custom>(part); });
 }
 
-PoolVector<Span> Mask::spans(const Shape& scores, std::string_view op) const {
+PoolVector<KeyRange> Mask::spans(const Shape& scores, std::string_view op) const {
   check(scores, op);
   require<ValueError>(has_spans(), op, "a custom mask has no spans");
   const Dim queries = scores.dim(-2), keys = scores.dim(-1);
@@ -58,19 +58,19 @@ PoolVector<Span> Mask::spans(const Shape& scores, std::string_view op) const {
     return std::holds_alternative<Padding>(part);
   });
   const Dim batches = asks_batch ? scores[0] : 1;
-  PoolVector<Span> spans(static_cast<std::size_t>(batches * queries), Span{0, keys});
+  PoolVector<KeyRange> spans(static_cast<std::size_t>(batches * queries), KeyRange{0, keys});
   std::size_t i = 0;
   for (Dim batch = 0; batch < batches; ++batch)
     for (Dim query = 0; query < queries; ++query, ++i)
       for (const Part& part : parts_) {
         const Place at{batch, query, 0, queries, keys};
-        const auto span_of = [&](const auto& kind) -> Span {
+        const auto span_of = [&](const auto& kind) -> KeyRange {
           if constexpr (std::is_same_v<decltype(kind), const Custom&>)
             return {0, keys};
           else
             return kind.span(at);
         };
-        const Span seen = std::visit(span_of, part);
+        const KeyRange seen = std::visit(span_of, part);
         spans[i].begin = std::clamp(seen.begin, spans[i].begin, keys);
         spans[i].end = std::min(spans[i].end, std::max<Dim>(seen.end, 0));
       }
@@ -109,4 +109,4 @@ std::string picture(const Mask& mask, Dim queries, Dim keys) {
   return text;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -8,13 +8,13 @@
 #include <variant>
 #include <vector>
 
+#include "engine/base/memory.h"
+#include "engine/base/shape.h"
 #include "engine/kernels/attention.h"
-#include "engine/memory.h"
-#include "engine/shape.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
-using kernels::Span;
+using kernels::KeyRange;
 
 /// One place in the scores: of batch element `batch`, in which there are `queries` × `keys` places.
 struct Place {
@@ -26,7 +26,7 @@ struct Place {
 /// the newest query sees everything.
 struct Causal {
   bool allows(const Place& at) const { return at.key <= at.query + at.keys - at.queries; }
-  Span span(const Place& at) const { return {0, at.query + at.keys - at.queries + 1}; }
+  KeyRange span(const Place& at) const { return {0, at.query + at.keys - at.queries + 1}; }
 };
 
 /// Batch element b sees its first lengths[b] keys. Axis 0 of the scores is the batch.
@@ -35,7 +35,7 @@ struct Padding {
   bool allows(const Place& at) const {
     return at.key < lengths[static_cast<std::size_t>(at.batch)];
   }
-  Span span(const Place& at) const { return {0, lengths[static_cast<std::size_t>(at.batch)]}; }
+  KeyRange span(const Place& at) const { return {0, lengths[static_cast<std::size_t>(at.batch)]}; }
 };
 
 /// Query i sees keys less than `width` away from it (aligned as Causal), on both sides.
@@ -45,7 +45,7 @@ struct Window {
     const Dim gap = at.query + at.keys - at.queries - at.key;
     return gap < width && -gap < width;
   }
-  Span span(const Place& at) const {
+  KeyRange span(const Place& at) const {
     const Dim middle = at.query + at.keys - at.queries;
     const Dim reach = width < at.queries + at.keys ? width : at.queries + at.keys;
     return {middle - reach + 1, middle + reach};
@@ -83,7 +83,7 @@ class Mask {
   /// The run of keys that each query sees, (batch, queries); one row for all when no part asks for
   /// the batch. Neither end decreases from query to query. Throws as table(), ValueError for a
   /// custom mask.
-  PoolVector<Span> spans(const Shape& scores, std::string_view op) const;
+  PoolVector<KeyRange> spans(const Shape& scores, std::string_view op) const;
 
   /// One byte a place for scores of this shape (…, queries, keys): 1 = may look. Throws ShapeError
   /// naming `op` when a part does not fit the shape.
@@ -106,4 +106,4 @@ Mask custom(Dim queries, Dim keys, std::vector<bool> may_look);
 /// The mask as text, a line per query: '#' may look, '.' hidden.
 std::string picture(const Mask& mask, Dim queries, Dim keys);
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

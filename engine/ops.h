@@ -8,12 +8,12 @@
 #include <optional>
 #include <vector>
 
-#include "engine/indices.h"
+#include "engine/base/indices.h"
 #include "engine/masks.h"
-#include "engine/random.h"
+#include "engine/random_array.h"
 #include "engine/tensor.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 using Axes = std::vector<int>;  // {} means all of them
 
@@ -94,7 +94,7 @@ Tensor attention(const Tensor& qkv, Dim heads, const Mask& mask);
 Tensor attention_scores(const Tensor& q, const Tensor& k, const Mask& mask);
 /// y_i = Σ_j w_ij·v_j over the keys query i may look at.
 /// w (…, queries, keys)   v (…, keys, D)   y (…, queries, D)       What is hidden is not read.
-Tensor attention_mix(const Tensor& weights, const Tensor& v, const Mask& mask);
+Tensor weighted_sum(const Tensor& weights, const Tensor& v, const Mask& mask);
 
 // -- layers' ops: ops/layer_norm.cpp, embedding.cpp, cross_entropy.cpp, dropout.cpp ---------------
 /// y = gain·x̂ + bias, x̂ = (x − mean) / √(variance + eps) over the last axis.      Ba et al. 2016
@@ -114,4 +114,4 @@ Tensor cross_entropy(const Tensor& logits, const Indices& targets, std::optional
 /// Zero with probability p, else x / (1 − p); 0 ≤ p < 1.      Srivastava et al. 2014
 Tensor dropout(const Tensor& x, double p, Rng& rng);
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

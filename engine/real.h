@@ -1,35 +1,46 @@
-// Real: the number type of the build. One source, three libraries:
+// Real: the number type of the build. One source, two libraries:
 //
-//   fledge        Real = float    to train            (nothing defined)
-//   fledge64      Real = double   to check            FLEDGE_DOUBLE
-//   fledge_dual   Real = Dual     exact derivatives   FLEDGE_DUAL
+//   fledge        Real = float    to train
+//   fledge_dual   Real = Dual     to check gradients       FLEDGE_DUAL is defined
 //
-// Each build lives in an inline namespace of its own, so one program may link two of them.
-// Not here: any switch at run time. Next: shape.h.
+// One program may link both. So that the linker can tell them apart, `fledge` means the namespace
+// fledge_dual in the dual build. This is said here and nowhere else: every source file says
+// `namespace fledge`. What does not depend on Real (engine/base/, Dual) is in namespace fledge in
+// both builds; therefore this file includes all of it before the name changes its meaning.
+// Not here: any switch at run time. Next: array.h.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 #include <limits>
 
-#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
-#error "fledge needs infinities (masks) and NaN (checks): build without -ffast-math, -Ofast"
-#endif
-
-#if defined(FLEDGE_DUAL) && defined(FLEDGE_DOUBLE)
-#error "a file has one number type: compile it once for fledge64 and once for fledge_dual"
-#endif
+#include "engine/base/dim.h"
+#include "engine/base/errors.h"
+#include "engine/base/indices.h"
+#include "engine/base/interrupt.h"
+#include "engine/base/memory.h"
+#include "engine/base/normal.h"
+#include "engine/base/processors.h"
+#include "engine/base/random.h"
+#include "engine/base/shape.h"
+#include "engine/base/thread_pool.h"
 
 #if defined(FLEDGE_DUAL)
 #include "engine/dual.h"
-#define FLEDGE_BUILD dual
+namespace fledge_dual {
+using namespace fledge;
+}
+#define fledge fledge_dual
 #elif defined(FLEDGE_DOUBLE)
-#define FLEDGE_BUILD f64
-#else
-#define FLEDGE_BUILD f32
+namespace fledge64 {
+using namespace fledge;
+using fledge::normal_cdf;
+using fledge::normal_density;
+}  // namespace fledge64
+#define fledge fledge64
 #endif
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 #if defined(FLEDGE_DUAL)
 using Real = Dual;
@@ -38,11 +49,6 @@ using Real = double;
 #else
 using Real = float;
 #endif
-
-/// Sizes and indices: signed, 64 bits, everywhere.
-using Dim = std::int64_t;
-
-static_assert(std::numeric_limits<float>::is_iec559 && std::numeric_limits<double>::is_iec559);
 
 // The elementary functions of Real, found by these names whatever Real is.
 using std::exp;
@@ -65,6 +71,4 @@ inline double value_of(Real x) {
 /// A size as a Real.
 constexpr Real real(Dim n) { return Real(static_cast<double>(n)); }
 
-inline constexpr double infinity = std::numeric_limits<double>::infinity();
-
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -1,9 +1,9 @@
 #include "engine/tensor.h"
 
 #include "engine/autograd.h"
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 const Array& Tensor::parameter_value() const {
   require<GraphError>(exists(), "value", "this tensor was never given a value");
@@ -58,4 +58,4 @@ Tensor parameter(Array value) {
 
 std::string to_string(const Tensor& tensor) { return to_string(tensor.value()); }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -10,7 +10,7 @@
 
 #include "engine/array.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 struct Node;
 
@@ -73,4 +73,4 @@ Tensor parameter(Array value);
 
 std::string to_string(const Tensor& tensor);
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

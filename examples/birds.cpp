@@ -8,16 +8,16 @@
 #include "examples/support/options.h"
 
 // Part 4 is compiled for each number type.
-namespace fledge::f64::birds {
+namespace fledge64::birds {
 report::ModelCheck check_model(const report::ModelState& state, std::uint64_t seed);
 }
-namespace fledge::dual::birds {
+namespace fledge_dual::birds {
 report::ModelCheck check_model(const report::ModelState& state, std::uint64_t seed);
 }
 
 namespace {
 
-namespace birds = fledge::f32::birds;
+namespace birds = fledge::birds;
 
 void say(const std::string& text) {
   std::printf("%s\n", text.c_str());
@@ -25,15 +25,14 @@ void say(const std::string& text) {
 }
 
 int run(int argc, char** argv) {
-  fledge::support::Options options("birds",
-                                   "Makes walk look at birds: by hand, by learning, in a text.");
+  support::Options options("birds", "Makes walk look at birds: by hand, by learning, in a text.");
   options.flag("--json", "one object on stdout instead of the story");
   options.seed(1, "of the text model's weights and batches");
   options.example("birds", "the story, in colour on a terminal");
   options.example("birds --json --seed 7", "its numbers");
   options.parse(argc, argv);
   const bool as_json = options.has("--json");
-  const fledge::support::Paint paint{!as_json && fledge::support::colour_wanted(stdout)};
+  const support::Paint paint{!as_json && support::colour_wanted(stdout)};
 
   const birds::ByHand by_hand = birds::compute_by_hand();
   if (!as_json) say(words(by_hand, paint));
@@ -41,8 +40,8 @@ int run(int argc, char** argv) {
   if (!as_json) say(words(learning, paint));
   const birds::TextStory text = birds::tell_text(options.seed());
   if (!as_json) say(words(text, paint));
-  const birds::Proof proof{fledge::f64::birds::check_model(text.state, options.seed()),
-                           fledge::dual::birds::check_model(text.state, options.seed())};
+  const birds::Proof proof{fledge64::birds::check_model(text.state, options.seed()),
+                           fledge_dual::birds::check_model(text.state, options.seed())};
   if (!as_json) say(words(proof, paint));
   if (as_json) say(json(by_hand, learning, text, proof));
 
@@ -55,5 +54,5 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return fledge::support::run_main("birds", [&] { return run(argc, argv); });
+  return support::run_main("birds", [&] { return run(argc, argv); });
 }

@@ -1,15 +1,15 @@
 // Gradient checks of whole modules: every element of every parameter, under its dotted name.
 //
-// Not here: the checker itself (engine/gradcheck.h).
+// Not here: the checker itself (engine/gradcheck/gradcheck.h).
 #pragma once
 
 #include <functional>
 #include <vector>
 
-#include "engine/gradcheck.h"
+#include "engine/gradcheck/gradcheck.h"
 #include "nn/module.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// Checks f() with respect to all parameters of the module, for instance
 ///     gradcheck(model, [&] { return cross_entropy(model(ids), targets); })
@@ -31,4 +31,4 @@ GradcheckReport gradcheck(const M& module, const Array& input,
   return gradcheck([&] { return module(x); }, named, options);
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

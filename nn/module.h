@@ -16,7 +16,7 @@
 
 #include "engine/ops.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace detail {
 struct AnyPart {
@@ -93,4 +93,4 @@ void zero_grad(const M& module) {
   for (const Tensor& tensor : parameters(module)) tensor.zero_grad();
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -7,8 +7,9 @@ set(most_lines 300)
 
 # Headers that hold nothing a test could call.
 set(without_test
-  engine/ops.h    # declarations; each op is tested with its source in engine/ops
-  engine/real.h)  # the name Real; all that is tested is tested through it
+  engine/base/dim.h  # the name Dim
+  engine/ops.h       # declarations; each op is tested with its source in engine/ops
+  engine/real.h)     # the name Real; all that is tested is tested through it
 
 # CONFIGURE_DEPENDS is refused in a script.
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -45,6 +46,16 @@ foreach(path IN LISTS written)
   list(LENGTH line_ends lines)
   if(lines GREATER most_lines)
     string(APPEND faults "  ${path}: ${lines} lines, the most is ${most_lines}\n")
+  endif()
+endforeach()
+
+# engine/real.h: each header of engine/base/ is read before `fledge` becomes another namespace.
+file(READ ${root}/engine/real.h real_header)
+file(GLOB base_headers RELATIVE ${root} ${watch} ${root}/engine/base/*.h)
+foreach(path IN LISTS base_headers)
+  string(FIND "${real_header}" "#include \"${path}\"" found)
+  if(found EQUAL -1)
+    string(APPEND faults "  ${path}: engine/real.h does not include it\n")
   endif()
 endforeach()
 

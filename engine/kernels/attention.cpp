@@ -2,18 +2,19 @@
 
 #include <algorithm>
 
-#include "engine/kernels/attention_narrow.h"
+#include "engine/base/memory.h"
 #include "engine/kernels/blocking.h"
+#include "engine/kernels/buffer.h"
+#include "engine/kernels/simd_math.h"
+#include "engine/kernels/small_head_attention.h"
 #include "engine/kernels/sums.h"
 #include "engine/kernels/tiles.h"
-#include "engine/kernels/vector_math.h"
-#include "engine/memory.h"
 
-namespace fledge::inline FLEDGE_BUILD::kernels {
+namespace fledge::kernels {
 
 namespace {
 
-Matrix matrix(HeadRows x) { return {x.data, x.step, 1}; }
+Matrix matrix(StridedRows x) { return {x.data, x.step, 1}; }
 
 // A matrix (k, m) in panels, to be the right factor of many products.
 class Panels {
@@ -27,8 +28,8 @@ class Panels {
 
   // c_ij (+)= Σ_p a_ip·b_pj for p = from.begin … from.end − 1, `rows` rows and the columns of the
   // panels that hold `columns`, all of each panel. a points at p = from.begin.
-  void multiply_by(Dim rows, const Real* a, Dim a_row, Dim a_step, Span from, Span columns, Real* c,
-                   Dim c_row, bool add) const {
+  void multiply_by(Dim rows, const Real* a, Dim a_row, Dim a_step, KeyRange from, KeyRange columns,
+                   Real* c, Dim c_row, bool add) const {
     for (Dim j = columns.begin / tile_columns * tile_columns; j < columns.end; j += tile_columns)
       for (Dim i = 0; i < rows; i += tile_rows)
         multiply<false>(
@@ -61,8 +62,8 @@ class Table {
 // The queries first … first + rows − 1, and the keys that any of them sees.
 struct Queries {
   Dim first, rows;
-  Span seen;
-  const Span* spans;
+  KeyRange seen;
+  const KeyRange* spans;
 
   Queries(const HeadSizes& sizes, Dim begin)
       : first(begin),
@@ -73,7 +74,7 @@ struct Queries {
   }
 };
 
-void score(const HeadSizes& sizes, const Queries& at, HeadRows q, const Panels& keys,
+void score(const HeadSizes& sizes, const Queries& at, StridedRows q, const Panels& keys,
            Table& scores) {
   keys.multiply_by(at.rows, q.data + at.first * q.step, q.step, 1, {0, sizes.D}, at.seen,
                    scores.row(0), scores.step, false);
@@ -83,7 +84,7 @@ void score(const HeadSizes& sizes, const Queries& at, HeadRows q, const Panels& 
 // takes their place. Beyond the end a row may be overwritten: nobody reads what a query
 // does not see.
 template <class F>
-void over_seen(Span seen, Real* row, F f) {
+void over_seen(KeyRange seen, Real* row, F f) {
   by_vectors(seen.end - seen.begin, [&](Dim j, Dim n) {
     Real* const x = row + seen.begin + j;
     store(x, f(load(x), seen.begin + j, n));
@@ -95,8 +96,8 @@ void over_seen(Span seen, Real* row, F f) {
 void mix(const HeadSizes& sizes, const Queries& at, Table& weights, const Panels& b, Table& c) {
   for (Dim i0 = 0; i0 < at.rows; i0 += tile_rows) {
     const Dim rows = std::min(tile_rows, at.rows - i0);
-    const Span common{at.spans[i0 + rows - 1].begin, at.spans[i0].end};
-    const auto add = [&](Dim i, Dim count, Span keys, bool first) {
+    const KeyRange common{at.spans[i0 + rows - 1].begin, at.spans[i0].end};
+    const auto add = [&](Dim i, Dim count, KeyRange keys, bool first) {
       if (keys.begin >= keys.end && !first) return;
       keys.end = std::max(keys.begin, keys.end);
       b.multiply_by(count, weights.row(i) + keys.begin, weights.step, 1, keys, {0, sizes.D},
@@ -116,8 +117,8 @@ void mix(const HeadSizes& sizes, const Queries& at, Table& weights, const Panels
 
 // c_j += Σ_i w_ij·b_i over the queries of a block that see j, in increasing order; b holds the rows
 // of the block. The queries that see all keys of a tile go through the tile, the others key by key.
-void mix_back(const HeadSizes& sizes, const Queries& at, Table& weights, const Panels& b,
-              Table& c) {
+void weighted_sum_transposed(const HeadSizes& sizes, const Queries& at, Table& weights,
+                             const Panels& b, Table& c) {
   for (Dim j0 = at.seen.begin; j0 < at.seen.end; j0 += tile_rows) {
     const Dim rows = std::min(tile_rows, at.seen.end - j0);
     const auto sees_all = [&](Dim i) {
@@ -153,9 +154,9 @@ void copy_rows(Table& from, Dim rows, Dim D, HeadRowsOut to, Dim first) {
 
 }  // namespace
 
-void attention_head(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, HeadRowsOut y,
-                    Real* log_sums) {
-  if (sizes.D <= narrow_D) return narrow_head(sizes, q, k, v, y, log_sums);
+void attention_head(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v,
+                    HeadRowsOut y, Real* log_sums) {
+  if (sizes.D <= small_head_D) return narrow_head(sizes, q, k, v, y, log_sums);
   const Panels keys(matrix(k).transposed(), sizes.D, sizes.keys);
   const Panels values(matrix(v), sizes.keys, sizes.D);
   const Dim block = blocking.block_queries, most_rows = std::min(block, sizes.queries);
@@ -166,7 +167,7 @@ void attention_head(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, 
     const Queries at(sizes, first);
     score(sizes, at, q, keys, weights);
     for (Dim i = 0; i < at.rows; ++i) {
-      const Span seen = at.spans[i];
+      const KeyRange seen = at.spans[i];
       if (seen.begin >= seen.end) continue;
       Real* const row = weights.row(i);
       Vec top = splat(Real(-infinity)), total = splat(Real(0));
@@ -185,18 +186,18 @@ void attention_head(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, 
     }
     mix(sizes, at, weights, values, mixed);
     for (Dim i = 0; i < at.rows; ++i) {  // D divisions a query instead of one a key
-      const bool blind = at.spans[i].begin >= at.spans[i].end;
+      const bool empty_row = at.spans[i].begin >= at.spans[i].end;
       Real* const y_i = y.data + (first + i) * y.step;
-      for (Dim d = 0; d < sizes.D; ++d) y_i[d] = blind ? Real(0) : mixed.row(i)[d] / sums[i];
+      for (Dim d = 0; d < sizes.D; ++d) y_i[d] = empty_row ? Real(0) : mixed.row(i)[d] / sums[i];
     }
   }
 }
 
-void attention_head_vjp(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, HeadRows y,
-                        HeadRows dy, const Real* log_sums, HeadRowsOut dq, HeadRowsOut dk,
-                        HeadRowsOut dv) {
+void attention_head_vjp(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v,
+                        StridedRows y, StridedRows dy, const Real* log_sums, HeadRowsOut dq,
+                        HeadRowsOut dk, HeadRowsOut dv) {
   const Dim D = sizes.D;
-  if (D <= narrow_D) return narrow_head_vjp(sizes, q, k, v, y, dy, log_sums, dq, dk, dv);
+  if (D <= small_head_D) return narrow_head_vjp(sizes, q, k, v, y, dy, log_sums, dq, dk, dv);
   const Panels keys(matrix(k).transposed(), D, sizes.keys), keys_back(matrix(k), sizes.keys, D);
   const Panels values(matrix(v).transposed(), D, sizes.keys);
   const Dim block = blocking.block_queries, most_rows = std::min(block, sizes.queries);
@@ -210,7 +211,7 @@ void attention_head_vjp(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows
     score(sizes, at, q, keys, weights);
     score(sizes, at, dy, values, slopes);  // dp
     for (Dim i = 0; i < at.rows; ++i) {
-      const Span seen = at.spans[i];
+      const KeyRange seen = at.spans[i];
       if (seen.begin >= seen.end) continue;
       const Real top = log_sums[2 * (first + i)], log_total = log_sums[2 * (first + i) + 1];
       const Real mean = dot(dy.data + (first + i) * dy.step, y.data + (first + i) * y.step, D);
@@ -223,11 +224,11 @@ void attention_head_vjp(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows
     copy_rows(dq_rows, at.rows, D, dq, first);
     queries.pack({q.data + first * q.step, q.step, 1}, at.rows);
     cotangents.pack({dy.data + first * dy.step, dy.step, 1}, at.rows);
-    mix_back(sizes, at, slopes, queries, dk_rows);
-    mix_back(sizes, at, weights, cotangents, dv_rows);
+    weighted_sum_transposed(sizes, at, slopes, queries, dk_rows);
+    weighted_sum_transposed(sizes, at, weights, cotangents, dv_rows);
   }
   copy_rows(dk_rows, sizes.keys, D, dk, 0);
   copy_rows(dv_rows, sizes.keys, D, dv, 0);
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD::kernels
+}  // namespace fledge::kernels

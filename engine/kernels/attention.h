@@ -7,15 +7,15 @@
 
 #include "engine/real.h"
 
-namespace fledge::inline FLEDGE_BUILD::kernels {
+namespace fledge::kernels {
 
 /// The keys begin … end − 1.
-struct Span {
+struct KeyRange {
   Dim begin, end;
 };
 
 /// Vectors of size D, one a row, rows `step` apart: the part of a head in a table of all heads.
-struct HeadRows {
+struct StridedRows {
   const Real* data;
   Dim step;
 };
@@ -26,21 +26,21 @@ struct HeadRowsOut {
 
 struct HeadSizes {
   Dim queries, keys, D;
-  Real scale;         // of the scores: 1/√D
-  const Span* spans;  // of each query; both ends never decrease
+  Real scale;             // of the scores: 1/√D
+  const KeyRange* spans;  // of each query; both ends never decrease
 };
 
 /// y_i = Σ_j p_ij·v_j,   p_ij = exp(scale·(s_ij − top_i) − log_total_i),   s_ij = ⟨q_i, k_j⟩,
 /// over the keys that i sees; zeros for a query that sees none, whose log_sums mean nothing.
 /// y (queries, D)   log_sums (queries, 2): top_i, the largest s_ij, and log_total_i, kept apart:
 /// in float their sum has lost the small one at scores of a thousand.
-void attention_head(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, HeadRowsOut y,
-                    Real* log_sums);
+void attention_head(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v,
+                    HeadRowsOut y, Real* log_sums);
 
 /// dp_ij = ⟨dy_i, v_j⟩    ds_ij = scale·p_ij·(dp_ij − ⟨dy_i, y_i⟩)
 /// dq_i = Σ_j ds_ij·k_j   dk_j = Σ_i ds_ij·q_i   dv_j = Σ_i p_ij·dy_i          written, not added
-void attention_head_vjp(const HeadSizes& sizes, HeadRows q, HeadRows k, HeadRows v, HeadRows y,
-                        HeadRows dy, const Real* log_sums, HeadRowsOut dq, HeadRowsOut dk,
-                        HeadRowsOut dv);
+void attention_head_vjp(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v,
+                        StridedRows y, StridedRows dy, const Real* log_sums, HeadRowsOut dq,
+                        HeadRowsOut dk, HeadRowsOut dv);
 
-}  // namespace fledge::inline FLEDGE_BUILD::kernels
+}  // namespace fledge::kernels

@@ -2,7 +2,7 @@
 
 #include "engine/kernels/tiles.h"
 
-namespace fledge::inline FLEDGE_BUILD::kernels {
+namespace fledge::kernels {
 
 constinit Blocking blocking = {
     // Waking another thread costs about as much as 2 µs of work.
@@ -31,11 +31,11 @@ constinit Blocking blocking = {
     // On one thread layer norm of 4096×1024 takes 7.3 ms in eight parts of rows, and 10.6 ms in
     // tasks of 256 columns, which fetch every page of memory four times.
     .sum_columns = 256,
-    .sum_rows = 16,  // as many as a lane adds in `halved`
+    .sum_rows = 16,  // as many as a lane adds in `pairwise_sum`
     .sum_parts = 8,
 
     .block_queries = 8 * tile_rows,  // eight tiles read a panel of keys once
-    .narrow_queries = 64,
+    .small_head_queries = 64,
 };
 
-}  // namespace fledge::inline FLEDGE_BUILD::kernels
+}  // namespace fledge::kernels

@@ -7,7 +7,7 @@
 
 #include "engine/real.h"
 
-namespace fledge::inline FLEDGE_BUILD::kernels {
+namespace fledge::kernels {
 
 struct Blocking {
   // parallel.h, rows.cpp, cross_entropy.cpp
@@ -23,10 +23,10 @@ struct Blocking {
   Dim small_tasks;                // number of tasks of a product that is not packed
   // sums.cpp
   Dim sum_columns;  // columns per task, where each task adds all rows
-  Dim sum_rows;     // most rows added one after the other; longer sums are halved
+  Dim sum_rows;     // most rows added one after the other; longer sums are pairwise_sum
   Dim sum_parts;    // number of tasks that add a part of the rows each; a power of 2
-  // attention.cpp, attention_narrow.cpp
-  Dim block_queries, narrow_queries;  // query rows per block
+  // attention.cpp, small_head_attention.cpp
+  Dim block_queries, small_head_queries;  // query rows per block
 };
 
 inline constexpr Dim most_block_k = 256;
@@ -34,4 +34,4 @@ inline constexpr Dim most_block_k = 256;
 /// The sizes in use. A test that changes them must do so while no kernel runs.
 extern Blocking blocking;
 
-}  // namespace fledge::inline FLEDGE_BUILD::kernels
+}  // namespace fledge::kernels

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
+#include "engine/kernels/buffer.h"
+#include "engine/base/memory.h"
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/tiles.h"
-#include "engine/memory.h"
 
-namespace fledge::inline FLEDGE_BUILD::kernels {
+namespace fledge::kernels {
 
 namespace {
 
@@ -151,4 +152,4 @@ void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Di
     }
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD::kernels
+}  // namespace fledge::kernels

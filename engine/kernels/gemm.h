@@ -3,7 +3,7 @@
 
 #include "engine/real.h"
 
-namespace fledge::inline FLEDGE_BUILD::kernels {
+namespace fledge::kernels {
 
 /// A matrix as it lies in memory: element (i, j) is data[i·row + j·column].
 struct Matrix {
@@ -26,4 +26,4 @@ struct Start {
 void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
           Start start = {});
 
-}  // namespace fledge::inline FLEDGE_BUILD::kernels
+}  // namespace fledge::kernels

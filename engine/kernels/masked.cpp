@@ -4,7 +4,7 @@
 
 #include "engine/kernels/sums.h"
 
-namespace fledge::inline FLEDGE_BUILD::kernels {
+namespace fledge::kernels {
 
 void masked_dots(const Real* a, const Real* b, const unsigned char* may_look, Real* c, Real hidden,
                  Dim n, Dim m, Dim d) {
@@ -31,4 +31,4 @@ void masked_mix_back(const Real* w, const Real* a, const unsigned char* may_look
         for (Dim e = 0; e < d; ++e) c[j * d + e] += w[i * m + j] * a[i * d + e];
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD::kernels
+}  // namespace fledge::kernels

@@ -4,7 +4,7 @@
 
 #include "engine/real.h"
 
-namespace fledge::inline FLEDGE_BUILD::kernels {
+namespace fledge::kernels {
 
 /// c_ij = ⟨a_i, b_j⟩ where may_look, else `hidden`.   a (n, d)   b (m, d)   c (n, m)
 void masked_dots(const Real* a, const Real* b, const unsigned char* may_look, Real* c, Real hidden,
@@ -18,4 +18,4 @@ void masked_mix(const Real* w, const Real* b, const unsigned char* may_look, Rea
 void masked_mix_back(const Real* w, const Real* a, const unsigned char* may_look, Real* c, Dim n,
                      Dim m, Dim d);
 
-}  // namespace fledge::inline FLEDGE_BUILD::kernels
+}  // namespace fledge::kernels

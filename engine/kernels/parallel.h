@@ -1,49 +1,26 @@
-// One pool of worker threads, started when it is first needed.                  Next: parallel.cpp.
+// Loops whose rounds may run on several threads.
 //
-// Key idea: each output number is computed by exactly one task, in a fixed order. The result
-// therefore does not depend on the number of threads or on scheduling. A process that has forked
-// must not use the pool of its parent: fork() copies no threads.
+// Not here: the threads (base/thread_pool.h). Key idea: each output number is computed by exactly
+// one task, in a fixed order. The result therefore does not depend on the number of threads or on
+// scheduling.
 #pragma once
 
 #include "engine/kernels/blocking.h"
 #include "engine/real.h"
 
-namespace fledge::inline FLEDGE_BUILD {
-
-/// How many threads share large work: the number that was asked for, by set_threads() or else by
-/// FLEDGE_THREADS, but at most one for each processor that this process may use. More threads than
-/// processors would change no result and cost much time. The default is one thread per processor.
-/// Throws ValueError when FLEDGE_THREADS is no number from 1 to 256.
-int threads();
-
-/// Asks for so many threads, in all number types of this program; takes effect at once. Throws
-/// ValueError outside 1 … 256.
-void set_threads(int count);
-
-namespace kernels {
-
-namespace detail {
-
-using Task = void (*)(const void* context, Dim index);
-void run_tasks(Dim count, Task task, const void* context);
-
-/// For tests, which need more threads than a small machine has processors: counts on so many
-/// processors instead of available_processors(); 0 ends that.
-void set_processors(int count);
-
-}  // namespace detail
+namespace fledge::kernels {
 
 /// Calls task(0) … task(count − 1), each once, on several threads when `work`, the elementary
 /// operations of all together, is large enough; returns when all are done. An exception of a task
 /// reaches the caller: of several, that of the lowest index. Inside an InterruptScope
-/// (engine/interrupt.h) large work may throw Interrupted, with some of its tasks not done.
+/// (engine/base/interrupt.h) large work may throw Interrupted, with some of its tasks not done.
 template <class F>
 void parallel_for(Dim count, Dim work, const F& task) {
   if (count <= 1 || work < blocking.serial_work) {
     for (Dim i = 0; i < count; ++i) task(i);
     return;
   }
-  detail::run_tasks(
+  run_tasks(
       count, [](const void* f, Dim index) { (*static_cast<const F*>(f))(index); }, &task);
 }
 
@@ -68,6 +45,4 @@ void parallel_ranges(Dim size, Dim grain, Dim work, const F& task) {
                [&](Dim i) { task(i * grain, (i + 1) * grain < size ? (i + 1) * grain : size); });
 }
 
-}  // namespace kernels
-
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge::kernels

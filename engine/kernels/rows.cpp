@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
-#include "engine/kernels/halving.h"
+#include "engine/kernels/buffer.h"
+#include "engine/base/memory.h"
+#include "engine/kernels/pairwise_sum.h"
 #include "engine/kernels/parallel.h"
+#include "engine/kernels/simd_math.h"
 #include "engine/kernels/sums.h"
-#include "engine/kernels/vector_math.h"
-#include "engine/memory.h"
 
-namespace fledge::inline FLEDGE_BUILD::kernels {
+namespace fledge::kernels {
 
 namespace {
 
@@ -264,4 +265,4 @@ void layer_norm_rows_vjp(const Real* x, const Real* normals, const Real* gain, c
   });
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD::kernels
+}  // namespace fledge::kernels

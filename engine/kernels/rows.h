@@ -7,7 +7,7 @@
 
 #include "engine/real.h"
 
-namespace fledge::inline FLEDGE_BUILD::kernels {
+namespace fledge::kernels {
 
 /// log Σ exp(x) = top + log_total, top the largest x; kept apart, as their sum would round the
 /// small one.
@@ -62,4 +62,4 @@ void layer_norm_rows(const Real* x, const Real* gain, const Real* bias, Real* no
 void layer_norm_rows_vjp(const Real* x, const Real* normals, const Real* gain, const Real* dy,
                          Real* dx, Dim rows, Dim n);
 
-}  // namespace fledge::inline FLEDGE_BUILD::kernels
+}  // namespace fledge::kernels

@@ -4,12 +4,13 @@
 #include <tuple>
 #include <utility>
 
-#include "engine/kernels/halving.h"
+#include "engine/kernels/buffer.h"
+#include "engine/base/memory.h"
+#include "engine/kernels/pairwise_sum.h"
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/rows.h"
-#include "engine/memory.h"
 
-namespace fledge::inline FLEDGE_BUILD::kernels {
+namespace fledge::kernels {
 
 namespace {
 
@@ -73,11 +74,12 @@ void add_all_rows(Dim rows, Dim n, Real* out, Row row) {
 }  // namespace
 
 Real sum(const Real* x, Dim n) {
-  return halved(0, n, [x](Dim i, Dim count) { return load(x + i, count); });
+  return pairwise_sum(0, n, [x](Dim i, Dim count) { return load(x + i, count); });
 }
 
 Real dot(const Real* a, const Real* b, Dim n) {
-  return halved(0, n, [a, b](Dim i, Dim count) { return load(a + i, count) * load(b + i, count); });
+  return pairwise_sum(0, n,
+                      [a, b](Dim i, Dim count) { return load(a + i, count) * load(b + i, count); });
 }
 
 double sum_of_squares(const Real* x, Dim n) {
@@ -116,4 +118,4 @@ void dot_columns(const Real* a, const Real* x, const Real* normals, Real* out, D
   });
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD::kernels
+}  // namespace fledge::kernels

@@ -3,7 +3,7 @@
 
 #include "engine/real.h"
 
-namespace fledge::inline FLEDGE_BUILD::kernels {
+namespace fledge::kernels {
 
 /// Σ_i x_i
 Real sum(const Real* x, Dim n);
@@ -20,4 +20,4 @@ void sum_columns(const Real* x, Real* out, Dim outer, Dim reduced, Dim inner);
 /// out_i = Σ_r a[r, i]·x̂[r, i]   a, x (rows, n)   normals (rows, 3), how x̂ comes from x   out (n)
 void dot_columns(const Real* a, const Real* x, const Real* normals, Real* out, Dim rows, Dim n);
 
-}  // namespace fledge::inline FLEDGE_BUILD::kernels
+}  // namespace fledge::kernels

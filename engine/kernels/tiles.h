@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "engine/kernels/gemm.h"
-#include "engine/kernels/vector.h"
+#include "engine/kernels/simd.h"
 
-namespace fledge::inline FLEDGE_BUILD::kernels::inline FLEDGE_WIDTH {
+namespace fledge::kernels {
 
 // Note [Tiles]: a tile of C, `tile_rows` rows by two vectors, stays in registers while p runs over
 // a block of k; with one register for a number of A and two for a row of B it fills the register
@@ -157,4 +157,4 @@ constexpr Dim panels_size(Dim k, Dim m) {
   return (m + tile_columns - 1) / tile_columns * tile_columns * k;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD::kernels::inline FLEDGE_WIDTH
+}  // namespace fledge::kernels

@@ -2,10 +2,10 @@
 // broadcasts.
 #include "engine/array_math.h"
 #include "engine/autograd.h"
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "engine/ops.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// y = a + b            da = dy            db = dy
 Tensor operator+(const Tensor& a, const Tensor& b) {
@@ -67,12 +67,12 @@ Tensor where(const Array& condition, const Tensor& a, const Tensor& b) {
   require<ValueError>(condition.exists(), "where", "the condition is no array");
   const Array C = condition;
   const Shape shape = broadcast(broadcast(a.shape(), b.shape(), "where"), C.shape(), "where");
-  const Array A = stretched(a.value(), shape), B = stretched(b.value(), shape);
+  const Array A = broadcast_to(a.value(), shape), B = broadcast_to(b.value(), shape);
   const auto if_true = [](Real c, Real value) { return c != Real(0) ? value : Real(0); };
   const auto if_false = [](Real c, Real value) { return c != Real(0) ? Real(0) : value; };
 
   Array Y(shape);
-  const Array chosen = stretched(C, shape);
+  const Array chosen = broadcast_to(C, shape);
   Real* y = Y.write();
   for (Dim i = 0; i < Y.size(); ++i) y[i] = chosen[i] != Real(0) ? A[i] : B[i];
 
@@ -81,4 +81,4 @@ Tensor where(const Array& condition, const Tensor& a, const Tensor& b) {
                 wrt(b, [C, if_false](const Array& dy) { return zip("where", C, dy, if_false); }));
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -5,14 +5,15 @@
 #include <utility>
 
 #include "engine/autograd.h"
-#include "engine/errors.h"
+#include "engine/kernels/buffer.h"
+#include "engine/base/errors.h"
 #include "engine/kernels/attention.h"
 #include "engine/kernels/masked.h"
 #include "engine/kernels/parallel.h"
 #include "engine/ops.h"
 #include "engine/ops/cached_attention.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -51,7 +52,8 @@ Array mix(const Array& w, const Array& b, const Table& may_look, const Grids& g)
 }
 
 /// C_j = Σ_i W_ij·A_i over the i that see j
-Array mix_back(const Array& w, const Array& a, const Table& may_look, const Grids& g) {
+Array weighted_sum_transposed(const Array& w, const Array& a, const Table& may_look,
+                              const Grids& g) {
   Array c(a.shape().with(-2, g.m));
   Real* to = c.write();
   for (Dim i = 0; i < g.count; ++i)
@@ -68,7 +70,7 @@ namespace {
 struct Heads {
   Dim batch, heads, queries, keys, D;
   Dim spans_step;  // between the spans of two batch elements; 0 when they are the same
-  PoolVector<Span> spans;
+  PoolVector<KeyRange> spans;
 
   // Calls f(sizes, b, h) for every head of every batch element, several at once.
   template <class F>
@@ -94,7 +96,7 @@ Heads heads_of(const char* op, const Shape& q, const Shape& kv, Dim heads, Dim w
   const bool one_for_all = static_cast<Dim>(all.spans.size()) == queries;
   if (!one_for_all) all.spans_step = queries;
   if (!one_for_all && first != batch) {  // several leading axes: axis 0 is the batch of a mask
-    PoolVector<Span> repeated;
+    PoolVector<KeyRange> repeated;
     for (Dim b = 0; b < batch; ++b) {
       const auto from = all.spans.begin() + b / (batch / first) * queries;
       repeated.insert(repeated.end(), from, from + queries);
@@ -209,23 +211,27 @@ Tensor attention_scores(const Tensor& q, const Tensor& k, const Mask& mask) {
   const Array Q = q.value(), K = k.value();
   return record("attention_scores", dots(Q, K, may_look, Real(-infinity), g),
                 wrt(q, [K, may_look, g](const Array& dS) { return mix(dS, K, may_look, g); }),
-                wrt(k, [Q, may_look, g](const Array& dS) { return mix_back(dS, Q, may_look, g); }));
+                wrt(k, [Q, may_look, g](const Array& dS) {
+                  return weighted_sum_transposed(dS, Q, may_look, g);
+                }));
 }
 
 /// y_i = Σ_j w_ij·v_j over visible j.   w (…, n, m)   v (…, m, D)   y (…, n, D)
 ///
 ///   dw_ij = ⟨dy_i, v_j⟩ where visible, else 0         dv_j = Σ_i w_ij·dy_i over the i that see j
-Tensor attention_mix(const Tensor& weights, const Tensor& v, const Mask& mask) {
-  require_same_lead("attention_mix", weights.shape(), v.shape());
-  require(weights.dim(-1) == v.dim(-2), "attention_mix",
+Tensor weighted_sum(const Tensor& weights, const Tensor& v, const Mask& mask) {
+  require_same_lead("weighted_sum", weights.shape(), v.shape());
+  require(weights.dim(-1) == v.dim(-2), "weighted_sum",
           "keys and values differ in number: ", weights.shape(), " and ", v.shape());
   const Grids g{v.shape().without(-1).without(-1).size(), weights.dim(-2), v.dim(-2), v.dim(-1)};
-  const Table may_look = mask.table(weights.shape(), "attention_mix");
+  const Table may_look = mask.table(weights.shape(), "weighted_sum");
   const Array W = weights.value(), V = v.value();
   return record(
-      "attention_mix", mix(W, V, may_look, g),
+      "weighted_sum", mix(W, V, may_look, g),
       wrt(weights, [V, may_look, g](const Array& dy) { return dots(dy, V, may_look, Real(0), g); }),
-      wrt(v, [W, may_look, g](const Array& dy) { return mix_back(W, dy, may_look, g); }));
+      wrt(v, [W, may_look, g](const Array& dy) {
+        return weighted_sum_transposed(W, dy, may_look, g);
+      }));
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

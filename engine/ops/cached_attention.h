@@ -6,7 +6,7 @@
 
 #include "engine/array.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// What attention has read so far: the keys and values of `length` places, C numbers each.
 struct KeyValueCache {
@@ -23,4 +23,4 @@ Array cached_attention(const Array& qkv, Dim heads, KeyValueCache& cache);
 /// (heads, T, cache.length), zeros where a key is hidden. The cache is as that call left it.
 Array cached_attention_weights(const Array& qkv, Dim heads, const KeyValueCache& cache);
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

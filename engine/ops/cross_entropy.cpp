@@ -2,13 +2,13 @@
 #include <algorithm>
 
 #include "engine/autograd.h"
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/rows.h"
 #include "engine/kernels/sums.h"
 #include "engine/ops.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// y = −Σ_i log softmax(logits_i)[target_i] / n          over the n targets that are kept
 ///
@@ -64,4 +64,4 @@ Tensor cross_entropy(const Tensor& logits, const Indices& targets, std::optional
                 }));
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -1,10 +1,10 @@
 // Dropout: some numbers are left out at random, the rest grow to keep the mean.
 #include "engine/array_math.h"
 #include "engine/autograd.h"
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "engine/ops.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// y = where(kept, x / (1 − p), 0)     dx = where(kept, dy / (1 − p), 0)   the same draw both ways
 Tensor dropout(const Tensor& x, double p, Rng& rng) {
@@ -21,4 +21,4 @@ Tensor dropout(const Tensor& x, double p, Rng& rng) {
       wrt(x, [kept, scaled](const Array& dy) { return zip("dropout", dy, kept, scaled); }));
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -4,24 +4,21 @@
 #include "engine/array_math.h"
 #include "engine/autograd.h"
 #include "engine/kernels/parallel.h"
-#include "engine/kernels/vector_math.h"
 #include "engine/ops.h"
+#include "engine/ops/vector_map.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
 using kernels::splat;
 using kernels::Vec;
 
-/// dx_i = dy_i·slope(saved_i), where `saved` is x or y: whichever f' is written in. Slopes of Vec
-/// take several numbers at a time.
+/// dx_i = dy_i·slope(saved_i), where `saved` is x or y: whichever f' is written in.
 template <class Slope>
 auto rule(const Array& saved, Slope slope) {
   return [saved, slope](const Array& dy) {
-    using Number = std::conditional_t<detail::by_numbers<Slope, Real>, Real, Vec>;
-    return zip_equal("rule", dy, saved,
-                     [slope](Number d, Number s) -> Number { return d * slope(s); });
+    return zip_equal("rule", dy, saved, [slope](Real d, Real s) { return d * slope(s); });
   };
 }
 
@@ -53,14 +50,14 @@ Tensor with_slope(std::string_view op, const Tensor& x, Costly costly, F f, Slop
 
 /// y = eˣ               f' = y
 Tensor exp(const Tensor& x) {
-  const Array y = map(x.value(), [](Vec v) { return exp(v); });
+  const Array y = map_vectors(x.value(), [](Vec v) { return exp(v); });
   return record("exp", y, wrt(x, [y](const Array& dy) { return dy * y; }));
 }
 
 /// y = log x            f' = 1/x
 Tensor log(const Tensor& x) {
   const Array X = x.value();
-  return record("log", map(X, [](Vec v) { return log(v); }),
+  return record("log", map_vectors(X, [](Vec v) { return log(v); }),
                 wrt(x, [X](const Array& dy) { return dy / X; }));
 }
 
@@ -72,13 +69,13 @@ Tensor sqrt(const Tensor& x) {
 
 /// y = tanh x           f' = 1 − y²
 Tensor tanh(const Tensor& x) {
-  const Array y = map(x.value(), [](Vec v) { return tanh(v); });
+  const Array y = map_vectors(x.value(), [](Vec v) { return tanh(v); });
   return record("tanh", y, wrt(x, rule(y, [](Real v) { return Real(1) - v * v; })));
 }
 
 /// y = 1 / (1 + e⁻ˣ)    f' = y·(1 − y)            the exponent is never positive: no overflow
 Tensor sigmoid(const Tensor& x) {
-  const Array y = map(x.value(), [](Vec v) {
+  const Array y = map_vectors(x.value(), [](Vec v) {
     const Vec e = exp(v < Real(0) ? v : -v);
     return (v < Real(0) ? e : splat(Real(1))) / (Real(1) + e);
   });
@@ -156,4 +153,4 @@ Tensor gelu_tanh(const Tensor& x) {
       });
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "engine/autograd.h"
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "engine/ops.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -30,7 +30,7 @@ auto add_rows(const Indices& ids, Dim C) {
 Tensor embedding(const Tensor& table, const Indices& ids) {
   require_ids(table, ids);
   const Dim C = table.dim(1);
-  Array y(ids.shape().followed_by({C}));
+  Array y(ids.shape().append({C}));
   Real* to = y.write();
   for (Dim i = 0; i < ids.size(); ++i)
     std::copy_n(table.value().data() + ids[i] * C, C, to + i * C);
@@ -49,7 +49,7 @@ Tensor embedding(const Tensor& tokens, const Tensor& positions, const Indices& i
   require<ValueError>(first >= 0 && first <= positions.dim(0) - T, "embedding", T,
                       " positions from ", first, " on are outside a table of shape ",
                       positions.shape());
-  Array y(ids.shape().followed_by({C}));
+  Array y(ids.shape().append({C}));
   Real* to = y.write();
   const Real* words = tokens.value().data();
   const Real* places = positions.value().data();
@@ -64,4 +64,4 @@ Tensor embedding(const Tensor& tokens, const Tensor& positions, const Indices& i
       }));
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

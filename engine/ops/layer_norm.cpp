@@ -1,11 +1,11 @@
 // Layer normalisation over the last axis (Ba, Kiros & Hinton 2016).
 #include "engine/autograd.h"
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "engine/kernels/rows.h"
 #include "engine/kernels/sums.h"
 #include "engine/ops.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// x̂ = (x − mean)·r,  r = 1/√(variance + eps)            y = gain ⊙ x̂ + bias
 ///
@@ -44,4 +44,4 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, doubl
                 wrt(bias, [](const Array& dy) { return dy; }));
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

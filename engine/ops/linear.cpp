@@ -1,11 +1,11 @@
 // Linear maps of the last axis: one tall product, whatever the leading axes are.
 #include "engine/array_math.h"
 #include "engine/autograd.h"
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "engine/kernels/gemm.h"
 #include "engine/ops.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -71,4 +71,4 @@ Tensor inner(const Tensor& x, const Tensor& table) {
                 }));
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

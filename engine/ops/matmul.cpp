@@ -1,10 +1,10 @@
 // Matrix products, and the cosine that is made of them.
 #include "engine/array_math.h"
 #include "engine/autograd.h"
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "engine/ops.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -54,4 +54,4 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis) {
   return sum(A * B, over) / (sqrt(sum(A * A, over)) * sqrt(sum(B * B, over)));
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

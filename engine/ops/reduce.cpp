@@ -3,10 +3,10 @@
 
 #include "engine/array_math.h"
 #include "engine/autograd.h"
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "engine/ops.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -34,8 +34,9 @@ Tensor sum(const Tensor& x, const Axes& axes, bool keep_axes) {
   const Axes over = axes_of(axes, from, "sum");
   const Shape kept = with_ones(from, over);
   const Array y = sum_over(x.value(), over).shaped(keep_axes ? kept : without_axes(from, over));
-  return record("sum", y,
-                wrt(x, [from, kept](const Array& dy) { return stretched(dy.shaped(kept), from); }));
+  return record("sum", y, wrt(x, [from, kept](const Array& dy) {
+                  return broadcast_to(dy.shaped(kept), from);
+                }));
 }
 
 /// y = Σ x / n          dx = dy / n, stretched back
@@ -83,4 +84,4 @@ Tensor max(const Tensor& x, const Axes& axes, bool keep_axes) {
   return reshape(max_of_rows(reshape(permute(x, order), {to.size(), count})), to);
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

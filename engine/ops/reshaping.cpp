@@ -3,10 +3,10 @@
 
 #include "engine/array_math.h"
 #include "engine/autograd.h"
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "engine/ops.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// y = x under another shape          dx = dy under x's shape
 Tensor reshape(const Tensor& x, const Shape& shape) {
@@ -112,4 +112,4 @@ std::vector<Tensor> split(const Tensor& x, Dim parts, int axis) {
   return pieces;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

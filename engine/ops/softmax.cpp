@@ -1,10 +1,10 @@
 // Softmax, its logarithm, and the softmax that looks only where it may.
 #include "engine/autograd.h"
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "engine/kernels/rows.h"
 #include "engine/ops.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// Softmax over the last axis: positive numbers that sum to 1.
 ///
@@ -52,4 +52,4 @@ Tensor log_softmax(const Tensor& x) {
                 }));
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

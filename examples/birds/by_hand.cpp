@@ -1,6 +1,6 @@
 #include "examples/birds/by_hand.h"
 
-namespace fledge::inline FLEDGE_BUILD::birds {
+namespace fledge::birds {
 
 Array word_vectors() {
   return {{3, 3},
@@ -37,4 +37,4 @@ ByHand compute_by_hand() {
   return found;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD::birds
+}  // namespace fledge::birds

@@ -6,7 +6,7 @@
 
 #include "engine/ops.h"
 
-namespace fledge::inline FLEDGE_BUILD::birds {
+namespace fledge::birds {
 
 /// The words' vectors, one a row: birds, sometimes, walk.
 Array word_vectors();
@@ -25,4 +25,4 @@ struct ByHand {
 
 ByHand compute_by_hand();
 
-}  // namespace fledge::inline FLEDGE_BUILD::birds
+}  // namespace fledge::birds

@@ -1,6 +1,6 @@
 #include "examples/birds/corpus.h"
 
-namespace fledge::inline FLEDGE_BUILD::birds {
+namespace fledge::birds {
 
 // Who walks how, and who is good at what, hangs on who was named before: after "sometimes walk"
 // comes another word for birds than for cats, so whoever wants to guess it has to look back at who
@@ -93,4 +93,4 @@ const std::vector<std::string_view>& sentences() {
   return text;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD::birds
+}  // namespace fledge::birds

@@ -6,9 +6,9 @@
 
 #include "engine/real.h"
 
-namespace fledge::inline FLEDGE_BUILD::birds {
+namespace fledge::birds {
 
 /// The sentences, in lower case; words stand between spaces, the last one is ".".
 const std::vector<std::string_view>& sentences();
 
-}  // namespace fledge::inline FLEDGE_BUILD::birds
+}  // namespace fledge::birds

@@ -7,7 +7,7 @@
 #include "examples/birds/by_hand.h"
 #include "nn/optim/sgd.h"
 
-namespace fledge::inline FLEDGE_BUILD::birds {
+namespace fledge::birds {
 
 namespace {
 
@@ -43,7 +43,7 @@ Result look(const Projections& w, Objective objective) {
   const Tensor q = matmul(X, w.query), k = matmul(X, w.key), v = matmul(X, w.value);
   const Tensor scores = attention_scores(q, k, causal()) / std::sqrt(3.0);
   const Tensor weights = softmax(scores, causal());
-  const Tensor walk = slice(attention_mix(weights, v, causal()), 0, 2, 3);
+  const Tensor walk = slice(weighted_sum(weights, v, causal()), 0, 2, 3);
   const Tensor birds = slice(X, 0, 0, 1);
   return {weights, objective == Objective::product ? sum(walk * birds)
                                                    : sum(cosine_similarity(walk, birds))};
@@ -90,4 +90,4 @@ std::vector<Learned> learn_all() {
   };
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD::birds
+}  // namespace fledge::birds

@@ -8,7 +8,7 @@
 
 #include "engine/ops.h"
 
-namespace fledge::inline FLEDGE_BUILD::birds {
+namespace fledge::birds {
 
 enum class Objective {
   product,  // v̂_walk·v_birds
@@ -42,4 +42,4 @@ Learned learn(const std::string& learns, Objective objective, double rate, Dim s
 /// Q, K, Q and K by the product; V and all by the cosine; and all by the product, which runs away.
 std::vector<Learned> learn_all();
 
-}  // namespace fledge::inline FLEDGE_BUILD::birds
+}  // namespace fledge::birds

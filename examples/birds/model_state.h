@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace fledge::report {
+namespace report {
 
 struct ModelState {
   std::int64_t vocabulary = 0, context = 0, layers = 0, heads = 0, width = 0, hidden = 0;
@@ -21,4 +21,4 @@ struct ModelCheck {
   std::string text;  // the report in words
 };
 
-}  // namespace fledge::report
+}  // namespace report

@@ -5,7 +5,7 @@
 
 #include "examples/support/plots.h"
 
-namespace fledge::inline FLEDGE_BUILD::birds {
+namespace fledge::birds {
 
 namespace {
 
@@ -144,4 +144,4 @@ std::string words(const Proof& part, Paint paint) {
   return text;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD::birds
+}  // namespace fledge::birds

@@ -11,7 +11,7 @@
 #include "examples/birds/text_model.h"
 #include "examples/support/terminal.h"
 
-namespace fledge::inline FLEDGE_BUILD::birds {
+namespace fledge::birds {
 
 /// What part 3 found: everything before and after training.
 struct TextStory {
@@ -49,4 +49,4 @@ std::string words(const Proof& part, support::Paint paint);
 std::string json(const ByHand& by_hand, const std::vector<Learned>& learning, const TextStory& text,
                  const Proof& proof);
 
-}  // namespace fledge::inline FLEDGE_BUILD::birds
+}  // namespace fledge::birds

@@ -3,7 +3,7 @@
 #include "examples/birds/story.h"
 #include "nn/io/json.h"
 
-namespace fledge::inline FLEDGE_BUILD::birds {
+namespace fledge::birds {
 
 namespace {
 
@@ -95,4 +95,4 @@ std::string json(const ByHand& by_hand, const std::vector<Learned>& learning, co
   return out.text();
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD::birds
+}  // namespace fledge::birds

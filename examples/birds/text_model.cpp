@@ -6,11 +6,11 @@
 
 #include "engine/autograd.h"
 #include "examples/birds/corpus.h"
+#include "nn/inspect/probes.h"
 #include "nn/optim/adamw.h"
 #include "nn/optim/clip.h"
-#include "nn/train/probes.h"
 
-namespace fledge::inline FLEDGE_BUILD::birds {
+namespace fledge::birds {
 
 Text::Text() {
   for (const std::string_view sentence : sentences()) {
@@ -153,4 +153,4 @@ Completion complete(const LanguageModel& model, const Text& text, const std::str
   return {text.vocabulary().word(best - p.begin()), *best};
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD::birds
+}  // namespace fledge::birds

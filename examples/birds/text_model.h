@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "nn/models/language_model.h"
+#include "nn/gpt/language_model.h"
 #include "nn/text/words.h"
 
-namespace fledge::inline FLEDGE_BUILD::birds {
+namespace fledge::birds {
 
 /// Sentences as numbers, each padded at its end to the longest.
 struct Batch {
@@ -72,4 +72,4 @@ struct Completion {
 /// The most likely next word.
 Completion complete(const LanguageModel& model, const Text& text, const std::string& prompt);
 
-}  // namespace fledge::inline FLEDGE_BUILD::birds
+}  // namespace fledge::birds

@@ -1,6 +1,6 @@
 #include "examples/birds/story.h"
 
-namespace fledge::inline FLEDGE_BUILD::birds {
+namespace fledge::birds {
 
 namespace {
 
@@ -51,4 +51,4 @@ TextStory tell_text(std::uint64_t seed) {
   return story;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD::birds
+}  // namespace fledge::birds

@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "engine/kernels/parallel.h"
+#include "engine/base/thread_pool.h"
 #include "examples/fledge/bench/bench.h"
 #include "examples/fledge/step_memory.h"
 #include "examples/support/options.h"

@@ -3,11 +3,8 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
-#include "nn/io/json.h"
-
-namespace fledge::report {
+namespace report {
 
 struct CheckRow {
   std::string name;    // the op, module or model
@@ -26,19 +23,4 @@ struct CheckRequest {
   std::uint64_t seed = 1;
 };
 
-/// One array of objects.
-inline std::string as_json(const std::vector<CheckRow>& rows) {
-  JsonWriter json(JsonWriter::Layout::indented);
-  json.begin_array();
-  for (const CheckRow& row : rows) {
-    json.begin_object();
-    json.field("name", row.name).field("shapes", row.shapes).field("oracle", row.oracle);
-    json.field("elements", row.elements).field("max_error", row.max_error).field("ok", row.ok);
-    if (!row.ok) json.field("problem", row.problem);
-    json.end_object();
-  }
-  json.end_array();
-  return json.text();
-}
-
-}  // namespace fledge::report
+}  // namespace report

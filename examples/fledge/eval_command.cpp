@@ -40,7 +40,7 @@ int evaluate(const support::Options& options) {
         trained.run.plan.corpus.reading, path == "-" ? "standard input" : support::quoted(path));
   }
   if (text.size() < 2)
-    throw Unusable("there is nothing to guess in one token", "name a longer text");
+    throw InputError("there is nothing to guess in one token", "name a longer text");
   const double loss = mean_loss(trained.model, text, options.integer("--batch"));
   if (!std::isfinite(loss)) refuse_numbers(options.arguments()[0], trained.model, text.tokens);
   const Dim guessed = text.size() - 1;  // nothing stands before the first

@@ -116,7 +116,7 @@ int run(const support::Options& options, const TrainedModel& trained, const Task
     std::fflush(stdout);
   }
   if (explained || !options.has("--why") || std::ferror(stdout)) return 0;
-  throw support::Refusal(
+  throw support::CommandError(
       support::Exit::failed, "fledge generate",
       support::quoted(options.text("--why")) +
           (samples == 1 ? " was not drawn"

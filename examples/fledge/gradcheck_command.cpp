@@ -11,13 +11,14 @@
 #include "examples/fledge/check_row.h"
 #include "examples/support/options.h"
 #include "examples/support/table.h"
+#include "nn/io/json.h"
 
 // The same table of gradients (gradients/table.h), compiled for each number type.
-namespace fledge::f64 {
+namespace fledge64 {
 std::vector<report::CheckRow> check_gradients(const report::CheckRequest& request);
 std::vector<std::string> gradient_names();
-}  // namespace fledge::f64
-namespace fledge::dual {
+}  // namespace fledge64
+namespace fledge_dual {
 std::vector<report::CheckRow> check_gradients(const report::CheckRequest& request);
 }
 
@@ -36,6 +37,21 @@ Rows side_by_side(const Rows& dual, const Rows& differences) {
     rows.push_back(differences[i]);
   }
   return rows;
+}
+
+// One array of objects.
+std::string as_json(const std::vector<CheckRow>& rows) {
+  JsonWriter json(JsonWriter::Layout::indented);
+  json.begin_array();
+  for (const CheckRow& row : rows) {
+    json.begin_object();
+    json.field("name", row.name).field("shapes", row.shapes).field("oracle", row.oracle);
+    json.field("elements", row.elements).field("max_error", row.max_error).field("ok", row.ok);
+    if (!row.ok) json.field("problem", row.problem);
+    json.end_object();
+  }
+  json.end_array();
+  return json.text();
 }
 
 std::string as_table(const Rows& rows, support::Paint paint) {
@@ -98,11 +114,11 @@ int gradcheck_command(int argc, char** argv) {
   const report::CheckRequest request{options.text("--only"), options.seed()};
 
   const auto start = std::chrono::steady_clock::now();
-  const Rows dual = dual::check_gradients(request);
-  const Rows differences = f64::check_gradients(request);
+  const Rows dual = fledge_dual::check_gradients(request);
+  const Rows differences = fledge64::check_gradients(request);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   if (dual.empty()) {
-    const std::string meant = support::closest(request.only, f64::gradient_names());
+    const std::string meant = support::closest(request.only, fledge64::gradient_names());
     options.refuse("nothing is named " + support::quoted(request.only),
                    (meant.empty() ? "" : "did you mean '" + meant + "'? ") +
                        "the names stand in the first column of: fledge gradcheck");
@@ -112,7 +128,7 @@ int gradcheck_command(int argc, char** argv) {
   const bool all_ok =
       std::all_of(rows.begin(), rows.end(), [](const CheckRow& row) { return row.ok; });
   if (options.has("--json")) {
-    std::printf("%s\n", report::as_json(rows).c_str());
+    std::printf("%s\n", as_json(rows).c_str());
   } else {
     std::fputs(as_table(rows, {support::colour_wanted(stdout)}).c_str(), stdout);
     std::fputs(summary(dual, differences, taken.count()).c_str(), stdout);

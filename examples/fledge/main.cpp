@@ -38,7 +38,7 @@ constexpr Command commands[] = {{"train", fledge::train_command},
                                 {"bench", fledge::bench_command}};
 
 int run(int argc, char** argv) {
-  using fledge::support::quoted;
+  using support::quoted;
   const std::string_view command = argc > 1 ? argv[1] : "";
   for (const Command& known : commands)
     if (command == known.name) return known.run(argc - 1, argv + 1);
@@ -52,15 +52,15 @@ int run(int argc, char** argv) {
     names.emplace_back(known.name);
     all += (all.empty() ? "commands: " : ", ") + names.back();
   }
-  const std::string meant = fledge::support::closest(command, names);
+  const std::string meant = support::closest(command, names);
   const std::string advice = meant.empty() ? all + "; see: fledge --help"
                                            : "did you mean '" + meant + "'? see: fledge --help";
-  throw fledge::support::UsageError(
+  throw support::UsageError(
       "fledge", command.empty() ? "needs a command" : "unknown command " + quoted(command), advice);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  return fledge::support::run_main("fledge", [&] { return run(argc, argv); });
+  return support::run_main("fledge", [&] { return run(argc, argv); });
 }

@@ -21,16 +21,16 @@ int train_command(int argc, char** argv) {
       throw;
     } catch (const FileError& error) {
       if (!plan.resumes) throw;
-      throw Unusable(error.what(), "make the file readable, or move it away");
+      throw InputError(error.what(), "make the file readable, or move it away");
     }
     return 0;
   });
   try {
     return session->run();
   } catch (const FileError& error) {  // from here on files are only written
-    throw support::Refusal(support::Exit::failed, program, error.what(),
-                           remedy(error) + "; then go on with: fledge train --resume " +
-                               support::shell_word(plan.folder));
+    throw support::CommandError(support::Exit::failed, program, error.what(),
+                                remedy(error) + "; then go on with: fledge train --resume " +
+                                    support::shell_word(plan.folder));
   }
 }
 

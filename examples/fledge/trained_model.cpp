@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/first_nonfinite.h"
+#include "engine/gradcheck/nan_detector.h"
 #include "examples/fledge/train/source.h"
 #include "examples/support/formatted.h"
-#include "nn/models/model_folder.h"
+#include "nn/gpt/folder.h"
 
 namespace fledge {
 
@@ -21,10 +21,10 @@ TrainedModel load_trained(const std::string& path) {
     const bool lines = run.plan.corpus.reading == Reading::lines;
     return {std::move(saved.model), std::move(run), lines};
   } catch (const OtherModel& error) {
-    throw Unusable(error.what(), "it is not the model that config.json beside it describes");
-  } catch (const WrongFile& error) {
-    throw Unusable(error.what(), "restore it, or move it away and run: fledge train --resume " +
-                                     support::shell_word(path));
+    throw InputError(error.what(), "it is not the model that config.json beside it describes");
+  } catch (const InvalidFile& error) {
+    throw InputError(error.what(), "restore it, or move it away and run: fledge train --resume " +
+                                       support::shell_word(path));
   }
 }
 
@@ -33,8 +33,8 @@ TokenText TrainedModel::held_out() const {
   train::require_same_text(run, text, train::name_of(run.plan));
   Corpus corpus = read_corpus(text, run.plan.corpus, tokenizer());
   if (corpus.valid.size() < 2)
-    throw Unusable("nothing of " + train::name_of(run.plan) + " was held out",
-                   "name another text: fledge eval DIR FILE");
+    throw InputError("nothing of " + train::name_of(run.plan) + " was held out",
+                     "name another text: fledge eval DIR FILE");
   return std::move(corpus.valid);
 }
 
@@ -43,9 +43,9 @@ void refuse_numbers(const std::string& folder, const LanguageModel& model, std::
   std::string op;
   {
     ids.resize(std::min(ids.size(), static_cast<std::size_t>(model.sizes.context)));
-    const FirstNonFinite watch;
+    const NanDetector detector;
     model({{1, static_cast<Dim>(ids.size())}, ids});
-    if (const auto& found = watch.finding()) {
+    if (const auto& found = detector.finding()) {
       std::string names;
       for (const auto& [name, tensor] : named)
         for (const Node* input : found->inputs)
@@ -61,10 +61,10 @@ void refuse_numbers(const std::string& folder, const LanguageModel& model, std::
         most = size;
         largest = name;
       }
-  throw Unusable(support::quoted(folder + "/model.safetensors") +
-                     ": its scores must be numbers, and its weights are too large for that: " +
-                     support::formatted("%.3g", most) + " in " + largest + op,
-                 "such weights come from a run that diverged: train again, with a smaller --lr");
+  throw InputError(support::quoted(folder + "/model.safetensors") +
+                       ": its scores must be numbers, and its weights are too large for that: " +
+                       support::formatted("%.3g", most) + " in " + largest + op,
+                   "such weights come from a run that diverged: train again, with a smaller --lr");
 }
 
 }  // namespace fledge

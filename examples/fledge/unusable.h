@@ -4,19 +4,19 @@
 #include <cerrno>
 #include <string>
 
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "examples/support/options.h"
 #include "examples/support/text.h"
+#include "nn/gpt/weights.h"
 #include "nn/io/files.h"
 #include "nn/io/json_reader.h"
 #include "nn/io/safetensors.h"
-#include "nn/models/model_weights.h"
 
 namespace fledge {
 
 /// What is wrong with the input, with its own advice.
-struct Unusable : std::runtime_error {
-  Unusable(const std::string& problem, std::string what_to_do)
+struct InputError : std::runtime_error {
+  InputError(const std::string& problem, std::string what_to_do)
       : std::runtime_error(problem), advice(std::move(what_to_do)) {}
   std::string advice;
 };
@@ -25,7 +25,7 @@ struct Unusable : std::runtime_error {
 template <class Body>
 auto of_file(const std::string& path, const std::string& advice, Body body) {
   const auto refuse = [&](const std::exception& error) {
-    throw Unusable(support::quoted(path) + ": " + error.what(), advice);
+    throw InputError(support::quoted(path) + ": " + error.what(), advice);
   };
   try {
     return body();
@@ -59,19 +59,19 @@ inline std::string remedy(const FileError& error) {
   }
 }
 
-/// Runs the body; what it throws about files and their contents becomes a Refusal, exit status 3;
+/// Runs the body; what it throws about files and their contents becomes a CommandError, exit status 3;
 /// status 1 where a file could not be written.
 template <class Body>
 int with_usable_input(const std::string& program, const std::string& advice, Body body) {
   const auto refuse = [&](const std::exception& error, const std::string& what_to_do) {
-    throw support::Refusal(support::Exit::unusable_input, program, error.what(), what_to_do);
+    throw support::CommandError(support::Exit::unusable_input, program, error.what(), what_to_do);
   };
   try {
     return body();
   } catch (const WriteError& error) {
-    throw support::Refusal(support::Exit::failed, program, error.what(),
-                           remedy(error) + "; then try again");
-  } catch (const Unusable& error) {
+    throw support::CommandError(support::Exit::failed, program, error.what(),
+                                remedy(error) + "; then try again");
+  } catch (const InputError& error) {
     refuse(error, error.advice);
   } catch (const FileError& error) {
     refuse(error, advice);

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "engine/autograd.h"
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "engine/ops.h"
 #include "examples/support/lesson.h"
 
@@ -166,5 +166,5 @@ void lesson(Lesson& to) {
 
 int main(int argc, char** argv) {
   const auto purpose = "Lesson 1's expression as a graph, drawn.";
-  return fledge::support::run_lesson(argc, argv, "02_same_in_fledge", purpose, fledge::lesson);
+  return support::run_lesson(argc, argv, "02_same_in_fledge", purpose, fledge::lesson);
 }

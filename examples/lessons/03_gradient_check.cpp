@@ -4,7 +4,7 @@
 // from (error against step for 2, 4 and 6 points), dual numbers, which have no step, and a wrong
 // rule that whoever sums the outputs cannot see, and that fledge's checker finds and explains.
 // Key idea: compare Jᵀ·v with the same number got without backward(), for a random v.
-// Next: engine/gradcheck.h, oracle.cpp, pullback.cpp, diagnosis.cpp.
+// Next: engine/gradcheck/gradcheck.h, oracle.cpp, pullback.cpp, diagnosis.cpp.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,7 +15,7 @@
 #include "engine/array_math.h"
 #include "engine/autograd.h"
 #include "engine/dual.h"
-#include "engine/gradcheck.h"
+#include "engine/gradcheck/gradcheck.h"
 #include "engine/ops.h"
 #include "examples/support/lesson.h"
 #include "examples/support/plots.h"
@@ -162,7 +162,7 @@ void planted_bug(Lesson& to) {
 
 int main(int argc, char** argv) {
   const auto purpose = "Steps, dual numbers, and a check that can fail.";
-  return fledge::support::run_lesson(argc, argv, "03_gradient_check", purpose, [](auto& to) {
+  return support::run_lesson(argc, argv, "03_gradient_check", purpose, [](auto& to) {
     fledge::steps(to);
     fledge::dual_numbers(to);
     fledge::planted_bug(to);

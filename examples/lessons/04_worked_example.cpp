@@ -112,7 +112,7 @@ void rows_as_terms(Lesson& to) {
   const double left = interaction(by_made, d, e);
   to.claim(left > 0.01, formatted("A made of the words: %.3f is left over, an interaction", left));
 
-  const Attended before = attend(V, V, V, 1, causal());
+  const AttentionOutput before = attend(V, V, V, 1, causal());
   const double a_31 = value_of(before.weights.value().at({0, 2, 0}));
   const Tensor seen = a_31 * d;
   const Tensor seeing =
@@ -136,11 +136,10 @@ void rows_as_terms(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(
-      argc, argv, "04_worked_example",
-      "Birds sometimes walk: attention by hand, and as a sum of terms.",
-      [](fledge::support::Lesson& to) {
-        fledge::by_hand_and_by_engine(to);
-        fledge::rows_as_terms(to);
-      });
+  return support::run_lesson(argc, argv, "04_worked_example",
+                             "Birds sometimes walk: attention by hand, and as a sum of terms.",
+                             [](support::Lesson& to) {
+                               fledge::by_hand_and_by_engine(to);
+                               fledge::rows_as_terms(to);
+                             });
 }

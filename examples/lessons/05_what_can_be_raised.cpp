@@ -112,10 +112,10 @@ void raise_the_cosine(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(argc, argv, "05_what_can_be_raised",
-                                     "What learning Q, K and V can raise, and what it cannot.",
-                                     [](fledge::support::Lesson& to) {
-                                       fledge::raise_the_product(to);
-                                       fledge::raise_the_cosine(to);
-                                     });
+  return support::run_lesson(argc, argv, "05_what_can_be_raised",
+                             "What learning Q, K and V can raise, and what it cannot.",
+                             [](support::Lesson& to) {
+                               fledge::raise_the_product(to);
+                               fledge::raise_the_cosine(to);
+                             });
 }

@@ -37,15 +37,15 @@ struct Projections {
 };
 
 /// ΔE = softmax(Q·Kᵀ/√4, causal)·V, one row a token, with its pattern (3, 3).
-Attended in_rows(const Tensor& E, const Projections& W) {
+AttentionOutput in_rows(const Tensor& E, const Projections& W) {
   const Tensor Q = matmul(E, W.query), K = matmul(E, W.key), V = matmul(E, value_matrix());
-  const Attended found = attend(Q, K, V, 1, causal());
+  const AttentionOutput found = attend(Q, K, V, 1, causal());
   return {found.output, reshape(found.weights, {3, 3})};
 }
 
 /// The same as the note writes it, one column a token: keys go down, queries go across, each column
 /// of the pattern sums to one, and what lies below the diagonal is hidden.
-Attended in_columns(const Tensor& E, const Projections& W) {
+AttentionOutput in_columns(const Tensor& E, const Projections& W) {
   const Tensor Q = matmul(transpose(W.query), E), K = matmul(transpose(W.key), E);
   const Tensor V = matmul(transpose(value_matrix()), E);
   const Tensor not_below = Array({3, 3}, {1, 1, 1, 0, 1, 1, 0, 0, 1});
@@ -81,7 +81,8 @@ void rows_or_columns(Lesson& to) {
       "   The note has a column for each word, and multiplies from the left; the code has a row\n"
       "   for each, and multiplies from the right. Random W_Q and W_K, the same in both:\n");
   const Projections W = random_projections(1);
-  const Attended rows = in_rows(embeddings(), W), columns = in_columns(transpose(embeddings()), W);
+  const AttentionOutput rows = in_rows(embeddings(), W),
+                        columns = in_columns(transpose(embeddings()), W);
   to.claim(farthest(transpose(rows.output), columns.output) < 1e-14 &&
                farthest(transpose(rows.weights), columns.weights) < 1e-14,
            "the same pattern and the same dE, one the transpose of the other");
@@ -113,7 +114,7 @@ Projections pattern_found(Lesson& to) {
     reached += descend(random_projections(seed), 300).back() < 1e-4 ? 1 : 0;
   to.claim_rate(reached, 100, 100, "300 steps from a random start come within 0.0001");
 
-  const Attended sharper = in_rows(embeddings(), {3.0 * W.query, W.key});
+  const AttentionOutput sharper = in_rows(embeddings(), {3.0 * W.query, W.key});
   const double longer = to_vector(sharper.weights.value())[6];
   to.slip("003", "a key matches a query if they point in the same direction",
           formatted("queries thrice as long: plumbing looks at dirty %.2f, not %.2f", longer, a[6]),
@@ -165,7 +166,7 @@ void attention_block(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(argc, argv, "06_attention_block",
-                                     "Dirty quantum plumbing: a pattern found by gradient.",
-                                     fledge::attention_block);
+  return support::run_lesson(argc, argv, "06_attention_block",
+                             "Dirty quantum plumbing: a pattern found by gradient.",
+                             fledge::attention_block);
 }

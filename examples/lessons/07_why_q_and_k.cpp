@@ -161,10 +161,10 @@ void cost_of_tying(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(argc, argv, "07_why_q_and_k",
-                                     "One matrix for queries and keys or two, and what one costs.",
-                                     [](fledge::support::Lesson& to) {
-                                       fledge::one_matrix_or_two(to);
-                                       fledge::cost_of_tying(to);
-                                     });
+  return support::run_lesson(argc, argv, "07_why_q_and_k",
+                             "One matrix for queries and keys or two, and what one costs.",
+                             [](support::Lesson& to) {
+                               fledge::one_matrix_or_two(to);
+                               fledge::cost_of_tying(to);
+                             });
 }

@@ -4,7 +4,7 @@
 // weight an edge, as thick as it is large. Nothing of such a network is stored. W_Q and W_K are,
 // and every input makes its own; under a causal mask a longer one keeps that of its beginning.
 // Key idea: what is learnt is not a network, but how to make one for whatever comes.
-// Next: nn/models/decoder.h, which lives on that; examples/support/plots.h, the same as a map.
+// Next: nn/gpt/decoder.h, which lives on that; examples/support/plots.h, the same as a map.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -37,7 +37,7 @@ std::vector<Edge> network(const Input& input) {
   const Tensor words = Array({3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1}), W_K = words;
   const Tensor W_Q = Array({3, 3}, {0, 0, 6, 6, 0, 0, 0, 6, 0});
   const Tensor X = embedding(words, Indices({static_cast<Dim>(input.size())}, input));
-  const Attended attended = attend(matmul(X, W_Q), matmul(X, W_K), X, 1, causal());
+  const AttentionOutput attended = attend(matmul(X, W_Q), matmul(X, W_K), X, 1, causal());
   const std::vector<double> weights = to_vector(attended.weights.value());
   std::vector<Edge> edges;
   for (std::size_t i = 0; i < weights.size(); ++i)
@@ -165,6 +165,6 @@ void ephemeral_network(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(argc, argv, "08_ephemeral_network",
-                                     "Attention drawn as a network.", fledge::ephemeral_network);
+  return support::run_lesson(argc, argv, "08_ephemeral_network", "Attention drawn as a network.",
+                             fledge::ephemeral_network);
 }

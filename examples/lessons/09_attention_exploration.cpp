@@ -159,7 +159,7 @@ void lesson(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(
+  return support::run_lesson(
       argc, argv, "09_attention_exploration",
       "What one query can fetch from a set of values, each effect beside its formula.",
       fledge::lesson);

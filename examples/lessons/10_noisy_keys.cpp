@@ -164,7 +164,7 @@ void lesson(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(argc, argv, "10_noisy_keys",
-                                     "What chance does to one head, and how two heads help.",
-                                     fledge::lesson);
+  return support::run_lesson(argc, argv, "10_noisy_keys",
+                             "What chance does to one head, and how two heads help.",
+                             fledge::lesson);
 }

@@ -13,7 +13,7 @@
 #include "engine/autograd.h"
 #include "examples/support/lesson.h"
 #include "examples/support/table.h"
-#include "nn/models/language_model.h"
+#include "nn/gpt/language_model.h"
 
 namespace fledge {
 namespace {
@@ -164,7 +164,7 @@ void lesson(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(
-      argc, argv, "11_adjectives_and_nouns",
-      "One head with every number, the mask, value-down and value-up.", fledge::lesson);
+  return support::run_lesson(argc, argv, "11_adjectives_and_nouns",
+                             "One head with every number, the mask, value-down and value-up.",
+                             fledge::lesson);
 }

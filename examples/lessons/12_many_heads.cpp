@@ -6,7 +6,7 @@
 // brings is one blend; two heads keep two answers apart, and which head takes which question is
 // chance.
 // Words and places are one-hot vectors side by side: attention is all that learns.
-// Next: nn/layers/attention.h, nn/models/language_model.h.
+// Next: nn/layers/attention.h, nn/gpt/language_model.h.
 #include <algorithm>
 #include <functional>
 
@@ -54,7 +54,7 @@ struct Reader {
   std::vector<Question> questions;
   bool itself;  // the texts ask themselves, causally; else an empty page, all places, asks them
 
-  Attended look(const Indices& texts) const {
+  AttentionOutput look(const Indices& texts) const {
     const Tensor places = one_hot(T, V), source = embedding(one_hot(V, 0), places, texts);
     if (itself) return attention.look(source, source, causal());
     return attention.look(embedding(Tensor(Array::zeros({V, C})), places, texts), source);
@@ -172,7 +172,7 @@ void lesson(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(argc, argv, "12_many_heads",
-                                     "Queries that ask another text, and two heads at work.",
-                                     fledge::lesson);
+  return support::run_lesson(argc, argv, "12_many_heads",
+                             "Queries that ask another text, and two heads at work.",
+                             fledge::lesson);
 }

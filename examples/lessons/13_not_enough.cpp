@@ -165,6 +165,6 @@ void tell(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(argc, argv, "13_not_enough", "What attention cannot fit.",
-                                     fledge::tell);
+  return support::run_lesson(argc, argv, "13_not_enough", "What attention cannot fit.",
+                             fledge::tell);
 }

@@ -6,7 +6,7 @@
 // lesson 4, where one word looked at birds, a text in which several do.
 // Key idea: what a part of a model carries is what is lost without it; whether that is a rule,
 // other seeds say.
-// Next: examples/birds/text_model.h, nn/train/probes.h; then 15_how_small.
+// Next: examples/birds/text_model.h, nn/inspect/probes.h; then 15_how_small.
 #include <algorithm>
 
 #include "engine/autograd.h"
@@ -168,6 +168,6 @@ void tell(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(argc, argv, "14_capacity", "Walk and flying in one model.",
-                                     fledge::tell);
+  return support::run_lesson(argc, argv, "14_capacity", "Walk and flying in one model.",
+                             fledge::tell);
 }

@@ -5,7 +5,7 @@
 // what lets one text associate birds with both words. Adds to 14_capacity the sizes: head size,
 // heads and MLP, each over five seeds, and what the note's count should have been.
 // Key idea: what a model needs is measured: the least size that does the work, seed after seed.
-// Next: nn/layers/attention.h, nn/models/language_model.h; then 16_held_out.
+// Next: nn/layers/attention.h, nn/gpt/language_model.h; then 16_held_out.
 #include <algorithm>
 #include <map>
 
@@ -153,6 +153,6 @@ void tell(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(argc, argv, "15_how_small",
-                                     "The least model that holds walk and flying.", fledge::tell);
+  return support::run_lesson(argc, argv, "15_how_small",
+                             "The least model that holds walk and flying.", fledge::tell);
 }

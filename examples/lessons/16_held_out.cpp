@@ -5,13 +5,13 @@
 // goes with another. Adds to 14_capacity what no table of counts has: animals that share some of
 // their verbs come to have vectors that are alike, and then share the others too.
 // Key idea: what is learned of one word is learned of all whose vectors are like its own.
-// Next: nn/layers/embedding.h, nn/models/language_model.h; then 17_text_to_text.
+// Next: nn/layers/embedding.h, nn/gpt/language_model.h; then 17_text_to_text.
 #include <algorithm>
 
 #include "engine/autograd.h"
 #include "examples/support/lesson.h"
 #include "examples/support/table.h"
-#include "nn/models/language_model.h"
+#include "nn/gpt/language_model.h"
 #include "nn/optim/adamw.h"
 #include "nn/text/words.h"
 
@@ -163,6 +163,6 @@ void tell(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(argc, argv, "16_held_out", "Predicting what was never read.",
-                                     fledge::tell);
+  return support::run_lesson(argc, argv, "16_held_out", "Predicting what was never read.",
+                             fledge::tell);
 }

@@ -5,16 +5,16 @@
 // vectors, attention with MLP and LayerNorm, logits, probabilities, a word. Adds to lessons 11 to
 // 16 what a model is for: to learn from a text, be compared with counting, and write.
 // Key idea: a language model is a function from the words so far to a distribution over the next.
-// Next: nn/models/language_model.cpp, nn/train/trainer.cpp, nn/models/decoder.cpp.
+// Next: nn/gpt/language_model.cpp, nn/train/trainer.cpp, nn/gpt/decoder.cpp.
 #include <algorithm>
 
 #include "engine/autograd.h"
 #include "examples/birds/corpus.h"
 #include "examples/support/lesson.h"
 #include "examples/support/table.h"
-#include "nn/text/ngrams.h"
-#include "nn/train/probes.h"
-#include "nn/train/sampler.h"
+#include "nn/generate/sampler.h"
+#include "nn/inspect/ngram_baseline.h"
+#include "nn/inspect/probes.h"
 #include "nn/train/trainer.h"
 
 namespace fledge {
@@ -55,7 +55,7 @@ double best_counting(const Corpus& corpus, int history) {
   const Dim V = corpus.tokenizer.size();
   double best = infinity;
   for (const double add : {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0})
-    best = std::min(best, counted_loss(corpus.train, corpus.valid, V, history, add));
+    best = std::min(best, ngram_loss(corpus.train, corpus.valid, V, history, add));
   return best;
 }
 
@@ -112,7 +112,7 @@ void pipeline(Lesson& to, const Corpus& corpus, const LanguageModel& model) {
   to.claim(max(pow(logits - whole, 2.0)).item() < 1e-8,
            "the model in one call gives the same logits");
   to.claim(max(last * last).item() == 0, "so does a decoder, to the bit");
-  to.claim(certify_no_peek(model, tokens).kept, "and no place looks ahead");
+  to.claim(check_causality(model, tokens).kept, "and no place looks ahead");
 }
 
 void against_counting(Lesson& to) {
@@ -165,6 +165,5 @@ void tell(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(argc, argv, "17_text_to_text", "From a text to a text.",
-                                     fledge::tell);
+  return support::run_lesson(argc, argv, "17_text_to_text", "From a text to a text.", fledge::tell);
 }

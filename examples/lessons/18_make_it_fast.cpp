@@ -13,7 +13,7 @@
 #include <cstring>
 
 #include "engine/array_math.h"
-#include "engine/kernels/parallel.h"
+#include "engine/base/thread_pool.h"
 #include "engine/kernels/tiles.h"
 #include "engine/ops.h"
 #include "examples/fledge/bench/timing.h"
@@ -150,7 +150,7 @@ void products(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(
-      argc, argv, "18_make_it_fast",
-      "One product of two matrices in four ways, timed on this machine.", fledge::products);
+  return support::run_lesson(argc, argv, "18_make_it_fast",
+                             "One product of two matrices in four ways, timed on this machine.",
+                             fledge::products);
 }

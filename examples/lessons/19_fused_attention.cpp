@@ -6,12 +6,12 @@
 // by words for each head, is the largest thing in attention and nobody asks for it; a row of it can
 // be made, used and dropped, and made again on the way back from two numbers (Dao et al. 2022).
 // Claims are about results. Times are printed and never claimed: they are this machine's, today.
-// Next: engine/ops/attention.cpp, engine/kernels/attention.cpp, attention_narrow.cpp.
+// Next: engine/ops/attention.cpp, engine/kernels/attention.cpp, small_head_attention.cpp.
 #include <algorithm>
 #include <cmath>
 
 #include "engine/autograd.h"
-#include "engine/kernels/parallel.h"
+#include "engine/base/thread_pool.h"
 #include "examples/fledge/bench/timing.h"
 #include "examples/support/lesson.h"
 #include "examples/support/peak_memory.h"
@@ -114,7 +114,7 @@ void lesson(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return fledge::support::run_lesson(
-      argc, argv, "19_fused_attention",
-      "Attention in five lines and in one op, timed on this machine.", fledge::lesson);
+  return support::run_lesson(argc, argv, "19_fused_attention",
+                             "Attention in five lines and in one op, timed on this machine.",
+                             fledge::lesson);
 }

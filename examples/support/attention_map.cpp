@@ -6,7 +6,7 @@
 
 #include "examples/support/plots.h"
 
-namespace fledge::support {
+namespace support {
 
 namespace {
 
@@ -160,4 +160,4 @@ std::string attention_map(const std::vector<std::string>& words, const std::vect
   return words.empty() ? "" : Map(words, weights, style).text();
 }
 
-}  // namespace fledge::support
+}  // namespace support

@@ -12,7 +12,7 @@
 #include <new>
 #include <utility>
 
-namespace fledge::support {
+namespace support {
 
 namespace {
 
@@ -79,4 +79,4 @@ void require_stack(std::string_view program) {
   _exit(1);
 }
 
-}  // namespace fledge::support
+}  // namespace support

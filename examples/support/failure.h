@@ -8,7 +8,7 @@
 #include <initializer_list>
 #include <string_view>
 
-namespace fledge::support {
+namespace support {
 
 inline constexpr std::string_view out_of_memory = "out of memory: use smaller sizes";
 
@@ -25,4 +25,4 @@ void write_failure(std::string_view program,
 void require_stack(std::string_view program);
 inline constexpr unsigned long least_stack = 128 * 1024;
 
-}  // namespace fledge::support
+}  // namespace support

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-namespace fledge::support {
+namespace support {
 
 /// What printf would print, at most 199 bytes: for numbers, whose lengths are known.
 template <class... Values>
@@ -14,4 +14,4 @@ std::string formatted(const char* format, Values... values) {
   return text;
 }
 
-}  // namespace fledge::support
+}  // namespace support

@@ -5,7 +5,7 @@
 #include "examples/support/options.h"
 #include "examples/support/text.h"
 
-namespace fledge::support {
+namespace support {
 
 namespace {
 
@@ -99,4 +99,4 @@ std::string Options::help() const {
          ending();
 }
 
-}  // namespace fledge::support
+}  // namespace support

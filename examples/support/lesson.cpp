@@ -5,7 +5,7 @@
 
 #include "examples/support/options.h"
 
-namespace fledge::support {
+namespace support {
 
 namespace {
 
@@ -70,4 +70,4 @@ int run_lesson(int argc, const char* const* argv, std::string_view name, std::st
   });
 }
 
-}  // namespace fledge::support
+}  // namespace support

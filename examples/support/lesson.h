@@ -11,7 +11,7 @@
 #include "examples/support/formatted.h"
 #include "examples/support/terminal.h"
 
-namespace fledge::support {
+namespace support {
 
 class Lesson {
  public:
@@ -47,4 +47,4 @@ class Lesson {
 int run_lesson(int argc, const char* const* argv, std::string_view name, std::string_view purpose,
                const std::function<void(Lesson&)>& body);
 
-}  // namespace fledge::support
+}  // namespace support

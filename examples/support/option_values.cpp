@@ -5,11 +5,11 @@
 #include <cstdio>
 #include <limits>
 
-#include "engine/kernels/parallel.h"
+#include "engine/base/thread_pool.h"
 #include "examples/support/options.h"
 #include "examples/support/text.h"
 
-namespace fledge::support {
+namespace support {
 
 namespace {
 
@@ -112,7 +112,7 @@ std::uint64_t Options::seed() const {
 }
 
 void Options::use_threads() const {
-  if (has("--threads")) set_threads(static_cast<int>(integer("--threads")));
+  if (has("--threads")) fledge::set_threads(static_cast<int>(integer("--threads")));
 }
 
 const std::string& Options::text(std::string_view name) const {
@@ -122,4 +122,4 @@ const std::string& Options::text(std::string_view name) const {
   return option->value;
 }
 
-}  // namespace fledge::support
+}  // namespace support

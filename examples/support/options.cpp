@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "engine/errors.h"
-#include "engine/kernels/parallel.h"
+#include "engine/base/errors.h"
+#include "engine/base/thread_pool.h"
 #include "examples/support/text.h"
 
-namespace fledge::support {
+namespace support {
 
-Refusal::Refusal(Exit with, std::string_view program, std::string_view problem,
-                 std::string_view advice)
+CommandError::CommandError(Exit with, std::string_view program, std::string_view problem,
+                           std::string_view advice)
     : std::runtime_error(std::string(program) + ": " + message_text(problem) + "\n" +
                          std::string(program.size() + 2, ' ') + message_text(advice)),
       status(with) {}
@@ -151,7 +151,7 @@ void Options::parse(int argc, const char* const* argv) {
   if (arguments_.size() < least_) refuse(argument_placeholder_ + " is missing", suggestion(""));
   try {  // what is wrong in the environment is refused like an option, before work begins
     fledge::threads();
-  } catch (const ValueError& error) {
+  } catch (const fledge::ValueError& error) {
     refuse(error.what(), "set it to a number, or unset it");
   }
 }
@@ -178,4 +178,4 @@ std::string Options::suggestion(const std::string& name) const {
   return "did you mean '" + near + "'? all options: " + program_ + " --help";
 }
 
-}  // namespace fledge::support
+}  // namespace support

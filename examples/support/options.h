@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-namespace fledge::support {
+namespace support {
 
 /// How a program ends: its exit status.
 enum class Exit { done = 0, failed = 1, usage = 2, unusable_input = 3, diverged = 4 };
@@ -22,15 +22,16 @@ enum class Exit { done = 0, failed = 1, usage = 2, unusable_input = 3, diverged 
 ///
 ///     birds: unknown option '--sede'
 ///            did you mean '--seed'? all options: birds --help
-struct Refusal : std::runtime_error {
-  Refusal(Exit with, std::string_view program, std::string_view problem, std::string_view advice);
+struct CommandError : std::runtime_error {
+  CommandError(Exit with, std::string_view program, std::string_view problem,
+               std::string_view advice);
   Exit status;
 };
 
 /// A wrong use of a program.
-struct UsageError : Refusal {
+struct UsageError : CommandError {
   UsageError(std::string_view program, std::string_view problem, std::string_view advice)
-      : Refusal(Exit::usage, program, problem, advice) {}
+      : CommandError(Exit::usage, program, problem, advice) {}
 };
 
 /// The user asked for help; what() is the text for stdout.
@@ -138,4 +139,4 @@ class Options {
 /// size of files is an error, not a signal.
 int run_main(std::string_view program, const std::function<int()>& body);
 
-}  // namespace fledge::support
+}  // namespace support

@@ -3,7 +3,7 @@
 
 #include <sys/resource.h>
 
-namespace fledge::support {
+namespace support {
 
 inline double peak_megabytes() {
   rusage usage{};
@@ -16,4 +16,4 @@ inline double peak_megabytes() {
   return static_cast<double>(usage.ru_maxrss) / in_a_megabyte;
 }
 
-}  // namespace fledge::support
+}  // namespace support

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace fledge::support {
+namespace support {
 
 namespace {
 
@@ -57,4 +57,4 @@ std::string bar(double fraction, int columns, bool unicode) {
   return pad_right(text, columns);
 }
 
-}  // namespace fledge::support
+}  // namespace support

@@ -9,7 +9,7 @@
 
 #include "examples/support/terminal.h"
 
-namespace fledge::support {
+namespace support {
 
 struct MapStyle {
   bool causal = true;    // a row sees itself and what came before; the rest stays blank
@@ -40,4 +40,4 @@ std::string sparkline(const std::vector<double>& values, bool unicode = unicode_
 /// A bar that fills `fraction` (0 … 1, cut off outside) of `columns`; '?' for NaN.
 std::string bar(double fraction, int columns, bool unicode = unicode_wanted());
 
-}  // namespace fledge::support
+}  // namespace support

@@ -12,7 +12,7 @@
 #include "examples/support/options.h"
 #include "examples/support/text.h"
 
-namespace fledge::support {
+namespace support {
 
 namespace {
 
@@ -43,7 +43,7 @@ int status_of(std::string_view program, const std::function<int()>& body) {
   } catch (const HelpRequest& request) {
     std::fputs(request.what(), stdout);
     return 0;
-  } catch (const Refusal& error) {
+  } catch (const CommandError& error) {
     std::fflush(stdout);
     std::fprintf(stderr, "%s\n", error.what());
     return static_cast<int>(error.status);
@@ -87,4 +87,4 @@ int run_main(std::string_view program, const std::function<int()>& body) {
   }
 }
 
-}  // namespace fledge::support
+}  // namespace support

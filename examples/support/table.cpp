@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-namespace fledge::support {
+namespace support {
 
 void Table::row(std::vector<std::string> cells) {
   if (cells.size() != columns_.size())
@@ -41,4 +41,4 @@ std::string Table::text(bool unicode, Paint paint) const {
   return lines;
 }
 
-}  // namespace fledge::support
+}  // namespace support

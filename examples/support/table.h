@@ -9,7 +9,7 @@
 
 #include "examples/support/terminal.h"
 
-namespace fledge::support {
+namespace support {
 
 class Table {
  public:
@@ -35,4 +35,4 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-}  // namespace fledge::support
+}  // namespace support

@@ -7,7 +7,7 @@
 #include <charconv>
 #include <cstdlib>
 
-namespace fledge::support {
+namespace support {
 
 namespace {
 
@@ -68,4 +68,4 @@ std::string Paint::painted(std::string_view begin, std::string_view text,
   return result;
 }
 
-}  // namespace fledge::support
+}  // namespace support

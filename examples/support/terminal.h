@@ -10,7 +10,7 @@
 
 #include "examples/support/text.h"
 
-namespace fledge::support {
+namespace support {
 
 bool is_terminal(std::FILE* stream);
 
@@ -40,4 +40,4 @@ struct Paint {
   std::string painted(std::string_view begin, std::string_view text, std::string_view end) const;
 };
 
-}  // namespace fledge::support
+}  // namespace support

@@ -8,7 +8,7 @@
 
 #include "nn/io/utf8.h"
 
-namespace fledge::support {
+namespace support {
 
 namespace {
 
@@ -102,9 +102,9 @@ std::string printable(std::string_view text) {
   constexpr std::string_view hex = "0123456789abcdef";
   std::string shown;
   for (std::size_t at = 0; at < text.size();) {
-    const CodePoint point = code_point_at(text, at);
+    const fledge::CodePoint point = fledge::code_point_at(text, at);
     const std::string_view bytes = text.substr(at, point.bytes);
-    if (point.valid && !is_misleading(point.value)) {
+    if (point.valid && !fledge::is_misleading(point.value)) {
       shown += bytes;
     } else {
       for (const char byte : bytes) {
@@ -124,7 +124,7 @@ int display_width(std::string_view text) {
       at += colour;
       continue;
     }
-    const CodePoint point = code_point_at(text, at);
+    const fledge::CodePoint point = fledge::code_point_at(text, at);
     columns += width_of(point.value);
     at += point.bytes;
   }
@@ -136,7 +136,7 @@ std::string cut(std::string_view text, int columns, std::string_view ellipsis) {
   const int room = columns - display_width(ellipsis);
   std::size_t kept = 0, at = 0;
   for (int width = 0, points = 0; at < text.size(); ++points) {
-    const CodePoint point = code_point_at(text, at);
+    const fledge::CodePoint point = fledge::code_point_at(text, at);
     width += width_of(point.value);
     if (width > columns || points >= marks_a_column * columns) break;
     at += point.bytes;
@@ -225,4 +225,4 @@ std::string closest(std::string_view word, const std::vector<std::string>& known
   return best ? *best : "";
 }
 
-}  // namespace fledge::support
+}  // namespace support

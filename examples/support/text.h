@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace fledge::support {
+namespace support {
 
 /// The text with every byte of what could command or mislead a terminal written as \x1b: control
 /// characters (C0, DEL, C1), what is not UTF-8, and the marks that turn the direction of writing.
@@ -42,4 +42,4 @@ std::string shell_word(std::string_view text);
 /// million comparisons of letters the best word so far is the answer.
 std::string closest(std::string_view word, const std::vector<std::string>& known);
 
-}  // namespace fledge::support
+}  // namespace support

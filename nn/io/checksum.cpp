@@ -1,9 +1,9 @@
 #include "nn/io/checksum.h"
 
-#include "nn/io/digits.h"
 #include "nn/io/files.h"
+#include "nn/io/hex.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 std::string checksum_of(std::string_view file, const StoredHeader& header) {
   std::string all;
@@ -33,9 +33,9 @@ std::string require_checksum(std::string_view file, const StoredHeader& header) 
   const auto found = header.metadata.find("checksum");
   if (found == header.metadata.end()) return "";
   if (found->second != checksum_of(file, header))
-    throw StoredError(StoredFault::bad_value,
+    throw StoredError(SafetensorsFault::bad_value,
                       "the file is damaged: its checksum does not match its contents");
   return found->second;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -3,7 +3,7 @@
 
 #include "nn/io/safetensors.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// 16 hexadecimal digits that follow from all that a file holds: names, types, shapes and numbers
 /// of its tensors, and its metadata without the key "checksum".
@@ -17,4 +17,4 @@ std::string bytes_with_checksum(const std::vector<NamedArray>& arrays,
 /// does not fit the contents.
 std::string require_checksum(std::string_view file, const StoredHeader& header);
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

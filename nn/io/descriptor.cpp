@@ -11,10 +11,10 @@
 
 #include "nn/io/utf8.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 std::string file_problem(const char* verb, const std::string& path, const std::string& reason) {
-  return std::string("cannot ") + verb + " '" + shown_name(path) + "': " + reason;
+  return std::string("cannot ") + verb + " '" + escaped_name(path) + "': " + reason;
 }
 
 std::string reason_of(int error) {
@@ -114,4 +114,4 @@ bool sync_folder(int descriptor) {
   return sync_file(descriptor) || errno == EINVAL || errno == ENOTSUP;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

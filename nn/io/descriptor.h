@@ -12,7 +12,7 @@
 
 #include "engine/real.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// "cannot read 'poems.txt': no such file or directory", with the system's reason.
 struct FileError : std::runtime_error {
@@ -75,4 +75,4 @@ bool sync_file(int descriptor);
 /// Brings the names in a folder to the disk. True also where the file system cannot do that.
 bool sync_folder(int descriptor);
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

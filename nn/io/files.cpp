@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cerrno>
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -94,4 +94,4 @@ std::uint64_t hash_of(std::string_view bytes) {
   return hash;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

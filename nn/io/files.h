@@ -11,7 +11,7 @@
 
 #include "nn/io/descriptor.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// All bytes of a regular file; "-" is standard input. Throws FileError when it cannot be opened or
 /// read, is a folder, a pipe or a device, has more than `most` bytes, or changes its size
@@ -27,4 +27,4 @@ void write_file(const std::string& path, std::string_view bytes);
 /// 64-bit FNV-1a of the bytes: tells texts and checkpoints apart; no defence against an enemy.
 std::uint64_t hash_of(std::string_view bytes);
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

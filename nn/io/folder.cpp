@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <memory>
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 bool make_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0777) != 0) {
@@ -126,4 +126,4 @@ std::string Folder::path_now() const {
   return path;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

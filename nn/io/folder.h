@@ -14,7 +14,7 @@
 
 #include "nn/io/descriptor.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// Makes a folder and brings its name to the disk. False when something of this name exists. Throws
 /// WriteError.
@@ -97,4 +97,4 @@ class LockedFolder : public Folder {
   Descriptor old_lock_;  // of a file ".lock"
 };
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

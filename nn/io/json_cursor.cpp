@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -108,4 +108,4 @@ std::string JsonCursor::string() {
   }
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -12,7 +12,7 @@
 
 #include "engine/real.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// Text that is not JSON, or not the JSON that must stand there: "line 3, column 7: ...". Columns
 /// count code points.
@@ -102,4 +102,4 @@ class JsonCursor {
   std::size_t at_ = 0, key_at_ = 0;
 };
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -10,7 +10,7 @@
 
 #include "nn/io/utf8.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 // The nodes stand in the order of the text: an array or object before what is in it, a key before
 // its value. So the first child follows its parent, and `end` leads to the next one.
@@ -102,7 +102,7 @@ void JsonValue::Tree::require_keys_once(std::size_t object) const {
       std::adjacent_find(sorted.begin(), sorted.end(),
                          [](const auto& a, const auto& b) { return a.first == b.first; });
   if (twice != sorted.end())
-    fail(std::next(twice)->second, "the key '" + shown_name(twice->first) + "' stands twice");
+    fail(std::next(twice)->second, "the key '" + escaped_name(twice->first) + "' stands twice");
 }
 
 JsonValue::Kind JsonValue::Tree::kind_of(std::size_t index) const {
@@ -175,9 +175,9 @@ std::string JsonValue::shown() const {
     case Kind::boolean:
       return boolean() ? "true" : "false";
     case Kind::number:
-      return shown_name(token());
+      return escaped_name(token());
     case Kind::string:
-      return "'" + shown_name(string()) + "'";
+      return "'" + escaped_name(string()) + "'";
     case Kind::array:
       return "an array";
     case Kind::object:
@@ -239,7 +239,7 @@ bool JsonValue::has(std::string_view key) const { return find(key).tree_ != null
 
 JsonValue JsonValue::operator[](std::string_view key) const {
   JsonValue found = find(key);
-  if (!found.tree_) fail("must have a key '" + shown_name(key) + "'");
+  if (!found.tree_) fail("must have a key '" + escaped_name(key) + "'");
   return found;
 }
 
@@ -262,7 +262,7 @@ std::string JsonValue::path() const {
     if (!object)
       path += "[" + std::to_string(number) + "]";
     else
-      path += (path.empty() ? "" : ".") + shown_name(tree_->string_of(child));
+      path += (path.empty() ? "" : ".") + escaped_name(tree_->string_of(child));
     here = object ? child + 1 : child;
   }
   return path;
@@ -273,4 +273,4 @@ void JsonValue::fail(const std::string& problem) const {
   tree_->fail(index_, path() + " " + problem);
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

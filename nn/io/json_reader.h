@@ -15,7 +15,7 @@
 
 #include "nn/io/json_cursor.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// The largest JSON text in bytes, and the most values in it, that read_json() takes.
 inline constexpr std::size_t most_json_bytes = std::size_t{64} << 20, most_json_values = 4'000'000;
@@ -80,4 +80,4 @@ class JsonValue {
 /// memory at most 8 bytes a byte of text. Throws JsonError.
 JsonValue read_json(std::string_view text);
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -12,7 +12,7 @@
 #include "nn/io/folder.h"
 #include "nn/io/utf8.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -104,7 +104,7 @@ std::vector<std::string> LockedFolder::own_names_in(int folder, const std::strin
     if (!is_ours(name))
       throw WriteError(file_problem(
           "tidy", path,
-          "it holds '" + shown_name(name) + "', which is no file of a run: move it away"));
+          "it holds '" + escaped_name(name) + "', which is no file of a run: move it away"));
   return names;
 }
 
@@ -165,4 +165,4 @@ void LockedFolder::replace(const NewFiles& files) {
                      sync_error);
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -6,16 +6,16 @@
 
 #include "nn/io/safetensors_header.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
 constexpr std::uint64_t most_bits = std::numeric_limits<std::int64_t>::max();
 
-[[noreturn]] void refuse(StoredFault fault, const std::string& message) {
+[[noreturn]] void refuse(SafetensorsFault fault, const std::string& message) {
   throw StoredError(fault, message);
 }
-std::string quoted(std::string_view name) { return "'" + shown_name(name) + "'"; }
+std::string quoted(std::string_view name) { return "'" + escaped_name(name) + "'"; }
 
 // Bytes of a tensor: the product of its sizes and the width of its type. A size of 0 does not hide
 // an overflow of the others, which strides would run into.
@@ -24,12 +24,13 @@ std::uint64_t bytes_of(const StoredTensor& tensor) {
   std::uint64_t numbers = 1, span = bits;
   for (const std::uint64_t size : tensor.sizes) {
     if (size > most_bits / span)
-      refuse(StoredFault::size_overflow, quoted(tensor.name) + " has more bytes than a file can");
+      refuse(SafetensorsFault::size_overflow,
+             quoted(tensor.name) + " has more bytes than a file can");
     span *= std::max<std::uint64_t>(size, 1);
     numbers *= size;
   }
   if (numbers * bits % 8 != 0)
-    refuse(StoredFault::misaligned_size, quoted(tensor.name) + " does not fill whole bytes");
+    refuse(SafetensorsFault::misaligned_size, quoted(tensor.name) + " does not fill whole bytes");
   return numbers * bits / 8;
 }
 
@@ -44,20 +45,20 @@ void check_ranges(std::vector<StoredTensor>& tensors, std::uint64_t available) {
   for (const StoredTensor& tensor : tensors) {
     const auto [begin, until] = std::pair(tensor.begin, tensor.end);
     if (begin != end || until < begin)
-      refuse(StoredFault::invalid_offset,
+      refuse(SafetensorsFault::invalid_offset,
              quoted(tensor.name) + " has bytes " + std::to_string(begin) + " to " +
                  std::to_string(until) + ", and must begin at " + std::to_string(end));
     const std::uint64_t bytes = bytes_of(tensor);
     if (until - begin != bytes)
-      refuse(StoredFault::size_mismatch, quoted(tensor.name) + " has " +
-                                             std::to_string(until - begin) +
-                                             " bytes, and its shape " + std::to_string(bytes));
+      refuse(SafetensorsFault::size_mismatch, quoted(tensor.name) + " has " +
+                                                  std::to_string(until - begin) +
+                                                  " bytes, and its shape " + std::to_string(bytes));
     end = until;
   }
   if (end != available)
-    refuse(StoredFault::incomplete_buffer, "the header describes " + std::to_string(end) +
-                                               " bytes of numbers, and the file has " +
-                                               std::to_string(available));
+    refuse(SafetensorsFault::incomplete_buffer, "the header describes " + std::to_string(end) +
+                                                    " bytes of numbers, and the file has " +
+                                                    std::to_string(available));
 }
 
 void check_names(const std::vector<StoredTensor>& tensors) {
@@ -66,7 +67,8 @@ void check_names(const std::vector<StoredTensor>& tensors) {
   for (const StoredTensor& tensor : tensors) names.emplace_back(tensor.name);
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
-  if (twice != names.end()) refuse(StoredFault::duplicate_key, quoted(*twice) + " stands twice");
+  if (twice != names.end())
+    refuse(SafetensorsFault::duplicate_key, quoted(*twice) + " stands twice");
 }
 
 // What such a file usually is instead.
@@ -101,16 +103,16 @@ Shape shape_of(const StoredTensor& tensor) {
 
 StoredHeader stored_header(std::string_view file) {
   if (file.size() < 8)
-    refuse(StoredFault::header_too_small, "a safetensors file has at least 8 bytes: got " +
-                                              std::to_string(file.size()) + looks_like(file));
+    refuse(SafetensorsFault::header_too_small, "a safetensors file has at least 8 bytes: got " +
+                                                   std::to_string(file.size()) + looks_like(file));
   std::uint64_t length = 0;
   for (std::size_t i = 8; i > 0; --i)
     length = length << 8 | static_cast<unsigned char>(file[i - 1]);
   if (length > most_header_bytes)
-    refuse(StoredFault::header_too_large, "the header would have " + std::to_string(length) +
-                                              " bytes, over 100,000,000" + looks_like(file));
+    refuse(SafetensorsFault::header_too_large, "the header would have " + std::to_string(length) +
+                                                   " bytes, over 100,000,000" + looks_like(file));
   if (length > file.size() - 8)
-    refuse(StoredFault::invalid_header_length,
+    refuse(SafetensorsFault::invalid_header_length,
            "the header would have " + std::to_string(length) + " bytes, and the file has " +
                std::to_string(file.size() - 8) + " behind its length");
   const std::string_view text = file.substr(8, static_cast<std::size_t>(length));
@@ -120,4 +122,4 @@ StoredHeader stored_header(std::string_view file) {
   return header;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

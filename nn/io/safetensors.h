@@ -20,13 +20,13 @@
 #include "engine/array.h"
 #include "nn/io/utf8.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// The longest header in bytes, as in the format's own library.
 inline constexpr std::uint64_t most_header_bytes = 100'000'000;
 
 /// What is wrong with a file. The names are those of the format's own library where it has one.
-enum class StoredFault {
+enum class SafetensorsFault {
   header_too_small,
   header_too_large,
   invalid_header_length,
@@ -53,9 +53,9 @@ enum class StoredFault {
 
 /// Says what is wrong, in which tensor or at which byte of the file; names are escaped and cut.
 struct StoredError : std::runtime_error {
-  StoredError(StoredFault what, const std::string& message)
+  StoredError(SafetensorsFault what, const std::string& message)
       : std::runtime_error(message), fault(what) {}
-  StoredFault fault;
+  SafetensorsFault fault;
 };
 
 /// A tensor as the header describes it; its numbers are bytes begin … end − 1 behind the header.
@@ -114,4 +114,4 @@ struct NamedArray {
 std::string stored_bytes(std::vector<NamedArray> arrays,
                          const std::map<std::string, std::string>& metadata = {});
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

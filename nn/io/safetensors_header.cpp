@@ -8,16 +8,16 @@
 
 #include "nn/io/json_cursor.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
 constexpr std::size_t most_name = 1024, most_tensors = 1'000'000, most_metadata = 1 << 20;
 
-[[noreturn]] void refuse(StoredFault fault, const std::string& message) {
+[[noreturn]] void refuse(SafetensorsFault fault, const std::string& message) {
   throw StoredError(fault, message);
 }
-std::string quoted(std::string_view name) { return "'" + shown_name(name) + "'"; }
+std::string quoted(std::string_view name) { return "'" + escaped_name(name) + "'"; }
 
 struct Type {
   std::string_view name;
@@ -44,14 +44,14 @@ class HeaderReader {
     bool has_metadata = false;
     cursor_.members([&](const std::string& key) {
       if (key == "__metadata__") {
-        if (has_metadata) refuse(StoredFault::duplicate_key, "__metadata__ stands twice");
+        if (has_metadata) refuse(SafetensorsFault::duplicate_key, "__metadata__ stands twice");
         has_metadata = true;
         read_metadata(header.metadata);
         return;
       }
       check_name(key);
       if (header.tensors.size() == most_tensors)
-        refuse(StoredFault::too_many_tensors, "the header has more than 1,000,000 tensors");
+        refuse(SafetensorsFault::too_many_tensors, "the header has more than 1,000,000 tensors");
       header.tensors.push_back(tensor(key));
     });
     cursor_.end();
@@ -61,7 +61,7 @@ class HeaderReader {
   // What does not begin as it must is another kind of value, or nothing at all. The sentence is
   // built when it is needed: there may be millions of values.
   void expect(std::string_view beginnings, const char* what, const std::string& name = "",
-              StoredFault fault = StoredFault::wrong_type) {
+              SafetensorsFault fault = SafetensorsFault::wrong_type) {
     const char c = cursor_.next();
     if (c != '\0' && beginnings.find(c) != std::string_view::npos) return;
     const std::string expected =
@@ -76,11 +76,11 @@ class HeaderReader {
     std::uint64_t value = 0;
     for (const char c : cursor_.number()) {
       if (c < '0' || c > '9')
-        refuse(StoredFault::wrong_type,
+        refuse(SafetensorsFault::wrong_type,
                "at byte " + std::to_string(at) + ": expected a whole number");
       const auto digit = static_cast<std::uint64_t>(c - '0');
       if (value > (std::numeric_limits<std::uint64_t>::max() - digit) / 10)
-        refuse(StoredFault::number_out_of_range,
+        refuse(SafetensorsFault::number_out_of_range,
                "at byte " + std::to_string(at) + ": a number is over 2^64 - 1");
       value = value * 10 + digit;
     }
@@ -88,16 +88,16 @@ class HeaderReader {
   }
 
   void read_metadata(std::map<std::string, std::string>& metadata) {
-    expect("{", "an object of strings as __metadata__", "", StoredFault::invalid_metadata);
+    expect("{", "an object of strings as __metadata__", "", SafetensorsFault::invalid_metadata);
     std::size_t size = 0;
     cursor_.members([&](const std::string& key) {
-      expect("\"", "a string as __metadata__ ", key, StoredFault::invalid_metadata);
+      expect("\"", "a string as __metadata__ ", key, SafetensorsFault::invalid_metadata);
       std::string value = cursor_.string();
       size += key.size() + value.size();
       if (size > most_metadata)
-        refuse(StoredFault::invalid_metadata, "the header has more than 1 MB of __metadata__");
+        refuse(SafetensorsFault::invalid_metadata, "the header has more than 1 MB of __metadata__");
       if (!metadata.emplace(key, std::move(value)).second)
-        refuse(StoredFault::duplicate_key, "__metadata__: " + quoted(key) + " stands twice");
+        refuse(SafetensorsFault::duplicate_key, "__metadata__: " + quoted(key) + " stands twice");
     });
   }
 
@@ -110,14 +110,15 @@ class HeaderReader {
     cursor_.members([&](const std::string& key) {
       const auto field = std::find(std::begin(fields), std::end(fields), key) - std::begin(fields);
       if (field == 3)
-        refuse(StoredFault::unknown_field, quoted(name) + " has a field " + quoted(key));
+        refuse(SafetensorsFault::unknown_field, quoted(name) + " has a field " + quoted(key));
       if (std::exchange(has[field], true))
-        refuse(StoredFault::duplicate_key, quoted(name) + ": " + key + " stands twice");
+        refuse(SafetensorsFault::duplicate_key, quoted(name) + ": " + key + " stands twice");
       field == 0 ? read_dtype(result) : field == 1 ? read_sizes(result) : read_range(result);
     });
     const auto missing = std::find(std::begin(has), std::end(has), false) - std::begin(has);
     if (missing < 3)
-      refuse(StoredFault::missing_field, quoted(name) + " has no " + std::string(fields[missing]));
+      refuse(SafetensorsFault::missing_field,
+             quoted(name) + " has no " + std::string(fields[missing]));
     return result;
   }
 
@@ -126,8 +127,8 @@ class HeaderReader {
     const std::string name = cursor_.string();
     const Type* type = find_type(name);
     if (type == nullptr)
-      refuse(StoredFault::unknown_dtype, quoted(tensor.name) + " has a dtype " + quoted(name) +
-                                             ", which the format does not know");
+      refuse(SafetensorsFault::unknown_dtype, quoted(tensor.name) + " has a dtype " + quoted(name) +
+                                                  ", which the format does not know");
     tensor.dtype = type->name;
   }
 
@@ -135,7 +136,7 @@ class HeaderReader {
     expect("[", "a list of sizes");
     cursor_.elements([&] {
       if (tensor.sizes.size() == Shape::max_rank)
-        refuse(StoredFault::rank_too_large, quoted(tensor.name) + " has more than 8 axes");
+        refuse(SafetensorsFault::rank_too_large, quoted(tensor.name) + " has more than 8 axes");
       tensor.sizes.push_back(whole_number());
     });
   }
@@ -150,14 +151,14 @@ class HeaderReader {
       ++count;
     });
     if (count != 2)
-      refuse(StoredFault::wrong_type,
+      refuse(SafetensorsFault::wrong_type,
              quoted(tensor.name) + " has " + std::to_string(count) + " offsets, which must be 2");
   }
 
   static void check_name(const std::string& name) {
     const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
     if (name.empty() || name.size() > most_name || std::any_of(name.begin(), name.end(), control))
-      refuse(StoredFault::bad_name,
+      refuse(SafetensorsFault::bad_name,
              "a tensor's name must have 1 to 1,024 bytes and no control characters: got " +
                  quoted(name));
   }
@@ -172,17 +173,17 @@ std::uint64_t bits_of(std::string_view dtype) { return find_type(dtype)->bits; }
 StoredHeader header_of(std::string_view text) {
   const std::size_t wrong = first_not_utf8(text);
   if (wrong != std::string_view::npos)
-    refuse(StoredFault::invalid_utf8,
+    refuse(SafetensorsFault::invalid_utf8,
            "the header is not UTF-8 at byte " + std::to_string(8 + wrong));
   StoredHeader header;
   header.data = 8 + text.size();
   try {
     HeaderReader(text).read(header);
   } catch (const JsonError& error) {
-    refuse(StoredFault::invalid_json,
+    refuse(SafetensorsFault::invalid_json,
            "the header is not JSON at byte " + std::to_string(8 + error.at) + ": " + error.problem);
   }
   return header;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -9,7 +9,7 @@
 
 #include "nn/io/safetensors.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// The tensors in the text's order, their sizes and offsets as they are declared; two may have one
 /// name still. Messages count bytes from the file's beginning, 8 before the text. Throws
@@ -19,4 +19,4 @@ StoredHeader header_of(std::string_view text);
 /// The width of a number of a StoredTensor's type.
 std::uint64_t bits_of(std::string_view dtype);
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

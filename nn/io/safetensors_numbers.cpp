@@ -4,11 +4,11 @@
 #include <cstring>
 #include <limits>
 
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "nn/io/json.h"
 #include "nn/io/safetensors.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -109,17 +109,17 @@ void require_storable(const std::vector<NamedArray>& sorted,
     const std::string& name = sorted[i].name;
     require<ValueError>(!name.empty() && name.size() <= 1024 && name != "__metadata__" &&
                             utf8(name) && std::none_of(name.begin(), name.end(), control),
-                        "stored_bytes", "a tensor cannot be stored as '", shown_name(name),
+                        "stored_bytes", "a tensor cannot be stored as '", escaped_name(name),
                         "': names have 1 to 1,024 bytes of UTF-8 and no control characters");
     require<ValueError>(i == 0 || name != sorted[i - 1].name, "stored_bytes",
-                        "two tensors are named '", shown_name(name), "'");
-    require<ValueError>(sorted[i].array.exists(), "stored_bytes", "'", shown_name(name),
+                        "two tensors are named '", escaped_name(name), "'");
+    require<ValueError>(sorted[i].array.exists(), "stored_bytes", "'", escaped_name(name),
                         "' is no array");
   }
   std::size_t size = 0;
   for (const auto& [key, value] : metadata) {
     size += key.size() + value.size();
-    require<ValueError>(utf8(key) && utf8(value), "stored_bytes", "metadata '", shown_name(key),
+    require<ValueError>(utf8(key) && utf8(value), "stored_bytes", "metadata '", escaped_name(key),
                         "' is not UTF-8");
   }
   require<ValueError>(size <= 1 << 20, "stored_bytes", "metadata have at most 1 MB: got ", size,
@@ -137,8 +137,8 @@ void each_number(std::string_view file, const StoredHeader& header, const Stored
   const auto type = std::find_if(std::begin(types), std::end(types),
                                  [&](const Type& known) { return known.name == tensor.dtype; });
   if (type == std::end(types))
-    throw StoredError(StoredFault::unsupported_dtype,
-                      "'" + shown_name(tensor.name) + "' has dtype " + std::string(tensor.dtype) +
+    throw StoredError(SafetensorsFault::unsupported_dtype,
+                      "'" + escaped_name(tensor.name) + "' has dtype " + std::string(tensor.dtype) +
                           ", which is not read here: use F64, F32, F16, BF16, I64, I32, I16, I8, "
                           "U8 or BOOL");
   const std::string_view bytes = bytes_of(file, header, tensor);
@@ -146,8 +146,8 @@ void each_number(std::string_view file, const StoredHeader& header, const Stored
     const std::uint64_t bits = little_endian(bytes.data() + i * type->bytes, type->bytes);
     const double number = type->read(bits);
     if (std::abs(number) > type->most)
-      throw StoredError(StoredFault::bad_value,
-                        "'" + shown_name(tensor.name) + "' holds " +
+      throw StoredError(SafetensorsFault::bad_value,
+                        "'" + escaped_name(tensor.name) + "' holds " +
                             (type->bytes == 1 ? "a BOOL of " + std::to_string(bits)
                                               : "a whole number of 2^53 or more"));
     f(i, number);
@@ -223,4 +223,4 @@ std::string stored_bytes(std::vector<NamedArray> arrays,
   return bytes;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

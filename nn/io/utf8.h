@@ -59,7 +59,7 @@ inline bool is_misleading(char32_t c) {
 
 /// A name, key or path as a message may show it: at most 80 bytes of it, every byte of what is
 /// misleading and of what is not UTF-8 as \x1b.
-inline std::string shown_name(std::string_view name) {
+inline std::string escaped_name(std::string_view name) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string shown;
   for (std::size_t at = 0; at < name.size();) {

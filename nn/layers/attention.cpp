@@ -1,6 +1,6 @@
 #include "nn/layers/attention.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -9,7 +9,7 @@ namespace {
 Tensor split_heads(const Tensor& x, Dim heads) {
   const Dim D = x.dim(-1) / heads;
   const Shape lead = x.rank() == 2 ? Shape{1, x.dim(0)} : x.shape().without(-1);
-  return transpose(reshape(x, lead.followed_by({heads, D})), -3, -2);
+  return transpose(reshape(x, lead.append({heads, D})), -3, -2);
 }
 
 /// (…, H, T, D) -> shape, (…, T, H·D)
@@ -30,7 +30,8 @@ void require_features(const char* who, const Tensor& x, const Linear& projection
 
 }  // namespace
 
-Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads, const Mask& mask) {
+AttentionOutput attend(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads,
+                       const Mask& mask) {
   require(q.rank() >= 2 && k.shape() == v.shape() && q.dim(-1) == k.dim(-1), "attend",
           "needs q (..., T, C) and k, v (..., S, C): got ", q.shape(), ", ", k.shape(), ", ",
           v.shape());
@@ -48,7 +49,7 @@ Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads, co
   // The output is computed from the very tensor that is returned: keep_grad() then works on it.
   const bool one = q.rank() == 2;
   const Tensor weights = one ? reshape(rows, rows.shape().without(0)) : rows;
-  const Tensor mixed = attention_mix(one ? reshape(weights, rows.shape()) : weights, V, mask);
+  const Tensor mixed = weighted_sum(one ? reshape(weights, rows.shape()) : weights, V, mask);
   return {merge_heads(mixed, q.shape()), weights};  // mixed (…, H, T, D)
 }
 
@@ -68,10 +69,10 @@ Tensor Attention::operator()(const Tensor& x, KeyValueCache& cache) const {
   return c_proj(cached_attention(c_attn(x).value(), heads, cache));
 }
 
-Attended Attention::look(const Tensor& x, const Mask& mask) const {
+AttentionOutput Attention::look(const Tensor& x, const Mask& mask) const {
   require_features("Attention", x, c_attn);
   const std::vector<Tensor> qkv = split(c_attn(x), 3, -1);  // three of (…, T, C)
-  const Attended attended = attend(qkv[0], qkv[1], qkv[2], heads, mask);
+  const AttentionOutput attended = attend(qkv[0], qkv[1], qkv[2], heads, mask);
   return {c_proj(attended.output), attended.weights};
 }
 
@@ -81,12 +82,13 @@ CrossAttention::CrossAttention(Dim width, Dim source_width, Dim head_count, Rng&
       c_attn(source_width, 2 * width, rng, bias),
       c_proj(width, width, rng, bias) {}
 
-Attended CrossAttention::look(const Tensor& x, const Tensor& source, const Mask& mask) const {
+AttentionOutput CrossAttention::look(const Tensor& x, const Tensor& source,
+                                     const Mask& mask) const {
   require_features("CrossAttention", x, q_attn);
   require_features("CrossAttention source", source, c_attn);
   const std::vector<Tensor> kv = split(c_attn(source), 2, -1);  // two of (…, S, C)
-  const Attended attended = attend(q_attn(x), kv[0], kv[1], heads, mask);
+  const AttentionOutput attended = attend(q_attn(x), kv[0], kv[1], heads, mask);
   return {c_proj(attended.output), attended.weights};
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

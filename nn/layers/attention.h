@@ -10,11 +10,11 @@
 #include "engine/ops/cached_attention.h"
 #include "nn/layers/linear.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// What attention gives, and where it looked: weights (…, H, T, S), each row a distribution over
 /// keys, or zeros where it may look nowhere.
-struct Attended {
+struct AttentionOutput {
   Tensor output, weights;
 };
 
@@ -23,7 +23,8 @@ struct Attended {
 ///
 /// The output is computed from the returned weights, so weights.keep_grad() keeps their gradient. A
 /// row that may look nowhere gives zeros. Throws ShapeError when the heads do not divide C.
-Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads, const Mask& mask);
+AttentionOutput attend(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads,
+                       const Mask& mask);
 
 /// Self-attention, one head or many.       x (…, T, C)   mask over T × T   y (…, T, C)
 ///
@@ -39,7 +40,7 @@ struct Attention {
   /// In one op that keeps no weights (ops.h, attention), but for custom masks.
   Tensor operator()(const Tensor& x, const Mask& mask = {}) const;
   /// The same step by step, with the weights: the five lines of attend().
-  Attended look(const Tensor& x, const Mask& mask = {}) const;
+  AttentionOutput look(const Tensor& x, const Mask& mask = {}) const;
   /// Causal, of x (T, C) that follows what the cache has seen; without gradients (ops.h).
   Tensor operator()(const Tensor& x, KeyValueCache& cache) const;
 
@@ -61,7 +62,7 @@ struct CrossAttention {
   Tensor operator()(const Tensor& x, const Tensor& source, const Mask& mask = {}) const {
     return look(x, source, mask).output;
   }
-  Attended look(const Tensor& x, const Tensor& source, const Mask& mask = {}) const;
+  AttentionOutput look(const Tensor& x, const Tensor& source, const Mask& mask = {}) const;
 
   void visit(auto&& f) const {
     f("q_attn", q_attn);
@@ -70,4 +71,4 @@ struct CrossAttention {
   }
 };
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -6,7 +6,7 @@
 #include "nn/layers/layer_norm.h"
 #include "nn/layers/mlp.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// x ← x + attn(ln_1(x)),  then  x ← x + mlp(ln_2(x)):  normalise, compute, add
 /// (Radford et al. 2019). x, y (…, T, C)
@@ -25,18 +25,19 @@ struct Block {
         dropout(dropout_p) {}
 
   Tensor operator()(const Tensor& x, const Mask& mask = {}, Mode mode = Mode::evaluation()) const {
-    return think(x, attn(ln_1(x), mask), mode);
+    return add_residuals(x, attn(ln_1(x), mask), mode);
   }
 
   /// The same, with the weights of its attention.
-  Attended look(const Tensor& x, const Mask& mask = {}, Mode mode = Mode::evaluation()) const {
+  AttentionOutput look(const Tensor& x, const Mask& mask = {},
+                       Mode mode = Mode::evaluation()) const {
     const auto [attended, weights] = attn.look(ln_1(x), mask);
-    return {think(x, attended, mode), weights};
+    return {add_residuals(x, attended, mode), weights};
   }
 
   /// Causal, of x (T, C) that follows what the cache has seen; without gradients (ops.h).
   Tensor operator()(const Tensor& x, KeyValueCache& cache) const {
-    return think(x, attn(ln_1(x), cache), Mode::evaluation());
+    return add_residuals(x, attn(ln_1(x), cache), Mode::evaluation());
   }
 
   void visit(auto&& f) const {
@@ -47,10 +48,10 @@ struct Block {
   }
 
  private:
-  Tensor think(const Tensor& x, const Tensor& attended, Mode mode) const {
+  Tensor add_residuals(const Tensor& x, const Tensor& attended, Mode mode) const {
     const Tensor seen = x + dropout(attended, mode);
     return seen + dropout(mlp(ln_2(seen)), mode);
   }
 };
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -1,10 +1,10 @@
 // Dropout as a layer (Srivastava et al. 2014).
 #pragma once
 
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "nn/module.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// Training: zero with probability p, else x / (1 − p). Evaluating: x, untouched.
 struct Dropout {
@@ -21,4 +21,4 @@ struct Dropout {
   void visit(auto&&) const {}
 };
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -1,10 +1,10 @@
 // The embedding layer: a learned vector for every word.
 #pragma once
 
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "nn/module.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// y_i = weight[ids_i]   ids (…)   weight (V, C)   y (…, C)      weight starts normal(0, deviation)
 struct Embedding {
@@ -21,4 +21,4 @@ struct Embedding {
   void visit(auto&& f) const { f("weight", weight); }
 };
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -1,10 +1,10 @@
 // Layer normalisation as a layer (Ba, Kiros & Hinton 2016).
 #pragma once
 
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "nn/module.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// y = weight ⊙ (x − mean)/√(variance + eps) + bias over the last axis.   x, y (…, C)
 ///
@@ -27,4 +27,4 @@ struct LayerNorm {
   }
 };
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

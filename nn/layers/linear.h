@@ -3,10 +3,10 @@
 
 #include <cmath>
 
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "nn/module.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 enum class Bias { with, without };
 
@@ -37,4 +37,4 @@ struct Linear {
   }
 };
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -3,7 +3,7 @@
 
 #include "nn/layers/linear.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// h = gelu(x·W₁ + b₁),   y = h·W₂ + b₂        x (…, width)   h (…, hidden)   y (…, width)
 ///
@@ -22,4 +22,4 @@ struct MLP {
   }
 };
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

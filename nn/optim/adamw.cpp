@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "engine/interrupt.h"
+#include "engine/base/interrupt.h"
 #include "engine/kernels/parallel.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -143,4 +143,4 @@ void AdamW::restore(const std::vector<Memory>& memory) {
   t_.swap(t);
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -4,7 +4,7 @@
 
 #include "nn/optim/optimizer.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 struct AdamWOptions {
   double rate = 1e-3;
@@ -52,4 +52,4 @@ class AdamW {
   std::vector<Dim> t_;
 };
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

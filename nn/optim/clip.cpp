@@ -8,7 +8,7 @@
 #include "engine/kernels/sums.h"
 #include "nn/optim/optimizer.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -69,4 +69,4 @@ double clip_gradients(const std::vector<Tensor>& parameters, double max_norm) {
   return norm;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -5,7 +5,7 @@
 
 #include "engine/tensor.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// Scales all gradients together so that ‖g‖₂ ≤ max_norm, and returns ‖g‖₂ as it was; gradients
 /// within the norm keep their bits. Squares and small factors are taken in double: gradients of
@@ -14,4 +14,4 @@ namespace fledge::inline FLEDGE_BUILD {
 /// twice; NumericError when the norm is not finite.
 double clip_gradients(const std::vector<Tensor>& parameters, double max_norm);
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -5,12 +5,12 @@
 #include <utility>
 #include <vector>
 
-#include "engine/errors.h"
+#include "engine/base/errors.h"
+#include "engine/base/memory.h"
 #include "engine/kernels/sums.h"
-#include "engine/memory.h"
 #include "engine/tensor.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// Forgets all gradients.
 inline void zero_grad(const std::vector<Tensor>& parameters) {
@@ -72,4 +72,4 @@ inline PoolVector<Real*> writable(const std::vector<Tensor>& parameters) {
   return numbers;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

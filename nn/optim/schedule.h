@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <numbers>
 
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// Linear warm-up, then half a cosine down to `least` of the rate (Loshchilov & Hutter 2017, eq.
 /// 5):
@@ -41,4 +41,4 @@ struct CosineSchedule {
   }
 };
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -41,4 +41,4 @@ void Sgd::step() {
   }
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

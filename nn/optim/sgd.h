@@ -3,7 +3,7 @@
 
 #include "nn/optim/optimizer.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 struct SgdOptions {
   double rate = 0.1;
@@ -29,4 +29,4 @@ class Sgd {
   std::vector<Array> velocity_;
 };
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

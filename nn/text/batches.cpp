@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -43,8 +43,8 @@ Dim shuffled(Dim i, Dim n, const Rng& order) {
   return static_cast<Dim>(x);
 }
 
-std::vector<TextWindow> drawn_windows(const TokenText& text, Dim batch, Dim context,
-                                      std::int64_t step, const Rng& data) {
+std::vector<TextWindow> sample_windows(const TokenText& text, Dim batch, Dim context,
+                                       std::int64_t step, const Rng& data) {
   require_context(context);
   require<ValueError>(batch >= 1, "batches", "a batch must have at least 1 row: got ", batch);
   require<ValueError>(step >= 0, "batches", "steps are counted from 0: got ", step);
@@ -101,7 +101,7 @@ Batch batch_of(const TokenText& text, std::span<const TextWindow> windows) {
 
 Batch drawn_batch(const TokenText& text, Dim batch, Dim context, std::int64_t step,
                   const Rng& data) {
-  return batch_of(text, drawn_windows(text, batch, context, step, data));
+  return batch_of(text, sample_windows(text, batch, context, step, data));
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -8,11 +8,11 @@
 #include <span>
 #include <vector>
 
-#include "engine/indices.h"
-#include "engine/random.h"
+#include "engine/base/indices.h"
+#include "engine/random_array.h"
 #include "nn/text/corpus.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// The target of what is padded; cross_entropy(logits, targets, no_target) does not count it.
 inline constexpr Dim no_target = -1;
@@ -34,8 +34,8 @@ struct TextWindow {
 /// window of `context`, all equally likely.
 /// Throws ValueError for a batch or a context under 1, a step under 0, a stream of fewer than
 /// context + 1 tokens, and lines without a document.
-std::vector<TextWindow> drawn_windows(const TokenText& text, Dim batch, Dim context,
-                                      std::int64_t step, const Rng& data);
+std::vector<TextWindow> sample_windows(const TokenText& text, Dim batch, Dim context,
+                                       std::int64_t step, const Rng& data);
 
 /// Windows side by side that predict every token of a text exactly once, but the first of a stream
 /// and the first boundary of a document, before which nothing stands: `context` predictions each,
@@ -56,4 +56,4 @@ Batch drawn_batch(const TokenText& text, Dim batch, Dim context, std::int64_t st
 /// `order`, which stays as it is, is the same order. Throws ValueError unless 0 ≤ i < n.
 Dim shuffled(Dim i, Dim n, const Rng& order);
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <queue>
 
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -226,4 +226,4 @@ std::vector<std::string> BytePairs::symbols() const {
   return symbols;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -13,7 +13,7 @@
 
 #include "engine/real.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// Two symbols that become one.
 using Merge = std::pair<Dim, Dim>;
@@ -51,4 +51,4 @@ class BytePairs {
 /// section 2.2), 64 bytes at most. Bytes over 127 count as letters.
 std::string_view piece_at(std::string_view text, std::size_t at);
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

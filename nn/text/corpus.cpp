@@ -6,10 +6,10 @@
 #include <unordered_set>
 #include <utility>
 
-#include "engine/random.h"
+#include "engine/random_array.h"
 #include "nn/text/lines.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -163,4 +163,4 @@ Corpus read_corpus(std::string_view text, const CorpusOptions& options, Tokenize
   return corpus_of(text, options, documents, std::move(tokenizer));
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

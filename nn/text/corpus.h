@@ -11,7 +11,7 @@
 
 #include "nn/text/tokenizer.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 enum class Reading {
   stream,  // the text is one: windows begin anywhere
@@ -68,4 +68,4 @@ Corpus read_corpus(std::string_view text, const CorpusOptions& options);
 /// matter. Throws UnknownSymbol too.
 Corpus read_corpus(std::string_view text, const CorpusOptions& options, Tokenizer tokenizer);
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

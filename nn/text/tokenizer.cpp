@@ -9,7 +9,7 @@
 
 #include "nn/io/utf8.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -199,4 +199,4 @@ void require_utf8(std::string_view text) {
   }
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

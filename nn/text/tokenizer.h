@@ -11,10 +11,10 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "nn/text/byte_pairs.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// What a token is.
 enum class Tokens {
@@ -80,4 +80,4 @@ class Tokenizer {
 /// Throws ValueError naming the first byte where a text is not UTF-8.
 void require_utf8(std::string_view text);
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -1,6 +1,6 @@
 #include "nn/text/tokenizer_json.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -63,4 +63,4 @@ Tokenizer read_tokenizer(const JsonValue& json) {
   }
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -5,7 +5,7 @@
 #include "nn/io/json_reader.h"
 #include "nn/text/tokenizer.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// {"kind":"word","symbols":["\n","birds",…]}; bytes are not listed; "merges":[[a, b],…] for bpe.
 /// Throws ValueError for words that are not UTF-8, which JSON cannot hold.
@@ -14,4 +14,4 @@ void write_tokenizer(JsonWriter& json, const Tokenizer& tokenizer);
 /// Throws JsonError for what write_tokenizer() does not write.
 Tokenizer read_tokenizer(const JsonValue& json);
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

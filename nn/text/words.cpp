@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 std::vector<std::string> split_words(std::string_view text) {
   constexpr std::string_view space = " \t\r\n\v\f";
@@ -45,4 +45,4 @@ std::vector<Dim> Vocabulary::encode(std::string_view text) const {
   return ids;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -12,7 +12,7 @@
 
 #include "engine/real.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// The pieces of a text between spaces, tabs and line ends.
 std::vector<std::string> split_words(std::string_view text);
@@ -35,4 +35,4 @@ class Vocabulary {
   std::unordered_map<std::string, Dim> ids_;
 };
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -4,15 +4,15 @@
 #include <cmath>
 #include <map>
 
+#include "nn/gpt/config.h"
+#include "nn/gpt/weights.h"
 #include "nn/io/checksum.h"
-#include "nn/io/digits.h"
+#include "nn/io/hex.h"
 #include "nn/io/json.h"
 #include "nn/io/json_reader.h"
 #include "nn/io/safetensors.h"
-#include "nn/models/model_config.h"
-#include "nn/models/model_weights.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -53,7 +53,7 @@ std::string checkpoint_bytes(const Trainer& trainer, const RunNotes& notes) {
 namespace {
 
 [[noreturn]] void refuse(const std::string& problem) {
-  throw StoredError(StoredFault::bad_value, "the checkpoint " + problem);
+  throw StoredError(SafetensorsFault::bad_value, "the checkpoint " + problem);
 }
 
 std::string number_text(double x) {
@@ -151,12 +151,12 @@ RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
       return Array();
     }
     if (tensor.dtype != "F32" && tensor.dtype != "F64")
-      refuse("has numbers of dtype " + std::string(tensor.dtype) + " in " + shown_name(name) +
+      refuse("has numbers of dtype " + std::string(tensor.dtype) + " in " + escaped_name(name) +
              ": it is not one of fledge's");
     Array array = stored_array(bytes, header, tensor);
     for (Dim i = 0; i < array.size(); ++i)
       if (!isfinite(array[i]) || (squares && value_of(array[i]) < 0))
-        refuse("holds " + number_text(value_of(array[i])) + " in " + shown_name(name) +
+        refuse("holds " + number_text(value_of(array[i])) + " in " + escaped_name(name) +
                " at element " + std::to_string(i) + ", which must be a finite number" +
                (squares ? " from 0" : ""));
     return array;
@@ -177,7 +177,7 @@ RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
     }
     state.moments.push_back(std::move(memory));
   }
-  for (const auto& [name, tensor] : stored) faults += "; " + shown_name(name) + " is unexpected";
+  for (const auto& [name, tensor] : stored) faults += "; " + escaped_name(name) + " is unexpected";
   require<ValueError>(faults.empty(), "checkpoint", "is of another model: ",
                       faults.substr(std::min<std::size_t>(faults.size(), 2)));
 
@@ -185,4 +185,4 @@ RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
   return run.notes;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

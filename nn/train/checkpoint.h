@@ -10,7 +10,7 @@
 
 #include "nn/train/trainer.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// What a run remembers besides weights and moments.
 struct RunNotes {
@@ -42,4 +42,4 @@ void require_checkpoint(std::string_view bytes, const LanguageModelSizes& sizes)
 /// other shapes, StoredError for one with more tensors or fewer. The trainer is then as it was.
 RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer);
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -6,11 +6,11 @@
 #include <span>
 
 #include "engine/autograd.h"
-#include "engine/first_nonfinite.h"
-#include "engine/interrupt.h"
+#include "engine/base/interrupt.h"
+#include "engine/gradcheck/nan_detector.h"
 #include "nn/optim/clip.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -63,10 +63,11 @@ Trainer::Trainer(LanguageModel model, const TokenText& text, const TrainerOption
       text_(&text),
       options_(checked(options)),
       named_(named_parameters(model_)),
-      learned_(parameters(model_)),
-      optimizer_(learned_, {.beta1 = options.beta1, .beta2 = options.beta2, .decay = options.decay},
-                 decay_factors(learned_)) {
-  drawn_windows(text, 1, model_.sizes.context, 0, Rng(0));  // throws for a text that is too short
+      parameters_(parameters(model_)),
+      optimizer_(parameters_,
+                 {.beta1 = options.beta1, .beta2 = options.beta2, .decay = options.decay},
+                 decay_factors(parameters_)) {
+  sample_windows(text, 1, model_.sizes.context, 0, Rng(0));  // throws for a text that is too short
 }
 
 Tensor Trainer::loss_of_pass(Dim pass) const {
@@ -82,7 +83,7 @@ Tensor Trainer::loss_of_pass(Dim pass) const {
 
 Trainer::Step Trainer::step() {
   const double rate = options_.schedule.at(done_);
-  zero_grad(learned_);
+  zero_grad(parameters_);
   double loss = 0, norm = 0;
   for (Dim pass = 0; pass < options_.accumulate; ++pass) {
     const Tensor part = loss_of_pass(pass);
@@ -91,7 +92,7 @@ Trainer::Step Trainer::step() {
     backward(part);
   }
   try {
-    norm = clip_gradients(learned_, options_.clip > 0 ? options_.clip : infinity);
+    norm = clip_gradients(parameters_, options_.clip > 0 ? options_.clip : infinity);
     const double left = options_.clip > 0 ? std::min(norm, options_.clip) : norm;
     require<NumericError>(isfinite(Real(left * left)), "Trainer",
                           "a square overflows");  // in AdamW
@@ -104,9 +105,9 @@ Trainer::Step Trainer::step() {
   return {done_, loss, norm, rate};
 }
 
-void Trainer::rehearse() {
+void Trainer::dry_run() {
   for (Dim pass = 0; pass < options_.accumulate; ++pass) backward(loss_of_pass(pass));
-  zero_grad(learned_);
+  zero_grad(parameters_);
 }
 
 double Trainer::next_loss() const {
@@ -125,7 +126,7 @@ void Trainer::require_finite_loss(double loss) const {
 
 // Takes the step once more.
 void Trainer::explain_step(const std::string& what) const {
-  explain(what + " at step " + std::to_string(done_ + 1), [&] {
+  throw_diverged(what + " at step " + std::to_string(done_ + 1), [&] {
     for (Dim pass = 0; pass < options_.accumulate; ++pass) {
       const Tensor part = loss_of_pass(pass);
       if (!std::isfinite(part.item())) return;
@@ -134,7 +135,7 @@ void Trainer::explain_step(const std::string& what) const {
   });
 }
 
-void Trainer::explain(const std::string& what, const std::function<void()>& compute) const {
+void Trainer::throw_diverged(const std::string& what, const std::function<void()>& compute) const {
   std::string where;
   const auto name_of = [&](const Node* node) -> std::string {
     for (const auto& [name, tensor] : named_)
@@ -145,13 +146,13 @@ void Trainer::explain(const std::string& what, const std::function<void()>& comp
     for (Dim i = 0; i < tensor.size() && where.empty(); ++i)
       if (!isfinite(tensor.value()[i]))
         where = "the weights of " + name + " are not finite any more";
-  zero_grad(learned_);
-  const FirstNonFinite watch;
+  zero_grad(parameters_);
+  const NanDetector detector;
   try {
     if (where.empty()) compute();
   } catch (const NumericError&) {  // its cause is what `watch` has found
   }
-  if (const auto& found = watch.finding(); where.empty() && found) {
+  if (const auto& found = detector.finding(); where.empty() && found) {
     const std::string op = "'" + std::string(found->op) + "'";
     where = found->backward ? "first in the gradient that " + op + " gives"
                             : "first in the value of " + op;
@@ -163,7 +164,7 @@ void Trainer::explain(const std::string& what, const std::function<void()>& comp
              std::to_string(found->element);
   }
   if (where.empty()) where = overflowing_square();
-  zero_grad(learned_);
+  zero_grad(parameters_);
   throw Diverged(what + (where.empty() ? "" : ": " + where));
 }
 
@@ -253,13 +254,13 @@ double mean_loss(const LanguageModel& model, const TokenText& text, Dim batch, D
 double Trainer::loss_on(const TokenText& text, Dim batch, Dim most) const {
   const double loss = mean_loss(model_, text, batch, most);
   if (std::isfinite(loss)) return loss;
-  explain("the held-out loss became " + not_finite(loss) + " after step " + std::to_string(done_),
-          [&] {
-            for_each_batch(text, model_.sizes.context, batch, most, [&](const auto& windows) {
-              const Batch b = batch_of(text, windows);
-              cross_entropy(model_(b.inputs), b.targets, no_target);
-            });
-          });
+  throw_diverged(
+      "the held-out loss became " + not_finite(loss) + " after step " + std::to_string(done_), [&] {
+        for_each_batch(text, model_.sizes.context, batch, most, [&](const auto& windows) {
+          const Batch b = batch_of(text, windows);
+          cross_entropy(model_(b.inputs), b.targets, no_target);
+        });
+      });
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

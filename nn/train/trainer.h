@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "nn/models/language_model.h"
+#include "nn/gpt/language_model.h"
 #include "nn/optim/adamw.h"
 #include "nn/optim/schedule.h"
 #include "nn/text/batches.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 struct TrainerOptions {
   Dim batch = 12;           // windows, or documents, a pass
@@ -45,11 +45,11 @@ class Trainer {
   };
   /// Forward, backward, clip, move. Throws Diverged when the loss or a gradient is not finite,
   /// GraphError when a graph or an Array of the caller holds the numbers of a weight, Interrupted
-  /// when an InterruptScope (engine/interrupt.h) ends it. After any exception weights, moments and
+  /// when an InterruptScope (engine/base/interrupt.h) ends it. After any exception weights, moments and
   /// the step's number are as they were before.
   Step step();
   /// Computes what the next step will compute, and moves nothing: to see how long it takes.
-  void rehearse();
+  void dry_run();
 
   /// The loss that the next step() will report, computed without gradients; no weight, moment or
   /// gradient changes. Throws Diverged when it is not finite.
@@ -59,7 +59,8 @@ class Trainer {
   /// Throws Diverged: `what`, then the first weight that is not finite, or else the first op that
   /// gives such a number while compute() runs. For numbers that are computed outside step(): samples.
   /// Gradients are then forgotten.
-  [[noreturn]] void explain(const std::string& what, const std::function<void()>& compute) const;
+  [[noreturn]] void throw_diverged(const std::string& what,
+                                   const std::function<void()>& compute) const;
 
   /// How many steps are behind it.
   std::int64_t steps_done() const { return done_; }
@@ -88,7 +89,7 @@ class Trainer {
   const TokenText* text_;
   TrainerOptions options_;
   std::vector<std::pair<std::string, Tensor>> named_;
-  std::vector<Tensor> learned_;
+  std::vector<Tensor> parameters_;
   AdamW optimizer_;
   std::int64_t done_ = 0;
 };
@@ -104,4 +105,4 @@ void set_weights(const LanguageModel& model, const std::vector<Array>& weights);
 /// nothing. Over all windows it is the same, to the bit, for any batch.
 double mean_loss(const LanguageModel& model, const TokenText& text, Dim batch, Dim most = 0);
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <thread>
 
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
 #include "tests/support/refusal.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
 #include "tests/support/refusal.h"
@@ -111,10 +111,10 @@ TEST_CASE("infinities and NaN travel as IEEE 754 says", "[OP18]") {
 }
 
 TEST_CASE("stretched repeats numbers along the axes that grow") {
-  CHECK(same_bits(stretched(Array({2, 1}, {1, 2}), {2, 3}), Array({2, 3}, {1, 1, 1, 2, 2, 2})));
-  CHECK(same_bits(stretched(Array({2}, {1, 2}), {2, 2}), Array({2, 2}, {1, 2, 1, 2})));
+  CHECK(same_bits(broadcast_to(Array({2, 1}, {1, 2}), {2, 3}), Array({2, 3}, {1, 1, 1, 2, 2, 2})));
+  CHECK(same_bits(broadcast_to(Array({2}, {1, 2}), {2, 2}), Array({2, 2}, {1, 2, 1, 2})));
   const Array x = counting({3});
-  CHECK(stretched(x, {3}).data() == x.data());
+  CHECK(broadcast_to(x, {3}).data() == x.data());
 }
 
 TEST_CASE("sum_over sums exactly the axes named, which stay as size 1", "[OP16]") {

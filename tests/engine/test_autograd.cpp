@@ -2,7 +2,7 @@
 #include "engine/autograd.h"
 
 #include "engine/array_math.h"
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "engine/ops.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"

@@ -87,7 +87,7 @@ TEST_CASE("where(c, x, x) is x, whatever c", "[OP10]") {
 
 TEST_CASE("attention of a tensor with itself", "[OP10]") {
   const auto with = [](const Tensor& q, const Tensor& k, const Tensor& v) {
-    return attention_mix(softmax(attention_scores(q, k, causal()), causal()), v, causal());
+    return weighted_sum(softmax(attention_scores(q, k, causal()), causal()), v, causal());
   };
   const Array x = uniform({3, 3}, 1), dy = uniform({3, 3}, 2);
   const Tensor q = parameter(x.clone()), k = parameter(x.clone()), v = parameter(x.clone());

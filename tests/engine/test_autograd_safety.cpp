@@ -2,7 +2,7 @@
 #include <stdexcept>
 
 #include "engine/autograd.h"
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "engine/ops.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"

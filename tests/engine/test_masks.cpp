@@ -1,7 +1,7 @@
 // builds: f64
 #include "engine/masks.h"
 
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "tests/support/catch.h"
 #include "tests/support/refusal.h"
 
@@ -123,20 +123,20 @@ TEST_CASE("all masks have spans but custom ones, and what they are part of") {
 TEST_CASE("spans are what a mask allows, at every place, and never go back") {
   const auto check = [](const Mask& mask, Dim batches, Dim queries, Dim keys) {
     const Shape scores{batches, 2, queries, keys};
-    const PoolVector<Span> spans = mask.spans(scores, "op");
+    const PoolVector<KeyRange> spans = mask.spans(scores, "op");
     const auto count = static_cast<Dim>(spans.size());
     const bool agree = [&] {
       for (Dim batch = 0; batch < batches; ++batch)
         for (Dim query = 0; query < queries; ++query) {
           const Dim row = (count == queries ? 0 : batch * queries) + query;
-          const Span span = spans[static_cast<std::size_t>(row)];
+          const KeyRange span = spans[static_cast<std::size_t>(row)];
           for (Dim key = 0; key < keys; ++key)
             if (mask.allows({batch, query, key, queries, keys}) !=
                 (span.begin <= key && key < span.end))
               return false;
           if (span.begin < 0 || span.begin > keys || span.end < 0 || span.end > keys) return false;
           if (query == 0) continue;
-          const Span before = spans[static_cast<std::size_t>(row - 1)];
+          const KeyRange before = spans[static_cast<std::size_t>(row - 1)];
           if (span.begin < before.begin || span.end < before.end) return false;
         }
       return true;
@@ -165,7 +165,7 @@ TEST_CASE("spans: one row for all when no part asks for the batch") {
 }
 
 TEST_CASE("spans of the widest window are all keys") {
-  for (const Span& span : window(std::numeric_limits<Dim>::max()).spans({3, 4}, "op")) {
+  for (const KeyRange& span : window(std::numeric_limits<Dim>::max()).spans({3, 4}, "op")) {
     CHECK(span.begin == 0);
     CHECK(span.end == 4);
   }

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "engine/gradcheck.h"
-#include "engine/pullback.h"
+#include "engine/gradcheck/backward_consistency.h"
+#include "engine/gradcheck/gradcheck.h"
 #include "tests/support/catch.h"
 #include "tests/support/random_program.h"
 #include "tests/support/sanitized.h"
@@ -15,7 +15,7 @@ namespace {
 
 // Differences take six evaluations an element where a dual number takes one.
 const bool exact = std::string(gradcheck_oracle) == "dual";
-const std::uint64_t programs = fledge::testing::sanitized ? 25 : exact ? 2000 : 200;
+const std::uint64_t programs = testing::sanitized ? 25 : exact ? 2000 : 200;
 
 GradcheckReport check(const RandomProgram& program, std::size_t count) {
   return gradcheck([&](const Tensors& in) { return program.run(in, count); }, program.inputs());

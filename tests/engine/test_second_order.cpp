@@ -56,8 +56,8 @@ TEST_CASE("a Hessian is symmetric: ⟨v, H·u⟩ = ⟨u, H·v⟩ through every s
   const auto loss = [&](const Tensor& w) {
     const Tensor q = matmul(context, w), k = gelu(q) + gelu_tanh(q * 0.5);
     const Tensor weights = softmax(attention_scores(q, k, causal()), causal());
-    const Tensor mixed = layer_norm(attention_mix(weights, tanh(k), causal()),
-                                    Tensor(counting({4})), Tensor(Array::ones({4})));
+    const Tensor mixed = layer_norm(weighted_sum(weights, tanh(k), causal()), Tensor(counting({4})),
+                                    Tensor(Array::ones({4})));
     const Tensor scaled = sigmoid(mixed) / sqrt(exp(mixed * 0.1) + 1.0) + pow(q * q + 1.0, 0.3);
     return cross_entropy(scaled, {1, 0, 3}) + mean(log(q * q + 2.0)) + sum(log_softmax(k)) * 0.01;
   };

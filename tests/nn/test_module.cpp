@@ -1,7 +1,7 @@
 // builds: f64
 #include "nn/module.h"
 
-#include "nn/models/language_model.h"
+#include "nn/gpt/language_model.h"
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
 

@@ -11,11 +11,11 @@ inline constexpr Bug attention_bugs[] = {
      R"(if (i == j) c[j * d + e] += w[i * m + j] * a[i * d + e];)",
      "enjector/microgpt-c: K and V gradients of later positions dropped"},
     {"gradient-of-past-keys-thrown-away", "engine/ops/attention.cpp",
-     R"(return mix_back(dS, Q, may_look, g);)",
+     R"(return weighted_sum_transposed(dS, Q, may_look, g);)",
      R"(Table own = may_look;
         for (Dim i = 0; i < g.count * g.n * g.m; ++i)
           if (i / g.m % g.n != i % g.m) own[static_cast<std::size_t>(i)] = 0;
-        return mix_back(dS, Q, own, g);)",
+        return weighted_sum_transposed(dS, Q, own, g);)",
      "loretoparisi/microgpt.c: the past's activation gradient computed, then dropped"},
     {"query-gradient-ignores-mask", "engine/ops/attention.cpp",
      R"(return mix(dS, K, may_look, g);)", R"(return mix(dS, K, Table(may_look.size(), 1), g);)",
@@ -25,8 +25,8 @@ inline constexpr Bug attention_bugs[] = {
      R"(return dots(dy, V, Table(may_look.size(), 1), Real(0), g);)",
      "a classic slip: hidden weights receive a gradient"},
     {"value-gradient-without-weights", "engine/ops/attention.cpp",
-     R"(return mix_back(W, dy, may_look, g);)",
-     R"(return mix_back(Array::ones(W.shape()), dy, may_look, g);)",
+     R"(return weighted_sum_transposed(W, dy, may_look, g);)",
+     R"(return weighted_sum_transposed(Array::ones(W.shape()), dy, may_look, g);)",
      "a classic slip: every value gets the whole gradient of whoever looked"},
 
     {"scale-lost-in-backward", "nn/layers/attention.cpp",
@@ -57,8 +57,8 @@ inline constexpr Bug attention_bugs[] = {
      R"(attend(qkv[1], qkv[0], qkv[2], heads, mask))",
      "a classic slip: trains well, reads no GPT-2 file"},
     {"heads-by-view-alone", "nn/layers/attention.cpp",
-     R"(return transpose(reshape(x, lead.followed_by({heads, D})), -3, -2);)",
-     R"(return reshape(x, lead.without(-1).followed_by({heads, x.dim(-2), D}));)",
+     R"(return transpose(reshape(x, lead.append({heads, D})), -3, -2);)",
+     R"(return reshape(x, lead.without(-1).append({heads, x.dim(-2), D}));)",
      "bentrevett/pytorch-seq2seq #148: view where view, then permute belongs"},
     {"heads-merged-without-transpose", "nn/layers/attention.cpp",
      R"(const Tensor side_by_side = transpose(x, -3, -2);)",
@@ -85,8 +85,8 @@ inline constexpr Bug attention_bugs[] = {
      R"(return {merge_heads(mixed, q.shape()), softmax(scores * 2.0, mask)};)",
      "a classic slip: the map that is shown is not the map that is used"},
     {"weights-beside-the-path", "nn/layers/attention.cpp",
-     R"(attention_mix(one ? reshape(weights, rows.shape()) : weights, V, mask))",
-     R"(attention_mix(rows, V, mask))",
+     R"(weighted_sum(one ? reshape(weights, rows.shape()) : weights, V, mask))",
+     R"(weighted_sum(rows, V, mask))",
      "fledge itself: for (T, C) a copy of the weights was returned, which got no gradient"},
 };
 

@@ -23,13 +23,13 @@ inline constexpr Bug broadcasting_bugs[] = {
     {"broadcast-one-sum-for-all", "engine/array_math.cpp",
      R"(return sum_over(dy, axes).shaped(shape);)",
      R"(const std::vector<int> every = axes_of({}, dy.shape(), "sum_to");
-        return stretched(sum_over(dy, every).shaped(Shape()), shape);)",
+        return broadcast_to(sum_over(dy, every).shaped(Shape()), shape);)",
      "rasbt/stat453-deep-learning-ss21 #5: one sum over all biases, given to each"},
     {"broadcast-last-wins", "engine/array_math.cpp", R"(return sum_over(dy, axes).shaped(shape);)",
      R"(Array place(shape), last(shape);
         Real* number = place.write();
         for (Dim i = 0; i < place.size(); ++i) number[i] = real(i);
-        const Array to = stretched(place, dy.shape());
+        const Array to = broadcast_to(place, dy.shape());
         Real* dx = last.write();
         for (Dim i = 0; i < dy.size(); ++i) dx[static_cast<Dim>(value_of(to[i]))] = dy[i];
         return last;)",

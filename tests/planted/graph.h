@@ -6,27 +6,27 @@
 namespace planted {
 
 inline constexpr Bug graph_bugs[] = {
-    {"gradient-overwritten", "engine/autograd.cpp", R"(if (!incoming.exists()) {)",
-     R"(if (incoming.exists() || !incoming.exists()) {)",
+    {"gradient-overwritten", "engine/autograd.cpp", R"(if (!pending_grad.exists()) {)",
+     R"(if (pending_grad.exists() || !pending_grad.exists()) {)",
      "karpathy/nn-zero-to-hero #52: = for += in the first lecture"},
     {"gradient-in-place-overwritten", "engine/autograd.cpp",
      R"([](Real a, Real b) { return a + b; }, to, to, x.data())",
      R"([](Real, Real b) { return b; }, to, to, x.data())",
      "a classic slip: right until a third path joins"},
     {"gradient-added-into-a-shared-block", "engine/autograd.cpp",
-     R"(} else if (incoming.alone()) {
-        add_into(incoming, contribution);)",
-     R"(} else if (incoming.exists()) {
-        Real* to = const_cast<Real*>(incoming.data());
-        for (Dim i = 0; i < incoming.size(); ++i) to[i] += contribution[i];)",
+     R"(} else if (pending_grad.alone()) {
+        add_into(pending_grad, contribution);)",
+     R"(} else if (pending_grad.exists()) {
+        Real* to = const_cast<Real*>(pending_grad.data());
+        for (Dim i = 0; i < pending_grad.size(); ++i) to[i] += contribution[i];)",
      "a classic slip: a + a adds into the gradient that its other reader still needs"},
     {"gradient-counted-twice", "engine/autograd.cpp", R"((*edge.pull)(*edge.input, dy);)",
      R"((*edge.pull)(*edge.input, dy);
         (*edge.pull)(*edge.input, dy);)",
      "zou-group/textgrad #200: the same gradient added twice"},
     {"first-user-only", "engine/autograd.cpp",
-     R"(if (!edge.input->incoming.exists()) push(edge.input);)",
-     R"(if (edge.input->incoming.exists()) continue;
+     R"(if (!edge.input->pending_grad.exists()) push(edge.input);)",
+     R"(if (edge.input->pending_grad.exists()) continue;
         push(edge.input);)",
      "TrenTorch/TrenTorch #182: shared tensors lose branches, 6 where 21 is right"},
     {"oldest-first", "engine/autograd.cpp", R"(return a->id < b->id;)", R"(return a->id > b->id;)",
@@ -40,22 +40,22 @@ inline constexpr Bug graph_bugs[] = {
                            [&](const Edge& known) { return known.input == edge.input; }))
             node->edges.push_back(std::move(edge));)",
      "NervanaSystems/neon #169: dot(x, x.T), parents kept in a set"},
-    {"cotangent-ignored", "engine/autograd.cpp", R"(from->incoming = dy;)",
-     R"(from->incoming = Array::ones(dy.shape());)",
+    {"cotangent-ignored", "engine/autograd.cpp", R"(from->pending_grad = dy;)",
+     R"(from->pending_grad = Array::ones(dy.shape());)",
      "a classic slip: backward() starts with ones whatever it was given"},
     {"second-pass-replaces", "engine/autograd.cpp",
      R"(if (f.node->grad.exists()) f.gradient = f.node->grad + f.gradient;)",
      R"(if (!f.gradient.exists()) f.gradient = f.node->grad;)",
      "kvark/meganeura #121: every step overwrites, nothing accumulates over batches"},
     {"stale-inner-gradient", "engine/autograd.cpp",
-     R"(const Array dy = std::exchange(node->incoming, Array());)",
-     R"(const Array dy = node->incoming;)",
+     R"(const Array dy = std::exchange(node->pending_grad, Array());)",
+     R"(const Array dy = node->pending_grad;)",
      "karpathy/micrograd #102: inner gradients stay from one backward to the next"},
     {"tied-contribution-erased", "engine/autograd.cpp",
-     R"(if (!incoming.exists())
-          incoming = Array::zeros(shape);
+     R"(if (!pending_grad.exists())
+          pending_grad = Array::zeros(shape);
         else if)",
-     R"(incoming = Array::zeros(shape);
+     R"(pending_grad = Array::zeros(shape);
         if)",
      "paiml/entrenar #314: a tied table loses the gradient of its other role"},
     {"freed-graph-answers", "engine/autograd.cpp", R"(node->released = true;)", "",
@@ -77,7 +77,7 @@ inline constexpr Bug graph_bugs[] = {
     for (const Edge& edge : used))",
      "a classic slip: retain_graph has no effect"},
     {"exception-leaves-gradients", "engine/autograd.cpp",
-     R"(for (const auto& node : waiting_) node->incoming = Array();)", "",
+     R"(for (const auto& node : waiting_) node->pending_grad = Array();)", "",
      "a classic slip: a rule throws, and the next backward starts from its leftovers"},
     {"gradient-kept-before-the-end", "engine/autograd.cpp",
      R"(if (node->keeps_grad) finished_.push_back({node, dy});)",

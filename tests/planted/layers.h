@@ -6,7 +6,7 @@
 namespace planted {
 
 inline constexpr std::string_view block_callers =
-    "examples/fledge/gradients/modules.cpp nn/models/language_model.cpp "
+    "examples/fledge/gradients/modules.cpp nn/gpt/language_model.cpp "
     "tests/nn/layers/test_block.cpp tests/nn/layers/test_layer_gradients.cpp";
 
 inline constexpr Bug layer_bugs[] = {
@@ -31,18 +31,18 @@ inline constexpr Bug layer_bugs[] = {
         return dropout(x, p, mode.dropout() != nullptr ? *mode.dropout() : always);)",
      "a classic slip: model.eval() forgotten",
      "tests/nn/layers/test_block.cpp tests/nn/layers/test_dropout.cpp"},
-    {"causal-mask-forgotten", "nn/models/language_model.cpp", R"(block.look(x, causal(), mode))",
+    {"causal-mask-forgotten", "nn/gpt/language_model.cpp", R"(block.look(x, causal(), mode))",
      R"(block.look(x, Mask(), mode))",
      "facebookresearch/xformers #103: no mask passed, so the causal one was skipped too"},
-    {"tied-table-cut", "nn/models/language_model.cpp", R"(inner(ln_f(x), wte.weight))",
+    {"tied-table-cut", "nn/gpt/language_model.cpp", R"(inner(ln_f(x), wte.weight))",
      R"(inner(ln_f(x), wte.weight.detach()))",
      "paiml/entrenar #314: tied weights receive half of their gradient"},
-    {"last-normalisation-skipped", "nn/models/language_model.cpp", R"(inner(ln_f(x), wte.weight))",
+    {"last-normalisation-skipped", "nn/gpt/language_model.cpp", R"(inner(ln_f(x), wte.weight))",
      R"(inner(x, wte.weight))", "a classic slip: ln_f is made, saved, and not used"},
     {"positions-off-by-one", "engine/ops/embedding.cpp", R"(places[(first + i % T) * C + c])",
      R"(places[(first + (i + 1) % T) * C + c])",
      "a classic slip: the first word is at place 1, until the context is full"},
-    {"positions-never-learned", "nn/models/language_model.cpp",
+    {"positions-never-learned", "nn/gpt/language_model.cpp",
      R"(embedding(wte.weight, wpe.weight, ids))",
      R"(embedding(wte.weight, wpe.weight.detach(), ids))",
      "a classic slip: positions used and never learned"},

@@ -44,9 +44,9 @@ inline constexpr Bug reduction_bugs[] = {
     for (Dim j = 0; j < n; ++j) raw += exp(x_r[j]);
     const Real log_total = log(raw + (sum_of(sums) - sum_of(sums))) - top;)",
      "a classic slip: log-sum-exp without the maximum taken off"},
-    {"pairwise-sum-drops-the-middle", "engine/kernels/halving.h",
-     R"(return halved(begin, middle, term) + halved(middle, end, term);)",
-     R"(return halved(begin, middle, term) + halved(middle + 1, end, term);)",
+    {"pairwise-sum-drops-the-middle", "engine/kernels/pairwise_sum.h",
+     R"(return pairwise_sum(begin, middle, term) + pairwise_sum(middle, end, term);)",
+     R"(return pairwise_sum(begin, middle, term) + pairwise_sum(middle + 1, end, term);)",
      "a classic slip: halves that do not meet, seen in long rows only"},
 
     {"cross-entropy-gradient-without-count", "engine/ops/cross_entropy.cpp",

@@ -34,7 +34,7 @@ bool compare(const std::string& folder) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  const fs::path dumps = fs::path(__FILE__).parent_path().parent_path() / "nn" / "models" / "dumps";
+  const fs::path dumps = fs::path(__FILE__).parent_path().parent_path() / "nn" / "gpt" / "dumps";
   std::vector<std::string> folders(argv + 1, argv + argc);
   if (folders.empty()) folders = {dumps / "bias", dumps / "no_bias"};
   bool agree = true;

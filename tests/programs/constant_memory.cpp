@@ -10,7 +10,7 @@
 #include <stdexcept>
 
 #include "engine/autograd.h"
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 #include "engine/ops.h"
 
 namespace {
@@ -104,7 +104,7 @@ struct Model {
   Tensor loss(const Indices& words, const Indices& next, Rng& rng) const {
     const Tensor x = embedding(table, words);
     const Tensor scores = attention_scores(x, x, causal());
-    const Tensor mixed = x + attention_mix(softmax(scores, causal()), x, causal());
+    const Tensor mixed = x + weighted_sum(softmax(scores, causal()), x, causal());
     const Tensor hidden = dropout(gelu(matmul(mixed, w1) + b1), 0.1, rng);
     return cross_entropy(matmul(hidden, w2), next);
   }

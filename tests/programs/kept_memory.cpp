@@ -13,7 +13,7 @@
 #include <new>
 #include <vector>
 
-#include "engine/memory.h"
+#include "engine/base/memory.h"
 
 namespace {
 
@@ -37,8 +37,8 @@ void uncounted(void* block) {
 void phase(std::size_t count, std::size_t bytes) {
   std::vector<void*> blocks;
   blocks.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) blocks.push_back(fledge::take_memory(bytes));
-  for (void* block : blocks) fledge::give_memory(block, bytes);
+  for (std::size_t i = 0; i < count; ++i) blocks.push_back(fledge::allocate_memory(bytes));
+  for (void* block : blocks) fledge::deallocate_memory(block, bytes);
 }
 
 bool holds_at_most(const char* when, std::size_t megabytes) {

@@ -5,9 +5,9 @@
 #include <new>
 
 #include "engine/autograd.h"
-#include "engine/kernels/parallel.h"
+#include "engine/base/thread_pool.h"
 #include "engine/ops.h"
-#include "nn/models/language_model.h"
+#include "nn/gpt/language_model.h"
 #include "nn/optim/adamw.h"
 #include "nn/optim/clip.h"
 

@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <new>
 
-#include "engine/kernels/parallel.h"
-#include "engine/memory.h"
-#include "nn/models/decoder.h"
+#include "engine/base/memory.h"
+#include "engine/base/thread_pool.h"
+#include "nn/gpt/decoder.h"
 #include "nn/train/trainer.h"
 
 namespace {

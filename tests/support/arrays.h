@@ -12,8 +12,8 @@
 #include <string>
 
 #include "engine/array.h"
-#include "engine/errors.h"
-#include "engine/random.h"
+#include "engine/base/errors.h"
+#include "engine/random_array.h"
 
 namespace tests {
 

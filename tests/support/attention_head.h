@@ -12,15 +12,15 @@
 
 namespace tests {
 
-using kernels::HeadRows;
 using kernels::HeadRowsOut;
+using kernels::StridedRows;
 
 // What kernels::attention_head and its vjp read and write. Rows lie two numbers further apart than
 // they are long, as a head lies among others; what is between them must stay as it is.
 struct Head {
   static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   Dim queries, keys, D;
-  PoolVector<Span> spans;
+  PoolVector<KeyRange> spans;
   Array q, k, v, dy;
   Array y = {}, log_sums = {}, dq = {}, dk = {}, dv = {};
 
@@ -38,7 +38,7 @@ struct Head {
     return {queries, keys, D, static_cast<Real>(1 / std::sqrt(static_cast<double>(D))),
             spans.data()};
   }
-  HeadRows rows(const Array& x) const { return {x.data(), D + 2}; }
+  StridedRows rows(const Array& x) const { return {x.data(), D + 2}; }
   HeadRowsOut out(Array& x, Dim count) {
     x = Array::full({count, D + 2}, Real(99));
     for (Dim i = 0; i < count; ++i) std::fill_n(x.write() + i * (D + 2), D, Real(nan));
@@ -53,7 +53,7 @@ struct Head {
                                 log_sums.data(), to_q, to_k, to_v);
     return *this;
   }
-  Span span(Dim i) const { return spans[static_cast<std::size_t>(i)]; }
+  KeyRange span(Dim i) const { return spans[static_cast<std::size_t>(i)]; }
   Real log_sum(Dim i) const { return sizes().scale * log_sums[2 * i] + log_sums[2 * i + 1]; }
   bool sees(Dim i, Dim j) const { return span(i).begin <= j && j < span(i).end; }
 };

@@ -4,9 +4,9 @@
 #include <array>
 #include <limits>
 
+#include "engine/base/memory.h"
+#include "engine/base/thread_pool.h"
 #include "engine/kernels/blocking.h"
-#include "engine/kernels/parallel.h"
-#include "engine/memory.h"
 #include "tests/support/arrays.h"
 
 namespace tests {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "engine/autograd.h"
+#include "nn/gpt/folder.h"
 #include "nn/io/files.h"
-#include "nn/models/model_folder.h"
 
 namespace tests {
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace fledge::testing {
+namespace testing {
 
 class Folder {
  public:
@@ -27,4 +27,4 @@ class Folder {
   std::string path_;
 };
 
-}  // namespace fledge::testing
+}  // namespace testing

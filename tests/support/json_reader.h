@@ -14,7 +14,7 @@
 
 #include "nn/io/utf8.h"
 
-namespace fledge::testing {
+namespace testing {
 
 struct JsonError : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -197,7 +197,7 @@ class JsonReader {
         result += meanings[letter];
         ++at_;
       } else {
-        const CodePoint point = code_point_at(text_, at_);
+        const fledge::CodePoint point = fledge::code_point_at(text_, at_);
         if (!point.valid) fail("not UTF-8");
         if (point.value < 0x20) fail("a control character in a string");
         result += text_.substr(at_, point.bytes);
@@ -214,4 +214,4 @@ class JsonReader {
 /// Reads one JSON value, which must be the whole text. Throws JsonError.
 inline Json read_json(std::string_view text) { return JsonReader(text).whole_text(); }
 
-}  // namespace fledge::testing
+}  // namespace testing

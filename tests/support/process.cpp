@@ -19,7 +19,7 @@
 
 extern char** environ;  // NOLINT: POSIX leaves it to the program, glibc declares it as well
 
-namespace fledge::testing {
+namespace testing {
 
 namespace {
 
@@ -200,4 +200,4 @@ Result run_here(const std::function<int()>& body, const char* out_path) {
   return result;
 }
 
-}  // namespace fledge::testing
+}  // namespace testing

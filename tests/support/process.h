@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace fledge::testing {
+namespace testing {
 
 struct Result {
   int status = 0;        // the exit status; 128 + the signal's number when one ended the program
@@ -32,4 +32,4 @@ Result run_on_terminal(const std::vector<std::string>& argv, const Environment& 
 /// `out_path` when one is given.
 Result run_here(const std::function<int()>& body, const char* out_path = nullptr);
 
-}  // namespace fledge::testing
+}  // namespace testing

@@ -81,7 +81,7 @@ inline std::vector<Kind> kinds_of_steps() {
       plain("attention(a, b, b)", 2,
             [](const Tensors& in) {
               const Tensor scores = attention_scores(in[0], in[1], causal());
-              return attention_mix(softmax(scores, causal()), in[1], causal());
+              return weighted_sum(softmax(scores, causal()), in[1], causal());
             }),
       {"cosine_similarity(a, b² + ½, axis)", 2,
        [](Rng& rng, const Shape&) -> Run {

@@ -5,7 +5,7 @@
 // What each does at least once in every build, and what it claims of every run, is the same.
 #pragma once
 
-namespace fledge::testing {
+namespace testing {
 
 #ifdef FLEDGE_SANITIZED
 inline constexpr bool sanitized = true;
@@ -13,4 +13,4 @@ inline constexpr bool sanitized = true;
 inline constexpr bool sanitized = false;
 #endif
 
-}  // namespace fledge::testing
+}  // namespace testing

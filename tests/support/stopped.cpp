@@ -52,7 +52,7 @@ int rmdir(const char* path) noexcept { return change(SYS_unlinkat, AT_FDCWD, pat
 int fsync(int descriptor) { return change(SYS_fsync, descriptor); }
 }
 
-namespace fledge::testing {
+namespace testing {
 
 bool ends_before(int changes, const std::function<void()>& body) {
   const Result result = run_here([&] {
@@ -79,4 +79,4 @@ std::string with_failure(int change_number, int error, const std::function<void(
   return said;
 }
 
-}  // namespace fledge::testing
+}  // namespace testing

@@ -5,7 +5,7 @@
 #include <functional>
 #include <string>
 
-namespace fledge::testing {
+namespace testing {
 
 /// Runs `body` in a copy of this process that ends in front of its change number `changes` (from
 /// 0). True when the body came to its end before.
@@ -15,4 +15,4 @@ bool ends_before(int changes, const std::function<void()>& body);
 /// Returns the text of the exception that it throws; "" for none.
 std::string with_failure(int change, int error, const std::function<void()>& body);
 
-}  // namespace fledge::testing
+}  // namespace testing

@@ -36,9 +36,9 @@ inline std::string one_tensor(const std::string& shape, const std::string& offse
 }
 
 /// Checks that the file is refused for this reason, in words that have `part` and harm no terminal.
-inline void check_refused(const std::string& bytes, fledge::StoredFault fault,
+inline void check_refused(const std::string& bytes, fledge::SafetensorsFault fault,
                           const std::string& part = "") {
-  INFO("a file that begins " << fledge::shown_name(bytes));
+  INFO("a file that begins " << fledge::escaped_name(bytes));
   try {
     fledge::stored_header(bytes);
     FAIL_CHECK("it was accepted");

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "nn/gpt/language_model.h"
 #include "nn/gradcheck.h"
-#include "nn/models/language_model.h"
 
-namespace fledge::inline FLEDGE_BUILD::birds {
+namespace fledge::birds {
 
 report::ModelCheck check_model(const report::ModelState& state, std::uint64_t seed) {
   Rng rng(seed);
@@ -28,4 +28,4 @@ report::ModelCheck check_model(const report::ModelState& state, std::uint64_t se
   return {found.elements, found.max_error, found.ok, to_string(found)};
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD::birds
+}  // namespace fledge::birds

@@ -4,10 +4,10 @@
 #include "engine/real.h"
 #include "examples/birds/model_state.h"
 
-namespace fledge::inline FLEDGE_BUILD::birds {
+namespace fledge::birds {
 
 /// The gradient of the loss with respect to every parameter of this model on this batch, against
 /// the oracle of the build.
 report::ModelCheck check_model(const report::ModelState& state, std::uint64_t seed);
 
-}  // namespace fledge::inline FLEDGE_BUILD::birds
+}  // namespace fledge::birds

@@ -4,7 +4,7 @@
 
 #include "engine/array.h"
 #include "engine/kernels/parallel.h"
-#include "engine/kernels/vector.h"
+#include "engine/kernels/simd.h"
 #include "examples/fledge/bench/bench.h"
 #include "examples/fledge/bench/timing.h"
 

@@ -7,7 +7,7 @@
 #include "examples/fledge/bench/bench.h"
 #include "examples/fledge/bench/timing.h"
 #include "examples/support/peak_memory.h"
-#include "nn/models/language_model.h"
+#include "nn/gpt/language_model.h"
 #include "nn/optim/adamw.h"
 #include "nn/optim/clip.h"
 

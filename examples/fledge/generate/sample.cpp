@@ -6,8 +6,8 @@
 #include "examples/fledge/train/source.h"
 #include "examples/support/formatted.h"
 #include "examples/support/text.h"
-#include "nn/text/stop_at.h"
-#include "nn/train/sampler.h"
+#include "nn/generate/sampler.h"
+#include "nn/generate/stop_strings.h"
 
 namespace fledge {
 
@@ -59,8 +59,8 @@ Sample sample_of(const Task& task, Rng rng) {
   const Tokenizer& tokenizer = task.trained.tokenizer();
   const SampleOptions how{options.number("--temperature"), options.integer("--top-k"),
                           options.number("--top-p")};
-  StopAt until(options.has("--stop") ? std::vector<std::string>{options.text("--stop")}
-                                     : std::vector<std::string>{});
+  StopStringFilter until(options.has("--stop") ? std::vector<std::string>{options.text("--stop")}
+                                               : std::vector<std::string>{});
   Sample sample{task.ids, {}, {}, static_cast<Dim>(task.ids.size()), {}};
   const auto show = [&](const std::string& piece) {
     sample.text += piece;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/random.h"
+#include "engine/random_array.h"
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/support/options.h"
@@ -26,7 +26,7 @@ struct Task {
   bool streams = !options.has("--json") && !options.has("--probs");
 };
 
-/// Reads the prompt. Throws Unusable for one that the model cannot read.
+/// Reads the prompt. Throws InputError for one that the model cannot read.
 Task task_of(const support::Options& options, const TrainedModel& trained);
 
 struct Sample {

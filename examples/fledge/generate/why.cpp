@@ -5,7 +5,7 @@
 
 #include "examples/support/formatted.h"
 #include "examples/support/table.h"
-#include "nn/models/decoder.h"
+#include "nn/gpt/decoder.h"
 
 namespace fledge {
 
@@ -53,7 +53,7 @@ std::optional<std::size_t> where_drawn(const Tokenizer& tokenizer, const std::ve
 
 Why why_drawn(const LanguageModel& model, const std::string& word, std::vector<Dim> read,
               Dim token) {
-  LeftOut left_out = leave_out(model, read, token);
+  Ablation left_out = ablate_tokens(model, read, token);
   Why why{word, token, std::move(read), {}, std::move(left_out)};
   Decoder decoder(model);  // its pass over this window has the same bits
   decoder.read(why.read);

@@ -1,6 +1,6 @@
 // generate --why: what the step that drew a word rested on.
 //
-// Not here: hiding a token (nn/train/leave_out.h). Key idea: where a head looked and what that was
+// Not here: hiding a token (nn/inspect/ablation.h). Key idea: where a head looked and what that was
 // good for are two things, so both stand side by side.
 #pragma once
 
@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "nn/inspect/ablation.h"
 #include "nn/io/json.h"
 #include "nn/text/tokenizer.h"
-#include "nn/train/leave_out.h"
 
 namespace fledge {
 
@@ -33,7 +33,7 @@ struct Why {
   Dim token = 0;          // that the step drew, the first of the word
   std::vector<Dim> read;  // what the model saw: place 0 … T − 1
   std::vector<Head> heads;
-  LeftOut left_out;
+  Ablation left_out;
 };
 
 /// read: the window of the decoder when it drew the token.

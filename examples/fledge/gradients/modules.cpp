@@ -1,8 +1,8 @@
 #include "examples/fledge/gradients/table.h"
+#include "nn/gpt/language_model.h"
 #include "nn/gradcheck.h"
-#include "nn/models/language_model.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -129,4 +129,4 @@ const std::vector<ModuleCase>& module_cases() {
   return cases;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

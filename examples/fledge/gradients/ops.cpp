@@ -1,7 +1,7 @@
 #include "engine/ops.h"
 #include "examples/fledge/gradients/table.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -180,12 +180,12 @@ const std::vector<OpCase>& op_cases() {
       {"attention_scores masked",
        {{{2, 3, 5}}, {{2, 4, 5}}},
        [](In x) { return softmax(attention_scores(x[0], x[1], some_hidden()), some_hidden()); }},
-      {"attention_mix",
+      {"weighted_sum",
        {{{2, 3, 4}}, {{2, 4, 5}}},
-       [](In x) { return attention_mix(x[0], x[1], Mask()); }},
-      {"attention_mix masked",
+       [](In x) { return weighted_sum(x[0], x[1], Mask()); }},
+      {"weighted_sum masked",
        {{{2, 4, 4}}, {{2, 4, 5}}},
-       [](In x) { return attention_mix(x[0], x[1], causal()); }},
+       [](In x) { return weighted_sum(x[0], x[1], causal()); }},
 
       {"layer_norm", {{{3, 5}}, {{5}}, {{5}}}, [](In x) { return layer_norm(x[0], x[1], x[2]); }},
       {"layer_norm large eps",
@@ -210,4 +210,4 @@ const std::vector<OpCase>& op_cases() {
   return cases;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -1,6 +1,6 @@
 #include "examples/fledge/gradients/table.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -63,4 +63,4 @@ std::vector<std::string> gradient_names() {
   return names;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "engine/gradcheck.h"
-#include "engine/random.h"
+#include "engine/gradcheck/gradcheck.h"
+#include "engine/random_array.h"
 #include "examples/fledge/check_row.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 /// From where an input is drawn.
 enum class Draw {
@@ -46,4 +46,4 @@ std::vector<report::CheckRow> check_gradients(const report::CheckRequest& reques
 /// The names of all rows.
 std::vector<std::string> gradient_names();
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

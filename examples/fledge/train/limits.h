@@ -1,7 +1,7 @@
 // The ranges of a run's numbers: the same on the command line and in config.json.
 #pragma once
 
-#include "nn/models/model_config.h"
+#include "nn/gpt/config.h"
 
 namespace fledge::train::limits {
 

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "examples/support/options.h"
+#include "nn/gpt/language_model.h"
 #include "nn/io/json.h"
 #include "nn/io/json_reader.h"
-#include "nn/models/language_model.h"
 #include "nn/text/corpus.h"
 #include "nn/train/trainer.h"
 

@@ -3,7 +3,7 @@
 
 #include "examples/fledge/train/limits.h"
 #include "examples/fledge/train/plan.h"
-#include "nn/io/digits.h"
+#include "nn/io/hex.h"
 #include "nn/io/json.h"
 #include "nn/io/json_reader.h"
 #include "nn/io/utf8.h"

@@ -7,7 +7,7 @@
 #include "examples/support/formatted.h"
 #include "examples/support/table.h"
 #include "examples/support/text.h"
-#include "nn/text/ngrams.h"
+#include "nn/inspect/ngram_baseline.h"
 
 namespace fledge::train {
 
@@ -49,7 +49,7 @@ Baselines baselines_of(const Corpus& corpus) {
   result.uniform = std::log(static_cast<double>(V));
   const TokenText& test = corpus.valid.size() < 2 ? corpus.train : corpus.valid;
   for (int history = 0; history < 4; ++history)
-    result.counting.push_back(counted_loss(corpus.train, test, V, history, history == 0 ? 1 : 0.1));
+    result.counting.push_back(ngram_loss(corpus.train, test, V, history, history == 0 ? 1 : 0.1));
   return result;
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "examples/support/plots.h"
-#include "nn/models/decoder.h"
+#include "nn/gpt/decoder.h"
 #include "nn/text/corpus.h"
 
 namespace fledge::train {

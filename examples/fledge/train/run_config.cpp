@@ -3,9 +3,9 @@
 #include <cerrno>
 
 #include "examples/fledge/unusable.h"
-#include "nn/io/digits.h"
-#include "nn/models/model_config.h"
-#include "nn/models/model_folder.h"
+#include "nn/gpt/config.h"
+#include "nn/gpt/folder.h"
+#include "nn/io/hex.h"
 #include "nn/text/tokenizer_json.h"
 
 namespace fledge::train {

@@ -30,7 +30,7 @@ std::string config_text(const RunConfig& config);
 /// and no checksum; it gets the identity that it would have.
 RunConfig run_config(const std::string& text);
 
-/// Of a folder; `text` gets the text of its config.json. Throws FileError, and Unusable for what
+/// Of a folder; `text` gets the text of its config.json. Throws FileError, and InputError for what
 /// fledge has not written.
 RunConfig read_run_config(const Folder& folder, std::string* text = nullptr);
 

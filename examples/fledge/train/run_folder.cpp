@@ -9,9 +9,9 @@
 #include "examples/fledge/unusable.h"
 #include "examples/support/options.h"
 #include "examples/support/text.h"
+#include "nn/gpt/weights.h"
 #include "nn/io/checksum.h"
 #include "nn/io/json.h"
-#include "nn/models/model_weights.h"
 
 namespace fledge::train {
 
@@ -25,7 +25,7 @@ constexpr const char* jsonl_name = "metrics.jsonl";
 
 // What was asked for cannot be done; the input is not to blame.
 [[noreturn]] void refuse(const std::string& what, const std::string& advice) {
-  throw support::Refusal(support::Exit::failed, "fledge train", what, advice);
+  throw support::CommandError(support::Exit::failed, "fledge train", what, advice);
 }
 
 constexpr const char* another_folder = "name another folder: -o DIR";
@@ -159,8 +159,8 @@ RunFolder RunFolder::resume(const std::string& path) {
   struct stat status {};
   const bool is_folder = ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
   if (!is_folder || !Folder(path, run_files()).has(config_name))
-    throw Unusable("there is no run in " + support::quoted(path) + ": it has no config.json",
-                   "begin one: fledge train FILE -o DIR");
+    throw InputError("there is no run in " + support::quoted(path) + ": it has no config.json",
+                     "begin one: fledge train FILE -o DIR");
   read_run_config(Folder(path, run_files()));  // a folder that is no run's is not locked
   RunFolder run(path);
   run.config_ = read_run_config(*run.folder_);

@@ -42,7 +42,7 @@ class RunFolder {
  public:
   /// A new run in an empty or new folder; with `replaces`, in one that has a run, which is whole
   /// until the new one takes its place. Only files that fledge wrote, by name and content, are
-  /// replaced. Throws Unusable when its config.json could not be read back, Refusal when the run
+  /// replaced. Throws InputError when its config.json could not be read back, CommandError when the run
   /// cannot begin here. No file has changed then.
   static RunFolder begin(const std::string& path, RunConfig config, bool replaces,
                          const Checkpoint& first);
@@ -53,7 +53,7 @@ class RunFolder {
   /// Puts other settings into config.json.
   void rewrite(const RunConfig& config);
   /// The bytes of a file of the folder; none when there is no such file. Throws FileError for one
-  /// that has more than `most` bytes, which is not read; Refusal when the folder was removed.
+  /// that has more than `most` bytes, which is not read; CommandError when the folder was removed.
   std::optional<std::string> bytes(const char* name,
                                    std::uint64_t most = std::uint64_t{1} << 40) const;
 
@@ -64,7 +64,7 @@ class RunFolder {
   void append_json(const std::string& line);
   /// Brings the metrics to the disk, and notes how far they go.
   void sync_metrics(RunNotes& notes);
-  /// Makes it the one that --resume goes on from. Throws WriteError; throws Refusal when the folder
+  /// Makes it the one that --resume goes on from. Throws WriteError; throws CommandError when the folder
   /// was removed, or after writing when it was moved.
   void write(const Checkpoint& checkpoint);
 
@@ -73,7 +73,7 @@ class RunFolder {
  private:
   explicit RunFolder(const std::string& path);
   void require_not_removed() const;
-  /// f(); throws Refusal instead of WriteError when the folder was removed meanwhile.
+  /// f(); throws CommandError instead of WriteError when the folder was removed meanwhile.
   template <class F>
   auto guarded(F f) const;
   void replace(const NewFiles& files);

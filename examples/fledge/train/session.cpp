@@ -15,7 +15,7 @@ Session::Session(Plan plan) : plan_(std::move(plan)), screen_(plan_.quiet, plan_
   if (plan_.resumes) {
     folder_ = RunFolder::resume(plan_.folder);
     config = folder_->config();
-    go_on_with(*config);
+    merge_saved_config(*config);
   }
   screen_.say("reading " + name_of(plan_) + " ...");
   const std::string text = read_text(plan_);
@@ -26,7 +26,7 @@ Session::Session(Plan plan) : plan_(std::move(plan)), screen_(plan_.quiet, plan_
     corpus_.emplace(usable_corpus(text, plan_, nullptr));
     plan_.sizes.vocabulary = corpus_->tokenizer.size();
     config = RunConfig{plan_, corpus_->tokenizer, text.size(), hash_of(text)};
-    config->plan.text_path = from_anywhere(plan_.text_path);
+    config->plan.text_path = absolute_path(plan_.text_path);
     config->id = run_id(*config);
   }
   find_watched();
@@ -44,7 +44,7 @@ Session::Session(Plan plan) : plan_(std::move(plan)), screen_(plan_.quiet, plan_
     const bool has_new_model = load_state(state, warn);
     folder_->open_metrics(notes_, warn);
     if (has_new_model) folder_->write(checkpoint());
-    keep_changes(*config);
+    save_config(*config);
   } else if (!plan_.folder.empty()) {
     const Checkpoint first = beginning();
     folder_ = RunFolder::begin(plan_.folder, *config, plan_.replaces, first);
@@ -56,7 +56,7 @@ Session::Session(Plan plan) : plan_(std::move(plan)), screen_(plan_.quiet, plan_
 
 // The run's settings come from the folder. This call gives only the number of steps, the rate,
 // where the text is, and what is shown.
-void Session::go_on_with(const RunConfig& config) {
+void Session::merge_saved_config(const RunConfig& config) {
   const Plan asked = plan_;
   plan_ = config.plan;
   plan_.folder = asked.folder;
@@ -91,8 +91,8 @@ void Session::require_memory() const {
   char text[120];
   std::snprintf(text, sizeof text, "a step needs about %.0f MB of memory, this machine has %.0f MB",
                 bytes / 1e6, bytes_of_machine() / 1e6);
-  throw support::Refusal(support::Exit::failed, "fledge train", text,
-                         "use smaller --width, --layers, --context or --batch");
+  throw support::CommandError(support::Exit::failed, "fledge train", text,
+                              "use smaller --width, --layers, --context or --batch");
 }
 
 bool Session::is_out_of_patience() const {

@@ -11,7 +11,7 @@
 #include "examples/fledge/train/run_folder.h"
 #include "examples/fledge/train/screen.h"
 #include "examples/fledge/train/stop.h"
-#include "nn/train/probes.h"
+#include "nn/inspect/probes.h"
 
 namespace fledge::train {
 
@@ -23,12 +23,12 @@ class Session {
   int run();
 
  private:
-  void go_on_with(const RunConfig& config);
+  void merge_saved_config(const RunConfig& config);
   using Warn = std::function<void(const std::string&)>;
   std::optional<std::string> read_state() const;
   bool load_state(const std::optional<std::string>& state, const Warn& warn);
   bool load_best(const Warn& warn);
-  void keep_changes(RunConfig config);
+  void save_config(RunConfig config);
   void find_watched();
   void find_probed();
   void require_memory() const;

@@ -7,9 +7,9 @@
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/unusable.h"
 #include "examples/support/text.h"
+#include "nn/gpt/weights.h"
 #include "nn/io/checksum.h"
-#include "nn/io/digits.h"
-#include "nn/models/model_weights.h"
+#include "nn/io/hex.h"
 
 namespace fledge::train {
 
@@ -79,9 +79,9 @@ std::optional<std::string> Session::read_state() const {
 // Sets the trainer to the checkpoint. Returns whether the folder needs another model.
 bool Session::load_state(const std::optional<std::string>& state, const Warn& warn) {
   if (!state && folder_->bytes("model.safetensors", most_weights_bytes(plan_.sizes)))
-    throw Unusable("there is a model in " + support::quoted(plan_.folder) +
-                       ", and no state.safetensors to go on from",
-                   advice);
+    throw InputError("there is a model in " + support::quoted(plan_.folder) +
+                         ", and no state.safetensors to go on from",
+                     advice);
   if (!state) {  // a run of version 1 that was killed before its first checkpoint
     screen_.say("no checkpoint yet: beginning with step 1");
     folder_->write(beginning());
@@ -146,11 +146,11 @@ bool Session::load_best(const Warn& warn) {
 }
 
 // More steps, another rate, a text that has moved: they hold from now on, also for --resume.
-void Session::keep_changes(RunConfig config) {
+void Session::save_config(RunConfig config) {
   Plan& kept = config.plan;
   if (is_over()) return;
   const std::int64_t steps = plan_.training.schedule.steps;
-  const std::string text = from_anywhere(plan_.text_path);
+  const std::string text = absolute_path(plan_.text_path);
   const double rate = plan_.training.schedule.rate;
   if (steps == kept.training.schedule.steps && rate == kept.training.schedule.rate &&
       text == kept.text_path)

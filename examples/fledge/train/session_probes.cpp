@@ -3,8 +3,8 @@
 #include "examples/fledge/train/source.h"
 #include "examples/support/formatted.h"
 #include "examples/support/text.h"
+#include "nn/inspect/probes.h"
 #include "nn/io/json.h"
-#include "nn/train/probes.h"
 
 namespace fledge::train {
 
@@ -17,11 +17,11 @@ void Session::find_watched() {
       if (const std::optional<Dim> found = tokenizer.find(symbol)) return *found;
       const bool words = tokenizer.kind() == Tokens::word;
       const std::string meant = words ? support::closest(symbol, tokenizer.symbols()) : "";
-      throw Unusable("--watch: " + support::quoted(symbol) + " is no " +
-                         token_word(tokenizer.kind()) + " of the text",
-                     !words          ? "to watch words: --tokens word"
-                     : meant.empty() ? "write words as they stand in the text"
-                                     : "nearest by spelling: " + support::quoted(meant));
+      throw InputError("--watch: " + support::quoted(symbol) + " is no " +
+                           token_word(tokenizer.kind()) + " of the text",
+                       !words          ? "to watch words: --tokens word"
+                       : meant.empty() ? "write words as they stand in the text"
+                                       : "nearest by spelling: " + support::quoted(meant));
     };
     const Dim first = number(word), second = number(looks_at);
     watched_.emplace_back(first, second);
@@ -73,7 +73,7 @@ void Session::find_probed() {
     std::vector<Dim> ids = tokens_of(corpus_->tokenizer, sentence, "--probe", at);
     const auto there = static_cast<Dim>(ids.size()), context = plan_.sizes.context;
     if (there > context)
-      throw Unusable(
+      throw InputError(
           "--probe " + support::quoted(sentence) + " has " + std::to_string(there) + " " +
               token_word(corpus_->tokenizer.kind()) + "s; the model looks back over " +
               std::to_string(context),

@@ -9,10 +9,10 @@
 #include "examples/support/formatted.h"
 #include "examples/support/peak_memory.h"
 #include "examples/support/text.h"
+#include "nn/generate/sampler.h"
+#include "nn/inspect/probes.h"
+#include "nn/inspect/verbatim_overlap.h"
 #include "nn/io/json.h"
-#include "nn/text/copied.h"
-#include "nn/train/probes.h"
-#include "nn/train/sampler.h"
 
 namespace fledge::train {
 
@@ -68,7 +68,7 @@ void Session::report_no_peek() {
   const Dim length = std::min(plan_.sizes.context, corpus_->train.size());
   const std::vector<Dim> ids(text.begin(), text.begin() + length);
   if (ids.size() < 2 || plan_.sizes.vocabulary < 2) return;
-  const NoPeek proof = certify_no_peek(*model_, ids);
+  const CausalityReport proof = check_causality(*model_, ids);
   if (proof.peeks) throw std::logic_error("the model peeks: " + proof.text);
   screen_.say("no peeking: " + proof.text);
 }
@@ -76,7 +76,7 @@ void Session::report_no_peek() {
 // One step is taken without moving anything: what a step does depends on its number alone.
 void Session::forecast() {
   const auto begin = std::chrono::steady_clock::now();
-  trainer_->rehearse();
+  trainer_->dry_run();
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   const auto left = static_cast<double>(plan_.training.schedule.steps - trainer_->steps_done());
   screen_.say("forecast: " + clock_text(left * taken.count() * 1.1) + " for " +
@@ -99,7 +99,7 @@ std::string Session::sample(Dim count, std::int64_t step) const {
       return id != boundary;
     });
   } catch (const NumericError&) {  // scores that are not numbers
-    trainer_->explain(
+    trainer_->throw_diverged(
         "a sample was not possible after step " + std::to_string(trainer_->steps_done()),
         [&] { Decoder(*model_).read(decoder.window()); });
   }
@@ -190,8 +190,8 @@ void Session::report_samples() {
     all += text + "\n";
     screen_.say("  sample: " + support::cut(support::printable(text), 200));
   }
-  const Copied found =
-      copied(all, corpus_->tokenizer.decode(corpus_->train.tokens), verbatim_bytes);
+  const VerbatimOverlap found =
+      verbatim_overlap(all, corpus_->tokenizer.decode(corpus_->train.tokens), verbatim_bytes);
   screen_.say(
       formatted("  %.0f %% of it stands word for word in the text, in runs of %zu bytes or more; "
                 "the longest has %zu",

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <thread>
 
-#include "engine/interrupt.h"
+#include "engine/base/interrupt.h"
 #include "examples/fledge/train/session.h"
 #include "examples/support/text.h"
 

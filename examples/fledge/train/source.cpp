@@ -9,7 +9,7 @@
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/unusable.h"
 #include "examples/support/text.h"
-#include "nn/io/digits.h"
+#include "nn/io/hex.h"
 #include "nn/io/json.h"
 
 namespace fledge::train {
@@ -34,7 +34,7 @@ std::string file_meant_by(const std::string& path) {
 }
 
 [[noreturn]] void refuse(const std::string& problem, const std::string& advice) {
-  throw Unusable(problem, advice);
+  throw InputError(problem, advice);
 }
 
 // What is wrong with a text, without the name of the function that says so ("read_corpus: ...").
@@ -114,7 +114,7 @@ std::string read_text(const Plan& plan) {
   return text;
 }
 
-std::string from_anywhere(const std::string& path) {
+std::string absolute_path(const std::string& path) {
   std::error_code no_folder;  // the one that the program was started in may be gone
   const auto whole = std::filesystem::absolute(path, no_folder);
   return path.empty() || path == "-" || no_folder ? path : whole.string();

@@ -6,32 +6,32 @@
 
 namespace fledge::train {
 
-/// A text file; "-": standard input. Throws Unusable, which names a file of nearly this name where
+/// A text file; "-": standard input. Throws InputError, which names a file of nearly this name where
 /// there is one, else gives the advice.
 std::string read_text_file(const std::string& path, const std::string& advice);
 /// The text of a plan; the built-in one where it names none.
 std::string read_text(const Plan& plan);
 /// The path as it is found from any folder: that is how a run keeps it.
-std::string from_anywhere(const std::string& path);
+std::string absolute_path(const std::string& path);
 /// Its name for messages.
 std::string name_of(const Plan& plan);
 
 /// The tokens of a text, with the run's own tokenizer or, for a new run, one made from it. Throws
-/// Unusable when there is nothing to learn from it.
+/// InputError when there is nothing to learn from it.
 Corpus usable_corpus(const std::string& text, const Plan& plan, const Tokenizer* tokenizer);
 
 /// The tokens of a word, a sentence or a prompt; `name` says in messages what it is, and `first` is
-/// added to the byte that they name. Throws Unusable for what a tokenizer of characters cannot
+/// added to the byte that they name. Throws InputError for what a tokenizer of characters cannot
 /// read, and for a symbol that is new to it, with the word of nearly this spelling where there is
 /// one.
 std::vector<Dim> tokens_of(const Tokenizer& tokenizer, const std::string& text,
                            const std::string& name, std::size_t first = 0);
-/// The whole of another text, cut as the run's own was. Throws Unusable as above, and for a text
+/// The whole of another text, cut as the run's own was. Throws InputError as above, and for a text
 /// that has no token.
 TokenText tokens_of_text(const Tokenizer& tokenizer, const std::string& text, Reading reading,
                          const std::string& name);
 
-/// Throws Unusable, which names the difference, unless the text is the run's.
+/// Throws InputError, which names the difference, unless the text is the run's.
 void require_same_text(const RunConfig& config, const std::string& text, const std::string& name);
 
 }  // namespace fledge::train

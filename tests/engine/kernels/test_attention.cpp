@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "engine/kernels/vector.h"
+#include "engine/kernels/simd.h"
 #include "tests/support/attention_head.h"
 #include "tests/support/sanitized.h"
 
@@ -38,7 +38,7 @@ TEST_CASE("a head of attention, and its gradients, by the formulas", "[ACC][OP14
   for (const Mask& mask : masks) {
     for (const Dim T : {4, 5, 6, 7, 12, 13, 33, 49, 97, 200})
       for (const Dim D : {1, 3, 4, 8, 9, 17, 64})
-        if (!fledge::testing::sanitized || T * D < 1000) check_head(Head(T, T, D, mask));
+        if (!testing::sanitized || T * D < 1000) check_head(Head(T, T, D, mask));
     for (const auto& [n, m] : {std::pair<Dim, Dim>{1, 9}, {9, 4}, {60, 7}, {7, 60}, {49, 130}})
       for (const Dim D : {1, 4, 5, 8, 16}) check_head(Head(n, m, D, mask));
   }

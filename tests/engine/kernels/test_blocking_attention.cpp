@@ -15,7 +15,7 @@ Blocking small_blocks(Dim queries, Dim narrow) {
   Blocking sizes = kernels::blocking;
   sizes.serial_work = 0;
   sizes.block_queries = queries;
-  sizes.narrow_queries = narrow;
+  sizes.small_head_queries = narrow;
   return sizes;
 }
 

@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "engine/array_math.h"
-#include "engine/kernels/halving.h"
+#include "engine/kernels/pairwise_sum.h"
 #include "engine/kernels/rows.h"
 #include "engine/kernels/sums.h"
+#include "engine/ops/vector_map.h"
 #include "tests/support/blocking.h"
 #include "tests/support/catch.h"
 
@@ -76,7 +77,7 @@ void for_sizes(const std::function<void(Dim rows, Dim n)>& check) {
         const Blocked blocked(rows_in_tasks(grain, n), 2);
         if (n > 0) check(rows, n);
       }
-  for (const Dim n : around(kernels::halving_leaf)) {
+  for (const Dim n : around(kernels::pairwise_leaf)) {
     const Blocked blocked(rows_in_tasks(2, n), 2);
     check(3, n);
   }
@@ -188,7 +189,7 @@ TEST_CASE("layer norm is right on both sides of every two borders") {
 }
 
 TEST_CASE("sums over rows and columns are exact on both sides of every two borders") {
-  for (const Dim n : around(kernels::halving_leaf)) {
+  for (const Dim n : around(kernels::pairwise_leaf)) {
     Guarded a(integers({n}, 1)), b(integers({n}, 2));
     double sum = 0, dot = 0, squares = 0;
     for (Dim i = 0; i < n; ++i) {
@@ -252,7 +253,8 @@ TEST_CASE("a loop over numbers touches each once on both sides of every two bord
           const Blocked blocked(sizes, 2);
           const Array x = integers({n}, 1), y = integers({n}, 2);
           const Array by_numbers = map(x, [](Real v) { return v * Real(2) + Real(1); });
-          const Array by_vectors = map(x, [](kernels::Vec v) { return v * Real(2) + Real(1); });
+          const Array by_vectors =
+              map_vectors(x, [](kernels::Vec v) { return v * Real(2) + Real(1); });
           const Array both = zip("test", x, y, [](Real a, Real b) { return a - b; });
           INFO(n << " numbers, " << grain << " to a task");
           for (Dim i = 0; i < n; ++i) {

@@ -86,8 +86,8 @@ double test_ratio(const Array& a, const Array& b, const Array& c, const Array& s
 }
 
 const std::vector<Dim> sizes =
-    fledge::testing::sanitized ? std::vector<Dim>{0, 1, 7, 17, 65}
-                               : std::vector<Dim>{0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65};
+    testing::sanitized ? std::vector<Dim>{0, 1, 7, 17, 65}
+                       : std::vector<Dim>{0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65};
 
 // Around the blocks of k (256), of rows (96 or 224) and of columns (2048, 4096 or 8192 floats), and
 // with so many columns that rows of A are packed, several tiles of them to a task.
@@ -153,7 +153,7 @@ TEST_CASE("gemm adds to what was there") {
 
 TEST_CASE("gemm of whole numbers is exact") {
   for (const auto& [n, k, m] : larger) {
-    if (fledge::testing::sanitized) break;
+    if (testing::sanitized) break;
     const Array a = integers({n, k}, 1), b = integers({k, m}, 2);
     CHECK(test_ratio(a, b, multiplied(a, b)) == 0);
   }

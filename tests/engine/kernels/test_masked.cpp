@@ -46,7 +46,7 @@ Array mix(const Case& at, const Array& w, const Array& b) {
   kernels::masked_mix(w.data(), b.data(), at.may_look.data(), c.write(), at.n, at.m, at.d);
   return c;
 }
-Array mix_back(const Case& at, const Array& w, const Array& a) {
+Array weighted_sum_transposed(const Case& at, const Array& w, const Array& a) {
   Array c = Array::full({at.m, at.d}, Real(99));
   kernels::masked_mix_back(w.data(), a.data(), at.may_look.data(), c.write(), at.n, at.m, at.d);
   return c;
@@ -85,7 +85,7 @@ TEST_CASE("masked products are sums over what is visible, exactly", "[OP14]") {
     INFO(at.n << " x " << at.m << ", size " << at.d);
     CHECK(same_numbers(dots(at, a, b, -7), Array({at.n, at.m}, c)));
     CHECK(same_numbers(mix(at, w, b), Array({at.n, at.d}, mixed)));
-    CHECK(same_numbers(mix_back(at, w, a), Array({at.m, at.d}, back)));
+    CHECK(same_numbers(weighted_sum_transposed(at, w, a), Array({at.m, at.d}, back)));
   }
 }
 
@@ -114,7 +114,8 @@ TEST_CASE("masked products do not read what is hidden", "[OP18]") {
       INFO(at.n << " x " << at.m << ", size " << at.d);
       CHECK(same_bits(dots(at, bad_a, bad_b, -infinity), dots(at, a, b, -infinity)));
       CHECK(same_bits(mix(at, bad_w, bad_b), mix(at, w, b)));
-      CHECK(same_bits(mix_back(at, bad_w, bad_a), mix_back(at, w, a)));
+      CHECK(
+          same_bits(weighted_sum_transposed(at, bad_w, bad_a), weighted_sum_transposed(at, w, a)));
     }
 }
 
@@ -136,7 +137,8 @@ TEST_CASE("keys that follow, hidden, change no bit of what a query gets") {
     const Array scores = dots(wide, a, b, 0), cut = dots(narrow, a, b, 0);
     for (Dim i = 0; i < n; ++i)
       for (Dim j = 0; j < m; ++j) REQUIRE(scores[i * more + j] == cut[i * m + j]);
-    const Array back = mix_back(wide, w, a), cut_back = mix_back(narrow, narrow_w, a);
+    const Array back = weighted_sum_transposed(wide, w, a),
+                cut_back = weighted_sum_transposed(narrow, narrow_w, a);
     for (Dim i = 0; i < m * d; ++i) REQUIRE(back[i] == cut_back[i]);
     for (Dim i = m * d; i < more * d; ++i) REQUIRE(back[i] == Real(0));
   }

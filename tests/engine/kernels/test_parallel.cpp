@@ -25,11 +25,11 @@ const Dim much = kernels::blocking.serial_work;  // the least work that may be s
 struct Threads {
   int before = threads();
   explicit Threads(int count) {
-    kernels::detail::set_processors(8);
+    set_processors(8);
     set_threads(count);
   }
   ~Threads() {
-    kernels::detail::set_processors(0);
+    set_processors(0);
     set_threads(before);
   }
 };

@@ -4,8 +4,8 @@
 #include <limits>
 #include <vector>
 
+#include "engine/kernels/simd.h"
 #include "engine/kernels/sums.h"
-#include "engine/kernels/vector.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
 

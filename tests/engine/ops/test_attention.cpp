@@ -10,7 +10,7 @@ Function scores(const Mask& mask) {
   return [mask](const Tensors& x) { return attention_scores(x[0], x[1], mask); };
 }
 Function mix(const Mask& mask) {
-  return [mask](const Tensors& x) { return attention_mix(x[0], x[1], mask); };
+  return [mask](const Tensors& x) { return weighted_sum(x[0], x[1], mask); };
 }
 
 Array table_of(const Mask& mask, const Shape& shape) {
@@ -62,8 +62,8 @@ TEST_CASE("attention scores and mix by hand") {
 TEST_CASE("attention without a mask is two matrix products", "[OP14]") {
   for (const auto& [lead, n, m, d] : sizes) {
     INFO(to_string(lead) << " " << n << " queries, " << m << " keys of size " << d);
-    const Array q = uniform(lead.followed_by({n, d}), 1), k = uniform(lead.followed_by({m, d}), 2);
-    const Array w = uniform(lead.followed_by({n, m}), 3);
+    const Array q = uniform(lead.append({n, d}), 1), k = uniform(lead.append({m, d}), 2);
+    const Array w = uniform(lead.append({n, m}), 3);
     check_two_roads(scores(Mask()), [](const Tensors& x) { return matmul(x[0], transpose(x[1])); },
                     {q, k});
     check_two_roads(mix(Mask()), [](const Tensors& x) { return matmul(x[0], x[1]); }, {w, k});
@@ -73,10 +73,9 @@ TEST_CASE("attention without a mask is two matrix products", "[OP14]") {
 TEST_CASE("attention under masks, and elementary ops, are two roads to one answer") {
   for (const auto& [lead, n, m, d] : sizes)
     for (const Mask& mask : {causal(), window(2), causal() & window(1)}) {
-      const Shape shape = lead.followed_by({n, m});
+      const Shape shape = lead.append({n, m});
       const Array may_look = table_of(mask, shape);
-      const Array q = uniform(lead.followed_by({n, d}), 1),
-                  k = uniform(lead.followed_by({m, d}), 2);
+      const Array q = uniform(lead.append({n, d}), 1), k = uniform(lead.append({m, d}), 2);
       const auto visible = [may_look](const Tensor& s) { return where(may_look, s, 0.0); };
       INFO(to_string(shape));
       // The scores are compared where they are finite; −∞ is checked by itself.
@@ -99,7 +98,7 @@ TEST_CASE("the three steps of attention and elementary ops are two roads to one 
   for (const Mask& mask : {Mask(), causal(), padding({5, 2}) & causal(), window(2)}) {
     const Array may_look = table_of(mask, {2, 3, 5, 5});
     const auto stepwise = [&](const Tensors& x) {
-      return attention_mix(softmax(attention_scores(x[0] * 0.5, x[1], mask), mask), x[2], mask);
+      return weighted_sum(softmax(attention_scores(x[0] * 0.5, x[1], mask), mask), x[2], mask);
     };
     const auto elementary = [&](const Tensors& x) {
       const Tensor e = where(may_look, exp(matmul(x[0], transpose(x[1])) * 0.5), 0.0);
@@ -149,10 +148,10 @@ TEST_CASE("what is visible travels as IEEE 754 says", "[OP18]") {
 
 TEST_CASE("attention of one tensor with itself", "[OP10]") {
   const auto fused = [](const Tensors& x) {
-    return attention_mix(softmax(attention_scores(x[0], x[0], causal()), causal()), x[0], causal());
+    return weighted_sum(softmax(attention_scores(x[0], x[0], causal()), causal()), x[0], causal());
   };
   const auto apart = [](const Tensors& x) {
-    return attention_mix(softmax(attention_scores(x[0], x[1], causal()), causal()), x[2], causal());
+    return weighted_sum(softmax(attention_scores(x[0], x[1], causal()), causal()), x[2], causal());
   };
   const Array x = uniform({2, 4, 3}, 1), dy = uniform({2, 4, 3}, 2);
   const Pass three = pass(apart, {x, x, x}, dy);
@@ -172,8 +171,8 @@ TEST_CASE("attention ops refuse what does not fit", "[OP19][OP20]") {
     const Tensors x = {parameter(Array::ones(a)), parameter(Array::ones(b))};
     return refusal_in_both_modes<ShapeError>([&] { f(x); });
   };
-  for (const std::string op : {"attention_scores", "attention_mix"}) {
-    const Function f = op == "attention_mix" ? mix(causal()) : scores(causal());
+  for (const std::string op : {"attention_scores", "weighted_sum"}) {
+    const Function f = op == "weighted_sum" ? mix(causal()) : scores(causal());
     const std::string lead = op + ": needs the same leading axes: ";
     CHECK(refused(f, {3}, {3}) == lead + "(3) and (3)");
     CHECK(refused(f, {2, 3, 3}, {3, 3}) == lead + "(2, 3, 3) and (3, 3)");
@@ -185,12 +184,11 @@ TEST_CASE("attention ops refuse what does not fit", "[OP19][OP20]") {
   CHECK(refused(scores(causal()), {3, 4}, {3, 5}) ==
         "attention_scores: queries and keys differ in size: (3, 4) and (3, 5)");
   CHECK(refused(mix(causal()), {3, 4}, {5, 4}) ==
-        "attention_mix: keys and values differ in number: (3, 4) and (5, 4)");
+        "weighted_sum: keys and values differ in number: (3, 4) and (5, 4)");
   CHECK(refused(scores(some), {4, 2}, {3, 2}) ==
         "attention_scores: a custom mask (3, 4) does not fit scores of shape (4, 3); its rows are "
         "queries, its columns keys");
-  CHECK(
-      refused(mix(padding({1})), {2, 3, 4}, {2, 4, 5}) ==
-      "attention_mix: a padding mask of 1 lengths needs scores (1, ..., queries, keys): got shape "
-      "(2, 3, 4)");
+  CHECK(refused(mix(padding({1})), {2, 3, 4}, {2, 4, 5}) ==
+        "weighted_sum: a padding mask of 1 lengths needs scores (1, ..., queries, keys): got shape "
+        "(2, 3, 4)");
 }

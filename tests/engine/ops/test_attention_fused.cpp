@@ -46,7 +46,7 @@ TEST_CASE("attention and attend() are two roads to one answer, whatever the mask
         INFO(heads << " heads of size " << D << ", time " << T);
         for (const Shape& lead : {Shape{}, Shape{2}, Shape{2, 3}})
           check_two_roads(fused(heads, mask), stepwise(heads, mask),
-                          {uniform(lead.followed_by({T, 3 * heads * D}), 1)});
+                          {uniform(lead.append({T, 3 * heads * D}), 1)});
       }
 }
 
@@ -54,7 +54,7 @@ TEST_CASE("attention under padding is attend() under padding; the batch is axis 
   for (const Mask& also : {Mask(), causal(), window(2), causal() & window(3)})
     for (const Shape& lead : {Shape{3}, Shape{3, 2}}) {
       const Mask mask = padding({5, 2, 0}) & also;
-      check_two_roads(fused(2, mask), stepwise(2, mask), {uniform(lead.followed_by({5, 18}), 1)});
+      check_two_roads(fused(2, mask), stepwise(2, mask), {uniform(lead.append({5, 18}), 1)});
     }
   const Mask mask = causal() & padding({3});
   check_two_roads(fused(2, mask), stepwise(2, mask), {uniform({5, 12}, 1)});

@@ -19,7 +19,7 @@ Function composed(const Indices& targets, Dim V, std::optional<Dim> ignored = {}
     choice[static_cast<std::size_t>(i * V + targets[i])] = 1;
     ++kept;
   }
-  const Array chosen(targets.shape().followed_by({V}), choice);
+  const Array chosen(targets.shape().append({V}), choice);
   return [=](const Tensors& x) {
     return -sum(log_softmax(x[0]) * chosen) / static_cast<double>(kept);
   };

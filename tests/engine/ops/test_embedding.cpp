@@ -18,7 +18,7 @@ Function place(const Indices& ids, Dim first) {
 Function one_hot(const Indices& ids, Dim V) {
   std::vector<double> rows(static_cast<std::size_t>(ids.size() * V));
   for (Dim i = 0; i < ids.size(); ++i) rows[static_cast<std::size_t>(i * V + ids[i])] = 1;
-  return [choice = Array(ids.shape().followed_by({V}), rows)](const Tensors& x) {
+  return [choice = Array(ids.shape().append({V}), rows)](const Tensors& x) {
     return matmul(Tensor(choice), x[0]);
   };
 }
@@ -41,7 +41,7 @@ TEST_CASE("embedding and a product with one-hot rows are two roads to one answer
                                     Indices({2, 1, 2}, {3, 3, 1, 3})};
   for (const Indices& ids : all)
     for (const Dim C : {1, 3, 17}) {
-      const Array table = integers({5, C}, 1), dy = integers(ids.shape().followed_by({C}), 2);
+      const Array table = integers({5, C}, 1), dy = integers(ids.shape().append({C}), 2);
       const Pass found = pass(look_up(ids), {table}, dy);
       // Of one row of ids the product is (n, C); of a batch (…, n, C).
       const Pass expected = pass(one_hot(ids, 5), {table}, dy);
@@ -135,7 +135,7 @@ TEST_CASE("embedding with positions is a sum of two lookups, to the bit", "[OP14
           return embedding(x[0], ids) + slice(x[1], 0, first, first + T);
         };
         const std::vector<Array> tables = {uniform({5, C}, 1), uniform({first + T + 1, C}, 2)};
-        const Array dy = integers(ids.shape().followed_by({C}), 3);
+        const Array dy = integers(ids.shape().append({C}), 3);
         const Pass found = pass(place(ids, first), tables, dy);
         const Pass expected = pass(composed, tables, dy);
         INFO(to_string(ids.shape()) << " of size " << C << " from position " << first);

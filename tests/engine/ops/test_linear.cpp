@@ -14,7 +14,7 @@ Tensor likeness(const Tensors& x) { return inner(x[0], x[1]); }
 Tensor tall(const Tensor& x, const Tensor& weight) {
   const Shape lead = x.shape().without(-1);
   return reshape(matmul(reshape(x, {lead.size(), x.dim(-1)}), weight),
-                 lead.followed_by({weight.dim(1)}));
+                 lead.append({weight.dim(1)}));
 }
 
 const std::vector<Shape> leads = {{}, {1}, {0}, {7}, {33}, {2, 3}, {2, 0}, {2, 3, 4}, {1, 1, 5}};
@@ -40,7 +40,7 @@ TEST_CASE("linear and a product with a bias added are two roads to one answer", 
   for (const Shape& lead : leads)
     for (const auto& [in, out] : {std::pair<Dim, Dim>{1, 1}, {3, 2}, {17, 33}, {65, 7}, {300, 9}}) {
       INFO(to_string(lead) << ", " << in << " to " << out);
-      const Array x = uniform(lead.followed_by({in}), 1), W = uniform({in, out}, 2);
+      const Array x = uniform(lead.append({in}), 1), W = uniform({in, out}, 2);
       check_two_roads(with_bias, [](const Tensors& t) { return tall(t[0], t[1]) + t[2]; },
                       {x, W, uniform({out}, 3)});
       check_two_roads(without_bias, [](const Tensors& t) { return tall(t[0], t[1]); }, {x, W});
@@ -107,7 +107,7 @@ TEST_CASE("a row of linear does not depend on the rows around it, to the bit") {
 
 TEST_CASE("linear and inner obey the rules of every op", "[OP04][OP05][OP07]") {
   for (const Shape& lead : {Shape{}, Shape{5}, Shape{2, 3}, Shape{0}, Shape{2, 1, 2}}) {
-    const Array x = uniform(lead.followed_by({4}), 1);
+    const Array x = uniform(lead.append({4}), 1);
     check_rules(with_bias, {x, uniform({4, 3}, 2), uniform({3}, 3)});
     check_rules(without_bias, {x, uniform({4, 3}, 2)});
     check_rules(likeness, {x, uniform({3, 4}, 2)});

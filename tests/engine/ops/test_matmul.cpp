@@ -20,7 +20,7 @@ Exact naive_product(const Array& a, const Array& b) {
   const Dim n = a.dim(-2), k = a.dim(-1), m = b.dim(-1);
   const Shape lead_a = lead_of(a.shape()), lead_b = lead_of(b.shape());
   const Shape lead = broadcast(lead_a, lead_b, "test");
-  Exact exact{lead.followed_by({n, m}), {}, {}};
+  Exact exact{lead.append({n, m}), {}, {}};
   for (Dim batch = 0; batch < lead.size(); ++batch)
     for (Dim i = 0; i < n; ++i)
       for (Dim j = 0; j < m; ++j) {
@@ -115,7 +115,7 @@ TEST_CASE("matmul broadcasts its leading axes", "[ACC][OP13][OP14]") {
   for (const auto& [a, b] : leads)
     for (const auto& [n, k, m] :
          {std::array<Dim, 3>{2, 3, 4}, {1, 5, 1}, {3, 1, 2}, {2, 0, 3}, {0, 2, 3}})
-      check_product(a.followed_by({n, k}), b.followed_by({k, m}));
+      check_product(a.append({n, k}), b.append({k, m}));
 }
 
 TEST_CASE("matmul over nothing is zeros", "[OP14]") {

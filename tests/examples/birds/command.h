@@ -7,7 +7,7 @@
 
 #include "tests/examples/fledge/command.h"
 
-namespace fledge::testing {
+namespace testing {
 
 inline const std::string birds_program = FLEDGE_BINARY_DIR "/birds";
 
@@ -32,4 +32,4 @@ inline std::string without_colours(std::string text) {
   return text;
 }
 
-}  // namespace fledge::testing
+}  // namespace testing

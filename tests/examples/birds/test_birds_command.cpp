@@ -10,7 +10,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/sanitized.h"
 
-using namespace fledge::testing;
+using namespace testing;
 
 namespace {
 
@@ -124,7 +124,7 @@ TEST_CASE("birds: help is asked for, goes to stdout and fits a terminal of 80 by
     CHECK(result.err.empty());
     const std::vector<std::string> lines = lines_of(result.out);
     CHECK(lines.size() <= 24);
-    for (const std::string& line : lines) CHECK(fledge::support::display_width(line) <= 80);
+    for (const std::string& line : lines) CHECK(support::display_width(line) <= 80);
     for (const char* part : {"usage: birds", "--json", "--seed N", "[1]", "exit status"})
       CHECK_THAT(result.out, ContainsSubstring(part));
   }

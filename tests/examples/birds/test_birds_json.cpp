@@ -6,7 +6,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/sanitized.h"
 
-using namespace fledge::testing;
+using namespace testing;
 
 namespace {
 

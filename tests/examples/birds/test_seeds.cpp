@@ -16,7 +16,7 @@ using namespace fledge::birds;
 
 namespace {
 
-constexpr std::uint64_t seeds = fledge::testing::sanitized ? 4 : 100;
+constexpr std::uint64_t seeds = testing::sanitized ? 4 : 100;
 constexpr std::uint64_t enough = seeds * 95 / 100;  // at least
 
 struct Told {

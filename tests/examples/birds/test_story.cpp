@@ -9,7 +9,7 @@
 
 using namespace fledge;
 using namespace fledge::birds;
-using namespace fledge::testing;
+using namespace testing;
 
 namespace {
 

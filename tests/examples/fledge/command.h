@@ -10,7 +10,7 @@
 #include "tests/support/json_reader.h"
 #include "tests/support/process.h"
 
-namespace fledge::testing {
+namespace testing {
 
 inline const std::string fledge_program = FLEDGE_BINARY_DIR "/fledge";
 
@@ -72,4 +72,4 @@ inline std::string without_seconds(const std::string& text) {
   return text.substr(0, begin) + "?" + text.substr(end);
 }
 
-}  // namespace fledge::testing
+}  // namespace testing

@@ -3,7 +3,7 @@
 
 #include "tests/examples/fledge/training.h"
 
-namespace fledge::testing {
+namespace testing {
 
 /// A desk with a model of characters, one of words and one of lines of words.
 struct Models : Desk {
@@ -49,4 +49,4 @@ inline std::string refused(const Words& arguments, std::string_view input = "") 
 
 inline Json read_line(const std::string& out) { return read_json(lines_of(out).at(0)); }
 
-}  // namespace fledge::testing
+}  // namespace testing

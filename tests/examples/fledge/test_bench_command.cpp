@@ -4,7 +4,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/sanitized.h"
 
-using namespace fledge::testing;
+using namespace testing;
 
 namespace {
 
@@ -19,7 +19,7 @@ std::string refused(std::vector<std::string> arguments) {
   return lines[0];
 }
 
-fledge::testing::Json rows(std::vector<std::string> arguments) {
+testing::Json rows(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "bench");
   arguments.push_back("--json");
   const Result result = fledge_says(arguments);
@@ -28,7 +28,7 @@ fledge::testing::Json rows(std::vector<std::string> arguments) {
   return read_json(result.out);
 }
 
-void check_row(const fledge::testing::Json& row, const char* name, const char* sizes) {
+void check_row(const testing::Json& row, const char* name, const char* sizes) {
   CHECK(row["name"].string() == name);
   CHECK(row["sizes"].string() == sizes);
   CHECK(row["ms"].number() > 0);

@@ -1,7 +1,7 @@
 // A run whose numbers stop being finite: said so, with status 4, and the last good state kept.
 #include "tests/examples/fledge/training.h"
 
-using namespace fledge::testing;
+using namespace testing;
 
 namespace {
 

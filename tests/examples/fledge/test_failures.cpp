@@ -8,7 +8,7 @@
 #include "tests/examples/fledge/command.h"
 #include "tests/support/catch.h"
 
-using namespace fledge::testing;
+using namespace testing;
 
 namespace {
 
@@ -102,5 +102,5 @@ TEST_CASE(
   CHECK(run({wrong_program, "gradcheck", "--only", "right"}).status == 0);
   const Result wrong = run_on_terminal({wrong_program, "gradcheck", "--only", "halved"});
   CHECK(wrong.status == 1);
-  CHECK_THAT(wrong.out, ContainsSubstring(fledge::support::Paint{true}.bad("FAIL")));
+  CHECK_THAT(wrong.out, ContainsSubstring(support::Paint{true}.bad("FAIL")));
 }

@@ -4,7 +4,7 @@
 
 #include "tests/examples/fledge/models.h"
 
-using namespace fledge::testing;
+using namespace testing;
 
 TEST_CASE("fledge generate: the seed decides, or nothing does at temperature 0") {
   const std::string& run = models().chars();

@@ -4,7 +4,7 @@
 
 #include "tests/examples/fledge/models.h"
 
-using namespace fledge::testing;
+using namespace testing;
 
 namespace {
 

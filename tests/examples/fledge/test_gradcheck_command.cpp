@@ -11,7 +11,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/sanitized.h"
 
-using namespace fledge::testing;
+using namespace testing;
 
 namespace {
 
@@ -195,7 +195,7 @@ TEST_CASE("fledge: help is asked for, goes to stdout and fits a terminal of 80 b
     CHECK_THAT(result.out, EndsWith("\n"));
     const std::vector<std::string> lines = lines_of(result.out);
     CHECK(lines.size() <= 24);
-    for (const std::string& line : lines) CHECK(fledge::support::display_width(line) <= 80);
+    for (const std::string& line : lines) CHECK(support::display_width(line) <= 80);
   }
   const std::string options = fledge_says({"gradcheck", "--help"}).out;
   for (const char* option : {"--only NAME", "--seed N", "--json", "[1]", "exit status"})

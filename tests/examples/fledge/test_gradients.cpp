@@ -9,7 +9,7 @@
 #include "tests/examples/fledge/command.h"
 #include "tests/support/catch.h"
 
-using namespace fledge::testing;
+using namespace testing;
 
 namespace {
 
@@ -138,7 +138,7 @@ TEST_CASE("table of gradients: every layer and model with a visit has a row") {
       std::set<std::string>{"A", "C"});
 
   std::set<std::string> modules, first_words;
-  for (const char* folder : {"nn/layers", "nn/models"})
+  for (const char* folder : {"nn/layers", "nn/gpt"})
     for (const auto& file : std::filesystem::recursive_directory_iterator(source_folder / folder))
       if (file.path().extension() == ".h") modules.merge(declared_modules(text_of(file.path())));
   CHECK(modules.size() >= 9);

@@ -4,7 +4,7 @@
 #include "examples/support/text.h"
 #include "tests/examples/fledge/training.h"
 
-using namespace fledge::testing;
+using namespace testing;
 
 namespace {
 
@@ -35,7 +35,7 @@ TEST_CASE("fledge train, generate: help is a page of 24 lines of 80 columns, and
     for (const Result* result : {&page, &all})
       for (const std::string& line : lines_of(result->out)) {
         CAPTURE(line);
-        CHECK(fledge::support::display_width(line) <= 80);
+        CHECK(support::display_width(line) <= 80);
       }
     const Words explained = options_in(all.out);
     for (const std::string& option : options_in(page.out)) {

@@ -7,7 +7,7 @@
 #include "tests/support/sanitized.h"
 #include "tests/support/stored_file.h"
 
-using namespace fledge::testing;
+using namespace testing;
 using tests::entry;
 using tests::stored_file;
 

@@ -3,12 +3,12 @@
 
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
-#include "nn/models/model_folder.h"
+#include "nn/generate/sampler.h"
+#include "nn/gpt/folder.h"
 #include "nn/text/corpus.h"
-#include "nn/train/sampler.h"
 #include "tests/examples/fledge/training.h"
 
-using namespace fledge::testing;
+using namespace testing;
 
 namespace {
 
@@ -59,9 +59,8 @@ TEST_CASE("fledge train: the last report is about the model that is kept, and ev
                drawn.push_back(id);
                return true;
              });
-    const std::string text = fledge::support::printable(corpus.tokenizer.decode(drawn));
-    CHECK_THAT(result.err,
-               ContainsSubstring("\n  sample: " + fledge::support::cut(text, 200) + "\n"));
+    const std::string text = support::printable(corpus.tokenizer.decode(drawn));
+    CHECK_THAT(result.err, ContainsSubstring("\n  sample: " + support::cut(text, 200) + "\n"));
   }
 }
 

@@ -5,7 +5,7 @@
 
 #include "tests/examples/fledge/training.h"
 
-using namespace fledge::testing;
+using namespace testing;
 
 namespace {
 
@@ -24,7 +24,7 @@ class Failing {
       if (word == "out") word = fresh / "run";
     extra["LD_PRELOAD"] = FLEDGE_MALLOC_LIBRARY;
     extra["FLEDGE_THREADS"] = "1";  // the order of allocations is then the same in each run
-    return fledge::testing::run(line, extra);
+    return testing::run(line, extra);
   }
 
   /// One allocation in `stride` fails, alone and with all later ones.

@@ -5,7 +5,7 @@
 #include "tests/examples/fledge/command.h"
 #include "tests/support/catch.h"
 
-using namespace fledge::testing;
+using namespace testing;
 
 namespace {
 

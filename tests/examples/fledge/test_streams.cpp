@@ -6,7 +6,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/sanitized.h"
 
-using namespace fledge::testing;
+using namespace testing;
 
 namespace {
 
@@ -87,7 +87,7 @@ TEST_CASE(
 }
 
 TEST_CASE("fledge gradcheck: colours on a terminal, and the same words under them") {
-  const std::string good = fledge::support::Paint{true}.good("ok");
+  const std::string good = support::Paint{true}.good("ok");
   const std::string plain = without_seconds(fledge_says(one_op).out);
   const std::size_t rows = lines_of(plain).size() - 3;
 

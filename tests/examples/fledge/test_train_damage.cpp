@@ -1,7 +1,7 @@
 // A run's folder that was damaged, changed or made by something else: which file, what it lacks.
 #include "tests/examples/fledge/training.h"
 
-using namespace fledge::testing;
+using namespace testing;
 
 namespace {
 

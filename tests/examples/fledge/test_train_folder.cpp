@@ -8,7 +8,7 @@
 #include "nn/io/safetensors.h"
 #include "tests/examples/fledge/training.h"
 
-using namespace fledge::testing;
+using namespace testing;
 namespace fs = std::filesystem;
 
 namespace {

@@ -20,7 +20,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/folder.h"
 
-namespace fledge::testing {
+namespace testing {
 
 using Words = std::vector<std::string>;
 
@@ -156,4 +156,4 @@ class Running {
   std::string said_;
 };
 
-}  // namespace fledge::testing
+}  // namespace testing

@@ -8,7 +8,7 @@
 #include "engine/ops.h"
 #include "examples/fledge/gradients/table.h"
 
-namespace fledge::inline FLEDGE_BUILD {
+namespace fledge {
 
 namespace {
 
@@ -46,4 +46,4 @@ const std::vector<ModuleCase>& module_cases() {
   return cases;
 }
 
-}  // namespace fledge::inline FLEDGE_BUILD
+}  // namespace fledge

@@ -172,7 +172,7 @@ TEST_CASE("readme: the comparison of quotations can fail") {
 }
 
 TEST_CASE("readme: what examples/README.md quotes is what the lessons print") {
-  if (fledge::testing::sanitized) {
+  if (testing::sanitized) {
     SUCCEED("lessons are not built under sanitizers");
     return;
   }
@@ -197,7 +197,7 @@ TEST_CASE("readme: every lesson is in the table of contents, in order") {
 }
 
 TEST_CASE("readme: every slip is said by a lesson, and every slip of a lesson is in the table") {
-  if (fledge::testing::sanitized) {
+  if (testing::sanitized) {
     SUCCEED("lessons are not built under sanitizers");
     return;
   }
@@ -221,11 +221,11 @@ TEST_CASE("readme: every slip is said by a lesson, and every slip of a lesson is
 }
 
 TEST_CASE("readme: what README.md quotes of make run is what birds prints") {
-  if (fledge::testing::sanitized) {
+  if (testing::sanitized) {
     SUCCEED("a sanitizer has seen birds");
     return;
   }
-  const auto result = fledge::testing::run({(build / "birds").string()}, {{"LC_ALL", "C.UTF-8"}});
+  const auto result = testing::run({(build / "birds").string()}, {{"LC_ALL", "C.UTF-8"}});
   REQUIRE(result.status == 0);
   Lines quoted;
   bool inside = false;

@@ -5,7 +5,7 @@
 #include "examples/support/plots.h"
 #include "tests/support/catch.h"
 
-using namespace fledge::support;
+using namespace support;
 
 namespace {
 

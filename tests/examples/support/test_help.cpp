@@ -4,7 +4,7 @@
 #include "examples/support/text.h"
 #include "tests/support/catch.h"
 
-using namespace fledge::support;
+using namespace support;
 
 TEST_CASE("help: purpose, examples, options with their defaults") {
   Options options("birds", "Q, K and V learn to raise the association of walk with birds.");

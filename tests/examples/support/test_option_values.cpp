@@ -6,7 +6,7 @@
 #include "examples/support/text.h"
 #include "tests/support/catch.h"
 
-using namespace fledge::support;
+using namespace support;
 
 namespace {
 
@@ -103,7 +103,8 @@ TEST_CASE("option values: a page of names by group, and all that they mean") {
 }
 
 TEST_CASE("option values: a refusal has two lines whatever is in it") {
-  const Refusal refusal(Exit::unusable_input, "fledge train", "cannot read 'a\nb'", "look\x1b[2J");
+  const CommandError refusal(Exit::unusable_input, "fledge train", "cannot read 'a\nb'",
+                             "look\x1b[2J");
   CHECK(refusal.status == Exit::unusable_input);
   CHECK(std::string(refusal.what()) ==
         "fledge train: cannot read 'a\\x0ab'\n              look\\x1b[2J");

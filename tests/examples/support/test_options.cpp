@@ -4,7 +4,7 @@
 
 #include "tests/support/catch.h"
 
-using namespace fledge::support;
+using namespace support;
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include "tests/support/catch.h"
 
-using namespace fledge::support;
+using namespace support;
 
 TEST_CASE("sparkline: eight heights from the smallest to the largest") {
   CHECK(sparkline({0, 1, 2, 3, 4, 5, 6, 7}, true) == "▁▂▃▄▅▆▇█");

@@ -5,7 +5,7 @@
 
 #include "tests/support/catch.h"
 
-using namespace fledge::testing;
+using namespace testing;
 
 TEST_CASE("process: status, output and input") {
   const Result result = run({"sh", "-c", "read line; echo \"out $line\"; echo err >&2; exit 7"}, {},

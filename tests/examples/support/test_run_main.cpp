@@ -9,9 +9,9 @@
 #include "tests/support/catch.h"
 #include "tests/support/process.h"
 
-using namespace fledge::support;
-using fledge::testing::Result;
-using fledge::testing::run_here;
+using namespace support;
+using testing::Result;
+using testing::run_here;
 
 namespace {
 

@@ -4,7 +4,7 @@
 
 #include "tests/support/catch.h"
 
-using namespace fledge::support;
+using namespace support;
 
 TEST_CASE("table: columns are as wide as their widest cell, and aligned") {
   Table table({{"what"}, {"elements", Table::Align::right}, {"verdict"}});

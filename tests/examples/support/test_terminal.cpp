@@ -10,7 +10,7 @@
 
 #include "tests/support/catch.h"
 
-using namespace fledge::support;
+using namespace support;
 
 namespace {
 

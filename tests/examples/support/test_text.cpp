@@ -6,7 +6,7 @@
 #include "nn/io/utf8.h"
 #include "tests/support/catch.h"
 
-using namespace fledge::support;
+using namespace support;
 
 TEST_CASE("printable: what commands or misleads a terminal is written in hexadecimal") {
   CHECK(printable("walk ä 鳥 🐦") == "walk ä 鳥 🐦");

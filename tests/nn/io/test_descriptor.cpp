@@ -14,10 +14,10 @@
 #include "tests/support/refusal.h"
 
 using namespace fledge;
-using fledge::testing::run_here;
+using testing::run_here;
 using tests::refusal;
 // nn/io/folder.h has a Folder too.
-using Desk = fledge::testing::Folder;
+using Desk = testing::Folder;
 
 TEST_CASE("descriptor: an owner at a time, and a reason when there is none") {
   const Desk desk;

@@ -16,7 +16,7 @@
 #include "tests/support/refusal.h"
 
 using namespace fledge;
-using fledge::testing::run_here;
+using testing::run_here;
 using tests::refusal;
 namespace fs = std::filesystem;
 

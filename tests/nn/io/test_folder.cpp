@@ -17,7 +17,7 @@ using fledge::FileError;
 using fledge::make_folder;
 using fledge::write_file;
 using tests::refusal;
-using Desk = fledge::testing::Folder;
+using Desk = testing::Folder;
 using Opened = fledge::Folder;
 
 namespace {

@@ -11,9 +11,9 @@
 #include "tests/support/json_reader.h"
 
 using namespace fledge;
-using fledge::testing::Json;
-using fledge::testing::JsonError;
-using fledge::testing::read_json;
+using testing::Json;
+using testing::JsonError;
+using testing::read_json;
 
 namespace {
 

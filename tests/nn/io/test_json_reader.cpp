@@ -110,7 +110,7 @@ TEST_CASE("json: what is accepted and what is not, as another strict reader says
 
 TEST_CASE("json: every byte changed to every value, and every beginning", "[CK10]") {
   const std::string whole = R"({"a": [1.5e3, -0, "ß\n\u12abc"], "b": {"c": null, "d": true}})";
-  constexpr int step = fledge::testing::sanitized ? 15 : 1;  // 255 is among them
+  constexpr int step = testing::sanitized ? 15 : 1;  // 255 is among them
   std::size_t differ = 0, taken = 0;
   for (std::size_t at = 0; at < whole.size(); ++at) {
     CHECK_FALSE(accepted(whole.substr(0, at)));

@@ -21,11 +21,11 @@
 
 namespace fs = std::filesystem;
 using namespace fledge;
-using fledge::testing::ends_before;
-using fledge::testing::run_here;
-using fledge::testing::with_failure;
+using testing::ends_before;
+using testing::run_here;
+using testing::with_failure;
 using tests::refusal;
-using Desk = fledge::testing::Folder;
+using Desk = testing::Folder;
 
 namespace {
 

@@ -12,7 +12,7 @@
 
 using namespace fledge;
 using namespace tests;
-using Fault = StoredFault;
+using Fault = SafetensorsFault;
 
 TEST_CASE("safetensors: what a file must have before its header",
           "[FF01][FF02][FF03][FF04][FF06][FF07][FF08][FF09]") {
@@ -178,7 +178,7 @@ std::vector<std::string> small_files() {
 
 TEST_CASE("every byte of three files changed to every value: what is accepted is the format",
           "[FF70]") {
-  constexpr int step = fledge::testing::sanitized ? 15 : 1;  // 255 is among them
+  constexpr int step = testing::sanitized ? 15 : 1;  // 255 is among them
   std::size_t disagree = 0, taken = 0;
   for (const std::string& good : small_files()) {
     REQUIRE((accepted(good) && is_safetensors(good)));
@@ -191,7 +191,7 @@ TEST_CASE("every byte of three files changed to every value: what is accepted is
         taken += ours;
         if (ours != is_safetensors(bytes) && ++disagree < 5)
           FAIL_CHECK((ours ? "only ours accepts " : "only ours refuses ")
-                     << shown_name(bytes.substr(8)));
+                     << escaped_name(bytes.substr(8)));
       }
       byte = before;
     }

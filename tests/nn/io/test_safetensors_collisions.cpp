@@ -15,7 +15,7 @@ using namespace tests;
 
 namespace {
 
-constexpr std::size_t names = fledge::testing::sanitized ? 10'000 : 100'000;
+constexpr std::size_t names = testing::sanitized ? 10'000 : 100'000;
 
 // libstdc++ hashes a string by MurmurHash64A: h = seed ^ length·m, then for each eight bytes x
 // h = (h ^ f(x))·m with f(x) = s(x·m)·m, s(y) = y ^ y >> 47, all modulo 2⁶⁴. f has an inverse: for
@@ -97,7 +97,7 @@ TEST_CASE("safetensors: 10⁵ names of one hash are read as any others", "[FF57]
   // One of them twice is found among the others.
   header.back() = ',';
   check_refused(stored_file(header + entry(name_of(7), "U8", "[0]", "[0,0]") + "}"),
-                StoredFault::duplicate_key, " stands twice");
+                SafetensorsFault::duplicate_key, " stands twice");
 }
 
 TEST_CASE("safetensors: 10⁵ names that differ in their last bytes are read as well", "[FF57]") {

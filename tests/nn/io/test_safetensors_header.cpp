@@ -7,7 +7,7 @@
 
 using namespace fledge;
 using namespace tests;
-using Fault = StoredFault;
+using Fault = SafetensorsFault;
 
 TEST_CASE("safetensors: no tensors, and spaces round the object, are fine", "[FF05][FF16][FF17]") {
   for (const std::string header : {"{}", "{} ", " {}", "{\t\r\n} \t\r\n", "{}      "}) {

@@ -82,13 +82,13 @@ TEST_CASE("UTF-8: where a text stops being it") {
 }
 
 TEST_CASE("UTF-8: a name in a message commands no terminal and is short") {
-  CHECK(shown_name("h.0/ß 漢 🐦 é") == "h.0/ß 漢 🐦 é");
-  CHECK(shown_name(std::string("\x1b[2J\n\0\x7f", 7)) == "\\x1b[2J\\x0a\\x00\\x7f");
-  CHECK(shown_name("\xC2\x9B") == "\\xc2\\x9b");  // CSI in one code point
-  CHECK(shown_name("a\u202E\u2066\u200F") ==
+  CHECK(escaped_name("h.0/ß 漢 🐦 é") == "h.0/ß 漢 🐦 é");
+  CHECK(escaped_name(std::string("\x1b[2J\n\0\x7f", 7)) == "\\x1b[2J\\x0a\\x00\\x7f");
+  CHECK(escaped_name("\xC2\x9B") == "\\xc2\\x9b");  // CSI in one code point
+  CHECK(escaped_name("a\u202E\u2066\u200F") ==
         "a\\xe2\\x80\\xae\\xe2\\x81\\xa6\\xe2\\x80\\x8f");  // right to left
-  CHECK(shown_name("\xFF\xE2\x82") == "\\xff\\xe2\\x82");
-  CHECK(shown_name(std::string(80, 'x')) == std::string(80, 'x'));
-  CHECK(shown_name(std::string(81, 'x')) == std::string(80, 'x') + "...");
-  CHECK(shown_name(std::string(79, 'x') + "ß") == std::string(79, 'x') + "...");
+  CHECK(escaped_name("\xFF\xE2\x82") == "\\xff\\xe2\\x82");
+  CHECK(escaped_name(std::string(80, 'x')) == std::string(80, 'x'));
+  CHECK(escaped_name(std::string(81, 'x')) == std::string(80, 'x') + "...");
+  CHECK(escaped_name(std::string(79, 'x') + "ß") == std::string(79, 'x') + "...");
 }

@@ -28,7 +28,7 @@ Array columns(const Tensor& table, int third, Dim head, Dim heads) {
 // Scores (0, 0; 0, ln 3), weights (½, ½; ¼, ¾), outputs 6 and 1 + 6 = 7.
 TEST_CASE("attend: two places of one number, by hand", "[MD07]") {
   const ByHand in;
-  const Attended attended = attend(in.q, in.k, in.v, 1, {});
+  const AttentionOutput attended = attend(in.q, in.k, in.v, 1, {});
   CHECK(close(attended.weights.value(), Array({1, 2, 2}, {0.5, 0.5, 0.25, 0.75})));
   CHECK(close(attended.output.value(), Array({2, 1}, {6, 7})));
   // dy = (1, −2):  dw = dy·vᵀ = (4, 8; −8, −16), with row means ⟨dw, w⟩ = 6 and −14
@@ -43,7 +43,7 @@ TEST_CASE("attend: two places of one number, by hand", "[MD07]") {
 // The first place sees only itself: weights (1, 0; ¼, ¾), outputs 4 and 7; row 0 pulls on v₀ alone.
 TEST_CASE("attend: the same, causal", "[MD07]") {
   const ByHand in;
-  const Attended attended = attend(in.q, in.k, in.v, 1, causal());
+  const AttentionOutput attended = attend(in.q, in.k, in.v, 1, causal());
   CHECK(close(attended.weights.value(), Array({1, 2, 2}, {1, 0, 0.25, 0.75})));
   CHECK(close(attended.output.value(), Array({2, 1}, {4, 7})));
   backward(attended.output, Array({2, 1}, {1, -2}));
@@ -75,7 +75,7 @@ TEST_CASE("Attention: with one head it is the five lines of the paper", "[MD08]"
   const Tensor q = slice(qkv, -1, 0, 5), k = slice(qkv, -1, 5, 10), v = slice(qkv, -1, 10, 15);
   const Tensor weights = softmax(matmul(q, transpose(k)) * (1 / std::sqrt(5.0)));
   const Tensor y = matmul(matmul(weights, v), attention.c_proj.weight) + attention.c_proj.bias;
-  const Attended found = attention.look(x);
+  const AttentionOutput found = attention.look(x);
   CHECK(close(found.output.value(), y.value()));
   CHECK(close(found.weights.value(), reshape(weights, {2, 1, 4, 4}).value()));
 }
@@ -86,7 +86,7 @@ TEST_CASE("Attention: many heads are the sum of heads, each down and up on its o
   constexpr Dim heads = 3, D = 2, C = heads * D;
   const Attention attention = drawn<Attention>(2, C, heads);
   const Tensor x = uniform({2, 4, C}, 3);
-  const Attended found = attention.look(x, causal());
+  const AttentionOutput found = attention.look(x, causal());
   Tensor y = attention.c_proj.bias;
   for (Dim h = 0; h < heads; ++h) {
     const auto made = [&](int third) {
@@ -105,10 +105,10 @@ TEST_CASE("Attention: many heads are the sum of heads, each down and up on its o
 TEST_CASE("Attention: the weights it returns are the ones it used, to the bit", "[AT22]") {
   const Attention attention = drawn<Attention>(3, 6, 2);
   const Tensor x = uniform({2, 5, 6}, 4);
-  const Attended found = attention.look(x, causal());
+  const AttentionOutput found = attention.look(x, causal());
   const Tensor v = slice(attention.c_attn(x), -1, 12, 18);
   const Tensor v_heads = transpose(reshape(v, {2, 5, 2, 3}), 1, 2);
-  const Tensor mixed = attention_mix(found.weights, v_heads, causal());
+  const Tensor mixed = weighted_sum(found.weights, v_heads, causal());
   CHECK(same_bits(attention.c_proj(reshape(transpose(mixed, 1, 2), {2, 5, 6})).value(),
                   found.output.value()));
 }
@@ -137,12 +137,12 @@ TEST_CASE("attend: the weights it returns are on the path, so they can keep thei
   for (const Shape& lead : {Shape{}, Shape{2}, Shape{2, 2}})
     for (const Mask& mask : {Mask(), causal(), table}) {
       CAPTURE(to_string(lead));
-      const Tensor q = parameter(uniform(lead.followed_by({T, C}), 1));
-      const Tensor k = parameter(uniform(lead.followed_by({S, C}), 2));
-      const Tensor v = parameter(uniform(lead.followed_by({S, C}), 3));
+      const Tensor q = parameter(uniform(lead.append({T, C}), 1));
+      const Tensor k = parameter(uniform(lead.append({S, C}), 2));
+      const Tensor v = parameter(uniform(lead.append({S, C}), 3));
       const Array dy = uniform(q.shape(), 4);
-      const Attended attended = attend(q, k, v, H, mask);
-      CHECK(attended.weights.shape() == lead.followed_by({H, T, S}));
+      const AttentionOutput attended = attend(q, k, v, H, mask);
+      CHECK(attended.weights.shape() == lead.append({H, T, S}));
       attended.weights.keep_grad();
       backward(attended.output, dy);
       REQUIRE(attended.weights.has_grad());
@@ -168,8 +168,8 @@ TEST_CASE("Attention: the weights of a look keep their gradient, with and withou
   const CrossAttention cross(4, 4, 2, rng);
   for (const Shape& lead : {Shape{}, Shape{2}, Shape{1, 2}})
     for (const Mask& mask : {Mask(), causal()}) {
-      const Tensor x = uniform(lead.followed_by({3, 4}), 9), source = uniform(x.shape(), 10);
-      for (const Attended& looked : {attention.look(x, mask), cross.look(x, source, mask)}) {
+      const Tensor x = uniform(lead.append({3, 4}), 9), source = uniform(x.shape(), 10);
+      for (const AttentionOutput& looked : {attention.look(x, mask), cross.look(x, source, mask)}) {
         looked.weights.keep_grad();
         backward(sum(looked.output * looked.output));
         REQUIRE(looked.weights.has_grad());
@@ -188,7 +188,7 @@ TEST_CASE("Attention: without its weights it gives what it gives with them, and 
     const Array dx = x.grad(), dw = attention.c_attn.weight.grad(),
                 db = attention.c_attn.bias.grad();
     x.zero_grad();
-    const Attended looked = attention.look(x, mask);
+    const AttentionOutput looked = attention.look(x, mask);
     CHECK(close(attention(x, mask).value(), looked.output.value()));
     pull_random(attention, looked.output);
     CHECK(close(dx, x.grad()));
@@ -239,12 +239,12 @@ TEST_CASE("Attention: nothing to attend to, nobody to attend", "[AT20]") {
   const Attention attention = drawn<Attention>(1, 4, 2);
   CHECK(attention(Array::zeros({0, 3, 4})).shape() == Shape{0, 3, 4});
   CHECK(attention(Array::zeros({2, 0, 4})).shape() == Shape{2, 0, 4});
-  const Attended nobody =
+  const AttentionOutput nobody =
       attend(Array::zeros({1, 0, 4}), Array::zeros({1, 3, 4}), Array::zeros({1, 3, 4}), 2, {});
   CHECK(nobody.output.shape() == Shape{1, 0, 4});
   CHECK(nobody.weights.shape() == Shape{1, 2, 0, 3});
   const Tensor none = Array::zeros({1, 0, 4});
-  const Attended nothing = attend(uniform({1, 3, 4}, 1), none, none, 2, {});
+  const AttentionOutput nothing = attend(uniform({1, 3, 4}, 1), none, none, 2, {});
   CHECK(same_bits(nothing.output.value(), Array::zeros({1, 3, 4})));
   CHECK(nothing.weights.shape() == Shape{1, 2, 3, 0});
 }

@@ -17,7 +17,7 @@ struct Inputs {
       : q(parameter(uniform({B, queries, C}, seed))),
         k(parameter(uniform({B, keys, C}, seed + 1))),
         v(parameter(uniform({B, keys, C}, seed + 2))) {}
-  Attended operator()(const Mask& mask) const { return attend(q, k, v, heads, mask); }
+  AttentionOutput operator()(const Mask& mask) const { return attend(q, k, v, heads, mask); }
 };
 
 Mask custom_of(const Mask& mask, Dim queries, Dim keys) {
@@ -51,7 +51,7 @@ TEST_CASE("attend: weights are positive and each row sums to 1", "[AT01]") {
 TEST_CASE("attend: weights behind the mask are +0, and so are the gradients there", "[AT02]") {
   for (const Mask& mask : {causal(), window(2), padding({3, 6}), causal() & padding({2, 5})}) {
     const Inputs in(2);
-    const Attended attended = in(mask);
+    const AttentionOutput attended = in(mask);
     attended.weights.keep_grad();
     backward(attended.output, uniform({B, T, C}, 9));
     const Array w = attended.weights.value(), dw = attended.weights.grad();
@@ -110,7 +110,7 @@ TEST_CASE("attend: a query alone, after the keys so far, sees what it sees among
 TEST_CASE("attend: keys added and masked change nothing, not even as NaN", "[AT12]") {
   const Inputs in(7);
   const Array dy = uniform({B, T, C}, 8);
-  const Attended plain = in({});
+  const AttentionOutput plain = in({});
   backward(plain.output, dy);
   for (const Dim more : {1, 3, 14})
     for (const double rubbish : {0.0, 7.0, 1e30, infinity, not_a_number}) {
@@ -118,7 +118,7 @@ TEST_CASE("attend: keys added and masked change nothing, not even as NaN", "[AT1
       const Array filling = Array::full({B, more, C}, Real(rubbish));
       padded.k = parameter(joined({in.k.value(), filling}, 1));
       padded.v = parameter(joined({in.v.value(), filling}, 1));
-      const Attended found = padded(padding({T, T}));
+      const AttentionOutput found = padded(padding({T, T}));
       CHECK(same_bits(found.output.value(), plain.output.value()));
       CHECK(same_bits(part(found.weights.value(), -1, 0, T), plain.weights.value()));
       backward(found.output, dy);
@@ -134,7 +134,7 @@ TEST_CASE("attend: a row that may look nowhere is as if it were not there", "[AT
   for (const Dim row : {0, 2, 5}) {
     const Inputs in(8), without(8);
     const Array dy = uniform({B, T, C}, 9);
-    const Attended found = in(blind(row));
+    const AttentionOutput found = in(blind(row));
     CHECK(same_bits(part(found.output.value(), 1, row, row + 1), Array::zeros({B, 1, C})));
     CHECK(same_bits(part(found.weights.value(), 2, row, row + 1), Array::zeros({B, heads, 1, T})));
     backward(found.output, dy);
@@ -171,7 +171,7 @@ TEST_CASE("attend: the same mask written as a table gives the same bits", "[AT21
   for (const Mask& mask : {causal(), window(1), window(3), causal() & window(2)})
     for (const Dim keys : {T, T + 3}) {
       const Inputs in(9, T, keys), again(9, T, keys);
-      const Attended named = in(mask), tabled = again(custom_of(mask, T, keys));
+      const AttentionOutput named = in(mask), tabled = again(custom_of(mask, T, keys));
       CHECK(same_bits(named.output.value(), tabled.output.value()));
       CHECK(same_bits(named.weights.value(), tabled.weights.value()));
       backward(named.output, uniform({B, T, C}, 3));

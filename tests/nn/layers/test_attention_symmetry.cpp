@@ -25,8 +25,8 @@ std::vector<Dim> with_heads(const std::vector<Dim>& heads, Dim D, Dim groups) {
 
 TEST_CASE("attend: queries in another order are answered in that order, to the bit", "[AT09]") {
   const Array q = uniform({2, 5, 4}, 1), k = uniform({2, 7, 4}, 2), v = uniform({2, 7, 4}, 3);
-  const Attended straight = attend(q, k, v, 2, {}),
-                 shuffled = attend(reordered(q, 1, order), k, v, 2, {});
+  const AttentionOutput straight = attend(q, k, v, 2, {}),
+                        shuffled = attend(reordered(q, 1, order), k, v, 2, {});
   CHECK(same_bits(shuffled.output.value(), reordered(straight.output.value(), 1, order)));
   CHECK(same_bits(shuffled.weights.value(), reordered(straight.weights.value(), 2, order)));
   CHECK_FALSE(close(shuffled.output.value(), straight.output.value()));
@@ -62,20 +62,21 @@ TEST_CASE("Attention: without mask and positions, tokens in another order give t
 TEST_CASE("attend: queries of zero look everywhere alike, at exactly 1/n", "[AT14]") {
   for (const Dim n : {1, 2, 4, 8, 16}) {
     const Array v = integers({1, n, 4}, 5);
-    const Attended found = attend(Array::zeros({1, 3, 4}), uniform({1, n, 4}, 4), v, 2, {});
+    const AttentionOutput found = attend(Array::zeros({1, 3, 4}), uniform({1, n, 4}, 4), v, 2, {});
     CHECK(same_bits(found.weights.value(), Array::full({1, 2, 3, n}, Real(1) / real(n))));
     const Tensor mean_of_v = mean(Tensor(v), {1}, true);
     CHECK(
         same_numbers(found.output.value(), (mean_of_v + Tensor(Array::zeros({1, 3, 4}))).value()));
   }
-  const Attended five = attend(Array::zeros({1, 5}), uniform({7, 5}, 4), uniform({7, 5}, 5), 1, {});
+  const AttentionOutput five =
+      attend(Array::zeros({1, 5}), uniform({7, 5}, 4), uniform({7, 5}, 5), 1, {});
   CHECK(close(five.weights.value(), Array::full({1, 1, 7}, Real(1.0 / 7))));
 }
 
 TEST_CASE("attend: a single key has weight exactly 1, and q and k no gradient", "[AT15]") {
   const Tensor q = parameter(uniform({2, 3, 4}, 1)), k = parameter(uniform({2, 1, 4}, 2));
   const Tensor v = parameter(uniform({2, 1, 4}, 3));
-  const Attended found = attend(q, k, v, 2, {});
+  const AttentionOutput found = attend(q, k, v, 2, {});
   CHECK(same_bits(found.weights.value(), Array::ones({2, 2, 3, 1})));
   CHECK(same_bits(part(found.output.value(), 1, 2, 3), v.value()));
   backward(found.output, uniform({2, 3, 4}, 4));
@@ -88,7 +89,7 @@ TEST_CASE("Attention: on one token it is value-down and value-up", "[AT15]") {
   const Attention attention = drawn<Attention>(2, 6, 3);
   for (const Mask& mask : {Mask(), causal()}) {
     const Tensor x = uniform({2, 1, 6}, 5);
-    const Attended found = attention.look(x, mask);
+    const AttentionOutput found = attention.look(x, mask);
     CHECK(same_bits(found.weights.value(), Array::ones({2, 3, 1, 1})));
     CHECK(same_bits(found.output.value(),
                     attention.c_proj(slice(attention.c_attn(x), -1, 12, 18)).value()));
@@ -124,7 +125,7 @@ TEST_CASE("attend: every output lies between the smallest and the largest value 
 TEST_CASE("attend: a constant added to a row of scores changes no bit", "[AT18]") {
   const Array q = integers({2, 5, 8}, 1), k = integers({2, 6, 8}, 2), v = uniform({2, 6, 8}, 3);
   const Array shifted = (Tensor(k) + Tensor(integers({8}, 4))).value();
-  const Attended found = attend(q, shifted, v, 2, {}), plain = attend(q, k, v, 2, {});
+  const AttentionOutput found = attend(q, shifted, v, 2, {}), plain = attend(q, k, v, 2, {});
   CHECK(same_bits(found.weights.value(), plain.weights.value()));
   CHECK(same_bits(found.output.value(), plain.output.value()));
   CHECK_FALSE(
@@ -150,7 +151,7 @@ TEST_CASE("Attention: permuting heads permutes weights and gradients, and leaves
   assign(two.c_proj.weight, reordered(one.c_proj.weight.value(), 0, rows));
   assign(two.c_proj.bias, one.c_proj.bias.value());
   const Tensor x = uniform({2, 5, C}, 5);
-  const Attended first = one.look(x, causal()), second = two.look(x, causal());
+  const AttentionOutput first = one.look(x, causal()), second = two.look(x, causal());
   CHECK(close(second.output.value(), first.output.value()));
   CHECK(same_bits(second.weights.value(), reordered(first.weights.value(), 1, heads)));
   pull_random(one, first.output);

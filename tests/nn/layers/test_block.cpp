@@ -25,7 +25,7 @@ TEST_CASE("Block: normalise, look, add; normalise, think, add", "[MD08]") {
   const Block block = made(1);
   const Tensor x = uniform({2, T, C}, 1);
   for (const Mask& mask : {Mask(), causal()}) {
-    const Attended looked =
+    const AttentionOutput looked =
         block.attn.look(layer_norm(x, block.ln_1.weight, block.ln_1.bias), mask);
     const Tensor seen = x + looked.output;
     const Tensor y = seen + block.mlp(layer_norm(seen, block.ln_2.weight, block.ln_2.bias));

@@ -18,7 +18,8 @@ CrossAttention made(std::uint64_t seed) {
 }  // namespace
 
 TEST_CASE("CrossAttention: T queries over S keys", "[AT20]") {
-  const Attended found = made(1).look(uniform({2, T, C}, 1), uniform({2, S, source_width}, 2));
+  const AttentionOutput found =
+      made(1).look(uniform({2, T, C}, 1), uniform({2, S, source_width}, 2));
   CHECK(found.output.shape() == Shape{2, T, C});
   CHECK(found.weights.shape() == Shape{2, heads, T, S});
   CHECK(made(1)(uniform({T, C}, 1), uniform({S, source_width}, 2)).shape() == Shape{T, C});
@@ -28,9 +29,9 @@ TEST_CASE("CrossAttention: is its projections around attend, to the bit", "[MD08
   const CrossAttention cross = made(2);
   const Tensor x = uniform({2, T, C}, 1), source = uniform({2, S, source_width}, 2);
   const Tensor kv = cross.c_attn(source);
-  const Attended inner =
+  const AttentionOutput inner =
       attend(cross.q_attn(x), slice(kv, -1, 0, C), slice(kv, -1, C, 2 * C), heads, causal());
-  const Attended found = cross.look(x, source, causal());
+  const AttentionOutput found = cross.look(x, source, causal());
   CHECK(same_bits(found.output.value(), cross.c_proj(inner.output).value()));
   CHECK(same_bits(found.weights.value(), inner.weights.value()));
   CHECK(same_bits(cross(x, source, causal()).value(), found.output.value()));

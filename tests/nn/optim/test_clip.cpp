@@ -1,7 +1,7 @@
 #include "nn/optim/clip.h"
 
 #include "engine/array_math.h"
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
 #include "tests/support/refusal.h"

@@ -96,7 +96,7 @@ TEST_CASE("a stream's windows lie within it, and begin anywhere equally often") 
   const TokenText text = counting(12);
   std::map<std::size_t, int> begins;
   for (std::int64_t step = 0; step < 1000; ++step)
-    for (const TextWindow& window : drawn_windows(text, 8, 4, step, Rng(1))) {
+    for (const TextWindow& window : sample_windows(text, 8, 4, step, Rng(1))) {
       REQUIRE(window.length == 4);
       ++begins[window.begin];
     }
@@ -126,7 +126,7 @@ TEST_CASE("lines: every document once an epoch, whatever the size of a batch") {
   for (const Dim batch : {1, 2, 5, 7, 20}) {
     std::vector<std::size_t> begins;
     for (std::int64_t step = 0; begins.size() < 70; ++step)
-      for (const TextWindow& window : drawn_windows(text, batch, 8, step, Rng(2)))
+      for (const TextWindow& window : sample_windows(text, batch, 8, step, Rng(2)))
         begins.push_back(window.begin);
     std::set<std::vector<std::size_t>> orders;
     for (std::size_t epoch = 0; epoch < 10; ++epoch) {
@@ -144,7 +144,7 @@ TEST_CASE("lines: a long document gives windows from all of it, and from nothing
   const TokenText text = documents({9, 2});  // 10 and 3 predictions
   std::set<std::size_t> begins;
   for (std::int64_t step = 0; step < 300; ++step)
-    for (const TextWindow& window : drawn_windows(text, 2, 4, step, Rng(3))) {
+    for (const TextWindow& window : sample_windows(text, 2, 4, step, Rng(3))) {
       if (window.begin == 10) {
         CHECK(window.length == 3);
         continue;

@@ -3,8 +3,8 @@
 
 #include <map>
 
-#include "engine/errors.h"
-#include "engine/random.h"
+#include "engine/base/errors.h"
+#include "engine/random_array.h"
 #include "tests/support/catch.h"
 #include "tests/support/refusal.h"
 

@@ -1,7 +1,7 @@
 // builds: f64
 #include "nn/text/tokenizer.h"
 
-#include "engine/random.h"
+#include "engine/random_array.h"
 #include "tests/support/catch.h"
 #include "tests/support/refusal.h"
 

@@ -1,7 +1,7 @@
 // builds: f64
 #include "nn/text/words.h"
 
-#include "engine/errors.h"
+#include "engine/base/errors.h"
 #include "tests/support/catch.h"
 #include "tests/support/refusal.h"
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <map>
 
-#include "nn/io/digits.h"
 #include "nn/io/files.h"
+#include "nn/io/hex.h"
 #include "nn/io/json_reader.h"
 #include "nn/io/safetensors.h"
 #include "tests/support/catch.h"

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "engine/kernels/parallel.h"
+#include "engine/base/thread_pool.h"
 #include "tests/support/catch.h"
 
 using namespace fledge;
@@ -66,15 +66,15 @@ TEST_CASE("trainer: the same bits again, with any number of threads, and after r
   const Corpus c = corpus();
   const std::vector<double> once = after(6, c);
   CHECK(after(6, c) == once);
-  kernels::detail::set_processors(3);
+  set_processors(3);
   set_threads(3);
   const std::vector<double> threaded = after(6, c);
-  kernels::detail::set_processors(0);
+  set_processors(0);
   set_threads(1);
   CHECK(threaded == once);
   Trainer trainer(model_of(c), c.train, options(20));
   for (int i = 0; i < 6; ++i) {
-    trainer.rehearse();
+    trainer.dry_run();
     trainer.step();
   }
   CHECK(numbers(trainer.model()) == once);
@@ -216,7 +216,7 @@ TEST_CASE("trainer: what is not finite is named outside a step, too") {
     CHECK_THAT(message([&] { trainer.loss_on(c.valid, 4); }),
                StartsWith("the held-out loss became not-a-number after step 1" + where));
     CHECK_THAT(message([&] {
-                 trainer.explain("a sample has no next token", [&] {
+                 trainer.throw_diverged("a sample has no next token", [&] {
                    model(Indices({1, 2}, {0, 1}));
                    throw NumericError("sample: logits must be numbers");
                  });

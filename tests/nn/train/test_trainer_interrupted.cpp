@@ -2,8 +2,8 @@
 // A step that is interrupted at any place has changed nothing.
 #include <atomic>
 
-#include "engine/interrupt.h"
-#include "engine/kernels/parallel.h"
+#include "engine/base/interrupt.h"
+#include "engine/base/thread_pool.h"
 #include "nn/train/trainer.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
@@ -54,7 +54,7 @@ TEST_CASE("trainer: a step that is interrupted at any place has changed nothing"
   const Corpus corpus =
       read_corpus("birds sometimes walk and birds often fly over the small blue lake\n", {});
   for (const int count : {1, 3}) {
-    kernels::detail::set_processors(count);
+    set_processors(count);
     set_threads(count);
     Trainer undisturbed = trainer_on(corpus), trainer = trainer_on(corpus);
     int interruptions = 0, wrong = 0;
@@ -77,7 +77,7 @@ TEST_CASE("trainer: a step that is interrupted at any place has changed nothing"
     CHECK(wrong == 0);
     CHECK(interruptions > 300);
   }
-  kernels::detail::set_processors(0);
+  set_processors(0);
   set_threads(1);
 }
 

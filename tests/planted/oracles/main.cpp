@@ -4,17 +4,17 @@
 
 #include "examples/fledge/check_row.h"
 
-namespace fledge::f64 {
+namespace fledge64 {
 std::vector<report::CheckRow> check_gradients(const report::CheckRequest& request);
 }
-namespace fledge::dual {
+namespace fledge_dual {
 std::vector<report::CheckRow> check_gradients(const report::CheckRequest& request);
 }
 
 int main() {
   using namespace fledge;
-  std::vector<report::CheckRow> rows = dual::check_gradients({"", 1});
-  const std::vector<report::CheckRow> differences = f64::check_gradients({"", 1});
+  std::vector<report::CheckRow> rows = fledge_dual::check_gradients({"", 1});
+  const std::vector<report::CheckRow> differences = fledge64::check_gradients({"", 1});
   rows.insert(rows.end(), differences.begin(), differences.end());
   std::printf("%s\n", report::as_json(rows).c_str());
   return std::all_of(rows.begin(), rows.end(), [](const auto& row) { return row.ok; }) ? 0 : 1;

@@ -3,11 +3,11 @@
 
 #include "engine/autograd.h"
 #include "examples/fledge/train/report.h"
-#include "nn/models/model_folder.h"
+#include "nn/gpt/folder.h"
 #include "nn/text/corpus.h"
 #include "tests/examples/fledge/models.h"
 
-using namespace fledge::testing;
+using namespace testing;
 using fledge::Dim;
 
 namespace {
@@ -105,7 +105,7 @@ TEST_CASE("fledge generate --attention: the weights that the text was drawn with
       const auto read = static_cast<int>(recorded.window.size());
       const int begin = 3 + count - read;
       CHECK((begin > 0) == (3 + count > context));
-      fledge::support::MapStyle style;
+      support::MapStyle style;
       style.unicode = false;
       const std::string map =
           fledge::train::attention_report(recorded.looked(), characters(), style, 24);
@@ -128,7 +128,7 @@ TEST_CASE("fledge generate --attention: with what is left out, each row adds up"
   const fledge::train::Looked looked = recorded.looked();
   const std::size_t T = looked.ids.size();
   REQUIRE(T == 38);
-  fledge::support::MapStyle style;
+  support::MapStyle style;
   style.unicode = false;
   style.numbers = true;
   style.columns = 500;

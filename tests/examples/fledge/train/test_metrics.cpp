@@ -16,7 +16,7 @@
 using namespace fledge;
 using namespace fledge::train;
 using tests::refusal;
-using Desk = fledge::testing::Folder;
+using Desk = testing::Folder;
 namespace fs = std::filesystem;
 
 namespace {
@@ -94,7 +94,7 @@ TEST_CASE("metrics: files that cannot be gone on with") {
 TEST_CASE("metrics: a full disk is said, and half a row is not left") {
   const Desk desk;
   write_file(desk / "metrics.csv", "one\n");
-  const auto result = fledge::testing::run_here([&] {
+  const auto result = testing::run_here([&] {
     std::signal(SIGXFSZ, SIG_IGN);
     LockedFolder folder(desk.path(), names);
     LineFile file(folder, "metrics.csv");

@@ -84,7 +84,7 @@ TEST_CASE("run config: version 1 had no identity and no checksum; it is read") {
 }
 
 TEST_CASE("run config: a folder without one says so") {
-  const fledge::testing::Folder desk;
+  const testing::Folder desk;
   const Folder folder(desk.path(), {"config.json"});
   CHECK(refusal<FileError>([&] { read_run_config(folder); }) ==
         "cannot read '" + (desk / "config.json") + "': no such file or directory");

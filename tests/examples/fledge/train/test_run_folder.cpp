@@ -16,10 +16,10 @@
 
 using namespace fledge;
 using namespace fledge::train;
-using fledge::testing::ends_before;
-using fledge::testing::with_failure;
+using testing::ends_before;
+using testing::with_failure;
 using tests::refusal;
-using Desk = fledge::testing::Folder;
+using Desk = testing::Folder;
 namespace fs = std::filesystem;
 
 namespace {
@@ -71,7 +71,7 @@ struct Made {
 };
 
 std::string refused(const std::function<void()>& body) {
-  std::string said = refusal<support::Refusal>(body);
+  std::string said = refusal<support::CommandError>(body);
   return said.substr(0, said.find('\n'));
 }
 void no_warning(const std::string& text) { FAIL(text); }

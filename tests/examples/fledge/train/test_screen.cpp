@@ -40,7 +40,7 @@ TEST_CASE("screen: the bar drops pair, held-out loss, curve and bar as the termi
   CHECK(bar(76) == "train  62%|##########------| 1240/2000 [0:03<0:02, 402 steps/s] loss 0.612");
   CHECK(bar(70) == "train  62% 1240/2000 [0:03<0:02, 402 steps/s] loss 0.612");
   for (int columns = 1; columns < 220; ++columns)
-    CHECK(fledge::support::display_width(bar(columns)) < std::max(columns, 2));
+    CHECK(support::display_width(bar(columns)) < std::max(columns, 2));
 }
 
 TEST_CASE("screen: rates that are slow or not known yet") {
@@ -61,7 +61,7 @@ TEST_CASE("screen: plain lines for programs and people") {
 }
 
 TEST_CASE("screen: without a terminal the first and the last step have a line, and no escapes") {
-  const auto shown = fledge::testing::run_here([] {
+  const auto shown = testing::run_here([] {
     Screen screen(false, false);
     for (std::int64_t step = 1; step <= 500; ++step) screen.show({step, 500, 1, {}, 0.1, 1, ""});
     screen.say("a message");
@@ -72,7 +72,7 @@ TEST_CASE("screen: without a terminal the first and the last step have a line, a
   CHECK_THAT(shown.err, ContainsSubstring("\na message\nstep=500 of=500 "));
   CHECK(std::count(shown.err.begin(), shown.err.end(), '\n') == 3);
   CHECK(shown.err.find_first_of("\r\b\x1b") == shown.err.npos);
-  const auto quiet = fledge::testing::run_here([] {
+  const auto quiet = testing::run_here([] {
     Screen screen(true, false);
     screen.show({1, 2, 1, {}, 0.1, 1, ""});
     screen.say("not said");

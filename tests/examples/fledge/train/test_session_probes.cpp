@@ -1,7 +1,7 @@
 // fledge train --probe: the attention of sentences, shown when the run is done.
 #include "tests/examples/fledge/training.h"
 
-using namespace fledge::testing;
+using namespace testing;
 
 namespace {
 

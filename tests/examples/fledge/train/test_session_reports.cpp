@@ -2,7 +2,7 @@
 #include "examples/fledge/train/session.h"
 #include "tests/examples/fledge/training.h"
 
-using namespace fledge::testing;
+using namespace testing;
 
 TEST_CASE("fledge train: where nothing can be seen, that is said, and no peeking is claimed") {
   const Desk desk;

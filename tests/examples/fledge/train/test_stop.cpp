@@ -8,7 +8,7 @@
 #include "tests/examples/fledge/training.h"
 #include "tests/support/sanitized.h"
 
-using namespace fledge::testing;
+using namespace testing;
 
 namespace {
 

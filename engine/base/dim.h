@@ -1,0 +1,23 @@
+// Dim: the type of sizes and indices.
+//
+// engine/base/ holds what does not depend on the number type Real: it is compiled once, and both
+// builds of the library share it.                                              Next: errors.h.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
+#error "fledge needs infinities (masks) and NaN (checks): build without -ffast-math, -Ofast"
+#endif
+
+namespace fledge {
+
+/// Sizes and indices: signed, 64 bits, everywhere.
+using Dim = std::int64_t;
+
+static_assert(std::numeric_limits<float>::is_iec559 && std::numeric_limits<double>::is_iec559);
+
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+
+}  // namespace fledge

@@ -1,0 +1,68 @@
+// What is refused, and in which words:   op: what must hold: what was given; hint
+//
+// Not here: asserts for our own bugs. A check costs one branch; the sentence is built when it is
+// needed. Every check stands at the call, before anything is computed. Next: shape.h.
+#pragma once
+
+#include <cstdio>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "engine/base/dim.h"
+
+namespace fledge {
+
+/// Shapes that do not fit; the message shows all of them.
+struct ShapeError : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
+/// An argument outside its range: an index, a rate, an axis.
+struct ValueError : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
+/// A graph used in a way that would give wrong gradients: freed, shared, or not there.
+struct GraphError : std::logic_error {
+  using std::logic_error::logic_error;
+};
+
+/// A number that must be finite and is not.
+struct NumericError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+namespace message {
+
+inline void append(std::string& text, std::string_view part) { text += part; }
+inline void append(std::string& text, double part) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "%g", part);
+  text += part == part ? digits : "nan";  // the sign of a NaN means nothing
+}
+template <class T>
+requires std::is_integral_v<T>
+void append(std::string& text, T part) { text += std::to_string(part); }
+template <class T>
+requires(std::is_class_v<T> &&
+         !std::is_convertible_v<T, std::string_view>) void append(std::string& text,
+                                                                  const T& part) {
+  text += to_string(part);
+}
+
+}  // namespace message
+
+/// Throws `E("op: " + parts…)` unless `ok`.
+template <class E = ShapeError, class... Parts>
+void require(bool ok, std::string_view op, const Parts&... parts) {
+  if (ok) [[likely]]
+    return;
+  std::string message(op);
+  message += ": ";
+  (message::append(message, parts), ...);
+  throw E(message);
+}
+
+}  // namespace fledge

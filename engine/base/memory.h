@@ -1,0 +1,59 @@
+// Blocks of memory that are kept for the next use: a training step needs the same sizes as the step
+// before it.
+//
+// Not here: ownership (array.h). Key idea: each thread has one list of free blocks for each size, so there
+// is no lock and no search. Allocating 16 MB from the system costs 4 ms of page faults; reusing a
+// kept block costs none. For 100 bytes it is 20 ns and 3 ns.         Next: memory.cpp, array.h.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <vector>
+
+#include "engine/base/dim.h"
+
+namespace fledge {
+
+/// A block of at least `bytes`, aligned to 64. Throws std::bad_alloc when the system has no more.
+void* allocate_memory(std::size_t bytes);
+
+/// Gives a block back, with the size it was asked for; any thread may.
+void deallocate_memory(void* block, std::size_t bytes) noexcept;
+
+/// Whether blocks that are given back are kept. Not under AddressSanitizer, which must see every
+/// block go, or it cannot find a use after it was freed.
+extern const bool memory_is_kept;
+
+/// For tests: whether allocate_memory() fills each block with NaN, so that a read before the first write
+/// shows.
+extern bool memory_is_filled;
+
+/// Gives the blocks that this thread keeps back to the system. They are 2 GB at most, and with the
+/// blocks in use at most 64 MB more than twice what the thread needed at once
+/// (memory.cpp, Note [Kept memory]).
+void release_memory() noexcept;
+
+/// For classes whose objects come and go with every step.
+struct Pooled {
+  static void* operator new(std::size_t bytes) { return allocate_memory(bytes); }
+  static void operator delete(void* block, std::size_t bytes) { deallocate_memory(block, bytes); }
+};
+
+/// The same for the standard's containers.
+template <class T>
+struct PoolAllocator {
+  using value_type = T;
+
+  PoolAllocator() = default;
+  template <class U>
+  PoolAllocator(const PoolAllocator<U>&) {}
+
+  T* allocate(std::size_t count) { return static_cast<T*>(allocate_memory(count * sizeof(T))); }
+  void deallocate(T* block, std::size_t count) { deallocate_memory(block, count * sizeof(T)); }
+  friend bool operator==(PoolAllocator, PoolAllocator) { return true; }
+};
+
+template <class T>
+using PoolVector = std::vector<T, PoolAllocator<T>>;
+
+}  // namespace fledge

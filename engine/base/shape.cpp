@@ -1,0 +1,123 @@
+#include "engine/base/shape.h"
+
+#include <algorithm>
+
+#include "engine/base/errors.h"
+
+namespace fledge {
+
+Shape::Shape(std::span<const Dim> sizes) {
+  require(sizes.size() <= max_rank, "Shape", "at most ", max_rank, " axes: got ", sizes.size());
+  rank_ = static_cast<int>(sizes.size());
+  std::copy(sizes.begin(), sizes.end(), sizes_.begin());
+
+  bool empty = false;
+  for (const Dim size : sizes) {
+    require(size >= 0, "Shape", "sizes must not be negative: got ", size);
+    empty = empty || size == 0;
+  }
+  // The product is checked without the zeros too: (0, 2^63, 2^63) has no elements, yet no strides.
+  for (const Dim size : sizes) {
+    const bool counted = size == 0 || !__builtin_mul_overflow(size_, size, &size_);
+    require(counted, "Shape", "more elements than can be counted: axis sizes up to ", size);
+  }
+  if (empty) size_ = 0;
+}
+
+Dim Shape::dim(int axis) const { return (*this)[axis_of(axis, *this, "dim")]; }
+
+// The others work on a copy of the sizes on the stack: shapes are made in every op.
+Shape Shape::with(int axis, Dim size) const {
+  std::array<Dim, max_rank> sizes = sizes_;
+  sizes[static_cast<std::size_t>(axis_of(axis, *this, "with"))] = size;
+  return Shape(std::span(sizes.data(), static_cast<std::size_t>(rank_)));
+}
+
+Shape Shape::without(int axis) const {
+  std::array<Dim, max_rank> sizes{};
+  const int gone = axis_of(axis, *this, "without");
+  std::copy(begin() + gone + 1, end(), std::copy(begin(), begin() + gone, sizes.begin()));
+  return Shape(std::span(sizes.data(), static_cast<std::size_t>(rank_ - 1)));
+}
+
+Shape Shape::append(std::initializer_list<Dim> more) const {
+  require(static_cast<std::size_t>(rank_) + more.size() <= max_rank, "Shape", "at most ", max_rank,
+          " axes: got ", static_cast<std::size_t>(rank_) + more.size());
+  std::array<Dim, max_rank> sizes = sizes_;
+  std::copy(more.begin(), more.end(), sizes.begin() + rank_);
+  return Shape(std::span(sizes.data(), static_cast<std::size_t>(rank_) + more.size()));
+}
+
+std::string to_string(const Shape& shape) {
+  std::string text = "(";
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    if (axis > 0) text += ", ";
+    text += std::to_string(shape[axis]);
+  }
+  return text + ")";
+}
+
+int axis_of(int axis, const Shape& shape, std::string_view op) {
+  const int rank = shape.rank();
+  require(axis >= -rank && axis < rank, op, "no axis ", axis, " in shape ", shape);
+  return axis < 0 ? axis + rank : axis;
+}
+
+std::vector<int> axes_of(std::span<const int> axes, const Shape& shape, std::string_view op) {
+  std::vector<int> sorted;
+  for (const int axis : axes) sorted.push_back(axis_of(axis, shape, op));
+  if (axes.empty())
+    for (int axis = 0; axis < shape.rank(); ++axis) sorted.push_back(axis);
+  std::sort(sorted.begin(), sorted.end());
+  require(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(), op,
+          "an axis is named twice for shape ", shape);
+  return sorted;
+}
+
+namespace {
+
+// Size of `axis` counted from the end (1 is the last); 1 where the shape has no such axis.
+Dim size_from_end(const Shape& shape, int axis) {
+  return axis <= shape.rank() ? shape[shape.rank() - axis] : 1;
+}
+
+}  // namespace
+
+Shape broadcast(const Shape& a, const Shape& b, std::string_view op) {
+  const int rank = std::max(a.rank(), b.rank());
+  std::array<Dim, Shape::max_rank> sizes{};
+  for (int axis = 1; axis <= rank; ++axis) {
+    const Dim size_a = size_from_end(a, axis);
+    const Dim size_b = size_from_end(b, axis);
+    require(size_a == size_b || size_a == 1 || size_b == 1, op, "shapes do not broadcast: ", a,
+            " and ", b, "; sizes ", size_a, " and ", size_b, " differ and neither is 1");
+    sizes[static_cast<std::size_t>(rank - axis)] = size_a == 1 ? size_b : size_a;
+  }
+  return Shape(std::span<const Dim>(sizes.data(), static_cast<std::size_t>(rank)));
+}
+
+bool broadcast_exists(const Shape& a, const Shape& b) {
+  for (int axis = 1; axis <= std::max(a.rank(), b.rank()); ++axis) {
+    const Dim size_a = size_from_end(a, axis), size_b = size_from_end(b, axis);
+    if (size_a != size_b && size_a != 1 && size_b != 1) return false;
+  }
+  return true;
+}
+
+bool broadcasts_to(const Shape& from, const Shape& to) {
+  if (from.rank() > to.rank()) return false;
+  for (int axis = 1; axis <= from.rank(); ++axis) {
+    const Dim size = size_from_end(from, axis);
+    if (size != 1 && size != size_from_end(to, axis)) return false;
+  }
+  return true;
+}
+
+Rows rows_of(const Shape& shape) {
+  const Dim length = shape.dim(-1);
+  Dim count = 1;
+  for (int axis = 0; axis + 1 < shape.rank(); ++axis) count *= shape[axis];
+  return {count, length};
+}
+
+}  // namespace fledge

@@ -1,0 +1,88 @@
+// The gradient checker: proves, element by element, that a backward pass belongs to its forward
+// pass.
+//
+// With fledge64 the oracle is finite differences, with fledge_dual it is exact dual numbers; link
+// either, or both in one program. Not here: floats, whose rounding would drown the answer.
+// Key idea: compare Jᵀ·v from backward() with the same number got without it, for a random v: with
+// v = (1, …, 1) softmax's gradient is zero and every wrong rule for it passes.
+// Next: gradcheck.cpp.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/tensor.h"
+
+#if !defined(FLEDGE_DOUBLE) && !defined(FLEDGE_DUAL)
+#error "gradcheck needs the double or the dual build: link fledge::fledge64 or fledge::fledge_dual"
+#endif
+
+namespace fledge {
+
+/// "dual" or "differences": what this build compares with.
+extern const char* const gradcheck_oracle;
+
+/// The largest error a correct gradient may show: 1e-12 for dual numbers, 1e-8 for differences.
+extern const double gradcheck_tolerance;
+
+struct NamedTensor {
+  std::string name;
+  Tensor tensor;
+};
+
+struct GradcheckOptions {
+  std::uint64_t seed = 1;                        // of the random cotangent v
+  double tolerance = gradcheck_tolerance;        // positive and finite
+  std::vector<std::string> zero_gradients = {};  // names whose gradient is zero by mathematics
+};
+
+/// What a check found. The error of element j is |a − n| / s with a from backward(), n from the
+/// oracle and s = Σ_i |v_i|·|∂y_i/∂x_j|, the size of what is summed, but at least 1 % of the
+/// largest s of the check.
+struct GradcheckReport {
+  bool ok = false;
+  Dim elements = 0;          // compared: every element of every input
+  double max_error = 0;      // NaN when any number was, infinite when no comparison was made
+  std::string problem;       // empty when ok; else one sentence
+  std::string likely_cause;  // empty unless the errors show a known pattern
+  std::string pattern;       // without a likely cause: how many elements of the tensor are wrong
+  std::string tensor;        // the worst element: its tensor, its index "[2, 5]", and both numbers
+  std::string index;
+  double analytic = 0, numeric = 0;
+  bool by_oracle = true;  // numeric is the oracle's; else what other backward passes make expect
+
+  explicit operator bool() const { return ok; }
+};
+
+/// "ok: 12 elements, largest error 3e-15" or the problem with its numbers and likely cause; the two
+/// numbers have as many digits as it takes to differ, and a decimal point in every locale.
+std::string to_string(const GradcheckReport& report);
+
+/// Checks the gradient of f() with respect to every element of the parameters named. f must compute
+/// the same y, of any shape, each time it is called.
+///
+/// A report is not ok when any error is not within the tolerance, and also when the check could not
+/// have failed: no elements, a number that is not finite, an input whose gradient is zero
+/// everywhere (unless it is listed in zero_gradients: then backward() and the oracle must both find
+/// zero, except for rounding). Where a gradient cancels to zero both find rounding: it is recognised
+/// because it changes when the inputs change in their last places. The backward pass is
+/// run again four ways: unchanged, which must give the same bits; with v = 0, which must give exact
+/// zeros; with −1024·v and v/1024, because rules are linear; and with a second op that uses every
+/// parameter, because rules must add to its contribution. Earlier gradients of the parameters are
+/// cleared.
+///
+/// Differences cannot tell which slope a rule should take at a kink, and need a smooth stretch of 3h
+/// to both sides, h = 0.006·max(1, |x|) down to a 4096th of it: log of 1e-6 has none. Dual numbers
+/// need none, and follow the branch that was taken.
+/// Throws ValueError for a tolerance that is not positive and finite, a tensor that is no
+/// parameter, one that is listed twice, and a name in zero_gradients that no parameter has.
+GradcheckReport gradcheck(const std::function<Tensor()>& f,
+                          const std::vector<NamedTensor>& parameters,
+                          const GradcheckOptions& options = {});
+
+/// Checks f at the given inputs; they are named "input 0", "input 1", ….
+GradcheckReport gradcheck(const std::function<Tensor(const std::vector<Tensor>&)>& f,
+                          const std::vector<Array>& inputs, const GradcheckOptions& options = {});
+
+}  // namespace fledge

@@ -1,0 +1,287 @@
+// Attention of a head of few numbers: one query a lane.
+//
+// Key idea: a head of 4 numbers fills half of AVX's vectors and a quarter of a tile. Here the lanes
+// of a vector are neighbouring queries, which go down the keys together; for dk and dv they are
+// neighbouring keys, which go down the queries. No sum runs across lanes, and nothing depends on
+// who is in the next one.
+#include "engine/kernels/small_head_attention.h"
+
+#include <algorithm>
+
+#include "engine/base/memory.h"
+#include "engine/kernels/blocking.h"
+#include "engine/kernels/buffer.h"
+#include "engine/kernels/simd_math.h"
+
+namespace fledge::kernels {
+
+namespace {
+
+// `size` rows of so many numbers as columns, and back: row r of `lanes` is lane r. Half of the
+// vector's length at a time, or all of it; through memory, number by number, it takes five times as
+// long.
+template <int size>
+constexpr bool transposable = size == lanes || (size > 1 && 2 * size == lanes);
+
+template <int size>
+void load_columns(const Real* x, Dim step, Vec (&columns)[size]) {
+  for (Dim r = 0; r < size; ++r)
+    columns[r] =
+        size == lanes ? load(x + r * step) : load_halves(x + r * step, x + (r + size) * step);
+  transpose(columns);
+}
+template <int size>
+void store_columns(Vec (&columns)[size], Real* x, Dim step) {
+  transpose(columns);
+  for (Dim r = 0; r < size; ++r)
+    if (size == lanes)
+      store(x + r * step, columns[r]);
+    else
+      store_halves(columns[r], x + r * step, x + (r + size) * step);
+}
+
+// Neighbouring rows, one a lane. Lanes beyond the last row hold zeros.
+struct Lanes {
+  Dim first, count;
+
+  Lanes(Dim from, Dim size) : first(from), count(std::min(lanes, size - from)) {}
+
+  // Column d of the rows, for every d.
+  template <int most>
+  void read(StridedRows x, Dim D, Vec (&columns)[most]) const {
+    const Real* const from = x.data + first * x.step;
+    if constexpr (transposable<most>)
+      if (count == lanes && D == most) return load_columns(from, x.step, columns);
+    Real numbers[most * lanes] = {};
+    for (Dim i = 0; i < count; ++i)
+      for (Dim d = 0; d < D; ++d) numbers[d * lanes + i] = from[i * x.step + d];
+    for (Dim d = 0; d < D; ++d) columns[d] = load(numbers + d * lanes);
+  }
+  // The same backwards; the columns are lost.
+  template <int most>
+  void write(Vec (&columns)[most], Dim D, HeadRowsOut x) const {
+    Real* const to = x.data + first * x.step;
+    if constexpr (transposable<most>)
+      if (count == lanes && D == most) return store_columns(columns, to, x.step);
+    Real numbers[most * lanes];
+    for (Dim d = 0; d < D; ++d) store(numbers + d * lanes, columns[d]);
+    for (Dim i = 0; i < count; ++i)
+      for (Dim d = 0; d < D; ++d) to[i * x.step + d] = numbers[d * lanes + i];
+  }
+};
+
+// Queries, one a lane, and the keys that each sees. A lane without a query sees nothing.
+struct Queries : Lanes {
+  KeyRange any{}, all{};  // what some of them see, and what every lane sees
+  Vec begin, end;         // of each lane's span, from any.begin on: exact in float up to 2²⁴
+
+  // `apart`: what every lane sees is visited apart, without a mask. Only where the compiler unrolls
+  // the loops over d: else GCC 12 fuses multiply-adds in one loop and not in the other, and the
+  // bits of a query would depend on its neighbours.
+  Queries(const HeadSizes& sizes, Dim from, bool apart) : Lanes(from, sizes.queries) {
+    Real begins[lanes] = {}, ends[lanes] = {};
+    const KeyRange* const spans = sizes.spans + first;
+    for (Dim i = 0; i < count; ++i) {
+      begins[i] = real(spans[i].begin - spans[0].begin);
+      ends[i] = real(spans[i].end - spans[0].begin);
+    }
+    any = {spans[0].begin, std::max(spans[0].begin, spans[count - 1].end)};
+    all = {spans[count - 1].begin, apart && count == lanes ? spans[0].end : 0};
+    if (all.begin >= all.end) all = {any.end, any.end};
+    begin = load(begins);
+    end = load(ends);
+  }
+
+  // Calls f(j, seen) for what any lane sees: seen(value, other) is `value` in the lanes that see j,
+  // `other` elsewhere. What is computed from a hidden j may be anything, NaN too.
+  template <class F>
+  void each(F f) const {
+    const auto some_see = [&](Dim from, Dim to) {
+      Vec key = splat(real(from - any.begin));
+      for (Dim j = from; j < to; ++j, key += Real(1)) {
+        const auto sees = key >= begin && key < end;
+        f(j, [sees](Vec value, Vec other) { return sees ? value : other; });
+      }
+    };
+    some_see(any.begin, all.begin);
+    for (Dim j = all.begin; j < all.end; ++j) f(j, [](Vec value, Vec) { return value; });
+    some_see(all.end, any.end);
+  }
+
+  // `value` in the lanes that see anything, else 0.
+  Vec unless_empty(Vec value) const { return begin < end ? value : splat(Real(0)); }
+};
+
+// Keys, one a lane, and the queries that see them.
+struct Keys : Lanes {
+  const KeyRange* spans;
+  Vec place;
+
+  Keys(const HeadSizes& sizes, Dim from) : Lanes(from, sizes.keys), spans(sizes.spans) {
+    Real places[lanes];
+    for (Dim i = 0; i < lanes; ++i) places[i] = real(i);
+    place = load(places);
+  }
+
+  // Calls f(i, seen) for the queries from … to − 1 that see any lane; `seen` as in Queries::each.
+  template <class F>
+  void each(Dim from, Dim to, F f) const {
+    for (Dim i = from; i < to; ++i) {
+      const Dim begin = spans[i].begin - first, end = spans[i].end - first;
+      if (end <= 0) continue;
+      if (begin >= lanes) break;  // both ends never decrease
+      if (begin <= 0 && end >= lanes) {
+        f(i, [](Vec value, Vec) { return value; });
+      } else if (begin < end) {
+        const auto sees = place >= real(begin) && place < real(end);
+        f(i, [sees](Vec value, Vec other) { return sees ? value : other; });
+      }
+    }
+  }
+};
+
+// Σ_d x_d·row_d, in every lane
+Vec dots(const Vec* x, const Real* row, Dim D) {
+  Vec sum = x[0] * row[0];
+  for (Dim d = 1; d < D; ++d) sum += x[d] * row[d];
+  return sum;
+}
+
+// `size` is D where the compiler knows it, and can keep a head in registers: half the time. Else 0.
+template <int size>
+void head(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v, HeadRowsOut y,
+          Real* log_sums) {
+  constexpr int most = size > 0 ? size : small_head_D;
+  const Dim D = size > 0 ? size : sizes.D;
+  Buffer scores(sizes.keys * lanes);
+  for (Dim query = 0; query < sizes.queries; query += lanes) {
+    const Queries near(sizes, query, size > 0);
+    Vec queries[most], mixed[most] = {};
+    near.read(q, D, queries);
+    Vec top = splat(Real(-infinity)), total = splat(Real(0));
+    near.each([&](Dim j, auto seen) {
+      const Vec s = dots(queries, k.data + j * k.step, D);
+      store(scores.data() + j * lanes, s);
+      top = larger(top, seen(s, splat(Real(-infinity))));
+    });
+    near.each([&](Dim j, auto seen) {
+      const Vec e = exp((load(scores.data() + j * lanes) - top) * sizes.scale);
+      total = seen(total + e, total);
+      for (Dim d = 0; d < D; ++d) mixed[d] = seen(mixed[d] + e * v.data[j * v.step + d], mixed[d]);
+    });
+    for (Dim d = 0; d < D; ++d) mixed[d] = near.unless_empty(mixed[d] / total);
+    near.write(mixed, D, y);
+    Vec sums[] = {top, log(total)};
+    near.write(sums, 2, {log_sums, 2});
+  }
+}
+
+// A table (rows, columns) of squares of lanes × lanes, one after the other: element (r, c) is
+// number c of row r, and a square is transposed in registers.
+class BlockedMatrix {
+ public:
+  BlockedMatrix(Dim rows, Dim columns) : across_(up(columns)), numbers_(up(rows) * across_) {}
+  Real* row(Dim r, Dim c) { return numbers_.data() + r * across_ + c; }
+
+  // Columns from … to − 1 of `lanes` rows from r on, a column a vector, at out + column·lanes.
+  void columns(Dim r, Dim from, Dim to, Real* out) {
+    for (Dim c = from / lanes * lanes; c < to; c += lanes) {
+      Vec square[lanes];
+      for (Dim i = 0; i < lanes; ++i) square[i] = load(row(r + i, c));
+      transpose(square);
+      for (Dim i = 0; i < lanes; ++i) store(out + (c + i) * lanes, square[i]);
+    }
+  }
+  Dim across() const { return across_; }
+
+ private:
+  static Dim up(Dim size) { return (size + lanes - 1) / lanes * lanes; }
+  Dim across_;
+  Buffer numbers_;
+};
+
+// A block of queries at a time: their slopes are a table as long as the keys. Down the queries for
+// dk and dv; the slopes ds that this makes are kept for dq. Making p and ds
+// again, with queries in the lanes, took two thirds more instructions.
+template <int size>
+void head_vjp(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v, StridedRows y,
+              StridedRows dy, const Real* log_sums, HeadRowsOut dq, HeadRowsOut dk,
+              HeadRowsOut dv) {
+  constexpr int most = size > 0 ? size : small_head_D;
+  const Dim D = size > 0 ? size : sizes.D;
+  const Dim block = std::min(blocking.small_head_queries, sizes.queries);
+  BlockedMatrix slopes(block, sizes.keys);
+  Buffer transposed_block(slopes.across() * lanes), sums(slopes.across() * 2 * D);
+  Buffer means_memory(block + lanes);
+  Real* const means = means_memory.data();  // ⟨dy_i, y_i⟩
+  Dim first = 0;
+  do {
+    const Dim last = std::min(first + block, sizes.queries);
+    for (Dim query = first; query < last; query += lanes) {
+      const Lanes near(query, sizes.queries);
+      Vec cotangents[most], outputs[most], mean = splat(Real(0));
+      near.read(dy, D, cotangents);
+      near.read(y, D, outputs);
+      for (Dim d = 0; d < D; ++d) mean += cotangents[d] * outputs[d];
+      store(means + (query - first), mean);
+    }
+    for (Dim key = 0; key < sizes.keys; key += lanes) {
+      const Keys near(sizes, key);
+      Real* const before = sums.data() + key * 2 * D;
+      Vec keys[most], values[most], dks[most] = {}, dvs[most] = {};
+      near.read(k, D, keys);
+      near.read(v, D, values);
+      for (Dim d = 0; first > 0 && d < D; ++d) {
+        dks[d] = load(before + 2 * d * lanes);
+        dvs[d] = load(before + (2 * d + 1) * lanes);
+      }
+      near.each(first, last, [&](Dim i, auto seen) {
+        const Real* const q_i = q.data + i * q.step;
+        const Real* const dy_i = dy.data + i * dy.step;
+        const Vec s = dots(keys, q_i, D), dp = dots(values, dy_i, D);
+        const Vec p = exp((s - log_sums[2 * i]) * sizes.scale - log_sums[2 * i + 1]);
+        const Vec ds = p * (dp - means[i - first]) * sizes.scale;
+        store(slopes.row(i - first, key), ds);
+        for (Dim d = 0; d < D; ++d) {
+          dks[d] = seen(dks[d] + ds * q_i[d], dks[d]);
+          dvs[d] = seen(dvs[d] + p * dy_i[d], dvs[d]);
+        }
+      });
+      for (Dim d = 0; last < sizes.queries && d < D; ++d) {
+        store(before + 2 * d * lanes, dks[d]);
+        store(before + (2 * d + 1) * lanes, dvs[d]);
+      }
+      if (last < sizes.queries) continue;
+      near.write(dks, D, dk);
+      near.write(dvs, D, dv);
+    }
+    for (Dim query = first; query < last; query += lanes) {
+      const Queries near(sizes, query, size > 0);
+      Vec dqs[most] = {};
+      slopes.columns(query - first, near.any.begin, near.any.end, transposed_block.data());
+      near.each([&](Dim j, auto seen) {
+        const Vec ds = load(transposed_block.data() + j * lanes);
+        for (Dim d = 0; d < D; ++d) dqs[d] = seen(dqs[d] + ds * k.data[j * k.step + d], dqs[d]);
+      });
+      near.write(dqs, D, dq);
+    }
+    first += block;
+  } while (first < sizes.queries);
+}
+
+}  // namespace
+
+void narrow_head(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v, HeadRowsOut y,
+                 Real* log_sums) {
+  const auto run = sizes.D == 4 ? head<4> : sizes.D == 8 ? head<8> : head<0>;
+  run(sizes, q, k, v, y, log_sums);
+}
+
+void narrow_head_vjp(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v,
+                     StridedRows y, StridedRows dy, const Real* log_sums, HeadRowsOut dq,
+                     HeadRowsOut dk, HeadRowsOut dv) {
+  const auto run = sizes.D == 4 ? head_vjp<4> : sizes.D == 8 ? head_vjp<8> : head_vjp<0>;
+  run(sizes, q, k, v, y, dy, log_sums, dq, dk, dv);
+}
+
+}  // namespace fledge::kernels

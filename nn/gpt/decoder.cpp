@@ -1,0 +1,86 @@
+#include "nn/gpt/decoder.h"
+
+#include <algorithm>
+
+#include "engine/autograd.h"
+
+namespace fledge {
+
+Decoder::Decoder(const LanguageModel& model) : model_(model), caches_(model.h.size()) {}
+
+namespace {
+
+// Keeps the first `places` of them, C numbers each. Throws nothing: no vector grows.
+void cut(KeyValueCache& cache, Dim places, Dim C) {
+  cache.length = places;
+  cache.keys.resize(static_cast<std::size_t>(places * C));
+  cache.values.resize(static_cast<std::size_t>(places * C));
+}
+
+}  // namespace
+
+void Decoder::restart() {
+  window_.clear();
+  for (KeyValueCache& cache : caches_) cut(cache, 0, model_.sizes.width);
+}
+
+Array Decoder::read(const std::vector<Dim>& ids) {
+  require<ValueError>(!ids.empty(), "Decoder", "needs at least one token to read: got none");
+  for (const Dim id : ids)
+    require<ValueError>(id >= 0 && id < model_.sizes.vocabulary, "Decoder", "token ", id,
+                        " is outside a vocabulary of ", model_.sizes.vocabulary);
+
+  const Dim context = model_.sizes.context, kept = std::max<Dim>(1, context / 2);
+  std::vector<Dim> window = window_;
+  bool moved = false;
+  for (const Dim id : ids) {
+    if (static_cast<Dim>(window.size()) == context) {
+      window.erase(window.begin(), window.end() - (kept - 1));
+      moved = true;
+    }
+    window.push_back(id);
+  }
+  // Should memory run out, the window and the caches are to be what they were before.
+  std::vector<KeyValueCache> empty(moved ? caches_.size() : 0);
+  std::vector<KeyValueCache>& caches = moved ? empty : caches_;
+  const Dim known = caches[0].length;
+  try {
+    Array logits = logits_of(window, caches);
+    window_.swap(window);
+    if (moved) caches_.swap(empty);
+    return logits;
+  } catch (...) {
+    for (KeyValueCache& cache : caches) cut(cache, known, model_.sizes.width);
+    throw;
+  }
+}
+
+Array Decoder::logits_of(const std::vector<Dim>& window, std::vector<KeyValueCache>& caches) const {
+  const NoGrad no_grad;
+  const Dim first = caches[0].length, count = static_cast<Dim>(window.size()) - first;
+  const Indices fresh({count}, {window.end() - count, window.end()});
+  Tensor x = embedding(model_.wte.weight, model_.wpe.weight, fresh, first);  // (count, C)
+  for (std::size_t layer = 0; layer < caches.size(); ++layer) x = model_.h[layer](x, caches[layer]);
+  const Tensor logits = model_.logits(slice(x, 0, count - 1, count));  // (1, V)
+  return logits.value().shaped({model_.sizes.vocabulary});
+}
+
+// How a text was cut into calls changes no bit, so one pass over the window repeats all of them.
+std::vector<Array> Decoder::attention(Dim rows) const {
+  require<ValueError>(!window_.empty(), "Decoder", "has read no token: it looked nowhere");
+  require<ValueError>(rows >= 0, "Decoder", "needs 0 rows of attention or more: got ", rows);
+  const Dim T = length(), first = rows > 0 ? std::max<Dim>(0, T - rows) : Dim{0};
+  const NoGrad no_grad;
+  std::vector<Array> weights;
+  Tensor x = embedding(model_.wte.weight, model_.wpe.weight, Indices({T}, window_));
+  for (const Block& block : model_.h) {
+    KeyValueCache cache;
+    const Tensor last = slice(x, 0, first, T);
+    x = block(x, cache);
+    weights.push_back(cached_attention_weights(block.attn.c_attn(block.ln_1(last)).value(),
+                                               block.attn.heads, cache));
+  }
+  return weights;
+}
+
+}  // namespace fledge

@@ -1,0 +1,79 @@
+#include "nn/gpt/language_model.h"
+
+#include <cmath>
+
+namespace fledge {
+
+namespace {
+
+const LanguageModelSizes& checked(const LanguageModelSizes& sizes) {
+  const auto positive = [](const char* what, Dim size) {
+    require<ValueError>(size >= 1, "LanguageModel", what, " must be at least 1: got ", size);
+  };
+  positive("vocabulary", sizes.vocabulary);
+  positive("context", sizes.context);
+  positive("layers", sizes.layers);
+  positive("heads", sizes.heads);
+  positive("width", sizes.width);
+  require<ValueError>(sizes.hidden >= 0, "LanguageModel", "hidden must not be negative: got ",
+                      sizes.hidden);
+  return sizes;
+}
+
+void redraw(const Tensor& weight, double deviation, Rng& rng) {
+  Real* w = weight.write();
+  for (Dim i = 0; i < weight.size(); ++i) w[i] = Real(deviation * rng.normal());
+}
+
+}  // namespace
+
+LanguageModel::LanguageModel(const LanguageModelSizes& model_sizes, Rng& rng)
+    : sizes(checked(model_sizes)),
+      wte(sizes.vocabulary, sizes.width, rng),
+      wpe(sizes.context, sizes.width, rng),
+      dropout(sizes.dropout),
+      ln_f(sizes.width) {
+  const Dim hidden = sizes.hidden > 0 ? sizes.hidden : 4 * sizes.width;
+  for (Dim layer = 0; layer < sizes.layers; ++layer)
+    h.emplace_back(sizes.width, sizes.heads, hidden, rng, sizes.dropout, sizes.bias);
+  // GPT-2's start (Radford et al. 2019, section 2.3): small weights, so that at first every word
+  // looks everywhere alike, and smaller ones where a layer adds to the stream, of which there are
+  // 2·layers.
+  const double small = 0.02, smaller = small / std::sqrt(2 * static_cast<double>(sizes.layers));
+  for (const Block& block : h) {
+    redraw(block.attn.c_attn.weight, small, rng);
+    redraw(block.attn.c_proj.weight, smaller, rng);
+    redraw(block.mlp.c_fc.weight, small, rng);
+    redraw(block.mlp.c_proj.weight, smaller, rng);
+  }
+}
+
+Tensor LanguageModel::read(const Indices& ids, Mode mode) const {
+  require(ids.shape().rank() == 2, "LanguageModel", "expects ids (batch, time): got shape ",
+          ids.shape());
+  require(ids.shape()[1] <= sizes.context, "LanguageModel", "looks at no more than ", sizes.context,
+          " words: got ids of shape ", ids.shape());
+  return dropout(embedding(wte.weight, wpe.weight, ids), mode);
+}
+
+Tensor LanguageModel::logits(const Tensor& x) const { return inner(ln_f(x), wte.weight); }
+
+Tensor LanguageModel::operator()(const Indices& ids, Mode mode) const {
+  Tensor x = read(ids, mode);
+  for (const Block& block : h) x = block(x, causal(), mode);
+  return logits(x);
+}
+
+LanguageModel::Looked LanguageModel::look(const Indices& ids, Mode mode) const {
+  Looked result;
+  Tensor x = read(ids, mode);
+  for (const Block& block : h) {
+    const auto [seen, weights] = block.look(x, causal(), mode);
+    x = seen;
+    result.weights.push_back(weights);
+  }
+  result.logits = logits(x);
+  return result;
+}
+
+}  // namespace fledge

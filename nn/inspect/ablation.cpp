@@ -1,0 +1,55 @@
+#include "nn/inspect/ablation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/autograd.h"
+
+namespace fledge {
+
+namespace {
+
+// Causal over T places, none of which sees `hidden` but itself; hidden = T: all are seen. A table
+// also then: so both are computed in the same order, and the difference is that of what was hidden.
+Mask without(Dim hidden, Dim T) {
+  std::vector<bool> may_look(static_cast<std::size_t>(T * T), true);
+  for (Dim query = hidden + 1; query < T; ++query)
+    may_look[static_cast<std::size_t>(query * T + hidden)] = false;
+  return causal() & custom(T, T, std::move(may_look));
+}
+
+// ln softmax(z)_token = z_token − max z − ln Σ_i exp(z_i − max z)
+double log_softmax_at(const Array& z, Dim token) {
+  double most = -infinity, sum = 0;
+  for (Dim i = 0; i < z.size(); ++i) most = std::max(most, value_of(z[i]));
+  for (Dim i = 0; i < z.size(); ++i) sum += std::exp(value_of(z[i]) - most);
+  return value_of(z[token]) - most - std::log(sum);
+}
+
+}  // namespace
+
+Ablation ablate_tokens(const LanguageModel& model, const std::vector<Dim>& ids, Dim token) {
+  const NoGrad no_grad;
+  const Dim T = static_cast<Dim>(ids.size()), V = model.sizes.vocabulary;
+  require<ValueError>(T >= 1 && T <= model.sizes.context, "ablate_tokens", "reads 1 to ",
+                      model.sizes.context, " tokens: got ", T);
+  const auto require_token = [V](Dim id) {
+    require<ValueError>(id >= 0 && id < V, "ablate_tokens", "token ", id,
+                        " is outside a vocabulary of ", V);
+  };
+  require_token(token);
+  for (const Dim id : ids) require_token(id);
+
+  const Tensor read = embedding(model.wte.weight, model.wpe.weight, Indices({1, T}, ids));
+  const auto log_p = [&](Dim hidden) {
+    const Mask mask = without(hidden, T);
+    Tensor x = read;  // (1, T, C)
+    for (const Block& block : model.h) x = block(x, mask);
+    return log_softmax_at(model.logits(slice(x, 1, T - 1, T)).value(), token);
+  };
+  Ablation found{log_p(T), {}};
+  for (Dim hidden = 0; hidden + 1 < T; ++hidden) found.without.push_back(log_p(hidden));
+  return found;
+}
+
+}  // namespace fledge

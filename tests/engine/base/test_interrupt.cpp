@@ -1,0 +1,118 @@
+#include "engine/base/interrupt.h"
+
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+
+#include "engine/autograd.h"
+#include "engine/kernels/parallel.h"
+#include "engine/ops.h"
+#include "tests/support/arrays.h"
+#include "tests/support/catch.h"
+
+using namespace tests;
+using kernels::parallel_for;
+
+namespace {
+
+const Dim much = kernels::blocking.serial_work;  // the least work that is parallel
+std::atomic<int> calls_left{0};
+
+bool always() { return true; }
+bool never() { return false; }
+bool after_some_calls() { return --calls_left < 0; }
+
+struct Processors {
+  int before = threads();
+  explicit Processors(int count) {
+    set_processors(count);
+    set_threads(count);
+  }
+  ~Processors() {
+    set_processors(0);
+    set_threads(before);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("check_interrupt throws inside a scope whose test returns true, and nowhere else") {
+  check_interrupt();
+  {
+    const InterruptScope scope(always);
+    CHECK_THROWS_AS(check_interrupt(), Interrupted);
+    {
+      const InterruptScope whole(nullptr);
+      check_interrupt();
+      const InterruptScope inside(always);
+      CHECK_THROWS_AS(check_interrupt(), Interrupted);
+    }
+    CHECK_THROWS_AS(check_interrupt(), Interrupted);
+    const InterruptScope other(never);
+    check_interrupt();
+  }
+  check_interrupt();
+  SUCCEED();
+}
+
+TEST_CASE("an interruption reaches the thread that asked for it alone") {
+  const InterruptScope scope(always);
+  bool finished = false;
+  std::thread([&] {
+    parallel_for(5, much, [](Dim) {});
+    check_interrupt();
+    finished = true;
+  }).join();
+  CHECK(finished);
+}
+
+TEST_CASE("parallel work is interrupted before any of its tasks, and the pool works afterwards") {
+  for (const int count : {1, 2, 4}) {
+    const Processors so_many(count);
+    for (int calls = 0; calls <= 20; ++calls) {
+      INFO(count << " threads, " << calls << " calls");
+      calls_left = calls;
+      std::atomic<int> done{0};
+      bool interrupted = false;
+      {
+        const InterruptScope scope(after_some_calls);
+        try {
+          parallel_for(20, much, [&](Dim) { ++done; });
+        } catch (const Interrupted&) {
+          interrupted = true;
+        }
+      }
+      CHECK(done == calls);
+      CHECK(interrupted == (calls < 20));
+      std::atomic<int> later{0};
+      parallel_for(20, much, [&](Dim) { ++later; });
+      CHECK(later == 20);
+    }
+  }
+}
+
+TEST_CASE("parallel work that a task starts is interrupted too, and an error comes first") {
+  for (const int count : {1, 3}) {
+    const Processors so_many(count);
+    const InterruptScope scope(after_some_calls);
+    calls_left = 3;
+    CHECK_THROWS_AS(parallel_for(4, much, [](Dim) { parallel_for(9, much, [](Dim) {}); }),
+                    Interrupted);
+    calls_left = 3;
+    CHECK_THROWS_AS(parallel_for(9, much, [](Dim) { throw std::runtime_error("no"); }),
+                    std::runtime_error);
+  }
+}
+
+TEST_CASE("small work goes on, backward() does not begin") {
+  const Tensor x = parameter(uniform({3}, 1)), y = sum(x * x);
+  const InterruptScope scope(always);
+  int done = 0;
+  parallel_for(20, much - 1, [&](Dim) { ++done; });
+  CHECK(done == 20);
+  CHECK_THROWS_AS(backward(y), Interrupted);
+  CHECK_FALSE(x.has_grad());
+  const InterruptScope whole(nullptr);
+  backward(y);
+  CHECK(x.has_grad());
+}

@@ -1,0 +1,237 @@
+#include "engine/base/memory.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <new>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "engine/kernels/buffer.h"
+#include "tests/support/arrays.h"
+#include "tests/support/catch.h"
+
+using namespace tests;
+
+namespace {
+
+bool aligned(const void* block) { return reinterpret_cast<std::uintptr_t>(block) % 64 == 0; }
+
+// Every byte of a block holds `byte`.
+bool holds(const void* block, std::size_t bytes, unsigned char byte) {
+  const auto* at = static_cast<const unsigned char*>(block);
+  for (std::size_t i = 0; i < bytes; ++i)
+    if (at[i] != byte) return false;
+  return true;
+}
+
+struct Block {
+  void* at;
+  std::size_t bytes;
+  unsigned char byte;
+};
+
+// Around every size at which the kind of block may change, and some large ones.
+std::vector<std::size_t> sizes() {
+  std::vector<std::size_t> all(600);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  for (std::size_t power = 1024; power <= (std::size_t{1} << 22); power *= 2)
+    for (const std::size_t quarters : {4u, 5u, 6u, 7u})
+      for (const std::size_t off : {0u, 1u, 2u}) all.push_back(power / 4 * quarters + off - 1);
+  return all;
+}
+
+struct Counted : Pooled {
+  double numbers[9] = {};
+  static inline int alive = 0;
+  Counted() { ++alive; }
+  ~Counted() { --alive; }
+};
+
+}  // namespace
+
+TEST_CASE("blocks of every size are aligned to 64, and all of them can be written") {
+  for (const std::size_t bytes : sizes()) {
+    void* const block = allocate_memory(bytes);
+    INFO(bytes << " bytes");
+    REQUIRE(aligned(block));
+    std::memset(block, 0xAB, bytes);
+    REQUIRE(holds(block, bytes, 0xAB));
+    deallocate_memory(block, bytes);
+  }
+}
+
+TEST_CASE("blocks in use do not overlap, whatever was taken and given before") {
+  Rng rng(1);
+  std::vector<Block> blocks;
+  for (int step = 0; step < 4000; ++step) {
+    const auto at = static_cast<std::size_t>(rng.below(static_cast<Dim>(blocks.size()) + 1));
+    if (at < blocks.size() && rng.below(2) == 0) {
+      REQUIRE(holds(blocks[at].at, blocks[at].bytes, blocks[at].byte));
+      deallocate_memory(blocks[at].at, blocks[at].bytes);
+      blocks[at] = blocks.back();
+      blocks.pop_back();
+    } else {
+      const auto bytes = static_cast<std::size_t>(rng.below(rng.below(2) == 0 ? 300 : 5000));
+      const Block block{allocate_memory(bytes), bytes, static_cast<unsigned char>(rng.below(256))};
+      std::memset(block.at, block.byte, bytes);
+      blocks.push_back(block);
+    }
+  }
+  for (const Block& block : blocks) {
+    REQUIRE(holds(block.at, block.bytes, block.byte));
+    deallocate_memory(block.at, block.bytes);
+  }
+}
+
+TEST_CASE("a block given back is the next one taken, for all sizes of its kind") {
+  for (const auto& [given, taken] : {std::pair<std::size_t, std::size_t>{1, 64},
+                                     {64, 0},
+                                     {65, 128},
+                                     {257, 320},
+                                     {1000, 1000},
+                                     {5000, 4500},
+                                     {std::size_t{1} << 24, (std::size_t{1} << 24) - 1000}}) {
+    void* const block = allocate_memory(given);
+    deallocate_memory(block, given);
+    void* const next = allocate_memory(taken);
+    INFO(given << " bytes, then " << taken);
+    CHECK((!memory_is_kept || next == block));
+    std::memset(next, 1, taken);
+    deallocate_memory(next, taken);
+  }
+}
+
+TEST_CASE("a block is not taken for what needs more") {
+  for (const std::size_t bytes : sizes()) {
+    void* const block = allocate_memory(bytes);
+    deallocate_memory(block, bytes);
+    const std::size_t more = 2 * bytes + 65;
+    void* const larger = allocate_memory(more);
+    CHECK(larger != block);
+    std::memset(larger, 3, more);  // a sanitizer, or the heap, knows when this is too much
+    deallocate_memory(larger, more);
+  }
+}
+
+TEST_CASE("a block may be given back by another thread than took it") {
+  for (int round = 0; round < 50; ++round) {
+    const std::size_t bytes = 1000 + static_cast<std::size_t>(round);
+    void* const block = allocate_memory(bytes);
+    std::memset(block, 5, bytes);
+    std::thread([=] {
+      deallocate_memory(block, bytes);
+      void* const again = allocate_memory(bytes);
+      CHECK((!memory_is_kept || again == block));  // kept by the thread that gave it
+      std::memset(again, 6, bytes);
+      deallocate_memory(again, bytes);
+    }).join();
+  }
+}
+
+TEST_CASE("an array may outlive the thread that made it") {
+  Array kept;
+  std::thread([&] { kept = uniform({1000}, 1); }).join();
+  CHECK(same_bits(kept, uniform({1000}, 1)));
+  bool right = false;
+  std::thread([&] {
+    thread_local Array late;  // made before the thread keeps a block, so it goes after them
+    late = uniform({1000}, 2);
+    right = bool(same_bits(late, uniform({1000}, 2)));
+  }).join();
+  CHECK(right);
+}
+
+TEST_CASE("several threads take and give at once") {
+  std::vector<std::thread> threads;
+  std::vector<int> wrong(4, 0);
+  for (std::size_t thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&, thread] {
+      const auto byte = static_cast<unsigned char>(thread);
+      for (std::size_t i = 0; i < 2000; ++i) {
+        const std::size_t bytes = i % 700;
+        void* const block = allocate_memory(bytes);
+        std::memset(block, byte, bytes);
+        if (!aligned(block) || !holds(block, bytes, byte)) ++wrong[thread];
+        deallocate_memory(block, bytes);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == std::vector<int>(4, 0));
+}
+
+TEST_CASE("release_memory hands back what is kept, not what is in use") {
+  void* const used = allocate_memory(100);
+  std::memset(used, 7, 100);
+  for (const std::size_t bytes : {10u, 100u, 1000u, 100000u})
+    deallocate_memory(allocate_memory(bytes), bytes);
+  release_memory();
+  release_memory();
+  CHECK(holds(used, 100, 7));
+  void* const next = allocate_memory(100);
+  std::memset(next, 8, 100);
+  CHECK(holds(used, 100, 7));
+  deallocate_memory(next, 100);
+  deallocate_memory(used, 100);
+}
+
+TEST_CASE("giving back nothing does nothing") {
+  deallocate_memory(nullptr, 0);
+  deallocate_memory(nullptr, 1000);
+  void* const block = allocate_memory(1000);
+  CHECK(block != nullptr);
+  deallocate_memory(block, 1000);
+}
+
+TEST_CASE("more memory than there is throws bad_alloc, and nothing is lost") {
+  void* const used = allocate_memory(1000);
+  std::memset(used, 9, 1000);
+  constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+  for (const std::size_t bytes : {all, all - 63, all / 2 + 1, all / 4, std::size_t{1} << 48}) {
+    INFO(bytes << " bytes");
+    CHECK_THROWS_AS(allocate_memory(bytes), std::bad_alloc);
+  }
+  CHECK(holds(used, 1000, 9));
+  deallocate_memory(used, 1000);
+}
+
+TEST_CASE("PoolVector is a vector whose numbers are aligned") {
+  PoolVector<Real> x;
+  for (int i = 0; i < 5000; ++i) {
+    x.push_back(Real(i));
+    REQUIRE(aligned(x.data()));
+  }
+  PoolVector<Real> copy = x, moved = std::move(x);
+  CHECK(copy == moved);
+  CHECK(copy.size() == 5000);
+  CHECK(value_of(copy[4999]) == 4999);
+  moved.resize(3);
+  CHECK(moved == PoolVector<Real>{Real(0), Real(1), Real(2)});
+  const auto shared = std::allocate_shared<double>(PoolAllocator<double>(), 4.5);
+  CHECK(*shared == 4.5);
+}
+
+TEST_CASE("objects that are Pooled come from the pool, and their destructors run") {
+  const void* before = nullptr;
+  for (int i = 0; i < 3; ++i) {
+    const auto object = std::make_unique<Counted>();
+    CHECK(aligned(object.get()));
+    CHECK(Counted::alive == 1);
+    CHECK((!memory_is_kept || before == nullptr || before == object.get()));
+    before = object.get();
+  }
+  CHECK(Counted::alive == 0);
+}
+
+TEST_CASE("memory that is filled is NaN in every number, new or kept") {
+  memory_is_filled = true;
+  for (int i = 0; i < 2; ++i) {
+    Buffer buffer(1000);
+    for (Dim j = 0; j < 1000; ++j) REQUIRE(isnan(buffer.data()[j]));
+    std::fill_n(buffer.data(), 1000, Real(1));
+  }
+  memory_is_filled = false;
+}

@@ -1,0 +1,182 @@
+#include "engine/base/random.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "engine/base/errors.h"
+#include "tests/support/catch.h"
+#include "tests/support/refusal.h"
+
+using namespace fledge;
+using namespace tests;
+
+namespace {
+
+using Bits = std::vector<std::uint64_t>;
+constexpr std::uint64_t last_seed = ~std::uint64_t{0};
+
+Bits first_bits(Rng rng, int count) {
+  Bits bits;
+  for (int i = 0; i < count; ++i) bits.push_back(rng.bits());
+  return bits;
+}
+
+template <class Draw>
+std::vector<double> draws(int count, Draw draw) {
+  std::vector<double> x(static_cast<std::size_t>(count));
+  std::generate(x.begin(), x.end(), draw);
+  return x;
+}
+
+double mean_power(const std::vector<double>& x, int power) {
+  double total = 0;
+  for (const double v : x) total += std::pow(v, power);
+  return total / static_cast<double>(x.size());
+}
+
+}  // namespace
+
+// Expected numbers: SplitMix64 written again from the paper, in another language.
+TEST_CASE("the first bits of a seed are the same everywhere", "[DT]") {
+  CHECK(first_bits(Rng(0), 4) ==
+        Bits{0xa706dd2f4d197e6f, 0xb382a305f4414f5e, 0x631a9154fbabf717, 0xa80aba8c86640906});
+  CHECK(first_bits(Rng(1), 3) == Bits{0x5e41ab087439611e, 0xf18d6ce93d6cf1ee, 0x0b95f66d327e8d78});
+  CHECK(first_bits(Rng(last_seed), 3) ==
+        Bits{0x5dc20aa7b2a27137, 0xbda5668a01d7049c, 0x82b43276abb80226});
+}
+
+TEST_CASE("uniform, below, shuffle and normal give the same numbers everywhere", "[DT]") {
+  Rng u(0), b(0), s(7), n(0);
+  CHECK(draws(3, [&] { return u.uniform(); }) ==
+        std::vector<double>{0.6524484863740322, 0.7012121095215252, 0.3871241409757855});
+  CHECK(draws(8, [&] { return static_cast<double>(b.below(10)); }) ==
+        std::vector<double>{5, 4, 1, 8, 3, 3, 0, 8});
+  std::vector<int> items(10);
+  std::iota(items.begin(), items.end(), 0);
+  s.shuffle(items);
+  CHECK(items == std::vector<int>{7, 6, 9, 2, 8, 4, 0, 3, 5, 1});
+  // Another libm may round log and cos differently in the last place.
+  CHECK_THAT(n.normal(), WithinAbs(-0.4387214756878968, 1e-14));
+  CHECK_THAT(n.normal(), WithinAbs(-0.5489113474545084, 1e-14));
+}
+
+TEST_CASE("seeds next to each other and at the ends give different streams") {
+  std::set<std::uint64_t> seen;
+  const std::vector<std::uint64_t> seeds{0,        1, 2, 3, 1ull << 32, 1ull << 63, last_seed - 1,
+                                         last_seed};
+  for (const std::uint64_t seed : seeds)
+    for (const std::uint64_t bits : first_bits(Rng(seed), 100)) seen.insert(bits);
+  CHECK(seen.size() == 100 * seeds.size());
+}
+
+TEST_CASE("streams of all seeds and purposes are different") {
+  std::set<std::uint64_t> seen;
+  std::size_t streams = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    seen.insert(Rng(seed).bits());
+    ++streams;
+    for (std::uint64_t purpose = 0; purpose < 20; ++purpose, ++streams)
+      seen.insert(Rng(seed).stream(purpose).bits());
+  }
+  CHECK(seen.size() == streams);
+}
+
+TEST_CASE("a stream of seed a for purpose b is not that of seed b for purpose a") {
+  CHECK(first_bits(Rng(1).stream(2), 4) != first_bits(Rng(2).stream(1), 4));
+  CHECK(first_bits(Rng(1).stream(1), 4) != first_bits(Rng(2).stream(2), 4));
+  CHECK(first_bits(Rng(0).stream(1).stream(2), 4) != first_bits(Rng(0).stream(2).stream(1), 4));
+}
+
+TEST_CASE("a stream does not depend on what was drawn before it, nor changes what comes after") {
+  Rng drawn(5), fresh(5);
+  const Bits before = first_bits(fresh.stream(3), 4);
+  drawn.bits();
+  CHECK(first_bits(drawn.stream(3), 4) == before);
+  drawn.stream(4).bits();
+  fresh.bits();
+  CHECK(drawn.bits() == fresh.bits());
+}
+
+TEST_CASE("a copied generator repeats the same numbers") {
+  Rng rng(9);
+  rng.bits();
+  Rng copy = rng;
+  CHECK(first_bits(copy, 5) == first_bits(rng, 5));
+}
+
+TEST_CASE("uniform stays in [0, 1) and has the moments of the uniform distribution") {
+  constexpr int count = 100000;
+  Rng rng(1);
+  const std::vector<double> x = draws(count, [&] { return rng.uniform(); });
+  CHECK(*std::min_element(x.begin(), x.end()) >= 0);
+  CHECK(*std::max_element(x.begin(), x.end()) < 1);
+  // Standard errors: √(1/12 / n) of the mean, √(4/45 / n) of the mean square.
+  CHECK_THAT(mean_power(x, 1), WithinAbs(0.5, 5 * std::sqrt(1.0 / 12 / count)));
+  CHECK_THAT(mean_power(x, 2), WithinAbs(1.0 / 3, 5 * std::sqrt(4.0 / 45 / count)));
+}
+
+TEST_CASE("normal has the moments of the normal distribution, within 5 standard errors") {
+  constexpr int count = 100000;
+  Rng rng(2);
+  const std::vector<double> x = draws(count, [&] { return rng.normal(); });
+  // Var xᵏ = E x²ᵏ − (E xᵏ)²: 1, 2, 15, 96 for k = 1 … 4.
+  const double error = 5 / std::sqrt(double{count});
+  CHECK_THAT(mean_power(x, 1), WithinAbs(0, error));
+  CHECK_THAT(mean_power(x, 2), WithinAbs(1, error * std::sqrt(2)));
+  CHECK_THAT(mean_power(x, 3), WithinAbs(0, error * std::sqrt(15)));
+  CHECK_THAT(mean_power(x, 4), WithinAbs(3, error * std::sqrt(96)));
+  CHECK(std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); }));
+}
+
+TEST_CASE("below gives each number its share") {
+  constexpr int count = 70000;
+  Rng rng(3);
+  std::vector<int> counts(7, 0);
+  for (int i = 0; i < count; ++i) ++counts[static_cast<std::size_t>(rng.below(7))];
+  const double p = 1.0 / 7, error = std::sqrt(count * p * (1 - p));
+  for (const int found : counts) CHECK_THAT(found, WithinAbs(count * p, 5 * error));
+}
+
+TEST_CASE("below at its edges: one choice, and nearly all of them") {
+  Rng rng(4);
+  for (int i = 0; i < 100; ++i) CHECK(rng.below(1) == 0);
+  const Dim most = std::numeric_limits<Dim>::max();
+  Rng wide(0);
+  CHECK(wide.below(most) == 2812178212566171248);
+  CHECK(wide.below(most) == 3711708288874794847);
+}
+
+// With n = 3·2⁶¹ a plain remainder falls below 2⁶² in 3 of 4 draws, an unbiased draw in 2 of 3.
+TEST_CASE("below has no bias for a range that does not divide 2^64") {
+  constexpr int count = 40000;
+  const Dim n = Dim{3} << 61;
+  Rng rng(5);
+  int low = 0;
+  for (int i = 0; i < count; ++i) low += rng.below(n) < (Dim{1} << 62) ? 1 : 0;
+  CHECK_THAT(low, WithinAbs(count * 2.0 / 3, 5 * std::sqrt(count * 2.0 / 9)));
+}
+
+TEST_CASE("shuffle keeps every item and reaches every order equally often") {
+  constexpr int count = 24000;
+  Rng rng(6);
+  std::vector<int> items{0, 1, 2, 3}, none;
+  std::vector<int> seen(256, 0);
+  for (int i = 0; i < count; ++i) {
+    items = {0, 1, 2, 3};
+    rng.shuffle(items);
+    ++seen[static_cast<std::size_t>(items[0] + 4 * items[1] + 16 * items[2] + 64 * items[3])];
+  }
+  rng.shuffle(none);
+  CHECK(none.empty());
+  const double p = 1.0 / 24, error = std::sqrt(count * p * (1 - p));
+  CHECK(std::count(seen.begin(), seen.end(), 0) == 256 - 24);
+  for (const int found : seen)
+    if (found != 0) CHECK_THAT(found, WithinAbs(count * p, 5 * error));
+}
+
+TEST_CASE("below refuses to choose from nothing", "[OP19]") {
+  Rng rng(1);
+  CHECK_THROWS_AS(rng.below(0), ValueError);
+  CHECK_THROWS_AS(rng.below(-1), ValueError);
+}

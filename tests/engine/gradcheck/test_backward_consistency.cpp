@@ -1,0 +1,168 @@
+// builds: f64 dual
+// What backward() says, asked for in several ways: rules that answer one of them otherwise are
+// found.
+#include "engine/gradcheck/backward_consistency.h"
+
+#include "engine/array_math.h"
+#include "engine/autograd.h"
+#include "engine/ops.h"
+#include "tests/support/arrays.h"
+#include "tests/support/catch.h"
+
+using namespace tests;
+
+namespace {
+
+// y = x³ with its right rule, but for what `bend` does to dy.
+template <class Bend>
+GradcheckReport check_bent(Bend bend) {
+  const auto cube = [bend](const std::vector<Tensor>& in) {
+    const Array X = in[0].value();
+    return record("cube", X * X * X, wrt(in[0], [X, bend](const Array& dy) {
+                    return map(dy, bend) * X * X * Real(3);
+                  }));
+  };
+  return gradcheck(cube, {uniform({3, 4}, 1)});
+}
+
+const std::string must_be_linear = "a rule must be linear in dy";
+
+}  // namespace
+
+TEST_CASE("gradients are by parameter, zeros where backward() does not come, and none is left") {
+  const Tensor w = parameter(Array({2}, {3, -5})), idle = parameter(Array({2}, {1, 1}));
+  const std::vector<NamedTensor> parameters = {{"w", w}, {"idle", idle}};
+  backward(sum(w));
+  const Pullback answer = pull_back([&] { return w * w; }, parameters, Array({2}, {0.5, -1}), 1);
+  CHECK(answer.problem.empty());
+  CHECK(answer.gradients == std::vector<std::vector<double>>{{3, 10}, {0, 0}});
+  CHECK_FALSE(w.has_grad());
+  const Tensor constant(Array({2}, {1, 2}));
+  const Array ones = Array::ones({2});
+  CHECK(pull_back([&] { return constant; }, parameters, ones, 1).problem.empty());
+}
+
+TEST_CASE("a random cotangent is of both signs and never near zero") {
+  const Array v = random_cotangent({100}, 7);
+  int negative = 0;
+  for (Dim i = 0; i < v.size(); ++i) {
+    const double x = value_of(v[i]);
+    CHECK((std::abs(x) >= 0.5 && std::abs(x) < 1.5));
+    negative += x < 0;
+  }
+  CHECK((negative > 30 && negative < 70));
+  CHECK_FALSE(same_bits(v, random_cotangent({100}, 8)));
+}
+
+TEST_CASE("a rule that leaves dy as it is passes") {
+  const GradcheckReport report = check_bent([](Real d) { return d; });
+  CHECK(report.ok);
+  CHECK(report.elements == 12);
+}
+
+TEST_CASE("a rule that clips dy is found, wherever it clips") {
+  for (const double most : {1.5, 9.0, 500.0}) {
+    CAPTURE(most);
+    const auto above = check_bent([most](Real d) { return d > Real(most) ? Real(most) : d; });
+    const auto below = check_bent([most](Real d) { return d < Real(-most) ? Real(-most) : d; });
+    CHECK_THAT(above.problem, EndsWith(must_be_linear));
+    CHECK_THAT(below.problem, EndsWith(must_be_linear));
+  }
+}
+
+TEST_CASE("a rule that drops small dy is found") {
+  const auto report =
+      check_bent([](Real d) { return d < Real(0.01) && d > Real(-0.01) ? Real(0) : d; });
+  CHECK_THAT(report.problem, EndsWith(must_be_linear));
+  CHECK(report.analytic == 0);
+  CHECK(report.numeric != 0);
+  CHECK_FALSE(report.by_oracle);
+  CHECK_THAT(to_string(report),
+             ContainsSubstring(" is 0 by backward(), ") && ContainsSubstring(" expected; "));
+}
+
+TEST_CASE("a rule that overwrites where it should add is found") {
+  const auto doubled = [](bool adds) {
+    return [adds](const std::vector<Tensor>& in) {
+      const Array X = in[0].value();
+      return record("doubled", X + X, wrt_adding(in[0], [adds](const Array& dy, Real* dx) {
+                      for (Dim i = 0; i < dy.size(); ++i)
+                        dx[i] = (adds ? dx[i] : Real(0)) + Real(2) * dy[i];
+                    }));
+    };
+  };
+  CHECK(gradcheck(doubled(true), {uniform({4}, 1)}).ok);
+  const GradcheckReport report = gradcheck(doubled(false), {uniform({4}, 1)});
+  CHECK_FALSE(report.ok);
+  CHECK_THAT(report.problem, StartsWith("a rule overwrites the contribution of another user"));
+}
+
+// The gradient of cosine_similarity(b, b) is zero but for rounding, which is no measure of anything.
+TEST_CASE(
+    "rounding where a gradient cancels to zero is not taken for an overwritten contribution") {
+  for (const std::uint64_t seed : {1u, 2u, 3u, 4u, 5u}) {
+    CAPTURE(seed);
+    GradcheckOptions options;
+    options.seed = seed;
+    const auto f = [](const std::vector<Tensor>& in) {
+      return cosine_similarity(in[1], in[1]) + sum(in[0]);
+    };
+    const std::vector<Array> inputs{uniform({2, 3}, seed), uniform({3, 4}, seed + 10)};
+    const GradcheckReport unlisted = gradcheck(f, inputs, options);
+    // Exactly zero where the compiler fuses no multiply-add.
+    CHECK_THAT(unlisted.problem, StartsWith("this gradient is too small beside the others") ||
+                                     StartsWith("this check could not have failed"));
+    CHECK(unlisted.tensor == "input 1");
+    options.zero_gradients = {"input 1"};
+    CHECK(to_string(gradcheck(f, inputs, options)).substr(0, 3) == "ok:");
+    options.zero_gradients = {"input 0"};
+    for (const double size : {1e-9, 1e-3, 1e6}) {
+      const auto alone = [](const std::vector<Tensor>& in) {
+        return cosine_similarity(in[0], in[0]);
+      };
+      const Array x = inputs[1] * Real(size);
+      CHECK_THAT(gradcheck(alone, {x}, options).problem, !ContainsSubstring("overwrites"));
+    }
+  }
+}
+
+TEST_CASE("a rule that overwrites is found although its own gradient is zero") {
+  const auto forgotten = [](const std::vector<Tensor>& in) {
+    return record("constant", Array::ones({4}), wrt_adding(in[0], [](const Array&, Real* dx) {
+                    for (Dim i = 0; i < 4; ++i) dx[i] = Real(1e-17) * dx[i];
+                  }));
+  };
+  GradcheckOptions options;
+  options.zero_gradients = {"input 0"};
+  for (const double beside : {0.0, 1e-6, 1.0}) {
+    CAPTURE(beside);
+    const auto f = [&](const std::vector<Tensor>& in) { return forgotten(in) + in[1] * beside; };
+    const GradcheckReport report = gradcheck(f, {uniform({4}, 1), uniform({4}, 2)}, options);
+    CHECK_THAT(report.problem, StartsWith("a rule overwrites the contribution of another user"));
+    CHECK(report.tensor == "input 0");
+  }
+}
+
+TEST_CASE("a rule that ignores the cotangent is found") {
+  const auto f = [](const std::vector<Tensor>& in) {
+    const Array X = in[0].value();
+    return record("square", X * X, wrt(in[0], [X](const Array&) { return X * Real(2); }));
+  };
+  const GradcheckReport report = gradcheck(f, {uniform({3}, 1)});
+  CHECK_FALSE(report.ok);
+  CHECK(report.problem == "a zero cotangent gives a gradient that is not zero");
+  CHECK(report.tensor == "input 0");
+}
+
+TEST_CASE("a rule that draws a new dropout mask is found") {
+  Rng rng(1);
+  const auto f = [&](const std::vector<Tensor>& in) {
+    Rng fixed(2);
+    const Array y = dropout(in[0], 0.5, fixed).value();
+    return record("dropout", y,
+                  wrt(in[0], [&rng](const Array& dy) { return dropout(dy, 0.5, rng).value(); }));
+  };
+  const GradcheckReport report = gradcheck(f, {uniform({40}, 1)});
+  CHECK_FALSE(report.ok);
+  CHECK(report.problem == "a second backward pass gives another gradient");
+}

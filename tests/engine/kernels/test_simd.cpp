@@ -1,0 +1,182 @@
+// builds: f32 f64 dual
+#include "engine/kernels/simd.h"
+
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include "tests/support/arrays.h"
+#include "tests/support/catch.h"
+
+using namespace tests;
+using kernels::lanes;
+using kernels::Vec;
+
+namespace {
+
+constexpr auto width = static_cast<std::size_t>(lanes);
+using Numbers = std::array<Real, width>;
+
+Numbers numbers(Vec v) {
+  Numbers x;
+  kernels::store(x.data(), v);
+  return x;
+}
+
+bool same(Real a, Real b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+
+const double quiet_nan = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+TEST_CASE("load and store move one vector, at any address") {
+  const Array from = uniform({3 * lanes}, 1);
+  std::vector<Real> to(4 * width, Real(99));
+  for (Dim at = 0; at <= 2 * lanes; ++at) {
+    std::fill(to.begin(), to.end(), Real(99));
+    kernels::store(to.data() + at, kernels::load(from.data() + at));
+    for (Dim i = 0; i < 4 * lanes; ++i) {
+      const bool inside = i >= at && i < at + lanes;
+      REQUIRE(same(to[static_cast<std::size_t>(i)], inside ? from[i] : Real(99)));
+    }
+  }
+}
+
+TEST_CASE("a part of a vector is filled up when it is loaded, and alone when it is stored") {
+  const Array from = uniform({lanes}, 1);
+  for (Dim n = 0; n <= lanes; ++n)
+    for (const double fill : {0.0, 7.0, -infinity}) {
+      const Numbers loaded = numbers(kernels::load(from.data(), n, Real(fill)));
+      for (Dim i = 0; i < lanes; ++i)
+        REQUIRE(same(loaded[static_cast<std::size_t>(i)], i < n ? from[i] : Real(fill)));
+      std::vector<Real> to(width, Real(99));
+      kernels::store(to.data(), kernels::load(from.data()), n);
+      for (Dim i = 0; i < lanes; ++i)
+        REQUIRE(same(to[static_cast<std::size_t>(i)], i < n ? from[i] : Real(99)));
+    }
+}
+
+TEST_CASE("a part of a vector is read and written to its end, not beyond") {
+  // Of exactly the size asked for, so that a sanitizer sees one number too many.
+  for (Dim n = 1; n <= lanes; ++n) {
+    std::vector<Real> few(static_cast<std::size_t>(n), Real(3));
+    const Numbers loaded = numbers(kernels::load(few.data(), n));
+    CHECK(same(loaded[static_cast<std::size_t>(n - 1)], Real(3)));
+    if (n < lanes) CHECK(same(loaded[static_cast<std::size_t>(n)], Real(0)));
+    kernels::store(few.data(), kernels::splat(Real(5)), n);
+    CHECK(few == std::vector<Real>(static_cast<std::size_t>(n), Real(5)));
+  }
+}
+
+TEST_CASE("splat puts a number into every lane as it is, -0 too") {
+  for (const double x : {0.0, -0.0, 1.5, -1e30, infinity, -infinity,
+                         value_of(std::numeric_limits<Real>::min()) / 4}) {
+    for (const Real lane : numbers(kernels::splat(Real(x)))) CHECK(same(lane, Real(x)));
+  }
+  for (const Real lane : numbers(kernels::splat(Real(quiet_nan)))) CHECK(isnan(lane));
+}
+
+TEST_CASE("first_lanes keeps the first lanes, whatever is in the others") {
+  const Array from = uniform({lanes}, 1);
+  for (Dim n = 0; n <= lanes; ++n)
+    for (const double fill : {0.0, -infinity, quiet_nan}) {
+      Numbers x;
+      for (Dim i = 0; i < lanes; ++i)
+        x[static_cast<std::size_t>(i)] = i < n ? from[i] : Real(quiet_nan);
+      const Numbers y = numbers(kernels::first_lanes(kernels::load(x.data()), n, Real(fill)));
+      for (Dim i = 0; i < lanes; ++i) {
+        const Real lane = y[static_cast<std::size_t>(i)];
+        REQUIRE((i < n ? same(lane, from[i]) : same(lane, Real(fill)) || std::isnan(fill)));
+        REQUIRE((i < n || isnan(lane) == std::isnan(fill)));
+      }
+    }
+}
+
+TEST_CASE("fold and sum_of take every lane once, by halves") {
+  // Powers of two: a lane left out or taken twice changes the sum.
+  Numbers x;
+  double expected = 0;
+  for (std::size_t i = 0; i < width; ++i) {
+    x[i] = Real(static_cast<double>(1u << i));
+    expected += value_of(x[i]);
+  }
+  CHECK(value_of(kernels::sum_of(kernels::load(x.data()))) == expected);
+  std::size_t calls = 0;
+  const Real folded = kernels::fold(kernels::load(x.data()), [&](kernels::Vec a, kernels::Vec b) {
+    ++calls;
+    return kernels::larger(a, b);
+  });
+  CHECK(value_of(folded) == value_of(x[width - 1]));
+  CHECK(std::size_t{1} << calls == width);
+
+  // (v₀ + v_half) + …: halves of 1e30 and −1e30 cancel first, so the small numbers stay.
+  for (std::size_t i = 0; i < width; ++i)
+    x[i] = width == 1 ? Real(1) : Real(i % (width / 2) == 0 ? (i == 0 ? 1e30 : -1e30) : 1.0);
+  CHECK(value_of(kernels::sum_of(kernels::load(x.data()))) ==
+        (width == 1 ? 1.0 : static_cast<double>(width - 2)));
+}
+
+TEST_CASE("transpose: row i becomes column i, twice is nothing") {
+  kernels::Vec square[width];
+  for (std::size_t i = 0; i < width; ++i) {
+    Numbers row;
+    for (std::size_t j = 0; j < width; ++j) row[j] = Real(static_cast<double>(i * 100 + j));
+    square[i] = kernels::load(row.data());
+  }
+  for (const bool turned : {true, false}) {
+    kernels::transpose(square);
+    for (std::size_t i = 0; i < width; ++i) {
+      const Numbers row = numbers(square[i]);
+      for (std::size_t j = 0; j < width; ++j)
+        REQUIRE(value_of(row[j]) == static_cast<double>(turned ? j * 100 + i : i * 100 + j));
+    }
+  }
+}
+
+TEST_CASE("larger: the larger one, and a NaN on either side") {
+  const auto check = [](double a, double b, double expected) {
+    const auto agrees = [&](Real found) {
+      return std::isnan(expected) ? isnan(found) : value_of(found) == expected;
+    };
+    INFO(a << " and " << b);
+    CHECK(agrees(kernels::larger(Real(a), Real(b))));
+    for (const Real lane :
+         numbers(kernels::larger(kernels::splat(Real(a)), kernels::splat(Real(b)))))
+      CHECK(agrees(lane));
+  };
+  check(1, 2, 2);
+  check(2, 1, 2);
+  check(-1, -2, -1);
+  check(3, 3, 3);
+  check(-infinity, -infinity, -infinity);
+  check(-infinity, 1, 1);
+  check(infinity, 1, infinity);
+  for (const double x : {0.0, 5.0, infinity, -infinity, quiet_nan}) {
+    check(quiet_nan, x, quiet_nan);
+    check(x, quiet_nan, quiet_nan);
+  }
+}
+
+TEST_CASE("larger compares lane by lane") {
+  Numbers a, b;
+  for (std::size_t i = 0; i < width; ++i) {
+    a[i] = real(static_cast<Dim>(i));
+    b[i] = real(static_cast<Dim>(width - i));
+  }
+  const Numbers found = numbers(kernels::larger(kernels::load(a.data()), kernels::load(b.data())));
+  for (std::size_t i = 0; i < width; ++i)
+    CHECK(value_of(found[i]) == std::max(value_of(a[i]), value_of(b[i])));
+}
+
+TEST_CASE("by_vectors covers every index once, full vectors first, then the rest") {
+  for (Dim n = 0; n <= 5 * lanes + 1; ++n) {
+    Dim next = 0;
+    kernels::by_vectors(n, [&](Dim i, Dim count) {
+      REQUIRE(i == next);
+      REQUIRE(count >= 1);
+      REQUIRE(count == (i + lanes <= n ? lanes : n - i));
+      next = i + count;
+    });
+    CHECK(next == n);
+  }
+}

@@ -1,0 +1,243 @@
+#include "nn/generate/sampler.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "tests/nn/modules.h"
+#include "tests/support/catch.h"
+#include "tests/support/refusal.h"
+
+using namespace tests;
+
+namespace {
+
+Array logits_of(const std::vector<double>& z) { return Array({static_cast<Dim>(z.size())}, z); }
+
+std::vector<Dim> tokens_of(const std::vector<Choice>& list) {
+  std::vector<Dim> tokens;
+  for (const Choice& choice : list) tokens.push_back(choice.token);
+  return tokens;
+}
+
+using Tokens = std::vector<Dim>;
+const double none = -infinity;
+
+// χ² of what was drawn against the probabilities written out here, and how many kinds came.
+struct Fit {
+  double chi = 0;
+  std::size_t kinds = 0;
+};
+Fit fit(const Array& logits, const SampleOptions& options, const std::map<Dim, double>& p,
+        std::uint64_t seed) {
+  constexpr int draws = 20000;
+  Rng rng(seed);
+  std::map<Dim, int> counts;
+  for (int i = 0; i < draws; ++i) ++counts[sample(logits, options, rng)];
+  Fit found;
+  for (const auto& [token, probability] : p) {
+    const double expected = probability * draws, gap = counts[token] - expected;
+    found.chi += gap * gap / expected;
+  }
+  for (const auto& [token, count] : counts) found.kinds += count > 0;
+  return found;
+}
+
+std::map<Dim, double> softmax_of(const std::map<Dim, double>& z, double temperature) {
+  double total = 0;
+  std::map<Dim, double> p;
+  for (const auto& [token, score] : z) total += p[token] = std::exp(score / temperature);
+  for (auto& [token, probability] : p) probability /= total;
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("choices: temperature, then top_k, then top_p of what is left") {
+  // 8 : 4 : 2 : 1 : 1 of 16
+  const double two = std::log(2.0);
+  const Array z = logits_of({0, 3 * two, two, 2 * two, 0});
+  struct Case {
+    SampleOptions options;
+    Tokens tokens;
+    std::vector<double> p;
+  };
+  const std::vector<Case> cases{
+      {{1, 0, 1}, {1, 3, 2, 0, 4}, {8. / 16, 4. / 16, 2. / 16, 1. / 16, 1. / 16}},
+      {{1, 3, 1}, {1, 3, 2}, {8. / 14, 4. / 14, 2. / 14}},
+      {{1, 9, 1}, {1, 3, 2, 0, 4}, {8. / 16, 4. / 16, 2. / 16, 1. / 16, 1. / 16}},
+      {{1, 0, 0.7}, {1, 3}, {8. / 12, 4. / 12}},
+      {{1, 0, 0.8}, {1, 3, 2}, {8. / 14, 4. / 14, 2. / 14}},
+      {{1, 2, 0.6}, {1}, {1}},              // of 8 : 4, though 8 of 16 is less than 0.6
+      {{0.5, 3, 0.8}, {1, 3}, {0.8, 0.2}},  // 64 : 16 : 4
+      {{2, 2, 1}, {1, 3}, {1 / (1 + std::sqrt(0.5)), std::sqrt(0.5) / (1 + std::sqrt(0.5))}},
+      {{1, 4, 1}, {1, 3, 2, 0}, {8. / 15, 4. / 15, 2. / 15, 1. / 15}},  // of equals the first
+      {{1, 1, 1}, {1}, {1}},
+      {{5, 0, 1e-9}, {1}, {1}},
+      {{0, 0, 1}, {1}, {1}},
+      {{1e-300, 0, 1}, {1}, {1}},
+  };
+  for (const Case& c : cases) {
+    CAPTURE(c.options.temperature, c.options.top_k, c.options.top_p);
+    const std::vector<Choice> found = choices(z, c.options);
+    REQUIRE(tokens_of(found) == c.tokens);
+    for (std::size_t i = 0; i < found.size(); ++i)
+      CHECK_THAT(found[i].probability, WithinAbs(c.p[i], rounding));
+  }
+}
+
+TEST_CASE(
+    "choices: ties go by number, what is impossible is no choice, large logits are harmless") {
+  CHECK(tokens_of(choices(logits_of({1, 2, 2, none, 2}), {.temperature = 1})) ==
+        Tokens{1, 2, 4, 0});
+  CHECK(tokens_of(choices(logits_of({1, 2, 2}), {.temperature = 0})) == Tokens{1});
+  CHECK(tokens_of(choices(logits_of({1, 2, 2}), {.top_k = 1})) == Tokens{1});
+  const std::vector<Choice> found =
+      choices(logits_of({-3e38, 3e38, 3e38, 0}), {.temperature = 1e-3});
+  CHECK(tokens_of(found) == Tokens{1, 2});
+  CHECK(found[0].probability == 0.5);
+  for (const Choice& choice : choices(uniform({100}, 1, -5, 5), {.temperature = 1e9}))
+    CHECK_THAT(choice.probability, WithinAbs(0.01, 1e-9));
+}
+
+TEST_CASE("most_likely: the first n of softmax") {
+  const std::vector<Choice> found = most_likely(logits_of({0, std::log(3.0), none, 0}), 2);
+  CHECK(tokens_of(found) == Tokens{1, 0});
+  CHECK_THAT(found[0].probability, WithinAbs(0.6, rounding));
+  CHECK_THAT(found[1].probability, WithinAbs(0.2, rounding));
+  CHECK(most_likely(logits_of({1, 2}), 9).size() == 2);
+  CHECK(most_likely(logits_of({1, 2}), 0).empty());
+}
+
+TEST_CASE("sample draws in proportion: χ² of 20,000 draws") {
+  const Array z = logits_of({0.3, -1, 2, 1.2, 0.3, none});
+  const std::map<Dim, double> all{{0, 0.3}, {1, -1}, {2, 2}, {3, 1.2}, {4, 0.3}};
+  // χ² of 4 degrees of freedom passes 18.5 once in a thousand times, of 2: 13.8, of 1: 10.8
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    const Fit plain = fit(z, {.temperature = 1}, softmax_of(all, 1), seed);
+    CHECK(plain.chi < 18.5);
+    CHECK(plain.kinds == 5);
+    CHECK(fit(z, {.temperature = 0.8}, softmax_of(all, 0.8), seed).chi < 18.5);
+    CHECK(fit(z, {.temperature = 0.8}, softmax_of(all, 1), seed).chi > 50);  // it can fail
+    const std::map<Dim, double> three{{2, 2}, {3, 1.2}, {0, 0.3}}, two{{2, 2}, {3, 1.2}};
+    const Fit some = fit(z, {.temperature = 1.5, .top_k = 3}, softmax_of(three, 1.5), seed);
+    CHECK(some.chi < 13.8);
+    CHECK(some.kinds == 3);
+    const Fit few = fit(z, {.temperature = 1, .top_p = 0.7}, softmax_of(two, 1), seed);
+    CHECK(few.chi < 10.8);
+    CHECK(few.kinds == 2);
+  }
+}
+
+TEST_CASE("sample: greedy takes no random number, else it takes one") {
+  const Array z = uniform({9}, 4);
+  Rng rng(5), other(5);
+  const Dim top = choices(z, {}).front().token;
+  CHECK(sample(z, {.temperature = 0}, rng) == top);
+  CHECK(rng.bits() == other.bits());
+  CHECK(sample(z, {.temperature = 3, .top_k = 1}, rng) == top);
+  other.bits();
+  CHECK(rng.bits() == other.bits());
+}
+
+TEST_CASE("sample refuses options and logits that mean nothing") {
+  const Array z = uniform({4}, 6);
+  Rng rng(1);
+  const auto says = [&](const SampleOptions& options) {
+    return refusal<ValueError>([&] { sample(z, options, rng); });
+  };
+  CHECK(says({.temperature = -1}) == "sample: the temperature must be 0 or more: got -1");
+  CHECK(says({.temperature = NAN}) == "sample: the temperature must be 0 or more: got nan");
+  CHECK(says({.temperature = infinity}) == "sample: the temperature must be 0 or more: got inf");
+  CHECK(says({.top_k = -2}) == "sample: top_k must be 0 (all tokens) or more: got -2");
+  CHECK(says({.top_p = 0}) == "sample: top_p must be above 0 and at most 1: got 0");
+  CHECK(says({.top_p = 1.5}) == "sample: top_p must be above 0 and at most 1: got 1.5");
+  CHECK(says({.top_p = NAN}) == "sample: top_p must be above 0 and at most 1: got nan");
+  CHECK(refusal<ValueError>([&] { most_likely(z, -1); }) ==
+        "most_likely: n must be 0 or more: got -1");
+  const auto of_logits = [&](const std::vector<double>& numbers) {
+    return refusal<NumericError>([&] { sample(logits_of(numbers), {.temperature = 0}, rng); });
+  };
+  CHECK(of_logits({1, NAN, 2}) == "sample: logits must be numbers: token 1 has nan");
+  CHECK(of_logits({1, 1, infinity}) == "sample: logits must be numbers: token 2 has inf");
+  CHECK(of_logits({none, none}) == "sample: no token is possible: all logits are -inf");
+  CHECK(refusal<ShapeError>([&] {
+          choices(uniform({2, 3}, 1), {});
+        }) == "sample: needs logits (V): got shape (2, 3)");
+  CHECK(refusal<ShapeError>([&] { choices(Array(Shape{0}), {}); }) ==
+        "sample: needs logits (V): got shape (0)");
+}
+
+namespace {
+
+LanguageModel made() {
+  Rng rng(1);
+  LanguageModel model({.vocabulary = 11, .context = 12, .layers = 2, .heads = 2, .width = 8}, rng);
+  redraw(model, 2);
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("generate: each token is drawn from the full pass over what was read before it") {
+  const LanguageModel model = made();
+  const Tokens prompt{3, 1, 4};
+  for (const double temperature : {0.0, 1.0}) {
+    const SampleOptions options{.temperature = temperature};
+    Decoder decoder(model);
+    Rng rng(7), again(7);
+    Tokens text = prompt;
+    const Dim drawn = generate(decoder, prompt, 9, options, rng, [&](Dim token, const Array& z) {
+      const NoGrad no_grad;
+      const Dim T = static_cast<Dim>(text.size());
+      const Array all = model(Indices({1, T}, text)).value().shaped({T, 11});
+      const Array last = part(all, 0, T - 1, T).shaped({11});
+      CHECK(same_bits(z, last));
+      CHECK(token == sample(last, options, again));
+      CHECK(decoder.window() == text);
+      text.push_back(token);
+      return true;
+    });
+    CHECK(drawn == 9);
+    CHECK(text.size() == 12);
+    CHECK(decoder.window() == Tokens(text.begin(), text.end() - 1));
+  }
+}
+
+TEST_CASE("generate: ends when told, runs on past the context, and goes on where it was") {
+  const LanguageModel model = made();
+  const auto text_of = [&](Decoder& decoder, const Tokens& prompt, Dim count, Rng& rng) {
+    Tokens text;
+    generate(decoder, prompt, count, {}, rng, [&](Dim token, const Array&) {
+      text.push_back(token);
+      return true;
+    });
+    return text;
+  };
+  Decoder decoder(model), other(model);
+  Rng rng(8), again(8), stopping(8);
+  const Tokens whole = text_of(decoder, {5}, 40, rng);
+  REQUIRE(whole.size() == 40);
+  Tokens parts = text_of(other, {5}, 15, again);
+  for (const Dim token : text_of(other, {parts.back()}, 25, again)) parts.push_back(token);
+  CHECK(parts == whole);
+
+  other.restart();
+  int left = 6;
+  CHECK(generate(other, {5}, 40, {}, stopping, [&](Dim, const Array&) { return --left > 0; }) == 6);
+  CHECK(text_of(other, {1}, 0, rng).empty());
+}
+
+TEST_CASE("generate refuses an empty prompt and a negative count, and reads nothing") {
+  Decoder decoder(made());
+  Rng rng(1);
+  const auto call = [&](const Tokens& prompt, Dim count, const SampleOptions& options) {
+    return refusal<ValueError>([&] {
+      generate(decoder, prompt, count, options, rng, [](Dim, const Array&) { return true; });
+    });
+  };
+  CHECK(call({}, 3, {}) == "generate: needs a token to begin with: the prompt is empty");
+  CHECK(call({1}, -1, {}) == "generate: count must be 0 or more: got -1");
+  CHECK(call({1}, 1, {.top_p = 2}) == "sample: top_p must be above 0 and at most 1: got 2");
+  CHECK(decoder.length() == 0);
+}

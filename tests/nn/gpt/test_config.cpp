@@ -1,0 +1,186 @@
+// builds: f64
+#include "nn/gpt/config.h"
+
+#include "tests/nn/modules.h"
+#include "tests/support/catch.h"
+#include "tests/support/refusal.h"
+
+using namespace tests;
+
+namespace {
+
+bool same(const LanguageModelSizes& a, const LanguageModelSizes& b) {
+  return a.vocabulary == b.vocabulary && a.context == b.context && a.layers == b.layers &&
+         a.heads == b.heads && a.width == b.width && a.hidden == b.hidden &&
+         a.dropout == b.dropout && a.bias == b.bias;
+}
+
+// A small configuration with one key more, or another value for one of its own.
+std::string with(const std::string& key, const std::string& value) {
+  std::string text =
+      R"("model_type":"gpt2","vocab_size":11,"n_positions":6,"n_embd":8,"n_layer":2,"n_head":2)";
+  const std::size_t at = text.find("\"" + key + "\":");
+  if (at == std::string::npos) return "{" + text + ",\"" + key + "\":" + value + "}";
+  const std::size_t begin = at + key.size() + 3, end = std::min(text.find(',', begin), text.size());
+  return "{" + text.replace(begin, end - begin, value) + "}";
+}
+std::string refused(const std::string& text) {
+  const std::string message = refusal<JsonError>([&] { read_config(text); });
+  const std::size_t colon = message.find(": ");  // behind the place
+  return message.substr(0, 5) == "line " ? message.substr(colon + 2) : message;
+}
+
+}  // namespace
+
+TEST_CASE("model config: sizes are read as they were written") {
+  const LanguageModelSizes all[] = {
+      {.vocabulary = 11, .context = 6},
+      {.vocabulary = 1, .context = 1'000'000, .layers = 3, .heads = 2, .width = 2},
+      {.vocabulary = 65,
+       .context = 256,
+       .layers = 6,
+       .heads = 6,
+       .width = 384,
+       .hidden = 17,
+       .dropout = 0.1,
+       .bias = Bias::without}};
+  for (const LanguageModelSizes& sizes : all) {
+    const ModelConfig config = read_config(config_json(sizes));
+    CHECK(same(config.sizes, sizes));
+    CHECK(config.own.is_null());
+  }
+  const ModelConfig own = read_config(config_json(all[0], [](JsonWriter& json) {
+    json.begin_object().field("tokens", "character").end_object();
+  }));
+  CHECK(own.own["tokens"].string() == "character");
+  CHECK(own.own.path() == "fledge");
+}
+
+TEST_CASE("model config: GPT-2's own file") {
+  const ModelConfig config = read_config(R"({
+  "activation_function": "gelu_new",
+  "architectures": ["GPT2LMHeadModel"],
+  "attn_pdrop": 0.1,
+  "bos_token_id": 50256,
+  "embd_pdrop": 0.1,
+  "eos_token_id": 50256,
+  "initializer_range": 0.02,
+  "layer_norm_epsilon": 1e-05,
+  "model_type": "gpt2",
+  "n_ctx": 1024,
+  "n_embd": 768,
+  "n_head": 12,
+  "n_layer": 12,
+  "n_positions": 1024,
+  "resid_pdrop": 0.1,
+  "summary_activation": null,
+  "summary_first_dropout": 0.1,
+  "summary_proj_to_labels": true,
+  "summary_type": "cls_index",
+  "summary_use_proj": true,
+  "task_specific_params": {"text-generation": {"do_sample": true, "max_length": 50}},
+  "vocab_size": 50257
+})");
+  CHECK(same(config.sizes, {.vocabulary = 50257,
+                            .context = 1024,
+                            .layers = 12,
+                            .heads = 12,
+                            .width = 768,
+                            .dropout = 0.1}));
+  CHECK(parameter_count(config.sizes) == 124'439'808);  // as it is known for
+  CHECK_FALSE(read_config(with("n_ctx", "6")).says_bias);
+  CHECK(read_config(with("bias", "false")).says_bias);
+  CHECK(read_config(with("bias", "false")).sizes.bias == Bias::without);
+}
+
+TEST_CASE("model config: each number has its range", "[CK08]") {
+  const auto whole = [](const std::string& key) {
+    return key + " must be a whole number from 1 to " + (key == "n_layer" ? "1000" : "2147483647") +
+           ": got ";
+  };
+  for (const char* key :
+       {"vocab_size", "n_positions", "n_embd", "n_layer", "n_head", "n_ctx", "n_inner"})
+    for (const char* value : {"0", "-1", "2147483648", "1.5", "1e3", "\"8\"", "true", "[]"}) {
+      INFO(key << " " << value);
+      const std::string message = refused(with(key, value));
+      CHECK_THAT(message, StartsWith(whole(key)));
+    }
+  CHECK(refused(with("n_head", "3")) == "n_head must divide n_embd, 8: got 3");
+  CHECK(refused(with("n_ctx", "7")) == "n_ctx must be n_positions, 6");
+  for (const char* key : {"resid_pdrop", "embd_pdrop", "attn_pdrop"})
+    for (const char* value : {"1", "-0.1", "2e10"})
+      CHECK_THAT(refused(with(key, value)),
+                 StartsWith(std::string(key) + " must be at least 0 and below 1: got "));
+  CHECK(refused(with("resid_pdrop", "null")) == "resid_pdrop must be a number: got null");
+  CHECK(refused(with("resid_pdrop", "NaN")) == "expected a value");
+  CHECK(refused(with("embd_pdrop", "0.25")) == "embd_pdrop must be resid_pdrop, 0");
+  CHECK(read_config(with("attn_pdrop", "0.25")).sizes.dropout == 0);
+}
+
+TEST_CASE("model config: what this model cannot be is refused by name") {
+  for (const auto& [key, value, message] :
+       {std::tuple<const char*, const char*, const char*>{"model_type", "\"llama\"",
+                                                          "model_type must be 'gpt2': got 'llama'"},
+        {"activation_function", "\"relu\"", "activation_function must be 'gelu_new': got 'relu'"},
+        {"layer_norm_epsilon", "1e-6", "layer_norm_epsilon must be 1e-5"},
+        {"scale_attn_weights", "false", "scale_attn_weights must be true here"},
+        {"scale_attn_by_inverse_layer_idx", "true",
+         "scale_attn_by_inverse_layer_idx must be false here"},
+        {"reorder_and_upcast_attn", "true", "reorder_and_upcast_attn must be false here"},
+        {"tie_word_embeddings", "false", "tie_word_embeddings must be true here"},
+        {"add_cross_attention", "true", "add_cross_attention must be false here"},
+        {"bias", "0", "bias must be true or false: got 0"},
+        {"fledge", "null", "fledge must be an object: got null"}})
+    CHECK(refused(with(key, value)) == message);
+  for (const char* name : {"gelu_new", "gelu_pytorch_tanh"})
+    CHECK_NOTHROW(read_config(with("activation_function", "\"" + std::string(name) + "\"")));
+}
+
+TEST_CASE("model config: keys that are missing, unknown or there twice", "[CK01][CK10]") {
+  for (const char* key :
+       {"model_type", "vocab_size", "n_positions", "n_embd", "n_layer", "n_head"}) {
+    std::string text = with("use_cache", "true");
+    text.replace(text.find(key), 1, "_");  // another key: first it is unknown
+    CHECK_THAT(refused(text), EndsWith("is not known"));
+    text.replace(text.find("_" + std::string(key + 1)), std::string(key).size(), "prefix");
+    text.replace(text.find("prefix"), 6, "n_special");
+    CHECK(refused(text) == "the text must have a key '" + std::string(key) + "'");
+  }
+  const auto message = [](const std::string& text) {
+    return refusal<JsonError>([&] { read_config(text); });
+  };
+  CHECK(message("{\"model_type\": \"gpt2\",\n \"n_layers\": 2}") ==
+        "line 2, column 14: the key 'n_layers' is not known");
+  CHECK(message("{\"n_embd\": 8,\r\n \"n_embd\": 8}") ==
+        "line 2, column 12: the key 'n_embd' stands twice");
+  CHECK(message("") == "line 1, column 1: expected a value");
+  CHECK(message("[]") == "line 1, column 1: the text must be an object: got an array");
+  CHECK(message("{\n// sizes\n}") == "line 2, column 1: expected a key in double quotes");
+}
+
+TEST_CASE("model config: what no memory holds is refused before it is asked for", "[CK09]") {
+  CHECK_THAT(refused(with("n_embd", "2147483646")),
+             StartsWith("the text describes too large a model: LanguageModel: its numbers must fit "
+                        "into memory: 8.85e+11 GB of "));
+  CHECK(refused(with("n_layer", "1001")) ==
+        "n_layer must be a whole number from 1 to 1000: got 1001");
+  const LanguageModelSizes small{.vocabulary = 11, .context = 6};
+  CHECK_NOTHROW(require_memory(small, 4));
+  CHECK_THROWS_AS(require_memory(small, 1e12), ValueError);
+}
+
+TEST_CASE("model config: parameters are counted without a model") {
+  for (const Bias bias : {Bias::with, Bias::without})
+    for (const Dim hidden : {0, 5}) {
+      const LanguageModelSizes sizes{.vocabulary = 7,
+                                     .context = 3,
+                                     .layers = 2,
+                                     .heads = 2,
+                                     .width = 4,
+                                     .hidden = hidden,
+                                     .bias = bias};
+      Rng rng(1);
+      CHECK(parameter_count(sizes) ==
+            static_cast<double>(count_parameters(LanguageModel(sizes, rng))));
+    }
+}

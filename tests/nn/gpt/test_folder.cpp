@@ -1,0 +1,131 @@
+// builds: f64
+#include "nn/gpt/folder.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "tests/nn/modules.h"
+#include "tests/support/arrays.h"
+#include "tests/support/catch.h"
+#include "tests/support/dump.h"
+#include "tests/support/refusal.h"
+
+using namespace tests;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr LanguageModelSizes small{
+    .vocabulary = 5, .context = 3, .layers = 2, .heads = 2, .width = 4, .bias = Bias::without};
+
+LanguageModel made(std::uint64_t seed) {
+  Rng rng(seed);
+  LanguageModel model(small, rng);
+  redraw(model, seed);
+  return model;
+}
+
+struct OwnFolder {
+  std::string path = (fs::temp_directory_path() / "fledge_model_XXXXXX").string();
+  OwnFolder() { path = mkdtemp(path.data()); }
+  ~OwnFolder() { fs::remove_all(path); }
+  OwnFolder(const OwnFolder&) = delete;
+  OwnFolder& operator=(const OwnFolder&) = delete;
+};
+
+std::string reading(const std::string& folder) {
+  return refusal<FileError>([&] { read_model(folder); });
+}
+std::string reading_wrong(const std::string& folder) {
+  return refusal<InvalidFile>([&] { read_model(folder); });
+}
+std::string reading_other(const std::string& folder) {
+  return refusal<OtherModel>([&] { read_model(folder); });
+}
+
+}  // namespace
+
+TEST_CASE("model folder: PyTorch's models are read as they are, and computed alike", "[MD08]") {
+  for (const char* name : {"bias", "no_bias"}) {
+    const std::string dumps = fs::path(__FILE__).parent_path() / "dumps";
+    const auto errors = dump_errors(dumps + "/" + name);
+    CHECK(errors.size() == (std::string(name) == "bias" ? 2 + 28 : 2 + 20));
+    for (const auto& [quantity, error] : errors) {
+      INFO(name << ": " << quantity);
+      CHECK(error <= 1e-12);
+    }
+  }
+}
+
+TEST_CASE("model folder: what is written is read again") {
+  const OwnFolder folder;
+  const LanguageModel model = made(1);
+  write_model(folder.path, model,
+              [](JsonWriter& json) { json.begin_object().field("steps", 7).end_object(); },
+              {{"format", "pt"}});
+  const SavedModel saved = read_model(folder.path);
+  CHECK(saved.own["steps"].integer(0, 10) == 7);
+  CHECK(saved.metadata.at("format") == "pt");
+  const auto before = named_parameters(model), after = named_parameters(saved.model);
+  REQUIRE(after.size() == before.size());
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    CHECK(after[i].first == before[i].first);
+    CHECK(same_bits(after[i].second.value(), before[i].second.value()));
+  }
+  // Without a key that says so, biases are there when the weights have them.
+  std::string text = read_file(folder.path + "/config.json");
+  const std::size_t at = text.find("  \"bias\": false,\n");
+  REQUIRE(at != std::string::npos);
+  write_file(folder.path + "/config.json", text.erase(at, 17));
+  CHECK(read_model(folder.path).model.sizes.bias == Bias::without);
+}
+
+TEST_CASE("model folder: what is wrong names its file", "[CK09][CK11][CK12]") {
+  const OwnFolder folder;
+  const std::string config = folder.path + "/config.json",
+                    weights = folder.path + "/model.safetensors";
+  const auto about = [](const std::string& file, const std::string& reason) {
+    return "cannot read '" + file + "': " + reason;
+  };
+  CHECK(reading(folder.path) == about(config, "no such file or directory"));
+  write_file(config, config_json(small));
+  CHECK(reading(folder.path) == about(weights, "no such file or directory"));
+  write_file(weights, "birds");
+  CHECK(reading_wrong(folder.path) ==
+        about(weights, "a safetensors file has at least 8 bytes: got 5"));
+  write_file(weights, weights_bytes(made(1)));
+  write_file(config, "{}");
+  CHECK(reading_wrong(folder.path) ==
+        about(config, "line 1, column 1: the text must have a key 'model_type'"));
+  LanguageModelSizes wrong = small;
+  wrong.vocabulary = 6;
+  write_file(config, config_json(wrong));
+  CHECK(reading_other(folder.path) ==
+        about(weights,
+              "load_weights: the file must hold the model's tensors: 'wte.weight' has "
+              "shape (5, 4), in the model (6, 4)"));
+  wrong.vocabulary = 1'000'000;
+  write_file(config, config_json(wrong));
+  CHECK(reading_other(folder.path) ==
+        about(weights,
+              "load_weights: the file must hold the model's tensors: 'wte.weight' has shape "
+              "(5, 4), in the model (1000000, 4)"));
+  fs::remove(config);
+  fs::create_directory(config);
+  CHECK(reading(folder.path) == about(config, "it is a folder"));
+}
+
+TEST_CASE("model folder: sizes are compared before a file is read or a model is built") {
+  const OwnFolder folder;
+  const std::string config = folder.path + "/config.json",
+                    weights = folder.path + "/model.safetensors";
+  write_model(folder.path, made(1));
+  // 24 GB of weights are declared, and a kilobyte is there.
+  write_file(config, config_json({.vocabulary = 5, .context = 3, .layers = 1000, .width = 512}));
+  CHECK_THAT(reading_other(folder.path), EndsWith("; and 7984 more differences"));
+  write_file(config, config_json(small));
+  fs::resize_file(weights, std::uint64_t{1} << 40);  // sparse: nothing is on the disk
+  CHECK_THAT(reading(folder.path), ContainsSubstring("it has 1099511627776 bytes, over 100003968"));
+  fs::resize_file(config, std::uint64_t{1} << 40);
+  CHECK_THAT(reading(folder.path), ContainsSubstring("it has 1099511627776 bytes, over 67108864"));
+}

@@ -1,0 +1,238 @@
+// The certificate that a model does not look ahead, which must be able to fail; what words have to
+// do with each other, against sums written out here.
+#include "nn/inspect/probes.h"
+
+#include <array>
+
+#include "tests/nn/modules.h"
+#include "tests/support/catch.h"
+#include "tests/support/refusal.h"
+
+using namespace tests;
+
+namespace {
+
+using Tokens = std::vector<Dim>;
+constexpr Dim V = 11, context = 12;
+
+LanguageModel made(Dim layers = 2, Dim heads = 2) {
+  Rng rng(1);
+  LanguageModel model(
+      {.vocabulary = V, .context = context, .layers = layers, .heads = heads, .width = 8}, rng);
+  redraw(model, 2);
+  return model;
+}
+
+Tokens some_tokens(Dim count, std::uint64_t seed, Dim vocabulary = V) {
+  Rng rng(seed);
+  Tokens ids(static_cast<std::size_t>(count));
+  for (Dim& id : ids) id = rng.below(vocabulary);
+  return ids;
+}
+
+// A reader whose logits at place t are Σ of weight(t, j)·(id_j + 1) over all j, and NaN where a
+// place with a weight is nan_from and `hears` the poison.
+Reads reader(const std::function<double(Dim t, Dim j)>& weight, bool hears = true) {
+  return [=](const Tokens& ids, Dim nan_from) {
+    const Dim T = static_cast<Dim>(ids.size());
+    std::vector<double> logits;
+    for (Dim t = 0; t < T; ++t) {
+      double sum = 0;
+      for (Dim j = 0; j < T; ++j)
+        if (weight(t, j) != 0)
+          sum += hears && j >= nan_from
+                     ? not_a_number
+                     : weight(t, j) * static_cast<double>(ids[static_cast<std::size_t>(j)] + 1);
+      logits.insert(logits.end(), {sum, 2 * sum});
+    }
+    return Array({T, 2}, logits);
+  };
+}
+
+}  // namespace
+
+TEST_CASE("no peek: a language model keeps every bit, and keeps its parameters") {
+  const LanguageModel model = made();
+  const Array positions = model.wpe.weight.value().clone();
+  const CausalityReport all = check_causality(model, some_tokens(context, 3));
+  CHECK(all.kept);
+  CHECK_FALSE(all.peeks);
+  CHECK(all.cuts == 11);
+  CHECK(all.compared == 2 * V * (11 * 12 / 2));
+  CHECK(
+      all.text ==
+      "no place looks ahead: 1452 logits in front of 11 cuts keep every bit when all that follows "
+      "is changed or NaN");
+  CHECK(same_bits(model.wpe.weight.value(), positions));
+  CHECK(model.wpe.weight.is_parameter());
+  const CausalityReport some =
+      check_causality(model, some_tokens(7, 4), 3);  // after places 0, 2 and 5
+  CHECK(some.kept);
+  CHECK(some.compared == 2 * V * (1 + 3 + 6));
+  CHECK(check_causality(model, {1, 2}).kept);
+  CHECK(check_causality(model, some_tokens(9, 5), 1).compared == 2 * V * 8);
+}
+
+TEST_CASE("no peek: whoever looks ahead is found, and where") {
+  const auto causal_weight = [](Dim t, Dim j) { return j <= t ? 1.0 : 0.0; };
+  const Tokens ids = some_tokens(9, 6, 5);
+  CHECK(check_causality(reader(causal_weight), ids, 5).kept);
+  // One place looks one ahead, ever so little; the last cut alone shows what the last token does.
+  for (const Dim place : {0, 3, 7}) {
+    const auto peeks = [&](Dim t, Dim j) {
+      return t == place && j == t + 1 ? 1e-3 : causal_weight(t, j);
+    };
+    const CausalityReport found = check_causality(reader(peeks), ids, 5);
+    CHECK_FALSE(found.kept);
+    CHECK(found.peeks);
+    const std::string at = std::to_string(place);
+    CHECK_THAT(found.text, StartsWith("place " + at + " looks ahead: its logits change with the "));
+    CHECK_THAT(found.text, EndsWith(" after place " + at));
+  }
+  // A mask of large negative numbers: 0·NaN leaks where no token does.
+  const Reads leaks = [&](const Tokens& tokens, Dim nan_from) {
+    const Array logits = reader(causal_weight)(tokens, nan_from);
+    return nan_from < 9 ? Array::full(logits.shape(), Real(not_a_number)) : logits;
+  };
+  CHECK(check_causality(leaks, ids, 5).text ==
+        "place 0 looks ahead: its logits change with NaN in the positions after place 0");
+}
+
+TEST_CASE("no peek: what could not have failed is no certificate") {
+  const Tokens ids = some_tokens(6, 7, 5);
+  const CausalityReport deaf =
+      check_causality(reader([](Dim t, Dim j) { return j <= t ? 1.0 : 0.0; }, false), ids, 5);
+  CHECK_FALSE(deaf.kept);
+  CHECK(deaf.text ==
+        "could not be shown, as NaN in the positions after place 0 does not reach the next place");
+  CHECK_FALSE(deaf.peeks);
+  const CausalityReport blind = check_causality(reader([](Dim, Dim) { return 0.0; }), ids, 5);
+  CHECK_FALSE(blind.kept);
+  CHECK(blind.text == "could not be shown, as no logits change with the tokens after place 0");
+  CHECK_FALSE(blind.peeks);
+  CHECK(blind.cuts == 0);
+  // Layer norm of one number is constant, so no token changes the logits of such a model.
+  Rng rng(1);
+  const LanguageModel constant(
+      {.vocabulary = V, .context = context, .layers = 1, .heads = 1, .width = 1}, rng);
+  const CausalityReport narrow = check_causality(constant, some_tokens(context, 3));
+  CHECK_FALSE(narrow.kept);
+  CHECK_FALSE(narrow.peeks);
+  CHECK(narrow.text == blind.text);
+  // Place 3 looks at place 4. At the first cuts nothing can be seen, and the search goes on.
+  const CausalityReport late =
+      check_causality(reader([](Dim t, Dim j) { return t == 3 && j == 4 ? 1.0 : 0.0; }), ids, 5);
+  CHECK(late.peeks);
+  CHECK_FALSE(late.kept);
+  CHECK(late.text == "place 3 looks ahead: its logits change with the tokens after place 3");
+
+  const LanguageModel model = made();
+  CHECK(refusal<ValueError>([&] { check_causality(model, {3}); }) ==
+        "check_causality: needs two tokens or more: got 1");
+  CHECK(refusal<ValueError>([&] {
+          check_causality(model, {3, 4}, 0);
+        }) == "check_causality: needs a cut or more: got 0");
+  CHECK(refusal<ValueError>([&] {
+          check_causality(reader([](Dim, Dim) { return 1.0; }), ids, 1);
+        }) == "check_causality: needs another token to put in: the vocabulary has 1");
+}
+
+TEST_CASE("first look: the weights of look(), and the cosine of Σ weight·v with v") {
+  const LanguageModel model = made();
+  const NoGrad no_grad;
+  const Indices ids({2, 7}, some_tokens(14, 8));
+  const FirstLook look = first_look(model, ids);
+  const Array weights = model.look(ids).weights[0].value();  // (2, H, 7, 7)
+  CHECK(same_bits(look.weights.value(), weights));
+  for (const auto& [batch, from, to] : {std::array<Dim, 3>{0, 6, 2}, {1, 3, 3}, {1, 5, 0}}) {
+    CHECK_THAT(look.attention(batch, from, to),
+               WithinAbs((value_of(weights.at({batch, 0, from, to})) +
+                          value_of(weights.at({batch, 1, from, to}))) /
+                             2,
+                         rounding));
+    double dot = 0, passed = 0, value = 0;
+    for (Dim c = 0; c < 8; ++c) {
+      double mixed = 0;
+      for (Dim j = 0; j < 7; ++j)
+        mixed += value_of(weights.at({batch, c / 4, from, j})) *
+                 value_of(look.values.value().at({batch, j, c}));
+      const double v = value_of(look.values.value().at({batch, to, c}));
+      dot += mixed * v, passed += mixed * mixed, value += v * v;
+    }
+    CHECK_THAT(look.association(batch, from, to),
+               WithinAbs(dot / std::sqrt(passed * value), 10 * rounding));
+  }
+}
+
+TEST_CASE("a watched pair: means over every a with a b in front of it, in windows of the context") {
+  const LanguageModel model = made(2, 2);
+  const NoGrad no_grad;
+  const Tokens text = some_tokens(15 * context + 4, 9);
+  const Dim a = 3, b = 5;
+  double heads[4] = {}, chance = 0, association = 0;
+  Dim pairs = 0, windows = 0, after_two = 0;
+  for (Dim at = 0; at < static_cast<Dim>(text.size()); at += context) {
+    const Dim size = std::min(context, static_cast<Dim>(text.size()) - at);
+    const Tokens window(text.begin() + at, text.begin() + at + size);
+    const Indices ids({1, size}, window);
+    const Dim before = pairs;
+    for (Dim i = 0; i < size; ++i)
+      for (Dim j = 0; j < i; ++j) {
+        if (text[static_cast<std::size_t>(at + i)] != a) continue;
+        if (text[static_cast<std::size_t>(at + j)] != b) continue;
+        ++pairs;
+        chance += 1 / static_cast<double>(i + 1);
+        association += first_look(model, ids).association(0, i, j);
+        const auto looked = model.look(ids);
+        for (std::size_t h = 0; h < 4; ++h)
+          heads[h] +=
+              value_of(looked.weights[h / 2].value().at({0, static_cast<Dim>(h % 2), i, j}));
+      }
+    windows += pairs > before;
+    if (windows == 2 && after_two == 0) after_two = pairs;
+  }
+  REQUIRE(windows > 2);
+  REQUIRE(pairs > windows);  // a window with several
+  const auto n = static_cast<double>(pairs);
+  const auto top = std::max_element(heads, heads + 4) - heads;
+  const WatchedPair found = watch_pair(model, text, a, b);
+  CHECK(found.pairs == pairs);
+  CHECK_THAT(found.attention,
+             WithinAbs((heads[0] + heads[1] + heads[2] + heads[3]) / 4 / n, 1e-12));
+  CHECK_THAT(found.chance, WithinAbs(chance / n, 1e-12));
+  CHECK_THAT(found.most, WithinAbs(heads[top] / n, 1e-12));
+  CHECK(found.layer == top / 2);
+  CHECK(found.head == top % 2);
+  CHECK_THAT(found.association, WithinAbs(association / n, 1e-12));
+  const auto row = [&](Dim token) { return part(model.wte.weight.value(), 0, token, token + 1); };
+  CHECK(found.similarity == cosine_similarity(row(a), row(b)).item());
+  CHECK(watch_pair(model, text, a, b, 2).pairs == after_two);
+}
+
+TEST_CASE("a watched pair that the text does not have, and one of a token with itself") {
+  const LanguageModel model = made();
+  const WatchedPair none = watch_pair(model, {3, 1, 5}, 3, 5);  // 5 stands behind 3
+  CHECK(none.pairs == 0);
+  CHECK(none.attention == 0);
+  CHECK(none.similarity != 0);
+  const WatchedPair self = watch_pair(model, {4, 4, 4}, 4, 4);
+  CHECK(self.pairs == 3);
+  CHECK_THAT(self.chance, WithinAbs((1. / 2 + 1. / 3 + 1. / 3) / 3, 1e-12));
+  CHECK(refusal<ValueError>([&] { watch_pair(model, {1}, 11, 5); }) ==
+        "watch_pair: token 11 is outside a vocabulary of 11");
+}
+
+TEST_CASE("the control of a pair stands in the text about as often") {
+  const Tokens text{0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 4, 4};  // 4, 3, 2, 1, 2 times; 5 never
+  CHECK(control_of(text, 6, 0, 1) == 2);  // 2 and 4 are as far from 3; a itself is none
+  CHECK(control_of(text, 6, 2, 1) == 0);
+  CHECK(control_of(text, 6, 0, 4) == 2);
+  CHECK(control_of(text, 6, 0, 5) == 3);
+  CHECK(refusal<ValueError>([&] {
+          control_of({0, 1}, 2, 0, 1);
+        }) == "control_of: needs a third token: the vocabulary has 2");
+  CHECK(refusal<ValueError>([&] { control_of(text, 4, 0, 1); }) ==
+        "control_of: token 4 is outside a vocabulary of 4");
+  CHECK(refusal<ValueError>([&] { control_of(text, 6, -1, 1); }) ==
+        "control_of: token -1 is outside a vocabulary of 6");
+}
