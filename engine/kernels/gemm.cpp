@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "engine/kernels/buffer.h"
 #include "engine/base/memory.h"
+#include "engine/kernels/buffer.h"
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/tiles.h"
 

@@ -4,8 +4,8 @@
 #include <tuple>
 #include <utility>
 
-#include "engine/kernels/buffer.h"
 #include "engine/base/memory.h"
+#include "engine/kernels/buffer.h"
 #include "engine/kernels/pairwise_sum.h"
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/rows.h"

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "engine/autograd.h"
-#include "engine/kernels/buffer.h"
 #include "engine/base/errors.h"
 #include "engine/kernels/attention.h"
+#include "engine/kernels/buffer.h"
 #include "engine/kernels/masked.h"
 #include "engine/kernels/parallel.h"
 #include "engine/ops.h"
