@@ -28,12 +28,12 @@
 #if defined(FLEDGE_DUAL)
 #include "engine/dual.h"
 namespace fledge_dual {
-using namespace fledge;
+using namespace fledge;  // NOLINT(google-build-using-namespace): base types are found in both
 }
 #define fledge fledge_dual
 #elif defined(FLEDGE_DOUBLE)
 namespace fledge64 {
-using namespace fledge;
+using namespace fledge;  // NOLINT(google-build-using-namespace): base types are found in both
 using fledge::normal_cdf;
 using fledge::normal_density;
 }  // namespace fledge64
