@@ -8,10 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "examples/fledge/check_row.h"
+#include "examples/fledge/check_rows_json.h"
 #include "examples/support/options.h"
 #include "examples/support/table.h"
-#include "nn/io/json.h"
 
 // The same table of gradients (gradients/table.h), compiled for each number type.
 namespace fledge64 {
@@ -37,21 +36,6 @@ Rows side_by_side(const Rows& dual, const Rows& differences) {
     rows.push_back(differences[i]);
   }
   return rows;
-}
-
-// One array of objects.
-std::string as_json(const std::vector<CheckRow>& rows) {
-  JsonWriter json(JsonWriter::Layout::indented);
-  json.begin_array();
-  for (const CheckRow& row : rows) {
-    json.begin_object();
-    json.field("name", row.name).field("shapes", row.shapes).field("oracle", row.oracle);
-    json.field("elements", row.elements).field("max_error", row.max_error).field("ok", row.ok);
-    if (!row.ok) json.field("problem", row.problem);
-    json.end_object();
-  }
-  json.end_array();
-  return json.text();
 }
 
 std::string as_table(const Rows& rows, support::Paint paint) {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "examples/fledge/check_row.h"
+#include "examples/fledge/check_rows_json.h"
 
 namespace fledge64 {
 std::vector<report::CheckRow> check_gradients(const report::CheckRequest& request);
@@ -16,6 +16,6 @@ int main() {
   std::vector<report::CheckRow> rows = fledge_dual::check_gradients({"", 1});
   const std::vector<report::CheckRow> differences = fledge64::check_gradients({"", 1});
   rows.insert(rows.end(), differences.begin(), differences.end());
-  std::printf("%s\n", report::as_json(rows).c_str());
+  std::printf("%s\n", fledge::as_json(rows).c_str());
   return std::all_of(rows.begin(), rows.end(), [](const auto& row) { return row.ok; }) ? 0 : 1;
 }
