@@ -110,8 +110,9 @@ inline constexpr Bug graph_bugs[] = {
      R"(Tensor detach() const { return Tensor(value()); })",
      R"(Tensor detach() const { return *this; })",
      "a classic slip: the same numbers, and their history",
-     "tests/engine/test_autograd.cpp tests/engine/test_autograd_graphs.cpp "
-     "tests/engine/test_tensor.cpp"},
+     "tests/engine/gradcheck/test_diagnosis.cpp tests/engine/gradcheck/test_gradcheck.cpp "
+     "tests/engine/gradcheck/test_gradcheck_wrong.cpp tests/engine/test_autograd.cpp "
+     "tests/engine/test_autograd_graphs.cpp tests/engine/test_tensor.cpp"},
     {"shared-numbers-overwritten", "engine/array.cpp", R"(require<GraphError>(alone(), "write",)",
      R"(require<GraphError>(alone() || exists(), "write",)",
      "a classic slip: an optimiser writes what a graph still needs"},
