@@ -34,7 +34,7 @@ struct Vjp : Pooled {
 
 /// "y depends on `input`, and this is how dy travels back to it."
 struct Edge {
-  std::shared_ptr<Node> input;  // null: nobody wants this gradient
+  std::shared_ptr<Node> input;  // null: this gradient is not needed
   std::unique_ptr<Vjp> pull;
 };
 
@@ -55,8 +55,8 @@ struct Node {
   Shape shape;
   PoolVector<Edge> edges;
   Array pending_grad;  // ∂L/∂this, still being summed: set only while backward() runs
-  Array grad;   // ∂L/∂this, finished and kept: leaves, and whoever asked with keep_grad()
-  Array value;  // of a leaf only
+  Array grad;          // ∂L/∂this, finished and kept: of leaves, and after keep_grad()
+  Array value;         // of a leaf only
   bool leaf = false;
   bool keeps_grad = false;
   bool released = false;  // backward() has passed and freed the rules

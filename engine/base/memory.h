@@ -33,7 +33,7 @@ extern bool memory_is_filled;
 /// (memory.cpp, Note [Kept memory]).
 void release_memory() noexcept;
 
-/// For classes whose objects come and go with every step.
+/// Base of classes that each training step creates and destroys.
 struct Pooled {
   static void* operator new(std::size_t bytes) { return allocate_memory(bytes); }
   static void operator delete(void* block, std::size_t bytes) { deallocate_memory(block, bytes); }

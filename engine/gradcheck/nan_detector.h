@@ -17,7 +17,7 @@ namespace fledge {
 class NanDetector {
  public:
   struct Finding {
-    std::string_view op;  // whose value it is, or whose rule gave the gradient
+    std::string_view op;  // that computed the value, or that has the rule
     bool backward;        // a gradient
     Shape shape;          // of the value or the gradient
     Dim element;          // its place, row by row

@@ -1,4 +1,4 @@
-// Loops whose rounds may run on several threads.
+// Loops that may run on several threads.
 //
 // Not here: the threads (base/thread_pool.h). Key idea: each output number is computed by exactly
 // one task, in a fixed order. The result therefore does not depend on the number of threads or on

@@ -4,7 +4,7 @@
 // from (error against step for 2, 4 and 6 points), dual numbers, which have no step, and a wrong
 // rule that whoever sums the outputs cannot see, and that fledge's checker finds and explains.
 // Key idea: compare Jᵀ·v with the same number got without backward(), for a random v.
-// Next: engine/gradcheck/gradcheck.h, oracle.cpp, pullback.cpp, diagnosis.cpp.
+// Next: engine/gradcheck/gradcheck.h, oracle.cpp, backward_consistency.cpp, diagnosis.cpp.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -8,14 +8,14 @@
 
 using namespace fledge;
 
-TEST_CASE("first nonfinite: nothing is found while all goes well") {
+TEST_CASE("NanDetector: nothing is found while all goes well") {
   const NanDetector detector;
   const Tensor x = parameter(Array({3}, {1, 2, 3}));
   backward(sum(log(x) * x));
   CHECK_FALSE(detector.finding().has_value());
 }
 
-TEST_CASE("first nonfinite: a value, at its op, with its inputs") {
+TEST_CASE("NanDetector: a value, at its op, with its inputs") {
   const Tensor x = parameter(Array({3}, {1, 0, 3}));
   const Tensor y = parameter(Array({3}, {1, 1, 1}));
   const NanDetector detector;
@@ -31,7 +31,7 @@ TEST_CASE("first nonfinite: a value, at its op, with its inputs") {
   CHECK(z.item() == -infinity);
 }
 
-TEST_CASE("first nonfinite: a gradient whose value was finite") {
+TEST_CASE("NanDetector: a gradient that is not finite where its value is") {
   const Tensor x = parameter(Array({2}, {4, 0}));
   const NanDetector detector;
   backward(sum(sqrt(x)));  // the slope at 0 is infinite
@@ -42,7 +42,7 @@ TEST_CASE("first nonfinite: a gradient whose value was finite") {
   CHECK(detector.finding()->inputs == std::vector<const Node*>{x.node().get()});
 }
 
-TEST_CASE("first nonfinite: ops that record a list of edges are watched too") {
+TEST_CASE("NanDetector: ops that record a list of edges are watched too") {
   const Tensor x = parameter(Array({2}, {1, infinity}));
   const NanDetector detector;
   const Tensor y = concat({x, x}, 0);
@@ -51,7 +51,7 @@ TEST_CASE("first nonfinite: ops that record a list of edges are watched too") {
   CHECK(detector.finding()->element == 1);
 }
 
-TEST_CASE("first nonfinite: only while it lives, and one at a time") {
+TEST_CASE("NanDetector: only while it lives, and one at a time") {
   const Tensor x = parameter(Array({1}, {0}));
   { const NanDetector detector; }
   const Tensor before = log(x);
