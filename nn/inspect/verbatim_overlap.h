@@ -1,13 +1,11 @@
-// How much of a sample a model has made, and how much it has by heart.
+// How much of a sample stands word for word in the training text: what a model has memorised.
 //
-// Not here: how a sample is drawn. Key idea: strings that stand verbatim in the training text are
-// found by an automaton of the sample, which is short, through which the text runs once.
+// Not here: how a sample is drawn. Key idea: the n-grams (strings of n bytes) of the sample are put
+// into a hash table; the text runs past it once with a rolling hash (Karp & Rabin 1987).
 #pragma once
 
+#include <cstddef>
 #include <string_view>
-#include <vector>
-
-#include "engine/real.h"
 
 namespace fledge {
 
@@ -16,17 +14,11 @@ struct VerbatimOverlap {
   std::size_t longest = 0;  // bytes of the longest run of all, however short
 };
 
-/// What of a sample stands verbatim in a text. Time is linear in both; memory is 4·(distinct bytes
-/// of the sample + 3) bytes for each of at most twice as many states as the sample has bytes.
-/// least = 0 counts as 1.
+/// A run is a part of the sample that stands in the text. A byte counts for the share when one of
+/// the n-grams around it, n = `least`, stands in the text; least = 0 counts as 1. The length of the
+/// longest run is found by trying lengths, at most 2·log2(bytes of the sample) of them, each in
+/// time linear in both. Memory: at most 64 bytes for a byte of the sample, 16 for a match in the
+/// text.
 VerbatimOverlap verbatim_overlap(std::string_view sample, std::string_view text, std::size_t least);
-
-/// Where a line was known from.
-enum class Origin { train, valid, fresh };
-
-/// For every line of a sample that is not blank: whether it stands as a line in the training text,
-/// else in the validation text, else in neither.
-std::vector<Origin> origins(std::string_view sample, std::string_view train,
-                            std::string_view valid);
 
 }  // namespace fledge

@@ -1,6 +1,6 @@
 // The lines of a text.
 //
-// Not here: what is done with them (corpus.h, inspect/verbatim_overlap.h). Next: corpus.h.
+// Not here: what is done with them (corpus.h). Next: corpus.h.
 #pragma once
 
 #include <algorithm>

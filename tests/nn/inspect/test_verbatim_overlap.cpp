@@ -72,11 +72,3 @@ TEST_CASE("verbatim_overlap: one byte again and again takes no longer than words
   CHECK(found.share == 1);
   CHECK(found.longest == 20'000);
 }
-
-TEST_CASE("origins: a sample's lines in the training text, in the validation text, in neither") {
-  using Origins = std::vector<Origin>;
-  CHECK(origins("emma\r\n\nava\nzzz\nem", "olivia\nemma\n", "ava\nemma") ==
-        Origins{Origin::train, Origin::valid, Origin::fresh, Origin::fresh});
-  CHECK(origins("\n \n", "a", "b").empty());
-  CHECK(origins("a", "", "") == Origins{Origin::fresh});
-}
