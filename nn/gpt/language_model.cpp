@@ -27,18 +27,20 @@ void redraw(const Tensor& weight, double deviation, Rng& rng) {
 
 }  // namespace
 
-LanguageModel::LanguageModel(const LanguageModelSizes& model_sizes, Rng& rng)
+LanguageModel::LanguageModel(const LanguageModelSizes& model_sizes, InitialWeights initial)
     : sizes(checked(model_sizes)),
-      wte(sizes.vocabulary, sizes.width, rng),
-      wpe(sizes.context, sizes.width, rng),
+      wte(sizes.vocabulary, sizes.width, initial),
+      wpe(sizes.context, sizes.width, initial),
       dropout(sizes.dropout),
       ln_f(sizes.width) {
   const Dim hidden = sizes.hidden > 0 ? sizes.hidden : 4 * sizes.width;
   for (Dim layer = 0; layer < sizes.layers; ++layer)
-    h.emplace_back(sizes.width, sizes.heads, hidden, rng, sizes.dropout, sizes.bias);
-  // GPT-2's start (Radford et al. 2019, section 2.3): small weights, so that at first every word
-  // looks everywhere alike, and smaller ones where a layer adds to the stream, of which there are
-  // 2·layers.
+    h.emplace_back(sizes.width, sizes.heads, hidden, initial, sizes.dropout, sizes.bias);
+  if (initial.rng() == nullptr) return;
+  Rng& rng = *initial.rng();
+  // GPT-2's start (Radford et al. 2019, section 2.3): the weights are small, so that at first
+  // every word looks at all words alike, and smaller still in the 2·layers products that are added to
+  // the residual stream.
   const double small = 0.02, smaller = small / std::sqrt(2 * static_cast<double>(sizes.layers));
   for (const Block& block : h) {
     redraw(block.attn.c_attn.weight, small, rng);

@@ -32,7 +32,8 @@ struct LanguageModel {
   std::vector<Block> h;
   LayerNorm ln_f;
 
-  LanguageModel(const LanguageModelSizes& model_sizes, Rng& rng);
+  /// With InitialWeights::none() the weights are to be loaded (weights.h).
+  LanguageModel(const LanguageModelSizes& model_sizes, InitialWeights initial);
 
   Tensor operator()(const Indices& ids, Mode mode = Mode::evaluation()) const;
 

@@ -53,10 +53,10 @@ AttentionOutput attend(const Tensor& q, const Tensor& k, const Tensor& v, Dim he
   return {merge_heads(mixed, q.shape()), weights};  // mixed (…, H, T, D)
 }
 
-Attention::Attention(Dim width, Dim head_count, Rng& rng, Bias bias)
+Attention::Attention(Dim width, Dim head_count, InitialWeights initial, Bias bias)
     : heads((require_heads("Attention", width, head_count), head_count)),
-      c_attn(width, 3 * width, rng, bias),
-      c_proj(width, width, rng, bias) {}
+      c_attn(width, 3 * width, initial, bias),
+      c_proj(width, width, initial, bias) {}
 
 Tensor Attention::operator()(const Tensor& x, const Mask& mask) const {
   if (!mask.has_spans()) return look(x, mask).output;
@@ -76,11 +76,12 @@ AttentionOutput Attention::look(const Tensor& x, const Mask& mask) const {
   return {c_proj(attended.output), attended.weights};
 }
 
-CrossAttention::CrossAttention(Dim width, Dim source_width, Dim head_count, Rng& rng, Bias bias)
+CrossAttention::CrossAttention(Dim width, Dim source_width, Dim head_count, InitialWeights initial,
+                               Bias bias)
     : heads((require_heads("CrossAttention", width, head_count), head_count)),
-      q_attn(width, width, rng, bias),
-      c_attn(source_width, 2 * width, rng, bias),
-      c_proj(width, width, rng, bias) {}
+      q_attn(width, width, initial, bias),
+      c_attn(source_width, 2 * width, initial, bias),
+      c_proj(width, width, initial, bias) {}
 
 AttentionOutput CrossAttention::look(const Tensor& x, const Tensor& source,
                                      const Mask& mask) const {

@@ -35,7 +35,7 @@ struct Attention {
   Dim heads;
   Linear c_attn, c_proj;
 
-  Attention(Dim width, Dim head_count, Rng& rng, Bias bias = Bias::with);
+  Attention(Dim width, Dim head_count, InitialWeights initial, Bias bias = Bias::with);
 
   /// In one op that keeps no weights (ops.h, attention), but for custom masks.
   Tensor operator()(const Tensor& x, const Mask& mask = {}) const;
@@ -57,7 +57,8 @@ struct CrossAttention {
   Dim heads;
   Linear q_attn, c_attn, c_proj;  // queries; keys and values side by side; value-up
 
-  CrossAttention(Dim width, Dim source_width, Dim head_count, Rng& rng, Bias bias = Bias::with);
+  CrossAttention(Dim width, Dim source_width, Dim head_count, InitialWeights initial,
+                 Bias bias = Bias::with);
 
   Tensor operator()(const Tensor& x, const Tensor& source, const Mask& mask = {}) const {
     return look(x, source, mask).output;

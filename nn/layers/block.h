@@ -17,11 +17,12 @@ struct Block {
   MLP mlp;
   Dropout dropout;
 
-  Block(Dim width, Dim heads, Dim hidden, Rng& rng, double dropout_p = 0, Bias bias = Bias::with)
+  Block(Dim width, Dim heads, Dim hidden, InitialWeights initial, double dropout_p = 0,
+        Bias bias = Bias::with)
       : ln_1(width),
-        attn(width, heads, rng, bias),
+        attn(width, heads, initial, bias),
         ln_2(width),
-        mlp(width, hidden, rng, bias),
+        mlp(width, hidden, initial, bias),
         dropout(dropout_p) {}
 
   Tensor operator()(const Tensor& x, const Mask& mask = {}, Mode mode = Mode::evaluation()) const {

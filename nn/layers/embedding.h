@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/base/errors.h"
+#include "nn/layers/initial_weights.h"
 #include "nn/module.h"
 
 namespace fledge {
@@ -10,10 +11,11 @@ namespace fledge {
 struct Embedding {
   Tensor weight;
 
-  Embedding(Dim vocabulary, Dim width, Rng& rng, double deviation = 0.02) {  // 0.02: GPT-2's
+  Embedding(Dim vocabulary, Dim width, InitialWeights initial,
+            double deviation = 0.02) {  // 0.02: GPT-2's
     require<ValueError>(vocabulary > 0 && width > 0, "Embedding", "sizes must be positive: got ",
                         vocabulary, " and ", width);
-    weight = parameter(random_normal({vocabulary, width}, 0, deviation, rng));
+    weight = parameter(initial.normal({vocabulary, width}, 0, deviation));
   }
 
   Tensor operator()(const Indices& ids) const { return embedding(weight, ids); }

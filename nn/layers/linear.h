@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/base/errors.h"
+#include "nn/layers/initial_weights.h"
 #include "nn/module.h"
 
 namespace fledge {
@@ -17,11 +18,11 @@ enum class Bias { with, without };
 struct Linear {
   Tensor weight, bias;
 
-  Linear(Dim in, Dim out, Rng& rng, Bias with_bias = Bias::with) {
+  Linear(Dim in, Dim out, InitialWeights initial, Bias with_bias = Bias::with) {
     require<ValueError>(in > 0 && out > 0, "Linear", "sizes must be positive: got ", in, " and ",
                         out);
     const double bound = std::sqrt(3.0 / static_cast<double>(in));
-    weight = parameter(random_uniform({in, out}, -bound, bound, rng));
+    weight = parameter(initial.uniform({in, out}, -bound, bound));
     if (with_bias == Bias::with) bias = parameter(Array::zeros({out}));
   }
 

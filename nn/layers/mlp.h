@@ -11,8 +11,8 @@ namespace fledge {
 struct MLP {
   Linear c_fc, c_proj;
 
-  MLP(Dim width, Dim hidden, Rng& rng, Bias bias = Bias::with)
-      : c_fc(width, hidden, rng, bias), c_proj(hidden, width, rng, bias) {}
+  MLP(Dim width, Dim hidden, InitialWeights initial, Bias bias = Bias::with)
+      : c_fc(width, hidden, initial, bias), c_proj(hidden, width, initial, bias) {}
 
   Tensor operator()(const Tensor& x) const { return c_proj(gelu_tanh(c_fc(x))); }
 
