@@ -12,17 +12,19 @@ namespace fledge {
 
 TrainedModel load_trained(const std::string& path) {
   const Folder folder(path, train::run_files());
-  std::string text;
-  train::RunConfig run = train::read_run_config(folder, &text);
+  std::optional<train::RunConfig> run;
+  const auto reader = [&](std::string text) {
+    return of_file(folder.file("config.json"), train::not_of_a_run, [&] {
+      ModelConfig config = read_config(std::move(text));
+      run = train::run_config(config);
+      return config;
+    });
+  };
   try {
-    SavedModel saved = read_model(folder);
-    if (saved.config != text)  // another process has replaced the run in between
-      run = train::run_config(saved.config);
-    const bool lines = run.plan.corpus.reading == Reading::lines;
-    return {std::move(saved.model), std::move(run), lines};
-  } catch (const OtherModel& error) {
-    throw InputError(error.what(), "it is not the model that config.json beside it describes");
-  } catch (const InvalidFile& error) {
+    SavedModel saved = read_model(folder, reader);
+    const bool lines = run->plan.corpus.reading == Reading::lines;
+    return {std::move(saved.model), std::move(*run), lines};
+  } catch (const FormatError& error) {
     throw InputError(error.what(), "restore it, or move it away and run: fledge train --resume " +
                                        support::shell_word(path));
   }

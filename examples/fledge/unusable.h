@@ -7,10 +7,7 @@
 #include "engine/base/errors.h"
 #include "examples/support/options.h"
 #include "examples/support/text.h"
-#include "nn/gpt/weights.h"
 #include "nn/io/files.h"
-#include "nn/io/json_reader.h"
-#include "nn/io/safetensors.h"
 
 namespace fledge {
 
@@ -21,26 +18,15 @@ struct InputError : std::runtime_error {
   std::string advice;
 };
 
-/// Runs the body; what it throws about the contents of this file gets its name and the advice.
+/// Runs the body; a FormatError about the contents of this file becomes an InputError with its name
+/// and the advice.
 template <class Body>
 auto of_file(const std::string& path, const std::string& advice, Body body) {
-  const auto refuse = [&](const std::exception& error) {
-    throw InputError(support::quoted(path) + ": " + error.what(), advice);
-  };
   try {
     return body();
-  } catch (const JsonError& error) {
-    refuse(error);
-  } catch (const StoredError& error) {
-    refuse(error);
-  } catch (const WeightsError& error) {
-    refuse(error);
-  } catch (const ValueError& error) {
-    refuse(error);
-  } catch (const ShapeError& error) {
-    refuse(error);
+  } catch (const FormatError& error) {
+    throw InputError(support::quoted(path) + ": " + error.what(), advice);
   }
-  throw std::logic_error("of_file");  // refuse() has thrown
 }
 
 /// What to do about a file that could not be written.
@@ -74,6 +60,8 @@ int with_usable_input(const std::string& program, const std::string& advice, Bod
   } catch (const InputError& error) {
     refuse(error, error.advice);
   } catch (const FileError& error) {
+    refuse(error, advice);
+  } catch (const FormatError& error) {
     refuse(error, advice);
   } catch (const ValueError& error) {
     refuse(error, advice);

@@ -98,24 +98,7 @@ std::string spaces(int count) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-  constexpr std::string_view hex = "0123456789abcdef";
-  std::string shown;
-  for (std::size_t at = 0; at < text.size();) {
-    const fledge::CodePoint point = fledge::code_point_at(text, at);
-    const std::string_view bytes = text.substr(at, point.bytes);
-    if (point.valid && !fledge::is_misleading(point.value)) {
-      shown += bytes;
-    } else {
-      for (const char byte : bytes) {
-        const auto value = static_cast<unsigned char>(byte);
-        shown += {'\\', 'x', hex[value >> 4], hex[value & 0xF]};
-      }
-    }
-    at += point.bytes;
-  }
-  return shown;
-}
+std::string printable(std::string_view text) { return fledge::escaped_text(text); }
 
 int display_width(std::string_view text) {
   int columns = 0;

@@ -42,12 +42,11 @@ void check_meaning(const JsonValue& config) {
   expect("tie_word_embeddings", true);
   expect("add_cross_attention", false);
   const JsonValue type = config["model_type"];
-  if (type.string() != "gpt2")
-    type.fail("must be 'gpt2': got '" + escaped_name(type.string()) + "'");
+  if (type.string() != "gpt2") type.fail("must be 'gpt2': got " + in_quotes(type.string()));
   if (config.has("activation_function")) {
     const JsonValue name = config["activation_function"];  // both are the tanh form of gelu
     if (name.string() != "gelu_new" && name.string() != "gelu_pytorch_tanh")
-      name.fail("must be 'gelu_new': got '" + escaped_name(name.string()) + "'");
+      name.fail("must be 'gelu_new': got " + in_quotes(name.string()));
   }
   if (config.has("layer_norm_epsilon") &&
       config["layer_norm_epsilon"].number() != layer_norm_epsilon)
@@ -95,7 +94,7 @@ std::string config_json(const LanguageModelSizes& sizes,
   return json.end_object().text() + "\n";
 }
 
-ModelConfig read_config(std::string_view text) {
+ModelConfig read_config(std::string text) {
   const JsonValue config = read_json(text);
   check_keys(config);
   check_meaning(config);
@@ -122,7 +121,7 @@ ModelConfig read_config(std::string_view text) {
   } catch (const ValueError& error) {
     config.fail(std::string("describes too large a model: ") + error.what());
   }
-  return {sizes, own, config.has("bias")};
+  return {sizes, own, config.has("bias"), std::move(text)};
 }
 
 double parameter_count(const LanguageModelSizes& sizes) {

@@ -1,9 +1,8 @@
 // The sizes of a language model as text: config.json in the words of GPT-2's files.
 //
-// Not here: its numbers (model_weights.h). Key idea: what GPT-2's configurations can say and this
-// model cannot do is refused by name; what changes no output is let pass; any other key is a
-// mistake.
-//                                                                    Next: model_weights.h.
+// Not here: its numbers (weights.h). Key idea: what GPT-2's configurations can say and this model
+// cannot do is refused by name; what changes no output is ignored; any other key is a mistake.
+//                                                                               Next: weights.h.
 #pragma once
 
 #include <functional>
@@ -19,6 +18,7 @@ struct ModelConfig {
   LanguageModelSizes sizes;
   JsonValue own;           // the object under the key "fledge"; null when there is none
   bool says_bias = false;  // it has the key "bias"
+  std::string text = {};
 };
 
 /// The most layers of a model that is read from a folder: a file of one kilobyte must not make a
@@ -32,10 +32,10 @@ std::string config_json(const LanguageModelSizes& sizes,
 
 /// config.json of this program, of GPT-2's own files or of programs like it. GPT-2's has no key for
 /// biases: a text without "bias" is read as a model with them. resid_pdrop and embd_pdrop must be equal,
-/// and are 0 when they are absent; attn_pdrop is let pass, as attention's weights are not dropped
-/// here. Throws JsonError naming line, column and key for keys that are missing or unknown, for
+/// and are 0 when they are absent; attn_pdrop is ignored, as attention's weights are not dropped
+/// here. Throws FormatError naming line, column and key for keys that are missing or unknown, for
 /// values out of range (most_layers), and for sizes that this machine's memory cannot hold.
-ModelConfig read_config(std::string_view text);
+ModelConfig read_config(std::string text);
 
 /// How many numbers a model of these sizes learns: count_parameters() without making it, exact
 /// below 2⁵³.

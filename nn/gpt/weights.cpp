@@ -23,89 +23,86 @@ bool is_mask(std::string_view name) {
   return rest == ".attn.bias" || rest == ".attn.masked_bias";
 }
 
-std::string quoted(std::string_view name) { return "'" + escaped_name(name) + "'"; }
-
-// A file's tensors, compared with the parameters that a model needs.
-class Comparison {
+// Collects the differences between a file and a model; the message lists the first twenty.
+class Differences {
  public:
-  explicit Comparison(const StoredHeader& header) {
-    for (const StoredTensor& tensor : header.tensors) {
-      const std::string_view name = plain(tensor.name);
-      if (name == "lm_head.weight")
-        head_ = &tensor;
-      else if (!is_mask(name) && !tensors_.emplace(name, &tensor).second)
-        differs(quoted(name) + " stands twice, once behind 'transformer.'");
-    }
-  }
-
-  // The tensor of this parameter; null when there is none of this shape.
-  const StoredTensor* take(const std::string& name, const Shape& shape) {
-    const auto found = tensors_.find(name);
-    if (found == tensors_.end()) {
-      differs(quoted(name) + " of shape " + to_string(shape) + " is missing");
-      return nullptr;
-    }
-    const StoredTensor& tensor = *found->second;
-    tensors_.erase(found);
-    if (name == "wte.weight" && head_ != nullptr) require_shape(*head_, shape);
-    return require_shape(tensor, shape) ? &tensor : nullptr;
-  }
-
-  void differs(const std::string& what) {
+  void add(const std::string& difference) {
     constexpr int most = 20;
-    if (++count_ <= most) message_ += (count_ == 1 ? ": " : "; ") + what;
+    if (++count_ <= most) list_ += (count_ == 1 ? ": " : "; ") + difference;
     more_ = count_ > most ? "; and " + std::to_string(count_ - most) + " more differences" : "";
   }
-
-  void require_no_difference() {
-    for (const auto& [name, tensor] : tensors_)
-      differs(quoted(name) + " of shape " + to_string(shape_of(*tensor)) + " is not in the model");
-    tensors_.clear();
+  void require_none() const {
     if (count_ > 0)
-      throw WeightsError("load_weights: the file must hold the model's tensors" + message_ + more_);
+      throw FormatError(
+          "", "its tensors must be those of the model that config.json describes" + list_ + more_);
   }
-
-  const StoredTensor* head() const { return head_; }
 
  private:
-  bool require_shape(const StoredTensor& tensor, const Shape& shape) {
-    const bool same = shape_of(tensor) == shape;
-    if (!same)
-      differs(quoted(tensor.name) + " has shape " + to_string(shape_of(tensor)) +
-              ", in the model " + to_string(shape));
-    return same;
-  }
-
-  std::map<std::string_view, const StoredTensor*> tensors_;  // that no parameter has taken yet
-  const StoredTensor* head_ = nullptr;
-  std::string message_, more_;
   int count_ = 0;
+  std::string list_, more_;
 };
 
-// Whether all numbers of a tensor can be read and are finite.
-bool has_numbers(std::string_view file, const StoredHeader& header, const StoredTensor& tensor,
-                 Comparison& comparison) {
-  try {
-    const auto at = first_not_finite(file, header, tensor);
-    if (at)
-      comparison.differs(quoted(tensor.name) + " holds a number that is not finite, at " +
-                         std::to_string(*at));
-    return !at;
-  } catch (const StoredError& error) {
-    comparison.differs(error.what());
-    return false;
+// The tensors of a file that belong to the parameters of a model, in their order.
+struct Match {
+  std::vector<const StoredTensor*> tensors;
+  const StoredTensor* head = nullptr;  // lm_head.weight, where the file has it
+};
+
+Match match(const StoredHeader& header, const LanguageModelSizes& sizes) {
+  Match result;
+  Differences differences;
+  std::map<std::string_view, const StoredTensor*> rest;  // that no parameter has taken yet
+  for (const StoredTensor& tensor : header.tensors) {
+    const std::string_view name = plain(tensor.name);
+    if (name == "lm_head.weight")
+      result.head = &tensor;
+    else if (!is_mask(name) && !rest.emplace(name, &tensor).second)
+      differences.add(in_quotes(name) + " stands twice, once behind 'transformer.'");
   }
+  const auto compare = [&](const StoredTensor& tensor, const Shape& shape) {
+    if (tensor.shape != shape)
+      differences.add(in_quotes(tensor.name) + " has shape " + to_string(tensor.shape) +
+                      ", in the model " + to_string(shape));
+  };
+  for (const auto& [name, shape] : weight_shapes(sizes)) {
+    const auto found = rest.find(name);
+    if (found == rest.end()) {
+      differences.add(in_quotes(name) + " of shape " + to_string(shape) + " is missing");
+      continue;
+    }
+    compare(*found->second, shape);
+    result.tensors.push_back(found->second);
+    rest.erase(found);
+    if (name == "wte.weight" && result.head != nullptr) compare(*result.head, shape);
+  }
+  for (const auto& [name, tensor] : rest)
+    differences.add(in_quotes(name) + " of shape " + to_string(tensor->shape) +
+                    " is not in the model");
+  differences.require_none();
+  return result;
 }
 
-// The output projection is the word table itself.
-void compare_head(std::string_view file, const StoredHeader& header, const StoredTensor& head,
-                  const StoredTensor& table, Comparison& comparison) {
-  const Array a = stored_array(file, header, head), b = stored_array(file, header, table);
-  for (Dim i = 0; i < a.size(); ++i)
-    if (!(a[i] == b[i]))
-      return comparison.differs(quoted(head.name) +
-                                " is not wte.weight, as it must be here: they differ at " +
-                                std::to_string(i));
+// All numbers must be finite, and the output projection must be the word table itself.
+void require_numbers(std::string_view file, const Match& match) {
+  Differences differences;
+  for (const StoredTensor* tensor : match.tensors) try {
+      if (const auto at = first_not_finite(file, *tensor))
+        differences.add(in_quotes(tensor->name) + " holds a number that is not finite, at " +
+                        std::to_string(*at));
+    } catch (const FormatError& error) {
+      differences.add(error.problem);
+    }
+  differences.require_none();
+  if (match.head == nullptr) return;
+  const Array head = stored_array(file, *match.head), table = stored_array(file, *match.tensors[0]);
+  for (Dim i = 0; i < head.size(); ++i)
+    if (!(head[i] == table[i])) {
+      differences.add(in_quotes(match.head->name) +
+                      " is not wte.weight, as it must be here: they differ at " +
+                      std::to_string(i));
+      break;
+    }
+  differences.require_none();
 }
 
 }  // namespace
@@ -144,9 +141,7 @@ std::vector<std::pair<std::string, Shape>> weight_shapes(const LanguageModelSize
 }
 
 void require_weights(const StoredHeader& header, const LanguageModelSizes& sizes) {
-  Comparison comparison(header);
-  for (const auto& [name, shape] : weight_shapes(sizes)) comparison.take(name, shape);
-  comparison.require_no_difference();
+  match(header, sizes);
 }
 
 std::uint64_t most_weights_bytes(const LanguageModelSizes& sizes) {
@@ -162,22 +157,11 @@ void load_weights(const LanguageModel& model, std::string_view file) {
 }
 
 void load_weights(const LanguageModel& model, std::string_view file, const StoredHeader& header) {
-  Comparison comparison(header);
-  const auto parameters = named_parameters(model);
-  std::vector<const StoredTensor*> stored;
-  for (const auto& [name, tensor] : parameters) {
-    const StoredTensor* const found = comparison.take(name, tensor.shape());
-    const bool good = found != nullptr && has_numbers(file, header, *found, comparison);
-    if (good && name == "wte.weight" && comparison.head() != nullptr &&
-        shape_of(*comparison.head()) == tensor.shape() &&
-        has_numbers(file, header, *comparison.head(), comparison))
-      compare_head(file, header, *comparison.head(), *found, comparison);
-    stored.push_back(found);
-  }
-  comparison.require_no_difference();
+  const Match found = match(header, model.sizes);
+  require_numbers(file, found);
   std::vector<Real*> places;  // all of them before the first number moves: write() may refuse
-  for (const auto& entry : parameters) places.push_back(entry.second.write());
-  for (std::size_t i = 0; i < places.size(); ++i) read_numbers(file, header, *stored[i], places[i]);
+  for (const Tensor& parameter : parameters(model)) places.push_back(parameter.write());
+  for (std::size_t i = 0; i < places.size(); ++i) read_numbers(file, *found.tensors[i], places[i]);
 }
 
 Bias bias_in(const StoredHeader& header) {

@@ -6,35 +6,38 @@
 namespace fledge {
 
 std::string checksum_of(std::string_view file, const StoredHeader& header) {
-  std::string all;
+  std::string described;
   for (const auto& [key, value] : header.metadata) {
     if (key == "checksum") continue;
     // The first checkpoints had one more key, "run", and its value alone in their checksum.
     if (key == "run")
-      all += value;
+      described += value;
     else
-      all.append(key).append("=").append(value).append("\n");
+      described.append(key).append("=").append(value).append("\n");
   }
   for (const StoredTensor& tensor : header.tensors) {
-    all.append("\n").append(tensor.name).append(" ").append(tensor.dtype);
-    for (const std::uint64_t size : tensor.sizes) all += ' ' + std::to_string(size);
+    described.append("\n").append(tensor.name).append(" ").append(tensor.dtype);
+    for (const Dim size : tensor.shape) described += ' ' + std::to_string(size);
   }
-  return hexadecimal(hash_of(all.append(file.substr(header.data))));
+  return hexadecimal(hash_of(file.substr(header.data), hash_of(described)));
 }
 
-std::string bytes_with_checksum(const std::vector<NamedArray>& arrays,
+std::string bytes_with_checksum(std::vector<NamedArray> arrays,
                                 std::map<std::string, std::string> metadata) {
-  const std::string without = stored_bytes(arrays, metadata);
-  metadata["checksum"] = checksum_of(without, stored_header(without));
-  return stored_bytes(arrays, metadata);
+  const std::string no_checksum(16, '0');
+  metadata["checksum"] = no_checksum;
+  std::string bytes = stored_bytes(std::move(arrays), metadata);
+  // Inside a string of JSON quotes are escaped: nothing else in the header reads like this.
+  const std::string slot = "\"checksum\":\"";
+  return bytes.replace(bytes.find(slot) + slot.size(), no_checksum.size(),
+                       checksum_of(bytes, stored_header(bytes)));
 }
 
 std::string require_checksum(std::string_view file, const StoredHeader& header) {
   const auto found = header.metadata.find("checksum");
   if (found == header.metadata.end()) return "";
   if (found->second != checksum_of(file, header))
-    throw StoredError(SafetensorsFault::bad_value,
-                      "the file is damaged: its checksum does not match its contents");
+    throw FormatError("the file is damaged: its checksum does not match its contents");
   return found->second;
 }
 

@@ -10,10 +10,10 @@ namespace fledge {
 std::string checksum_of(std::string_view file, const StoredHeader& header);
 
 /// What stored_bytes() gives, with the checksum in the metadata.
-std::string bytes_with_checksum(const std::vector<NamedArray>& arrays,
+std::string bytes_with_checksum(std::vector<NamedArray> arrays,
                                 std::map<std::string, std::string> metadata);
 
-/// The file's own checksum; "" for a file that was written without one. Throws StoredError when it
+/// The file's own checksum; "" for a file that was written without one. Throws FormatError when it
 /// does not fit the contents.
 std::string require_checksum(std::string_view file, const StoredHeader& header);
 

@@ -9,12 +9,10 @@
 #include <system_error>
 #include <utility>
 
-#include "nn/io/utf8.h"
-
 namespace fledge {
 
 std::string file_problem(const char* verb, const std::string& path, const std::string& reason) {
-  return std::string("cannot ") + verb + " '" + escaped_name(path) + "': " + reason;
+  return std::string("cannot ") + verb + " " + in_quotes(path) + ": " + reason;
 }
 
 std::string reason_of(int error) {

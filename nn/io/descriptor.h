@@ -6,26 +6,13 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 
 #include "engine/real.h"
+#include "nn/io/errors.h"
 
 namespace fledge {
-
-/// "cannot read 'poems.txt': no such file or directory", with the system's reason.
-struct FileError : std::runtime_error {
-  explicit FileError(const std::string& problem, int error = 0)
-      : std::runtime_error(problem), error_number(error) {}
-  int error_number;  // errno of the call that failed; 0 where no call failed
-};
-
-/// A file that could not be written. The program's input is not to blame: a disk is full or broken,
-/// or a folder is not writable.
-struct WriteError : FileError {
-  using FileError::FileError;
-};
 
 /// "cannot VERB 'PATH': REASON", the path escaped.
 std::string file_problem(const char* verb, const std::string& path, const std::string& reason);

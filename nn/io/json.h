@@ -34,18 +34,6 @@ inline std::string with_point(std::string_view digits) {
   return text;
 }
 
-/// The first of %.{first}g … %.{last}g that `reads_back`.
-template <class ReadsBack>
-std::string shortest(double value, int first, int last, ReadsBack reads_back) {
-  if (!std::isfinite(value)) return "null";
-  char text[64] = "";
-  for (int digits = first; digits <= last; ++digits) {
-    std::snprintf(text, sizeof text, "%.*g", digits, value);
-    if (reads_back(text)) break;
-  }
-  return with_point(text);
-}
-
 template <class T>
 concept JsonInteger = std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char> &&
                       !std::same_as<T, wchar_t> && !std::same_as<T, char8_t> &&
@@ -53,16 +41,18 @@ concept JsonInteger = std::integral<T> && !std::same_as<T, bool> && !std::same_a
 
 }  // namespace detail
 
-/// 15 to 17 significant digits, as few as give the same number back; "null" when not finite.
-inline std::string json_number(double value) {
-  return detail::shortest(value, 15, 17,
-                          [&](const char* text) { return std::strtod(text, nullptr) == value; });
-}
-
-/// 6 to 9 significant digits, as few as give the same float back; "null" when not finite.
-inline std::string json_number(float value) {
-  return detail::shortest(static_cast<double>(value), 6, 9,
-                          [&](const char* text) { return std::strtof(text, nullptr) == value; });
+/// 15 to 17 significant digits of a double, 6 to 9 of a float, as few as give the same number back;
+/// "null" when not finite.
+template <std::floating_point T>
+std::string json_number(T value) {
+  constexpr bool is_double = sizeof(T) == sizeof(double);
+  if (!std::isfinite(value)) return "null";
+  char text[64] = "";
+  for (int digits = is_double ? 15 : 6; digits <= (is_double ? 17 : 9); ++digits) {
+    std::snprintf(text, sizeof text, "%.*g", digits, static_cast<double>(value));
+    if ((is_double ? std::strtod(text, nullptr) : std::strtof(text, nullptr)) == value) break;
+  }
+  return detail::with_point(text);
 }
 
 /// The text between quotes, safe on a terminal and inside an HTML page: quotes, backslashes, < > &

@@ -6,9 +6,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <deque>
-#include <limits>
 
-#include "nn/io/utf8.h"
+#include "nn/io/json_scanner.h"
 
 namespace fledge {
 
@@ -21,29 +20,26 @@ struct JsonValue::Tree {
   };
 
   std::string text;
-  std::vector<Node> nodes;  // the whole is the first
-  std::size_t values = 0;
+  std::vector<Node> nodes;  // the first is the whole text
+  std::size_t values = 0, most_values = 0;
 
   std::size_t add(std::size_t at);
-  // The value at the cursor, with all in it.
-  void read(JsonCursor& cursor, int depth);
-  void require_keys_once(std::size_t object) const;
+  void read_value(JsonScanner& scanner, int depth);
+  void require_unique_keys(std::size_t object) const;
 
   std::string_view from(std::size_t index) const {
     return std::string_view(text).substr(nodes[index].at);
   }
-  Kind kind_of(std::size_t index) const;
-  std::string string_of(std::size_t index) const { return JsonCursor(from(index)).string(); }
+  std::string string_of(std::size_t index) const { return JsonScanner(from(index)).string(); }
   bool is_key(std::size_t index, std::string_view key) const;
   [[noreturn]] void fail(std::size_t index, const std::string& problem) const {
-    throw JsonError(text, nodes[index].at, problem);
+    JsonScanner(text, nodes[index].at).fail(problem);
   }
 };
 
 namespace {
 
 constexpr int most_levels = 64;
-static_assert(most_json_bytes < std::numeric_limits<std::uint32_t>::max());
 
 // The number of a JSON token, whatever the locale writes for a point.
 double to_double(std::string token) {
@@ -65,36 +61,39 @@ std::size_t JsonValue::Tree::add(std::size_t at) {
   return index;
 }
 
-void JsonValue::Tree::read(JsonCursor& cursor, int depth) {
-  const char first = cursor.next();
-  if (depth > most_levels) cursor.fail("more than 64 levels");
-  if (values == most_json_values) cursor.fail("more than 4,000,000 values");
-  ++values;
-  const std::size_t index = add(cursor.at());
+void JsonValue::Tree::read_value(JsonScanner& scanner, int depth) {
+  const char first = scanner.next();
+  if (depth > most_levels) scanner.fail("more than 64 levels");
+  if (++values > most_values) scanner.fail("more than " + std::to_string(most_values) + " values");
+  const std::size_t index = add(scanner.at());
   if (first == '{') {
-    cursor.members([&](const std::string&) {
-      add(cursor.key_at());
-      read(cursor, depth + 1);
+    scanner.list('{', '}', [&] {
+      if (scanner.next() != '"') scanner.fail("expected a key in double quotes");
+      add(scanner.at());
+      scanner.string();
+      if (!scanner.take(':')) scanner.fail("expected ':' after a key");
+      read_value(scanner, depth + 1);
     });
   } else if (first == '[') {
-    cursor.elements([&] { read(cursor, depth + 1); });
+    scanner.list('[', ']', [&] { read_value(scanner, depth + 1); });
   } else if (first == '"') {
-    cursor.string();
-  } else if (!cursor.take_word("true") && !cursor.take_word("false") && !cursor.take_word("null")) {
-    if (first != '-' && (first < '0' || first > '9')) cursor.fail("expected a value");
-    cursor.number();
+    scanner.string();
+  } else if (!scanner.take_word("true") && !scanner.take_word("false") &&
+             !scanner.take_word("null")) {
+    if (first != '-' && (first < '0' || first > '9')) scanner.fail("expected a value");
+    scanner.number();
   }
   nodes[index].end = static_cast<std::uint32_t>(nodes.size());
-  if (first == '{') require_keys_once(index);
+  if (first == '{') require_unique_keys(index);
 }
 
-void JsonValue::Tree::require_keys_once(std::size_t object) const {
+void JsonValue::Tree::require_unique_keys(std::size_t object) const {
   std::vector<std::pair<std::string_view, std::size_t>> sorted;  // keys and their values
-  std::deque<std::string> unescaped;
+  std::deque<std::string> decoded;
   for (std::size_t key = object + 1; key < nodes[object].end; key = nodes[key + 1].end) {
     const std::string_view quoted = from(key).substr(1);
     std::string_view name = quoted.substr(0, quoted.find_first_of("\"\\"));
-    if (quoted[name.size()] == '\\') name = unescaped.emplace_back(string_of(key));
+    if (quoted[name.size()] == '\\') name = decoded.emplace_back(string_of(key));
     sorted.emplace_back(name, key + 1);
   }
   std::sort(sorted.begin(), sorted.end());
@@ -102,11 +101,41 @@ void JsonValue::Tree::require_keys_once(std::size_t object) const {
       std::adjacent_find(sorted.begin(), sorted.end(),
                          [](const auto& a, const auto& b) { return a.first == b.first; });
   if (twice != sorted.end())
-    fail(std::next(twice)->second, "the key '" + escaped_name(twice->first) + "' stands twice");
+    fail(std::next(twice)->second, "the key " + in_quotes(twice->first) + " stands twice");
 }
 
-JsonValue::Kind JsonValue::Tree::kind_of(std::size_t index) const {
-  switch (text[nodes[index].at]) {
+// An escape takes at most 6 bytes a character: a longer text is another key.
+bool JsonValue::Tree::is_key(std::size_t index, std::string_view key) const {
+  const std::string_view quoted = from(index).substr(1, 6 * key.size() + 1);
+  const std::size_t end = quoted.find_first_of("\"\\");
+  if (end == std::string_view::npos) return false;
+  return quoted[end] == '"' ? quoted.substr(0, end) == key : string_of(index) == key;
+}
+
+JsonValue read_json(std::string_view text, std::size_t most_bytes, std::size_t most_values) {
+  const JsonScanner start(text);
+  if (text.size() > most_bytes)
+    start.fail("the text has " + std::to_string(text.size()) + " bytes; at most " +
+               std::to_string(most_bytes) + " are read");
+  if (text.substr(0, 3) == "\xEF\xBB\xBF") start.fail("the text begins with a byte order mark");
+  const std::size_t wrong = first_not_utf8(text);
+  if (wrong != std::string_view::npos) JsonScanner(text, wrong).fail("not UTF-8");
+  auto tree = std::make_shared<JsonValue::Tree>();
+  tree->text = text;
+  tree->most_values = most_values;
+  // Each value but the first, and each key, stands behind one of these.
+  const auto begins = std::count_if(text.begin(), text.end(), [](char c) {
+    return c == ',' || c == ':' || c == '[' || c == '{';
+  });
+  tree->nodes.reserve(std::min(static_cast<std::size_t>(begins) + 1, 2 * most_values));
+  JsonScanner scanner(tree->text);
+  tree->read_value(scanner, 1);
+  scanner.require_end();
+  return JsonValue(std::move(tree), 0);
+}
+
+JsonValue::Kind JsonValue::kind() const {
+  switch (tree_ ? tree_->from(index_)[0] : 'n') {
     case 'n':
       return Kind::null;
     case 't':
@@ -123,81 +152,43 @@ JsonValue::Kind JsonValue::Tree::kind_of(std::size_t index) const {
   }
 }
 
-// An escape takes at most 6 bytes a character: a longer text is another key.
-bool JsonValue::Tree::is_key(std::size_t index, std::string_view key) const {
-  const std::string_view quoted = from(index).substr(1, 6 * key.size() + 1);
-  const std::size_t end = quoted.find_first_of("\"\\");
-  if (end == std::string_view::npos) return false;
-  return quoted[end] == '"' ? quoted.substr(0, end) == key : string_of(index) == key;
+void JsonValue::require_kind(Kind expected) const {
+  constexpr const char* names[] = {"null",     "true or false", "a number",
+                                   "a string", "an array",      "an object"};
+  if (kind() != expected)
+    fail(std::string("must be ") + names[static_cast<int>(expected)] + ": got " + shown());
 }
 
-JsonValue read_json(std::string_view text) {
-  if (text.size() > most_json_bytes)
-    throw JsonError(text, 0,
-                    "the text has " + std::to_string(text.size()) + " bytes; at most " +
-                        std::to_string(most_json_bytes) + " are read");
-  if (text.substr(0, 3) == "\xEF\xBB\xBF")
-    throw JsonError(text, 0, "the text begins with a byte order mark");
-  const std::size_t wrong = first_not_utf8(text);
-  if (wrong != std::string_view::npos) throw JsonError(text, wrong, "not UTF-8");
-  auto tree = std::make_shared<JsonValue::Tree>();
-  tree->text = text;
-  // Each value but the first, and each key, stands behind one of these.
-  const auto begins = std::count_if(text.begin(), text.end(), [](char c) {
-    return c == ',' || c == ':' || c == '[' || c == '{';
-  });
-  tree->nodes.reserve(std::min(static_cast<std::size_t>(begins) + 1, 2 * most_json_values));
-  JsonCursor cursor(tree->text);
-  tree->read(cursor, 1);
-  cursor.end();
-  return JsonValue(std::move(tree), 0);
-}
-
-JsonValue::Kind JsonValue::kind() const { return tree_ ? tree_->kind_of(index_) : Kind::null; }
-
-void JsonValue::require_kind(Kind expected, const char* name) const {
-  if (kind() != expected) fail(std::string("must be ") + name + ": got " + shown());
-}
-
-std::size_t JsonValue::end_of(Kind expected, const char* name) const {
-  require_kind(expected, name);
-  return tree_->nodes[index_].end;
+std::size_t JsonValue::end_of(Kind expected) const {
+  require_kind(expected);
+  return behind(index_);
 }
 
 std::size_t JsonValue::behind(std::size_t index) const { return tree_->nodes[index].end; }
-
-std::string_view JsonValue::token() const { return JsonCursor(tree_->from(index_)).number(); }
+std::string_view JsonValue::token() const { return JsonScanner(tree_->from(index_)).number(); }
+std::string JsonValue::decoded() const { return tree_->string_of(index_); }
 
 std::string JsonValue::shown() const {
-  switch (kind()) {
-    case Kind::null:
-      return "null";
-    case Kind::boolean:
-      return boolean() ? "true" : "false";
-    case Kind::number:
-      return escaped_name(token());
-    case Kind::string:
-      return "'" + escaped_name(string()) + "'";
-    case Kind::array:
-      return "an array";
-    case Kind::object:
-      return "an object";
-  }
-  return "";
+  const Kind kind_here = kind();
+  if (kind_here == Kind::array) return "an array";
+  if (kind_here == Kind::object) return "an object";
+  if (kind_here == Kind::string) return in_quotes(decoded());
+  if (kind_here == Kind::number) return escaped_name(token());
+  return kind_here == Kind::null ? "null" : boolean() ? "true" : "false";
 }
 
 bool JsonValue::boolean() const {
-  require_kind(Kind::boolean, "true or false");
+  require_kind(Kind::boolean);
   return tree_->from(index_)[0] == 't';
 }
 
 std::string JsonValue::string() const {
-  require_kind(Kind::string, "a string");
-  return tree_->string_of(index_);
+  require_kind(Kind::string);
+  return decoded();
 }
 
 double JsonValue::number() const {
-  require_kind(Kind::number, "a number");
+  require_kind(Kind::number);
   const double value = to_double(std::string(token()));
   if (!std::isfinite(value)) fail("must fit into a double: got " + shown());
   return value;
@@ -207,8 +198,8 @@ std::int64_t JsonValue::integer(std::int64_t low, std::int64_t high) const {
   const std::string_view text = kind() == Kind::number ? token() : "";
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (kind() != Kind::number || error != std::errc() || end != text.data() + text.size() ||
-      value < low || value > high)
+  if (text.empty() || error != std::errc() || end != text.data() + text.size() || value < low ||
+      value > high)
     fail("must be a whole number from " + std::to_string(low) + " to " + std::to_string(high) +
          ": got " + shown());
   return value;
@@ -220,16 +211,8 @@ std::vector<JsonValue> JsonValue::items() const {
   return found;
 }
 
-std::vector<std::pair<std::string, JsonValue>> JsonValue::members() const {
-  std::vector<std::pair<std::string, JsonValue>> found;
-  const std::size_t end = end_of(Kind::object, "an object");
-  for (std::size_t key = index_ + 1; key < end; key = behind(key + 1))
-    found.emplace_back(tree_->string_of(key), JsonValue(tree_, key + 1));
-  return found;
-}
-
 JsonValue JsonValue::find(std::string_view wanted) const {
-  const std::size_t end = end_of(Kind::object, "an object");
+  const std::size_t end = end_of(Kind::object);
   for (std::size_t key = index_ + 1; key < end; key = behind(key + 1))
     if (tree_->is_key(key, wanted)) return JsonValue(tree_, key + 1);
   return {};
@@ -239,12 +222,12 @@ bool JsonValue::has(std::string_view key) const { return find(key).tree_ != null
 
 JsonValue JsonValue::operator[](std::string_view key) const {
   JsonValue found = find(key);
-  if (!found.tree_) fail("must have a key '" + escaped_name(key) + "'");
+  if (!found.tree_) fail("must have a key " + in_quotes(key));
   return found;
 }
 
 void JsonValue::allow_only(std::initializer_list<std::string_view> keys) const {
-  const std::size_t end = end_of(Kind::object, "an object");
+  const std::size_t end = end_of(Kind::object);
   for (std::size_t key = index_ + 1; key < end; key = behind(key + 1))
     if (std::none_of(keys.begin(), keys.end(),
                      [&](std::string_view known) { return tree_->is_key(key, known); }))
@@ -252,25 +235,24 @@ void JsonValue::allow_only(std::initializer_list<std::string_view> keys) const {
 }
 
 std::string JsonValue::path() const {
-  if (!tree_ || index_ == 0) return "the text";
   std::string path;
   for (std::size_t here = 0; here != index_;) {
-    const bool object = tree_->kind_of(here) == Kind::object;
+    const std::size_t key = tree_->from(here)[0] == '{' ? 1 : 0;  // nodes before each value
     std::size_t child = here + 1, number = 0;
-    for (; behind(object ? child + 1 : child) <= index_; ++number)
-      child = behind(object ? child + 1 : child);
-    if (!object)
+    for (; behind(child + key) <= index_; ++number) child = behind(child + key);
+    if (key == 0)
       path += "[" + std::to_string(number) + "]";
     else
       path += (path.empty() ? "" : ".") + escaped_name(tree_->string_of(child));
-    here = object ? child + 1 : child;
+    here = child + key;
   }
-  return path;
+  return path.empty() ? "the text" : path;
 }
 
 void JsonValue::fail(const std::string& problem) const {
-  if (!tree_) throw JsonError("", 0, path() + " " + problem);
-  tree_->fail(index_, path() + " " + problem);
+  const std::string sentence = path() + " " + problem;
+  if (!tree_) throw FormatError(sentence);
+  tree_->fail(index_, sentence);
 }
 
 }  // namespace fledge

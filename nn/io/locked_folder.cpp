@@ -10,7 +10,6 @@
 #include <sstream>
 
 #include "nn/io/folder.h"
-#include "nn/io/utf8.h"
 
 namespace fledge {
 
@@ -104,7 +103,7 @@ std::vector<std::string> LockedFolder::own_names_in(int folder, const std::strin
     if (!is_ours(name))
       throw WriteError(file_problem(
           "tidy", path,
-          "it holds '" + escaped_name(name) + "', which is no file of a run: move it away"));
+          "it holds " + in_quotes(name) + ", which is no file of a run: move it away"));
   return names;
 }
 

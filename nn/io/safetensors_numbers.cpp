@@ -1,5 +1,6 @@
 // The numbers of a safetensors file, read and written.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -12,33 +13,38 @@ namespace fledge {
 
 namespace {
 
-// The unsigned number of `bytes` bytes at p, little-endian, wherever p is aligned and whatever this
-// machine's order is.
-std::uint64_t little_endian(const char* p, std::size_t bytes) {
-  std::uint64_t value = 0;
-  for (std::size_t i = bytes; i > 0; --i) value = value << 8 | static_cast<unsigned char>(p[i - 1]);
-  return value;
+// A number in little-endian order, at any address, on a machine of any order.
+template <class T>
+T load(const char* from) {
+  char bytes[sizeof(T)];
+  std::memcpy(bytes, from, sizeof bytes);
+  if constexpr (std::endian::native == std::endian::big) std::reverse(bytes, bytes + sizeof bytes);
+  T number;
+  std::memcpy(&number, bytes, sizeof number);
+  return number;
 }
-void append_little_endian(std::string& to, std::uint64_t value, std::size_t bytes) {
-  for (std::size_t i = 0; i < bytes; ++i) to += static_cast<char>(value >> (8 * i) & 0xFF);
-}
-
-template <class To, class From>
-To same_bits(From from) {
-  static_assert(sizeof(To) == sizeof(From));
-  To to{};
-  std::memcpy(&to, &from, sizeof to);
-  return to;
+template <class T>
+void store(T number, char* to) {
+  std::memcpy(to, &number, sizeof number);
+  if constexpr (std::endian::native == std::endian::big) std::reverse(to, to + sizeof number);
 }
 
-double from_single(std::uint64_t bits) {
-  return static_cast<double>(same_bits<float>(static_cast<std::uint32_t>(bits)));
+template <class T>
+double load_double(const char* from) {
+  return static_cast<double>(load<T>(from));
+}
+
+// The upper half of a float.
+double load_bfloat16(const char* from) {
+  char bytes[4];
+  store(static_cast<std::uint32_t>(load<std::uint16_t>(from)) << 16, bytes);
+  return load_double<float>(bytes);
 }
 
 // IEEE 754 half precision: 1 sign, 5 exponent, 10 fraction bits.
-double from_half(std::uint64_t bits) {
-  const int exponent = static_cast<int>(bits >> 10 & 31);
-  const auto fraction = static_cast<double>(bits & 1023);
+double load_half(const char* from) {
+  const auto bits = load<std::uint16_t>(from);
+  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
   const double size = exponent == 0   ? std::ldexp(fraction, -24)
                       : exponent < 31 ? std::ldexp(1024 + fraction, exponent - 25)
                       : fraction == 0 ? infinity
@@ -46,145 +52,122 @@ double from_half(std::uint64_t bits) {
   return (bits >> 15) != 0 ? -size : size;
 }
 
-// Two's complement of `width` bits.
-double from_signed(std::uint64_t bits, unsigned width) {
-  const bool negative = (bits >> (width - 1) & 1) != 0;
-  const std::uint64_t size = negative ? ~(bits - 1) << (64 - width) >> (64 - width) : bits;
-  return negative ? -static_cast<double>(size) : static_cast<double>(size);
-}
-
 struct Type {
   std::string_view name;
-  std::size_t bytes;
-  double (*read)(std::uint64_t bits);
-  double most;  // the largest size that is read
+  unsigned bits;
+  double (*load)(const char* from) = nullptr;  // null: it is not read here
+  double most = infinity;                      // the largest size that is read
 };
-constexpr double any = infinity;
-constexpr Type types[] = {
-    {"F64", 8, [](std::uint64_t bits) { return same_bits<double>(bits); }, any},
-    {"F32", 4, from_single, any},
-    {"F16", 2, from_half, any},
-    {"BF16", 2, [](std::uint64_t bits) { return from_single(bits << 16); }, any},
-    {"I64", 8, [](std::uint64_t bits) { return from_signed(bits, 64); }, 9007199254740991.0},
-    {"I32", 4, [](std::uint64_t bits) { return from_signed(bits, 32); }, any},
-    {"I16", 2, [](std::uint64_t bits) { return from_signed(bits, 16); }, any},
-    {"I8", 1, [](std::uint64_t bits) { return from_signed(bits, 8); }, any},
-    {"U8", 1, [](std::uint64_t bits) { return static_cast<double>(bits); }, any},
-    {"BOOL", 1, [](std::uint64_t bits) { return static_cast<double>(bits); }, 1},
-};
+constexpr Type types[] = {{"F64", 64, load_double<double>},
+                          {"F32", 32, load_double<float>},
+                          {"F16", 16, load_half},
+                          {"BF16", 16, load_bfloat16},
+                          {"I64", 64, load_double<std::int64_t>, 9007199254740991.0},
+                          {"I32", 32, load_double<std::int32_t>},
+                          {"I16", 16, load_double<std::int16_t>},
+                          {"I8", 8, load_double<std::int8_t>},
+                          {"U8", 8, load_double<std::uint8_t>},
+                          {"BOOL", 8, load_double<std::uint8_t>, 1},
+                          {"U16", 16},
+                          {"U32", 32},
+                          {"U64", 64},
+                          {"C64", 64},
+                          {"F4", 4},
+                          {"F6_E2M3", 6},
+                          {"F6_E3M2", 6},
+                          {"F8_E5M2", 8},
+                          {"F8_E4M3", 8},
+                          {"F8_E8M0", 8},
+                          {"F8_E4M3FNUZ", 8},
+                          {"F8_E5M2FNUZ", 8}};
 
-// How a Real is stored: without its tangent.
-#if defined(FLEDGE_DOUBLE) || defined(FLEDGE_DUAL)
-constexpr const char* real_dtype = "F64";
-using Stored = double;
-using StoredBits = std::uint64_t;
-#else
-constexpr const char* real_dtype = "F32";
-using Stored = float;
-using StoredBits = std::uint32_t;
-#endif
-constexpr std::size_t real_bytes = sizeof(Stored);
-
-StoredBits bits_of(Real x) {
-#if defined(FLEDGE_DUAL)
-  return same_bits<StoredBits>(x.value);
-#else
-  return same_bits<StoredBits>(x);
-#endif
+const Type* find_type(std::string_view name) {
+  const auto found = std::find_if(std::begin(types), std::end(types),
+                                  [&](const Type& type) { return type.name == name; });
+  return found == std::end(types) ? nullptr : found;
 }
 
-std::string_view bytes_of(std::string_view file, const StoredHeader& header,
-                          const StoredTensor& tensor) {
-  return file.substr(header.data + static_cast<std::size_t>(tensor.begin),
-                     static_cast<std::size_t>(tensor.end - tensor.begin));
+// How a Real is stored: without its tangent.
+#if defined(FLEDGE_DUAL)
+using Stored = double;
+Stored stored(Real x) { return x.value; }
+#else
+using Stored = Real;
+Stored stored(Real x) { return x; }
+#endif
+constexpr const char* real_dtype = sizeof(Stored) == 8 ? "F64" : "F32";
+
+// f(place, number) for each number of a tensor, in order.
+template <class F>
+void each_number(std::string_view file, const StoredTensor& tensor, F f) {
+  const std::string_view bytes = file.substr(static_cast<std::size_t>(tensor.begin),
+                                             static_cast<std::size_t>(tensor.end - tensor.begin));
+  const char* const from = bytes.data();
+  if (tensor.dtype == real_dtype) {
+    const std::size_t count = bytes.size() / sizeof(Stored);
+    for (std::size_t i = 0; i < count; ++i) f(i, Real(load<Stored>(from + i * sizeof(Stored))));
+    return;
+  }
+  const auto refuse = [&](const std::string& problem) {
+    throw FormatError(in_quotes(tensor.name) + " " + problem);
+  };
+  const Type& type = *find_type(tensor.dtype);
+  if (type.load == nullptr)
+    refuse("has dtype " + tensor.dtype +
+           ", which is not read here: use F64, F32, F16, BF16, I64, I32, I16, I8, U8 or BOOL");
+  const std::size_t width = type.bits / 8;
+  for (std::size_t i = 0; i < bytes.size() / width; ++i) {
+    const double number = type.load(from + i * width);
+    if (std::abs(number) > type.most)
+      refuse(width == 1 ? "holds a BOOL of " + json_number(number)
+                        : "holds a whole number of 2^53 or more");
+    f(i, Real(number));
+  }
 }
 
 void require_storable(const std::vector<NamedArray>& sorted,
                       const std::map<std::string, std::string>& metadata) {
-  const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; };
-  const auto utf8 = [](const std::string& text) {
-    return first_not_utf8(text) == std::string::npos;
-  };
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     const std::string& name = sorted[i].name;
-    require<ValueError>(!name.empty() && name.size() <= 1024 && name != "__metadata__" &&
-                            utf8(name) && std::none_of(name.begin(), name.end(), control),
-                        "stored_bytes", "a tensor cannot be stored as '", escaped_name(name),
-                        "': names have 1 to 1,024 bytes of UTF-8 and no control characters");
+    require<ValueError>(is_tensor_name(name) && name != "__metadata__", "stored_bytes",
+                        "a tensor cannot be stored as ", in_quotes(name),
+                        ": names have 1 to 1,024 bytes of UTF-8 and no control characters");
     require<ValueError>(i == 0 || name != sorted[i - 1].name, "stored_bytes",
-                        "two tensors are named '", escaped_name(name), "'");
-    require<ValueError>(sorted[i].array.exists(), "stored_bytes", "'", escaped_name(name),
-                        "' is no array");
+                        "two tensors are named ", in_quotes(name));
+    require<ValueError>(sorted[i].array.exists(), "stored_bytes", in_quotes(name), " is no array");
   }
   std::size_t size = 0;
   for (const auto& [key, value] : metadata) {
     size += key.size() + value.size();
-    require<ValueError>(utf8(key) && utf8(value), "stored_bytes", "metadata '", escaped_name(key),
-                        "' is not UTF-8");
+    require<ValueError>(first_not_utf8(key) == key.npos && first_not_utf8(value) == value.npos,
+                        "stored_bytes", "metadata ", in_quotes(key), " is not UTF-8");
   }
-  require<ValueError>(size <= 1 << 20, "stored_bytes", "metadata have at most 1 MB: got ", size,
-                      " bytes");
+  require<ValueError>(size <= most_metadata_bytes, "stored_bytes",
+                      "metadata have at most 1 MB: got ", size, " bytes");
 }
 
 }  // namespace
 
-namespace {
-
-// f(place, number) for each number of a tensor, in order.
-template <class F>
-void each_number(std::string_view file, const StoredHeader& header, const StoredTensor& tensor,
-                 F f) {
-  const auto type = std::find_if(std::begin(types), std::end(types),
-                                 [&](const Type& known) { return known.name == tensor.dtype; });
-  if (type == std::end(types))
-    throw StoredError(SafetensorsFault::unsupported_dtype,
-                      "'" + escaped_name(tensor.name) + "' has dtype " + std::string(tensor.dtype) +
-                          ", which is not read here: use F64, F32, F16, BF16, I64, I32, I16, I8, "
-                          "U8 or BOOL");
-  const std::string_view bytes = bytes_of(file, header, tensor);
-  for (std::size_t i = 0; i < bytes.size() / type->bytes; ++i) {
-    const std::uint64_t bits = little_endian(bytes.data() + i * type->bytes, type->bytes);
-    const double number = type->read(bits);
-    if (std::abs(number) > type->most)
-      throw StoredError(SafetensorsFault::bad_value,
-                        "'" + escaped_name(tensor.name) + "' holds " +
-                            (type->bytes == 1 ? "a BOOL of " + std::to_string(bits)
-                                              : "a whole number of 2^53 or more"));
-    f(i, number);
-  }
+unsigned bits_of(std::string_view dtype) {
+  const Type* const type = find_type(dtype);
+  return type == nullptr ? 0 : type->bits;
 }
 
-}  // namespace
-
-std::vector<double> stored_numbers(std::string_view file, const StoredHeader& header,
-                                   const StoredTensor& tensor) {
-  std::vector<double> numbers;
-  each_number(file, header, tensor, [&](std::size_t, double x) { numbers.push_back(x); });
-  return numbers;
-}
-
-std::optional<std::size_t> first_not_finite(std::string_view file, const StoredHeader& header,
-                                            const StoredTensor& tensor) {
+std::optional<std::size_t> first_not_finite(std::string_view file, const StoredTensor& tensor) {
   std::optional<std::size_t> found;
-  each_number(file, header, tensor, [&](std::size_t i, double x) {
-    if (!found && !isfinite(Real(x))) found = i;
+  each_number(file, tensor, [&](std::size_t i, Real x) {
+    if (!isfinite(x) && !found) found = i;
   });
   return found;
 }
 
-void read_numbers(std::string_view file, const StoredHeader& header, const StoredTensor& tensor,
-                  Real* to) {
-  if (tensor.dtype != real_dtype)
-    return each_number(file, header, tensor, [&](std::size_t i, double x) { to[i] = Real(x); });
-  const std::string_view bytes = bytes_of(file, header, tensor);
-  for (std::size_t i = 0; i < bytes.size() / real_bytes; ++i)
-    to[i] = Real(same_bits<Stored>(
-        static_cast<StoredBits>(little_endian(bytes.data() + i * real_bytes, real_bytes))));
+void read_numbers(std::string_view file, const StoredTensor& tensor, Real* to) {
+  each_number(file, tensor, [&](std::size_t i, Real x) { to[i] = x; });
 }
 
-Array stored_array(std::string_view file, const StoredHeader& header, const StoredTensor& tensor) {
-  Array array(shape_of(tensor));
-  read_numbers(file, header, tensor, array.write());
+Array stored_array(std::string_view file, const StoredTensor& tensor) {
+  Array array(tensor.shape);
+  read_numbers(file, tensor, array.write());
   return array;
 }
 
@@ -206,20 +189,24 @@ std::string stored_bytes(std::vector<NamedArray> arrays,
     json.key("shape").begin_array();
     for (const Dim size : named.array.shape()) json.value(size);
     json.end_array().key("data_offsets").begin_array().value(end);
-    end += static_cast<std::size_t>(named.array.size()) * real_bytes;
+    end += static_cast<std::size_t>(named.array.size()) * sizeof(Stored);
     json.value(end).end_array().end_object();
   }
   json.end_object();
   std::string header = json.text();
   header.resize((header.size() + 7) / 8 * 8, ' ');
 
-  std::string bytes;
+  std::string bytes(8, '\0');
   bytes.reserve(8 + header.size() + end);
-  append_little_endian(bytes, header.size(), 8);
+  store(static_cast<std::uint64_t>(header.size()), bytes.data());
   bytes += header;
-  for (const NamedArray& named : arrays)
-    for (Dim i = 0; i < named.array.size(); ++i)
-      append_little_endian(bytes, bits_of(named.array[i]), real_bytes);
+  bytes.resize(bytes.size() + end);
+  char* to = bytes.data() + 8 + header.size();
+  for (const NamedArray& named : arrays) {
+    const Real* const numbers = named.array.data();
+    for (Dim i = 0; i < named.array.size(); ++i, to += sizeof(Stored))
+      store(stored(numbers[i]), to);
+  }
   return bytes;
 }
 

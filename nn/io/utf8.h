@@ -57,25 +57,34 @@ inline bool is_misleading(char32_t c) {
          (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
 }
 
-/// A name, key or path as a message may show it: at most 80 bytes of it, every byte of what is
-/// misleading and of what is not UTF-8 as \x1b.
-inline std::string escaped_name(std::string_view name) {
+/// The text with every byte of what is misleading or not UTF-8 written as \x1b.
+inline std::string escaped_text(std::string_view text) {
   constexpr std::string_view digits = "0123456789abcdef";
-  std::string shown;
-  for (std::size_t at = 0; at < name.size();) {
-    const auto [c, bytes, valid] = code_point_at(name, at);
-    if (at + bytes > 80) return shown + "...";
-    const bool harmless = valid && !is_misleading(c);
-    for (std::size_t i = at; i < at + bytes; ++i) {
-      const auto byte = static_cast<unsigned char>(name[i]);
-      if (harmless)
-        shown += name[i];
-      else
-        shown += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
-    }
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto [c, bytes, valid] = code_point_at(text, at);
+    if (valid && !is_misleading(c))
+      result += text.substr(at, bytes);
+    else
+      for (const char byte : text.substr(at, bytes))
+        result += {'\\', 'x', digits[byte >> 4 & 15], digits[byte & 15]};
     at += bytes;
   }
-  return shown;
+  return result;
 }
+
+/// A name, key or path for a message: escaped; of more than 80 bytes the beginning and "...".
+inline std::string escaped_name(std::string_view name) {
+  std::size_t end = 0;
+  while (end < name.size()) {
+    const std::size_t next = end + code_point_at(name, end).bytes;
+    if (next > 80) return escaped_text(name.substr(0, end)) + "...";
+    end = next;
+  }
+  return escaped_text(name);
+}
+
+/// The same between single quotes.
+inline std::string in_quotes(std::string_view name) { return "'" + escaped_name(name) + "'"; }
 
 }  // namespace fledge

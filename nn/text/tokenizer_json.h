@@ -11,7 +11,7 @@ namespace fledge {
 /// Throws ValueError for words that are not UTF-8, which JSON cannot hold.
 void write_tokenizer(JsonWriter& json, const Tokenizer& tokenizer);
 
-/// Throws JsonError for what write_tokenizer() does not write.
+/// Throws FormatError for what write_tokenizer() does not write.
 Tokenizer read_tokenizer(const JsonValue& json);
 
 }  // namespace fledge

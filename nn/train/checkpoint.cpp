@@ -53,7 +53,7 @@ std::string checkpoint_bytes(const Trainer& trainer, const RunNotes& notes) {
 namespace {
 
 [[noreturn]] void refuse(const std::string& problem) {
-  throw StoredError(SafetensorsFault::bad_value, "the checkpoint " + problem);
+  throw FormatError("the checkpoint " + problem);
 }
 
 std::string number_text(double x) {
@@ -146,14 +146,15 @@ RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
     }
     const StoredTensor& tensor = *found->second;
     stored.erase(found);
-    if (const Shape there = shape_of(tensor); there != shape) {
-      faults += "; " + name + " has shape " + to_string(there) + " instead of " + to_string(shape);
+    if (tensor.shape != shape) {
+      faults +=
+          "; " + name + " has shape " + to_string(tensor.shape) + " instead of " + to_string(shape);
       return Array();
     }
     if (tensor.dtype != "F32" && tensor.dtype != "F64")
-      refuse("has numbers of dtype " + std::string(tensor.dtype) + " in " + escaped_name(name) +
+      refuse("has numbers of dtype " + tensor.dtype + " in " + escaped_name(name) +
              ": it is not one of fledge's");
-    Array array = stored_array(bytes, header, tensor);
+    Array array = stored_array(bytes, tensor);
     for (Dim i = 0; i < array.size(); ++i)
       if (!isfinite(array[i]) || (squares && value_of(array[i]) < 0))
         refuse("holds " + number_text(value_of(array[i])) + " in " + escaped_name(name) +
@@ -178,8 +179,7 @@ RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
     state.moments.push_back(std::move(memory));
   }
   for (const auto& [name, tensor] : stored) faults += "; " + escaped_name(name) + " is unexpected";
-  require<ValueError>(faults.empty(), "checkpoint", "is of another model: ",
-                      faults.substr(std::min<std::size_t>(faults.size(), 2)));
+  if (!faults.empty()) refuse("is of another model: " + faults.substr(2));
 
   trainer.restore(state, weights);
   return run.notes;

@@ -1,6 +1,6 @@
 // A run on disk: everything that the next step depends on, in one file.
 //
-// Not here: writing the file (io/files.h), the weights for others to read (models/model_folder.h).
+// Not here: writing the file (io/folder.h), the weights for other programs (gpt/folder.h).
 // Key idea: one file, so that no stop can leave half of a state; a checksum over all of it, because
 // the format of the tensors has none.                                          Next: checkpoint.cpp.
 #pragma once
@@ -33,13 +33,13 @@ std::string checkpoint_bytes(const Trainer& trainer, const RunNotes& notes);
 /// The largest state.safetensors of a model of these sizes in bytes. A larger file is not read.
 std::uint64_t most_checkpoint_bytes(const LanguageModelSizes& sizes);
 
-/// Throws StoredError unless the file is large enough for such a model: before the model is built.
+/// Throws FormatError unless the file is large enough for such a model: before the model is built.
 void require_checkpoint(std::string_view bytes, const LanguageModelSizes& sizes);
 
-/// Sets the trainer and its model to a checkpoint's state. Throws StoredError for what is no such
+/// Sets the trainer and its model to a checkpoint's state. Throws FormatError for what is no such
 /// file, was damaged, is of a later format, or holds a number that no run has saved: NaN, infinity,
-/// a negative mean of squares; ValueError, listing all differences, for a model of
-/// other shapes, StoredError for one with more tensors or fewer. The trainer is then as it was.
+/// a negative mean of squares; and for a checkpoint of another model, listing all differences. The
+/// trainer is then as it was.
 RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer);
 
 }  // namespace fledge

@@ -38,9 +38,9 @@ inline std::vector<std::pair<std::string, double>> dump_errors(const std::string
   const std::string bytes = read_file(folder + "/reference.safetensors");
   const StoredHeader header = stored_header(bytes);
   const auto array = [&](const std::string& name) {
-    const StoredTensor* tensor = header.find(name);
-    if (tensor == nullptr) throw FileError(folder + ": the reference has no " + name);
-    return stored_array(bytes, header, *tensor);
+    for (const StoredTensor& tensor : header.tensors)
+      if (tensor.name == name) return stored_array(bytes, tensor);
+    throw FileError(folder + ": the reference has no " + name);
   };
   const auto ids = [&](const std::string& name) {
     const Array numbers = array(name);

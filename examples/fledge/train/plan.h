@@ -48,7 +48,7 @@ support::Options declared_options();
 /// What they ask for. Refuses what contradicts itself, before anything is read.
 Plan plan_of(const support::Options& options);
 
-/// The lasting part of a plan as the fields of a JSON object, and back. Throws JsonError or
+/// The lasting part of a plan as the fields of a JSON object, and back. Throws FormatError or
 /// ValueError for what no run has written.
 void write_plan(JsonWriter& json, const Plan& plan);
 void read_plan(const JsonValue& json, Plan& plan);

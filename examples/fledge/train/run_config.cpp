@@ -53,10 +53,10 @@ std::string run_id(const RunConfig& config) {
   return hexadecimal(hash_of(config_text(lasting)));
 }
 
-RunConfig run_config(const std::string& text) {
-  const ModelConfig config = read_config(text);
+RunConfig run_config(const ModelConfig& config) {
+  const std::string& text = config.text;
   if (config.own.is_null())
-    throw ValueError(
+    throw FormatError(
         "it has no part of fledge's: without the tokenizer of its text the "
         "model reads and writes no words");
   const JsonValue& own = config.own;
@@ -93,14 +93,13 @@ RunConfig run_config(const std::string& text) {
   return run;
 }
 
-RunConfig read_run_config(const Folder& folder, std::string* text) {
+RunConfig run_config(const std::string& text) { return run_config(read_config(text)); }
+
+RunConfig read_run_config(const Folder& folder) {
   const std::string path = folder.file("config.json");
   std::optional<std::string> read = folder.read("config.json", most_json_bytes);
   if (!read) fail_reading(path, ENOENT);
-  RunConfig config = of_file(path, "it was not written by fledge train, or was changed since",
-                             [&] { return run_config(*read); });
-  if (text) *text = std::move(*read);
-  return config;
+  return of_file(path, not_of_a_run, [&] { return run_config(*read); });
 }
 
 }  // namespace fledge::train

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "examples/fledge/train/plan.h"
+#include "nn/gpt/config.h"
 #include "nn/io/folder.h"
 #include "nn/text/tokenizer.h"
 
@@ -26,12 +27,16 @@ struct RunConfig {
 std::string run_id(const RunConfig& config);
 
 std::string config_text(const RunConfig& config);
-/// Throws what reading throws: JsonError, ValueError. A config.json of version 1 has no identity
-/// and no checksum; it gets the identity that it would have.
+/// Throws FormatError. A config.json of version 1 has no identity and no checksum; it gets the
+/// identity that it would have.
+RunConfig run_config(const ModelConfig& config);
 RunConfig run_config(const std::string& text);
 
-/// Of a folder; `text` gets the text of its config.json. Throws FileError, and InputError for what
-/// fledge has not written.
-RunConfig read_run_config(const Folder& folder, std::string* text = nullptr);
+/// What to say about a config.json that has not the form of a run's.
+inline constexpr const char* not_of_a_run =
+    "it was not written by fledge train, or was changed since";
+
+/// Of a folder. Throws FileError, and InputError for a config.json that fledge has not written.
+RunConfig read_run_config(const Folder& folder);
 
 }  // namespace fledge::train

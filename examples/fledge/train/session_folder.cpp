@@ -91,12 +91,12 @@ bool Session::load_state(const std::optional<std::string>& state, const Warn& wa
   const RunNotes expected = notes_;
   of_file(folder_->file("state.safetensors"), advice, [&] {
     notes_ = load_checkpoint(*state, *trainer_);
-    require<ValueError>(notes_.text_hash == expected.text_hash, "checkpoint",
-                        "it learned from another text: hash ", hexadecimal(notes_.text_hash),
-                        " instead of ", hexadecimal(expected.text_hash));
-    require<ValueError>(notes_.run_id.empty() || notes_.run_id == expected.run_id, "checkpoint",
-                        "it is of a run with other settings: identity ",
-                        support::quoted(notes_.run_id), " instead of ", expected.run_id);
+    require<FormatError>(notes_.text_hash == expected.text_hash, "checkpoint",
+                         "it learned from another text: hash ", hexadecimal(notes_.text_hash),
+                         " instead of ", hexadecimal(expected.text_hash));
+    require<FormatError>(notes_.run_id.empty() || notes_.run_id == expected.run_id, "checkpoint",
+                         "it is of a run with other settings: identity ",
+                         support::quoted(notes_.run_id), " instead of ", expected.run_id);
   });
   notes_.run_id = expected.run_id;
   saved_step_ = trainer_->steps_done();

@@ -127,7 +127,6 @@ TEST_CASE("fledge generate: folders that hold no whole model") {
   std::filesystem::remove(run + "/model.safetensors");
   CHECK(refused_now() ==
         "cannot read '~/run/model.safetensors': no such file or directory | " + made);
-  const std::string other = " | it is not the model that config.json beside it describes";
   const std::string again = " | restore it, or move it away and run: fledge train --resume " + run;
   for (const std::size_t bytes : {0U, 100U, 5000U}) {
     write_text(run + "/model.safetensors", good.at("model.safetensors").substr(0, bytes));
@@ -146,7 +145,7 @@ TEST_CASE("fledge generate: folders that hold no whole model") {
   CHECK(refused_now() ==
         "cannot read '~/run/model.safetensors': it was written for another config.json than the "
         "one beside it" +
-            other);
+            again);
   // As other programs write it.
   write_text(run + "/config.json",
              R"({"model_type":"gpt2","vocab_size":14,"n_positions":16,"n_embd":16,"n_layer":1,)"

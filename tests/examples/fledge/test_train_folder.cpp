@@ -257,7 +257,7 @@ TEST_CASE("fledge generate, eval: config.json and the model of two runs are refu
   for (const char* command : {"generate", "eval"})
     CHECK(refused(desk, {command, desk / "one"}) ==
           "3: cannot read '~/one/model.safetensors': it was written for another config.json than "
-          "the one beside it | it is not the model that config.json beside it describes");
+          "the one beside it | restore it, or move it away and run: fledge train --resume ~/one");
   std::string bytes = text_of(desk / "two/model.safetensors");
   bytes[bytes.size() - 3] = static_cast<char>(bytes[bytes.size() - 3] ^ 1);
   write_text(desk / "two/model.safetensors", bytes);

@@ -25,7 +25,7 @@ std::string with(const std::string& key, const std::string& value) {
   return "{" + text.replace(begin, end - begin, value) + "}";
 }
 std::string refused(const std::string& text) {
-  const std::string message = refusal<JsonError>([&] { read_config(text); });
+  const std::string message = refusal<FormatError>([&] { read_config(text); });
   const std::size_t colon = message.find(": ");  // behind the place
   return message.substr(0, 5) == "line " ? message.substr(colon + 2) : message;
 }
@@ -147,7 +147,7 @@ TEST_CASE("model config: keys that are missing, unknown or there twice", "[CK01]
     CHECK(refused(text) == "the text must have a key '" + std::string(key) + "'");
   }
   const auto message = [](const std::string& text) {
-    return refusal<JsonError>([&] { read_config(text); });
+    return refusal<FormatError>([&] { read_config(text); });
   };
   CHECK(message("{\"model_type\": \"gpt2\",\n \"n_layers\": 2}") ==
         "line 2, column 14: the key 'n_layers' is not known");

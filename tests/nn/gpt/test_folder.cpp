@@ -8,9 +8,12 @@
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
 #include "tests/support/dump.h"
+#include "tests/support/folder.h"
 #include "tests/support/refusal.h"
 
 using namespace tests;
+using testing::write_file;
+using Desk = testing::Folder;
 namespace fs = std::filesystem;
 
 namespace {
@@ -25,22 +28,11 @@ LanguageModel made(std::uint64_t seed) {
   return model;
 }
 
-struct OwnFolder {
-  std::string path = (fs::temp_directory_path() / "fledge_model_XXXXXX").string();
-  OwnFolder() { path = mkdtemp(path.data()); }
-  ~OwnFolder() { fs::remove_all(path); }
-  OwnFolder(const OwnFolder&) = delete;
-  OwnFolder& operator=(const OwnFolder&) = delete;
-};
-
 std::string reading(const std::string& folder) {
   return refusal<FileError>([&] { read_model(folder); });
 }
 std::string reading_wrong(const std::string& folder) {
-  return refusal<InvalidFile>([&] { read_model(folder); });
-}
-std::string reading_other(const std::string& folder) {
-  return refusal<OtherModel>([&] { read_model(folder); });
+  return refusal<FormatError>([&] { read_model(folder); });
 }
 
 }  // namespace
@@ -58,14 +50,13 @@ TEST_CASE("model folder: PyTorch's models are read as they are, and computed ali
 }
 
 TEST_CASE("model folder: what is written is read again") {
-  const OwnFolder folder;
+  const Desk folder;
   const LanguageModel model = made(1);
-  write_model(folder.path, model,
+  write_model(folder.path(), model,
               [](JsonWriter& json) { json.begin_object().field("steps", 7).end_object(); },
               {{"format", "pt"}});
-  const SavedModel saved = read_model(folder.path);
-  CHECK(saved.own["steps"].integer(0, 10) == 7);
-  CHECK(saved.metadata.at("format") == "pt");
+  const SavedModel saved = read_model(folder.path());
+  CHECK(saved.config.own["steps"].integer(0, 10) == 7);
   const auto before = named_parameters(model), after = named_parameters(saved.model);
   REQUIRE(after.size() == before.size());
   for (std::size_t i = 0; i < before.size(); ++i) {
@@ -73,59 +64,63 @@ TEST_CASE("model folder: what is written is read again") {
     CHECK(same_bits(after[i].second.value(), before[i].second.value()));
   }
   // Without a key that says so, biases are there when the weights have them.
-  std::string text = read_file(folder.path + "/config.json");
+  std::string text = read_file(folder.path() + "/config.json");
   const std::size_t at = text.find("  \"bias\": false,\n");
   REQUIRE(at != std::string::npos);
-  write_file(folder.path + "/config.json", text.erase(at, 17));
-  CHECK(read_model(folder.path).model.sizes.bias == Bias::without);
+  write_file(folder.path() + "/config.json", text.erase(at, 17));
+  CHECK(read_model(folder.path()).model.sizes.bias == Bias::without);
 }
 
 TEST_CASE("model folder: what is wrong names its file", "[CK09][CK11][CK12]") {
-  const OwnFolder folder;
-  const std::string config = folder.path + "/config.json",
-                    weights = folder.path + "/model.safetensors";
+  const Desk folder;
+  const std::string config = folder.path() + "/config.json",
+                    weights = folder.path() + "/model.safetensors";
   const auto about = [](const std::string& file, const std::string& reason) {
     return "cannot read '" + file + "': " + reason;
   };
-  CHECK(reading(folder.path) == about(config, "no such file or directory"));
+  CHECK(reading(folder.path()) == about(config, "no such file or directory"));
   write_file(config, config_json(small));
-  CHECK(reading(folder.path) == about(weights, "no such file or directory"));
+  CHECK(reading(folder.path()) == about(weights, "no such file or directory"));
   write_file(weights, "birds");
-  CHECK(reading_wrong(folder.path) ==
+  CHECK(reading_wrong(folder.path()) ==
         about(weights, "a safetensors file has at least 8 bytes: got 5"));
   write_file(weights, weights_bytes(made(1)));
   write_file(config, "{}");
-  CHECK(reading_wrong(folder.path) ==
+  CHECK(reading_wrong(folder.path()) ==
         about(config, "line 1, column 1: the text must have a key 'model_type'"));
   LanguageModelSizes wrong = small;
   wrong.vocabulary = 6;
   write_file(config, config_json(wrong));
-  CHECK(reading_other(folder.path) ==
+  CHECK(reading_wrong(folder.path()) ==
         about(weights,
-              "load_weights: the file must hold the model's tensors: 'wte.weight' has "
+              "its tensors must be those of the model that config.json describes: 'wte.weight' has "
               "shape (5, 4), in the model (6, 4)"));
   wrong.vocabulary = 1'000'000;
   write_file(config, config_json(wrong));
-  CHECK(reading_other(folder.path) ==
-        about(weights,
-              "load_weights: the file must hold the model's tensors: 'wte.weight' has shape "
-              "(5, 4), in the model (1000000, 4)"));
+  CHECK(
+      reading_wrong(folder.path()) ==
+      about(
+          weights,
+          "its tensors must be those of the model that config.json describes: 'wte.weight' has shape "
+          "(5, 4), in the model (1000000, 4)"));
   fs::remove(config);
   fs::create_directory(config);
-  CHECK(reading(folder.path) == about(config, "it is a folder"));
+  CHECK(reading(folder.path()) == about(config, "it is a folder"));
 }
 
 TEST_CASE("model folder: sizes are compared before a file is read or a model is built") {
-  const OwnFolder folder;
-  const std::string config = folder.path + "/config.json",
-                    weights = folder.path + "/model.safetensors";
-  write_model(folder.path, made(1));
+  const Desk folder;
+  const std::string config = folder.path() + "/config.json",
+                    weights = folder.path() + "/model.safetensors";
+  write_model(folder.path(), made(1));
   // 24 GB of weights are declared, and a kilobyte is there.
   write_file(config, config_json({.vocabulary = 5, .context = 3, .layers = 1000, .width = 512}));
-  CHECK_THAT(reading_other(folder.path), EndsWith("; and 7984 more differences"));
+  CHECK_THAT(reading_wrong(folder.path()), EndsWith("; and 7984 more differences"));
   write_file(config, config_json(small));
   fs::resize_file(weights, std::uint64_t{1} << 40);  // sparse: nothing is on the disk
-  CHECK_THAT(reading(folder.path), ContainsSubstring("it has 1099511627776 bytes, over 100003968"));
+  CHECK_THAT(reading(folder.path()),
+             ContainsSubstring("it has 1099511627776 bytes, over 100003968"));
   fs::resize_file(config, std::uint64_t{1} << 40);
-  CHECK_THAT(reading(folder.path), ContainsSubstring("it has 1099511627776 bytes, over 67108864"));
+  CHECK_THAT(reading(folder.path()),
+             ContainsSubstring("it has 1099511627776 bytes, over 67108864"));
 }

@@ -42,9 +42,9 @@ Verdict same(const LanguageModel& a, const LanguageModel& b) {
 std::string loading(const std::vector<NamedArray>& arrays) {
   const LanguageModel model = made(2), before = made(2);
   const std::string bytes = stored_bytes(arrays);
-  const std::string message = refusal<WeightsError>([&] { load_weights(model, bytes); });
+  const std::string message = refusal<FormatError>([&] { load_weights(model, bytes); });
   CHECK(same(model, before));
-  const std::string start = "load_weights: the file must hold the model's tensors: ";
+  const std::string start = "its tensors must be those of the model that config.json describes: ";
   return message.substr(0, start.size()) == start ? message.substr(start.size()) : message;
 }
 
@@ -104,12 +104,18 @@ TEST_CASE("model weights: every difference is named at once, and no number moves
   std::vector<NamedArray> arrays = arrays_of(made(1));
   named(arrays, "wte.weight").name = "wte";
   named(arrays, "h.1.mlp.c_fc.weight").array = Array::zeros({16, 4});
-  named(arrays, "ln_f.bias").array.write()[2] = std::numeric_limits<Real>::quiet_NaN();
   arrays.push_back({"h.2.attn.bias_", Array({}, {1})});
+  CHECK(
+      loading(arrays) ==
+      "'wte.weight' of shape (5, 4) is missing; 'h.1.mlp.c_fc.weight' has shape (16, 4), in the "
+      "model (4, 16); 'h.2.attn.bias_' of shape () is not in the model; 'wte' of shape (5, 4) is not "
+      "in the model");
+  arrays = arrays_of(made(1));
+  named(arrays, "wpe.weight").array.write()[0] = Real(infinity);
+  named(arrays, "ln_f.bias").array.write()[2] = std::numeric_limits<Real>::quiet_NaN();
   CHECK(loading(arrays) ==
-        "'wte.weight' of shape (5, 4) is missing; 'h.1.mlp.c_fc.weight' has shape (16, 4), in the "
-        "model (4, 16); 'ln_f.bias' holds a number that is not finite, at 2; 'h.2.attn.bias_' of "
-        "shape () is not in the model; 'wte' of shape (5, 4) is not in the model");
+        "'wpe.weight' holds a number that is not finite, at 0; 'ln_f.bias' holds a number that is "
+        "not finite, at 2");
   CHECK_THAT(loading({}),
              EndsWith("; 'h.1.attn.c_proj.weight' of shape (4, 4) is missing; "
                       "'h.1.attn.c_proj.bias' of shape (4) is missing; and 8 more differences"));
@@ -142,11 +148,12 @@ TEST_CASE("model weights: other types are converted, or refused in the same list
   const std::string dtype = sizeof(Real) == 4 ? "F32" : "F64",
                     other = sizeof(Real) == 4 ? "U32" : "U64";
   bytes.replace(bytes.find(dtype), 3, other);
-  CHECK(refusal<WeightsError>([&] { load_weights(model, bytes); }) ==
-        "load_weights: the file must hold the model's tensors: 'h.0.attn.c_attn.bias' has dtype " +
-            other +
-            ", which is not read here: use F64, F32, F16, BF16, I64, I32, I16, I8, U8 or BOOL");
-  CHECK_THROWS_AS(load_weights(model, bytes.substr(1)), StoredError);
+  CHECK(
+      refusal<FormatError>([&] { load_weights(model, bytes); }) ==
+      "its tensors must be those of the model that config.json describes: 'h.0.attn.c_attn.bias' has dtype " +
+          other +
+          ", which is not read here: use F64, F32, F16, BF16, I64, I32, I16, I8, U8 or BOOL");
+  CHECK_THROWS_AS(load_weights(model, bytes.substr(1)), FormatError);
   CHECK(same(model, made(2)));
 }
 

@@ -15,7 +15,7 @@ std::string checksum(const std::string& bytes) {
   return require_checksum(bytes, stored_header(bytes));
 }
 std::string refused(const std::string& bytes) {
-  return refusal<StoredError>([&] { checksum(bytes); });
+  return refusal<FormatError>([&] { checksum(bytes); });
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // builds: f64
 #include "nn/io/files.h"
 
-#include <sys/resource.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -12,39 +12,22 @@
 #include <filesystem>
 
 #include "tests/support/catch.h"
+#include "tests/support/folder.h"
 #include "tests/support/process.h"
 #include "tests/support/refusal.h"
 
 using namespace fledge;
 using testing::run_here;
+using testing::write_file;
 using tests::refusal;
+using Desk = testing::Folder;
 namespace fs = std::filesystem;
 
 namespace {
 
-// A folder of its own for each test, gone behind it.
-struct Folder {
-  fs::path path;
-  Folder() {
-    std::string name = (fs::temp_directory_path() / "fledge_files_XXXXXX").string();
-    path = mkdtemp(name.data());
-  }
-  ~Folder() { fs::remove_all(path); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  std::string operator/(const std::string& name) const { return (path / name).string(); }
-  auto count() const {
-    return std::distance(fs::directory_iterator(path), fs::directory_iterator());
-  }
-};
-
 std::string reading(const std::string& path, std::uint64_t most = 1000) {
   return refusal<FileError>([&] { read_file(path, most); });
 }
-std::string writing(const std::string& path) {
-  return refusal<WriteError>([&] { write_file(path, "new"); });
-}
-
 // The bytes that `feed` writes to it, as this process's standard input.
 template <class Feed>
 std::string from_stdin(Feed feed, std::uint64_t most = 1 << 20) {
@@ -72,83 +55,44 @@ std::string from_stdin(Feed feed, std::uint64_t most = 1 << 20) {
 
 }  // namespace
 
-TEST_CASE("what is written is read again, any bytes, and replaces what was there") {
-  const Folder folder;
+TEST_CASE("a file is read whole, any bytes") {
+  const Desk folder;
   const std::string name = folder / "a file";
   for (const std::string& bytes :
        {std::string(), std::string("birds\0walk", 10), std::string(300'000, '\xff')}) {
     write_file(name, bytes);
     CHECK(read_file(name) == bytes);
   }
-  CHECK(folder.count() == 1);
-  const fs::path before = fs::current_path();
-  fs::current_path(folder.path);
-  write_file("here", "x");  // the folder of a bare name is "."
-  CHECK(read_file("here") == "x");
-  fs::current_path(before);
-  fs::create_symlink(name, folder.path / "link");
-  write_file(folder / "link", "link");  // replaced, not followed
-  CHECK(read_file(name).size() == 300'000);
-  CHECK(!fs::is_symlink(folder.path / "link"));
-}
-
-TEST_CASE("what cannot be written leaves the old file, nothing beside it, and says why") {
-  const Folder folder;
-  CHECK(writing(folder / "no/file") ==
-        "cannot write '" + (folder / "no/file") + "': no such file or directory");
-  fs::create_directory(folder.path / "taken");
-  CHECK(writing(folder / "taken") == "cannot write '" + (folder / "taken") + "': it is a folder");
-  CHECK(writing("/dev/null") == "cannot write '/dev/null': it is no regular file");
-  CHECK(writing("") == "cannot write '': no such file or directory");
-  CHECK_THAT(writing(folder / std::string(300, 'x')), EndsWith("...': file name too long"));
-  CHECK_THAT(writing(folder / "\x1b[2J/x"), ContainsSubstring("\\x1b[2J"));
-  CHECK(writing(std::string("a\0b", 3)) == "cannot write 'a\\x00b': a path holds no zero byte");
-  CHECK(folder.count() == 1);
-}
-
-TEST_CASE("a disk that is full in the middle of a write costs nothing but that write") {
-  const Folder folder;
-  const std::string name = folder / "model";
-  write_file(name, "old");
-  const auto result = run_here([&] {
-    std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit most{100'000, 100'000};  // write() takes 100,000 bytes, then fails
-    setrlimit(RLIMIT_FSIZE, &most);
-    const std::string text =
-        refusal<WriteError>([&] { write_file(name, std::string(300'000, 'x')); });
-    return text == "cannot write '" + name + "': file too large" ? 0 : 1;
-  });
-  CHECK(result.status == 0);
-  CHECK(read_file(name) == "old");
-  CHECK(folder.count() == 1);
 }
 
 TEST_CASE("files that a program with closed streams opens are not its streams") {
-  const Folder folder;
+  const Desk folder;
   const std::string name = folder / "file";
   const auto result = run_here([&] {
     close(0), close(1), close(2);
     const bool clean = write(1, "x", 1) < 0 && write(2, "x", 1) < 0;
-    write_file(name, "whole");
-    return clean && read_file(name) == "whole" ? 0 : 1;
+    Descriptor file(name, O_WRONLY | O_CREAT);
+    const bool wrote = write_all(file.get(), "whole") && file.close();
+    return clean && wrote && read_file(name) == "whole" ? 0 : 1;
   });
   CHECK(result.status == 0);
 }
 
 TEST_CASE("what is no file is refused by what it is, and nobody waits for a pipe", "[CK11]") {
-  const Folder folder;
+  const Desk folder;
   const auto with = [&](const std::string& name, const std::string& reason) {
     return "cannot read '" + (folder / name) + "': " + reason;
   };
   CHECK(reading(folder / "nothing") == with("nothing", "no such file or directory"));
-  fs::create_directory(folder.path / "folder");
+  fs::create_directory(folder / "folder");
   CHECK(reading(folder / "folder") == with("folder", "it is a folder"));
   REQUIRE(mkfifo((folder / "pipe").c_str(), 0600) == 0);
   CHECK(reading(folder / "pipe") == with("pipe", "it is no regular file"));
+  CHECK(reading(std::string("a\0b", 3)) == "cannot read 'a\\x00b': a path holds no zero byte");
   CHECK(reading("/dev/zero") == "cannot read '/dev/zero': it is no regular file");
-  fs::create_symlink("nowhere", folder.path / "link");
+  fs::create_symlink("nowhere", folder / "link");
   CHECK(reading(folder / "link") == with("link", "no such file or directory"));
-  fs::create_symlink("round", folder.path / "round");
+  fs::create_symlink("round", folder / "round");
   CHECK(reading(folder / "round") == with("round", "too many levels of symbolic links"));
   write_file(folder / "long", std::string(11, 'x'));
   CHECK(reading(folder / "long", 10) == with("long", "it has 11 bytes, over 10"));
@@ -190,4 +134,5 @@ TEST_CASE("hashes are FNV-1a's") {
   CHECK(hash_of("") == 0xcbf29ce484222325u);
   CHECK(hash_of("a") == 0xaf63dc4c8601ec8cu);
   CHECK(hash_of("foobar") == 0x85944171f73967e8u);
+  CHECK(hash_of("bar", hash_of("foo")) == hash_of("foobar"));
 }

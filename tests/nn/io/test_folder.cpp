@@ -15,7 +15,7 @@
 namespace fs = std::filesystem;
 using fledge::FileError;
 using fledge::make_folder;
-using fledge::write_file;
+using testing::write_file;
 using tests::refusal;
 using Desk = testing::Folder;
 using Opened = fledge::Folder;

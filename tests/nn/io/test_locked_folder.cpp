@@ -24,6 +24,7 @@ using namespace fledge;
 using testing::ends_before;
 using testing::run_here;
 using testing::with_failure;
+using testing::write_file;
 using tests::refusal;
 using Desk = testing::Folder;
 

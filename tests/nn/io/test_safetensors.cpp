@@ -12,23 +12,20 @@
 
 using namespace fledge;
 using namespace tests;
-using Fault = SafetensorsFault;
 
 TEST_CASE("safetensors: what a file must have before its header",
           "[FF01][FF02][FF03][FF04][FF06][FF07][FF08][FF09]") {
   for (std::size_t size = 0; size < 8; ++size)
-    check_refused(std::string(size, '\0'), Fault::header_too_small,
-                  "at least 8 bytes: got " + std::to_string(size));
-  check_refused(length_bytes(60), Fault::invalid_header_length,
-                "would have 60 bytes, and the file has 0 behind its length");
+    check_refused(std::string(size, '\0'), "at least 8 bytes: got " + std::to_string(size));
+  check_refused(length_bytes(60), "would have 60 bytes, and the file has 0 behind its length");
   for (const std::uint64_t n : {~std::uint64_t{0}, ~std::uint64_t{0} - 7, std::uint64_t{1} << 63,
                                 std::uint64_t{1} << 32, std::uint64_t{100'000'001}})
-    check_refused(length_bytes(n) + "{}", Fault::header_too_large, "over 100,000,000");
-  check_refused(length_bytes(100'000'000) + std::string(1000, ' '), Fault::invalid_header_length);
-  check_refused(length_bytes(3) + "{}", Fault::invalid_header_length);
-  check_refused(length_bytes(1) + "{}", Fault::invalid_json);
-  check_refused(length_bytes(0), Fault::invalid_json);
-  check_refused(std::string("\0\0\0\0\0\0\0\2{}", 10), Fault::header_too_large);
+    check_refused(length_bytes(n) + "{}", "over 100,000,000");
+  check_refused(length_bytes(100'000'000) + std::string(1000, ' '), "behind its length");
+  check_refused(length_bytes(3) + "{}", "behind its length");
+  check_refused(length_bytes(1) + "{}", "the header, line 1, column ");
+  check_refused(length_bytes(0), "the header, line 1, column ");
+  check_refused(std::string("\0\0\0\0\0\0\0\2{}", 10), "over 100,000,000");
 }
 
 TEST_CASE("safetensors: what a file is instead", "[FF63]") {
@@ -42,45 +39,47 @@ TEST_CASE("safetensors: what a file is instead", "[FF63]") {
         {std::string("GGUF\3\0\0\0", 8) + rest, "GGUF"},
         {"\x80\x02}q" + rest, "pickle"},
         {one_tensor("[1]", "[0,4]"), "JSON alone"}})
-    check_refused(bytes, Fault::header_too_large, part);
+    check_refused(bytes, part);
 }
 
 TEST_CASE("safetensors: sizes that overflow, with a 0 among them or not",
           "[FF34][FF37][FF38][FF39][FF40][FF41][FF43]") {
-  for (const char* shape :
-       {"[2,18446744073709551614]", "[2,9223372036854775807]", "[9223372036854775808,2,0]",
-        "[0,9223372036854775808,9223372036854775808]", "[4194305,4194305,211106198978564]",
-        "[18446744073709551615]"})
-    check_refused(stored_file(one_tensor(shape, "[0,16]"), 16), Fault::size_overflow,
+  for (const char* shape : {"[2,9223372036854775807]", "[4611686018427387904,2,0]",
+                            "[0,4611686018427387904,4611686018427387904]",
+                            "[4194305,4194305,211106198978564]", "[9223372036854775807]"})
+    check_refused(stored_file(one_tensor(shape, "[0,16]"), 16),
                   "'t' has more bytes than a file can");
+  for (const char* shape : {"[2,18446744073709551614]", "[9223372036854775808,2,0]"})
+    check_refused(stored_file(one_tensor(shape, "[0,16]"), 16),
+                  "must be a whole number from 0 to 9223372036854775807: got ");
   check_refused(stored_file("{" + entry("t", "F4", "[3]", "[0,1]") + "}", 1),
-                Fault::misaligned_size);
-  CHECK(stored_header(stored_file("{" + entry("t", "F4", "[4]", "[0,2]") + "}", 2)).find("t"));
+                "does not fill whole bytes");
+  CHECK(find(stored_header(stored_file("{" + entry("t", "F4", "[4]", "[0,2]") + "}", 2)), "t"));
   const auto scalar = stored_header(stored_file(one_tensor("[]", "[0,4]"), 4));
-  CHECK(shape_of(*scalar.find("t")) == Shape{});
+  CHECK(scalar.tensors.at(0).shape == Shape{});
   const auto empty = stored_header(stored_file(one_tensor("[2,0]", "[0,0]")));
-  CHECK(shape_of(*empty.find("t")) == Shape{2, 0});
-  CHECK(empty.find("u") == nullptr);
+  CHECK(empty.tensors.at(0).shape == Shape{2, 0});
 }
 
 TEST_CASE("safetensors: ranges lie end to end and end with the file",
           "[FF44][FF46][FF47][FF48][FF49][FF50][FF51][FF52][FF53]") {
-  check_refused(stored_file(one_tensor("[1]", "[4,0]"), 4), Fault::invalid_offset,
-                "'t' has bytes 4 to 0, and must begin at 0");
-  check_refused(stored_file(one_tensor("[1]", "[4,8]"), 8), Fault::invalid_offset);
-  check_refused(stored_file(one_tensor("[2,2]", "[0,4]"), 4), Fault::size_mismatch,
-                "'t' has 4 bytes, and its shape 16");
-  check_refused(stored_file(one_tensor("[1000000]", "[0,4000000]"), 1), Fault::incomplete_buffer,
+  check_refused(stored_file(one_tensor("[1]", "[4,0]"), 4),
+                "'t' has bytes 4 to 0, and its shape has 4 bytes");
+  check_refused(stored_file(one_tensor("[1]", "[4,8]"), 8), "and must begin at");
+  check_refused(stored_file(one_tensor("[2,2]", "[0,4]"), 4),
+                "'t' has bytes 0 to 4, and its shape has 16 bytes");
+  check_refused(stored_file(one_tensor("[1000000]", "[0,4000000]"), 1),
                 "4000000 bytes of numbers, and the file has 1");
   for (const std::size_t data : {2u, 3u, 5u, 100u})  // short, or with another file behind it
-    check_refused(stored_file(one_tensor("[1]", "[0,4]"), data), Fault::incomplete_buffer);
+    check_refused(stored_file(one_tensor("[1]", "[0,4]"), data),
+                  "bytes of numbers, and the file has");
 
   const auto two = [](const std::string& b, const std::string& a) {
     return stored_file("{" + entry("b", "F32", "[1]", b) + "," + entry("a", "F32", "[1]", a) + "}",
                        8);
   };
   for (const auto& [b, a] : {std::pair{"[0,4]", "[5,9]"}, {"[0,4]", "[3,7]"}, {"[0,4]", "[0,4]"}})
-    check_refused(two(b, a), Fault::invalid_offset);
+    check_refused(two(b, a), "and must begin at");
   const StoredHeader sorted = stored_header(two("[4,8]", "[0,4]"));
   CHECK(sorted.tensors.at(0).name == "a");
   CHECK(sorted.tensors.at(1).name == "b");
@@ -97,7 +96,7 @@ TEST_CASE("safetensors: ranges lie end to end and end with the file",
   }
   CHECK(end == ~std::uint64_t{0});
   climbing.back() = '}';
-  check_refused(stored_file(climbing), Fault::size_overflow);
+  check_refused(stored_file(climbing), "has more bytes than a file can");
 }
 
 namespace {
@@ -154,12 +153,11 @@ bool accepted(const std::string& bytes) {
     std::size_t numbers = 0;
     const StoredHeader header = stored_header(bytes);
     for (const StoredTensor& tensor : header.tensors) try {
-        numbers += stored_numbers(bytes, header, tensor).size();
-      } catch (const StoredError& error) {
-        if (error.fault != Fault::unsupported_dtype && error.fault != Fault::bad_value) throw;
+        numbers += static_cast<std::size_t>(stored_array(bytes, tensor).size());
+      } catch (const FormatError&) {  // a type that is not read here, or a number beyond 2^53
       }
     return numbers <= bytes.size();
-  } catch (const StoredError&) {
+  } catch (const FormatError&) {
     return false;
   }
 }

@@ -19,7 +19,7 @@ std::vector<double> read(const std::string& dtype, std::size_t width, const std:
                              "}";
   const std::string file = stored_file(header + (header.size() % 2 == 0 ? " " : ""), data);
   const StoredHeader found = stored_header(file);
-  return stored_numbers(file, found, found.tensors.at(0));
+  return to_vector(stored_array(file, found.tensors.at(0)));
 }
 
 std::string two_bytes_each() {
@@ -57,9 +57,9 @@ TEST_CASE("what is stored is read again, to the bit, and stored as the same byte
   CHECK(header.tensors.size() == arrays.size());
   std::vector<NamedArray> again;
   for (const NamedArray& array : arrays) {
-    const StoredTensor* found = header.find(array.name);
+    const StoredTensor* found = find(header, array.name);
     REQUIRE(found != nullptr);
-    again.push_back({array.name, stored_array(bytes, header, *found)});
+    again.push_back({array.name, stored_array(bytes, *found)});
     CHECK(same_bits(again.back().array, array.array));
   }
   std::reverse(again.begin(), again.end());
@@ -97,10 +97,12 @@ TEST_CASE("the types of other libraries' files", "[FF33][FF54][FF60]") {
         {"U8", 1, "\xff", {255}},
         {"BOOL", 1, std::string("\0\1", 2), {0, 1}}}) {
     INFO(row.dtype);
-    CHECK(read(row.dtype, row.width, row.data) == row.numbers);
+    std::vector<double> rounded;
+    for (const double number : row.numbers) rounded.push_back(value_of(Real(number)));
+    CHECK(read(row.dtype, row.width, row.data) == rounded);
   }
   const auto refused = [](const char* dtype, std::size_t width, const std::string& data) {
-    return refusal<StoredError>([&] { read(dtype, width, data); });
+    return refusal<FormatError>([&] { read(dtype, width, data); });
   };
   CHECK(refused("BOOL", 1, "\2") == "'t' holds a BOOL of 2");
   CHECK(refused("I64", 8, std::string(6, '\0') + std::string("\x20\0", 2)) ==
@@ -132,7 +134,7 @@ TEST_CASE("a wide number is rounded to the nearest Real") {
   const std::string third("\x55\x55\x55\x55\x55\x55\xd5\x3f", 8);
   const std::string file = stored_file("{" + entry("t", "F64", "[1]", "[0,8]") + "}", third);
   const StoredHeader header = stored_header(file);
-  CHECK(stored_array(file, header, header.tensors.at(0))[0] == Real(1.0 / 3));
+  CHECK(stored_array(file, header.tensors.at(0))[0] == Real(1.0 / 3));
 }
 
 TEST_CASE("what cannot be stored is refused", "[FF59]") {

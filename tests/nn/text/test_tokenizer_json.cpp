@@ -17,7 +17,7 @@ std::string written(const Tokenizer& tokenizer) {
 std::string refusal(const std::string& text) {
   try {
     read_tokenizer(read_json(text));
-  } catch (const JsonError& error) {
+  } catch (const FormatError& error) {
     return error.what();
   }
   return "accepted";

@@ -15,6 +15,7 @@
 
 using namespace fledge;
 using namespace fledge::train;
+using testing::write_file;
 using tests::refusal;
 using Desk = testing::Folder;
 namespace fs = std::filesystem;

@@ -9,6 +9,7 @@
 
 using namespace fledge;
 using namespace fledge::train;
+using testing::write_file;
 using tests::refusal;
 
 namespace {
@@ -64,7 +65,7 @@ TEST_CASE("run config: no letter of it can be changed without being refused") {
   std::string text = good;
   const std::size_t at = text.find("\"steps\": 20");
   REQUIRE(at != text.npos);
-  CHECK_THAT(refusal<JsonError>([&] { run_config(text.replace(at, 11, "\"steps\": 30")); }),
+  CHECK_THAT(refusal<FormatError>([&] { run_config(text.replace(at, 11, "\"steps\": 30")); }),
              ContainsSubstring("does not fit the contents: something in the file was changed"));
 }
 
@@ -89,7 +90,5 @@ TEST_CASE("run config: a folder without one says so") {
   CHECK(refusal<FileError>([&] { read_run_config(folder); }) ==
         "cannot read '" + (desk / "config.json") + "': no such file or directory");
   write_file(desk / "config.json", config_text(made()));
-  std::string text;
-  CHECK(read_run_config(folder, &text).text_hash == 7);
-  CHECK(text == config_text(made()));
+  CHECK(read_run_config(folder).text_hash == 7);
 }

@@ -18,6 +18,7 @@ using namespace fledge;
 using namespace fledge::train;
 using testing::ends_before;
 using testing::with_failure;
+using testing::write_file;
 using tests::refusal;
 using Desk = testing::Folder;
 namespace fs = std::filesystem;

@@ -1,20 +1,10 @@
-#include "nn/io/json_cursor.h"
+#include "nn/io/json_scanner.h"
 
 #include <algorithm>
 
 namespace fledge {
 
 namespace {
-
-std::string place_of(std::size_t at, std::string_view text) {
-  const std::string_view before = text.substr(0, at);
-  const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-  const auto lines = std::count(before.begin(), before.end(), '\n');
-  std::size_t column = 1;
-  for (const char c : before.substr(line_start))
-    column += (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // the first byte of a code point
-  return "line " + std::to_string(lines + 1) + ", column " + std::to_string(column);
-}
 
 void append_utf8(char32_t point, std::string& to) {
   const auto tail = [&](int shift) { to += static_cast<char>(0x80 | (point >> shift & 0x3F)); };
@@ -31,17 +21,45 @@ void append_utf8(char32_t point, std::string& to) {
 
 }  // namespace
 
-JsonError::JsonError(std::string_view text, std::size_t where, const std::string& what_is_wrong)
-    : std::runtime_error(place_of(where, text) + ": " + what_is_wrong),
-      at(where),
-      problem(what_is_wrong) {}
+void JsonScanner::fail(const std::string& problem) const {
+  const std::string_view before = text_.substr(0, at_);
+  const auto lines = std::count(before.begin(), before.end(), '\n');
+  std::size_t column = 1;
+  for (const char c : before.substr(before.rfind('\n') + 1))   // npos + 1 is 0
+    column += (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // the first byte of a code point
+  throw FormatError("line " + std::to_string(lines + 1) + ", column " + std::to_string(column),
+                    problem);
+}
 
-void JsonCursor::digits() {
+char JsonScanner::next() {
+  while (peek() == ' ' || peek() == '\t' || peek() == '\n' || peek() == '\r') ++at_;
+  return peek();
+}
+
+bool JsonScanner::take(char c) {
+  if (next() != c || at_ == text_.size()) return false;
+  ++at_;
+  return true;
+}
+
+bool JsonScanner::take_word(std::string_view word) {
+  next();
+  if (text_.substr(at_, word.size()) != word) return false;
+  at_ += word.size();
+  return true;
+}
+
+void JsonScanner::require_end() {
+  next();
+  if (at_ != text_.size()) fail("nothing may follow the value");
+}
+
+void JsonScanner::digits() {
   if (peek() < '0' || peek() > '9') fail("expected a digit");
   while (peek() >= '0' && peek() <= '9') ++at_;
 }
 
-std::string_view JsonCursor::number() {
+std::string_view JsonScanner::number() {
   next();
   const std::size_t begin = at_;
   if (peek() == '-') ++at_;
@@ -57,7 +75,7 @@ std::string_view JsonCursor::number() {
   return text_.substr(begin, at_ - begin);
 }
 
-char32_t JsonCursor::four_hex_digits() {
+char32_t JsonScanner::four_hex_digits() {
   char32_t value = 0;
   for (int i = 0; i < 4; ++i, ++at_) {
     constexpr std::string_view hex = "0123456789abcdefABCDEF";
@@ -69,7 +87,7 @@ char32_t JsonCursor::four_hex_digits() {
 }
 
 // At the byte behind the backslash.
-void JsonCursor::escape(std::string& to) {
+void JsonScanner::escape(std::string& to) {
   constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
   if (peek() != 'u') {
     const std::size_t which =
@@ -92,7 +110,7 @@ void JsonCursor::escape(std::string& to) {
   append_utf8(point, to);
 }
 
-std::string JsonCursor::string() {
+std::string JsonScanner::string() {
   if (!take('"')) fail("expected a string");
   std::string value;
   for (;;) {
