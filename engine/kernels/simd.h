@@ -1,10 +1,11 @@
-// Vectors of numbers, as the compilers have them on every processor: no instruction is named here.
+// SIMD vectors of Real, by the vector types of GCC and Clang: no instruction is named here.
 //
-// Not here: loops. Key idea: Vec is as wide as the widest register that this build may use; kernels
-// written with it are written once. A Dual is a vector of one: the same code, the plain loop.
+// Not here: loops. Key idea: a Vec is as wide as the widest register that the file may use, and a
+// kernel is written once for every width. In the dual build a Vec is two vectors of double, the
+// values and the tangents of its lanes, so the loops that train are the loops that are checked.
 #pragma once
 
-#include <cstring>
+#include <type_traits>
 #include <utility>
 
 #include "engine/real.h"
@@ -25,54 +26,157 @@ inline constexpr int vector_bytes = 16;
 inline constexpr int vector_registers = 16;
 #endif
 
-#if defined(FLEDGE_DUAL)
-using Vec = Real;
-inline constexpr Dim lanes = 1;
-#else
-using Vec = Real __attribute__((vector_size(vector_bytes)));
-inline constexpr Dim lanes = vector_bytes / static_cast<Dim>(sizeof(Real));
-#endif
+/// The number in a lane of a register: Real, or of a Dual the double that is its value or tangent.
+using Native = std::conditional_t<std::is_same_v<Real, float>, float, double>;
+using NativeVec = Native __attribute__((vector_size(vector_bytes)));
+/// What a comparison of vectors gives: for each lane, all bits set or none.
+using Mask = decltype(NativeVec{} < NativeVec{});
+inline constexpr Dim lanes = vector_bytes / static_cast<Dim>(sizeof(Native));
 
-namespace vector_detail {
+namespace simd_detail {
 
-// A vector in memory, aligned or not. With std::memcpy in its place GCC 12 takes the bytes for a
-// whole number: accumulators then pass through memory on their way into a loop and out of it.
-#if defined(FLEDGE_DUAL)
-struct InMemory {
-  Vec numbers;
-};
-#else
+// Vectors in memory, aligned or not. With std::memcpy instead, GCC 12 treats the bytes as an
+// integer: accumulators then pass through memory before and after a loop.
+using Half = Native __attribute__((vector_size(vector_bytes / 2)));
 struct [[gnu::packed, gnu::may_alias]] InMemory {
-  Vec numbers;
+  NativeVec numbers;
 };
-#endif
+struct [[gnu::packed, gnu::may_alias]] HalfInMemory {
+  Half numbers;
+};
 
-}  // namespace vector_detail
+template <int... i>
+NativeVec join(Half lower, Half upper, std::integer_sequence<int, i...>) {
+  return __builtin_shufflevector(lower, upper, i...);
+}
+template <int from, int... i>
+Half half_of(NativeVec v, std::integer_sequence<int, i...>) {
+  return __builtin_shufflevector(v, v, (from + i)...);
+}
+template <class Index, int... i>
+NativeVec shuffle(NativeVec a, NativeVec b, std::integer_sequence<int, i...>) {
+  return __builtin_shufflevector(a, b, static_cast<int>(Index()(i))...);
+}
+
+}  // namespace simd_detail
 
 /// The vector that begins at p, aligned or not.
-inline Vec load(const Real* p) {
-  return reinterpret_cast<const vector_detail::InMemory*>(p)->numbers;
+inline NativeVec load(const Native* p) {
+  return reinterpret_cast<const simd_detail::InMemory*>(p)->numbers;
+}
+inline void store(Native* p, NativeVec v) {
+  reinterpret_cast<simd_detail::InMemory*>(p)->numbers = v;
 }
 
-inline void store(Real* p, Vec v) { reinterpret_cast<vector_detail::InMemory*>(p)->numbers = v; }
+/// The lower half of a vector from one place, the upper half from another.
+inline NativeVec load_halves(const Native* lower, const Native* upper) {
+  using simd_detail::HalfInMemory;
+  return simd_detail::join(reinterpret_cast<const HalfInMemory*>(lower)->numbers,
+                           reinterpret_cast<const HalfInMemory*>(upper)->numbers,
+                           std::make_integer_sequence<int, lanes>());
+}
+inline void store_halves(NativeVec v, Native* lower, Native* upper) {
+  using simd_detail::HalfInMemory, simd_detail::half_of;
+  using HalfLanes = std::make_integer_sequence<int, lanes / 2>;
+  reinterpret_cast<HalfInMemory*>(lower)->numbers = half_of<0>(v, HalfLanes());
+  reinterpret_cast<HalfInMemory*>(upper)->numbers = half_of<lanes / 2>(v, HalfLanes());
+}
 
 /// x in every lane.
-inline Vec splat(Real x) {
-#if defined(FLEDGE_DUAL)
-  return x;
-#else
-  return x - Vec{};  // −0 − 0 = −0: every x stays what it is
-#endif
+inline NativeVec splat(Native x) { return x - NativeVec{}; }  // −0 − 0 = −0: every x is kept
+
+inline Native lane(NativeVec v, int i) { return v[i]; }
+
+/// In each lane a where the mask is set, else b.
+template <class V>
+V select(Mask mask, V a, V b) {
+  return mask ? a : b;
 }
 
-/// The first n < lanes numbers at p; the rest is `fill`.
-inline Vec load_first(const Real* p, Dim n, Real fill = Real(0)) {
+/// Lane i is lane index(i) of a and b, one behind the other.
+template <class Index>
+NativeVec shuffle(NativeVec a, NativeVec b, Index) {
+  return simd_detail::shuffle<Index>(a, b, std::make_integer_sequence<int, lanes>());
+}
+
+/// sum += x·b, by one fused multiply-add where the processor has it.
+inline void add_product(NativeVec& sum, NativeVec x, NativeVec b) { sum += x * b; }
+
+#if defined(FLEDGE_DUAL)
+
+/// A Dual in every lane. The rules of arithmetic are those of engine/dual.h.
+struct Vec {
+  NativeVec value, tangent;
+
+  Vec() = default;  // not yet written
+  Vec(NativeVec v, NativeVec t) : value(v), tangent(t) {}
+  Vec(Real x) : value(splat(x.value)), tangent(splat(x.tangent)) {}
+};
+
+inline Vec operator+(Vec a, Vec b) { return {a.value + b.value, a.tangent + b.tangent}; }
+inline Vec operator-(Vec a, Vec b) { return {a.value - b.value, a.tangent - b.tangent}; }
+inline Vec operator*(Vec a, Vec b) {
+  return {a.value * b.value, a.tangent * b.value + a.value * b.tangent};
+}
+inline Vec operator/(Vec a, Vec b) {
+  const NativeVec quotient = a.value / b.value;
+  return {quotient, (a.tangent - quotient * b.tangent) / b.value};
+}
+inline Vec operator-(Vec a) { return {-a.value, -a.tangent}; }
+inline Vec& operator+=(Vec& a, Vec b) { return a = a + b; }
+
+inline Mask operator<(Vec a, Vec b) { return a.value < b.value; }
+inline Mask operator>(Vec a, Vec b) { return a.value > b.value; }
+inline Mask operator<=(Vec a, Vec b) { return a.value <= b.value; }
+inline Mask operator>=(Vec a, Vec b) { return a.value >= b.value; }
+inline Mask operator==(Vec a, Vec b) { return a.value == b.value; }
+
+inline Vec splat(Real x) { return x; }
+inline Real lane(Vec v, int i) { return {v.value[i], v.tangent[i]}; }
+inline Vec select(Mask mask, Vec a, Vec b) {
+  return {select(mask, a.value, b.value), select(mask, a.tangent, b.tangent)};
+}
+template <class Index>
+Vec shuffle(Vec a, Vec b, Index index) {
+  return {shuffle(a.value, b.value, index), shuffle(a.tangent, b.tangent, index)};
+}
+
+// In memory value and tangent take turns: half as many Duals fill one NativeVec.
+inline Vec load_halves(const Real* lower, const Real* upper) {
+  const NativeVec a = load(&lower->value), b = load(&upper->value);
+  return {shuffle(a, b, [](Dim i) { return 2 * i; }),
+          shuffle(a, b, [](Dim i) { return 2 * i + 1; })};
+}
+inline void store_halves(Vec v, Real* lower, Real* upper) {
+  const auto lane_of = [](Dim i) { return i / 2 + i % 2 * lanes; };
+  const auto upper_lane_of = [](Dim i) { return (i + lanes) / 2 + i % 2 * lanes; };
+  store(&lower->value, shuffle(v.value, v.tangent, lane_of));
+  store(&upper->value, shuffle(v.value, v.tangent, upper_lane_of));
+}
+inline Vec load(const Real* p) { return load_halves(p, p + lanes / 2); }
+inline void store(Real* p, Vec v) { store_halves(v, p, p + lanes / 2); }
+
+// As three sums of one product each, or the compiler would choose which product it fuses, and the
+// bits of a number would depend on the loop around it.
+inline void add_product(Vec& sum, Vec x, Vec b) {
+  add_product(sum.value, x.value, b.value);
+  add_product(sum.tangent, x.tangent, b.value);
+  add_product(sum.tangent, x.value, b.tangent);
+}
+
+#else
+using Vec = NativeVec;
+#endif
+
+/// The first n ≤ lanes numbers at p; the other lanes hold `fill`.
+inline Vec load(const Real* p, Dim n, Real fill = Real(0)) {
+  if (n == lanes) return load(p);
   Real padded[lanes];
   for (Dim i = 0; i < lanes; ++i) padded[i] = i < n ? p[i] : fill;
   return load(padded);
 }
-
-inline void store_first(Real* p, Vec v, Dim n) {
+inline void store(Real* p, Vec v, Dim n) {
+  if (n == lanes) return store(p, v);
   Real padded[lanes];
   store(padded, v);
   for (Dim i = 0; i < n; ++i) p[i] = padded[i];
@@ -80,83 +184,21 @@ inline void store_first(Real* p, Vec v, Dim n) {
 
 /// v in its first n lanes, `fill` in the others.
 inline Vec first_lanes(Vec v, Dim n, Real fill) {
-#if defined(FLEDGE_DUAL)
-  return n > 0 ? v : fill;
-#else
-  Vec lane;
-  for (int i = 0; i < lanes; ++i) lane[i] = static_cast<Real>(i);
-  return lane < static_cast<Real>(n) ? v : splat(fill);
-#endif
+  NativeVec index;
+  for (int i = 0; i < lanes; ++i) index[i] = static_cast<Native>(i);
+  return select(index < static_cast<Native>(n), v, splat(fill));
 }
-
-#if defined(FLEDGE_DUAL)
-
-template <class F>
-Real fold(Vec v, F) {
-  return v;
-}
-inline void transpose(Vec (&)[1]) {}
-inline Vec load_halves(const Real* lower, const Real*) { return load(lower); }
-inline void store_halves(Vec v, Real* lower, Real*) { store(lower, v); }
-
-#else
-
-namespace vector_detail {
-
-using Lanes = std::make_integer_sequence<int, lanes>;
-
-// v with its lanes moved `by` places down, round the end.
-template <int by, int... i>
-Vec rotated(Vec v, std::integer_sequence<int, i...>) {
-  return __builtin_shufflevector(v, v, ((i + by) % static_cast<int>(lanes))...);
-}
-
-using Half = Real __attribute__((vector_size(vector_bytes / 2)));
-struct [[gnu::packed, gnu::may_alias]] HalfInMemory {
-  Half numbers;
-};
-
-template <int... i>
-Vec joined(Half lower, Half upper, std::integer_sequence<int, i...>) {
-  return __builtin_shufflevector(lower, upper, i...);
-}
-template <int from, int... i>
-Half half_of(Vec v, std::integer_sequence<int, i...>) {
-  return __builtin_shufflevector(v, v, (from + i)...);
-}
-
-// The squares of width × width off the diagonal of (a; b) change places.
-template <int width, int... i>
-void exchange(Vec& a, Vec& b, std::integer_sequence<int, i...>) {
-  constexpr int from_b = static_cast<int>(lanes);
-  const Vec upper = __builtin_shufflevector(a, b, ((i & width) == 0 ? i : from_b + i - width)...);
-  b = __builtin_shufflevector(a, b, ((i & width) == 0 ? i + width : from_b + i)...);
-  a = upper;
-}
-
-}  // namespace vector_detail
 
 /// One number of all lanes by halves: f(f(v₀, v₄), f(v₂, v₆)) and so on; f takes two vectors.
 template <int width = lanes / 2, class F>
 Real fold(Vec v, F f) {
   if constexpr (width == 0)
-    return v[0];
+    return lane(v, 0);
   else
-    return fold<width / 2>(f(v, vector_detail::rotated<width>(v, vector_detail::Lanes())), f);
+    return fold<width / 2>(f(v, shuffle(v, v, [](Dim i) { return (i + width) % lanes; })), f);
 }
-
-/// The lower half of a vector from one place, the upper half from another.
-inline Vec load_halves(const Real* lower, const Real* upper) {
-  const auto* const low = reinterpret_cast<const vector_detail::HalfInMemory*>(lower);
-  const auto* const high = reinterpret_cast<const vector_detail::HalfInMemory*>(upper);
-  return vector_detail::joined(low->numbers, high->numbers, vector_detail::Lanes());
-}
-inline void store_halves(Vec v, Real* lower, Real* upper) {
-  using HalfLanes = std::make_integer_sequence<int, lanes / 2>;
-  reinterpret_cast<vector_detail::HalfInMemory*>(lower)->numbers =
-      vector_detail::half_of<0>(v, HalfLanes());
-  reinterpret_cast<vector_detail::HalfInMemory*>(upper)->numbers =
-      vector_detail::half_of<lanes / 2>(v, HalfLanes());
+inline Real sum_of(Vec v) {
+  return fold(v, [](Vec a, Vec b) { return a + b; });
 }
 
 /// Row i of a square becomes its column i, square by square within it. With fewer rows than lanes
@@ -164,27 +206,23 @@ inline void store_halves(Vec v, Real* lower, Real* upper) {
 template <int rows, int width = rows / 2>
 [[gnu::always_inline]] inline void transpose(Vec (&square)[rows]) {
   if constexpr (width > 0) {
-    for (int i = 0; i < rows; ++i)
-      if ((i & width) == 0)
-        vector_detail::exchange<width>(square[i], square[i + width], vector_detail::Lanes());
+    for (int i = 0; i < rows; ++i) {
+      if ((i & width) != 0) continue;
+      const Vec a = square[i], b = square[i + width];
+      square[i] = shuffle(a, b, [](Dim j) { return (j & width) == 0 ? j : lanes + j - width; });
+      square[i + width] =
+          shuffle(a, b, [](Dim j) { return (j & width) == 0 ? j + width : lanes + j; });
+    }
     transpose<rows, width / 2>(square);
   }
 }
 
-#endif
-
-inline Real sum_of(Vec v) {
-  return fold(v, [](Vec a, Vec b) { return a + b; });
-}
-
-/// The larger of a and b, of numbers or lane by lane; a NaN on either side wins.
+/// The larger of a and b, of numbers or lane by lane; the result is NaN where either is NaN.
 inline Real larger(Real a, Real b) { return a >= b || isnan(a) ? a : b; }
-#if !defined(FLEDGE_DUAL)
 inline Vec larger(Vec a, Vec b) {
-  const Vec most = a < b ? b : a;  // a where either is NaN
-  return b <= static_cast<Real>(infinity) ? most : b;
+  const Vec most = select(a < b, b, a);  // a where either is NaN
+  return select(b <= static_cast<Real>(infinity), most, b);
 }
-#endif
 
 /// Calls f(i, lanes) for i = 0, lanes, 2·lanes, …, and f(i, rest) for the rest.
 template <class F>
@@ -193,10 +231,5 @@ void by_vectors(Dim n, F f) {
   for (; i + lanes <= n; i += lanes) f(i, lanes);
   if (i < n) f(i, n - i);
 }
-
-inline Vec load(const Real* p, Dim n, Real fill = Real(0)) {
-  return n == lanes ? load(p) : load_first(p, n, fill);
-}
-inline void store(Real* p, Vec v, Dim n) { n == lanes ? store(p, v) : store_first(p, v, n); }
 
 }  // namespace fledge::kernels

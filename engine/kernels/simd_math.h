@@ -1,46 +1,53 @@
-// exp, log and tanh of a vector, and the normal distribution (5 units). In float they have no branch
-// and err by 2 units in the last place at most, for every number; infinities and NaN are as IEEE 754
-// says. In double and Dual they are the standard's, lane by lane, since those builds check the first.
+// exp, log and tanh of a vector, and the normal distribution.
 //
-// Polynomials: fitted for this file, minimal in the largest relative error, coefficients rounded to
+// In double and Dual: the functions of <cmath> and engine/dual.h, lane by lane. These builds check
+// the float build, so they are exact rather than fast.
+// In float: polynomials, without a branch. For every number the error is at most 2 units in the last
+// place, of the normal distribution 5; infinities and NaN give what IEEE 754 requires. The
+// polynomials were fitted for this file, with the least relative error; coefficients were rounded to
 // float last. Method: Cody & Waite 1980. std::exp lane by lane takes 7 times as long.
 #pragma once
 
-#include "engine/base/normal.h"
+#include <numbers>
+
 #include "engine/kernels/simd.h"
 
 namespace fledge {
 
-#if defined(FLEDGE_DOUBLE)
-
-using kernels::lanes;
 using kernels::Vec;
+
+/// Φ, the distribution function of the normal distribution, and its density φ = Φ′.
+struct NormalCdf {
+  Vec weighted, cdf, density;  // x·Φ(x), Φ(x), φ(x)
+};
+
+#if defined(FLEDGE_DOUBLE) || defined(FLEDGE_DUAL)
 
 template <class F>
 Vec each_lane(Vec x, F f) {
-  for (int i = 0; i < lanes; ++i) x[i] = f(x[i]);
-  return x;
+  Real numbers[kernels::lanes];
+  kernels::store(numbers, x);
+  for (Real& v : numbers) v = f(v);
+  return kernels::load(numbers);
 }
 inline Vec exp(Vec x) {
-  return each_lane(x, [](Real v) { return std::exp(v); });
+  return each_lane(x, [](Real v) { return exp(v); });
 }
 inline Vec log(Vec x) {
-  return each_lane(x, [](Real v) { return std::log(v); });
+  return each_lane(x, [](Real v) { return log(v); });
 }
 inline Vec tanh(Vec x) {
-  return each_lane(x, [](Real v) { return std::tanh(v); });
+  return each_lane(x, [](Real v) { return tanh(v); });
 }
-inline Vec normal_cdf(Vec x) {
-  return each_lane(x, [](Real v) { return fledge::normal_cdf(v); });
-}
-inline Vec normal_density(Vec x) {
-  return each_lane(x, [](Real v) { return fledge::normal_density(v); });
+inline NormalCdf normal_cdf(Vec x) {
+  const Vec cdf = each_lane(x, [](Real v) { return normal_cdf(v); });
+  return {x * cdf, cdf, each_lane(x, [](Real v) { return normal_density(v); })};
 }
 
-#elif !defined(FLEDGE_DUAL)
+#else
 
+using kernels::select;
 using kernels::splat;
-using kernels::Vec;
 using VecInt = std::int32_t __attribute__((vector_size(kernels::vector_bytes)));
 
 namespace detail {
@@ -82,8 +89,8 @@ Vec exp_of_sum(Vec x, Small... parts) {
 
 /// eˣ = 2ⁿ·eʳ, n = round(x / ln 2), |r| ≤ ln 2 / 2
 inline Vec exp(Vec x) {
-  x = x > 89.0f ? splat(89) : x;  // e⁸⁹ overflows, e⁻¹⁰⁴ is below half the smallest number
-  x = x < -104.0f ? splat(-104) : x;
+  x = select(x > 89.0f, splat(89), x);  // e⁸⁹ overflows, e⁻¹⁰⁴ is below half the smallest number
+  x = select(x < -104.0f, splat(-104), x);
   return detail::exp_of_sum(x);
 }
 
@@ -91,21 +98,22 @@ inline Vec exp(Vec x) {
 inline Vec log(Vec x) {
   constexpr std::int32_t root_half = 0x3f3504f3;
   const VecInt tiny = x < std::numeric_limits<float>::min();
-  const Vec positive = x > 0.0f ? x : splat(1);                // the others are answered below
-  const Vec scaled = tiny ? positive * 8388608.0f : positive;  // 2²³: their exponent cannot be read
+  const Vec positive = select(x > 0.0f, x, splat(1));  // the others are answered below
+  const Vec scaled =
+      select(tiny, positive * 8388608.0f, positive);  // 2²³: their exponent cannot be read
   const VecInt above = (VecInt)scaled - root_half;
   const VecInt exponent = above >> 23;
   const Vec f = (Vec)((VecInt)scaled - (exponent << 23)) - 1.0f;
-  const Vec e = __builtin_convertvector(tiny ? exponent - 23 : exponent, Vec);
+  const Vec e = __builtin_convertvector(select(tiny, exponent - 23, exponent), Vec);
   const Vec p =
       detail::polynomial(f, 0.33333313f, -0.25000009f, 0.20002119f, -0.16667996f, 0.14219552f,
                          -0.12405589f, 0.11888163f, -0.11675651f, 0.067466386f);
   const Vec square = f * f;
   Vec y = f + (square * f * p - 0.5f * square + e * detail::ln2_low) + e * detail::ln2_high;
   constexpr float inf = std::numeric_limits<float>::infinity();
-  y = x < inf ? y : x;  // infinity and NaN
-  y = x == 0.0f ? splat(-inf) : y;
-  return x < 0.0f ? splat(std::numeric_limits<float>::quiet_NaN()) : y;
+  y = select(x < inf, y, x);  // infinity and NaN
+  y = select(x == 0.0f, splat(-inf), y);
+  return select(x < 0.0f, splat(std::numeric_limits<float>::quiet_NaN()), y);
 }
 
 /// tanh x = x + x³·P(x²) near 0, else ±(1 − 2 / (e²ᵃ + 1)), a = |x|
@@ -115,25 +123,25 @@ inline Vec tanh(Vec x) {
                            detail::polynomial(square, -0.3333328f, 0.13331442f, -0.053739715f,
                                               0.020639086f, -0.0057049864f);
   const Vec far = 1.0f - 2.0f / (exp(a + a) + 1.0f);
-  return (Vec)((VecInt)(a < 0.625f ? near : far) | detail::sign_of(x));  // −0 stays −0
+  return (Vec)((VecInt)select(a < 0.625f, near, far) | detail::sign_of(x));  // −0 stays −0
 }
 
-/// exp(−x²/2), and Φ(−|x|) divided by it, Φ the normal distribution function: where 1 + erf has
-/// lost every digit, their product has not.
-struct NormalTail {
-  Vec bell, ratio;
-};
-
-/// x²/2 = h²/2 + (a − h)·(a + h)/2, a = |x|, h its first 12 bits, whose square is exact;
-/// ratio = t·P(a·t), t = 1 / (1 + 0.4·a), P about the middle; exp(−14.5²/2) is 0
-inline NormalTail normal_tail(Vec x) {
-  const Vec size = detail::magnitude(x), a = size > 14.5f ? splat(14.5f) : size;
+/// φ(x) = bell / √(2π), bell = exp(−x²/2), x²/2 = h²/2 + (a − h)·(a + h)/2, a = |x|, h its first
+/// 12 bits, whose square is exact; exp(−14.5²/2) is 0.
+/// Φ(−a) = ratio·bell, ratio = t·P(a·t), t = 1 / (1 + 0.4·a), P a polynomial about the middle.
+/// 1 + erf would lose every digit there. x·Φ(x) is not a product with Φ(x), which has few digits
+/// where it is below the smallest normal number.
+inline NormalCdf normal_cdf(Vec x) {
+  const Vec size = detail::magnitude(x), a = select(size > 14.5f, splat(14.5f), size);
   const Vec h = (Vec)((VecInt)a & ~0xfff);
   const Vec t = 1.0f / (1.0f + 0.4f * a);
   const Vec p = detail::polynomial(
       a * t - 1.25f, 0.28266266f, -0.138781458f, 0.0337887295f, 0.00189163256f, -0.00268494361f,
       -0.000210163824f, 0.000264943403f, 5.77717365e-05f, -2.10226935e-05f, -8.59044121e-06f);
-  return {detail::exp_of_sum(-0.5f * h * h, -0.5f * (a - h) * (a + h)), t * p};
+  const Vec bell = detail::exp_of_sum(-0.5f * h * h, -0.5f * (a - h) * (a + h)), ratio = t * p;
+  const Vec tail = bell * ratio, most = 1.0f - tail;
+  constexpr auto scale = static_cast<float>(std::numbers::inv_sqrtpi / std::numbers::sqrt2);
+  return {select(x < 0.0f, x * ratio * bell, x * most), select(x < 0.0f, tail, most), scale * bell};
 }
 
 #endif

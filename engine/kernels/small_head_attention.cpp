@@ -100,7 +100,7 @@ struct Queries : Lanes {
       Vec key = splat(real(from - any.begin));
       for (Dim j = from; j < to; ++j, key += Real(1)) {
         const auto sees = key >= begin && key < end;
-        f(j, [sees](Vec value, Vec other) { return sees ? value : other; });
+        f(j, [sees](Vec value, Vec other) { return select(sees, value, other); });
       }
     };
     some_see(any.begin, all.begin);
@@ -109,7 +109,7 @@ struct Queries : Lanes {
   }
 
   // `value` in the lanes that see anything, else 0.
-  Vec unless_empty(Vec value) const { return begin < end ? value : splat(Real(0)); }
+  Vec unless_empty(Vec value) const { return select(begin < end, value, splat(Real(0))); }
 };
 
 // Keys, one a lane, and the queries that see them.
@@ -134,7 +134,7 @@ struct Keys : Lanes {
         f(i, [](Vec value, Vec) { return value; });
       } else if (begin < end) {
         const auto sees = place >= real(begin) && place < real(end);
-        f(i, [sees](Vec value, Vec other) { return sees ? value : other; });
+        f(i, [sees](Vec value, Vec other) { return select(sees, value, other); });
       }
     }
   }

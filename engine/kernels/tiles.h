@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -19,7 +18,8 @@ namespace fledge::kernels {
 // a block of k; with one register for a number of A and two for a row of B it fills the register
 // file. Per step it loads tile_rows + 2 times and multiplies tile_rows · 2 times, so the multiplier
 // is what it waits for. (Goto & van de Geijn 2008.)
-constexpr Dim tile_rows = vector_registers == 32 ? 14 : 6;
+constexpr Dim registers_per_vec = sizeof(Vec) / vector_bytes;  // of a Dual two
+constexpr Dim tile_rows = (vector_registers / registers_per_vec - 3) / 2;
 constexpr Dim tile_columns = 2 * lanes;
 
 struct Tile {
@@ -32,17 +32,6 @@ struct Tile {
   Dim c_row, columns;
   Start start;
 };
-
-// sum += x·b. Of duals GCC 12 fuses some multiply-adds and not others, and the bits of a number
-// would depend on the tile around it: there it is told.
-inline void add_product(Vec& sum, Vec x, Vec b) {
-#if defined(FLEDGE_DUAL)
-  sum.value = std::fma(x.value, b.value, sum.value);
-  sum.tangent = std::fma(x.value, b.tangent, std::fma(x.tangent, b.value, sum.tangent));
-#else
-  sum += x * b;
-#endif
-}
 
 // c_rj = start_rj + Σ_p a_rp·b_pj for rows r = 0, 1, … and two vectors of columns. With both
 // operands packed the steps are constants, and the addresses cost nothing. The rows are a pack, not

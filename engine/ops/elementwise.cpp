@@ -1,6 +1,4 @@
 // Functions of one number, element by element: y = f(x), dx = dy·f'(x).
-#include <numbers>
-
 #include "engine/array_math.h"
 #include "engine/autograd.h"
 #include "engine/kernels/parallel.h"
@@ -11,6 +9,7 @@ namespace fledge {
 
 namespace {
 
+using kernels::select;
 using kernels::splat;
 using kernels::Vec;
 
@@ -76,8 +75,9 @@ Tensor tanh(const Tensor& x) {
 /// y = 1 / (1 + e⁻ˣ)    f' = y·(1 − y)            the exponent is never positive: no overflow
 Tensor sigmoid(const Tensor& x) {
   const Array y = map_vectors(x.value(), [](Vec v) {
-    const Vec e = exp(v < Real(0) ? v : -v);
-    return (v < Real(0) ? e : splat(Real(1))) / (Real(1) + e);
+    const auto negative = v < Real(0);
+    const Vec e = exp(select(negative, v, -v));
+    return select(negative, e, splat(Real(1))) / (Real(1) + e);
   });
   return record("sigmoid", y, wrt(x, rule(y, [](Real v) { return v * (Real(1) - v); })));
 }
@@ -93,39 +93,13 @@ Tensor relu(const Tensor& x) {
                 }));
 }
 
-namespace {
-
-// x·Φ(x), Φ(x) and φ(x): the normal distribution function and its density
-struct Normal {
-  Vec weighted, cdf, density;
-};
-
-#if defined(FLEDGE_DOUBLE) || defined(FLEDGE_DUAL)
-Normal normal(Vec x) {
-  const Vec cdf = normal_cdf(x);
-  return {x * cdf, cdf, normal_density(x)};
-}
-#else
-constexpr double normal_scale = std::numbers::inv_sqrtpi / std::numbers::sqrt2;
-
-// Φ(x) is the tail where x < 0, else 1 − tail. x·Φ(x) is not a product with Φ(x): that has few
-// digits left where it is below the smallest normal number.
-Normal normal(Vec x) {
-  const auto [bell, ratio] = normal_tail(x);
-  const Vec tail = bell * ratio, most = 1.0f - tail;
-  return {x < 0.0f ? x * ratio * bell : x * most, x < 0.0f ? tail : most,
-          Real(normal_scale) * bell};
-}
-#endif
-
-}  // namespace
-
 /// y = x·Φ(x)           f' = Φ(x) + x·φ(x)
 Tensor gelu(const Tensor& x) {
   return with_slope(
-      "gelu", x, [](Vec v) { return normal(v); }, [](Vec, const Normal& n) { return n.weighted; },
-      [](Vec v, const Normal& n) {  // φ is 0 far out, where v may be infinite
-        return n.cdf + (n.density == Real(0) ? splat(Real(0)) : v * n.density);
+      "gelu", x, [](Vec v) { return normal_cdf(v); },
+      [](Vec, const NormalCdf& n) { return n.weighted; },
+      [](Vec v, const NormalCdf& n) {  // φ is 0 far out, where v may be infinite
+        return n.cdf + select(n.density == Real(0), splat(Real(0)), v * n.density);
       });
 }
 
@@ -149,7 +123,7 @@ Tensor gelu_tanh(const Tensor& x) {
         const Vec dt = Real(gelu_scale) * (Real(1) + Real(3 * gelu_cubic) * v * v);
         const Vec bent = Real(0.5) * v * flat * dt;
         // far out flat is 0 and v·dt may be infinite
-        return Real(0.5) * (Real(1) + t) + (flat == Real(0) ? splat(Real(0)) : bent);
+        return Real(0.5) * (Real(1) + t) + select(flat == Real(0), splat(Real(0)), bent);
       });
 }
 
