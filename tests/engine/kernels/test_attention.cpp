@@ -1,3 +1,4 @@
+// builds: f32 f64 dual
 #include "engine/kernels/attention.h"
 
 #include <cstring>

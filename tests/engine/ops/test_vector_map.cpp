@@ -1,3 +1,4 @@
+// builds: f32 f64 dual
 #include "engine/ops/vector_map.h"
 
 #include "tests/support/arrays.h"
