@@ -44,9 +44,9 @@ class Panels {
   Buffer numbers_;
 };
 
-// A table of our own, its rows so long that whole panels may be written and the last vector of a
-// row may reach beyond its end; and not a power of two long where there are many, or a column would
-// fall into one set of the cache.
+// A table (rows, columns) in scratch memory. Rows are padded to whole panels, so that the last vector
+// of a row may be stored beyond its end. Rows of more than 256 columns are 32 longer: with a power of
+// two, the numbers of a column would share one set of the cache.
 class Table {
  public:
   Table(Dim rows, Dim columns)
@@ -81,8 +81,8 @@ void score(const HeadSizes& sizes, const Queries& at, StridedRows q, const Panel
 }
 
 // Calls f(x, n) for the vectors of a row over the keys that a query sees, n of each; what f returns
-// takes their place. Beyond the end a row may be overwritten: nobody reads what a query
-// does not see.
+// takes their place. The last vector may overwrite numbers beyond the end: these keys are hidden from
+// the query, and their numbers are never read.
 template <class F>
 void over_seen(KeyRange seen, Real* row, F f) {
   by_vectors(seen.end - seen.begin, [&](Dim j, Dim n) {
@@ -127,7 +127,7 @@ void weighted_sum_transposed(const HeadSizes& sizes, const Queries& at, Table& w
     Dim begin = 0;
     while (begin < at.rows && !sees_all(begin)) ++begin;
     Dim end =
-        begin < at.rows && sees_all(at.rows - 1) ? at.rows : begin;  // who sees all: neighbours
+        begin < at.rows && sees_all(at.rows - 1) ? at.rows : begin;  // these queries are neighbours
     while (end < at.rows && sees_all(end)) ++end;
     const auto one_by_one = [&](Dim from, Dim to) {
       for (Dim i = from; i < to; ++i) {
@@ -156,7 +156,7 @@ void copy_rows(Table& from, Dim rows, Dim D, HeadRowsOut to, Dim first) {
 
 void attention_head(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v,
                     HeadRowsOut y, Real* log_sums) {
-  if (sizes.D <= small_head_D) return narrow_head(sizes, q, k, v, y, log_sums);
+  if (sizes.D <= small_head_D) return small_head_attention(sizes, q, k, v, y, log_sums);
   const Panels keys(matrix(k).transposed(), sizes.D, sizes.keys);
   const Panels values(matrix(v), sizes.keys, sizes.D);
   const Dim block = blocking.block_queries, most_rows = std::min(block, sizes.queries);
@@ -197,7 +197,8 @@ void attention_head_vjp(const HeadSizes& sizes, StridedRows q, StridedRows k, St
                         StridedRows y, StridedRows dy, const Real* log_sums, HeadRowsOut dq,
                         HeadRowsOut dk, HeadRowsOut dv) {
   const Dim D = sizes.D;
-  if (D <= small_head_D) return narrow_head_vjp(sizes, q, k, v, y, dy, log_sums, dq, dk, dv);
+  if (D <= small_head_D)
+    return small_head_attention_vjp(sizes, q, k, v, y, dy, log_sums, dq, dk, dv);
   const Panels keys(matrix(k).transposed(), D, sizes.keys), keys_back(matrix(k), sizes.keys, D);
   const Panels values(matrix(v).transposed(), D, sizes.keys);
   const Dim block = blocking.block_queries, most_rows = std::min(block, sizes.queries);

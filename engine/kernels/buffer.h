@@ -5,10 +5,10 @@
 
 namespace fledge {
 
-/// Numbers that are yet to be written: a vector would set them to 0 first.
+/// Numbers without initial values: std::vector would set them to 0 first.
 class Buffer {
  public:
-  /// Throws std::bad_alloc when there is no memory for so many.
+  /// Throws std::bad_alloc when there is not enough memory.
   explicit Buffer(Dim count) : bytes_(static_cast<std::size_t>(count) * sizeof(Real)) {
     if (count < 0 || bytes_ / sizeof(Real) != static_cast<std::size_t>(count))
       throw std::bad_alloc();

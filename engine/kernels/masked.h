@@ -1,5 +1,5 @@
-// Products of matrices of which a table says what may be read. Hidden entries are skipped, never
-// multiplied by zero: 0·NaN is NaN, and what is hidden must not be felt.          Next: masked.cpp.
+// Products of matrices under a mask: the pair (i, j) is visible where may_look is not 0. Hidden pairs
+// are skipped, never multiplied by zero, because 0·NaN is NaN.          Next: masked.cpp.
 #pragma once
 
 #include "engine/real.h"

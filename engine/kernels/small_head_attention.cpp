@@ -1,9 +1,9 @@
 // Attention of a head of few numbers: one query a lane.
 //
 // Key idea: a head of 4 numbers fills half of AVX's vectors and a quarter of a tile. Here the lanes
-// of a vector are neighbouring queries, which go down the keys together; for dk and dv they are
-// neighbouring keys, which go down the queries. No sum runs across lanes, and nothing depends on
-// who is in the next one.
+// of a vector are neighbouring queries, and a loop visits their keys; for dk and dv the lanes are
+// neighbouring keys, and a loop visits their queries. No sum runs across lanes, so the result of a
+// lane does not depend on the other lanes.
 #include "engine/kernels/small_head_attention.h"
 
 #include <algorithm>
@@ -17,9 +17,8 @@ namespace fledge::kernels {
 
 namespace {
 
-// `size` rows of so many numbers as columns, and back: row r of `lanes` is lane r. Half of the
-// vector's length at a time, or all of it; through memory, number by number, it takes five times as
-// long.
+// True if a table of `lanes` rows and `size` columns is transposed in registers: `size` is `lanes` or
+// half of it. Through memory, number by number, a transposition takes five times as long.
 template <int size>
 constexpr bool transposable = size == lanes || (size > 1 && 2 * size == lanes);
 
@@ -271,15 +270,15 @@ void head_vjp(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows 
 
 }  // namespace
 
-void narrow_head(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v, HeadRowsOut y,
-                 Real* log_sums) {
+void small_head_attention(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v,
+                          HeadRowsOut y, Real* log_sums) {
   const auto run = sizes.D == 4 ? head<4> : sizes.D == 8 ? head<8> : head<0>;
   run(sizes, q, k, v, y, log_sums);
 }
 
-void narrow_head_vjp(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v,
-                     StridedRows y, StridedRows dy, const Real* log_sums, HeadRowsOut dq,
-                     HeadRowsOut dk, HeadRowsOut dv) {
+void small_head_attention_vjp(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v,
+                              StridedRows y, StridedRows dy, const Real* log_sums, HeadRowsOut dq,
+                              HeadRowsOut dk, HeadRowsOut dv) {
   const auto run = sizes.D == 4 ? head_vjp<4> : sizes.D == 8 ? head_vjp<8> : head_vjp<0>;
   run(sizes, q, k, v, y, dy, log_sums, dq, dk, dv);
 }

@@ -11,10 +11,10 @@ namespace fledge::kernels {
 inline constexpr int small_head_D = 8;
 
 /// As attention_head and attention_head_vjp, for D ≤ small_head_D.
-void narrow_head(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v, HeadRowsOut y,
-                 Real* log_sums);
-void narrow_head_vjp(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v,
-                     StridedRows y, StridedRows dy, const Real* log_sums, HeadRowsOut dq,
-                     HeadRowsOut dk, HeadRowsOut dv);
+void small_head_attention(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v,
+                          HeadRowsOut y, Real* log_sums);
+void small_head_attention_vjp(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v,
+                              StridedRows y, StridedRows dy, const Real* log_sums, HeadRowsOut dq,
+                              HeadRowsOut dk, HeadRowsOut dv);
 
 }  // namespace fledge::kernels

@@ -16,8 +16,8 @@ namespace fledge::kernels {
 
 // Note [Tiles]: a tile of C, `tile_rows` rows by two vectors, stays in registers while p runs over
 // a block of k; with one register for a number of A and two for a row of B it fills the register
-// file. Per step it loads tile_rows + 2 times and multiplies tile_rows · 2 times, so the multiplier
-// is what it waits for. (Goto & van de Geijn 2008.)
+// file. Per step it loads tile_rows + 2 times and multiplies tile_rows · 2 times, so the multipliers
+// are the limit, not the loads. (Goto & van de Geijn 2008.)
 constexpr Dim registers_per_vec = sizeof(Vec) / vector_bytes;  // of a Dual two
 constexpr Dim tile_rows = (vector_registers / registers_per_vec - 3) / 2;
 constexpr Dim tile_columns = 2 * lanes;
@@ -35,8 +35,8 @@ struct Tile {
 
 // c_rj = start_rj + Σ_p a_rp·b_pj for rows r = 0, 1, … and two vectors of columns. With both
 // operands packed the steps are constants, and the addresses cost nothing. The rows are a pack, not
-// a loop: GCC would keep `sum` in memory before and after the loop over p, a third of the time of a
-// tile 16 deep.
+// a loop: in a loop GCC would keep `sum` in memory before and after the loop over p, which takes a
+// third of the time of a tile with k = 16.
 template <bool packed, int... r>
 void multiply(const Tile& t, std::integer_sequence<int, r...>) {
   Vec sum[sizeof...(r)][2] = {};
@@ -103,7 +103,8 @@ void multiply(Dim rows, const Tile& tile) {
       tile.c[r * tile.c_row + j] = beside[r * tile_columns + j];
 }
 
-// n numbers side by side. std::copy_n calls memmove even where n is known: 8 % of a training step.
+// Copies n numbers. std::copy_n calls memmove even where n is a constant, which takes 8 % of a
+// training step.
 template <Dim n>
 void copy(const Real* from, Real* to) {
   std::memcpy(to, from, n * sizeof(Real));

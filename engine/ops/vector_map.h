@@ -1,7 +1,7 @@
-// map() for formulas that are written for vectors of numbers: exp and its kin.
+// map() for formulas that are written for SIMD vectors, such as exp.
 //
-// Not here: formulas of one number (array_math.h). This header is no user's: the size of a Vec
-// depends on the processor that a file is compiled for.
+// Not here: formulas of one number (array_math.h). No public header includes this one: the size of a
+// Vec depends on the processor for which a file is compiled.
 #pragma once
 
 #include "engine/array_math.h"

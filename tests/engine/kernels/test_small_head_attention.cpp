@@ -37,9 +37,11 @@ struct Narrow {
     const kernels::HeadSizes sizes{n, n, D, Real(1 / std::sqrt(static_cast<double>(D))),
                                    spans.data()};
     const kernels::StridedRows out{y.data(), D};
-    kernels::narrow_head(sizes, from(q), from(k), from(v), {y.write(), D}, log_sums.write());
-    kernels::narrow_head_vjp(sizes, from(q), from(k), from(v), out, from(dy), log_sums.data(),
-                             {dq.write(), D}, {dk.write(), D}, {dv.write(), D});
+    kernels::small_head_attention(sizes, from(q), from(k), from(v), {y.write(), D},
+                                  log_sums.write());
+    kernels::small_head_attention_vjp(sizes, from(q), from(k), from(v), out, from(dy),
+                                      log_sums.data(), {dq.write(), D}, {dk.write(), D},
+                                      {dv.write(), D});
   }
 };
 
