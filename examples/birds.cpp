@@ -7,12 +7,9 @@
 #include "examples/birds/story.h"
 #include "examples/support/options.h"
 
-// Part 4 is compiled for each number type.
-namespace fledge64::birds {
-report::ModelCheck check_model(const report::ModelState& state, std::uint64_t seed);
-}
+// Part 4 is compiled for Dual.
 namespace fledge_dual::birds {
-report::ModelCheck check_model(const report::ModelState& state, std::uint64_t seed);
+report::ModelProof check_model(const report::ModelState& state, std::uint64_t seed);
 }
 
 namespace {
@@ -40,8 +37,8 @@ int run(int argc, char** argv) {
   if (!as_json) say(words(learning, paint));
   const birds::TextStory text = birds::tell_text(options.seed());
   if (!as_json) say(words(text, paint));
-  const birds::Proof proof{fledge64::birds::check_model(text.state, options.seed()),
-                           fledge_dual::birds::check_model(text.state, options.seed())};
+  const report::ModelProof found = fledge_dual::birds::check_model(text.state, options.seed());
+  const birds::Proof proof{found.differences, found.dual};
   if (!as_json) say(words(proof, paint));
   if (as_json) say(json(by_hand, learning, text, proof));
 

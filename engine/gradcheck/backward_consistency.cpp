@@ -1,4 +1,3 @@
-#if defined(FLEDGE_DOUBLE) || defined(FLEDGE_DUAL)
 #include "engine/gradcheck/backward_consistency.h"
 
 #include <algorithm>
@@ -39,15 +38,15 @@ Gradients gradients_of(const Tensor& y, const std::vector<NamedTensor>& paramete
 
 namespace {
 
-class PullbackCheck {
+class ConsistencyCheck {
  public:
-  PullbackCheck(const std::function<Tensor()>& f, const std::vector<NamedTensor>& parameters,
-                const Array& v, std::uint64_t seed)
+  ConsistencyCheck(const std::function<Tensor()>& f, const std::vector<NamedTensor>& parameters,
+                   const Array& v, std::uint64_t seed)
       : f_(f), parameters_(parameters), v_(v), seed_(seed) {}
 
-  Pullback run() {
+  BackwardConsistency run() {
     const Tensor y = f_();
-    result_.gradients = pull_back(y, v_);
+    result_.gradients = gradients_with(y, v_);
     if (repeats(y) && y.needs_grad() && follows_scale(y)) adds_to_others();
     return result_;
   }
@@ -60,15 +59,15 @@ class PullbackCheck {
     return false;
   }
 
-  Gradients pull_back(const Tensor& y, const Array& v) const {
+  Gradients gradients_with(const Tensor& y, const Array& v) const {
     return gradients_of(y, parameters_, v);
   }
 
   // The same bits twice, and exact zeros for v = 0.
   bool repeats(const Tensor& y) {
     const Gradients& first = result_.gradients;
-    const Gradients again = pull_back(y, v_);
-    const Gradients zeros = pull_back(y, Array::zeros(v_.shape()));
+    const Gradients again = gradients_with(y, v_);
+    const Gradients zeros = gradients_with(y, Array::zeros(v_.shape()));
     for (std::size_t p = 0; p < first.size(); ++p)
       for (std::size_t j = 0; j < first[p].size(); ++j) {
         const bool same =
@@ -87,7 +86,7 @@ class PullbackCheck {
   bool follows_scale(const Tensor& y) {
     const Gradients& first = result_.gradients;
     for (const double factor : {-1024.0, 1.0 / 1024}) {
-      const Gradients scaled = pull_back(y, v_ * Real(factor));
+      const Gradients scaled = gradients_with(y, v_ * Real(factor));
       for (std::size_t p = 0; p < first.size(); ++p)
         for (std::size_t j = 0; j < first[p].size(); ++j) {
           const double expected = factor * first[p][j];
@@ -117,7 +116,7 @@ class PullbackCheck {
       others.push_back(random_cotangent(x.shape(), seed_ + p + 1) * Real(sizes[p]));
       total = total + sum(x * Tensor(others.back()));
     }
-    const Gradients shared = pull_back(total, Array::ones({}));
+    const Gradients shared = gradients_with(total, Array::ones({}));
     for (std::size_t p = 0; p < first.size(); ++p)
       for (std::size_t j = 0; j < first[p].size(); ++j) {
         const double both = first[p][j] + value_of(others[p][static_cast<Dim>(j)]);
@@ -158,15 +157,15 @@ class PullbackCheck {
   const std::vector<NamedTensor>& parameters_;
   const Array& v_;
   std::uint64_t seed_;
-  Pullback result_;
+  BackwardConsistency result_;
 };
 
 }  // namespace
 
-Pullback pull_back(const std::function<Tensor()>& f, const std::vector<NamedTensor>& parameters,
-                   const Array& v, std::uint64_t seed) {
-  return PullbackCheck(f, parameters, v, seed).run();
+BackwardConsistency check_backward(const std::function<Tensor()>& f,
+                                   const std::vector<NamedTensor>& parameters, const Array& v,
+                                   std::uint64_t seed) {
+  return ConsistencyCheck(f, parameters, v, seed).run();
 }
 
 }  // namespace fledge
-#endif

@@ -25,7 +25,7 @@ using Gradients = std::vector<std::vector<double>>;
 Gradients gradients_of(const Tensor& y, const std::vector<NamedTensor>& parameters, const Array& v);
 
 /// Jᵀ·v, and the first repetition that gave another result.
-struct Pullback {
+struct BackwardConsistency {
   Gradients gradients;
   std::string problem;  // empty when all agree; else one sentence, and where it was found:
   std::size_t parameter = 0, element = 0;
@@ -34,7 +34,8 @@ struct Pullback {
 
 /// Computes Jᵀ·v by backward() of f(); f is evaluated once or twice. Gradients that the parameters
 /// had before are forgotten. `seed` draws the other users' cotangents.
-Pullback pull_back(const std::function<Tensor()>& f, const std::vector<NamedTensor>& parameters,
-                   const Array& v, std::uint64_t seed);
+BackwardConsistency check_backward(const std::function<Tensor()>& f,
+                                   const std::vector<NamedTensor>& parameters, const Array& v,
+                                   std::uint64_t seed);
 
 }  // namespace fledge

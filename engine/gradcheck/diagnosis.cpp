@@ -37,28 +37,28 @@ std::string ratio_text(double ratio) {
   return text + "a constant factor is wrong";
 }
 
-// The ratio analytic / numeric if it is the same wherever numeric is not zero; 0 if it is not.
-double constant_ratio(const std::vector<double>& analytic, const std::vector<double>& numeric,
+// The ratio analytic / expected if it is the same wherever expected is not zero; 0 if it is not.
+double constant_ratio(const std::vector<double>& analytic, const std::vector<double>& expected,
                       double zero) {
   double ratio = 0;
   for (std::size_t j = 0; j < analytic.size(); ++j) {
-    if (std::abs(numeric[j]) <= zero / close) {
+    if (std::abs(expected[j]) <= zero / close) {
       if (std::abs(analytic[j]) > zero / close) return 0;
       continue;
     }
-    if (ratio == 0) ratio = analytic[j] / numeric[j];
-    if (!near(analytic[j], ratio * numeric[j], zero)) return 0;
+    if (ratio == 0) ratio = analytic[j] / expected[j];
+    if (!near(analytic[j], ratio * expected[j], zero)) return 0;
   }
   return ratio;
 }
 
-bool is_transposed(const std::vector<double>& analytic, const std::vector<double>& numeric,
+bool is_transposed(const std::vector<double>& analytic, const std::vector<double>& expected,
                    const Shape& shape, double zero) {
   if (shape.rank() != 2 || shape[0] != shape[1] || shape[0] < 2) return false;
   const auto n = static_cast<std::size_t>(shape[0]);
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < n; ++j)
-      if (!near(analytic[i * n + j], numeric[j * n + i], zero)) return false;
+      if (!near(analytic[i * n + j], expected[j * n + i], zero)) return false;
   return true;
 }
 
@@ -125,16 +125,16 @@ std::string stretch_of(const Flags& wrong, const Shape& shape) {
   return "";
 }
 
-std::string count_text(std::size_t count, double analytic, double numeric, std::size_t size) {
+std::string count_text(std::size_t count, double analytic, double expected, std::size_t size) {
   std::string text = std::to_string(count) + " of " + std::to_string(size) +
                      (size == 1    ? " element is wrong"
                       : count == 1 ? " elements is wrong"
                                    : " elements are wrong");
   if (size > 1 && count < size) text += ", the others are right";
   if (count != 1) return text;
-  if (size == 1 && numeric != 0) {
+  if (size == 1 && expected != 0) {
     text += ", by a ratio of ";
-    message::append(text, analytic / numeric);
+    message::append(text, analytic / expected);
   }
   return text + "; one element does not show the cause";
 }
@@ -150,7 +150,7 @@ std::string index_text(const Shape& shape, Dim j) {
   return "[" + text + "]";
 }
 
-Diagnosis diagnose(const std::vector<double>& analytic, const std::vector<double>& numeric,
+Diagnosis diagnose(const std::vector<double>& analytic, const std::vector<double>& expected,
                    const Shape& shape, double zero, const std::vector<Mistake>& mistakes) {
   const auto all = [&](auto test) { return std::all_of(analytic.begin(), analytic.end(), test); };
   if (!all([](double a) { return std::isfinite(a); }))
@@ -163,14 +163,14 @@ Diagnosis diagnose(const std::vector<double>& analytic, const std::vector<double
   Flags wrong(analytic.size());
   std::size_t count = 0, last = 0;
   for (std::size_t j = 0; j < analytic.size(); ++j) {
-    wrong[j] = !near(analytic[j], numeric[j], zero);
+    wrong[j] = !near(analytic[j], expected[j], zero);
     if (wrong[j]) ++count, last = j;
   }
   if (count == 0) return {};
-  if (count == 1) return {"", count_text(1, analytic[last], numeric[last], analytic.size())};
-  const double ratio = constant_ratio(analytic, numeric, zero);
+  if (count == 1) return {"", count_text(1, analytic[last], expected[last], analytic.size())};
+  const double ratio = constant_ratio(analytic, expected, zero);
   if (ratio != 0 && !near(ratio, 1, 0)) return {ratio_text(ratio), ""};
-  if (is_transposed(analytic, numeric, shape, zero)) return {"the gradient is transposed", ""};
+  if (is_transposed(analytic, expected, shape, zero)) return {"the gradient is transposed", ""};
   for (const Mistake& mistake : mistakes)
     if (explains(mistake, analytic, wrong, zero)) return {mistake.cause, ""};
   std::string stretch = stretch_of(wrong, shape);

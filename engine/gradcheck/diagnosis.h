@@ -27,7 +27,7 @@ struct Diagnosis {
 /// elements agree on it. Numbers up to `zero` count as zero. Patterns: not a number, all zero, a
 /// constant ratio (2, −1, √D, another), transposed, the gradient of one of `mistakes`, wrong in one
 /// stretch of an axis.
-Diagnosis diagnose(const std::vector<double>& analytic, const std::vector<double>& numeric,
+Diagnosis diagnose(const std::vector<double>& analytic, const std::vector<double>& expected,
                    const Shape& shape, double zero, const std::vector<Mistake>& mistakes = {});
 
 }  // namespace fledge

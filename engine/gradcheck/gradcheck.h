@@ -1,11 +1,12 @@
-// The gradient checker: proves, element by element, that a backward pass belongs to its forward
-// pass.
+// The gradient checker: proves, element by element and in two ways, that a backward pass belongs to
+// its forward pass.
 //
-// With fledge64 the oracle is finite differences, with fledge_dual it is exact dual numbers; link
-// either, or both in one program. Not here: floats, whose rounding would drown the answer.
+// It needs the dual build. There one number is a double (tangent 0) and a dual number (tangent 1), so
+// one program compares with finite differences and with exact dual numbers.
+// Not here: floats. Their rounding errors are larger than the errors that are looked for.
 // Key idea: compare Jᵀ·v from backward() with the same number got without it, for a random v: with
 // v = (1, …, 1) softmax's gradient is zero and every wrong rule for it passes.
-// Next: gradcheck.cpp.
+// Next: gradcheck.cpp, comparison.h.
 #pragma once
 
 #include <functional>
@@ -14,17 +15,15 @@
 
 #include "engine/tensor.h"
 
-#if !defined(FLEDGE_DOUBLE) && !defined(FLEDGE_DUAL)
-#error "gradcheck needs the double or the dual build: link fledge::fledge64 or fledge::fledge_dual"
+#if !defined(FLEDGE_DUAL)
+#error "gradcheck needs the dual build: link fledge::fledge_dual"
 #endif
 
 namespace fledge {
 
-/// "dual" or "differences": what this build compares with.
-extern const char* const gradcheck_oracle;
-
-/// The largest error a correct gradient may show: 1e-12 for dual numbers, 1e-8 for differences.
-extern const double gradcheck_tolerance;
+/// The largest error that a correct gradient may show, by oracle: 1e-12 and 1e-8.
+extern const double gradcheck_tolerance_dual;
+extern const double gradcheck_tolerance_differences;
 
 struct NamedTensor {
   std::string name;
@@ -32,45 +31,65 @@ struct NamedTensor {
 };
 
 struct GradcheckOptions {
-  std::uint64_t seed = 1;                        // of the random cotangent v
-  double tolerance = gradcheck_tolerance;        // positive and finite
+  std::uint64_t seed = 1;                                          // of the random cotangent v
+  double tolerance_dual = gradcheck_tolerance_dual;                // positive and finite
+  double tolerance_differences = gradcheck_tolerance_differences;  // positive and finite
   std::vector<std::string> zero_gradients = {};  // names whose gradient is zero by mathematics
 };
 
 /// What a check found. The error of element j is |a − n| / s with a from backward(), n from the
 /// oracle and s = Σ_i |v_i|·|∂y_i/∂x_j|, the size of what is summed, but at least 1 % of the
 /// largest s of the check.
+///
+/// An element is undecided when finite differences cannot tell whether its gradient is right: at a
+/// kink, or where the rounding of a large output hides the derivative. It does not make the report
+/// fail, because dual numbers have compared it to 1e-12: a right gradient must not be called wrong.
+/// Nor is it passed in silence: `undecided` counts these elements and `note` names the first. Require
+/// undecided == 0 where every element must be proved twice; `fledge gradcheck` does.
 struct GradcheckReport {
   bool ok = false;
-  Dim elements = 0;          // compared: every element of every input
-  double max_error = 0;      // NaN when any number was, infinite when no comparison was made
+  Dim elements = 0;           // compared: every element of every input
+  double max_error_dual = 0;  // NaN when any number was, infinite when no comparison was made
+  double max_error_differences = 0;  // the same, of the elements that differences decide
+  bool wrong_by_dual = false;        // which oracle found the problem;
+  bool wrong_by_differences =
+      false;                 // neither: backward passes that do not agree, or no comparison
   std::string problem;       // empty when ok; else one sentence
   std::string likely_cause;  // empty unless the errors show a known pattern
   std::string pattern;       // without a likely cause: how many elements of the tensor are wrong
   std::string tensor;        // the worst element: its tensor, its index "[2, 5]", and both numbers
   std::string index;
-  double analytic = 0, numeric = 0;
-  bool by_oracle = true;  // numeric is the oracle's; else what other backward passes make expect
+  double analytic = 0;  // by backward()
+  double expected =
+      0;              // by dual numbers if they found the problem, else by differences; without an
+                      // oracle, by other backward passes
+  Dim undecided = 0;  // elements that only dual numbers can check
+  std::string note;   // empty when undecided is 0; else one sentence: where, and why
 
   explicit operator bool() const { return ok; }
 };
 
-/// "ok: 12 elements, largest error 3e-15" or the problem with its numbers and likely cause; the two
-/// numbers have as many digits as it takes to differ, and a decimal point in every locale.
+/// "ok: 12 elements, largest error 3e-15 (dual), 2e-11 (differences)", or the problem with its
+/// numbers and likely cause; and the note. The two numbers have as many digits as it takes to
+/// differ, and a decimal point in every locale.
 std::string to_string(const GradcheckReport& report);
 
 /// Checks the gradient of f() with respect to every element of the parameters named. f must compute
 /// the same y, of any shape, each time it is called.
 ///
-/// A report is not ok when any error is not within the tolerance, and also when the check could not
-/// have failed: no elements, a number that is not finite, an input whose gradient is zero
-/// everywhere (unless it is listed in zero_gradients: then backward() and the oracle must both find
-/// zero, except for rounding). Where a gradient cancels to zero both find rounding: it is recognised
-/// because it changes when the inputs change in their last places. The backward pass is
+/// A report is not ok when any error is not within the tolerance of its oracle, and also when the
+/// check could not have failed: no elements, a number that is not finite, an input whose gradient is
+/// zero everywhere (unless it is listed in zero_gradients: then backward() and the oracle must both
+/// find zero, except for rounding). Where a gradient cancels to zero both find rounding: it is
+/// recognised because it changes when the inputs change in their last places. The backward pass is
 /// run again four ways: unchanged, which must give the same bits; with v = 0, which must give exact
 /// zeros; with −1024·v and v/1024, because rules are linear; and with a second op that uses every
 /// parameter, because rules must add to its contribution. Earlier gradients of the parameters are
 /// cleared.
+///
+/// When both oracles find a wrong gradient, the report has one problem and one likely cause. When
+/// one of them confirms backward(), the likely cause says that the oracles disagree: the forward
+/// pass then computes with numbers that carry no tangent, or a rule of Dual is wrong.
 ///
 /// Differences cannot tell which slope a rule should take at a kink, and need a smooth stretch of 3h
 /// to both sides, h = 0.006·max(1, |x|) down to a 4096th of it: log of 1e-6 has none. Dual numbers

@@ -1,4 +1,3 @@
-#if defined(FLEDGE_DOUBLE) || defined(FLEDGE_DUAL)
 #include <clocale>
 #include <cmath>
 #include <cstdio>
@@ -32,24 +31,29 @@ std::pair<std::string, std::string> digits_that_differ(double a, double b) {
   return {digits(a, count), digits(b, count)};
 }
 
+std::string found_by(const GradcheckReport& report) {
+  if (report.wrong_by_dual)
+    return report.wrong_by_differences ? " by dual numbers and differences" : " by dual numbers";
+  return report.wrong_by_differences ? " by differences" : " expected";
+}
+
 }  // namespace
 
 std::string to_string(const GradcheckReport& report) {
   std::string text = report.ok ? "ok" : report.problem;
   text += ": ";
   if (!report.tensor.empty()) {
-    const auto [analytic, numeric] = digits_that_differ(report.analytic, report.numeric);
-    text += report.tensor + report.index + " is " + analytic + " by backward(), " + numeric;
-    text += report.by_oracle ? std::string(" by ") + gradcheck_oracle : " expected";
-    text += "; ";
+    const auto [analytic, expected] = digits_that_differ(report.analytic, report.expected);
+    text += report.tensor + report.index + " is " + analytic + " by backward(), " + expected +
+            found_by(report) + "; ";
   }
   message::append(text, report.elements);
-  text += " elements, largest error ";
-  text += digits(report.max_error, 6);
+  text += " elements, largest error " + digits(report.max_error_dual, 6) + " (dual), " +
+          digits(report.max_error_differences, 6) + " (differences)";
+  if (!report.note.empty()) text += "; " + report.note;
   if (!report.pattern.empty()) text += "; " + report.pattern;
   if (!report.likely_cause.empty()) text += "; likely cause: " + report.likely_cause;
   return text;
 }
 
 }  // namespace fledge
-#endif

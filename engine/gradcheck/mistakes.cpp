@@ -1,4 +1,3 @@
-#if defined(FLEDGE_DOUBLE) || defined(FLEDGE_DUAL)
 #include "engine/gradcheck/mistakes.h"
 
 #include <algorithm>
@@ -42,7 +41,7 @@ std::vector<Mistake> known_mistakes(const std::function<Tensor()>& f,
   const auto add = [&](std::string cause, const std::function<Tensor()>& g, const Array& dy) {
     mistakes.push_back({std::move(cause), [=, &analytic](std::size_t j) {
                           try {
-                            const Oracle oracle(g, dy, gradcheck_tolerance);
+                            const Oracle oracle(Method::dual, g, dy, gradcheck_tolerance_dual);
                             return oracle.at(x, static_cast<Dim>(j), analytic[j]).value;
                           } catch (const Interrupted&) {
                             throw;
@@ -88,4 +87,3 @@ std::vector<Mistake> known_mistakes(const std::function<Tensor()>& f,
 }
 
 }  // namespace fledge
-#endif

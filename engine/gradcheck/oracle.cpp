@@ -1,4 +1,3 @@
-#if defined(FLEDGE_DOUBLE) || defined(FLEDGE_DUAL)
 #include "engine/gradcheck/oracle.h"
 
 #include <algorithm>
@@ -9,37 +8,49 @@
 
 namespace fledge {
 
+const double gradcheck_tolerance_dual = 1e-12;
+const double gradcheck_tolerance_differences = 1e-8;
+
 namespace {
 
-// Element j of a parameter, to be moved; it stands where it stood when this goes, whatever
-// happened.
-class Moved {
- public:
-  Moved(const Tensor& parameter, Dim j) : element_(parameter.write() + j), before_(*element_) {}
-  ~Moved() { *element_ = before_; }
-  Moved(const Moved&) = delete;
-  Moved& operator=(const Moved&) = delete;
+constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
-  Real before() const { return before_; }
-  void to(Real x) { *element_ = x; }
+// Element j of a parameter, which may be changed. The destructor writes its old number back, also
+// after an exception.
+class PerturbedElement {
+ public:
+  PerturbedElement(const Tensor& parameter, Dim j)
+      : element_(parameter.write() + j), before_(*element_) {}
+  ~PerturbedElement() { *element_ = before_; }
+  PerturbedElement(const PerturbedElement&) = delete;
+  PerturbedElement& operator=(const PerturbedElement&) = delete;
+
+  double before() const { return before_.value; }
+  void set(Dual x) { *element_ = x; }
 
  private:
-  Real* element_;
-  Real before_;
+  Dual* element_;
+  Dual before_;
 };
+
+// The outputs with the element at `place`. They are a copy: f may return the parameter's own block.
+std::vector<double> outputs_at(PerturbedElement& x, double place,
+                               const std::function<Tensor()>& f) {
+  x.set(place);
+  return to_vector(f().value());
+}
 
 }  // namespace
 
-#if defined(FLEDGE_DUAL)
-
-const char* const gradcheck_oracle = "dual";
-const double gradcheck_tolerance = 1e-12;
-
-/// x_j moves at speed 1; the outputs' speeds are column j of J, exact to rounding.
-Derivative Oracle::at(const Tensor& parameter, Dim j, double) const {
+Derivative Oracle::at(const Tensor& parameter, Dim j, double claimed) const {
   NoGrad no_grad;
-  Moved x(parameter, j);
-  x.to({x.before().value, 1});
+  return method_ == Method::dual ? by_dual(parameter, j) : by_differences(parameter, j, claimed);
+}
+
+// x_j has tangent 1; the tangents of the outputs are column j of J, exact to rounding.
+Derivative Oracle::by_dual(const Tensor& parameter, Dim j) const {
+  PerturbedElement x(parameter, j);
+  x.set({x.before(), 1});
   const Array y = f_().value();
   Derivative result;
   for (Dim i = 0; i < y.size(); ++i) {
@@ -48,91 +59,73 @@ Derivative Oracle::at(const Tensor& parameter, Dim j, double) const {
     result.scale += std::abs(term);
     result.size += std::abs(v_[i].value * y[i].value);
   }
-  result.noise = 4 * std::numeric_limits<double>::epsilon() * result.size;
+  result.noise = 4 * epsilon * result.size;
   return result;
 }
-
-#else
-
-const char* const gradcheck_oracle = "differences";
-const double gradcheck_tolerance = 1e-8;
 
 // Note [Six points]: f' = (45·(f₁ − f₋₁) − 9·(f₂ − f₋₂) + (f₃ − f₋₃)) / 60h + O(h⁶), f_k = f(x +
 // kh). With h = ε^(1/7)·max(1, |x|) truncation and rounding balance near 4e-14 (de Levie 2009; the
 // step is Stan's). Two points would reach 4e-11.
-Derivative Oracle::difference(const Tensor& parameter, Dim j, double h) const {
+Derivative Oracle::six_point_difference(const Tensor& parameter, Dim j, double h) const {
   constexpr double weights[] = {45, -9, 1};
-  Moved x(parameter, j);
+  PerturbedElement x(parameter, j);
   Derivative result;
   std::vector<double> slopes(static_cast<std::size_t>(v_.size()), 0.0);
-  const auto f_at = [&](double place) {
-    x.to(place);
-    return to_vector(f_().value());
-  };
   for (int k = 1; k <= 3; ++k) {
-    const std::vector<double> above = f_at(x.before() + k * h), below = f_at(x.before() - k * h);
+    const std::vector<double> above = outputs_at(x, x.before() + k * h, f_),
+                              below = outputs_at(x, x.before() - k * h, f_);
     for (std::size_t i = 0; i < slopes.size(); ++i) {
       slopes[i] += weights[k - 1] * (above[i] - below[i]);
-      if (k == 1) result.size += std::abs(v_[static_cast<Dim>(i)] * above[i]);
+      if (k == 1) result.size += std::abs(v_[static_cast<Dim>(i)].value * above[i]);
     }
   }
   for (Dim i = 0; i < v_.size(); ++i) {
-    const double term = v_[i] * slopes[static_cast<std::size_t>(i)] / (60 * h);
+    const double term = v_[i].value * slopes[static_cast<std::size_t>(i)] / (60 * h);
     result.value += term;
     result.scale += std::abs(term);
   }
-  result.rounding = 2 * std::numeric_limits<double>::epsilon() * result.size / h;
+  result.rounding = 2 * epsilon * result.size / h;
   result.noise = result.rounding;
   return result;
 }
 
-// Σ_i |v_i|·|slope to the right − slope to the left| over h: it halves with h where f is smooth,
-// and stays where f has a kink, of which symmetric differences see nothing.
-double Oracle::bend(const Tensor& parameter, Dim j, double h) const {
-  Moved x(parameter, j);
-  const auto f_at = [&](double place) {
-    x.to(place);
-    return to_vector(f_().value());
-  };
-  const std::vector<double> here = f_at(x.before()), above = f_at(x.before() + h),
-                            below = f_at(x.before() - h);
+// Σ_i |v_i|·|slope to the right − slope to the left| over h. It halves with h where f is smooth. It
+// stays at a kink, where symmetric differences converge to the mean of the two slopes.
+double Oracle::one_sided_gap(const Tensor& parameter, Dim j, double h) const {
+  PerturbedElement x(parameter, j);
+  const std::vector<double> here = outputs_at(x, x.before(), f_),
+                            above = outputs_at(x, x.before() + h, f_),
+                            below = outputs_at(x, x.before() - h, f_);
   double total = 0;
   for (std::size_t i = 0; i < here.size(); ++i)
-    total += std::abs(v_[static_cast<Dim>(i)] * (above[i] - 2 * here[i] + below[i])) / h;
+    total += std::abs(v_[static_cast<Dim>(i)].value * (above[i] - 2 * here[i] + below[i])) / h;
   return total;
 }
 
-// A kink within 3h spoils the answer for that h, and rounding, of size ε·|f|/h, spoils it where the
-// gradient is small beside f. Steps from 8h downwards are therefore tried, and the answer is taken
-// whose gap to the one before it, plus its rounding, is smallest. What backward() claims decides
-// only whether to look closer, never which answer is taken.
-Derivative Oracle::at(const Tensor& parameter, Dim j, double claimed) const {
-  NoGrad no_grad;
-  const double x = parameter.value()[j];
-  const double step =
-      std::pow(std::numeric_limits<double>::epsilon(), 1.0 / 7) * std::max(1.0, std::abs(x));
-  const Derivative first = difference(parameter, j, step);
+// A kink within 3h spoils the answer for that h. Rounding, of size ε·|f|/h, spoils it where the
+// gradient is small beside f. Steps from 8h downwards are therefore tried. The answer is taken whose
+// gap to the one before it, plus its rounding, is smallest. `claimed` decides only whether smaller
+// steps are tried, never which answer is taken.
+Derivative Oracle::by_differences(const Tensor& parameter, Dim j, double claimed) const {
+  const double x = value_of(parameter.value()[j]);
+  const double step = std::pow(epsilon, 1.0 / 7) * std::max(1.0, std::abs(x));
+  const Derivative first = six_point_difference(parameter, j, step);
   if (std::abs(first.value - claimed) <= 0.1 * tolerance_ * first.scale) return first;
 
-  Derivative coarse = difference(parameter, j, 8 * step), best = coarse;
-  double least_doubt = infinity;
+  Derivative coarse = six_point_difference(parameter, j, 8 * step), best = coarse;
+  best.uncertainty = infinity;
   for (double h = 4 * step; h > step / 4096; h /= 2) {
-    const Derivative fine = difference(parameter, j, h);
-    const double doubt = std::abs(fine.value - coarse.value) + fine.rounding;
-    if (doubt < least_doubt) {
-      best = fine;
-      least_doubt = doubt;
-    }
+    Derivative fine = six_point_difference(parameter, j, h);
+    fine.uncertainty = std::abs(fine.value - coarse.value) + fine.rounding;
+    if (fine.uncertainty < best.uncertainty) best = fine;
     coarse = fine;
   }
-  best.settled = least_doubt <= 1e-6 * best.scale + 1e-9 * best.size;
-  const double wide = bend(parameter, j, step / 1024), narrow = bend(parameter, j, step / 4096);
-  const double noise = 4 * std::numeric_limits<double>::epsilon() * best.size / (step / 4096);
-  if (narrow > 0.5 * wide && narrow > 1e-3 * best.scale + noise) best.settled = false;
+  best.converged = best.uncertainty <= 1e-6 * best.scale + 1e-9 * best.size;
+  const double wide = one_sided_gap(parameter, j, step / 1024),
+               narrow = one_sided_gap(parameter, j, step / 4096);
+  const double noise = 4 * epsilon * best.size / (step / 4096);
+  if (narrow > 0.5 * wide && narrow > 1e-3 * best.scale + noise) best.converged = false;
   return best;
 }
 
-#endif
-
 }  // namespace fledge
-#endif

@@ -1,6 +1,8 @@
-// The oracles: a derivative of ⟨v, f()⟩ obtained without any backward pass.
+// The oracles: a derivative of ⟨v, f()⟩ obtained without any backward pass, in two ways.
 //
-// Used by gradcheck alone. fledge64: six-point differences. fledge_dual: one dual forward pass.
+// Used by gradcheck alone. Dual numbers: one forward pass with tangent 1 at the input. Differences:
+// six forward passes or more with tangent 0, which is arithmetic in double.
+// Next: comparison.h.
 #pragma once
 
 #include <functional>
@@ -10,6 +12,8 @@
 
 namespace fledge {
 
+enum class Method { dual, differences };
+
 /// ∂⟨v, y⟩/∂x_j.
 struct Derivative {
   double value = 0;
@@ -17,24 +21,27 @@ struct Derivative {
   double size = 0;      // Σ_i |v_i·y_i|: what rounding errors are relative to
   double rounding = 0;  // what rounding of the y_i may have added to the value (differences only)
   double noise = 0;     // a derivative below it is zero but for rounding, beside y of this size
-  bool settled = true;  // false: no step size gave an answer that the next smaller one confirmed
+  double uncertainty = 0;  // how far the answers of neighbouring steps differ (differences only)
+  bool converged = true;   // false: no step gave an answer that the next smaller one confirmed
 };
 
 class Oracle {
  public:
-  /// f() is evaluated, v has the shape of its value; `tolerance` is the accuracy asked for.
-  Oracle(std::function<Tensor()> f, Array v, double tolerance)
-      : f_(std::move(f)), v_(std::move(v)), tolerance_(tolerance) {}
+  /// f() is evaluated, v has the shape of its value; `tolerance` is the accuracy needed.
+  Oracle(Method method, std::function<Tensor()> f, Array v, double tolerance)
+      : method_(method), f_(std::move(f)), v_(std::move(v)), tolerance_(tolerance) {}
 
-  /// The derivative with respect to element j of a parameter of f. `claimed` is what backward()
-  /// says: differences take more care, with smaller steps, where the first answer does not confirm
-  /// it.
+  /// The derivative with respect to element j of a parameter of f. `claimed` is the number by
+  /// backward(): differences try more and smaller steps where the first answer does not confirm it.
   Derivative at(const Tensor& parameter, Dim j, double claimed) const;
 
  private:
-  Derivative difference(const Tensor& parameter, Dim j, double h) const;
-  double bend(const Tensor& parameter, Dim j, double h) const;
+  Derivative by_dual(const Tensor& parameter, Dim j) const;
+  Derivative by_differences(const Tensor& parameter, Dim j, double claimed) const;
+  Derivative six_point_difference(const Tensor& parameter, Dim j, double h) const;
+  double one_sided_gap(const Tensor& parameter, Dim j, double h) const;
 
+  Method method_;
   std::function<Tensor()> f_;
   Array v_;
   double tolerance_;

@@ -1,4 +1,3 @@
-#if defined(FLEDGE_DOUBLE) || defined(FLEDGE_DUAL)
 #include "engine/gradcheck/rounding.h"
 
 #include <algorithm>
@@ -33,10 +32,10 @@ void change_last_places(const std::vector<NamedTensor>& parameters, std::uint64_
 
 }  // namespace
 
-double Difference::size() const { return std::abs(analytic - numeric); }
+double Difference::size() const { return std::abs(analytic - expected); }
 
 bool Difference::is_zero() const {
-  return is_rounding() && std::max(std::abs(analytic), std::abs(numeric)) <= 4 * change;
+  return is_rounding() && std::max(std::abs(analytic), std::abs(expected)) <= 4 * change;
 }
 
 void measure_changes(const std::function<Tensor()>& f, const std::vector<NamedTensor>& parameters,
@@ -51,7 +50,7 @@ void measure_changes(const std::function<Tensor()>& f, const std::vector<NamedTe
         const double a = gradients[d.parameter][d.element];
         const Derivative n =
             oracle.at(parameters[d.parameter].tensor, static_cast<Dim>(d.element), a);
-        const double change = std::abs((a - n.value) - (d.analytic - d.numeric));
+        const double change = std::abs((a - n.value) - (d.analytic - d.expected));
         if (std::isfinite(change)) d.change = std::max(d.change, change);
       }
     } catch (const Interrupted&) {
@@ -64,4 +63,3 @@ void measure_changes(const std::function<Tensor()>& f, const std::vector<NamedTe
 }
 
 }  // namespace fledge
-#endif

@@ -17,8 +17,8 @@ namespace fledge {
 /// An element for which backward() and the oracle give two numbers.
 struct Difference {
   std::size_t parameter = 0, element = 0;
-  double analytic = 0, numeric = 0;
-  double change = 0;  // of analytic − numeric, the largest in all trials
+  double analytic = 0, expected = 0;
+  double change = 0;  // of analytic − expected, the largest in all trials
 
   double size() const;
   /// The difference itself is not steady: it changes by half of itself or more.

@@ -21,4 +21,9 @@ struct ModelCheck {
   std::string text;  // the report in words
 };
 
+/// The same gradients, by both oracles.
+struct ModelProof {
+  ModelCheck differences, dual;
+};
+
 }  // namespace report

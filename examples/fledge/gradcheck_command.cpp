@@ -4,22 +4,19 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "examples/fledge/check_rows_json.h"
+#include "examples/fledge/check_row.h"
 #include "examples/support/options.h"
 #include "examples/support/table.h"
+#include "nn/io/json.h"
 
-// The same table of gradients (gradients/table.h), compiled for each number type.
-namespace fledge64 {
-std::vector<report::CheckRow> check_gradients(const report::CheckRequest& request);
-std::vector<std::string> gradient_names();
-}  // namespace fledge64
+// The table of gradients (gradients/table.h), compiled for Dual.
 namespace fledge_dual {
 std::vector<report::CheckRow> check_gradients(const report::CheckRequest& request);
-}
+std::vector<std::string> gradient_names();
+}  // namespace fledge_dual
 
 namespace fledge {
 
@@ -28,14 +25,19 @@ namespace {
 using report::CheckRow;
 using Rows = std::vector<CheckRow>;
 
-// Both oracles' rows of a name behind one another, names in the order of the table.
-Rows side_by_side(const Rows& dual, const Rows& differences) {
-  Rows rows;
-  for (std::size_t i = 0; i < dual.size(); ++i) {
-    rows.push_back(dual[i]);
-    rows.push_back(differences[i]);
+// One array of objects.
+std::string as_json(const std::vector<CheckRow>& rows) {
+  JsonWriter json(JsonWriter::Layout::indented);
+  json.begin_array();
+  for (const CheckRow& row : rows) {
+    json.begin_object();
+    json.field("name", row.name).field("shapes", row.shapes).field("oracle", row.oracle);
+    json.field("elements", row.elements).field("max_error", row.max_error).field("ok", row.ok);
+    if (!row.ok) json.field("problem", row.problem);
+    json.end_object();
   }
-  return rows;
+  json.end_array();
+  return json.text();
 }
 
 std::string as_table(const Rows& rows, support::Paint paint) {
@@ -55,27 +57,27 @@ std::string as_table(const Rows& rows, support::Paint paint) {
   return table.text(support::unicode_wanted(), paint);
 }
 
-// NaN is worse than anything.
-double worst_of(const Rows& rows) {
+// The largest error by one oracle. NaN is worse than anything.
+double worst_of(const Rows& rows, const char* oracle) {
   double worst = 0;
   for (const CheckRow& row : rows)
-    if (!(row.max_error <= worst)) worst = row.max_error;
+    if (row.oracle == oracle && !(row.max_error <= worst)) worst = row.max_error;
   return worst;
 }
 
-std::string summary(const Rows& dual, const Rows& differences, double seconds) {
+std::string summary(const Rows& rows, double seconds) {
   std::int64_t elements = 0;
-  std::set<std::string> proved;
-  for (std::size_t i = 0; i < dual.size(); ++i) {
-    elements += dual[i].elements + differences[i].elements;
-    if (dual[i].ok && differences[i].ok) proved.insert(dual[i].name);
+  std::size_t proved = 0;
+  for (std::size_t i = 0; i < rows.size(); i += 2) {  // two rows a name
+    elements += rows[i].elements + rows[i + 1].elements;
+    proved += rows[i].ok && rows[i + 1].ok ? 1 : 0;
   }
   char line[200];
   std::snprintf(line, sizeof line,
                 "%zu of %zu gradients proved twice, %lld elements in %.1f s; "
                 "largest error %.1e (dual), %.1e (differences)\n",
-                proved.size(), dual.size(), static_cast<long long>(elements), seconds,
-                worst_of(dual), worst_of(differences));
+                proved, rows.size() / 2, static_cast<long long>(elements), seconds,
+                worst_of(rows, "dual"), worst_of(rows, "differences"));
   return line;
 }
 
@@ -98,30 +100,29 @@ int gradcheck_command(int argc, char** argv) {
   const report::CheckRequest request{options.text("--only"), options.seed()};
 
   const auto start = std::chrono::steady_clock::now();
-  const Rows dual = fledge_dual::check_gradients(request);
-  const Rows differences = fledge64::check_gradients(request);
+  const Rows rows = fledge_dual::check_gradients(request);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  if (dual.empty()) {
-    const std::string meant = support::closest(request.only, fledge64::gradient_names());
+  if (rows.empty()) {
+    const std::string meant = support::closest(request.only, fledge_dual::gradient_names());
     options.refuse("nothing is named " + support::quoted(request.only),
                    (meant.empty() ? "" : "did you mean '" + meant + "'? ") +
                        "the names stand in the first column of: fledge gradcheck");
   }
 
-  const Rows rows = side_by_side(dual, differences);
   const bool all_ok =
       std::all_of(rows.begin(), rows.end(), [](const CheckRow& row) { return row.ok; });
   if (options.has("--json")) {
     std::printf("%s\n", as_json(rows).c_str());
   } else {
     std::fputs(as_table(rows, {support::colour_wanted(stdout)}).c_str(), stdout);
-    std::fputs(summary(dual, differences, taken.count()).c_str(), stdout);
+    std::fputs(summary(rows, taken.count()).c_str(), stdout);
   }
   std::fflush(stdout);  // where both streams end in one place, the table comes first
-  for (const CheckRow& row : rows)
+  for (std::size_t i = 0; i < rows.size(); i += 2) {  // the two rows of a name have one report
+    const CheckRow& row = rows[i].ok ? rows[i + 1] : rows[i];
     if (!row.ok)
-      std::fprintf(stderr, "fledge gradcheck: %s (%s): %s\n", row.name.c_str(), row.oracle.c_str(),
-                   row.problem.c_str());
+      std::fprintf(stderr, "fledge gradcheck: %s: %s\n", row.name.c_str(), row.problem.c_str());
+  }
   return all_ok ? 0 : 1;
 }
 

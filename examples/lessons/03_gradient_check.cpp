@@ -1,10 +1,11 @@
+// library: fledge_dual
 // Lesson 3: how to check a gradient so that the check can fail.
 //
 // Lesson 1 compared with differences whose step fell from the sky. This one adds where steps come
 // from (error against step for 2, 4 and 6 points), dual numbers, which have no step, and a wrong
 // rule that whoever sums the outputs cannot see, and that fledge's checker finds and explains.
 // Key idea: compare Jᵀ·v with the same number got without backward(), for a random v.
-// Next: engine/gradcheck/gradcheck.h, oracle.cpp, backward_consistency.cpp, diagnosis.cpp.
+// Next: engine/gradcheck/gradcheck.h, oracle.cpp, comparison.cpp, diagnosis.cpp.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -123,7 +124,7 @@ Array gradient(const Array& scores, const Array& v, bool planted) {
   return s.grad();
 }
 
-double norm(const Array& x) { return std::sqrt(sum(x * x).item()); }
+double norm(const Array& x) { return std::sqrt(value_of(sum(x * x).item())); }
 
 void planted_bug(Lesson& to) {
   to.part("One planted bug, looked for twice");
@@ -132,9 +133,9 @@ void planted_bug(Lesson& to) {
   const Array s = random_normal({2, 3}, 0, 1, rng);
   const auto blind = gradcheck([](const auto& in) { return sum(weights(in[0], false)); }, {s});
   const double by_rule = norm(gradient(s, Array::ones({2, 3}), true));
-  to.claim(by_rule <= 1e-15 && std::abs(blind.numeric) <= 1e-15,
+  to.claim(by_rule <= 1e-15 && std::abs(blind.expected) <= 1e-15,
            formatted("gradient of the plain sum: %.0g by that rule, ", by_rule) +
-               formatted("%.0g by differences", blind.numeric));
+               formatted("%.0g by dual numbers", blind.expected));
   to.say("          A row of weights sums to 1 whatever s is, so the gradient of the sum is zero:");
   to.say("          who sums the outputs, v = (1, ..., 1), finds nothing wrong.");
   int seen = 0;

@@ -1,10 +1,11 @@
-// builds: f64 dual
-// Gradients of random programs, proved by the oracle of the build (reliability.md, GR18).
+// builds: dual
+// Gradients of random programs, proved by each oracle alone.
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "engine/gradcheck/backward_consistency.h"
-#include "engine/gradcheck/gradcheck.h"
+#include "engine/gradcheck/comparison.h"
 #include "tests/support/catch.h"
 #include "tests/support/random_program.h"
 #include "tests/support/sanitized.h"
@@ -14,48 +15,68 @@ using namespace tests;
 namespace {
 
 // Differences take six evaluations an element where a dual number takes one.
-const bool exact = std::string(gradcheck_oracle) == "dual";
-const std::uint64_t programs = testing::sanitized ? 25 : exact ? 2000 : 200;
+std::uint64_t programs(Method method) {
+  return testing::sanitized ? 25 : method == Method::dual ? 2000 : 200;
+}
 
-GradcheckReport check(const RandomProgram& program, std::size_t count) {
-  return gradcheck([&](const Tensors& in) { return program.run(in, count); }, program.inputs());
+struct Problem {
+  std::string tensor, text;
+};
+
+// What one oracle finds wrong in the first steps of a program, or cannot decide.
+std::optional<Problem> problem(Method method, const RandomProgram& program, std::size_t count,
+                               const GradcheckOptions& options = {}) {
+  Tensors inputs;
+  std::vector<NamedTensor> named;
+  for (const Array& x : program.inputs()) {
+    inputs.push_back(parameter(x.clone()));
+    named.push_back({"input " + std::to_string(named.size()), inputs.back()});
+  }
+  const std::function<Tensor()> f = [&] { return program.run(inputs, count); };
+  const Array v = random_cotangent(f().shape(), options.seed);
+  const BackwardConsistency result = check_backward(f, named, v, options.seed);
+  if (!result.problem.empty()) return Problem{named[result.parameter].name, result.problem};
+  const CheckedGradients checked{f, named, options, v, result.gradients};
+  const Comparison compared(method, checked);
+  const auto& found = compared.wrong() ? compared.wrong() : compared.undecided();
+  if (!found) return {};
+  return Problem{named[found->parameter].name, found->problem};
 }
 
 // "" or the shortest beginning of the program that is wrong, and how.
-std::string failure(const RandomProgram& program) {
-  if (check(program, program.length()).ok) return "";
+std::string failure(Method method, const RandomProgram& program) {
+  if (!problem(method, program, program.length())) return "";
   for (std::size_t count = 0; count <= program.length(); ++count)
-    if (const GradcheckReport report = check(program, count); !report)
-      return program.text(count) + to_string(report);
+    if (const auto found = problem(method, program, count))
+      return program.text(count) + found->text + ": " + found->tensor;
   return "wrong at full length only:\n" + program.text(program.length());
 }
 
 }  // namespace
 
 TEST_CASE("the gradients of random programs are right", "[GR18]") {
+  const Method method = GENERATE(Method::dual, Method::differences);
   const std::vector<Kind> kinds = kinds_of_steps();
-  for (std::uint64_t seed = 0; seed < programs; ++seed) {
+  for (std::uint64_t seed = 0; seed < programs(method); ++seed) {
     CAPTURE(seed);
-    REQUIRE(failure(RandomProgram(seed, kinds)) == "");
+    REQUIRE(failure(method, RandomProgram(seed, kinds)) == "");
   }
 }
 
 namespace {
 
 // "" or how a right program is accused. A tensor whose gradient is zero by mathematics is listed as
-// the report asks for; after that the report must be ok.
-std::string accusation(const RandomProgram& program) {
+// the problem asks for; after that there must be none.
+std::string accusation(Method method, const RandomProgram& program) {
   GradcheckOptions options;
   for (;;) {
-    const GradcheckReport report =
-        gradcheck([&](const Tensors& in) { return program.run(in, program.length()); },
-                  program.inputs(), options);
-    if (report.ok) return "";
+    const auto found = problem(method, program, program.length(), options);
+    if (!found) return "";
     auto& listed = options.zero_gradients;
-    const bool again = std::find(listed.begin(), listed.end(), report.tensor) != listed.end();
-    if (again || report.problem.find("in zero_gradients if") == std::string::npos)
-      return program.text(program.length()) + to_string(report);
-    listed.push_back(report.tensor);
+    const bool again = std::find(listed.begin(), listed.end(), found->tensor) != listed.end();
+    if (again || found->text.find("in zero_gradients if") == std::string::npos)
+      return program.text(program.length()) + found->text + ": " + found->tensor;
+    listed.push_back(found->tensor);
   }
 }
 
@@ -68,11 +89,13 @@ std::vector<Kind> with_kinds_that_cancel() {
 }  // namespace
 
 TEST_CASE("right programs whose gradients cancel to zero are not accused", "[GR18]") {
+  const Method method = GENERATE(Method::dual, Method::differences);
   const std::vector<Kind> kinds = with_kinds_that_cancel();
-  for (std::uint64_t seed = 0; seed < (exact ? programs : programs / 2); ++seed) {
+  const std::uint64_t count = method == Method::dual ? programs(method) : programs(method) / 2;
+  for (std::uint64_t seed = 0; seed < count; ++seed) {
     CAPTURE(seed);
     const RandomProgram program(seed, kinds, seed % 2 == 0 ? Ends::with_inputs : Ends::results);
-    REQUIRE(accusation(program) == "");
+    REQUIRE(accusation(method, program) == "");
   }
 }
 
@@ -103,7 +126,7 @@ std::vector<double> gradients(const RandomProgram& program) {
     return program.run(tensors, program.length());
   };
   std::vector<double> all;
-  for (const auto& dx : pull_back(f, inputs, random_cotangent(f().shape(), 1), 1).gradients)
+  for (const auto& dx : check_backward(f, inputs, random_cotangent(f().shape(), 1), 1).gradients)
     all.insert(all.end(), dx.begin(), dx.end());
   return all;
 }
@@ -112,6 +135,7 @@ std::vector<double> gradients(const RandomProgram& program) {
 
 // In some programs the wrong rule changes nothing: it is on an island, or what follows cancels.
 TEST_CASE("a wrong rule hidden in random programs is found, and the program cut at it", "[GR18]") {
+  const Method method = GENERATE(Method::dual, Method::differences);
   std::vector<Kind> kinds = GENERATE(true, false) ? kinds_of_steps() : with_kinds_that_cancel();
   double factor = 2;
   kinds.push_back(plain("wrong", 1, [&factor](const Tensors& in) {
@@ -130,7 +154,7 @@ TEST_CASE("a wrong rule hidden in random programs is found, and the program cut 
     for (std::size_t j = 0; j < right.size(); ++j)
       change = std::max(change, std::abs(wrong[j] - right[j]));
     factor = 2 + 1e-5;
-    const std::string why = failure(program);
+    const std::string why = failure(method, program);
     if (change < 1e-2) continue;
     CHECK(why != "");
     ++found;

@@ -11,6 +11,9 @@ namespace {
 
 constexpr unsigned most_seconds = 60;  // of one program; the sources as they are take five
 
+// The tests of two number types. Those of the checker are for dual numbers alone.
+constexpr const char* test_programs[] = {"tests64", "tests_dual"};
+
 // A test of the table must not run where a bug is planted: there the entry does not apply.
 constexpr const char* table_test = "planted_table";
 
@@ -48,6 +51,7 @@ fs::path Crew::log(const Worker& worker) const {
 
 Command Crew::command(const Worker& worker) const {
   const std::string build = worker.shop.build().string();
+  const std::string test_program = build + "/tests/" + test_programs[worker.test_program];
   switch (worker.stage) {
     case Stage::configure:
       return {"cmake",
@@ -70,16 +74,18 @@ Command Crew::command(const Worker& worker) const {
                     "--target"};
       if (worker.stage == Stage::build_programs)
         words.insert(words.end(), programs_.begin(), programs_.end());
+      else if (worker.stage == Stage::build_tests)
+        words.insert(words.end(), std::begin(test_programs), std::end(test_programs));
       else
-        words.push_back(worker.stage == Stage::build ? "planted_oracles" : "tests64");
+        words.push_back("planted_oracles");
       return words;
     }
     case Stage::gradcheck:
       return {build + "/tests/planted_oracles"};
     case Stage::mirror:
-      return {build + "/tests/tests64", "--file", mirror(worker), "--abort"};
+      return {test_program, "--file", mirror(worker), "--abort"};
     case Stage::tests:
-      return {build + "/tests/tests64", "--abort"};
+      return {test_program, "--abort"};
     case Stage::programs:
       return {"ctest",    "--test-dir",        build,
               "-R",       "^programs/",        "-E",
@@ -115,6 +121,12 @@ bool Crew::asks_tests(const Outcome& outcome) const {
 void Crew::judge(Worker& worker, const Ending& ending) {
   Outcome& outcome = worker.outcome;
   Stage next = Stage::done;
+  // The same stage with the next test program, if there is one.
+  const auto repeat = [&](Stage otherwise) {
+    const bool again = worker.test_program + 1 < std::size(test_programs);
+    worker.test_program = again ? worker.test_program + 1 : 0;
+    return again ? worker.stage : otherwise;
+  };
   switch (worker.stage) {
     case Stage::configure:
       if (ending.status == 0) next = Stage::build;
@@ -136,14 +148,16 @@ void Crew::judge(Worker& worker, const Ending& ending) {
       break;
     case Stage::mirror: {
       outcome.tests = run_verdict(ending);
-      // Nor does a file count whose tests are for other number types.
-      const bool asked = contents(log(worker)).find("no test is in a file") == std::string::npos;
-      if (!asked || !outcome.tests.killed()) next = Stage::tests;
+      // A program fails too when it has no test of that file: the file is for other number types.
+      const bool has_tests =
+          contents(log(worker)).find("no test is in a file") == std::string::npos;
+      if (!has_tests || !outcome.tests.killed()) next = repeat(Stage::tests);
       break;
     }
     case Stage::tests:
       outcome.tests = run_verdict(ending);
-      if (!outcome.tests.killed() && !programs_.empty()) next = Stage::build_programs;
+      if (!outcome.tests.killed())
+        next = repeat(programs_.empty() ? Stage::done : Stage::build_programs);
       break;
     case Stage::build_programs:
       outcome.built = ending.status == 0;
@@ -214,6 +228,7 @@ bool Crew::take_bug(Worker& worker) {
   const auto best = std::max_element(waiting_.begin(), waiting_.end(),
                                      [&](const Bug& a, const Bug& b) { return left(a) < left(b); });
   worker.outcome = {};
+  worker.test_program = 0;
   worker.outcome.bug = *best;
   waiting_.erase(best);
   worker.begin = std::chrono::steady_clock::now();

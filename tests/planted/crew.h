@@ -61,6 +61,7 @@ class Crew {
         : shop(plan.sources, folder, originals) {}
     Workshop shop;
     Stage stage = Stage::done;
+    std::size_t test_program = 0;  // which of them runs, in stages mirror and tests
     pid_t child = 0;
     Outcome outcome;
     std::chrono::steady_clock::time_point begin;

@@ -1,9 +1,9 @@
 // What a run says about a bug.
 #pragma once
 
-#include <algorithm>
+#include <cstdlib>
+#include <sstream>
 #include <string>
-#include <string_view>
 
 namespace planted {
 
@@ -13,48 +13,30 @@ struct Ending {
   bool timed_out = false;  // that signal said that its time was over
 };
 
-/// How many rows of `fledge gradcheck --json` say that a gradient is wrong, by oracle.
+/// How many rows of the program planted_oracles call a gradient wrong, by oracle.
 struct WrongRows {
   bool understood = false;
   int dual = 0, differences = 0;
 };
 
-namespace detail {
-
-inline bool take(std::string_view& line, std::string_view word) {
-  if (line.substr(0, word.size()) != word) return false;
-  line.remove_prefix(word.size());
-  return true;
-}
-
-}  // namespace detail
-
-/// Reads one field a line. Understood is a list of objects that each name an oracle and then say
-/// whether they are ok, as many for one oracle as for the other.
-inline WrongRows read_rows(std::string_view json) {
+/// Reads lines such as "dual ok softmax" and "differences wrong softmax"; the last line, "240 rows",
+/// counts them. Understood if the count is right and both oracles have as many rows. Other lines are
+/// skipped.
+inline WrongRows read_rows(const std::string& text) {
   WrongRows rows;
-  int balance = 0, count = 0, depth = 0;
-  bool dual = false, named = false;
-  while (!json.empty()) {
-    std::string_view line = json.substr(0, json.find('\n'));
-    json.remove_prefix(std::min(line.size() + 1, json.size()));
-    line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-    if (line == "[" || line == "{") ++depth;
-    if (line == "]" || line == "}" || line == "},") --depth;
-    if (detail::take(line, "\"oracle\": ")) {
-      if (named || (line != "\"dual\"," && line != "\"differences\",")) return rows;
-      dual = line == "\"dual\",";
-      named = true;
-    } else if (detail::take(line, "\"ok\": ")) {
-      const bool ok = detail::take(line, "true"), wrong = !ok && detail::take(line, "false");
-      if (!named || (!ok && !wrong) || (line != "" && line != ",")) return rows;
-      balance += dual ? 1 : -1;
-      (dual ? rows.dual : rows.differences) += wrong ? 1 : 0;
-      ++count;
-      named = false;
-    }
+  int dual = 0, differences = 0, announced = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string first, second;
+    words >> first >> second;
+    const bool wrong = second == "wrong";
+    if (second == "rows") announced = std::atoi(first.c_str());
+    if (!wrong && second != "ok") continue;
+    if (first == "dual") ++dual, rows.dual += wrong;
+    if (first == "differences") ++differences, rows.differences += wrong;
   }
-  rows.understood = count > 0 && balance == 0 && depth == 0 && !named;
+  rows.understood = dual > 0 && dual == differences && announced == dual + differences;
   return rows;
 }
 

@@ -68,27 +68,19 @@ void check_patches() {
   check(patched("x", "y", "z") == "x", "nothing to replace");
 }
 
-std::string object(const std::string& oracle, const std::string& ok) {
-  return "  {\n    \"name\": \"add\",\n    \"oracle\": \"" + oracle + "\",\n    \"ok\": " + ok +
-         "\n  }";
-}
-
 void check_rows() {
-  const auto list = [](const std::string& a, const std::string& b) {
-    return "[\n" + a + ",\n" + b + "\n]\n";
-  };
-  const WrongRows right = read_rows(list(object("dual", "true"), object("differences", "true")));
+  const WrongRows right = read_rows("dual ok add\ndifferences ok add\n2 rows\n");
   check(right.understood && right.dual == 0 && right.differences == 0, "two rows that are ok");
-  const std::string reason = "false,\n    \"problem\": \"\\\"ok\\\": true\"";
-  const WrongRows wrong = read_rows(list(object("dual", reason), object("differences", "true")));
-  check(wrong.understood && wrong.dual == 1 && wrong.differences == 0, "a row that is not");
-  for (const std::string& text :
-       {std::string(), std::string("[]\n"), std::string("terminate called\n"),
-        list(object("dual", "true"), object("dual", "true")),
-        list(object("dual", "maybe"), object("differences", "true")),
-        list(object("other", "true"), object("differences", "true")),
-        "[\n" + object("dual", "true") + ",\n" + object("differences", "true")})
-    check(!read_rows(text).understood, "not understood: " + text);
+  const WrongRows wrong = read_rows(
+      "dual wrong add\ndifferences ok add\na message\ndual wrong softmax causal\n"
+      "differences wrong softmax causal\n4 rows\n");
+  check(wrong.understood && wrong.dual == 2 && wrong.differences == 1, "rows that are wrong");
+  for (const char* text :
+       {"", "0 rows\n", "terminate called\n", "dual ok add\ndual ok add\n2 rows\n",
+        "dual maybe add\ndifferences ok add\n2 rows\n",
+        "other ok add\ndifferences ok add\n2 rows\n", "dual ok add\ndifferences ok add\n",
+        "dual ok add\ndifferences ok add\n4 rows\n"})
+    check(!read_rows(text).understood, "not understood: " + std::string(text));
 }
 
 void check_verdicts() {

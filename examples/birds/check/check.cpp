@@ -7,7 +7,7 @@
 
 namespace fledge::birds {
 
-report::ModelCheck check_model(const report::ModelState& state, std::uint64_t seed) {
+report::ModelProof check_model(const report::ModelState& state, std::uint64_t seed) {
   Rng rng(seed);
   const LanguageModel model({.vocabulary = state.vocabulary,
                              .context = state.context,
@@ -25,7 +25,9 @@ report::ModelCheck check_model(const report::ModelState& state, std::uint64_t se
   const Indices ids(shape, state.ids), targets(shape, state.targets);
   const GradcheckReport found =
       gradcheck(model, [&] { return cross_entropy(model(ids), targets, -1); }, {.seed = seed});
-  return {found.elements, found.max_error, found.ok, to_string(found)};
+  const std::string text = to_string(found);
+  return {{found.elements, found.max_error_differences, found.ok && found.undecided == 0, text},
+          {found.elements, found.max_error_dual, found.ok, text}};
 }
 
 }  // namespace fledge::birds

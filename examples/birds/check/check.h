@@ -1,4 +1,4 @@
-// Part 4: the gradient check of exactly this model, compiled for double and for Dual.
+// Part 4: the gradient check of exactly this model, compiled for Dual.
 #pragma once
 
 #include "engine/real.h"
@@ -6,8 +6,8 @@
 
 namespace fledge::birds {
 
-/// The gradient of the loss with respect to every parameter of this model on this batch, against
-/// the oracle of the build.
-report::ModelCheck check_model(const report::ModelState& state, std::uint64_t seed);
+/// The gradient of the loss with respect to every parameter of this model on this batch, by both
+/// oracles. Differences must decide every element.
+report::ModelProof check_model(const report::ModelState& state, std::uint64_t seed);
 
 }  // namespace fledge::birds

@@ -1,6 +1,6 @@
-// The table of gradients: a line per op, module and model, each proved by the oracle of the build.
+// The table of gradients: a line per op, module and model, each proved by both oracles.
 //
-// These files are compiled for double (differences) and for Dual, and linked side by side.
+// These files are compiled for Dual; the command that prints the table is compiled for float.
 // A new op gets its line in ops.cpp.                                    Next: ops.cpp, modules.cpp.
 #pragma once
 
@@ -40,7 +40,7 @@ struct ModuleCase {
 const std::vector<OpCase>& op_cases();
 const std::vector<ModuleCase>& module_cases();
 
-/// The rows asked for, checked with this build's oracle.
+/// The rows of the request, two for each name: by dual numbers, then by differences.
 std::vector<report::CheckRow> check_gradients(const report::CheckRequest& request);
 
 /// The names of all rows.

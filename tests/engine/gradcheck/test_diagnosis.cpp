@@ -1,4 +1,4 @@
-// builds: f64
+// builds: dual
 #include "engine/gradcheck/diagnosis.h"
 
 #include <cmath>

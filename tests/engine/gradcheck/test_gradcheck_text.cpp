@@ -1,4 +1,4 @@
-// builds: f64 dual
+// builds: dual
 // What a report looks like in words.
 #include <clocale>
 
@@ -9,24 +9,25 @@ using namespace fledge;
 
 namespace {
 
-GradcheckReport wrong(double analytic, double numeric) {
+GradcheckReport wrong(double analytic, double expected) {
   GradcheckReport report;
   report.elements = 3;
-  report.max_error = 0.5;
+  report.max_error_dual = 0.5, report.max_error_differences = 0.25;
+  report.wrong_by_dual = report.wrong_by_differences = true;
   report.problem = "the gradient is wrong";
   report.tensor = "w", report.index = "[1]";
-  report.analytic = analytic, report.numeric = numeric;
+  report.analytic = analytic, report.expected = expected;
   return report;
 }
 
-std::string text(double analytic, double numeric) {
-  const std::string all = to_string(wrong(analytic, numeric));
+std::string text(double analytic, double expected) {
+  const std::string all = to_string(wrong(analytic, expected));
   const std::string begin = "the gradient is wrong: w[1] is ";
   REQUIRE(all.substr(0, begin.size()) == begin);
   return all.substr(begin.size(), all.find(';') - begin.size());
 }
 
-const std::string by = std::string(" by ") + gradcheck_oracle;
+const std::string by = " by dual numbers and differences";
 
 }  // namespace
 
@@ -54,12 +55,20 @@ TEST_CASE("a likely cause and a pattern are named as what they are") {
   GradcheckReport report = wrong(1, 2);
   const std::string plain = to_string(report);
   CHECK(plain == "the gradient is wrong: w[1] is 1 by backward(), 2" + by +
-                     "; 3 elements, largest error 0.5");
+                     "; 3 elements, largest error 0.5 (dual), 0.25 (differences)");
   report.likely_cause = "a sign is wrong";
   CHECK(to_string(report) == plain + "; likely cause: a sign is wrong");
   report.likely_cause.clear();
   report.pattern = "1 of 3 elements is wrong";
   CHECK(to_string(report) == plain + "; 1 of 3 elements is wrong");
-  report.by_oracle = false;
+}
+
+TEST_CASE("a report says which oracle found the problem") {
+  GradcheckReport report = wrong(1, 2);
+  report.wrong_by_differences = false;
+  CHECK_THAT(to_string(report), ContainsSubstring("1 by backward(), 2 by dual numbers; "));
+  report.wrong_by_dual = false, report.wrong_by_differences = true;
+  CHECK_THAT(to_string(report), ContainsSubstring("1 by backward(), 2 by differences; "));
+  report.wrong_by_differences = false;
   CHECK_THAT(to_string(report), ContainsSubstring("1 by backward(), 2 expected; "));
 }

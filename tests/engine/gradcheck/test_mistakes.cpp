@@ -1,4 +1,4 @@
-// builds: f64 dual
+// builds: dual
 // Mistakes that are named by the gradient they give, and near misses that are not.
 #include "engine/gradcheck/mistakes.h"
 

@@ -1,6 +1,7 @@
-// builds: f64 dual
+// builds: dual
 #include "engine/gradcheck/oracle.h"
 
+#include <array>
 #include <stdexcept>
 
 #include "engine/autograd.h"
@@ -13,132 +14,201 @@ using namespace tests;
 
 namespace {
 
-const bool exact = std::string(gradcheck_oracle) == "dual";
-const double accuracy = exact ? 1e-14 : 1e-11;
+constexpr std::array both{Method::dual, Method::differences};
+
+// What may be expected of an oracle: `exact` of dual numbers, `near` of differences.
+double accuracy(Method method, double exact = 1e-14, double near = 1e-11) {
+  return method == Method::dual ? exact : near;
+}
+
+Oracle oracle(Method method, std::function<Tensor()> f, Array v) {
+  return {method, std::move(f), std::move(v),
+          method == Method::dual ? gradcheck_tolerance_dual : gradcheck_tolerance_differences};
+}
 
 // ∂f/∂x_j of a function of one tensor, for v = 1; the oracle knows nothing of what is right.
 template <class F>
-Derivative derivative(F f, const Array& x, Dim j = 0, double claimed = 1e300) {
+Derivative derivative(Method method, F f, const Array& x, Dim j = 0, double claimed = 1e300) {
   const Tensor w = parameter(x.clone());
   const Array v = Array::ones(f(w).shape());
-  return Oracle([&] { return f(w); }, v, gradcheck_tolerance).at(w, j, claimed);
+  return oracle(
+             method, [&] { return f(w); }, v)
+      .at(w, j, claimed);
 }
 
 template <class F>
-double slope(F f, double x) {
-  return derivative(f, Array({}, {x})).value;
+double slope(Method method, F f, double x) {
+  return derivative(method, f, Array({}, {x})).value;
 }
 
 }  // namespace
 
-TEST_CASE("the oracle has a name and a tolerance") {
-#if defined(FLEDGE_DUAL)
-  CHECK(std::string(gradcheck_oracle) == "dual");
-  CHECK(gradcheck_tolerance == 1e-12);
-#else
-  CHECK(std::string(gradcheck_oracle) == "differences");
-  CHECK(gradcheck_tolerance == 1e-8);
-#endif
+TEST_CASE("each oracle has a tolerance") {
+  CHECK(gradcheck_tolerance_dual == 1e-12);
+  CHECK(gradcheck_tolerance_differences == 1e-8);
 }
 
 TEST_CASE("derivatives of known functions, without a backward pass") {
-  CHECK_THAT(slope([](auto x) { return x * x * x; }, 1.5), WithinRel(6.75, accuracy));
-  CHECK_THAT(slope([](auto x) { return exp(x); }, -2), WithinRel(std::exp(-2), accuracy));
-  CHECK_THAT(slope([](auto x) { return tanh(x); }, 0), WithinRel(1, accuracy));
-  CHECK_THAT(slope([](auto x) { return log(x); }, 3), WithinRel(1.0 / 3, accuracy));
-  CHECK_THAT(slope([](auto x) { return Tensor(1.0) / x; }, -4), WithinRel(-1.0 / 16, accuracy));
-  CHECK_THAT(slope([](auto x) { return x * 0.0 + 7.0; }, 2), WithinAbs(0, accuracy));
+  for (const Method m : both) {
+    const double e = accuracy(m);
+    CHECK_THAT(slope(
+                   m, [](auto x) { return x * x * x; }, 1.5),
+               WithinRel(6.75, e));
+    CHECK_THAT(slope(
+                   m, [](auto x) { return exp(x); }, -2),
+               WithinRel(std::exp(-2), e));
+    CHECK_THAT(slope(
+                   m, [](auto x) { return tanh(x); }, 0),
+               WithinRel(1, e));
+    CHECK_THAT(slope(
+                   m, [](auto x) { return log(x); }, 3),
+               WithinRel(1.0 / 3, e));
+    CHECK_THAT(slope(
+                   m, [](auto x) { return Tensor(1.0) / x; }, -4),
+               WithinRel(-1.0 / 16, e));
+    CHECK_THAT(slope(
+                   m, [](auto x) { return x * 0.0 + 7.0; }, 2),
+               WithinAbs(0, e));
+  }
 }
 
 TEST_CASE("small and large arguments, and the edge of a domain") {
-  CHECK_THAT(slope([](auto x) { return x * x; }, 1e6), WithinRel(2e6, accuracy));
-  CHECK_THAT(slope([](auto x) { return x * x; }, 1e-6), WithinRel(2e-6, exact ? 1e-14 : 1e-6));
-  CHECK_THAT(slope([](auto x) { return log(x); }, 1e-3), WithinRel(1e3, exact ? 1e-14 : 1e-8));
-  CHECK_THAT(slope([](auto x) { return sqrt(x); }, 1e-3),
-             WithinRel(0.5 / std::sqrt(1e-3), exact ? 1e-14 : 1e-8));
+  for (const Method m : both) {
+    CHECK_THAT(slope(
+                   m, [](auto x) { return x * x; }, 1e6),
+               WithinRel(2e6, accuracy(m)));
+    CHECK_THAT(slope(
+                   m, [](auto x) { return x * x; }, 1e-6),
+               WithinRel(2e-6, accuracy(m, 1e-14, 1e-6)));
+    CHECK_THAT(slope(
+                   m, [](auto x) { return log(x); }, 1e-3),
+               WithinRel(1e3, accuracy(m, 1e-14, 1e-8)));
+    CHECK_THAT(slope(
+                   m, [](auto x) { return sqrt(x); }, 1e-3),
+               WithinRel(0.5 / std::sqrt(1e-3), accuracy(m, 1e-14, 1e-8)));
+  }
 }
 
 TEST_CASE("an output that does not move has a derivative of exactly 0") {
   const auto f = [](const Tensor& x) { return concat({x, Tensor(Array({2}, {0.7, 1.3}))}, 0); };
   const auto constants = [](const Tensor&) { return Tensor(uniform({9}, 1)); };
-  CHECK(derivative(constants, Array({1}, {2})).scale == 0);
-  CHECK_THAT(derivative(f, Array({1}, {2})).scale, WithinRel(1, accuracy));
+  for (const Method m : both) {
+    CHECK(derivative(m, constants, Array({1}, {2})).scale == 0);
+    CHECK_THAT(derivative(m, f, Array({1}, {2})).scale, WithinRel(1, accuracy(m)));
+  }
 }
 
 TEST_CASE("close to a kink the step shrinks until it is on one side") {
-  for (const double x : {1e-2, 1e-3, 1e-4}) {
-    CHECK_THAT(slope([](auto w) { return relu(w) * 3.0; }, x), WithinRel(3, 1e-9));
-    CHECK_THAT(slope([](auto w) { return relu(w) * 3.0; }, -x), WithinAbs(0, 1e-12));
-  }
+  for (const Method m : both)
+    for (const double x : {1e-2, 1e-3, 1e-4}) {
+      CHECK_THAT(slope(
+                     m, [](auto w) { return relu(w) * 3.0; }, x),
+                 WithinRel(3, 1e-9));
+      CHECK_THAT(slope(
+                     m, [](auto w) { return relu(w) * 3.0; }, -x),
+                 WithinAbs(0, 1e-12));
+    }
 }
 
 TEST_CASE("one element moves, the others stay") {
   const auto f = [](const Tensor& x) { return sum(x * x * x); };
   const Array x({2, 2}, {1, 2, 3, 4});
-  for (Dim j = 0; j < 4; ++j)
-    CHECK_THAT(derivative(f, x, j).value, WithinRel(3 * value_of(x[j] * x[j]), accuracy));
+  for (const Method m : both)
+    for (Dim j = 0; j < 4; ++j)
+      CHECK_THAT(derivative(m, f, x, j).value, WithinRel(3 * value_of(x[j] * x[j]), accuracy(m)));
 }
 
 TEST_CASE("the cotangent weighs the outputs; scale is the sum without signs") {
   const Tensor w = parameter(Array({2}, {3, 5}));
   const auto f = [&] { return concat({w * w, -(w * w)}, 0); };
-  const Derivative found = Oracle(f, Array({4}, {2, 1, 0.5, 1}), gradcheck_tolerance).at(w, 0, 9);
-  CHECK_THAT(found.value, WithinRel(2 * 6 - 0.5 * 6, accuracy));
-  CHECK_THAT(found.scale, WithinRel(2 * 6 + 0.5 * 6, accuracy));
-  CHECK(found.settled);
+  for (const Method m : both) {
+    const Derivative found = oracle(m, f, Array({4}, {2, 1, 0.5, 1})).at(w, 0, 9);
+    CHECK_THAT(found.value, WithinRel(2 * 6 - 0.5 * 6, accuracy(m)));
+    CHECK_THAT(found.scale, WithinRel(2 * 6 + 0.5 * 6, accuracy(m)));
+    CHECK(found.converged);
+  }
 }
 
 TEST_CASE("a claim decides how closely to look, never the answer") {
   const auto f = [](const Tensor& x) { return exp(tanh(x * 3.0)); };
   const Array x({}, {0.2});
-  const double answer = derivative(f, x, 0, 0).value;
-  for (const double claim : {answer, answer * (1 + 1e-6), -answer, 1e9, std::nan("")})
-    CHECK_THAT(derivative(f, x, 0, claim).value, WithinRel(answer, 1e-9));
+  for (const Method m : both) {
+    const double answer = derivative(m, f, x, 0, 0).value;
+    for (const double claim : {answer, answer * (1 + 1e-6), -answer, 1e9, std::nan("")})
+      CHECK_THAT(derivative(m, f, x, 0, claim).value, WithinRel(answer, 1e-9));
+  }
+}
+
+TEST_CASE("the uncertainty of differences covers their error") {
+  const auto f = [](const Tensor& x) { return log(x); };
+  for (const double x : {2e-5, 5e-5, 1e-4, 1e-2, 1.0}) {
+    const Derivative found = derivative(Method::differences, f, Array({}, {x}));
+    CHECK(std::abs(found.value - 1 / x) <= found.uncertainty + 1e-11 / x);
+    CHECK(derivative(Method::dual, f, Array({}, {x})).uncertainty == 0);
+  }
 }
 
 TEST_CASE("the parameter has its old numbers afterwards, bit for bit") {
   const Array x = uniform({3}, 1);
   const Tensor w = parameter(x.clone());
   const auto f = [&] { return tanh(w); };
-  for (Dim j = 0; j < 3; ++j) Oracle(f, Array::ones({3}), gradcheck_tolerance).at(w, j, 0);
-  CHECK(same_bits(w.value(), x));
+  for (const Method m : both) {
+    for (Dim j = 0; j < 3; ++j) oracle(m, f, Array::ones({3})).at(w, j, 0);
+    CHECK(same_bits(w.value(), x));
+  }
 }
 
 TEST_CASE("the parameter has its old numbers also when f throws") {
   const Array x({}, {1});
   const Tensor w = parameter(x.clone());
   const auto f = [&]() -> Tensor { throw std::runtime_error("outside the domain"); };
-  CHECK_THROWS_AS(Oracle(f, Array::ones({}), 1e-8).at(w, 0, 0), std::runtime_error);
-  CHECK(same_bits(w.value(), x));
+  for (const Method m : both) {
+    CHECK_THROWS_AS(oracle(m, f, Array::ones({})).at(w, 0, 0), std::runtime_error);
+    CHECK(same_bits(w.value(), x));
+  }
 }
 
 TEST_CASE("f may hand back the parameter's own numbers") {
-  CHECK_THAT(slope([](auto x) { return x; }, 2), WithinRel(1, accuracy));
-  CHECK_THAT(slope([](auto x) { return reshape(x, {1, 1}); }, 2), WithinRel(1, accuracy));
+  for (const Method m : both) {
+    CHECK_THAT(slope(
+                   m, [](auto x) { return x; }, 2),
+               WithinRel(1, accuracy(m)));
+    CHECK_THAT(slope(
+                   m,
+                   [](auto x) {
+                     return reshape(x, {1, 1});
+                   },
+                   2),
+               WithinRel(1, accuracy(m)));
+  }
 }
 
-TEST_CASE("nothing is recorded while the oracle looks", "[GR05]") {
+TEST_CASE("nothing is recorded while the oracle evaluates f") {
   bool recorded = false;
   const Tensor w = parameter(Array({}, {2}));
-  Oracle([&] { return recorded = recorded || recording(), w * w; }, Array::ones({}), 1e-8)
-      .at(w, 0, 0);
+  for (const Method m : both)
+    oracle(
+        m, [&] { return recorded = recorded || recording(), w * w; }, Array::ones({}))
+        .at(w, 0, 0);
   CHECK_FALSE(recorded);
   CHECK(recording());
 }
 
-#if !defined(FLEDGE_DUAL)
-TEST_CASE("a jump and a kink at the very point do not settle") {
-  const auto unsettled = [](auto f) { return !derivative(f, Array({}, {0})).settled; };
-  CHECK(unsettled([](const Tensor& x) {
+TEST_CASE("differences do not converge at a jump and at a kink") {
+  const auto diverges = [](auto f) {
+    return !derivative(Method::differences, f, Array({}, {0})).converged;
+  };
+  CHECK(diverges([](const Tensor& x) {
     return Tensor(Array({}, {value_of(x.value().item()) >= 0 ? 1.0 : 0.0}));
   }));
-  CHECK(unsettled([](const Tensor& x) { return relu(x); }));
-  CHECK(unsettled([](const Tensor& x) { return relu(x) * 3.0 + x; }));
-  CHECK(unsettled([](const Tensor& x) { return sqrt(x); }));
+  CHECK(diverges([](const Tensor& x) { return relu(x); }));
+  CHECK(diverges([](const Tensor& x) { return relu(x) * 3.0 + x; }));
+  CHECK(diverges([](const Tensor& x) { return sqrt(x); }));
 }
-#else
-TEST_CASE("at a kink a dual number follows the branch taken", "[OP17]") {
-  CHECK(slope([](auto x) { return relu(x); }, 0) == 0);
-  CHECK(slope([](auto x) { return max(reshape(x, {1}) * Tensor(Array({2}, {1, 3}))); }, 0) == 1);
+
+TEST_CASE("at a kink a dual number follows the branch taken") {
+  const auto larger = [](auto x) { return max(reshape(x, {1}) * Tensor(Array({2}, {1, 3}))); };
+  CHECK(slope(
+            Method::dual, [](auto x) { return relu(x); }, 0) == 0);
+  CHECK(slope(Method::dual, larger, 0) == 1);
 }
-#endif

@@ -1,6 +1,7 @@
-// builds: f64 dual
+// builds: dual
 #include "engine/gradcheck/rounding.h"
 
+#include <array>
 #include <new>
 #include <stdexcept>
 
@@ -18,15 +19,22 @@ namespace {
 
 using Function = std::function<Tensor(const Tensor&)>;
 
+constexpr std::array both{Method::dual, Method::differences};
+
+Oracle oracle(Method method, std::function<Tensor()> f, Array v) {
+  return {method, std::move(f), std::move(v),
+          method == Method::dual ? gradcheck_tolerance_dual : gradcheck_tolerance_differences};
+}
+
 // Element 0 of f's gradient at x against the oracle's.
-Difference measured(const Function& f, const Array& x) {
+Difference measured(Method method, const Function& f, const Array& x) {
   const Tensor w = parameter(x.clone());
   const std::function<Tensor()> g = [&] { return f(w); };
   const Array v = Array::ones(g().shape());
-  const Oracle oracle(g, v, gradcheck_tolerance);
+  const Oracle by = oracle(method, g, v);
   const double a = gradients_of(g(), {{"w", w}}, v)[0][0];
-  std::vector<Difference> all{{0, 0, a, oracle.at(w, 0, a).value}};
-  measure_changes(g, {{"w", w}}, v, oracle, all);
+  std::vector<Difference> all{{0, 0, a, by.at(w, 0, a).value}};
+  measure_changes(g, {{"w", w}}, v, by, all);
   CHECK(same_bits(w.value(), x));
   return all[0];
 }
@@ -36,12 +44,13 @@ const Array x = uniform({3, 4}, 1);
 }  // namespace
 
 TEST_CASE("where a gradient cancels to zero, what is left changes with the last places") {
-  int zero = 0;
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const auto f = [](const Tensor& b) { return (cosine_similarity(b, b) - 1.0) * 1e6; };
-    zero += measured(f, uniform({3, 4}, seed)).is_zero() ? 1 : 0;
+  const auto f = [](const Tensor& b) { return (cosine_similarity(b, b) - 1.0) * 1e6; };
+  for (const Method m : both) {
+    int zero = 0;
+    for (std::uint64_t seed = 1; seed <= 20; ++seed)
+      zero += measured(m, f, uniform({3, 4}, seed)).is_zero() ? 1 : 0;
+    CHECK(zero >= 18);  // the others agree by chance
   }
-  CHECK(zero >= 18);  // the others agree by chance
 }
 
 TEST_CASE("an error does not change with the last places") {
@@ -49,10 +58,12 @@ TEST_CASE("an error does not change with the last places") {
     const Array y = exp(b).value();
     return record("exp", y, wrt(b, [y](const Array& dy) { return dy * y * Real(1 + 1e-6); }));
   };
-  const Difference d = measured(wrong_exp, x);
-  CHECK_THAT(d.size(), WithinRel(1e-6 * d.numeric, 1e-2));
-  CHECK_FALSE(d.is_rounding());
-  CHECK_FALSE(d.is_zero());
+  for (const Method m : both) {
+    const Difference d = measured(m, wrong_exp, x);
+    CHECK_THAT(d.size(), WithinRel(1e-6 * d.expected, 1e-2));
+    CHECK_FALSE(d.is_rounding());
+    CHECK_FALSE(d.is_zero());
+  }
 }
 
 TEST_CASE(
@@ -60,9 +71,11 @@ TEST_CASE(
   const auto f = [](const Tensor& b) {
     return sum((cosine_similarity(b, b) - 1.0) * 1e6) + sum(b);
   };
-  const Difference d = measured(f, x);
-  CHECK_THAT(d.analytic, WithinRel(1, 1e-6));
-  CHECK_FALSE(d.is_zero());
+  for (const Method m : both) {
+    const Difference d = measured(m, f, x);
+    CHECK_THAT(d.analytic, WithinRel(1, 1e-6));
+    CHECK_FALSE(d.is_zero());
+  }
 }
 
 TEST_CASE("where f throws beside the inputs nothing is measured") {
@@ -74,20 +87,24 @@ TEST_CASE("where f throws beside the inputs nothing is measured") {
   const Tensor w = parameter(x.clone());
   const std::function<Tensor()> g = [&] { return strict(w); };
   const Array v = Array::ones({3});
-  std::vector<Difference> all{{0, 0, 1e-16, 0}};
-  measure_changes(g, {{"w", w}}, v, Oracle(g, v, gradcheck_tolerance), all);
-  CHECK(all[0].change == 0);
-  CHECK_FALSE(all[0].is_rounding());
-  CHECK(same_bits(w.value(), x));
+  for (const Method m : both) {
+    std::vector<Difference> all{{0, 0, 1e-16, 0}};
+    measure_changes(g, {{"w", w}}, v, oracle(m, g, v), all);
+    CHECK(all[0].change == 0);
+    CHECK_FALSE(all[0].is_rounding());
+    CHECK(same_bits(w.value(), x));
+  }
 }
 
 TEST_CASE("measuring rounding restores a tensor that is listed twice") {
   const Tensor w = parameter(x.clone());
   const std::function<Tensor()> g = [&] { return cosine_similarity(w, w); };
   const Array v = Array::ones({3});
-  std::vector<Difference> all{{0, 0, 1e-16, 0}};
-  measure_changes(g, {{"w", w}, {"again", w}}, v, Oracle(g, v, gradcheck_tolerance), all);
-  CHECK(same_bits(w.value(), x));
+  for (const Method m : both) {
+    std::vector<Difference> all{{0, 0, 1e-16, 0}};
+    measure_changes(g, {{"w", w}, {"again", w}}, v, oracle(m, g, v), all);
+    CHECK(same_bits(w.value(), x));
+  }
 }
 
 TEST_CASE("a parameter that cannot be written leaves the others as they were") {
@@ -95,20 +112,24 @@ TEST_CASE("a parameter that cannot be written leaves the others as they were") {
   const Array holder = shared.value();
   const std::function<Tensor()> g = [&] { return cosine_similarity(w, w); };
   const Array v = Array::ones({3});
-  std::vector<Difference> all{{0, 0, 1e-16, 0}};
-  measure_changes(g, {{"w", w}, {"shared", shared}}, v, Oracle(g, v, gradcheck_tolerance), all);
-  CHECK(all[0].change == 0);
-  CHECK(same_bits(w.value(), x));
+  for (const Method m : both) {
+    std::vector<Difference> all{{0, 0, 1e-16, 0}};
+    measure_changes(g, {{"w", w}, {"shared", shared}}, v, oracle(m, g, v), all);
+    CHECK(all[0].change == 0);
+    CHECK(same_bits(w.value(), x));
+  }
 }
 
 TEST_CASE("an interrupt and a lack of memory end the measurement") {
   const Tensor w = parameter(x.clone());
   const Array v = Array::ones({3});
   std::vector<Difference> all{{0, 0, 1e-16, 0}};
-  const auto measure = [&](const std::function<Tensor()>& g) {
-    measure_changes(g, {{"w", w}}, v, Oracle(g, v, gradcheck_tolerance), all);
-  };
-  CHECK_THROWS_AS(measure([]() -> Tensor { throw Interrupted(); }), Interrupted);
-  CHECK_THROWS_AS(measure([]() -> Tensor { throw std::bad_alloc(); }), std::bad_alloc);
-  CHECK(same_bits(w.value(), x));
+  for (const Method m : both) {
+    const auto measure = [&](const std::function<Tensor()>& g) {
+      measure_changes(g, {{"w", w}}, v, oracle(m, g, v), all);
+    };
+    CHECK_THROWS_AS(measure([]() -> Tensor { throw Interrupted(); }), Interrupted);
+    CHECK_THROWS_AS(measure([]() -> Tensor { throw std::bad_alloc(); }), std::bad_alloc);
+    CHECK(same_bits(w.value(), x));
+  }
 }

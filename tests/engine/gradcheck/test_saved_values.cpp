@@ -1,4 +1,4 @@
-// builds: f64 dual
+// builds: dual
 #include "engine/gradcheck/saved_values.h"
 
 #include <optional>

@@ -1,6 +1,6 @@
 // A table of gradients with mistakes in it, linked where the program has its
 // own (gradients/ops.cpp and modules.cpp): what fledge gradcheck says of a
-// gradient that is wrong. Compiled for double and for Dual.
+// gradient that is wrong. Compiled for Dual.
 #include <limits>
 
 #include "engine/array_math.h"

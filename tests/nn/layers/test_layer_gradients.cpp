@@ -1,4 +1,4 @@
-// builds: f64 dual
+// builds: dual
 // Every module, with respect to its input and every number of every parameter, by the oracle of the
 // build.
 #include "nn/gradcheck.h"

@@ -1,0 +1,163 @@
+// builds: dual
+// What each oracle finds alone: right, wrong or undecided, element by element.
+#include "engine/gradcheck/comparison.h"
+
+#include <cmath>
+
+#include "engine/array_math.h"
+#include "engine/autograd.h"
+#include "engine/ops.h"
+#include "tests/support/arrays.h"
+#include "tests/support/catch.h"
+
+using namespace tests;
+
+namespace {
+
+using V = Comparison::Verdict;
+using Function = std::function<Tensor(const Tensor&)>;
+
+// x, with a rule that multiplies the gradient of element 0 by a factor.
+Tensor spoiled(const Tensor& x, double factor) {
+  return record("spoiled", x.value().clone(), wrt(x, [factor](const Array& dy) {
+                  Array dx = dy.clone();
+                  dx.write()[0] *= Real(factor);
+                  return dx;
+                }));
+}
+
+// f at x, whose element 0 has a gradient that is wrong by a factor; compared by each oracle.
+struct Compared {
+  Compared(const Function& function, const Array& x, double factor = 1,
+           const GradcheckOptions& given = {})
+      : w(parameter(x.clone())), options(given) {
+    f = [=, this] { return function(spoiled(w, factor)); };
+    Array v = random_cotangent(f().shape(), 1);
+    checked.emplace(CheckedGradients{f, named, options, v, gradients_of(f(), named, v)});
+    dual.emplace(Method::dual, *checked);
+    differences.emplace(Method::differences, *checked);
+  }
+
+  Tensor w;
+  GradcheckOptions options;
+  std::function<Tensor()> f;
+  std::vector<NamedTensor> named{{"w", w}};
+  std::optional<CheckedGradients> checked;
+  std::optional<Comparison> dual, differences;
+};
+
+const Function smooth = [](const Tensor& x) { return exp(x) * x; };
+
+}  // namespace
+
+TEST_CASE("both oracles find a right gradient right, each within its tolerance") {
+  const Compared both(smooth, uniform({3}, 1));
+  for (const auto& by : {both.dual, both.differences}) {
+    for (std::size_t j = 0; j < 3; ++j) CHECK(by->verdict(0, j) == V::right);
+    CHECK_FALSE(by->wrong());
+    CHECK_FALSE(by->undecided());
+    CHECK(by->count_undecided() == 0);
+  }
+  CHECK(both.dual->max_error() < 1e-14);
+  CHECK(both.differences->max_error() < 1e-10);
+}
+
+TEST_CASE("both oracles find one wrong element, with both numbers") {
+  const Compared both(smooth, uniform({3}, 1), 1.5);
+  for (const auto& by : {both.dual, both.differences}) {
+    CHECK(by->verdict(0, 0) == V::wrong);
+    CHECK(by->verdict(0, 1) == V::right);
+    REQUIRE(by->wrong());
+    CHECK(by->wrong()->problem == "the gradient is wrong");
+    CHECK(by->wrong()->element == 0);
+    CHECK_THAT(by->wrong()->analytic, WithinRel(1.5 * by->wrong()->expected, 1e-7));
+    CHECK_THAT(by->max_error(), WithinRel(0.5, 1e-7));
+    CHECK_THAT(by->diagnose_parameter(0).pattern, StartsWith("1 of 3 elements is wrong"));
+  }
+}
+
+TEST_CASE("an error between the two tolerances is wrong by dual numbers alone") {
+  const Compared both(smooth, uniform({3}, 1), 1 + 1e-10);
+  CHECK(both.dual->verdict(0, 0) == V::wrong);
+  CHECK(both.differences->verdict(0, 0) == V::right);
+}
+
+TEST_CASE("a gradient that is not a number is wrong by both oracles") {
+  const Compared both(smooth, uniform({3}, 1), std::nan(""));
+  for (const auto& by : {both.dual, both.differences}) {
+    CHECK(by->verdict(0, 0) == V::wrong);
+    CHECK(std::isnan(by->max_error()));
+    CHECK(std::isnan(by->wrong()->analytic));
+  }
+}
+
+TEST_CASE("at a kink differences decide the other elements, and leave that one to dual numbers") {
+  const Function kinked = [](const Tensor& x) { return relu(x) + x; };
+  const Compared both(kinked, Array({3}, {0.5, 0, -0.5}));
+  CHECK(both.dual->verdict(0, 1) == V::right);
+  CHECK_FALSE(both.dual->undecided());
+  CHECK(both.differences->verdict(0, 0) == V::right);
+  CHECK(both.differences->verdict(0, 1) == V::undecided);
+  CHECK(both.differences->verdict(0, 2) == V::right);
+  CHECK(both.differences->count_undecided() == 1);
+  REQUIRE(both.differences->undecided());
+  CHECK(both.differences->undecided()->element == 1);
+  CHECK_THAT(both.differences->undecided()->problem,
+             StartsWith("finite differences do not converge"));
+  CHECK_FALSE(both.differences->wrong());
+  CHECK(both.differences->max_error() < 1e-8);  // of the elements that are decided
+}
+
+TEST_CASE("an undecided element does not hide a wrong one, nor the other way round") {
+  const Function kinked = [](const Tensor& x) { return relu(x) + x; };
+  const Compared both(kinked, Array({3}, {0.5, 0, -0.5}), 1 + 1e-6);
+  CHECK(both.differences->verdict(0, 0) == V::wrong);
+  CHECK(both.differences->wrong()->element == 0);
+  CHECK(both.differences->count_undecided() == 1);
+}
+
+TEST_CASE("where rounding hides every derivative differences decide nothing") {
+  const Function hidden = [](const Tensor& x) { return x * x + 1e10; };
+  const Compared both(hidden, uniform({3}, 1));
+  CHECK(both.differences->count_undecided() == 3);
+  CHECK(both.differences->max_error() == infinity);
+  CHECK_THAT(both.differences->undecided()->problem, StartsWith("rounding hides this derivative"));
+  CHECK_FALSE(both.dual->undecided());
+  const Compared wrong(hidden, uniform({3}, 1), 2);  // an error that rounding cannot explain
+  CHECK(wrong.differences->verdict(0, 0) == V::wrong);
+}
+
+// Beside 2e-5 log has a smooth stretch that is too short for 1e-8: the steps disagree by more.
+TEST_CASE("an error as small as the disagreement of the steps is undecided") {
+  const Function f = [](const Tensor& x) { return log(x); };
+  int undecided = 0;
+  for (const double x : {1e-5, 1.5e-5, 2e-5, 3e-5, 5e-5}) {
+    const Compared both(f, Array({1}, {x}));
+    CHECK_FALSE(both.differences->wrong());
+    undecided += both.differences->verdict(0, 0) == V::undecided ? 1 : 0;
+    CHECK(both.dual->verdict(0, 0) == V::right);
+    CHECK(Compared(f, Array({1}, {x}), 2).dual->verdict(0, 0) == V::wrong);
+  }
+  CHECK(undecided >= 3);
+}
+
+TEST_CASE("a gradient of zeros is undecided, unless the tensor is listed") {
+  const Function constant = [](const Tensor& x) { return sum(softmax(x)) + 0.0; };
+  const Compared silent(constant, uniform({4}, 1));
+  for (const auto& by : {silent.dual, silent.differences}) {
+    CHECK(by->count_undecided() == 4);
+    CHECK_THAT(by->undecided()->problem, ContainsSubstring("zero_gradients"));
+  }
+  GradcheckOptions options;
+  options.zero_gradients = {"w"};
+  const Compared listed(constant, uniform({4}, 1), 1, options);
+  for (const auto& by : {listed.dual, listed.differences}) {
+    CHECK(by->count_undecided() == 0);
+    CHECK_FALSE(by->wrong());
+  }
+  const Compared moving(smooth, uniform({4}, 1), 1, options);
+  for (const auto& by : {moving.dual, moving.differences}) {
+    REQUIRE(by->wrong());
+    CHECK_THAT(by->wrong()->problem, StartsWith("the tensor is listed in zero_gradients"));
+  }
+}
