@@ -11,10 +11,12 @@
 // want no gradient happen once, in the engine. Next: autograd.cpp, then ops/softmax.cpp.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/array.h"
@@ -98,10 +100,23 @@ Edge edge(const Tensor& x, F f) {
 
 }  // namespace detail
 
+template <class F>
+concept Rule = requires(F rule, const Array& dy) {
+  { rule(dy) } -> std::convertible_to<Array>;
+};
+template <class F>
+concept AddingRule = requires(F rule, const Array& dy, Real* dx) {
+  rule(dy, dx);
+};
+template <class F, std::size_t n>
+concept JointRule = requires(F rule, const Array& dy, std::array<bool, n> wanted) {
+  { rule(dy, wanted) } -> std::convertible_to<std::array<Array, n>>;
+};
+
 /// "with respect to x": rule(dy) returns dx, of x's shape or of the shape x was broadcast to.
-/// If x wants no gradient the rule dies here, and with it every array it captured.
-template <class Rule>
-requires std::is_invocable_r_v<Array, Rule, const Array&> Edge wrt(const Tensor& x, Rule rule) {
+/// If x needs no gradient, the rule is not kept, nor any array that it captured.
+template <Rule F>
+Edge wrt(const Tensor& x, F rule) {
   if (!x.needs_grad() || !recording()) return {};
   return detail::edge(x, [rule = std::move(rule)](Node& input, const Array& dy) {
     input.accumulate_grad(rule(dy));
@@ -111,27 +126,74 @@ requires std::is_invocable_r_v<Array, Rule, const Array&> Edge wrt(const Tensor&
 /// The same for rules that touch few elements of dx: rule(dy, dx) adds into dx, which starts at
 /// zero or at what other users of x have contributed. A row lookup then need not make a table of
 /// zeros.
-template <class Rule>
-requires std::invocable<Rule, const Array&, Real*> Edge wrt_adding(const Tensor& x, Rule rule) {
+template <AddingRule F>
+Edge wrt_adding(const Tensor& x, F rule) {
   if (!x.needs_grad() || !recording()) return {};
   return detail::edge(x, [rule = std::move(rule)](Node& input, const Array& dy) {
     rule(dy, input.pending_grad_buffer().write());
   });
 }
 
+/// One rule for several arguments that share work: rule(dy, wanted) returns an array for each of
+/// them, in order. Where wanted[i] is false, array i is not used and may be empty.
+///     wrt({a, b}, [](const Array& dy, std::array<bool, 2> wanted) {
+///       return std::array<Array, 2>{…, …};
+///     })
+template <std::size_t n, JointRule<n> F>
+std::array<Edge, n> wrt(const Tensor (&inputs)[n], F rule) {
+  std::array<bool, n> wanted{};
+  for (std::size_t i = 0; i < n; ++i) wanted[i] = inputs[i].needs_grad() && recording();
+  std::array<Edge, n> edges;
+  std::size_t first = 0;
+  while (first < n && !wanted[first]) ++first;
+  if (first == n) return edges;
+  struct Shared {
+    F rule;
+    std::array<Array, n> gradients;  // computed for the first argument, kept for the others
+  };
+  const auto shared =
+      std::allocate_shared<Shared>(PoolAllocator<Shared>(), Shared{std::move(rule), {}});
+  for (std::size_t i = first; i < n; ++i)
+    if (wanted[i])
+      edges[i] = detail::edge(inputs[i], [shared, wanted, first, i](Node& input, const Array& dy) {
+        if (i == first) shared->gradients = shared->rule(dy, wanted);
+        input.accumulate_grad(std::exchange(shared->gradients[i], Array()));
+      });
+  return edges;
+}
+
 /// A new tensor with this value, which remembers the edges that lead somewhere.
 /// `op` must be a string literal: it names the node in messages and drawings.
-template <std::same_as<Edge>... Edges>
-Tensor record(std::string_view op, Array value, Edges... edges) {
-  if (!(... || (edges.input != nullptr))) return Tensor(std::move(value));
-  auto node = std::allocate_shared<Node>(PoolAllocator<Node>(), op, value.shape());
-  node->edges.reserve((0 + ... + std::size_t{edges.input != nullptr}));
-  ((edges.input ? node->edges.push_back(std::move(edges)) : void()), ...);
-  if (detail::nan_detector != nullptr) [[unlikely]]
-    detail::inspect_node(*node, value);
-  return {std::move(value), std::move(node)};
-}
 Tensor record(std::string_view op, Array value, PoolVector<Edge> edges);
+
+namespace detail {
+
+inline std::size_t count(const Edge& edge) { return edge.input != nullptr ? 1 : 0; }
+inline void append(PoolVector<Edge>& edges, Edge edge) {
+  if (edge.input != nullptr) edges.push_back(std::move(edge));
+}
+template <std::size_t n>
+std::size_t count(const std::array<Edge, n>& group) {
+  std::size_t total = 0;
+  for (const Edge& edge : group) total += count(edge);
+  return total;
+}
+template <std::size_t n>
+void append(PoolVector<Edge>& edges, std::array<Edge, n> group) {
+  for (Edge& edge : group) append(edges, std::move(edge));
+}
+
+}  // namespace detail
+
+/// The same with what wrt() returns, one after the other.
+template <class... Edges>
+requires requires(const Edges&... edges) { (0 + ... + detail::count(edges)); }
+Tensor record(std::string_view op, Array value, Edges... edges) {
+  PoolVector<Edge> list;
+  list.reserve((0 + ... + detail::count(edges)));
+  (detail::append(list, std::move(edges)), ...);
+  return record(op, std::move(value), std::move(list));
+}
 
 /// What becomes of the rules after a backward pass.
 enum class Graph {

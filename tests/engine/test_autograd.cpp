@@ -137,6 +137,43 @@ TEST_CASE("edges may come as a list, of which those without an input are dropped
   CHECK_FALSE(record("none", counting({2})).needs_grad());
 }
 
+TEST_CASE("one rule for several arguments runs once, and knows which of them are wanted") {
+  const Tensor a = parameter(counting({2})), b = parameter(counting({2})), c(counting({2}));
+  int runs = 0;
+  std::array<bool, 3> last{};
+  const auto joint = [&](const Tensor& x, const Tensor& y, const Tensor& z) {
+    return record(
+        "joint", x.value() + y.value() * Real(2) + z.value() * Real(3),
+        wrt({x, y, z}, [&](const Array& dy, std::array<bool, 3> wanted) {
+          ++runs;
+          last = wanted;
+          return std::array<Array, 3>{dy, wanted[1] ? dy * Real(2) : Array(), dy * Real(3)};
+        }));
+  };
+  const Tensor y = joint(a, c, b);
+  CHECK(y.node()->edges.size() == 2);
+  backward(sum(y), Graph::keep);
+  CHECK(runs == 1);
+  CHECK((last == std::array<bool, 3>{true, false, true}));
+  CHECK(same_bits(a.grad(), Array({2}, {1, 1})));
+  CHECK(same_bits(b.grad(), Array({2}, {3, 3})));
+  backward(sum(y));  // once more: the rule runs again
+  CHECK(runs == 2);
+  CHECK(same_bits(b.grad(), Array({2}, {6, 6})));
+  CHECK_FALSE(joint(c, c, c).needs_grad());
+  const NoGrad no_grad;
+  CHECK_FALSE(joint(a, b, c).needs_grad());
+}
+
+TEST_CASE("one rule for several arguments, of which two are one tensor, adds both") {
+  const Tensor w = parameter(counting({2}));
+  backward(sum(
+      record("joint", w.value() * Real(3), wrt({w, w}, [](const Array& dy, std::array<bool, 2>) {
+               return std::array<Array, 2>{dy, dy * Real(2)};
+             }))));
+  CHECK(same_bits(w.grad(), Array({2}, {3, 3})));
+}
+
 TEST_CASE("an adding rule starts at zero or at what has come before", "[GR07]") {
   const Tensor w = parameter(Array({3}, {1, 2, 3}));
   const auto second = [](const Array& dy, Real* dx) { dx[1] += dy[0]; };

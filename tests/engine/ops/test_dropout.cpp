@@ -102,20 +102,15 @@ TEST_CASE("a larger draw begins with the smaller one") {
   CHECK(same_bits(slice(large, 0, 0, 100).value(), small));
 }
 
-TEST_CASE("dropout with probability 0 is nothing at all") {
+TEST_CASE("dropout with probability 0 is x itself, and draws nothing") {
   Rng rng(7), untouched(7);
   const Tensor x = parameter(uniform({3, 4}, 1));
-  const Tensor y = dropout(x, 0, rng);
-  CHECK(same_bits(y.value(), x.value()));
+  CHECK(dropout(x, 0, rng).node() == x.node());
   CHECK(rng.bits() == untouched.bits());
-  backward(y, counting({3, 4}));
-  CHECK(same_bits(x.grad(), counting({3, 4})));
-  NoGrad no_grad;
-  CHECK_FALSE(dropout(x, 0, rng).needs_grad());
 }
 
 TEST_CASE("dropout obeys the rules of every op", "[OP04][OP05][OP07][OP14]") {
-  for (const double p : {0.0, 0.3, 0.9}) {
+  for (const double p : {0.3, 0.9}) {
     check_rules(drop(p), {uniform({5, 7}, 1)});
     check_rules(drop(p), {uniform({2, 0}, 1)});
     check_rules(drop(p), {Array::full({9}, Real(infinity))});
