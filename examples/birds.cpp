@@ -6,6 +6,7 @@
 
 #include "examples/birds/story.h"
 #include "examples/support/options.h"
+#include "examples/support/run_main.h"
 
 // Part 4 is compiled for Dual.
 namespace fledge_dual::birds {

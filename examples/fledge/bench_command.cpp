@@ -1,4 +1,4 @@
-#include "examples/fledge/bench_command.h"
+#include "examples/fledge/commands.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "examples/fledge/eval_command.h"
+#include "examples/fledge/commands.h"
 
 #include <cmath>
 #include <cstdio>

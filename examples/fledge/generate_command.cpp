@@ -1,4 +1,4 @@
-#include "examples/fledge/generate_command.h"
+#include "examples/fledge/commands.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,4 +1,4 @@
-#include "examples/fledge/gradcheck_command.h"
+#include "examples/fledge/commands.h"
 
 #include <algorithm>
 #include <chrono>

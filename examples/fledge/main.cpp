@@ -1,15 +1,12 @@
-// The command: fledge train, generate, eval, gradcheck, bench.               Next: train_command.h.
+// The command: fledge train, generate, eval, gradcheck, bench.               Next: commands.h.
 #include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "examples/fledge/bench_command.h"
-#include "examples/fledge/eval_command.h"
-#include "examples/fledge/generate_command.h"
-#include "examples/fledge/gradcheck_command.h"
-#include "examples/fledge/train_command.h"
+#include "examples/fledge/commands.h"
 #include "examples/support/options.h"
+#include "examples/support/run_main.h"
 #include "examples/support/text.h"
 
 namespace {

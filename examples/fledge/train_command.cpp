@@ -1,4 +1,4 @@
-#include "examples/fledge/train_command.h"
+#include "examples/fledge/commands.h"
 
 #include <optional>
 

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "examples/support/options.h"
+#include "examples/support/run_main.h"
 
 namespace support {
 

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -131,12 +130,5 @@ class Options {
   std::size_t least_ = 0, most_ = 0;
   std::vector<std::string> arguments_;
 };
-
-/// The body of main(): runs `body` and turns what it throws into a message on stderr and an exit
-/// status: HelpRequest 0, UsageError 2, any other error 1. Results that could not be written to
-/// stdout (a full disk) are status 1 with a message, or without one when a pipe's reader has gone.
-/// A standard stream that is closed is not mistaken for a file opened later, and a limit on the
-/// size of files is an error, not a signal.
-int run_main(std::string_view program, const std::function<int()>& body);
 
 }  // namespace support

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "examples/support/options.h"
+#include "examples/support/run_main.h"
 #include "tests/support/catch.h"
 #include "tests/support/process.h"
 

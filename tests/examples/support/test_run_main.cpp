@@ -6,6 +6,7 @@
 #include <new>
 
 #include "examples/support/options.h"
+#include "examples/support/run_main.h"
 #include "tests/support/catch.h"
 #include "tests/support/process.h"
 
