@@ -35,9 +35,10 @@ int evaluate(const support::Options& options) {
     text = trained.held_out();
   } else {
     const std::string& path = options.arguments()[1];
-    text = train::tokens_of_text(
-        trained.tokenizer(), train::read_text_file(path, "name a text file"),
-        trained.run.plan.corpus.reading, path == "-" ? "standard input" : support::quoted(path));
+    text =
+        train::tokens_of_text(trained.tokenizer(), train::read_text_file(path, "name a text file"),
+                              trained.run.settings.corpus.reading,
+                              path == "-" ? "standard input" : support::quoted(path));
   }
   if (text.size() < 2)
     throw InputError("there is nothing to guess in one token", "name a longer text");

@@ -11,7 +11,7 @@ namespace fledge {
 int train_command(int argc, char** argv) {
   support::Options options = train::declared_options();
   options.parse(argc, argv);
-  const train::Plan plan = train::plan_of(options);
+  const train::TrainConfig plan = train::train_config(options);
   const char* const program = "fledge train";
   std::optional<train::Session> session;
   with_usable_input(program, "all options: fledge train --help", [&] {
@@ -20,7 +20,7 @@ int train_command(int argc, char** argv) {
     } catch (const WriteError&) {
       throw;
     } catch (const FileError& error) {
-      if (!plan.resumes) throw;
+      if (!plan.resumes()) throw;
       throw InputError(error.what(), "make the file readable, or move it away");
     }
     return 0;
@@ -30,7 +30,7 @@ int train_command(int argc, char** argv) {
   } catch (const FileError& error) {  // from here on files are only written
     throw support::CommandError(support::Exit::failed, program, error.what(),
                                 remedy(error) + "; then go on with: fledge train --resume " +
-                                    support::shell_word(plan.folder));
+                                    support::shell_word(plan.folder()));
   }
 }
 

@@ -22,7 +22,7 @@ TrainedModel load_trained(const std::string& path) {
   };
   try {
     SavedModel saved = read_model(folder, reader);
-    const bool lines = run->plan.corpus.reading == Reading::lines;
+    const bool lines = run->settings.corpus.reading == Reading::lines;
     return {std::move(saved.model), std::move(*run), lines};
   } catch (const FormatError& error) {
     throw InputError(error.what(), "restore it, or move it away and run: fledge train --resume " +
@@ -31,11 +31,11 @@ TrainedModel load_trained(const std::string& path) {
 }
 
 TokenText TrainedModel::held_out() const {
-  const std::string text = train::read_text(run.plan);
-  train::require_same_text(run, text, train::name_of(run.plan));
-  Corpus corpus = read_corpus(text, run.plan.corpus, tokenizer());
+  const std::string text = train::read_text(run.settings);
+  train::require_same_text(run, text, train::name_of(run.settings));
+  Corpus corpus = read_corpus(text, run.settings.corpus, tokenizer());
   if (corpus.valid.size() < 2)
-    throw InputError("nothing of " + train::name_of(run.plan) + " was held out",
+    throw InputError("nothing of " + train::name_of(run.settings) + " was held out",
                      "name another text: fledge eval DIR FILE");
   return std::move(corpus.valid);
 }

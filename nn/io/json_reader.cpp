@@ -226,7 +226,7 @@ JsonValue JsonValue::operator[](std::string_view key) const {
   return found;
 }
 
-void JsonValue::allow_only(std::initializer_list<std::string_view> keys) const {
+void JsonValue::allow_only(const std::vector<std::string_view>& keys) const {
   const std::size_t end = end_of(Kind::object);
   for (std::size_t key = index_ + 1; key < end; key = behind(key + 1))
     if (std::none_of(keys.begin(), keys.end(),

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -57,7 +56,7 @@ class JsonValue {
   JsonValue operator[](std::string_view key) const;
   JsonValue find(std::string_view key) const;
   /// Throws for a key of this object that is not among these.
-  void allow_only(std::initializer_list<std::string_view> keys) const;
+  void allow_only(const std::vector<std::string_view>& keys) const;
 
   /// Where it stands: "fledge.corpus.files[2]"; "the text" for the whole of it.
   std::string path() const;

@@ -6,6 +6,7 @@
 #include "nn/gpt/config.h"
 #include "nn/gpt/folder.h"
 #include "nn/io/hex.h"
+#include "nn/io/utf8.h"
 #include "nn/text/tokenizer_json.h"
 
 namespace fledge::train {
@@ -27,15 +28,54 @@ std::size_t place_of_checksum(const std::string& text) {
   return key == std::string::npos ? key : key + checksum_key.size();
 }
 
+// A path has any bytes, a string of JSON is UTF-8: other paths are kept in hexadecimal.
+void write_path(JsonWriter& json, const std::string& path) {
+  if (first_not_utf8(path) == std::string::npos) {
+    json.field("text", path);
+    return;
+  }
+  std::string digits;
+  for (const char c : path)
+    for (const int shift : {4, 0})
+      digits += "0123456789abcdef"[static_cast<unsigned char>(c) >> shift & 15];
+  json.field("text_hex", digits);
+}
+
+std::string path_of(const JsonValue& json) {
+  if (!json.has("text_hex")) return json["text"].string();
+  const JsonValue hex = json["text_hex"];
+  const std::string digits = hex.string();
+  if (json.has("text")) hex.fail("and text are two names of one file: only one may be there");
+  if (digits.size() % 2 != 0 || digits.find_first_not_of("0123456789abcdef") != std::string::npos)
+    hex.fail("must be pairs of hexadecimal digits");
+  std::string path;
+  for (std::size_t at = 0; at < digits.size(); at += 2)
+    path += static_cast<char>(*unsigned_number(digits.substr(at, 2), 16));
+  return path;
+}
+
+void write_settings(JsonWriter& json, const TrainConfig& settings) {
+  write_path(json.begin_object(), settings.text_path);
+  train_options().save(json, settings);
+  json.end_object();
+}
+
+void read_settings(const JsonValue& json, TrainConfig& settings) {
+  json["warmup"].integer(0, json["steps"].integer(1, std::int64_t{1'000'000'000}));
+  train_options().load(json, settings, {"text", "text_hex"});
+  settings.text_path = path_of(json);
+  settings.corpus.seed = settings.training.seed;
+}
+
 }  // namespace
 
 std::string config_text(const RunConfig& config) {
-  std::string text = config_json(config.plan.sizes, [&](JsonWriter& json) {
+  std::string text = config_json(config.settings.sizes, [&](JsonWriter& json) {
     json.begin_object().field("version", version);
     json.field("id", config.id).field("checksum", std::string(no_checksum));
     json.field("text_bytes", config.text_bytes).field("text_hash", hexadecimal(config.text_hash));
     json.key("run");
-    write_plan(json, config.plan);
+    write_settings(json, config.settings);
     json.key("tokenizer");
     write_tokenizer(json, config.tokenizer);
     json.end_object();
@@ -47,9 +87,9 @@ std::string config_text(const RunConfig& config) {
 std::string run_id(const RunConfig& config) {
   RunConfig lasting = config;
   lasting.id = "";
-  lasting.plan.text_path = "";
-  lasting.plan.training.schedule.steps = 0;
-  lasting.plan.training.schedule.rate = 0;
+  lasting.settings.text_path = "";
+  lasting.settings.training.schedule.steps = 0;
+  lasting.settings.training.schedule.rate = 0;
   return hexadecimal(hash_of(config_text(lasting)));
 }
 
@@ -69,18 +109,19 @@ RunConfig run_config(const ModelConfig& config) {
     own.allow_only({"version", "text_bytes", "text_hash", "run", "tokenizer"});
   else
     own.allow_only({"version", "id", "checksum", "text_bytes", "text_hash", "run", "tokenizer"});
-  Plan plan;
-  plan.sizes = config.sizes;
-  read_plan(own["run"], plan);
+  TrainConfig settings;
+  settings.sizes = config.sizes;
+  read_settings(own["run"], settings);
   Tokenizer tokenizer = read_tokenizer(own["tokenizer"]);
-  plan.corpus.tokens = tokenizer.kind();
-  if (tokenizer.size() != plan.sizes.vocabulary)
+  settings.corpus.tokens = tokenizer.kind();
+  if (tokenizer.size() != settings.sizes.vocabulary)
     own["tokenizer"].fail("has " + std::to_string(tokenizer.size()) + " symbols, the model " +
-                          std::to_string(plan.sizes.vocabulary));
+                          std::to_string(settings.sizes.vocabulary));
   const std::optional<std::uint64_t> hash = unsigned_number(own["text_hash"].string(), 16);
   if (!hash) own["text_hash"].fail("must be a hexadecimal number");
   const auto bytes = own["text_bytes"].integer(0, std::int64_t{1} << 53);
-  RunConfig run{std::move(plan), std::move(tokenizer), static_cast<std::uint64_t>(bytes), *hash};
+  RunConfig run{std::move(settings), std::move(tokenizer), static_cast<std::uint64_t>(bytes),
+                *hash};
   if (found == 1) {
     run.id = run_id(run);
     run.is_current = false;

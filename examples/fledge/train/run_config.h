@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "examples/fledge/train/plan.h"
+#include "examples/fledge/train/train_config.h"
 #include "nn/gpt/config.h"
 #include "nn/io/folder.h"
 #include "nn/text/tokenizer.h"
@@ -16,7 +16,7 @@
 namespace fledge::train {
 
 struct RunConfig {
-  Plan plan;  // with the sizes, vocabulary included
+  TrainConfig settings;  // with the sizes, vocabulary included
   Tokenizer tokenizer;
   std::uint64_t text_bytes = 0, text_hash = 0;
   std::string id = {};     // see run_id()

@@ -6,11 +6,11 @@
 #include <memory>
 #include <optional>
 
-#include "examples/fledge/train/plan.h"
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/train/run_folder.h"
 #include "examples/fledge/train/screen.h"
 #include "examples/fledge/train/stop.h"
+#include "examples/fledge/train/train_config.h"
 #include "nn/inspect/probes.h"
 
 namespace fledge::train {
@@ -18,12 +18,11 @@ namespace fledge::train {
 class Session {
  public:
   /// Reads the text, makes or loads the model, takes the folder. Throws what reading throws.
-  explicit Session(Plan plan);
+  explicit Session(TrainConfig plan);
   /// Trains, and returns the exit status.
   int run();
 
  private:
-  void merge_saved_config(const RunConfig& config);
   using Warn = std::function<void(const std::string&)>;
   std::optional<std::string> read_state() const;
   bool load_state(const std::optional<std::string>& state, const Warn& warn);
@@ -84,7 +83,7 @@ class Session {
   static constexpr Dim evaluated_windows = 480;  // of the held-out text, while the run lasts
 
   std::optional<StopSignals> stop_;  // from the first step on
-  Plan plan_;
+  TrainConfig plan_;
   Screen screen_;
   std::optional<Corpus> corpus_;
   std::optional<RunFolder> folder_;
@@ -102,10 +101,12 @@ class Session {
   std::int64_t saved_step_ = 0;   // of what is on disk; 0: the beginning
   RunNotes notes_;
   Baselines baselines_;
-  std::vector<std::pair<Dim, Dim>> watched_;  // tokens of plan_.watched
+  std::vector<WordPair> watched_words_;
+  std::vector<std::pair<Dim, Dim>> watched_;  // their tokens
   std::string pair_;                          // of words, as the screen shows it
-  std::vector<std::vector<Dim>> probed_;      // tokens of plan_.probes
-  double saved_ = 0;                          // seconds
+  std::vector<Probe> probes_;
+  std::vector<std::vector<Dim>> probed_;  // their tokens
+  double saved_ = 0;                      // seconds
 };
 
 }  // namespace fledge::train

@@ -79,7 +79,7 @@ std::optional<std::string> Session::read_state() const {
 // Sets the trainer to the checkpoint. Returns whether the folder needs another model.
 bool Session::load_state(const std::optional<std::string>& state, const Warn& warn) {
   if (!state && folder_->bytes("model.safetensors", most_weights_bytes(plan_.sizes)))
-    throw InputError("there is a model in " + support::quoted(plan_.folder) +
+    throw InputError("there is a model in " + support::quoted(plan_.folder()) +
                          ", and no state.safetensors to go on from",
                      advice);
   if (!state) {  // a run of version 1 that was killed before its first checkpoint
@@ -147,7 +147,7 @@ bool Session::load_best(const Warn& warn) {
 
 // More steps, another rate, a text that has moved: they hold from now on, also for --resume.
 void Session::save_config(RunConfig config) {
-  Plan& kept = config.plan;
+  TrainConfig& kept = config.settings;
   if (is_over()) return;
   const std::int64_t steps = plan_.training.schedule.steps;
   const std::string text = absolute_path(plan_.text_path);

@@ -11,7 +11,8 @@ namespace fledge::train {
 using support::formatted;
 
 void Session::find_watched() {
-  for (const auto& [word, looks_at] : plan_.watched) {
+  watched_words_ = watched_pairs(plan_.watch);
+  for (const auto& [word, looks_at] : watched_words_) {
     const auto number = [&](const std::string& symbol) {
       const Tokenizer& tokenizer = corpus_->tokenizer;
       if (const std::optional<Dim> found = tokenizer.find(symbol)) return *found;
@@ -38,7 +39,8 @@ std::vector<Session::Watched> Session::watch() const {
         {control, watch_pair(*model_, tokens, a, b), watch_pair(*model_, tokens, a, control)});
     const WatchedPair& seen = watched.back().seen;
     if (!std::isfinite(seen.attention + seen.association + seen.similarity))
-      throw Diverged("the attention of " + support::quoted(plan_.watched[watched.size() - 1].word) +
+      throw Diverged("the attention of " +
+                     support::quoted(watched_words_[watched.size() - 1].word) +
                      " is not a number after step " + std::to_string(trainer_->steps_done()));
   }
   return watched;
@@ -47,7 +49,7 @@ std::vector<Session::Watched> Session::watch() const {
 void Session::say_watched(const std::vector<Watched>& watched) {
   for (std::size_t i = 0; i < watched.size(); ++i) {
     const auto& [control, seen, beside] = watched[i];
-    const auto& [word, looks_at] = plan_.watched[i];
+    const auto& [word, looks_at] = watched_words_[i];
     const std::string name = support::printable(word) + "->" + support::printable(looks_at);
     if (i == 0) pair_ = name + formatted(" %.2f", seen.attention);
     screen_.say("  step " + std::to_string(trainer_->steps_done()) + ": " + name +
@@ -69,7 +71,8 @@ void Session::say_watched(const std::vector<Watched>& watched) {
 }
 
 void Session::find_probed() {
-  for (const auto& [sentence, at] : plan_.probes) {
+  probes_ = probed_sentences(plan_.probe);
+  for (const auto& [sentence, at] : probes_) {
     std::vector<Dim> ids = tokens_of(corpus_->tokenizer, sentence, "--probe", at);
     const auto there = static_cast<Dim>(ids.size()), context = plan_.sizes.context;
     if (there > context)
@@ -77,7 +80,7 @@ void Session::find_probed() {
           "--probe " + support::quoted(sentence) + " has " + std::to_string(there) + " " +
               token_word(corpus_->tokenizer.kind()) + "s; the model looks back over " +
               std::to_string(context),
-          plan_.resumes ? "shorten it" : "shorten it, or use --context " + std::to_string(there));
+          plan_.resumes() ? "shorten it" : "shorten it, or use --context " + std::to_string(there));
     probed_.push_back(std::move(ids));
   }
 }
@@ -93,11 +96,11 @@ void Session::report_probed(std::int64_t step) {
     const Looked looked = looked_at(decoder);
     std::string map = attention_report(looked, corpus_->tokenizer, style);
     map.pop_back();  // its line end, which the screen makes
-    screen_.say("attention in " + support::quoted(plan_.probes[i].sentence) + "\n" + map);
+    screen_.say("attention in " + support::quoted(probes_[i].sentence) + "\n" + map);
     if (!plan_.json) continue;
     JsonWriter json;
     json.begin_object().field("type", "probe").field("step", step);
-    json.field("sentence", plan_.probes[i].sentence).key("tokens").begin_array();
+    json.field("sentence", probes_[i].sentence).key("tokens").begin_array();
     for (const Dim id : probed_[i]) json.value(corpus_->tokenizer.decode({id}));
     json.end_array().key("attention").begin_array();  // a layer, T rows of T
     const std::size_t T = probed_[i].size();

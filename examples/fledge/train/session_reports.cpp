@@ -42,9 +42,9 @@ void Session::report_start() {
     screen_.say("at most " + std::to_string(plan_.pace) +
                 " steps a second, to be watched; --pace 0: "
                 "as fast as it goes");
-  if (plan_.resumes)
+  if (plan_.resumes())
     screen_.say("going on after step " + thousands(trainer_->steps_done()) +
-                (plan_.rate_given
+                (plan_.given.contains("--lr")
                      ? formatted(", from here on with --lr %g", plan_.training.schedule.rate)
                      : ""));
   else if (!folder_)
@@ -170,8 +170,8 @@ void Session::finish() {
   report_samples();
   report_probed(kept);
   if (folder_) {
-    const std::string folder = support::shell_word(plan_.folder);
-    screen_.say("kept in " + support::printable(plan_.folder) +
+    const std::string folder = support::shell_word(plan_.folder());
+    screen_.say("kept in " + support::printable(plan_.folder()) +
                 ": model.safetensors, config.json, state.safetensors, metrics.csv");
     screen_.say("next: fledge generate " + folder + "   fledge eval " + folder +
                 "   fledge train --resume " + folder + " --steps " +

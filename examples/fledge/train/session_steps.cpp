@@ -20,8 +20,8 @@ constexpr double forget = 0.02;  // of the smoothed loss, a step
 }  // namespace
 
 int Session::run() {
-  if (plan_.resumes && is_over()) {
-    screen_.warn("the run in " + support::quoted(plan_.folder) + " is over after " +
+  if (plan_.resumes() && is_over()) {
+    screen_.warn("the run in " + support::quoted(plan_.folder()) + " is over after " +
                  thousands(trainer_->steps_done()) + " steps" +
                  (is_out_of_patience() ? ": it got no better" : "; for more: --steps N"));
     return 0;

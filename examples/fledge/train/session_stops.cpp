@@ -10,7 +10,7 @@ namespace fledge::train {
 void Session::stop_early() {
   stop_->outlive_readers();
   screen_.finish();
-  const std::string folder = support::printable(plan_.folder);
+  const std::string folder = support::printable(plan_.folder());
   if (before_) trainer_->restore(before_->state, before_->weights);
   const std::string step = std::to_string(trainer_->steps_done());
   if (all_saved_) {
@@ -20,7 +20,7 @@ void Session::stop_early() {
     screen_.warn("stopping after step " + step + " (Ctrl-C again to quit at once)");
     save();
     screen_.warn("saved " + folder + ". go on with: fledge train --resume " +
-                 support::shell_word(plan_.folder));
+                 support::shell_word(plan_.folder()));
   } else {
     screen_.warn("stopping after step " + step + "; without -o DIR nothing is kept");
   }
@@ -51,7 +51,7 @@ int Session::stop_diverged(const std::string& what) {
     advice = std::string("the rate may be too large") + (clips ? "" : ", or --clip 1 missing") +
              (saved_step_ > 0 ? "; to go on from step " + std::to_string(saved_step_)
                               : "; to begin again") +
-             " with a smaller one: fledge train --resume " + support::shell_word(plan_.folder) +
+             " with a smaller one: fledge train --resume " + support::shell_word(plan_.folder()) +
              " " + rate;
   }
   screen_.warn("              " + advice);

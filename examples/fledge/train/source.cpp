@@ -43,7 +43,7 @@ std::string complaint(const ValueError& error) {
   return problem.substr(problem.find(": ") + 2);
 }
 
-Corpus corpus_of(const std::string& text, const Plan& plan, const Tokenizer* tokenizer,
+Corpus corpus_of(const std::string& text, const TrainConfig& plan, const Tokenizer* tokenizer,
                  const std::string& name) {
   try {
     return tokenizer ? read_corpus(text, plan.corpus, *tokenizer) : read_corpus(text, plan.corpus);
@@ -104,11 +104,11 @@ std::string read_text_file(const std::string& path, const std::string& advice) {
   }
 }
 
-std::string read_text(const Plan& plan) {
+std::string read_text(const TrainConfig& plan) {
   if (!plan.text_path.empty())
     return read_text_file(plan.text_path,
-                          plan.resumes ? "say where its text is: fledge train --resume DIR FILE"
-                                       : "name a text file, or - for standard input");
+                          plan.resumes() ? "say where its text is: fledge train --resume DIR FILE"
+                                         : "name a text file, or - for standard input");
   std::string text;
   for (const std::string_view sentence : birds::sentences()) text.append(sentence).append("\n");
   return text;
@@ -120,13 +120,13 @@ std::string absolute_path(const std::string& path) {
   return path.empty() || path == "-" || no_folder ? path : whole.string();
 }
 
-std::string name_of(const Plan& plan) {
+std::string name_of(const TrainConfig& plan) {
   return plan.text_path.empty()  ? "the built-in text"
          : plan.text_path == "-" ? "standard input"
                                  : support::printable(plan.text_path);
 }
 
-Corpus usable_corpus(const std::string& text, const Plan& plan, const Tokenizer* tokenizer) {
+Corpus usable_corpus(const std::string& text, const TrainConfig& plan, const Tokenizer* tokenizer) {
   const std::string name = name_of(plan);
   if (text.empty()) refuse(name + " is empty", "name a text with some thousand words");
   const Tokens kind = tokenizer ? tokenizer->kind() : plan.corpus.tokens;

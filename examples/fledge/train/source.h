@@ -10,15 +10,15 @@ namespace fledge::train {
 /// there is one, else gives the advice.
 std::string read_text_file(const std::string& path, const std::string& advice);
 /// The text of a plan; the built-in one where it names none.
-std::string read_text(const Plan& plan);
+std::string read_text(const TrainConfig& plan);
 /// The path as it is found from any folder: that is how a run keeps it.
 std::string absolute_path(const std::string& path);
 /// Its name for messages.
-std::string name_of(const Plan& plan);
+std::string name_of(const TrainConfig& plan);
 
 /// The tokens of a text, with the run's own tokenizer or, for a new run, one made from it. Throws
 /// InputError when there is nothing to learn from it.
-Corpus usable_corpus(const std::string& text, const Plan& plan, const Tokenizer* tokenizer);
+Corpus usable_corpus(const std::string& text, const TrainConfig& plan, const Tokenizer* tokenizer);
 
 /// The tokens of a word, a sentence or a prompt; `name` says in messages what it is, and `first` is
 /// added to the byte that they name. Throws InputError for what a tokenizer of characters cannot

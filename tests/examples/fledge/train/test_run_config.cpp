@@ -17,9 +17,9 @@ namespace {
 RunConfig made() {
   static const Corpus corpus = read_corpus("abcabbcaabcbacbbacab", {});
   RunConfig config{{}, corpus.tokenizer, 20, 7};
-  config.plan.sizes = {.vocabulary = 3, .context = 2, .layers = 1, .heads = 1, .width = 2};
-  config.plan.training.schedule = {.rate = 0.02, .warmup = 1, .steps = 20};
-  config.plan.text_path = "/somewhere/poems.txt";
+  config.settings.sizes = {.vocabulary = 3, .context = 2, .layers = 1, .heads = 1, .width = 2};
+  config.settings.training.schedule = {.rate = 0.02, .warmup = 1, .steps = 20};
+  config.settings.text_path = "/somewhere/poems.txt";
   config.id = run_id(config);
   return config;
 }
@@ -43,13 +43,13 @@ TEST_CASE("run config: the identity depends on what never changes in a run, and 
     change(config);
     return run_id(config);
   };
-  CHECK(changed([](RunConfig& c) { c.plan.training.schedule.steps = 40; }) == id);
-  CHECK(changed([](RunConfig& c) { c.plan.training.schedule.rate = 0.5; }) == id);
-  CHECK(changed([](RunConfig& c) { c.plan.text_path = "elsewhere"; }) == id);
+  CHECK(changed([](RunConfig& c) { c.settings.training.schedule.steps = 40; }) == id);
+  CHECK(changed([](RunConfig& c) { c.settings.training.schedule.rate = 0.5; }) == id);
+  CHECK(changed([](RunConfig& c) { c.settings.text_path = "elsewhere"; }) == id);
   CHECK(changed([](RunConfig& c) { c.id = "another"; }) == id);
-  CHECK(changed([](RunConfig& c) { c.plan.training.seed = 2; }) != id);
-  CHECK(changed([](RunConfig& c) { c.plan.training.batch = 3; }) != id);
-  CHECK(changed([](RunConfig& c) { c.plan.sizes.layers = 2; }) != id);
+  CHECK(changed([](RunConfig& c) { c.settings.training.seed = 2; }) != id);
+  CHECK(changed([](RunConfig& c) { c.settings.training.batch = 3; }) != id);
+  CHECK(changed([](RunConfig& c) { c.settings.sizes.layers = 2; }) != id);
   CHECK(changed([](RunConfig& c) { c.text_hash = 8; }) != id);
   CHECK(changed([](RunConfig& c) { c.tokenizer = read_corpus("xyzxyzxyz", {}).tokenizer; }) != id);
 }

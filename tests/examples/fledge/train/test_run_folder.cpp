@@ -39,8 +39,8 @@ struct Made {
       : config{plan(seed), corpus().tokenizer, 20, 7} {
     config.id = run_id(config);
     Rng rng(seed);
-    const LanguageModel model(config.plan.sizes, rng);
-    Trainer trainer(model, corpus().train, config.plan.training);
+    const LanguageModel model(config.settings.sizes, rng);
+    Trainer trainer(model, corpus().train, config.settings.training);
     while (trainer.steps_done() < step) trainer.step();
     checkpoint.model = model_file(model, config.id, step, 1.5);
     RunNotes notes;
@@ -50,8 +50,8 @@ struct Made {
     checkpoint.state = checkpoint_bytes(trainer, notes);
     checkpoint.step = step;
   }
-  static Plan plan(std::uint64_t seed) {
-    Plan plan;
+  static TrainConfig plan(std::uint64_t seed) {
+    TrainConfig plan;
     plan.sizes = {.vocabulary = 3, .context = 2, .layers = 1, .heads = 1, .width = 2};
     plan.training.batch = 2;
     plan.training.seed = plan.corpus.seed = seed;

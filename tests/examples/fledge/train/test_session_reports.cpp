@@ -6,7 +6,7 @@ using namespace testing;
 
 TEST_CASE("fledge train: where nothing can be seen, that is said, and no peeking is claimed") {
   const Desk desk;
-  fledge::train::Plan plan;
+  fledge::train::TrainConfig plan;
   plan.text_path = desk.poems();
   plan.no_progress = true;
   plan.training.schedule.steps = 2;

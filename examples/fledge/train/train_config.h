@@ -1,0 +1,67 @@
+// What a run is to do: its options, from the command line and from the folder that it continues.
+//
+// Key idea: one table of options parses, explains, saves, loads and resumes them. A new option is a
+// member of TrainConfig and a row of train_options().                        Next: train_config.cpp.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "examples/support/option_table.h"
+#include "nn/gpt/language_model.h"
+#include "nn/text/corpus.h"
+#include "nn/train/trainer.h"
+
+namespace fledge::train {
+
+struct TrainConfig {
+  // Of the run: saved in its folder. Only `text_path` and the options that may change are ever
+  // different when the run is resumed.
+  std::string text_path;  // "": the built-in text
+  CorpusOptions corpus;
+  LanguageModelSizes sizes{
+      .vocabulary = 1, .context = 64, .layers = 4, .heads = 4, .width = 128};  // V: from the text
+  TrainerOptions training{.schedule = {.warmup = 100, .steps = 2000}};
+  std::int64_t evaluate_every = 250, patience = 0;
+
+  // Of this call.
+  std::string out, resume;  // folders; both "": nothing is kept
+  bool force = false, json = false, quiet = false, no_progress = false;
+  std::int64_t log_every = 1, sample_every = 0, save_seconds = 30, pace = 0;
+  std::string watch, probe;       // as they were given
+  std::set<std::string> given{};  // the names of the options that were given
+
+  bool resumes() const { return !resume.empty(); }
+  const std::string& folder() const { return resumes() ? resume : out; }
+};
+
+/// The table of options.
+const support::OptionTable<TrainConfig>& train_options();
+
+/// The options of `fledge train`, with what its help says besides.
+support::Options declared_options();
+
+/// What the options ask for. Throws UsageError for what contradicts itself, before anything is read.
+TrainConfig train_config(const support::Options& options);
+
+/// The config of a run that is resumed: what it saved, with what this call may change.
+TrainConfig resumed_config(const TrainConfig& saved, const TrainConfig& call);
+
+/// Two words that are watched: how much the first looks at the second.
+struct WordPair {
+  std::string word, looks_at;
+};
+/// "walk:birds,at:good" as pairs. Throws UsageError.
+std::vector<WordPair> watched_pairs(const std::string& text);
+
+/// A sentence whose attention is shown at the end, and its first byte in --probe.
+struct Probe {
+  std::string sentence;
+  std::size_t at;
+};
+/// "birds walk | they fly" as sentences, without the spaces around them. Throws UsageError.
+std::vector<Probe> probed_sentences(const std::string& text);
+
+}  // namespace fledge::train
