@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "examples/fledge/train/session.h"
+#include "examples/fledge/train/train_run.h"
 #include "examples/fledge/unusable.h"
 #include "examples/support/text.h"
 
@@ -11,26 +11,26 @@ namespace fledge {
 int train_command(int argc, char** argv) {
   support::Options options = train::declared_options();
   options.parse(argc, argv);
-  const train::TrainConfig plan = train::train_config(options);
+  const train::TrainConfig config = train::train_config(options);
   const char* const program = "fledge train";
-  std::optional<train::Session> session;
+  std::optional<train::TrainRun> run;
   with_usable_input(program, "all options: fledge train --help", [&] {
     try {
-      session.emplace(plan);
+      run.emplace(config);
     } catch (const WriteError&) {
       throw;
     } catch (const FileError& error) {
-      if (!plan.resumes()) throw;
+      if (!config.resumes()) throw;
       throw InputError(error.what(), "make the file readable, or move it away");
     }
     return 0;
   });
   try {
-    return session->run();
+    return run->run();
   } catch (const FileError& error) {  // from here on files are only written
     throw support::CommandError(support::Exit::failed, program, error.what(),
                                 remedy(error) + "; then go on with: fledge train --resume " +
-                                    support::shell_word(plan.folder()));
+                                    support::shell_word(config.folder()));
   }
 }
 

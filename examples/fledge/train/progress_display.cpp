@@ -1,4 +1,4 @@
-#include "examples/fledge/train/screen.h"
+#include "examples/fledge/train/progress_display.h"
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@ std::string speed(double steps_per_second) {
   return formatted(steps_per_second < 10 ? "%.1f steps/s" : "%.0f steps/s", steps_per_second);
 }
 
-double remaining(const Standing& s, double steps_per_second) {
+double remaining(const Progress& s, double steps_per_second) {
   return steps_per_second > 0 ? static_cast<double>(s.steps - s.step) / steps_per_second : NAN;
 }
 
@@ -43,7 +43,7 @@ std::string clock_text(double seconds) {
   return h > 0 ? formatted("%lld:%02lld:%02lld", h, m, s) : formatted("%lld:%02lld", m, s);
 }
 
-std::string bar_line(const Standing& s, const std::vector<double>& curve, double elapsed,
+std::string bar_line(const Progress& s, const std::vector<double>& curve, double elapsed,
                      double steps_per_second, int columns, bool unicode) {
   const double fraction =
       s.steps > 0 ? static_cast<double>(s.step) / static_cast<double>(s.steps) : 0;
@@ -64,7 +64,7 @@ std::string bar_line(const Standing& s, const std::vector<double>& curve, double
   return support::cut(percent + counts, std::max(columns - 1, 1), "");
 }
 
-std::string plain_line(const Standing& s, double elapsed, double steps_per_second) {
+std::string plain_line(const Progress& s, double elapsed, double steps_per_second) {
   return "step=" + std::to_string(s.step) + " of=" + std::to_string(s.steps) +
          formatted(" loss=%.4f", s.loss) +
          (s.validation ? formatted(" val=%.4f", *s.validation) : "") +
@@ -74,55 +74,55 @@ std::string plain_line(const Standing& s, double elapsed, double steps_per_secon
          (steps_per_second > 0 ? formatted(" eta=%.0fs", remaining(s, steps_per_second)) : "");
 }
 
-Screen::Screen(bool quiet, bool no_progress)
+ProgressDisplay::ProgressDisplay(bool quiet, bool no_progress)
     : quiet_(quiet), bar_(!quiet && !no_progress && bar_possible()) {}
 
-Screen::~Screen() {
+ProgressDisplay::~ProgressDisplay() {
   if (on_screen_) std::fputs("\n", stderr);
 }
 
-double Screen::elapsed() const {
+double ProgressDisplay::elapsed() const {
   return std::chrono::duration<double>(Clock::now() - began_).count();
 }
 
-void Screen::wipe() {
+void ProgressDisplay::wipe() {
   if (on_screen_) std::fputs("\r\x1b[K", stderr);
   on_screen_ = false;
 }
 
-void Screen::say(std::string_view text) {
+void ProgressDisplay::say(std::string_view text) {
   if (!quiet_) warn(text);
 }
 
-void Screen::warn(std::string_view text) {
+void ProgressDisplay::warn(std::string_view text) {
   wipe();
   std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data());
   std::fflush(stderr);
 }
 
-void Screen::show(const Standing& standing) {
+void ProgressDisplay::show(const Progress& progress) {
   const Clock::time_point now = Clock::now();
   if (counted_step_ < 0) {  // the clock of the rate begins with the first step that is shown
-    counted_step_ = standing.step;
+    counted_step_ = progress.step;
     counted_ = now;
   }
   const double since = std::chrono::duration<double>(now - counted_).count();
-  if (since >= 0.2 && standing.step > counted_step_) {  // a mean that forgets with half a second
-    const double rate = static_cast<double>(standing.step - counted_step_) / since;
+  if (since >= 0.2 && progress.step > counted_step_) {  // a mean that forgets with half a second
+    const double rate = static_cast<double>(progress.step - counted_step_) / since;
     const double weight = steps_per_second_ > 0 ? 1 - std::exp(-since) : 1;
     steps_per_second_ += weight * (rate - steps_per_second_);
-    counted_step_ = standing.step;
+    counted_step_ = progress.step;
     counted_ = now;
   }
   // Every n-th loss, n doubled when there are too many points.
-  if (standing.step % curve_every_ == 0) curve_.push_back(standing.loss);
+  if (progress.step % curve_every_ == 0) curve_.push_back(progress.loss);
   if (curve_.size() > 2 * curve_points) {
     for (std::size_t i = 0; 2 * i < curve_.size(); ++i) curve_[i] = curve_[2 * i];
     curve_.resize((curve_.size() + 1) / 2);
     curve_every_ *= 2;
   }
-  const bool first = standing_.step == 0;
-  standing_ = standing;
+  const bool first = progress_.step == 0;
+  progress_ = progress;
   if (quiet_) return;
   const double pause = std::chrono::duration<double>(now - drawn_).count();
   if (!first && pause < (bar_ ? 0.1 : 10)) return;
@@ -130,22 +130,22 @@ void Screen::show(const Standing& standing) {
   draw();
 }
 
-void Screen::draw() {
-  drawn_step_ = standing_.step;
+void ProgressDisplay::draw() {
+  drawn_step_ = progress_.step;
   if (!bar_) {
-    warn(plain_line(standing_, elapsed(), steps_per_second_));
+    warn(plain_line(progress_, elapsed(), steps_per_second_));
     return;
   }
-  const std::string line = bar_line(standing_, curve_, elapsed(), steps_per_second_,
+  const std::string line = bar_line(progress_, curve_, elapsed(), steps_per_second_,
                                     support::terminal_width(stderr), support::unicode_wanted());
   std::fprintf(stderr, "\r%s\x1b[K", line.c_str());
   std::fflush(stderr);
   on_screen_ = true;
 }
 
-void Screen::finish() {
-  if (quiet_ || standing_.step == 0) return;
-  if (bar_ || drawn_step_ != standing_.step) draw();
+void ProgressDisplay::finish() {
+  if (quiet_ || progress_.step == 0) return;
+  if (bar_ || drawn_step_ != progress_.step) draw();
   if (on_screen_) std::fputs("\n", stderr);
   on_screen_ = false;
 }

@@ -11,7 +11,7 @@
 namespace fledge::train {
 
 /// Where a run stands.
-struct Standing {
+struct Progress {
   std::int64_t step = 0, steps = 0;
   double loss = 0;  // smoothed
   std::optional<double> validation;
@@ -24,27 +24,27 @@ std::string clock_text(double seconds);
 
 /// The bar in at most columns − 1 cells. Where they are few it drops, in this order: the pair, the
 /// validation loss, the curve, the bar itself.
-std::string bar_line(const Standing& standing, const std::vector<double>& curve, double elapsed,
+std::string bar_line(const Progress& progress, const std::vector<double>& curve, double elapsed,
                      double steps_per_second, int columns, bool unicode);
 
 /// step=1240 of=2000 loss=0.6120 …, for grep and awk.
-std::string plain_line(const Standing& standing, double elapsed, double steps_per_second);
+std::string plain_line(const Progress& progress, double elapsed, double steps_per_second);
 
 /// Draws at most ten times a second on a terminal; elsewhere the first step, then a line every ten
 /// seconds.
-class Screen {
+class ProgressDisplay {
  public:
-  Screen(bool quiet, bool no_progress);
+  ProgressDisplay(bool quiet, bool no_progress);
   /// Leaves the last state on the terminal.
-  ~Screen();
-  Screen(const Screen&) = delete;
-  Screen& operator=(const Screen&) = delete;
+  ~ProgressDisplay();
+  ProgressDisplay(const ProgressDisplay&) = delete;
+  ProgressDisplay& operator=(const ProgressDisplay&) = delete;
 
   /// A message, above the bar. Users' text in it must be printable.
   void say(std::string_view text);
   /// The same, however quiet it is to be.
   void warn(std::string_view text);
-  void show(const Standing& standing);
+  void show(const Progress& progress);
   /// The last state for good, even when no time has passed since it was drawn.
   void finish();
 
@@ -60,7 +60,7 @@ class Screen {
   Clock::time_point began_ = Clock::now(), drawn_{}, counted_ = began_;
   std::int64_t counted_step_ = -1, drawn_step_ = -1;
   double steps_per_second_ = 0;
-  Standing standing_;
+  Progress progress_;
   std::vector<double> curve_;
   std::int64_t curve_every_ = 1;
   bool on_screen_ = false;

@@ -1,5 +1,5 @@
 // The bar and the lines of a run.
-#include "examples/fledge/train/screen.h"
+#include "examples/fledge/train/progress_display.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,10 +12,10 @@ using namespace fledge::train;
 
 namespace {
 
-const Standing standing{1240, 2000, 0.6124, 0.71, 0.003, 0.84, "walk->birds 0.38"};
+const Progress progress{1240, 2000, 0.6124, 0.71, 0.003, 0.84, "walk->birds 0.38"};
 const std::vector<double> curve{3, 2, 1, 0.6};
 
-std::string bar(int columns) { return bar_line(standing, curve, 3.1, 402, columns, false); }
+std::string bar(int columns) { return bar_line(progress, curve, 3.1, 402, columns, false); }
 
 }  // namespace
 
@@ -44,17 +44,17 @@ TEST_CASE("screen: the bar drops pair, held-out loss, curve and bar as the termi
 }
 
 TEST_CASE("screen: rates that are slow or not known yet") {
-  CHECK_THAT(bar_line(standing, {}, 3, 0, 200, false), ContainsSubstring("[0:03<-, - steps/s]"));
-  CHECK_THAT(bar_line(standing, {}, 3, 0.25, 200, false), ContainsSubstring(", 4.0 s/step]"));
-  CHECK_THAT(bar_line(standing, {}, 3, 7.25, 200, false), ContainsSubstring(", 7.2 steps/s]"));
+  CHECK_THAT(bar_line(progress, {}, 3, 0, 200, false), ContainsSubstring("[0:03<-, - steps/s]"));
+  CHECK_THAT(bar_line(progress, {}, 3, 0.25, 200, false), ContainsSubstring(", 4.0 s/step]"));
+  CHECK_THAT(bar_line(progress, {}, 3, 7.25, 200, false), ContainsSubstring(", 7.2 steps/s]"));
   CHECK_THAT(bar_line({}, {}, 0, 0, 200, false), StartsWith("train   0%|"));
 }
 
 TEST_CASE("screen: plain lines for programs and people") {
-  CHECK(plain_line(standing, 3.12, 402) ==
+  CHECK(plain_line(progress, 3.12, 402) ==
         "step=1240 of=2000 loss=0.6124 val=0.7100 lr=0.003 grad_norm=0.84 steps_per_s=402 "
         "elapsed=3.1s eta=2s");
-  Standing first = standing;
+  Progress first = progress;
   first.validation.reset();
   CHECK(plain_line(first, 0, 0) ==
         "step=1240 of=2000 loss=0.6124 lr=0.003 grad_norm=0.84 elapsed=0.0s");
@@ -62,7 +62,7 @@ TEST_CASE("screen: plain lines for programs and people") {
 
 TEST_CASE("screen: without a terminal the first and the last step have a line, and no escapes") {
   const auto shown = testing::run_here([] {
-    Screen screen(false, false);
+    ProgressDisplay screen(false, false);
     for (std::int64_t step = 1; step <= 500; ++step) screen.show({step, 500, 1, {}, 0.1, 1, ""});
     screen.say("a message");
     screen.finish();
@@ -73,7 +73,7 @@ TEST_CASE("screen: without a terminal the first and the last step have a line, a
   CHECK(std::count(shown.err.begin(), shown.err.end(), '\n') == 3);
   CHECK(shown.err.find_first_of("\r\b\x1b") == shown.err.npos);
   const auto quiet = testing::run_here([] {
-    Screen screen(true, false);
+    ProgressDisplay screen(true, false);
     screen.show({1, 2, 1, {}, 0.1, 1, ""});
     screen.say("not said");
     screen.warn("said");

@@ -1,0 +1,92 @@
+#include "examples/fledge/train/measure.h"
+
+#include <cmath>
+
+#include "engine/autograd.h"
+#include "examples/fledge/train/source.h"
+#include "examples/support/text.h"
+#include "nn/generate/sampler.h"
+
+namespace fledge::train {
+
+namespace {
+
+constexpr std::uint64_t of_samples = 3;  // stream of the run's seed; trainer.cpp has 1 and 2
+
+Dim token_to_watch(const std::string& symbol, const Tokenizer& tokenizer) {
+  if (const std::optional<Dim> found = tokenizer.find(symbol)) return *found;
+  const bool words = tokenizer.kind() == Tokens::word;
+  const std::string meant = words ? support::closest(symbol, tokenizer.symbols()) : "";
+  throw InputError("--watch: " + support::quoted(symbol) + " is no " +
+                       token_word(tokenizer.kind()) + " of the text",
+                   !words          ? "to watch words: --tokens word"
+                   : meant.empty() ? "write words as they stand in the text"
+                                   : "nearest by spelling: " + support::quoted(meant));
+}
+
+}  // namespace
+
+std::vector<PairTokens> pairs_to_watch(const TrainConfig& config, const Tokenizer& tokenizer) {
+  std::vector<PairTokens> pairs;
+  for (const WordPair& words : watched_pairs(config.watch)) {
+    const Dim word = token_to_watch(words.word, tokenizer);
+    pairs.push_back({words, word, token_to_watch(words.looks_at, tokenizer)});
+  }
+  return pairs;
+}
+
+std::vector<PairWatched> watch(const std::vector<PairTokens>& pairs, const LanguageModel& model,
+                               const Corpus& corpus, std::int64_t step) {
+  std::vector<PairWatched> watched;
+  const std::vector<Dim>& tokens = corpus.train.tokens;
+  for (const auto& [words, a, b] : pairs) {
+    const Dim control = control_of(tokens, model.sizes.vocabulary, a, b);
+    watched.push_back({step, words, watched.empty(), corpus.tokenizer.decode({control}),
+                       watch_pair(model, tokens, a, b), watch_pair(model, tokens, a, control)});
+    const WatchedPair& seen = watched.back().seen;
+    if (!std::isfinite(seen.attention + seen.association + seen.similarity))
+      throw Diverged("the attention of " + support::quoted(words.word) +
+                     " is not a number after step " + std::to_string(step));
+  }
+  return watched;
+}
+
+std::vector<SentenceTokens> sentences_to_probe(const TrainConfig& config,
+                                               const Tokenizer& tokenizer) {
+  std::vector<SentenceTokens> sentences;
+  for (const auto& [sentence, at] : probed_sentences(config.probe)) {
+    std::vector<Dim> ids = tokens_of(tokenizer, sentence, "--probe", at);
+    const auto there = static_cast<Dim>(ids.size()), context = config.sizes.context;
+    if (there > context)
+      throw InputError("--probe " + support::quoted(sentence) + " has " + std::to_string(there) +
+                           " " + token_word(tokenizer.kind()) + "s; the model looks back over " +
+                           std::to_string(context),
+                       config.resumes() ? "shorten it"
+                                        : "shorten it, or use --context " + std::to_string(there));
+    sentences.push_back({sentence, std::move(ids)});
+  }
+  return sentences;
+}
+
+std::string draw_sample(const Trainer& trainer, const TrainConfig& config, const Corpus& corpus,
+                        Dim count, std::int64_t number) {
+  NoGrad no_grad;
+  Rng rng = Rng(config.training.seed).stream(of_samples).stream(static_cast<std::uint64_t>(number));
+  Decoder decoder(trainer.model());
+  const Dim first = corpus.train.tokens.front();
+  const Dim boundary = config.corpus.reading == Reading::lines ? first : -1;
+  std::vector<Dim> drawn;
+  try {
+    generate(decoder, {first}, count, {}, rng, [&](Dim id, const Array&) {
+      if (id != boundary) drawn.push_back(id);
+      return id != boundary;
+    });
+  } catch (const NumericError&) {  // scores that are not numbers
+    trainer.throw_diverged(
+        "a sample was not possible after step " + std::to_string(trainer.steps_done()),
+        [&] { Decoder(trainer.model()).read(decoder.window()); });
+  }
+  return corpus.tokenizer.decode(drawn);
+}
+
+}  // namespace fledge::train

@@ -1,0 +1,36 @@
+// What is measured of a model besides its loss: attention between two words, attention in a
+// sentence, and samples.
+#pragma once
+
+#include "examples/fledge/train/reporter.h"
+#include "nn/text/corpus.h"
+
+namespace fledge::train {
+
+/// A pair of words to watch, and their tokens.
+struct PairTokens {
+  WordPair words;
+  Dim word, looks_at;
+};
+/// The pairs of --watch. Throws InputError for a word that is no token of the text.
+std::vector<PairTokens> pairs_to_watch(const TrainConfig& config, const Tokenizer& tokenizer);
+/// Measures each pair beside its control, a word as frequent as the second. Throws Diverged when
+/// the attention is not a number.
+std::vector<PairWatched> watch(const std::vector<PairTokens>& pairs, const LanguageModel& model,
+                               const Corpus& corpus, std::int64_t step);
+
+/// A sentence, and its tokens.
+struct SentenceTokens {
+  std::string sentence;
+  std::vector<Dim> ids;
+};
+/// The sentences of --probe. Throws InputError for one that the model cannot read whole.
+std::vector<SentenceTokens> sentences_to_probe(const TrainConfig& config,
+                                               const Tokenizer& tokenizer);
+
+/// `count` tokens at most, of which `number` decides the draws. Throws Diverged when the scores are
+/// not finite.
+std::string draw_sample(const Trainer& trainer, const TrainConfig& config, const Corpus& corpus,
+                        Dim count, std::int64_t number);
+
+}  // namespace fledge::train

@@ -1,0 +1,270 @@
+#include "examples/fledge/train/run_state.h"
+
+#include "engine/base/interrupt.h"
+#include "examples/fledge/train/source.h"
+#include "examples/fledge/train/stop.h"
+#include "examples/fledge/unusable.h"
+#include "examples/support/text.h"
+#include "nn/gpt/weights.h"
+#include "nn/io/checksum.h"
+#include "nn/io/hex.h"
+
+namespace fledge::train {
+
+namespace {
+
+constexpr Dim evaluated_windows = 480;  // of the held-out text, while the run lasts
+constexpr double smoothing = 0.02;      // the weight of a new loss in the smoothed one
+constexpr const char* advice = "begin a new run in another folder with -o, or here with --force";
+
+}  // namespace
+
+std::optional<std::string> read_state(const RunFolder& folder, const LanguageModelSizes& sizes) {
+  std::optional<std::string> state =
+      folder.bytes("state.safetensors", most_checkpoint_bytes(sizes));
+  if (state)
+    of_file(folder.file("state.safetensors"), advice, [&] { require_checkpoint(*state, sizes); });
+  return state;
+}
+
+RunState::RunState(const TrainConfig& config, const RunConfig& run, const Corpus& corpus,
+                   Trainer& trainer, const Reporters& report)
+    : config_(&config), corpus_(&corpus), trainer_(&trainer), report_(&report) {
+  notes_.text_hash = run.text_hash;
+  notes_.run_id = run.id;
+}
+
+void RunState::begin(const RunConfig& run) {
+  const Checkpoint first = beginning();
+  folder_ = RunFolder::begin(config_->folder(), run, config_->force, first);
+  kept_ = first.model;
+  notes_.csv_bytes = csv_header().size();
+  folder_->open_metrics(notes_, [&](const std::string& text) { warn(text); });
+}
+
+void RunState::resume(RunFolder folder, const RunConfig& run,
+                      const std::optional<std::string>& state) {
+  folder_ = std::move(folder);
+  const bool has_new_model = load_state(state);
+  folder_->open_metrics(notes_, [&](const std::string& text) { warn(text); });
+  if (has_new_model) folder_->write(checkpoint());
+  save_changes(run);
+}
+
+bool RunState::is_out_of_patience() const {
+  return config_->patience > 0 && notes_.since_best >= config_->patience;
+}
+
+bool RunState::is_over() const {
+  return is_out_of_patience() || step() >= config_->training.schedule.steps;
+}
+
+bool RunState::is_evaluated(std::int64_t step) const {
+  return step == config_->training.schedule.steps || step % config_->evaluate_every == 0;
+}
+
+double RunState::evaluate() const {
+  return trainer_->loss_on(corpus_->valid, config_->training.batch, evaluated_windows);
+}
+
+void RunState::remember_step() {
+  if (folder_ && (is_evaluated(step() + 1) || step() == 0))
+    before_ = {weights_of(trainer_->model()), trainer_->state()};
+}
+
+void RunState::undo_step() {
+  if (before_) trainer_->restore(before_->state, before_->weights);
+}
+
+void RunState::note(const Metrics& row, bool is_logged) {
+  before_.reset();
+  notes_.train_loss = std::isfinite(notes_.train_loss)
+                          ? notes_.train_loss + smoothing * (row.loss - notes_.train_loss)
+                          : row.loss;
+  if (row.validation) note_evaluation(*row.validation);
+  if (is_logged && folder_) folder_->append(row);
+}
+
+Progress RunState::progress(const Metrics& row) const {
+  Progress now{row.step,
+               config_->training.schedule.steps,
+               notes_.train_loss,
+               {},
+               row.rate,
+               row.gradient_norm,
+               ""};
+  if (std::isfinite(notes_.last_loss)) now.validation = notes_.last_loss;
+  return now;
+}
+
+void RunState::append_json(const std::string& line) {
+  if (folder_) folder_->append_json(line);
+}
+
+void RunState::note_evaluation(double loss) {
+  notes_.last_loss = loss;
+  ++notes_.since_best;
+  if (loss >= notes_.best_loss) return;
+  notes_.best_loss = loss;
+  notes_.best_step = step();
+  notes_.since_best = 0;
+  best_ = weights_of(trainer_->model());
+  if (folder_) kept_ = model_file(trainer_->model(), notes_.run_id, notes_.best_step, loss);
+}
+
+// After Ctrl-C it computes the loss of one window instead of a batch, to be quick.
+double RunState::finite_loss() const {
+  if (!StopSignals::is_asked()) return trainer_->next_loss();
+  const double loss = mean_loss(trainer_->model(), corpus_->train, 1, 1);
+  if (!std::isfinite(loss))
+    throw Diverged("the loss is not finite after step " + std::to_string(step()));
+  return loss;
+}
+
+// Step 0 of this run: its weights follow from the seed.
+Checkpoint RunState::beginning() const {
+  Rng weights(config_->training.seed);
+  const LanguageModel untrained(config_->sizes, weights);
+  RunNotes notes;
+  notes.text_hash = notes_.text_hash;
+  notes.run_id = notes_.run_id;
+  notes.csv_bytes = csv_header().size();
+  ModelFile model = model_file(untrained, notes.run_id, 0, infinity);
+  notes.model_checksum = model.checksum;
+  const Trainer trainer(untrained, corpus_->train, config_->training);
+  return {std::move(model), checkpoint_bytes(trainer, notes), 0};
+}
+
+// The state now, with the best model so far; before the first evaluation, with this model.
+Checkpoint RunState::checkpoint() {
+  if (notes_.best_step == 0)
+    kept_ = model_file(trainer_->model(), notes_.run_id, step(), notes_.train_loss);
+  notes_.model_checksum = kept_.checksum;
+  folder_->sync_metrics(notes_);
+  return {kept_, checkpoint_bytes(*trainer_, notes_), step()};
+}
+
+void RunState::write(const Checkpoint& now) {
+  folder_->write(now);
+  saved_at_ = Clock::now();
+  saved_step_ = now.step;
+}
+
+void RunState::save() {
+  if (!folder_) return;
+  const double loss = finite_loss();
+  const Checkpoint now = checkpoint();
+  write(now);
+  if (!holds_out() && loss < guessing_loss()) rollback_ = now;
+}
+
+// If the model were newer than the checkpoint, a run resumed at another rate would keep a model
+// from steps it never took. The best evaluation is a state to roll back to, if it is better than
+// guessing. The state just before the first number that is not finite is not: its weights give that
+// number at any rate.
+void RunState::save_if_best(std::int64_t step) {
+  if (!folder_ || notes_.best_step != step) return;
+  const Checkpoint now = checkpoint();
+  write(now);
+  if (!rollback_.state.empty() || notes_.best_loss < guessing_loss()) rollback_ = now;
+}
+
+bool RunState::is_save_due() const {
+  return folder_ && std::chrono::duration<double>(Clock::now() - saved_at_).count() >=
+                        static_cast<double>(config_->save_seconds);
+}
+
+void RunState::remember_resumed() {
+  saved_at_ = Clock::now();
+  if (!folder_ || step() == 0) return;
+  if (trainer_->next_loss() < guessing_loss() || notes_.best_loss < guessing_loss())
+    rollback_ = checkpoint();
+}
+
+void RunState::roll_back() {
+  if (!folder_) return;
+  if (rollback_.state.empty()) {
+    rollback_ = beginning();
+    best_.clear();
+    notes_.best_step = 0;
+  }
+  write(rollback_);
+}
+
+// Sets the trainer to the checkpoint. Returns whether the folder needs another model.
+bool RunState::load_state(const std::optional<std::string>& state) {
+  if (!state && folder_->bytes("model.safetensors", most_weights_bytes(config_->sizes)))
+    throw InputError("there is a model in " + support::quoted(config_->folder()) +
+                         ", and no state.safetensors to go on from",
+                     advice);
+  if (!state) {  // a run of version 1 that was killed before its first checkpoint
+    report_->say("no checkpoint yet: beginning with step 1");
+    folder_->write(beginning());
+    notes_.csv_bytes = csv_header().size();
+    return false;
+  }
+  const RunNotes expected = notes_;
+  of_file(folder_->file("state.safetensors"), advice, [&] {
+    notes_ = load_checkpoint(*state, *trainer_);
+    require<FormatError>(notes_.text_hash == expected.text_hash, "checkpoint",
+                         "it learned from another text: hash ", hexadecimal(notes_.text_hash),
+                         " instead of ", hexadecimal(expected.text_hash));
+    require<FormatError>(notes_.run_id.empty() || notes_.run_id == expected.run_id, "checkpoint",
+                         "it is of a run with other settings: identity ",
+                         support::quoted(notes_.run_id), " instead of ", expected.run_id);
+  });
+  notes_.run_id = expected.run_id;
+  saved_step_ = step();
+  return !load_best();
+}
+
+// False where the model in the folder is not the one that belongs to the checkpoint: the best is
+// then what the checkpoint itself holds.
+bool RunState::load_best() {
+  const LanguageModel& model = trainer_->model();
+  const std::string path = folder_->file("model.safetensors");
+  const std::optional<std::string> stored =
+      folder_->bytes("model.safetensors", most_weights_bytes(config_->sizes));
+  const std::vector<Array> last = weights_of(model);
+  std::string found = " is missing", step;
+  bool belongs = false;
+  if (stored) {
+    of_file(path, "move it away: --resume makes another model from the checkpoint", [&] {
+      const StoredHeader header = stored_header(*stored);
+      const std::string checksum = require_checksum(*stored, header);
+      load_weights(model, *stored);
+      if (const auto noted = header.metadata.find("step"); noted != header.metadata.end())
+        step = noted->second;
+      const std::int64_t of = notes_.best_step > 0 ? notes_.best_step : saved_step_;
+      belongs = notes_.model_checksum.empty() ? step == std::to_string(of)  // version 1
+                                              : checksum == notes_.model_checksum;
+    });
+    found = " is of step " + support::quoted(step) + ", and does not belong to the checkpoint";
+  }
+  if (belongs && notes_.best_step > 0) {
+    best_ = weights_of(model);
+    kept_ = model_file(model, notes_.run_id, notes_.best_step, notes_.best_loss);
+  }
+  set_weights(model, last);
+  if (belongs) return true;
+  warn(support::quoted(path) + found + ": the weights of step " + std::to_string(saved_step_) +
+       " take its place");
+  notes_.best_step = 0;
+  notes_.best_loss = infinity;
+  best_.clear();
+  if (!holds_out() || saved_step_ == 0) return false;
+  const double loss = mean_loss(model, corpus_->valid, config_->training.batch, evaluated_windows);
+  if (std::isfinite(loss)) note_evaluation(loss);
+  return false;
+}
+
+// More steps, another rate, a text that has moved: they hold from now on, also for --resume.
+void RunState::save_changes(RunConfig run) {
+  if (is_over()) return;
+  const std::string before = config_text(run);
+  run.settings = *config_;
+  run.settings.text_path = absolute_path(config_->text_path);
+  if (config_text(run) != before) folder_->rewrite(run);
+}
+
+}  // namespace fledge::train

@@ -1,0 +1,105 @@
+// What a run has reached: its notes, the model that is kept, and the states that it can go back to,
+// in memory and in its folder.
+//
+// Key idea: a checkpoint and the model that belongs to it are made together and written together.
+//                                                                           Next: run_state.cpp.
+#pragma once
+
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <optional>
+
+#include "examples/fledge/train/reporter.h"
+#include "examples/fledge/train/run_folder.h"
+
+namespace fledge::train {
+
+/// The bytes of state.safetensors; none if it is missing. Throws InputError for what no model of
+/// these sizes can have written: before such a model is built.
+std::optional<std::string> read_state(const RunFolder& folder, const LanguageModelSizes& sizes);
+
+class RunState {
+ public:
+  /// Of a run at its beginning. The parts must outlive it.
+  RunState(const TrainConfig& config, const RunConfig& run, const Corpus& corpus, Trainer& trainer,
+           const Reporters& report);
+
+  /// Makes the folder of a new run, with its beginning.
+  void begin(const RunConfig& run);
+  /// Sets model and trainer to what the folder has, and saves settings that have changed.
+  void resume(RunFolder folder, const RunConfig& run, const std::optional<std::string>& state);
+
+  const RunNotes& notes() const { return notes_; }
+  bool has_folder() const { return folder_.has_value(); }
+  std::int64_t step() const { return trainer_->steps_done(); }
+  /// The step of the state on disk; 0: the beginning.
+  std::int64_t saved_step() const { return saved_step_; }
+  /// The step of the model that is kept: of the best evaluation, or else the last.
+  std::int64_t kept_step() const { return best_.empty() ? step() : notes_.best_step; }
+  bool has_best() const { return !best_.empty(); }
+  bool is_out_of_patience() const;
+  bool is_over() const;
+  bool is_evaluated(std::int64_t step) const;
+  /// Whether there is a held-out token with another before it.
+  bool holds_out() const { return corpus_->valid.size() > 1; }
+  /// The loss on the held-out text, of evenly spread windows.
+  double evaluate() const;
+
+  /// Keeps the state before the next step, and goes back to it if that step was not noted.
+  void remember_step();
+  void undo_step();
+  /// All that a step leaves behind, but for what it watched.
+  void note(const Metrics& row, bool is_logged);
+  Progress progress(const Metrics& row) const;
+  void append_json(const std::string& line);
+  /// Saves the model and the state if the evaluation of this step was the best.
+  void save_if_best(std::int64_t step);
+
+  /// Throws Diverged if the loss of the model is not finite: such a model must not be saved.
+  double finite_loss() const;
+  void save();
+  bool is_save_due() const;
+  /// Makes the state that a run was resumed from one to roll back to, if it is better than guessing.
+  void remember_resumed();
+  /// Saves the last state that was better than guessing, else the beginning. States in between may
+  /// lead to the same divergence at any rate.
+  void roll_back();
+  /// Gives the weights of the kept model to the model.
+  void use_kept_model() const { set_weights(trainer_->model(), best_); }
+  /// Unlocks the folder.
+  void close() { folder_.reset(); }
+
+ private:
+  void warn(const std::string& text) const { report_->warn("fledge train: " + text); }
+  bool load_state(const std::optional<std::string>& state);
+  bool load_best();
+  void save_changes(RunConfig run);
+  void note_evaluation(double loss);
+  Checkpoint beginning() const;
+  Checkpoint checkpoint();
+  void write(const Checkpoint& now);
+  /// The loss of a model that gives every token the same probability: ln V.
+  double guessing_loss() const { return std::log(static_cast<double>(config_->sizes.vocabulary)); }
+
+  using Clock = std::chrono::steady_clock;
+  struct Before {
+    std::vector<Array> weights;
+    Trainer::State state;
+  };
+
+  const TrainConfig* config_;
+  const Corpus* corpus_;
+  Trainer* trainer_;
+  const Reporters* report_;
+  std::optional<RunFolder> folder_;
+  RunNotes notes_;
+  std::vector<Array> best_;       // weights of the best evaluation, in the order of parameters()
+  ModelFile kept_;                // the kept model as the folder has it
+  Checkpoint rollback_;           // what a run that diverges goes back to; no state: its beginning
+  std::optional<Before> before_;  // the state before the current step, until that step is noted
+  std::int64_t saved_step_ = 0;
+  Clock::time_point saved_at_ = Clock::now();
+};
+
+}  // namespace fledge::train

@@ -1,0 +1,218 @@
+// The training loop. A step is whole when its evaluation is done and noted. What is computed after
+// a step may be interrupted (Ctrl-C) or find numbers that are not finite: nothing of the step has
+// been noted then.
+#include "examples/fledge/train/train_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+#include "engine/base/interrupt.h"
+#include "examples/support/formatted.h"
+#include "examples/support/terminal.h"
+#include "examples/support/text.h"
+#include "nn/inspect/verbatim_overlap.h"
+
+namespace fledge::train {
+
+using support::formatted;
+
+namespace {
+
+constexpr std::size_t verbatim_bytes = 20;
+
+}  // namespace
+
+int TrainRun::run() {
+  if (config_.resumes() && state_->is_over()) {
+    report_.warn("the run in " + support::quoted(config_.folder()) + " is over after " +
+                 thousands(state_->step()) + " steps" +
+                 (state_->is_out_of_patience() ? ": it got no better" : "; for more: --steps N"));
+    return 0;
+  }
+  try {
+    try {
+      train();
+    } catch (const Interrupted&) {
+      stop_early();
+    }
+  } catch (const NumericError& error) {  // Diverged, by a step or by what is computed after it
+    return stop_diverged(error.what());
+  }
+  if (stop_->asked() != 0) {  // at the very end: all is kept, but what follows should not begin
+    state_->close();
+    stop_->end_by_signal();
+  }
+  return 0;
+}
+
+void TrainRun::train() {
+  introduce();
+  const InterruptScope can_be_interrupted(&StopSignals::is_asked);
+  state_->remember_resumed();
+  const std::int64_t steps = config_.training.schedule.steps;
+  const std::int64_t sample_every =
+      config_.sample_every > 0 ? config_.sample_every : std::max<std::int64_t>(steps / 10, 1);
+  while (!state_->is_over()) {
+    check_interrupt();
+    state_->remember_step();
+    const Trainer::Step step = trainer_->step();
+    Metrics row{step.number, step.loss, step.rate, step.gradient_norm, {}};
+    const bool is_evaluated = state_->is_evaluated(row.step);
+    if (is_evaluated && state_->holds_out()) row.validation = state_->evaluate();
+    std::vector<PairWatched> watched;
+    if (is_evaluated || row.step == 1) watched = watch(pairs_, *model_, *corpus_, row.step);
+    keep(row, watched);
+    if (row.step < steps && row.step % sample_every == 0) report_sample();
+    report_(state_->progress(row));
+    if (state_->is_save_due()) state_->save();
+    if (!state_->is_over()) keep_pace();
+  }
+  if (state_->is_out_of_patience())
+    report_.say("no better on the held-out text in " + std::to_string(config_.patience) +
+                " evaluations: stopping at step " + std::to_string(state_->step()));
+  finish();
+}
+
+// All that a step leaves behind, whole or not at all.
+void TrainRun::keep(const Metrics& row, const std::vector<PairWatched>& watched) {
+  const InterruptScope not_interrupted(nullptr);
+  const bool is_logged = state_->is_evaluated(row.step) || row.step % config_.log_every == 0;
+  state_->note(row, is_logged);
+  if (is_logged) report_(StepLogged{row});
+  for (const PairWatched& pair : watched) {
+    report_(pair);
+    state_->append_json(as_json(pair));
+  }
+  if (row.validation) state_->save_if_best(row.step);
+}
+
+void TrainRun::report_sample() const {
+  if (config_.quiet && !config_.json) return;
+  const std::int64_t step = state_->step();
+  report_(SampleDrawn{step, draw_sample(*trainer_, config_, *corpus_, 40, step)});
+}
+
+// All is saved before the last report, which may take long. The report is about the model that is
+// kept, which may be of an earlier step than the last.
+void TrainRun::finish() {
+  report_(StepsEnded{});
+  state_->save();
+  all_saved_ = true;
+  const std::int64_t steps = state_->step(), kept = state_->kept_step();
+  const bool holds_out = state_->holds_out();
+  const auto loss = [&] { return trainer_->loss_on(corpus_->valid, config_.training.batch); };
+  double last = state_->finite_loss();
+  if (holds_out) last = loss();
+  double best = last;
+  if (kept != steps) {
+    state_->use_kept_model();
+    best = loss();
+  }
+  report_.say("done: " + thousands(steps) + " steps in " + clock_text(elapsed()));
+  report_.say((holds_out ? "held-out loss " : "training loss ") +
+              loss_report(holds_out ? best : state_->notes().train_loss, baselines_,
+                          token_word(corpus_->tokenizer.kind()), {support::colour_wanted(stderr)}));
+  if (kept != steps)
+    report_.say("  by the model of step " + thousands(kept) + ", the best" +
+                (state_->has_folder() ? ", which is kept; " : "; ") +
+                formatted("the last weights score %.4f", last));
+  report_final_samples();
+  report_sentences(kept);
+  report_end(RunEnded::Status::done, last, best);
+}
+
+void TrainRun::report_final_samples() const {
+  if (config_.quiet) return;
+  const Dim length = config_.corpus.reading == Reading::lines ? 60 : 200;
+  std::string all;
+  for (std::int64_t i = 1; i <= 3; ++i) {
+    const std::string text = draw_sample(*trainer_, config_, *corpus_, length, -i);
+    all += text + "\n";
+    report_.say("  sample: " + support::cut(support::printable(text), 200));
+  }
+  const VerbatimOverlap found =
+      verbatim_overlap(all, corpus_->tokenizer.decode(corpus_->train.tokens), verbatim_bytes);
+  report_.say(
+      formatted("  %.0f %% of it stands word for word in the text, in runs of %zu bytes or more; "
+                "the longest has %zu",
+                100 * found.share, verbatim_bytes, found.longest));
+}
+
+void TrainRun::report_sentences(std::int64_t step) const {
+  if (config_.quiet && !config_.json) return;
+  for (const auto& [sentence, ids] : sentences_) {
+    Decoder decoder(*model_);
+    decoder.read(ids);
+    report_(SentenceProbed{step, sentence, corpus_->tokenizer, looked_at(decoder)});
+  }
+}
+
+// The interrupted work has ended already. If a step moved the weights but its evaluation did not
+// finish, the run goes back to the step before it.
+void TrainRun::stop_early() {
+  stop_->outlive_readers();
+  report_(StepsEnded{});
+  state_->undo_step();
+  const std::string folder = support::printable(config_.folder());
+  const std::string step = std::to_string(state_->step());
+  const std::string when = all_saved_ ? "the last step" : "step " + step;
+  if (!state_->has_folder()) {
+    report_.warn("stopping after " + when + "; without -o DIR nothing is kept");
+  } else if (all_saved_) {
+    report_.warn("stopping after " + when + "; all is saved in " + folder);
+  } else {
+    report_.warn("stopping after " + when + " (Ctrl-C again to quit at once)");
+    state_->save();
+    report_.warn("saved " + folder + ". go on with: fledge train --resume " +
+                 support::shell_word(config_.folder()));
+  }
+  report_end(RunEnded::Status::interrupted, state_->notes().last_loss, state_->notes().best_loss);
+  state_->close();
+  stop_->end_by_signal();
+}
+
+int TrainRun::stop_diverged(const std::string& what) {
+  report_(StepsEnded{});
+  report_.warn("fledge train: " + what);  // first: rolling back may fail
+  const bool clips = config_.training.clip > 0;
+  const std::string rate = formatted("--lr %.2g", config_.training.schedule.rate / 10);
+  std::string advice = "the rate may be too large: try " + rate + (clips ? "" : ", or --clip 1");
+  if (state_->has_folder()) {
+    state_->roll_back();
+    const std::int64_t saved = state_->saved_step();
+    advice = std::string("the rate may be too large") + (clips ? "" : ", or --clip 1 missing") +
+             (saved > 0 ? "; to go on from step " + std::to_string(saved) : "; to begin again") +
+             " with a smaller one: fledge train --resume " + support::shell_word(config_.folder()) +
+             " " + rate;
+  }
+  report_.warn("              " + advice);
+  report_end(RunEnded::Status::diverged, state_->notes().last_loss, state_->notes().best_loss);
+  return static_cast<int>(support::Exit::diverged);
+}
+
+void TrainRun::report_end(RunEnded::Status status, double last_loss, double best_loss) const {
+  const bool holds_out = state_->holds_out();
+  std::optional<std::int64_t> model_step;
+  if (status == RunEnded::Status::done || state_->has_best()) model_step = state_->kept_step();
+  report_(RunEnded{status, config_, state_->step(), state_->notes().train_loss,
+                   holds_out ? last_loss : infinity, holds_out ? best_loss : infinity, model_step,
+                   baselines_, elapsed()});
+}
+
+void TrainRun::keep_pace() const {
+  if (config_.pace == 0) return;
+  const auto next =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                         std::chrono::duration<double>(1 / static_cast<double>(config_.pace)));
+  while (Clock::now() < next) {
+    check_interrupt();
+    std::this_thread::sleep_until(std::min(next, Clock::now() + std::chrono::milliseconds(200)));
+  }
+}
+
+double TrainRun::elapsed() const {
+  return std::chrono::duration<double>(Clock::now() - began_).count();
+}
+
+}  // namespace fledge::train

@@ -1,0 +1,57 @@
+// One call of `fledge train`: from its text to its last line.
+//
+// Not here: what is saved (run_state.h), what is shown (reporter.h).            Next: train_run.cpp.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "examples/fledge/train/measure.h"
+#include "examples/fledge/train/reporter.h"
+#include "examples/fledge/train/run_state.h"
+#include "examples/fledge/train/stop.h"
+
+namespace fledge::train {
+
+class TrainRun {
+ public:
+  /// Reads the text, makes or loads the model, takes the folder. Throws what reading throws.
+  explicit TrainRun(TrainConfig config);
+  /// Trains, and returns the exit status.
+  int run();
+
+ private:
+  void train();
+  void introduce();
+  void check_causality_at_start() const;
+  void forecast() const;
+  void finish();
+  [[noreturn]] void stop_early();
+  int stop_diverged(const std::string& what);
+
+  void keep(const Metrics& row, const std::vector<PairWatched>& watched);
+  void report_sample() const;
+  void report_final_samples() const;
+  void report_sentences(std::int64_t step) const;
+  void report_end(RunEnded::Status status, double last_loss, double best_loss) const;
+  void keep_pace() const;
+  double elapsed() const;
+
+  using Clock = std::chrono::steady_clock;
+
+  const Clock::time_point began_ = Clock::now();
+  std::optional<StopSignals> stop_;  // from the first step on
+  TrainConfig config_;
+  Reporters report_;
+  std::optional<Corpus> corpus_;
+  std::optional<LanguageModel> model_;
+  std::unique_ptr<Trainer> trainer_;
+  std::optional<RunState> state_;
+  Baselines baselines_;
+  std::vector<PairTokens> pairs_;          // of --watch
+  std::vector<SentenceTokens> sentences_;  // of --probe
+  bool all_saved_ = false;                 // the last step too: what is left is to report
+};
+
+}  // namespace fledge::train

@@ -1,0 +1,99 @@
+// How a run begins: its text, model and folder, and what is reported before the first step.
+#include <algorithm>
+
+#include "examples/fledge/step_memory.h"
+#include "examples/fledge/train/source.h"
+#include "examples/fledge/train/train_run.h"
+#include "examples/support/formatted.h"
+#include "examples/support/peak_memory.h"
+
+namespace fledge::train {
+
+namespace {
+
+void require_memory(const TrainConfig& config) {
+  const auto number = [](std::int64_t n) { return static_cast<double>(n); };
+  const LanguageModelSizes& s = config.sizes;
+  const double bytes = 4 * numbers_of_step(number(s.layers), number(s.width), number(s.context),
+                                           number(config.training.batch), number(s.vocabulary));
+  if (bytes <= bytes_of_machine()) return;
+  throw support::CommandError(
+      support::Exit::failed, "fledge train",
+      support::formatted("a step needs about %.0f MB of memory, this machine has %.0f MB",
+                         bytes / 1e6, bytes_of_machine() / 1e6),
+      "use smaller --width, --layers, --context or --batch");
+}
+
+}  // namespace
+
+TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(config_) {
+  std::optional<RunFolder> folder;
+  std::optional<RunConfig> run;
+  if (config_.resumes()) {
+    folder = RunFolder::resume(config_.folder());
+    run = folder->config();
+    config_ = resumed_config(run->settings, config_);
+  }
+  const std::string name = name_of(config_);
+  report_.say("reading " + name + " ...");
+  const std::string text = read_text(config_);
+  if (run) {
+    require_same_text(*run, text, name);
+    corpus_.emplace(usable_corpus(text, config_, &run->tokenizer));
+  } else {
+    corpus_.emplace(usable_corpus(text, config_, nullptr));
+    config_.sizes.vocabulary = corpus_->tokenizer.size();
+    run = RunConfig{config_, corpus_->tokenizer, text.size(), hash_of(text)};
+    run->settings.text_path = absolute_path(config_.text_path);
+    run->id = run_id(*run);
+  }
+  pairs_ = pairs_to_watch(config_, corpus_->tokenizer);
+  sentences_ = sentences_to_probe(config_, corpus_->tokenizer);
+  require_memory(config_);
+  std::optional<std::string> state;
+  if (folder) state = read_state(*folder, config_.sizes);
+  Rng weights(config_.training.seed);
+  model_.emplace(config_.sizes, weights);
+  trainer_ = std::make_unique<Trainer>(*model_, corpus_->train, config_.training);
+  state_.emplace(config_, *run, *corpus_, *trainer_, report_);
+  if (folder)
+    state_->resume(std::move(*folder), *run, state);
+  else if (!config_.folder().empty())
+    state_->begin(*run);
+}
+
+void TrainRun::introduce() {
+  report_.say(text_report(name_of(config_), *corpus_));
+  report_.say(model_report(*model_));
+  baselines_ = baselines_of(*corpus_);
+  report_.say(baseline_report(baselines_, token_word(corpus_->tokenizer.kind())));
+  check_causality_at_start();
+  forecast();
+  stop_.emplace();  // until now a signal ended the program at once: nothing could be lost
+  report_(RunStarted{config_, *corpus_, *model_, baselines_, state_->step()});
+}
+
+// Of a model before its first step: the weights of a run that went wrong may make nothing visible.
+void TrainRun::check_causality_at_start() const {
+  if (state_->step() > 0) return;
+  const std::vector<Dim>& text = corpus_->train.tokens;
+  const Dim length = std::min(config_.sizes.context, corpus_->train.size());
+  const std::vector<Dim> ids(text.begin(), text.begin() + length);
+  if (ids.size() < 2 || config_.sizes.vocabulary < 2) return;
+  const CausalityReport proof = check_causality(*model_, ids);
+  if (proof.peeks) throw std::logic_error("the model peeks: " + proof.text);
+  report_.say("no peeking: " + proof.text);
+}
+
+// One step is taken without moving anything: what a step does depends on its number alone.
+void TrainRun::forecast() const {
+  const Clock::time_point begin = Clock::now();
+  trainer_->dry_run();
+  const std::chrono::duration<double> taken = Clock::now() - begin;
+  const std::int64_t left = config_.training.schedule.steps - state_->step();
+  const double seconds = static_cast<double>(left) * taken.count() * 1.1;
+  report_.say("forecast: " + clock_text(seconds) + " for " + thousands(left) + " steps, " +
+              support::formatted("%.0f MB", support::peak_megabytes()));
+}
+
+}  // namespace fledge::train
