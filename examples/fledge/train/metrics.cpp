@@ -49,7 +49,7 @@ void LineFile::open() {
 LineFile::~LineFile() {
   try {
     write_out();
-  } catch (const FileError&) {  // the run has said so, or ends for a worse reason
+  } catch (const FileError&) {  // the run has reported it, or ends because of another error
   }
 }
 
@@ -58,7 +58,7 @@ void LineFile::append(std::string_view text) {
   if (waiting_.size() > 4096) write_out();
 }
 
-// The name may lead to another file, or to none; and the file may have got another name.
+// Somebody may have renamed the file, put another in its place, or given it a second name.
 void LineFile::require_own_file() {
   struct stat mine {
   }, named{};
@@ -78,7 +78,7 @@ void LineFile::write_out() {
   require_own_file();
   if (!write_all(file_.get(), waiting_)) {
     const int error = errno;
-    // Half a row would be taken for a row. Where it cannot be cut, --resume cuts it.
+    // A part of a row could be read as a row. If it cannot be cut here, --resume cuts it.
     (void)!::ftruncate(file_.get(), static_cast<off_t>(bytes_));
     fail_writing("write", folder_->file(name_), error);
   }

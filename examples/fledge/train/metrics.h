@@ -1,4 +1,4 @@
-// What a run measured, as rows that outlive it: metrics.csv and metrics.jsonl.
+// What a run measured, a row a step: metrics.csv and metrics.jsonl.
 #pragma once
 
 #include <cstdint>
@@ -21,12 +21,12 @@ std::string csv_header();
 std::string as_csv(const Metrics& row);   // with its line end
 std::string as_json(const Metrics& row);  // {"type":"step",…}, without one
 
-/// A file of a run's folder that grows by lines. A backup of it, by name or by hard link, is not
-/// changed: before each write, a file that has a second hard link is replaced by a copy.
-/// A power cut or a kill costs at most the row being written and those that sync() has not seen.
+/// A file of a run's folder that grows by lines. A backup of it, a copy or a hard link, stays as it
+/// is: before each write, a file that has a second hard link is replaced by a copy. A power cut or a
+/// kill loses at most the row that is being written and the rows since the last sync().
 class LineFile {
  public:
-  /// Goes on at the end of a file that is there. The folder must outlive it. Throws FileError.
+  /// Opens an existing file to append to it. The folder must outlive it. Throws FileError.
   LineFile(LockedFolder& folder, std::string name);
   ~LineFile();
   LineFile(const LineFile&) = delete;

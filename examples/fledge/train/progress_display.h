@@ -1,4 +1,4 @@
-// How a run is seen: a bar on a terminal, lines elsewhere, both on stderr.
+// The progress of a run on stderr: a bar on a terminal, plain lines elsewhere.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,7 @@
 
 namespace fledge::train {
 
-/// Where a run stands.
+/// What a run has reached: the event of each step.
 struct Progress {
   std::int64_t step = 0, steps = 0;
   double loss = 0;  // smoothed
@@ -19,7 +19,7 @@ struct Progress {
   std::string pair;  // "walk→birds 0.38", or nothing
 };
 
-/// "0:03", "1:02:07"; a dash for what nobody knows.
+/// "0:03", "1:02:07"; "-" for a time that is not known.
 std::string clock_text(double seconds);
 
 /// The bar in at most columns − 1 cells. Where they are few it drops, in this order: the pair, the
@@ -42,10 +42,10 @@ class ProgressDisplay {
 
   /// A message, above the bar. Users' text in it must be printable.
   void say(std::string_view text);
-  /// The same, however quiet it is to be.
+  /// The same, also when quiet.
   void warn(std::string_view text);
   void show(const Progress& progress);
-  /// The last state for good, even when no time has passed since it was drawn.
+  /// Draws the last state, which then stays.
   void finish();
 
   bool quiet() const { return quiet_; }

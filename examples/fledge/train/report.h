@@ -1,7 +1,7 @@
-// What a run says before its first step and after its last.
+// The texts of a run before its first step and after its last.
 //
-// Not here: computing it. Key idea: a loss alone says little, so it stands beside the loss of
-// guessing and of tables that only count.
+// Key idea: a loss alone means little, so it is shown beside the losses of guessing and of tables of
+// counts.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@
 
 namespace fledge::train {
 
-/// Losses of what learns nothing, or only counts, on the held-out text (on the training text when
-/// nothing is held out), in nats per token.
+/// Losses of uniform guessing and of tables of counts, on the held-out text (on the training text
+/// when nothing is held out), in nats per token.
 struct Baselines {
   double uniform = 0;            // ln V
   std::vector<double> counting;  // 1- to 4-grams
@@ -38,7 +38,7 @@ std::string baseline_report(const Baselines& baselines, const std::string& token
 std::string loss_report(double loss, const Baselines& baselines, const std::string& token,
                         support::Paint paint);
 
-/// Where the tokens that a decoder has read looked.
+/// The attention of the tokens that a decoder has read.
 struct Looked {
   std::vector<Dim> ids;  // its window, T tokens
   std::vector<std::vector<double>>

@@ -1,9 +1,9 @@
 // config.json of a run: GPT-2's sizes and, under "fledge", all that the run is, its identity and a
 // checksum.
 //
-// Key idea: the identity follows from what never changes in a run: sizes, tokenizer, text and all
-// options but the number of steps, the rate and the path of the text. Files with one identity fit
-// together, whichever run wrote them; the same run always has the same identity.
+// Key idea: the identity is computed from what never changes in a run: sizes, tokenizer, text and all
+// options but the number of steps, the rate and the path of the text. So the same run always has the
+// same identity, and files with one identity belong together.
 #pragma once
 
 #include <string>

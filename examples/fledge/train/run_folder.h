@@ -5,8 +5,8 @@
 //   state.safetensors    the last checkpoint: what --resume goes on from
 //   metrics.csv, .jsonl  a row a step
 //
-// Key idea: the model and the checkpoint that it belongs to are replaced together, and a new run
-// comes with all its files at once. So at any moment there is a run that can be gone on with.
+// Key idea: the model and the checkpoint that it belongs to are replaced together, and all files of a
+// new run are written at once. So at any moment the folder has a run that can be resumed.
 #pragma once
 
 #include <functional>
@@ -31,7 +31,7 @@ struct ModelFile {
 ModelFile model_file(const LanguageModel& model, const std::string& id, std::int64_t step,
                      double loss);
 
-/// A checkpoint with the model that belongs to it, and the step that it is of.
+/// A checkpoint of a step, with the model that belongs to it.
 struct Checkpoint {
   ModelFile model;
   std::string state;
@@ -40,8 +40,8 @@ struct Checkpoint {
 
 class RunFolder {
  public:
-  /// A new run in an empty or new folder; with `replaces`, in one that has a run, which is whole
-  /// until the new one takes its place. Only files that fledge wrote, by name and content, are
+  /// A new run in an empty or new folder; with `replaces`, in one that has a run, which stays whole
+  /// until the new run replaces it. Only files that fledge wrote, by name and content, are
   /// replaced. Throws InputError when its config.json could not be read back, CommandError when the run
   /// cannot begin here. No file has changed then.
   static RunFolder begin(const std::string& path, RunConfig config, bool replaces,
@@ -50,21 +50,21 @@ class RunFolder {
   static RunFolder resume(const std::string& path);
 
   const RunConfig& config() const { return *config_; }
-  /// Puts other settings into config.json.
+  /// Writes config.json again, with other settings.
   void rewrite(const RunConfig& config);
   /// The bytes of a file of the folder; none when there is no such file. Throws FileError for one
   /// that has more than `most` bytes, which is not read; CommandError when the folder was removed.
   std::optional<std::string> bytes(const char* name,
                                    std::uint64_t most = std::uint64_t{1} << 40) const;
 
-  /// Cuts the metrics back to a checkpoint's. Rows that are missing are said by `warn`, and `notes`
-  /// gets the bytes that are there.
+  /// Cuts the metrics back to the rows of the checkpoint. `warn` gets a message about missing rows,
+  /// and `notes` the sizes of the files.
   void open_metrics(RunNotes& notes, const std::function<void(const std::string&)>& warn);
   void append(const Metrics& row);
   void append_json(const std::string& line);
   /// Brings the metrics to the disk, and notes how far they go.
   void sync_metrics(RunNotes& notes);
-  /// Makes it the one that --resume goes on from. Throws WriteError; throws CommandError when the folder
+  /// Saves the checkpoint, from which --resume then continues. Throws WriteError; throws CommandError when the folder
   /// was removed, or after writing when it was moved.
   void write(const Checkpoint& checkpoint);
 

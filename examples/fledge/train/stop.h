@@ -1,12 +1,12 @@
-// Ctrl-C: the first asks the run to break off its step and save, the second ends the program. A
-// hangup asks as well, but not twice: a terminal that closes may send it from the kernel and from
-// the shell.
+// Ctrl-C: the first interrupts the step, and the run saves; the second ends the program. A hangup
+// counts as the first only: a terminal that closes may send it twice, from the kernel and from the
+// shell.
 #pragma once
 
 namespace fledge::train {
 
-/// While it lives, SIGINT, SIGTERM and SIGHUP ask for a stop; before and after they mean what they
-/// meant. One at a time.
+/// While it lives, SIGINT, SIGTERM and SIGHUP request a stop; before and after, they end the program.
+/// There may be one at a time.
 class StopSignals {
  public:
   StopSignals();
@@ -14,9 +14,9 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  /// The signal that asked; 0: none did.
+  /// The signal that requested a stop; 0: none.
   int asked() const;
-  /// Whether any did; for InterruptScope.
+  /// Whether there was one; for InterruptScope.
   static bool is_asked();
   /// From now on a closed output pipe (SIGPIPE) does not end the program: it still has to save.
   void outlive_readers() const;
