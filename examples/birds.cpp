@@ -1,7 +1,7 @@
 // The main job: in "Birds sometimes walk", Q, K and V learn to make walk look at birds.
 //
-// Not here: the four parts, which stand in examples/birds/. Reading order: by_hand.cpp,
-// learning.cpp, corpus.cpp, text_model.cpp, check/check.cpp; story.cpp puts them into words.
+// Not here: the four parts, which are in examples/birds/. Reading order: by_hand.cpp, learning.cpp,
+// text_model.cpp, check/check.cpp; story.cpp prints their results.
 #include <cstdio>
 
 #include "examples/birds/story.h"
@@ -17,7 +17,7 @@ namespace {
 
 namespace birds = fledge::birds;
 
-void say(const std::string& text) {
+void print(const std::string& text) {
   std::printf("%s\n", text.c_str());
   std::fflush(stdout);
 }
@@ -33,15 +33,15 @@ int run(int argc, char** argv) {
   const support::Paint paint{!as_json && support::colour_wanted(stdout)};
 
   const birds::ByHand by_hand = birds::compute_by_hand();
-  if (!as_json) say(words(by_hand, paint));
+  if (!as_json) print(words(by_hand, paint));
   const std::vector<birds::Learned> learning = birds::learn_all();
-  if (!as_json) say(words(learning, paint));
+  if (!as_json) print(words(learning, paint));
   const birds::TextStory text = birds::tell_text(options.seed());
-  if (!as_json) say(words(text, paint));
+  if (!as_json) print(words(text, paint));
   const report::ModelProof found = fledge_dual::birds::check_model(text.state, options.seed());
   const birds::Proof proof{found.differences, found.dual};
-  if (!as_json) say(words(proof, paint));
-  if (as_json) say(json(by_hand, learning, text, proof));
+  if (!as_json) print(words(proof, paint));
+  if (as_json) print(json(by_hand, learning, text, proof));
 
   if (proof.differences.ok && proof.dual.ok) return 0;
   std::fprintf(stderr, "birds: %s\n",

@@ -8,14 +8,14 @@
 
 namespace fledge::birds {
 
-/// The words' vectors, one a row: birds, sometimes, walk.
+/// The vectors of the words, one in each row: birds, sometimes, walk.
 Array word_vectors();
 
-/// Who looks at whom, set by hand: row 3 is walk looking at birds, sometimes and itself.
+/// Attention weights set by hand: row 3 says how much walk looks at birds, sometimes and itself.
 Array hand_set_attention();
 
 struct ByHand {
-  double before = 0;              // v₃·v₁: walk and birds as they are
+  double before = 0;              // v₃·v₁: walk and birds before attention
   std::array<double, 3> v_hat{};  // row 3 of A·V: walk after attention
   double association = 0;         // v̂₃·v₁: walk and birds after attention
   double row_sum = 0;             // of row 3 of A: 1.1, which no softmax can give

@@ -11,7 +11,7 @@ namespace fledge::birds {
 
 namespace {
 
-// W_Q, W_K and W_V, of which some learn.
+// W_Q, W_K and W_V. The matrices named in `learns` are parameters, the others constants.
 struct Projections {
   Tensor query, key, value;
 

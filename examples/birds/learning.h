@@ -15,31 +15,32 @@ enum class Objective {
   cosine,   // the same over both lengths
 };
 
-/// What attention makes of walk: a row of weights, and how near the result is to birds.
+/// The attention of walk: its row of weights, and how near the result is to birds.
 struct Look {
   std::array<double, 3> attention{};  // on birds, sometimes, walk
   double association = 0;
 };
 
-/// One experiment: which matrices learn, to raise what, and what came of it.
+/// One experiment: which matrices learn, which objective they raise, and the result.
 struct Learned {
   std::string learns;  // "Q", "Q and K", …
   Objective objective;
   Look before, after;
-  std::optional<double> ceiling;  // the most that can be reached, where there is one
+  std::optional<double> ceiling;  // the upper bound of the association, if there is one
   Dim steps = 0;
 };
 
-/// With W_V fixed, v̂_walk is a weighted mean of v₁, v₂, v₃, so its product with v₁ is at most the
-/// largest of v_j·v₁ = 0.14, −0.05, −0.09: reached only as walk looks at birds alone.
+/// With W_V fixed, v̂_walk is a weighted mean of v₁, v₂, v₃. Its product with v₁ is therefore at most
+/// the largest of v_j·v₁ = 0.14, −0.05, −0.09. Only a weight of 1 on birds reaches it.
 double product_ceiling();
 
-/// W_Q = W_K = W_V = 1 at the start; those that learn climb the objective by gradient ascent.
+/// W_Q = W_K = W_V = identity at the start; the matrices in `learns` follow gradient ascent.
 ///
 ///   q = X·W_Q   k = X·W_K   v = X·W_V      weights = softmax(q·kᵀ/√3, causal)     v̂ = weights·v
 Learned learn(const std::string& learns, Objective objective, double rate, Dim steps);
 
-/// Q, K, Q and K by the product; V and all by the cosine; and all by the product, which runs away.
+/// Six experiments: Q, K, and Q and K with the product; V, and Q, K and V, with the cosine; Q, K and V
+/// with the product, which grows without bound.
 std::vector<Learned> learn_all();
 
 }  // namespace fledge::birds

@@ -1,4 +1,4 @@
-// The four parts of the birds program and what they found; words for people, JSON for programs.
+// The results of the four parts of the birds program, as text for people and as JSON for programs.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace fledge::birds {
 
-/// What part 3 found: everything before and after training.
+/// The results of part 3, before and after training.
 struct TextStory {
   struct Seen {
     Watch pair;
@@ -23,23 +23,25 @@ struct TextStory {
     std::string prompt;
     Completion before, after;
   };
-  Dim sentence_count = 0, vocabulary = 0, parameters = 0;
-  Training training;
+  Dim sentence_count = 0, parameters = 0;
+  Dim vocabulary = 0;           // the words and the line end
+  double loss_of_guessing = 0;  // log(vocabulary): every token equally likely
+  std::vector<double> losses;   // of each step, nats per token
   std::vector<Seen> watched;
   std::vector<Completed> completed;
   std::vector<double> pattern_before, pattern_after;  // of the first watched sentence
   report::ModelState state;                           // for the gradient check
 };
 
-/// Trains the model of part 3; depends on the seed alone.
+/// Trains the model of part 3. The result depends on the seed alone.
 TextStory tell_text(std::uint64_t seed);
 
-/// What part 4 found, by both oracles.
+/// The results of part 4, by both oracles.
 struct Proof {
   report::ModelCheck differences, dual;
 };
 
-/// Each part in words, about 100 columns wide, with colours if the paint is on.
+/// Each part as text, at most 100 columns wide, with colours if the paint is on.
 std::string words(const ByHand& part, support::Paint paint);
 std::string words(const std::vector<Learned>& part, support::Paint paint);
 std::string words(const TextStory& part, support::Paint paint);

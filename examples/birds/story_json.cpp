@@ -7,7 +7,7 @@ namespace fledge::birds {
 
 namespace {
 
-// The engine computed in float: as few digits as give that float back.
+// The engine computes in float: prints the fewest digits that give the same float back.
 float digits(double x) { return static_cast<float>(x); }
 
 template <class Numbers>
@@ -80,9 +80,10 @@ std::string json(const ByHand& by_hand, const std::vector<Learned>& learning, co
   write(out, by_hand);
   field_of_parts(out, "learning", learning);
   out.key("text").begin_object();
-  out.field("sentences", text.sentence_count).field("words", text.vocabulary);
-  out.field("loss_of_guessing", digits(text.training.loss_of_guessing));
-  out.field("loss", digits(text.training.losses.back()));
+  out.field("sentences", text.sentence_count);
+  out.field("words", text.vocabulary - 1);  // the line end is a token, not a word
+  out.field("loss_of_guessing", digits(text.loss_of_guessing));
+  out.field("loss", digits(text.losses.back()));
   field_of_parts(out, "watch", text.watched);
   field_of_parts(out, "completions", text.completed);
   out.end_object();

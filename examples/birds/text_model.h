@@ -1,4 +1,8 @@
-// Part 3: a tiny attention + MLP model learns to guess the next word of the built-in text.
+// Part 3: a model of one attention layer and one MLP learns to predict the next word of a text.
+//
+// Not here: tokens, batches, training and decoding: nn has them, and this file says with which
+// settings. Key idea: to predict the word after walk, the model must look back at the animal.
+// Next: text_story.cpp.
 #pragma once
 
 #include <cstdint>
@@ -6,70 +10,50 @@
 #include <vector>
 
 #include "nn/gpt/language_model.h"
-#include "nn/text/words.h"
+#include "nn/text/corpus.h"
 
 namespace fledge::birds {
 
-/// Sentences as numbers, each padded at its end to the longest.
-struct Batch {
-  Indices ids;      // (B, T)
-  Indices targets;  // (B, T): the word that comes next, `no_target` where none does
-};
-constexpr Dim no_target = -1;
+/// The built-in text in words. Each sentence is a document, which begins with a line end.
+Corpus read_text();
 
-/// The text, its words, and batches made of it.
-class Text {
- public:
-  Text();
-  const Vocabulary& vocabulary() const { return vocabulary_; }
-  Dim longest() const { return longest_; }
-  Dim sentence_count() const { return static_cast<Dim>(sentences_.size()); }
-  /// The sentences with these numbers.
-  Batch batch(const std::vector<Dim>& which) const;
-  /// The sentences that are exactly these texts. Throws ValueError for one that is not there.
-  Batch batch_of(const std::vector<std::string>& texts) const;
+/// The token numbers of a line end and these words: the beginning of a sentence. Throws
+/// UnknownSymbol for a word that the text does not have.
+std::vector<Dim> beginning(const Corpus& corpus, const std::string& words);
+/// The same as one row (1, T).
+Indices beginning_row(const Corpus& corpus, const std::string& words);
 
- private:
-  Batch padded(const std::vector<std::vector<Dim>>& rows) const;
+/// One layer, one head, 16 wide; the context is as long as the longest sentence.
+LanguageModelSizes model_sizes(const Corpus& corpus);
+LanguageModel new_model(const Corpus& corpus, std::uint64_t seed);
 
-  Vocabulary vocabulary_;
-  std::vector<std::vector<Dim>> sentences_;
-  Dim longest_ = 0;
-};
+/// 500 steps of 12 sentences each. Returns the loss of each step, in nats per token.
+std::vector<double> train(const LanguageModel& model, const Corpus& corpus, std::uint64_t seed);
 
-/// The model of part 3: one layer, one head; its sizes are those of the text.
-LanguageModelSizes model_sizes(const Text& text);
-LanguageModel new_model(const Text& text, std::uint64_t seed);
-
-struct Training {
-  std::vector<double> losses;   // of each step's batch, nats per word
-  double loss_of_guessing = 0;  // log V: every word equally likely
-};
-/// AdamW on random batches of sentences; results depend on the seed alone.
-Training train(const LanguageModel& model, const Text& text, std::uint64_t seed);
-
-/// Where a word looks and what that does to it, in one sentence.
+/// A word of a sentence, and an earlier word whose weight is observed.
 struct Watch {
   std::string sentence, word, looks_at;
 };
 struct Watched {
-  double attention = 0;  // the weight of the look, mean of the heads
-  double association =
-      0;  // cosine of what attention passes to the word, Σ_j a_j·v_j, and v of looks_at
+  double attention = 0;    // the weight that `word` gives to `looks_at`, mean of the heads
+  double association = 0;  // cosine of Σ_j a_j·v_j, which attention passes to `word`, and v of
+                           // `looks_at`
 };
-/// walk at birds and, for control, at sometimes; at (before the blank) at birds and at good.
+/// walk at birds and, as a control, at sometimes; at (the last word) at birds and, again, at good.
 const std::vector<Watch>& watches();
-Watched watch(const LanguageModel& model, const Text& text, const Watch& watch);
+/// Throws ValueError for a word that is not in the sentence.
+Watched watch(const LanguageModel& model, const Corpus& corpus, const Watch& watch);
 
-/// Weights of the first layer in a sentence, mean of the heads: n × n, row by row.
-std::vector<double> attention_pattern(const LanguageModel& model, const Text& text,
+/// The weights of the first layer when it reads a line end and then the n words of a sentence, mean
+/// of the heads: (n + 1)² numbers, row by row.
+std::vector<double> attention_pattern(const LanguageModel& model, const Corpus& corpus,
                                       const std::string& sentence);
 
 struct Completion {
   std::string next;
   double probability = 0;
 };
-/// The most likely next word.
-Completion complete(const LanguageModel& model, const Text& text, const std::string& prompt);
+/// The most likely word after these words.
+Completion complete(const LanguageModel& model, const Corpus& corpus, const std::string& words);
 
 }  // namespace fledge::birds

@@ -1,12 +1,17 @@
+#include <cmath>
+
 #include "examples/birds/story.h"
+#include "nn/text/batches.h"
 
 namespace fledge::birds {
 
 namespace {
 
 const std::vector<std::string> prompts = {"birds sometimes", "but birds are good at"};
+constexpr std::string_view checked_sentences =
+    "birds sometimes walk slowly near water .\nbut birds are good at flying over roofs .\n";
 
-report::ModelState state_of(const LanguageModel& model, const Text& text) {
+report::ModelState state_of(const LanguageModel& model, const Corpus& corpus) {
   report::ModelState state;
   state.vocabulary = model.sizes.vocabulary;
   state.context = model.sizes.context;
@@ -15,12 +20,14 @@ report::ModelState state_of(const LanguageModel& model, const Text& text) {
   state.width = model.sizes.width;
   state.hidden = model.sizes.hidden;
   for (const Tensor& p : parameters(model)) state.parameters.push_back(to_vector(p.value()));
-  const Batch batch = text.batch_of(
-      {"birds sometimes walk slowly near water .", "but birds are good at flying over roofs ."});
-  state.batch = batch.ids.shape()[0];
-  state.time = batch.ids.shape()[1];
-  for (Dim i = 0; i < batch.ids.size(); ++i) {
-    state.ids.push_back(batch.ids[i]);
+  const TokenText text =
+      read_corpus(checked_sentences, {.reading = Reading::lines, .valid = 0}, corpus.tokenizer)
+          .train;
+  const Batch batch = batch_of(text, evaluation_windows(text, model.sizes.context));
+  state.batch = batch.inputs.shape()[0];
+  state.time = batch.inputs.shape()[1];
+  for (Dim i = 0; i < batch.inputs.size(); ++i) {
+    state.ids.push_back(batch.inputs[i]);
     state.targets.push_back(batch.targets[i]);
   }
   return state;
@@ -29,25 +36,27 @@ report::ModelState state_of(const LanguageModel& model, const Text& text) {
 }  // namespace
 
 TextStory tell_text(std::uint64_t seed) {
-  const Text text;
-  const LanguageModel model = new_model(text, seed);
+  const Corpus corpus = read_text();
+  const LanguageModel model = new_model(corpus, seed);
   TextStory story;
-  story.sentence_count = text.sentence_count();
-  story.vocabulary = text.vocabulary().size();
+  story.sentence_count = corpus.train.documents();
+  story.vocabulary = corpus.tokenizer.size();
   story.parameters = count_parameters(model);
+  story.loss_of_guessing = std::log(static_cast<double>(story.vocabulary));
 
   const std::string& sentence = watches()[0].sentence;
-  for (const Watch& pair : watches()) story.watched.push_back({pair, watch(model, text, pair), {}});
+  for (const Watch& pair : watches())
+    story.watched.push_back({pair, watch(model, corpus, pair), {}});
   for (const std::string& prompt : prompts)
-    story.completed.push_back({prompt, complete(model, text, prompt), {}});
-  story.pattern_before = attention_pattern(model, text, sentence);
+    story.completed.push_back({prompt, complete(model, corpus, prompt), {}});
+  story.pattern_before = attention_pattern(model, corpus, sentence);
 
-  story.training = train(model, text, seed);
+  story.losses = train(model, corpus, seed);
 
-  for (TextStory::Seen& seen : story.watched) seen.after = watch(model, text, seen.pair);
-  for (TextStory::Completed& c : story.completed) c.after = complete(model, text, c.prompt);
-  story.pattern_after = attention_pattern(model, text, sentence);
-  story.state = state_of(model, text);
+  for (TextStory::Seen& seen : story.watched) seen.after = watch(model, corpus, seen.pair);
+  for (TextStory::Completed& c : story.completed) c.after = complete(model, corpus, c.prompt);
+  story.pattern_after = attention_pattern(model, corpus, sentence);
+  story.state = state_of(model, corpus);
   return story;
 }
 

@@ -30,7 +30,7 @@ const std::vector<Blank> blanks = {{"birds sometimes", "walk"},
 constexpr Dim heads = 4, head_size = 4, width = heads * head_size;
 
 /// One layer of four heads, trained on the built-in text as `make run` does it.
-LanguageModel trained(const birds::Text& text, std::uint64_t seed) {
+LanguageModel trained(const Corpus& text, std::uint64_t seed) {
   Rng rng(seed);
   LanguageModelSizes sizes = birds::model_sizes(text);
   sizes.heads = heads;
@@ -40,27 +40,21 @@ LanguageModel trained(const birds::Text& text, std::uint64_t seed) {
   return model;
 }
 
-/// Words of the text as one row of ids (1, T).
-Indices read(const birds::Text& text, const std::string& words) {
-  const std::vector<Dim> ids = text.vocabulary().encode(words);
-  return {{1, static_cast<Dim>(ids.size())}, ids};
-}
-
 /// The probability that the model gives to the word of each blank.
-std::vector<double> filled(const LanguageModel& model, const birds::Text& text) {
+std::vector<double> filled(const LanguageModel& model, const Corpus& text) {
   NoGrad no_grad;
   std::vector<double> found;
   for (const Blank& blank : blanks) {
-    const Tensor p = softmax(model(read(text, blank.prompt)));  // (1, T, V)
-    found.push_back(value_of(p.value().at({0, p.dim(1) - 1, read(text, blank.word)[0]})));
+    const Tensor p = softmax(model(birds::beginning_row(text, blank.prompt)));  // (1, T, V)
+    const Dim word = text.tokenizer.find(blank.word).value();
+    found.push_back(value_of(p.value().at({0, p.dim(1) - 1, word})));
   }
   return found;
 }
 
 /// The same when dimensions first ... first + count - 1 of what the heads have mixed are not passed
 /// on: those rows of the value-up (C, C) are zero.
-std::vector<double> without(const LanguageModel& model, const birds::Text& text, Dim first,
-                            Dim count) {
+std::vector<double> without(const LanguageModel& model, const Corpus& text, Dim first, Dim count) {
   const std::vector<Array> whole = weights_of(model);
   std::fill_n(model.h[0].attn.c_proj.weight.write() + first * width, count * width, Real(0));
   std::vector<double> found = filled(model, text);
@@ -69,10 +63,10 @@ std::vector<double> without(const LanguageModel& model, const birds::Text& text,
 }
 
 /// The last row of A in a prompt, of one head: how much the last word looks at each word.
-std::vector<double> last_row(const LanguageModel& model, const birds::Text& text,
+std::vector<double> last_row(const LanguageModel& model, const Corpus& text,
                              const std::string& prompt, Dim head) {
   NoGrad no_grad;
-  const Tensor A = model.look(read(text, prompt)).weights[0];  // (1, H, T, T)
+  const Tensor A = model.look(birds::beginning_row(text, prompt)).weights[0];  // (1, H, T, T)
   return to_vector(slice(slice(A, 1, head, head + 1), 2, A.dim(2) - 1, A.dim(2)).value());
 }
 
@@ -82,15 +76,16 @@ std::string two_digits(const std::vector<double>& numbers) {
   return text;
 }
 
-void one_model(Lesson& to, const birds::Text& text, const LanguageModel& model) {
+void one_model(Lesson& to, const Corpus& text, const LanguageModel& model) {
   to.part("One model fills both blanks");
   const std::vector<double> p = filled(model, text);
   for (std::size_t i = 0; i < blanks.size(); ++i)
     to.claim(p[i] > 0.5, blanks[i].prompt + " __  " + blanks[i].word + formatted(" %.2f", p[i]));
-  to.say("\n   Whoever it is about, walk follows sometimes. How they walk, what they are good at,");
-  to.say("   hangs on birds; the word before the blank looks there, flying is not there yet.\n");
+  to.say(
+      "\n   walk always follows sometimes, whatever the animal. How an animal walks and what it");
+  to.say("   is good at depend on the animal, so the word before the blank must look at birds.\n");
   Table rows(
-      {{"head"}, {"walk looks at: birds sometimes walk"}, {"at looks at: but birds are good at"}});
+      {{"head"}, {"walk at: start birds sometimes walk"}, {"at at: start but birds are good at"}});
   for (Dim head = 0; head < heads; ++head)
     rows.row({std::to_string(head), two_digits(last_row(model, text, blanks[1].prompt, head)),
               two_digits(last_row(model, text, blanks[2].prompt, head))});
@@ -98,7 +93,7 @@ void one_model(Lesson& to, const birds::Text& text, const LanguageModel& model) 
 }
 
 /// The least that is left of each word without one of the dimensions.
-std::vector<double> worst_dimension(const LanguageModel& model, const birds::Text& text) {
+std::vector<double> worst_dimension(const LanguageModel& model, const Corpus& text) {
   std::vector<double> worst = without(model, text, 0, 1);
   for (Dim d = 1; d < width; ++d) {
     const std::vector<double> p = without(model, text, d, 1);
@@ -107,7 +102,7 @@ std::vector<double> worst_dimension(const LanguageModel& model, const birds::Tex
   return worst;
 }
 
-void ablation(Lesson& to, const birds::Text& text, const LanguageModel& model) {
+void ablation(Lesson& to, const Corpus& text, const LanguageModel& model) {
   to.part("What is left of the words without a part of it");
   constexpr auto right = Table::Align::right;
   Table table({{"without"}, {"walk", right}, {"slowly", right}, {"flying", right}});
@@ -122,7 +117,7 @@ void ablation(Lesson& to, const birds::Text& text, const LanguageModel& model) {
 }
 
 /// Which head costs a word most.
-Dim carrier(const LanguageModel& model, const birds::Text& text, std::size_t word) {
+Dim carrier(const LanguageModel& model, const Corpus& text, std::size_t word) {
   Dim found = 0;
   for (Dim head = 1; head < heads; ++head)
     if (without(model, text, head * head_size, head_size)[word] <
@@ -131,14 +126,14 @@ Dim carrier(const LanguageModel& model, const birds::Text& text, std::size_t wor
   return found;
 }
 
-void ten_models(Lesson& to, const birds::Text& text) {
+void ten_models(Lesson& to, const Corpus& text) {
   to.part("Ten such models");
   int look = 0, fill = 0, need = 0, parted = 0, fragile = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const LanguageModel model = trained(text, seed);
     const double walk = birds::watch(model, text, birds::watches()[0]).attention;
     const double at = birds::watch(model, text, birds::watches()[2]).attention;
-    look += walk > 1. / 3 && at > 1. / 5 ? 1 : 0;
+    look += walk > 1. / 4 && at > 1. / 6 ? 1 : 0;  // an even share, the line end included
     const std::vector<double> whole = without(model, text, 0, 0);
     fill += whole[0] > 0.5 && whole[1] > 0.5 && whole[2] > 0.5 ? 1 : 0;
     const std::vector<double> none = without(model, text, 0, width);
@@ -157,7 +152,7 @@ void ten_models(Lesson& to, const birds::Text& text) {
 }
 
 void tell(Lesson& to) {
-  const birds::Text text;
+  const Corpus text = birds::read_text();
   const LanguageModel model = trained(text, 9);  // its heads differ more clearly than most; see 3.
   one_model(to, text, model);
   ablation(to, text, model);

@@ -7,14 +7,16 @@
 // Key idea: what a model needs is measured: the least size that does the work, seed after seed.
 // Next: nn/layers/attention.h, nn/gpt/language_model.h; then 16_held_out.
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <sstream>
 
 #include "engine/autograd.h"
-#include "examples/birds/corpus.h"
 #include "examples/birds/text_model.h"
+#include "examples/support/built_in_text.h"
 #include "examples/support/lesson.h"
 #include "examples/support/table.h"
-#include "nn/text/words.h"
+#include "nn/text/lines.h"
 
 namespace fledge {
 namespace {
@@ -26,7 +28,7 @@ struct Size {
 };
 
 /// One layer of this size, trained on the built-in text as `make run` does it.
-LanguageModel trained(const birds::Text& text, const Size& size, std::uint64_t seed) {
+LanguageModel trained(const Corpus& text, const Size& size, std::uint64_t seed) {
   Rng rng(seed);
   LanguageModelSizes sizes = birds::model_sizes(text);
   sizes.heads = size.heads;
@@ -37,25 +39,27 @@ LanguageModel trained(const birds::Text& text, const Size& size, std::uint64_t s
   return model;
 }
 
-/// The words that hang on who it is about: prompt and next word, 12 animals, two sentences each.
-std::map<std::string, std::string> hanging_words() {
+/// The words that depend on the animal: prompt and next word, for 12 animals, two prompts each.
+std::map<std::string, std::string> words_by_prompt() {
   std::map<std::string, std::string> next;
-  for (const std::string_view sentence : birds::sentences()) {
-    const std::vector<std::string> w = split_words(sentence);
+  for (const std::string_view sentence : lines_of(support::built_in_text())) {
+    std::istringstream words{std::string(sentence)};
+    const std::vector<std::string> w{std::istream_iterator<std::string>(words), {}};
     if (w[1] == "sometimes") next[w[0] + " sometimes walk"] = w[3];
     if (w[2] == "are") next["but " + w[1] + " are good at"] = w[5];
   }
   return next;
 }
 
-/// Of five seeds, how many hold walk, flying and both; and how many of the hanging words they hold.
+/// In how many of five runs the model learned walk, flying and both; `words` counts the words that
+/// depend on the animal, over all runs.
 struct Held {
   int walk = 0, flying = 0, both = 0, words = 0;
   Dim numbers = 0;
 };
 
-Held held(const birds::Text& text, const Size& size) {
-  const std::map<std::string, std::string> hanging = hanging_words();
+Held held(const Corpus& text, const Size& size) {
+  const std::map<std::string, std::string> all_words = words_by_prompt();
   Held found;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const LanguageModel model = trained(text, size, seed);
@@ -67,15 +71,15 @@ Held held(const birds::Text& text, const Size& size) {
     found.walk += walk ? 1 : 0;
     found.flying += flying ? 1 : 0;
     found.both += walk && flying ? 1 : 0;
-    for (const auto& [prompt, word] : hanging) found.words += next(prompt) == word ? 1 : 0;
+    for (const auto& [prompt, word] : all_words) found.words += next(prompt) == word ? 1 : 0;
     found.numbers = count_parameters(model);
   }
   return found;
 }
 
-void sweep(Lesson& to, const birds::Text& text) {
-  to.part("Seeds of five that hold both words");
-  const int words = 5 * static_cast<int>(hanging_words().size());
+void sweep(Lesson& to, const Corpus& text) {
+  to.part("In how many of five runs the model learned both words");
+  const int words = 5 * static_cast<int>(words_by_prompt().size());
   const auto right = [](const char* title) { return Table::Column{title, Table::Align::right}; };
   Table table({right("heads x head size"), right("MLP"), right("numbers"), right("walk"),
                right("flying"), right("both"), right("every animal's words")});
@@ -143,7 +147,7 @@ void rows(Lesson& to) {
 }
 
 void tell(Lesson& to) {
-  const birds::Text text;
+  const Corpus text = birds::read_text();
   sweep(to, text);
   count(to);
   rows(to);

@@ -1,19 +1,18 @@
 // library: fledge
-// Held-out pairs: an association that was never read, predicted all the same.
+// Held-out pairs: the model predicts an association that was not in its training text.
 //
-// Works out note 000 (Birds sometimes walk), its question how a network comes to know that one word
-// goes with another. Adds to 14_capacity what no table of counts has: animals that share some of
-// their verbs come to have vectors that are alike, and then share the others too.
-// Key idea: what is learned of one word is learned of all whose vectors are like its own.
+// Works out note 000 (Birds sometimes walk), its question how a network learns that one word goes
+// with another. Adds to 14_capacity what no table of counts can do: animals that share some of their
+// verbs get similar vectors, and then the model predicts the other verbs for all of them.
+// Key idea: what the model learns about one word holds for every word with a similar vector.
 // Next: nn/layers/embedding.h, nn/gpt/language_model.h; then 17_text_to_text.
 #include <algorithm>
 
 #include "engine/autograd.h"
 #include "examples/support/lesson.h"
 #include "examples/support/table.h"
-#include "nn/gpt/language_model.h"
-#include "nn/optim/adamw.h"
-#include "nn/text/words.h"
+#include "nn/generate/sampler.h"
+#include "nn/train/trainer.h"
 
 namespace fledge {
 namespace {
@@ -21,81 +20,85 @@ namespace {
 using support::formatted, support::Lesson, support::Table;
 
 /// Animals of a kind do the same: one thing sometimes, one often, one rarely, one always.
+using Words = std::vector<std::string>;
 struct Kind {
-  std::string animals, verbs;
+  Words animals, verbs;
 };
-const std::string adverbs = "sometimes often rarely always";
-const std::vector<Kind> kinds = {{"birds hens gulls crows", "walk fly dive sing"},
-                                 {"carps eels pikes trouts", "jump swim rest glide"},
-                                 {"cats dogs foxes lions", "sleep run climb howl"}};
+const Words adverbs = {"sometimes", "often", "rarely", "always"};
+const std::vector<Kind> kinds = {
+    {{"birds", "hens", "gulls", "crows"}, {"walk", "fly", "dive", "sing"}},
+    {{"carps", "eels", "pikes", "trouts"}, {"jump", "swim", "rest", "glide"}},
+    {{"cats", "dogs", "foxes", "lions"}, {"sleep", "run", "climb", "howl"}}};
 
 struct Sentence {
   std::string animal, adverb, verb;
   std::string text() const { return animal + " " + adverb + " " + verb; }
 };
 
-/// All 48 sentences, of which one of each kind, drawn, is held out.
+/// All 48 sentences. One sentence of each kind, chosen at random, is held out.
 struct Split {
   std::vector<Sentence> read, held_out;
 };
 
-/// mixed: whose verb an animal takes is drawn for each adverb, so that kinds mean nothing.
+/// mixed: for each animal and adverb the verb comes from a random kind, so kinds mean nothing.
 Split drawn_split(Rng& rng, bool mixed) {
   Split split;
   for (const Kind& kind : kinds) {
     Dim before_held_out = rng.below(16);
-    for (const std::string& animal : split_words(kind.animals))
+    for (const std::string& animal : kind.animals)
       for (std::size_t a = 0; a < 4; ++a) {
-        const Kind& whose = mixed ? kinds[static_cast<std::size_t>(rng.below(3))] : kind;
+        const Kind& source = mixed ? kinds[static_cast<std::size_t>(rng.below(3))] : kind;
         (before_held_out-- == 0 ? split.held_out : split.read)
-            .push_back({animal, split_words(adverbs)[a], split_words(whose.verbs)[a]});
+            .push_back({animal, adverbs[a], source.verbs[a]});
       }
   }
   return split;
 }
 
-/// One layer, one head, 12 wide: it guesses the adverb from the animal, the verb from both.
-LanguageModel trained_model(const Vocabulary& words, const std::vector<Sentence>& read, Rng& rng) {
-  LanguageModel model({.vocabulary = words.size(), .context = 2, .width = 12, .hidden = 24}, rng);
-  std::vector<Dim> ids, targets;
-  for (const Sentence& sentence : read) {
-    const std::vector<Dim> three = words.encode(sentence.text());
-    ids.insert(ids.end(), three.begin(), three.end() - 1);
-    targets.insert(targets.end(), three.begin() + 1, three.end());
-  }
-  const Shape shape{static_cast<Dim>(read.size()), 2};
-  AdamW adamw(parameters(model), {.decay = 0.1});
-  for (int step = 0; step < 300; ++step) {
-    adamw.zero_grad();
-    backward(cross_entropy(model(Indices(shape, ids)), Indices(shape, targets)));
-    adamw.options.rate = 0.015 * (1 - 0.9 * step / 300);
-    adamw.step();
-  }
+/// Every word of the lesson.
+Tokenizer all_words() {
+  std::string text = "\n";
+  for (const std::string& adverb : adverbs) text += adverb + " ";
+  for (const Kind& kind : kinds)
+    for (const Words& words : {kind.animals, kind.verbs})
+      for (const std::string& word : words) text += word + " ";
+  return {Tokens::word, text};
+}
+
+/// One layer, one head, 12 wide: it predicts the adverb from the animal, the verb from both.
+LanguageModel trained_model(const Tokenizer& words, const std::vector<Sentence>& read, Rng& rng) {
+  std::string text;
+  for (const Sentence& sentence : read) text += sentence.text() + "\n";
+  const Corpus corpus = read_corpus(text, {.reading = Reading::lines, .valid = 0}, words);
+  LanguageModel model({.vocabulary = words.size(), .context = 4, .width = 12, .hidden = 24}, rng);
+  TrainerOptions options;
+  options.batch = corpus.train.documents();  // every step reads all sentences
+  options.schedule = {.rate = 0.015, .steps = 300};
+  Trainer trainer(model, corpus.train, options);
+  while (trainer.steps_done() < options.schedule.steps) trainer.step();
   return model;
 }
 
-/// The probability of each word behind the animal and the adverb of a sentence.
-std::vector<double> guesses(const LanguageModel& model, const Vocabulary& words,
-                            const Sentence& sentence) {
-  NoGrad no_grad;
-  const Indices prompt({1, 2}, words.encode(sentence.animal + " " + sentence.adverb));
-  return to_vector(softmax(slice(model(prompt), 1, 1, 2)).value());
+/// The scores of each word behind the animal and the adverb of a sentence, (V).
+Array verb_logits(const LanguageModel& model, const Tokenizer& words, const Sentence& sentence) {
+  return Decoder(model).read(words.encode("\n" + sentence.animal + " " + sentence.adverb));
 }
 
-/// Of how many sentences the verb is the likeliest word.
-int count_right(const LanguageModel& model, const Vocabulary& words,
+/// For how many sentences the verb is the likeliest word.
+int count_right(const LanguageModel& model, const Tokenizer& words,
                 const std::vector<Sentence>& sentences) {
   return static_cast<int>(std::count_if(sentences.begin(), sentences.end(), [&](const auto& s) {
-    const std::vector<double> p = guesses(model, words, s);
-    return words.word(std::max_element(p.begin(), p.end()) - p.begin()) == s.verb;
+    return most_likely(verb_logits(model, words, s), 1)[0].token == words.find(s.verb);
   }));
 }
 
 /// Mean cosine of the vectors of two animals, of one kind or of two.
-double likeness(const LanguageModel& model, const Vocabulary& words, bool of_one_kind) {
+double likeness(const LanguageModel& model, const Tokenizer& words, bool of_one_kind) {
   NoGrad no_grad;
   const auto directions = [&](const Kind& kind) {
-    const Tensor v = model.wte(Indices({4}, words.encode(kind.animals)));
+    std::vector<Dim> animals;
+    for (const std::string& animal : kind.animals) animals.push_back(words.find(animal).value());
+    const Tensor v = model.wte(Indices({4}, animals));
     return v / sqrt(sum(v * v, {1}, true));
   };
   double total = 0;
@@ -107,7 +110,7 @@ double likeness(const LanguageModel& model, const Vocabulary& words, bool of_one
   return total / 3;
 }
 
-void one_seed(Lesson& to, const Vocabulary& words) {
+void one_seed(Lesson& to, const Tokenizer& words) {
   to.part("Forty-five sentences read, three held out");
   Rng rng(1);
   const Split split = drawn_split(rng, false);
@@ -117,8 +120,9 @@ void one_seed(Lesson& to, const Vocabulary& words) {
     std::string verbs;
     for (const Sentence& read : split.read)
       if (read.animal == held_out.animal) verbs += (verbs.empty() ? "" : ", ") + read.verb;
-    const auto verb = static_cast<std::size_t>(words.encode(held_out.verb)[0]);
-    table.row({held_out.text(), verbs, formatted("%.2f", guesses(model, words, held_out)[verb])});
+    const Tensor p = softmax(Tensor(verb_logits(model, words, held_out)));
+    const Dim verb = words.find(held_out.verb).value();
+    table.row({held_out.text(), verbs, formatted("%.2f", value_of(p.value()[verb]))});
   }
   to.say(table.text());
   to.say(formatted("   Mean cosine of two animals: %.2f within a kind, %.2f across kinds.\n",
@@ -126,7 +130,7 @@ void one_seed(Lesson& to, const Vocabulary& words) {
   to.claim(count_right(model, words, split.held_out) == 3, "each verb is the likeliest word");
 }
 
-void many_seeds(Lesson& to, const Vocabulary& words) {
+void many_seeds(Lesson& to, const Tokenizer& words) {
   to.part("A hundred seeds: other weights, other sentences held out");
   int verbatim = 0, all = 0, closer = 0, mixed_right = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
@@ -151,10 +155,7 @@ void many_seeds(Lesson& to, const Vocabulary& words) {
 }
 
 void tell(Lesson& to) {
-  Vocabulary words;
-  for (const Kind& kind : kinds)
-    for (const auto& word : split_words(adverbs + " " + kind.animals + " " + kind.verbs))
-      words.add(word);
+  const Tokenizer words = all_words();
   one_seed(to, words);
   many_seeds(to, words);
 }

@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "engine/autograd.h"
-#include "examples/birds/corpus.h"
+#include "examples/support/built_in_text.h"
 #include "examples/support/lesson.h"
 #include "examples/support/table.h"
 #include "nn/generate/sampler.h"
@@ -24,9 +24,8 @@ using support::formatted, support::Lesson, support::Table;
 
 /// The built-in text, a sentence a line, one of ten held out: which, says the seed.
 Corpus read_birds(std::uint64_t seed) {
-  std::string text;
-  for (const std::string_view sentence : birds::sentences()) text.append(sentence).append("\n");
-  return read_corpus(text, {.reading = Reading::lines, .tokens = Tokens::word, .seed = seed});
+  return read_corpus(support::built_in_text(),
+                     {.reading = Reading::lines, .tokens = Tokens::word, .seed = seed});
 }
 
 /// One layer, one head, 16 wide, as it starts.

@@ -1,10 +1,10 @@
+#include "examples/support/attention_map.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
 #include <stdexcept>
-
-#include "examples/support/plots.h"
 
 namespace support {
 

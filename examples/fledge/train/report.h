@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "examples/support/plots.h"
+#include "examples/support/attention_map.h"
 #include "nn/gpt/decoder.h"
 #include "nn/text/corpus.h"
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "examples/birds/corpus.h"
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/unusable.h"
+#include "examples/support/built_in_text.h"
 #include "examples/support/text.h"
 #include "nn/io/hex.h"
 #include "nn/io/json.h"
@@ -109,9 +109,7 @@ std::string read_text(const TrainConfig& plan) {
     return read_text_file(plan.text_path,
                           plan.resumes() ? "say where its text is: fledge train --resume DIR FILE"
                                          : "name a text file, or - for standard input");
-  std::string text;
-  for (const std::string_view sentence : birds::sentences()) text.append(sentence).append("\n");
-  return text;
+  return std::string(support::built_in_text());
 }
 
 std::string absolute_path(const std::string& path) {

@@ -53,7 +53,7 @@ TEST_CASE("birds: four parts in order, every claim in them, nothing on stderr, s
   for (const char* claim :
        {"v3 . v1     =  -0.09", "(0.18, 0.11, 0.01)", "0.043", "sums to 1.1", "0.0391", "0.075",
         "0.14 is the ceiling", "after: walk ", "after: flying ", "it runs away",
-        "finite differences   every parameter: 3632", "dual numbers         every parameter: 3632"})
+        "finite differences   every parameter: 3680", "dual numbers         every parameter: 3680"})
     CHECK_THAT(result.out, ContainsSubstring(claim));
   CHECK(result.out.find("FAIL") == std::string::npos);
 }

@@ -1,8 +1,8 @@
-// What the story of one seed tells holds for at least 95 of the first hundred, all of it at once.
-// Under sanitizers the hundred are the first ten.
+// The story's claims hold together for at least 95 of the seeds 1 to 100 (under sanitizers, for the
+// seeds 1 to 4).
 //
-// Measured: 97 of 100, all but 25, 41 and 59, with GCC 12 with and without -march=native and with
-// Clang 14; the association rises in 97. The hundred are shared out between threads.
+// Measured: for 100 of 100; the association rises for 99. Both are the same with GCC 12 with and
+// without -march=native and with Clang 14. The seeds are divided among threads.
 #include <algorithm>
 #include <future>
 #include <thread>
@@ -76,16 +76,17 @@ TEST_CASE("birds, seeds 1 to 100: walk's association with birds rises in 95") {
         }) >= std::ptrdiff_t{enough});
 }
 
-TEST_CASE("birds, seeds 1 to 100: on average walk looks at birds 0.85, from a third") {
+// A quarter is an even share: walk sees the line end, birds, sometimes and itself.
+TEST_CASE("birds, seeds 1 to 100: on average walk looks at birds 0.85, from a quarter") {
   CHECK_THAT(mean([](const Told& told) { return told.birds.before.attention; }),
-             WithinAbs(1.0 / 3, 0.01));
+             WithinAbs(1.0 / 4, 0.01));
   CHECK(mean([](const Told& told) { return told.birds.after.attention; }) > 0.85);
 }
 
 TEST_CASE(
     "birds, seeds 1 to 100: on average the control falls below 0.1, and its association too") {
   CHECK_THAT(mean([](const Told& told) { return told.control.before.attention; }),
-             WithinAbs(1.0 / 3, 0.01));
+             WithinAbs(1.0 / 4, 0.01));
   CHECK(mean([](const Told& told) { return told.control.after.attention; }) < 0.1);
   CHECK(mean([](const Told& told) { return told.control.after.association; }) <
         mean([](const Told& told) { return told.control.before.association; }));

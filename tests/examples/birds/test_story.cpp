@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "examples/support/text.h"
+#include "nn/text/batches.h"
 #include "tests/examples/birds/command.h"
 #include "tests/support/catch.h"
 
@@ -20,7 +21,7 @@ const TextStory& story_1() {
   return story;
 }
 
-const Proof proved{{3632, 8.5e-10, true, "ok"}, {3632, 1.5e-13, true, "ok"}};
+const Proof proved{{3680, 8.5e-10, true, "ok"}, {3680, 1.5e-13, true, "ok"}};
 
 const std::vector<Learned>& experiments() {
   static const std::vector<Learned> all = learn_all();
@@ -48,8 +49,9 @@ TEST_CASE("birds story: seed 1 completes with walk and flying, looking at birds"
     CHECK(seen.after.association > seen.before.association);
     CHECK(control.after.attention < control.before.attention);
   }
-  CHECK(story.pattern_after[6] == story.watched[0].after.attention);
-  CHECK(story.pattern_before[6] == story.watched[0].before.attention);
+  // Row 3 and column 1 of 4: walk and birds, behind the line end.
+  CHECK(story.pattern_after[13] == story.watched[0].after.attention);
+  CHECK(story.pattern_before[13] == story.watched[0].before.attention);
 }
 
 TEST_CASE("birds story: told twice it is the same, and another seed tells another") {
@@ -66,9 +68,9 @@ TEST_CASE("birds story: the state is the whole model, with the two sentences of 
   CHECK(count == static_cast<std::size_t>(story_1().parameters));
   CHECK(state.vocabulary == story_1().vocabulary);
   CHECK(state.batch == 2);
-  CHECK(state.time == 8);
-  CHECK(state.ids.size() == 16);
-  CHECK(state.targets.size() == 16);
+  CHECK(state.time == 10);
+  CHECK(state.ids.size() == 20);
+  CHECK(state.targets.size() == 20);
   CHECK(std::count(state.targets.begin(), state.targets.end(), no_target) == 2);
 }
 
@@ -96,8 +98,9 @@ TEST_CASE("birds story: the experiments, each on its line") {
 TEST_CASE("birds story: the text's sizes, its two completions and a map before and after") {
   const std::string text = words(story_1(), plain);
   CHECK(text.starts_with("3. On a text: where attending is what pays\n"));
-  CHECK_THAT(text, ContainsSubstring("79 sentences, 78 words, a model of 3632 numbers"));
-  CHECK_THAT(text, ContainsSubstring("(guessing: log 78 = 4.36)"));
+  CHECK_THAT(text,
+             ContainsSubstring("79 sentences, 78 words and the line end, a model of 3680 numbers"));
+  CHECK_THAT(text, ContainsSubstring("(guessing: log 79 = 4.37)"));
   CHECK_THAT(text, ContainsSubstring("after: walk "));
   CHECK_THAT(text, ContainsSubstring("after: flying "));
   CHECK(text.find("\n   before\n") < text.find("\n   after\n"));
@@ -106,10 +109,10 @@ TEST_CASE("birds story: the text's sizes, its two completions and a map before a
 
 TEST_CASE("birds story: a proof says ok twice, and a failure says what failed") {
   const std::string good = words(proved, plain);
-  CHECK_THAT(good, ContainsSubstring("every parameter: 3632, largest error 8.5e-10  ok\n"));
-  CHECK_THAT(good, ContainsSubstring("every parameter: 3632, largest error 1.5e-13  ok\n"));
+  CHECK_THAT(good, ContainsSubstring("every parameter: 3680, largest error 8.5e-10  ok\n"));
+  CHECK_THAT(good, ContainsSubstring("every parameter: 3680, largest error 1.5e-13  ok\n"));
   Proof failed = proved;
-  failed.dual = {3632, 0.5, false, "half of wte.weight [1, 2] is missing"};
+  failed.dual = {3680, 0.5, false, "half of wte.weight [1, 2] is missing"};
   CHECK_THAT(words(failed, plain),
              ContainsSubstring("5.0e-01  FAIL: half of wte.weight [1, 2] is missing\n"));
 }

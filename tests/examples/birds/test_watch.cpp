@@ -1,4 +1,5 @@
-// Where a word looks, and what that does to it: against the sums written out in double.
+// Where a word looks and what attention passes to it, compared with the sums written out in double.
+#include <algorithm>
 #include <cmath>
 
 #include "engine/autograd.h"
@@ -12,7 +13,7 @@ using namespace fledge::birds;
 namespace {
 
 struct Example {
-  Text text;
+  Corpus text = read_text();
   LanguageModel untrained = new_model(text, 1), model = new_model(text, 1);
   Example() { train(model, text, 1); }
 };
@@ -60,13 +61,12 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
+/// The place of a word behind the line end.
 std::size_t place_of(const std::string& word, const std::string& sentence) {
-  std::size_t place = 0;
-  for (const std::string& other : split_words(sentence)) {
-    if (other == word) return place;
-    ++place;
-  }
-  throw std::invalid_argument(word);
+  const std::vector<Dim> tokens = beginning(example().text, sentence);
+  const auto place = std::find(tokens.begin(), tokens.end(), example().text.tokenizer.find(word));
+  REQUIRE(place != tokens.end());
+  return static_cast<std::size_t>(place - tokens.begin());
 }
 
 }  // namespace
@@ -87,7 +87,7 @@ TEST_CASE("birds watch: walk and the blank, at birds and at a control in the sam
 TEST_CASE("birds watch: rows of the pattern sum to 1 and look at no later word") {
   for (const LanguageModel* model : {&example().untrained, &example().model})
     for (const std::string sentence : {"birds", "birds sometimes walk", "but birds are good at"}) {
-      const std::size_t n = split_words(sentence).size();
+      const std::size_t n = beginning(example().text, sentence).size();
       const std::vector<double> pattern = attention_pattern(*model, example().text, sentence);
       REQUIRE(pattern.size() == n * n);
       for (std::size_t i = 0; i < n; ++i) {
@@ -106,11 +106,11 @@ TEST_CASE("birds watch: the pattern's entry, and the cosine of the weighted mean
   for (const LanguageModel* model : {&example().untrained, &example().model})
     for (const Watch& pair : watches()) {
       CAPTURE(pair.word, pair.looks_at, model == &example().model);
-      const std::size_t n = split_words(pair.sentence).size();
+      const std::size_t n = beginning(example().text, pair.sentence).size();
       const std::size_t row = place_of(pair.word, pair.sentence);
       const std::size_t column = place_of(pair.looks_at, pair.sentence);
       const std::vector<double> pattern = attention_pattern(*model, example().text, pair.sentence);
-      const auto values = values_of(*model, example().text.vocabulary().encode(pair.sentence));
+      const auto values = values_of(*model, beginning(example().text, pair.sentence));
       std::vector<double> mixed(values[0].size());
       for (std::size_t j = 0; j < n; ++j)
         for (std::size_t c = 0; c < mixed.size(); ++c)
@@ -128,6 +128,6 @@ TEST_CASE("birds watch: nothing that comes later changes where a word looks, to 
       attention_pattern(example().model, example().text, "birds sometimes walk");
   const std::vector<double> longer =
       attention_pattern(example().model, example().text, "birds sometimes walk slowly on grass");
-  for (std::size_t i = 0; i < 3; ++i)
-    for (std::size_t j = 0; j < 3; ++j) CHECK(longer[i * 6 + j] == alone[i * 3 + j]);
+  for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t j = 0; j < 4; ++j) CHECK(longer[i * 7 + j] == alone[i * 4 + j]);
 }

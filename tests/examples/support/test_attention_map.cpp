@@ -2,7 +2,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "examples/support/plots.h"
+#include "examples/support/attention_map.h"
 #include "tests/support/catch.h"
 
 using namespace support;

@@ -1,18 +1,28 @@
-// The built-in text: its form, the situations in it, and that who was named decides what comes.
-#include "examples/birds/corpus.h"
+// The built-in text: its form, the situations in it, and that the animal decides the next word.
+#include "examples/support/built_in_text.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
+#include <vector>
 
-#include "nn/text/words.h"
+#include "nn/text/lines.h"
 #include "tests/support/catch.h"
 
-using namespace fledge;
-using namespace fledge::birds;
-
 namespace {
+
+const std::vector<std::string_view>& sentences() {
+  static const auto all = fledge::lines_of(support::built_in_text());
+  return all;
+}
+
+std::vector<std::string> words_of(std::string_view sentence) {
+  std::istringstream words{std::string(sentence)};
+  return {std::istream_iterator<std::string>(words), {}};
+}
 
 /// Whether these words stand in a sentence, one after the other.
 bool is_in_text(const std::string& part) {
@@ -30,7 +40,7 @@ std::map<std::string, std::set<std::string>> words_by_name(
     const std::vector<std::string>& before, const std::vector<std::string>& between) {
   std::map<std::string, std::set<std::string>> found;
   for (const std::string_view sentence : sentences()) {
-    const std::vector<std::string> words = split_words(sentence);
+    const std::vector<std::string> words = words_of(sentence);
     const std::size_t word_at = before.size() + 1 + between.size();
     if (words.size() <= word_at) continue;
     const auto name = words.begin() + static_cast<std::ptrdiff_t>(before.size());
@@ -43,13 +53,15 @@ std::map<std::string, std::set<std::string>> words_by_name(
 
 }  // namespace
 
-TEST_CASE("birds corpus: at least 60 sentences, none of them twice") {
+TEST_CASE("built-in text: at least 60 sentences, none of them twice, one a line") {
+  CHECK(support::built_in_text().starts_with("birds sometimes walk slowly .\n"));
+  CHECK(support::built_in_text().ends_with(" .\n"));
   CHECK(sentences().size() >= 60);
   CHECK(std::set<std::string_view>(sentences().begin(), sentences().end()).size() ==
         sentences().size());
 }
 
-TEST_CASE("birds corpus: words in lower case, a space between two, the last one is a full stop") {
+TEST_CASE("built-in text: words in lower case, a space between two, the last one is a full stop") {
   for (const std::string_view sentence : sentences()) {
     CAPTURE(sentence);
     CHECK(sentence.size() > 2);
@@ -59,11 +71,11 @@ TEST_CASE("birds corpus: words in lower case, a space between two, the last one 
     CHECK(sentence.front() != ' ');
     const auto known = [](char c) { return (c >= 'a' && c <= 'z') || c == ' ' || c == '.'; };
     CHECK(std::all_of(sentence.begin(), sentence.end(), known));
-    CHECK(split_words(sentence).size() >= 4);
+    CHECK(words_of(sentence).size() >= 4);
   }
 }
 
-TEST_CASE("birds corpus: the situations of the notes are in it") {
+TEST_CASE("built-in text: the situations of the notes are in it") {
   for (const char* situation :
        {"birds sometimes walk", "for walking birds", "but birds do not only walk they fly",
         "but birds are good at flying"}) {
@@ -77,7 +89,7 @@ TEST_CASE("birds corpus: the situations of the notes are in it") {
   CHECK_FALSE(is_in_text("birds sometimes fly"));  // walk is what completes "birds sometimes"
 }
 
-TEST_CASE("birds corpus: how someone walks and what someone is good at hang on who it is") {
+TEST_CASE("built-in text: how an animal walks and what it is good at depend on the animal") {
   for (const auto& found :
        {words_by_name({}, {"sometimes", "walk"}), words_by_name({"but"}, {"are", "good", "at"})}) {
     CHECK(found.size() >= 10);
@@ -93,7 +105,7 @@ TEST_CASE("birds corpus: how someone walks and what someone is good at hang on w
   CHECK(words_by_name({"but"}, {"are", "good", "at"})["birds"] == std::set<std::string>{"flying"});
 }
 
-TEST_CASE("birds corpus: after 'NAME sometimes' comes walk, whoever it is") {
+TEST_CASE("built-in text: after 'NAME sometimes' comes walk, for every animal") {
   const auto found = words_by_name({}, {"sometimes"});
   CHECK(found.size() >= 10);
   for (const auto& [name, words] : found) CHECK(words == std::set<std::string>{"walk"});

@@ -1,0 +1,36 @@
+// A map of attention weights made of characters: which word looks at which.
+//
+// Key idea: every shade is also said in words and digits, and the map has an ASCII form.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "examples/support/terminal.h"
+
+namespace support {
+
+struct MapStyle {
+  bool causal = true;    // row i has weights for columns 0 … i; the other cells stay blank
+  bool numbers = false;  // digits instead of shades
+  bool unicode = unicode_wanted();
+  int columns = 80;  // the width of the terminal
+  Paint paint = {};  // marks the largest weight of a row
+  int earlier =
+      0;  // number of words before the first row: column 0 holds the sum of their weights,
+          // and they have no rows. 0: there is no such column
+};
+
+/// A map of the attention weights of n words, (n, n) row-major: row i shows where word i looks. The
+/// sentence beside each row names its largest weight, and the weight if all were equal (chance):
+///
+///              you   see   birds   rows look at columns
+///       you    ██                  you looks at you 1.00 (chance 1.00)
+///       see    ▓▓    ░░            see looks at you 0.71 (chance 0.50)
+///
+/// When a line is too narrow for both, the sentences go below the grid. When the grid alone is too
+/// wide, only the sentences are printed. Throws std::invalid_argument unless there are n² weights.
+std::string attention_map(const std::vector<std::string>& words, const std::vector<double>& weights,
+                          const MapStyle& style = {});
+
+}  // namespace support
