@@ -23,22 +23,23 @@ void print(const std::string& text) {
 }
 
 int run(int argc, char** argv) {
+  bool as_json = false;
+  std::uint64_t seed = 1;
   support::Options options("birds", "Makes walk look at birds: by hand, by learning, in a text.");
-  options.flag("--json", "one object on stdout instead of the story");
-  options.seed(1, "of the text model's weights and batches");
+  options.add("--json", "", as_json, "one object on stdout instead of the story");
+  options.add("--seed", "N", seed, "of the text model's weights and batches");
   options.example("birds", "the story, in colour on a terminal");
   options.example("birds --json --seed 7", "its numbers");
   options.parse(argc, argv);
-  const bool as_json = options.has("--json");
   const support::Paint paint{!as_json && support::colour_wanted(stdout)};
 
   const birds::ByHand by_hand = birds::compute_by_hand();
   if (!as_json) print(words(by_hand, paint));
   const std::vector<birds::Learned> learning = birds::learn_all();
   if (!as_json) print(words(learning, paint));
-  const birds::TextStory text = birds::tell_text(options.seed());
+  const birds::TextStory text = birds::tell_text(seed);
   if (!as_json) print(words(text, paint));
-  const report::ModelProof found = fledge_dual::birds::check_model(text.state, options.seed());
+  const report::ModelProof found = fledge_dual::birds::check_model(text.state, seed);
   const birds::Proof proof{found.differences, found.dual};
   if (!as_json) print(words(proof, paint));
   if (as_json) print(json(by_hand, learning, text, proof));

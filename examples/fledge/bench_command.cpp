@@ -28,20 +28,22 @@ constexpr double most_numbers = 1 << 29;  // of all arrays together: 2 GB of flo
 const std::vector<std::string> op_names{"softmax", "layernorm", "gelu", "gelu_tanh"};
 constexpr const char* kinds = "step, gemm M N K, attention B H T D, op NAME ROWS COLS, overhead";
 
-support::Options declared_options() {
+// The table of options, which set these sizes and flags.
+support::Options bench_options(bench::StepSizes& sizes, bool& json) {
   support::Options options("fledge bench",
                            "Measures how fast this machine trains, and its limits.");
   options.arguments("WHAT", 0, 5);
-  options.integer("--layers", "N", 4, 1, 1000, "of the model that takes a step");
-  options.integer("--heads", "N", 4, 1, 1000, "of each layer; they divide the width");
-  options.integer("--width", "N", 128, 1, 16384, "channels");
-  options.integer("--context", "N", 64, 1, most, "words a sequence");
-  options.integer("--batch", "N", 12, 1, most, "sequences a step");
-  options.integer("--vocab", "N", 65, 1, 1'000'000, "different words");
-  options.flag("--no-bias", "linear layers without bias");
+  options.add("--layers", "N", sizes.layers, "of the model that takes a step", {1, 1000});
+  options.add("--heads", "N", sizes.heads, "of each layer; they divide the width", {1, 1000});
+  options.add("--width", "N", sizes.width, "channels", {1, 16384});
+  options.add("--context", "N", sizes.context, "words a sequence", {1, most});
+  options.add("--batch", "N", sizes.batch, "sequences a step", {1, most});
+  options.add("--vocab", "N", sizes.vocab, "different words", {1, 1e6});
+  options.add("--no-bias", "", sizes.bias, "linear layers without bias");
   options.threads();
-  options.integer("--steps", "N", 0, 0, 1'000'000, "to measure; 0: a second long, and at least 5");
-  options.flag("--json", "one array of objects on stdout instead of the table");
+  options.add("--steps", "N", sizes.steps, "to measure; 0: a second long, and at least 5",
+              {0, 1e6});
+  options.add("--json", "", json, "one array of objects on stdout instead of the table");
   options.example("fledge bench", "a table of all");
   options.example("fledge bench step --layers 6", "one step of training");
   options.example("fledge bench gemm 512 512 512", "one matrix product");
@@ -79,16 +81,7 @@ void require_memory(const support::Options& options, double numbers) {
     options.refuse("sizes like these need more than 2 GB of memory", "use smaller sizes");
 }
 
-bench::StepSizes step_sizes(const support::Options& options) {
-  bench::StepSizes sizes;
-  sizes.layers = options.integer("--layers");
-  sizes.heads = options.integer("--heads");
-  sizes.width = options.integer("--width");
-  sizes.context = options.integer("--context");
-  sizes.batch = options.integer("--batch");
-  sizes.vocab = options.integer("--vocab");
-  sizes.bias = !options.has("--no-bias");
-  sizes.steps = options.integer("--steps");
+void require_step_sizes(const support::Options& options, const bench::StepSizes& sizes) {
   if (sizes.width % sizes.heads != 0)
     options.refuse(std::to_string(sizes.heads) + " heads do not divide a width of " +
                        std::to_string(sizes.width),
@@ -97,7 +90,6 @@ bench::StepSizes step_sizes(const support::Options& options) {
   require_memory(options,
                  numbers_of_step(number(sizes.layers), number(sizes.width), number(sizes.context),
                                  number(sizes.batch), number(sizes.vocab)));
-  return sizes;
 }
 
 using Work = std::function<std::vector<Row>()>;
@@ -122,7 +114,7 @@ std::vector<Row> everything(const bench::StepSizes& sizes) {
 }
 
 // What is asked for, checked before anything is allocated.
-Work work_of(const support::Options& options) {
+Work work_of(const support::Options& options, const bench::StepSizes& sizes) {
   const std::vector<std::string>& words = options.arguments();
   const std::string what = words.empty() ? "step" : words[0];
   if (what != "step")
@@ -131,10 +123,11 @@ Work work_of(const support::Options& options) {
       if (options.has(option))
         options.refuse(std::string(option) + " says nothing about " + support::quoted(what),
                        "leave it out, or measure a step");
-  if (words.empty()) return [sizes = step_sizes(options)] { return everything(sizes); };
   if (what == "step") {
-    sizes_of(options, 1, 0);
-    return [sizes = step_sizes(options)] { return std::vector<Row>{bench::step(sizes)}; };
+    if (!words.empty()) sizes_of(options, 1, 0);
+    require_step_sizes(options, sizes);
+    if (words.empty()) return [sizes] { return everything(sizes); };
+    return [sizes] { return std::vector<Row>{bench::step(sizes)}; };
   }
   if (what == "overhead") {
     sizes_of(options, 1, 0);
@@ -228,13 +221,14 @@ std::string as_table(const std::vector<Row>& rows, const Limits& limits, support
 }  // namespace
 
 int bench_command(int argc, char** argv) {
-  support::Options options = declared_options();
+  bench::StepSizes sizes;
+  bool json = false;
+  support::Options options = bench_options(sizes, json);
   options.parse(argc, argv);
-  const Work work = work_of(options);
-  options.use_threads();
+  const Work work = work_of(options, sizes);
   const std::vector<Row> rows = work();
   const Limits limits = bench::measure_limits();
-  if (options.has("--json"))
+  if (json)
     std::printf("%s\n", as_json(rows, limits).c_str());
   else
     std::fputs(as_table(rows, limits, {support::colour_wanted(stdout)}).c_str(), stdout);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <optional>
 
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/trained_model.h"
@@ -15,37 +16,46 @@ namespace fledge {
 
 namespace {
 
-support::Options declared_options() {
+struct EvalConfig {
+  std::string folder;
+  std::optional<std::string> text_path;  // none: the held-out part of the run's own text
+  std::int64_t batch = 12;
+  bool json = false;
+};
+
+EvalConfig eval_config(int argc, char** argv) {
+  EvalConfig config;
   support::Options options("fledge eval",
                            "The loss of a trained model on what it was not trained on.");
   options.arguments("DIR [FILE]", 1, 2);
   options.example("fledge eval run", "on the held-out part of its own text");
   options.example("fledge eval run other.txt", "on the whole of another text");
-  options.integer("--batch", "N", 12, 1, 1'000'000, "windows at a time");
+  options.add("--batch", "N", config.batch, "windows at a time", {1, 1e6});
   options.threads();
-  options.flag("--json", "one object on stdout");
+  options.add("--json", "", config.json, "one object on stdout");
   options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
-  return options;
+  options.parse(argc, argv);
+  config.folder = options.arguments()[0];
+  if (options.arguments().size() > 1) config.text_path = options.arguments()[1];
+  return config;
 }
 
-int evaluate(const support::Options& options) {
-  const TrainedModel trained = load_trained(options.arguments()[0]);
-  TokenText text;
-  if (options.arguments().size() < 2) {
-    text = trained.held_out();
-  } else {
-    const std::string& path = options.arguments()[1];
-    text =
-        train::tokens_of_text(trained.tokenizer(), train::read_text_file(path, "name a text file"),
-                              trained.run.settings.corpus.reading,
-                              path == "-" ? "standard input" : support::quoted(path));
-  }
+TokenText read_tokens(const TrainedModel& trained, const std::string& path) {
+  return train::tokens_of_text(trained.tokenizer(), train::read_text_file(path, "name a text file"),
+                               trained.run.settings.corpus.reading,
+                               path == "-" ? "standard input" : support::quoted(path));
+}
+
+int evaluate(const EvalConfig& config) {
+  const TrainedModel trained = load_trained(config.folder);
+  const TokenText text =
+      config.text_path ? read_tokens(trained, *config.text_path) : trained.held_out();
   if (text.size() < 2)
     throw InputError("there is nothing to guess in one token", "name a longer text");
-  const double loss = mean_loss(trained.model, text, options.integer("--batch"));
-  if (!std::isfinite(loss)) refuse_numbers(options.arguments()[0], trained.model, text.tokens);
+  const double loss = mean_loss(trained.model, text, config.batch);
+  if (!std::isfinite(loss)) refuse_numbers(config.folder, trained.model, text.tokens);
   const Dim guessed = text.size() - 1;  // nothing stands before the first
-  if (options.has("--json")) {
+  if (config.json) {
     JsonWriter json;
     json.begin_object().field("loss", loss).field("perplexity", std::exp(loss));
     json.field("tokens", guessed);
@@ -60,11 +70,9 @@ int evaluate(const support::Options& options) {
 }  // namespace
 
 int eval_command(int argc, char** argv) {
-  support::Options options = declared_options();
-  options.parse(argc, argv);
-  options.use_threads();
+  const EvalConfig config = eval_config(argc, argv);
   return with_usable_input("fledge eval", "a model's folder is made by: fledge train FILE -o DIR",
-                           [&] { return evaluate(options); });
+                           [&] { return evaluate(config); });
 }
 
 }  // namespace fledge

@@ -23,7 +23,7 @@ namespace fledge {
 namespace {
 
 using report::CheckRow;
-using Rows = std::vector<CheckRow>;
+using CheckRows = std::vector<CheckRow>;
 
 // One array of objects.
 std::string as_json(const std::vector<CheckRow>& rows) {
@@ -40,7 +40,7 @@ std::string as_json(const std::vector<CheckRow>& rows) {
   return json.text();
 }
 
-std::string as_table(const Rows& rows, support::Paint paint) {
+std::string as_table(const CheckRows& rows, support::Paint paint) {
   using Align = support::Table::Align;
   support::Table table({{"what", Align::left},
                         {"shape", Align::left},
@@ -58,14 +58,14 @@ std::string as_table(const Rows& rows, support::Paint paint) {
 }
 
 // The largest error by one oracle. NaN is worse than anything.
-double worst_of(const Rows& rows, const char* oracle) {
+double worst_of(const CheckRows& rows, const char* oracle) {
   double worst = 0;
   for (const CheckRow& row : rows)
     if (row.oracle == oracle && !(row.max_error <= worst)) worst = row.max_error;
   return worst;
 }
 
-std::string summary(const Rows& rows, double seconds) {
+std::string summary(const CheckRows& rows, double seconds) {
   std::int64_t elements = 0;
   std::size_t proved = 0;
   for (std::size_t i = 0; i < rows.size(); i += 2) {  // two rows a name
@@ -81,26 +81,23 @@ std::string summary(const Rows& rows, double seconds) {
   return line;
 }
 
-support::Options declared_options() {
-  support::Options options("fledge gradcheck",
-                           "Proves the gradient of every op, module and a whole model, twice.");
-  options.text("--only", "NAME", "", "check only this op or module, such as softmax or Attention");
-  options.seed(1, "of the inputs and cotangents");
-  options.flag("--json", "one array of objects on stdout instead of the table");
-  options.example("fledge gradcheck", "everything");
-  options.example("fledge gradcheck --only softmax", "the rows of one op");
-  return options;
-}
-
 }  // namespace
 
 int gradcheck_command(int argc, char** argv) {
-  support::Options options = declared_options();
+  report::CheckRequest request;
+  bool json = false;
+  support::Options options("fledge gradcheck",
+                           "Proves the gradient of every op, module and a whole model, twice.");
+  options.add("--only", "NAME", request.only,
+              "check only this op or module, such as softmax or Attention");
+  options.add("--seed", "N", request.seed, "of the inputs and cotangents");
+  options.add("--json", "", json, "one array of objects on stdout instead of the table");
+  options.example("fledge gradcheck", "everything");
+  options.example("fledge gradcheck --only softmax", "the rows of one op");
   options.parse(argc, argv);
-  const report::CheckRequest request{options.text("--only"), options.seed()};
 
   const auto start = std::chrono::steady_clock::now();
-  const Rows rows = fledge_dual::check_gradients(request);
+  const CheckRows rows = fledge_dual::check_gradients(request);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   if (rows.empty()) {
     const std::string meant = support::closest(request.only, fledge_dual::gradient_names());
@@ -111,7 +108,7 @@ int gradcheck_command(int argc, char** argv) {
 
   const bool all_ok =
       std::all_of(rows.begin(), rows.end(), [](const CheckRow& row) { return row.ok; });
-  if (options.has("--json")) {
+  if (json) {
     std::printf("%s\n", as_json(rows).c_str());
   } else {
     std::fputs(as_table(rows, {support::colour_wanted(stdout)}).c_str(), stdout);

@@ -9,9 +9,7 @@
 namespace fledge {
 
 int train_command(int argc, char** argv) {
-  support::Options options = train::declared_options();
-  options.parse(argc, argv);
-  const train::TrainConfig config = train::train_config(options);
+  const train::TrainConfig config = train::train_config(argc, argv);
   const char* const program = "fledge train";
   std::optional<train::TrainRun> run;
   with_usable_input(program, "all options: fledge train --help", [&] {

@@ -1,125 +1,216 @@
-// What stands behind an option: checked when it is given, read when it is asked for.
+// The value of an option: set from the command line, shown by help, saved, loaded and resumed.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <limits>
+#include <optional>
 
-#include "engine/base/thread_pool.h"
+#include "examples/support/formatted.h"
 #include "examples/support/options.h"
 #include "examples/support/text.h"
+#include "nn/io/hex.h"
 
 namespace support {
 
 namespace {
 
-/// The whole text as a number; `error` is std::errc() when it is one.
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+template <class... F>
+Overloaded(F...) -> Overloaded<F...>;
+
+/// "char|word" as words.
+std::vector<std::string> words_of(const std::string& argument) {
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin <= argument.size();) {
+    const std::size_t end = std::min(argument.find('|', begin), argument.size());
+    words.push_back(argument.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+/// The place of a word among them; their number if it is none of them.
+int index_of(std::string_view word, const std::vector<std::string>& words) {
+  return static_cast<int>(std::find(words.begin(), words.end(), word) - words.begin());
+}
+
+std::int64_t whole(double limit) { return static_cast<std::int64_t>(limit); }
+
+/// The whole text as a number; the error is std::errc() when it is one.
 template <class Number>
-std::pair<Number, std::errc> whole_number(std::string_view text) {
+std::pair<Number, std::errc> parsed(std::string_view text) {
   Number number{};
   const char* const end = text.data() + text.size();
   const auto [stopped, error] = std::from_chars(text.data(), end, number);
-  if (stopped != end) return {number, std::errc::invalid_argument};
-  return {number, error};
+  return {number, stopped == end ? error : std::errc::invalid_argument};
+}
+
+std::string shown(double number) { return formatted("%g", number); }
+std::string shown(std::int64_t number) { return std::to_string(number); }
+std::string shown(std::uint64_t number) { return std::to_string(number); }
+
+double number_in(const fledge::JsonValue& json, const OptionLimits& limits) {
+  const double value = json.number();
+  if (!(value >= limits.lowest && value <= limits.highest))
+    json.fail("must be a number from " + shown(limits.lowest) + " to " + shown(limits.highest));
+  return value;
+}
+
+void save_value(fledge::JsonWriter& json, const Option& option) {
+  json.key(option.saved.name);
+  std::visit(Overloaded{[&](const std::uint64_t* value) { json.value(std::to_string(*value)); },
+                        [&](const EnumVariable& value) {
+                          const int number = value.get(value.at);
+                          if (option.is_flag())
+                            json.value(number != 0);
+                          else
+                            json.value(words_of(option.argument)[static_cast<std::size_t>(number)]);
+                        },
+                        [&](const auto* value) { json.value(*value); }},
+             option.variable);
+}
+
+void load_value(const fledge::JsonValue& json, const Option& option) {
+  const OptionLimits& limits = option.limits;
+  std::visit(Overloaded{[&](bool* value) { *value = json.boolean(); },
+                        [&](std::int64_t* value) {
+                          *value = json.integer(whole(limits.lowest), whole(limits.highest));
+                        },
+                        [&](double* value) { *value = number_in(json, limits); },
+                        [&](std::uint64_t* value) {
+                          const auto seed = fledge::unsigned_number(json.string(), 10);
+                          if (!seed) json.fail("must be a whole number from 0 in quotes");
+                          *value = *seed;
+                        },
+                        [&](std::string* value) { *value = json.string(); },
+                        [&](const EnumVariable& value) {
+                          if (option.is_flag()) return value.set(value.at, json.boolean());
+                          const std::vector<std::string> words = words_of(option.argument);
+                          const int number = index_of(json.string(), words);
+                          if (number == static_cast<int>(words.size()))
+                            json.fail("must be one of " + option.argument);
+                          value.set(value.at, number);
+                        }},
+             option.variable);
+}
+
+void copy_value(const OptionVariable& from, const OptionVariable& to) {
+  std::visit(Overloaded{[&](const EnumVariable& value) {
+                          const EnumVariable& target = std::get<EnumVariable>(to);
+                          target.set(target.at, value.get(value.at));
+                        },
+                        [&](auto* value) { *std::get<decltype(value)>(to) = *value; }},
+             from);
 }
 
 }  // namespace
 
-void Options::take(Option& option, std::string_view value) const {
-  if (value.empty())
-    refuse(option.name + " has an empty value", "write " + option.name + " " + option.placeholder);
-  if (option.kind == Kind::choice) {
-    if (std::find(option.words.begin(), option.words.end(), value) == option.words.end()) {
-      const std::string meant = closest(value, option.words);
-      refuse(option.name + " " + quoted(value) + " is none of " + option.placeholder,
-             meant.empty() ? "use one of them" : "did you mean '" + meant + "'?");
-    }
-  } else if (option.kind != Kind::text) {
-    check_number(option, value);
+std::string Options::shown_value(const Option& option) {
+  return std::visit(Overloaded{[](const bool*) { return std::string(); },
+                               [](const std::string* value) { return *value; },
+                               [&](const EnumVariable& value) {
+                                 const auto number = static_cast<std::size_t>(value.get(value.at));
+                                 return option.is_flag() ? "" : words_of(option.argument)[number];
+                               },
+                               [](const auto* value) { return shown(*value); }},
+                    option.variable);
+}
+
+template <class Number>
+Number Options::number_in(const Option& option, std::string_view text, Number lowest,
+                          Number highest) const {
+  auto [number, error] = parsed<Number>(text);
+  const bool inside = lowest <= number && number <= highest;
+  if (error == std::errc() && !inside)
+    error = std::isnan(static_cast<double>(number)) ? std::errc::invalid_argument
+                                                    : std::errc::result_out_of_range;
+  constexpr bool is_whole = std::numeric_limits<Number>::is_integer;
+  const bool is_negative_whole = is_whole && text[0] == '-' &&
+                                 parsed<std::int64_t>(text).second != std::errc::invalid_argument;
+  if (error == std::errc()) return number;
+  const char* problem = error == std::errc::result_out_of_range || is_negative_whole
+                            ? " is out of range"
+                        : is_whole ? " is not a whole number"
+                                   : " is not a number";
+  refuse(option.name + " " + quoted(text) + problem,
+         "use a number from " + shown(lowest) + " to " + shown(highest));
+}
+
+void Options::set(const Option& option, std::string_view text) const {
+  if (text.empty())
+    refuse(option.name + " has an empty value", "write " + option.name + " " + option.argument);
+  const auto& [lowest, highest] = option.limits;
+  std::visit(Overloaded{[](bool*) {},  // a flag: it has no text
+                        [&](std::int64_t* value) {
+                          *value = number_in(option, text, whole(lowest), whole(highest));
+                        },
+                        [&](double* value) { *value = number_in(option, text, lowest, highest); },
+                        [&](std::uint64_t* value) {
+                          using Limits = std::numeric_limits<std::uint64_t>;
+                          *value = number_in(option, text, Limits::min(), Limits::max());
+                        },
+                        [&](std::string* value) { *value = text; },
+                        [&](const EnumVariable& value) {
+                          const std::vector<std::string> words = words_of(option.argument);
+                          const int number = index_of(text, words);
+                          if (number < static_cast<int>(words.size()))
+                            return value.set(value.at, number);
+                          const std::string meant = closest(text, words);
+                          refuse(
+                              option.name + " " + quoted(text) + " is none of " + option.argument,
+                              meant.empty() ? "use one of them" : "did you mean '" + meant + "'?");
+                        }},
+             option.variable);
+}
+
+void Options::invert(const Option& flag) {
+  if (bool* const* value = std::get_if<bool*>(&flag.variable)) **value = !**value;
+  if (const auto* value = std::get_if<EnumVariable>(&flag.variable))
+    value->set(value->at, 1 - value->get(value->at));
+}
+
+std::vector<const Option*> Options::saved_options() const {
+  std::vector<const Option*> saved;
+  for (const Option& option : options_)
+    if (!option.saved.name.empty()) saved.push_back(&option);
+  const auto rank = [](const Option* option) {
+    return option->saved.place > 0 ? option->saved.place : std::numeric_limits<int>::max();
+  };
+  std::stable_sort(saved.begin(), saved.end(),
+                   [&](const Option* a, const Option* b) { return rank(a) < rank(b); });
+  return saved;
+}
+
+void Options::save(fledge::JsonWriter& json) const {
+  for (const Option* option : saved_options()) save_value(json, *option);
+}
+
+void Options::load(const fledge::JsonValue& json, std::vector<std::string_view> other_keys) const {
+  const std::vector<const Option*> saved = saved_options();
+  for (const Option* option : saved) other_keys.push_back(option->saved.name);
+  json.allow_only(other_keys);
+  for (const Option* option : saved)
+    if (option->saved.place > 0 || json.has(option->saved.name))
+      load_value(json[option->saved.name], *option);
+}
+
+void Options::resume(const Options& call, const std::set<std::string>& given) const {
+  for (std::size_t i = 0; i < options_.size(); ++i) {
+    const Option& option = options_[i];
+    const bool is_of_call =
+        option.lifetime == Lifetime::per_call ||
+        (option.lifetime == Lifetime::may_change && given.contains(option.name));
+    if (is_of_call) copy_value(call.options_[i].variable, option.variable);
   }
-  option.value = value;
 }
 
-void Options::check_number(const Option& option, std::string_view value) const {
-  std::errc error{};
-  if (option.kind == Kind::seed) {
-    error = whole_number<std::uint64_t>(value).second;
-    if (whole_number<std::int64_t>(value).second != std::errc::invalid_argument &&
-        error != std::errc())
-      error = std::errc::result_out_of_range;
-  } else if (option.kind == Kind::number) {
-    const auto [number, failure] = whole_number<double>(value);
-    const bool inside = option.least <= number && number <= option.most;
-    error = failure;
-    if (failure == std::errc() && !inside)
-      error = std::isnan(number) ? std::errc::invalid_argument : std::errc::result_out_of_range;
-  } else {
-    const auto [number, failure] = whole_number<std::int64_t>(value);
-    const bool inside = option.lowest <= number && number <= option.highest;
-    error = failure == std::errc() && !inside ? std::errc::result_out_of_range : failure;
-  }
-  if (error == std::errc()) return;
-  const char* problem = error == std::errc::result_out_of_range ? " is out of range"
-                        : option.kind == Kind::number           ? " is not a number"
-                                                                : " is not a whole number";
-  refuse(option.name + " " + quoted(value) + problem, "use a number from " + range(option));
-}
-
-std::string Options::range(const Option& option) const {
-  if (option.kind == Kind::seed)
-    return "0 to " + std::to_string(std::numeric_limits<std::uint64_t>::max());
-  if (option.kind == Kind::number) {
-    char text[80];
-    std::snprintf(text, sizeof text, "%g to %g", option.least, option.most);
-    return text;
-  }
-  return std::to_string(option.lowest) + " to " + std::to_string(option.highest);
-}
-
-bool Options::is_named(const Option& option, std::string_view name) const {
-  return option.name == name ||
-         (option.letter != 0 && name.size() == 2 && name[0] == '-' && name[1] == option.letter);
-}
-
-const Options::Option* Options::find(std::string_view name) const {
-  const auto option = std::find_if(options_.begin(), options_.end(),
-                                   [&](const Option& known) { return is_named(known, name); });
-  return option == options_.end() ? nullptr : &*option;
-}
-
-const Options::Option& Options::declared(std::string_view name, Kind kind) const {
-  const Option* option = find(name);
-  require_declaration(option && option->kind == kind, std::string(name), "not declared as such");
-  return *option;
-}
-
-bool Options::has(std::string_view name) const {
-  const Option* option = find(name);
-  require_declaration(option, std::string(name), "not declared");
-  return option->given;
-}
-
-std::int64_t Options::integer(std::string_view name) const {
-  return whole_number<std::int64_t>(declared(name, Kind::integer).value).first;
-}
-
-double Options::number(std::string_view name) const {
-  return whole_number<double>(declared(name, Kind::number).value).first;
-}
-
-std::uint64_t Options::seed() const {
-  return whole_number<std::uint64_t>(declared("--seed", Kind::seed).value).first;
-}
-
-void Options::use_threads() const {
-  if (has("--threads")) fledge::set_threads(static_cast<int>(integer("--threads")));
-}
-
-const std::string& Options::text(std::string_view name) const {
-  const Option* option = find(name);
-  require_declaration(option && (option->kind == Kind::text || option->kind == Kind::choice),
-                      std::string(name), "not declared as such");
-  return option->value;
+std::string Options::first_given(Lifetime lifetime, const std::set<std::string>& given) const {
+  for (const Option& option : options_)
+    if (option.lifetime == lifetime && given.contains(option.name)) return option.name;
+  return "";
 }
 
 }  // namespace support

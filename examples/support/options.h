@@ -1,16 +1,26 @@
-// The options of a program or subcommand: declared once, then read, checked and explained.
+// The options of a program or subcommand: one row each, which every use of the options walks: parse,
+// explain, save, load and resume.
 //
-// Not here: prompts, configuration files, abbreviations. Key idea: what is refused is refused
-// before any work begins, in two lines: what came, and what to do.
+// Not here: prompts, configuration files, abbreviations. Key idea: a row names the variable that
+// holds the option's value. Its value before parsing is the default. So a new option is a variable
+// and one row:
+//
+//   options.add("--layers", "N", config.layers, "blocks", {1, 100}, Lifetime::lasting, {"layers"});
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
+
+#include "nn/io/json.h"
+#include "nn/io/json_reader.h"
 
 namespace support {
 
@@ -38,8 +48,64 @@ struct HelpRequest : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// `--name value` and `--name=value`, in any order; `--` ends the options. Declarations throw
-/// std::logic_error when they contradict each other, so do questions for what was not declared.
+/// A variable that is an enumeration: the number of its enumerator.
+struct EnumVariable {
+  void* at;
+  int (*get)(const void* at);
+  void (*set)(void* at, int number);
+};
+
+/// The variable of an option: a flag, a whole number, a finite number, a seed (any number of 64
+/// bits), a text, or a choice. An enumeration of two without words is a flag.
+using OptionVariable =
+    std::variant<bool*, std::int64_t*, double*, std::uint64_t*, std::string*, EnumVariable>;
+
+template <class T>
+OptionVariable option_variable(T& value) {
+  if constexpr (std::is_enum_v<T>)
+    return EnumVariable{
+        &value, [](const void* at) { return static_cast<int>(*static_cast<const T*>(at)); },
+        [](void* at, int number) { *static_cast<T*>(at) = static_cast<T>(number); }};
+  else
+    return &value;
+}
+
+/// What becomes of an option when a run is resumed.
+enum class Lifetime {
+  lasting,     // it belongs to the run: saved, and not to be given again
+  may_change,  // saved; a value given with --resume replaces it
+  per_call     // not saved: each call gives it, or has the default
+};
+
+/// The smallest and the largest value of a number.
+struct OptionLimits {
+  double lowest = 0, highest = 0;
+};
+
+/// The key of a value in the saved object. Keys with a place from 1 on stand first, in this order,
+/// and must be there. Keys without one were added later: a file without such a key gives the default.
+struct SavedKey {
+  std::string name;  // "": not saved by the table
+  int place = 0;
+};
+
+struct Option {
+  std::string name;      // "--out"
+  std::string argument;  // "N"; of a choice its words, "char|word"; of a flag ""
+  OptionVariable variable;
+  std::string help;
+  OptionLimits limits;
+  Lifetime lifetime;
+  SavedKey saved;
+  std::string group, fallback;  // the default as help shows it
+  char letter = 0;              // of "-o, --out"
+  bool given = false;
+
+  bool is_flag() const { return argument.empty(); }
+};
+
+/// `--name value` and `--name=value`, in any order; `--` ends the options. Throws std::logic_error for
+/// declarations that contradict each other, and for the name of an option that was not declared.
 class Options {
  public:
   /// The program with its subcommand ("birds", "fledge gradcheck") and its purpose in one sentence.
@@ -47,78 +113,67 @@ class Options {
 
   /// The options that follow stand under this title. With titles, --help is a page of names and
   /// --help-all explains them.
-  Options& group(std::string title);
-  /// The last declared option may also be called by a letter, such as -o.
-  Options& letter(char name);
-  Options& flag(std::string name, std::string help);
-  /// A whole number in lowest … highest.
-  Options& integer(std::string name, std::string placeholder, std::int64_t fallback,
-                   std::int64_t lowest, std::int64_t highest, std::string help);
-  /// A finite number in lowest … highest, with a decimal point whatever the locale.
-  Options& number(std::string name, std::string placeholder, double fallback, double lowest,
-                  double highest, std::string help);
-  /// One of these words, the first unless given.
-  Options& choice(std::string name, std::vector<std::string> words, std::string help);
-  /// `--seed N`, any 64-bit number from 0.
-  Options& seed(std::uint64_t fallback, std::string help);
-  /// `--threads N`, 1 … 256; unless given, FLEDGE_THREADS decides, which help must not ask.
-  Options& threads();
-  /// A text; an empty fallback means that the option may be left out and is not shown in brackets.
-  Options& text(std::string name, std::string placeholder, std::string fallback, std::string help);
+  void group(std::string title) { group_ = std::move(title); }
+  /// A row. The flag is "--out", or "-o, --out" with a letter. The variable must outlive the options. A
+  /// flag inverts its variable. Decimal numbers have a point in every locale.
+  template <class T>
+  void add(const std::string& flag, std::string argument, T& variable, std::string help,
+           OptionLimits limits = {}, Lifetime lifetime = Lifetime::per_call, SavedKey saved = {}) {
+    declare({flag.substr(flag.find("--")), std::move(argument), option_variable(variable),
+             std::move(help), limits, lifetime, std::move(saved), group_, "",
+             flag.starts_with("--") ? '\0' : flag[1]});
+  }
+  /// `--threads N`, 1 … 256, for the whole process. Without it, FLEDGE_THREADS decides; help does
+  /// not read that variable.
+  void threads();
   /// Arguments that are not options, `least` to `most` of them. Without this, none is accepted.
-  Options& arguments(std::string placeholder, std::size_t least, std::size_t most);
+  void arguments(std::string placeholder, std::size_t least, std::size_t most);
   /// The exit statuses, when there are more than done, failed and wrong usage.
-  Options& exit_statuses(std::string text);
+  void exit_statuses(std::string text) { exit_statuses_ = std::move(text); }
   /// A line of the help: a command and what it does.
-  Options& example(std::string command, std::string meaning);
+  void example(std::string command, std::string meaning);
 
-  /// Reads argv[1] … argv[argc − 1]. Throws HelpRequest for -h or --help anywhere before `--`, and
-  /// UsageError for what was not declared, is given twice, misses its value or has a wrong one.
+  /// Reads argv[1] … argv[argc − 1] and sets the variables. Throws HelpRequest for -h or --help
+  /// anywhere before `--`, and UsageError for an option that was not declared, is given twice, misses
+  /// its value or has a wrong one.
   void parse(int argc, const char* const* argv);
 
   /// Whether the option was given.
   bool has(std::string_view name) const;
-  std::int64_t integer(std::string_view name) const;
-  double number(std::string_view name) const;
-  std::uint64_t seed() const;
-  /// Work is shared by as many threads as --threads says, if it was given.
-  void use_threads() const;
-  /// Of a text or a choice.
-  const std::string& text(std::string_view name) const;
+  /// The names of the options that were given.
+  std::set<std::string> given() const;
   const std::vector<std::string>& arguments() const { return arguments_; }
 
   std::string help() const;
   std::string help_all() const;
 
+  /// Writes the keys and values that are saved into an object.
+  void save(fledge::JsonWriter& json) const;
+  /// Sets the variables from such an object, which may have these `other_keys` besides. Throws
+  /// FormatError for a value that the option would not accept.
+  void load(const fledge::JsonValue& json, std::vector<std::string_view> other_keys = {}) const;
+  /// Replaces what does not last by the values of a call that gave these options. Both have the
+  /// same rows.
+  void resume(const Options& call, const std::set<std::string>& given) const;
+  /// The first option of this lifetime among those that were given; "" if there is none.
+  std::string first_given(Lifetime lifetime, const std::set<std::string>& given) const;
+
   /// Throws UsageError in this program's name. Users' words in it should be quoted().
   [[noreturn]] void refuse(std::string_view problem, std::string_view advice) const;
 
  private:
-  enum class Kind { flag, integer, number, seed, text, choice };
-
-  struct Option {
-    Kind kind;
-    std::string name, placeholder, fallback, help;
-    std::int64_t lowest = 0, highest = 0;  // of an integer
-    double least = 0, most = 0;            // of a number
-    std::vector<std::string> words = {};   // of a choice
-    std::string group = {};
-    char letter = 0;
-    std::string value = fallback;
-    bool given = false;
-  };
-
-  static void require_declaration(bool ok, const std::string& name, const char* what);
-  Options& declare(Option option);
-  bool is_named(const Option& option, std::string_view name) const;
+  void declare(Option option);
+  static std::string shown_value(const Option& option);
   const Option* find(std::string_view name) const;
-  const Option& declared(std::string_view name, Kind kind) const;
-  void take(Option& option, std::string_view value) const;
-  void check_number(const Option& option, std::string_view value) const;
+  std::vector<const Option*> saved_options() const;
+  void set(const Option& option, std::string_view text) const;
+  static void invert(const Option& flag);
+  template <class Number>
+  Number number_in(const Option& option, std::string_view text, Number lowest,
+                   Number highest) const;
   [[noreturn]] void refuse_option(std::string_view argument) const;
   [[noreturn]] void refuse_argument(std::string_view argument) const;
   std::string suggestion(const std::string& name) const;
-  std::string range(const Option& option) const;
   std::string beginning() const;
   std::string ending() const;
 

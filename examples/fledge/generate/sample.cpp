@@ -6,7 +6,6 @@
 #include "examples/fledge/train/source.h"
 #include "examples/support/formatted.h"
 #include "examples/support/text.h"
-#include "nn/generate/sampler.h"
 #include "nn/generate/stop_strings.h"
 
 namespace fledge {
@@ -45,8 +44,8 @@ std::string shown(const std::string& text, bool raw) {
 
 void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
-Task task_of(const support::Options& options, const TrainedModel& trained) {
-  Task task{options, trained, options.arguments().size() > 1 ? options.arguments()[1] : "", {}};
+Task task_of(const GenerateConfig& config, const TrainedModel& trained) {
+  Task task{config, trained, config.prompt, {}};
   if (task.prompt == "-") task.prompt = read_file("-");
   task.ids = train::tokens_of(trained.tokenizer(), task.prompt, "the prompt");
   task.is_prompt = !task.ids.empty();
@@ -55,12 +54,11 @@ Task task_of(const support::Options& options, const TrainedModel& trained) {
 }
 
 Sample sample_of(const Task& task, Rng rng) {
-  const support::Options& options = task.options;
+  const GenerateConfig& config = task.config;
   const Tokenizer& tokenizer = task.trained.tokenizer();
-  const SampleOptions how{options.number("--temperature"), options.integer("--top-k"),
-                          options.number("--top-p")};
-  StopStringFilter until(options.has("--stop") ? std::vector<std::string>{options.text("--stop")}
-                                               : std::vector<std::string>{});
+  std::vector<std::string> stops;
+  if (!config.stop.empty()) stops.push_back(config.stop);
+  StopStringFilter until(stops);
   Sample sample{task.ids, {}, {}, static_cast<Dim>(task.ids.size()), {}};
   const auto show = [&](const std::string& piece) {
     sample.text += piece;
@@ -72,7 +70,7 @@ Sample sample_of(const Task& task, Rng rng) {
   const auto take = [&](Dim token, const Array& logits) {
     sample.read = static_cast<Dim>(sample.ids.size());
     if (task.trained.lines && token == task.trained.first_token()) return false;  // the line ends
-    if (options.has("--probs")) put(probabilities(tokenizer, token, most_likely(logits, 5)));
+    if (config.probs) put(probabilities(tokenizer, token, most_likely(logits, 5)));
     const bool joins = task.is_prompt || !sample.seen.empty();
     const Dim before = joins ? sample.ids.back() : -1;
     sample.ids.push_back(token);
@@ -81,9 +79,9 @@ Sample sample_of(const Task& task, Rng rng) {
     return !until.stopped();
   };
   if (task.streams) put(shown(task.prompt, task.raw));
-  generate(decoder, task.ids, options.integer("--tokens-out"), how, rng, take);
+  generate(decoder, task.ids, config.tokens_out, config.choice, rng, take);
   show(until.rest());
-  if (options.has("--attention")) sample.looked = train::looked_at(decoder, shown_tokens);
+  if (config.attention) sample.looked = train::looked_at(decoder, shown_tokens);
   return sample;
 }
 

@@ -9,25 +9,36 @@
 #include "engine/random_array.h"
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/trained_model.h"
-#include "examples/support/options.h"
 #include "examples/support/terminal.h"
+#include "nn/generate/sampler.h"
 
 namespace fledge {
 
+/// What `fledge generate` is to do, as its options say.
+struct GenerateConfig {
+  std::string folder, prompt;  // the prompt "-": standard input
+  std::int64_t tokens_out = 200, samples = 1;
+  bool is_numbered = false;  // --samples was given: JSON says which text this is
+  std::string stop, why;     // "": not given
+  SampleOptions choice;
+  std::uint64_t seed = 1;
+  bool probs = false, attention = false, json = false, raw = false;
+};
+
 /// What is the same for all samples.
 struct Task {
-  const support::Options& options;
+  const GenerateConfig& config;
   const TrainedModel& trained;
   std::string prompt;
   std::vector<Dim>
       ids;  // of the prompt, behind a line's first token or, without a prompt, any text's
   bool is_prompt = false;  // the last of them is the prompt's
-  bool raw = options.has("--raw") || !support::is_terminal(stdout);
-  bool streams = !options.has("--json") && !options.has("--probs");
+  bool raw = config.raw || !support::is_terminal(stdout);
+  bool streams = !config.json && !config.probs;
 };
 
 /// Reads the prompt. Throws InputError for one that the model cannot read.
-Task task_of(const support::Options& options, const TrainedModel& trained);
+Task task_of(const GenerateConfig& config, const TrainedModel& trained);
 
 struct Sample {
   std::vector<Dim> ids;   // the task's, and all that was drawn

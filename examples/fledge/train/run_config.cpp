@@ -54,15 +54,15 @@ std::string path_of(const JsonValue& json) {
   return path;
 }
 
-void write_settings(JsonWriter& json, const TrainConfig& settings) {
+void write_settings(JsonWriter& json, TrainConfig settings) {
   write_path(json.begin_object(), settings.text_path);
-  train_options().save(json, settings);
+  train_options(settings).save(json);
   json.end_object();
 }
 
 void read_settings(const JsonValue& json, TrainConfig& settings) {
   json["warmup"].integer(0, json["steps"].integer(1, std::int64_t{1'000'000'000}));
-  train_options().load(json, settings, {"text", "text_hex"});
+  train_options(settings).load(json, {"text", "text_hex"});
   settings.text_path = path_of(json);
   settings.corpus.seed = settings.training.seed;
 }

@@ -12,103 +12,92 @@
 
 namespace fledge::train {
 
-const support::OptionTable<TrainConfig>& train_options() {
-  using support::member_at;
-  using C = TrainConfig;
-  using Row = support::OptionRow<C>;
-  using Corpus = CorpusOptions;
-  using Sizes = LanguageModelSizes;
-  using Training = TrainerOptions;
-  using Schedule = CosineSchedule;
-  constexpr auto lasting = support::Lifetime::lasting, may_change = support::Lifetime::may_change;
+support::Options train_options(TrainConfig& config) {
+  using support::Lifetime;
+  constexpr auto lasting = Lifetime::lasting, may_change = Lifetime::may_change;
   constexpr double many = 1e9, most = 1e6;
-  const auto own = [](auto member) { return member_at(member); };
-  const auto text = [](auto member) { return member_at(&C::corpus, member); };
-  const auto size = [](auto member) { return member_at(&C::sizes, member); };
-  const auto train = [](auto member) { return member_at(&C::training, member); };
-  const auto rate = [](auto member) {
-    return member_at(&C::training, &TrainerOptions::schedule, member);
-  };
-  static const support::OptionTable<TrainConfig> table({
-      {"Text",
-       {Row("--tokens", "char|word|byte|bpe", "what a token is", text(&Corpus::tokens), {},
-            lasting),
-        Row("--symbols", "N", "how many symbols --tokens bpe learns", text(&Corpus::symbols),
-            {257, 65536}, lasting),
-        Row("--lines", "", "each line is a text of its own, read from its beginning",
-            text(&Corpus::reading), {}, lasting, {"lines", 1}),
-        Row("--valid", "FRAC", "held out: a share, or how many if 1 or more", text(&Corpus::valid),
-            {0, many}, lasting, {"valid", 2})}},
-      {"Model",
-       {Row("--layers", "N", "blocks of attention and MLP", size(&Sizes::layers), {1, most_layers},
-            lasting),
-        Row("--heads", "N", "of each block; they divide the width", size(&Sizes::heads),
-            {1, 10'000}, lasting),
-        // Layer norm of one number is constant.
-        Row("--width", "N", "channels", size(&Sizes::width), {2, 1e6}, lasting),
-        Row("--context", "N", "tokens that the model can look at", size(&Sizes::context), {1, 1e6},
-            lasting),
-        Row("--dropout", "X", "share of the numbers left out while training", size(&Sizes::dropout),
-            {0, 0.99}, lasting, {"dropout", 11}),
-        Row("--no-bias", "", "linear layers without bias", size(&Sizes::bias), {}, lasting)}},
-      {"Training",
-       {Row("--steps", "N", "of the whole run", rate(&Schedule::steps), {1, many}, may_change,
-            {"steps", 3}),
-        Row("--batch", "N", "windows, or lines, a pass", train(&Training::batch), {1, 1e6}, lasting,
-            {"batch", 4}),
-        Row("--accumulate", "N", "passes a step", train(&Training::accumulate), {1, 100'000},
-            lasting, {"accumulate", 5}),
-        Row("--lr", "X", "the highest rate; with --resume another from there on",
-            rate(&Schedule::rate), {0, most}, may_change, {"lr", 6}),
-        Row("--min-lr", "SHARE", "of --lr that the cosine ends at", rate(&Schedule::least), {0, 1},
-            lasting, {"min_lr", 7}),
-        Row("--warmup", "N", "steps until the rate is --lr", rate(&Schedule::warmup), {0, many},
-            lasting, {"warmup", 8}),
-        Row("--decay", "X", "weight decay of matrices, a unit of rate", train(&Training::decay),
-            {0, most}, lasting, {"decay", 9}),
-        Row("--clip", "X", "largest norm of the gradients; 0: any", train(&Training::clip),
-            {0, most}, lasting, {"clip", 10}),
-        Row("--seed", "N", "of weights, batches, dropout and what is held out",
-            train(&Training::seed), {}, lasting, {"seed", 12}),
-        Row("--patience", "N", "stop after N evaluations without a better one; 0: never",
-            own(&C::patience), {0, many}, lasting, {"patience", 14}),
-        Row("--threads", "N", "", nullptr)}},
-      {"Watching",
-       {Row("--watch", "a:b,...", "how word a comes to look at word b", own(&C::watch)),
-        Row("--probe", "\"words\"",
-            "a sentence, or several between |, whose attention is shown at the end",
-            own(&C::probe)),
-        Row("--eval-every", "N", "steps between looks at the held-out text",
-            own(&C::evaluate_every), {1, many}, lasting, {"eval_every", 13}),
-        Row("--sample-every", "N", "steps between samples; 0: ten in all", own(&C::sample_every),
-            {0, many}),
-        Row("--log-every", "N", "steps between rows of metrics.csv and --json", own(&C::log_every),
-            {1, many}),
-        Row("--pace", "N", "at most N steps a second; 0: as fast as it goes", own(&C::pace),
-            {0, many})}},
-      {"Output",
-       {Row("-o, --out", "DIR", "the folder of the model", own(&C::out)),
-        Row("--resume", "DIR", "go on with the run in this folder", own(&C::resume)),
-        Row("--force", "", "begin anew in a folder that has a model", own(&C::force)),
-        Row("--save-every", "SECONDS", "between checkpoints", own(&C::save_seconds), {0, many}),
-        Row("--json", "", "one JSON object a line on stdout", own(&C::json))}},
-      {"Screen",
-       {Row("-q, --quiet", "", "only warnings and errors", own(&C::quiet)),
-        Row("--no-progress", "", "plain lines instead of a bar", own(&C::no_progress))}},
-  });
-  return table;
-}
-
-support::Options declared_options() {
+  CorpusOptions& corpus = config.corpus;
+  LanguageModelSizes& sizes = config.sizes;
+  TrainerOptions& training = config.training;
+  CosineSchedule& schedule = training.schedule;
   support::Options options("fledge train",
                            "Trains a small attention model on a text and says what it learned.");
   options.arguments("FILE", 0, 1);
   options.example("fledge train", "the built-in text, nothing is written");
   options.example("fledge train poems.txt -o run", "your text, the model in ./run");
   options.example("fledge train --resume run", "go on where it stopped, or with another --lr");
-  train_options().declare(options);
   options.exit_statuses(
       "0 done, 1 failed, 2 wrong usage, 3 unusable input, 4 diverged, 130 interrupted");
+
+  options.group("Text");
+  options.add("--tokens", "char|word|byte|bpe", corpus.tokens, "what a token is", {}, lasting);
+  options.add("--symbols", "N", corpus.symbols, "how many symbols --tokens bpe learns",
+              {257, 65536}, lasting);
+  options.add("--lines", "", corpus.reading,
+              "each line is a text of its own, read from its beginning", {}, lasting, {"lines", 1});
+  options.add("--valid", "FRAC", corpus.valid, "held out: a share, or how many if 1 or more",
+              {0, many}, lasting, {"valid", 2});
+
+  options.group("Model");
+  options.add("--layers", "N", sizes.layers, "blocks of attention and MLP", {1, most_layers},
+              lasting);
+  options.add("--heads", "N", sizes.heads, "of each block; they divide the width", {1, 10'000},
+              lasting);
+  // Layer norm of one number is constant.
+  options.add("--width", "N", sizes.width, "channels", {2, 1e6}, lasting);
+  options.add("--context", "N", sizes.context, "tokens that the model can look at", {1, 1e6},
+              lasting);
+  options.add("--dropout", "X", sizes.dropout, "share of the numbers left out while training",
+              {0, 0.99}, lasting, {"dropout", 11});
+  options.add("--no-bias", "", sizes.bias, "linear layers without bias", {}, lasting);
+
+  options.group("Training");
+  options.add("--steps", "N", schedule.steps, "of the whole run", {1, many}, may_change,
+              {"steps", 3});
+  options.add("--batch", "N", training.batch, "windows, or lines, a pass", {1, 1e6}, lasting,
+              {"batch", 4});
+  options.add("--accumulate", "N", training.accumulate, "passes a step", {1, 100'000}, lasting,
+              {"accumulate", 5});
+  options.add("--lr", "X", schedule.rate, "the highest rate; with --resume another from there on",
+              {0, most}, may_change, {"lr", 6});
+  options.add("--min-lr", "SHARE", schedule.least, "of --lr that the cosine ends at", {0, 1},
+              lasting, {"min_lr", 7});
+  options.add("--warmup", "N", schedule.warmup, "steps until the rate is --lr", {0, many}, lasting,
+              {"warmup", 8});
+  options.add("--decay", "X", training.decay, "weight decay of matrices, a unit of rate", {0, most},
+              lasting, {"decay", 9});
+  options.add("--clip", "X", training.clip, "largest norm of the gradients; 0: any", {0, most},
+              lasting, {"clip", 10});
+  options.add("--seed", "N", training.seed, "of weights, batches, dropout and what is held out", {},
+              lasting, {"seed", 12});
+  options.add("--patience", "N", config.patience,
+              "stop after N evaluations without a better one; 0: never", {0, many}, lasting,
+              {"patience", 14});
+  options.threads();
+
+  options.group("Watching");
+  options.add("--watch", "a:b,...", config.watch, "how word a comes to look at word b");
+  options.add("--probe", "\"words\"", config.probe,
+              "a sentence, or several between |, whose attention is shown at the end");
+  options.add("--eval-every", "N", config.evaluate_every,
+              "steps between looks at the held-out text", {1, many}, lasting, {"eval_every", 13});
+  options.add("--sample-every", "N", config.sample_every, "steps between samples; 0: ten in all",
+              {0, many});
+  options.add("--log-every", "N", config.log_every, "steps between rows of metrics.csv and --json",
+              {1, many});
+  options.add("--pace", "N", config.pace, "at most N steps a second; 0: as fast as it goes",
+              {0, many});
+
+  options.group("Output");
+  options.add("-o, --out", "DIR", config.out, "the folder of the model");
+  options.add("--resume", "DIR", config.resume, "go on with the run in this folder");
+  options.add("--force", "", config.force, "begin anew in a folder that has a model");
+  options.add("--save-every", "SECONDS", config.save_seconds, "between checkpoints", {0, many});
+  options.add("--json", "", config.json, "one JSON object a line on stdout");
+
+  options.group("Screen");
+  options.add("-q, --quiet", "", config.quiet, "only warnings and errors");
+  options.add("--no-progress", "", config.no_progress, "plain lines instead of a bar");
   return options;
 }
 
@@ -167,11 +156,11 @@ void use_built_in_text(TrainConfig& config) {
     unless_given("--watch", config.watch, std::string("walk:birds"));
 }
 
-void require_resumable(const TrainConfig& call) {
+void require_resumable(const TrainConfig& call, const support::Options& options) {
   if (call.given.contains("--out") && call.out != call.resume)
     refuse("--resume and --out name two folders", "a run stays in its folder: leave out --out");
   if (call.force) refuse("--force begins anew, --resume goes on", "use one of them");
-  const std::string lasting = train_options().first_given(support::Lifetime::lasting, call.given);
+  const std::string lasting = options.first_given(support::Lifetime::lasting, call.given);
   if (!lasting.empty())
     refuse(lasting + " belongs to the run since it began",
            "leave it out, or begin a new run in another folder with -o");
@@ -179,18 +168,19 @@ void require_resumable(const TrainConfig& call) {
 
 }  // namespace
 
-TrainConfig train_config(const support::Options& options) {
+TrainConfig train_config(int argc, const char* const* argv) {
   TrainConfig config;
+  support::Options options = train_options(config);
+  options.parse(argc, argv);
   if (!options.arguments().empty()) config.text_path = options.arguments()[0];
   if (!options.arguments().empty() && config.text_path.empty())
     refuse("FILE has an empty name", "leave it out for the built-in text");
-  config.given = train_options().read(options, config);
+  config.given = options.given();
   config.corpus.seed = config.training.seed;
   watched_pairs(config.watch);
   probed_sentences(config.probe);
-  options.use_threads();
   if (config.resumes()) {
-    require_resumable(config);
+    require_resumable(config, options);
     return config;
   }
   if (config.given.contains("--symbols") && config.corpus.tokens != Tokens::bpe)
@@ -211,8 +201,8 @@ TrainConfig train_config(const support::Options& options) {
   return config;
 }
 
-TrainConfig resumed_config(const TrainConfig& saved, const TrainConfig& call) {
-  TrainConfig config = train_options().resume(saved, call, call.given);
+TrainConfig resumed_config(TrainConfig config, TrainConfig call) {
+  train_options(config).resume(train_options(call), call.given);
   config.given = call.given;
   if (!call.text_path.empty()) config.text_path = call.text_path;
   const auto& [rate, least, warmup, steps] = config.training.schedule;

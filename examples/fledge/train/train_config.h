@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "examples/support/option_table.h"
+#include "examples/support/options.h"
 #include "nn/gpt/language_model.h"
 #include "nn/text/corpus.h"
 #include "nn/train/trainer.h"
@@ -37,17 +37,15 @@ struct TrainConfig {
   const std::string& folder() const { return resumes() ? resume : out; }
 };
 
-/// The table of options.
-const support::OptionTable<TrainConfig>& train_options();
+/// The table of options, which set the members of this config.
+support::Options train_options(TrainConfig& config);
 
-/// The options of `fledge train`, with what its help says besides.
-support::Options declared_options();
-
-/// What the options ask for. Throws UsageError for what contradicts itself, before anything is read.
-TrainConfig train_config(const support::Options& options);
+/// The config that the arguments give. Throws UsageError for options that contradict each other,
+/// before any file is read.
+TrainConfig train_config(int argc, const char* const* argv);
 
 /// The config of a run that is resumed: what it saved, with what this call may change.
-TrainConfig resumed_config(const TrainConfig& saved, const TrainConfig& call);
+TrainConfig resumed_config(TrainConfig saved, TrainConfig call);
 
 /// Two words that are watched: how much the first looks at the second.
 struct WordPair {

@@ -8,11 +8,14 @@ using namespace support;
 
 TEST_CASE("help: purpose, examples, options with their defaults") {
   Options options("birds", "Q, K and V learn to raise the association of walk with birds.");
-  options.example("birds", "the whole tour")
-      .example("birds --json", "the same, for programs")
-      .flag("--json", "results as one JSON object")
-      .seed(1, "seed of all random numbers")
-      .text("--only", "NAME", "", "one part alone");
+  bool json = false;
+  std::uint64_t seed = 1;
+  std::string only;
+  options.example("birds", "the whole tour");
+  options.example("birds --json", "the same, for programs");
+  options.add("--json", "", json, "results as one JSON object");
+  options.add("--seed", "N", seed, "seed of all random numbers");
+  options.add("--only", "NAME", only, "one part alone");
   CHECK(options.help() ==
         "Q, K and V learn to raise the association of walk with birds.\n"
         "\n"
@@ -31,7 +34,9 @@ TEST_CASE("help: purpose, examples, options with their defaults") {
 
 TEST_CASE("help: the usage line shows the arguments") {
   const auto usage = [](std::size_t least, std::size_t most) {
-    const std::string help = Options("show", "Shows.").arguments("FILE", least, most).help();
+    Options options("show", "Shows.");
+    options.arguments("FILE", least, most);
+    const std::string help = options.help();
     const std::size_t begin = help.find("usage: ");
     return help.substr(begin, help.find('\n', begin) - begin);
   };
@@ -47,11 +52,13 @@ TEST_CASE("help: ten options fit on a page of 24 lines of 80 columns, long texts
       "Checks every gradient of every operation, of every module and of a whole model of "
       "two layers, with two oracles.");
   options.example("fledge gradcheck", "everything, in half a minute");
+  std::int64_t number = 5;
   for (int i = 0; i < 9; ++i)
-    options.integer("--option-" + std::to_string(i), "N", i, 0, 9, "what this one changes");
-  options.text("--one-more", "NAME", "x",
-               "a longer explanation that has to be broken between words because it is wider than "
-               "a terminal");
+    options.add("--option-" + std::to_string(i), "N", number, "what this one changes", {0, 9});
+  std::string name = "x";
+  options.add("--one-more", "NAME", name,
+              "a longer explanation that has to be broken between words because it is wider than "
+              "a terminal");
   std::istringstream lines(options.help());
   std::string line;
   int count = 0;

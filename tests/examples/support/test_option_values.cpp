@@ -1,104 +1,171 @@
-// Decimals, choices, letters and groups of options.
-#include <cmath>
-#include <sstream>
+// Decimals, choices, letters and groups of options; what is saved, loaded and resumed.
+#include <limits>
 
 #include "examples/support/options.h"
-#include "examples/support/text.h"
 #include "tests/support/catch.h"
+#include "tests/support/refusal.h"
 
+using namespace fledge;
 using namespace support;
+using tests::refusal;
 
 namespace {
 
-Options train() {
+enum class Order { sorted, shuffled, reversed };
+enum class Case { kept, ignored };
+
+struct Config {
+  std::int64_t count = 3, waits = 1;
+  double rate = 0.5, added = 0.25;
+  std::uint64_t seed = 1;
+  bool loud = false, bias = true;
+  Order order = Order::sorted;
+  Case letters = Case::kept;
+  std::string folder;
+  bool operator==(const Config&) const = default;
+};
+
+constexpr auto lasting = Lifetime::lasting, may_change = Lifetime::may_change;
+
+Options options_of(Config& config) {
   Options options("train", "Trains.");
-  options.group("Model").number("--lr", "X", 0.001, 0, 10, "the rate");
-  options.choice("--tokens", {"char", "word", "byte"}, "what a token is");
-  options.group("Output").text("--out", "DIR", "", "where it goes").letter('o');
-  options.flag("--quiet", "says little").letter('q');
+  options.group("First");
+  options.add("--count", "N", config.count, "how many", {1, 10}, lasting, {"count", 2});
+  options.add("--rate", "X", config.rate, "how fast", {0, 1}, may_change, {"rate", 1});
+  options.add("--order", "sorted|shuffled|reversed", config.order, "of the words", {}, lasting,
+              {"order", 4});
+  options.add("--ignore-case", "", config.letters, "letters", {}, lasting, {"ignore_case", 3});
+  options.add("--seed", "N", config.seed, "of all draws", {}, lasting, {"seed", 5});
+  options.group("Second");
+  options.add("-o, --out", "DIR", config.folder, "where it goes");
+  options.add("--waits", "N", config.waits, "seconds", {0, 9});
+  options.add("-l, --loud", "", config.loud, "says more");
+  options.add("--no-bias", "", config.bias, "no bias");
   options.exit_statuses("0 done, 4 diverged");
   return options;
 }
 
-Options parsed(std::vector<const char*> arguments) {
-  arguments.insert(arguments.begin(), "train");
-  Options options = train();
-  options.parse(static_cast<int>(arguments.size()), arguments.data());
+/// The same with one row more.
+Options longer_options_of(Config& config) {
+  Options options = options_of(config);
+  options.add("--added", "X", config.added, "a new option", {0, 2}, lasting, {"added"});
   return options;
 }
 
-std::string refusal(const std::vector<const char*>& arguments) {
-  try {
-    parsed(arguments);
-  } catch (const UsageError& error) {
-    CHECK(error.status == Exit::usage);
-    return error.what();
-  }
-  return "accepted";
+/// The config that these arguments give, and the names of the options that were given.
+std::pair<Config, std::set<std::string>> read(std::vector<const char*> arguments,
+                                              Options (*rows)(Config&) = options_of) {
+  Config config;
+  Options options = rows(config);
+  arguments.insert(arguments.begin(), "program");
+  options.parse(static_cast<int>(arguments.size()), arguments.data());
+  return {config, options.given()};
+}
+
+Config parsed(const std::vector<const char*>& arguments) { return read(arguments).first; }
+
+std::string refused(const std::vector<const char*>& arguments) {
+  return refusal<UsageError>([&] { parsed(arguments); });
+}
+
+std::string saved(Config config, Options (*rows)(Config&) = options_of) {
+  JsonWriter json;
+  rows(config).save(json.begin_object());
+  return json.end_object().text();
+}
+
+Config loaded(const std::string& text, Options (*rows)(Config&) = options_of,
+              std::vector<std::string_view> other_keys = {}) {
+  Config config;
+  rows(config).load(read_json(text), std::move(other_keys));
+  return config;
+}
+
+Config resumed(Config saved, Config call, const std::set<std::string>& given,
+               Options (*rows)(Config&) = options_of) {
+  rows(saved).resume(rows(call), given);
+  return saved;
+}
+
+std::string first_lasting(const std::set<std::string>& given,
+                          Options (*rows)(Config&) = options_of) {
+  Config config;
+  return rows(config).first_given(lasting, given);
 }
 
 }  // namespace
 
 TEST_CASE("option values: decimals") {
-  CHECK(parsed({}).number("--lr") == 0.001);
-  CHECK(parsed({"--lr", "0.25"}).number("--lr") == 0.25);
-  CHECK(parsed({"--lr=1e-3"}).number("--lr") == 1e-3);
-  CHECK(parsed({"--lr", "10"}).number("--lr") == 10);
-  CHECK(parsed({"--lr", "0"}).number("--lr") == 0);
+  CHECK(parsed({"--rate", "0.25"}).rate == 0.25);
+  CHECK(parsed({"--rate=1e-3"}).rate == 1e-3);
+  CHECK(parsed({"--rate", "1"}).rate == 1);
+  CHECK(parsed({"--rate", "0"}).rate == 0);
   for (const char* wrong : {"nan", "abc", "0,1", "1x", "0x1p3", " 1", "1 ", "+1", "--", "-"})
-    CHECK_THAT(refusal({"--lr", wrong}), StartsWith("train: --lr"));
+    CHECK_THAT(refused({"--rate", wrong}), StartsWith("train: --rate"));
   for (const char* wrong : {"nan", "0,1", "1x", " 1", "+1"})
-    CHECK_THAT(refusal({"--lr", wrong}), ContainsSubstring(" is not a number\n"
-                                                           "       use a number from 0 to 10"));
-  for (const char* wrong : {"-0.1", "10.01", "inf", "-inf", "1e400", "1e-400"})
-    CHECK_THAT(refusal({"--lr", wrong}), ContainsSubstring(" is out of range\n"));
+    CHECK_THAT(refused({"--rate", wrong}), ContainsSubstring(" is not a number\n"
+                                                             "       use a number from 0 to 1"));
+  for (const char* wrong : {"-0.1", "1.01", "inf", "-inf", "1e400", "1e-400"})
+    CHECK_THAT(refused({"--rate", wrong}), ContainsSubstring(" is out of range\n"));
 }
 
 TEST_CASE("option values: one of several words") {
-  CHECK(parsed({}).text("--tokens") == "char");
-  CHECK(parsed({"--tokens", "byte"}).text("--tokens") == "byte");
-  CHECK(refusal({"--tokens", "wrod"}) ==
-        "train: --tokens 'wrod' is none of char|word|byte\n       did you mean 'word'?");
-  CHECK(refusal({"--tokens", "sentence"}) ==
-        "train: --tokens 'sentence' is none of char|word|byte\n       use one of them");
-  CHECK_THAT(refusal({"--tokens", ""}), StartsWith("train: --tokens has an empty value"));
+  CHECK(parsed({"--order", "reversed"}).order == Order::reversed);
+  CHECK(
+      refused({"--order", "sortde"}) ==
+      "train: --order 'sortde' is none of sorted|shuffled|reversed\n       did you mean 'sorted'?");
+  CHECK(refused({"--order", "sentence"}) ==
+        "train: --order 'sentence' is none of sorted|shuffled|reversed\n       use one of them");
+  CHECK_THAT(refused({"--order", ""}), StartsWith("train: --order has an empty value"));
 }
 
 TEST_CASE("option values: letters") {
-  CHECK(parsed({"-o", "run"}).text("--out") == "run");
-  CHECK(parsed({"-o", "-"}).text("--out") == "-");
-  CHECK(parsed({"-q"}).has("--quiet"));
-  CHECK(refusal({"-o", "a", "--out", "b"}) == "train: --out was given twice\n       give it once");
-  CHECK_THAT(refusal({"-x"}), StartsWith("train: unknown option '-x'"));
-  CHECK_THAT(refusal({"-o"}), StartsWith("train: --out needs a value"));
-  CHECK_THAT(refusal({"-o", "-q"}), StartsWith("train: --out needs a value"));
-  Options options = train();
-  CHECK_THROWS_AS(options.letter('o'), std::logic_error);
-  CHECK_THROWS_AS(Options("x", "X.").letter('o'), std::logic_error);
+  CHECK(parsed({"-o", "run"}).folder == "run");
+  CHECK(parsed({"-o", "-"}).folder == "-");
+  CHECK(parsed({"-l"}).loud);
+  CHECK(refused({"-o", "a", "--out", "b"}) == "train: --out was given twice\n       give it once");
+  CHECK_THAT(refused({"-x"}), StartsWith("train: unknown option '-x'"));
+  CHECK_THAT(refused({"-o"}), StartsWith("train: --out needs a value"));
+  CHECK_THAT(refused({"-o", "-l"}), StartsWith("train: --out needs a value"));
+  Config config;
+  CHECK_THROWS_AS(options_of(config).add("-o, --other", "", config.loud, ""), std::logic_error);
 }
 
-TEST_CASE("option values: contradictory declarations and questions") {
-  CHECK_THROWS_AS(train().number("--x", "X", 2, 0, 1, ""), std::logic_error);
-  CHECK_THROWS_AS(train().choice("--x", {}, ""), std::logic_error);
-  CHECK_THROWS_AS(train().flag("--help-all", ""), std::logic_error);
-  CHECK_THROWS_AS(train().number("--tokens"), std::logic_error);
-  CHECK_THROWS_AS(train().text("--lr"), std::logic_error);
+TEST_CASE("option values: arguments set the variables, and the rest keeps its default") {
+  const auto [config, given] =
+      read({"--count", "7", "--ignore-case", "--order=reversed", "-o", "run", "--loud", "--no-bias",
+            "--seed", "18446744073709551615"});
+  Config expected;
+  expected.count = 7;
+  expected.letters = Case::ignored;
+  expected.order = Order::reversed;
+  expected.folder = "run";
+  expected.loud = true;
+  expected.bias = false;
+  expected.seed = std::numeric_limits<std::uint64_t>::max();
+  CHECK((config == expected));
+  CHECK((given == std::set<std::string>{"--count", "--ignore-case", "--loud", "--no-bias",
+                                        "--order", "--out", "--seed"}));
+  CHECK((read({}).first == Config{}));
 }
 
 TEST_CASE("option values: a page of names by group, and all that they mean") {
-  CHECK(train().help() ==
+  Config config;
+  CHECK(options_of(config).help() ==
         "Trains.\n"
         "\n"
         "usage: train [options]\n"
         "\n"
-        "  Model     --lr X [0.001]  --tokens char|word|byte [char]\n"
-        "  Output    -o DIR  -q\n"
+        "  First     --count N [3]  --rate X [0.5]\n"
+        "            --order sorted|shuffled|reversed [sorted]  --ignore-case\n"
+        "            --seed N [1]\n"
+        "  Second    -o DIR  --waits N [1]  -l  --no-bias\n"
         "  Help      -h, --help, --help-all: what each means\n"
         "\n"
         "exit status: 0 done, 4 diverged\n");
-  CHECK_THAT(train().help_all(),
-             ContainsSubstring("  --lr X                   the rate [0.001]\n"));
-  CHECK_THAT(train().help_all(), ContainsSubstring("  -o, --out DIR            where it goes\n"));
+  const std::string all = options_of(config).help_all();
+  CHECK_THAT(all, ContainsSubstring("how fast [0.5]\n"));
+  CHECK_THAT(all, ContainsSubstring("  -o, --out DIR "));
   CHECK_THROWS_AS(parsed({"--help-all"}), HelpRequest);
 }
 
@@ -108,4 +175,70 @@ TEST_CASE("option values: a refusal has two lines whatever is in it") {
   CHECK(refusal.status == Exit::unusable_input);
   CHECK(std::string(refusal.what()) ==
         "fledge train: cannot read 'a\\x0ab'\n              look\\x1b[2J");
+}
+
+TEST_CASE("option values: what is saved stands in the order of its places, and is loaded again") {
+  const auto config = read({"--count", "7", "--rate", "0.25", "--ignore-case", "--order",
+                            "shuffled", "--seed", "9", "--waits", "5"})
+                          .first;
+  const std::string text = saved(config);
+  CHECK(text == R"({"rate":0.25,"count":7,"ignore_case":true,"order":"shuffled","seed":"9"})");
+  Config expected = config;
+  expected.waits = 1;  // of the call alone
+  CHECK((loaded(text) == expected));
+}
+
+TEST_CASE("option values: a file is refused as the command line would be") {
+  const auto wrong = [](const std::string& text) {
+    return refusal<FormatError>([&] { loaded(text); });
+  };
+  const std::string rest = R"("ignore_case":true,"order":"sorted","seed":"9"})";
+  CHECK(wrong(R"({"rate":0.5,"count":11,)" + rest) ==
+        "line 1, column 21: count must be a whole number from 1 to 10: got 11");
+  CHECK(wrong(R"({"rate":1.5,"count":1,)" + rest) ==
+        "line 1, column 9: rate must be a number from 0 to 1");
+  CHECK_THAT(wrong(R"({"count":1,)" + rest), ContainsSubstring("'rate'"));
+  CHECK_THAT(wrong(R"({"new":1,"rate":0.5,"count":1,)" + rest),
+             ContainsSubstring("the key 'new' is not known"));
+  CHECK((loaded(R"({"new":1,"rate":0.5,"count":3,)" + rest, options_of, {"new"}).seed == 9));
+  CHECK_THAT(wrong(R"({"rate":0.5,"count":1,"ignore_case":true,"order":"up","seed":"9"})"),
+             ContainsSubstring("order must be one of sorted|shuffled|reversed"));
+  CHECK_THAT(wrong(R"({"rate":0.5,"count":1,"ignore_case":true,"order":"sorted","seed":"-9"})"),
+             ContainsSubstring("seed must be a whole number from 0 in quotes"));
+}
+
+TEST_CASE(
+    "option values: a resumed run keeps what lasts, and takes what may change and the call's") {
+  const auto run = read({"--count", "7", "--rate", "0.25", "--waits", "5"}).first;
+  const auto [call, given] = read({"--rate", "0.75", "--loud"});
+  const Config config = resumed(run, call, given);
+  CHECK(config.count == 7);
+  CHECK(config.rate == 0.75);
+  CHECK(config.waits == 1);
+  CHECK(config.loud);
+  CHECK(first_lasting(given).empty());
+  const auto [same, nothing] = read({});
+  CHECK(resumed(run, same, nothing).rate == 0.25);
+  const auto [wrong, more] = read({"--loud", "--seed", "2", "--count", "2"});
+  CHECK(first_lasting(more) == "--count");
+}
+
+TEST_CASE("option values: a new option is one row: parsed, explained, saved, loaded and resumed") {
+  const auto rows = longer_options_of;
+  const auto [config, given] = read({"--added", "1.5"}, rows);
+  CHECK(config.added == 1.5);
+  Config fallback;
+  CHECK_THAT(rows(fallback).help(), ContainsSubstring("--added X [0.25]"));
+  CHECK_THAT(rows(fallback).help_all(), ContainsSubstring("a new option [0.25]"));
+  const std::string text = saved(config, rows);
+  CHECK_THAT(text, EndsWith(R"(,"added":1.5})"));
+  CHECK((loaded(text, rows) == config));
+  CHECK_THAT(refusal<UsageError>([&] {
+               read({"--added", "3"}, rows);
+             }),
+             ContainsSubstring("--added '3' is out of range"));
+  CHECK(first_lasting(given, rows) == "--added");
+  CHECK(resumed(config, Config{}, {}, rows).added == 1.5);
+  // A file that was written before the row was there has the default.
+  CHECK(loaded(saved(config), rows).added == 0.25);
 }
