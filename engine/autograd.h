@@ -6,9 +6,9 @@
 //
 //     dx = Jᵀ·dy,   J_ij = ∂y_i/∂x_j                                    (a vector-Jacobian product)
 //
-// A rule returns dx and owns no storage; what its lambda captures, arrays only, is all that is
-// saved for the backward pass. Adding contributions, undoing broadcasts and skipping arguments that
-// want no gradient happen once, in the engine. Next: autograd.cpp, then ops/softmax.cpp.
+// A rule returns dx. The arrays that its lambda captures are all that is saved for the backward
+// pass. The engine adds contributions, undoes broadcasts and skips arguments that need no gradient.
+// Next: autograd.cpp, then ops/softmax.cpp.
 #pragma once
 
 #include <array>
@@ -26,18 +26,17 @@
 namespace fledge {
 
 struct Node;
-class NanDetector;
 
-/// How dy travels back to one input: runs a rule and hands in its dx.
+/// A rule of one input: computes dx from dy and adds it to the pending gradient of the input.
 struct Vjp : Pooled {
   virtual ~Vjp() = default;
   virtual void operator()(Node& input, const Array& dy) const = 0;
 };
 
-/// "y depends on `input`, and this is how dy travels back to it."
+/// "y depends on `input`, and this rule computes the gradient of `input` from dy."
 struct Edge {
   std::shared_ptr<Node> input;  // null: this gradient is not needed
-  std::unique_ptr<Vjp> pull;
+  std::unique_ptr<Vjp> vjp;
 };
 
 /// One step of a computation. Ids increase, so an input always has a smaller id than its users.
@@ -47,9 +46,9 @@ struct Node {
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
-  /// Adds a contribution to the gradient that is on its way; undoes broadcasts.
+  /// Adds a contribution to the pending gradient; undoes broadcasts.
   void accumulate_grad(Array dx);
-  /// The gradient that is on its way, as zeros if nothing has come yet, to be added into.
+  /// The pending gradient, to be added into: zeros if there is no contribution yet.
   Array& pending_grad_buffer();
 
   std::uint64_t id;
@@ -64,7 +63,7 @@ struct Node {
   bool released = false;  // backward() has passed and freed the rules
 };
 
-/// Whether new results remember how they were made. Per thread.
+/// Whether ops record nodes. Per thread.
 bool recording();
 
 /// While it lives, nothing is recorded on this thread. Nests; an exception restores the mode.
@@ -79,12 +78,19 @@ class NoGrad {
   bool before_;
 };
 
-namespace detail {
+/// Inspects the numbers of a graph while they are computed (gradcheck/nan_detector.h is one).
+struct GraphObserver {
+  virtual ~GraphObserver() = default;
+  /// record() has made `node`, with this value.
+  virtual void on_value(const Node& node, const Array& value) = 0;
+  /// A rule of `node` has added to the pending gradient of `input`.
+  virtual void on_gradient(const Node& node, const Node& input) = 0;
+};
 
-/// The detector of this thread (gradcheck/nan_detector.h); nearly always null, which costs one load
-/// per node.
-inline constinit thread_local NanDetector* nan_detector = nullptr;
-void inspect_node(const Node& node, const Array& value);
+/// The observer of this thread. Without one, it costs a load per node.
+inline constinit thread_local GraphObserver* graph_observer = nullptr;
+
+namespace detail {
 
 template <class F>
 struct VjpOf : Vjp {
@@ -162,7 +168,7 @@ std::array<Edge, n> wrt(const Tensor (&inputs)[n], F rule) {
   return edges;
 }
 
-/// A new tensor with this value, which remembers the edges that lead somewhere.
+/// A new tensor with this value and a node with those edges that have an input.
 /// `op` must be a string literal: it names the node in messages and drawings.
 Tensor record(std::string_view op, Array value, PoolVector<Edge> edges);
 
@@ -185,7 +191,7 @@ void append(PoolVector<Edge>& edges, std::array<Edge, n> group) {
 
 }  // namespace detail
 
-/// The same with what wrt() returns, one after the other.
+/// The same for the results of wrt(), in order.
 template <class... Edges>
 requires requires(const Edges&... edges) { (0 + ... + detail::count(edges)); }
 Tensor record(std::string_view op, Array value, Edges... edges) {
@@ -195,10 +201,10 @@ Tensor record(std::string_view op, Array value, Edges... edges) {
   return record(op, std::move(value), std::move(list));
 }
 
-/// What becomes of the rules after a backward pass.
+/// Whether a backward pass keeps the rules of the graph.
 enum class Graph {
-  free,  // each node's rules and captured arrays go as soon as they were used: once only
-  keep,  // they stay, for another backward() over the same graph
+  free,  // frees each node's rules and captured arrays after their use: backward() works once
+  keep,  // keeps them for another backward() over the same graph
 };
 
 /// Adds ∂y/∂p to the gradient of every parameter p that y depends on; y must be a single number.

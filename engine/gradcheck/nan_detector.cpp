@@ -5,12 +5,22 @@
 namespace fledge {
 
 NanDetector::NanDetector() {
-  require<GraphError>(detail::nan_detector == nullptr, "NanDetector",
+  require<GraphError>(graph_observer == nullptr, "NanDetector",
                       "this thread has a detector already");
-  detail::nan_detector = this;
+  graph_observer = this;
 }
 
-NanDetector::~NanDetector() { detail::nan_detector = nullptr; }
+NanDetector::~NanDetector() { graph_observer = nullptr; }
+
+void NanDetector::on_value(const Node& node, const Array& value) {
+  std::vector<const Node*> inputs;
+  for (const Edge& edge : node.edges) inputs.push_back(edge.input.get());
+  inspect(node.op, value, false, inputs);
+}
+
+void NanDetector::on_gradient(const Node& node, const Node& input) {
+  inspect(node.op, input.pending_grad, true, {&input});
+}
 
 void NanDetector::inspect(std::string_view op, const Array& x, bool backward,
                           const std::vector<const Node*>& inputs) {
@@ -20,12 +30,6 @@ void NanDetector::inspect(std::string_view op, const Array& x, bool backward,
       finding_ = {op, backward, x.shape(), i, value_of(x.data()[i]), inputs};
       return;
     }
-}
-
-void detail::inspect_node(const Node& node, const Array& value) {
-  std::vector<const Node*> inputs;
-  for (const Edge& edge : node.edges) inputs.push_back(edge.input.get());
-  nan_detector->inspect(node.op, value, false, inputs);
 }
 
 }  // namespace fledge

@@ -1,7 +1,7 @@
-// Which op made the first number that is not finite: for runs that diverge.
+// Which op computed the first number that is not finite, for a training run that diverges.
 //
-// Not here: what to do about it. Key idea: a detector costs time, so training runs without one. A
-// step that went wrong is taken once more, from the same numbers, with a detector.              Next: nan_detector.cpp.
+// Key idea: a detector costs time, so training runs without one. A step whose loss is not finite is
+// computed a second time, from the same weights, with a detector.          Next: nan_detector.cpp.
 #pragma once
 
 #include <optional>
@@ -14,28 +14,30 @@ namespace fledge {
 
 /// While it lives, it inspects every value that this thread records and every gradient that a rule
 /// returns, and keeps the first infinity or NaN. At most one per thread.
-class NanDetector {
+class NanDetector : public GraphObserver {
  public:
   struct Finding {
     std::string_view op;  // that computed the value, or that has the rule
-    bool backward;        // a gradient
+    bool backward;        // true: the number is in a gradient
     Shape shape;          // of the value or the gradient
-    Dim element;          // its place, row by row
+    Dim element;          // index in row order
     double value;
     std::vector<const Node*> inputs;  // of the op; for a gradient, the input it belongs to
   };
 
   NanDetector();
-  ~NanDetector();
+  ~NanDetector() override;
   NanDetector(const NanDetector&) = delete;
   NanDetector& operator=(const NanDetector&) = delete;
 
   const std::optional<Finding>& finding() const { return finding_; }
 
+ private:
+  void on_value(const Node& node, const Array& value) override;
+  void on_gradient(const Node& node, const Node& input) override;
   void inspect(std::string_view op, const Array& x, bool backward,
                const std::vector<const Node*>& inputs);
 
- private:
   std::optional<Finding> finding_;
 };
 

@@ -20,9 +20,9 @@ inline constexpr Bug graph_bugs[] = {
         Real* to = const_cast<Real*>(pending_grad.data());
         for (Dim i = 0; i < pending_grad.size(); ++i) to[i] += contribution[i];)",
      "a classic slip: a + a adds into the gradient that its other reader still needs"},
-    {"gradient-counted-twice", "engine/autograd.cpp", R"((*edge.pull)(*edge.input, dy);)",
-     R"((*edge.pull)(*edge.input, dy);
-        (*edge.pull)(*edge.input, dy);)",
+    {"gradient-counted-twice", "engine/autograd.cpp", R"((*edge.vjp)(*edge.input, dy);)",
+     R"((*edge.vjp)(*edge.input, dy);
+        (*edge.vjp)(*edge.input, dy);)",
      "zou-group/textgrad #200: the same gradient added twice"},
     {"first-user-only", "engine/autograd.cpp",
      R"(if (!edge.input->pending_grad.exists()) push(edge.input);)",
