@@ -1,7 +1,12 @@
-// Sums in a fixed order, by halves: error grows with log n, not n (Higham 1993). sums.h has those
-// of numbers in memory; here the terms may be computed on the way.
+// Sums in a fixed order, by halves: error grows with log n, not n (Higham 1993).
+//
+// Not here: sums of numbers in memory (sums.h). Here the caller computes the terms.
 #pragma once
 
+#include <algorithm>
+
+#include "engine/kernels/buffer.h"
+#include "engine/kernels/parallel.h"
 #include "engine/kernels/simd.h"
 
 namespace fledge::kernels {
@@ -19,7 +24,7 @@ Real pairwise_sum(Dim begin, Dim end, Term term) {
     const Dim middle = begin + (end - begin) / 2 / chains_length * chains_length;
     return pairwise_sum(begin, middle, term) + pairwise_sum(middle, end, term);
   }
-  // Rows of tiny models are two vectors long at most: half of their time went into what follows.
+  // Rows of tiny models have at most two vectors. The general loop doubles their time.
   if (end - begin <= lanes) return sum_of(term(begin, end - begin));
   if (end - begin <= 2 * lanes)
     return sum_of(term(begin, lanes) + term(begin + lanes, end - begin - lanes));
@@ -35,6 +40,38 @@ Real pairwise_sum(Dim begin, Dim end, Term term) {
 template <class Term>
 Real mean_of(Dim n, Term term) {
   return pairwise_sum(0, n, term) / real(n);
+}
+
+/// out_i = Σ_r term_ri over the rows begin … end − 1, by halves; out has n numbers. Of at most
+/// blocking.sum_rows rows, leaf(first, last, to) writes the sums to `to`.
+template <class Leaf>
+void sum_rows(Dim begin, Dim end, Dim n, Real* out, const Leaf& leaf) {
+  if (end - begin <= blocking.sum_rows) return leaf(begin, end, out);
+  const Dim middle = begin + (end - begin) / 2;
+  sum_rows(begin, middle, n, out, leaf);
+  Buffer right(n);
+  sum_rows(middle, end, n, right.data(), leaf);
+  for (Dim i = 0; i < n; ++i) out[i] += right.data()[i];
+}
+
+/// The same over all rows, in several tasks when there are many. The parts of the tasks are those of
+/// the first levels of the halving, so their number changes no bit.
+template <class Leaf>
+void sum_all_rows(Dim rows, Dim n, Dim work, Real* out, const Leaf& leaf) {
+  Dim parts = blocking.sum_parts;
+  while (parts > 1 && rows < parts * (blocking.sum_rows + 1)) parts /= 2;
+  if (parts == 1) return sum_rows(0, rows, n, out, leaf);
+  Buffer sums(parts * n);
+  parallel_for(parts, work, [&](Dim part) {
+    Dim begin = 0, end = rows;
+    for (Dim half = parts / 2; half > 0; half /= 2)
+      ((part & half) != 0 ? begin : end) = begin + (end - begin) / 2;
+    sum_rows(begin, end, n, sums.data() + part * n, leaf);
+  });
+  for (Dim step = 1; step < parts; step *= 2)
+    for (Dim part = 0; part < parts; part += 2 * step)
+      for (Dim i = 0; i < n; ++i) sums.data()[part * n + i] += sums.data()[(part + step) * n + i];
+  std::copy_n(sums.data(), n, out);
 }
 
 }  // namespace fledge::kernels

@@ -45,4 +45,15 @@ void parallel_ranges(Dim size, Dim grain, Dim work, const F& task) {
                [&](Dim i) { task(i * grain, (i + 1) * grain < size ? (i + 1) * grain : size); });
 }
 
+/// Calls f(r) for every row of n numbers, in sixteen tasks, or in more where a task would have more
+/// than 16,000 numbers. `cost` is the number of elementary operations per number.
+template <class F>
+void for_rows(Dim rows, Dim n, Dim cost, F f) {
+  const Dim share = rows / blocking.tasks, most = blocking.task_numbers / (n + 1);
+  parallel_ranges(rows, 1 + (share < most ? share : most), rows * n * cost,
+                  [&](Dim begin, Dim end) {
+                    for (Dim r = begin; r < end; ++r) f(r);
+                  });
+}
+
 }  // namespace fledge::kernels

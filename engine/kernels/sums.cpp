@@ -1,74 +1,45 @@
 #include "engine/kernels/sums.h"
 
 #include <algorithm>
-#include <tuple>
-#include <utility>
 
-#include "engine/base/memory.h"
-#include "engine/kernels/buffer.h"
 #include "engine/kernels/pairwise_sum.h"
 #include "engine/kernels/parallel.h"
-#include "engine/kernels/rows.h"
 
 namespace fledge::kernels {
 
 namespace {
 
-// out += row(r), then row(r + 1) and so on, one for each i, over columns 0 … n − 1: four
-// rows at a time are read from end to end. Layer norm's dgain of 4096×1024 takes 0.5 ms. In strips
-// of four vectors down all rows it takes 1.5 ms: there each row is in another page of memory.
-template <std::size_t... i, class Row>
-void add_few(Dim r, Dim n, Real* out, Row row, std::index_sequence<i...>) {
-  const auto few = std::make_tuple(row(r + static_cast<Dim>(i))...);
-  by_vectors(n, [&](Dim at, Dim count) {
-    Vec sum = load(out + at, count);
-    ((sum += std::get<i>(few)(at, count)), ...);
-    store(out + at, sum, count);
+// out_i += Σ_r x_ri over the rows x, x + step, …
+template <int rows>
+void add_rows(const Real* x, Dim step, Real* out, Dim n) {
+  by_vectors(n, [=](Dim i, Dim count) {
+    Vec sum = load(out + i, count);
+    for (int r = 0; r < rows; ++r) sum += load(x + r * step + i, count);
+    store(out + i, sum, count);
   });
 }
 
-// out_i = Σ_r row(r)(i) for rows begin … end − 1 and columns 0 … n − 1, by halves. row(r)(i, count)
-// is the vector of `count` terms from column i on.
-template <class Row>
-void add_rows(Dim begin, Dim end, Dim n, Real* out, Row row) {
-  if (end - begin > blocking.sum_rows) {
-    const Dim middle = begin + (end - begin) / 2;
-    add_rows(begin, middle, n, out, row);
-    Buffer right(n);
-    add_rows(middle, end, n, right.data(), row);
-    for (Dim i = 0; i < n; ++i) out[i] += right.data()[i];
-    return;
-  }
+// out_i = Σ_r x_ri, four rows at a time from end to end. In strips of four vectors down all rows the
+// sums of 4096×1024 take three times as long: there each row is in another page of memory.
+void add_few_rows(const Real* x, Dim step, Dim rows, Real* out, Dim n) {
   std::fill_n(out, n, Real(0));
-  Dim r = begin;
-  for (; r + 4 <= end; r += 4) add_few(r, n, out, row, std::make_index_sequence<4>());
-  for (; r < end; ++r) add_few(r, n, out, row, std::make_index_sequence<1>());
+  Dim r = 0;
+  for (; r + 4 <= rows; r += 4) add_rows<4>(x + r * step, step, out, n);
+  for (; r < rows; ++r) add_rows<1>(x + r * step, step, out, n);
 }
 
-// The same, several tasks at once. Each task adds a part of the rows when there are many. The parts
-// are those of the first levels of the halving, so no bit depends on their number.
-template <class Row>
-void add_all_rows(Dim rows, Dim n, Real* out, Row row) {
-  const Dim parts = blocking.sum_parts;
-  if (rows < parts * 2 * blocking.sum_rows) {
-    parallel_ranges(n, blocking.sum_columns, rows * n, [&](Dim begin, Dim end) {
-      add_rows(0, rows, end - begin, out + begin, [&](Dim r) {
-        return [term = row(r), begin](Dim i, Dim count) { return term(begin + i, count); };
-      });
-    });
-    return;
-  }
-  Buffer sums(parts * n);
-  parallel_for(parts, rows * n, [&](Dim part) {
-    Dim begin = 0, end = rows;
-    for (Dim half = parts / 2; half > 0; half /= 2)
-      ((part & half) != 0 ? begin : end) = begin + (end - begin) / 2;
-    add_rows(begin, end, n, sums.data() + part * n, row);
+// out_i = Σ_r x_ri. A task sums a part of the rows, or if there are few rows, a part of the columns.
+void add_all_rows(const Real* x, Dim rows, Dim n, Real* out) {
+  const auto sum_of_columns = [=](Dim left, Dim right) {
+    return [=](Dim begin, Dim end, Real* to) {
+      add_few_rows(x + begin * n + left, n, end - begin, to, right - left);
+    };
+  };
+  if (rows >= blocking.sum_parts * 2 * blocking.sum_rows)
+    return sum_all_rows(rows, n, rows * n, out, sum_of_columns(0, n));
+  parallel_ranges(n, blocking.sum_columns, rows * n, [&](Dim left, Dim right) {
+    sum_rows(0, rows, right - left, out + left, sum_of_columns(left, right));
   });
-  for (Dim step = 1; step < parts; step *= 2)
-    for (Dim part = 0; part < parts; part += 2 * step)
-      for (Dim i = 0; i < n; ++i) sums.data()[part * n + i] += sums.data()[(part + step) * n + i];
-  std::copy_n(sums.data(), n, out);
 }
 
 }  // namespace
@@ -99,23 +70,12 @@ double sum_of_squares(const Real* x, Dim n) {
 
 void sum_columns(const Real* x, Real* out, Dim outer, Dim reduced, Dim inner) {
   for (Dim o = 0; o < outer; ++o) {
-    const Real* x_o = x + o * reduced * inner;
+    const Real* const x_o = x + o * reduced * inner;
     if (inner == 1)
       out[o] = sum(x_o, reduced);
     else
-      add_all_rows(reduced, inner, out + o * inner, [x_o, inner](Dim r) {
-        return [x_r = x_o + r * inner](Dim i, Dim count) { return load(x_r + i, count); };
-      });
+      add_all_rows(x_o, reduced, inner, out + o * inner);
   }
-}
-
-void dot_columns(const Real* a, const Real* x, const Real* normals, Real* out, Dim rows, Dim n) {
-  add_all_rows(rows, n, out, [=](Dim r) {
-    const Normal normal(normals + r * Normal::size);
-    return [normal, a_r = a + r * n, x_r = x + r * n](Dim i, Dim count) {
-      return load(a_r + i, count) * normal(load(x_r + i, count));
-    };
-  });
 }
 
 }  // namespace fledge::kernels

@@ -17,7 +17,4 @@ double sum_of_squares(const Real* x, Dim n);
 /// out[o, i] = Σ_r x[o, r, i]      x (outer, reduced, inner)   out (outer, inner)
 void sum_columns(const Real* x, Real* out, Dim outer, Dim reduced, Dim inner);
 
-/// out_i = Σ_r a[r, i]·x̂[r, i]   a, x (rows, n)   normals (rows, 3), how x̂ comes from x   out (n)
-void dot_columns(const Real* a, const Real* x, const Real* normals, Real* out, Dim rows, Dim n);
-
 }  // namespace fledge::kernels

@@ -1,8 +1,11 @@
 // Layer normalisation over the last axis (Ba, Kiros & Hinton 2016).
+#include "engine/kernels/layer_norm.h"
+
+#include <array>
+#include <utility>
+
 #include "engine/autograd.h"
 #include "engine/base/errors.h"
-#include "engine/kernels/rows.h"
-#include "engine/kernels/sums.h"
 #include "engine/ops.h"
 
 namespace fledge {
@@ -10,7 +13,7 @@ namespace fledge {
 /// x̂ = (x − mean)·r,  r = 1/√(variance + eps)            y = gain ⊙ x̂ + bias
 ///
 ///   with g = dy ⊙ gain:     dx = r·(g − mean(g) − x̂·mean(g ⊙ x̂))
-///   dgain = Σ_rows dy ⊙ x̂   dbias = Σ_rows dy            (the engine sums the rows of the second)
+///   dgain = Σ_rows dy ⊙ x̂   dbias = Σ_rows dy
 Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, double eps) {
   require(x.rank() >= 1 && x.dim(-1) > 0, "layer_norm",
           "needs a last axis to normalise: got shape ", x.shape());
@@ -26,22 +29,19 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, doubl
   kernels::layer_norm_rows(X.data(), G.data(), bias.value().data(), normals.write(), y.write(), eps,
                            m.count, m.length);
 
-  return record("layer_norm", y,
-                wrt(x,
-                    [X, normals, G, m](const Array& dy) {
-                      Array dx(dy.shape());
-                      kernels::layer_norm_rows_vjp(X.data(), normals.data(), G.data(), dy.data(),
-                                                   dx.write(), m.count, m.length);
-                      return dx;
-                    }),
-                wrt(gain,
-                    [X, normals, m](const Array& dy) {
-                      Array dgain({m.length});
-                      kernels::dot_columns(dy.data(), X.data(), normals.data(), dgain.write(),
-                                           m.count, m.length);
-                      return dgain;
-                    }),
-                wrt(bias, [](const Array& dy) { return dy; }));
+  auto rule = [X, normals, G, m](const Array& dy, std::array<bool, 3> wanted) {
+    std::array<Array, 3> grads;  // dx, dgain, dbias
+    const auto place = [&](std::size_t i, const Shape& shape) -> Real* {
+      if (!wanted[i]) return nullptr;
+      grads[i] = Array(shape);
+      return grads[i].write();
+    };
+    kernels::layer_norm_rows_vjp(X.data(), normals.data(), G.data(), dy.data(),
+                                 place(0, dy.shape()), place(1, G.shape()), place(2, G.shape()),
+                                 m.count, m.length);
+    return grads;
+  };
+  return record("layer_norm", y, wrt({x, gain, bias}, std::move(rule)));
 }
 
 }  // namespace fledge

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/array_math.h"
+#include "engine/kernels/layer_norm.h"
 #include "engine/kernels/pairwise_sum.h"
 #include "engine/kernels/rows.h"
 #include "engine/kernels/sums.h"
@@ -155,16 +156,16 @@ TEST_CASE("layer norm is right on both sides of every two borders") {
     const Array numbers = integers({rows, n}, 1), cotangents = integers({rows, n}, 2),
                 gains = integers({n}, 3), biases = integers({n}, 4);
     Guarded x(numbers), dy(cotangents), gain(gains), bias(biases), y(rows * n), dx(rows * n),
-        normals(rows * Normal::size), dgain(n);
+        normals(rows * Normal::size), dgain(n), dbias(n);
     fill_stack();
     kernels::layer_norm_rows(x.data(), gain.data(), bias.data(), normals.data(), y.data(), eps,
                              rows, n);
-    kernels::layer_norm_rows_vjp(x.data(), normals.data(), gain.data(), dy.data(), dx.data(), rows,
-                                 n);
-    kernels::dot_columns(dy.data(), x.data(), normals.data(), dgain.data(), rows, n);
-    REQUIRE((y.is_whole() && dx.is_whole() && normals.is_whole() && dgain.is_whole()));
+    kernels::layer_norm_rows_vjp(x.data(), normals.data(), gain.data(), dy.data(), dx.data(),
+                                 dgain.data(), dbias.data(), rows, n);
+    REQUIRE((y.is_whole() && dx.is_whole() && normals.is_whole()));
+    REQUIRE((dgain.is_whole() && dbias.is_whole()));
     const Row ones(static_cast<std::size_t>(n), 1);
-    Row sums(static_cast<std::size_t>(n), 0);
+    Row sums(static_cast<std::size_t>(n), 0), bias_sums = sums;
     for (Dim r = 0; r < rows; ++r) {
       Row hat, g, out, slope;
       for (Dim j = 0; j < n; ++j) hat.push_back(exact(numbers[r * n + j]));
@@ -177,6 +178,7 @@ TEST_CASE("layer norm is right on both sides of every two borders") {
         g.push_back(exact(cotangents[r * n + j]) * exact(gains[j]));
         out.push_back(v * exact(gains[j]) + exact(biases[j]));
         sums[static_cast<std::size_t>(j)] += exact(cotangents[r * n + j]) * v;
+        bias_sums[static_cast<std::size_t>(j)] += exact(cotangents[r * n + j]);
       }
       const long double mean_g = mean_product(g, ones), along = mean_product(g, hat);
       for (std::size_t j = 0; j < g.size(); ++j)
@@ -185,6 +187,7 @@ TEST_CASE("layer norm is right on both sides of every two borders") {
       require_close(dx.data() + r * n, slope, "the gradient of layer norm", r);
     }
     require_close(dgain.data(), sums, "the gradient of the gain", rows);
+    require_close(dbias.data(), bias_sums, "the gradient of the bias", rows);
   });
 }
 
@@ -217,24 +220,27 @@ TEST_CASE("sums over rows and columns are exact on both sides of every two borde
             sizes.sum_parts = parts;
             const Blocked blocked(sizes);
             const Array numbers = integers({rows, n}, 1), factors = integers({rows, n}, 2);
-            Guarded x(numbers), a(factors), sums(n), dots(n);
+            Guarded x(numbers), dy(factors), gain(Array::ones({n})), sums(n), dgain(n), dbias(n);
             Guarded normals(Array::zeros({rows, Normal::size}));
             for (Dim r = 0; r < rows; ++r)
               Normal(real(r % 3), Real(1), Real(2)).store_to(normals.data() + r * Normal::size);
             fill_stack();
             kernels::sum_columns(x.data(), sums.data(), 1, rows, n);
-            kernels::dot_columns(a.data(), x.data(), normals.data(), dots.data(), rows, n);
+            kernels::layer_norm_rows_vjp(x.data(), normals.data(), gain.data(), dy.data(), nullptr,
+                                         dgain.data(), dbias.data(), rows, n);
             INFO(rows << " rows of " << n << ", " << parts << " parts, leaves of " << leaf);
-            REQUIRE((sums.is_whole() && dots.is_whole()));
+            REQUIRE((sums.is_whole() && dgain.is_whole() && dbias.is_whole()));
             for (Dim j = 0; j < n; ++j) {
-              double sum = 0, dot = 0;
+              double sum = 0, dot = 0, bias = 0;
               for (Dim r = 0; r < rows; ++r) {
                 const double v = value_of(numbers[r * n + j]);
                 sum += v;
+                bias += value_of(factors[r * n + j]);
                 dot += value_of(factors[r * n + j]) * (v - static_cast<double>(r % 3) - 1) * 2;
               }
               REQUIRE(value_of(sums.data()[j]) == sum);
-              REQUIRE(value_of(dots.data()[j]) == dot);
+              REQUIRE(value_of(dgain.data()[j]) == dot);
+              REQUIRE(value_of(dbias.data()[j]) == bias);
             }
           }
     }

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <vector>
 
-#include "engine/kernels/rows.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
 
@@ -108,26 +107,6 @@ TEST_CASE("sum_columns adds the middle axis", "[OP14]") {
         INFO(outer << ", " << reduced << ", " << inner);
         REQUIRE(same_numbers(y, Array({outer, inner}, expected)));
       }
-}
-
-TEST_CASE("dot_columns adds the products of one array with the other's rows, each normalised") {
-  for (const Dim rows : {0, 1, 2, 15, 16, 17, 127, 300})
-    for (const Dim n : {0, 1, 7, 16, 65, 300}) {
-      const Array a = integers({rows, n}, 1), x = integers({rows, n}, 2);
-      Array normals = integers({rows, kernels::Normal::size}, 3);
-      for (Dim r = 0; r < rows; ++r) normals.write()[r * 3 + 2] = real(1 + r % 2 * 3);
-      std::vector<double> expected(static_cast<std::size_t>(n));
-      for (Dim i = 0; i < x.size(); ++i) {
-        const Dim r = i / n;
-        const auto kept = [&](Dim which) { return value_of(normals[r * 3 + which]); };
-        expected[static_cast<std::size_t>(i % n)] +=
-            value_of(a[i]) * (value_of(x[i]) - kept(0) - kept(1)) * kept(2);
-      }
-      Array y = Array::full({n}, Real(99));  // overwritten
-      kernels::dot_columns(a.data(), x.data(), normals.data(), y.write(), rows, n);
-      INFO(rows << ", " << n);
-      REQUIRE(same_numbers(y, Array({n}, expected)));
-    }
 }
 
 TEST_CASE("columns of random numbers err with the logarithm of their length", "[ACC]") {
