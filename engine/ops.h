@@ -75,7 +75,7 @@ Tensor concat(const std::vector<Tensor>& parts, int axis);
 /// Cut along an axis into equal parts; undone by concat.
 std::vector<Tensor> split(const Tensor& x, Dim parts, int axis);
 
-// -- attention: ops/softmax.cpp, ops/attention.cpp ------------------------------------------------
+// -- attention: ops/softmax.cpp, ops/attention.cpp, ops/masked_products.cpp -----------------------
 /// Softmax over the last axis: positive numbers that sum to 1.   y_i = exp(x_i) / Σ_j exp(x_j)
 Tensor softmax(const Tensor& x);
 /// Softmax over the keys a query may look at. x (…, queries, keys). Weights of hidden keys are
@@ -85,10 +85,13 @@ Tensor softmax(const Tensor& x, const Mask& mask);
 Tensor log_softmax(const Tensor& x);
 /// softmax(Q·Kᵀ/√D over what the mask shows)·V of every head at once.    Vaswani et al. 2017, eq. 1
 /// qkv (…, T, 3C): q, k and v side by side, in each the heads, D = C / heads   y (…, T, C)
-/// Memory grows with T, not T². What is hidden is not read; a row that may look
-/// nowhere gives zeros.
+/// Memory grows with T, not T². Hidden keys and values are not read; a row that may look nowhere
+/// gives zeros.
 /// Throws ValueError for a custom mask: for those, and for the weights, see nn/layers/attention.h.
 Tensor attention(const Tensor& qkv, Dim heads, const Mask& mask);
+/// The same for queries of one sequence and keys and values of another (cross attention).
+/// q (…, T, C)   k, v (…, S, C)   mask over T × S   y (…, T, C)
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads, const Mask& mask);
 /// S_ij = ⟨q_i, k_j⟩ where query i may look at key j, −∞ elsewhere.
 /// q (…, queries, D)   k (…, keys, D)   S (…, queries, keys)       What is hidden is not read.
 Tensor attention_scores(const Tensor& q, const Tensor& k, const Mask& mask);

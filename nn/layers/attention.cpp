@@ -83,6 +83,14 @@ CrossAttention::CrossAttention(Dim width, Dim source_width, Dim head_count, Init
       c_attn(source_width, 2 * width, initial, bias),
       c_proj(width, width, initial, bias) {}
 
+Tensor CrossAttention::operator()(const Tensor& x, const Tensor& source, const Mask& mask) const {
+  if (!mask.has_spans()) return look(x, source, mask).output;
+  require_features("CrossAttention", x, q_attn);
+  require_features("CrossAttention source", source, c_attn);
+  const std::vector<Tensor> kv = split(c_attn(source), 2, -1);  // two of (…, S, C)
+  return c_proj(attention(q_attn(x), kv[0], kv[1], heads, mask));
+}
+
 AttentionOutput CrossAttention::look(const Tensor& x, const Tensor& source,
                                      const Mask& mask) const {
   require_features("CrossAttention", x, q_attn);

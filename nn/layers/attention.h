@@ -1,6 +1,6 @@
 // Attention: Q asks, K answers, V is passed on.                               Next: layers/block.h.
 //
-// Not here: the products that skip what is masked (engine/ops/attention.cpp) and the masks
+// Not here: the products that skip what is masked (engine/ops/masked_products.cpp) and the masks
 // themselves (engine/masks.h). B batch, T time (queries), S source (keys), C channels, H heads,
 // D = C / H.
 #pragma once
@@ -60,9 +60,9 @@ struct CrossAttention {
   CrossAttention(Dim width, Dim source_width, Dim head_count, InitialWeights initial,
                  Bias bias = Bias::with);
 
-  Tensor operator()(const Tensor& x, const Tensor& source, const Mask& mask = {}) const {
-    return look(x, source, mask).output;
-  }
+  /// In one op that keeps no weights (ops.h, attention), but for custom masks.
+  Tensor operator()(const Tensor& x, const Tensor& source, const Mask& mask = {}) const;
+  /// The same step by step, with the weights.
   AttentionOutput look(const Tensor& x, const Tensor& source, const Mask& mask = {}) const;
 
   void visit(auto&& f) const {

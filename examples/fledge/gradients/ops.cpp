@@ -172,6 +172,15 @@ const std::vector<OpCase>& op_cases() {
       {"attention many times in a window",
        {{{1, 27}}},
        [](In x) { return attention(many_times(x[0]), 1, window(50)); }},
+      {"attention of separate tensors",
+       {{{2, 3, 4}}, {{2, 5, 4}}, {{2, 5, 4}}},
+       [](In x) { return attention(x[0], x[1], x[2], 2, causal()); }},
+      {"attention of separate tensors, wide heads",
+       {{{7, 18}}, {{4, 18}}, {{4, 18}}},
+       [](In x) { return attention(x[0], x[1], x[2], 2, window(3)); }},
+      {"attention of one tensor thrice",
+       {{{1, 3, 4}}},
+       [](In x) { return attention(x[0], x[0], x[0], 2, padding({2})); }},
       // −∞ at hidden places would make the output infinite: softmax, which skips them, comes
       // behind.
       {"attention_scores",

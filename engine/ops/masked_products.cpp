@@ -1,0 +1,99 @@
+// The two products of attention step by step, reading only what the mask allows:
+//
+//     S = Q·Kᵀ      Y = W·V                                              (Vaswani et al. 2017, eq. 1)
+//
+// The softmax between them is in ops/softmax.cpp.
+#include <vector>
+
+#include "engine/autograd.h"
+#include "engine/base/errors.h"
+#include "engine/kernels/masked.h"
+#include "engine/ops.h"
+
+namespace fledge {
+
+namespace {
+
+using Table = std::vector<unsigned char>;
+
+// A batch of grids of n queries × m keys, with vectors of size d.
+struct Grids {
+  Dim count, n, m, d;
+};
+
+void require_same_lead(std::string_view op, const Shape& a, const Shape& b) {
+  require(a.rank() >= 2 && a.rank() == b.rank() &&
+              a.without(-1).without(-1) == b.without(-1).without(-1),
+          op, "needs the same leading axes: ", a, " and ", b);
+}
+
+/// C_ij = ⟨A_i, B_j⟩ where visible, else `hidden`
+Array dots(const Array& a, const Array& b, const Table& may_look, Real hidden, const Grids& g) {
+  Array c(a.shape().with(-1, g.m));
+  Real* to = c.write();
+  for (Dim i = 0; i < g.count; ++i)
+    kernels::masked_dots(a.data() + i * g.n * g.d, b.data() + i * g.m * g.d,
+                         may_look.data() + i * g.n * g.m, to + i * g.n * g.m, hidden, g.n, g.m,
+                         g.d);
+  return c;
+}
+
+/// C_i = Σ_j W_ij·B_j over visible j
+Array mix(const Array& w, const Array& b, const Table& may_look, const Grids& g) {
+  Array c(w.shape().with(-1, g.d));
+  Real* to = c.write();
+  for (Dim i = 0; i < g.count; ++i)
+    kernels::masked_mix(w.data() + i * g.n * g.m, b.data() + i * g.m * g.d,
+                        may_look.data() + i * g.n * g.m, to + i * g.n * g.d, g.n, g.m, g.d);
+  return c;
+}
+
+/// C_j = Σ_i W_ij·A_i over the i that see j
+Array weighted_sum_transposed(const Array& w, const Array& a, const Table& may_look,
+                              const Grids& g) {
+  Array c(a.shape().with(-2, g.m));
+  Real* to = c.write();
+  for (Dim i = 0; i < g.count; ++i)
+    kernels::masked_mix_back(w.data() + i * g.n * g.m, a.data() + i * g.n * g.d,
+                             may_look.data() + i * g.n * g.m, to + i * g.m * g.d, g.n, g.m, g.d);
+  return c;
+}
+
+}  // namespace
+
+/// S_ij = ⟨q_i, k_j⟩ where visible, −∞ elsewhere.   q (…, n, D)   k (…, m, D)   S (…, n, m)
+///
+///   dq_i = Σ_j dS_ij·k_j         dk_j = Σ_i dS_ij·q_i         over visible (i, j)
+Tensor attention_scores(const Tensor& q, const Tensor& k, const Mask& mask) {
+  require_same_lead("attention_scores", q.shape(), k.shape());
+  require(q.dim(-1) == k.dim(-1), "attention_scores",
+          "queries and keys differ in size: ", q.shape(), " and ", k.shape());
+  const Grids g{q.shape().without(-1).without(-1).size(), q.dim(-2), k.dim(-2), q.dim(-1)};
+  const Table may_look = mask.table(q.shape().with(-1, g.m), "attention_scores");
+  const Array Q = q.value(), K = k.value();
+  return record("attention_scores", dots(Q, K, may_look, Real(-infinity), g),
+                wrt(q, [K, may_look, g](const Array& dS) { return mix(dS, K, may_look, g); }),
+                wrt(k, [Q, may_look, g](const Array& dS) {
+                  return weighted_sum_transposed(dS, Q, may_look, g);
+                }));
+}
+
+/// y_i = Σ_j w_ij·v_j over visible j.   w (…, n, m)   v (…, m, D)   y (…, n, D)
+///
+///   dw_ij = ⟨dy_i, v_j⟩ where visible, else 0         dv_j = Σ_i w_ij·dy_i over the i that see j
+Tensor weighted_sum(const Tensor& weights, const Tensor& v, const Mask& mask) {
+  require_same_lead("weighted_sum", weights.shape(), v.shape());
+  require(weights.dim(-1) == v.dim(-2), "weighted_sum",
+          "keys and values differ in number: ", weights.shape(), " and ", v.shape());
+  const Grids g{v.shape().without(-1).without(-1).size(), weights.dim(-2), v.dim(-2), v.dim(-1)};
+  const Table may_look = mask.table(weights.shape(), "weighted_sum");
+  const Array W = weights.value(), V = v.value();
+  return record(
+      "weighted_sum", mix(W, V, may_look, g),
+      wrt(weights, [V, may_look, g](const Array& dy) { return dots(dy, V, may_look, Real(0), g); }),
+      wrt(v, [W, may_look, g](const Array& dy) {
+        return weighted_sum_transposed(W, dy, may_look, g);
+      }));
+}
+
+}  // namespace fledge
