@@ -48,10 +48,8 @@ class ProgressDisplay {
   /// Draws the last state, which then stays.
   void finish();
 
-  bool quiet() const { return quiet_; }
-  double elapsed() const;
-
  private:
+  double elapsed() const;
   using Clock = std::chrono::steady_clock;
   void draw();
   void wipe();

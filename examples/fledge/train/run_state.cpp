@@ -28,7 +28,7 @@ std::optional<std::string> read_state(const RunFolder& folder, const LanguageMod
 }
 
 RunState::RunState(const TrainConfig& config, const RunConfig& run, const Corpus& corpus,
-                   Trainer& trainer, const Reporters& report)
+                   Trainer& trainer, Reporter& report)
     : config_(&config), corpus_(&corpus), trainer_(&trainer), report_(&report) {
   notes_.text_hash = run.text_hash;
   notes_.run_id = run.id;
@@ -158,10 +158,10 @@ void RunState::save() {
   if (!holds_out() && loss < guessing_loss()) rollback_ = now;
 }
 
-// If the model were newer than the checkpoint, a run resumed at another rate would keep a model
-// from steps it never took. The best evaluation is a state to roll back to, if it is better than
-// guessing. The state just before the first number that is not finite is not: its weights give that
-// number at any rate.
+// Model and checkpoint are saved together. If the model were newer, a run that is resumed at another
+// rate would keep a model of steps that it never took. The best evaluation is a state to roll back
+// to if it is better than guessing. The last state before a number that is not finite is no such
+// state: its weights give that number at any rate.
 void RunState::save_if_best(std::int64_t step) {
   if (!folder_ || notes_.best_step != step) return;
   const Checkpoint now = checkpoint();

@@ -23,7 +23,7 @@ class RunState {
  public:
   /// Of a run at its beginning. The parts must outlive it.
   RunState(const TrainConfig& config, const RunConfig& run, const Corpus& corpus, Trainer& trainer,
-           const Reporters& report);
+           Reporter& report);
 
   /// Makes the folder of a new run, with its beginning.
   void begin(const RunConfig& run);
@@ -46,10 +46,10 @@ class RunState {
   /// The loss on the held-out text, of evenly spread windows.
   double evaluate() const;
 
-  /// Keeps the state before the next step, and goes back to it if that step was not noted.
+  /// Keeps the state before the next step. undo_step() restores it if that step was not noted.
   void remember_step();
   void undo_step();
-  /// All that a step leaves behind, but for what it watched.
+  /// Records a step: the smoothed loss, its evaluation and its row of metrics.
   void note(const Metrics& row, bool is_logged);
   Progress progress(const Metrics& row) const;
   void append_json(const std::string& line);
@@ -91,12 +91,12 @@ class RunState {
   const TrainConfig* config_;
   const Corpus* corpus_;
   Trainer* trainer_;
-  const Reporters* report_;
+  Reporter* report_;
   std::optional<RunFolder> folder_;
   RunNotes notes_;
   std::vector<Array> best_;       // weights of the best evaluation, in the order of parameters()
   ModelFile kept_;                // the kept model as the folder has it
-  Checkpoint rollback_;           // what a run that diverges goes back to; no state: its beginning
+  Checkpoint rollback_;           // the state to go back to on divergence; empty: the beginning
   std::optional<Before> before_;  // the state before the current step, until that step is noted
   std::int64_t saved_step_ = 0;
   Clock::time_point saved_at_ = Clock::now();

@@ -1,6 +1,5 @@
-// The training loop. A step is whole when its evaluation is done and noted. What is computed after
-// a step may be interrupted (Ctrl-C) or find numbers that are not finite: nothing of the step has
-// been noted then.
+// The training loop. A step is noted when its evaluation is done. Ctrl-C, or a number that is not
+// finite, may end the work before that: then nothing of the step has been noted.
 #include "examples/fledge/train/train_run.h"
 
 #include <algorithm>
@@ -64,7 +63,7 @@ void TrainRun::train() {
     if (is_evaluated || row.step == 1) watched = watch(pairs_, *model_, *corpus_, row.step);
     keep(row, watched);
     if (row.step < steps && row.step % sample_every == 0) report_sample();
-    report_(state_->progress(row));
+    report_.progress(state_->progress(row));
     if (state_->is_save_due()) state_->save();
     if (!state_->is_over()) keep_pace();
   }
@@ -74,29 +73,29 @@ void TrainRun::train() {
   finish();
 }
 
-// All that a step leaves behind, whole or not at all.
+// Records a step. It is not interrupted: a step is recorded whole or not at all.
 void TrainRun::keep(const Metrics& row, const std::vector<PairWatched>& watched) {
   const InterruptScope not_interrupted(nullptr);
   const bool is_logged = state_->is_evaluated(row.step) || row.step % config_.log_every == 0;
   state_->note(row, is_logged);
-  if (is_logged) report_(StepLogged{row});
+  if (is_logged) report_.json_line(as_json(row));
   for (const PairWatched& pair : watched) {
-    report_(pair);
+    report_.watched(pair);
     state_->append_json(as_json(pair));
   }
   if (row.validation) state_->save_if_best(row.step);
 }
 
-void TrainRun::report_sample() const {
+void TrainRun::report_sample() {
   if (config_.quiet && !config_.json) return;
   const std::int64_t step = state_->step();
-  report_(SampleDrawn{step, draw_sample(*trainer_, config_, *corpus_, 40, step)});
+  report_.sample(step, draw_sample(*trainer_, config_, *corpus_, 40, step));
 }
 
 // All is saved before the last report, which may take long. The report is about the model that is
 // kept, which may be of an earlier step than the last.
 void TrainRun::finish() {
-  report_(StepsEnded{});
+  report_.end_steps();
   state_->save();
   all_saved_ = true;
   const std::int64_t steps = state_->step(), kept = state_->kept_step();
@@ -122,7 +121,7 @@ void TrainRun::finish() {
   report_end(RunEnded::Status::done, last, best);
 }
 
-void TrainRun::report_final_samples() const {
+void TrainRun::report_final_samples() {
   if (config_.quiet) return;
   const Dim length = config_.corpus.reading == Reading::lines ? 60 : 200;
   std::string all;
@@ -139,12 +138,12 @@ void TrainRun::report_final_samples() const {
                 100 * found.share, verbatim_bytes, found.longest));
 }
 
-void TrainRun::report_sentences(std::int64_t step) const {
+void TrainRun::report_sentences(std::int64_t step) {
   if (config_.quiet && !config_.json) return;
   for (const auto& [sentence, ids] : sentences_) {
     Decoder decoder(*model_);
     decoder.read(ids);
-    report_(SentenceProbed{step, sentence, corpus_->tokenizer, looked_at(decoder)});
+    report_.sentence(step, sentence, corpus_->tokenizer, looked_at(decoder));
   }
 }
 
@@ -152,7 +151,7 @@ void TrainRun::report_sentences(std::int64_t step) const {
 // finish, the run goes back to the step before it.
 void TrainRun::stop_early() {
   stop_->outlive_readers();
-  report_(StepsEnded{});
+  report_.end_steps();
   state_->undo_step();
   const std::string folder = support::printable(config_.folder());
   const std::string step = std::to_string(state_->step());
@@ -173,7 +172,7 @@ void TrainRun::stop_early() {
 }
 
 int TrainRun::stop_diverged(const std::string& what) {
-  report_(StepsEnded{});
+  report_.end_steps();
   report_.warn("fledge train: " + what);  // first: rolling back may fail
   const bool clips = config_.training.clip > 0;
   const std::string rate = formatted("--lr %.2g", config_.training.schedule.rate / 10);
@@ -191,13 +190,12 @@ int TrainRun::stop_diverged(const std::string& what) {
   return static_cast<int>(support::Exit::diverged);
 }
 
-void TrainRun::report_end(RunEnded::Status status, double last_loss, double best_loss) const {
+void TrainRun::report_end(RunEnded::Status status, double last_loss, double best_loss) {
   const bool holds_out = state_->holds_out();
   std::optional<std::int64_t> model_step;
   if (status == RunEnded::Status::done || state_->has_best()) model_step = state_->kept_step();
-  report_(RunEnded{status, config_, state_->step(), state_->notes().train_loss,
-                   holds_out ? last_loss : infinity, holds_out ? best_loss : infinity, model_step,
-                   baselines_, elapsed()});
+  report_.end({status, state_->step(), state_->notes().train_loss, holds_out ? last_loss : infinity,
+               holds_out ? best_loss : infinity, model_step, baselines_, elapsed()});
 }
 
 void TrainRun::keep_pace() const {

@@ -24,17 +24,17 @@ class TrainRun {
  private:
   void train();
   void introduce();
-  void check_causality_at_start() const;
-  void forecast() const;
+  void check_causality_at_start();
+  void forecast();
   void finish();
   [[noreturn]] void stop_early();
   int stop_diverged(const std::string& what);
 
   void keep(const Metrics& row, const std::vector<PairWatched>& watched);
-  void report_sample() const;
-  void report_final_samples() const;
-  void report_sentences(std::int64_t step) const;
-  void report_end(RunEnded::Status status, double last_loss, double best_loss) const;
+  void report_sample();
+  void report_final_samples();
+  void report_sentences(std::int64_t step);
+  void report_end(RunEnded::Status status, double last_loss, double best_loss);
   void keep_pace() const;
   double elapsed() const;
 
@@ -43,7 +43,7 @@ class TrainRun {
   const Clock::time_point began_ = Clock::now();
   std::optional<StopSignals> stop_;  // from the first step on
   TrainConfig config_;
-  Reporters report_;
+  Reporter report_;
   std::optional<Corpus> corpus_;
   std::optional<LanguageModel> model_;
   std::unique_ptr<Trainer> trainer_;

@@ -70,11 +70,11 @@ void TrainRun::introduce() {
   check_causality_at_start();
   forecast();
   stop_.emplace();  // until now a signal ended the program at once: nothing could be lost
-  report_(RunStarted{config_, *corpus_, *model_, baselines_, state_->step()});
+  report_.start(*corpus_, *model_, baselines_, state_->step());
 }
 
 // Of a model before its first step: the weights of a run that went wrong may make nothing visible.
-void TrainRun::check_causality_at_start() const {
+void TrainRun::check_causality_at_start() {
   if (state_->step() > 0) return;
   const std::vector<Dim>& text = corpus_->train.tokens;
   const Dim length = std::min(config_.sizes.context, corpus_->train.size());
@@ -86,7 +86,7 @@ void TrainRun::check_causality_at_start() const {
 }
 
 // One step is taken without moving anything: what a step does depends on its number alone.
-void TrainRun::forecast() const {
+void TrainRun::forecast() {
   const Clock::time_point begin = Clock::now();
   trainer_->dry_run();
   const std::chrono::duration<double> taken = Clock::now() - begin;

@@ -1,4 +1,4 @@
-// The events of a run as lines for people and as JSON.
+// What happens in a run, as lines for people and as JSON.
 #include "examples/fledge/train/reporter.h"
 
 #include "tests/examples/fledge/training.h"
@@ -11,18 +11,18 @@ namespace {
 
 const WordPair words{"walk", "birds"};
 
-/// What the reporters of such a config write about one event of each kind that both of them know.
+/// What the reporter of such a config writes about some events.
 Result reported(const TrainConfig& config) {
   return run_here([&] {
-    const Reporters report(config);
+    Reporter report(config);
     report.say("a message");
     report.warn("a warning");
     const Metrics row{1, 1.5, 0.001, 0.25, {}};
-    report(StepLogged{row});
-    report(PairWatched{1, words, true, "fly", {.pairs = 3, .attention = 0.5}, {.attention = 0.25}});
-    report(SampleDrawn{1, "the \x1b[31m\n"});
-    report(Progress{1, 20, 1.5, {}, 0.001, 0.25, ""});
-    report(StepsEnded{});
+    report.json_line(as_json(row));
+    report.watched({1, words, true, "fly", {.pairs = 3, .attention = 0.5}, {.attention = 0.25}});
+    report.sample(1, "the \x1b[31m\n");
+    report.progress({1, 20, 1.5, {}, 0.001, 0.25, ""});
+    report.end_steps();
     return 0;
   });
 }

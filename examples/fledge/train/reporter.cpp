@@ -1,0 +1,147 @@
+#include "examples/fledge/train/reporter.h"
+
+#include <cstdio>
+
+#include "examples/support/formatted.h"
+#include "examples/support/terminal.h"
+#include "examples/support/text.h"
+#include "nn/io/json.h"
+
+namespace fledge::train {
+
+using support::formatted;
+using support::printable;
+
+namespace {
+
+void write_baselines(JsonWriter& json, const Baselines& baselines) {
+  static constexpr const char* names[] = {"unigram", "bigram", "trigram", "fourgram"};
+  json.key("baselines").begin_object().field("uniform", baselines.uniform);
+  for (std::size_t n = 0; n < baselines.counting.size(); ++n)
+    json.field(names[n], baselines.counting[n]);
+  json.end_object();
+}
+
+std::string as_json(std::int64_t step, const std::string& sentence, const Tokenizer& tokenizer,
+                    const Looked& looked) {
+  JsonWriter json;
+  json.begin_object().field("type", "probe").field("step", step);
+  json.field("sentence", sentence).key("tokens").begin_array();
+  for (const Dim id : looked.ids) json.value(tokenizer.decode({id}));
+  json.end_array().key("attention").begin_array();  // of each layer T rows of T weights
+  const std::size_t T = looked.ids.size();
+  for (const std::vector<double>& weights : looked.weights) {
+    json.begin_array();
+    for (std::size_t row = 0; row < T; ++row) {
+      json.begin_array();
+      for (std::size_t column = 0; column < T; ++column) json.value(weights[row * T + column]);
+      json.end_array();
+    }
+    json.end_array();
+  }
+  return json.end_array().end_object().text();
+}
+
+}  // namespace
+
+std::string as_json(const PairWatched& pair) {
+  const auto& [step, words, is_first, control, seen, beside] = pair;
+  JsonWriter json;
+  json.begin_object().field("type", "watch").field("step", step);
+  json.field("word", words.word).field("looks_at", words.looks_at).field("places", seen.pairs);
+  json.field("attention", seen.attention).field("chance", seen.chance);
+  json.field("association", seen.association).field("cosine", seen.similarity);
+  json.field("control", control).field("control_attention", beside.attention);
+  return json.end_object().text();
+}
+
+void Reporter::json_line(const std::string& line) const {
+  if (!config_->json) return;
+  std::printf("%s\n", line.c_str());
+  std::fflush(stdout);
+}
+
+void Reporter::start(const Corpus& corpus, const LanguageModel& model, const Baselines& baselines,
+                     std::int64_t step) {
+  const TrainConfig& config = *config_;
+  if (config.pace > 0 && config.text_path.empty())
+    say("at most " + std::to_string(config.pace) +
+        " steps a second, to be watched; --pace 0: as fast as it goes");
+  if (config.resumes())
+    say("going on after step " + thousands(step) +
+        (config.given.contains("--lr")
+             ? formatted(", from here on with --lr %g", config.training.schedule.rate)
+             : ""));
+  else if (config.folder().empty())
+    say("nothing is kept: -o DIR keeps the model");
+  JsonWriter json;
+  json.begin_object().field("type", "start").field("version", 1);
+  json.field("tokens", corpus.train.size()).field("held_out", corpus.valid.size());
+  json.field("vocabulary", config.sizes.vocabulary).field("parameters", count_parameters(model));
+  json.field("seed", config.training.seed).field("step", step);
+  write_baselines(json, baselines);
+  json_line(json.end_object().text());
+}
+
+void Reporter::watched(const PairWatched& pair) {
+  const WatchedPair& seen = pair.seen;
+  const std::string name = printable(pair.words.word) + "->" + printable(pair.words.looks_at);
+  if (pair.is_first) pair_ = name + formatted(" %.2f", seen.attention);
+  say("  step " + std::to_string(pair.step) + ": " + name +
+      formatted(" attention %.3f (chance %.3f), association %.3f, cosine %.3f; control ",
+                seen.attention, seen.chance, seen.association, seen.similarity) +
+      support::quoted(pair.control) + formatted(" attention %.3f", pair.beside.attention));
+  json_line(as_json(pair));
+}
+
+void Reporter::sample(std::int64_t step, const std::string& text) {
+  say("  step " + std::to_string(step) + ": " + support::cut(printable(text), 68));
+  JsonWriter json;
+  json.begin_object().field("type", "sample").field("step", step).field("text", text);
+  json_line(json.end_object().text());
+}
+
+void Reporter::progress(Progress progress) {
+  progress.pair = pair_;
+  display_.show(progress);
+}
+
+void Reporter::sentence(std::int64_t step, const std::string& sentence, const Tokenizer& tokenizer,
+                        const Looked& looked) {
+  support::MapStyle style;
+  style.columns = support::terminal_width(stderr);
+  style.paint = {support::colour_wanted(stderr)};
+  std::string map = attention_report(looked, tokenizer, style);
+  map.pop_back();  // its line end: say() adds one
+  say("attention in " + support::quoted(sentence) + "\n" + map);
+  json_line(as_json(step, sentence, tokenizer, looked));
+}
+
+void Reporter::end(const RunEnded& end) {
+  static constexpr const char* statuses[] = {"ok", "interrupted", "diverged"};
+  const bool is_done = end.status == RunEnded::Status::done;
+  const std::string folder = support::shell_word(config_->folder());
+  if (is_done && !config_->folder().empty()) {
+    say("kept in " + printable(config_->folder()) +
+        ": model.safetensors, config.json, state.safetensors, metrics.csv");
+    say("next: fledge generate " + folder + "   fledge eval " + folder +
+        "   fledge train --resume " + folder + " --steps " +
+        std::to_string(2 * config_->training.schedule.steps));
+  } else if (is_done && config_->text_path.empty()) {
+    say("next: fledge train poems.txt -o run   fledge generate run   fledge gradcheck");
+  }
+  JsonWriter json;
+  json.begin_object().field("type", "end");
+  json.field("status", statuses[static_cast<int>(end.status)]).field("step", end.step);
+  json.field("train_loss", end.train_loss).field("val_loss", end.last_loss);
+  json.field("best_val_loss", end.best_loss).key("model_step");
+  if (end.model_step)
+    json.value(*end.model_step);
+  else
+    json.value(nullptr);
+  write_baselines(json, end.baselines);
+  json.field("seconds", end.seconds);
+  json_line(json.end_object().text());
+}
+
+}  // namespace fledge::train
