@@ -39,9 +39,8 @@ int run(int argc, char** argv) {
   if (!as_json) print(words(learning, paint));
   const birds::TextStory text = birds::tell_text(seed);
   if (!as_json) print(words(text, paint));
-  const report::ModelProof found = fledge_dual::birds::check_model(text.state, seed);
-  const birds::Proof proof{found.differences, found.dual};
-  if (!as_json) print(words(proof, paint));
+  const report::ModelProof proof = fledge_dual::birds::check_model(text.state, seed);
+  if (!as_json) print(birds::words(proof, paint));
   if (as_json) print(json(by_hand, learning, text, proof));
 
   if (proof.differences.ok && proof.dual.ok) return 0;

@@ -11,7 +11,8 @@ namespace fledge::birds {
 /// The vectors of the words, one in each row: birds, sometimes, walk.
 Array word_vectors();
 
-/// Attention weights set by hand: row 3 says how much walk looks at birds, sometimes and itself.
+/// Attention weights set by hand. Row 3 has the weights that walk gives to birds, sometimes and
+/// itself.
 Array hand_set_attention();
 
 struct ByHand {
@@ -20,7 +21,7 @@ struct ByHand {
   double association = 0;         // v̂₃·v₁: walk and birds after attention
   double row_sum = 0;             // of row 3 of A: 1.1, which no softmax can give
   double normalised = 0;          // v̂₃·v₁ with that row divided by its sum
-  double as_labelled = 0;         // v̂₃·v₃: what the label on the last product says
+  double as_labelled = 0;         // v̂₃·v₃: the product that the label of the last one names
 };
 
 ByHand compute_by_hand();

@@ -118,7 +118,7 @@ std::string words(const TextStory& part, Paint paint) {
   return text + "\n" + maps(part, paint);
 }
 
-std::string words(const Proof& part, Paint paint) {
+std::string words(const report::ModelProof& part, Paint paint) {
   std::string text = paint.bold("4. The gradient check of exactly this model") + "\n\n";
   const auto verdict = [&](const char* oracle, const report::ModelCheck& check) {
     text += formatted("   %-20s every parameter: ", oracle) + std::to_string(check.elements) +

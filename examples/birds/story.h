@@ -36,19 +36,14 @@ struct TextStory {
 /// Trains the model of part 3. The result depends on the seed alone.
 TextStory tell_text(std::uint64_t seed);
 
-/// The results of part 4, by both oracles.
-struct Proof {
-  report::ModelCheck differences, dual;
-};
-
 /// Each part as text, at most 100 columns wide, with colours if the paint is on.
 std::string words(const ByHand& part, support::Paint paint);
 std::string words(const std::vector<Learned>& part, support::Paint paint);
 std::string words(const TextStory& part, support::Paint paint);
-std::string words(const Proof& part, support::Paint paint);
+std::string words(const report::ModelProof& part, support::Paint paint);
 
 /// All parts as one JSON object.
 std::string json(const ByHand& by_hand, const std::vector<Learned>& learning, const TextStory& text,
-                 const Proof& proof);
+                 const report::ModelProof& proof);
 
 }  // namespace fledge::birds

@@ -73,7 +73,7 @@ void field_of_parts(JsonWriter& out, const char* name, const Parts& parts) {
 }  // namespace
 
 std::string json(const ByHand& by_hand, const std::vector<Learned>& learning, const TextStory& text,
-                 const Proof& proof) {
+                 const report::ModelProof& proof) {
   JsonWriter out(JsonWriter::Layout::indented);
   out.begin_object();
   out.key("by_hand");

@@ -1,7 +1,6 @@
 // Part 3: a model of one attention layer and one MLP learns to predict the next word of a text.
 //
-// Not here: tokens, batches, training and decoding: nn has them, and this file says with which
-// settings. Key idea: to predict the word after walk, the model must look back at the animal.
+// Not here: tokens, batches, training and decoding, which are in nn. This file has the settings. Key idea: to predict the word after walk, the model must look back at the animal.
 // Next: text_story.cpp.
 #pragma once
 

@@ -10,6 +10,7 @@
 #include "engine/base/thread_pool.h"
 #include "examples/fledge/bench/bench.h"
 #include "examples/fledge/step_memory.h"
+#include "examples/support/formatted.h"
 #include "examples/support/options.h"
 #include "examples/support/table.h"
 #include "examples/support/text.h"
@@ -94,11 +95,6 @@ void require_step_sizes(const support::Options& options, const bench::StepSizes&
 
 using Work = std::function<std::vector<Row>()>;
 
-std::vector<Row> overhead_rows() {
-  const auto [forward, backward] = bench::overhead();
-  return {forward, backward};
-}
-
 std::vector<Row> everything(const bench::StepSizes& sizes) {
   std::vector<Row> rows{bench::step(sizes)};
   for (const std::int64_t batch : {1, 16})
@@ -109,11 +105,11 @@ std::vector<Row> everything(const bench::StepSizes& sizes) {
   rows.push_back(bench::gemm(2048, 1536, 384));
   rows.push_back(bench::attention(1, 8, 4096, 64));
   for (const std::string& name : op_names) rows.push_back(bench::op(name, 4096, 1024));
-  for (const Row& row : overhead_rows()) rows.push_back(row);
+  for (const Row& row : bench::overhead()) rows.push_back(row);
   return rows;
 }
 
-// What is asked for, checked before anything is allocated.
+// The work that the arguments name. They are checked before any array is allocated.
 Work work_of(const support::Options& options, const bench::StepSizes& sizes) {
   const std::vector<std::string>& words = options.arguments();
   const std::string what = words.empty() ? "step" : words[0];
@@ -131,7 +127,7 @@ Work work_of(const support::Options& options, const bench::StepSizes& sizes) {
   }
   if (what == "overhead") {
     sizes_of(options, 1, 0);
-    return overhead_rows;
+    return bench::overhead;
   }
   const auto size = [](std::int64_t n) { return static_cast<double>(n); };
   if (what == "gemm") {
@@ -192,10 +188,8 @@ std::string as_json(const std::vector<Row>& rows, const Limits& limits) {
 std::string as_table(const std::vector<Row>& rows, const Limits& limits, support::Paint paint) {
   using Align = support::Table::Align;
   const auto number = [](const char* format, double value) {
-    if (std::isnan(value)) return std::string("-");  // a limit that could not be measured
-    char text[32];
-    std::snprintf(text, sizeof text, format, value);
-    return std::string(text);
+    // NaN is a limit that could not be measured.
+    return std::isnan(value) ? "-" : support::formatted(format, value);
   };
   support::Table table({{"what", Align::left},
                         {"sizes", Align::left},

@@ -1,4 +1,4 @@
-// One line of a gradient check, in words that do not depend on the number type.
+// One row of a gradient check, in types that do not depend on the number type.
 #pragma once
 
 #include <cstdint>

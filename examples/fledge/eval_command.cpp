@@ -54,7 +54,7 @@ int evaluate(const EvalConfig& config) {
     throw InputError("there is nothing to guess in one token", "name a longer text");
   const double loss = mean_loss(trained.model, text, config.batch);
   if (!std::isfinite(loss)) refuse_numbers(config.folder, trained.model, text.tokens);
-  const Dim guessed = text.size() - 1;  // nothing stands before the first
+  const Dim guessed = text.size() - 1;  // all tokens but the first
   if (config.json) {
     JsonWriter json;
     json.begin_object().field("loss", loss).field("perplexity", std::exp(loss));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "examples/fledge/check_row.h"
+#include "examples/support/formatted.h"
 #include "examples/support/options.h"
 #include "examples/support/table.h"
 #include "nn/io/json.h"
@@ -49,9 +50,8 @@ std::string as_table(const CheckRows& rows, support::Paint paint) {
                         {"largest error", Align::right},
                         {"verdict", Align::left}});
   for (const CheckRow& row : rows) {
-    char error[32];
-    std::snprintf(error, sizeof error, "%.1e", row.max_error);
-    table.row({row.name, row.shapes, row.oracle, std::to_string(row.elements), error,
+    table.row({row.name, row.shapes, row.oracle, std::to_string(row.elements),
+               support::formatted("%.1e", row.max_error),
                row.ok ? paint.good("ok") : paint.bad("FAIL")});
   }
   return table.text(support::unicode_wanted(), paint);
@@ -72,13 +72,11 @@ std::string summary(const CheckRows& rows, double seconds) {
     elements += rows[i].elements + rows[i + 1].elements;
     proved += rows[i].ok && rows[i + 1].ok ? 1 : 0;
   }
-  char line[200];
-  std::snprintf(line, sizeof line,
-                "%zu of %zu gradients proved twice, %lld elements in %.1f s; "
-                "largest error %.1e (dual), %.1e (differences)\n",
-                proved, rows.size() / 2, static_cast<long long>(elements), seconds,
-                worst_of(rows, "dual"), worst_of(rows, "differences"));
-  return line;
+  return support::formatted(
+      "%zu of %zu gradients proved twice, %lld elements in %.1f s; "
+      "largest error %.1e (dual), %.1e (differences)\n",
+      proved, rows.size() / 2, static_cast<long long>(elements), seconds, worst_of(rows, "dual"),
+      worst_of(rows, "differences"));
 }
 
 }  // namespace

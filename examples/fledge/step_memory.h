@@ -1,4 +1,4 @@
-// How much memory a training step will need, told before anything is allocated.
+// How much memory a training step needs, estimated before it is allocated.
 #pragma once
 
 #include <unistd.h>
@@ -7,9 +7,9 @@
 
 namespace fledge {
 
-/// Numbers of Real that a step of the language model holds at most, and its optimiser between
-/// steps. A token has 19 vectors of `width` kept in each layer, measured, and a few more on their
-/// way; each number of the model has its gradient and two moments.
+/// The largest number of Reals that a training step of the language model holds, optimiser included.
+/// Each layer keeps 19 vectors of `width` for a token (measured); 24 leaves room for temporary ones.
+/// Each parameter has its gradient and two moments.
 inline double numbers_of_step(double layers, double width, double context, double batch,
                               double vocabulary) {
   return context * batch * (24 * width * layers + 4 * vocabulary) +

@@ -1,4 +1,4 @@
-// A trained model as `generate` and `eval` find it in its folder.
+// A trained model, read from its folder by `generate` and `eval`.
 #pragma once
 
 #include <string>
@@ -11,21 +11,21 @@ namespace fledge {
 struct TrainedModel {
   LanguageModel model;
   train::RunConfig run;
-  bool lines = false;  // it was trained on lines, each from its beginning
+  bool lines = false;  // trained on lines, each read from its beginning
 
   const Tokenizer& tokenizer() const { return run.tokenizer; }
-  /// What stands before the first token: the line end, or the first symbol where there is none.
+  /// The token in front of a text's first token: the line end, or token 0 if there is no line end.
   Dim first_token() const { return tokenizer().find("\n").value_or(0); }
   /// The held-out part of the text that it was trained on, read again. Throws InputError when the
   /// text is not there, has changed, or nothing of it was held out.
   TokenText held_out() const;
 };
 
-/// Throws FileError or InputError, which say what is wrong with which file of the folder.
+/// Throws FileError or InputError, which name the file of the folder and its fault.
 TrainedModel load_trained(const std::string& folder);
 
-/// For a model whose scores are infinite or NaN: throws InputError with the file, the op that gives the
-/// first such number when these tokens are read, the parameter in it, and the largest weight.
+/// For a model whose scores are infinite or NaN. Reads these tokens to find the first op with such a
+/// number. Throws InputError that names the file, this op, its parameters and the largest weight.
 [[noreturn]] void refuse_numbers(const std::string& folder, const LanguageModel& model,
                                  std::vector<Dim> ids);
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <stdexcept>
+
+#include "examples/support/formatted.h"
 
 namespace support {
 
@@ -17,19 +18,13 @@ constexpr std::string_view ascii_shades = ".:-=+*#%@";
 constexpr const char* shade_scale = "·<.05  ░<.25  ▒<.5  ▓<.75  █≥.75";
 constexpr const char* ascii_scale = "0 .:-=+*#%@ 1";
 
-std::string decimal(const char* format, double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
 /// ".58", "1.0", "-.09"; "2e+05" for what is far from a weight.
 std::string short_number(double weight) {
   if (std::isnan(weight)) return "?";
-  if (std::abs(weight) >= 9.95) return decimal("%.0e", weight);
-  const std::string text = decimal("%.2f", weight);
+  if (std::abs(weight) >= 9.95) return formatted("%.0e", weight);
+  const std::string text = formatted("%.2f", weight);
   const std::size_t zero = text.find("0.");
-  if (zero == std::string::npos) return decimal("%.1f", weight);
+  if (zero == std::string::npos) return formatted("%.1f", weight);
   return text == "-0.00" ? ".00" : text.substr(0, zero) + text.substr(zero + 1);
 }
 
@@ -135,10 +130,10 @@ class Map {
     if (std::isnan(most)) return names_[row] + " looks at what is not a number";
     const double words = static_cast<double>(seen(row) - first_) + style_.earlier;
     const std::string rest =
-        style_.earlier > 0 ? decimal("; at all earlier ones %.2f", weight(row, 0)) : "";
+        style_.earlier > 0 ? formatted("; at all earlier ones %.2f", weight(row, 0)) : "";
     if (most <= 0) return names_[row] + " looks nowhere" + (rest.empty() ? "" : " here") + rest;
     return names_[row] + " looks at " + names_[column] +
-           decimal(most < 10 ? " %.2f" : " %.0e", most) + decimal(" (chance %.2f)", 1 / words) +
+           formatted(most < 10 ? " %.2f" : " %.0e", most) + formatted(" (chance %.2f)", 1 / words) +
            rest;
   }
 

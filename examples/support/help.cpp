@@ -1,6 +1,7 @@
 // The text of --help: purpose, examples, options with their defaults in brackets, exit statuses.
 // At most 80 columns wide; 24 lines hold about ten options.
 #include <algorithm>
+#include <sstream>
 
 #include "examples/support/options.h"
 #include "examples/support/text.h"
@@ -16,9 +17,8 @@ std::string paragraph(const std::string& lead, const std::string& text) {
   const int indent = display_width(lead);
   std::string lines = lead;
   int column = indent;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
-    const std::string word = text.substr(begin, end - begin);
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ' ');) {
     const int width = display_width(word);
     if (column > indent && column + 1 + width > page) {
       lines += "\n" + std::string(static_cast<std::size_t>(indent), ' ');
@@ -29,7 +29,6 @@ std::string paragraph(const std::string& lead, const std::string& text) {
     }
     lines += word;
     column += width;
-    begin = end + 1;
   }
   return lines + "\n";
 }

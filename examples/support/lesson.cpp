@@ -12,7 +12,7 @@ namespace {
 
 void print(const std::string& line) {
   std::printf("%s\n", line.c_str());
-  std::fflush(stdout);  // a lesson takes seconds, and is read as it comes
+  std::fflush(stdout);  // a lesson takes seconds: each line is shown at once
 }
 
 std::string counted(int count, std::string_view noun) {

@@ -1,7 +1,7 @@
-// What the lessons share: parts, claims that are checked as they are made, slips of the notes.
+// What the lessons share: parts, claims that are checked, slips of the notes.
 //
-// Not here: pictures (plots.h, attention_map) and tables (table.h). Key idea: a lesson says nothing
-// that it does not check; one false claim, and it ends with status 1.
+// Not here: pictures (plots.h, attention_map.h) and tables (table.h). Key idea: a lesson checks each
+// claim that it prints. One false claim makes its exit status 1.
 #pragma once
 
 #include <functional>
@@ -25,10 +25,10 @@ class Lesson {
   void claim(bool holds, std::string_view what);
   /// |value − expected| ≤ tolerance, which no NaN is: "   ok     what: 0.043".
   void claim_near(double value, double expected, double tolerance, std::string_view what);
-  /// At least `least` of `runs` went as told: "   ok     97 of 100 seeds (at least 95): what".
+  /// Holds if count is `least` or more of `runs`: "   ok     97 of 100 seeds (at least 95): what".
   void claim_rate(int count, int runs, int least, std::string_view what);
-  /// A slip in a source note, "000" to "004": what stands there, what comes out, and why. The
-  /// claims that prove it are the lesson's.
+  /// A slip in a source note, "000" to "004": what it has, the right result, and the
+  /// reason. The lesson proves it by claims.
   void slip(std::string_view note, std::string_view as_written, std::string_view comes_out,
             std::string_view why);
 
@@ -41,9 +41,9 @@ class Lesson {
   int parts_ = 0, claims_ = 0, false_claims_ = 0;
 };
 
-/// The body of a lesson's main(). Reads the options (--help alone), lets `body` speak to stdout and
-/// ends with a line of its own: "04_worked_example: 14 claims hold". Returns 1 when one was false,
-/// or none was made.
+/// The body of a lesson's main(). Reads the only option, --help, runs `body` and
+/// prints a last line: "04_worked_example: 14 claims hold". Returns 1 when a claim was false,
+/// or there was none.
 int run_lesson(int argc, const char* const* argv, std::string_view name, std::string_view purpose,
                const std::function<void(Lesson&)>& body);
 

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <optional>
+#include <sstream>
 
 #include "examples/support/formatted.h"
 #include "examples/support/options.h"
@@ -24,15 +24,12 @@ Overloaded(F...) -> Overloaded<F...>;
 /// "char|word" as words.
 std::vector<std::string> words_of(const std::string& argument) {
   std::vector<std::string> words;
-  for (std::size_t begin = 0; begin <= argument.size();) {
-    const std::size_t end = std::min(argument.find('|', begin), argument.size());
-    words.push_back(argument.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  std::istringstream parts(argument);
+  for (std::string word; std::getline(parts, word, '|');) words.push_back(word);
   return words;
 }
 
-/// The place of a word among them; their number if it is none of them.
+/// The place of the word; words.size() if it is none of them.
 int index_of(std::string_view word, const std::vector<std::string>& words) {
   return static_cast<int>(std::find(words.begin(), words.end(), word) - words.begin());
 }

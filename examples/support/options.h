@@ -82,8 +82,8 @@ struct OptionLimits {
   double lowest = 0, highest = 0;
 };
 
-/// The key of a value in the saved object. Keys with a place from 1 on stand first, in this order,
-/// and must be there. Keys without one were added later: a file without such a key gives the default.
+/// The key of a value in the saved object. Keys with a place (1, 2, ...) are written first, in
+/// this order, and must be present in a file. Keys without one were added later: a file without such a key gives the default.
 struct SavedKey {
   std::string name;  // "": not saved by the table
   int place = 0;

@@ -11,7 +11,7 @@
 namespace support {
 
 /// One character per value, eight heights between the smallest and the largest; '?' for NaN.
-/// Infinities stand at the ends and do not stretch the scale.
+/// Infinities have the smallest and the largest height and do not change the scale.
 std::string sparkline(const std::vector<double>& values, bool unicode = unicode_wanted());
 
 /// A bar that fills `fraction` (0 … 1, cut off outside) of `columns`; '?' for NaN.

@@ -24,7 +24,7 @@ void say(std::string_view program, std::string_view message) {
                message_text(message).c_str());
 }
 
-/// Whether the reader of stdout has gone. errno cannot tell: the failed write may be long past.
+/// Whether the reader of stdout has closed the pipe. errno may be of a later call than that write.
 bool reader_is_gone() {
   pollfd out{STDOUT_FILENO, POLLOUT, 0};
   return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;

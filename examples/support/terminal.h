@@ -1,7 +1,7 @@
-// What stands behind a stream: a person at a terminal, with or without colours, or a file.
+// Whether a stream is a terminal, how wide it is, and whether it gets colours.
 //
-// Not here: progress lines. Key idea: each stream is asked on its own, the user's wish (NO_COLOR,
-// FORCE_COLOR) comes first, and no colour carries a meaning that the words beside it do not.
+// Key idea: each stream has its own answer. The user's wish (NO_COLOR, FORCE_COLOR) comes first. The
+// text means the same without its colours.
 #pragma once
 
 #include <cstdio>
@@ -14,19 +14,19 @@ namespace support {
 
 bool is_terminal(std::FILE* stream);
 
-/// NO_COLOR (not empty) says no; then FORCE_COLOR (not empty) says yes; otherwise yes on a terminal
-/// whose TERM is neither missing nor "dumb". See no-color.org and force-color.org.
+/// No if NO_COLOR is set and not empty; else yes if FORCE_COLOR is; else yes on a terminal whose TERM
+/// is neither missing nor "dumb". See no-color.org and force-color.org.
 bool colour_wanted(std::FILE* stream);
 
 /// Whether the first of LC_ALL, LC_CTYPE, LANG that is not empty names UTF-8.
 bool unicode_wanted();
 
-/// Columns of the terminal behind the stream, else COLUMNS, else 80; within 20 … 200.
+/// Columns of the stream's terminal, else COLUMNS, else 80; within 20 … 200.
 int terminal_width(std::FILE* stream);
 
-/// Text in colours for a stream that wants them, the same text for one that does not. The colours
-/// stay apart for colour-blind eyes, on dark and on light: blue, vermillion and purple of Okabe &
-/// Ito 2008, nearest of 256. Each ends only itself, so that bold and a colour nest.
+/// Text in colours if `on`, else the text alone. Colour-blind people can tell the colours apart, on
+/// dark and on light ground: blue, vermillion and purple of Okabe & Ito 2008, the nearest of 256.
+/// The end of a colour does not end bold, so they nest.
 struct Paint {
   bool on = false;
 

@@ -1,15 +1,17 @@
 // What is measured: each function runs one piece of work many times and returns the median.
 //
-// Not here: what the numbers should be. Shares are of limits measured in the same run.
+// Shares are shares of the limits that the same run measures.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
+
+#include "examples/support/peak_memory.h"
 
 namespace fledge::bench {
 
-/// What this machine can do with the threads that are set; NaN where it could not be measured, as
-/// there was no memory for that.
+/// The limits of this machine with the threads that are set. NaN: not measured, for lack of memory.
 struct Limits {
   double gflops = 0;     // fused multiply-adds on registers, two operations each
   double gigabytes = 0;  // per second, reading and writing arrays that no cache holds
@@ -18,10 +20,10 @@ Limits measure_limits();
 
 struct Row {
   std::string name, sizes;
-  double seconds = 0;  // median of one run
-  double flops = 0;    // of one run; 0 when memory is what limits
-  double bytes = 0;    // that one run must move at least
-  double peak_mb = 0;  // memory of the process until here
+  double seconds = 0;                          // median of one run
+  double flops = 0;                            // of one run; 0 when memory is what limits
+  double bytes = 0;                            // that one run must move at least
+  double peak_mb = support::peak_megabytes();  // of the process until here
 };
 
 struct StepSizes {
@@ -39,6 +41,6 @@ Row attention(std::int64_t batch, std::int64_t heads, std::int64_t time, std::in
 /// softmax, layernorm, gelu or gelu_tanh of rows, forward and backward.
 Row op(const std::string& name, std::int64_t rows, std::int64_t columns);
 /// One recorded op on 3×3 numbers, forward (first) and backward (second).
-std::pair<Row, Row> overhead();
+std::vector<Row> overhead();
 
 }  // namespace fledge::bench

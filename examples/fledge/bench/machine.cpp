@@ -20,7 +20,8 @@ constexpr Dim rounds = 200'000;
 // Independent sums: a multiply-add takes four or five cycles, two start each.
 constexpr int chains = 10;
 
-// Multiply-adds on registers alone; the result keeps the compiler from leaving them out.
+// Multiply-adds on registers alone. The result is returned so that the compiler does not remove
+// them.
 float multiply_add(float seed) {
   Vec sums[chains];
   for (int i = 0; i < chains; ++i) sums[i] = kernels::splat(seed + static_cast<float>(i));
@@ -62,7 +63,7 @@ double gigabytes() {
   return 3.0 * static_cast<double>(size) * sizeof(float) / seconds * 1e-9;
 }
 
-// 192 MB are asked for: more than a machine may have left after what it could measure.
+// NaN if there is no memory for it: the arrays of gigabytes() take 192 MB.
 double measured(double (*limit)()) {
   try {
     return limit();

@@ -6,7 +6,6 @@
 #include "engine/ops.h"
 #include "examples/fledge/bench/bench.h"
 #include "examples/fledge/bench/timing.h"
-#include "examples/support/peak_memory.h"
 #include "nn/gpt/language_model.h"
 #include "nn/optim/adamw.h"
 #include "nn/optim/clip.h"
@@ -78,27 +77,21 @@ Row step(const StepSizes& sizes) {
           by({sizes.layers, sizes.heads, sizes.width}) + " context " +
               std::to_string(sizes.context) + " batch " + std::to_string(sizes.batch) + " vocab " +
               std::to_string(sizes.vocab) + (sizes.bias ? "" : " no bias"),
-          seconds,
-          flops,
-          0,
-          support::peak_megabytes()};
+          seconds, flops};
 }
 
 Row gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
   const Array a = drawn({m, k}, 1).value(), b = drawn({k, n}, 2).value();
   const double seconds = median_seconds([&] { product(a, b); });
-  return {"gemm",  by({m, n, k}),
-          seconds, 2.0 * static_cast<double>(m * n * k),
-          0,       support::peak_megabytes()};
+  return {"gemm", by({m, n, k}), seconds, 2.0 * static_cast<double>(m * n * k)};
 }
 
 Row attention(std::int64_t batch, std::int64_t heads, std::int64_t time, std::int64_t D) {
   const Tensor qkv = drawn({batch, time, 3 * heads * D}, 1);
   const double seconds = both_ways({qkv}, [&] { return fledge::attention(qkv, heads, causal()); });
   const double squares = static_cast<double>(batch * time) * static_cast<double>(time);
-  return {"attention", by({batch, heads, time, D}),
-          seconds,     attention_flops(squares, static_cast<double>(heads * D)),
-          0,           support::peak_megabytes()};
+  return {"attention", by({batch, heads, time, D}), seconds,
+          attention_flops(squares, static_cast<double>(heads * D))};
 }
 
 Row op(const std::string& name, std::int64_t rows, std::int64_t columns) {
@@ -113,10 +106,10 @@ Row op(const std::string& name, std::int64_t rows, std::int64_t columns) {
   const double seconds = both_ways({x, gain, bias}, f);
   // At least: x read and y written; dy and what was saved read, dx written.
   const double bytes = 5.0 * static_cast<double>(rows * columns) * sizeof(Real);
-  return {name, by({rows, columns}), seconds, 0, bytes, support::peak_megabytes()};
+  return {name, by({rows, columns}), seconds, 0, bytes};
 }
 
-std::pair<Row, Row> overhead() {
+std::vector<Row> overhead() {
   constexpr int ops = 1000;
   const Tensor x = drawn({3, 3}, 1), one = drawn({3, 3}, 2);
   const auto chain = [&] {
@@ -127,8 +120,8 @@ std::pair<Row, Row> overhead() {
   const double forward = median_seconds([&] { chain(); });
   const Array dy = Array::ones({3, 3});
   const double both = median_seconds([&] { backward(chain(), dy); });
-  return {{"overhead forward", "3x3", forward / ops, 0, 0, support::peak_megabytes()},
-          {"overhead backward", "3x3", (both - forward) / ops, 0, 0, support::peak_megabytes()}};
+  return {{"overhead forward", "3x3", forward / ops},
+          {"overhead backward", "3x3", (both - forward) / ops}};
 }
 
 }  // namespace fledge::bench

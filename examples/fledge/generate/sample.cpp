@@ -14,7 +14,7 @@ namespace {
 
 constexpr Dim shown_tokens = 24;  // of an attention map
 
-/// What a token adds to the text behind another one.
+/// The text that a token adds after another token; before < 0: at the beginning.
 std::string piece_of(const Tokenizer& tokenizer, Dim token, Dim before) {
   if (before < 0) return tokenizer.decode({token});
   return tokenizer.decode({before, token}).substr(tokenizer.decode({before}).size());

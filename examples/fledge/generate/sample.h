@@ -1,6 +1,4 @@
 // One text of `fledge generate`: drawn, and shown while it is drawn.
-//
-// Not here: what is said about it afterwards (generate_command.cpp).
 #pragma once
 
 #include <string>
@@ -14,11 +12,11 @@
 
 namespace fledge {
 
-/// What `fledge generate` is to do, as its options say.
+/// The options of `fledge generate`.
 struct GenerateConfig {
   std::string folder, prompt;  // the prompt "-": standard input
   std::int64_t tokens_out = 200, samples = 1;
-  bool is_numbered = false;  // --samples was given: JSON says which text this is
+  bool is_numbered = false;  // --samples was given: the JSON objects are numbered
   std::string stop, why;     // "": not given
   SampleOptions choice;
   std::uint64_t seed = 1;
@@ -30,9 +28,8 @@ struct Task {
   const GenerateConfig& config;
   const TrainedModel& trained;
   std::string prompt;
-  std::vector<Dim>
-      ids;  // of the prompt, behind a line's first token or, without a prompt, any text's
-  bool is_prompt = false;  // the last of them is the prompt's
+  std::vector<Dim> ids;    // the first token of a text where it is needed, then the prompt
+  bool is_prompt = false;  // the last of ids is a token of the prompt
   bool raw = config.raw || !support::is_terminal(stdout);
   bool streams = !config.json && !config.probs;
 };
@@ -42,17 +39,18 @@ Task task_of(const GenerateConfig& config, const TrainedModel& trained);
 
 struct Sample {
   std::vector<Dim> ids;   // the task's, and all that was drawn
-  std::vector<Dim> seen;  // of each step: how many of the tokens in front of its own it saw
+  std::vector<Dim> seen;  // of each step: the number of earlier tokens in its window
   std::string text;       // what was drawn, up to the stop string
-  Dim read = 0;           // so many of ids: the last one that was drawn is not
-  train::Looked looked;   // with --attention: of the last pass, behind which the last was drawn
+  Dim read = 0;           // the number of ids that the model has read: all but the last one drawn
+  train::Looked
+      looked;  // with --attention: the weights of the last pass, which gave the last token
 };
 
-/// Where the tokens looked that the last pass read, below a line about what it read and shows.
+/// A line about the last pass, and a map of its attention weights.
 std::string attention_of(const Task& task, const Sample& sample);
 
-/// Draws, and where the task streams shows the prompt and each piece as soon as nothing can change
-/// it any more; with --probs, a line a token.
+/// Draws one text. A task that streams shows the prompt, and each piece as soon as it is final. With
+/// --probs each token has a line.
 Sample sample_of(const Task& task, Rng rng);
 
 /// Writes to stdout; a text may have zeros in it.

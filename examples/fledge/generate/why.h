@@ -1,7 +1,7 @@
-// generate --why: what the step that drew a word rested on.
+// generate --why: the attention in the step that drew a word, and the effect of each token on it.
 //
-// Not here: hiding a token (nn/inspect/ablation.h). Key idea: where a head looked and what that was
-// good for are two things, so both stand side by side.
+// Not here: hiding a token (nn/inspect/ablation.h). Key idea: a large attention weight does not prove
+// a large effect, so both are shown side by side.
 #pragma once
 
 #include <optional>
@@ -14,8 +14,8 @@
 
 namespace fledge {
 
-/// The first of the drawn tokens that `word` begins in: for words the token itself, or the first of
-/// several; else the token that has the word's first byte. None when the word was not drawn.
+/// The first of the drawn tokens of `word`. With other tokens than words: the token that has the
+/// first byte of the word. None when the word was not drawn.
 std::optional<std::size_t> where_drawn(const Tokenizer& tokenizer, const std::vector<Dim>& drawn,
                                        const std::string& word);
 
@@ -26,12 +26,13 @@ struct Why {
   };
   struct Head {
     Dim layer, head;
-    std::vector<Look> most;  // three, the largest weight first; of equals the nearest to the guess
+    std::vector<Look>
+        most;  // at most three, by falling weight; of equal ones the later place first
   };
 
   std::string word;
-  Dim token = 0;          // that the step drew, the first of the word
-  std::vector<Dim> read;  // what the model saw: place 0 … T − 1
+  Dim token = 0;          // the token that the step drew, the first of the word
+  std::vector<Dim> read;  // the tokens that the model read: place 0 … T − 1
   std::vector<Head> heads;
   Ablation left_out;
 };

@@ -11,6 +11,10 @@ constexpr Draw positive = Draw::positive, apart = Draw::apart;
 // Rows and columns of which some repeat, and some are never looked up.
 const Indices ids({2, 3}, {4, 0, 4, 1, 4, 2});
 
+const Axes first_and_last{0, -1}, last_first{2, 0, 1};
+
+Array some_true() { return {{2, 3}, {1, 0, 0, 1, 1, 0}}; }
+
 Mask some_hidden() {  // the second query may look nowhere
   return custom(3, 4,
                 {true, false, true, true, false, false, false, false, false, true, true, false});
@@ -41,16 +45,8 @@ const std::vector<OpCase>& op_cases() {
       {"pow", {{{2, 3}, positive}, {{2, 3}}}, [](In x) { return pow(x[0], x[1]); }},
       {"pow broadcast", {{{2, 1}, positive}, {{3}}}, [](In x) { return pow(x[0], x[1]); }},
       {"pow of a number", {{{2, 3}}}, [](In x) { return pow(x[0], 3); }},
-      {"where",
-       {{{2, 3}}, {{2, 3}}},
-       [](In x) {
-         return where(Array({2, 3}, {1, 0, 0, 1, 1, 0}), x[0], x[1]);
-       }},
-      {"where broadcast",
-       {{{3}}, {{2, 1}}},
-       [](In x) {
-         return where(Array({2, 3}, {1, 0, 0, 1, 1, 0}), x[0], x[1]);
-       }},
+      {"where", {{{2, 3}}, {{2, 3}}}, [](In x) { return where(some_true(), x[0], x[1]); }},
+      {"where broadcast", {{{3}}, {{2, 1}}}, [](In x) { return where(some_true(), x[0], x[1]); }},
 
       {"exp", {{{2, 3}}}, [](In x) { return exp(x[0]); }},
       {"log", {{{2, 3}, positive}}, [](In x) { return log(x[0]); }},
@@ -65,18 +61,14 @@ const std::vector<OpCase>& op_cases() {
       {"sum axis 0", {{{2, 3, 4}}}, [](In x) { return sum(x[0], {0}); }},
       {"sum axes 0 and 2 kept",
        {{{2, 3, 4}}},
-       [](In x) {
-         return sum(x[0], {0, -1}, true);
-       }},
+       [](In x) { return sum(x[0], first_and_last, true); }},
       {"mean", {{{2, 3}}}, [](In x) { return mean(x[0]); }},
       {"mean axis 1", {{{2, 3, 4}}}, [](In x) { return mean(x[0], {1}); }},
       {"max", {{{3, 4}, apart}}, [](In x) { return max(x[0]); }},
       {"max axis 1", {{{2, 3, 4}, apart}}, [](In x) { return max(x[0], {1}); }},
       {"max axes 0 and 2 kept",
        {{{2, 3, 4}, apart}},
-       [](In x) {
-         return max(x[0], {0, 2}, true);
-       }},
+       [](In x) { return max(x[0], first_and_last, true); }},
 
       {"matmul", {{{2, 3}}, {{3, 4}}}, [](In x) { return matmul(x[0], x[1]); }},
       {"matmul batched", {{{2, 2, 3}}, {{2, 3, 4}}}, [](In x) { return matmul(x[0], x[1]); }},
@@ -105,11 +97,7 @@ const std::vector<OpCase>& op_cases() {
        [](In x) {
          return reshape(x[0], {3, 4}) * 2.0;
        }},
-      {"permute",
-       {{{2, 3, 4}}},
-       [](In x) {
-         return permute(x[0], {2, 0, 1});
-       }},
+      {"permute", {{{2, 3, 4}}}, [](In x) { return permute(x[0], last_first); }},
       {"transpose", {{{2, 3, 4}}}, [](In x) { return transpose(x[0]); }},
       {"transpose axes 0 and 2", {{{2, 3, 4}}}, [](In x) { return transpose(x[0], 0, 2); }},
       {"slice", {{{3, 5, 2}}}, [](In x) { return slice(x[0], 1, 1, 4) + slice(x[0], 1, 2, 5); }},
@@ -181,8 +169,7 @@ const std::vector<OpCase>& op_cases() {
       {"attention of one tensor thrice",
        {{{1, 3, 4}}},
        [](In x) { return attention(x[0], x[0], x[0], 2, padding({2})); }},
-      // −∞ at hidden places would make the output infinite: softmax, which skips them, comes
-      // behind.
+      // The scores of hidden places are −∞, which no check can compare. softmax skips them.
       {"attention_scores",
        {{{2, 3, 5}}, {{2, 4, 5}}},
        [](In x) { return attention_scores(x[0], x[1], Mask()); }},

@@ -14,7 +14,7 @@
 
 namespace fledge {
 
-/// From where an input is drawn.
+/// The distribution of an input.
 enum class Draw {
   normal,    // both signs
   positive,  // ½ … 2½

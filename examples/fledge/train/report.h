@@ -25,7 +25,7 @@ Baselines baselines_of(const Corpus& corpus);
 /// "1,115,394"
 std::string thousands(std::int64_t number);
 
-/// What was read: sizes, what is held out, and what the split leaks.
+/// The sizes of the text, how much of it is held out, and what the split leaks.
 std::string text_report(const std::string& path, const Corpus& corpus);
 
 /// The parameters by tensor; equal tensors of several layers share a line.
@@ -34,7 +34,7 @@ std::string model_report(const LanguageModel& model);
 /// "guessing blindly would score ln 65 = 4.174; counting tables …"
 std::string baseline_report(const Baselines& baselines, const std::string& token);
 
-/// The loss in words, beside the tables.
+/// A sentence about the loss, and the losses of the tables of counts beside it.
 std::string loss_report(double loss, const Baselines& baselines, const std::string& token,
                         support::Paint paint);
 

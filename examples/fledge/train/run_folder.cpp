@@ -23,7 +23,7 @@ constexpr const char* state_name = "state.safetensors";
 constexpr const char* csv_name = "metrics.csv";
 constexpr const char* jsonl_name = "metrics.jsonl";
 
-// What was asked for cannot be done; the input is not to blame.
+// Exit status 1: the run is not possible here, though its input is usable.
 [[noreturn]] void refuse(const std::string& what, const std::string& advice) {
   throw support::CommandError(support::Exit::failed, "fledge train", what, advice);
 }
@@ -52,7 +52,7 @@ void require_replaceable(const Folder& folder, bool replaces) {
              "move it away, or name another folder: -o DIR");
 }
 
-// Of what is there already, before anything is made.
+// Checks the path before anything is made there.
 void require_place(const std::string& path, bool replaces) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return;
@@ -73,7 +73,7 @@ bool make(const std::string& path) {
   }
 }
 
-// The bytes of a log that a checkpoint of `keep` bytes goes on with.
+// The first `keep` bytes of a log: its rows when the checkpoint was made.
 std::string kept_lines(const std::optional<std::string>& bytes, std::uint64_t keep,
                        const std::string& path,
                        const std::function<void(const std::string&)>& warn) {

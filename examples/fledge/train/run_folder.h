@@ -2,7 +2,7 @@
 //
 //   config.json          GPT-2's sizes; under "fledge" the tokenizer, the text's hash and the plan
 //   model.safetensors    the best weights so far, in GPT-2's layout
-//   state.safetensors    the last checkpoint: what --resume goes on from
+//   state.safetensors    the last checkpoint, from which --resume continues
 //   metrics.csv, .jsonl  a row a step
 //
 // Key idea: the model and the checkpoint that it belongs to are replaced together, and all files of a

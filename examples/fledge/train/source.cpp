@@ -16,7 +16,8 @@ namespace fledge::train {
 
 namespace {
 
-constexpr std::size_t most_names = 10'000;  // of a folder that are compared: a hint costs little
+constexpr std::size_t most_names =
+    10'000;  // of a folder: with more of them a hint would take too long
 
 // The file in the same folder that was most likely meant, or "".
 std::string file_meant_by(const std::string& path) {
@@ -37,7 +38,7 @@ std::string file_meant_by(const std::string& path) {
   throw InputError(problem, advice);
 }
 
-// What is wrong with a text, without the name of the function that says so ("read_corpus: ...").
+// The message of an error without the name of the function in front ("read_corpus: ...").
 std::string complaint(const ValueError& error) {
   const std::string problem = error.what();
   return problem.substr(problem.find(": ") + 2);
@@ -72,7 +73,7 @@ void require_readable(const Tokenizer& tokenizer, const std::string& text, const
              : "nearest by spelling: " + support::quoted(meant));
 }
 
-// What config.json cannot hold is refused before training, not when the run is read again.
+// A vocabulary that config.json cannot hold is refused before training, not when the run is read.
 void require_symbols(const Tokenizer& tokenizer, const std::string& name) {
   constexpr std::size_t most_bytes = most_json_bytes / 8 * 7;  // the rest is for the other keys
   constexpr std::size_t layout = 10;  // of a line: its indentation, a comma
@@ -113,7 +114,7 @@ std::string read_text(const TrainConfig& plan) {
 }
 
 std::string absolute_path(const std::string& path) {
-  std::error_code no_folder;  // the one that the program was started in may be gone
+  std::error_code no_folder;  // the current folder may have been removed
   const auto whole = std::filesystem::absolute(path, no_folder);
   return path.empty() || path == "-" || no_folder ? path : whole.string();
 }

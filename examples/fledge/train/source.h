@@ -11,7 +11,7 @@ namespace fledge::train {
 std::string read_text_file(const std::string& path, const std::string& advice);
 /// The text of a plan; the built-in one where it names none.
 std::string read_text(const TrainConfig& plan);
-/// The path as it is found from any folder: that is how a run keeps it.
+/// The path from the root: a run keeps it in this form, so that it is found from any folder.
 std::string absolute_path(const std::string& path);
 /// Its name for messages.
 std::string name_of(const TrainConfig& plan);
@@ -20,8 +20,8 @@ std::string name_of(const TrainConfig& plan);
 /// InputError when there is nothing to learn from it.
 Corpus usable_corpus(const std::string& text, const TrainConfig& plan, const Tokenizer* tokenizer);
 
-/// The tokens of a word, a sentence or a prompt; `name` says in messages what it is, and `first` is
-/// added to the byte that they name. Throws InputError for what a tokenizer of characters cannot
+/// The tokens of a word, a sentence or a prompt; messages call it `name` and add
+/// `first` to the number of a byte. Throws InputError for what a tokenizer of characters cannot
 /// read, and for a symbol that is new to it, with the word of nearly this spelling where there is
 /// one.
 std::vector<Dim> tokens_of(const Tokenizer& tokenizer, const std::string& text,

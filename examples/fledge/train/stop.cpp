@@ -24,7 +24,7 @@ void ask(int signal) {
 void set_handlers(void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;  // a write of a checkpoint goes on
+  action.sa_flags = SA_RESTART;  // the write of a checkpoint continues
   for (const int signal : stopping) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);

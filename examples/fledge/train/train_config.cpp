@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "examples/fledge/train/run_folder.h"
+#include "examples/support/formatted.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/gpt/config.h"
@@ -110,12 +112,10 @@ namespace {
 void require_heads(Dim width, Dim heads) {
   if (width % heads == 0) return;
   const Dim below = width / heads * heads, above = below + heads;
-  char quotient[64];
-  std::snprintf(quotient, sizeof quotient, "%lld / %lld = %g", static_cast<long long>(width),
-                static_cast<long long>(heads),
-                static_cast<double>(width) / static_cast<double>(heads));
-  refuse("--width " + std::to_string(width) + " does not divide into " + std::to_string(heads) +
-             " heads (" + quotient + ")",
+  const std::string w = std::to_string(width), h = std::to_string(heads);
+  const double quotient = static_cast<double>(width) / static_cast<double>(heads);
+  refuse("--width " + w + " does not divide into " + h + " heads (" + w + " / " + h +
+             support::formatted(" = %g)", quotient),
          "use --width " + (below > 0 ? std::to_string(below) + " or " : "") +
              std::to_string(above) + ", or another number of --heads");
 }
@@ -215,15 +215,13 @@ TrainConfig resumed_config(TrainConfig config, TrainConfig call) {
 
 std::vector<WordPair> watched_pairs(const std::string& text) {
   std::vector<WordPair> pairs;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string pair = text.substr(begin, end - begin);
+  std::istringstream parts(text);
+  for (std::string pair; std::getline(parts, pair, ',');) {
     const std::size_t colon = pair.find(':', 1);
     if (colon == std::string::npos || colon + 1 == pair.size())
       refuse("--watch " + support::quoted(pair) + " is no pair of words",
              "write --watch walk:birds, or walk:birds,at:good for two");
     pairs.push_back({pair.substr(0, colon), pair.substr(colon + 1)});
-    begin = end + 1;
   }
   return pairs;
 }

@@ -21,7 +21,7 @@ const TextStory& story_1() {
   return story;
 }
 
-const Proof proved{{3680, 8.5e-10, true, "ok"}, {3680, 1.5e-13, true, "ok"}};
+const report::ModelProof proved{{3680, 8.5e-10, true, "ok"}, {3680, 1.5e-13, true, "ok"}};
 
 const std::vector<Learned>& experiments() {
   static const std::vector<Learned> all = learn_all();
@@ -111,7 +111,7 @@ TEST_CASE("birds story: a proof says ok twice, and a failure says what failed") 
   const std::string good = words(proved, plain);
   CHECK_THAT(good, ContainsSubstring("every parameter: 3680, largest error 8.5e-10  ok\n"));
   CHECK_THAT(good, ContainsSubstring("every parameter: 3680, largest error 1.5e-13  ok\n"));
-  Proof failed = proved;
+  report::ModelProof failed = proved;
   failed.dual = {3680, 0.5, false, "half of wte.weight [1, 2] is missing"};
   CHECK_THAT(words(failed, plain),
              ContainsSubstring("5.0e-01  FAIL: half of wte.weight [1, 2] is missing\n"));
@@ -134,7 +134,7 @@ TEST_CASE("birds story: colours change no word, and no line is wider than 100 co
 }
 
 TEST_CASE("birds story: JSON holds what was found, and null where there is nothing") {
-  Proof failed = proved;
+  report::ModelProof failed = proved;
   failed.differences.ok = false;
   failed.differences.max_error = std::numeric_limits<double>::quiet_NaN();
   const Json whole = read_json(json(compute_by_hand(), experiments(), story_1(), failed));
