@@ -33,7 +33,7 @@ void Mask::check(const Shape& scores, std::string_view op) const {
 std::vector<unsigned char> Mask::table(const Shape& scores, std::string_view op) const {
   check(scores, op);
   std::vector<unsigned char> may_look(static_cast<std::size_t>(scores.size()), 1);
-  if (hides_nothing() || scores.size() == 0) return may_look;
+  if (parts_.empty() || scores.size() == 0) return may_look;
   const Dim queries = scores.dim(-2), keys = scores.dim(-1);
   const Dim grids = scores.size() / (queries * keys);
   const Dim grids_per_batch = scores.rank() >= 3 ? grids / scores[0] : 1;
@@ -54,10 +54,10 @@ PoolVector<KeyRange> Mask::spans(const Shape& scores, std::string_view op) const
   check(scores, op);
   require<ValueError>(has_spans(), op, "a custom mask has no spans");
   const Dim queries = scores.dim(-2), keys = scores.dim(-1);
-  const bool asks_batch = std::any_of(parts_.begin(), parts_.end(), [](const Part& part) {
+  const bool has_padding = std::any_of(parts_.begin(), parts_.end(), [](const Part& part) {
     return std::holds_alternative<Padding>(part);
   });
-  const Dim batches = asks_batch ? scores[0] : 1;
+  const Dim batches = has_padding ? scores[0] : 1;
   PoolVector<KeyRange> spans(static_cast<std::size_t>(batches * queries), KeyRange{0, keys});
   std::size_t i = 0;
   for (Dim batch = 0; batch < batches; ++batch)

@@ -1,7 +1,7 @@
 // Masks: which keys a query may look at. One convention: true = may look.
 //
-// Not here: numbers. A mask is a type that answers (query, key), not an array of −∞ to be added, so
-// what it hides is never read: 0·NaN would be NaN. Next: ops/attention.cpp.
+// Not here: numbers. A mask is a function of (query, key), not an array of −∞ to be added: hidden keys
+// are never read, because 0·NaN is NaN. Next: ops/masked_products.cpp.
 #pragma once
 
 #include <string>
@@ -16,14 +16,14 @@ namespace fledge {
 
 using kernels::KeyRange;
 
-/// One place in the scores: of batch element `batch`, in which there are `queries` × `keys` places.
+/// One place in the scores (batch, queries, keys).
 struct Place {
   Dim batch, query, key;
   Dim queries, keys;
 };
 
-/// Query i sees keys j ≤ i + (keys − queries): aligned at the last query and the last key, so that
-/// the newest query sees everything.
+/// Query i sees keys j ≤ i + (keys − queries): the last query is aligned with the last key, and sees
+/// every key.
 struct Causal {
   bool allows(const Place& at) const { return at.key <= at.query + at.keys - at.queries; }
   KeyRange span(const Place& at) const { return {0, at.query + at.keys - at.queries + 1}; }
@@ -76,12 +76,11 @@ class Mask {
   }
 
   bool allows(const Place& at) const;
-  bool hides_nothing() const { return parts_.empty(); }
 
   /// Whether each query sees one run of keys, whatever the sizes: all masks but custom ones.
   bool has_spans() const;
-  /// The run of keys that each query sees, (batch, queries); one row for all when no part asks for
-  /// the batch. Neither end decreases from query to query. Throws as table(), ValueError for a
+  /// The run of keys that each query sees, (batch, queries), or (1, queries) when no part depends on
+  /// the batch element. Neither end decreases from query to query. Throws as table(), ValueError for a
   /// custom mask.
   PoolVector<KeyRange> spans(const Shape& scores, std::string_view op) const;
 

@@ -7,7 +7,7 @@
 
 #include "engine/autograd.h"
 #include "engine/base/errors.h"
-#include "engine/kernels/masked.h"
+#include "engine/kernels/sums.h"
 #include "engine/ops.h"
 
 namespace fledge {
@@ -16,46 +16,54 @@ namespace {
 
 using Table = std::vector<unsigned char>;
 
-// A batch of grids of n queries × m keys, with vectors of size d.
-struct Grids {
-  Dim count, n, m, d;
-};
-
 void require_same_lead(std::string_view op, const Shape& a, const Shape& b) {
   require(a.rank() >= 2 && a.rank() == b.rank() &&
               a.without(-1).without(-1) == b.without(-1).without(-1),
           op, "needs the same leading axes: ", a, " and ", b);
 }
 
+// A batch of grids of n queries × m keys, with vectors of size d. Row i of all grids together belongs
+// to query i mod n of grid i / n.
+struct Grids {
+  Dim count, n, m, d;
+
+  // Calls f(i, j, ij) for every visible pair of a query i and a key j of its grid; ij is their place
+  // in a table. Hidden pairs are skipped, never multiplied by zero, because 0·NaN is NaN.
+  template <class F>
+  void each_visible(const Table& may_look, F f) const {
+    for (Dim i = 0; i < count * n; ++i)
+      for (Dim j = 0; j < m; ++j)
+        if (may_look[static_cast<std::size_t>(i * m + j)] != 0) f(i, i / n * m + j, i * m + j);
+  }
+};
+
 /// C_ij = ⟨A_i, B_j⟩ where visible, else `hidden`
 Array dots(const Array& a, const Array& b, const Table& may_look, Real hidden, const Grids& g) {
-  Array c(a.shape().with(-1, g.m));
-  Real* to = c.write();
-  for (Dim i = 0; i < g.count; ++i)
-    kernels::masked_dots(a.data() + i * g.n * g.d, b.data() + i * g.m * g.d,
-                         may_look.data() + i * g.n * g.m, to + i * g.n * g.m, hidden, g.n, g.m,
-                         g.d);
+  Array c = Array::full(a.shape().with(-1, g.m), hidden);
+  g.each_visible(may_look, [&, to = c.write(), d = g.d](Dim i, Dim j, Dim ij) {
+    to[ij] = kernels::dot(a.data() + i * d, b.data() + j * d, d);
+  });
   return c;
 }
 
 /// C_i = Σ_j W_ij·B_j over visible j
 Array mix(const Array& w, const Array& b, const Table& may_look, const Grids& g) {
-  Array c(w.shape().with(-1, g.d));
-  Real* to = c.write();
-  for (Dim i = 0; i < g.count; ++i)
-    kernels::masked_mix(w.data() + i * g.n * g.m, b.data() + i * g.m * g.d,
-                        may_look.data() + i * g.n * g.m, to + i * g.n * g.d, g.n, g.m, g.d);
+  Array c = Array::zeros(w.shape().with(-1, g.d));
+  g.each_visible(may_look,
+                 [to = c.write(), W = w.data(), B = b.data(), d = g.d](Dim i, Dim j, Dim ij) {
+                   for (Dim e = 0; e < d; ++e) to[i * d + e] += W[ij] * B[j * d + e];
+                 });
   return c;
 }
 
 /// C_j = Σ_i W_ij·A_i over the i that see j
 Array weighted_sum_transposed(const Array& w, const Array& a, const Table& may_look,
                               const Grids& g) {
-  Array c(a.shape().with(-2, g.m));
-  Real* to = c.write();
-  for (Dim i = 0; i < g.count; ++i)
-    kernels::masked_mix_back(w.data() + i * g.n * g.m, a.data() + i * g.n * g.d,
-                             may_look.data() + i * g.n * g.m, to + i * g.m * g.d, g.n, g.m, g.d);
+  Array c = Array::zeros(a.shape().with(-2, g.m));
+  g.each_visible(may_look,
+                 [to = c.write(), W = w.data(), A = a.data(), d = g.d](Dim i, Dim j, Dim ij) {
+                   for (Dim e = 0; e < d; ++e) to[j * d + e] += W[ij] * A[i * d + e];
+                 });
   return c;
 }
 

@@ -6,9 +6,9 @@
 namespace planted {
 
 inline constexpr Bug attention_bugs[] = {
-    {"keys-and-values-of-the-past-forgotten", "engine/kernels/masked.cpp",
-     R"(c[j * d + e] += w[i * m + j] * a[i * d + e];)",
-     R"(if (i == j) c[j * d + e] += w[i * m + j] * a[i * d + e];)",
+    {"keys-and-values-of-the-past-forgotten", "engine/ops/masked_products.cpp",
+     R"(to[j * d + e] += W[ij] * A[i * d + e];)",
+     R"(if (i == j) to[j * d + e] += W[ij] * A[i * d + e];)",
      "enjector/microgpt-c: K and V gradients of later positions dropped"},
     {"gradient-of-past-keys-thrown-away", "engine/ops/masked_products.cpp",
      R"(return weighted_sum_transposed(dS, Q, may_look, g);)",

@@ -39,11 +39,16 @@ inline constexpr Bug mask_bugs[] = {
         for (Dim j = 0; j < n; ++j) y[r * n + j] = Real(0) / real(count);
         if (count == 0) return;)",
      "pytorch/pytorch #41508: one fully padded row makes every gradient NaN"},
-    {"hidden-value-times-zero", "engine/kernels/masked.cpp",
-     R"(if (may_look[i * m + j] != 0)
-          for (Dim e = 0; e < d; ++e) c[i * d + e] += w[i * m + j] * b[j * d + e];)",
-     R"(for (Dim e = 0; e < d; ++e)
-          c[i * d + e] += (may_look[i * m + j] != 0 ? w[i * m + j] : Real(0)) * b[j * d + e];)",
+    {"hidden-value-times-zero", "engine/ops/masked_products.cpp",
+     R"(for (Dim e = 0; e < d; ++e) to[i * d + e] += W[ij] * B[j * d + e];
+                 });)",
+     R"(for (Dim e = 0; e < d; ++e) to[i * d + e] += W[ij] * B[j * d + e];
+                 });
+  Table hidden = may_look;
+  for (unsigned char& place : hidden) place = place == 0 ? 1 : 0;
+  g.each_visible(hidden, [to = c.write(), B = b.data(), d = g.d](Dim i, Dim j, Dim) {
+    for (Dim e = 0; e < d; ++e) to[i * d + e] += Real(0) * B[j * d + e];
+  });)",
      "pytorch/pytorch #101967: NaN in a masked key leaks"},
     {"hidden-gradient-times-zero", "engine/kernels/rows.cpp",
      R"(softmax_row_vjp(seen_y.data(), seen.data(), seen.data(), count);)", R"(Buffer all(n);
