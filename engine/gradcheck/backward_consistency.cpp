@@ -53,9 +53,7 @@ class ConsistencyCheck {
 
  private:
   bool fail(std::size_t p, std::size_t j, double found, double expected, std::string problem) {
-    result_.problem = std::move(problem);
-    result_.parameter = p, result_.element = j;
-    result_.found = found, result_.expected = expected;
+    result_.inconsistency = {std::move(problem), p, j, found, expected};
     return false;
   }
 

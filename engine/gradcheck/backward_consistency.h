@@ -1,12 +1,13 @@
 // Jᵀ·v from backward(), computed in several ways that must agree.
 //
 // Used by gradcheck alone. Not here: whether Jᵀ·v is right; that takes an oracle.
-// Key idea: Jᵀ·v may be right for one v by luck. Rules are linear in dy, and they add. So backward()
-// runs twice, with v = 0, with v of other sizes, and beside another user of every parameter.
+// Key idea: Jᵀ·v may be right for one v by luck. Rules are linear in dy, and contributions are added.
+// So backward() runs twice, with v = 0, with a scaled v, and with a second user of every parameter.
 // Next: oracle.h.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,12 +25,17 @@ using Gradients = std::vector<std::vector<double>>;
 /// The parameters hold no gradient afterwards.
 Gradients gradients_of(const Tensor& y, const std::vector<NamedTensor>& parameters, const Array& v);
 
-/// Jᵀ·v, and the first repetition that gave another result.
+/// A problem, the element at which it shows, and both numbers.
+struct Finding {
+  std::string problem;  // one sentence
+  std::size_t parameter = 0, element = 0;
+  double analytic = 0, expected = 0;
+};
+
+/// Jᵀ·v, and the first repetition that gave another result, if there is one.
 struct BackwardConsistency {
   Gradients gradients;
-  std::string problem;  // empty when all agree; else one sentence, and where it was found:
-  std::size_t parameter = 0, element = 0;
-  double found = 0, expected = 0;
+  std::optional<Finding> inconsistency;
 };
 
 /// Computes Jᵀ·v by backward() of f(); f is evaluated once or twice. Gradients that the parameters

@@ -167,7 +167,7 @@ void Comparison::refuse_silent_zeros() {
   }
 }
 
-Comparison::Finding Comparison::finding(std::size_t p, std::size_t j, std::string problem) const {
+Finding Comparison::finding(std::size_t p, std::size_t j, std::string problem) const {
   return {std::move(problem), p, j, analytic_[p][j], derivatives_[p][j].value};
 }
 

@@ -26,13 +26,6 @@ struct CheckedGradients {
 
 class Comparison {
  public:
-  /// A problem, the element at which it shows, and both numbers.
-  struct Finding {
-    std::string problem;
-    std::size_t parameter = 0, element = 0;
-    double analytic = 0, expected = 0;
-  };
-
   enum class Verdict : char {
     right,
     wrong,
@@ -48,7 +41,7 @@ class Comparison {
   Dim count_undecided() const;
   Verdict verdict(std::size_t p, std::size_t j) const { return verdicts_[p][j]; }
 
-  /// Whether the oracle finds this element right also without being told the number by backward().
+  /// Whether the oracle also finds this element right when it does not know the number by backward().
   bool confirms(std::size_t p, std::size_t j) const;
 
   /// The likely cause of a wrong gradient of parameter p.

@@ -49,7 +49,7 @@ class Check {
     return false;
   }
 
-  bool fail_at(const Comparison::Finding& found) {
+  bool fail_at(const Finding& found) {
     report_.tensor = checked_.parameters[found.parameter].name;
     report_.index = index_of(found);
     report_.analytic = found.analytic;
@@ -57,7 +57,7 @@ class Check {
     return fail(found.problem);
   }
 
-  std::string index_of(const Comparison::Finding& found) const {
+  std::string index_of(const Finding& found) const {
     return index_text(checked_.parameters[found.parameter].tensor.shape(),
                       static_cast<Dim>(found.element));
   }
@@ -79,9 +79,7 @@ class Check {
     BackwardConsistency result =
         check_backward(checked_.f, checked_.parameters, checked_.v, checked_.options.seed);
     checked_.gradients = std::move(result.gradients);
-    if (result.problem.empty()) return true;
-    return fail_at({std::move(result.problem), result.parameter, result.element, result.found,
-                    result.expected});
+    return !result.inconsistency || fail_at(*result.inconsistency);
   }
 
   void compare() {
@@ -111,7 +109,7 @@ class Check {
   }
 
   void explain(const Comparison& dual, const Comparison& differences) {
-    const Comparison::Finding& found = *dual.wrong();
+    const Finding& found = *dual.wrong();
     const bool small = dual.max_error() <= checked_.options.tolerance_differences;
     if (!small && differences.confirms(found.parameter, found.element)) {
       report_.likely_cause =
@@ -124,7 +122,7 @@ class Check {
     report_.pattern = std::move(diagnosis.pattern);
   }
 
-  std::string note(const Comparison::Finding& first) const {
+  std::string note(const Finding& first) const {
     return std::to_string(report_.undecided) + " of " + std::to_string(report_.elements) +
            (report_.undecided == 1 ? " elements is" : " elements are") +
            " checked by dual numbers alone, first " + checked_.parameters[first.parameter].name +

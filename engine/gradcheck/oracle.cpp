@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
+#include <new>
 
 #include "engine/autograd.h"
+#include "engine/base/interrupt.h"
 #include "engine/gradcheck/gradcheck.h"
 
 namespace fledge {
@@ -41,6 +44,19 @@ std::vector<double> outputs_at(PerturbedElement& x, double place,
 }
 
 }  // namespace
+
+bool completes(const std::function<void()>& f) {
+  try {
+    f();
+    return true;
+  } catch (const Interrupted&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception&) {
+    return false;
+  }
+}
 
 Derivative Oracle::at(const Tensor& parameter, Dim j, double claimed) const {
   NoGrad no_grad;
@@ -102,10 +118,10 @@ double Oracle::one_sided_gap(const Tensor& parameter, Dim j, double h) const {
   return total;
 }
 
-// A kink within 3h spoils the answer for that h. Rounding, of size ε·|f|/h, spoils it where the
-// gradient is small beside f. Steps from 8h downwards are therefore tried. The answer is taken whose
-// gap to the one before it, plus its rounding, is smallest. `claimed` decides only whether smaller
-// steps are tried, never which answer is taken.
+// A kink within 3h makes the result for that h wrong. Rounding, of size ε·|f|/h, does so where the
+// gradient is small compared with f. Steps from 8h downwards are therefore tried. The function
+// returns the result whose difference from the previous one, plus its rounding, is smallest.
+// `claimed` decides only whether smaller steps are tried, never which result is returned.
 Derivative Oracle::by_differences(const Tensor& parameter, Dim j, double claimed) const {
   const double x = value_of(parameter.value()[j]);
   const double step = std::pow(epsilon, 1.0 / 7) * std::max(1.0, std::abs(x));

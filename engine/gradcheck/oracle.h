@@ -20,10 +20,14 @@ struct Derivative {
   double scale = 0;     // Σ_i |v_i|·|∂y_i/∂x_j|: the size of what was summed
   double size = 0;      // Σ_i |v_i·y_i|: what rounding errors are relative to
   double rounding = 0;  // what rounding of the y_i may have added to the value (differences only)
-  double noise = 0;     // a derivative below it is zero but for rounding, beside y of this size
-  double uncertainty = 0;  // how far the answers of neighbouring steps differ (differences only)
-  bool converged = true;   // false: no step gave an answer that the next smaller one confirmed
+  double noise = 0;     // a derivative at most this large may be rounding of y
+  double uncertainty = 0;  // how far the results of neighbouring steps differ (differences only)
+  bool converged = true;   // false: no step gave a result that the next smaller one confirmed
 };
+
+/// Calls f. Returns false when f throws, as a function may do outside its domain. Interrupted and
+/// std::bad_alloc are not caught.
+bool completes(const std::function<void()>& f);
 
 class Oracle {
  public:
@@ -32,7 +36,7 @@ class Oracle {
       : method_(method), f_(std::move(f)), v_(std::move(v)), tolerance_(tolerance) {}
 
   /// The derivative with respect to element j of a parameter of f. `claimed` is the number by
-  /// backward(): differences try more and smaller steps where the first answer does not confirm it.
+  /// backward(): differences try more and smaller steps where the first result does not confirm it.
   Derivative at(const Tensor& parameter, Dim j, double claimed) const;
 
  private:

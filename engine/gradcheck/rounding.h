@@ -1,8 +1,8 @@
-// Is the difference between backward() and the oracle an error, or only rounding?
+// Decides whether a difference between backward() and the oracle is an error or only rounding.
 //
 // Used by gradcheck alone. Where a true gradient cancels to zero, as that of cosine_similarity(b, b)
 // does, both numbers are rounding, of a size that depends on numbers inside f.
-// Key idea: change every input by a few units in its last place. An error stays as it is; rounding
+// Key idea: change every input by a few units in its last place. An error keeps its size; rounding
 // becomes another number. Next: gradcheck.cpp.
 #pragma once
 
@@ -27,8 +27,8 @@ struct Difference {
   bool is_zero() const;
 };
 
-/// Sets `change` of each difference. It stays 0 where f throws beside the given inputs or is not
-/// finite there; Interrupted and std::bad_alloc end it. The parameters have their old numbers
+/// Sets `change` of each difference. It stays 0 where f throws at the changed inputs or is not finite
+/// there. Interrupted and std::bad_alloc are thrown on. The parameters have their old numbers
 /// afterwards.
 void measure_changes(const std::function<Tensor()>& f, const std::vector<NamedTensor>& parameters,
                      const Array& v, const Oracle& oracle, std::vector<Difference>& differences);

@@ -212,3 +212,10 @@ TEST_CASE("at a kink a dual number follows the branch taken") {
             Method::dual, [](auto x) { return relu(x); }, 0) == 0);
   CHECK(slope(Method::dual, larger, 0) == 1);
 }
+
+TEST_CASE("completes: false for an error of the function, but not for an end of the check") {
+  CHECK(completes([] {}));
+  CHECK_FALSE(completes([] { throw ValueError("outside"); }));
+  CHECK_THROWS_AS(completes([] { throw Interrupted(); }), Interrupted);
+  CHECK_THROWS_AS(completes([] { throw std::bad_alloc(); }), std::bad_alloc);
+}
