@@ -9,8 +9,8 @@ namespace fledge {
 
 namespace {
 
-// Memory for an object and for the numbers behind it: one block instead of two, as shared pointers
-// count in a block of their own. They begin at the next line of the cache.
+// Allocates one block for an object and the numbers behind it, which begin at the next line of the
+// cache. With std::shared_ptr<Real[]> the counter of handles would need a second block.
 constexpr std::size_t line = 64;
 
 template <class T>

@@ -1,8 +1,7 @@
 // Array: a shape and a shared, aligned, contiguous, row-major block of numbers.
 //
-// Not here: gradients, views with strides. Key idea: copying an Array copies a handle, and only a
-// block that nobody else holds may be written; so a value that a graph keeps cannot change under
-// it.
+// Not here: gradients, views with strides. Key idea: copying an Array copies a handle. Only a block
+// with a single handle may be written, so a value that a graph keeps cannot change.
 // Next: array_math.h (arithmetic), tensor.h (gradients).
 #pragma once
 
@@ -25,8 +24,8 @@
 
 namespace fledge {
 
-/// Whether this is the only handle to its object. After `true` the object may be written: what other
-/// threads did through handles that they have dropped since has happened before.
+/// Whether this is the only handle to its object. After `true` the object may be written: reads and
+/// writes of other threads, through handles that they have dropped, have happened before.
 template <class T>
 bool is_only_handle(const std::shared_ptr<T>& handle) {
   if (handle.use_count() != 1) return false;  // a relaxed load, which orders nothing
@@ -43,7 +42,7 @@ class Array {
  public:
   /// No array at all; `exists()` is false.
   Array() = default;
-  /// An array of this shape whose numbers are yet to be written.
+  /// An array of this shape whose numbers have no values yet.
   explicit Array(const Shape& shape);
   /// An array of this shape holding `values` row by row. Throws ShapeError when the counts differ.
   Array(const Shape& shape, std::initializer_list<double> values);
@@ -75,7 +74,7 @@ class Array {
   /// GraphError when it is shared now: with a graph that will need the old values in its backward
   /// pass, or with another Array.
   Real* write();
-  /// Whether nobody else holds the block.
+  /// Whether this is the only handle to the block.
   bool alone() const { return is_only_handle(block_); }
 
   /// The same block under another shape of equal size (unchecked; ops.h has the checked reshape).

@@ -1,6 +1,7 @@
-// Arithmetic on arrays: the words in which the rules of the ops are written.
+// Arithmetic on arrays: the functions in which the rules of the ops are written.
 //
-// Not here: gradients. Key idea: the loops exist once (map, zip, the sums); formulas are functors.
+// Not here: gradients. Key idea: each loop exists once (map, zip, the sums); a formula is a function
+// that is passed to it.
 // Next: tensor.h.
 #pragma once
 
@@ -37,8 +38,8 @@ Array map(const Array& x, F f) {
 
 namespace detail {
 
-/// Walks the rows of a broadcast result: where each row starts in a and b, and whether it moves
-/// there.
+/// Goes through the rows of a broadcast result: where each row starts in a and in b, and the step
+/// between neighbours there.
 class BroadcastRows {
  public:
   BroadcastRows(const Shape& a, const Shape& b, const Shape& out);

@@ -1,6 +1,6 @@
-// Dual numbers: a value and its derivative carried along, exact to rounding.
+// Dual numbers: a value and its derivative, exact to rounding.
 //
-// Not here: any step size. Key idea: a + bε with ε² = 0, so f(a + bε) = f(a) + f'(a)·b·ε.
+// There is no step size. Key idea: a + bε with ε² = 0, so f(a + bε) = f(a) + f'(a)·b·ε.
 // One forward pass of the engine with Real = Dual gives J·u, where u are the tangents of its
 // inputs (Clifford 1873; Wengert 1964).                                  Next: real.h, gradcheck.h.
 #pragma once
@@ -36,8 +36,7 @@ constexpr Dual operator-(Dual a, Dual b) { return a -= b; }
 constexpr Dual operator*(Dual a, Dual b) { return a *= b; }
 constexpr Dual operator/(Dual a, Dual b) { return a /= b; }
 
-// Comparisons look at the value alone: a branch is taken where the number is, not where it is
-// going.
+// Comparisons use the value alone: which branch is taken does not depend on the tangent.
 constexpr bool operator==(Dual a, Dual b) { return a.value == b.value; }
 constexpr bool operator!=(Dual a, Dual b) { return a.value != b.value; }
 constexpr bool operator<(Dual a, Dual b) { return a.value < b.value; }
@@ -51,10 +50,10 @@ inline Dual exp(Dual x) {
   return {y, y * x.tangent};
 }
 
-/// log' = 1/x; at 0, where the slope is infinite, a number that does not move still has slope 0
+/// log' = 1/x; with tangent 0 the result has tangent 0, also at x = 0, where the slope is infinite
 inline Dual log(Dual x) { return {std::log(x.value), x.tangent == 0 ? 0 : x.tangent / x.value}; }
 
-/// sqrt' = 1 / (2·sqrt); 0 at 0 for a number that does not move, as for log
+/// sqrt' = 1 / (2·sqrt); with tangent 0 the result has tangent 0, as for log
 inline Dual sqrt(Dual x) {
   const double y = std::sqrt(x.value);
   return {y, x.tangent == 0 ? 0 : x.tangent / (2 * y)};
@@ -77,7 +76,7 @@ inline Dual normal_cdf(Dual x) {
   return {fledge::normal_cdf(x.value), fledge::normal_density(x.value) * x.tangent};
 }
 
-/// (xⁿ)' = n·xⁿ⁻¹·x' + xⁿ·log(x)·n'; a side that does not move contributes exactly nothing.
+/// (xⁿ)' = n·xⁿ⁻¹·x' + xⁿ·log(x)·n'; the term of a tangent 0 is left out: it may be 0·∞.
 inline Dual pow(Dual x, Dual n) {
   const double y = std::pow(x.value, n.value);
   double slope = 0;

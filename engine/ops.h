@@ -1,8 +1,8 @@
-// The catalogue: every op, its formula, a line or two each. The rules stand in ops/*.cpp.
+// Every op with its formula, a line or two each. The rules are in ops/*.cpp.
 //
 // Shapes broadcast where said: aligned at the last axis, sizes of 1 stretch. Axes count from 0, or
 // from the end when negative. Every op throws ShapeError at the call, with the shapes, when they do
-// not fit; infinities and NaN travel as IEEE 754 says. Next: autograd.h for the machinery.
+// not fit; infinities and NaN are computed as IEEE 754 says. Next: autograd.h.
 #pragma once
 
 #include <optional>
@@ -70,9 +70,9 @@ Tensor permute(const Tensor& x, const Axes& order);
 Tensor transpose(const Tensor& x, int axis_a = -2, int axis_b = -1);
 /// Elements begin … end − 1 along an axis.
 Tensor slice(const Tensor& x, int axis, Dim begin, Dim end);
-/// One behind the other along an axis; the other sizes are equal.
+/// The parts one after another along an axis; the other sizes are equal.
 Tensor concat(const std::vector<Tensor>& parts, int axis);
-/// Cut along an axis into equal parts; undone by concat.
+/// Equal parts along an axis; concat is the inverse.
 std::vector<Tensor> split(const Tensor& x, Dim parts, int axis);
 
 // -- attention: ops/softmax.cpp, ops/attention.cpp, ops/masked_products.cpp -----------------------

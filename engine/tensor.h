@@ -1,8 +1,8 @@
-// Tensor: a value, and the place in the graph it came from.
+// Tensor: a value, and the node of the graph that computed it.
 //
 // Not here: how gradients flow (autograd.h), formulas (ops.h). Key idea: a Tensor is a handle;
-// copies mean the same tensor. The graph itself keeps no values but those that the rules captured,
-// so an intermediate result is freed as soon as nobody needs it. Next: autograd.h.
+// copies refer to the same tensor. The graph keeps only the values that rules captured, so any other
+// intermediate result is freed with its last handle. Next: autograd.h.
 #pragma once
 
 #include <memory>
@@ -36,27 +36,27 @@ class Tensor {
   /// The only number as a double. Throws ShapeError when there is not exactly one.
   double item() const { return value_of(value().item()); }
 
-  /// Whether backward() brings a gradient here.
+  /// Whether backward() computes a gradient of this tensor.
   bool needs_grad() const { return node_ != nullptr; }
-  /// Whether parameter() made it: a leaf, which an optimiser may move.
+  /// Whether parameter() made it: a leaf, whose numbers an optimiser may change.
   bool is_parameter() const;
   bool has_grad() const;
   /// ∂loss/∂this, summed over the backward passes since zero_grad().
-  /// Throws GraphError when no backward pass has reached this tensor.
+  /// Throws GraphError when no backward pass has computed it.
   const Array& grad() const;
-  /// Forgets the gradient.
+  /// Deletes the gradient.
   void zero_grad() const;
   /// Keeps the gradient of an intermediate result; leaves always keep theirs.
   const Tensor& keep_grad() const;
   /// Replaces the gradient, of the same shape: for clipping.
   void set_grad(Array grad) const;
 
-  /// The numbers of a parameter, to be moved by an optimiser, at once: a graph recorded later may
-  /// come to need them. Throws GraphError when this is no parameter, or when a graph still needs
-  /// the old numbers for its backward pass.
+  /// The numbers of a parameter, for an optimiser, to be changed before another op uses them. Throws
+  /// GraphError when this is no parameter, or when a graph still needs the old numbers for its
+  /// backward pass.
   Real* write() const;
 
-  /// The same numbers without their history.
+  /// A constant with the same numbers.
   Tensor detach() const { return Tensor(value()); }
 
   const std::shared_ptr<Node>& node() const { return node_; }
@@ -68,7 +68,7 @@ class Tensor {
   std::shared_ptr<Node> node_;  // null for constants
 };
 
-/// A tensor that learns: a leaf of the graph, which receives gradients.
+/// A tensor that can be trained: a leaf of the graph, which receives gradients.
 Tensor parameter(Array value);
 
 std::string to_string(const Tensor& tensor);

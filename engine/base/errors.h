@@ -1,7 +1,7 @@
-// What is refused, and in which words:   op: what must hold: what was given; hint
+// Errors. A message has three parts:   op: what must hold: what was given; hint
 //
-// Not here: asserts for our own bugs. A check costs one branch; the sentence is built when it is
-// needed. Every check stands at the call, before anything is computed. Next: shape.h.
+// Not here: asserts for bugs of fledge itself. A check costs one branch; the message is built only
+// when it is needed. Each op checks its arguments before it computes anything. Next: shape.h.
 #pragma once
 
 #include <cstdio>
@@ -24,7 +24,7 @@ struct ValueError : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
 
-/// A graph used in a way that would give wrong gradients: freed, shared, or not there.
+/// A graph used in a way that would give wrong gradients: freed, shared or missing.
 struct GraphError : std::logic_error {
   using std::logic_error::logic_error;
 };

@@ -1,8 +1,7 @@
 // Stops long-running work early, for Ctrl-C. The work calls a test function often and throws
 // Interrupted when it returns true.
 //
-// Not here: signals (examples/fledge/train/stop.h). One test serves all number types of a program,
-// so this file stands outside of the build's namespace.                   Next: kernels/parallel.h.
+// Not here: signals (examples/fledge/train/stop.h).                       Next: kernels/parallel.h.
 #pragma once
 
 #include <exception>
@@ -24,8 +23,8 @@ inline constinit thread_local InterruptTest interrupt_test = nullptr;
 
 /// While it lives, work that this thread starts throws Interrupted soon after `test` returns true:
 /// parallel work before each of its tasks, backward() when it is called. With nullptr nothing is
-/// interrupted: for code that must be done whole, such as the update of all weights. The scope
-/// inside another one decides alone.
+/// interrupted: for code that must be done completely, such as the update of all weights. Of nested
+/// scopes only the innermost counts.
 class InterruptScope {
  public:
   explicit InterruptScope(InterruptTest test)

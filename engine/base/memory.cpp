@@ -123,7 +123,7 @@ class ThreadCache {
 // thread. A key of POSIX threads, which needs no memory, has the blocks released instead.
 constinit thread_local ThreadCache cache;
 
-// An Array may be freed when its thread has ended its other work: by a static object, say.
+// An Array may be freed after the blocks of its thread were released: by a static object, say.
 constinit thread_local bool closed = false;
 
 // Whether the end of this thread will release its blocks. The end of the program need not.

@@ -1,7 +1,7 @@
 // Random numbers that are the same everywhere: a counter, a key and a mixing function.
 //
 // Not here: std distributions, whose results differ between libraries. Key idea: number i of a
-// stream is mix(key + i·γ), so a stream can be split, skipped and stored as two integers
+// stream is mix(key + i·γ), so a stream is two integers, and independent streams are made from it
 // (SplitMix64: Steele, Lea & Flood 2014, with Stafford's variant 13 of the mixer). Next: tensor.h.
 #pragma once
 
@@ -19,7 +19,7 @@ class Rng {
  public:
   explicit Rng(std::uint64_t seed) : key_(mix(seed + gamma)) {}
 
-  /// A stream of its own for a purpose: data, dropout, sampling. Using one leaves the others alone.
+  /// A separate stream for a purpose: data, dropout, sampling. Draws from one do not change another.
   Rng stream(std::uint64_t purpose) const {
     Rng child(0);
     // Mixed once more than a seed is: stream b of seed a must not be stream a of seed b.

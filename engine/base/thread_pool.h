@@ -1,4 +1,4 @@
-// One pool of worker threads, started when it is first needed.                  Next: thread_pool.cpp.
+// One pool of worker threads, started when it is first needed.               Next: thread_pool.cpp.
 //
 // Key idea: each output number is computed by exactly one task, in a fixed order. The result
 // therefore does not depend on the number of threads or on scheduling. A process that has forked
@@ -15,8 +15,7 @@ namespace fledge {
 /// Throws ValueError when FLEDGE_THREADS is no number from 1 to 256.
 int threads();
 
-/// Asks for so many threads; takes effect at once. Throws
-/// ValueError outside 1 … 256.
+/// Sets the number of threads that are asked for, at once. Throws ValueError outside 1 … 256.
 void set_threads(int count);
 
 /// Calls task(context, 0) … task(context, count − 1), each once, on the worker threads and this one;
@@ -24,8 +23,8 @@ void set_threads(int count);
 using PoolTask = void (*)(const void* context, Dim index);
 void run_tasks(Dim count, PoolTask task, const void* context);
 
-/// For tests, which need more threads than a small machine has processors: counts on so many
-/// processors instead of available_processors(); 0 ends that.
+/// For tests, which need more threads than a small machine has processors: `count` replaces
+/// available_processors(); 0 ends that.
 void set_processors(int count);
 
 }  // namespace fledge

@@ -80,9 +80,9 @@ void score(const HeadSizes& sizes, const Queries& at, StridedRows q, const Panel
                    scores.row(0), scores.step, false);
 }
 
-// Calls f(x, n) for the vectors of a row over the keys that a query sees, n of each; what f returns
-// takes their place. The last vector may overwrite numbers beyond the end: these keys are hidden from
-// the query, and their numbers are never read.
+// Replaces each vector of a row, over the keys that a query sees, by f(vector, first key, n), where n
+// of its lanes hold such keys. The last vector may overwrite numbers beyond the end: these keys are
+// hidden from the query, and their numbers are never read.
 template <class F>
 void over_seen(KeyRange seen, Real* row, F f) {
   by_vectors(seen.end - seen.begin, [&](Dim j, Dim n) {

@@ -1,8 +1,8 @@
 // Attention of one head, forward and backward, without its table of weights in memory.
 //
-// Key idea: a block of queries at a time; its scores live in a buffer as long as the keys, never as
-// large as queries × keys. Backward makes the weights again from the log-sum of each row (Dao et
-// al. 2022). What a query may not see is not read into any sum.              Next: attention.cpp.
+// Key idea: one block of queries at a time. A buffer holds the scores of the block, not those of all
+// queries. Backward computes the weights again from the log-sum of each row (Dao et al. 2022). No sum
+// contains a key that is hidden from its query.                              Next: attention.cpp.
 #pragma once
 
 #include "engine/real.h"
@@ -14,7 +14,7 @@ struct KeyRange {
   Dim begin, end;
 };
 
-/// Vectors of size D, one a row, rows `step` apart: the part of a head in a table of all heads.
+/// Vectors of size D, one per row, rows `step` apart: the columns of one head in a table of all heads.
 struct StridedRows {
   const Real* data;
   Dim step;
@@ -31,9 +31,9 @@ struct HeadSizes {
 };
 
 /// y_i = Σ_j p_ij·v_j,   p_ij = exp(scale·(s_ij − top_i) − log_total_i),   s_ij = ⟨q_i, k_j⟩,
-/// over the keys that i sees; zeros for a query that sees none, whose log_sums mean nothing.
-/// y (queries, D)   log_sums (queries, 2): top_i, the largest s_ij, and log_total_i, kept apart:
-/// in float their sum has lost the small one at scores of a thousand.
+/// over the keys that i sees. For a query that sees none y_i is 0, and its log_sums are not set.
+/// y (queries, D)   log_sums (queries, 2): top_i, the largest s_ij, and log_total_i. They are two
+/// numbers, because their sum in float rounds log_total_i away at scores of a thousand.
 void attention_head(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v,
                     HeadRowsOut y, Real* log_sums);
 

@@ -14,8 +14,8 @@ namespace {
 // Numbers that a vector, stored where a column of a tile ends, may reach beyond it.
 constexpr Dim overhang = lanes;
 
-// Tile rows that are columns of squares of vectors, the last square first: what hangs over the end
-// of a column is then overwritten by the next one.
+// Packs a tile by transposing squares of lanes × lanes numbers, the last rows first: a vector that
+// reaches beyond the end of its column is then overwritten by the next column.
 void pack_squares(const Real* a, Dim a_row, Dim k, Real* to) {
   for (Dim r0 = (tile_rows - 1) / lanes * lanes; r0 >= 0; r0 -= lanes)
     for (Dim p = 0; p + lanes <= k; p += lanes) {
@@ -27,7 +27,8 @@ void pack_squares(const Real* a, Dim a_row, Dim k, Real* to) {
     }
 }
 
-// Rows i0 … i0 + rows − 1 of A as columns of tile_rows, so that a tile reads it from end to end.
+// Copies the rows i0 … i0 + rows − 1 of A in columns of tile_rows numbers, the order in which a tile
+// reads them.
 void pack_rows(const Matrix& a, Dim i0, Dim rows, Dim p0, Dim k, Real* to) {
   const Real* from = a.data + i0 * a.row + p0 * a.column;
   for (Dim first = 0; first < rows; first += tile_rows, to += tile_rows * k) {
@@ -80,7 +81,7 @@ void gemm_small(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim
   }
 }
 
-// In parts of whole tiles, along the longer side of C.
+// The same in several tasks: parts of whole tiles, along the longer side of C.
 void gemm_small_parts(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                       Start start) {
   const Dim parts = blocking.small_tasks;

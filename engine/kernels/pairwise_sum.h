@@ -11,10 +11,10 @@
 
 namespace fledge::kernels {
 
-inline constexpr Dim chains = 4;  // vectors of partial sums: an addition takes four cycles, and
-                                  // none waits
+// Vectors of partial sums: an addition takes four cycles, in which three others start.
+inline constexpr Dim chains = 4;
 inline constexpr Dim chains_length = chains * lanes;
-inline constexpr Dim pairwise_leaf = 16 * chains_length;  // then 16 additions to a partial sum
+inline constexpr Dim pairwise_leaf = 16 * chains_length;  // 16 additions to each partial sum
 
 /// Σ term(i, count), i = begin … end − 1: term gives the vector of `count` terms from i on, with
 /// zeros in the other lanes. The order depends on end − begin alone.

@@ -1,16 +1,16 @@
 // Softmax of rows of length n. y may be the same memory as x.
 //
-// Each row is summed in an order that depends on its length alone; a masked row as if its visible
-// entries were side by side. So the bits of a row depend neither on other rows nor on the values and
-// places of hidden entries.                                        Next: rows.cpp.
+// The order in which a row is summed depends on its length alone. A masked row is summed as if its
+// visible entries were side by side. So the bits of a row depend neither on other rows nor on the
+// values and places of hidden entries.                                              Next: rows.cpp.
 #pragma once
 
 #include "engine/real.h"
 
 namespace fledge::kernels {
 
-/// log Σ exp(x) = top + log_total, top the largest x; kept apart, as their sum would round the
-/// small one.
+/// log Σ exp(x) = top + log_total, top the largest x. They are two numbers, because their sum would
+/// round log_total.
 struct LogSum {
   Real top, log_total;
 };

@@ -1,7 +1,7 @@
-// Attention of a head of few numbers: one query a lane.
+// Attention of a head of few numbers: one query per lane.
 //
-// Key idea: a head of 4 numbers fills half of AVX's vectors and a quarter of a tile. Here the lanes
-// of a vector are neighbouring queries, and a loop visits their keys; for dk and dv the lanes are
+// Key idea: a head of 4 numbers fills half of an AVX vector and a quarter of a tile. Here the lanes
+// of a vector are neighbouring queries, and a loop visits their keys. For dk and dv the lanes are
 // neighbouring keys, and a loop visits their queries. No sum runs across lanes, so the result of a
 // lane does not depend on the other lanes.
 #include "engine/kernels/small_head_attention.h"
@@ -39,7 +39,7 @@ void store_columns(Vec (&columns)[size], Real* x, Dim step) {
       store_halves(columns[r], x + r * step, x + (r + size) * step);
 }
 
-// Neighbouring rows, one a lane. Lanes beyond the last row hold zeros.
+// Neighbouring rows, one per lane. Lanes beyond the last row hold zeros.
 struct Lanes {
   Dim first, count;
 
@@ -56,7 +56,7 @@ struct Lanes {
       for (Dim d = 0; d < D; ++d) numbers[d * lanes + i] = from[i * x.step + d];
     for (Dim d = 0; d < D; ++d) columns[d] = load(numbers + d * lanes);
   }
-  // The same backwards; the columns are lost.
+  // The inverse; it overwrites the columns.
   template <int most>
   void write(Vec (&columns)[most], Dim D, HeadRowsOut x) const {
     Real* const to = x.data + first * x.step;
@@ -69,13 +69,13 @@ struct Lanes {
   }
 };
 
-// Queries, one a lane, and the keys that each sees. A lane without a query sees nothing.
+// Queries, one per lane, and the keys that each sees. A lane without a query sees no key.
 struct Queries : Lanes {
   KeyRange any{}, all{};  // what some of them see, and what every lane sees
   Vec begin, end;         // of each lane's span, from any.begin on: exact in float up to 2²⁴
 
-  // `apart`: what every lane sees is visited apart, without a mask. Only where the compiler unrolls
-  // the loops over d: else GCC 12 fuses multiply-adds in one loop and not in the other, and the
+  // `apart`: the keys that all lanes see have a loop without a mask. Only where the compiler unrolls
+  // the loops over d: elsewhere GCC 12 fuses multiply-adds in one loop and not in the other, and the
   // bits of a query would depend on its neighbours.
   Queries(const HeadSizes& sizes, Dim from, bool apart) : Lanes(from, sizes.queries) {
     Real begins[lanes] = {}, ends[lanes] = {};
@@ -111,7 +111,7 @@ struct Queries : Lanes {
   Vec unless_empty(Vec value) const { return select(begin < end, value, splat(Real(0))); }
 };
 
-// Keys, one a lane, and the queries that see them.
+// Keys, one per lane, and the queries that see them.
 struct Keys : Lanes {
   const KeyRange* spans;
   Vec place;
@@ -146,7 +146,8 @@ Vec dots(const Vec* x, const Real* row, Dim D) {
   return sum;
 }
 
-// `size` is D where the compiler knows it, and can keep a head in registers: half the time. Else 0.
+// `size` is D where the compiler knows it, else 0. A known size halves the time: the head stays in
+// registers.
 template <int size>
 void head(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v, HeadRowsOut y,
           Real* log_sums) {
@@ -199,9 +200,9 @@ class BlockedMatrix {
   Buffer numbers_;
 };
 
-// A block of queries at a time: their slopes are a table as long as the keys. Down the queries for
-// dk and dv; the slopes ds that this makes are kept for dq. Making p and ds
-// again, with queries in the lanes, took two thirds more instructions.
+// One block of queries at a time. The loops for dk and dv, with keys in the lanes, also compute the
+// slopes ds (queries, keys), which dq needs. To compute p and ds again with queries in the lanes
+// takes two thirds more instructions.
 template <int size>
 void head_vjp(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v, StridedRows y,
               StridedRows dy, const Real* log_sums, HeadRowsOut dq, HeadRowsOut dk,

@@ -82,7 +82,7 @@ void multiply_whole(Dim rows, const Tile& tile) {
   multiply_whole<packed>(rows, tile, std::make_integer_sequence<int, tile_rows>());
 }
 
-// Columns that do not fill two vectors are computed beside C, where they do.
+// Columns that do not fill two vectors are computed in a buffer that is wide enough, then copied to C.
 template <bool packed>
 void multiply(Dim rows, const Tile& tile) {
   if (tile.columns == tile_columns) return multiply_whole<packed>(rows, tile);

@@ -1,4 +1,4 @@
-// The loss of guessing the next word: −log of the probability given to the right one.
+// Cross-entropy: the mean of −log of the probability that the model gives to the right word.
 #include <algorithm>
 
 #include "engine/autograd.h"

@@ -1,4 +1,4 @@
-// Dropout: some numbers are left out at random, the rest grow to keep the mean.
+// Dropout: random numbers become 0, and the others are scaled so that the expected value stays.
 #include "engine/array_math.h"
 #include "engine/autograd.h"
 #include "engine/base/errors.h"

@@ -13,7 +13,7 @@ using kernels::select;
 using kernels::splat;
 using kernels::Vec;
 
-/// dx_i = dy_i·slope(saved_i), where `saved` is x or y: whichever f' is written in.
+/// dx_i = dy_i·slope(saved_i), where `saved` is x or y: the one that the formula of f' contains.
 template <class Slope>
 auto rule(const Array& saved, Slope slope) {
   return [saved, slope](const Array& dy) {
@@ -82,7 +82,7 @@ Tensor sigmoid(const Tensor& x) {
   return record("sigmoid", y, wrt(x, rule(y, [](Real v) { return v * (Real(1) - v); })));
 }
 
-/// y = max(x, 0)        f' = 1 for x > 0, else 0; NaN is neither, and stays
+/// y = max(x, 0)        f' = 1 for x > 0, else 0; NaN stays NaN
 Tensor relu(const Tensor& x) {
   const Array X = x.value();
   return record("relu", map(X, [](Real v) { return v <= Real(0) ? Real(0) : v; }),

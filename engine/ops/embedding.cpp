@@ -1,4 +1,4 @@
-// Rows of a table, looked up by number.
+// Rows of a table, looked up by id.
 #include <algorithm>
 
 #include "engine/autograd.h"

@@ -1,4 +1,4 @@
-// Linear maps of the last axis: one tall product, whatever the leading axes are.
+// Linear maps of the last axis: one product over the rows of all leading axes together.
 #include "engine/array_math.h"
 #include "engine/autograd.h"
 #include "engine/base/errors.h"

@@ -1,4 +1,4 @@
-// Matrix products, and the cosine that is made of them.
+// Matrix products, and cosine similarity.
 #include "engine/array_math.h"
 #include "engine/autograd.h"
 #include "engine/base/errors.h"

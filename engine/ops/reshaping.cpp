@@ -1,4 +1,4 @@
-// Ops that move numbers and compute nothing: each gradient is the same move, back.
+// Ops that move numbers and compute nothing: each rule moves the numbers of dy back.
 #include <algorithm>
 
 #include "engine/array_math.h"

@@ -1,4 +1,4 @@
-// Softmax, its logarithm, and the softmax that looks only where it may.
+// Softmax, masked softmax and log softmax.
 #include "engine/autograd.h"
 #include "engine/base/errors.h"
 #include "engine/kernels/rows.h"
