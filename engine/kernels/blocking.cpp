@@ -24,12 +24,13 @@ constinit Blocking blocking = {
     // Packing rows of A takes 10 % of a product with 128 columns. Beyond a thousand columns it
     // saves 4 %.
     .unpacked_m = 1024,
-    // Four tasks a thread even out threads that are late. More tasks would read B more often.
+    // With four tasks per thread, the other threads take over the tasks of one that is late. More
+    // tasks would read B more often.
     .tasks_per_thread = 4,
     .small_tasks = 4,
 
-    // On one thread layer norm of 4096×1024 takes 7.3 ms in eight parts of rows, and 10.6 ms in
-    // tasks of 256 columns, which fetch every page of memory four times.
+    // On one thread the sum over the rows of 4096×1024 takes 0.5 ms in eight parts of rows, and
+    // 0.7 ms in tasks of 256 columns, which fetch every page of memory four times.
     .sum_columns = 256,
     .sum_rows = 16,  // as many as a lane adds in `pairwise_sum`
     .sum_parts = 8,

@@ -4,6 +4,7 @@
 //
 // The rules are those of kernels/attention.h.
 #include <array>
+#include <utility>
 
 #include "engine/autograd.h"
 #include "engine/base/errors.h"
@@ -33,6 +34,7 @@ Tensor attention(const Tensor& qkv, Dim heads, const Mask& mask) {
                 }));
 }
 
+// The same with q, k and v in separate tensors: only pointers and steps differ.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads, const Mask& mask) {
   require(q.rank() >= 2 && k.shape() == v.shape() && q.dim(-1) == k.dim(-1), "attention",
           "needs q (..., T, C) and k, v (..., S, C): got ", q.shape(), ", ", k.shape(), ", ",
@@ -44,13 +46,13 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads, c
   const Array Q = q.value(), K = k.value(), V = v.value();
   Array y(q.shape()), log_sums(all.log_sums_shape());
   all.attend({Q.data(), C}, {K.data(), C}, {V.data(), C}, {y.write(), C}, log_sums.write());
-  const auto rule = [Q, K, V, y, log_sums, all, C](const Array& dy, std::array<bool, 3>) {
+  auto rule = [Q, K, V, y, log_sums, all, C](const Array& dy, std::array<bool, 3>) {
     Array dQ(Q.shape()), dK(K.shape()), dV(V.shape());
     all.attend_vjp({Q.data(), C}, {K.data(), C}, {V.data(), C}, {y.data(), C}, {dy.data(), C},
                    log_sums.data(), {dQ.write(), C}, {dK.write(), C}, {dV.write(), C});
     return std::array<Array, 3>{dQ, dK, dV};
   };
-  return record("attention", y, wrt({q, k, v}, rule));
+  return record("attention", y, wrt({q, k, v}, std::move(rule)));
 }
 
 }  // namespace fledge
