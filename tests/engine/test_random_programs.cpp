@@ -35,10 +35,11 @@ std::optional<Problem> problem(Method method, const RandomProgram& program, std:
   const std::function<Tensor()> f = [&] { return program.run(inputs, count); };
   const Array v = random_cotangent(f().shape(), options.seed);
   const BackwardConsistency result = check_backward(f, named, v, options.seed);
-  if (!result.problem.empty()) return Problem{named[result.parameter].name, result.problem};
   const CheckedGradients checked{f, named, options, v, result.gradients};
   const Comparison compared(method, checked);
-  const auto& found = compared.wrong() ? compared.wrong() : compared.undecided();
+  const auto& found = result.inconsistency ? result.inconsistency
+                      : compared.wrong()   ? compared.wrong()
+                                           : compared.undecided();
   if (!found) return {};
   return Problem{named[found->parameter].name, found->problem};
 }
