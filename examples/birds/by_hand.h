@@ -1,5 +1,5 @@
-// Part 1: the worked example, computed by the engine: three words, three vectors, a hand-set
-// pattern.
+// Part 1: the worked example, computed by the engine: three words, three vectors, and attention
+// weights set by hand.
 #pragma once
 
 #include <array>

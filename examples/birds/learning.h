@@ -30,8 +30,8 @@ struct Learned {
   Dim steps = 0;
 };
 
-/// With W_V fixed, v̂_walk is a weighted mean of v₁, v₂, v₃. Its product with v₁ is therefore at most
-/// the largest of v_j·v₁ = 0.14, −0.05, −0.09. Only a weight of 1 on birds reaches it.
+/// With W_V fixed, v̂_walk is a weighted mean of v₁, v₂, v₃. Its product with v₁ is therefore at
+/// most the largest of v_j·v₁ = 0.14, −0.05, −0.09. Only a weight of 1 on birds reaches it.
 double product_ceiling();
 
 /// W_Q = W_K = W_V = identity at the start; the matrices in `learns` follow gradient ascent.
@@ -39,8 +39,8 @@ double product_ceiling();
 ///   q = X·W_Q   k = X·W_K   v = X·W_V      weights = softmax(q·kᵀ/√3, causal)     v̂ = weights·v
 Learned learn(const std::string& learns, Objective objective, double rate, Dim steps);
 
-/// Six experiments: Q, K, and Q and K with the product; V, and Q, K and V, with the cosine; Q, K and V
-/// with the product, which grows without bound.
+/// Six experiments: Q, K, and Q and K with the product; V, and Q, K and V, with the cosine; Q, K
+/// and V with the product, which grows without bound.
 std::vector<Learned> learn_all();
 
 }  // namespace fledge::birds

@@ -1,6 +1,7 @@
 // Part 3: a model of one attention layer and one MLP learns to predict the next word of a text.
 //
-// Not here: tokens, batches, training and decoding, which are in nn. This file has the settings. Key idea: to predict the word after walk, the model must look back at the animal.
+// Not here: tokens, batches, training and decoding, which are in nn. This file has the settings.
+// Key idea: to predict the word after walk, the model must look back at the animal.
 // Next: text_story.cpp.
 #pragma once
 
@@ -38,7 +39,7 @@ struct Watched {
   double association = 0;  // cosine of Σ_j a_j·v_j, which attention passes to `word`, and v of
                            // `looks_at`
 };
-/// walk at birds and, as a control, at sometimes; at (the last word) at birds and, again, at good.
+/// Four pairs. Two of them, walk with sometimes and at with good, are controls.
 const std::vector<Watch>& watches();
 /// Throws ValueError for a word that is not in the sentence.
 Watched watch(const LanguageModel& model, const Corpus& corpus, const Watch& watch);

@@ -16,8 +16,8 @@ int eval_command(int argc, char** argv);
 /// 1 a gradient is wrong. Throws UsageError for wrong options, also when --only selects nothing.
 int gradcheck_command(int argc, char** argv);
 
-/// Measures the speed of what the options select, or prints a table of everything. Throws UsageError
-/// for sizes that make no sense.
+/// Measures the speed of one kind of work, or of all. Throws UsageError for sizes that are not
+/// possible.
 int bench_command(int argc, char** argv);
 
 }  // namespace fledge

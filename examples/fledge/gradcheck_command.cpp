@@ -112,7 +112,7 @@ int gradcheck_command(int argc, char** argv) {
     std::fputs(as_table(rows, {support::colour_wanted(stdout)}).c_str(), stdout);
     std::fputs(summary(rows, taken.count()).c_str(), stdout);
   }
-  std::fflush(stdout);  // where both streams end in one place, the table comes first
+  std::fflush(stdout);  // if both streams go to one terminal, the table comes first
   for (std::size_t i = 0; i < rows.size(); i += 2) {  // the two rows of a name have one report
     const CheckRow& row = rows[i].ok ? rows[i + 1] : rows[i];
     if (!row.ok)

@@ -7,16 +7,16 @@
 
 namespace fledge {
 
-/// The largest number of Reals that a training step of the language model holds, optimiser included.
-/// Each layer keeps 19 vectors of `width` for a token (measured); 24 leaves room for temporary ones.
-/// Each parameter has its gradient and two moments.
+/// The largest number of Reals that a training step of the language model holds, optimiser
+/// included. Each layer keeps 19 vectors of `width` for a token (measured); 24 leaves room for
+/// temporary ones. Each parameter has its gradient and two moments.
 inline double numbers_of_step(double layers, double width, double context, double batch,
                               double vocabulary) {
   return context * batch * (24 * width * layers + 4 * vocabulary) +
          4 * (12 * width * width * layers + (vocabulary + context) * width);
 }
 
-/// Bytes of memory that this machine has.
+/// The size of this machine's memory in bytes.
 inline double bytes_of_machine() {
   return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }

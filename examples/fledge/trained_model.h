@@ -24,8 +24,8 @@ struct TrainedModel {
 /// Throws FileError or InputError, which name the file of the folder and its fault.
 TrainedModel load_trained(const std::string& folder);
 
-/// For a model whose scores are infinite or NaN. Reads these tokens to find the first op with such a
-/// number. Throws InputError that names the file, this op, its parameters and the largest weight.
+/// For a model whose scores are infinite or NaN. Reads these tokens to find the first op with such
+/// a number. Throws InputError that names the file, this op, its parameters and the largest weight.
 [[noreturn]] void refuse_numbers(const std::string& folder, const LanguageModel& model,
                                  std::vector<Dim> ids);
 

@@ -1,4 +1,4 @@
-// Input that a command cannot use, in its two lines and with its exit status.
+// Errors about input that a command cannot use: a message of two lines and exit status 3.
 #pragma once
 
 #include <cerrno>
@@ -45,8 +45,8 @@ inline std::string remedy(const FileError& error) {
   }
 }
 
-/// Runs the body; what it throws about files and their contents becomes a CommandError, exit status 3;
-/// status 1 where a file could not be written.
+/// Runs the body; what it throws about files and their contents becomes a CommandError, exit status
+/// 3; status 1 where a file could not be written.
 template <class Body>
 int with_usable_input(const std::string& program, const std::string& advice, Body body) {
   const auto refuse = [&](const std::exception& error, const std::string& what_to_do) {

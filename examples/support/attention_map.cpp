@@ -18,7 +18,7 @@ constexpr std::string_view ascii_shades = ".:-=+*#%@";
 constexpr const char* shade_scale = "·<.05  ░<.25  ▒<.5  ▓<.75  █≥.75";
 constexpr const char* ascii_scale = "0 .:-=+*#%@ 1";
 
-/// ".58", "1.0", "-.09"; "2e+05" for what is far from a weight.
+/// ".58", "1.0", "-.09"; "2e+05" for a number that cannot be a weight.
 std::string short_number(double weight) {
   if (std::isnan(weight)) return "?";
   if (std::abs(weight) >= 9.95) return formatted("%.0e", weight);
@@ -40,7 +40,7 @@ std::string cell(double weight, const MapStyle& style) {
   return std::string(2, ascii_shades[static_cast<std::size_t>(level)]);
 }
 
-/// The words' weights, row by row, and how wide they are drawn.
+/// The words, their weights row by row, and the widths of the columns.
 class Map {
  public:
   Map(const std::vector<std::string>& words, const std::vector<double>& weights,
@@ -104,7 +104,8 @@ class Map {
     return text;
   }
 
-  /// The column of a word with the row's largest weight, the first of equals; any NaN comes before all.
+  /// The column of the row's largest weight, the first of equal ones; the first NaN if there is
+  /// one.
   std::size_t largest(std::size_t row) const {
     std::size_t best = first_;
     for (std::size_t column = first_; column < seen(row); ++column) {

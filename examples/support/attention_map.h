@@ -1,6 +1,7 @@
 // A map of attention weights made of characters: which word looks at which.
 //
-// Key idea: a sentence with digits repeats the largest weight of each row. The map has an ASCII form.
+// Key idea: a sentence with digits repeats the largest weight of each row. The map has an ASCII
+// form.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@ namespace {
 
 char name[32] = "fledge";
 
-// Not by operator new, which throws inside, and without memory for an exception ends here again.
+// Not by operator new: it throws, and without memory for an exception this function runs again.
 bool memory_is_left() {
   const std::unique_ptr<void, void (*)(void*)> block(std::aligned_alloc(64, 1 << 16), std::free);
   return block != nullptr;
@@ -41,7 +41,7 @@ bool memory_is_left() {
   _exit(1);
 }
 
-// Before all constructors of static objects, whose exceptions nothing can catch.
+// Runs before the constructors of static objects, whose exceptions nothing can catch.
 __attribute__((constructor(101))) void set_handler() { std::set_terminate(end_program); }
 
 }  // namespace

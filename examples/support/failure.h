@@ -1,4 +1,4 @@
-// The last message of a program that can allocate nothing any more.
+// The last message of a program that has no memory left.
 //
 // Key idea: the text is put together in a buffer on the stack and written by write(2). A handler of
 // std::terminate, set before any other static object is made, does so for exceptions that nothing
@@ -20,8 +20,8 @@ void set_program_name(std::string_view program) noexcept;
 void write_failure(std::string_view program,
                    std::initializer_list<std::string_view> parts) noexcept;
 
-/// Ends the program with status 1 when its stack may not grow to `least_stack` bytes, with one
-/// sentence: it would otherwise be ended by a signal in the middle of its work.
+/// Ends the program with one sentence and status 1 if its stack may not grow to `least_stack`
+/// bytes. Otherwise a signal would end it in the middle of its work.
 void require_stack(std::string_view program);
 inline constexpr unsigned long least_stack = 128 * 1024;
 

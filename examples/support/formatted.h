@@ -1,4 +1,4 @@
-// Numbers in a text, in printf's words.
+// Numbers in a text, formatted as by printf.
 #pragma once
 
 #include <cstdio>
@@ -6,7 +6,7 @@
 
 namespace support {
 
-/// What printf would print, at most 199 bytes: for numbers, whose lengths are known.
+/// The text that printf would print, at most 199 bytes. For numbers, whose lengths are known.
 template <class... Values>
 std::string formatted(const char* format, Values... values) {
   char text[200];

@@ -1,7 +1,7 @@
 // What the lessons share: parts, claims that are checked, slips of the notes.
 //
-// Not here: pictures (plots.h, attention_map.h) and tables (table.h). Key idea: a lesson checks each
-// claim that it prints. One false claim makes its exit status 1.
+// Not here: pictures (plots.h, attention_map.h) and tables (table.h). Key idea: a lesson checks
+// each claim that it prints. One false claim makes its exit status 1.
 #pragma once
 
 #include <functional>
@@ -19,7 +19,7 @@ class Lesson {
 
   /// "2. title" between empty lines; parts count from 1.
   void part(std::string_view title);
-  /// One line or several; none is broken or moved.
+  /// Prints one line or several, unchanged.
   void say(std::string_view text = "");
   /// "   ok     what", or "   FALSE  what".
   void claim(bool holds, std::string_view what);

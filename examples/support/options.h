@@ -1,5 +1,5 @@
-// The options of a program or subcommand: one row each, which every use of the options walks: parse,
-// explain, save, load and resume.
+// The options of a program or subcommand, one row each. Parsing, help, saving, loading and resuming
+// all use these rows.
 //
 // Not here: prompts, configuration files, abbreviations. Key idea: a row names the variable that
 // holds the option's value. Its value before parsing is the default. So a new option is a variable
@@ -82,10 +82,11 @@ struct OptionLimits {
   double lowest = 0, highest = 0;
 };
 
-/// The key of a value in the saved object. Keys with a place (1, 2, ...) are written first, in
-/// this order, and must be present in a file. Keys without one were added later: a file without such a key gives the default.
+/// The key of a value in the saved object. Keys with a place (1, 2, ...) are written first, in this
+/// order, and must be present in a file. Keys without a place were added later: if a file does not
+/// have such a key, the value is the default.
 struct SavedKey {
-  std::string name;  // "": not saved by the table
+  std::string name;  // "": not saved here
   int place = 0;
 };
 
@@ -104,8 +105,9 @@ struct Option {
   bool is_flag() const { return argument.empty(); }
 };
 
-/// `--name value` and `--name=value`, in any order; `--` ends the options. Throws std::logic_error for
-/// declarations that contradict each other, and for the name of an option that was not declared.
+/// `--name value` and `--name=value`, in any order; `--` ends the options. Throws std::logic_error
+/// for declarations that contradict each other, and for the name of an option that was not
+/// declared.
 class Options {
  public:
   /// The program with its subcommand ("birds", "fledge gradcheck") and its purpose in one sentence.
@@ -114,8 +116,8 @@ class Options {
   /// The options that follow stand under this title. With titles, --help is a page of names and
   /// --help-all explains them.
   void group(std::string title) { group_ = std::move(title); }
-  /// A row. The flag is "--out", or "-o, --out" with a letter. The variable must outlive the options. A
-  /// flag inverts its variable. Decimal numbers have a point in every locale.
+  /// A row. The flag is "--out", or "-o, --out" with a letter. The variable must outlive the
+  /// options. A flag inverts its variable. Decimal numbers have a point in every locale.
   template <class T>
   void add(const std::string& flag, std::string argument, T& variable, std::string help,
            OptionLimits limits = {}, Lifetime lifetime = Lifetime::per_call, SavedKey saved = {}) {
@@ -134,8 +136,8 @@ class Options {
   void example(std::string command, std::string meaning);
 
   /// Reads argv[1] … argv[argc − 1] and sets the variables. Throws HelpRequest for -h or --help
-  /// anywhere before `--`, and UsageError for an option that was not declared, is given twice, misses
-  /// its value or has a wrong one.
+  /// anywhere before `--`, and UsageError for an option that was not declared, is given twice,
+  /// misses its value or has a wrong one.
   void parse(int argc, const char* const* argv);
 
   /// Whether the option was given.
@@ -152,10 +154,10 @@ class Options {
   /// Sets the variables from such an object, which may have these `other_keys` besides. Throws
   /// FormatError for a value that the option would not accept.
   void load(const fledge::JsonValue& json, std::vector<std::string_view> other_keys = {}) const;
-  /// Replaces what does not last by the values of a call that gave these options. Both have the
-  /// same rows.
+  /// Takes over the values of a call that resumes the run: those that are not saved, and those that
+  /// may change and were given. Both have the same rows.
   void resume(const Options& call, const std::set<std::string>& given) const;
-  /// The first option of this lifetime among those that were given; "" if there is none.
+  /// The first given option of this lifetime; "" if there is none.
   std::string first_given(Lifetime lifetime, const std::set<std::string>& given) const;
 
   /// Throws UsageError in this program's name. Users' words in it should be quoted().

@@ -1,4 +1,4 @@
-// How much memory this program has used at most.
+// The largest amount of memory that this program has used so far.
 #pragma once
 
 #include <sys/resource.h>

@@ -30,9 +30,9 @@ bool reader_is_gone() {
   return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
 }
 
-/// A closed standard stream leaves its number free: the next file to be opened would get that number,
-/// and output for the stream would go into the file. So /dev/null takes the number, opened in the
-/// mode that makes each read of stdin, and each write to the others, an error.
+/// A closed standard stream leaves its number free: the next file to be opened would get that
+/// number, and output for the stream would go into the file. So /dev/null takes the number, opened
+/// in the mode that makes each read of stdin, and each write to the others, an error.
 void hold_closed_streams() {
   for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; ++stream)
     if (fcntl(stream, F_GETFD) < 0)

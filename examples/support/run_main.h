@@ -1,4 +1,4 @@
-// What every main() of this project does around its own work.
+// The frame of every main() of this project: errors, exit status and standard streams.
 #pragma once
 
 #include <functional>
@@ -7,10 +7,10 @@
 namespace support {
 
 /// The body of main(): runs `body` and turns what it throws into a message on stderr and an exit
-/// status: HelpRequest 0, CommandError its own, any other error 1. Results that could not be written
-/// to stdout (a full disk) are status 1 with a message, or without one when the reader of a pipe has
-/// closed it. A closed standard stream is not mistaken for a file that is opened later, and a limit
-/// on the size of files is an error, not a signal.
+/// status: HelpRequest 0, CommandError its own, any other error 1. Results that could not be
+/// written to stdout (a full disk) are status 1 with a message, or without one when the reader of a
+/// pipe has closed it. A closed standard stream is not mistaken for a file that is opened later,
+/// and a limit on the size of files is an error, not a signal.
 int run_main(std::string_view program, const std::function<int()>& body);
 
 }  // namespace support

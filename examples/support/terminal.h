@@ -1,7 +1,7 @@
 // Whether a stream is a terminal, how wide it is, and whether it gets colours.
 //
-// Key idea: each stream has its own answer. The user's wish (NO_COLOR, FORCE_COLOR) comes first. The
-// text means the same without its colours.
+// Key idea: each stream has its own answer. The user's wish (NO_COLOR, FORCE_COLOR) comes first.
+// The text means the same without its colours.
 #pragma once
 
 #include <cstdio>
@@ -14,8 +14,8 @@ namespace support {
 
 bool is_terminal(std::FILE* stream);
 
-/// No if NO_COLOR is set and not empty; else yes if FORCE_COLOR is; else yes on a terminal whose TERM
-/// is neither missing nor "dumb". See no-color.org and force-color.org.
+/// No if NO_COLOR is set and not empty; else yes if FORCE_COLOR is; else yes on a terminal whose
+/// TERM is neither missing nor "dumb". See no-color.org and force-color.org.
 bool colour_wanted(std::FILE* stream);
 
 /// Whether the first of LC_ALL, LC_CTYPE, LANG that is not empty names UTF-8.

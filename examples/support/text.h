@@ -1,7 +1,7 @@
-// Words on a terminal: made harmless, measured in columns, cut and padded to fit.
+// Text for a terminal: escaped, measured in columns, cut and padded.
 //
-// Not here: colours, which are terminal.h's. Key idea: whatever a user gave (a file, an argument)
-// passes through printable() before it is shown; widths are counted in terminal cells, not bytes.
+// Not here: colours (terminal.h). Key idea: text from a user (a file, an argument) passes through
+// printable() before it is shown. Widths are counted in terminal cells, not bytes.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@
 
 namespace support {
 
-/// The text with every byte of what could command or mislead a terminal written as \x1b: control
-/// characters (C0, DEL, C1), what is not UTF-8, and the marks that turn the direction of writing.
+/// The text with every byte that could control or mislead a terminal written like \x1b: control
+/// characters (C0, DEL, C1), bytes that are not UTF-8, and marks that change the writing direction.
 std::string printable(std::string_view text);
 
 /// Columns a terminal uses: combining marks 0, East Asian wide characters and pictures 2, others 1.
 /// Colours made by Paint count 0.
 int display_width(std::string_view text);
 
-/// The text when it fits into `columns`, else its beginning and the ellipsis. Never cuts within a
-/// character; towers of combining marks are cut too. For text without colours.
+/// The text if it fits into `columns`, else its beginning and the ellipsis. Never cuts inside a
+/// character, and shortens long runs of combining marks. For text without colours.
 std::string cut(std::string_view text, int columns, std::string_view ellipsis = "…");
 
 /// Spaces before or after the text up to `columns`; longer text stays as it is.
@@ -30,16 +30,17 @@ std::string pad_right(std::string_view text, int columns);
 std::string quoted(std::string_view text);
 
 /// printable(text) for a message: of each run of more than 300 bytes without a space, the beginning
-/// and the end stay, 120 bytes each, so that a file is still known by its name.
+/// and the end stay, 120 bytes each, so that the name of a file can be recognised.
 std::string message_text(std::string_view text);
 
 /// printable(text) as a shell reads it: in single quotes where it needs them.
 std::string shell_word(std::string_view text);
 
-/// The known word that `word` was most likely meant to be, or "" when none is near: at most one
-/// slip in three letters (one more, less, other, or two exchanged), or a beginning of two at least.
-/// A hint costs at most about 50 ms: words over 100 bytes are not compared, and after some eight
-/// million comparisons of letters the best word so far is the answer.
+/// The known word that is nearest to a misspelt one, or "" when none is near. Near means: at most
+/// one error in three letters (a letter added, missing or changed, or two exchanged), or the first
+/// two or more letters of the word. Words over 100 bytes are not compared. After about eight
+/// million comparisons of letters the best word so far is returned, so a call takes at most about
+/// 50 ms.
 std::string closest(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace support

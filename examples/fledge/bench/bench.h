@@ -1,4 +1,4 @@
-// What is measured: each function runs one piece of work many times and returns the median.
+// The measurements: each function runs one piece of work many times and returns the median time.
 //
 // Shares are shares of the limits that the same run measures.
 #pragma once

@@ -1,4 +1,4 @@
-// The limits of this machine: the fastest that any program can multiply, and move numbers.
+// The limits of this machine: the highest rate of multiply-adds, and of memory traffic.
 #include <cmath>
 #include <new>
 

@@ -49,8 +49,8 @@ struct Sample {
 /// A line about the last pass, and a map of its attention weights.
 std::string attention_of(const Task& task, const Sample& sample);
 
-/// Draws one text. A task that streams shows the prompt, and each piece as soon as it is final. With
-/// --probs each token has a line.
+/// Draws one text. A task that streams shows the prompt, and each piece as soon as it is final.
+/// With --probs each token has a line.
 Sample sample_of(const Task& task, Rng rng);
 
 /// Writes to stdout; a text may have zeros in it.

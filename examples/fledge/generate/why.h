@@ -1,7 +1,7 @@
 // generate --why: the attention in the step that drew a word, and the effect of each token on it.
 //
-// Not here: hiding a token (nn/inspect/ablation.h). Key idea: a large attention weight does not prove
-// a large effect, so both are shown side by side.
+// Not here: hiding a token (nn/inspect/ablation.h). Key idea: a large attention weight does not
+// prove a large effect, so both are shown side by side.
 #pragma once
 
 #include <optional>

@@ -6,7 +6,8 @@ namespace fledge {
 
 namespace {
 
-/// All parameters drawn anew, of size about ½: GPT-2's tiny initial weights would hide a wrong one.
+/// Draws all parameters again, of size about ½. With GPT-2's small initial weights a wrong gradient
+/// could be too small to be seen.
 template <Module M>
 void redraw(const M& module, Rng& rng) {
   for (const Tensor& p : parameters(module)) {
@@ -26,7 +27,7 @@ ModuleCase with_input(std::string name, const Shape& input, Make make) {
           }};
 }
 
-/// An attention under a mask; `Call` lets it be a module of one input.
+/// An attention with its mask, as a module of one input.
 struct Masked {
   Attention attention;
   Mask mask;

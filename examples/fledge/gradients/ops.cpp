@@ -8,19 +8,20 @@ namespace {
 using In = const std::vector<Tensor>&;
 constexpr Draw positive = Draw::positive, apart = Draw::apart;
 
-// Rows and columns of which some repeat, and some are never looked up.
+// Row numbers: one is repeated, and some rows are not used.
 const Indices ids({2, 3}, {4, 0, 4, 1, 4, 2});
 
 const Axes first_and_last{0, -1}, last_first{2, 0, 1};
 
 Array some_true() { return {{2, 3}, {1, 0, 0, 1, 1, 0}}; }
 
-Mask some_hidden() {  // the second query may look nowhere
+Mask some_hidden() {  // the second query sees no key
   return custom(3, 4,
                 {true, false, true, true, false, false, false, false, false, true, true, false});
 }
 
-/// qkv of 120 times, made from few numbers x (1, 3C): several blocks of queries, quickly checked.
+/// qkv (120, 3C) made of few numbers x (1, 3C): the kernel cuts it into several blocks of queries,
+/// and the check of so few inputs is fast.
 Tensor many_times(const Tensor& x) {
   Rng rng(7);
   return matmul(Tensor(random_normal({120, 1}, 0, 1, rng)), x);

@@ -28,8 +28,8 @@ std::string shapes_of(const OpCase& op) {
   return text;
 }
 
-// A row for each oracle. Every element must be proved twice here: one that differences cannot decide
-// fails in their row.
+// Adds a row for each oracle. Every element must be proved by both. An element that differences
+// cannot decide makes their row fail.
 void add_rows(const std::string& name, const std::string& shapes, const GradcheckReport& found,
               std::vector<report::CheckRow>& rows) {
   const bool wrong_before = !found.wrong_by_dual && !found.wrong_by_differences && !found.ok;

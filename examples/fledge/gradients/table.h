@@ -18,7 +18,7 @@ namespace fledge {
 enum class Draw {
   normal,    // both signs
   positive,  // ½ … 2½
-  apart,     // distinct multiples of ¼ in random order, none 0: nothing is near a kink or a tie
+  apart,     // distinct, at least ⅛ from 0, in random order: no kink or tie is near
 };
 
 struct Input {

@@ -11,7 +11,7 @@ namespace fledge::train {
 
 namespace {
 
-constexpr std::uint64_t of_samples = 3;  // stream of the run's seed; trainer.cpp has 1 and 2
+constexpr std::uint64_t of_samples = 3;  // a stream of the run's seed; trainer.cpp uses 1 and 2
 
 Dim token_to_watch(const std::string& symbol, const Tokenizer& tokenizer) {
   if (const std::optional<Dim> found = tokenizer.find(symbol)) return *found;

@@ -1,5 +1,5 @@
-// What is measured of a model besides its loss: attention between two words, attention in a
-// sentence, and samples.
+// Measurements of a model besides its loss: attention between two words, attention in a sentence,
+// and samples.
 #pragma once
 
 #include "examples/fledge/train/reporter.h"
@@ -28,8 +28,8 @@ struct SentenceTokens {
 std::vector<SentenceTokens> sentences_to_probe(const TrainConfig& config,
                                                const Tokenizer& tokenizer);
 
-/// `count` tokens at most, of which `number` decides the draws. Throws Diverged when the scores are
-/// not finite.
+/// Draws at most `count` tokens. The same seed and `number` draw the same sample. Throws Diverged
+/// when the scores are not finite.
 std::string draw_sample(const Trainer& trainer, const TrainConfig& config, const Corpus& corpus,
                         Dim count, std::int64_t number);
 

@@ -58,7 +58,7 @@ void LineFile::append(std::string_view text) {
   if (waiting_.size() > 4096) write_out();
 }
 
-// Somebody may have renamed the file, put another in its place, or given it a second name.
+// The file may have been renamed or replaced, or may have a second hard link.
 void LineFile::require_own_file() {
   struct stat mine {
   }, named{};

@@ -1,4 +1,4 @@
-// What a run measured, a row a step: metrics.csv and metrics.jsonl.
+// The measurements of a run, one row for each logged step: metrics.csv and metrics.jsonl.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ std::string csv_header();
 std::string as_csv(const Metrics& row);   // with its line end
 std::string as_json(const Metrics& row);  // {"type":"step",…}, without one
 
-/// A file of a run's folder that grows by lines. A backup of it, a copy or a hard link, stays as it
-/// is: before each write, a file that has a second hard link is replaced by a copy. A power cut or a
-/// kill loses at most the row that is being written and the rows since the last sync().
+/// A file of a run's folder that grows by lines. Writing does not change a hard link that somebody
+/// made as a backup: a file with a second link is first replaced by a copy. A power cut or a kill
+/// loses at most the row that is being written and the rows since the last sync().
 class LineFile {
  public:
   /// Opens an existing file to append to it. The folder must outlive it. Throws FileError.

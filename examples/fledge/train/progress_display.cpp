@@ -102,19 +102,19 @@ void ProgressDisplay::warn(std::string_view text) {
 
 void ProgressDisplay::show(const Progress& progress) {
   const Clock::time_point now = Clock::now();
-  if (counted_step_ < 0) {  // the clock of the rate begins with the first step that is shown
+  if (counted_step_ < 0) {  // the first step that is shown starts the clock of the speed
     counted_step_ = progress.step;
     counted_ = now;
   }
   const double since = std::chrono::duration<double>(now - counted_).count();
-  if (since >= 0.2 && progress.step > counted_step_) {  // a mean that forgets with half a second
+  if (since >= 0.2 && progress.step > counted_step_) {  // an exponential mean over about a second
     const double rate = static_cast<double>(progress.step - counted_step_) / since;
     const double weight = steps_per_second_ > 0 ? 1 - std::exp(-since) : 1;
     steps_per_second_ += weight * (rate - steps_per_second_);
     counted_step_ = progress.step;
     counted_ = now;
   }
-  // Every n-th loss, n doubled when there are too many points.
+  // The curve has every n-th loss. When it has too many points, n doubles.
   if (progress.step % curve_every_ == 0) curve_.push_back(progress.loss);
   if (curve_.size() > 2 * curve_points) {
     for (std::size_t i = 0; 2 * i < curve_.size(); ++i) curve_[i] = curve_[2 * i];

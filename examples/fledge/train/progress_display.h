@@ -10,7 +10,7 @@
 
 namespace fledge::train {
 
-/// What a run has reached: the event of each step.
+/// The progress of a run after a step.
 struct Progress {
   std::int64_t step = 0, steps = 0;
   double loss = 0;  // smoothed
@@ -22,8 +22,8 @@ struct Progress {
 /// "0:03", "1:02:07"; "-" for a time that is not known.
 std::string clock_text(double seconds);
 
-/// The bar in at most columns − 1 cells. Where they are few it drops, in this order: the pair, the
-/// validation loss, the curve, the bar itself.
+/// The progress in one line of at most columns − 1 cells. A line that is too long loses, in this
+/// order: the pair, the validation loss, the curve, the bar itself.
 std::string bar_line(const Progress& progress, const std::vector<double>& curve, double elapsed,
                      double steps_per_second, int columns, bool unicode);
 

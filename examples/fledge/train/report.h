@@ -1,7 +1,7 @@
 // The texts of a run before its first step and after its last.
 //
-// Key idea: a loss alone means little, so it is shown beside the losses of guessing and of tables of
-// counts.
+// Key idea: a loss alone means little, so it is shown beside the losses of guessing and of tables
+// of counts.
 #pragma once
 
 #include <optional>
@@ -44,7 +44,7 @@ struct Looked {
   std::vector<std::vector<double>>
       weights;  // (R, T) of each layer: the last R places, mean of heads
 };
-/// Of the very pass that gave the decoder's last logits. R is `rows`, at most T; 0: all T.
+/// The weights of the pass that gave the decoder's last logits. R is `rows`, at most T; 0: all T.
 Looked looked_at(const Decoder& decoder, Dim rows = 0);
 
 /// One map for each layer. At most `most` tokens, the last ones, have a row and a column; 0 means

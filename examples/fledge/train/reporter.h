@@ -1,6 +1,7 @@
 // What a run shows: lines for people on stderr and, with --json, one object a line on stdout.
 //
-// Key idea: the training loop reports each event once, and each event is written in both forms here.
+// Key idea: the training loop reports each event once, and each event is written in both forms
+// here.
 //                                                                            Next: reporter.cpp.
 #pragma once
 

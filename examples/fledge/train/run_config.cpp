@@ -16,19 +16,19 @@ namespace {
 constexpr std::int64_t version = 2;
 constexpr std::string_view checksum_key = "\"checksum\": \"", no_checksum = "0000000000000000";
 
-// Of the whole text, with zeros in the place of its checksum.
+// The checksum of the whole text, with zeros in the place of the checksum itself.
 std::string checksum_of_text(const std::string& text, std::size_t place) {
   std::string zeroed = text;
   return hexadecimal(hash_of(zeroed.replace(place, no_checksum.size(), no_checksum)));
 }
 
-// In a JSON text nothing but the key itself reads like this: in strings quotes are escaped.
+// Only the key itself matches: inside strings of JSON the quotes are escaped.
 std::size_t place_of_checksum(const std::string& text) {
   const std::size_t key = text.find(checksum_key);
   return key == std::string::npos ? key : key + checksum_key.size();
 }
 
-// A path has any bytes, a string of JSON is UTF-8: other paths are kept in hexadecimal.
+// A path may have any bytes, but a string of JSON is UTF-8. Other paths are saved in hexadecimal.
 void write_path(JsonWriter& json, const std::string& path) {
   if (first_not_utf8(path) == std::string::npos) {
     json.field("text", path);

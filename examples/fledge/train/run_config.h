@@ -1,9 +1,9 @@
-// config.json of a run: GPT-2's sizes and, under "fledge", all that the run is, its identity and a
-// checksum.
+// config.json of a run: GPT-2's sizes and, under "fledge", the run's options, tokenizer and text,
+// its identity and a checksum.
 //
-// Key idea: the identity is computed from what never changes in a run: sizes, tokenizer, text and all
-// options but the number of steps, the rate and the path of the text. So the same run always has the
-// same identity, and files with one identity belong together.
+// Key idea: the identity is computed from what never changes in a run: sizes, tokenizer, text and
+// all options but the number of steps, the rate and the path of the text. So the same run always
+// has the same identity, and files with one identity belong together.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct RunConfig {
   Tokenizer tokenizer;
   std::uint64_t text_bytes = 0, text_hash = 0;
   std::string id = {};     // see run_id()
-  bool is_current = true;  // of the format's version that config_text() writes
+  bool is_current = true;  // read from the version that config_text() writes
 };
 
 /// The identity: 16 hexadecimal digits. Does not depend on config.id.
@@ -32,7 +32,7 @@ std::string config_text(const RunConfig& config);
 RunConfig run_config(const ModelConfig& config);
 RunConfig run_config(const std::string& text);
 
-/// What to say about a config.json that has not the form of a run's.
+/// The advice about a config.json that is not a run's.
 inline constexpr const char* not_of_a_run =
     "it was not written by fledge train, or was changed since";
 

@@ -30,7 +30,7 @@ constexpr const char* jsonl_name = "metrics.jsonl";
 
 constexpr const char* another_folder = "name another folder: -o DIR";
 
-// Whether a file of this name begins as fledge writes it. An empty one holds nothing to lose.
+// Whether a file of this name begins as fledge writes it. An empty file may be replaced too.
 bool is_of_a_run(const std::string& name, const std::string& beginning) {
   const auto has = [&](const char* part) { return beginning.find(part) != std::string::npos; };
   if (beginning.empty()) return true;
@@ -161,7 +161,7 @@ RunFolder RunFolder::resume(const std::string& path) {
   if (!is_folder || !Folder(path, run_files()).has(config_name))
     throw InputError("there is no run in " + support::quoted(path) + ": it has no config.json",
                      "begin one: fledge train FILE -o DIR");
-  read_run_config(Folder(path, run_files()));  // a folder that is no run's is not locked
+  read_run_config(Folder(path, run_files()));  // checked before the folder gets a lock file
   RunFolder run(path);
   run.config_ = read_run_config(*run.folder_);
   return run;

@@ -5,8 +5,8 @@
 //   state.safetensors    the last checkpoint, from which --resume continues
 //   metrics.csv, .jsonl  a row a step
 //
-// Key idea: the model and the checkpoint that it belongs to are replaced together, and all files of a
-// new run are written at once. So at any moment the folder has a run that can be resumed.
+// Key idea: the model and the checkpoint that it belongs to are replaced together, and all files of
+// a new run are written at once. So at any moment the folder has a run that can be resumed.
 #pragma once
 
 #include <functional>
@@ -40,13 +40,13 @@ struct Checkpoint {
 
 class RunFolder {
  public:
-  /// A new run in an empty or new folder; with `replaces`, in one that has a run, which stays whole
-  /// until the new run replaces it. Only files that fledge wrote, by name and content, are
-  /// replaced. Throws InputError when its config.json could not be read back, CommandError when the run
-  /// cannot begin here. No file has changed then.
+  /// A new run in an empty or new folder. With `replaces` the folder may have a run, which stays
+  /// whole until the new run replaces it. Only files that fledge wrote, by name and content, are
+  /// replaced. Throws InputError when the new config.json could not be read back, and CommandError
+  /// when the run cannot begin here. No file has changed then.
   static RunFolder begin(const std::string& path, RunConfig config, bool replaces,
                          const Checkpoint& first);
-  /// The run that is there.
+  /// The run that the folder has.
   static RunFolder resume(const std::string& path);
 
   const RunConfig& config() const { return *config_; }
@@ -62,10 +62,10 @@ class RunFolder {
   void open_metrics(RunNotes& notes, const std::function<void(const std::string&)>& warn);
   void append(const Metrics& row);
   void append_json(const std::string& line);
-  /// Brings the metrics to the disk, and notes how far they go.
+  /// Brings the metrics to the disk, and notes the sizes of their files.
   void sync_metrics(RunNotes& notes);
-  /// Saves the checkpoint, from which --resume then continues. Throws WriteError; throws CommandError when the folder
-  /// was removed, or after writing when it was moved.
+  /// Saves the checkpoint, from which --resume then continues. Throws WriteError; throws
+  /// CommandError when the folder was removed, or after writing when it was moved.
   void write(const Checkpoint& checkpoint);
 
   std::string file(const char* name) const { return folder_->file(name); }
@@ -80,7 +80,7 @@ class RunFolder {
 
   std::unique_ptr<LockedFolder> folder_;
   std::optional<RunConfig> config_;
-  std::string written_model_;  // the checksum of the model that is there
+  std::string written_model_;  // the checksum of model.safetensors
   std::unique_ptr<LineFile> csv_, jsonl_;
 };
 

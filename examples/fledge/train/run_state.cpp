@@ -42,13 +42,12 @@ void RunState::begin(const RunConfig& run) {
   folder_->open_metrics(notes_, [&](const std::string& text) { warn(text); });
 }
 
-void RunState::resume(RunFolder folder, const RunConfig& run,
-                      const std::optional<std::string>& state) {
+void RunState::resume(RunFolder folder, const std::optional<std::string>& state) {
   folder_ = std::move(folder);
   const bool has_new_model = load_state(state);
   folder_->open_metrics(notes_, [&](const std::string& text) { warn(text); });
   if (has_new_model) folder_->write(checkpoint());
-  save_changes(run);
+  save_changes();
 }
 
 bool RunState::is_out_of_patience() const {
@@ -121,7 +120,7 @@ double RunState::finite_loss() const {
   return loss;
 }
 
-// Step 0 of this run: its weights follow from the seed.
+// The checkpoint of step 0: its weights follow from the seed.
 Checkpoint RunState::beginning() const {
   Rng weights(config_->training.seed);
   const LanguageModel untrained(config_->sizes, weights);
@@ -135,7 +134,8 @@ Checkpoint RunState::beginning() const {
   return {std::move(model), checkpoint_bytes(trainer, notes), 0};
 }
 
-// The state now, with the best model so far; before the first evaluation, with this model.
+// The checkpoint of this step, with the best model so far; before the first evaluation, with the
+// present model.
 Checkpoint RunState::checkpoint() {
   if (notes_.best_step == 0)
     kept_ = model_file(trainer_->model(), notes_.run_id, step(), notes_.train_loss);
@@ -158,10 +158,10 @@ void RunState::save() {
   if (!holds_out() && loss < guessing_loss()) rollback_ = now;
 }
 
-// Model and checkpoint are saved together. If the model were newer, a run that is resumed at another
-// rate would keep a model of steps that it never took. The best evaluation is a state to roll back
-// to if it is better than guessing. The last state before a number that is not finite is no such
-// state: its weights give that number at any rate.
+// Model and checkpoint are saved together. If the model were newer, a run that is resumed at
+// another rate would keep a model of steps that it never took. The best evaluation is a state to
+// roll back to if it is better than guessing. The last state before a number that is not finite is
+// no such state: its weights give that number at any rate.
 void RunState::save_if_best(std::int64_t step) {
   if (!folder_ || notes_.best_step != step) return;
   const Checkpoint now = checkpoint();
@@ -218,8 +218,8 @@ bool RunState::load_state(const std::optional<std::string>& state) {
   return !load_best();
 }
 
-// False where the model in the folder is not the one that belongs to the checkpoint: the best is
-// then what the checkpoint itself holds.
+// Whether the model in the folder belongs to the checkpoint. If it does not, the weights of the
+// checkpoint take its place.
 bool RunState::load_best() {
   const LanguageModel& model = trainer_->model();
   const std::string path = folder_->file("model.safetensors");
@@ -258,9 +258,10 @@ bool RunState::load_best() {
   return false;
 }
 
-// More steps, another rate, a text that has moved: they hold from now on, also for --resume.
-void RunState::save_changes(RunConfig run) {
+// Saves settings that this call changed: the steps, the rate, the path of the text.
+void RunState::save_changes() {
   if (is_over()) return;
+  RunConfig run = folder_->config();
   const std::string before = config_text(run);
   run.settings = *config_;
   run.settings.text_path = absolute_path(config_->text_path);

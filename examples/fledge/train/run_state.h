@@ -1,5 +1,5 @@
-// What a run has reached: its notes, the model that is kept, and the states that it can go back to,
-// in memory and in its folder.
+// The state of a run: its notes, the model that is kept, and the states that it can go back to, in
+// memory and in its folder.
 //
 // Key idea: a checkpoint and the model that belongs to it are made together and written together.
 //                                                                           Next: run_state.cpp.
@@ -15,20 +15,20 @@
 
 namespace fledge::train {
 
-/// The bytes of state.safetensors; none if it is missing. Throws InputError for what no model of
-/// these sizes can have written: before such a model is built.
+/// The bytes of state.safetensors; none if it is missing. Throws InputError for a file that cannot
+/// belong to a model of these sizes. It is called before such a model is built.
 std::optional<std::string> read_state(const RunFolder& folder, const LanguageModelSizes& sizes);
 
 class RunState {
  public:
-  /// Of a run at its beginning. The parts must outlive it.
+  /// The state before the first step. The arguments must outlive it, except `run`.
   RunState(const TrainConfig& config, const RunConfig& run, const Corpus& corpus, Trainer& trainer,
            Reporter& report);
 
   /// Makes the folder of a new run, with its beginning.
   void begin(const RunConfig& run);
   /// Sets model and trainer to what the folder has, and saves settings that have changed.
-  void resume(RunFolder folder, const RunConfig& run, const std::optional<std::string>& state);
+  void resume(RunFolder folder, const std::optional<std::string>& state);
 
   const RunNotes& notes() const { return notes_; }
   bool has_folder() const { return folder_.has_value(); }
@@ -41,9 +41,9 @@ class RunState {
   bool is_out_of_patience() const;
   bool is_over() const;
   bool is_evaluated(std::int64_t step) const;
-  /// Whether there is a held-out token with another before it.
+  /// Whether the held-out text has two tokens or more, so that its loss exists.
   bool holds_out() const { return corpus_->valid.size() > 1; }
-  /// The loss on the held-out text, of evenly spread windows.
+  /// The mean loss of evenly spread windows of the held-out text.
   double evaluate() const;
 
   /// Keeps the state before the next step. undo_step() restores it if that step was not noted.
@@ -60,12 +60,12 @@ class RunState {
   double finite_loss() const;
   void save();
   bool is_save_due() const;
-  /// Makes the state that a run was resumed from one to roll back to, if it is better than guessing.
+  /// If the resumed state is better than guessing, the run can roll back to it.
   void remember_resumed();
   /// Saves the last state that was better than guessing, else the beginning. States in between may
   /// lead to the same divergence at any rate.
   void roll_back();
-  /// Gives the weights of the kept model to the model.
+  /// Sets the model's weights to those of the kept model.
   void use_kept_model() const { set_weights(trainer_->model(), best_); }
   /// Unlocks the folder.
   void close() { folder_.reset(); }
@@ -74,7 +74,7 @@ class RunState {
   void warn(const std::string& text) const { report_->warn("fledge train: " + text); }
   bool load_state(const std::optional<std::string>& state);
   bool load_best();
-  void save_changes(RunConfig run);
+  void save_changes();
   void note_evaluation(double loss);
   Checkpoint beginning() const;
   Checkpoint checkpoint();

@@ -38,10 +38,11 @@ std::string file_meant_by(const std::string& path) {
   throw InputError(problem, advice);
 }
 
-// The message of an error without the name of the function in front ("read_corpus: ...").
-std::string complaint(const ValueError& error) {
+// Refuses a text for the reason of an error, without the function's name ("read_corpus: ...").
+[[noreturn]] void refuse_text(const std::string& name, const ValueError& error,
+                              const std::string& advice) {
   const std::string problem = error.what();
-  return problem.substr(problem.find(": ") + 2);
+  refuse(name + problem.substr(problem.find(": ")), advice);
 }
 
 Corpus corpus_of(const std::string& text, const TrainConfig& plan, const Tokenizer* tokenizer,
@@ -49,7 +50,7 @@ Corpus corpus_of(const std::string& text, const TrainConfig& plan, const Tokeniz
   try {
     return tokenizer ? read_corpus(text, plan.corpus, *tokenizer) : read_corpus(text, plan.corpus);
   } catch (const ValueError& error) {
-    refuse(name + ": " + complaint(error), "use another --valid, or more text");
+    refuse_text(name, error, "use another --valid, or more text");
   }
 }
 
@@ -168,7 +169,7 @@ TokenText tokens_of_text(const Tokenizer& tokenizer, const std::string& text, Re
   } catch (const UnknownSymbol& error) {
     refuse_unknown(error, tokenizer, name);
   } catch (const ValueError& error) {
-    refuse(name + ": " + complaint(error), "name another text");
+    refuse_text(name, error, "name another text");
   }
 }
 

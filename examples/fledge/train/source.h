@@ -6,14 +6,14 @@
 
 namespace fledge::train {
 
-/// A text file; "-": standard input. Throws InputError, which names a file of nearly this name where
-/// there is one, else gives the advice.
+/// A text file; "-": standard input. Throws InputError, which names a file of nearly this name
+/// where there is one, else gives the advice.
 std::string read_text_file(const std::string& path, const std::string& advice);
-/// The text of a plan; the built-in one where it names none.
+/// The text that the plan names, or the built-in text.
 std::string read_text(const TrainConfig& plan);
 /// The path from the root: a run keeps it in this form, so that it is found from any folder.
 std::string absolute_path(const std::string& path);
-/// Its name for messages.
+/// The name of the plan's text in messages.
 std::string name_of(const TrainConfig& plan);
 
 /// The tokens of a text, with the run's own tokenizer or, for a new run, one made from it. Throws
@@ -21,17 +21,17 @@ std::string name_of(const TrainConfig& plan);
 Corpus usable_corpus(const std::string& text, const TrainConfig& plan, const Tokenizer* tokenizer);
 
 /// The tokens of a word, a sentence or a prompt; messages call it `name` and add
-/// `first` to the number of a byte. Throws InputError for what a tokenizer of characters cannot
-/// read, and for a symbol that is new to it, with the word of nearly this spelling where there is
-/// one.
+/// `first` to the number of a byte. Throws InputError for text that is not UTF-8 where the
+/// tokenizer has characters, and for an unknown symbol. The message names the word nearest in
+/// spelling.
 std::vector<Dim> tokens_of(const Tokenizer& tokenizer, const std::string& text,
                            const std::string& name, std::size_t first = 0);
-/// The whole of another text, cut as the run's own was. Throws InputError as above, and for a text
-/// that has no token.
+/// The tokens of another text, read whole or in lines like the run's own. Throws InputError as
+/// above, and for a text without tokens.
 TokenText tokens_of_text(const Tokenizer& tokenizer, const std::string& text, Reading reading,
                          const std::string& name);
 
-/// Throws InputError, which names the difference, unless the text is the run's.
+/// Throws InputError, which names the difference, unless this is the text of the run.
 void require_same_text(const RunConfig& config, const std::string& text, const std::string& name);
 
 }  // namespace fledge::train

@@ -11,7 +11,8 @@ namespace fledge::train {
 namespace {
 
 std::atomic<int> signal_that_asked{0};
-static_assert(std::atomic<int>::is_always_lock_free);  // or a handler must not touch it
+static_assert(
+    std::atomic<int>::is_always_lock_free);  // otherwise a signal handler could not use it
 
 constexpr int stopping[] = {SIGINT, SIGTERM, SIGHUP};
 
@@ -28,7 +29,8 @@ void set_handlers(void (*handler)(int)) {
   for (const int signal : stopping) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);
-    if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);  // nohup stays in force
+    if (before.sa_handler != SIG_IGN)
+      sigaction(signal, &action, nullptr);  // keeps what nohup has set
   }
 }
 
@@ -52,7 +54,7 @@ void StopSignals::end_by_signal() const {
   set_handlers(SIG_DFL);
   std::fflush(nullptr);
   raise(number);
-  _exit(128 + number);  // were it blocked
+  _exit(128 + number);  // in case the signal is blocked
 }
 
 }  // namespace fledge::train

@@ -5,8 +5,8 @@
 
 namespace fledge::train {
 
-/// During its lifetime SIGINT, SIGTERM and SIGHUP request a stop; at other times they end the program.
-/// There may be one object at a time.
+/// During its lifetime SIGINT, SIGTERM and SIGHUP request a stop; at other times they end the
+/// program. There may be one object at a time.
 class StopSignals {
  public:
   StopSignals();

@@ -120,7 +120,7 @@ void require_heads(Dim width, Dim heads) {
              std::to_string(above) + ", or another number of --heads");
 }
 
-// A run that would write over its own text, by name or on standard input.
+// Refuses a run that would write over its own text, be it a named file or standard input.
 void require_other_files(const TrainConfig& config) {
   struct stat text {};
   const bool is_there = config.text_path == "-" ? fstat(STDIN_FILENO, &text) == 0

@@ -1,7 +1,7 @@
-// What a run is to do: its options, from the command line and from the folder that it continues.
+// The options of a run, from the command line and from the folder of a run that is resumed.
 //
 // Key idea: one table of options parses, explains, saves, loads and resumes them. A new option is a
-// member of TrainConfig and a row of train_options().                        Next: train_config.cpp.
+// member of TrainConfig and a row of train_options().                       Next: train_config.cpp.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct TrainConfig {
   std::string out, resume;  // folders; both "": nothing is kept
   bool force = false, json = false, quiet = false, no_progress = false;
   std::int64_t log_every = 1, sample_every = 0, save_seconds = 30, pace = 0;
-  std::string watch, probe;       // as they were given
+  std::string watch, probe;       // the texts of these options
   std::set<std::string> given{};  // the names of the options that were given
 
   bool resumes() const { return !resume.empty(); }

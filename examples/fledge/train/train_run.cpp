@@ -35,10 +35,11 @@ int TrainRun::run() {
     } catch (const Interrupted&) {
       stop_early();
     }
-  } catch (const NumericError& error) {  // Diverged, by a step or by what is computed after it
+  } catch (
+      const NumericError& error) {  // a step, or work after it, found numbers that are not finite
     return stop_diverged(error.what());
   }
-  if (stop_->asked() != 0) {  // at the very end: all is kept, but what follows should not begin
+  if (stop_->asked() != 0) {  // all is saved; the signal must still end a shell loop
     state_->close();
     stop_->end_by_signal();
   }
@@ -173,7 +174,7 @@ void TrainRun::stop_early() {
 
 int TrainRun::stop_diverged(const std::string& what) {
   report_.end_steps();
-  report_.warn("fledge train: " + what);  // first: rolling back may fail
+  report_.warn("fledge train: " + what);  // before rolling back, which may fail
   const bool clips = config_.training.clip > 0;
   const std::string rate = formatted("--lr %.2g", config_.training.schedule.rate / 10);
   std::string advice = "the rate may be too large: try " + rate + (clips ? "" : ", or --clip 1");

@@ -1,6 +1,6 @@
-// One call of `fledge train`: from its text to its last line.
+// One call of `fledge train`, from reading the text to the last report.
 //
-// Not here: what is saved (run_state.h), what is shown (reporter.h).            Next: train_run.cpp.
+// Not here: what is saved (run_state.h), what is shown (reporter.h).           Next: train_run.cpp.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,8 @@ namespace fledge::train {
 
 class TrainRun {
  public:
-  /// Reads the text, makes or loads the model, takes the folder. Throws what reading throws.
+  /// Reads the text, makes or loads the model, and locks the folder. Throws InputError, FileError
+  /// or CommandError.
   explicit TrainRun(TrainConfig config);
   /// Trains, and returns the exit status.
   int run();
@@ -51,7 +52,7 @@ class TrainRun {
   Baselines baselines_;
   std::vector<PairTokens> pairs_;          // of --watch
   std::vector<SentenceTokens> sentences_;  // of --probe
-  bool all_saved_ = false;                 // the last step too: what is left is to report
+  bool all_saved_ = false;                 // the last step is saved, and only the reports remain
 };
 
 }  // namespace fledge::train

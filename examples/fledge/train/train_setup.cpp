@@ -57,7 +57,7 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
   trainer_ = std::make_unique<Trainer>(*model_, corpus_->train, config_.training);
   state_.emplace(config_, *run, *corpus_, *trainer_, report_);
   if (folder)
-    state_->resume(std::move(*folder), *run, state);
+    state_->resume(std::move(*folder), state);
   else if (!config_.folder().empty())
     state_->begin(*run);
 }
@@ -69,11 +69,11 @@ void TrainRun::introduce() {
   report_.say(baseline_report(baselines_, token_word(corpus_->tokenizer.kind())));
   check_causality_at_start();
   forecast();
-  stop_.emplace();  // until now a signal ended the program at once: nothing could be lost
+  stop_.emplace();  // earlier a signal ends the program at once: nothing is lost
   report_.start(*corpus_, *model_, baselines_, state_->step());
 }
 
-// Of a model before its first step: the weights of a run that went wrong may make nothing visible.
+// Checks a model before its first step only: the weights of a run that diverged may hide a fault.
 void TrainRun::check_causality_at_start() {
   if (state_->step() > 0) return;
   const std::vector<Dim>& text = corpus_->train.tokens;
@@ -85,7 +85,8 @@ void TrainRun::check_causality_at_start() {
   report_.say("no peeking: " + proof.text);
 }
 
-// One step is taken without moving anything: what a step does depends on its number alone.
+// Takes the time of a step that changes no weights. The next step computes the same: its windows
+// depend on its number alone.
 void TrainRun::forecast() {
   const Clock::time_point begin = Clock::now();
   trainer_->dry_run();
