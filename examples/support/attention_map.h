@@ -17,9 +17,9 @@ struct MapStyle {
   bool unicode = unicode_wanted();
   int columns = 80;  // the width of the terminal
   Paint paint = {};  // marks the largest weight of a row
-  int earlier =
-      0;  // number of words before the first row: column 0 holds the sum of their weights,
-          // and they have no rows. 0: there is no such column
+  /// The number of words before the first row. Column 0 has the sum of their weights, and they have
+  /// no rows. 0: there is no such column.
+  int earlier = 0;
 };
 
 /// A map of the attention weights of n words, (n, n) row-major: row i shows where word i looks. The

@@ -26,8 +26,7 @@ struct Why {
   };
   struct Head {
     Dim layer, head;
-    std::vector<Look>
-        most;  // at most three, by falling weight; of equal ones the later place first
+    std::vector<Look> most;  // at most three, the largest weight first
   };
 
   std::string word;

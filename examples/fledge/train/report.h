@@ -41,8 +41,8 @@ std::string loss_report(double loss, const Baselines& baselines, const std::stri
 /// The attention of the tokens that a decoder has read.
 struct Looked {
   std::vector<Dim> ids;  // its window, T tokens
-  std::vector<std::vector<double>>
-      weights;  // (R, T) of each layer: the last R places, mean of heads
+  /// (R, T) for each layer: the weights of the last R places, mean of the heads.
+  std::vector<std::vector<double>> weights;
 };
 /// The weights of the pass that gave the decoder's last logits. R is `rows`, at most T; 0: all T.
 Looked looked_at(const Decoder& decoder, Dim rows = 0);

@@ -85,13 +85,12 @@ void RunState::note(const Metrics& row, bool is_logged) {
 }
 
 Progress RunState::progress(const Metrics& row) const {
-  Progress now{row.step,
-               config_->training.schedule.steps,
-               notes_.train_loss,
-               {},
-               row.rate,
-               row.gradient_norm,
-               ""};
+  Progress now;
+  now.step = row.step;
+  now.steps = config_->training.schedule.steps;
+  now.loss = notes_.train_loss;
+  now.rate = row.rate;
+  now.gradient_norm = row.gradient_norm;
   if (std::isfinite(notes_.last_loss)) now.validation = notes_.last_loss;
   return now;
 }
