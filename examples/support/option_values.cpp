@@ -204,9 +204,9 @@ void Options::resume(const Options& call, const std::set<std::string>& given) co
   }
 }
 
-std::string Options::first_given(Lifetime lifetime, const std::set<std::string>& given) const {
+std::string Options::first_given(Lifetime lifetime) const {
   for (const Option& option : options_)
-    if (option.lifetime == lifetime && given.contains(option.name)) return option.name;
+    if (option.given && option.lifetime == lifetime) return option.name;
   return "";
 }
 

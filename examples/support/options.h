@@ -158,7 +158,7 @@ class Options {
   /// may change and were given. Both have the same rows.
   void resume(const Options& call, const std::set<std::string>& given) const;
   /// The first given option of this lifetime; "" if there is none.
-  std::string first_given(Lifetime lifetime, const std::set<std::string>& given) const;
+  std::string first_given(Lifetime lifetime) const;
 
   /// Throws UsageError in this program's name. Users' words in it should be quoted().
   [[noreturn]] void refuse(std::string_view problem, std::string_view advice) const;

@@ -160,7 +160,7 @@ void require_resumable(const TrainConfig& call, const support::Options& options)
   if (call.given.contains("--out") && call.out != call.resume)
     refuse("--resume and --out name two folders", "a run stays in its folder: leave out --out");
   if (call.force) refuse("--force begins anew, --resume goes on", "use one of them");
-  const std::string lasting = options.first_given(support::Lifetime::lasting, call.given);
+  const std::string lasting = options.first_given(support::Lifetime::lasting);
   if (!lasting.empty())
     refuse(lasting + " belongs to the run since it began",
            "leave it out, or begin a new run in another folder with -o");
