@@ -25,11 +25,4 @@ inline Result birds_in_shell(const std::string& line) {
   return run({"sh", "-c", line, birds_program});
 }
 
-/// The text without its colours: what stands between ESC [ and m.
-inline std::string without_colours(std::string text) {
-  for (std::size_t at = 0; (at = text.find("\x1b[", at)) != text.npos;)
-    text.erase(at, text.find('m', at) + 1 - at);
-  return text;
-}
-
 }  // namespace testing

@@ -23,20 +23,13 @@ const Result& whole_story() {
   return result;
 }
 
-/// The two lines said about a wrong use, apart by " | "; anything else is a failure.
+/// "birds: what came | what to do" of a wrong use.
 std::string refused(const std::vector<std::string>& arguments) {
   CAPTURE(arguments);
   const Result result = birds_says(arguments);
   CHECK(result.status == 2);
   CHECK(result.out.empty());
-  CHECK_THAT(result.err, EndsWith("\n"));
-  const auto commands = [](unsigned char c) { return c != '\n' && std::iscntrl(c) != 0; };
-  CHECK(std::none_of(result.err.begin(), result.err.end(), commands));
-  const std::vector<std::string> lines = lines_of(result.err);
-  REQUIRE(lines.size() == 2);
-  const std::string indent(std::string("birds: ").size(), ' ');
-  REQUIRE_THAT(lines[1], StartsWith(indent));
-  return lines[0] + " | " + lines[1].substr(indent.size());
+  return two_lines(result.err);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cctype>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -27,7 +28,7 @@ inline Result fledge_says(const std::vector<std::string>& arguments,
 /// A command line of the shell in which "$0" is the program.
 inline Result in_shell(const std::string& line) { return run({"sh", "-c", line, fledge_program}); }
 
-/// The lines without their ends; what stands behind the last "\n" is a line only if there is any.
+/// The lines without their ends. Text after the last "\n" is a line too.
 inline std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -36,6 +37,40 @@ inline std::vector<std::string> lines_of(const std::string& text) {
     begin = end + 1;
   }
   return lines;
+}
+
+/// The text without its colours: without the parts from ESC [ to m.
+inline std::string without_colours(std::string text) {
+  for (std::size_t at = 0; (at = text.find("\x1b[", at)) != text.npos;)
+    text.erase(at, text.find('m', at) + 1 - at);
+  return text;
+}
+
+/// "PROGRAM: what came | what to do" of an error message. For anything but two lines that are
+/// aligned and free of control characters, "not two lines: " and the text.
+inline std::string two_lines(const std::string& errors) {
+  const std::string wrong = "not two lines: " + errors;
+  const auto controls = [](unsigned char c) { return c != '\n' && std::iscntrl(c) != 0; };
+  if (std::any_of(errors.begin(), errors.end(), controls) || !errors.ends_with('\n')) return wrong;
+  const std::vector<std::string> lines = lines_of(errors);
+  if (lines.size() != 2) return wrong;
+  const std::size_t indent = lines[1].find_first_not_of(' ');
+  if (indent < 2 || indent > lines[0].size() || lines[0].substr(indent - 2, 2) != ": ")
+    return wrong;
+  return lines[0] + " | " + lines[1].substr(indent);
+}
+
+/// "STATUS: what came | what to do" of a refused call, with "~" for this folder. A line about the
+/// text that is read may come first.
+inline std::string refusal_of(const Result& result, const std::string& folder) {
+  std::string errors = result.err;
+  if (errors.starts_with("reading ")) errors.erase(0, errors.find('\n') + 1);
+  std::string message = two_lines(errors);
+  if (message.starts_with("not two lines: ")) return message;
+  message = std::to_string(result.status) + message.substr(message.find(": "));
+  for (std::size_t at = 0; (at = message.find(folder)) != message.npos;)
+    message.replace(at, folder.size(), "~");
+  return message;
 }
 
 inline std::string first_word(const std::string& text) { return text.substr(0, text.find(' ')); }

@@ -38,13 +38,7 @@ inline std::string refused(const Words& arguments, std::string_view input = "") 
   const Result result = run(with_program(arguments), {}, input);
   CHECK(result.status == 3);
   CHECK(result.out.empty());
-  const Words lines = lines_of(result.err);
-  REQUIRE(lines.size() == 2);
-  std::string said = lines[0].substr(lines[0].find(": ") + 2) + " | " +
-                     lines[1].substr(lines[1].find_first_not_of(' '));
-  const std::string desk = models().path();
-  for (std::size_t at = 0; (at = said.find(desk)) != said.npos;) said.replace(at, desk.size(), "~");
-  return said;
+  return refusal_of(result, models().path()).substr(3);
 }
 
 inline Json read_line(const std::string& out) { return read_json(lines_of(out).at(0)); }

@@ -1,4 +1,5 @@
-// A run whose numbers stop being finite: said so, with status 4, and the last good state kept.
+// A run whose numbers are no longer finite ends with a message and status 4, and keeps its last good
+// state.
 #include "tests/examples/fledge/training.h"
 
 using namespace testing;
@@ -105,7 +106,7 @@ TEST_CASE("fledge train --resume --lr: a run that diverged late goes back to its
                       (desk / "diverged") + " --lr 1e+05\n"));
   CHECK((files_in(desk / "diverged").at("state.safetensors") == whole.at("state.safetensors")));
   CHECK((files_in(desk / "diverged").at("model.safetensors") == whole.at("model.safetensors")));
-  // Nothing of the excursion stays; the rate that it is given now does.
+  // The bad steps leave no trace; the new rate is saved.
   const auto go_on = [&](const char* name, const Words& more) {
     const Result result = trained(Words{"--resume", desk / name} + more);
     CHECK_THAT(result.err,

@@ -65,7 +65,7 @@ std::vector<std::string> without_rows(const std::map<std::string, std::size_t>& 
   return missing;
 }
 
-/// The structs at the margin that have a visit, which is what makes a module.
+/// The modules: structs at the left margin that have a member visit.
 std::set<std::string> declared_modules(const std::string& header) {
   std::set<std::string> modules;
   std::string name = "a visit before any struct";

@@ -9,21 +9,13 @@ using namespace testing;
 
 namespace {
 
-/// The two lines said about a wrong use, apart by " | "; anything else is a failure.
+/// "PROGRAM: what came | what to do" of a wrong use.
 std::string refused(const std::vector<std::string>& arguments) {
   CAPTURE(arguments);
   const Result result = fledge_says(arguments);
   CHECK(result.status == 2);
   CHECK(result.out.empty());
-  CHECK_THAT(result.err, EndsWith("\n"));
-  const auto commands = [](unsigned char c) { return c != '\n' && std::iscntrl(c) != 0; };
-  CHECK(std::none_of(result.err.begin(), result.err.end(), commands));
-  const std::vector<std::string> lines = lines_of(result.err);
-  REQUIRE(lines.size() == 2);
-  const std::size_t indent = lines[1].find_first_not_of(' ');
-  REQUIRE(indent != lines[1].npos);
-  CHECK(lines[0].substr(indent - 2, 2) == ": ");
-  return lines[0] + " | " + lines[1].substr(indent);
+  return two_lines(result.err);
 }
 
 std::string refused_option(std::vector<std::string> arguments) {

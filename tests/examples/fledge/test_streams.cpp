@@ -1,4 +1,4 @@
-// Where the output of fledge gradcheck goes: a pipe, a terminal, a full disk, nowhere.
+// The output of fledge gradcheck to a pipe, a terminal, a full disk, and a closed stream.
 #include <unistd.h>
 
 #include "examples/support/terminal.h"
@@ -12,7 +12,7 @@ namespace {
 
 const std::vector<std::string> one_op{"gradcheck", "--only", "matmul"};
 
-// A sanitizer has seen all rows elsewhere.
+// Under a sanitizer a few rows are enough here: other tests run all of them.
 std::vector<std::string> with_enough_rows(std::vector<std::string> arguments) {
   if (sanitized) arguments.insert(arguments.end(), {"--only", "softmax"});
   return arguments;
@@ -38,13 +38,6 @@ std::size_t count(const std::string& text, const std::string& part) {
   std::size_t found = 0;
   for (std::size_t at = 0; (at = text.find(part, at)) != text.npos; at += part.size()) ++found;
   return found;
-}
-
-/// The text without its colours: what stands between ESC [ and m.
-std::string without_colours(std::string text) {
-  for (std::size_t at = 0; (at = text.find("\x1b[")) != text.npos;)
-    text.erase(at, text.find('m', at) + 1 - at);
-  return text;
 }
 
 }  // namespace

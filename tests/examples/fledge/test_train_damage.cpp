@@ -16,12 +16,7 @@ std::string refused(const Desk& desk, const std::string& folder) {
   CHECK(result.status == 3);
   CHECK(result.out.empty());
   CHECK((files_in(folder) == before));
-  const Words lines = lines_of(result.err);
-  REQUIRE(lines.size() == 2);
-  std::string said = lines[0].substr(lines[0].find(": ") + 2) + " | " +
-                     lines[1].substr(lines[1].find_first_not_of(' '));
-  said.replace(said.find(desk.path()), desk.path().size(), "~");
-  return said;
+  return refusal_of(result, desk.path()).substr(3);
 }
 
 }  // namespace

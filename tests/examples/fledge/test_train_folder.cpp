@@ -17,19 +17,10 @@ const Words slow{"--json", "--pace", "2", "--save-every", "0"};
 
 /// "STATUS: what came | what to do".
 std::string refused(const Desk& desk, const Words& arguments, std::string_view input = "") {
-  const Result result = run(with_program(arguments), {}, input);
-  Words lines = lines_of(result.err);
-  if (!lines.empty() && lines[0].starts_with("reading ")) lines.erase(lines.begin());
-  if (lines.size() != 2) return "not two lines: " + result.err;
-  std::string said = std::to_string(result.status) + ": " +
-                     lines[0].substr(lines[0].find(": ") + 2) + " | " +
-                     lines[1].substr(lines[1].find_first_not_of(' '));
-  for (std::size_t at = 0; (at = said.find(desk.path())) != said.npos;)
-    said.replace(at, desk.path().size(), "~");
-  return said;
+  return refusal_of(run(with_program(arguments), {}, input), desk.path());
 }
 
-/// The run stands still meanwhile: one that writes finds some of its files gone before its folder.
+/// The run is stopped during this: a run that writes would find its files removed before its folder.
 void remove_meanwhile(const Running& run, const std::string& folder) {
   run.signal(SIGSTOP);
   fs::remove_all(folder);

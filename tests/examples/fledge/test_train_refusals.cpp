@@ -12,17 +12,9 @@ namespace {
 /// "STATUS: what came | what to do" of a refused call, with the desk's own path as "~".
 std::string refused(const Desk& desk, const Words& arguments, std::string_view input = "") {
   const Result result = run(with_program(Words{"train"} + arguments), {}, input);
-  Words lines = lines_of(result.err);
-  if (!lines.empty() && lines[0].starts_with("reading ")) lines.erase(lines.begin());
-  const std::string indent(14, ' ');
-  if (lines.size() != 2 || !lines[0].starts_with("fledge train: ") || !lines[1].starts_with(indent))
-    return "not two lines: " + result.err;
-  if (!result.out.empty()) return "on stdout: " + result.out;
-  std::string said = std::to_string(result.status) + ": " + lines[0].substr(indent.size()) + " | " +
-                     lines[1].substr(indent.size());
-  for (std::size_t at = 0; (at = said.find(desk.path())) != said.npos;)
-    said.replace(at, desk.path().size(), "~");
-  return said;
+  CHECK(result.out.empty());
+  CHECK_THAT(result.err, ContainsSubstring("fledge train: "));
+  return refusal_of(result, desk.path());
 }
 
 struct Row {

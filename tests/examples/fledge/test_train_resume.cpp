@@ -1,6 +1,5 @@
-// A run that is stopped and gone on with ends in the bytes of one that never stopped, however it
-// was stopped: asked politely, asked twice, or killed. FLEDGE_KILLS=200 (make kills) sets
-// how often.
+// A run that was stopped and resumed ends with the same bytes as a run that never stopped. It is
+// stopped by one signal, by two, or killed; FLEDGE_KILLS=200 (make kills) sets the number of kills.
 #include <cstdlib>
 #include <random>
 #include <thread>
@@ -13,13 +12,13 @@ namespace {
 
 using Files = std::map<std::string, std::string>;
 
-/// What a run must leave, whatever came between.
+/// The files of a finished run must be those of the run that never stopped.
 const Words results{"model.safetensors", "state.safetensors", "metrics.csv", "metrics.jsonl"};
 
 void check_same(const Files& files, const Files& whole) {
   for (const std::string& name : results) {
     CAPTURE(name);
-    CHECK((files.at(name) == whole.at(name)));  // in brackets: nobody reads a page of bytes
+    CHECK((files.at(name) == whole.at(name)));  // in brackets: a failure does not print the bytes
   }
   CHECK(files.size() == 5);  // nothing half-written stays
 }
@@ -41,7 +40,7 @@ Files uninterrupted(const Desk& desk) {
   return files_in(desk / "whole");
 }
 
-/// Time passes between steps, so that a signal meets the run where it is wanted.
+/// The steps are slow, so that a signal arrives between two of them.
 const Words slow{"--json", "--pace", "4"};
 
 }  // namespace
@@ -100,7 +99,7 @@ TEST_CASE("fledge train: a second interrupt ends it at once, with what the folde
   Running run(run_in(desk, "twice") + Words{"--json", "--pace", "1", "--save-every", "0"});
   REQUIRE(run.says("\"step\":1,"));
   run.signal(SIGINT);
-  run.signal(SIGTERM);  // two of one kind would be one to a process
+  run.signal(SIGTERM);  // another signal: two equal ones may arrive as one
   const int status = run.end();
   CHECK(WIFEXITED(status));
   CHECK((WEXITSTATUS(status) == 130 || WEXITSTATUS(status) == 143));  // whichever comes second

@@ -1,4 +1,4 @@
-// Small texts, tiny models and their folders, for what `fledge train` makes of them.
+// Small texts, tiny models and their folders, for the tests of `fledge train`.
 #pragma once
 
 #include <sys/resource.h>
@@ -59,7 +59,7 @@ struct Desk : Folder {
   std::string poems() const { return *this / "poems.txt"; }
 };
 
-/// The bytes of the files in a folder, by name; the lock, which means nothing, apart.
+/// The bytes of the files in a folder, by name, without the lock file.
 inline std::map<std::string, std::string> files_in(const std::string& folder) {
   std::map<std::string, std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
@@ -96,7 +96,7 @@ class Running {
     child_ = fork();
     if (child_ < 0) throw std::runtime_error("fork");
     if (child_ == 0) {
-      // A shell's background jobs ignore one, nohup's another, Python's a third: so would the run.
+      // The parent may ignore these signals: a shell with jobs, nohup, Python. The run would too.
       for (const int number : {SIGINT, SIGHUP, SIGPIPE}) std::signal(number, SIG_DFL);
       dup2(ends[1], STDOUT_FILENO);
       if (std::freopen(errors.c_str(), "w", stderr) == nullptr) _exit(126);

@@ -1,4 +1,4 @@
-// fledge generate --why: what the step that drew a word rested on.
+// fledge generate --why: the attention in the step that drew a word, and the effect of each token.
 #include <cmath>
 #include <cstdlib>
 

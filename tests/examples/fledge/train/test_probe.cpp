@@ -13,9 +13,7 @@ std::string refused(const Desk& desk, const Words& more) {
       fledge_says(Words{"train", desk.poems(), "-o", desk / "no", "-q"} + tiny + more);
   CHECK(result.out.empty());
   CHECK_FALSE(std::filesystem::exists(desk / "no"));
-  const Words lines = lines_of(result.err);
-  REQUIRE(lines.size() == 2);
-  return std::to_string(result.status) + ": " + lines[0].substr(14) + " | " + lines[1].substr(14);
+  return refusal_of(result, desk.path());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What asks a run to stop, and that it saves whoever may be gone.
+// The signals that stop a run. It saves even if the terminal or the reader of a pipe has gone.
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -12,7 +12,7 @@ using namespace testing;
 
 namespace {
 
-/// The tiny run, slow enough that a signal meets it in its first steps.
+/// The tiny run, so slow that a signal arrives in its first steps.
 Words slow_run(const Desk& desk, const std::string& folder) {
   return Words{"train", desk.poems(), "-o", desk / folder, "--pace", "10"} + tiny;
 }
@@ -21,8 +21,9 @@ void check_goes_on(const Desk& desk, const std::string& folder) {
   const Result rest = fledge_says({"train", "--resume", desk / folder});
   INFO(rest.err);
   CHECK(rest.status == 0);
-  CHECK_THAT(rest.err,
-             !ContainsSubstring("going on after step 0"));  // it would, had nothing been saved
+  CHECK_THAT(
+      rest.err,
+      !ContainsSubstring("going on after step 0"));  // that would mean that nothing was saved
   trained({desk.poems(), "-o", desk / "whole"});
   CHECK((files_in(desk / folder) == files_in(desk / "whole")));
 }
@@ -50,7 +51,8 @@ TEST_CASE("fledge train: a hangup that comes twice is one", "[SG03]") {
   Running run(slow_run(desk, "run") + Words{"--json"});
   REQUIRE(run.says("\"step\":2,"));
   run.signal(SIGHUP);
-  std::this_thread::sleep_for(std::chrono::milliseconds(10));  // two at once are one to a process
+  std::this_thread::sleep_for(
+      std::chrono::milliseconds(10));  // two equal signals at once may arrive as one
   run.signal(SIGHUP);
   CHECK(WTERMSIG(run.end()) == SIGHUP);
   check_goes_on(desk, "run");
