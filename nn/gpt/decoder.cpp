@@ -19,11 +19,6 @@ void cut(KeyValueCache& cache, Dim places, Dim C) {
 
 }  // namespace
 
-void Decoder::restart() {
-  window_.clear();
-  for (KeyValueCache& cache : caches_) cut(cache, 0, model_.sizes.width);
-}
-
 Array Decoder::read(const std::vector<Dim>& ids) {
   require<ValueError>(!ids.empty(), "Decoder", "needs at least one token to read: got none");
   for (const Dim id : ids)

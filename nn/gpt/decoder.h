@@ -40,9 +40,6 @@ class Decoder {
   /// negative rows, and before the first token.
   std::vector<Array> attention(Dim rows = 0) const;
 
-  /// Forgets all that was read.
-  void restart();
-
  private:
   Array logits_of(const std::vector<Dim>& window, std::vector<KeyValueCache>& caches) const;
 

@@ -13,14 +13,9 @@ namespace {
 constexpr const char* config_name = "config.json";
 constexpr const char* weights_name = "model.safetensors";
 
-// f(), its FormatErrors with the name of the file.
 template <class F>
-auto about(const std::string& path, F f) {
-  try {
-    return f();
-  } catch (const FormatError& error) {
-    throw FormatError(file_problem("read", path, error.what()));
-  }
+auto reading(const std::string& path, F f) {
+  return located_at("cannot read " + in_quotes(path), f);
 }
 
 std::string read(const Folder& folder, const char* name, std::uint64_t most) {
@@ -29,8 +24,8 @@ std::string read(const Folder& folder, const char* name, std::uint64_t most) {
   return std::move(*bytes);
 }
 
-// A model that has an identity belongs to a configuration that has the same. One without may be put
-// beside any.
+// Whether the weights belong to this config.json: both have the same "id". Weights without an "id",
+// such as GPT-2's, belong to any.
 bool have_one_identity(const JsonValue& own, const StoredHeader& header) {
   const auto found = header.metadata.find("id");
   if (found == header.metadata.end()) return true;
@@ -45,10 +40,10 @@ SavedModel read_model(const Folder& folder, const std::function<ModelConfig(std:
   const std::string config_path = folder.file(config_name), path = folder.file(weights_name);
   for (int tries = 1;; ++tries) {
     ModelConfig config =
-        about(config_path, [&] { return reader(read(folder, config_name, most_json_bytes)); });
+        reading(config_path, [&] { return reader(read(folder, config_name, most_json_bytes)); });
     const std::string bytes = read(folder, weights_name, most_weights_bytes(config.sizes));
-    const StoredHeader header = about(path, [&] { return stored_header(bytes); });
-    if (!about(config_path, [&] { return have_one_identity(config.own, header); })) {
+    const StoredHeader header = reading(path, [&] { return stored_header(bytes); });
+    if (!reading(config_path, [&] { return have_one_identity(config.own, header); })) {
       if (tries == most_tries)
         throw FormatError(file_problem("read", path,
                                        "it was written for another config.json than the one "
@@ -57,7 +52,7 @@ SavedModel read_model(const Folder& folder, const std::function<ModelConfig(std:
       continue;
     }
     if (!config.says_bias) config.sizes.bias = bias_in(header);
-    return about(path, [&] {
+    return reading(path, [&] {
       require_weights(header, config.sizes);
       require_checksum(bytes, header);
       SavedModel saved{LanguageModel(config.sizes, InitialWeights::none()), std::move(config)};
@@ -69,15 +64,6 @@ SavedModel read_model(const Folder& folder, const std::function<ModelConfig(std:
 
 SavedModel read_model(const std::string& folder) {
   return read_model(Folder(folder, {config_name, weights_name}));
-}
-
-void write_model(const std::string& folder, const LanguageModel& model,
-                 const std::function<void(JsonWriter&)>& own,
-                 const std::map<std::string, std::string>& metadata) {
-  const std::string weights = weights_bytes(model, metadata),
-                    config = config_json(model.sizes, own);
-  LockedFolder(folder, {config_name, weights_name})
-      .replace({{weights_name, weights}, {config_name, config}});
 }
 
 }  // namespace fledge

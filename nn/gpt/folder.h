@@ -1,11 +1,8 @@
-// A language model in a folder, in GPT-2's layout: config.json (what it is) and model.safetensors
-// (its numbers).
-//
-// Not here: the state of a training run.                                        Next: folder.cpp.
+// A language model in a folder, in GPT-2's layout: config.json describes the model, model.safetensors
+// has its weights.
 #pragma once
 
 #include <functional>
-#include <map>
 #include <string>
 
 #include "nn/gpt/config.h"
@@ -19,20 +16,16 @@ struct SavedModel {
   ModelConfig config;
 };
 
-/// The model of a folder; one whose configuration does not say whether it has biases has those that
-/// its weights have. `reader` reads the text of config.json; a caller that needs more of it than
-/// read_config() gives brings its own, so that the text is read once. Sizes of files are checked
-/// before they are read, and the names and shapes of all tensors before a model is built: the cost is
-/// in proportion to the bytes that are there. While another process replaces the model, both files
-/// are read again until they have one identity: "id" under "fledge" in config.json and in the
-/// metadata of model.safetensors. Throws FileError, and FormatError naming the file.
+/// Reads the model in a folder. If config.json does not say whether the model has biases, the tensors
+/// in model.safetensors decide. `reader` reads the text of config.json; a caller that needs more than
+/// read_config() returns passes its own function, so that the text is read once. The sizes of both
+/// files are checked before they are read. The names and shapes of all tensors are checked before the
+/// model is built, so time and memory are proportional to the size of the files. Another process may
+/// replace the model meanwhile: both files are read again until they have the same identity. This
+/// is "id" under "fledge" in config.json and "id" in the metadata of model.safetensors. Throws
+/// FileError, and FormatError naming the file.
 SavedModel read_model(const Folder& folder,
                       const std::function<ModelConfig(std::string text)>& reader = read_config);
 SavedModel read_model(const std::string& folder);
-
-/// Puts both files into a folder that exists: both are replaced, or none is. Throws FileError.
-void write_model(const std::string& folder, const LanguageModel& model,
-                 const std::function<void(JsonWriter&)>& own = {},
-                 const std::map<std::string, std::string>& metadata = {});
 
 }  // namespace fledge

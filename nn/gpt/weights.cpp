@@ -3,13 +3,14 @@
 #include <algorithm>
 
 #include "nn/gpt/config.h"
+#include "nn/io/checksum.h"
 
 namespace fledge {
 
 namespace {
 
-// The name without what a model with a head puts in front.
-std::string_view plain(std::string_view name) {
+// GPT-2's models with an output head put "transformer." before all names.
+std::string_view without_prefix(std::string_view name) {
   constexpr std::string_view prefix = "transformer.";
   return name.substr(0, prefix.size()) == prefix ? name.substr(prefix.size()) : name;
 }
@@ -23,76 +24,44 @@ bool is_mask(std::string_view name) {
   return rest == ".attn.bias" || rest == ".attn.masked_bias";
 }
 
-// Collects the differences between a file and a model; the message lists the first twenty.
-class Differences {
- public:
-  void add(const std::string& difference) {
-    constexpr int most = 20;
-    if (++count_ <= most) list_ += (count_ == 1 ? ": " : "; ") + difference;
-    more_ = count_ > most ? "; and " + std::to_string(count_ - most) + " more differences" : "";
-  }
-  void require_none() const {
-    if (count_ > 0)
-      throw FormatError(
-          "", "its tensors must be those of the model that config.json describes" + list_ + more_);
-  }
+constexpr const char* rule = "its tensors must be those of the model that config.json describes";
 
- private:
-  int count_ = 0;
-  std::string list_, more_;
-};
-
-// The tensors of a file that belong to the parameters of a model, in their order.
+// The tensors of a file that belong to the parameters of a model, in the order of the parameters.
 struct Match {
   std::vector<const StoredTensor*> tensors;
-  const StoredTensor* head = nullptr;  // lm_head.weight, where the file has it
+  const StoredTensor* head = nullptr;  // lm_head.weight, if the file has it
 };
 
 Match match(const StoredHeader& header, const LanguageModelSizes& sizes) {
   Match result;
-  Differences differences;
-  std::map<std::string_view, const StoredTensor*> rest;  // that no parameter has taken yet
+  TensorDifferences differences;
+  std::map<std::string_view, const StoredTensor*> stored;
   for (const StoredTensor& tensor : header.tensors) {
-    const std::string_view name = plain(tensor.name);
+    const std::string_view name = without_prefix(tensor.name);
     if (name == "lm_head.weight")
       result.head = &tensor;
-    else if (!is_mask(name) && !rest.emplace(name, &tensor).second)
+    else if (!is_mask(name) && !stored.emplace(name, &tensor).second)
       differences.add(in_quotes(name) + " stands twice, once behind 'transformer.'");
   }
-  const auto compare = [&](const StoredTensor& tensor, const Shape& shape) {
-    if (tensor.shape != shape)
-      differences.add(in_quotes(tensor.name) + " has shape " + to_string(tensor.shape) +
-                      ", in the model " + to_string(shape));
-  };
-  for (const auto& [name, shape] : weight_shapes(sizes)) {
-    const auto found = rest.find(name);
-    if (found == rest.end()) {
-      differences.add(in_quotes(name) + " of shape " + to_string(shape) + " is missing");
-      continue;
-    }
-    compare(*found->second, shape);
-    result.tensors.push_back(found->second);
-    rest.erase(found);
-    if (name == "wte.weight" && result.head != nullptr) compare(*result.head, shape);
-  }
-  for (const auto& [name, tensor] : rest)
-    differences.add(in_quotes(name) + " of shape " + to_string(tensor->shape) +
-                    " is not in the model");
-  differences.require_none();
+  result.tensors = find_tensors(std::move(stored), weight_shapes(sizes), differences);
+  if (result.head != nullptr)
+    find_tensors({{result.head->name, result.head}},
+                 {{result.head->name, {sizes.vocabulary, sizes.width}}}, differences);
+  differences.require_none(rule);
   return result;
 }
 
-// All numbers must be finite, and the output projection must be the word table itself.
+// All numbers must be finite, and the output projection must be equal to the word table.
 void require_numbers(std::string_view file, const Match& match) {
-  Differences differences;
+  TensorDifferences differences;
   for (const StoredTensor* tensor : match.tensors) try {
       if (const auto at = first_not_finite(file, *tensor))
         differences.add(in_quotes(tensor->name) + " holds a number that is not finite, at " +
                         std::to_string(*at));
     } catch (const FormatError& error) {
-      differences.add(error.problem);
+      differences.add(error.what());
     }
-  differences.require_none();
+  differences.require_none(rule);
   if (match.head == nullptr) return;
   const Array head = stored_array(file, *match.head), table = stored_array(file, *match.tensors[0]);
   for (Dim i = 0; i < head.size(); ++i)
@@ -102,23 +71,55 @@ void require_numbers(std::string_view file, const Match& match) {
                       std::to_string(i));
       break;
     }
-  differences.require_none();
+  differences.require_none(rule);
 }
 
 }  // namespace
+
+void TensorDifferences::add(const std::string& difference) {
+  constexpr int most = 20;
+  if (++count_ <= most) list_ += (count_ == 1 ? ": " : "; ") + difference;
+  more_ = count_ > most ? "; and " + std::to_string(count_ - most) + " more differences" : "";
+}
+
+void TensorDifferences::require_none(const std::string& rule) const {
+  if (count_ > 0) throw FormatError(rule + list_ + more_);
+}
+
+std::vector<const StoredTensor*> find_tensors(
+    std::map<std::string_view, const StoredTensor*> stored, const NamedShapes& expected,
+    TensorDifferences& differences) {
+  std::vector<const StoredTensor*> result;
+  for (const auto& [name, shape] : expected) {
+    const auto found = stored.find(name);
+    result.push_back(found == stored.end() ? nullptr : found->second);
+    if (found == stored.end()) {
+      differences.add(in_quotes(name) + " of shape " + to_string(shape) + " is missing");
+      continue;
+    }
+    const Shape& stored_shape = found->second->shape;
+    if (stored_shape != shape)
+      differences.add(in_quotes(name) + " has shape " + to_string(stored_shape) +
+                      ", in the model " + to_string(shape));
+    stored.erase(found);
+  }
+  for (const auto& [name, tensor] : stored)
+    differences.add(in_quotes(name) + " of shape " + to_string(tensor->shape) +
+                    " is not in the model");
+  return result;
+}
 
 std::string weights_bytes(const LanguageModel& model,
                           const std::map<std::string, std::string>& metadata) {
   std::vector<NamedArray> arrays;
   for (const auto& [name, tensor] : named_parameters(model))
     arrays.push_back({name, tensor.value()});
-  return stored_bytes(std::move(arrays), metadata);
+  return bytes_with_checksum(std::move(arrays), metadata);
 }
 
-std::vector<std::pair<std::string, Shape>> weight_shapes(const LanguageModelSizes& sizes) {
+NamedShapes weight_shapes(const LanguageModelSizes& sizes) {
   const Dim C = sizes.width, hidden = sizes.hidden > 0 ? sizes.hidden : 4 * C;
-  std::vector<std::pair<std::string, Shape>> shapes{{"wte.weight", {sizes.vocabulary, C}},
-                                                    {"wpe.weight", {sizes.context, C}}};
+  NamedShapes shapes{{"wte.weight", {sizes.vocabulary, C}}, {"wpe.weight", {sizes.context, C}}};
   const auto linear = [&](const std::string& name, Dim in, Dim out) {
     shapes.emplace_back(name + ".weight", Shape{in, out});
     if (sizes.bias == Bias::with) shapes.emplace_back(name + ".bias", Shape{out});
@@ -152,22 +153,19 @@ std::uint64_t most_weights_bytes(const LanguageModelSizes& sizes) {
   return static_cast<std::uint64_t>(std::min(bytes, 1e15));
 }
 
-void load_weights(const LanguageModel& model, std::string_view file) {
-  load_weights(model, file, stored_header(file));
-}
-
 void load_weights(const LanguageModel& model, std::string_view file, const StoredHeader& header) {
   const Match found = match(header, model.sizes);
   require_numbers(file, found);
-  std::vector<Real*> places;  // all of them before the first number moves: write() may refuse
+  std::vector<Real*> places;  // write() may throw, so it is called for all before any is changed
   for (const Tensor& parameter : parameters(model)) places.push_back(parameter.write());
   for (std::size_t i = 0; i < places.size(); ++i) read_numbers(file, *found.tensors[i], places[i]);
 }
 
 Bias bias_in(const StoredHeader& header) {
-  const bool found = std::any_of(
-      header.tensors.begin(), header.tensors.end(),
-      [](const StoredTensor& tensor) { return plain(tensor.name) == "h.0.attn.c_attn.bias"; });
+  const bool found =
+      std::any_of(header.tensors.begin(), header.tensors.end(), [](const StoredTensor& tensor) {
+        return without_prefix(tensor.name) == "h.0.attn.c_attn.bias";
+      });
   return found ? Bias::with : Bias::without;
 }
 

@@ -1,8 +1,7 @@
-// The numbers of a language model as a safetensors file, under GPT-2's names.
+// The weights of a language model as a safetensors file, with GPT-2's names.
 //
-// Not here: sizes (config.h), the two together (folder.h). Key idea: all or nothing; a file is
-// compared with the whole model before one number moves, and one message names all differences.
-//                                                                               Next: folder.h.
+// A file is compared with the whole model before any weight changes. One message lists all
+// differences.
 #pragma once
 
 #include "nn/gpt/language_model.h"
@@ -10,32 +9,53 @@
 
 namespace fledge {
 
-/// Every parameter by its name: "wte.weight", "h.0.attn.c_attn.weight", …
+/// The names and shapes of tensors.
+using NamedShapes = std::vector<std::pair<std::string, Shape>>;
+
+/// The bytes of model.safetensors: all parameters under their names, "wte.weight",
+/// "h.0.attn.c_attn.weight", …, the metadata and a checksum.
 std::string weights_bytes(const LanguageModel& model,
                           const std::map<std::string, std::string>& metadata = {});
 
-/// The names and shapes of a model's parameters, in the order of named_parameters(), without the
-/// model.
-std::vector<std::pair<std::string, Shape>> weight_shapes(const LanguageModelSizes& sizes);
+/// The names and shapes of the parameters of a model with these sizes, in the order of
+/// named_parameters(). The model itself is not built.
+NamedShapes weight_shapes(const LanguageModelSizes& sizes);
 
-/// Throws FormatError unless the header has the tensors of such a model: before anything is built
-/// from sizes that a file only declares. The message lists up to twenty differences.
+/// Throws FormatError unless the header has the tensors of such a model. The message lists up to
+/// twenty differences. It is called before the model is built, as the sizes may be wrong.
 void require_weights(const StoredHeader& header, const LanguageModelSizes& sizes);
 
-/// The largest model.safetensors of such a model in bytes: numbers of 8 bytes, the word table twice,
-/// GPT-2's masks, and the longest header. A larger file is not read.
+/// The largest possible model.safetensors of such a model in bytes: numbers of 8 bytes, the word
+/// table twice, GPT-2's masks, and the longest header. A larger file is not read.
 std::uint64_t most_weights_bytes(const LanguageModelSizes& sizes);
 
-/// Moves the model's parameters to the file's numbers. GPT-2's files may say "transformer." in
-/// front of every name, keep their masks (h.N.attn.bias, h.N.attn.masked_bias) and repeat the word
-/// table as lm_head.weight. Throws FormatError for bytes that are no safetensors file and for tensors
-/// that are missing, too many, of another shape, of types not read here or not finite; GraphError
-/// while a graph needs the old numbers. The model is then as it was.
-void load_weights(const LanguageModel& model, std::string_view file);
-/// The same with the file's own header.
+/// Sets the parameters of the model to the numbers in the file. In GPT-2's files all names may begin
+/// with "transformer.", masks are ignored (h.N.attn.bias, h.N.attn.masked_bias), and
+/// lm_head.weight may repeat the word table. Throws FormatError for tensors that are missing,
+/// unexpected, of another shape, of a type that is not read here, or not finite; GraphError
+/// while a graph needs the old numbers. After an exception the model is unchanged.
 void load_weights(const LanguageModel& model, std::string_view file, const StoredHeader& header);
 
-/// Whether a file is of a model with biases; GPT-2's configurations do not say.
+/// Whether the file has the biases of a model. GPT-2's config.json does not say it.
 Bias bias_in(const StoredHeader& header);
+
+/// A list of differences between the tensors of a file and the tensors of a model.
+class TensorDifferences {
+ public:
+  void add(const std::string& difference);
+  /// If there are differences, throws FormatError: `rule`, then the first twenty of them.
+  void require_none(const std::string& rule) const;
+
+ private:
+  int count_ = 0;
+  std::string list_, more_;
+};
+
+/// The tensors with the expected names, in their order; null for a missing one. `stored` are the
+/// tensors of a file by name. Adds a difference for each tensor that is missing, not expected, or of
+/// another shape.
+std::vector<const StoredTensor*> find_tensors(
+    std::map<std::string_view, const StoredTensor*> stored, const NamedShapes& expected,
+    TensorDifferences& differences);
 
 }  // namespace fledge

@@ -5,11 +5,13 @@
 
 namespace fledge {
 
+namespace {
+
 std::string checksum_of(std::string_view file, const StoredHeader& header) {
   std::string described;
   for (const auto& [key, value] : header.metadata) {
     if (key == "checksum") continue;
-    // The first checkpoints had one more key, "run", and its value alone in their checksum.
+    // Of the key "run", only the value is part of the checksum: this keeps old checkpoints valid.
     if (key == "run")
       described += value;
     else
@@ -22,12 +24,14 @@ std::string checksum_of(std::string_view file, const StoredHeader& header) {
   return hexadecimal(hash_of(file.substr(header.data), hash_of(described)));
 }
 
+}  // namespace
+
 std::string bytes_with_checksum(std::vector<NamedArray> arrays,
                                 std::map<std::string, std::string> metadata) {
   const std::string no_checksum(16, '0');
   metadata["checksum"] = no_checksum;
   std::string bytes = stored_bytes(std::move(arrays), metadata);
-  // Inside a string of JSON quotes are escaped: nothing else in the header reads like this.
+  // This text occurs only once in the header, because JSON strings escape their quotes.
   const std::string slot = "\"checksum\":\"";
   return bytes.replace(bytes.find(slot) + slot.size(), no_checksum.size(),
                        checksum_of(bytes, stored_header(bytes)));

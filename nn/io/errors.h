@@ -1,10 +1,9 @@
-// What can be wrong with a file: it cannot be read, it cannot be written, or its contents are wrong.
+// Errors about files: a file cannot be read, cannot be written, or has wrong contents.
 #pragma once
 
 #include <stdexcept>
 #include <string>
 
-#include "engine/real.h"
 #include "nn/io/utf8.h"
 
 namespace fledge {
@@ -17,30 +16,23 @@ struct FileError : std::runtime_error {
   int error_number;  // errno of the call that failed; 0 where no call failed
 };
 
-/// A file that could not be written. The program's input is not to blame: a disk is full or broken,
-/// or a folder is not writable.
+/// A file that could not be written: a disk is full or broken, or a folder is not writable.
 struct WriteError : FileError {
   using FileError::FileError;
 };
 
-/// A file or text that is there, and is not what it must be: "line 3, column 7: expected a value".
+/// A file or text with wrong contents: "line 3, column 7: expected a value".
 struct FormatError : std::runtime_error {
-  explicit FormatError(const std::string& what_is_wrong) : FormatError("", what_is_wrong) {}
-  /// The message begins with `place` unless it is empty.
-  FormatError(std::string place, std::string what_is_wrong)
-      : std::runtime_error(place.empty() ? what_is_wrong : place + ": " + what_is_wrong),
-        where(std::move(place)),
-        problem(std::move(what_is_wrong)) {}
-  std::string where, problem;
+  using std::runtime_error::runtime_error;
 };
 
-/// f(), its FormatErrors with this place in front of their own.
+/// Returns f(). If f() throws a FormatError, `place` and a colon are put before its message.
 template <class F>
 auto located_at(const std::string& place, F f) {
   try {
     return f();
   } catch (const FormatError& error) {
-    throw FormatError(error.where.empty() ? place : place + ", " + error.where, error.problem);
+    throw FormatError(place + ": " + error.what());
   }
 }
 

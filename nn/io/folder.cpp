@@ -21,7 +21,7 @@ bool make_folder(const std::string& path) {
   const std::size_t slash = path.rfind('/', end);
   const std::string parent =
       slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
-  // A folder that may not be read cannot be opened to be synced; then it is the system's affair.
+  // A parent folder without read permission cannot be opened, and so cannot be synced.
   const Descriptor folder(parent, O_RDONLY | O_DIRECTORY);
   if (folder.exists() && !sync_folder(folder.get())) fail_writing("sync", parent, errno);
   return true;
@@ -58,26 +58,28 @@ bool Folder::is_ours(const std::string& name) const {
   return std::find(names_.begin(), names_.end(), name) != names_.end();
 }
 
-// A writer may commit between the first look and the second, and move between the second and the
-// third: two rounds see the file in any case.
+// Where to look for a file, in this order. A writer may commit after the first look and move the file
+// after the second. So both places are tried twice.
+std::vector<std::string> Folder::places_of(const std::string& name) {
+  const std::string early = committed + std::string("/") + name;
+  return {early, name, early, name};
+}
+
 Descriptor Folder::open_file(const std::string& name) const {
-  constexpr int flags = O_RDONLY | O_NONBLOCK;
-  for (int round = 0; round < 2; ++round)
-    for (const std::string& place : {committed + std::string("/") + name, name}) {
-      Descriptor file(folder_.get(), place, flags);
-      if (file.exists() || (errno != ENOENT && errno != ENOTDIR)) return file;
-    }
+  for (const std::string& place : places_of(name)) {
+    Descriptor file(folder_.get(), place, O_RDONLY | O_NONBLOCK);
+    if (file.exists() || (errno != ENOENT && errno != ENOTDIR)) return file;
+  }
   errno = ENOENT;
   return {};
 }
 
 bool Folder::has(const std::string& name) const {
-  struct stat status {};
-  const auto is_there = [&](const std::string& place) {
+  const std::vector<std::string> places = places_of(name);
+  return std::any_of(places.begin(), places.end(), [this](const std::string& place) {
+    struct stat status {};
     return ::fstatat(folder_.get(), place.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0;
-  };
-  const std::string early = committed + std::string("/") + name;
-  return is_there(early) || is_there(name) || is_there(early) || is_there(name);
+  });
 }
 
 std::optional<std::string> Folder::read(const std::string& name, std::uint64_t most) const {

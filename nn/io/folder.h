@@ -1,11 +1,10 @@
-// A folder whose files belong together: all of them are replaced, or none is.
+// A folder whose files belong together: replace() replaces all of them or none.
 //
-// Not here: what the files hold. Key idea: an open folder stays the same folder when its path is
-// renamed or given to another one, so every file is reached through the descriptor. New files are
-// written into ".fledge-uncommitted", which one rename turns into ".fledge-committed": from that
-// moment on they count. Then each is moved to its place. A reader looks into ".fledge-committed"
-// first; the next writer moves what a crash left there.
-//                                                                                 Next: folder.cpp.
+// New files are written into ".fledge-uncommitted". One rename() turns it into ".fledge-committed":
+// this is the moment from which the new files are valid. Then each file is moved to its place. A
+// reader looks into ".fledge-committed" first. After a crash the next writer moves the files that
+// are still in it. All files are opened relative to the descriptor of the folder, so the folder stays
+// the same one even if its path is renamed.
 #pragma once
 
 #include <optional>
@@ -16,47 +15,48 @@
 
 namespace fledge {
 
-/// Makes a folder and brings its name to the disk. False when something of this name exists. Throws
+/// Makes a folder and syncs its name to the disk. Returns false if the path exists already. Throws
 /// WriteError.
 bool make_folder(const std::string& path);
 
-/// A folder to read from. It changes nothing.
+/// A folder that is only read.
 class Folder {
  public:
-  /// `names` are the files that belong to it; files of other names are never touched. Throws
+  /// `names` are the files that belong together. Files with other names are never touched. Throws
   /// FileError.
   Folder(std::string path, std::vector<std::string> names);
 
-  /// Whether there is a file of this name, whatever it is.
+  /// Whether a file of this name exists, of any type.
   bool has(const std::string& name) const;
-  /// All bytes of a file; none when there is no file of this name. Throws FileError, also for a
-  /// file of more than `most` bytes, which is not read.
+  /// All bytes of a file; nullopt if it does not exist. Throws FileError. A file of more than `most`
+  /// bytes is an error, and is not read.
   std::optional<std::string> read(const std::string& name,
                                   std::uint64_t most = std::uint64_t{1} << 40) const;
-  /// Up to `count` bytes of its beginning. Throws FileError.
+  /// The first `count` bytes of a file, or all of a shorter file. Throws FileError.
   std::string beginning(const std::string& name, std::size_t count) const;
-  /// Whether it holds anything but a file ".lock" and what an earlier writer did not commit.
+  /// Whether the folder is empty. ".lock" and ".fledge-uncommitted" do not count.
   bool is_empty() const;
 
   /// Whether the path still leads to this folder.
   bool is_at_its_path() const;
-  /// Whether it was removed.
+  /// Whether the folder was removed.
   bool is_removed() const;
-  /// Where it is now, as far as the system says; else its path.
+  /// The path of the folder now, if the system knows it; else the path that it was opened with.
   std::string path_now() const;
 
   const std::string& path() const { return path_; }
-  /// The path of a file in it, for messages.
+  /// The path of a file in the folder, for messages.
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   int descriptor() const { return folder_.get(); }
 
  protected:
-  static constexpr const char* uncommitted = ".fledge-uncommitted";  // may be removed at any time
-  static constexpr const char* committed = ".fledge-committed";      // counts already
-  static constexpr const char* lock_name = ".lock";  // what versions before this one locked
+  static constexpr const char* uncommitted = ".fledge-uncommitted";  // not valid yet
+  static constexpr const char* committed = ".fledge-committed";      // valid, not in place yet
+  static constexpr const char* lock_name = ".lock";                  // the lock of earlier versions
 
-  /// The entries of an open folder but "." and "..", in no order. Throws FileError naming `path`.
+  /// All entries of an open folder except "." and "..", unordered. Throws FileError naming `path`.
   static std::vector<std::string> names_in(int folder, const std::string& path);
+  static std::vector<std::string> places_of(const std::string& name);
   Descriptor open_file(const std::string& name) const;
   bool is_ours(const std::string& name) const;
 
@@ -74,27 +74,28 @@ struct LockHeld : FileError {
 /// The files that replace() writes: name and bytes.
 using NewFiles = std::vector<std::pair<std::string, std::string_view>>;
 
-/// A folder to write to. While it lives no other process has one for the same folder; the lock ends
-/// with the process.
+/// A folder that is locked for writing. Only one process at a time can have a LockedFolder for the
+/// same folder. The lock ends with the process.
 class LockedFolder : public Folder {
  public:
-  /// Locks it, moves what was committed to its place, and removes what was not. Throws LockHeld
-  /// when another process has it, naming the process where the system tells it; else FileError.
+  /// Locks the folder. If an earlier writer crashed, moves its committed files to their places and
+  /// removes its uncommitted ones. Throws LockHeld if another process has the lock, naming the
+  /// process if the system knows it; else FileError.
   LockedFolder(std::string path, std::vector<std::string> names);
 
-  /// Gives these files these bytes; a symbolic link becomes a file of its own. After any
-  /// crash or power cut all of them have the new bytes, or all have the old. Throws
-  /// WriteError; what it says tells whether the new bytes count.
+  /// Writes these files. A symbolic link is replaced by a file. After any crash or power cut either
+  /// all files have the new bytes or all have the old ones. Throws WriteError; the message says
+  /// whether the new bytes are saved.
   void replace(const NewFiles& files);
 
  private:
+  enum class Contents { move, discard };
+
   void lock();
   void write_uncommitted(const NewFiles& files) const;
-  std::vector<std::string> own_names_in(int folder, const std::string& path) const;
-  void discard_uncommitted() const;
-  void move_committed() const;
+  void remove_folder(const char* name, Contents contents) const;
 
-  Descriptor old_lock_;  // of a file ".lock"
+  Descriptor old_lock_;  // of the file ".lock"
 };
 
 }  // namespace fledge

@@ -205,12 +205,6 @@ std::int64_t JsonValue::integer(std::int64_t low, std::int64_t high) const {
   return value;
 }
 
-std::vector<JsonValue> JsonValue::items() const {
-  std::vector<JsonValue> found;
-  each_item([&](const JsonValue& item) { found.push_back(item); });
-  return found;
-}
-
 JsonValue JsonValue::find(std::string_view wanted) const {
   const std::size_t end = end_of(Kind::object);
   for (std::size_t key = index_ + 1; key < end; key = behind(key + 1))

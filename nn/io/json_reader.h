@@ -34,10 +34,8 @@ class JsonValue {
   /// A number written without point and exponent, exact. Throws when it is not in low … high.
   std::int64_t integer(std::int64_t low, std::int64_t high) const;
   std::string string() const;
-  /// The elements of an array.
-  std::vector<JsonValue> items() const;
 
-  /// f(element) for each element of an array: a million elements cost no memory.
+  /// Calls f(element) for each element of an array.
   template <class F>
   void each_item(F f) const {
     const std::size_t end = end_of(Kind::array);

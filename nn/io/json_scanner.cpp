@@ -27,8 +27,8 @@ void JsonScanner::fail(const std::string& problem) const {
   std::size_t column = 1;
   for (const char c : before.substr(before.rfind('\n') + 1))   // npos + 1 is 0
     column += (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // the first byte of a code point
-  throw FormatError("line " + std::to_string(lines + 1) + ", column " + std::to_string(column),
-                    problem);
+  throw FormatError("line " + std::to_string(lines + 1) + ", column " + std::to_string(column) +
+                    ": " + problem);
 }
 
 char JsonScanner::next() {

@@ -22,7 +22,7 @@ bool try_lock(int descriptor) {
   return result == 0;
 }
 
-// "process 123", from the system's table of locks where there is one:
+// The process that holds the lock, such as "process 123". It stands in /proc/locks, on Linux:
 // "1: FLOCK  ADVISORY  WRITE 123 fe:00:247066 0 EOF".
 std::string owner_of(int descriptor) {
   struct stat status {};
@@ -47,13 +47,13 @@ std::string owner_of(int descriptor) {
 LockedFolder::LockedFolder(std::string path, std::vector<std::string> names)
     : Folder(std::move(path), std::move(names)) {
   lock();
-  move_committed();
-  discard_uncommitted();
+  remove_folder(committed, Contents::move);
+  remove_folder(uncommitted, Contents::discard);
 }
 
-// The folder itself is locked: there is no file that could be removed while the lock is held.
-// Versions before this one locked a file ".lock", so where there is one it is locked too. On
-// network file systems that cannot lock folders, .lock is created and locked instead.
+// The lock is on the folder itself, because a lock file could be removed while it is locked.
+// Earlier versions locked a file ".lock", so that file is locked too if it exists. On network file
+// systems that cannot lock folders, .lock is created and locked instead.
 void LockedFolder::lock() {
   const auto busy = [&](int descriptor) {
     throw LockHeld(file_problem("use", path_, owner_of(descriptor) + " is using it"));
@@ -95,64 +95,51 @@ void LockedFolder::write_uncommitted(const NewFiles& files) const {
   if (!sync_folder(inside.get())) fail_writing("write", file(uncommitted), errno);
 }
 
-// The names of the files in one of the two folders of replace(). Throws WriteError for a foreign
-// one.
-std::vector<std::string> LockedFolder::own_names_in(int folder, const std::string& path) const {
-  std::vector<std::string> names = names_in(folder, path);
-  for (const std::string& name : names)
-    if (!is_ours(name))
-      throw WriteError(file_problem(
-          "tidy", path,
-          "it holds " + in_quotes(name) + ", which is no file of a run: move it away"));
-  return names;
-}
-
-void LockedFolder::discard_uncommitted() const {
-  const Descriptor inside(folder_.get(), uncommitted, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+// Removes the folder `uncommitted` or `committed`, if it exists. Its files are moved to their places
+// or discarded. A file with a foreign name is an error, and then no file is touched.
+void LockedFolder::remove_folder(const char* name, Contents contents) const {
+  const int folder = folder_.get();
+  const Descriptor inside(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (!inside.exists() && errno == ENOENT) return;
-  if (!inside.exists()) fail_writing("tidy", file(uncommitted), errno);
-  const std::string path = file(uncommitted);
-  for (const std::string& name : own_names_in(inside.get(), path))
-    if (::unlinkat(inside.get(), name.c_str(), 0) != 0 && errno != ENOENT)
-      fail_writing("tidy", path + "/" + name, errno);
-  if (::unlinkat(folder_.get(), uncommitted, AT_REMOVEDIR) != 0) fail_writing("tidy", path, errno);
-}
-
-void LockedFolder::move_committed() const {
-  const Descriptor inside(folder_.get(), committed, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-  if (!inside.exists() && errno == ENOENT) return;
-  const std::string path = file(committed);
+  const std::string path = file(name);
   if (!inside.exists()) fail_writing("tidy", path, errno);
-  for (const std::string& name : own_names_in(inside.get(), path)) {
-    if (::renameat(inside.get(), name.c_str(), folder_.get(), name.c_str()) != 0)
-      fail_writing("move the new", file(name), errno);
-    // Two names of one file are left alone by renameat().
-    if (::unlinkat(inside.get(), name.c_str(), 0) != 0 && errno != ENOENT)
-      fail_writing("tidy", path + "/" + name, errno);
+  const std::vector<std::string> found = names_in(inside.get(), path);
+  for (const std::string& one : found)
+    if (!is_ours(one))
+      throw WriteError(file_problem("tidy", path,
+                                    "it holds the file " + in_quotes(one) +
+                                        ", which fledge did not write: move it to another folder"));
+  for (const std::string& one : found) {
+    if (contents == Contents::move &&
+        ::renameat(inside.get(), one.c_str(), folder, one.c_str()) != 0)
+      fail_writing("move the new", file(one), errno);
+    // If both names are links to the same file, renameat() leaves both.
+    if (::unlinkat(inside.get(), one.c_str(), 0) != 0 && errno != ENOENT)
+      fail_writing("tidy", path + "/" + one, errno);
   }
-  if (!sync_folder(folder_.get())) fail_writing("sync", path_, errno);
-  if (::unlinkat(folder_.get(), committed, AT_REMOVEDIR) != 0) fail_writing("tidy", path, errno);
+  if (contents == Contents::move && !sync_folder(folder)) fail_writing("sync", path_, errno);
+  if (::unlinkat(folder, name, AT_REMOVEDIR) != 0) fail_writing("tidy", path, errno);
 }
 
 void LockedFolder::replace(const NewFiles& files) {
-  move_committed();
-  discard_uncommitted();
+  remove_folder(committed, Contents::move);
+  remove_folder(uncommitted, Contents::discard);
   try {
     write_uncommitted(files);
     if (::renameat(folder_.get(), uncommitted, folder_.get(), committed) != 0)
       fail_writing("write", file(committed), errno);
   } catch (const WriteError&) {
     try {
-      discard_uncommitted();
+      remove_folder(uncommitted, Contents::discard);
     } catch (const FileError&) {  // the next writer removes it
     }
     throw;
   }
-  // From here on the new files count.
+  // From here on every reader sees the new files.
   int sync_error = 0;
   if (!sync_folder(folder_.get())) sync_error = errno;
   try {
-    move_committed();
+    remove_folder(committed, Contents::move);
   } catch (const FileError& error) {
     throw WriteError(
         std::string("the new files are saved, but not all in their places: ") + error.what(),

@@ -87,15 +87,7 @@ const Type* find_type(std::string_view name) {
   return found == std::end(types) ? nullptr : found;
 }
 
-// How a Real is stored: without its tangent.
-#if defined(FLEDGE_DUAL)
-using Stored = double;
-Stored stored(Real x) { return x.value; }
-#else
-using Stored = Real;
-Stored stored(Real x) { return x; }
-#endif
-constexpr const char* real_dtype = sizeof(Stored) == 8 ? "F64" : "F32";
+constexpr const char* real_dtype = sizeof(Real) == 8 ? "F64" : "F32";
 
 // f(place, number) for each number of a tensor, in order.
 template <class F>
@@ -104,8 +96,8 @@ void each_number(std::string_view file, const StoredTensor& tensor, F f) {
                                              static_cast<std::size_t>(tensor.end - tensor.begin));
   const char* const from = bytes.data();
   if (tensor.dtype == real_dtype) {
-    const std::size_t count = bytes.size() / sizeof(Stored);
-    for (std::size_t i = 0; i < count; ++i) f(i, Real(load<Stored>(from + i * sizeof(Stored))));
+    const std::size_t count = bytes.size() / sizeof(Real);
+    for (std::size_t i = 0; i < count; ++i) f(i, load<Real>(from + i * sizeof(Real)));
     return;
   }
   const auto refuse = [&](const std::string& problem) {
@@ -189,7 +181,7 @@ std::string stored_bytes(std::vector<NamedArray> arrays,
     json.key("shape").begin_array();
     for (const Dim size : named.array.shape()) json.value(size);
     json.end_array().key("data_offsets").begin_array().value(end);
-    end += static_cast<std::size_t>(named.array.size()) * sizeof(Stored);
+    end += static_cast<std::size_t>(named.array.size()) * sizeof(Real);
     json.value(end).end_array().end_object();
   }
   json.end_object();
@@ -204,8 +196,7 @@ std::string stored_bytes(std::vector<NamedArray> arrays,
   char* to = bytes.data() + 8 + header.size();
   for (const NamedArray& named : arrays) {
     const Real* const numbers = named.array.data();
-    for (Dim i = 0; i < named.array.size(); ++i, to += sizeof(Stored))
-      store(stored(numbers[i]), to);
+    for (Dim i = 0; i < named.array.size(); ++i, to += sizeof(Real)) store(numbers[i], to);
   }
   return bytes;
 }

@@ -124,12 +124,6 @@ void AdamW::restore(const std::vector<Memory>& memory) {
     const Shape& shape = parameters_[p].shape();
     require(m.shape() == shape && v.shape() == shape, "AdamW", "the moments of parameter ", p,
             " of shape ", shape, " have shapes ", m.shape(), " and ", v.shape());
-    for (Dim i = 0; i < shape.size(); ++i)
-      require<ValueError>(
-          isfinite(m.data()[i]) && isfinite(v.data()[i]) && !(v.data()[i] < Real(0)), "AdamW",
-          "the moments of parameter ", p, " are ", value_of(m.data()[i]), " and ",
-          value_of(v.data()[i]), " at element ", i,
-          ": both must be finite, the second not negative");
   }
   std::vector<Array> m, v;  // memory may run out while they are copied
   std::vector<Dim> t;

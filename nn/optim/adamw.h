@@ -39,8 +39,8 @@ class AdamW {
     Dim t = 0;   // gradients so far
   };
   std::vector<Memory> memory() const;
-  /// Throws ValueError or ShapeError, and changes nothing, unless there is one of the right shape
-  /// for each parameter, finite, with v not negative.
+  /// Throws ValueError or ShapeError, and changes nothing, unless there is one Memory for each
+  /// parameter, with moments of its shape.
   void restore(const std::vector<Memory>& memory);
 
   AdamWOptions options;  // may be changed between steps: schedules

@@ -99,9 +99,4 @@ Batch batch_of(const TokenText& text, std::span<const TextWindow> windows) {
   return {Indices({rows, longest}, inputs), Indices({rows, longest}, targets)};
 }
 
-Batch drawn_batch(const TokenText& text, Dim batch, Dim context, std::int64_t step,
-                  const Rng& data) {
-  return batch_of(text, sample_windows(text, batch, context, step, data));
-}
-
 }  // namespace fledge

@@ -47,10 +47,6 @@ std::vector<TextWindow> evaluation_windows(const TokenText& text, Dim context);
 /// Throws ValueError when there is no window.
 Batch batch_of(const TokenText& text, std::span<const TextWindow> windows);
 
-/// batch_of() the windows drawn.
-Batch drawn_batch(const TokenText& text, Dim batch, Dim context, std::int64_t step,
-                  const Rng& data);
-
 /// Place i of a random order of 0 … n − 1, without making the order: a Feistel network on numbers
 /// of 2k bits, applied until it falls below n (Black & Rogaway 2002, "cycle walking"). The same
 /// `order`, which stays as it is, is the same order. Throws ValueError unless 0 ≤ i < n.

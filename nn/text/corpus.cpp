@@ -139,14 +139,6 @@ Documents checked(std::string_view text, const CorpusOptions& options, Tokens ki
 
 }  // namespace
 
-std::string to_string(Reading reading) { return reading == Reading::stream ? "stream" : "lines"; }
-
-Reading reading_named(std::string_view name) {
-  require<ValueError>(name == "stream" || name == "lines", "Reading", "stream or lines: got '",
-                      name, "'");
-  return name == "stream" ? Reading::stream : Reading::lines;
-}
-
 Corpus read_corpus(std::string_view text, const CorpusOptions& options) {
   const Documents documents = checked(text, options, options.tokens);
   std::string lines;

@@ -18,11 +18,6 @@ enum class Reading {
   lines,   // every line that is not blank is a document of its own, \n or \r\n its end
 };
 
-/// "stream", "lines", and back.
-std::string to_string(Reading reading);
-/// Throws ValueError for any other name.
-Reading reading_named(std::string_view name);
-
 struct TokenText {
   std::vector<Dim> tokens;
   /// Only for lines: document i is tokens[starts[i]] … tokens[starts[i + 1]], of which the first

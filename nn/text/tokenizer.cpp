@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <numeric>
-#include <unordered_set>
+#include <set>
 #include <utility>
 
 #include "nn/io/utf8.h"
@@ -16,20 +15,14 @@ namespace {
 constexpr std::array<std::string_view, 4> names{"character", "word", "byte", "bpe"};
 constexpr std::string_view blanks = " \t\r\v\f", blanks_and_end = " \t\r\v\f\n";
 
-void require_point(const CodePoint& point, std::size_t at) {
-  require<ValueError>(point.valid, "Tokenizer", "the text is not UTF-8 at byte ", at,
-                      "; tokens of kind byte or bpe take any bytes");
-}
-
-// Calls f(symbol, at) for every character or word of a text.
+// Calls f(symbol, at) for every character or word of a text. `first` is added to each place.
 template <class F>
-void for_symbols(Tokens kind, std::string_view text, std::size_t first, F f) {
+void for_each_symbol(Tokens kind, std::string_view text, std::size_t first, F f) {
+  if (kind == Tokens::character) require_utf8(text, first);
   for (std::size_t at = 0; at < text.size();) {
     std::size_t length = 1;
     if (kind == Tokens::character) {
-      const CodePoint point = code_point_at(text, at);
-      require_point(point, first + at);
-      length = point.bytes;
+      length = code_point_at(text, at).bytes;
     } else if (blanks.find(text[at]) != std::string_view::npos) {
       ++at;
       continue;
@@ -41,38 +34,25 @@ void for_symbols(Tokens kind, std::string_view text, std::size_t first, F f) {
   }
 }
 
-// A symbol in a message: control characters and what is not UTF-8 as \x1b, at most 40 bytes of it.
-// One that is not of ASCII may look like another, or like nothing: its number stands behind it.
-struct Shown {
-  std::string_view symbol;
+// A symbol for a message. A single character outside ASCII is followed by its number, as it may be
+// invisible or look like another character.
+struct Symbol {
+  std::string_view text;
 };
 
-std::string to_string(Shown shown) {
-  const std::string_view symbol = shown.symbol;
-  std::string text;
-  std::size_t at = 0;
-  while (at < symbol.size() && at < 40) {
-    const CodePoint point = code_point_at(symbol, at);
-    const char32_t c = point.value;
-    const bool plain = point.valid && c >= 0x20 && (c < 0x7F || c > 0x9F);
-    for (const char byte : symbol.substr(at, point.bytes)) {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\x%02x", static_cast<unsigned>(byte) & 0xFFu);
-      text += plain ? std::string(1, byte) : code;
-    }
-    at += point.bytes;
-  }
-  text = "'" + text + (at < symbol.size() ? "..." : "") + "'";
-  const CodePoint only = symbol.empty() ? CodePoint{0, 1, false} : code_point_at(symbol, 0);
-  if (only.valid && only.bytes > 1 && only.bytes == symbol.size()) {
+std::string to_string(Symbol shown) {
+  const std::string_view symbol = shown.text;
+  std::string text = in_quotes(symbol);
+  const CodePoint point = symbol.empty() ? CodePoint{0, 1, false} : code_point_at(symbol, 0);
+  if (point.valid && point.bytes > 1 && point.bytes == symbol.size()) {
     char number[16];
-    std::snprintf(number, sizeof number, " (U+%04lX)", static_cast<unsigned long>(only.value));
+    std::snprintf(number, sizeof number, " (U+%04lX)", static_cast<unsigned long>(point.value));
     text += number;
   }
   return text;
 }
 
-// Whether a text gives this symbol, and no other beside it.
+// Whether the text is exactly one symbol of this kind.
 bool is_symbol(Tokens kind, std::string_view symbol) {
   if (kind == Tokens::character) {
     const CodePoint point = code_point_at(symbol, 0);
@@ -81,7 +61,7 @@ bool is_symbol(Tokens kind, std::string_view symbol) {
   return symbol == "\n" || symbol.find_first_of(blanks_and_end) == std::string_view::npos;
 }
 
-bool of_bytes(Tokens kind) { return kind == Tokens::byte || kind == Tokens::bpe; }
+bool has_bytes(Tokens kind) { return kind == Tokens::byte || kind == Tokens::bpe; }
 
 }  // namespace
 
@@ -90,19 +70,19 @@ std::string to_string(Tokens kind) { return std::string(names[static_cast<std::s
 Tokens tokens_named(std::string_view name) {
   const auto found = std::find(names.begin(), names.end(), name);
   require<ValueError>(found != names.end(), "Tokens", "character, word, byte or bpe: got ",
-                      Shown{name});
+                      Symbol{name});
   return static_cast<Tokens>(found - names.begin());
 }
 
 Tokenizer::Tokenizer(Tokens kind, std::string_view text, Dim most) : kind_(kind) {
-  if (of_bytes(kind)) {
+  if (has_bytes(kind)) {
     if (kind == Tokens::bpe) pairs_ = BytePairs::learned(text, most);
     symbols_ = pairs_.symbols();
   } else {
-    std::unordered_set<std::string_view> found;
-    for_symbols(kind, text, 0, [&](std::string_view symbol, std::size_t) { found.insert(symbol); });
+    std::set<std::string_view> found;
+    for_each_symbol(kind, text, 0,
+                    [&](std::string_view symbol, std::size_t) { found.insert(symbol); });
     symbols_.assign(found.begin(), found.end());
-    std::sort(symbols_.begin(), symbols_.end());
   }
   number_symbols();
 }
@@ -112,7 +92,7 @@ Tokenizer::Tokenizer(Tokens kind, std::vector<std::string> symbols,
     : kind_(kind), symbols_(std::move(symbols)) {
   require<ValueError>(kind == Tokens::bpe || merges.empty(), "Tokenizer", merges.size(),
                       " merges for tokens of kind ", to_string(kind), "; only bpe has merges");
-  if (of_bytes(kind)) {
+  if (has_bytes(kind)) {
     pairs_ = BytePairs(merges);
     const std::vector<std::string> made = pairs_.symbols();
     require<ValueError>(symbols_.size() == made.size(), "Tokenizer", "256 bytes and ",
@@ -120,7 +100,7 @@ Tokenizer::Tokenizer(Tokens kind, std::vector<std::string> symbols,
                         symbols_.size());
     for (std::size_t i = 0; i < made.size(); ++i)
       require<ValueError>(symbols_[i] == made[i], "Tokenizer", "symbol ", i, " must be ",
-                          Shown{made[i]}, ": got ", Shown{symbols_[i]});
+                          Symbol{made[i]}, ": got ", Symbol{symbols_[i]});
   }
   number_symbols();
 }
@@ -130,35 +110,23 @@ void Tokenizer::number_symbols() {
   for (Dim id = 0; id < size(); ++id) {
     const std::string& symbol = symbols_[static_cast<std::size_t>(id)];
     require<ValueError>(!symbol.empty(), "Tokenizer", "symbol ", id, " is empty");
-    require<ValueError>(of_bytes(kind_) || is_symbol(kind_, symbol), "Tokenizer", "symbol ", id,
-                        " is not one ", to_string(kind_), ": got ", Shown{symbol});
+    require<ValueError>(has_bytes(kind_) || is_symbol(kind_, symbol), "Tokenizer", "symbol ", id,
+                        " is not one ", to_string(kind_), ": got ", Symbol{symbol});
+    const auto [entry, is_new] = numbers_.try_emplace(symbol, id);
+    // Two merges may make the same bytes: "ab" + "c", "a" + "bc".
+    require<ValueError>(is_new || kind_ == Tokens::bpe, "Tokenizer", "symbols ", entry->second,
+                        " and ", id, " are the same: ", Symbol{symbol});
   }
-  const auto symbol = [this](std::int32_t id) -> const std::string& {
-    return symbols_[static_cast<std::size_t>(id)];
-  };
-  order_.resize(symbols_.size());
-  std::iota(order_.begin(), order_.end(), 0);
-  if (!std::is_sorted(symbols_.begin(), symbols_.end()))
-    std::stable_sort(order_.begin(), order_.end(),
-                     [&](std::int32_t a, std::int32_t b) { return symbol(a) < symbol(b); });
-  if (kind_ == Tokens::bpe) return;  // two merges may make the same bytes: "ab" + "c", "a" + "bc"
-  const auto same =
-      std::adjacent_find(order_.begin(), order_.end(),
-                         [&](std::int32_t a, std::int32_t b) { return symbol(a) == symbol(b); });
-  if (same == order_.end()) return;
-  throw ValueError("Tokenizer: symbols " + std::to_string(*same) + " and " +
-                   std::to_string(*std::next(same)) +
-                   " are the same: " + to_string(Shown{symbol(*same)}));
 }
 
 std::vector<Dim> Tokenizer::encode(std::string_view text, std::size_t first) const {
-  if (of_bytes(kind_)) return pairs_.encode(text);
+  if (has_bytes(kind_)) return pairs_.encode(text);
   std::vector<Dim> ids;
-  for_symbols(kind_, text, first, [&](std::string_view symbol, std::size_t at) {
+  for_each_symbol(kind_, text, first, [&](std::string_view symbol, std::size_t at) {
     const auto id = find(symbol);
     if (!id) {
       throw UnknownSymbol("Tokenizer: the " + fledge::to_string(kind_) + " " +
-                              to_string(Shown{symbol}) + " at byte " + std::to_string(at) +
+                              to_string(Symbol{symbol}) + " at byte " + std::to_string(at) +
                               " is not among the " + std::to_string(size()) + " it has",
                           symbol, at);
     }
@@ -181,22 +149,15 @@ std::string Tokenizer::decode(const std::vector<Dim>& ids) const {
 }
 
 std::optional<Dim> Tokenizer::find(std::string_view symbol) const {
-  const auto at = [this](std::int32_t id) -> std::string_view {
-    return symbols_[static_cast<std::size_t>(id)];
-  };
-  const auto entry =
-      std::lower_bound(order_.begin(), order_.end(), symbol,
-                       [&](std::int32_t id, std::string_view wanted) { return at(id) < wanted; });
-  if (entry == order_.end() || at(*entry) != symbol) return {};
-  return *entry;
+  const auto entry = numbers_.find(symbol);
+  if (entry == numbers_.end()) return {};
+  return entry->second;
 }
 
-void require_utf8(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const CodePoint point = code_point_at(text, at);
-    require_point(point, at);
-    at += point.bytes;
-  }
+void require_utf8(std::string_view text, std::size_t first) {
+  const std::size_t wrong = first_not_utf8(text);
+  require<ValueError>(wrong == text.npos, "Tokenizer", "the text is not UTF-8 at byte ",
+                      first + wrong, "; tokens of kind byte or bpe take any bytes");
 }
 
 }  // namespace fledge

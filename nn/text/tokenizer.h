@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -74,10 +75,11 @@ class Tokenizer {
   Tokens kind_;
   std::vector<std::string> symbols_;
   BytePairs pairs_;
-  std::vector<std::int32_t> order_;  // the numbers of the symbols, sorted by their bytes
+  std::map<std::string, Dim, std::less<>> numbers_;
 };
 
-/// Throws ValueError naming the first byte where a text is not UTF-8.
-void require_utf8(std::string_view text);
+/// Throws ValueError naming the first byte that is not UTF-8. `first` is added to its number, for a
+/// text that is part of a longer one.
+void require_utf8(std::string_view text, std::size_t first = 0);
 
 }  // namespace fledge

@@ -56,13 +56,6 @@ namespace {
   throw FormatError("the checkpoint " + problem);
 }
 
-std::string number_text(double x) {
-  return x != x                   ? "NaN"
-         : x > 0 && std::isinf(x) ? "infinity"
-         : std::isinf(x)          ? "-infinity"
-                                  : json_number(x);
-}
-
 double loss_of(const JsonValue& json) { return json.is_null() ? infinity : json.number(); }
 
 std::uint64_t hash_in(const JsonValue& json) {
@@ -101,8 +94,24 @@ Run run_of(const std::string& text) {
   }
   run.notes.csv_bytes = static_cast<std::uint64_t>(json["csv_bytes"].integer(0, most));
   run.notes.jsonl_bytes = static_cast<std::uint64_t>(json["jsonl_bytes"].integer(0, most));
-  for (const JsonValue& t : json["gradients"].items()) run.gradients.push_back(t.integer(0, most));
+  json["gradients"].each_item(
+      [&](const JsonValue& count) { run.gradients.push_back(count.integer(0, most)); });
   return run;
+}
+
+// The numbers of a tensor. They must be finite, and not negative in the second moment, which is a mean
+// of squares.
+Array checked_array(std::string_view bytes, const StoredTensor& tensor) {
+  if (tensor.dtype != "F32" && tensor.dtype != "F64")
+    refuse("must have numbers of dtype F32 or F64: " + tensor.name + " has " + tensor.dtype);
+  const bool is_square = tensor.name.starts_with(second_moment);
+  const Array array = stored_array(bytes, tensor);
+  for (Dim i = 0; i < array.size(); ++i)
+    if (!isfinite(array[i]) || (is_square && array[i] < 0))
+      require<FormatError>(false, "the checkpoint", "its numbers must be finite",
+                           is_square ? " and at least 0" : "", ": ", tensor.name, " has ", array[i],
+                           " at element ", i);
+  return array;
 }
 
 }  // namespace
@@ -124,63 +133,41 @@ void require_checkpoint(std::string_view bytes, const LanguageModelSizes& sizes)
 
 RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
   const StoredHeader header = stored_header(bytes);
-  const auto note = [&](const char* key) {
-    const auto found = header.metadata.find(key);
-    if (found == header.metadata.end())
-      refuse(std::string("has no \"") + key + "\" in its metadata: it is not one of fledge's");
-    return found->second;
-  };
-  const std::string text = note("run");
-  if (note("checksum") != checksum_of(bytes, header))
-    refuse("is damaged: its checksum does not match its contents");
-  const Run run = run_of(text);
-
-  std::map<std::string, const StoredTensor*> stored;
-  for (const StoredTensor& tensor : header.tensors) stored[tensor.name] = &tensor;
-  std::string faults;
-  const auto take = [&](const std::string& name, const Shape& shape, bool squares = false) {
-    const auto found = stored.find(name);
-    if (found == stored.end()) {
-      faults += "; " + name + " is missing";
-      return Array();
-    }
-    const StoredTensor& tensor = *found->second;
-    stored.erase(found);
-    if (tensor.shape != shape) {
-      faults +=
-          "; " + name + " has shape " + to_string(tensor.shape) + " instead of " + to_string(shape);
-      return Array();
-    }
-    if (tensor.dtype != "F32" && tensor.dtype != "F64")
-      refuse("has numbers of dtype " + tensor.dtype + " in " + escaped_name(name) +
-             ": it is not one of fledge's");
-    Array array = stored_array(bytes, tensor);
-    for (Dim i = 0; i < array.size(); ++i)
-      if (!isfinite(array[i]) || (squares && value_of(array[i]) < 0))
-        refuse("holds " + number_text(value_of(array[i])) + " in " + escaped_name(name) +
-               " at element " + std::to_string(i) + ", which must be a finite number" +
-               (squares ? " from 0" : ""));
-    return array;
-  };
+  const auto run_text = header.metadata.find("run");
+  if (run_text == header.metadata.end() || require_checksum(bytes, header).empty())
+    refuse("must have \"run\" and \"checksum\" in its metadata: it was not written by fledge");
+  const Run run = run_of(run_text->second);
   const auto named = named_parameters(trainer.model());
   if (run.gradients.size() != named.size())
     refuse("is of " + std::to_string(run.gradients.size()) + " parameters, the model has " +
            std::to_string(named.size()));
-  Trainer::State state{run.step, {}};
-  std::vector<Array> weights;
+
+  NamedShapes expected;
   for (std::size_t p = 0; p < named.size(); ++p) {
     const auto& [name, tensor] = named[p];
-    weights.push_back(take(name, tensor.shape()));
-    AdamW::Memory memory{{}, {}, run.gradients[p]};
-    if (memory.t > 0) {
-      memory.m = take(first_moment + name, tensor.shape());
-      memory.v = take(second_moment + name, tensor.shape(), true);
+    expected.emplace_back(name, tensor.shape());
+    if (run.gradients[p] == 0) continue;
+    expected.emplace_back(first_moment + name, tensor.shape());
+    expected.emplace_back(second_moment + name, tensor.shape());
+  }
+  std::map<std::string_view, const StoredTensor*> stored;
+  for (const StoredTensor& tensor : header.tensors) stored[tensor.name] = &tensor;
+  TensorDifferences differences;
+  const auto tensors = find_tensors(std::move(stored), expected, differences);
+  differences.require_none("the checkpoint is of another model");
+
+  Trainer::State state{run.step, {}};
+  std::vector<Array> weights;
+  auto next = tensors.begin();
+  for (const Dim gradients : run.gradients) {
+    weights.push_back(checked_array(bytes, **next++));
+    AdamW::Memory memory{{}, {}, gradients};
+    if (gradients > 0) {
+      memory.m = checked_array(bytes, **next++);
+      memory.v = checked_array(bytes, **next++);
     }
     state.moments.push_back(std::move(memory));
   }
-  for (const auto& [name, tensor] : stored) faults += "; " + escaped_name(name) + " is unexpected";
-  if (!faults.empty()) refuse("is of another model: " + faults.substr(2));
-
   trainer.restore(state, weights);
   return run.notes;
 }

@@ -73,8 +73,8 @@ Trainer::Trainer(LanguageModel model, const TokenText& text, const TrainerOption
 Tensor Trainer::loss_of_pass(Dim pass) const {
   const std::int64_t draw = done_ * options_.accumulate + pass;
   const Rng seed(options_.seed);
-  const Batch batch =
-      drawn_batch(*text_, options_.batch, model_.sizes.context, draw, seed.stream(of_batches));
+  const Batch batch = batch_of(*text_, sample_windows(*text_, options_.batch, model_.sizes.context,
+                                                      draw, seed.stream(of_batches)));
   Rng dropout = seed.stream(of_dropout).stream(static_cast<std::uint64_t>(draw));
   const Tensor loss =
       cross_entropy(model_(batch.inputs, Mode::training(dropout)), batch.targets, no_target);
@@ -189,16 +189,12 @@ std::string Trainer::overflowing_square() const {
 
 Trainer::State Trainer::state() const { return {done_, optimizer_.memory()}; }
 
-void Trainer::restore(const State& state) {
+void Trainer::restore(const State& state, const std::vector<Array>& weights) {
   require<ValueError>(state.done >= 0, "Trainer",
                       "the number of steps done must not be negative: got ", state.done);
+  const std::vector<Real*> numbers = places_for(model_, weights);
   optimizer_.restore(state.moments);
   done_ = state.done;
-}
-
-void Trainer::restore(const State& state, const std::vector<Array>& weights) {
-  const std::vector<Real*> numbers = places_for(model_, weights);
-  restore(state);
   copy_weights(weights, numbers);
 }
 

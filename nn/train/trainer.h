@@ -73,10 +73,9 @@ class Trainer {
     std::vector<AdamW::Memory> moments;
   };
   State state() const;
-  /// Throws ValueError or ShapeError, and changes nothing, when the state is not of such a model.
-  void restore(const State& state);
-  /// The same, and sets the weights. Throws GraphError, and changes nothing, when a graph or an Array
-  /// of the caller holds the numbers of a weight.
+  /// Throws ValueError or ShapeError if the state or the weights belong to another model, and
+  /// GraphError if a graph or an Array of the caller holds the numbers of a weight. After an exception
+  /// nothing has changed.
   void restore(const State& state, const std::vector<Array>& weights);
 
  private:

@@ -10,7 +10,6 @@
 #include "examples/support/options.h"
 #include "examples/support/text.h"
 #include "nn/gpt/weights.h"
-#include "nn/io/checksum.h"
 #include "nn/io/json.h"
 
 namespace fledge::train {
@@ -93,11 +92,8 @@ std::vector<std::string> run_files() {
 
 ModelFile model_file(const LanguageModel& model, const std::string& id, std::int64_t step,
                      double loss) {
-  std::vector<NamedArray> arrays;
-  for (const auto& [name, tensor] : named_parameters(model))
-    arrays.push_back({name, tensor.value()});
-  std::string bytes = bytes_with_checksum(
-      arrays,
+  std::string bytes = weights_bytes(
+      model,
       {{"format", "pt"}, {"id", id}, {"step", std::to_string(step)}, {"loss", json_number(loss)}});
   std::string checksum = stored_header(bytes).metadata.at("checksum");
   return {std::move(bytes), std::move(checksum)};

@@ -231,7 +231,7 @@ bool RunState::load_best() {
     of_file(path, "move it away: --resume makes another model from the checkpoint", [&] {
       const StoredHeader header = stored_header(*stored);
       const std::string checksum = require_checksum(*stored, header);
-      load_weights(model, *stored);
+      load_weights(model, *stored, header);
       if (const auto noted = header.metadata.find("step"); noted != header.metadata.end())
         step = noted->second;
       const std::int64_t of = notes_.best_step > 0 ? notes_.best_step : saved_step_;

@@ -82,13 +82,13 @@ TEST_CASE("fledge train --resume: a state that is cut, changed or of another mod
     std::string changed = good;
     changed[at] = static_cast<char>(changed[at] ^ 1);
     CHECK_THAT(said_of(changed),
-               ContainsSubstring("the checkpoint is damaged: its checksum does not match"));
+               ContainsSubstring("the file is damaged: its checksum does not match"));
   }
   CHECK_THAT(said_of(text_of(desk / "run/model.safetensors")),
-             ContainsSubstring("has no \"run\" in its metadata: it is not one of fledge's"));
+             ContainsSubstring("must have \"run\" and \"checksum\" in its metadata"));
   CHECK_THAT(said_of(text_of(desk / "words/state.safetensors")),
-             ContainsSubstring("is of another model: wte.weight has shape (14, 16) instead of (22, "
-                               "16); adamw.m.wte.weight has "));
+             ContainsSubstring("is of another model: 'wte.weight' has shape (14, 16), in the model "
+                               "(22, 16); 'adamw.m.wte.weight' has "));
   write_text(desk / "twice.txt", text_of(desk.poems()) + text_of(desk.poems()));
   trained({desk / "twice.txt", "-o", desk / "twice"});
   CHECK_THAT(said_of(text_of(desk / "twice/state.safetensors")),

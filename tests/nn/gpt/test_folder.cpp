@@ -28,6 +28,12 @@ LanguageModel made(std::uint64_t seed) {
   return model;
 }
 
+void write_model(const std::string& folder, const LanguageModel& model,
+                 const std::function<void(JsonWriter&)>& own = {}) {
+  write_file(folder + "/config.json", config_json(model.sizes, own));
+  write_file(folder + "/model.safetensors", weights_bytes(model, {{"format", "pt"}}));
+}
+
 std::string reading(const std::string& folder) {
   return refusal<FileError>([&] { read_model(folder); });
 }
@@ -53,8 +59,7 @@ TEST_CASE("model folder: what is written is read again") {
   const Desk folder;
   const LanguageModel model = made(1);
   write_model(folder.path(), model,
-              [](JsonWriter& json) { json.begin_object().field("steps", 7).end_object(); },
-              {{"format", "pt"}});
+              [](JsonWriter& json) { json.begin_object().field("steps", 7).end_object(); });
   const SavedModel saved = read_model(folder.path());
   CHECK(saved.config.own["steps"].integer(0, 10) == 7);
   const auto before = named_parameters(model), after = named_parameters(saved.model);

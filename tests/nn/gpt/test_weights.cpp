@@ -38,11 +38,15 @@ Verdict same(const LanguageModel& a, const LanguageModel& b) {
   return {};
 }
 
-// What load_weights() says to these arrays; a model that it refuses keeps every bit.
+void load(const LanguageModel& model, const std::string& bytes) {
+  load_weights(model, bytes, stored_header(bytes));
+}
+
+// The message of load_weights() for these arrays; a model that it refuses keeps every bit.
 std::string loading(const std::vector<NamedArray>& arrays) {
   const LanguageModel model = made(2), before = made(2);
   const std::string bytes = stored_bytes(arrays);
-  const std::string message = refusal<FormatError>([&] { load_weights(model, bytes); });
+  const std::string message = refusal<FormatError>([&] { load(model, bytes); });
   CHECK(same(model, before));
   const std::string start = "its tensors must be those of the model that config.json describes: ";
   return message.substr(0, start.size()) == start ? message.substr(start.size()) : message;
@@ -80,7 +84,7 @@ TEST_CASE("model weights: a model's file makes another one the same, to the bit"
     const LanguageModel model = made(1, bias), other = made(2, bias);
     const std::string bytes = weights_bytes(model, {{"format", "pt"}});
     CHECK_FALSE(same(other, model));
-    load_weights(other, bytes);
+    load(other, bytes);
     CHECK(same(other, model));
     CHECK(weights_bytes(other, {{"format", "pt"}}) == bytes);
     CHECK(bias_in(stored_header(bytes)) == bias);
@@ -95,7 +99,7 @@ TEST_CASE("model weights: GPT-2's files with their prefix, masks and head") {
     arrays.push_back({name, Array::full({1, 1, 3, 3}, Real(infinity))});
   arrays.push_back({"lm_head.weight", model.wte.weight.value()});
   const std::string bytes = stored_bytes(arrays);
-  load_weights(other, bytes);
+  load(other, bytes);
   CHECK(same(other, model));
   CHECK(bias_in(stored_header(bytes)) == Bias::with);
 }
@@ -149,11 +153,11 @@ TEST_CASE("model weights: other types are converted, or refused in the same list
                     other = sizeof(Real) == 4 ? "U32" : "U64";
   bytes.replace(bytes.find(dtype), 3, other);
   CHECK(
-      refusal<FormatError>([&] { load_weights(model, bytes); }) ==
+      refusal<FormatError>([&] { load(model, bytes); }) ==
       "its tensors must be those of the model that config.json describes: 'h.0.attn.c_attn.bias' has dtype " +
           other +
           ", which is not read here: use F64, F32, F16, BF16, I64, I32, I16, I8, U8 or BOOL");
-  CHECK_THROWS_AS(load_weights(model, bytes.substr(1)), FormatError);
+  CHECK_THROWS_AS(load(model, bytes.substr(1)), FormatError);
   CHECK(same(model, made(2)));
 }
 
@@ -162,9 +166,9 @@ TEST_CASE("model weights: nothing moves while a graph needs the old numbers") {
   const std::string bytes = weights_bytes(made(1));
   {
     const Tensor logits = model(Indices({1, 2}, {0, 4}));
-    CHECK_THROWS_AS(load_weights(model, bytes), GraphError);
+    CHECK_THROWS_AS(load(model, bytes), GraphError);
     CHECK(same(model, made(2)));
   }
-  load_weights(model, bytes);
+  load(model, bytes);
   CHECK(same(model, made(1)));
 }

@@ -180,9 +180,11 @@ TEST_CASE("locked folder: what is foreign is not touched, and said") {
   const Files all = files_in(desk.path());
   CHECK(locking(desk.path()) ==
         "<derived: cannot tidy '" + (desk / ".fledge-uncommitted") +
-            "': it holds 'thesis', which is no file of a run: move it away>");
+            "': it holds the file 'thesis', which fledge did not write: move it to another "
+            "folder>");
   fs::rename(desk / ".fledge-uncommitted", desk / ".fledge-committed");
-  CHECK_THAT(locking(desk.path()), ContainsSubstring("it holds 'thesis', which is no file"));
+  CHECK_THAT(locking(desk.path()),
+             ContainsSubstring("it holds the file 'thesis', which fledge did"));
   CHECK(files_in(desk.path()).size() == all.size());
   fs::remove_all(desk / ".fledge-committed");
   LockedFolder folder(desk.path(), names);

@@ -23,8 +23,8 @@ TEST_CASE("safetensors: what a file must have before its header",
     check_refused(length_bytes(n) + "{}", "over 100,000,000");
   check_refused(length_bytes(100'000'000) + std::string(1000, ' '), "behind its length");
   check_refused(length_bytes(3) + "{}", "behind its length");
-  check_refused(length_bytes(1) + "{}", "the header, line 1, column ");
-  check_refused(length_bytes(0), "the header, line 1, column ");
+  check_refused(length_bytes(1) + "{}", "the header: line 1, column ");
+  check_refused(length_bytes(0), "the header: line 1, column ");
   check_refused(std::string("\0\0\0\0\0\0\0\2{}", 10), "over 100,000,000");
 }
 

@@ -27,19 +27,19 @@ TEST_CASE("safetensors: headers that are no JSON", "[FF04][FF12][FF13][FF14][FF1
   const std::string whole = one_tensor("[1]", "[0,4]");
   for (std::size_t size = 0; size < whole.size(); ++size)
     check_refused(stored_file(whole.substr(0, size)),
-                  "the header, line 1, column " + std::to_string(1 + size) + ": ");
+                  "the header: line 1, column " + std::to_string(1 + size) + ": ");
   for (const char* bad :
        {"[]", "null", "\"x\"", "1", "true", "{}{}", "{}x", "{},", "\xef\xbb\xbf{}", "{'t':1}",
         "{,}", "{t:1}", "{1:1}", "{\"t\"}", "//\n{}", "{}/**/"})
-    check_refused(stored_file(bad), "the header, line 1, column ");
-  check_refused(stored_file(std::string("{}\0\0", 4)), "the header, line 1, column 3: ");
+    check_refused(stored_file(bad), "the header: line 1, column ");
+  check_refused(stored_file(std::string("{}\0\0", 4)), "the header: line 1, column 3: ");
   for (const char* bad : {"\"b\",", "\"\n\"", "\"\x01\"", R"("\x41")", R"("\u12")", R"("\u12G4")",
                           R"("\ud800")", R"("\ud800\u0041")", R"("\ude00")", R"("\)", "'b'", "NaN"})
     check_refused(stored_file(R"({"__metadata__":{"a":)" + std::string(bad) + "}}"),
-                  "the header, line 1, column ");
+                  "the header: line 1, column ");
   for (const char* shape : {"[1,]", "[,1]", "[+1]", "[01]", "[.5]", "[1.]", "[1e]", "[0x1]",
                             "[NaN]", "[Infinity]", "[1 2]", "[1;2]"})
-    check_refused(stored_file(one_tensor(shape, "[0,4]"), 4), "the header, line 1, column ");
+    check_refused(stored_file(one_tensor(shape, "[0,4]"), 4), "the header: line 1, column ");
 }
 
 TEST_CASE("safetensors: a key stands once, however it is written",
@@ -80,7 +80,7 @@ TEST_CASE("safetensors: an entry has three fields, and no others", "[FF28][FF29]
   check_refused(stored_file(R"({"t":{"dtype":"U8","x":[[[[]]]]}})"), "the key 't.x' is not known");
   for (const char* bad : {R"(["F32",[1],[0,4]])", "1", "null", "\"x\""})
     check_refused(stored_file("{\"t\":" + std::string(bad) + "}"),
-                  "the header, line 1, column 6: t must be an object: got ");
+                  "the header: line 1, column 6: t must be an object: got ");
 }
 
 TEST_CASE("safetensors: each field is of its kind", "[FF31][FF32][FF35][FF36][FF42][FF45]") {

@@ -16,6 +16,11 @@ using tests::refusal;
 
 namespace {
 
+Batch sample_batch(const TokenText& text, Dim batch, Dim context, std::int64_t step,
+                   const Rng& data) {
+  return batch_of(text, sample_windows(text, batch, context, step, data));
+}
+
 using Ids = std::vector<Dim>;
 
 Ids ids(const Indices& indices) {
@@ -104,7 +109,7 @@ TEST_CASE("a stream's windows lie within it, and begin anywhere equally often") 
   CHECK(begins.rbegin()->first == 7);
   // 1,000 ± 30 each
   for (const auto& entry : begins) CHECK(std::abs(entry.second - 1000) < 150);
-  CHECK(ids(drawn_batch(counting(5), 2, 4, 9, Rng(1)).targets) == Ids{1, 2, 3, 4, 1, 2, 3, 4});
+  CHECK(ids(sample_batch(counting(5), 2, 4, 9, Rng(1)).targets) == Ids{1, 2, 3, 4, 1, 2, 3, 4});
 }
 
 TEST_CASE("a step's batch depends on step and stream alone") {
@@ -112,12 +117,12 @@ TEST_CASE("a step's batch depends on step and stream alone") {
     const Rng data = Rng(7).stream(3);
     std::vector<Ids> first;
     for (std::int64_t step = 0; step < 20; ++step)
-      first.push_back(ids(drawn_batch(text, 3, 4, step, data).inputs));
+      first.push_back(ids(sample_batch(text, 3, 4, step, data).inputs));
     for (std::int64_t step = 19; step >= 0; --step)
-      CHECK(ids(drawn_batch(text, 3, 4, step, data).inputs) ==
+      CHECK(ids(sample_batch(text, 3, 4, step, data).inputs) ==
             first[static_cast<std::size_t>(step)]);
     CHECK(std::set<Ids>(first.begin(), first.end()).size() > 15);
-    CHECK(ids(drawn_batch(text, 3, 4, 0, Rng(8).stream(3)).inputs) != first[0]);
+    CHECK(ids(sample_batch(text, 3, 4, 0, Rng(8).stream(3)).inputs) != first[0]);
   }
 }
 
@@ -179,7 +184,7 @@ TEST_CASE("shuffled: each order is one, and all are about equally likely") {
 
 TEST_CASE("batches refuse texts that are too short, and sizes that are none") {
   const auto refused = [](const TokenText& text, Dim batch, Dim context, std::int64_t step) {
-    return refusal<ValueError>([&] { drawn_batch(text, batch, context, step, Rng(1)); });
+    return refusal<ValueError>([&] { sample_batch(text, batch, context, step, Rng(1)); });
   };
   CHECK(
       refused(counting(4), 1, 4, 0) ==

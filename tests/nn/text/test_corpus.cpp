@@ -188,10 +188,6 @@ TEST_CASE("a text that is too little, or not what it should be, is refused") {
                          "got "));
   CHECK(refused("abc", {.valid = INFINITY}) ==
         "read_corpus: valid = inf of 3 tokens leaves nothing to train on");
-  CHECK(refusal<ValueError>([] { reading_named("line"); }) ==
-        "Reading: stream or lines: got 'line'");
-  for (const Reading reading : {Reading::stream, Reading::lines})
-    CHECK(reading_named(to_string(reading)) == reading);
   // one symbol is a vocabulary
   CHECK(read_corpus("aaaa", {.valid = 0.5}).valid.tokens == Ids{0, 0});
 }

@@ -125,7 +125,7 @@ TEST_CASE("what a tokenizer does not have is named, and shown so that a terminal
   CHECK(unknown(words, "b\xff\0\n"s, 0) ==
         "Tokenizer: the word 'b\\xff\\x00' at byte 0 is not among the 5 it has");
   CHECK(unknown(words, std::string(1000, 'x'), 0) ==
-        "Tokenizer: the word '" + std::string(40, 'x') +
+        "Tokenizer: the word '" + std::string(80, 'x') +
             "...' at byte 0 is not among the 5 it has");
   CHECK(refusal<ValueError>([&] {
           characters.encode("b\xff", 10);

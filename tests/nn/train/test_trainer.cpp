@@ -88,7 +88,7 @@ TEST_CASE("trainer: restored from its state it goes on as if nothing had been") 
     Trainer first(model_of(c), c.train, options(20));
     for (std::int64_t i = 0; i < at; ++i) first.step();
     Trainer second(first.model(), c.train, options(20));
-    second.restore(first.state());
+    second.restore(first.state(), weights_of(first.model()));
     CHECK(second.steps_done() == at);
     while (second.steps_done() < 9) second.step();
     CHECK(numbers(second.model()) == whole);
@@ -104,7 +104,8 @@ TEST_CASE("trainer: accumulated passes are one large batch, but for rounding") {
   // The passes are draws 0 and 1 of the same stream as two steps of a run without accumulation.
   double sum = 0;
   for (std::int64_t draw = 0; draw < 2; ++draw) {
-    const Batch batch = drawn_batch(c.train, 3, 8, draw, Rng(split.seed).stream(1));
+    const Batch batch =
+        batch_of(c.train, sample_windows(c.train, 3, 8, draw, Rng(split.seed).stream(1)));
     sum += cross_entropy(model_of(c, 0)(batch.inputs), batch.targets, no_target).item();
   }
   CHECK(step.loss == Approx(sum / 2).epsilon(1e-6));
@@ -269,8 +270,9 @@ TEST_CASE("trainer: what cannot be trained is refused") {
   const Corpus tiny = read_corpus("abc", {.valid = 0});
   CHECK_THROWS_AS(Trainer(model_of(c), tiny.train, options(20)), ValueError);
   Trainer trainer(model_of(c), c.train, options(20));
-  CHECK_THROWS_AS(trainer.restore({-1, trainer.state().moments}), ValueError);
-  CHECK_THROWS_AS(trainer.restore({1, {}}), ValueError);
+  const std::vector<Array> weights = weights_of(trainer.model());
+  CHECK_THROWS_AS(trainer.restore({-1, trainer.state().moments}, weights), ValueError);
+  CHECK_THROWS_AS(trainer.restore({1, {}}, weights), ValueError);
 }
 
 TEST_CASE("trainer: mean loss counts every token once, padding never") {
