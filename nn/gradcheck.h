@@ -1,6 +1,4 @@
 // Gradient checks of whole modules: every element of every parameter, under its dotted name.
-//
-// Not here: the checker itself (engine/gradcheck/gradcheck.h).
 #pragma once
 
 #include <functional>

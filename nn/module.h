@@ -2,9 +2,8 @@
 //
 //     void visit(auto&& f) const { f("weight", weight); f("bias", bias); }
 //
-// Not here: layers. A Tensor is a handle, so a const module still lets an optimiser move its
-// numbers, and copying a module shares its parameters; tied weights are one assignment.
-// Next: layers/linear.h.
+// A Tensor is a handle. So an optimiser can change the weights of a const module, a copy of a module
+// shares its parameters, and two weights are tied by one assignment.
 #pragma once
 
 #include <algorithm>
@@ -29,13 +28,13 @@ concept Module = requires(const M& module) {
   module.visit(detail::AnyPart{});
 };
 
-/// Whether a forward pass trains (dropout draws from a generator) or evaluates (dropout does
-/// nothing). It says nothing about recording: that is NoGrad.
+/// Whether dropout is active in a forward pass. It does not control whether gradients are recorded:
+/// NoGrad does.
 class Mode {
  public:
   static Mode evaluation() { return Mode(nullptr); }
   static Mode training(Rng& dropout) { return Mode(&dropout); }
-  /// The generator for dropout; null when evaluating.
+  /// The generator for dropout; null in evaluation.
   Rng* dropout() const { return dropout_; }
 
  private:
@@ -43,8 +42,8 @@ class Mode {
   Rng* dropout_;
 };
 
-/// f("h.0.attn.c_attn.weight", tensor) for every parameter, in the order of declaration. A tensor
-/// that has two names (tied weights) is visited under both.
+/// Calls f("h.0.attn.c_attn.weight", tensor) for every tensor, in the order of declaration. A tensor
+/// with two names (tied weights) is visited twice.
 template <Module M, class F>
 void for_each_name(const M& module, F&& f, const std::string& path = "") {
   module.visit([&]<class Part>(std::string_view name, const Part& part) {
@@ -60,7 +59,7 @@ void for_each_name(const M& module, F&& f, const std::string& path = "") {
   });
 }
 
-/// Every parameter once, with its first name; a constant tensor is none.
+/// Every parameter once, with its first name. Constant tensors are left out.
 template <Module M>
 std::vector<std::pair<std::string, Tensor>> named_parameters(const M& module) {
   std::vector<std::pair<std::string, Tensor>> found;
@@ -80,7 +79,7 @@ std::vector<Tensor> parameters(const M& module) {
   return found;
 }
 
-/// How many numbers the module learns; tied ones count once.
+/// How many numbers the module learns. Tied weights count once.
 template <Module M>
 Dim count_parameters(const M& module) {
   Dim count = 0;

@@ -16,8 +16,9 @@ void check(const SampleOptions& options) {
                       "top_p must be above 0 and at most 1: got ", options.top_p);
 }
 
-// Tokens and their logits, the largest first; of equals the smaller number.
-std::vector<Choice> in_order(const Array& logits) {
+// Tokens and their logits, the largest first; of equals the smaller number. The logits stand in the
+// field `probability`.
+std::vector<Choice> sort_tokens(const Array& logits) {
   require(logits.rank() == 1 && logits.size() > 0, "sample", "needs logits (V): got shape ",
           logits.shape());
   std::vector<Choice> tokens;
@@ -45,8 +46,8 @@ void keep_first(std::vector<Choice>& tokens, std::size_t n) {
   if (n < tokens.size()) tokens.resize(n);
 }
 
-// From logits to probabilities, without those that are 0.
-void soften(std::vector<Choice>& tokens, double temperature) {
+// Replaces logits by w_i = exp((z_i − max z) / T), and removes tokens with weight 0.
+void apply_temperature(std::vector<Choice>& tokens, double temperature) {
   const double top = tokens[0].probability;
   for (Choice& token : tokens)
     token.probability = std::exp((token.probability - top) / temperature);
@@ -62,9 +63,9 @@ void normalise(std::vector<Choice>& tokens) {
 
 std::vector<Choice> choices(const Array& logits, const SampleOptions& options) {
   check(options);
-  std::vector<Choice> tokens = in_order(logits);
+  std::vector<Choice> tokens = sort_tokens(logits);
   if (options.temperature == 0) return {{tokens[0].token, 1}};
-  soften(tokens, options.temperature);
+  apply_temperature(tokens, options.temperature);
   if (options.top_k > 0) keep_first(tokens, static_cast<std::size_t>(options.top_k));
   if (options.top_p < 1) {
     const double enough = options.top_p * total(tokens);
@@ -91,11 +92,11 @@ Dim sample(const Array& logits, const SampleOptions& options, Rng& rng) {
   double sum = 0;
   for (const Choice& token : tokens)
     if (draw < (sum += token.probability)) return token.token;
-  return tokens.back().token;  // the sum of all was rounded to less than 1
+  return tokens.back().token;  // rounding can make the sum of all less than 1
 }
 
 Dim generate(Decoder& decoder, const std::vector<Dim>& prompt, Dim count,
-             const SampleOptions& options, Rng& rng, const Take& take) {
+             const SampleOptions& options, Rng& rng, const OnToken& on_token) {
   require<ValueError>(count >= 0, "generate", "count must be 0 or more: got ", count);
   require<ValueError>(!prompt.empty(), "generate",
                       "needs a token to begin with: the prompt is empty");
@@ -103,7 +104,7 @@ Dim generate(Decoder& decoder, const std::vector<Dim>& prompt, Dim count,
   Array logits = decoder.read(prompt);
   for (Dim drawn = 1; drawn <= count; ++drawn) {
     const Dim token = sample(logits, options, rng);
-    if (!take(token, logits)) return drawn;
+    if (!on_token(token, logits)) return drawn;
     if (drawn < count) logits = decoder.read({token});
   }
   return count;

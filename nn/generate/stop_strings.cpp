@@ -10,7 +10,7 @@ namespace fledge {
 
 namespace {
 
-// How much of a text is in front of a code point that breaks off at its end.
+// The size of a text without an incomplete code point at its end.
 std::size_t whole_size(std::string_view text) {
   for (std::size_t back = 1; back <= std::min<std::size_t>(3, text.size()); ++back) {
     const std::size_t at = text.size() - back;
@@ -30,7 +30,7 @@ StopStringFilter::StopStringFilter(std::vector<std::string> stops) : stops_(std:
     require<ValueError>(!stop.empty(), "StopStringFilter", "a stop string must not be empty");
 }
 
-// Without what may be the beginning of a stop string, or of a code point.
+// The number of held bytes that cannot be the beginning of a stop string or of a code point.
 std::size_t StopStringFilter::safe_size() const {
   const std::string_view text = held_;
   std::size_t size = text.size();

@@ -1,7 +1,7 @@
-// What of a text that comes in pieces may be printed now.
+// Prints a text that comes in pieces, up to a stop string.
 //
-// Not here: tokens. Key idea: held back is what may still become a stop string, and a code point of
-// which the end has not come; how the text was cut changes nothing.              Next: stop_at.cpp.
+// Bytes are held back while they may become a stop string or an incomplete code point. The printed text
+// does not depend on how it was cut into pieces.
 #pragma once
 
 #include <string>
@@ -12,20 +12,21 @@
 
 namespace fledge {
 
-/// The text in front of the stop string that is complete first, piece by piece.
+/// Returns the text before the first stop string, piece by piece.
 class StopStringFilter {
  public:
-  /// Nothing to stop at: only code points are kept whole. Throws ValueError for an empty string.
+  /// Without stop strings, only incomplete code points are held back. Throws ValueError for an empty
+  /// stop string.
   explicit StopStringFilter(std::vector<std::string> stops = {});
 
-  /// Takes the next bytes in; returns those that may be printed now: whole code points, if the text
-  /// is UTF-8. Once stopped, nothing.
+  /// Adds bytes. Returns the bytes that can be printed now: whole code points, if the text is UTF-8.
+  /// After a stop string, returns nothing.
   std::string feed(std::string_view bytes);
 
-  /// At the end of the text: what was held back, as it is.
+  /// At the end of the text: the bytes that were held back.
   std::string rest();
 
-  /// Whether a stop string has come: it and what follows are not printed.
+  /// Whether a stop string has occurred. The stop string and the text after it are not returned.
   bool stopped() const { return stopped_; }
 
  private:

@@ -19,7 +19,7 @@ void check_keys(const JsonValue& config) {
                      "model_type", "activation_function", "layer_norm_epsilon",
                      "scale_attn_weights", "scale_attn_by_inverse_layer_idx",
                      "reorder_and_upcast_attn", "tie_word_embeddings", "add_cross_attention",
-                     // in GPT-2's files; what they say changes no output of the model
+                     // in GPT-2's files; they change no output of the model
                      "_name_or_path", "_num_labels", "architectures", "bos_token_id", "dtype",
                      "eos_token_id", "finetuning_task", "gradient_checkpointing", "id2label",
                      "initializer_range", "label2id", "n_special", "num_labels",
@@ -30,7 +30,7 @@ void check_keys(const JsonValue& config) {
                      "torchscript", "transformers_version", "use_cache"});
 }
 
-// What GPT-2's configurations may choose, and this model has chosen.
+// Options of GPT-2's configurations that must have the one value that this model supports.
 void check_meaning(const JsonValue& config) {
   const auto expect = [&](std::string_view key, bool expected) {
     if (config.has(key) && config[key].boolean() != expected)
@@ -138,7 +138,7 @@ void require_memory(const LanguageModelSizes& sizes, double copies) {
   const double needed = copies * parameter_count(sizes) * sizeof(Real);
   const auto pages = static_cast<double>(::sysconf(_SC_PHYS_PAGES));
   const double memory = pages * static_cast<double>(::sysconf(_SC_PAGESIZE));
-  if (pages <= 0) return;  // a system that does not say
+  if (pages <= 0) return;  // the system does not know its memory
   require<ValueError>(needed <= memory, "LanguageModel",
                       "its numbers must fit into memory: ", in_gigabytes(needed), " of ",
                       in_gigabytes(memory));

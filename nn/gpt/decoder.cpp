@@ -10,8 +10,8 @@ Decoder::Decoder(const LanguageModel& model) : model_(model), caches_(model.h.si
 
 namespace {
 
-// Keeps the first `places` of them, C numbers each. Throws nothing: no vector grows.
-void cut(KeyValueCache& cache, Dim places, Dim C) {
+// Keeps the first `places` keys and values of C numbers each. It does not throw: no vector grows.
+void shorten(KeyValueCache& cache, Dim places, Dim C) {
   cache.length = places;
   cache.keys.resize(static_cast<std::size_t>(places * C));
   cache.values.resize(static_cast<std::size_t>(places * C));
@@ -21,9 +21,7 @@ void cut(KeyValueCache& cache, Dim places, Dim C) {
 
 Array Decoder::read(const std::vector<Dim>& ids) {
   require<ValueError>(!ids.empty(), "Decoder", "needs at least one token to read: got none");
-  for (const Dim id : ids)
-    require<ValueError>(id >= 0 && id < model_.sizes.vocabulary, "Decoder", "token ", id,
-                        " is outside a vocabulary of ", model_.sizes.vocabulary);
+  for (const Dim id : ids) require_token("Decoder", id, model_.sizes.vocabulary);
 
   const Dim context = model_.sizes.context, kept = std::max<Dim>(1, context / 2);
   std::vector<Dim> window = window_;
@@ -35,7 +33,7 @@ Array Decoder::read(const std::vector<Dim>& ids) {
     }
     window.push_back(id);
   }
-  // Should memory run out, the window and the caches are to be what they were before.
+  // If memory runs out, the window and the caches must be the same as before.
   std::vector<KeyValueCache> empty(moved ? caches_.size() : 0);
   std::vector<KeyValueCache>& caches = moved ? empty : caches_;
   const Dim known = caches[0].length;
@@ -45,7 +43,7 @@ Array Decoder::read(const std::vector<Dim>& ids) {
     if (moved) caches_.swap(empty);
     return logits;
   } catch (...) {
-    for (KeyValueCache& cache : caches) cut(cache, known, model_.sizes.width);
+    for (KeyValueCache& cache : caches) shorten(cache, known, model_.sizes.width);
     throw;
   }
 }
@@ -60,9 +58,10 @@ Array Decoder::logits_of(const std::vector<Dim>& window, std::vector<KeyValueCac
   return logits.value().shaped({model_.sizes.vocabulary});
 }
 
-// How a text was cut into calls changes no bit, so one pass over the window repeats all of them.
+// The bits do not depend on how the text was divided into calls, so one pass over the window gives them.
 std::vector<Array> Decoder::attention(Dim rows) const {
-  require<ValueError>(!window_.empty(), "Decoder", "has read no token: it looked nowhere");
+  require<ValueError>(!window_.empty(), "Decoder",
+                      "must read a token before attention(): it has read none");
   require<ValueError>(rows >= 0, "Decoder", "needs 0 rows of attention or more: got ", rows);
   const Dim T = length(), first = rows > 0 ? std::max<Dim>(0, T - rows) : Dim{0};
   const NoGrad no_grad;

@@ -1,6 +1,4 @@
-// The language model: from word ids to scores for the next word, in the shape of GPT-2.
-//
-// Not here: reading on from what was read before (decoder.h).
+// The language model, in the shape of GPT-2: from token numbers to scores for the next token.
 #pragma once
 
 #include "nn/layers/block.h"
@@ -11,7 +9,7 @@ namespace fledge {
 /// The sizes of a language model; all at least 1, width a multiple of heads.
 struct LanguageModelSizes {
   Dim vocabulary;
-  Dim context;  // the most words it can look at
+  Dim context;  // the most tokens it can read at once
   Dim layers = 1;
   Dim heads = 1;
   Dim width = 16;  // C
@@ -20,7 +18,13 @@ struct LanguageModelSizes {
   Bias bias = Bias::with;
 };
 
-/// ids (B, T), T ≤ context  ->  logits (B, T, V): at each place, a score for every next word.
+/// Throws ValueError unless 0 ≤ token < vocabulary.
+inline void require_token(const char* op, Dim token, Dim vocabulary) {
+  require<ValueError>(token >= 0 && token < vocabulary, op, "token ", token,
+                      " is outside a vocabulary of ", vocabulary);
+}
+
+/// ids (B, T), T ≤ context  ->  logits (B, T, V): at each position, a score for every next token.
 ///
 ///   x = wte[ids] + wpe[0 … T−1];   x = block(x) for each block, causal;   logits = ln_f(x)·wteᵀ
 ///
@@ -32,7 +36,7 @@ struct LanguageModel {
   std::vector<Block> h;
   LayerNorm ln_f;
 
-  /// With InitialWeights::none() the weights are to be loaded (weights.h).
+  /// With InitialWeights::none() the weights must then be loaded (weights.h).
   LanguageModel(const LanguageModelSizes& model_sizes, InitialWeights initial);
 
   Tensor operator()(const Indices& ids, Mode mode = Mode::evaluation()) const;
@@ -41,10 +45,10 @@ struct LanguageModel {
     Tensor logits;
     std::vector<Tensor> weights;  // of each layer: (B, H, T, T)
   };
-  /// The same, with where each layer looked.
+  /// The same, and the attention weights of each layer.
   Looked look(const Indices& ids, Mode mode = Mode::evaluation()) const;
 
-  /// The last line: what the last block made of each place, x (…, C)  ->  logits (…, V).
+  /// The last line of the formula: the output of the last block, x (…, C)  ->  logits (…, V).
   Tensor logits(const Tensor& x) const;
 
   void visit(auto&& f) const {

@@ -9,8 +9,9 @@ namespace fledge {
 
 namespace {
 
-// Causal over T places, none of which sees `hidden` but itself; hidden = T: all are seen. A table
-// also then: so both are computed in the same order, and the difference is that of what was hidden.
+// The causal mask over T positions, where only position `hidden` itself sees `hidden`. With hidden = T
+// nothing is hidden. The mask is a table in both cases, so the sums run in the same order and differ
+// only by the hidden position.
 Mask without(Dim hidden, Dim T) {
   std::vector<bool> may_look(static_cast<std::size_t>(T * T), true);
   for (Dim query = hidden + 1; query < T; ++query)
@@ -33,12 +34,8 @@ Ablation ablate_tokens(const LanguageModel& model, const std::vector<Dim>& ids, 
   const Dim T = static_cast<Dim>(ids.size()), V = model.sizes.vocabulary;
   require<ValueError>(T >= 1 && T <= model.sizes.context, "ablate_tokens", "reads 1 to ",
                       model.sizes.context, " tokens: got ", T);
-  const auto require_token = [V](Dim id) {
-    require<ValueError>(id >= 0 && id < V, "ablate_tokens", "token ", id,
-                        " is outside a vocabulary of ", V);
-  };
-  require_token(token);
-  for (const Dim id : ids) require_token(id);
+  require_token("ablate_tokens", token, V);
+  for (const Dim id : ids) require_token("ablate_tokens", id, V);
 
   const Tensor read = embedding(model.wte.weight, model.wpe.weight, Indices({1, T}, ids));
   const auto log_p = [&](Dim hidden) {

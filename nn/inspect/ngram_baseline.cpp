@@ -10,7 +10,7 @@ namespace fledge {
 
 namespace {
 
-// A tree of token strings: its root is the empty one, and a child has one token more.
+// A tree of token sequences with counts. The root is the empty sequence; a child has one token more.
 class Tree {
  public:
   explicit Tree(Dim vocabulary) : vocabulary_(static_cast<std::uint64_t>(vocabulary)) {}
@@ -42,7 +42,7 @@ class Tree {
   std::vector<Dim> counts_{0};
 };
 
-// Token i of a text whose document begins at `first`: before it, the boundary that it begins with.
+// Token i of a document that begins at `first`. Before `first` it is the boundary at `first`.
 Dim token_at(const TokenText& text, Dim i, Dim first) {
   return text.tokens[static_cast<std::size_t>(std::max(i, first))];
 }
@@ -83,7 +83,7 @@ double ngram_loss(const TokenText& train, const TokenText& test, Dim vocabulary,
     tree.count(tree.grown_child(node, token_at(train, i, first)));
   });
 
-  // A stream goes on behind as much of the end of the training text as a history needs.
+  // For a stream, the end of the training text is put before the test: it is the first history.
   const Dim before = test.starts.empty() ? std::min<Dim>(history, train.size()) : 0;
   TokenText text{{train.tokens.end() - before, train.tokens.end()}, test.starts};
   text.tokens.insert(text.tokens.end(), test.tokens.begin(), test.tokens.end());

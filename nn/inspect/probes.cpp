@@ -11,7 +11,7 @@ namespace fledge {
 
 namespace {
 
-// The first row of x (T, V) from `first` on that differs from y in a bit; `end` if none does.
+// The first row first … end − 1 where x (T, V) and y differ in a bit; `end` if there is none.
 Dim first_difference(const Array& x, const Array& y, Dim first, Dim end) {
   const Dim V = x.dim(1);
   const std::size_t bytes = static_cast<std::size_t>(V) * sizeof(Real);
@@ -57,7 +57,7 @@ CausalityReport check_causality(const Reads& reads, const std::vector<Dim>& ids,
       }
       found.compared += (t + 1) * before.dim(1);
     }
-    // The first reason stays; the other cuts may still show that a place looks ahead.
+    // The first reason is kept. The other cuts may still show that a position looks ahead.
     const std::string none = "could not be shown, as ";
     if (first_difference(changed, before, t + 1, T) == T) {
       if (found.text.empty()) found.text = none + "no logits change with the tokens" + after;
@@ -116,16 +116,11 @@ double FirstLook::association(Dim batch, Dim from, Dim to) const {
 
 namespace {
 
-void require_token(const char* who, Dim token, Dim vocabulary) {
-  require<ValueError>(token >= 0 && token < vocabulary, who, "token ", token,
-                      " is outside a vocabulary of ", vocabulary);
-}
-
 struct Places {
   Dim from, to;
 };
 
-// Every a with every b in front of it.
+// All pairs of a token a and a token b before it.
 std::vector<Places> places_of(const std::vector<Dim>& window, Dim a, Dim b) {
   std::vector<Places> found;
   for (std::size_t i = 0; i < window.size(); ++i)

@@ -10,8 +10,8 @@ namespace fledge {
 
 namespace {
 
-// f(place, hash) for each n-gram of a text, in order. The hash is Σ c_i·base^(n−1−i) modulo 2⁶⁴, so
-// two multiplications give the hash of the next n-gram. 0 becomes 1.
+// Calls f(position, hash) for each n-gram of a text, in order. The hash is Σ c_i·base^(n−1−i) modulo
+// 2⁶⁴, so two multiplications give the hash of the next n-gram. A hash of 0 is replaced by 1.
 template <class F>
 void each_gram(std::string_view text, std::size_t n, F f) {
   constexpr std::uint64_t base = 0x9E3779B97F4A7C15;
@@ -29,11 +29,11 @@ void each_gram(std::string_view text, std::size_t n, F f) {
 }
 
 struct Matches {
-  double share = 0;                     // of the sample's bytes, in n-grams that stand in the text
-  std::vector<std::string_view> parts;  // of the text, that hold these n-grams
+  double share = 0;  // the share of the sample's bytes in n-grams that occur in the text
+  std::vector<std::string_view> parts;  // the parts of the text that have these n-grams
 };
 
-// Strings with one hash are taken for one string: for two n-grams the chance is 2⁻⁶³.
+// Strings with the same hash count as equal. For two different n-grams the probability of this is 2⁻⁶³.
 Matches matching_grams(std::string_view sample, const std::vector<std::string_view>& text,
                        std::size_t n) {
   struct Slot {
@@ -51,7 +51,7 @@ Matches matching_grams(std::string_view sample, const std::vector<std::string_vi
   Matches result;
   each_gram(sample, n, [&](std::size_t, std::uint64_t hash) { slot(hash).hash = hash; });
   for (const std::string_view part : text) {
-    const char* end = nullptr;  // of the last match in this part
+    const char* end = nullptr;  // the end of the last match in this part
     each_gram(part, n, [&](std::size_t at, std::uint64_t hash) {
       Slot& found = slot(hash);
       if (found.hash == 0) return;
@@ -75,8 +75,8 @@ Matches matching_grams(std::string_view sample, const std::vector<std::string_vi
 
 }  // namespace
 
-// The longest run is in those parts of the text that hold a shorter one: after the first match few bytes
-// are left to search.
+// A part of the text without a run of n bytes has no longer run. So after the first match only few
+// parts are searched.
 VerbatimOverlap verbatim_overlap(std::string_view sample, std::string_view text,
                                  std::size_t least) {
   least = std::max<std::size_t>(least, 1);

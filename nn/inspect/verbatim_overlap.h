@@ -1,7 +1,7 @@
-// How much of a sample stands word for word in the training text: what a model has memorised.
+// How much of a sample occurs verbatim in the training text: what a model has memorised.
 //
-// Not here: how a sample is drawn. Key idea: the n-grams (strings of n bytes) of the sample are put
-// into a hash table; the text runs past it once with a rolling hash (Karp & Rabin 1987).
+// The n-grams (strings of n bytes) of the sample are put into a hash table. A rolling hash finds those
+// that occur in the text (Karp & Rabin 1987).
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,13 @@
 namespace fledge {
 
 struct VerbatimOverlap {
-  double share = 0;         // of the sample's bytes, in runs of at least `least` bytes of the text
-  std::size_t longest = 0;  // bytes of the longest run of all, however short
+  double share = 0;  // the share of the sample's bytes that are in runs of `least` bytes or more
+  std::size_t longest = 0;  // bytes of the longest run, which may be shorter than `least`
 };
 
-/// A run is a part of the sample that stands in the text. A byte counts for the share when one of
-/// the n-grams around it, n = `least`, stands in the text; least = 0 counts as 1. The length of the
-/// longest run is found by trying lengths, at most 2·log2(bytes of the sample) of them, each in
-/// time linear in both. Memory: at most 64 bytes for a byte of the sample, 16 for a match in the
+/// A run is a part of the sample that occurs in the text; least = 0 counts as 1. The length of the
+/// longest run is found by bisection: at most 2·log2(bytes of the sample) passes, each in time linear
+/// in both texts. Takes at most 64 bytes of memory per byte of the sample, and 16 per match in the
 /// text.
 VerbatimOverlap verbatim_overlap(std::string_view sample, std::string_view text, std::size_t least);
 

@@ -51,7 +51,7 @@ Descriptor::~Descriptor() {
   if (number_ >= 0) ::close(number_);
 }
 
-// After EINTR the descriptor is closed too (Linux, close(2)).
+// If close() fails with EINTR, the descriptor is closed nevertheless (Linux, close(2)).
 bool Descriptor::close() { return ::close(std::exchange(number_, -1)) == 0 || errno == EINTR; }
 
 std::size_t read_some(int descriptor, char* to, std::size_t size, const std::string& path) {
@@ -95,7 +95,7 @@ bool write_all(int descriptor, std::string_view bytes) {
       errno = EIO;
       return false;
     }
-    wrote_nothing = wrote == 0;  // the next call says why, or writes nothing again
+    wrote_nothing = wrote == 0;  // the next call fails with a reason or writes nothing again
     bytes.remove_prefix(static_cast<std::size_t>(wrote));
   }
   return true;

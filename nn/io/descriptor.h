@@ -1,8 +1,7 @@
-// Open files and folders of the system, and what reading and writing them can meet.
+// Open files and folders of the operating system (POSIX): open, read, write, sync.
 //
-// Not here: names and what stands in files (files.h, folder.h). Key idea: a signal may interrupt
-// any call (EINTR), and any call may do less than it was asked; both are handled here, once. POSIX.
-//                                                                             Next: descriptor.cpp.
+// A signal can interrupt any call (EINTR), and a call may read or write less than requested. Both are
+// handled here.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +15,20 @@ namespace fledge {
 
 /// "cannot VERB 'PATH': REASON", the path escaped.
 std::string file_problem(const char* verb, const std::string& path, const std::string& reason);
-/// The system's words for an error number, beginning in lower case.
+/// The system's message for an error number, with a lower-case first letter.
 std::string reason_of(int error);
-/// Throws FileError with them.
+/// Throws FileError with the reason for this error number.
 [[noreturn]] void fail_reading(const std::string& path, int error);
-/// Throws WriteError with them.
+/// Throws WriteError with the reason for this error number.
 [[noreturn]] void fail_writing(const char* verb, const std::string& path, int error);
 
-/// An open file or folder that is closed with its owner.
+/// An open file or folder. The destructor closes it.
 class Descriptor {
  public:
   Descriptor() = default;
-  /// Opens `name` in an open folder; a new file may be read and written by all that the umask lets.
-  /// When it cannot be opened, exists() is false and errno is the reason. Never one of the numbers
-  /// 0 to 2: where standard output is closed a file would get its number, and what is printed.
+  /// Opens `name` in an open folder. The umask decides who may read and write a new file. If it cannot
+  /// be opened, exists() is false and errno is the reason. The number is never 0 to 2: if standard
+  /// output was closed, the file would otherwise get its number and receive printed text.
   Descriptor(int folder, const std::string& name, int flags);
   /// Opens a path.
   Descriptor(const std::string& path, int flags);
@@ -39,27 +38,27 @@ class Descriptor {
 
   bool exists() const { return number_ >= 0; }
   int get() const { return number_; }
-  /// Closes it. False, errno being the reason, when what was written may be lost.
+  /// Closes the file. Returns false and sets errno if written bytes may be lost.
   bool close();
 
  private:
   int number_ = -1;
 };
 
-/// Reads up to `size` bytes; fewer only at the end of the file. Throws FileError naming `path`.
+/// Reads `size` bytes, or fewer at the end of the file. Throws FileError naming `path`.
 std::size_t read_some(int descriptor, char* to, std::size_t size, const std::string& path);
 
-/// All bytes of an open regular file. Throws FileError naming `path` when it is a folder, a pipe or
-/// a device, has more than `most` bytes, or changes its size meanwhile.
+/// Reads all bytes of an open regular file. Throws FileError naming `path` if it is a folder, a pipe
+/// or a device, if it has more than `most` bytes, or if its size changes while it is read.
 std::string read_whole(const Descriptor& file, const std::string& path, std::uint64_t most);
 
-/// Writes all bytes. False, errno being the reason, when some could not be written.
+/// Writes all bytes. Returns false and sets errno if some could not be written.
 bool write_all(int descriptor, std::string_view bytes);
 
-/// Brings a file to the disk. False, errno being the reason. A failed call is not tried again: the
-/// kernel may have dropped what it could not write.
+/// Writes the file from the kernel's memory to the disk (fsync). Returns false and sets errno on an
+/// error. A failed fsync is not repeated: the kernel may have dropped the bytes that failed.
 bool sync_file(int descriptor);
-/// Brings the names in a folder to the disk. True also where the file system cannot do that.
+/// Writes the names in a folder to the disk. Also returns true if the file system does not support it.
 bool sync_folder(int descriptor);
 
 }  // namespace fledge

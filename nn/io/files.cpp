@@ -26,7 +26,7 @@ std::string read_stream(int descriptor, std::uint64_t most, const std::string& p
 
 std::string read_file(const std::string& path, std::uint64_t most) {
   if (path == "-") return read_stream(STDIN_FILENO, most, "standard input");
-  if (path.find('\0') != std::string::npos)  // where the system would take the path to end
+  if (path.find('\0') != std::string::npos)  // the system would ignore all that follows it
     throw FileError(file_problem("read", path, "a path holds no zero byte"));
   // Without O_NONBLOCK, opening a pipe without a writer would never return.
   return read_whole(Descriptor(path, O_RDONLY | O_NONBLOCK), path, most);

@@ -1,4 +1,4 @@
-// A file read whole, and the hash of its bytes.
+// Reads a whole file; hashes bytes.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,12 @@
 
 namespace fledge {
 
-/// All bytes of a regular file; "-" is standard input. Throws FileError when it cannot be opened or
-/// read, is a folder, a pipe or a device, has more than `most` bytes, or changes its size
-/// meanwhile.
+/// Reads all bytes of a regular file; "-" is standard input. Throws FileError if it cannot be opened
+/// or read, as read_whole() does.
 std::string read_file(const std::string& path, std::uint64_t most = std::uint64_t{1} << 40);
 
-/// 64-bit FNV-1a of the bytes, or of them behind those that gave `hash`: it shows damage by accident,
-/// not by intent.
+/// 64-bit FNV-1a hash of the bytes. To hash a text in parts, pass the hash of the earlier parts. It
+/// detects accidental damage, not an attack.
 std::uint64_t hash_of(std::string_view bytes, std::uint64_t hash = 0xcbf29ce484222325u);
 
 }  // namespace fledge

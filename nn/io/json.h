@@ -1,7 +1,7 @@
-// JSON text (RFC 8259), written in order; numbers that read back as what they were.
+// Writes JSON text (RFC 8259).
 //
-// Not here: reading (json_reader.h). Key idea: the writer keeps a stack of what is open and refuses
-// whatever would not be JSON, so that text which was handed out is always well formed.
+// The writer keeps a stack of the open objects and arrays and refuses calls that would not give valid
+// JSON.
 #pragma once
 
 #include <cmath>
@@ -21,8 +21,7 @@ namespace fledge {
 
 namespace detail {
 
-/// Digits as the C locale writes them: a foreign decimal separator, of one byte or several, becomes
-/// a point.
+/// Replaces the decimal separator of the locale, which may have several bytes, by a point.
 inline std::string with_point(std::string_view digits) {
   std::string text;
   for (const char c : digits) {
@@ -41,8 +40,8 @@ concept JsonInteger = std::integral<T> && !std::same_as<T, bool> && !std::same_a
 
 }  // namespace detail
 
-/// 15 to 17 significant digits of a double, 6 to 9 of a float, as few as give the same number back;
-/// "null" when not finite.
+/// The number with the fewest significant digits that read back as the same number: 15 to 17 for a
+/// double, 6 to 9 for a float. "null" if it is not finite.
 template <std::floating_point T>
 std::string json_number(T value) {
   constexpr bool is_double = sizeof(T) == sizeof(double);
@@ -55,8 +54,8 @@ std::string json_number(T value) {
   return detail::with_point(text);
 }
 
-/// The text between quotes, safe on a terminal and inside an HTML page: quotes, backslashes, < > &
-/// and what is_misleading() are escaped; what is not UTF-8 becomes U+FFFD.
+/// The text as a JSON string, safe on a terminal and inside an HTML page: quotes, backslashes, < > &
+/// and misleading characters are escaped; invalid UTF-8 becomes U+FFFD.
 inline std::string json_string(std::string_view text) {
   std::string result = "\"";
   for (std::size_t at = 0; at < text.size();) {
@@ -77,8 +76,8 @@ inline std::string json_string(std::string_view text) {
   return result += '"';
 }
 
-/// Writes one JSON value. A misuse (a value without a key in an object, a key twice or outside an
-/// object, an end that does not fit, a second value at the top) throws std::logic_error.
+/// Writes one JSON value. Throws std::logic_error for a value without a key in an object, a key twice
+/// or outside an object, an end that does not match, and a second value at the top level.
 class JsonWriter {
  public:
   enum class Layout { line, indented };  // everything in one line, or two spaces a level
@@ -117,7 +116,7 @@ class JsonWriter {
     return key(name).value(content);
   }
 
-  /// The text, without a newline at its end. Throws std::logic_error while something is open.
+  /// The text, without a newline at its end. Throws std::logic_error if an object or array is open.
   const std::string& text() const {
     if (!open_.empty() || text_.empty()) fail("unfinished text");
     return text_;
@@ -126,8 +125,8 @@ class JsonWriter {
  private:
   struct Level {
     char end;                    // '}' or ']'
-    bool empty = true;           // nothing written inside yet
-    std::set<std::string> keys;  // of an object, as written
+    bool empty = true;           // no item written yet
+    std::set<std::string> keys;  // of an object, in their escaped form
   };
 
   [[noreturn]] static void fail(const char* what) {

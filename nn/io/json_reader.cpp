@@ -11,12 +11,12 @@
 
 namespace fledge {
 
-// The nodes stand in the order of the text: an array or object before what is in it, a key before
-// its value. So the first child follows its parent, and `end` leads to the next one.
+// The nodes are in the order of the text: an array or object before its elements, a key before its
+// value. So the first child is the node after its parent, and `end` of a child is its next sibling.
 struct JsonValue::Tree {
   struct Node {
-    std::uint32_t at = 0;   // its first byte in the text, which tells its kind
-    std::uint32_t end = 0;  // the first node behind it and behind all that is in it
+    std::uint32_t at = 0;   // the place of its first byte, which determines its kind
+    std::uint32_t end = 0;  // the first node after it and after its children
   };
 
   std::string text;
@@ -41,7 +41,7 @@ namespace {
 
 constexpr int most_levels = 64;
 
-// The number of a JSON token, whatever the locale writes for a point.
+// The number of a JSON token. strtod() expects the decimal separator of the locale.
 double to_double(std::string token) {
   char* end = nullptr;
   double value = std::strtod(token.c_str(), &end);
@@ -88,8 +88,9 @@ void JsonValue::Tree::read_value(JsonScanner& scanner, int depth) {
 }
 
 void JsonValue::Tree::require_unique_keys(std::size_t object) const {
-  std::vector<std::pair<std::string_view, std::size_t>> sorted;  // keys and their values
-  std::deque<std::string> decoded;
+  std::vector<std::pair<std::string_view, std::size_t>>
+      sorted;                       // keys, and the nodes of their values
+  std::deque<std::string> decoded;  // keys that have escapes
   for (std::size_t key = object + 1; key < nodes[object].end; key = nodes[key + 1].end) {
     const std::string_view quoted = from(key).substr(1);
     std::string_view name = quoted.substr(0, quoted.find_first_of("\"\\"));
@@ -104,7 +105,7 @@ void JsonValue::Tree::require_unique_keys(std::size_t object) const {
     fail(std::next(twice)->second, "the key " + in_quotes(twice->first) + " stands twice");
 }
 
-// An escape takes at most 6 bytes a character: a longer text is another key.
+// An escaped character takes at most 6 bytes. So at most 6 bytes per byte of the key are compared.
 bool JsonValue::Tree::is_key(std::size_t index, std::string_view key) const {
   const std::string_view quoted = from(index).substr(1, 6 * key.size() + 1);
   const std::size_t end = quoted.find_first_of("\"\\");
@@ -123,7 +124,7 @@ JsonValue read_json(std::string_view text, std::size_t most_bytes, std::size_t m
   auto tree = std::make_shared<JsonValue::Tree>();
   tree->text = text;
   tree->most_values = most_values;
-  // Each value but the first, and each key, stands behind one of these.
+  // Each key, and each value but the first, follows one of these: this bounds the number of nodes.
   const auto begins = std::count_if(text.begin(), text.end(), [](char c) {
     return c == ',' || c == ':' || c == '[' || c == '{';
   });

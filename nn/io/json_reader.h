@@ -1,9 +1,7 @@
-// JSON text (RFC 8259) read whole: a tree of values that know their place and their path.
+// Reads JSON text (RFC 8259) into a tree of values.
 //
-// Key idea: a program asks a value for what it must be. So the code that reads a file states the
-// form of the file, and each error names line, column and key: "line 3, column 13: n_layer must be a
-// whole number from 1 to 64: got 0". The tree takes 8 bytes a value and 8 a key; strings and numbers
-// stay in the text.                                                         Next: json_reader.cpp.
+// Each error names line, column and key: "line 3, column 13: n_layer must be a whole number from 1 to
+// 64: got 0". The tree takes 8 bytes per value and 8 per key; strings and numbers stay in the text.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +15,21 @@
 
 namespace fledge {
 
-/// A value, and the values in it: a handle that keeps the tree. Every function throws FormatError for
-/// a value of another kind than the one it is for.
+/// A handle of a value in the tree, which it keeps alive. A function for one kind of value throws
+/// FormatError for the other kinds.
 class JsonValue {
  public:
   enum class Kind { null, boolean, number, string, array, object };
 
-  /// null, from nowhere.
+  /// null, without a tree.
   JsonValue() = default;
 
   Kind kind() const;
   bool is_null() const { return kind() == Kind::null; }
   bool boolean() const;
-  /// Throws for a number that no double holds, such as 1e400.
+  /// Throws for a number that is too large for a double, such as 1e400.
   double number() const;
-  /// A number written without point and exponent, exact. Throws when it is not in low … high.
+  /// A number without point and exponent, exact. Throws unless low ≤ number ≤ high.
   std::int64_t integer(std::int64_t low, std::int64_t high) const;
   std::string string() const;
 
@@ -49,16 +47,18 @@ class JsonValue {
       f(JsonValue(tree_, at).decoded(), JsonValue(tree_, at + 1));
   }
 
-  /// Of an object: whether it has this key; its value, or throws; its value, or null.
+  /// Whether the object has this key.
   bool has(std::string_view key) const;
+  /// The value of this key; throws if there is none.
   JsonValue operator[](std::string_view key) const;
+  /// The value of this key; null if there is none.
   JsonValue find(std::string_view key) const;
-  /// Throws for a key of this object that is not among these.
+  /// Throws if the object has a key that is not in this list.
   void allow_only(const std::vector<std::string_view>& keys) const;
 
-  /// Where it stands: "fledge.corpus.files[2]"; "the text" for the whole of it.
+  /// The keys that lead to the value: "fledge.corpus.files[2]"; "the text" for the whole text.
   std::string path() const;
-  /// Throws FormatError: its place, its path, the problem.   value.fail("must be even")
+  /// Throws FormatError with line, column, path and this problem:   value.fail("must be even")
   [[noreturn]] void fail(const std::string& problem) const;
 
  private:
@@ -78,12 +78,12 @@ class JsonValue {
   std::size_t index_ = 0;
 };
 
-/// The largest JSON text in bytes, and the most values in it, unless a caller sets other limits.
+/// The default limits: the largest JSON text in bytes, and the most values in it.
 inline constexpr std::size_t most_json_bytes = std::size_t{64} << 20, most_json_values = 4'000'000;
 
-/// The value that is the whole text, in strict JSON and UTF-8: no comments, no byte order mark, no
-/// key twice, at most 64 levels. Time n log n, memory at most 8 bytes a byte of text. Throws
-/// FormatError with line and column; columns count code points.
+/// Reads the whole text as one value. The text must be strict JSON in UTF-8: no comments, no byte
+/// order mark, no key twice in an object, at most 64 levels. Takes n log n time and at most 8 bytes of
+/// memory per byte of text. Throws FormatError with line and column; columns count code points.
 JsonValue read_json(std::string_view text, std::size_t most_bytes = most_json_bytes,
                     std::size_t most_values = most_json_values);
 

@@ -86,7 +86,7 @@ char32_t JsonScanner::four_hex_digits() {
   return value;
 }
 
-// At the byte behind the backslash.
+// The scanner is at the byte after the backslash.
 void JsonScanner::escape(std::string& to) {
   constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
   if (peek() != 'u') {

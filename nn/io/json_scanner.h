@@ -1,6 +1,4 @@
-// A place in JSON text (RFC 8259), moved over it piece by piece; what is not JSON throws.
-//
-// Not here: the tree of values, which json_reader.cpp builds with it.
+// Moves over JSON text (RFC 8259) token by token, and throws where the text is not JSON.
 #pragma once
 
 #include <string>
@@ -19,13 +17,13 @@ class JsonScanner {
   /// Throws FormatError with the line and the column of this place; columns count code points.
   [[noreturn]] void fail(const std::string& problem) const;
 
-  /// The byte that comes next, white space skipped; '\0' at the end.
+  /// Skips white space and returns the next byte; '\0' at the end.
   char next();
-  /// Moves over c when it comes next.
+  /// Moves over c if it is next; returns whether it was.
   bool take(char c);
-  /// Moves over "true", "false" or "null" when it comes next.
+  /// Moves over the word ("true", "false", "null") if it is next; returns whether it was.
   bool take_word(std::string_view word);
-  /// Moves over an array or the members of an object; f() moves over each of them.
+  /// Moves over an array or object. f() is called to move over each element or member.
   template <class F>
   void list(char begin, char end, F f) {
     take(begin);
@@ -34,10 +32,10 @@ class JsonScanner {
     while (take(','));
     if (!take(end)) fail(std::string("expected ',' or '") + end + "'");
   }
-  /// The text of a string, its escapes decoded. The bytes between are taken as they are: the caller
+  /// Moves over a string and returns it with its escapes decoded. Other bytes are copied: the caller
   /// has checked that they are UTF-8.
   std::string string();
-  /// A number as it is written: -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)?
+  /// Moves over a number and returns its text: -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)?
   std::string_view number();
   /// Throws unless only white space follows.
   void require_end();

@@ -1,5 +1,4 @@
-// The header of a safetensors file: its form, and whether it is true of the bytes that are there.
-//                                                                  Next: safetensors_numbers.cpp.
+// Reads the header of a safetensors file and compares it with the size of the file.
 #include "nn/io/safetensors.h"
 
 #include <algorithm>
@@ -16,8 +15,8 @@ constexpr std::int64_t most_number = std::numeric_limits<std::int64_t>::max();
 
 [[noreturn]] void refuse(const std::string& problem) { throw FormatError(problem); }
 
-// Bytes of a tensor: the product of its sizes and the width of its type. A size of 0 does not hide
-// an overflow of the others, which strides would run into.
+// Bytes of a tensor: the product of its sizes and the width of its type. The product must not
+// overflow even if one size is 0, because strides are products of the other sizes.
 std::uint64_t bytes_of(const std::string& name, const std::vector<Dim>& sizes, unsigned bits) {
   std::int64_t numbers = 1, span = bits;
   for (const Dim size : sizes) {
@@ -29,7 +28,7 @@ std::uint64_t bytes_of(const std::string& name, const std::vector<Dim>& sizes, u
   return static_cast<std::uint64_t>(numbers) * bits / 8;
 }
 
-// Its offsets count from the end of the header, at byte `data`.
+// Offsets in the file count from `data`, the end of the header.
 StoredTensor tensor_of(const std::string& name, const JsonValue& json, std::size_t data) {
   if (!is_tensor_name(name))
     refuse("a tensor's name must have 1 to 1,024 bytes and no control characters: got " +
@@ -75,7 +74,7 @@ std::map<std::string, std::string> metadata_of(const JsonValue& json) {
   return metadata;
 }
 
-// The numbers lie end to end, without gaps, and end where the file does.
+// The numbers must lie end to end, without gaps, up to the end of the file.
 void sort_and_check_ranges(StoredHeader& header, std::uint64_t file_size) {
   const auto earlier = [](const StoredTensor& a, const StoredTensor& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.end < b.end;
@@ -95,7 +94,7 @@ void sort_and_check_ranges(StoredHeader& header, std::uint64_t file_size) {
            " bytes of numbers, and the file has " + std::to_string(file_size - header.data));
 }
 
-// What such a file usually is instead.
+// The format of a file that is not safetensors, guessed from its first bytes.
 std::string looks_like(std::string_view file) {
   constexpr std::string_view known[][2] = {{"version https://git-lfs", "a pointer of Git LFS"},
                                            {"<!DOCTYPE", "a web page"},

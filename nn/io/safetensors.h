@@ -1,14 +1,12 @@
-// Weights in files, as safetensors (huggingface/safetensors, format of 2023), read as if an attacker
-// had written them:
+// The safetensors format (huggingface/safetensors, 2023), which holds weights:
 //
 //   8 bytes N, little-endian     N bytes of JSON, the header     the numbers, end to end
 //
 //   {"__metadata__": {"format": "pt"}, "wte.weight": {"dtype": "F32", "shape": [2, 3],
 //                                                     "data_offsets": [0, 24]}, ...}
 //
-// Not here: files (files.h), which tensor belongs where in a model (nn/gpt/weights.h). Key idea: a
-// size that a header declares is compared with the bytes that are there before memory is taken for
-// it, and what is not exactly the format is refused.                      Next: safetensors.cpp.
+// A file may come from an attacker. A size in the header is compared with the size of the file before
+// memory is allocated for it, and every deviation from the format is an error.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +27,7 @@ inline constexpr std::uint64_t most_header_bytes = 100'000'000;
 /// A tensor as the header describes it.
 struct StoredTensor {
   std::string name;
-  std::string dtype;  // one of the format's own words
+  std::string dtype;  // one of the format's types, such as "F32"
   Shape shape;
   std::uint64_t begin = 0, end = 0;  // its numbers are bytes begin … end − 1 of the file
 };
@@ -46,27 +44,26 @@ bool is_tensor_name(std::string_view name);
 /// The most bytes that the keys and values of the metadata may have.
 inline constexpr std::size_t most_metadata_bytes = 1 << 20;
 
-/// The header of a file's bytes, every rule of the format checked: the ranges have the lengths that
-/// follow from shape and type, lie end to end and end with the file; no key stands twice at any
-/// level. Beyond the format: no unknown fields, at most 8 axes, 1,000,000 tensors and 1 MB of
-/// metadata, and is_tensor_name(). Throws FormatError with the tensor
-/// or the place in the header; names are escaped and cut. Time n log n, memory a few times the
-/// header.
+/// Reads and checks the header of a file. By the format, the length of each range must follow from
+/// shape and type, the ranges must lie end to end and end with the file, and no key may occur twice.
+/// In addition: no unknown fields, at most 8 axes, 1,000,000 tensors and 1 MB of metadata, and names
+/// must pass is_tensor_name(). Throws FormatError naming the tensor or the place in the header.
+/// Takes n log n time and memory of a few times the size of the header.
 StoredHeader stored_header(std::string_view file);
 
-/// The width of a number of a type in bits; 0 for a type that the format does not have.
+/// Bits per number of a type; 0 if the format has no such type.
 unsigned bits_of(std::string_view dtype);
 
-/// The numbers of a tensor, rounded to Real: F64, F32, F16, BF16, I64, I32, I16, I8, U8 or BOOL, each
-/// value exact in double (I64 beyond 2⁵³ is refused). Real's own type keeps every bit, a NaN's too.
-/// Throws FormatError for other types.
+/// The numbers of a tensor, rounded to Real. Types F64, F32, F16, BF16, I64, I32, I16, I8, U8 and BOOL
+/// are read; numbers of type Real keep every bit. Throws FormatError for other types and for I64
+/// numbers of 2⁵³ or more, which a double cannot hold exactly.
 Array stored_array(std::string_view file, const StoredTensor& tensor);
 
-/// The same into memory that has room for them.
+/// Writes the numbers of stored_array() to `to`, which must have room for them.
 void read_numbers(std::string_view file, const StoredTensor& tensor, Real* to);
 
-/// The place of the first number of a tensor that is not finite as a Real; none when all are.
-/// Throws as stored_array() does.
+/// The index of the first number that is not finite as a Real; nullopt if all are finite. Throws as
+/// stored_array() does.
 std::optional<std::size_t> first_not_finite(std::string_view file, const StoredTensor& tensor);
 
 struct NamedArray {
@@ -74,10 +71,10 @@ struct NamedArray {
   Array array;
 };
 
-/// A file's bytes: the arrays as F32 (F64 in the double and dual builds), sorted by name, the
-/// header padded to a multiple of 8. The same arrays and metadata give the same bytes. Throws
-/// ValueError for a name that cannot be stored or stands twice, and for metadata that is not UTF-8
-/// or over 1 MB.
+/// The bytes of a file: the arrays as F32 (F64 in the double build), sorted by name, the header padded
+/// to a multiple of 8 bytes. The same arrays and metadata give the same bytes. Throws ValueError
+/// for a name that is_tensor_name() rejects or that occurs twice, and for metadata that is not UTF-8
+/// or has more than 1 MB.
 std::string stored_bytes(std::vector<NamedArray> arrays,
                          const std::map<std::string, std::string>& metadata = {});
 

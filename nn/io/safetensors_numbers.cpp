@@ -1,4 +1,4 @@
-// The numbers of a safetensors file, read and written.
+// Reads and writes the numbers of a safetensors file.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -13,7 +13,7 @@ namespace fledge {
 
 namespace {
 
-// A number in little-endian order, at any address, on a machine of any order.
+// Reads or writes a little-endian number at any address, on a machine of any byte order.
 template <class T>
 T load(const char* from) {
   char bytes[sizeof(T)];
@@ -34,7 +34,7 @@ double load_double(const char* from) {
   return static_cast<double>(load<T>(from));
 }
 
-// The upper half of a float.
+// A bfloat16 is the upper half of a float.
 double load_bfloat16(const char* from) {
   char bytes[4];
   store(static_cast<std::uint32_t>(load<std::uint16_t>(from)) << 16, bytes);
@@ -55,8 +55,8 @@ double load_half(const char* from) {
 struct Type {
   std::string_view name;
   unsigned bits;
-  double (*load)(const char* from) = nullptr;  // null: it is not read here
-  double most = infinity;                      // the largest size that is read
+  double (*load)(const char* from) = nullptr;  // null: this type is not read
+  double most = infinity;                      // the largest absolute value that is read
 };
 constexpr Type types[] = {{"F64", 64, load_double<double>},
                           {"F32", 32, load_double<float>},
@@ -89,7 +89,7 @@ const Type* find_type(std::string_view name) {
 
 constexpr const char* real_dtype = sizeof(Real) == 8 ? "F64" : "F32";
 
-// f(place, number) for each number of a tensor, in order.
+// Calls f(index, number) for each number of a tensor, in order.
 template <class F>
 void each_number(std::string_view file, const StoredTensor& tensor, F f) {
   const std::string_view bytes = file.substr(static_cast<std::size_t>(tensor.begin),

@@ -1,7 +1,4 @@
-// UTF-8, read one code point at a time.
-//
-// Not here: normal forms, case, display widths. Key idea: what is not UTF-8 is never skipped in
-// silence; it comes back as U+FFFD, marked, with the number of bytes it took. Next: json.h.
+// UTF-8, decoded one code point at a time; and the escaping of text for messages.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +8,14 @@
 namespace fledge {
 
 struct CodePoint {
-  char32_t value;     // U+FFFD when not valid
-  std::size_t bytes;  // at least 1: where the next one starts
+  char32_t value;     // U+FFFD if not valid
+  std::size_t bytes;  // its length, at least 1
   bool valid;
 };
 
 /// The code point that starts at text[at], at < text.size(). Overlong forms, surrogates, values
-/// over U+10FFFF and truncated sequences are not valid; as much is taken as could have begun a
-/// valid sequence (Unicode 15, section 3.9, table 3-7 and "maximal subpart").
+/// over U+10FFFF and truncated sequences are not valid. The length of an invalid sequence is that of
+/// its "maximal subpart" (Unicode 15, section 3.9, table 3-7).
 inline CodePoint code_point_at(std::string_view text, std::size_t at) {
   const auto byte = [text](std::size_t i) -> unsigned {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
@@ -40,7 +37,7 @@ inline CodePoint code_point_at(std::string_view text, std::size_t at) {
   return {value, length, true};
 }
 
-/// Where the first byte stands that is not UTF-8; npos when all of it is.
+/// The position of the first byte that is not valid UTF-8; npos if the whole text is valid.
 inline std::size_t first_not_utf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint point = code_point_at(text, at);
@@ -50,14 +47,14 @@ inline std::size_t first_not_utf8(std::string_view text) {
   return std::string_view::npos;
 }
 
-/// Whether a character could command or mislead a terminal: control characters (C0, DEL, C1), marks
-/// that turn or isolate the direction of writing (UAX 9), line separators, the byte order mark.
+/// Whether a character could control a terminal or mislead a reader: control characters (C0, DEL, C1),
+/// marks that change the direction of writing (UAX 9), line separators, the byte order mark.
 inline bool is_misleading(char32_t c) {
   return c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == 0x061C || (c >= 0x200E && c <= 0x200F) ||
          (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
 }
 
-/// The text with every byte of what is misleading or not UTF-8 written as \x1b.
+/// The text with misleading characters and invalid bytes replaced by escapes such as \x1b.
 inline std::string escaped_text(std::string_view text) {
   constexpr std::string_view digits = "0123456789abcdef";
   std::string result;
@@ -73,7 +70,7 @@ inline std::string escaped_text(std::string_view text) {
   return result;
 }
 
-/// A name, key or path for a message: escaped; of more than 80 bytes the beginning and "...".
+/// A name, key or path for a message: escaped, and cut to 80 bytes and "..." if it is longer.
 inline std::string escaped_name(std::string_view name) {
   std::size_t end = 0;
   while (end < name.size()) {
@@ -84,7 +81,7 @@ inline std::string escaped_name(std::string_view name) {
   return escaped_text(name);
 }
 
-/// The same between single quotes.
+/// escaped_name() between single quotes.
 inline std::string in_quotes(std::string_view name) { return "'" + escaped_name(name) + "'"; }
 
 }  // namespace fledge

@@ -18,13 +18,13 @@ Tensor merge_heads(const Tensor& x, const Shape& shape) {
   return reshape(side_by_side, shape);
 }
 
-void require_heads(const char* who, Dim width, Dim heads) {
-  require<ValueError>(heads > 0 && width > 0 && width % heads == 0, who, width,
+void require_heads(const char* op, Dim width, Dim heads) {
+  require<ValueError>(heads > 0 && width > 0 && width % heads == 0, op, width,
                       " channels do not split into ", heads, " equal heads");
 }
 
-void require_features(const char* who, const Tensor& x, const Linear& projection) {
-  require(x.rank() >= 2 && x.dim(-1) == projection.weight.dim(0), who, "expects (..., time, ",
+void require_features(const char* op, const Tensor& x, const Linear& projection) {
+  require(x.rank() >= 2 && x.dim(-1) == projection.weight.dim(0), op, "expects (..., time, ",
           projection.weight.dim(0), "): got shape ", x.shape());
 }
 

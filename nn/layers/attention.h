@@ -1,8 +1,7 @@
-// Attention: Q asks, K answers, V is passed on.                               Next: layers/block.h.
+// Self-attention and cross attention. A query q is compared with all keys k; the values v are averaged
+// with the resulting weights.
 //
-// Not here: the products that skip what is masked (engine/ops/masked_products.cpp) and the masks
-// themselves (engine/masks.h). B batch, T time (queries), S source (keys), C channels, H heads,
-// D = C / H.
+// B batch, T time (queries), S source (keys), C channels, H heads, D = C / H.
 #pragma once
 
 #include <cmath>
@@ -12,8 +11,8 @@
 
 namespace fledge {
 
-/// What attention gives, and where it looked: weights (…, H, T, S), each row a distribution over
-/// keys, or zeros where it may look nowhere.
+/// The output, and the attention weights (…, H, T, S). Each row of weights sums to 1 over the keys, or is
+/// all zeros if the mask hides all keys.
 struct AttentionOutput {
   Tensor output, weights;
 };
@@ -21,27 +20,27 @@ struct AttentionOutput {
 /// softmax(Q·Kᵀ/√D over what the mask shows)·V, per head.        Vaswani et al. 2017, eq. 1
 /// q (…, T, H·D)   k, v (…, S, H·D)   output (…, T, H·D)   weights (…, H, T, S)
 ///
-/// The output is computed from the returned weights, so weights.keep_grad() keeps their gradient. A
-/// row that may look nowhere gives zeros. Throws ShapeError when the heads do not divide C.
+/// The output is computed from the returned weights, so weights.keep_grad() keeps their gradient. Throws
+/// ValueError if the number of heads does not divide C, and ShapeError for shapes that do not match.
 AttentionOutput attend(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads,
                        const Mask& mask);
 
 /// Self-attention, one head or many.       x (…, T, C)   mask over T × T   y (…, T, C)
 ///
-/// c_attn makes q, k and v in one product: W (C, 3C), thirds side by side, in each third head after
-/// head. The value third is the "value-down" of every head, C -> D; c_proj is the "value-up" of all
-/// heads joined, C -> C: y = Σ_h mixed_h·Up_h = [mixed_1 … mixed_H]·c_proj.       Names: GPT-2's.
+/// c_attn computes q, k and v in one product: W (C, 3C) has three parts side by side, and each part has
+/// one head after the other. The part for v is the "value-down" of every head, C -> D. c_proj is the
+/// "value-up" of all heads, C -> C: y = Σ_h mixed_h·Up_h = [mixed_1 … mixed_H]·c_proj. Names: GPT-2's.
 struct Attention {
   Dim heads;
   Linear c_attn, c_proj;
 
   Attention(Dim width, Dim head_count, InitialWeights initial, Bias bias = Bias::with);
 
-  /// In one op that keeps no weights (ops.h, attention), but for custom masks.
+  /// Uses one fused op that stores no weights (ops.h, attention); for custom masks, look().
   Tensor operator()(const Tensor& x, const Mask& mask = {}) const;
   /// The same step by step, with the weights: the five lines of attend().
   AttentionOutput look(const Tensor& x, const Mask& mask = {}) const;
-  /// Causal, of x (T, C) that follows what the cache has seen; without gradients (ops.h).
+  /// Causal attention of x (T, C), which follows the tokens in the cache; without gradients (ops.h).
   Tensor operator()(const Tensor& x, KeyValueCache& cache) const;
 
   void visit(auto&& f) const {
@@ -60,7 +59,7 @@ struct CrossAttention {
   CrossAttention(Dim width, Dim source_width, Dim head_count, InitialWeights initial,
                  Bias bias = Bias::with);
 
-  /// In one op that keeps no weights (ops.h, attention), but for custom masks.
+  /// Uses one fused op that stores no weights (ops.h, attention); for custom masks, look().
   Tensor operator()(const Tensor& x, const Tensor& source, const Mask& mask = {}) const;
   /// The same step by step, with the weights.
   AttentionOutput look(const Tensor& x, const Tensor& source, const Mask& mask = {}) const;

@@ -1,4 +1,4 @@
-// One transformer block: look around, then think.                    Next: models/language_model.h.
+// One transformer block: attention, then MLP, each with a residual connection.
 #pragma once
 
 #include "nn/layers/attention.h"
@@ -29,14 +29,14 @@ struct Block {
     return add_residuals(x, attn(ln_1(x), mask), mode);
   }
 
-  /// The same, with the weights of its attention.
+  /// The same, and the attention weights.
   AttentionOutput look(const Tensor& x, const Mask& mask = {},
                        Mode mode = Mode::evaluation()) const {
     const auto [attended, weights] = attn.look(ln_1(x), mask);
     return {add_residuals(x, attended, mode), weights};
   }
 
-  /// Causal, of x (T, C) that follows what the cache has seen; without gradients (ops.h).
+  /// Causal attention of x (T, C), which follows the tokens in the cache; without gradients (ops.h).
   Tensor operator()(const Tensor& x, KeyValueCache& cache) const {
     return add_residuals(x, attn(ln_1(x), cache), Mode::evaluation());
   }

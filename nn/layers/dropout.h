@@ -6,7 +6,7 @@
 
 namespace fledge {
 
-/// Training: zero with probability p, else x / (1 − p). Evaluating: x, untouched.
+/// Training: 0 with probability p, else x / (1 − p). Evaluation: x.
 struct Dropout {
   double p;
 

@@ -1,4 +1,4 @@
-// The embedding layer: a learned vector for every word.
+// The embedding layer: a learned vector for each token.
 #pragma once
 
 #include "engine/base/errors.h"
@@ -7,7 +7,7 @@
 
 namespace fledge {
 
-/// y_i = weight[ids_i]   ids (…)   weight (V, C)   y (…, C)      weight starts normal(0, deviation)
+/// y_i = weight[ids_i]   ids (…)   weight (V, C)   y (…, C)      initial weight: normal(0, deviation)
 struct Embedding {
   Tensor weight;
 

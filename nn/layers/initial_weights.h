@@ -1,18 +1,18 @@
-// How the weights of a layer start: drawn at random, or not yet written.
+// The initial weights of a layer: random, or not written yet.
 #pragma once
 
 #include "engine/random_array.h"
 
 namespace fledge {
 
-/// A generator passed where InitialWeights are expected draws them: Linear(3, 4, rng).
+/// Linear(3, 4, rng) draws random weights: a generator converts to InitialWeights.
 class InitialWeights {
  public:
   InitialWeights(Rng& rng) : rng_(&rng) {}  // NOLINT(google-explicit-constructor)
-  /// Memory that is yet to be written: for weights that are read from a file.
+  /// Memory without values, for weights that are then read from a file.
   static InitialWeights none() { return InitialWeights(nullptr); }
 
-  /// The generator; null when nothing is drawn.
+  /// The generator; null for none().
   Rng* rng() const { return rng_; }
   Array uniform(const Shape& shape, double low, double high) const {
     return rng_ ? random_uniform(shape, low, high, *rng_) : Array(shape);

@@ -8,7 +8,7 @@ namespace fledge {
 
 /// y = weight ⊙ (x − mean)/√(variance + eps) + bias over the last axis.   x, y (…, C)
 ///
-/// weight (the gain) starts at 1 and bias at 0; the names are GPT-2's.
+/// Initial weight (the gain): 1. Initial bias: 0. The names are GPT-2's.
 struct LayerNorm {
   Tensor weight, bias;
   double eps;

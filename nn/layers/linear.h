@@ -1,4 +1,4 @@
-// The linear layer.                                                             Next: layers/mlp.h.
+// The linear layer.
 #pragma once
 
 #include <cmath>
@@ -13,8 +13,8 @@ enum class Bias { with, without };
 
 /// y = x·W + b           x (…, n, in)   W (in, out)   b (out)   y (…, n, out)
 ///
-/// W starts uniform in ±√(3/in), variance 1/in: a sum of `in` such terms keeps the size of x
-/// (LeCun et al. 1998, section 4.6). b starts at 0.
+/// Initial W: uniform in ±√(3/in), with variance 1/in, so that y has the variance of x (LeCun et al.
+/// 1998, section 4.6). Initial b: 0.
 struct Linear {
   Tensor weight, bias;
 

@@ -1,4 +1,4 @@
-// The multi-layer perceptron of a block: what attention cannot say linearly.  Next: layers/block.h.
+// The multi-layer perceptron of a block.
 #pragma once
 
 #include "nn/layers/linear.h"

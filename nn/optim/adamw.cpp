@@ -25,12 +25,11 @@ void check(const AdamWOptions& options) {
     require<ValueError>(beta >= 0 && beta < 1, "AdamW", "both betas must be in [0, 1): got ", beta);
 }
 
-// β·old + (1 − β)·fresh, computed as a step from the term with the larger weight, so share ≤ ½.
-//   from + share·(to − from) = old + (1 − β)·(fresh − old) = fresh + β·(old − fresh)
-// The difference is then rounded by no more than the result is. Always starting from `old` would
-// leave a rounding error of old where β is near 0 and fresh is much smaller than old. The sum of
-// two products would round β once and repeat that error every step: 1.9e-5 after 1,000 steps with
-// β = 0.999 in float, against 2.1e-6.
+// The average β·old + (1 − β)·fresh, computed as a step from the term with the larger weight:
+//   from + share·(to − from) = old + (1 − β)·(fresh − old) = fresh + β·(old − fresh),   share ≤ ½
+// With the sum of two products, the rounding error of β would repeat at every step: the error after
+// 1,000 steps with β = 0.999 in float would be 1.9e-5 instead of 2.1e-6. With a step that always begins
+// at `old`, a rounding error of old would remain if β is near 0 and fresh is much smaller than old.
 class Average {
  public:
   explicit Average(double beta)
@@ -71,13 +70,13 @@ void AdamW::step() {
   check(options);
   const Average first_moment(options.beta1), second_moment(options.beta2);
   require_finite("AdamW", parameters_, ", whose square overflows", [](Real g) { return g * g; });
-  const PoolVector<Real*> numbers = writable(parameters_);
-  start(m_, parameters_);
-  start(v_, parameters_);
-  const InterruptScope whole(nullptr);  // from here on all parameters move
+  const PoolVector<Real*> numbers = writable_numbers(parameters_);
+  allocate_moments(m_, parameters_);
+  allocate_moments(v_, parameters_);
+  const InterruptScope no_interrupt(nullptr);  // from here on all parameters are updated
   const Real eps = Real(options.eps);
 
-  Dim t = 0;  // mostly the same for all parameters, and two powers take 200 instructions
+  Dim t = 0;  // computed again only if it changes: the two powers take 200 instructions
   Real rate = Real(0), root2 = Real(0);
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
     if (numbers[p] == nullptr) continue;
@@ -125,7 +124,7 @@ void AdamW::restore(const std::vector<Memory>& memory) {
     require(m.shape() == shape && v.shape() == shape, "AdamW", "the moments of parameter ", p,
             " of shape ", shape, " have shapes ", m.shape(), " and ", v.shape());
   }
-  std::vector<Array> m, v;  // memory may run out while they are copied
+  std::vector<Array> m, v;  // copies first, because memory may run out
   std::vector<Dim> t;
   for (const Memory& of_one : memory) {
     m.push_back(of_one.t == 0 ? Array() : of_one.m.clone());

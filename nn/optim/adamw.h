@@ -1,5 +1,5 @@
-// AdamW: steps of a learned size for each number, with the decay kept out of the moments
-// (Kingma & Ba 2015, algorithm 1; Loshchilov & Hutter 2019, algorithm 2).
+// AdamW: Adam with the weight decay separate from the moments (Kingma & Ba 2015, algorithm 1;
+// Loshchilov & Hutter 2019, algorithm 2).
 #pragma once
 
 #include "nn/optim/optimizer.h"
@@ -8,32 +8,32 @@ namespace fledge {
 
 struct AdamWOptions {
   double rate = 1e-3;
-  double beta1 = 0.9;    // memory of the mean gradient
-  double beta2 = 0.999;  // memory of the mean square
+  double beta1 = 0.9;    // β₁, of the mean gradient
+  double beta2 = 0.999;  // β₂, of the mean square
   double eps = 1e-8;     // outside the root
-  double decay = 1e-2;   // per step and unit of rate, towards 0
+  double decay = 1e-2;   // weight decay
 };
 
 /// θ ← θ·(1 − rate·decay)
 /// m ← β₁·m + (1 − β₁)·g        v ← β₂·v + (1 − β₂)·g²
 /// θ ← θ − rate·m̂ / (√v̂ + eps),   m̂ = m/(1 − β₁ᵗ),  v̂ = v/(1 − β₂ᵗ)
-/// where t = 1, 2, … counts the gradients that this parameter has had.
+/// where t = 1, 2, … counts the gradients of this parameter.
 class AdamW {
  public:
-  /// `decay_factors` holds one number per parameter; options.decay is multiplied by it (1 if empty).
+  /// `decay_factors` has one number per parameter, which multiplies options.decay; empty: all are 1.
   /// Throws ValueError for a rate, eps or decay that is negative or not finite, eps = 0, a β outside
   /// [0, 1), a factor outside [0, 1], a wrong number of factors, a constant among the parameters, or
   /// one parameter twice.
   AdamW(std::vector<Tensor> parameters, AdamWOptions options,
         std::vector<double> decay_factors = {});
 
-  /// Moves every parameter that has a gradient. Throws NumericError, and moves nothing, when a
-  /// gradient, or its square, is not finite; GraphError, and moves nothing, when a graph or another
-  /// Array still holds the numbers of a parameter.
+  /// Updates every parameter that has a gradient. Throws NumericError if a gradient or its square is
+  /// not finite, and GraphError if a graph or another Array holds the numbers of a parameter. After an
+  /// exception nothing has changed.
   void step();
   void zero_grad() const { fledge::zero_grad(parameters_); }
 
-  /// What it remembers of a parameter, to be saved and given back.
+  /// The state of a parameter, which can be saved and restored.
   struct Memory {
     Array m, v;  // no arrays before the first gradient
     Dim t = 0;   // gradients so far
@@ -43,7 +43,7 @@ class AdamW {
   /// parameter, with moments of its shape.
   void restore(const std::vector<Memory>& memory);
 
-  AdamWOptions options;  // may be changed between steps: schedules
+  AdamWOptions options;  // may be changed between steps
 
  private:
   std::vector<Tensor> parameters_;

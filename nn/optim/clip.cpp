@@ -18,8 +18,8 @@ using Limits = std::numeric_limits<double>;
 using Limits = std::numeric_limits<Real>;
 #endif
 
-// g·root·root, where root² would lose digits: below Limits::min() numbers have fewer of them. A
-// result that lies there, and may have been rounded up, is made one unit smaller.
+// g·root·root, for a root² below Limits::min(), where numbers have fewer digits. A result in that range
+// may have been rounded up, so it is made one unit smaller.
 Real scaled_twice(Real g, double root) {
 #if defined(FLEDGE_DUAL)
   const Dual y = g * root * root;
@@ -31,7 +31,8 @@ Real scaled_twice(Real g, double root) {
   return y - static_cast<Real>(std::copysign(Limits::denorm_min(), value));
 }
 
-// Where it lies, if nobody else holds it: of a tiny model new arrays took half of the clipping.
+// Scales in place if no other Array shares the numbers. For a tiny model, new arrays would take half of
+// the time of clipping.
 void scale(Array& x, Real factor) {
   if (!x.alone()) x = x.clone();
   Real* const numbers = x.write();

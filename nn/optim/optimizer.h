@@ -1,4 +1,4 @@
-// What all optimisers share: their parameters, and steps that move everything or nothing.
+// Functions that all optimisers share. A step changes all parameters or none.
 #pragma once
 
 #include <algorithm>
@@ -12,18 +12,18 @@
 
 namespace fledge {
 
-/// Forgets all gradients.
+/// Removes all gradients.
 inline void zero_grad(const std::vector<Tensor>& parameters) {
   for (const Tensor& p : parameters) p.zero_grad();
 }
 
-/// Throws ValueError for a tensor that is no parameter, which would never move, and for a parameter
-/// named twice, which would move, or count, twice.
-inline void require_parameters(const char* who, const std::vector<Tensor>& parameters) {
+/// Throws ValueError for a tensor that is no parameter, and for a parameter that is listed twice: it
+/// would be updated twice.
+inline void require_parameters(const char* op, const std::vector<Tensor>& parameters) {
   PoolVector<std::pair<const Node*, std::size_t>> places;
   places.reserve(parameters.size());
   for (std::size_t p = 0; p < parameters.size(); ++p) {
-    require<ValueError>(parameters[p].is_parameter(), who, "tensor ", p, " of shape ",
+    require<ValueError>(parameters[p].is_parameter(), op, "tensor ", p, " of shape ",
                         parameters[p].shape(), " is no parameter: make it with parameter()");
     places.emplace_back(parameters[p].node().get(), p);
   }
@@ -32,40 +32,41 @@ inline void require_parameters(const char* who, const std::vector<Tensor>& param
       std::adjacent_find(places.begin(), places.end(),
                          [](const auto& a, const auto& b) { return a.first == b.first; });
   if (twice != places.end())
-    require<ValueError>(false, who, "parameters ", twice->second, " and ", (twice + 1)->second,
-                        " are the same tensor: name it once");
+    require<ValueError>(false, op, "parameters ", twice->second, " and ", (twice + 1)->second,
+                        " are the same tensor: list it once");
 }
 
-/// Throws NumericError unless f(g), g or g², is finite for every number g of every gradient, naming
-/// the parameter by its place: a step then leaves every parameter as it was.
+/// Throws NumericError unless f(g), which is g or g², is finite for every number g of every gradient.
+/// The message has the index of the parameter.
 template <class F>
-void require_finite(const char* who, const std::vector<Tensor>& parameters, const char* what, F f) {
+void require_finite(const char* op, const std::vector<Tensor>& parameters, const char* what, F f) {
   for (std::size_t p = 0; p < parameters.size(); ++p) {
     if (!parameters[p].has_grad()) continue;
     const Array& g = parameters[p].grad();
-    if (isfinite(kernels::dot(g.data(), g.data(), g.size()))) continue;  // then so is each g and g²
+    if (isfinite(kernels::dot(g.data(), g.data(), g.size())))
+      continue;  // then all g and g² are finite
     for (Dim i = 0; i < g.size(); ++i)
-      require<NumericError>(isfinite(f(g[i])), who, "the gradient of parameter ", p, " of shape ",
+      require<NumericError>(isfinite(f(g[i])), op, "the gradient of parameter ", p, " of shape ",
                             g.shape(), " is ", value_of(g[i]), " at element ", i,
                             isfinite(g[i]) ? what : "",
                             "; no parameter was changed; a smaller rate or clipping may help");
   }
 }
-inline void require_finite_gradients(const char* who, const std::vector<Tensor>& parameters) {
-  require_finite(who, parameters, "", [](Real g) { return g; });
+inline void require_finite_gradients(const char* op, const std::vector<Tensor>& parameters) {
+  require_finite(op, parameters, "", [](Real g) { return g; });
 }
 
-/// Zeros for each parameter that has its first gradient: before any is moved, as memory may run
-/// out.
-inline void start(std::vector<Array>& moments, const std::vector<Tensor>& parameters) {
+/// Makes moments of zeros for parameters that have their first gradient. It is called before any
+/// parameter changes, because memory may run out.
+inline void allocate_moments(std::vector<Array>& moments, const std::vector<Tensor>& parameters) {
   for (std::size_t p = 0; p < parameters.size(); ++p)
     if (parameters[p].has_grad() && !moments[p].exists())
       moments[p] = Array::zeros(parameters[p].shape());
 }
 
-/// Where the numbers of each parameter are to be written; null for one without a gradient. Throws
-/// GraphError, before any is written, when a graph still needs the old numbers of one of them.
-inline PoolVector<Real*> writable(const std::vector<Tensor>& parameters) {
+/// Pointers to the numbers of each parameter; null for a parameter without a gradient. Throws GraphError
+/// if a graph still needs the old numbers of one of them.
+inline PoolVector<Real*> writable_numbers(const std::vector<Tensor>& parameters) {
   PoolVector<Real*> numbers;
   numbers.reserve(parameters.size());
   for (const Tensor& p : parameters) numbers.push_back(p.has_grad() ? p.write() : nullptr);

@@ -1,7 +1,4 @@
-// How the rate changes over a run.
-//
-// Not here: the step that has it (adamw.h, sgd.h). Key idea: the rate is a function of the step
-// alone, so a run that is resumed goes on where it stood.
+// The learning rate as a function of the step. A resumed run therefore gets the same rates.
 #pragma once
 
 #include <cmath>
@@ -12,16 +9,16 @@
 
 namespace fledge {
 
-/// Linear warm-up, then half a cosine down to `least` of the rate (Loshchilov & Hutter 2017, eq.
-/// 5):
+/// Linear warm-up, then half a cosine down to least·rate (Loshchilov & Hutter 2017, eq. 5):
 ///
 ///   rate·(step + 1) / warmup                                                      step < warmup
-///   rate·(least + (1 − least)·½·(1 + cos(π·p))),  p = (step − warmup) / (steps − warmup)    then
+///   rate·(least + (1 − least)·½·(1 + cos(π·p))),  p = (step − warmup) / (steps − warmup)    else
 ///
-/// Steps are counted from 0; from `steps` on the rate stays at least·rate. least = 1: no descent.
+/// Steps are counted from 0. From step `steps` on, the rate is least·rate. With least = 1 the rate stays
+/// constant after the warm-up.
 struct CosineSchedule {
   double rate = 1e-3;
-  double least = 0.1;  // of the rate, at the end
+  double least = 0.1;  // the final rate as a share of `rate`
   std::int64_t warmup = 0, steps = 1;
 
   /// Throws ValueError for a negative step, a rate that is negative or not finite, `least` outside

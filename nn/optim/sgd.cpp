@@ -26,8 +26,8 @@ Sgd::Sgd(std::vector<Tensor> parameters, SgdOptions sgd_options)
 void Sgd::step() {
   check(options);
   require_finite_gradients("Sgd", parameters_);
-  const PoolVector<Real*> numbers = writable(parameters_);
-  start(velocity_, parameters_);
+  const PoolVector<Real*> numbers = writable_numbers(parameters_);
+  allocate_moments(velocity_, parameters_);
   const Real rate = Real(options.rate), momentum = Real(options.momentum);
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
     if (numbers[p] == nullptr) continue;

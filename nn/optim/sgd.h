@@ -1,4 +1,4 @@
-// Stochastic gradient descent, with momentum if wished (Polyak 1964).
+// Stochastic gradient descent with momentum (Polyak 1964).
 #pragma once
 
 #include "nn/optim/optimizer.h"
@@ -17,12 +17,12 @@ class Sgd {
   /// constant among the parameters, or one parameter twice.
   Sgd(std::vector<Tensor> parameters, SgdOptions options);
 
-  /// Moves every parameter that has a gradient. Throws NumericError, and moves nothing, when a
+  /// Updates every parameter that has a gradient. Throws NumericError, and changes nothing, if a
   /// gradient is not finite.
   void step();
   void zero_grad() const { fledge::zero_grad(parameters_); }
 
-  SgdOptions options;  // may be changed between steps: schedules
+  SgdOptions options;  // may be changed between steps
 
  private:
   std::vector<Tensor> parameters_;

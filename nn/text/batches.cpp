@@ -18,7 +18,7 @@ void require_context(Dim context) {
   require<ValueError>(context >= 1, "batches", "the context must be at least 1: got ", context);
 }
 
-void append_pieces(std::vector<TextWindow>& windows, TextWindow whole, Dim context) {
+void append_windows(std::vector<TextWindow>& windows, TextWindow whole, Dim context) {
   for (Dim at = 0; at < whole.length; at += context)
     windows.push_back(
         {whole.begin + static_cast<std::size_t>(at), std::min(context, whole.length - at)});
@@ -26,8 +26,8 @@ void append_pieces(std::vector<TextWindow>& windows, TextWindow whole, Dim conte
 
 }  // namespace
 
-Dim shuffled(Dim i, Dim n, const Rng& order) {
-  require<ValueError>(i >= 0 && i < n, "shuffled", "place ", i, " of ", n);
+Dim permutation_element(Dim i, Dim n, const Rng& order) {
+  require<ValueError>(i >= 0 && i < n, "permutation_element", "place ", i, " of ", n);
   std::uint64_t half_bits = 1;
   while (half_bits < 31 && (n - 1) >> (2 * half_bits) > 0) ++half_bits;
   const std::uint64_t mask = (std::uint64_t{1} << half_bits) - 1;
@@ -63,7 +63,7 @@ std::vector<TextWindow> sample_windows(const TokenText& text, Dim batch, Dim con
   for (Dim row = 0; row < batch; ++row) {
     const Dim drawn = step * batch + row, place = drawn % n;
     const Rng epoch = data.stream(static_cast<std::uint64_t>(drawn / n));
-    TextWindow window = document(text, shuffled(place, n, epoch));
+    TextWindow window = document(text, permutation_element(place, n, epoch));
     if (window.length > context) {
       Rng rng = epoch.stream(static_cast<std::uint64_t>(place));
       window.begin += static_cast<std::size_t>(rng.below(window.length - context + 1));
@@ -77,8 +77,8 @@ std::vector<TextWindow> sample_windows(const TokenText& text, Dim batch, Dim con
 std::vector<TextWindow> evaluation_windows(const TokenText& text, Dim context) {
   require_context(context);
   std::vector<TextWindow> windows;
-  if (text.starts.empty()) append_pieces(windows, {0, text.size() - 1}, context);
-  for (Dim d = 0; d < text.documents(); ++d) append_pieces(windows, document(text, d), context);
+  if (text.starts.empty()) append_windows(windows, {0, text.size() - 1}, context);
+  for (Dim d = 0; d < text.documents(); ++d) append_windows(windows, document(text, d), context);
   return windows;
 }
 

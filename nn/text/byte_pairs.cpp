@@ -37,7 +37,7 @@ std::vector<Dim> bytes_of(std::string_view piece) {
   return ids;
 }
 
-// Every a next to b becomes `both`, from left to right.
+// Replaces the pair by the symbol `both`, from left to right.
 void replace(std::vector<Dim>& ids, Merge pair, Dim both) {
   std::size_t to = 0;
   for (std::size_t from = 0; from < ids.size(); ++to) {
@@ -49,7 +49,7 @@ void replace(std::vector<Dim>& ids, Merge pair, Dim both) {
   ids.resize(to);
 }
 
-// How often each pair stands, kept up to date: a merge touches the pieces that have the pair.
+// How often each pair occurs. A merge updates only the pieces that have the pair.
 class PairCounts {
  public:
   explicit PairCounts(std::string_view text) {
@@ -65,12 +65,13 @@ class PairCounts {
     push_changed();
   }
 
-  /// The key of the commonest pair, the least among equals; none that stands twice: 0 times.
-  std::pair<std::uint64_t, Dim> commonest() {
+  /// The key and the count of the most frequent pair, of equals the smallest key. The count is 0 if no
+  /// pair occurs twice.
+  std::pair<std::uint64_t, Dim> most_frequent() {
     while (!queue_.empty()) {
       const auto [times, key] = queue_.top();
       if (times == pairs_[key].count) return {key, times};
-      queue_.pop();  // an older count
+      queue_.pop();  // its count has changed since
     }
     return {0, 0};
   }
@@ -94,7 +95,7 @@ class PairCounts {
   };
   struct Pair {
     Dim count = 0, queued = 0;
-    std::vector<std::size_t> where;  // pieces that have it, or had it
+    std::vector<std::size_t> where;  // pieces that have or had the pair
   };
   struct Later {
     bool operator()(const std::pair<Dim, std::uint64_t>& a,
@@ -103,7 +104,7 @@ class PairCounts {
     }
   };
 
-  // Of the pairs with the symbol `fresh` it is noted that this piece has them.
+  // Adds or subtracts the pairs of piece i. It is added to `where` of the pairs with the symbol `fresh`.
   void count(std::size_t i, Dim sign, Dim fresh) {
     const Piece& piece = pieces_[i];
     for (std::size_t j = 0; j + 1 < piece.ids.size(); ++j) {
@@ -145,7 +146,7 @@ std::string_view piece_at(std::string_view text, std::size_t at) {
   std::size_t to = at + (space_before ? 1 : 0);
   const Sign sign = sign_of(text[to]);
   while (to < end && sign_of(text[to]) == sign) ++to;
-  // Of several spaces the last belongs to the word.
+  // The last of several spaces belongs to the word after it.
   if (sign == Sign::space && to < text.size() && to - at > 1 && text[to - 1] == ' ' &&
       sign_of(text[to]) != Sign::space)
     --to;
@@ -175,13 +176,13 @@ void BytePairs::add(Merge merge) {
   merges_.push_back(merge);
 }
 
-BytePairs BytePairs::learned(std::string_view text, Dim symbols) {
+BytePairs BytePairs::learn(std::string_view text, Dim symbols) {
   require<ValueError>(symbols >= bytes, "BytePairs", "byte pairs have at least 256 symbols: got ",
                       symbols);
   BytePairs pairs;
   PairCounts counts(text);
   for (Dim both = bytes; both < symbols; ++both) {
-    const auto [key, times] = counts.commonest();
+    const auto [key, times] = counts.most_frequent();
     if (times < 2) break;
     counts.merge(key, both);
     pairs.add(merge_of(key));
@@ -189,8 +190,8 @@ BytePairs BytePairs::learned(std::string_view text, Dim symbols) {
   return pairs;
 }
 
-// The earliest learned merge first, until none is left.
-std::vector<Dim> BytePairs::merged(std::string_view piece) const {
+// Applies merges in the order in which they were learned.
+std::vector<Dim> BytePairs::encode_piece(std::string_view piece) const {
   std::vector<Dim> ids = bytes_of(piece);
   while (ids.size() > 1) {
     const Dim none = bytes + static_cast<Dim>(merges_.size());
@@ -207,11 +208,11 @@ std::vector<Dim> BytePairs::merged(std::string_view piece) const {
 
 std::vector<Dim> BytePairs::encode(std::string_view text) const {
   std::vector<Dim> ids;
-  std::unordered_map<std::string_view, std::vector<Dim>> known;  // most words come again
+  std::unordered_map<std::string_view, std::vector<Dim>> known;  // most words repeat
   for (std::size_t at = 0; at < text.size();) {
     const std::string_view piece = piece_at(text, at);
     const auto [entry, added] = known.try_emplace(piece);
-    if (added) entry->second = merged(piece);
+    if (added) entry->second = encode_piece(piece);
     ids.insert(ids.end(), entry->second.begin(), entry->second.end());
     at += piece.size();
   }

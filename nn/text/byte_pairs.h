@@ -1,8 +1,8 @@
-// Byte pairs: symbols made by merging, again and again, the commonest two neighbours.
+// Byte pair encoding: the most frequent pair of neighbouring symbols is merged into a new symbol, again
+// and again.
 //
-// Not here: other kinds of symbols (tokenizer.h). Key idea: the merges, in the order they were
-// learned, are all there is; symbol 256 + i is what merge i makes, and no bytes are unknown.
-// Next: tokenizer.h.
+// The list of merges, in the order in which they were learned, describes everything: symbol 256 + i
+// is the result of merge i. Every byte is a symbol, so any text can be encoded.
 #pragma once
 
 #include <string>
@@ -20,18 +20,19 @@ using Merge = std::pair<Dim, Dim>;
 
 class BytePairs {
  public:
-  /// No merges: one symbol a byte.
+  /// No merges: the 256 bytes are the symbols.
   BytePairs() = default;
-  /// Merges that were learned. Throws ValueError for a symbol that is not there yet when it is
-  /// merged, for a pair that is merged twice, and for symbols over 64 bytes.
+  /// Takes these merges. Throws ValueError for a merge of a symbol that does not exist before it, for
+  /// a pair that is merged twice, and for a symbol of more than 64 bytes.
   explicit BytePairs(const std::vector<Merge>& merges);
 
-  /// Sennrich, Haddow & Birch 2016, algorithm 1, on bytes: the commonest pair becomes a symbol, the
-  /// first by number among equals, until there are `symbols` or no pair stands twice.
-  /// Throws ValueError for fewer than 256 symbols.
-  static BytePairs learned(std::string_view text, Dim symbols);
+  /// Learns merges from a text: the most frequent pair becomes a symbol (of equally frequent pairs the
+  /// one with the smaller numbers), until there are `symbols` symbols or no pair occurs twice
+  /// (Sennrich, Haddow & Birch 2016, algorithm 1, on bytes). Throws ValueError for fewer than 256
+  /// symbols.
+  static BytePairs learn(std::string_view text, Dim symbols);
 
-  /// The symbols of any bytes, in time linear in their number.
+  /// Symbol numbers of a text, in linear time.
   std::vector<Dim> encode(std::string_view text) const;
   /// The bytes of every symbol.
   std::vector<std::string> symbols() const;
@@ -39,16 +40,16 @@ class BytePairs {
 
  private:
   void add(Merge merge);
-  std::vector<Dim> merged(std::string_view piece) const;
+  std::vector<Dim> encode_piece(std::string_view piece) const;
 
   std::vector<Merge> merges_;
-  std::vector<std::size_t> lengths_;               // of what each merge makes, in bytes
-  std::unordered_map<std::uint64_t, Dim> merged_;  // of a pair: the symbol that it becomes
+  std::vector<std::size_t> lengths_;               // bytes of the symbol that each merge makes
+  std::unordered_map<std::uint64_t, Dim> merged_;  // from a pair to the symbol that it becomes
 };
 
-/// The piece that begins at text[at], at < text.size(). Merges stay within it: a run of letters,
-/// of digits, of other signs or of white space, with one space before it (Radford et al. 2019,
-/// section 2.2), 64 bytes at most. Bytes over 127 count as letters.
+/// The piece that begins at text[at], at < text.size(): a run of letters, of digits, of other signs or
+/// of white space, with one space before it, at most 64 bytes (Radford et al. 2019, section 2.2). No
+/// merge crosses the end of a piece. Bytes over 127 count as letters.
 std::string_view piece_at(std::string_view text, std::size_t at);
 
 }  // namespace fledge

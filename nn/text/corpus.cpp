@@ -21,7 +21,7 @@ std::size_t for_training(std::size_t n, double valid, std::string_view things) {
   require<ValueError>(valid >= 0 && (valid < 1 || valid == std::floor(valid)), "read_corpus",
                       "valid must be a share below 1 or a whole number of ", things, ": got ",
                       valid);
-  // A share is meant in decimals: 10·(1 − 0.9), which is 0.99…98 in double, is 1.
+  // 10·(1 − 0.9) is 0.99…98 in double; the factor makes it 1, the result in decimal numbers.
   const double share = std::min(std::floor(all * (1 - valid) * (1 + 1e-12)), all);
   const double train = valid < 1 ? share : all - valid;
   require<ValueError>(train >= 1, "read_corpus", "valid = ", valid, " of ", n, " ", things,
@@ -29,7 +29,7 @@ std::size_t for_training(std::size_t n, double valid, std::string_view things) {
   return static_cast<std::size_t>(train);
 }
 
-// The bytes for training, up to where a character begins.
+// The number of bytes for training. The cut is moved back to the beginning of a character.
 std::size_t byte_cut(std::string_view text, double valid) {
   std::size_t cut = for_training(text.size(), valid, "bytes");
   const auto continues = [&] { return (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80; };
@@ -56,30 +56,30 @@ Documents documents_of(std::string_view text, const CorpusOptions& options) {
   return documents;
 }
 
-std::string joined(const std::vector<std::string_view>& lines) {
+std::string join_lines(const std::vector<std::string_view>& lines) {
   std::string text;
   for (const std::string_view line : lines) text.append(line).append("\n");
   return text;
 }
 
-TokenText encoded(const Tokenizer& tokenizer, const std::vector<std::string_view>& lines,
-                  std::string_view text) {
+TokenText encode_documents(const Tokenizer& tokenizer, const std::vector<std::string_view>& lines,
+                           std::string_view text) {
   const auto boundary = tokenizer.find("\n");
   require<ValueError>(boundary.has_value(), "read_corpus",
                       "documents stand between line ends, and the symbols have none; the model "
                       "learned from a text without");
-  TokenText encoded;
+  TokenText result;
   for (const std::string_view line : lines) {
-    encoded.starts.push_back(encoded.tokens.size());
-    encoded.tokens.push_back(*boundary);
+    result.starts.push_back(result.tokens.size());
+    result.tokens.push_back(*boundary);
     const auto first = static_cast<std::size_t>(line.data() - text.data());
     const std::vector<Dim> tokens = tokenizer.encode(line, first);
-    encoded.tokens.insert(encoded.tokens.end(), tokens.begin(), tokens.end());
+    result.tokens.insert(result.tokens.end(), tokens.begin(), tokens.end());
   }
-  if (lines.empty()) return encoded;
-  encoded.starts.push_back(encoded.tokens.size());
-  encoded.tokens.push_back(*boundary);
-  return encoded;
+  if (lines.empty()) return result;
+  result.starts.push_back(result.tokens.size());
+  result.tokens.push_back(*boundary);
+  return result;
 }
 
 CorpusFacts facts_of(const Corpus& corpus, std::string_view text) {
@@ -98,7 +98,7 @@ CorpusFacts facts_of(const Corpus& corpus, std::string_view text) {
 
   std::string train = corpus.tokenizer.decode(corpus.train.tokens);
   std::string valid = corpus.tokenizer.decode(corpus.valid.tokens);
-  if (!train.ends_with('\n')) {  // the cut is within a line, which belongs to neither
+  if (!train.ends_with('\n')) {  // a line that is cut belongs to neither part
     train.erase(train.rfind('\n') + 1);
     valid.erase(0, valid.find('\n'));
   }
@@ -115,8 +115,8 @@ Corpus corpus_of(std::string_view text, const CorpusOptions& options, const Docu
   const Tokenizer& symbols = corpus.tokenizer;
   std::vector<Dim>&train = corpus.train.tokens, &valid = corpus.valid.tokens;
   if (options.reading == Reading::lines) {
-    corpus.train = encoded(symbols, documents.train, text);
-    corpus.valid = encoded(symbols, documents.valid, text);
+    corpus.train = encode_documents(symbols, documents.train, text);
+    corpus.valid = encode_documents(symbols, documents.valid, text);
   } else if (symbols.kind() == Tokens::bpe) {
     const std::size_t cut = byte_cut(text, options.valid);
     train = symbols.encode(text.substr(0, cut));
@@ -131,7 +131,7 @@ Corpus corpus_of(std::string_view text, const CorpusOptions& options, const Docu
   return corpus;
 }
 
-Documents checked(std::string_view text, const CorpusOptions& options, Tokens kind) {
+Documents check_and_split(std::string_view text, const CorpusOptions& options, Tokens kind) {
   require<ValueError>(!text.empty(), "read_corpus", "the text is empty");
   if (kind == Tokens::character) require_utf8(text);
   return options.reading == Reading::lines ? documents_of(text, options) : Documents{};
@@ -140,18 +140,18 @@ Documents checked(std::string_view text, const CorpusOptions& options, Tokens ki
 }  // namespace
 
 Corpus read_corpus(std::string_view text, const CorpusOptions& options) {
-  const Documents documents = checked(text, options, options.tokens);
+  const Documents documents = check_and_split(text, options, options.tokens);
   std::string lines;
   std::string_view source = text;
   if (options.reading == Reading::lines)
-    source = lines = joined(options.tokens == Tokens::bpe ? documents.train : documents.all);
+    source = lines = join_lines(options.tokens == Tokens::bpe ? documents.train : documents.all);
   else if (options.tokens == Tokens::bpe)
     source = text.substr(0, byte_cut(text, options.valid));
   return corpus_of(text, options, documents, Tokenizer(options.tokens, source, options.symbols));
 }
 
 Corpus read_corpus(std::string_view text, const CorpusOptions& options, Tokenizer tokenizer) {
-  const Documents documents = checked(text, options, tokenizer.kind());
+  const Documents documents = check_and_split(text, options, tokenizer.kind());
   return corpus_of(text, options, documents, std::move(tokenizer));
 }
 

@@ -1,8 +1,7 @@
-// A text as token numbers, in two parts: one to train on, one to validate with.
+// A text as token numbers, split into a training part and a validation part.
 //
-// Not here: files, which whoever has one reads; batches (batches.h). Key idea: a text is one
-// stream, or a document a line; documents are split whole, so that nothing of a validation document
-// is ever trained on, and stand between boundaries, the line ends. Next: batches.h.
+// A text is either one stream, or one document per line. A document is in one part as a whole. A line
+// end, the boundary, stands before and after each document.
 #pragma once
 
 #include <string>
@@ -14,14 +13,14 @@
 namespace fledge {
 
 enum class Reading {
-  stream,  // the text is one: windows begin anywhere
-  lines,   // every line that is not blank is a document of its own, \n or \r\n its end
+  stream,  // the whole text is one document: windows begin anywhere
+  lines,   // every line that is not blank is a document; \n or \r\n ends it
 };
 
 struct TokenText {
   std::vector<Dim> tokens;
-  /// Only for lines: document i is tokens[starts[i]] … tokens[starts[i + 1]], of which the first
-  /// and the last are boundaries, the token of "\n". So there is one start more than documents.
+  /// Only for lines: document i is tokens[starts[i]] … tokens[starts[i + 1]]. The first and the last of
+  /// them are boundaries, the token of "\n". There is one start more than documents.
   std::vector<std::size_t> starts;
 
   Dim size() const { return static_cast<Dim>(tokens.size()); }
@@ -31,20 +30,20 @@ struct TokenText {
 struct CorpusOptions {
   Reading reading = Reading::stream;
   Tokens tokens = Tokens::character;
-  Dim symbols = 512;  // of Tokens::bpe
-  /// The part for validation: below 1 a share, else how many documents (lines) or tokens (stream;
-  /// bytes for bpe). 0: none.
+  Dim symbols = 512;  // for Tokens::bpe
+  /// The size of the validation part. Below 1: a share of the text. Else: a number of documents
+  /// (lines), tokens (stream) or bytes (stream of bpe).
   double valid = 0.1;
-  std::uint64_t seed = 1;  // lines: which documents are for validation
+  std::uint64_t seed = 1;  // lines: selects the documents for validation
 };
 
 struct CorpusFacts {
   Dim bytes = 0;        // of the text
-  Dim documents = 0;    // its lines that are not blank
-  Dim symbols = 0;      // distinct ones that it has
-  Dim valid_lines = 0;  // of these documents, those that stand whole in the validation part,
-  Dim repeated = 0;     // and those of them that stand in the training part too
-  Dim unseen = 0;       // tokens of the validation part that the training part has none of
+  Dim documents = 0;    // lines that are not blank
+  Dim symbols = 0;      // distinct symbols in the text
+  Dim valid_lines = 0;  // whole lines in the validation part
+  Dim repeated = 0;     // of these, lines that are also in the training part
+  Dim unseen = 0;       // tokens of the validation part that do not occur in the training part
 };
 
 struct Corpus {
@@ -53,14 +52,14 @@ struct Corpus {
   CorpusFacts facts;
 };
 
-/// Lines: documents are drawn for validation by the seed; both parts keep the order of the text.
-/// Stream: of n tokens the first ⌊n·(1 − valid)⌋ are for training. Symbols are those of the whole
-/// text, but merges (bpe) are learned from the training part alone, so the cut is made on bytes,
-/// where a character begins. Throws ValueError for a text that is empty, blank or (characters) not
-/// UTF-8, and when `valid` leaves nothing to train on.
+/// Lines: the seed selects the documents for validation; both parts keep the order of the text.
+/// Stream: the first ⌊n·(1 − valid)⌋ of n tokens are for training. The symbols are those of the whole
+/// text. But merges (bpe) are learned from the training part alone. So a stream of bpe is cut at a
+/// byte, where a character begins. Throws ValueError for a text that is empty, blank or (characters)
+/// not UTF-8, and if `valid` leaves no training part.
 Corpus read_corpus(std::string_view text, const CorpusOptions& options);
-/// The same with the symbols of a model that exists; options.tokens and options.symbols do not
-/// matter. Throws UnknownSymbol too.
+/// The same with the tokenizer of an existing model; options.tokens and options.symbols are not used.
+/// Throws UnknownSymbol too.
 Corpus read_corpus(std::string_view text, const CorpusOptions& options, Tokenizer tokenizer);
 
 }  // namespace fledge

@@ -1,6 +1,4 @@
 // The lines of a text.
-//
-// Not here: what is done with them (corpus.h). Next: corpus.h.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +7,8 @@
 
 namespace fledge {
 
-/// The lines that hold more than white space, without their ends \n or \r\n. The last one may lack
-/// its end; an \r elsewhere belongs to its line.
+/// The lines that are not blank, without \n or \r\n at their ends. The last line may have no line end.
+/// An \r that is not before \n belongs to its line.
 inline std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
   for (std::size_t at = 0; at < text.size();) {

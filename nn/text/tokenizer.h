@@ -1,8 +1,7 @@
 // From text to token numbers and back.
 //
-// Not here: merging bytes (byte_pairs.h); files, splits and batches (corpus.h, batches.h). Key
-// idea: a tokenizer is its list of symbols and, for byte pairs, the merges; both live in the
-// checkpoint, so a model never meets a numbering that it was not trained with. Next: corpus.h.
+// A tokenizer consists of its symbols and, for byte pairs, the merges. Both are saved with the model,
+// so a model always gets the numbers that it was trained with.
 #pragma once
 
 #include <cstdint>
@@ -19,49 +18,50 @@ namespace fledge {
 
 /// What a token is.
 enum class Tokens {
-  character,  // a code point of UTF-8 that the text has
-  word,       // what stands between spaces, tabs, \r, \v, \f; a line end \n is a word of its own
+  character,  // a code point of UTF-8
+  word,       // the text between spaces, tabs, \r, \v, \f; a line end \n is also a word
   byte,       // one of 256
-  bpe,        // a string of bytes, from single ones by merging the commonest neighbours
+  bpe,        // a string of bytes, made by merging pairs (byte_pairs.h)
 };
 
-/// "character", "word", "byte", "bpe", and back.
+/// "character", "word", "byte" or "bpe".
 std::string to_string(Tokens kind);
-/// Throws ValueError for any other name.
+/// The opposite direction. Throws ValueError for any other name.
 Tokens tokens_named(std::string_view name);
 
-/// A character or word of a text that a tokenizer does not have.
+/// A text has a character or word that the tokenizer does not have.
 struct UnknownSymbol : ValueError {
   UnknownSymbol(const std::string& message, std::string_view unknown, std::size_t first_byte)
       : ValueError(message), symbol(unknown), at(first_byte) {}
   std::string symbol;
-  std::size_t at;  // its first byte in the text
+  std::size_t at;  // the place of its first byte in the text
 };
 
-/// The most symbols that a saved tokenizer has. Training refuses a text that has more, so that every
-/// command can read what was trained.
+/// The most symbols of a saved tokenizer. Training refuses a text with more symbols, so that every
+/// command can read the trained model.
 inline constexpr Dim most_symbols = 1'000'000;
 
 class Tokenizer {
  public:
-  /// Learns its symbols from a text; bpe merges until there are `most` of them, 256 at least.
-  /// Characters and words are numbered in the order of their bytes: the order of a text's lines
-  /// changes no number. Throws ValueError for a text without symbols, and for characters of a text
-  /// that is not UTF-8, naming the byte.
+  /// Takes the symbols from a text; bpe merges pairs until there are `most` symbols (at least 256).
+  /// Characters and words are numbered in the order of their bytes, so the numbers do not depend on
+  /// the order of the lines. Throws ValueError for a text without symbols and, if the tokens are
+  /// characters, for a text that is not UTF-8, naming the byte.
   Tokenizer(Tokens kind, std::string_view text, Dim most = 512);
-  /// The same tokenizer again. Throws ValueError for anything that no text could have given: no
-  /// symbols, the same one twice, an empty one, one that its kind cannot have, and merges that are
-  /// not those of the symbols.
+  /// Restores a tokenizer: characters and words from their symbols, bpe from its merges, which determine
+  /// the symbols. Throws ValueError for parts that no text can give: no symbols, a symbol twice, an
+  /// empty symbol, a symbol that is not of this kind, merges that BytePairs refuses, and merges or
+  /// symbols of a kind that has none.
   Tokenizer(Tokens kind, std::vector<std::string> symbols, const std::vector<Merge>& merges = {});
 
-  /// Token numbers of a text. decode(encode(x)) is x, NUL, \r\n and a byte order mark included; for
+  /// Token numbers of a text. decode(encode(x)) is x, including NUL, \r\n and a byte order mark. For
   /// words it is x with one space between the words of a line, and no white space at its ends.
-  /// Throws UnknownSymbol for the first symbol that it does not have; `first` is added to the byte
-  /// that errors name, for a text that is part of a longer one.
+  /// Throws UnknownSymbol for the first symbol that the tokenizer does not have. `first` is added to
+  /// the place that errors name, for a text that is part of a longer one.
   std::vector<Dim> encode(std::string_view text, std::size_t first = 0) const;
-  /// Throws ValueError for a number that no symbol has.
+  /// The text of token numbers. Throws ValueError for a number that is not 0 … size() − 1.
   std::string decode(const std::vector<Dim>& ids) const;
-  /// The number of a symbol, if it has one.
+  /// The number of a symbol; nullopt if the tokenizer does not have it.
   std::optional<Dim> find(std::string_view symbol) const;
 
   Tokens kind() const { return kind_; }

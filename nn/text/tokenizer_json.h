@@ -1,4 +1,4 @@
-// A tokenizer as JSON: it lives beside the weights that were trained with its numbers.
+// Saves a tokenizer as JSON, next to the weights that were trained with its numbers.
 #pragma once
 
 #include "nn/io/json.h"
@@ -7,11 +7,12 @@
 
 namespace fledge {
 
-/// {"kind":"word","symbols":["\n","birds",…]}; bytes are not listed; "merges":[[a, b],…] for bpe.
-/// Throws ValueError for words that are not UTF-8, which JSON cannot hold.
+/// Writes {"kind":"word","symbols":["\n","birds",…]}. For bpe, "merges":[[a, b],…] replaces the
+/// symbols; for bytes there are only 256, and they are not listed. Throws ValueError for words that are
+/// not UTF-8, because JSON must be UTF-8.
 void write_tokenizer(JsonWriter& json, const Tokenizer& tokenizer);
 
-/// Throws FormatError for what write_tokenizer() does not write.
+/// Throws FormatError for JSON that write_tokenizer() does not write.
 Tokenizer read_tokenizer(const JsonValue& json);
 
 }  // namespace fledge

@@ -31,14 +31,14 @@ const TrainerOptions& checked(const TrainerOptions& options) {
 
 std::string not_finite(double number) { return number != number ? "not-a-number" : "infinite"; }
 
-// Matrices and embeddings decay, vectors do not.
+// Matrices and embeddings have weight decay; vectors have none.
 std::vector<double> decay_factors(const std::vector<Tensor>& parameters) {
   std::vector<double> factors;
   for (const Tensor& tensor : parameters) factors.push_back(tensor.rank() >= 2 ? 1 : 0);
   return factors;
 }
 
-// Where each weight is to be written. All checks come before the first write.
+// Pointers to the numbers of each weight. All checks are done before the first number changes.
 std::vector<Real*> places_for(const LanguageModel& model, const std::vector<Array>& weights) {
   const std::vector<Tensor> learned = parameters(model);
   require<ValueError>(weights.size() == learned.size(), "set_weights", "the model has ",
@@ -124,7 +124,7 @@ void Trainer::require_finite_loss(double loss) const {
   if (!std::isfinite(loss)) explain_step("the loss became " + not_finite(loss));
 }
 
-// Takes the step once more.
+// Computes the step again to find the op that gives the first number that is not finite.
 void Trainer::explain_step(const std::string& what) const {
   throw_diverged(what + " at step " + std::to_string(done_ + 1), [&] {
     for (Dim pass = 0; pass < options_.accumulate; ++pass) {
@@ -150,7 +150,7 @@ void Trainer::throw_diverged(const std::string& what, const std::function<void()
   const NanDetector detector;
   try {
     if (where.empty()) compute();
-  } catch (const NumericError&) {  // its cause is what `watch` has found
+  } catch (const NumericError&) {  // `detector` has found its cause
   }
   if (const auto& found = detector.finding(); where.empty() && found) {
     const std::string op = "'" + std::string(found->op) + "'";
@@ -168,7 +168,7 @@ void Trainer::throw_diverged(const std::string& what, const std::function<void()
   throw Diverged(what + (where.empty() ? "" : ": " + where));
 }
 
-// AdamW squares gradients, and clipping adds the squares up.
+// Describes the largest gradient. Its square may overflow in AdamW or in the norm of the gradients.
 std::string Trainer::overflowing_square() const {
   std::string where;
   double largest = 0;
@@ -210,7 +210,7 @@ void set_weights(const LanguageModel& model, const std::vector<Array>& weights) 
 
 namespace {
 
-// Calls f(windows of a batch) for the windows of a text, or for `most` of them.
+// Calls f(windows) for each batch of windows of a text, for at most about `most` windows if it is not 0.
 template <class F>
 void for_each_batch(const TokenText& text, Dim context, Dim batch, Dim most, F f) {
   const std::vector<TextWindow> windows = evaluation_windows(text, context);
@@ -229,8 +229,8 @@ void for_each_batch(const TokenText& text, Dim context, Dim batch, Dim most, F f
 
 }  // namespace
 
-// The loss of each window is computed apart and added in the order of the text: the same sum for
-// any batch.
+// The loss of each window is computed separately, and the losses are added in the order of the text.
+// So the sum does not depend on the batch size.
 double mean_loss(const LanguageModel& model, const TokenText& text, Dim batch, Dim most) {
   const NoGrad no_grad;
   double sum = 0, tokens = 0;

@@ -1,8 +1,7 @@
-// One training run: batches in, a model that guesses better out.
+// Training: batches, loss, gradients, steps of the optimiser.
 //
-// Not here: files (checkpoint.h), screens (examples/fledge/train). Key idea: what a step does
-// depends on the weights, the moments, the seed and the step's number alone. So these are all that
-// a checkpoint holds, and a run that goes on after one gives the same bits.     Next: trainer.cpp.
+// A step depends only on the weights, the moments, the seed and the number of the step. A checkpoint
+// holds these, so a resumed run gives the same bits.
 #pragma once
 
 #include <functional>
@@ -17,25 +16,25 @@
 namespace fledge {
 
 struct TrainerOptions {
-  Dim batch = 12;           // windows, or documents, a pass
-  Dim accumulate = 1;       // passes a step: their gradients are averaged
-  CosineSchedule schedule;  // steps, and the rate of each
-  double clip = 1;          // the most that the gradients' norm may be; 0: no clipping
-  double decay = 0.1;       // of matrices and embeddings; vectors do not decay
+  Dim batch = 12;           // windows or documents per pass
+  Dim accumulate = 1;       // passes per step; their gradients are averaged
+  CosineSchedule schedule;  // the number of steps, and the learning rate of each
+  double clip = 1;          // the largest norm of the gradients; 0: no clipping
+  double decay = 0.1;       // weight decay of matrices and embeddings; vectors have none
   double beta1 = 0.9, beta2 = 0.99;
-  std::uint64_t seed = 1;  // of the batches and of dropout
+  std::uint64_t seed = 1;  // for batches and dropout
 };
 
 /// A loss, a gradient or a weight is not finite. what() names the step and the first op or parameter
-/// that has such a number. What to try depends on the program, which adds it.
+/// with such a number. The program adds advice.
 struct Diverged : NumericError {
   using NumericError::NumericError;
 };
 
 class Trainer {
  public:
-  /// Trains this very model, of which it keeps a handle, on the text, which must outlive it. Throws
-  /// ValueError for sizes that are not positive and for a text shorter than one window.
+  /// Trains this model, whose parameters it shares. The text must outlive the trainer. Throws ValueError
+  /// for sizes that are not positive and for a text shorter than one window.
   Trainer(LanguageModel model, const TokenText& text, const TrainerOptions& options);
 
   struct Step {
@@ -43,31 +42,31 @@ class Trainer {
     double loss;          // of the batch before the weights moved, nats per token
     double gradient_norm, rate;
   };
-  /// Forward, backward, clip, move. Throws Diverged when the loss or a gradient is not finite,
-  /// GraphError when a graph or an Array of the caller holds the numbers of a weight, Interrupted
-  /// when an InterruptScope (engine/base/interrupt.h) ends it. After any exception weights, moments and
-  /// the step's number are as they were before.
+  /// Forward, backward, clip, update. Throws Diverged if the loss or a gradient is not finite,
+  /// GraphError if a graph or an Array of the caller holds the numbers of a weight, Interrupted if an
+  /// InterruptScope (engine/base/interrupt.h) ends it. After any exception weights, moments and step
+  /// number are unchanged.
   Step step();
-  /// Computes what the next step will compute, and moves nothing: to see how long it takes.
+  /// Computes the gradients of the next step and discards them, to measure the time of a step.
   void dry_run();
 
-  /// The loss that the next step() will report, computed without gradients; no weight, moment or
-  /// gradient changes. Throws Diverged when it is not finite.
+  /// The loss that the next step() will report. No weight, moment or gradient changes. Throws Diverged
+  /// if it is not finite.
   double next_loss() const;
-  /// mean_loss() of the model over `text`. Throws Diverged when it is not finite.
+  /// mean_loss() of the model over `text`. Throws Diverged if it is not finite.
   double loss_on(const TokenText& text, Dim batch, Dim most = 0) const;
-  /// Throws Diverged: `what`, then the first weight that is not finite, or else the first op that
-  /// gives such a number while compute() runs. For numbers that are computed outside step(): samples.
-  /// Gradients are then forgotten.
+  /// Throws Diverged with the message `what` and the first weight that is not finite, or else the first
+  /// op with such a result while compute() runs. Removes all gradients. For numbers that are computed
+  /// outside step(), such as samples.
   [[noreturn]] void throw_diverged(const std::string& what,
                                    const std::function<void()>& compute) const;
 
-  /// How many steps are behind it.
+  /// The number of steps done so far.
   std::int64_t steps_done() const { return done_; }
   const LanguageModel& model() const { return model_; }
   const TrainerOptions& options() const { return options_; }
 
-  /// What a run goes on from, besides the weights: moments in the order of named_parameters().
+  /// The state of a run without its weights. Moments are in the order of named_parameters().
   struct State {
     std::int64_t done = 0;
     std::vector<AdamW::Memory> moments;
@@ -93,15 +92,15 @@ class Trainer {
   std::int64_t done_ = 0;
 };
 
-/// Copies of all weights, in the order of parameters(), and back. set_weights() throws ValueError
-/// or ShapeError for weights of another model, and GraphError when a graph or an Array of the caller
-/// holds the numbers of a weight; it has then changed nothing.
+/// Copies of all weights, in the order of parameters().
 std::vector<Array> weights_of(const LanguageModel& model);
+/// Sets all weights. Throws ValueError or ShapeError for weights of another model, and GraphError if a
+/// graph or an Array of the caller holds the numbers of a weight. After an exception nothing has changed.
 void set_weights(const LanguageModel& model, const std::vector<Array>& weights);
 
-/// Mean loss over every token of a text, in nats, each guessed once from what stands before it in
-/// its window (batches.h); of at most `most` windows, spread evenly, when that is not 0. Records
-/// nothing. Over all windows it is the same, to the bit, for any batch.
+/// The mean loss in nats over every token of a text, each predicted once (evaluation_windows()). If
+/// `most` is not 0, at most `most` evenly spaced windows are used. Records no gradients. Over all
+/// windows, the result has the same bits for any batch size.
 double mean_loss(const LanguageModel& model, const TokenText& text, Dim batch, Dim most = 0);
 
 }  // namespace fledge

@@ -206,7 +206,7 @@ TEST_CASE("Decoder: its attention is what was used while it read, in each layer 
   }
   Decoder fresh(made(4, 1, 1, 4, Bias::with, 60));
   CHECK(refusal<ValueError>([&] { fresh.attention(); }) ==
-        "Decoder: has read no token: it looked nowhere");
+        "Decoder: must read a token before attention(): it has read none");
 }
 
 TEST_CASE("Decoder: the attention of the last rows alone is that of the whole, to the bit") {

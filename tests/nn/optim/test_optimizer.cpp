@@ -126,7 +126,7 @@ TEST_CASE("optimisers and clipping: constants, and a parameter named twice, are 
           std::string(who) + ": tensor 0 of shape (3) is no parameter: make it with parameter()");
     CHECK(refusal<ValueError>([&] {
             use({parameter(counting({1})), first, first});
-          }) == std::string(who) + ": parameters 1 and 2 are the same tensor: name it once");
+          }) == std::string(who) + ": parameters 1 and 2 are the same tensor: list it once");
   };
   using Parameters = std::vector<Tensor>;
   refused("Sgd", [](const Parameters& p) { Sgd(p, {}); });

@@ -160,10 +160,10 @@ TEST_CASE("lines: a long document gives windows from all of it, and from nothing
   CHECK(begins == std::set<std::size_t>{0, 1, 2, 3, 4, 5, 6});
 }
 
-TEST_CASE("shuffled: each order is one, and all are about equally likely") {
+TEST_CASE("permutation_element: each order is one, and all are about equally likely") {
   for (const Dim n : {1, 2, 3, 4, 5, 16, 17, 64, 1000}) {
     std::set<Dim> places;
-    for (Dim i = 0; i < n; ++i) places.insert(shuffled(i, n, Rng(4)));
+    for (Dim i = 0; i < n; ++i) places.insert(permutation_element(i, n, Rng(4)));
     CHECK(static_cast<Dim>(places.size()) == n);
     CHECK(*places.rbegin() == n - 1);
   }
@@ -171,7 +171,7 @@ TEST_CASE("shuffled: each order is one, and all are about equally likely") {
     std::map<Ids, int> orders;
     for (std::uint64_t seed = 0; seed < 12'000; ++seed) {
       Ids order;
-      for (Dim i = 0; i < n; ++i) order.push_back(shuffled(i, n, Rng(5).stream(seed)));
+      for (Dim i = 0; i < n; ++i) order.push_back(permutation_element(i, n, Rng(5).stream(seed)));
       ++orders[order];
     }
     const int all = n == 3 ? 6 : 24;
@@ -179,7 +179,8 @@ TEST_CASE("shuffled: each order is one, and all are about equally likely") {
     for (const auto& entry : orders)  // the deviation is 41 or 22
       CHECK(std::abs(entry.second - 12'000 / all) < (n == 3 ? 300 : 150));
   }
-  CHECK(refusal<ValueError>([] { shuffled(3, 3, Rng(1)); }) == "shuffled: place 3 of 3");
+  CHECK(refusal<ValueError>([] { permutation_element(3, 3, Rng(1)); }) ==
+        "permutation_element: place 3 of 3");
 }
 
 TEST_CASE("batches refuse texts that are too short, and sizes that are none") {
@@ -199,5 +200,6 @@ TEST_CASE("batches refuse texts that are too short, and sizes that are none") {
   CHECK(refusal<ValueError>([] { evaluation_windows(counting(3), 0); }) ==
         "batches: the context must be at least 1: got 0");
   CHECK(refusal<ValueError>([] { batch_of(counting(3), {}); }) == "batches: a batch of no windows");
-  CHECK(refusal<ValueError>([] { shuffled(0, 0, Rng(1)); }) == "shuffled: place 0 of 0");
+  CHECK(refusal<ValueError>([] { permutation_element(0, 0, Rng(1)); }) ==
+        "permutation_element: place 0 of 0");
 }

@@ -79,7 +79,7 @@ TEST_CASE("piece_at: runs of one kind, with the one space before them") {
 TEST_CASE("byte pairs are learned as the paper says, one count after another") {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     const std::string text = random_text(seed, 400, seed % 2 == 0 ? "aab " : "abcde 1.\n");
-    CHECK(BytePairs::learned(text, 256 + 40).merges() == merges_by_definition(text, 40));
+    CHECK(BytePairs::learn(text, 256 + 40).merges() == merges_by_definition(text, 40));
   }
 }
 
@@ -90,7 +90,7 @@ TEST_CASE("byte pairs are encoded as they were learned, the earliest merge first
   CHECK(pairs.encode("abbcd") == std::vector<Dim>{257, 259});
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     const std::string text = random_text(seed, 400, "abcd ");
-    const BytePairs learned = BytePairs::learned(text, 256 + 40);
+    const BytePairs learned = BytePairs::learn(text, 256 + 40);
     std::vector<Dim> expected;  // every merge, from left to right, over the whole piece
     for (const std::string& piece : pieces_of(text)) {
       std::vector<Dim> ids = bytes_of(piece);
@@ -104,17 +104,17 @@ TEST_CASE("byte pairs are encoded as they were learned, the earliest merge first
 
 TEST_CASE(
     "byte pairs: the commonest first, the least numbers among equals, none that stands once") {
-  const BytePairs pairs = BytePairs::learned("zyzy abab xbxb", 1000);
+  const BytePairs pairs = BytePairs::learn("zyzy abab xbxb", 1000);
   CHECK(pairs.merges().front() == Merge{'a', 'b'});
-  CHECK(BytePairs::learned("abcdefg", 1000).merges().empty());
-  CHECK(BytePairs::learned("", 1000).merges().empty());
-  CHECK(BytePairs::learned("abab", 256).merges().empty());
-  CHECK(BytePairs::learned("aaaa aaaa", 257).encode("aaaaa") == std::vector<Dim>{256, 256, 'a'});
+  CHECK(BytePairs::learn("abcdefg", 1000).merges().empty());
+  CHECK(BytePairs::learn("", 1000).merges().empty());
+  CHECK(BytePairs::learn("abab", 256).merges().empty());
+  CHECK(BytePairs::learn("aaaa aaaa", 257).encode("aaaaa") == std::vector<Dim>{256, 256, 'a'});
 }
 
 TEST_CASE("byte pairs: a text without a gap takes no longer than one of words") {
   const std::string text(300'000, 'a');  // 64 of them merge six times
-  const BytePairs pairs = BytePairs::learned(text, 512);
+  const BytePairs pairs = BytePairs::learn(text, 512);
   CHECK(pairs.merges().size() == 6);
   CHECK(pairs.encode(text).size() == 4687 + 1);  // 300,000 = 4,687·64 + 32
   CHECK(pairs.symbols().back() == std::string(64, 'a'));
@@ -122,7 +122,7 @@ TEST_CASE("byte pairs: a text without a gap takes no longer than one of words") 
 
 TEST_CASE("byte pairs are made again from their merges") {
   const std::string text = random_text(3, 2000, "abc \n");
-  const BytePairs learned = BytePairs::learned(text, 300), again(learned.merges());
+  const BytePairs learned = BytePairs::learn(text, 300), again(learned.merges());
   CHECK(again.encode(text) == learned.encode(text));
   CHECK(again.symbols() == learned.symbols());
 }
@@ -143,6 +143,6 @@ TEST_CASE("merges that nobody could have learned are refused") {
   std::vector<Merge> doubled{{'a', 'a'}};
   for (Dim i = 256; i < 316; ++i) doubled.emplace_back(i, i);
   CHECK(refused(doubled) == "BytePairs: merge 6 makes a symbol of 128 bytes; the most is 64");
-  CHECK(refusal<ValueError>([] { BytePairs::learned("a", 255); }) ==
+  CHECK(refusal<ValueError>([] { BytePairs::learn("a", 255); }) ==
         "BytePairs: byte pairs have at least 256 symbols: got 255");
 }

@@ -151,8 +151,7 @@ TEST_CASE("a corpus is read again with the symbols of a model") {
       const CorpusOptions options{.reading = reading, .tokens = kind, .valid = 0.5};
       const Corpus learned = read_corpus(birds, options);
       const Corpus again =
-          read_corpus(birds, {.reading = reading, .valid = 0.5},
-                      Tokenizer(kind, learned.tokenizer.symbols(), learned.tokenizer.merges()));
+          read_corpus(birds, {.reading = reading, .valid = 0.5}, learned.tokenizer);
       CHECK(again.train.tokens == learned.train.tokens);
       CHECK(again.valid.tokens == learned.valid.tokens);
       CHECK(again.valid.starts == learned.valid.starts);

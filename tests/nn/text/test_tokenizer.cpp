@@ -144,7 +144,9 @@ TEST_CASE("what a tokenizer does not have is named, and shown so that a terminal
 TEST_CASE("a tokenizer is made again from its symbols and merges") {
   for (const Tokens kind : {Tokens::character, Tokens::word, Tokens::byte, Tokens::bpe}) {
     const Tokenizer learned(kind, birds, 290);
-    const Tokenizer again(kind, learned.symbols(), learned.merges());
+    const bool has_bytes = kind == Tokens::byte || kind == Tokens::bpe;
+    const Tokenizer again(kind, has_bytes ? Symbols{} : learned.symbols(), learned.merges());
+    CHECK(again.symbols() == learned.symbols());
     CHECK(again.encode(birds) == learned.encode(birds));
     CHECK(again.decode(again.encode(birds)) == birds);
     CHECK(tokens_named(to_string(kind)) == kind);
@@ -158,9 +160,6 @@ TEST_CASE("parts that no text could have given are refused") {
     return refusal<ValueError>([&] { Tokenizer(kind, symbols, merges); });
   };
   const Tokenizer learned(Tokens::bpe, birds + birds, 260);
-  Symbols other = learned.symbols(), fewer = learned.symbols();
-  other[257] = "x";
-  fewer.pop_back();
   std::vector<Merge> cyclic = learned.merges();
   cyclic[0] = {256, 257};
   CHECK(refused(Tokens::word, {"a", "b", "a"}, {}) ==
@@ -174,12 +173,10 @@ TEST_CASE("parts that no text could have given are refused") {
         "Tokenizer: symbol 0 is not one character: got '\\xff'");
   CHECK(refused(Tokens::word, {"a", "b"}, {{0, 1}}) ==
         "Tokenizer: 1 merges for tokens of kind word; only bpe has merges");
-  CHECK(refused(Tokens::byte, {"a"}, {}) ==
-        "Tokenizer: 256 bytes and 0 merges make 256 symbols: got 1");
-  CHECK(refused(Tokens::bpe, fewer, learned.merges()) ==
-        "Tokenizer: 256 bytes and 4 merges make 260 symbols: got 259");
-  CHECK(refused(Tokens::bpe, other, learned.merges()).ends_with(": got 'x'"));
-  CHECK(refused(Tokens::bpe, learned.symbols(), cyclic) ==
+  CHECK(
+      refused(Tokens::byte, {"a"}, {}) ==
+      "Tokenizer: 1 symbols for tokens of kind byte; only characters and words are given as symbols");
+  CHECK(refused(Tokens::bpe, {}, cyclic) ==
         "BytePairs: merge 0 is of symbols 256 and 257: there are 256 symbols before it");
   CHECK(refusal<ValueError>([] { Tokenizer(Tokens::character, ""); }) ==
         "Tokenizer: there are no symbols");
