@@ -114,7 +114,7 @@ install:
 	$(need) compiler cmake
 	@$(built) "$(OPTIONS)" installed
 	@cmake --install $(BUILD) --prefix "$(PREFIX)" >/dev/null
-	@echo 'Installed in $(PREFIX): find_package(fledge) gives fledge::fledge, fledge::fledge64,'
+	@echo 'Installed in $(PREFIX): find_package(fledge) gives fledge::fledge and'
 	@echo 'fledge::fledge_dual; the programs are birds and fledge.'
 
 clean:

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 
 #include "engine/base/normal.h"
 
@@ -89,3 +90,7 @@ inline bool isnan(Dual x) { return std::isnan(x.value); }
 inline bool isfinite(Dual x) { return std::isfinite(x.value); }
 
 }  // namespace fledge
+
+/// Largest, smallest and nearest numbers: those of the value.
+template <>
+struct std::numeric_limits<fledge::Dual> : std::numeric_limits<double> {};

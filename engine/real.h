@@ -31,21 +31,12 @@ namespace fledge_dual {
 using namespace fledge;  // NOLINT(google-build-using-namespace): base types are found in both
 }
 #define fledge fledge_dual
-#elif defined(FLEDGE_DOUBLE)
-namespace fledge64 {
-using namespace fledge;  // NOLINT(google-build-using-namespace): base types are found in both
-using fledge::normal_cdf;
-using fledge::normal_density;
-}  // namespace fledge64
-#define fledge fledge64
 #endif
 
 namespace fledge {
 
 #if defined(FLEDGE_DUAL)
 using Real = Dual;
-#elif defined(FLEDGE_DOUBLE)
-using Real = double;
 #else
 using Real = float;
 #endif

@@ -21,7 +21,7 @@ struct NormalCdf {
   Vec weighted, cdf, density;  // x·Φ(x), Φ(x), φ(x)
 };
 
-#if defined(FLEDGE_DOUBLE) || defined(FLEDGE_DUAL)
+#if defined(FLEDGE_DUAL)
 
 template <class F>
 Vec each_lane(Vec x, F f) {

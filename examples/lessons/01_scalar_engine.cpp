@@ -1,4 +1,3 @@
-// library: none
 // Lesson 1, without the library: an engine in fifty lines, and three that break a careless one.
 //
 // The smallest attention there is: one query, two keys, two values, each a single number (the

@@ -1,4 +1,3 @@
-// library: fledge_dual
 // Lesson 3: how to check a gradient so that the check can fail.
 //
 // Lesson 1 compared with differences whose step fell from the sky. This one adds where steps come

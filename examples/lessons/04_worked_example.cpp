@@ -1,4 +1,3 @@
-// library: fledge
 // The worked example: birds sometimes walk.      Note 000, "Attention with a worked out example"
 //
 // Adds to lesson 3, which proved gradients, attention on vectors: A·V with every number, and what a

@@ -1,4 +1,3 @@
-// library: fledge
 // What Q, K and V can raise, and what not.        Note 000, "Attention with a worked out example"
 //
 // Adds to lesson 04_worked_example a pattern that is learnt: W_Q, W_K and W_V start at 1, and some

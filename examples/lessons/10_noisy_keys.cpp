@@ -131,7 +131,8 @@ void lesson(Lesson& to) {
   show(to, {one});
   to.claim_near(rate(one.shares, far), 2 * tail(std::log(3.0) / swing), 0.02,
                 "share of draws nearer to one value than to the mean of both");
-  const double at_a = softmax(Array({2}, {2, -2})).value()[0], written = 1 / (1 + std::exp(2.0));
+  const double at_a = value_of(softmax(Array({2}, {2, -2})).value()[0]),
+               written = 1 / (1 + std::exp(2.0));
   to.claim_near(at_a, 1 / (1 + std::exp(-4.0)), 1e-15, "scores 2 and -2 give a the weight");
   to.slip("001",
           formatted("1/(1 + exp(beta)) for a, 1/(1 + exp(-beta)) for b: %.3f, %.3f at beta = 2",
@@ -153,7 +154,8 @@ void lesson(Lesson& to) {
   to.claim_near(rate(own, [](double share) { return share < 0.5; }), tail(ahead / length), 0.02,
                 "what is left: draws in which head 1 itself has lost its key");
   // With the means as keys, the axes, the scores of a query are its coordinates.
-  const double plain = softmax(axis(0)).value()[0], long_one = softmax(q_a).value()[0];
+  const double plain = value_of(softmax(axis(0)).value()[0]),
+               long_one = value_of(softmax(q_a).value()[0]);
   to.claim_near(plain, std::exp(1.0) / (std::exp(1.0) + n - 1), 1e-15, "alpha_a of q_1 = m_a");
   to.slip("001", "q_1 = m_a gives alpha_a = 1 / (1 + 0 + ... + 0) = 1",
           formatted("exp(1) / (exp(1) + n - 1) = %.3f; with q_1 = beta m_a, %.4f", plain, long_one),

@@ -105,7 +105,7 @@ std::vector<double> looks(const Reader& reader, const Indices& texts, Dim head) 
   for (const Question& question : reader.questions) {
     double total = 0, asked = 0;
     for (Dim t = 0; t < T; ++t) {
-      total += question(t) < 0 ? 0 : weights.at({head, t, question(t)});
+      total += question(t) < 0 ? 0 : value_of(weights.at({head, t, question(t)}));
       asked += question(t) < 0 ? 0 : 1;
     }
     means.push_back(total / asked);

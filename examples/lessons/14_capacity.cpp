@@ -1,4 +1,3 @@
-// library: fledge
 // Capacity: walk and flying, both associated with birds, in one text and one small model.
 //
 // Works out note 000 (Birds sometimes walk), two of its questions on capacity: are the rows of A

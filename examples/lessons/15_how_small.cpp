@@ -1,4 +1,3 @@
-// library: fledge
 // How small: the least model that holds walk and flying, and the count for a large one.
 //
 // Works out note 000 (Birds sometimes walk), its guess that capacity, the number of parameters, is

@@ -1,4 +1,3 @@
-// library: fledge
 // Held-out pairs: the model predicts an association that was not in its training text.
 //
 // Works out note 000 (Birds sometimes walk), its question how a network learns that one word goes

@@ -1,4 +1,3 @@
-// library: fledge
 // From text to text: the whole pipeline, each stage with its shape and some of its numbers.
 //
 // Works out note 002 (attention intuition), what stands before and behind attention: text, tokens,

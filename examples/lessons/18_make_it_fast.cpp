@@ -1,4 +1,3 @@
-// library: fledge
 // Make it fast: one product of two matrices in four ways, with the times of this machine.
 //
 // Works out no note; it is about the loop in which a model spends most of its time. Adds to the

@@ -1,4 +1,3 @@
-// library: fledge
 // Fused attention: five lines that are easy to read against one op, with the times of this machine.
 //
 // Works out no note. Adds to 18_make_it_fast the second loop in which a model spends its time, and

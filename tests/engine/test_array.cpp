@@ -1,4 +1,3 @@
-// builds: f64
 #include "engine/array.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// builds: f64
 #include "engine/autograd.h"
 
 #include "engine/array_math.h"

@@ -1,4 +1,3 @@
-// builds: f64
 #include "engine/array_math.h"
 #include "engine/autograd.h"
 #include "engine/ops.h"

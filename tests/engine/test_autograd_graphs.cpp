@@ -1,4 +1,3 @@
-// builds: f64
 #include "engine/autograd.h"
 #include "engine/ops.h"
 #include "tests/support/arrays.h"

@@ -1,4 +1,3 @@
-// builds: f64
 #include <stdexcept>
 #include <thread>
 

@@ -1,4 +1,3 @@
-// builds: dual
 #include "engine/dual.h"
 
 #include <limits>

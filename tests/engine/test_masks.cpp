@@ -1,4 +1,3 @@
-// builds: f64
 #include "engine/masks.h"
 
 #include "engine/base/errors.h"

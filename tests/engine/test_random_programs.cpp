@@ -1,4 +1,3 @@
-// builds: dual
 // Gradients of random programs, proved by each oracle alone.
 #include <algorithm>
 #include <map>

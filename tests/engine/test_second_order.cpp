@@ -1,4 +1,3 @@
-// builds: dual
 // The tangents of a gradient are Hessian-vector products: H·u, for parameters that move along u.
 #include "engine/array_math.h"
 #include "engine/autograd.h"

@@ -1,4 +1,3 @@
-// builds: f64
 #include "engine/tensor.h"
 
 #include "engine/autograd.h"

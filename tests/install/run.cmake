@@ -38,6 +38,6 @@ run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${folder}/build -G ${GENERA
   -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_FLAGS=${FLAGS} -DCMAKE_BUILD_TYPE=Release
   -DCMAKE_PREFIX_PATH=${folder}/prefix -DREADME_PROGRAM=${folder}/readme.cpp)
 run(${CMAKE_COMMAND} --build ${folder}/build --parallel 2)
-foreach(program user_fledge user_fledge64 user_fledge_dual readme)
+foreach(program user_fledge user_fledge_dual readme)
   run(${folder}/build/${program})
 endforeach()

@@ -1,4 +1,3 @@
-// builds: dual
 #include "nn/gradcheck.h"
 
 #include "engine/array_math.h"

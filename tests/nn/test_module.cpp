@@ -1,4 +1,3 @@
-// builds: f64
 #include "nn/module.h"
 
 #include "nn/gpt/language_model.h"

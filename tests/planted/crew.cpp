@@ -12,7 +12,7 @@ namespace {
 constexpr unsigned most_seconds = 60;  // of one program; the sources as they are take five
 
 // The tests of two number types. Those of the checker are for dual numbers alone.
-constexpr const char* test_programs[] = {"tests64", "tests_dual"};
+constexpr const char* test_programs[] = {"tests32", "tests_dual"};
 
 // A test of the table must not run where a bug is planted: there the entry does not apply.
 constexpr const char* table_test = "planted_table";

@@ -115,7 +115,7 @@ struct Model {
     backward(loss(words, next, rng));
     for (const Tensor& p : {table, w1, b1, w2}) {
       Real* to = p.write();
-      for (Dim i = 0; i < p.size(); ++i) to[i] -= 0.05 * p.grad()[i];
+      for (Dim i = 0; i < p.size(); ++i) to[i] -= Real(0.05) * p.grad()[i];
       p.zero_grad();
     }
   }

@@ -1,4 +1,3 @@
-// stack: 256
 // Graphs of a million nodes are built, differentiated and freed on a stack of 256 KB: no recursion.
 #include <cstdio>
 #include <cstdlib>

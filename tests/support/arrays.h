@@ -56,10 +56,18 @@ Verdict compare(const Array& found, const Array& expected, Agree agree) {
   return {};
 }
 
-/// The same shape and the same bits: -0 is not 0, and a NaN is its own bits only.
+/// The same shape and the same bits: -0 is not 0, and a NaN is its own bits only. Tangents are
+/// compared as numbers: their -0 is 0.
 inline Verdict same_bits(const Array& found, const Array& expected) {
-  return compare(found, expected,
-                 [](Real f, Real e) { return std::memcmp(&f, &e, sizeof(Real)) == 0; });
+  return compare(found, expected, [](Real f, Real e) {
+    const double value = value_of(f), expected_value = value_of(e);
+    if (std::memcmp(&value, &expected_value, sizeof value) != 0) return false;
+#if defined(FLEDGE_DUAL)
+    return f.tangent == e.tangent || (std::isnan(f.tangent) && std::isnan(e.tangent));
+#else
+    return true;
+#endif
+  });
 }
 
 /// The same shape and the same numbers: a NaN is any NaN, -0 is 0.

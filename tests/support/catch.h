@@ -2,11 +2,6 @@
 //
 // Write Approx, WithinAbs, WithinRel, Equals, Message, StartsWith, EndsWith and ContainsSubstring
 // unqualified; an error's text is tested with REQUIRE_THROWS_WITH(f(), ContainsSubstring("...")).
-//
-// The first line of a test file may name the builds it is for (f32 float, f64 double, dual Dual);
-// without one it is for f32 and f64:
-//
-//   // builds: f64 dual
 #pragma once
 
 #if __has_include(<catch2/catch_all.hpp>)

@@ -1,4 +1,3 @@
-// builds: dual
 // What backward() says, asked for in several ways: rules that answer one of them otherwise are
 // found.
 #include "engine/gradcheck/backward_consistency.h"

@@ -1,4 +1,3 @@
-// builds: dual
 // What each oracle finds alone: right, wrong or undecided, element by element.
 #include "engine/gradcheck/comparison.h"
 

@@ -1,4 +1,3 @@
-// builds: dual
 #include "engine/gradcheck/diagnosis.h"
 
 #include <cmath>

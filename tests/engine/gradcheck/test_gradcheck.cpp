@@ -1,4 +1,3 @@
-// builds: dual
 // Right gradients pass, checks that could not have failed do not, and every report says what it
 // saw.
 #include "engine/gradcheck/gradcheck.h"

@@ -1,4 +1,3 @@
-// builds: dual
 // Two oracles, one report: where differences cannot decide, and where the oracles disagree.
 #include "engine/array_math.h"
 #include "engine/autograd.h"

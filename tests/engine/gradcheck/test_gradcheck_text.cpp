@@ -1,4 +1,3 @@
-// builds: dual
 // What a report looks like in words.
 #include <clocale>
 

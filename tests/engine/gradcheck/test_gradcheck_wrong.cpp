@@ -1,4 +1,3 @@
-// builds: dual
 // The checker can fail: wrong gradients of every kind are found, by both oracles.
 #include "engine/array_math.h"
 #include "engine/autograd.h"

@@ -1,4 +1,3 @@
-// builds: dual
 // Mistakes that are named by the gradient they give, and near misses that are not.
 #include "engine/gradcheck/mistakes.h"
 

@@ -1,4 +1,3 @@
-// builds: f32 dual
 // The first number that is not finite is named: op, direction, place and inputs.
 #include "engine/gradcheck/nan_detector.h"
 

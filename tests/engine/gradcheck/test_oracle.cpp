@@ -1,4 +1,3 @@
-// builds: dual
 #include "engine/gradcheck/oracle.h"
 
 #include <array>

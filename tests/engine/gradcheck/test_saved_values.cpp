@@ -1,4 +1,3 @@
-// builds: dual
 #include "engine/gradcheck/saved_values.h"
 
 #include <optional>

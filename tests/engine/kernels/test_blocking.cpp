@@ -1,4 +1,3 @@
-// builds: f32 f64 dual
 // Products with small blocks: every pair of block borders, over memory full of NaN.
 #include "engine/kernels/blocking.h"
 

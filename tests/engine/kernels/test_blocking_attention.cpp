@@ -1,4 +1,3 @@
-// builds: f32 f64 dual
 // A head of attention with small blocks: every pair of block borders, over memory full of NaN.
 #include "engine/kernels/tiles.h"
 #include "tests/support/attention_head.h"

@@ -1,4 +1,3 @@
-// builds: f32 f64 dual
 // Kernels over rows, sums and loops over numbers with small tasks: every pair of borders, over
 // memory full of NaN.
 #include <cmath>

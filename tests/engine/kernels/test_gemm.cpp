@@ -62,21 +62,21 @@ double test_ratio(const Array& a, const Array& b, const Array& c, const Array& s
   for (Dim i = 0; i < n; ++i) {
     for (Dim j = 0; j < m; ++j) {
       const auto at = static_cast<std::size_t>(j);
-      exact[at] = start.exists() ? static_cast<long double>(start[i * m + j]) : 0.0L;
+      exact[at] = start.exists() ? static_cast<long double>(value_of(start[i * m + j])) : 0.0L;
       size[at] = std::abs(exact[at]);
     }
     for (Dim p = 0; p < k; ++p)
       for (Dim j = 0; j < m; ++j) {
         const auto at = static_cast<std::size_t>(j);
-        const long double term =
-            static_cast<long double>(a[i * k + p]) * static_cast<long double>(b[p * m + j]);
+        const long double term = static_cast<long double>(value_of(a[i * k + p])) *
+                                 static_cast<long double>(value_of(b[p * m + j]));
         exact[at] += term;
         size[at] += std::abs(term);
       }
     for (Dim j = 0; j < m; ++j) {
       const auto at = static_cast<std::size_t>(j);
-      const auto error =
-          static_cast<double>(std::abs(static_cast<long double>(c[i * m + j]) - exact[at]));
+      const auto error = static_cast<double>(
+          std::abs(static_cast<long double>(value_of(c[i * m + j])) - exact[at]));
       if (error == 0) continue;
       const double ratio = error / (unit * static_cast<double>(size[at]));
       worst = ratio > worst || std::isnan(ratio) ? ratio : worst;

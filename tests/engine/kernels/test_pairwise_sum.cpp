@@ -1,4 +1,3 @@
-// builds: f32 f64 dual
 #include "engine/kernels/pairwise_sum.h"
 
 #include <vector>

@@ -21,9 +21,10 @@ const std::vector<Dim> lengths = {1, 2, 3, 4, 7, 8, 9, 16, 17, 31, 32, 64, 65, 3
 // One row, naive: log softmax in long double.
 std::vector<long double> exact_log_softmax(const Array& x) {
   long double total = 0;
-  for (Dim j = 0; j < x.size(); ++j) total += std::exp(static_cast<long double>(x[j]));
+  for (Dim j = 0; j < x.size(); ++j) total += std::exp(static_cast<long double>(value_of(x[j])));
   std::vector<long double> y;
-  for (Dim j = 0; j < x.size(); ++j) y.push_back(static_cast<long double>(x[j]) - std::log(total));
+  for (Dim j = 0; j < x.size(); ++j)
+    y.push_back(static_cast<long double>(value_of(x[j])) - std::log(total));
   return y;
 }
 
@@ -58,11 +59,11 @@ TEST_CASE("the kernels of softmax against long double", "[ACC]") {
     long double mean = 0, total = 0;
     for (const long double v : log_y) y.push_back(std::exp(v));
     for (std::size_t j = 0; j < y.size(); ++j) {
-      mean += y[j] * static_cast<long double>(dy[static_cast<Dim>(j)]);
-      total += static_cast<long double>(dy[static_cast<Dim>(j)]);
+      mean += y[j] * static_cast<long double>(value_of(dy[static_cast<Dim>(j)]));
+      total += static_cast<long double>(value_of(dy[static_cast<Dim>(j)]));
     }
     for (std::size_t j = 0; j < y.size(); ++j) {
-      const auto d = static_cast<long double>(dy[static_cast<Dim>(j)]);
+      const auto d = static_cast<long double>(value_of(dy[static_cast<Dim>(j)]));
       dx.push_back(y[j] * (d - mean));
       log_dx.push_back(d - y[j] * total);
     }

@@ -1,4 +1,3 @@
-// builds: f32 f64 dual
 // What is new where queries are lanes. By the formulas, under every mask, with poison in what is
 // hidden: test_attention.cpp, whose heads of at most 8 numbers come through here.
 #include "engine/kernels/small_head_attention.h"

@@ -24,11 +24,11 @@ struct Exact {
     size += std::abs(term);
   }
   double error(Real found) const {
-    return static_cast<double>(std::abs(static_cast<long double>(found) - sum) / size);
+    return static_cast<double>(std::abs(static_cast<long double>(value_of(found)) - sum) / size);
   }
 };
 
-long double wide(Real x) { return static_cast<long double>(x); }
+long double wide(Real x) { return static_cast<long double>(value_of(x)); }
 
 // 1 and then numbers so small that 1 + one of them is 1 again: a plain sum loses all of them.
 Array one_and_crumbs(const Shape& shape, Dim columns) {

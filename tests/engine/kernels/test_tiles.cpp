@@ -1,4 +1,3 @@
-// builds: f32 f64 dual
 #include "engine/kernels/tiles.h"
 
 #include <cstring>

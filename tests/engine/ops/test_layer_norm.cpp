@@ -23,7 +23,7 @@ struct Exact {
 
 Exact exact_norm(const Array& x, const Array& gain, const Array& dy, double eps) {
   const Dim n = x.dim(-1);
-  const auto wide = [](Real v) { return static_cast<long double>(v); };
+  const auto wide = [](Real v) { return static_cast<long double>(value_of(v)); };
   Exact exact;
   for (Dim r = 0; r < x.size() / n; ++r) {
     long double mean = 0, variance = 0, mean_g = 0, mean_gx = 0;
@@ -31,7 +31,8 @@ Exact exact_norm(const Array& x, const Array& gain, const Array& dy, double eps)
     for (Dim j = 0; j < n; ++j)
       variance +=
           (wide(x[r * n + j]) - mean) * (wide(x[r * n + j]) - mean) / static_cast<long double>(n);
-    const long double deviation = std::sqrt(variance + static_cast<long double>(Real(eps)));
+    const long double deviation =
+        std::sqrt(variance + static_cast<long double>(value_of(Real(eps))));
     const auto x_hat = [&](Dim j) { return (wide(x[r * n + j]) - mean) / deviation; };
     const auto g = [&](Dim j) { return wide(dy[r * n + j]) * wide(gain[j]); };
     for (Dim j = 0; j < n; ++j) mean_g += g(j) / static_cast<long double>(n);
@@ -55,7 +56,7 @@ Verdict within_bound(const Array& found, const std::vector<long double>& exact,
     long double norm = 0, error = 0, kappa = 0;
     for (Dim i = r * n; i < (r + 1) * n; ++i) {
       const auto at = static_cast<std::size_t>(i);
-      const long double difference = static_cast<long double>(found[i]) - exact[at];
+      const long double difference = static_cast<long double>(value_of(found[i])) - exact[at];
       norm += size[at] * size[at];
       error += difference * difference;
       kappa = kappas[at];
@@ -130,7 +131,7 @@ TEST_CASE("layer norm of any equal numbers stays finite", "[NU06]") {
                uniform({2, n}, 4));
       bool finite = true;
       for (Dim i = 0; i < 2 * n; ++i)
-        finite = finite && std::isfinite(found.y[i]) && std::isfinite(found.dx[0][i]);
+        finite = finite && isfinite(found.y[i]) && isfinite(found.dx[0][i]);
       INFO(n << " times " << number);
       CHECK(finite);
     }

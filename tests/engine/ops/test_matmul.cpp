@@ -27,8 +27,8 @@ Exact naive_product(const Array& a, const Array& b) {
         long double c = 0, size = 0;
         for (Dim p = 0; p < k; ++p) {
           const long double term =
-              static_cast<long double>(a[(source(lead_a, lead, batch) * n + i) * k + p]) *
-              static_cast<long double>(b[(source(lead_b, lead, batch) * k + p) * m + j]);
+              static_cast<long double>(value_of(a[(source(lead_a, lead, batch) * n + i) * k + p])) *
+              static_cast<long double>(value_of(b[(source(lead_b, lead, batch) * k + p) * m + j]));
           c += term;
           size += std::abs(term);
         }
@@ -57,7 +57,7 @@ void check_ratio(const char* what, const Array& found, const Exact& exact, Dim k
   double worst = 0;
   for (std::size_t i = 0; i < exact.c.size(); ++i) {
     const long double error =
-        std::abs(static_cast<long double>(found[static_cast<Dim>(i)]) - exact.c[i]);
+        std::abs(static_cast<long double>(value_of(found[static_cast<Dim>(i)])) - exact.c[i]);
     if (error == 0) continue;
     const auto ratio = static_cast<double>(
         error / (static_cast<long double>(unit) * static_cast<long double>(k) * exact.size[i]));

@@ -180,12 +180,12 @@ TEST_CASE("sums err with the logarithm of their length", "[ACC][NU09]") {
       for (Dim i = 0; i < 2; ++i) {
         long double exact = 0, size = 0;
         for (Dim r = 0; r < n; ++r) {
-          const auto term = static_cast<long double>(x[(o * n + r) * 2 + i]);
+          const auto term = static_cast<long double>(value_of(x[(o * n + r) * 2 + i]));
           exact += term;
           size += std::abs(term);
         }
         const auto error =
-            static_cast<double>(std::abs(static_cast<long double>(y[o * 2 + i]) - exact));
+            static_cast<double>(std::abs(static_cast<long double>(value_of(y[o * 2 + i])) - exact));
         INFO("n = " << n);
         CHECK(error <= 2 * unit * std::log2(static_cast<double>(n)) * static_cast<double>(size));
       }

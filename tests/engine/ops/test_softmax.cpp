@@ -37,21 +37,24 @@ TEST_CASE("softmax against long double", "[ACC][NU03]") {
       for (Dim r = 0; r < 4; ++r) {
         long double top = -infinity, total = 0, mean = 0, sum_of_found = 0;
         for (Dim j = r * n; j < (r + 1) * n; ++j)
-          top = std::max(top, static_cast<long double>(x[j]));
-        const auto weight = [&](Dim j) { return std::exp(static_cast<long double>(x[j]) - top); };
+          top = std::max(top, static_cast<long double>(value_of(x[j])));
+        const auto weight = [&](Dim j) {
+          return std::exp(static_cast<long double>(value_of(x[j])) - top);
+        };
         for (Dim j = r * n; j < (r + 1) * n; ++j) total += weight(j);
         for (Dim j = r * n; j < (r + 1) * n; ++j)
-          mean += weight(j) / total * static_cast<long double>(dy[j]);
+          mean += weight(j) / total * static_cast<long double>(value_of(dy[j]));
         bool within = true;
         for (Dim j = r * n; j < (r + 1) * n; ++j) {
           const long double y = weight(j) / total,
-                            dx = y * (static_cast<long double>(dy[j]) - mean);
-          const auto distance = static_cast<double>(top - static_cast<long double>(x[j]));
+                            dx = y * (static_cast<long double>(value_of(dy[j])) - mean);
+          const auto distance = static_cast<double>(top - static_cast<long double>(value_of(x[j])));
           const double bound = 4 * unit * (static_cast<double>(n) + distance + 4);
-          within = within && std::abs(static_cast<long double>(found.y[j]) - y) <= bound * y &&
-                   std::abs(static_cast<long double>(found.dx[0][j]) - dx) <= 8 * bound * y &&
-                   found.y[j] >= Real(0) && found.y[j] <= Real(1);
-          sum_of_found += static_cast<long double>(found.y[j]);
+          within =
+              within && std::abs(static_cast<long double>(value_of(found.y[j])) - y) <= bound * y &&
+              std::abs(static_cast<long double>(value_of(found.dx[0][j])) - dx) <= 8 * bound * y &&
+              found.y[j] >= Real(0) && found.y[j] <= Real(1);
+          sum_of_found += static_cast<long double>(value_of(found.y[j]));
         }
         INFO("row " << r << " of " << n << " numbers");
         CHECK(within);

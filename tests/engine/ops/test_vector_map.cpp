@@ -1,4 +1,3 @@
-// builds: f32 f64 dual
 #include "engine/ops/vector_map.h"
 
 #include "tests/support/arrays.h"

@@ -1,4 +1,3 @@
-// builds: f64
 #include "nn/generate/stop_strings.h"
 
 #include <algorithm>

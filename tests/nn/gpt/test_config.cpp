@@ -1,4 +1,3 @@
-// builds: f64
 #include "nn/gpt/config.h"
 
 #include "tests/nn/modules.h"

@@ -1,4 +1,3 @@
-// builds: f64
 #include "nn/gpt/folder.h"
 
 #include <cstdlib>

@@ -1,4 +1,3 @@
-// builds: dual
 // The whole model, every number of every parameter, by the oracle of the build; and by two that
 // need none: the remainder of Taylor's theorem, and the roles of the tied table.
 #include "nn/gpt/language_model.h"

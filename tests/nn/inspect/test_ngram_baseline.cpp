@@ -1,4 +1,3 @@
-// builds: f64
 #include "nn/inspect/ngram_baseline.h"
 
 #include <cmath>

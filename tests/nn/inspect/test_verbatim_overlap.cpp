@@ -1,4 +1,3 @@
-// builds: f64
 #include "nn/inspect/verbatim_overlap.h"
 
 #include <algorithm>

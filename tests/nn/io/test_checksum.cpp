@@ -1,4 +1,3 @@
-// builds: f32
 #include "nn/io/checksum.h"
 
 #include "tests/support/catch.h"

@@ -1,4 +1,3 @@
-// builds: f64
 #include "nn/io/descriptor.h"
 
 #include <fcntl.h>

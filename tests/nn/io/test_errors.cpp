@@ -1,4 +1,3 @@
-// builds: f64
 #include "nn/io/errors.h"
 
 #include "tests/support/catch.h"

@@ -1,4 +1,3 @@
-// builds: f64
 #include "nn/io/files.h"
 
 #include <fcntl.h>

@@ -1,4 +1,3 @@
-// builds: f64
 // Reading a folder of files that belong together, at its path or not.
 #include "nn/io/folder.h"
 

@@ -1,4 +1,3 @@
-// builds: f32
 #include "nn/io/hex.h"
 
 #include "tests/support/catch.h"

@@ -1,4 +1,3 @@
-// builds: f64
 #include "nn/io/json.h"
 
 #include <cmath>

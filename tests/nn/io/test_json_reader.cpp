@@ -1,4 +1,3 @@
-// builds: f64
 #include "nn/io/json_reader.h"
 
 #include <clocale>

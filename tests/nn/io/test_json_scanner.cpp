@@ -1,4 +1,3 @@
-// builds: f64
 #include "nn/io/json_scanner.h"
 
 #include "tests/support/catch.h"

@@ -1,4 +1,3 @@
-// builds: f64
 // Several files are replaced, or none: whatever stops the program, whatever fails, whatever else is
 // there.
 #include <sys/resource.h>

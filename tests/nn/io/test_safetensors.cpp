@@ -1,4 +1,3 @@
-// builds: f64
 // Whether a header is true of the file's bytes. The tags are the rows of a catalogue of attacks on
 // the format.
 #include "nn/io/safetensors.h"

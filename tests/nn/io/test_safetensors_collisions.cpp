@@ -1,4 +1,3 @@
-// builds: f64
 // Names that fall into one bucket of a hash table: 10⁵ of them cost what others cost.
 #include <array>
 #include <cstring>

@@ -1,4 +1,3 @@
-// builds: f64
 // Headers that are wrong in one thing each. The tags are the rows of a catalogue of attacks on the
 // format: FF10 to FF36 and FF55 to FF58 are about the header's text.
 #include "nn/io/safetensors.h"

@@ -1,4 +1,3 @@
-// builds: f32 f64
 #include <cmath>
 #include <limits>
 

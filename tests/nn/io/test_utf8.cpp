@@ -1,4 +1,3 @@
-// builds: f64
 #include "nn/io/utf8.h"
 
 #include <string>

@@ -1,4 +1,3 @@
-// builds: f64
 // Attention and what it must not see: AT01 to AT07, AT12, AT13 and AT21 of the invariants.
 #include "nn/layers/attention.h"
 #include "tests/nn/modules.h"

@@ -1,4 +1,3 @@
-// builds: f64
 // Attention under permutations, repetitions and other symmetries: AT09 to AT11, AT14, AT15, AT17 to
 // AT19 of the invariants, and WM09.
 #include "nn/layers/attention.h"

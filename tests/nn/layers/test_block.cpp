@@ -1,4 +1,3 @@
-// builds: f64
 #include "nn/layers/block.h"
 
 #include "tests/nn/modules.h"

@@ -1,4 +1,3 @@
-// builds: f64
 // Queries from one place, keys and values from another.
 #include "nn/layers/attention.h"
 #include "tests/nn/modules.h"

@@ -1,4 +1,3 @@
-// builds: f64
 #include "nn/layers/dropout.h"
 
 #include <limits>

@@ -1,4 +1,3 @@
-// builds: f64
 #include "nn/layers/embedding.h"
 
 #include "tests/nn/modules.h"

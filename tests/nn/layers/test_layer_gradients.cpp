@@ -1,4 +1,3 @@
-// builds: dual
 // Every module, with respect to its input and every number of every parameter, by the oracle of the
 // build.
 #include "nn/gradcheck.h"

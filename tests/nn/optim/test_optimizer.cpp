@@ -1,4 +1,3 @@
-// builds: f64
 #include "nn/optim/optimizer.h"
 
 #include "nn/optim/adamw.h"

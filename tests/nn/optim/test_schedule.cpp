@@ -1,4 +1,3 @@
-// builds: f64
 #include "nn/optim/schedule.h"
 
 #include "tests/support/catch.h"

@@ -1,4 +1,3 @@
-// builds: f64
 #include "nn/text/batches.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// builds: f64
 #include "nn/text/byte_pairs.h"
 
 #include <map>

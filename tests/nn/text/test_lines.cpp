@@ -1,4 +1,3 @@
-// builds: f64
 #include "nn/text/lines.h"
 
 #include <string>

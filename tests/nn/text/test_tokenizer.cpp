@@ -1,4 +1,3 @@
-// builds: f64
 #include "nn/text/tokenizer.h"
 
 #include "engine/random_array.h"

@@ -1,4 +1,3 @@
-// builds: f32
 // Tokenizers come back from JSON as they were; nothing else comes back.
 #include "nn/text/tokenizer_json.h"
 

@@ -1,4 +1,3 @@
-// builds: f32
 // A checkpoint gives back every bit, and no other bytes pass for one.
 #include "nn/train/checkpoint.h"
 

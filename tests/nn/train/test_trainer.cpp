@@ -1,4 +1,3 @@
-// builds: f32
 // A run depends on its seed and step numbers alone; what diverges is named.
 #include "nn/train/trainer.h"
 

@@ -1,4 +1,3 @@
-// builds: f32
 // A step that is interrupted at any place has changed nothing.
 #include <atomic>
 
