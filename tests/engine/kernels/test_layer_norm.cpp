@@ -40,7 +40,7 @@ TEST_CASE("layer norm of a row against long double", "[ACC]") {
     const Array gain = uniform({n}, 3), bias = uniform({n}, 4);
     long double mean = 0, variance = 0, mean_g = 0, along = 0;
     const auto count = static_cast<long double>(n);
-    const auto wide = [](Real v) { return static_cast<long double>(v); };
+    const auto wide = [](Real v) { return static_cast<long double>(value_of(v)); };
     for (Dim j = 0; j < n; ++j) mean += wide(x[j]) / count;
     for (Dim j = 0; j < n; ++j) variance += (wide(x[j]) - mean) * (wide(x[j]) - mean) / count;
     const long double rstd = 1 / std::sqrt(variance + 0.25L);
