@@ -1,5 +1,5 @@
 // Compares a model with what PyTorch computed from it: the largest relative error of the logits,
-// the loss and every gradient, in double.
+// the loss and every gradient. Works with dual numbers, as float would round away what it compares.
 //
 //   compare_dump FOLDER    what `torch_gpt.py dump --f64 --out FOLDER` wrote
 //

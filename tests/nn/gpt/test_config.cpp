@@ -160,7 +160,7 @@ TEST_CASE("model config: keys that are missing, unknown or there twice", "[CK01]
 TEST_CASE("model config: what no memory holds is refused before it is asked for", "[CK09]") {
   CHECK_THAT(refused(with("n_embd", "2147483646")),
              StartsWith("the text describes too large a model: LanguageModel: its numbers must fit "
-                        "into memory: 8.85e+11 GB of "));
+                        "into memory: 4.43e+11 GB of "));
   CHECK(refused(with("n_layer", "1001")) ==
         "n_layer must be a whole number from 1 to 1000: got 1001");
   const LanguageModelSizes small{.vocabulary = 11, .context = 6};

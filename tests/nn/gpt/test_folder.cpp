@@ -49,7 +49,7 @@ TEST_CASE("model folder: PyTorch's models are read as they are, and computed ali
     CHECK(errors.size() == (std::string(name) == "bias" ? 2 + 28 : 2 + 20));
     for (const auto& [quantity, error] : errors) {
       INFO(name << ": " << quantity);
-      CHECK(error <= 1e-12);
+      CHECK(error <= rounding);  // programs/compare_dump computes them in double, to 1e-12
     }
   }
 }
