@@ -16,7 +16,7 @@ namespace support {
 
 namespace {
 
-char name[32] = "fledge";
+char program_name[32] = "fledge";
 
 // Not by operator new: it throws, and without memory for an exception this function runs again.
 bool memory_is_left() {
@@ -30,13 +30,14 @@ bool memory_is_left() {
   if (std::exchange(ended, true)) _exit(1);
   try {
     if (std::current_exception()) throw;
-    write_failure(name, {memory_is_left() ? "stopped by an internal error" : out_of_memory});
+    write_failure(program_name,
+                  {memory_is_left() ? "stopped by an internal error" : out_of_memory});
   } catch (const std::bad_alloc&) {
-    write_failure(name, {out_of_memory});
+    write_failure(program_name, {out_of_memory});
   } catch (const std::exception& error) {
-    write_failure(name, {"stopped by an internal error: ", error.what()});
+    write_failure(program_name, {"stopped by an internal error: ", error.what()});
   } catch (...) {
-    write_failure(name, {"stopped by an internal error"});
+    write_failure(program_name, {"stopped by an internal error"});
   }
   _exit(1);
 }
@@ -47,7 +48,7 @@ __attribute__((constructor(101))) void set_handler() { std::set_terminate(end_pr
 }  // namespace
 
 void set_program_name(std::string_view program) noexcept {
-  name[program.copy(name, sizeof name - 1)] = '\0';
+  program_name[program.copy(program_name, sizeof program_name - 1)] = '\0';
 }
 
 void write_failure(std::string_view program,

@@ -63,6 +63,7 @@ Command Crew::command(const Worker& worker) const {
               "-DFLEDGE_MIRROR_STRICT=OFF",
               "-DFLEDGE_WERROR=OFF",
               "-DFLEDGE_PRECOMPILE=ON",
+              "-DFLEDGE_UNITY=OFF",
               "-DFLEDGE_TESTS=ON",
               "-DFLEDGE_EXAMPLES=ON",
               "-DCMAKE_BUILD_TYPE=Release",

@@ -23,7 +23,7 @@ constexpr const char* csv_name = "metrics.csv";
 constexpr const char* jsonl_name = "metrics.jsonl";
 
 // Exit status 1: the run is not possible here, though its input is usable.
-[[noreturn]] void refuse(const std::string& what, const std::string& advice) {
+[[noreturn]] void refuse_folder(const std::string& what, const std::string& advice) {
   throw support::CommandError(support::Exit::failed, "fledge train", what, advice);
 }
 
@@ -43,12 +43,12 @@ bool is_of_a_run(const std::string& name, const std::string& beginning) {
 void require_replaceable(const Folder& folder, bool replaces) {
   if (folder.is_empty()) return;
   if (!replaces)
-    refuse("the folder " + support::quoted(folder.path()) + " is not empty",
-           "--resume goes on with the run in it, --force begins anew");
+    refuse_folder("the folder " + support::quoted(folder.path()) + " is not empty",
+                  "--resume goes on with the run in it, --force begins anew");
   for (const std::string& name : run_files())
     if (folder.has(name) && !is_of_a_run(name, folder.beginning(name, 4096)))
-      refuse(support::quoted(folder.file(name)) + " was not written by fledge train",
-             "move it away, or name another folder: -o DIR");
+      refuse_folder(support::quoted(folder.file(name)) + " was not written by fledge train",
+                    "move it away, or name another folder: -o DIR");
 }
 
 // Checks the path before anything is made there.
@@ -56,11 +56,11 @@ void require_place(const std::string& path, bool replaces) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return;
   if (!S_ISDIR(status.st_mode))
-    refuse(support::quoted(path) + " is a file, not a folder", "name another: -o DIR");
+    refuse_folder(support::quoted(path) + " is a file, not a folder", "name another: -o DIR");
   try {
     require_replaceable(Folder(path, run_files()), replaces);
   } catch (const FileError& error) {
-    refuse(error.what(), another_folder);
+    refuse_folder(error.what(), another_folder);
   }
 }
 
@@ -68,7 +68,8 @@ bool make(const std::string& path) {
   try {
     return make_folder(path);
   } catch (const FileError& error) {
-    refuse(error.what(), "name a folder in one that is there and that you may write to: -o DIR");
+    refuse_folder(error.what(),
+                  "name a folder in one that is there and that you may write to: -o DIR");
   }
 }
 
@@ -103,17 +104,18 @@ RunFolder::RunFolder(const std::string& path) {
   try {
     folder_ = std::make_unique<LockedFolder>(path, run_files());
   } catch (const LockHeld& error) {
-    refuse(error.what(), std::string("wait until the other run has ended, or ") + another_folder);
+    refuse_folder(error.what(),
+                  std::string("wait until the other run has ended, or ") + another_folder);
   } catch (const FileError& error) {
-    refuse(error.what(), another_folder);
+    refuse_folder(error.what(), another_folder);
   }
 }
 
 void RunFolder::require_not_removed() const {
   if (folder_->is_removed())
-    refuse("the folder " + support::quoted(folder_->path()) +
-               " was removed while the run was in it: nothing of the run is left",
-           "begin again: fledge train FILE -o DIR");
+    refuse_folder("the folder " + support::quoted(folder_->path()) +
+                      " was removed while the run was in it: nothing of the run is left",
+                  "begin again: fledge train FILE -o DIR");
 }
 
 template <class F>
@@ -147,7 +149,7 @@ RunFolder RunFolder::begin(const std::string& path, RunConfig config, bool repla
     return run;
   } catch (const FileError& error) {
     if (is_new) ::rmdir(path.c_str());
-    refuse(error.what(), another_folder);
+    refuse_folder(error.what(), another_folder);
   }
 }
 
@@ -228,10 +230,10 @@ void RunFolder::write(const Checkpoint& checkpoint) {
   if (folder_->is_at_its_path()) return;
   require_not_removed();
   const std::string now = folder_->path_now();
-  refuse("the folder " + support::quoted(folder_->path()) + " was moved to " +
-             support::quoted(now) + " while the run was in it",
-         "all is saved up to step " + std::to_string(checkpoint.step) +
-             ". go on with: fledge train --resume " + support::shell_word(now));
+  refuse_folder("the folder " + support::quoted(folder_->path()) + " was moved to " +
+                    support::quoted(now) + " while the run was in it",
+                "all is saved up to step " + std::to_string(checkpoint.step) +
+                    ". go on with: fledge train --resume " + support::shell_word(now));
 }
 
 }  // namespace fledge::train

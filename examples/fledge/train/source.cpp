@@ -34,15 +34,11 @@ std::string file_meant_by(const std::string& path) {
   return meant.empty() || meant == whole.filename() ? "" : (folder / meant).string();
 }
 
-[[noreturn]] void refuse(const std::string& problem, const std::string& advice) {
-  throw InputError(problem, advice);
-}
-
 // Refuses a text for the reason of an error, without the function's name ("read_corpus: ...").
 [[noreturn]] void refuse_text(const std::string& name, const ValueError& error,
                               const std::string& advice) {
   const std::string problem = error.what();
-  refuse(name + problem.substr(problem.find(": ")), advice);
+  throw InputError(name + problem.substr(problem.find(": ")), advice);
 }
 
 Corpus corpus_of(const std::string& text, const TrainConfig& plan, const Tokenizer* tokenizer,
@@ -58,8 +54,9 @@ void require_readable(const Tokenizer& tokenizer, const std::string& text, const
                       std::size_t first) {
   const std::size_t wrong = first_not_utf8(text);
   if (tokenizer.kind() == Tokens::character && wrong != std::string::npos)
-    refuse(name + " is not UTF-8 at byte " + std::to_string(first + wrong),
-           "the model reads characters: convert it, such as with iconv -f latin1 -t utf-8");
+    throw InputError(
+        name + " is not UTF-8 at byte " + std::to_string(first + wrong),
+        "the model reads characters: convert it, such as with iconv -f latin1 -t utf-8");
 }
 
 [[noreturn]] void refuse_unknown(const UnknownSymbol& found, const Tokenizer& tokenizer,
@@ -67,11 +64,11 @@ void require_readable(const Tokenizer& tokenizer, const std::string& text, const
   const std::string kind = token_word(tokenizer.kind());
   std::string meant;
   if (tokenizer.kind() == Tokens::word) meant = support::closest(found.symbol, tokenizer.symbols());
-  refuse("the " + kind + " " + support::quoted(found.symbol) + " at byte " +
-             std::to_string(found.at) + " of " + name + " was not in the training text",
-         meant.empty()
-             ? "the model knows " + std::to_string(tokenizer.size()) + " " + kind + "s and no other"
-             : "nearest by spelling: " + support::quoted(meant));
+  throw InputError("the " + kind + " " + support::quoted(found.symbol) + " at byte " +
+                       std::to_string(found.at) + " of " + name + " was not in the training text",
+                   meant.empty() ? "the model knows " + std::to_string(tokenizer.size()) + " " +
+                                       kind + "s and no other"
+                                 : "nearest by spelling: " + support::quoted(meant));
 }
 
 // A vocabulary that config.json cannot hold is refused before training, not when the run is read.
@@ -81,17 +78,17 @@ void require_symbols(const Tokenizer& tokenizer, const std::string& name) {
   if (tokenizer.kind() == Tokens::byte || tokenizer.kind() == Tokens::bpe) return;
   const std::string word = token_word(tokenizer.kind());
   if (tokenizer.size() > most_symbols)
-    refuse(name + " has " + thousands(tokenizer.size()) + " different " + word + "s; at most " +
-               thousands(most_symbols) + " can be kept",
-           "use --tokens bpe, or less text");
+    throw InputError(name + " has " + thousands(tokenizer.size()) + " different " + word +
+                         "s; at most " + thousands(most_symbols) + " can be kept",
+                     "use --tokens bpe, or less text");
   std::size_t bytes = 0;
   for (const std::string& symbol : tokenizer.symbols())
     bytes += json_string(symbol).size() + layout;
   if (bytes > most_bytes)
-    refuse("the different " + word + "s of " + name + " take " +
-               thousands(static_cast<std::int64_t>(bytes)) + " bytes; at most " +
-               thousands(most_bytes) + " can be kept",
-           "use --tokens bpe, or less text");
+    throw InputError("the different " + word + "s of " + name + " take " +
+                         thousands(static_cast<std::int64_t>(bytes)) + " bytes; at most " +
+                         thousands(most_bytes) + " can be kept",
+                     "use --tokens bpe, or less text");
 }
 
 }  // namespace
@@ -102,7 +99,8 @@ std::string read_text_file(const std::string& path, const std::string& advice) {
   } catch (const FileError& error) {
     const bool there = path == "-" || access(path.c_str(), F_OK) == 0;
     const std::string meant = there ? "" : file_meant_by(path);
-    refuse(error.what(), meant.empty() ? advice : "did you mean " + support::quoted(meant) + "?");
+    throw InputError(error.what(),
+                     meant.empty() ? advice : "did you mean " + support::quoted(meant) + "?");
   }
 }
 
@@ -128,25 +126,25 @@ std::string name_of(const TrainConfig& plan) {
 
 Corpus usable_corpus(const std::string& text, const TrainConfig& plan, const Tokenizer* tokenizer) {
   const std::string name = name_of(plan);
-  if (text.empty()) refuse(name + " is empty", "name a text with some thousand words");
+  if (text.empty()) throw InputError(name + " is empty", "name a text with some thousand words");
   const Tokens kind = tokenizer ? tokenizer->kind() : plan.corpus.tokens;
   const std::size_t wrong = first_not_utf8(text);
   if ((kind == Tokens::character || kind == Tokens::word) && wrong != std::string::npos)
-    refuse(name + " is not UTF-8 at byte " + std::to_string(wrong),
-           "convert it, or use --tokens byte or --tokens bpe: they take any bytes");
+    throw InputError(name + " is not UTF-8 at byte " + std::to_string(wrong),
+                     "convert it, or use --tokens byte or --tokens bpe: they take any bytes");
   Corpus corpus = corpus_of(text, plan, tokenizer, name);
   if (!tokenizer) require_symbols(corpus.tokenizer, name);
   const std::string token = token_word(kind);
   if (corpus.facts.symbols < 2)
-    refuse(name + " has one " + token + " again and again: there is nothing to guess",
-           "name a text with at least two different " + token + "s");
+    throw InputError(name + " has one " + token + " again and again: there is nothing to guess",
+                     "name a text with at least two different " + token + "s");
   const Dim there = corpus.train.size(), context = plan.sizes.context;
   if (plan.corpus.reading == Reading::stream && there <= context)
-    refuse(name + " has " + std::to_string(there) + " " + token + (there == 1 ? "" : "s") +
-               " to train on; a context of " + std::to_string(context) + " needs at least " +
-               std::to_string(context + 1),
-           there > 1 ? "use --context " + std::to_string(there - 1) + ", or more text"
-                     : "use more text");
+    throw InputError(name + " has " + std::to_string(there) + " " + token +
+                         (there == 1 ? "" : "s") + " to train on; a context of " +
+                         std::to_string(context) + " needs at least " + std::to_string(context + 1),
+                     there > 1 ? "use --context " + std::to_string(there - 1) + ", or more text"
+                               : "use more text");
   return corpus;
 }
 
@@ -162,7 +160,7 @@ std::vector<Dim> tokens_of(const Tokenizer& tokenizer, const std::string& text,
 
 TokenText tokens_of_text(const Tokenizer& tokenizer, const std::string& text, Reading reading,
                          const std::string& name) {
-  if (text.empty()) refuse(name + " is empty", "name another text");
+  if (text.empty()) throw InputError(name + " is empty", "name another text");
   require_readable(tokenizer, text, name, 0);
   try {
     return read_corpus(text, {.reading = reading, .valid = 0}, tokenizer).train;
@@ -176,13 +174,13 @@ TokenText tokens_of_text(const Tokenizer& tokenizer, const std::string& text, Re
 void require_same_text(const RunConfig& config, const std::string& text, const std::string& name) {
   const std::string advice = "a run keeps to its text: bring it back, or begin a new run with -o";
   if (text.size() != config.text_bytes)
-    refuse(name + " is not the text of this run: it has " + std::to_string(text.size()) +
-               " bytes, the run's had " + std::to_string(config.text_bytes),
-           advice);
+    throw InputError(name + " is not the text of this run: it has " + std::to_string(text.size()) +
+                         " bytes, the run's had " + std::to_string(config.text_bytes),
+                     advice);
   if (const std::uint64_t hash = hash_of(text); hash != config.text_hash)
-    refuse(name + " is not the text of this run: as long, but other bytes (hash " +
-               hexadecimal(hash) + " instead of " + hexadecimal(config.text_hash) + ")",
-           advice);
+    throw InputError(name + " is not the text of this run: as long, but other bytes (hash " +
+                         hexadecimal(hash) + " instead of " + hexadecimal(config.text_hash) + ")",
+                     advice);
 }
 
 }  // namespace fledge::train

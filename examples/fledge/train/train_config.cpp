@@ -105,7 +105,7 @@ support::Options train_options(TrainConfig& config) {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& problem, const std::string& advice) {
+[[noreturn]] void refuse_usage(const std::string& problem, const std::string& advice) {
   throw support::UsageError("fledge train", problem, advice);
 }
 
@@ -114,10 +114,10 @@ void require_heads(Dim width, Dim heads) {
   const Dim below = width / heads * heads, above = below + heads;
   const std::string w = std::to_string(width), h = std::to_string(heads);
   const double quotient = static_cast<double>(width) / static_cast<double>(heads);
-  refuse("--width " + w + " does not divide into " + h + " heads (" + w + " / " + h +
-             support::formatted(" = %g)", quotient),
-         "use --width " + (below > 0 ? std::to_string(below) + " or " : "") +
-             std::to_string(above) + ", or another number of --heads");
+  refuse_usage("--width " + w + " does not divide into " + h + " heads (" + w + " / " + h +
+                   support::formatted(" = %g)", quotient),
+               "use --width " + (below > 0 ? std::to_string(below) + " or " : "") +
+                   std::to_string(above) + ", or another number of --heads");
 }
 
 // Refuses a run that would write over its own text, be it a named file or standard input.
@@ -133,8 +133,8 @@ void require_other_files(const TrainConfig& config) {
   bool writes = is_text(config.out);
   for (const std::string& name : run_files()) writes |= is_text(config.out + "/" + name);
   if (writes)
-    refuse("--out " + support::quoted(config.out) + " would write over the text itself",
-           "name another folder: -o run");
+    refuse_usage("--out " + support::quoted(config.out) + " would write over the text itself",
+                 "name another folder: -o run");
 }
 
 // The built-in text is small: its defaults make a model that learns it in seconds.
@@ -158,12 +158,13 @@ void use_built_in_text(TrainConfig& config) {
 
 void require_resumable(const TrainConfig& call, const support::Options& options) {
   if (call.given.contains("--out") && call.out != call.resume)
-    refuse("--resume and --out name two folders", "a run stays in its folder: leave out --out");
-  if (call.force) refuse("--force begins anew, --resume goes on", "use one of them");
+    refuse_usage("--resume and --out name two folders",
+                 "a run stays in its folder: leave out --out");
+  if (call.force) refuse_usage("--force begins anew, --resume goes on", "use one of them");
   const std::string lasting = options.first_given(support::Lifetime::lasting);
   if (!lasting.empty())
-    refuse(lasting + " belongs to the run since it began",
-           "leave it out, or begin a new run in another folder with -o");
+    refuse_usage(lasting + " belongs to the run since it began",
+                 "leave it out, or begin a new run in another folder with -o");
 }
 
 }  // namespace
@@ -174,7 +175,7 @@ TrainConfig train_config(int argc, const char* const* argv) {
   options.parse(argc, argv);
   if (!options.arguments().empty()) config.text_path = options.arguments()[0];
   if (!options.arguments().empty() && config.text_path.empty())
-    refuse("FILE has an empty name", "leave it out for the built-in text");
+    refuse_usage("FILE has an empty name", "leave it out for the built-in text");
   config.given = options.given();
   config.corpus.seed = config.training.seed;
   watched_pairs(config.watch);
@@ -184,19 +185,20 @@ TrainConfig train_config(int argc, const char* const* argv) {
     return config;
   }
   if (config.given.contains("--symbols") && config.corpus.tokens != Tokens::bpe)
-    refuse("--symbols is for --tokens bpe", "leave it out: other tokens follow from the text");
+    refuse_usage("--symbols is for --tokens bpe",
+                 "leave it out: other tokens follow from the text");
   if (config.text_path.empty())
     use_built_in_text(config);
   else if (!config.out.empty())
     require_other_files(config);
   if (config.corpus.valid == 0 && config.patience > 0)
-    refuse("--patience needs a held-out text", "use --valid 0.1, or leave out --patience");
+    refuse_usage("--patience needs a held-out text", "use --valid 0.1, or leave out --patience");
   CosineSchedule& schedule = config.training.schedule;
   if (!config.given.contains("--warmup"))
     schedule.warmup = std::min(schedule.warmup, schedule.steps / 10);
   if (schedule.warmup > schedule.steps)
-    refuse("--warmup " + std::to_string(schedule.warmup) + " is longer than the run",
-           "use --warmup " + std::to_string(schedule.steps) + " or less");
+    refuse_usage("--warmup " + std::to_string(schedule.warmup) + " is longer than the run",
+                 "use --warmup " + std::to_string(schedule.steps) + " or less");
   require_heads(config.sizes.width, config.sizes.heads);
   return config;
 }
@@ -207,9 +209,9 @@ TrainConfig resumed_config(TrainConfig config, TrainConfig call) {
   if (!call.text_path.empty()) config.text_path = call.text_path;
   const auto& [rate, least, warmup, steps] = config.training.schedule;
   if (steps < warmup)
-    refuse("--steps " + std::to_string(steps) + " is less than the warm-up of " +
-               std::to_string(warmup) + " steps that this run has",
-           "use at least --steps " + std::to_string(warmup));
+    refuse_usage("--steps " + std::to_string(steps) + " is less than the warm-up of " +
+                     std::to_string(warmup) + " steps that this run has",
+                 "use at least --steps " + std::to_string(warmup));
   return config;
 }
 
@@ -219,8 +221,8 @@ std::vector<WordPair> watched_pairs(const std::string& text) {
   for (std::string pair; std::getline(parts, pair, ',');) {
     const std::size_t colon = pair.find(':', 1);
     if (colon == std::string::npos || colon + 1 == pair.size())
-      refuse("--watch " + support::quoted(pair) + " is no pair of words",
-             "write --watch walk:birds, or walk:birds,at:good for two");
+      refuse_usage("--watch " + support::quoted(pair) + " is no pair of words",
+                   "write --watch walk:birds, or walk:birds,at:good for two");
     pairs.push_back({pair.substr(0, colon), pair.substr(colon + 1)});
   }
   return pairs;
@@ -232,8 +234,8 @@ std::vector<Probe> probed_sentences(const std::string& text) {
     const std::size_t end = std::min(text.find('|', begin), text.size());
     const std::size_t first = text.find_first_not_of(' ', begin);
     if (first >= end)
-      refuse("--probe " + support::quoted(text) + " has an empty sentence",
-             "write --probe \"birds walk\", or \"birds walk | they fly\" for two");
+      refuse_usage("--probe " + support::quoted(text) + " has an empty sentence",
+                   "write --probe \"birds walk\", or \"birds walk | they fly\" for two");
     const std::size_t last = text.find_last_not_of(' ', end - 1);
     probes.push_back({text.substr(first, last + 1 - first), first});
     begin = end + 1;

@@ -89,8 +89,8 @@ struct Zoo {
 
 void configure(const Zoo& zoo, const planted::Workshop& shop) {
   zoo.require({"cmake", "-S", shop.source().string(), "-B", shop.build().string(),
-               "-DFLEDGE_NATIVE=OFF", "-DFLEDGE_PRECOMPILE=ON", "-DFLEDGE_TESTS=OFF",
-               "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1"},
+               "-DFLEDGE_NATIVE=OFF", "-DFLEDGE_PRECOMPILE=ON", "-DFLEDGE_UNITY=OFF",
+               "-DFLEDGE_TESTS=OFF", "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O1"},
               "configure.log");
 }
 
