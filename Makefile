@@ -15,7 +15,7 @@ need = @.ci/install-missing
 built = .ci/build $(BUILD)
 checked = .ci/check
 
-.PHONY: help run test build gradcheck lessons zoo planted bench nightly kills faults asan tsan format lint install clean
+.PHONY: help run test build gradcheck lessons zoo planted bench nightly kills faults asan tsan threads format lint install clean
 
 help:
 	@echo 'make run         build and run the birds, the main job        (ARGS=--json, --seed N)'
@@ -31,6 +31,7 @@ help:
 	@echo 'make faults      every system call of a run fails once, is killed or loses its power'
 	@echo 'make asan        the tests under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make tsan        the tests under ThreadSanitizer'
+	@echo 'make threads     of these the tests of what threads touch (3 minutes)'
 	@echo 'make format      lay out the sources with clang-format'
 	@echo 'make lint        clang-format and clang-tidy, without a change to any file'
 	@echo 'make install     install libraries, headers and programs       (PREFIX=$(PREFIX))'
@@ -101,6 +102,11 @@ asan:
 tsan:
 	$(need) compiler cmake catch2
 	@$(checked) $(BUILD)/tsan "$(OPTIONS) -DFLEDGE_TESTS=ON -DFLEDGE_SANITIZE=thread"
+
+threads:
+	$(need) compiler cmake catch2
+	@.ci/build $(BUILD)/tsan "$(OPTIONS) -DFLEDGE_TESTS=ON -DFLEDGE_SANITIZE=thread" tests_threads
+	@$(BUILD)/tsan/tests/tests_threads
 
 format:
 	$(need) clang-format
