@@ -2,6 +2,7 @@
 // built 200 times. One line for each row, such as "dual ok softmax", and at the end the number of rows.
 #include <algorithm>
 #include <cstdio>
+#include <vector>
 
 #include "examples/fledge/check_row.h"
 
