@@ -37,7 +37,7 @@ TEST_CASE("arrays full of one number") {
   CHECK(Array::zeros({0, 3}).size() == 0);
 }
 
-TEST_CASE("a count of numbers that is not the shape's is refused", "[OP19]") {
+TEST_CASE("a count of numbers that is not the shape's is refused") {
   CHECK(refusal<ShapeError>([] {
           Array({2, 3}, {1, 2, 3});
         }) == "Array: shape (2, 3) holds 6 numbers: got 3");
@@ -46,7 +46,7 @@ TEST_CASE("a count of numbers that is not the shape's is refused", "[OP19]") {
         "Array: shape () holds 1 numbers: got 0");
 }
 
-TEST_CASE("an array that no memory could hold is refused", "[OP19]") {
+TEST_CASE("an array that no memory could hold is refused") {
   const Dim most = std::numeric_limits<Dim>::max();
   CHECK(refusal<ValueError>([&] { Array(Shape{most}); }) ==
         "Array: too many elements to hold in memory: 9223372036854775807");
@@ -55,7 +55,7 @@ TEST_CASE("an array that no memory could hold is refused", "[OP19]") {
         }) == "Array: too many elements to hold in memory: 9223372036854775806");
 }
 
-TEST_CASE("at() names an index that is outside", "[OP19]") {
+TEST_CASE("at() names an index that is outside") {
   const Array a = counting({2, 3});
   CHECK(refusal<ValueError>([&] {
           a.at({0, 3});
@@ -68,7 +68,7 @@ TEST_CASE("at() names an index that is outside", "[OP19]") {
   CHECK(Array::ones({}).at({}) == Real(1));
 }
 
-TEST_CASE("the item() of an array is for exactly one number", "[OP19]") {
+TEST_CASE("the item() of an array is for exactly one number") {
   CHECK(Array({1, 1}, {5}).item() == Real(5));
   CHECK(refusal<ShapeError>([] { counting({2}).item(); }) ==
         "item: needs exactly one number: got shape (2)");
@@ -84,7 +84,7 @@ TEST_CASE("a copy is a handle to the same numbers") {
   CHECK_FALSE(a.alone());
 }
 
-TEST_CASE("a shared block may not be written", "[GR11]") {
+TEST_CASE("a shared block may not be written") {
   Array a = counting({3});
   CHECK(a.alone());
   {
@@ -97,7 +97,7 @@ TEST_CASE("a shared block may not be written", "[GR11]") {
   CHECK(same_bits(a, Array({3}, {1, 9, 3})));
 }
 
-TEST_CASE("the same block under another shape is still shared", "[GR11]") {
+TEST_CASE("the same block under another shape is still shared") {
   Array a = counting({2, 3});
   Array b = a.shaped({3, 2});
   CHECK(b.shape() == Shape{3, 2});
@@ -131,7 +131,7 @@ TEST_CASE("a clone has a block of its own") {
   CHECK(same_bits(a, counting({2, 2})));
 }
 
-TEST_CASE("a moved array leaves nothing behind; assigning an array to itself keeps it", "[GR12]") {
+TEST_CASE("a moved array leaves nothing behind; assigning an array to itself keeps it") {
   Array a = counting({2});
   const Array b = std::move(a);
   CHECK(same_bits(b, counting({2})));

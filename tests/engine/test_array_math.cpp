@@ -83,7 +83,7 @@ TEST_CASE("zip reads the right element of both sides for every pair of shapes") 
   }
 }
 
-TEST_CASE("zip names the op when shapes do not broadcast", "[OP19]") {
+TEST_CASE("zip names the op when shapes do not broadcast") {
   CHECK(refusal<ShapeError>([] {
           zip("add", counting({2}), counting({3}), [](Real p, Real) { return p; });
         }) == "add: shapes do not broadcast: (2) and (3); sizes 2 and 3 differ and neither is 1");
@@ -102,7 +102,7 @@ TEST_CASE("the operators of arrays") {
   CHECK(same_bits(a * Real(3), Array({3}, {3, 6, 9})));
 }
 
-TEST_CASE("infinities and NaN travel as IEEE 754 says", "[OP18]") {
+TEST_CASE("infinities and NaN travel as IEEE 754 says") {
   const double quiet_nan = std::numeric_limits<double>::quiet_NaN();
   const Array a({4}, {infinity, infinity, 0, quiet_nan}), b({4}, {infinity, 0, 0, 1});
   CHECK(same_numbers(a - b, Array({4}, {quiet_nan, infinity, 0, quiet_nan})));
@@ -117,7 +117,7 @@ TEST_CASE("stretched repeats numbers along the axes that grow") {
   CHECK(broadcast_to(x, {3}).data() == x.data());
 }
 
-TEST_CASE("sum_over sums exactly the axes named, which stay as size 1", "[OP16]") {
+TEST_CASE("sum_over sums exactly the axes named, which stay as size 1") {
   for (const Shape& shape : {Shape{2, 3, 4, 5}, Shape{3, 1, 2, 2}, Shape{2, 0, 3, 1}, Shape{7}}) {
     const Array x = integers(shape, 3);
     for (unsigned subset = 0; subset < 1u << shape.rank(); ++subset) {
@@ -133,7 +133,7 @@ TEST_CASE("sum_over sums exactly the axes named, which stay as size 1", "[OP16]"
   }
 }
 
-TEST_CASE("a long sum keeps its digits", "[ACC]") {
+TEST_CASE("a long sum keeps its digits") {
   constexpr Dim count = 1 << 20;
   const std::vector<int> rows{0}, both{0, 1};
   const Array x = Array::full({count, 1}, Real(0.1));
@@ -144,7 +144,7 @@ TEST_CASE("a long sum keeps its digits", "[ACC]") {
   for (Dim i = 0; i < 3; ++i) CHECK_THAT(value_of(columns[i]), WithinRel(expected, rounds));
 }
 
-TEST_CASE("sum_to sums what broadcasting repeated, and nothing else", "[OP13]") {
+TEST_CASE("sum_to sums what broadcasting repeated, and nothing else") {
   for (const Pair& pair : pairs) {
     const Array dy = integers(pair.result, 4);
     for (const Shape& shape : {pair.a, pair.b}) {
@@ -158,7 +158,7 @@ TEST_CASE("sum_to sums what broadcasting repeated, and nothing else", "[OP13]") 
   }
 }
 
-TEST_CASE("sum_to refuses a shape that was never broadcast to the gradient's", "[OP19]") {
+TEST_CASE("sum_to refuses a shape that was never broadcast to the gradient's") {
   const auto refused = [](const Shape& dy, const Shape& shape) {
     return refusal<ShapeError>([&] { sum_to(Array::zeros(dy), shape); });
   };

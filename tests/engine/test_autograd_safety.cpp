@@ -33,7 +33,7 @@ const std::string shared =
 
 }  // namespace
 
-TEST_CASE("a parameter that the graph needs may not be written before backward", "[GR11]") {
+TEST_CASE("a parameter that the graph needs may not be written before backward") {
   const Tensor w = parameter(counting({2}));
   const Tensor y = sum(w * w);
   CHECK(refusal<GraphError>([&] { w.write(); }) == shared);
@@ -44,7 +44,7 @@ TEST_CASE("a parameter that the graph needs may not be written before backward",
   CHECK(same_bits(w.grad(), Array({2}, {4, 8})));
 }
 
-TEST_CASE("a parameter that the graph does not need may be written at any time", "[GR11]") {
+TEST_CASE("a parameter that the graph does not need may be written at any time") {
   const Tensor w = parameter(counting({2}));
   const Tensor y = sum(w + w - 3.0);
   w.write()[0] = Real(100);
@@ -53,7 +53,7 @@ TEST_CASE("a parameter that the graph does not need may be written at any time",
   CHECK(y.item() == 0);
 }
 
-TEST_CASE("only the side that a rule captured is protected", "[GR11]") {
+TEST_CASE("only the side that a rule captured is protected") {
   const Tensor w = parameter(counting({2})), v = parameter(counting({2}));
   const Tensor c(counting({2}));
   const Tensor y = w * c;  // dw needs c; nobody wants dc, which would need w
@@ -63,7 +63,7 @@ TEST_CASE("only the side that a rule captured is protected", "[GR11]") {
   CHECK_THROWS_AS(v.write(), GraphError);
 }
 
-TEST_CASE("a dropped or unrecorded result protects nothing", "[GR11]") {
+TEST_CASE("a dropped or unrecorded result protects nothing") {
   const Tensor w = parameter(counting({2}));
   { const Tensor dropped = w * w; }
   CHECK_NOTHROW(w.write());
@@ -72,7 +72,7 @@ TEST_CASE("a dropped or unrecorded result protects nothing", "[GR11]") {
   CHECK_NOTHROW(w.write());
 }
 
-TEST_CASE("numbers handed out are protected until they are given back", "[GR11]") {
+TEST_CASE("numbers handed out are protected until they are given back") {
   const Tensor w = parameter(counting({2}));
   {
     const Array seen = w.value();
@@ -85,7 +85,7 @@ TEST_CASE("numbers handed out are protected until they are given back", "[GR11]"
   CHECK_NOTHROW(w.write());
 }
 
-TEST_CASE("an update between forward and backward cannot give a wrong gradient", "[GR11]") {
+TEST_CASE("an update between forward and backward cannot give a wrong gradient") {
   const Tensor w = parameter(Array({2, 2}, {1, 2, 3, 4}));
   const Tensor y = sum(tanh(matmul(w, w)));
   CHECK_THROWS_AS(w.write(), GraphError);
@@ -96,7 +96,7 @@ TEST_CASE("an update between forward and backward cannot give a wrong gradient",
   CHECK(same_bits(w.grad(), before));
 }
 
-TEST_CASE("gradients and values outlive their graph", "[GR12]") {
+TEST_CASE("gradients and values outlive their graph") {
   Array grad, value;
   {
     const Tensor w = parameter(counting({2}));
@@ -109,7 +109,7 @@ TEST_CASE("gradients and values outlive their graph", "[GR12]") {
   CHECK(same_bits(value, Array({2}, {1, 4})));
 }
 
-TEST_CASE("a result outlives the handles it was computed from", "[GR12]") {
+TEST_CASE("a result outlives the handles it was computed from") {
   Tensor y;
   {
     const Tensor w = parameter(counting({2}));
@@ -118,7 +118,7 @@ TEST_CASE("a result outlives the handles it was computed from", "[GR12]") {
   CHECK_NOTHROW(backward(y));
 }
 
-TEST_CASE("when a rule throws no gradient has changed and everything is freed", "[GR12]") {
+TEST_CASE("when a rule throws no gradient has changed and everything is freed") {
   const Tensor w = parameter(counting({2}));
   backward(sum(w * 5.0));
   std::weak_ptr<Node> inner;
@@ -140,7 +140,7 @@ TEST_CASE("when a rule throws no gradient has changed and everything is freed", 
   CHECK(same_bits(w.grad(), Array({2}, {7, 7})));
 }
 
-TEST_CASE("after a failed backward no half gradient waits on a shared trunk", "[GR12]") {
+TEST_CASE("after a failed backward no half gradient waits on a shared trunk") {
   for (const Graph graph : {Graph::free, Graph::keep}) {
     const Tensor w = parameter(counting({2}));
     const Tensor trunk = w * 2.0;
@@ -152,8 +152,7 @@ TEST_CASE("after a failed backward no half gradient waits on a shared trunk", "[
   }
 }
 
-TEST_CASE("a freed trunk is an error every time it is reached, never a missing gradient",
-          "[GR08]") {
+TEST_CASE("a freed trunk is an error every time it is reached, never a missing gradient") {
   const Tensor w = parameter(counting({2})), v = parameter(counting({2}));
   const Tensor trunk = w * 2.0;
   backward(sum(trunk));
@@ -164,7 +163,7 @@ TEST_CASE("a freed trunk is an error every time it is reached, never a missing g
   }
 }
 
-TEST_CASE("a rule that returns a wrong shape is an error", "[GR12]") {
+TEST_CASE("a rule that returns a wrong shape is an error") {
   const Tensor w = parameter(counting({2, 3}));
   for (const Shape& shape : {Shape{3}, Shape{3, 2}, Shape{1, 3}, Shape{}, Shape{2, 4}, Shape{0}}) {
     CAPTURE(to_string(shape));
@@ -176,7 +175,7 @@ TEST_CASE("a rule that returns a wrong shape is an error", "[GR12]") {
   }
 }
 
-TEST_CASE("a rule may return the cotangent itself, or one array twice", "[GR12]") {
+TEST_CASE("a rule may return the cotangent itself, or one array twice") {
   const Array constant = counting({2});
   const Tensor w = parameter(counting({2})), v = parameter(counting({2}));
   const auto same = [constant](const Array&) { return constant; };
@@ -191,7 +190,7 @@ TEST_CASE("a rule may return the cotangent itself, or one array twice", "[GR12]"
   CHECK(same_bits(x.grad(), Array({2}, {3, 6})));
 }
 
-TEST_CASE("gradients that start as one block do not change each other", "[GR12]") {
+TEST_CASE("gradients that start as one block do not change each other") {
   const Tensor w = parameter(counting({2})), v = parameter(counting({2}));
   backward(sum(w + v));
   backward(sum(w * 3.0));
@@ -199,8 +198,7 @@ TEST_CASE("gradients that start as one block do not change each other", "[GR12]"
   CHECK(same_bits(v.grad(), Array({2}, {1, 1})));
 }
 
-TEST_CASE("a rule that returns no array is an error, also when something has come before",
-          "[GR12]") {
+TEST_CASE("a rule that returns no array is an error, also when something has come before") {
   const auto nothing = [](const Array&) { return Array(); };
   const Tensor w = parameter(Array({}, {3})), v = parameter(counting({2}));
   CHECK_THROWS_AS(backward(record("empty", w.value(), wrt(w, nothing))), std::invalid_argument);

@@ -41,7 +41,7 @@ Tensor chain(const Tensor& x, int depth) {
 
 }  // namespace
 
-TEST_CASE("two threads that train two models at once get the bits of each alone", "[CO][DT]") {
+TEST_CASE("two threads that train two models at once get the bits of each alone") {
   const std::vector<Array> alone_1 = trained(1), alone_2 = trained(2);
   std::vector<Array> beside_1, beside_2;
   std::thread other([&] { beside_1 = trained(1); });
@@ -54,7 +54,7 @@ TEST_CASE("two threads that train two models at once get the bits of each alone"
   }
 }
 
-TEST_CASE("NoGrad holds for its own thread", "[GR05][CO]") {
+TEST_CASE("NoGrad holds for its own thread") {
   const NoGrad here;
   bool there = false, needs_grad = false;
   std::thread other([&] {
@@ -68,7 +68,7 @@ TEST_CASE("NoGrad holds for its own thread", "[GR05][CO]") {
   CHECK_FALSE(recording());
 }
 
-TEST_CASE("a graph made on one thread is differentiated and freed on another", "[GR15][CO]") {
+TEST_CASE("a graph made on one thread is differentiated and freed on another") {
   const Tensor x = parameter(Array({}, {3}));
   Tensor used = chain(x * x, 20000), unused = chain(x, 20000);
   const std::weak_ptr<Node> last = unused.node();
@@ -82,7 +82,7 @@ TEST_CASE("a graph made on one thread is differentiated and freed on another", "
   CHECK(last.expired());
 }
 
-TEST_CASE("a deep graph is freed without a backward pass", "[GR15]") {
+TEST_CASE("a deep graph is freed without a backward pass") {
   const Tensor x = parameter(Array({}, {3}));
   std::weak_ptr<Node> last;
   {
@@ -93,7 +93,7 @@ TEST_CASE("a deep graph is freed without a backward pass", "[GR15]") {
   CHECK_FALSE(x.has_grad());
 }
 
-TEST_CASE("a deep graph is freed when an exception unwinds", "[GR15]") {
+TEST_CASE("a deep graph is freed when an exception unwinds") {
   const Tensor x = parameter(Array({}, {3}));
   std::weak_ptr<Node> last;
   const auto build_and_throw = [&] {
@@ -105,7 +105,7 @@ TEST_CASE("a deep graph is freed when an exception unwinds", "[GR15]") {
   CHECK(last.expired());
 }
 
-TEST_CASE("two threads share constants and a finished table", "[CO]") {
+TEST_CASE("two threads share constants and a finished table") {
   const Tensor table(counting({4, 2}));
   const auto sums = [&] {
     const Tensor w = parameter(Array({2}, {1, 10}));

@@ -166,7 +166,7 @@ TEST_CASE("spans of the widest window are all keys") {
   }
 }
 
-TEST_CASE("spans are refused as tables are, and for a custom mask", "[OP19]") {
+TEST_CASE("spans are refused as tables are, and for a custom mask") {
   CHECK(refusal<ShapeError>([] { causal().spans({3}, "op"); }) ==
         "op: a mask needs scores (..., queries, keys): got shape (3)");
   CHECK(refusal<ShapeError>([] {
@@ -177,7 +177,7 @@ TEST_CASE("spans are refused as tables are, and for a custom mask", "[OP19]") {
         }) == "op: a custom mask has no spans");
 }
 
-TEST_CASE("masks that do not fit the scores are refused", "[OP19]") {
+TEST_CASE("masks that do not fit the scores are refused") {
   const auto refused = [](const Mask& mask, const Shape& scores) {
     return refusal<ShapeError>([&] { mask.table(scores, "softmax"); });
   };
@@ -206,7 +206,7 @@ TEST_CASE("masks that do not fit the scores are refused", "[OP19]") {
       "picture: a padding mask of 1 lengths needs scores (1, ..., queries, keys): got shape (2, 2)");
 }
 
-TEST_CASE("impossible masks are refused when they are made", "[OP19]") {
+TEST_CASE("impossible masks are refused when they are made") {
   CHECK(refusal<ValueError>([] {
           padding({1, -1});
         }) == "padding: lengths must not be negative: got -1");

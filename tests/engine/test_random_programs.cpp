@@ -54,7 +54,7 @@ std::string failure(Method method, const RandomProgram& program) {
 
 }  // namespace
 
-TEST_CASE("the gradients of random programs are right", "[GR18]") {
+TEST_CASE("the gradients of random programs are right") {
   const Method method = GENERATE(Method::dual, Method::differences);
   const std::vector<Kind> kinds = kinds_of_steps();
   for (std::uint64_t seed = 0; seed < programs(method); ++seed) {
@@ -88,7 +88,7 @@ std::vector<Kind> with_kinds_that_cancel() {
 
 }  // namespace
 
-TEST_CASE("right programs whose gradients cancel to zero are not accused", "[GR18]") {
+TEST_CASE("right programs whose gradients cancel to zero are not accused") {
   const Method method = GENERATE(Method::dual, Method::differences);
   const std::vector<Kind> kinds = with_kinds_that_cancel();
   const std::uint64_t count = method == Method::dual ? programs(method) : programs(method) / 2;
@@ -99,7 +99,7 @@ TEST_CASE("right programs whose gradients cancel to zero are not accused", "[GR1
   }
 }
 
-TEST_CASE("random programs use every kind of step, with shared results", "[GR18]") {
+TEST_CASE("random programs use every kind of step, with shared results") {
   const std::vector<Kind> kinds = kinds_of_steps();
   std::map<std::string, int> uses;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
@@ -134,7 +134,7 @@ std::vector<double> gradients(const RandomProgram& program) {
 }  // namespace
 
 // In some programs the wrong rule changes nothing: it is on an island, or what follows cancels.
-TEST_CASE("a wrong rule hidden in random programs is found, and the program cut at it", "[GR18]") {
+TEST_CASE("a wrong rule hidden in random programs is found, and the program cut at it") {
   const Method method = GENERATE(Method::dual, Method::differences);
   std::vector<Kind> kinds = GENERATE(true, false) ? kinds_of_steps() : with_kinds_that_cancel();
   double factor = 2;

@@ -31,13 +31,13 @@ TEST_CASE("a number is a tensor of shape ()") {
   CHECK_FALSE(two.needs_grad());
 }
 
-TEST_CASE("the item() of a tensor is for exactly one number", "[OP19]") {
+TEST_CASE("the item() of a tensor is for exactly one number") {
   CHECK(Tensor(Array({1, 1}, {3})).item() == 3);
   CHECK(refusal<ShapeError>([] { Tensor(counting({2})).item(); }) ==
         "item: needs exactly one number: got shape (2)");
 }
 
-TEST_CASE("a tensor that was never given a value says so", "[OP19]") {
+TEST_CASE("a tensor that was never given a value says so") {
   const Tensor none;
   CHECK_FALSE(none.exists());
   CHECK_FALSE(none.needs_grad());
@@ -49,7 +49,7 @@ TEST_CASE("a tensor that was never given a value says so", "[OP19]") {
         "value: this tensor was never given a value");
 }
 
-TEST_CASE("a parameter without a value is refused", "[OP19]") {
+TEST_CASE("a parameter without a value is refused") {
   CHECK_THROWS_AS(parameter(Array()), ValueError);
 }
 
@@ -63,7 +63,7 @@ TEST_CASE("copies of a parameter are the same parameter") {
   CHECK(same_bits(w.grad(), Array::ones({2})));
 }
 
-TEST_CASE("a moved-from or self-assigned tensor is safe", "[GR12]") {
+TEST_CASE("a moved-from or self-assigned tensor is safe") {
   Tensor w = parameter(counting({2}));
   Tensor& same = w;
   w = same;
@@ -78,7 +78,7 @@ TEST_CASE("a moved-from or self-assigned tensor is safe", "[GR12]") {
   CHECK_FALSE(w.exists());
 }
 
-TEST_CASE("constants have no gradient", "[OP07]") {
+TEST_CASE("constants have no gradient") {
   const Tensor x(counting({2}));
   CHECK_FALSE(x.needs_grad());
   CHECK_FALSE(x.has_grad());
@@ -88,7 +88,7 @@ TEST_CASE("constants have no gradient", "[OP07]") {
   CHECK_NOTHROW(x.zero_grad());
 }
 
-TEST_CASE("a gradient that has not come is absent, not zero", "[GR09]") {
+TEST_CASE("a gradient that has not come is absent, not zero") {
   const Tensor w = parameter(counting({2}));
   CHECK(w.needs_grad());
   CHECK_FALSE(w.has_grad());
@@ -113,7 +113,7 @@ TEST_CASE("set_grad replaces a gradient of the same shape") {
   CHECK_FALSE(w.has_grad());
 }
 
-TEST_CASE("only a parameter may be written", "[GR11]") {
+TEST_CASE("only a parameter may be written") {
   const std::string refused =
       "write: only a parameter() may be written; values of other tensors do not change";
   const Tensor w = parameter(counting({2}));
@@ -124,7 +124,7 @@ TEST_CASE("only a parameter may be written", "[GR11]") {
   CHECK_NOTHROW(w.write());
 }
 
-TEST_CASE("detach gives the same numbers without their history", "[GR04]") {
+TEST_CASE("detach gives the same numbers without their history") {
   const Tensor w = parameter(counting({2}));
   const Tensor y = w * 3.0;
   const Tensor d = y.detach();
@@ -134,7 +134,7 @@ TEST_CASE("detach gives the same numbers without their history", "[GR04]") {
   CHECK(same_bits(w.grad(), Array({2}, {9, 18})));
 }
 
-TEST_CASE("a detached tensor keeps no graph alive", "[GR04]") {
+TEST_CASE("a detached tensor keeps no graph alive") {
   std::weak_ptr<Node> node;
   Tensor d;
   {

@@ -115,8 +115,7 @@ TEST_CASE("gradcheck of a module with a NaN in a parameter fails") {
   CHECK_FALSE(gradcheck(linear, uniform({2, 3}, 1)).ok);
 }
 
-TEST_CASE("gradcheck of a module compares tied parameters once, as the sum of their roles",
-          "[MD04]") {
+TEST_CASE("gradcheck of a module compares tied parameters once, as the sum of their roles") {
   Twice module{drawn<Linear>(1, 3, 3), drawn<Linear>(2, 3, 3)};
   module.second.weight = module.first.weight;
   const GradcheckReport report = gradcheck(module, uniform({2, 3}, 1));

@@ -41,15 +41,14 @@ static_assert(!Module<Tensor> && !Module<std::vector<Linear>> && !Module<int>);
 
 }  // namespace
 
-TEST_CASE("Module: names are dotted paths, lists are numbered, in the order of declaration",
-          "[MD02]") {
+TEST_CASE("Module: names are dotted paths, lists are numbered, in the order of declaration") {
   CHECK(listing(City{tower(1), tower(2)}) ==
         Lines{"left.floors.0.weight (2, 3)", "left.floors.0.bias (3)",
               "left.floors.1.weight (3, 1)", "left.scale ()", "right.floors.0.weight (2, 3)",
               "right.floors.0.bias (3)", "right.floors.1.weight (3, 1)", "right.scale ()"});
 }
 
-TEST_CASE("Module: a part that does not exist has no name", "[MD02]") {
+TEST_CASE("Module: a part that does not exist has no name") {
   Rng rng(1);
   CHECK(listing(Linear(2, 3, rng, Bias::without)) == Lines{"weight (2, 3)"});
   CHECK(listing(Tower{{}, Tensor()}).empty());
@@ -57,7 +56,7 @@ TEST_CASE("Module: a part that does not exist has no name", "[MD02]") {
   CHECK(count_parameters(Nothing{}) == 0);
 }
 
-TEST_CASE("Module: parameters() and named_parameters() agree, and numbers are counted", "[MD02]") {
+TEST_CASE("Module: parameters() and named_parameters() agree, and numbers are counted") {
   const City city{tower(1), tower(2)};
   const auto named = named_parameters(city);
   const auto plain = parameters(city);
@@ -67,7 +66,7 @@ TEST_CASE("Module: parameters() and named_parameters() agree, and numbers are co
   CHECK(count_parameters(city) == 2 * (6 + 3 + 3 + 1));
 }
 
-TEST_CASE("Module: tied parameters have two names and are one parameter", "[MD04]") {
+TEST_CASE("Module: tied parameters have two names and are one parameter") {
   City city{tower(1), tower(2)};
   city.right.floors[1].weight = city.left.floors[1].weight;
   CHECK(listing(city).size() == 8);
@@ -92,13 +91,13 @@ TEST_CASE("Module: a copy shares its parameters") {
   CHECK(original.scale.item() == 5);
 }
 
-TEST_CASE("Mode: training hands on the generator it was given, evaluation none", "[MD05]") {
+TEST_CASE("Mode: training hands on the generator it was given, evaluation none") {
   Rng rng(1);
   CHECK(Mode::training(rng).dropout() == &rng);
   CHECK(Mode::evaluation().dropout() == nullptr);
 }
 
-TEST_CASE("Module: every module lists exactly its parameters, under GPT-2's names", "[MD02]") {
+TEST_CASE("Module: every module lists exactly its parameters, under GPT-2's names") {
   Rng rng(1);
   CHECK(listing(Linear(3, 2, rng)) == Lines{"weight (3, 2)", "bias (2)"});
   CHECK(listing(Embedding(5, 3, rng)) == Lines{"weight (5, 3)"});
@@ -120,7 +119,7 @@ TEST_CASE("Module: every module lists exactly its parameters, under GPT-2's name
               "mlp.c_proj.weight (6, 4)", "mlp.c_proj.bias (4)"});
 }
 
-TEST_CASE("Module: the language model lists GPT-2's names", "[MD02]") {
+TEST_CASE("Module: the language model lists GPT-2's names") {
   Rng rng(1);
   const LanguageModel model({.vocabulary = 9, .context = 5, .layers = 2, .heads = 2, .width = 4},
                             rng);
@@ -137,7 +136,7 @@ TEST_CASE("Module: the language model lists GPT-2's names", "[MD02]") {
   CHECK(count_parameters(model) == 9 * 4 + 5 * 4 + 2 * 244 + 8);
 }
 
-TEST_CASE("Module: a block or model without biases keeps only those of its layer norms", "[MD02]") {
+TEST_CASE("Module: a block or model without biases keeps only those of its layer norms") {
   Rng rng(1);
   const LanguageModel model({.vocabulary = 9, .context = 5, .width = 4, .bias = Bias::without},
                             rng);

@@ -34,7 +34,7 @@ TEST_CASE("ids may be anything here; the op that looks them up knows the limits"
   CHECK(ids[1] == std::numeric_limits<Dim>::max());
 }
 
-TEST_CASE("a wrong count of ids is refused", "[OP19]") {
+TEST_CASE("a wrong count of ids is refused") {
   CHECK(refusal<ShapeError>([] {
           Indices({2, 3}, {1, 2, 3});
         }) == "Indices: shape (2, 3) holds 6 ids: got 3");

@@ -23,7 +23,7 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-TEST_CASE("the normal distribution keeps its digits in the far tail", "[ACC]") {
+TEST_CASE("the normal distribution keeps its digits in the far tail") {
   const auto cdf = [](long double x) { return std::erfc(-x * std::sqrt(0.5L)) / 2; };
   const auto density = [](long double x) {
     return std::exp(-x * x / 2) * std::numbers::inv_sqrtpi_v<long double> * std::sqrt(0.5L);
@@ -32,7 +32,7 @@ TEST_CASE("the normal distribution keeps its digits in the far tail", "[ACC]") {
   CHECK(worst(fledge::normal_density, density, 37) <= 6);
 }
 
-TEST_CASE("the normal distribution at the ends of the line", "[OP18]") {
+TEST_CASE("the normal distribution at the ends of the line") {
   CHECK(fledge::normal_cdf(0) == 0.5);
   CHECK(fledge::normal_cdf(inf) == 1);
   CHECK(fledge::normal_cdf(-inf) == 0);

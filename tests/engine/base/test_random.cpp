@@ -38,7 +38,7 @@ double mean_power(const std::vector<double>& x, int power) {
 }  // namespace
 
 // Expected numbers: SplitMix64 written again from the paper, in another language.
-TEST_CASE("the first bits of a seed are the same everywhere", "[DT]") {
+TEST_CASE("the first bits of a seed are the same everywhere") {
   CHECK(first_bits(Rng(0), 4) ==
         Bits{0xa706dd2f4d197e6f, 0xb382a305f4414f5e, 0x631a9154fbabf717, 0xa80aba8c86640906});
   CHECK(first_bits(Rng(1), 3) == Bits{0x5e41ab087439611e, 0xf18d6ce93d6cf1ee, 0x0b95f66d327e8d78});
@@ -46,7 +46,7 @@ TEST_CASE("the first bits of a seed are the same everywhere", "[DT]") {
         Bits{0x5dc20aa7b2a27137, 0xbda5668a01d7049c, 0x82b43276abb80226});
 }
 
-TEST_CASE("uniform, below, shuffle and normal give the same numbers everywhere", "[DT]") {
+TEST_CASE("uniform, below, shuffle and normal give the same numbers everywhere") {
   Rng u(0), b(0), s(7), n(0);
   CHECK(draws(3, [&] { return u.uniform(); }) ==
         std::vector<double>{0.6524484863740322, 0.7012121095215252, 0.3871241409757855});
@@ -175,7 +175,7 @@ TEST_CASE("shuffle keeps every item and reaches every order equally often") {
     if (found != 0) CHECK_THAT(found, WithinAbs(count * p, 5 * error));
 }
 
-TEST_CASE("below refuses to choose from nothing", "[OP19]") {
+TEST_CASE("below refuses to choose from nothing") {
   Rng rng(1);
   CHECK_THROWS_AS(rng.below(0), ValueError);
   CHECK_THROWS_AS(rng.below(-1), ValueError);

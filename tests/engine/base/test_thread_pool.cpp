@@ -20,7 +20,7 @@
 using namespace fledge;
 using namespace tests;
 
-TEST_CASE("set_threads refuses what is no number of threads", "[OP19]") {
+TEST_CASE("set_threads refuses what is no number of threads") {
   const int before = threads();
   set_processors(256);
   set_threads(2);

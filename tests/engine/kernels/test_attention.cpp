@@ -34,7 +34,7 @@ bool same_row(const Array& a, const Array& b, Dim i) {
 
 }  // namespace
 
-TEST_CASE("a head of attention, and its gradients, by the formulas", "[ACC][OP14]") {
+TEST_CASE("a head of attention, and its gradients, by the formulas") {
   for (const Mask& mask : masks) {
     for (const Dim T : {4, 5, 6, 7, 12, 13, 33, 49, 97, 200})
       for (const Dim D : {1, 3, 4, 8, 9, 17, 64})
@@ -47,7 +47,7 @@ TEST_CASE("a head of attention, and its gradients, by the formulas", "[ACC][OP14
       for (const Dim D : {4, 8, 12}) check_head(Head(T, T, D, mask));
 }
 
-TEST_CASE("a head of attention over nothing", "[OP14]") {
+TEST_CASE("a head of attention over nothing") {
   for (const auto& [n, m] : {std::pair<Dim, Dim>{0, 0}, {0, 3}, {3, 0}})
     for (const Dim D : {4, 12}) check_head(Head(n, m, D, causal()));
 }
@@ -63,7 +63,7 @@ TEST_CASE("a query that sees nothing gets zeros, to the bit") {
   }
 }
 
-TEST_CASE("keys and values change no bit of a query that does not see them", "[OP18]") {
+TEST_CASE("keys and values change no bit of a query that does not see them") {
   const Dim D = GENERATE(4, 5, 17);
   for (const Mask& mask : {causal(), window(1), window(4), causal() & window(9), padding({40})}) {
     const Head clean = Head(60, 60, D, mask).run();
@@ -85,7 +85,7 @@ TEST_CASE("keys and values change no bit of a query that does not see them", "[O
   }
 }
 
-TEST_CASE("queries and cotangents change no bit of the keys and values they do not see", "[OP18]") {
+TEST_CASE("queries and cotangents change no bit of the keys and values they do not see") {
   const Dim D = GENERATE(4, 5, 17);
   for (const Mask& mask : {causal(), window(1), window(4), causal() & window(9), padding({40})}) {
     const Head clean = Head(60, 60, D, mask).run();
@@ -120,7 +120,7 @@ TEST_CASE("what follows changes no bit of the first queries of a causal head") {
 }
 
 // In the lanes past the last key a score of 0 stands beside scores of 10³⁶: its weight is infinite.
-TEST_CASE("lanes past the last key enter no sum, however large the scores", "[OP18]") {
+TEST_CASE("lanes past the last key enter no sum, however large the scores") {
   for (const Dim D : {3, 4, 8, 12})
     for (Dim T = 1; T <= 2 * kernels::lanes + 1; ++T)
       for (const Real sign : {Real(1), Real(-1)}) {

@@ -34,7 +34,7 @@ struct Gradients {
 
 }  // namespace
 
-TEST_CASE("layer norm of a row against long double", "[ACC]") {
+TEST_CASE("layer norm of a row against long double") {
   for (const Dim n : lengths) {
     const Array x = uniform({1, n}, 1), dy = uniform({1, n}, 2);
     const Array gain = uniform({n}, 3), bias = uniform({n}, 4);
@@ -144,7 +144,7 @@ TEST_CASE("neither threads nor tasks change a bit of the gradients") {
 
 // In the lanes of a vector past the end of its row a kernel computes with 0. Of rows as large as
 // these 0 becomes infinite there, and a sum over those lanes NaN.
-TEST_CASE("lanes past the end of a row enter no sum of layer norm", "[OP18]") {
+TEST_CASE("lanes past the end of a row enter no sum of layer norm") {
   const double large = sizeof(Real) == sizeof(float) ? 2e36 : 1e306, rstd = 1 / std::sqrt(1e-5);
   for (Dim n = 1; n <= 4 * lanes + 1; ++n) {
     INFO("rows of " << n);

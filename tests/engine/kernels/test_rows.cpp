@@ -52,7 +52,7 @@ Array row_of(const Array& x, Dim r) {
 
 }  // namespace
 
-TEST_CASE("the kernels of softmax against long double", "[ACC]") {
+TEST_CASE("the kernels of softmax against long double") {
   for (const Dim n : lengths) {
     const Array x = uniform({1, n}, 1, -5, 5), dy = uniform({1, n}, 2);
     std::vector<long double> log_y = exact_log_softmax(x.shaped({n})), y, dx, log_dx;
@@ -158,7 +158,7 @@ TEST_CASE("a masked row depends on what it sees alone, wherever that stands, to 
 
 // In the lanes of a vector past the end of its row a kernel computes with 0. Of rows as large as
 // these 0 becomes infinite there, and a sum over those lanes NaN.
-TEST_CASE("lanes past the end of a row enter no sum", "[OP18]") {
+TEST_CASE("lanes past the end of a row enter no sum") {
   using kernels::lanes;
   const bool single = sizeof(Real) == sizeof(float);
   const double large = single ? 2e36 : 1e306, most = std::numeric_limits<Real>::max();

@@ -104,7 +104,7 @@ void check_sweep(Bits stride) {
 
 }  // namespace
 
-TEST_CASE("vector functions err by 2 units in the last place at most, in double by 1", "[ACC]") {
+TEST_CASE("vector functions err by 2 units in the last place at most, in double by 1") {
   check_sweep(sizeof(Real) == sizeof(float) ? Bits{4099} : static_cast<Bits>(36028797018963913));
 }
 
@@ -112,7 +112,7 @@ TEST_CASE("vector functions err by 2 units in the last place at most, in double 
 TEST_CASE("vector functions of every float there is", "[.nightly]") { check_sweep(1); }
 #endif
 
-TEST_CASE("vector functions of numbers as they are used", "[ACC]") {
+TEST_CASE("vector functions of numbers as they are used") {
   for (const Function& f : functions) {
     const Worst worst = worst_of(f, [i = -40000](Real& x) mutable {
       x = Real(i * 0.000613);
@@ -123,7 +123,7 @@ TEST_CASE("vector functions of numbers as they are used", "[ACC]") {
   }
 }
 
-TEST_CASE("vector functions at zeros, infinities and NaN", "[OP18]") {
+TEST_CASE("vector functions at zeros, infinities and NaN") {
   using limits = std::numeric_limits<Real>;
   for (const Function& f : functions) {
     INFO(f.name);

@@ -22,7 +22,7 @@ TEST_CASE("cosine similarity by hand") {
   CHECK(close(found.dx[1], Array({3, 2}, {0, 0, 0.2, 0, 0, 0})));
 }
 
-TEST_CASE("cosine similarity along every axis, with closed gradients", "[OP16]") {
+TEST_CASE("cosine similarity along every axis, with closed gradients") {
   const Array a = uniform({2, 3, 4}, 1), b = uniform({2, 3, 4}, 2);
   for (const int axis : {0, 1, 2, -1, -2, -3}) {
     const int along = axis < 0 ? axis + 3 : axis;
@@ -51,7 +51,7 @@ TEST_CASE("cosine similarity along every axis, with closed gradients", "[OP16]")
   }
 }
 
-TEST_CASE("cosine similarity of broadcast vectors is that of the stretched ones", "[OP13]") {
+TEST_CASE("cosine similarity of broadcast vectors is that of the stretched ones") {
   const auto stretch = [](const Tensor& x, const Shape& shape) { return x + Array::zeros(shape); };
   const std::vector<std::pair<Shape, Shape>> pairs = {
       {{2, 3}, {1, 3}}, {{2, 1, 3}, {1, 4, 3}}, {{2, 1}, {2, 3}}, {{1, 1}, {2, 3}}};
@@ -71,20 +71,20 @@ TEST_CASE("cosine similarity of broadcast vectors is that of the stretched ones"
   }
 }
 
-TEST_CASE("cosine similarity obeys the rules of every op", "[OP04][OP05][OP07]") {
+TEST_CASE("cosine similarity obeys the rules of every op") {
   check_rules(cosine(-1), {uniform({3, 4}, 1), uniform({3, 4}, 2)});
   check_rules(cosine(0), {uniform({3, 4}, 1), uniform({3, 4}, 2)});
   check_rules(cosine(-1), {uniform({0, 4}, 1), uniform({0, 4}, 2)});
 }
 
-TEST_CASE("cosine similarity of a tensor with itself has no gradient", "[OP10]") {
+TEST_CASE("cosine similarity of a tensor with itself has no gradient") {
   const auto itself = [](const Tensors& x) { return cosine_similarity(x[0], x[0]); };
   const Pass found = pass(itself, {uniform({5, 4}, 1)}, uniform({5}, 2));
   CHECK(close(found.y, Array::ones({5})));
   CHECK(close(found.dx[0], Array::zeros({5, 4})));
 }
 
-TEST_CASE("a vector of zeros has no direction", "[OP18]") {
+TEST_CASE("a vector of zeros has no direction") {
   const Pass found = pass(cosine(-1), {Array({2, 2}, {0, 0, 1, 0}), Array({2, 2}, {1, 0, 1, 0})},
                           Array::ones({2}));
   CHECK(isnan(found.y[0]));
@@ -93,7 +93,7 @@ TEST_CASE("a vector of zeros has no direction", "[OP18]") {
   CHECK(found.dx[0][2] == Real(0));
 }
 
-TEST_CASE("cosine similarity does not depend on the vectors' lengths", "[OP18]") {
+TEST_CASE("cosine similarity does not depend on the vectors' lengths") {
   // |a|·|b| is within reach where |a|²·|b|² is not.
   const double large = sizeof(Real) == sizeof(float) ? 1e12 : 1e100;
   for (const double scale : {large, 1 / large}) {
@@ -102,7 +102,7 @@ TEST_CASE("cosine similarity does not depend on the vectors' lengths", "[OP18]")
   }
 }
 
-TEST_CASE("cosine similarity refuses what does not fit", "[OP19][OP20]") {
+TEST_CASE("cosine similarity refuses what does not fit") {
   const auto refused = [](const Shape& a, const Shape& b, int axis) {
     const Tensor x = parameter(Array::ones(a)), y = parameter(Array::ones(b));
     return refusal_in_both_modes<ShapeError>([&] { cosine_similarity(x, y, axis); });

@@ -21,7 +21,7 @@ Bits bits(const Curve& curve, const Array& x) {
 
 }  // namespace
 
-TEST_CASE("what an element becomes depends on nothing else", "[ACC]") {
+TEST_CASE("what an element becomes depends on nothing else") {
   for (const Curve& curve : curves) {
     INFO(curve.name);
     const Array x = uniform({numbers}, 7, curve.low, curve.high);

@@ -25,7 +25,7 @@ Function one_hot(const Indices& ids, Dim V) {
 
 }  // namespace
 
-TEST_CASE("embedding takes rows, and repeated ids add up", "[OP15]") {
+TEST_CASE("embedding takes rows, and repeated ids add up") {
   const Array table({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
   const Pass found =
       pass(look_up({2, 0, 2, 2}), {table}, Array({4, 2}, {1, 2, 30, 40, 500, 600, 7000, 8000}));
@@ -33,7 +33,7 @@ TEST_CASE("embedding takes rows, and repeated ids add up", "[OP15]") {
   CHECK(same_bits(found.dx[0], Array({4, 2}, {30, 40, 0, 0, 7501, 8602, 0, 0})));
 }
 
-TEST_CASE("embedding and a product with one-hot rows are two roads to one answer", "[OP15][OP14]") {
+TEST_CASE("embedding and a product with one-hot rows are two roads to one answer") {
   const std::vector<Indices> all = {{3},
                                     {0, 0, 0, 0},
                                     {4, 1, 4, 2, 0, 1},
@@ -50,7 +50,7 @@ TEST_CASE("embedding and a product with one-hot rows are two roads to one answer
     }
 }
 
-TEST_CASE("embedding of no ids, of one id and of empty rows", "[OP14]") {
+TEST_CASE("embedding of no ids, of one id and of empty rows") {
   const Pass none = pass(look_up(Indices({0}, {})), {counting({3, 2})}, Array::zeros({0, 2}));
   CHECK(none.y.shape() == Shape{0, 2});
   CHECK(same_bits(none.dx[0], Array::zeros({3, 2})));
@@ -63,7 +63,7 @@ TEST_CASE("embedding of no ids, of one id and of empty rows", "[OP14]") {
   CHECK(value(look_up(Indices({0}, {})), {Array::zeros({0, 2})}).shape() == Shape{0, 2});
 }
 
-TEST_CASE("rows that are not looked up are not read", "[OP15][OP18]") {
+TEST_CASE("rows that are not looked up are not read") {
   const double nan = quiet_nan;
   const Pass found = pass(look_up({1, 1}), {Array({3, 2}, {nan, nan, 1, 2, infinity, nan})},
                           Array({2, 2}, {1, 2, 3, 4}));
@@ -71,7 +71,7 @@ TEST_CASE("rows that are not looked up are not read", "[OP15][OP18]") {
   CHECK(same_bits(found.dx[0], Array({3, 2}, {0, 0, 4, 6, 0, 0})));
 }
 
-TEST_CASE("two lookups in one table add to one gradient", "[OP11][OP15]") {
+TEST_CASE("two lookups in one table add to one gradient") {
   const auto both = [](const Tensors& x) {
     return embedding(x[0], {0, 1}) + embedding(x[0], {1, 1});
   };
@@ -84,13 +84,13 @@ TEST_CASE("two lookups in one table add to one gradient", "[OP11][OP15]") {
   CHECK(same_numbers(found.dx[0], Array({2, 1}, {5, 103})));
 }
 
-TEST_CASE("embedding obeys the rules of every op", "[OP04][OP05][OP07]") {
+TEST_CASE("embedding obeys the rules of every op") {
   check_rules(look_up(Indices({2, 3}, {4, 0, 4, 1, 4, 2})), {uniform({5, 3}, 1)});
   check_rules(look_up(Indices({0}, {})), {uniform({5, 3}, 1)});
   check_rules(look_up({0}), {Array::full({1, 2}, Real(infinity))});
 }
 
-TEST_CASE("embedding refuses ids outside its table", "[OP15][OP19][OP20]") {
+TEST_CASE("embedding refuses ids outside its table") {
   const Tensor table = parameter(counting({5, 3}));
   const auto refused = [&](const Indices& ids) {
     return refusal_in_both_modes<ValueError>([&] { embedding(table, ids); });
@@ -120,7 +120,7 @@ TEST_CASE("embedding with positions by hand") {
   CHECK(same_bits(found.dx[1], Array({4, 2}, {0, 0, 101, 202, 1010, 2020, 0, 0})));
 }
 
-TEST_CASE("embedding with positions is a sum of two lookups, to the bit", "[OP14][OP15]") {
+TEST_CASE("embedding with positions is a sum of two lookups, to the bit") {
   const std::vector<Indices> all = {{3},
                                     {4, 1, 4, 2, 0, 1},
                                     Indices({2, 3}, {4, 0, 4, 1, 4, 2}),
@@ -145,7 +145,7 @@ TEST_CASE("embedding with positions is a sum of two lookups, to the bit", "[OP14
       }
 }
 
-TEST_CASE("positions that are not reached are not read", "[OP18]") {
+TEST_CASE("positions that are not reached are not read") {
   const double nan = quiet_nan;
   const Pass found = pass(place({0, 0}, 1), {Array({1, 1}, {1}), Array({4, 1}, {nan, 2, 3, nan})},
                           Array({2, 1}, {5, 7}));
@@ -153,20 +153,20 @@ TEST_CASE("positions that are not reached are not read", "[OP18]") {
   CHECK(same_bits(found.dx[1], Array({4, 1}, {0, 5, 7, 0})));
 }
 
-TEST_CASE("one table may hold words and positions", "[OP11]") {
+TEST_CASE("one table may hold words and positions") {
   const auto both = [](const Tensors& x) { return embedding(x[0], x[0], {2, 0}); };
   const Pass found = pass(both, {Array({3, 1}, {1, 2, 4})}, Array({2, 1}, {1, 10}));
   CHECK(same_bits(found.y, Array({2, 1}, {5, 3})));
   CHECK(same_bits(found.dx[0], Array({3, 1}, {11, 10, 1})));
 }
 
-TEST_CASE("embedding with positions obeys the rules of every op", "[OP04][OP05][OP07]") {
+TEST_CASE("embedding with positions obeys the rules of every op") {
   const Indices ids({2, 3}, {4, 0, 4, 1, 4, 2});
   check_rules(place(ids, 0), {uniform({5, 3}, 1), uniform({3, 3}, 2)});
   check_rules(place(ids, 2), {uniform({5, 3}, 1), uniform({6, 3}, 2)});
 }
 
-TEST_CASE("embedding with positions refuses what does not fit", "[OP15][OP19][OP20]") {
+TEST_CASE("embedding with positions refuses what does not fit") {
   const auto refused = [](const Shape& positions, const Indices& ids, Dim first = 0) {
     const Tensor words = parameter(counting({5, 3})), places = parameter(Array::ones(positions));
     const auto call = [&] { embedding(words, places, ids, first); };

@@ -48,7 +48,7 @@ TEST_CASE("masked softmax by hand") {
   CHECK(found.dx[0][2] == Real(0));
 }
 
-TEST_CASE("masked softmax and elementary ops are two roads to one answer", "[NU01]") {
+TEST_CASE("masked softmax and elementary ops are two roads to one answer") {
   const Shape shape{2, 3, 4, 5};
   for (const Mask& mask : {Mask(), causal(), window(2), padding({3, 5}), causal() & padding({2, 5}),
                            causal() & window(3)})
@@ -66,7 +66,7 @@ TEST_CASE("softmax with a mask that hides nothing is softmax") {
   }
 }
 
-TEST_CASE("a hidden score is not read", "[OP18]") {
+TEST_CASE("a hidden score is not read") {
   const Shape shape{3, 5, 4};
   const Array may_look = table_of(some, {5, 4});
   const Array x = uniform(shape, 1), dy = uniform(shape, 2);
@@ -79,8 +79,7 @@ TEST_CASE("a hidden score is not read", "[OP18]") {
   }
 }
 
-TEST_CASE("hidden keys have weight and gradient exactly 0, and a row without keys is zeros",
-          "[OP18]") {
+TEST_CASE("hidden keys have weight and gradient exactly 0, and a row without keys is zeros") {
   const Array x = uniform({5, 4}, 1), may_look = table_of(some, {5, 4});
   const Pass found = pass(masked(some), {x}, uniform({5, 4}, 2));
   const Array zero = Array::zeros({1});
@@ -112,7 +111,7 @@ TEST_CASE("a row of masked softmax is that of what it sees, to the bit") {
   }
 }
 
-TEST_CASE("visible scores travel as IEEE 754 says", "[OP18][NU01]") {
+TEST_CASE("visible scores travel as IEEE 754 says") {
   const double inf = infinity, nan = quiet_nan;
   const auto check = [](const std::vector<double>& x, const std::vector<double>& y) {
     const Pass found =
@@ -127,7 +126,7 @@ TEST_CASE("visible scores travel as IEEE 754 says", "[OP18][NU01]") {
   check({inf, 0, 0}, {nan, nan, 0});
 }
 
-TEST_CASE("masked softmax obeys the rules of every op", "[OP04][OP05][OP07][OP14]") {
+TEST_CASE("masked softmax obeys the rules of every op") {
   check_rules(masked(some), {uniform({2, 5, 4}, 1)});
   check_rules(masked(causal()), {uniform({0, 3, 4}, 1)});
   check_rules(masked(causal()), {uniform({2, 3, 0}, 1)});
@@ -135,7 +134,7 @@ TEST_CASE("masked softmax obeys the rules of every op", "[OP04][OP05][OP07][OP14
   check_rules(masked(some), {poisoned(uniform({5, 4}, 1), table_of(some, {5, 4}), quiet_nan)});
 }
 
-TEST_CASE("masked softmax refuses masks that do not fit", "[OP19][OP20]") {
+TEST_CASE("masked softmax refuses masks that do not fit") {
   const auto refused = [](const Shape& shape, const Mask& mask) {
     const Tensor x = parameter(Array::ones(shape));
     return refusal_in_both_modes<ShapeError>([&] { softmax(x, mask); });

@@ -19,7 +19,7 @@ TEST_CASE("where takes a where the condition is not 0, else b") {
   CHECK(same_bits(found.dx[1], Array({2, 3}, {0, 2, 3, 0, 0, 6})));
 }
 
-TEST_CASE("where broadcasts all three", "[OP13][OP14]") {
+TEST_CASE("where broadcasts all three") {
   const auto check = [](const Shape& shape_c, const Shape& shape_a, const Shape& shape_b) {
     INFO(to_string(shape_c) << " " << to_string(shape_a) << " " << to_string(shape_b));
     const Array a = integers(shape_a, 1), b = integers(shape_b, 2);
@@ -50,14 +50,14 @@ TEST_CASE("where broadcasts all three", "[OP13][OP14]") {
   }
 }
 
-TEST_CASE("where obeys the rules of every op", "[OP04][OP05][OP07]") {
+TEST_CASE("where obeys the rules of every op") {
   const Array condition({2, 3}, {1, 0, 0, 1, 1, 0});
   check_rules(choose(condition), {uniform({2, 3}, 1), uniform({2, 3}, 2)});
   check_rules(choose(condition), {uniform({3}, 1), uniform({2, 1}, 2)});
   check_rules(choose(condition), {Array::full({2, 3}, Real(infinity)), uniform({2, 3}, 2)});
 }
 
-TEST_CASE("what where does not choose is not felt", "[OP18]") {
+TEST_CASE("what where does not choose is not felt") {
   const Array condition({4}, {1, 0, 1, 0});
   for (const double poison : {quiet_nan, infinity, -infinity}) {
     const Array a({4}, {1, poison, 3, poison}), b({4}, {poison, 2, poison, 4});
@@ -73,20 +73,20 @@ TEST_CASE("what where does not choose is not felt", "[OP18]") {
   CHECK(same_numbers(found.dx[1], Array({4}, {0, 1, 0, infinity})));
 }
 
-TEST_CASE("where passes a chosen NaN on", "[OP18]") {
+TEST_CASE("where passes a chosen NaN on") {
   const Pass found = pass(choose(Array({2}, {1, 0})),
                           {Array({2}, {quiet_nan, 1}), Array({2}, {1, 2})}, Array::ones({2}));
   CHECK(same_numbers(found.y, Array({2}, {quiet_nan, 2})));
   CHECK(same_numbers(found.dx[0], Array({2}, {1, 0})));
 }
 
-TEST_CASE("where of one tensor twice passes the whole gradient", "[OP10]") {
+TEST_CASE("where of one tensor twice passes the whole gradient") {
   const Array dy({3}, {1, -2, 3});
   const auto same = [](const Tensors& x) { return where(Array({3}, {1, 0, 1}), x[0], x[0]); };
   CHECK(same_numbers(pass(same, {counting({3})}, dy).dx[0], dy));
 }
 
-TEST_CASE("where refuses shapes that do not broadcast", "[OP19][OP20]") {
+TEST_CASE("where refuses shapes that do not broadcast") {
   const auto refused = [](const Shape& c, const Shape& a, const Shape& b) {
     const Tensor x = parameter(Array::ones(a)), y = parameter(Array::ones(b));
     return refusal_in_both_modes<ShapeError>([&] { where(Array::ones(c), x, y); });

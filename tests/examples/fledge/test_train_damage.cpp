@@ -21,7 +21,7 @@ std::string refused(const Desk& desk, const std::string& folder) {
 
 }  // namespace
 
-TEST_CASE("fledge train --resume: config.json with a wrong, missing or unknown key", "[CK]") {
+TEST_CASE("fledge train --resume: config.json with a wrong, missing or unknown key") {
   const Desk desk;
   trained({desk.poems(), "-o", desk / "run"});
   const std::string good = text_of(desk / "run/config.json");
@@ -62,7 +62,7 @@ TEST_CASE("fledge train --resume: config.json with a wrong, missing or unknown k
   trained({"--resume", desk / "run", "--steps", "30"});
 }
 
-TEST_CASE("fledge train --resume: a state that is cut, changed or of another model", "[CR06]") {
+TEST_CASE("fledge train --resume: a state that is cut, changed or of another model") {
   const Desk desk;
   trained({desk.poems(), "-o", desk / "run"});
   trained({desk.poems(), "-o", desk / "words", "--tokens", "word"});

@@ -30,7 +30,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 }  // namespace
 
-TEST_CASE("fledge train: options that are wrong in themselves or together", "[CL]") {
+TEST_CASE("fledge train: options that are wrong in themselves or together") {
   const Desk desk;
   const std::string run = desk / "run", poems = desk.poems(), up_to = "from 1 to ";
   const std::vector<Row> rows{
@@ -83,7 +83,7 @@ TEST_CASE("fledge train: options that are wrong in themselves or together", "[CL
   CHECK(text_of(poems) == small_text());
 }
 
-TEST_CASE("fledge train: texts that teach nothing", "[TX]") {
+TEST_CASE("fledge train: texts that teach nothing") {
   const Desk desk;
   write_text(desk / "empty.txt", "");
   write_text(desk / "short.txt", "abcab");
@@ -133,7 +133,7 @@ TEST_CASE("fledge train: texts that teach nothing", "[TX]") {
   trained({desk / "latin.txt", "--tokens", "bpe", "--symbols", "260"});
 }
 
-TEST_CASE("fledge train: sizes that no machine holds", "[CK09]") {
+TEST_CASE("fledge train: sizes that no machine holds") {
   const Desk desk;
   for (const Words& sizes : {Words{"--width", "1000000", "--layers", "1000", "--heads", "1000"},
                              Words{"--batch", "1000000", "--width", "1000000", "--heads", "1"}}) {
@@ -144,7 +144,7 @@ TEST_CASE("fledge train: sizes that no machine holds", "[CK09]") {
   CHECK_FALSE(std::filesystem::exists(desk / "run"));
 }
 
-TEST_CASE("fledge train -o: folders that cannot be its own", "[CL13]") {
+TEST_CASE("fledge train -o: folders that cannot be its own") {
   const Desk desk;
   write_text(desk / "file", "x");
   trained({desk.poems(), "-o", desk / "run"});
@@ -170,7 +170,7 @@ TEST_CASE("fledge train -o: folders that cannot be its own", "[CL13]") {
   CHECK((files_in(desk / "run") != run));
 }
 
-TEST_CASE("fledge train: two trainers in one folder", "[CR07]") {
+TEST_CASE("fledge train: two trainers in one folder") {
   const Desk desk;
   Running first(Words{"train", desk.poems(), "-o", desk / "run", "--json", "--pace", "1"} + tiny);
   REQUIRE(first.says("\"step\":1,"));
@@ -185,7 +185,7 @@ TEST_CASE("fledge train: two trainers in one folder", "[CR07]") {
   CHECK((files_in(desk / "run") == before));
 }
 
-TEST_CASE("fledge train --resume: folders without a run, and texts that changed", "[CR08][CL20]") {
+TEST_CASE("fledge train --resume: folders without a run, and texts that changed") {
   const Desk desk;
   std::filesystem::create_directory(desk / "folder");
   const std::string begin = ": it has no config.json | begin one: fledge train FILE -o DIR";

@@ -92,7 +92,7 @@ TEST_CASE("model config: GPT-2's own file") {
   CHECK(read_config(with("bias", "false")).sizes.bias == Bias::without);
 }
 
-TEST_CASE("model config: each number has its range", "[CK08]") {
+TEST_CASE("model config: each number has its range") {
   const auto whole = [](const std::string& key) {
     return key + " must be a whole number from 1 to " + (key == "n_layer" ? "1000" : "2147483647") +
            ": got ";
@@ -135,7 +135,7 @@ TEST_CASE("model config: what this model cannot be is refused by name") {
     CHECK_NOTHROW(read_config(with("activation_function", "\"" + std::string(name) + "\"")));
 }
 
-TEST_CASE("model config: keys that are missing, unknown or there twice", "[CK01][CK10]") {
+TEST_CASE("model config: keys that are missing, unknown or there twice") {
   for (const char* key :
        {"model_type", "vocab_size", "n_positions", "n_embd", "n_layer", "n_head"}) {
     std::string text = with("use_cache", "true");
@@ -157,7 +157,7 @@ TEST_CASE("model config: keys that are missing, unknown or there twice", "[CK01]
   CHECK(message("{\n// sizes\n}") == "line 2, column 1: expected a key in double quotes");
 }
 
-TEST_CASE("model config: what no memory holds is refused before it is asked for", "[CK09]") {
+TEST_CASE("model config: what no memory holds is refused before it is asked for") {
   CHECK_THAT(refused(with("n_embd", "2147483646")),
              StartsWith("the text describes too large a model: LanguageModel: its numbers must fit "
                         "into memory: 4.43e+11 GB of "));

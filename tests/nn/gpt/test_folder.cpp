@@ -42,7 +42,7 @@ std::string reading_wrong(const std::string& folder) {
 
 }  // namespace
 
-TEST_CASE("model folder: PyTorch's models are read as they are, and computed alike", "[MD08]") {
+TEST_CASE("model folder: PyTorch's models are read as they are, and computed alike") {
   for (const char* name : {"bias", "no_bias"}) {
     const std::string dumps = fs::path(__FILE__).parent_path() / "dumps";
     const auto errors = dump_errors(dumps + "/" + name);
@@ -75,7 +75,7 @@ TEST_CASE("model folder: what is written is read again") {
   CHECK(read_model(folder.path()).model.sizes.bias == Bias::without);
 }
 
-TEST_CASE("model folder: what is wrong names its file", "[CK09][CK11][CK12]") {
+TEST_CASE("model folder: what is wrong names its file") {
   const Desk folder;
   const std::string config = folder.path() + "/config.json",
                     weights = folder.path() + "/model.safetensors";

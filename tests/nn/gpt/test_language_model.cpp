@@ -29,7 +29,7 @@ Indices sample(const Indices& ids, Dim b) {
 
 }  // namespace
 
-TEST_CASE("LanguageModel: is its parts, to the bit", "[MD08]") {
+TEST_CASE("LanguageModel: is its parts, to the bit") {
   const LanguageModel model = made(1);
   Tensor x = embedding(model.wte.weight, words) + slice(model.wpe.weight, 0, 0, 5), in_one = x;
   std::vector<Tensor> weights;
@@ -55,7 +55,7 @@ TEST_CASE("LanguageModel: is its parts, to the bit", "[MD08]") {
   }
 }
 
-TEST_CASE("LanguageModel: looking or not, the same logits and the same gradients", "[MD08]") {
+TEST_CASE("LanguageModel: looking or not, the same logits and the same gradients") {
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     const LanguageModel model = made(seed);
     const Tensor plain = model(words), looked = model.look(words).logits;
@@ -86,15 +86,14 @@ TEST_CASE("LanguageModel: sizes left out are one layer, one head, 16 wide, 4 tim
   CHECK(model.sizes.hidden == 0);
 }
 
-TEST_CASE("LanguageModel: a sample alone gives what it gives in a batch, to the bit", "[WM04]") {
+TEST_CASE("LanguageModel: a sample alone gives what it gives in a batch, to the bit") {
   const LanguageModel model = made(2);
   const Array logits = model(words).value();
   for (Dim b = 0; b < 2; ++b)
     CHECK(same_bits(model(sample(words, b)).value(), part(logits, 0, b, b + 1)));
 }
 
-TEST_CASE("LanguageModel: every parameter answers, but for the biases of the keys",
-          "[MD02][MD03]") {
+TEST_CASE("LanguageModel: every parameter answers, but for the biases of the keys") {
   const LanguageModel model =
       made(3, {.vocabulary = 6, .context = 4, .heads = 2, .width = 4, .hidden = 5});
   const Indices ids({2, 4}, {0, 1, 2, 3, 4, 5, 1, 1});
@@ -103,7 +102,7 @@ TEST_CASE("LanguageModel: every parameter answers, but for the biases of the key
                                  "h.0.attn.c_attn.bias[6]", "h.0.attn.c_attn.bias[7]"});
 }
 
-TEST_CASE("LanguageModel: positions not looked at and words not read have exact zeros", "[MD02]") {
+TEST_CASE("LanguageModel: positions not looked at and words not read have exact zeros") {
   const LanguageModel model = made(4);
   pull_random(model, slice(model(Indices({1, 3}, {1, 2, 3})), -1, 0, 5));  // logits of words 0 … 4
   CHECK(all_alive(part(model.wpe.weight.grad(), 0, 0, 3)));
@@ -112,7 +111,7 @@ TEST_CASE("LanguageModel: positions not looked at and words not read have exact 
   CHECK(all_zero(part(model.wte.weight.grad(), 0, 5, 11)));
 }
 
-TEST_CASE("LanguageModel: starts as GPT-2 does, reproducibly", "[MD06]") {
+TEST_CASE("LanguageModel: starts as GPT-2 does, reproducibly") {
   const LanguageModelSizes sizes{.vocabulary = 200, .context = 100, .layers = 2, .width = 32};
   Rng one(1), same(1), other(2);
   const LanguageModel a(sizes, one), b(sizes, same), c(sizes, other);
@@ -137,7 +136,7 @@ TEST_CASE("LanguageModel: starts as GPT-2 does, reproducibly", "[MD06]") {
   CHECK_FALSE(same_bits(a.h[0].mlp.c_fc.weight.value(), a.h[1].mlp.c_fc.weight.value()));
 }
 
-TEST_CASE("LanguageModel: a new model knows nothing: its loss is log V", "[WM06]") {
+TEST_CASE("LanguageModel: a new model knows nothing: its loss is log V") {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     Rng rng(seed);
     const LanguageModel model(
@@ -150,8 +149,7 @@ TEST_CASE("LanguageModel: a new model knows nothing: its loss is log V", "[WM06]
   }
 }
 
-TEST_CASE("LanguageModel: a model that gives every word the same score loses exactly log V",
-          "[WM06]") {
+TEST_CASE("LanguageModel: a model that gives every word the same score loses exactly log V") {
   const LanguageModel model = made(5);
   assign(model.wte.weight, Array::zeros({11, 8}));
   const double loss = cross_entropy(model(words), words).item();
@@ -159,8 +157,7 @@ TEST_CASE("LanguageModel: a model that gives every word the same score loses exa
   CHECK_THAT(loss, WithinAbs(std::log(11.0), 2 * ulp));
 }
 
-TEST_CASE("LanguageModel: dropout acts on the embeddings and in the blocks, in training only",
-          "[MD05]") {
+TEST_CASE("LanguageModel: dropout acts on the embeddings and in the blocks, in training only") {
   LanguageModelSizes sizes = small;
   sizes.dropout = 0.4;
   const LanguageModel model = made(6, sizes), plain = made(6);
@@ -182,7 +179,7 @@ TEST_CASE("LanguageModel: any time up to the context, none, and an empty batch")
   CHECK(model(Indices({0, 3}, {})).shape() == Shape{0, 3, 11});
 }
 
-TEST_CASE("LanguageModel: ids that do not fit are refused", "[OP17][OP19]") {
+TEST_CASE("LanguageModel: ids that do not fit are refused") {
   const LanguageModel model = made(8);
   CHECK(refusal<ShapeError>([&] {
           model({1, 2, 3});

@@ -1,4 +1,4 @@
-// A language model never looks ahead: AT03 to AT07 of the invariants, through the whole model.
+// The outputs of a language model do not depend on later tokens.
 #include "nn/gpt/language_model.h"
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
@@ -33,7 +33,7 @@ std::vector<Dim> first_words(const std::vector<Dim>& ids, Dim length, Dim t) {
 
 }  // namespace
 
-TEST_CASE("LanguageModel: logits do not change with later words, to the bit", "[AT03]") {
+TEST_CASE("LanguageModel: logits do not change with later words, to the bit") {
   const LanguageModel model = made(1);
   const std::vector<Dim> ids = some_words(B * T, 1);
   const Array y = model(Indices({B, T}, ids)).value();
@@ -51,8 +51,7 @@ TEST_CASE("LanguageModel: logits do not change with later words, to the bit", "[
     }
 }
 
-TEST_CASE("LanguageModel: logits do not change with NaN, inf or 1e30 at a later position",
-          "[AT04]") {
+TEST_CASE("LanguageModel: logits do not change with NaN, inf or 1e30 at a later position") {
   const LanguageModel model = made(2);
   const Indices ids({B, T}, some_words(B * T, 2));
   const Array positions = model.wpe.weight.value().clone(), y = model(ids).value();
@@ -68,8 +67,7 @@ TEST_CASE("LanguageModel: logits do not change with NaN, inf or 1e30 at a later 
 
 // A row of wpe is added to the word at its place: its gradient is the one of that place's
 // embedding.
-TEST_CASE("LanguageModel: the loss at a place pulls exactly nothing from later places",
-          "[AT05][AT06]") {
+TEST_CASE("LanguageModel: the loss at a place pulls exactly nothing from later places") {
   const LanguageModel model = made(3);
   const Indices ids({B, T}, some_words(B * T, 3));
   for (Dim i = 0; i < T; ++i) {
@@ -82,7 +80,7 @@ TEST_CASE("LanguageModel: the loss at a place pulls exactly nothing from later p
   }
 }
 
-TEST_CASE("LanguageModel: a later ignored place changes no bit of loss or gradient", "[AT06]") {
+TEST_CASE("LanguageModel: a later ignored place changes no bit of loss or gradient") {
   const LanguageModel model = made(4);
   const std::vector<Dim> targets{3, 1, 4, 1, -1, -1, -1};
   std::vector<Dim> ids = some_words(T, 4);
@@ -100,7 +98,7 @@ TEST_CASE("LanguageModel: a later ignored place changes no bit of loss or gradie
   CHECK(same_numbers(model.wpe.weight.grad(), positions));
 }
 
-TEST_CASE("LanguageModel: the logits of the first words are the first of the logits", "[AT07]") {
+TEST_CASE("LanguageModel: the logits of the first words are the first of the logits") {
   constexpr Dim long_T = 19;
   const LanguageModel model = made(5, long_T);
   const std::vector<Dim> ids = some_words(B * long_T, 5);
@@ -109,8 +107,7 @@ TEST_CASE("LanguageModel: the logits of the first words are the first of the log
     CHECK(same_bits(model(Indices({B, t}, first_words(ids, long_T, t))).value(), part(y, 1, 0, t)));
 }
 
-TEST_CASE("LanguageModel: the weights of every layer are a causal distribution",
-          "[AT01][AT02][AT22]") {
+TEST_CASE("LanguageModel: the weights of every layer are a causal distribution") {
   const LanguageModel::Looked found = made(6).look(Indices({B, T}, some_words(B * T, 6)));
   const Real zero = Real(0);
   for (const Tensor& weights : found.weights) {
@@ -128,7 +125,7 @@ TEST_CASE("LanguageModel: the weights of every layer are a causal distribution",
 }
 
 // In one layer the last word sees the others as a bag; their order is in the positions alone.
-TEST_CASE("LanguageModel: the order of the words matters, for there are positions", "[AT11]") {
+TEST_CASE("LanguageModel: the order of the words matters, for there are positions") {
   Rng rng(7);
   const LanguageModel model({.vocabulary = V, .context = T, .heads = 2, .width = 8}, rng);
   redraw(model, 7);

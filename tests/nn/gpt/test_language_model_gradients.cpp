@@ -34,7 +34,7 @@ GradcheckOptions seeded(std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("gradients of a language model's logits, every parameter", "[WM01]") {
+TEST_CASE("gradients of a language model's logits, every parameter") {
   for (const Dim layers : {1, 2}) {
     const LanguageModel model = made(1, layers);
     const GradcheckReport report = gradcheck(
@@ -45,7 +45,7 @@ TEST_CASE("gradients of a language model's logits, every parameter", "[WM01]") {
   }
 }
 
-TEST_CASE("gradients of a language model's loss, every parameter, while it drops", "[WM01]") {
+TEST_CASE("gradients of a language model's loss, every parameter, while it drops") {
   for (const std::uint64_t seed : {2u, 3u, 4u}) {
     const LanguageModel model = made(seed, 2, 0.2);
     const auto loss = [&] {
@@ -59,7 +59,7 @@ TEST_CASE("gradients of a language model's loss, every parameter, while it drops
   }
 }
 
-TEST_CASE("gradients of a new model's loss, its numbers as small as they start", "[WM01]") {
+TEST_CASE("gradients of a new model's loss, its numbers as small as they start") {
   Rng rng(5);
   const LanguageModel model({.vocabulary = 7, .context = 4, .heads = 2, .width = 4}, rng);
   const Indices ids({2, 4}, {0, 1, 2, 3, 4, 5, 6, 0});
@@ -69,7 +69,7 @@ TEST_CASE("gradients of a new model's loss, its numbers as small as they start",
 }
 
 // R(h) = |L(x + h·d) − L(x) − h·⟨g, d⟩| shrinks as h²: by 4 when h is halved.
-TEST_CASE("the remainder of the loss along a random direction has slope 2", "[WM02]") {
+TEST_CASE("the remainder of the loss along a random direction has slope 2") {
   for (const std::uint64_t seed : {6u, 7u, 8u}) {
     const LanguageModel model = made(seed);
     const auto loss = [&] { return cross_entropy(model(words), next_words, -1); };
@@ -96,7 +96,7 @@ TEST_CASE("the remainder of the loss along a random direction has slope 2", "[WM
   }
 }
 
-TEST_CASE("the gradient of the word table is the sum over its two roles", "[MD04]") {
+TEST_CASE("the gradient of the word table is the sum over its two roles") {
   const LanguageModel model = made(9);
   const Indices ids({1, 5}, {1, 2, 3, 4, 5}), targets({1, 5}, {2, 3, 4, 5, 6});
   zero_grad(model);

@@ -37,7 +37,7 @@ Indices columns(std::size_t begin, std::size_t end) {
 }  // namespace
 
 // The mean over 4 samples is ¾ of the mean over 3 and ¼ of the last.
-TEST_CASE("LanguageModel: gradients of parts of a batch add up to that of the batch", "[WM03]") {
+TEST_CASE("LanguageModel: gradients of parts of a batch add up to that of the batch") {
   const LanguageModel model = made(1, {.vocabulary = 9, .context = 3, .heads = 2, .width = 8});
   redraw(model, 1);
   const std::vector<Dim> ids{1, 2, 3, 4, 5, 6, 7, 8, 0, 1, 1, 2},
@@ -60,8 +60,7 @@ TEST_CASE("LanguageModel: gradients of parts of a batch add up to that of the ba
   }
 }
 
-TEST_CASE("LanguageModel: a small step against the gradient lowers the loss, in 100 models",
-          "[WM08]") {
+TEST_CASE("LanguageModel: a small step against the gradient lowers the loss, in 100 models") {
   const Indices ids({2, 3}, {0, 1, 2, 3, 4, 0}), next({2, 3}, {1, 2, 3, 4, 0, 1});
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     const LanguageModel model = made(seed, {.vocabulary = 5, .context = 3, .heads = 2, .width = 4});
@@ -79,7 +78,7 @@ TEST_CASE("LanguageModel: a small step against the gradient lowers the loss, in 
   }
 }
 
-TEST_CASE("LanguageModel: learns eight sequences by heart", "[WM05]") {
+TEST_CASE("LanguageModel: learns eight sequences by heart") {
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     const LanguageModel model =
         made(seed, {.vocabulary = 13, .context = 5, .heads = 2, .width = 16});
@@ -103,7 +102,7 @@ TEST_CASE("LanguageModel: learns eight sequences by heart", "[WM05]") {
   }
 }
 
-TEST_CASE("LanguageModel: two runs from one seed end in the same bits, dropout included", "[DT]") {
+TEST_CASE("LanguageModel: two runs from one seed end in the same bits, dropout included") {
   const auto run = [] {
     const LanguageModel model =
         made(4, {.vocabulary = 13, .context = 5, .width = 8, .dropout = 0.1});

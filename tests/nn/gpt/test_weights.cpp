@@ -103,7 +103,7 @@ TEST_CASE("model weights: GPT-2's files with their prefix, masks and head") {
   CHECK(bias_in(stored_header(bytes)) == Bias::with);
 }
 
-TEST_CASE("model weights: every difference is named at once, and no number moves", "[FF62][CK12]") {
+TEST_CASE("model weights: every difference is named at once, and no number moves") {
   std::vector<NamedArray> arrays = arrays_of(made(1));
   named(arrays, "wte.weight").name = "wte";
   named(arrays, "h.1.mlp.c_fc.weight").array = Array::zeros({16, 4});
@@ -126,7 +126,7 @@ TEST_CASE("model weights: every difference is named at once, and no number moves
              StartsWith("'h.0.attn.c_attn.bias' of shape (12) is missing; "));
 }
 
-TEST_CASE("model weights: one difference each", "[FF62]") {
+TEST_CASE("model weights: one difference each") {
   const auto with = [](const std::string& name, const Array& array) {
     std::vector<NamedArray> arrays = arrays_of(made(1));
     arrays.push_back({name, array});

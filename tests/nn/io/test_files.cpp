@@ -77,7 +77,7 @@ TEST_CASE("files that a program with closed streams opens are not its streams") 
   CHECK(result.status == 0);
 }
 
-TEST_CASE("what is no file is refused by what it is, and nobody waits for a pipe", "[CK11]") {
+TEST_CASE("what is no file is refused by what it is, and nobody waits for a pipe") {
   const Desk folder;
   const auto with = [&](const std::string& name, const std::string& reason) {
     return "cannot read '" + (folder / name) + "': " + reason;

@@ -139,7 +139,7 @@ TEST_CASE("locked folder: an interrupted fsync is tried again") {
   }
 }
 
-TEST_CASE("locked folder: one process at a time, and the lock ends with it", "[CR07]") {
+TEST_CASE("locked folder: one process at a time, and the lock ends with it") {
   const Desk desk;
   const std::string path = desk.path();
   {

@@ -41,8 +41,7 @@ double by_definition(unsigned bits, int exponents, int fractions) {
 
 }  // namespace
 
-TEST_CASE("what is stored is read again, to the bit, and stored as the same bytes",
-          "[FF61][FF66]") {
+TEST_CASE("what is stored is read again, to the bit, and stored as the same bytes") {
   Array odd({5}, {infinity, -infinity, -0.0, 1e-310, 0});
   odd.write()[4] = std::numeric_limits<Real>::signaling_NaN();
   const std::vector<NamedArray> arrays{
@@ -65,7 +64,7 @@ TEST_CASE("what is stored is read again, to the bit, and stored as the same byte
   CHECK(stored_bytes(again, metadata) == bytes);
 }
 
-TEST_CASE("the bytes of a small file, one by one", "[FF67]") {
+TEST_CASE("the bytes of a small file, one by one") {
   const std::string dtype = sizeof(Real) == 4 ? "F32" : "F64", size = std::to_string(sizeof(Real));
   std::string header =
       R"({"x":{"dtype":")" + dtype + R"(","shape":[1],"data_offsets":[0,)" + size + "]}}";
@@ -75,7 +74,7 @@ TEST_CASE("the bytes of a small file, one by one", "[FF67]") {
   CHECK(stored_bytes({{"x", Array({1}, {-2.5})}}) == length_bytes(header.size()) + header + number);
 }
 
-TEST_CASE("the types of other libraries' files", "[FF33][FF54][FF60]") {
+TEST_CASE("the types of other libraries' files") {
   struct Row {
     const char* dtype;
     std::size_t width;
@@ -113,7 +112,7 @@ TEST_CASE("the types of other libraries' files", "[FF33][FF54][FF60]") {
         "U8 or BOOL");
 }
 
-TEST_CASE("all 65,536 numbers of the two 16-bit types", "[FF65]") {
+TEST_CASE("all 65,536 numbers of the two 16-bit types") {
   for (const auto& [dtype, exponents] : {std::pair{"F16", 5}, {"BF16", 8}}) {
     const std::vector<double> found = read(dtype, 2, two_bytes_each());
     unsigned wrong = 0;
@@ -136,7 +135,7 @@ TEST_CASE("a wide number is rounded to the nearest Real") {
   CHECK(stored_array(file, header.tensors.at(0))[0] == Real(1.0 / 3));
 }
 
-TEST_CASE("what cannot be stored is refused", "[FF59]") {
+TEST_CASE("what cannot be stored is refused") {
   const Array x = Array::ones({1});
   const auto refused = [](const std::vector<NamedArray>& arrays,
                           const std::map<std::string, std::string>& metadata = {}) {

@@ -26,7 +26,7 @@ Array columns(const Tensor& table, int third, Dim head, Dim heads) {
 }  // namespace
 
 // Scores (0, 0; 0, ln 3), weights (½, ½; ¼, ¾), outputs 6 and 1 + 6 = 7.
-TEST_CASE("attend: two places of one number, by hand", "[MD07]") {
+TEST_CASE("attend: two places of one number, by hand") {
   const ByHand in;
   const AttentionOutput attended = attend(in.q, in.k, in.v, 1, {});
   CHECK(close(attended.weights.value(), Array({1, 2, 2}, {0.5, 0.5, 0.25, 0.75})));
@@ -41,7 +41,7 @@ TEST_CASE("attend: two places of one number, by hand", "[MD07]") {
 }
 
 // The first place sees only itself: weights (1, 0; ¼, ¾), outputs 4 and 7; row 0 pulls on v₀ alone.
-TEST_CASE("attend: the same, causal", "[MD07]") {
+TEST_CASE("attend: the same, causal") {
   const ByHand in;
   const AttentionOutput attended = attend(in.q, in.k, in.v, 1, causal());
   CHECK(close(attended.weights.value(), Array({1, 2, 2}, {1, 0, 0.25, 0.75})));
@@ -53,7 +53,7 @@ TEST_CASE("attend: the same, causal", "[MD07]") {
 }
 
 // q = (1, …, 1) against k = (1, …, 1) and 0: scores √D and 0, so the first weight is σ(√D).
-TEST_CASE("attend: scores are divided by the root of the head size", "[AT16]") {
+TEST_CASE("attend: scores are divided by the root of the head size") {
   for (const Dim D : {1, 2, 16, 64})
     for (const Dim heads : {1, 3}) {
       const Tensor q = Array::ones({1, heads * D}),
@@ -68,7 +68,7 @@ TEST_CASE("attend: scores are divided by the root of the head size", "[AT16]") {
     }
 }
 
-TEST_CASE("Attention: with one head it is the five lines of the paper", "[MD08]") {
+TEST_CASE("Attention: with one head it is the five lines of the paper") {
   const Attention attention = drawn<Attention>(1, 5, 1);
   const Tensor x = uniform({2, 4, 5}, 2);
   const Tensor qkv = matmul(x, attention.c_attn.weight) + attention.c_attn.bias;
@@ -82,7 +82,7 @@ TEST_CASE("Attention: with one head it is the five lines of the paper", "[MD08]"
 
 // y = Σ_h softmax(q_h·k_hᵀ/√D)·v_h·Up_h + b: each head reads its columns of each third
 // ("value-down" among them) and writes through its rows of c_proj ("value-up").
-TEST_CASE("Attention: many heads are the sum of heads, each down and up on its own", "[MD08]") {
+TEST_CASE("Attention: many heads are the sum of heads, each down and up on its own") {
   constexpr Dim heads = 3, D = 2, C = heads * D;
   const Attention attention = drawn<Attention>(2, C, heads);
   const Tensor x = uniform({2, 4, C}, 3);
@@ -102,7 +102,7 @@ TEST_CASE("Attention: many heads are the sum of heads, each down and up on its o
   CHECK(close(found.output.value(), y.value()));
 }
 
-TEST_CASE("Attention: the weights it returns are the ones it used, to the bit", "[AT22]") {
+TEST_CASE("Attention: the weights it returns are the ones it used, to the bit") {
   const Attention attention = drawn<Attention>(3, 6, 2);
   const Tensor x = uniform({2, 5, 6}, 4);
   const AttentionOutput found = attention.look(x, causal());
@@ -179,8 +179,8 @@ TEST_CASE("Attention: the weights of a look keep their gradient, with and withou
     }
 }
 
-TEST_CASE("Attention: without its weights it gives what it gives with them, and the same gradients",
-          "[AT22]") {
+TEST_CASE(
+    "Attention: without its weights it gives what it gives with them, and the same gradients") {
   const Attention attention = drawn<Attention>(3, 6, 2);
   const Tensor x = parameter(uniform({3, 9, 6}, 4));
   for (const Mask& mask : {Mask(), causal(), window(3), causal() & padding({9, 4, 0})}) {
@@ -200,7 +200,7 @@ TEST_CASE("Attention: without its weights it gives what it gives with them, and 
   CHECK(same_bits(attention(x, own).value(), attention.look(x, own).output.value()));
 }
 
-TEST_CASE("Attention: every parameter answers, but for the bias of the keys", "[MD02][MD03]") {
+TEST_CASE("Attention: every parameter answers, but for the bias of the keys") {
   const Attention attention = drawn<Attention>(4, 4, 2);
   const Tensor x = uniform({2, 5, 4}, 5);
   for (const Mask& mask : {Mask(), causal()})
@@ -210,7 +210,7 @@ TEST_CASE("Attention: every parameter answers, but for the bias of the keys", "[
 }
 
 // Softmax does not see what is added to a whole row of scores, and ⟨q_i, b⟩ is just that.
-TEST_CASE("Attention: the gradient of the key bias is zero to rounding", "[MD03]") {
+TEST_CASE("Attention: the gradient of the key bias is zero to rounding") {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     const Attention attention = drawn<Attention>(seed, 6, 2);
     pull_random(attention, attention(uniform({3, 7, 6}, seed), causal()));
@@ -220,7 +220,7 @@ TEST_CASE("Attention: the gradient of the key bias is zero to rounding", "[MD03]
   }
 }
 
-TEST_CASE("Attention: without biases, and with axes in front or none", "[MD08]") {
+TEST_CASE("Attention: without biases, and with axes in front or none") {
   Rng rng(1);
   const Attention attention(4, 2, rng, Bias::without);
   const Array x = uniform({2, 3, 5, 4}, 1), y = attention(x, causal()).value();
@@ -235,7 +235,7 @@ TEST_CASE("Attention: without biases, and with axes in front or none", "[MD08]")
     }
 }
 
-TEST_CASE("Attention: nothing to attend to, nobody to attend", "[AT20]") {
+TEST_CASE("Attention: nothing to attend to, nobody to attend") {
   const Attention attention = drawn<Attention>(1, 4, 2);
   CHECK(attention(Array::zeros({0, 3, 4})).shape() == Shape{0, 3, 4});
   CHECK(attention(Array::zeros({2, 0, 4})).shape() == Shape{2, 0, 4});
@@ -249,7 +249,7 @@ TEST_CASE("Attention: nothing to attend to, nobody to attend", "[AT20]") {
   CHECK(nothing.weights.shape() == Shape{1, 2, 3, 0});
 }
 
-TEST_CASE("Attention: starts reproducibly, with numbers of its own in each projection", "[MD06]") {
+TEST_CASE("Attention: starts reproducibly, with numbers of its own in each projection") {
   Rng one(3), same(3);
   const Attention a(4, 2, one), b(4, 2, same);
   CHECK(same_bits(a.c_attn.weight.value(), b.c_attn.weight.value()));
@@ -260,7 +260,7 @@ TEST_CASE("Attention: starts reproducibly, with numbers of its own in each proje
     CHECK(std::count(up.begin(), up.end(), w) == 0);
 }
 
-TEST_CASE("Attention: what does not fit is refused", "[AT20][OP19]") {
+TEST_CASE("Attention: what does not fit is refused") {
   Rng rng(1);
   const auto made = [&](Dim width, Dim heads) {
     return refusal<ValueError>([&] { Attention(width, heads, rng); });

@@ -1,4 +1,4 @@
-// Attention and what it must not see: AT01 to AT07, AT12, AT13 and AT21 of the invariants.
+// Attention does not depend on the tokens that a mask hides.
 #include "nn/layers/attention.h"
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
@@ -33,7 +33,7 @@ Mask blind(Dim query) {
 
 }  // namespace
 
-TEST_CASE("attend: weights are positive and each row sums to 1", "[AT01]") {
+TEST_CASE("attend: weights are positive and each row sums to 1") {
   for (const Mask& mask : {Mask(), causal(), window(2), padding({3, 6}), causal() & window(3)}) {
     const Array w = Inputs(1)(mask).weights.value();
     for (Dim row = 0; row < w.size() / T; ++row) {
@@ -47,7 +47,7 @@ TEST_CASE("attend: weights are positive and each row sums to 1", "[AT01]") {
   }
 }
 
-TEST_CASE("attend: weights behind the mask are +0, and so are the gradients there", "[AT02]") {
+TEST_CASE("attend: weights behind the mask are +0, and so are the gradients there") {
   for (const Mask& mask : {causal(), window(2), padding({3, 6}), causal() & padding({2, 5})}) {
     const Inputs in(2);
     const AttentionOutput attended = in(mask);
@@ -67,8 +67,7 @@ TEST_CASE("attend: weights behind the mask are +0, and so are the gradients ther
   }
 }
 
-TEST_CASE("Attention: a causal output does not change with later tokens, even NaN",
-          "[AT03][AT04]") {
+TEST_CASE("Attention: a causal output does not change with later tokens, even NaN") {
   const Attention attention = drawn<Attention>(1, C, heads);
   const Array x = uniform({B, T, C}, 3), y = attention(x, causal()).value();
   for (const double intruder : {0.5, 1e30, infinity, -infinity, not_a_number})
@@ -79,7 +78,7 @@ TEST_CASE("Attention: a causal output does not change with later tokens, even Na
     }
 }
 
-TEST_CASE("Attention: a causal output pulls exactly nothing from later tokens", "[AT05]") {
+TEST_CASE("Attention: a causal output pulls exactly nothing from later tokens") {
   const Attention attention = drawn<Attention>(2, C, heads);
   for (Dim i = 0; i < T; ++i) {
     const Tensor x = parameter(uniform({B, T, C}, 4));
@@ -89,14 +88,14 @@ TEST_CASE("Attention: a causal output pulls exactly nothing from later tokens", 
   }
 }
 
-TEST_CASE("Attention: the output on the first tokens is the first part of the output", "[AT07]") {
+TEST_CASE("Attention: the output on the first tokens is the first part of the output") {
   const Attention attention = drawn<Attention>(3, C, heads);
   const Array x = uniform({B, 19, C}, 5), y = attention(x, causal()).value();
   for (Dim t = 0; t <= 19; ++t)
     CHECK(same_bits(attention(part(x, 1, 0, t), causal()).value(), part(y, 1, 0, t)));
 }
 
-TEST_CASE("attend: a query alone, after the keys so far, sees what it sees among all", "[AT08]") {
+TEST_CASE("attend: a query alone, after the keys so far, sees what it sees among all") {
   const Inputs in(6, 19, 19);
   const Array q = in.q.value(), k = in.k.value(), v = in.v.value(), y = in(causal()).output.value();
   for (Dim t = 0; t < 19; ++t)
@@ -106,7 +105,7 @@ TEST_CASE("attend: a query alone, after the keys so far, sees what it sees among
         part(y, 1, t, t + 1)));
 }
 
-TEST_CASE("attend: keys added and masked change nothing, not even as NaN", "[AT12]") {
+TEST_CASE("attend: keys added and masked change nothing, not even as NaN") {
   const Inputs in(7);
   const Array dy = uniform({B, T, C}, 8);
   const AttentionOutput plain = in({});
@@ -129,7 +128,7 @@ TEST_CASE("attend: keys added and masked change nothing, not even as NaN", "[AT1
     }
 }
 
-TEST_CASE("attend: a row that may look nowhere is as if it were not there", "[AT13]") {
+TEST_CASE("attend: a row that may look nowhere is as if it were not there") {
   for (const Dim row : {0, 2, 5}) {
     const Inputs in(8), without(8);
     const Array dy = uniform({B, T, C}, 9);
@@ -152,8 +151,7 @@ TEST_CASE("attend: a row that may look nowhere is as if it were not there", "[AT
   }
 }
 
-TEST_CASE("Attention: a row that may look nowhere gives the last bias, and finite gradients",
-          "[AT13]") {
+TEST_CASE("Attention: a row that may look nowhere gives the last bias, and finite gradients") {
   const Attention attention = drawn<Attention>(5, C, heads);
   const Tensor y = attention(uniform({B, T, C}, 1), blind(3));
   for (Dim b = 0; b < B; ++b)
@@ -166,7 +164,7 @@ TEST_CASE("Attention: a row that may look nowhere gives the last bias, and finit
   }
 }
 
-TEST_CASE("attend: the same mask written as a table gives the same bits", "[AT21]") {
+TEST_CASE("attend: the same mask written as a table gives the same bits") {
   for (const Mask& mask : {causal(), window(1), window(3), causal() & window(2)})
     for (const Dim keys : {T, T + 3}) {
       const Inputs in(9, T, keys), again(9, T, keys);
@@ -181,7 +179,7 @@ TEST_CASE("attend: the same mask written as a table gives the same bits", "[AT21
     }
 }
 
-TEST_CASE("attend: padding masks each batch element by its own length", "[AT21]") {
+TEST_CASE("attend: padding masks each batch element by its own length") {
   const Inputs in(10);
   const Array y = in(causal() & padding({2, 5})).output.value();
   const std::vector<Dim> lengths{2, 5};
@@ -196,7 +194,7 @@ TEST_CASE("attend: padding masks each batch element by its own length", "[AT21]"
 }
 
 // The other way to write a mask: −∞ added to the scores before a plain softmax.
-TEST_CASE("attend: a mask agrees with minus infinities added to the scores", "[AT21]") {
+TEST_CASE("attend: a mask agrees with minus infinities added to the scores") {
   const Inputs in(11);
   const Mask mask = causal() & window(3);
   Array hidden = Array::zeros({T, T});
@@ -210,7 +208,7 @@ TEST_CASE("attend: a mask agrees with minus infinities added to the scores", "[A
   CHECK(close(in(mask).weights.value(), softmax(scores + Tensor(hidden)).value()));
 }
 
-TEST_CASE("Attention: a mask that does not fit is refused with the shapes", "[AT20]") {
+TEST_CASE("Attention: a mask that does not fit is refused with the shapes") {
   const Attention attention = drawn<Attention>(1, C, heads);
   const Tensor x = uniform({B, T, C}, 1);
   const auto refused = [&](const Mask& mask) {

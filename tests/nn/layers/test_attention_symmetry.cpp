@@ -1,5 +1,4 @@
-// Attention under permutations, repetitions and other symmetries: AT09 to AT11, AT14, AT15, AT17 to
-// AT19 of the invariants, and WM09.
+// Attention under permutations, repetitions and other symmetries.
 #include "nn/layers/attention.h"
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
@@ -22,7 +21,7 @@ std::vector<Dim> with_heads(const std::vector<Dim>& heads, Dim D, Dim groups) {
 
 }  // namespace
 
-TEST_CASE("attend: queries in another order are answered in that order, to the bit", "[AT09]") {
+TEST_CASE("attend: queries in another order are answered in that order, to the bit") {
   const Array q = uniform({2, 5, 4}, 1), k = uniform({2, 7, 4}, 2), v = uniform({2, 7, 4}, 3);
   const AttentionOutput straight = attend(q, k, v, 2, {}),
                         shuffled = attend(reordered(q, 1, order), k, v, 2, {});
@@ -33,7 +32,7 @@ TEST_CASE("attend: queries in another order are answered in that order, to the b
 
 // The sums over keys get another order: each of two sums over T keys is off by at most T·u of its
 // size.
-TEST_CASE("attend: keys and values may change places together", "[AT10]") {
+TEST_CASE("attend: keys and values may change places together") {
   const Array q = uniform({2, 3, 4}, 1), k = uniform({2, 5, 4}, 2), v = uniform({2, 5, 4}, 3);
   const Array straight = attend(q, k, v, 2, {}).output.value();
   const Array together =
@@ -43,8 +42,7 @@ TEST_CASE("attend: keys and values may change places together", "[AT10]") {
   CHECK_FALSE(close(attend(q, reordered(k, 1, order), v, 2, {}).output.value(), straight, 1e-3));
 }
 
-TEST_CASE("Attention: without mask and positions, tokens in another order give that order",
-          "[AT11]") {
+TEST_CASE("Attention: without mask and positions, tokens in another order give that order") {
   const Attention attention = drawn<Attention>(1, 4, 2);
   const Array x = uniform({2, 5, 4}, 2), positions = uniform({5, 4}, 3);
   const auto run = [&](const Array& tokens) { return attention(tokens).value(); };
@@ -58,7 +56,7 @@ TEST_CASE("Attention: without mask and positions, tokens in another order give t
                     reordered(attention(x, causal()).value(), 1, order), 1e-2));
 }
 
-TEST_CASE("attend: queries of zero look everywhere alike, at exactly 1/n", "[AT14]") {
+TEST_CASE("attend: queries of zero look everywhere alike, at exactly 1/n") {
   for (const Dim n : {1, 2, 4, 8, 16}) {
     const Array v = integers({1, n, 4}, 5);
     const AttentionOutput found = attend(Array::zeros({1, 3, 4}), uniform({1, n, 4}, 4), v, 2, {});
@@ -72,7 +70,7 @@ TEST_CASE("attend: queries of zero look everywhere alike, at exactly 1/n", "[AT1
   CHECK(close(five.weights.value(), Array::full({1, 1, 7}, Real(1.0 / 7))));
 }
 
-TEST_CASE("attend: a single key has weight exactly 1, and q and k no gradient", "[AT15]") {
+TEST_CASE("attend: a single key has weight exactly 1, and q and k no gradient") {
   const Tensor q = parameter(uniform({2, 3, 4}, 1)), k = parameter(uniform({2, 1, 4}, 2));
   const Tensor v = parameter(uniform({2, 1, 4}, 3));
   const AttentionOutput found = attend(q, k, v, 2, {});
@@ -84,7 +82,7 @@ TEST_CASE("attend: a single key has weight exactly 1, and q and k no gradient", 
   CHECK(all_alive(v.grad()));
 }
 
-TEST_CASE("Attention: on one token it is value-down and value-up", "[AT15]") {
+TEST_CASE("Attention: on one token it is value-down and value-up") {
   const Attention attention = drawn<Attention>(2, 6, 3);
   for (const Mask& mask : {Mask(), causal()}) {
     const Tensor x = uniform({2, 1, 6}, 5);
@@ -99,8 +97,7 @@ TEST_CASE("Attention: on one token it is value-down and value-up", "[AT15]") {
   }
 }
 
-TEST_CASE("attend: every output lies between the smallest and the largest value it sees",
-          "[AT17]") {
+TEST_CASE("attend: every output lies between the smallest and the largest value it sees") {
   const Array q = uniform({3, 6, 4}, 1, -9, 9), k = uniform({3, 6, 4}, 2, -9, 9);
   const Array v = uniform({3, 6, 4}, 3);
   const Array y = attend(q, k, v, 2, {}).output.value();
@@ -121,7 +118,7 @@ TEST_CASE("attend: every output lies between the smallest and the largest value 
 
 // Whole numbers, and D = 4 so that the scale is ½: the scores, and what is added to them, are
 // exact.
-TEST_CASE("attend: a constant added to a row of scores changes no bit", "[AT18]") {
+TEST_CASE("attend: a constant added to a row of scores changes no bit") {
   const Array q = integers({2, 5, 8}, 1), k = integers({2, 6, 8}, 2), v = uniform({2, 6, 8}, 3);
   const Array shifted = (Tensor(k) + Tensor(integers({8}, 4))).value();
   const AttentionOutput found = attend(q, shifted, v, 2, {}), plain = attend(q, k, v, 2, {});
@@ -131,7 +128,7 @@ TEST_CASE("attend: a constant added to a row of scores changes no bit", "[AT18]"
       same_bits(attention_scores(q, shifted, {}).value(), attention_scores(q, k, {}).value()));
 }
 
-TEST_CASE("attend: keys that are the same get the same weight, to the bit", "[AT19]") {
+TEST_CASE("attend: keys that are the same get the same weight, to the bit") {
   const Array k = uniform({1, 3, 4}, 2), twice = reordered(k, 1, {0, 1, 2, 1, 0, 1});
   const Array w =
       attend(uniform({1, 5, 4}, 1), twice, uniform({1, 6, 4}, 3), 2, {}).weights.value();
@@ -139,8 +136,7 @@ TEST_CASE("attend: keys that are the same get the same weight, to the bit", "[AT
   CHECK_FALSE(same_bits(reordered(w, 3, {0}), reordered(w, 3, {1})));
 }
 
-TEST_CASE("Attention: permuting heads permutes weights and gradients, and leaves the output",
-          "[WM09]") {
+TEST_CASE("Attention: permuting heads permutes weights and gradients, and leaves the output") {
   constexpr Dim H = 3, D = 2, C = H * D;
   const std::vector<Dim> heads{2, 0, 1}, thirds = with_heads(heads, D, 3),
                                          rows = with_heads(heads, D, 1);

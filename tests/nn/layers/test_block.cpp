@@ -20,7 +20,7 @@ Block made(std::uint64_t seed, double p = 0) {
 
 }  // namespace
 
-TEST_CASE("Block: normalise, look, add; normalise, think, add", "[MD08]") {
+TEST_CASE("Block: normalise, look, add; normalise, think, add") {
   const Block block = made(1);
   const Tensor x = uniform({2, T, C}, 1);
   for (const Mask& mask : {Mask(), causal()}) {
@@ -34,7 +34,7 @@ TEST_CASE("Block: normalise, look, add; normalise, think, add", "[MD08]") {
   }
 }
 
-TEST_CASE("Block: with silent projections it passes x on, and its gradient", "[MD08]") {
+TEST_CASE("Block: with silent projections it passes x on, and its gradient") {
   const Block block = made(2);
   for (const Linear& up : {block.attn.c_proj, block.mlp.c_proj}) {
     assign(up.weight, Array::zeros(up.weight.shape()));
@@ -48,7 +48,7 @@ TEST_CASE("Block: with silent projections it passes x on, and its gradient", "[M
   CHECK(same_numbers(x.grad(), dy));
 }
 
-TEST_CASE("Block: every parameter answers, but for the bias of the keys", "[MD02][MD03]") {
+TEST_CASE("Block: every parameter answers, but for the bias of the keys") {
   const Block block = made(3);
   const Tensor x = uniform({2, T, C}, 1);
   CHECK(idle_numbers(block, [&] { return block(x, causal()); }) ==
@@ -56,7 +56,7 @@ TEST_CASE("Block: every parameter answers, but for the bias of the keys", "[MD02
                                  "attn.c_attn.bias[6]", "attn.c_attn.bias[7]"});
 }
 
-TEST_CASE("Block: causal outputs do not change with later tokens, even NaN", "[AT03][AT04]") {
+TEST_CASE("Block: causal outputs do not change with later tokens, even NaN") {
   const Block block = made(4);
   const Array x = uniform({2, T, C}, 1), y = block(x, causal()).value();
   for (const double intruder : {0.5, 1e30, infinity, -infinity, not_a_number})
@@ -67,7 +67,7 @@ TEST_CASE("Block: causal outputs do not change with later tokens, even NaN", "[A
     }
 }
 
-TEST_CASE("Block: a causal output pulls exactly nothing from later tokens", "[AT05]") {
+TEST_CASE("Block: a causal output pulls exactly nothing from later tokens") {
   const Block block = made(5);
   for (Dim i = 0; i < T; ++i) {
     const Tensor x = parameter(uniform({2, T, C}, 4));
@@ -77,21 +77,21 @@ TEST_CASE("Block: a causal output pulls exactly nothing from later tokens", "[AT
   }
 }
 
-TEST_CASE("Block: the output on the first tokens is the first part of the output", "[AT07]") {
+TEST_CASE("Block: the output on the first tokens is the first part of the output") {
   const Block block = made(6);
   const Array x = uniform({2, 19, C}, 5), y = block(x, causal()).value();
   for (Dim t = 0; t <= 19; ++t)
     CHECK(same_bits(block(part(x, 1, 0, t), causal()).value(), part(y, 1, 0, t)));
 }
 
-TEST_CASE("Block: a sample alone gives what it gives in a batch, to the bit", "[WM04]") {
+TEST_CASE("Block: a sample alone gives what it gives in a batch, to the bit") {
   const Block block = made(7);
   const Array x = uniform({4, T, C}, 5), y = block(x, causal()).value();
   for (Dim b = 0; b < 4; ++b)
     CHECK(same_bits(block(part(x, 0, b, b + 1), causal()).value(), part(y, 0, b, b + 1)));
 }
 
-TEST_CASE("Block: without mask and positions it is the same for tokens in any order", "[AT11]") {
+TEST_CASE("Block: without mask and positions it is the same for tokens in any order") {
   const Block block = made(8);
   const Array x = uniform({2, T, C}, 2), positions = uniform({T, C}, 3);
   const auto placed = [&](const Array& tokens) { return Tensor(tokens) + Tensor(positions); };
@@ -102,7 +102,7 @@ TEST_CASE("Block: without mask and positions it is the same for tokens in any or
 
 // Both branches are dropped, neither the sum: y = x + drop(attn) + drop(mlp), one generator after
 // the other.
-TEST_CASE("Block: training drops from both branches, evaluation from none", "[MD05]") {
+TEST_CASE("Block: training drops from both branches, evaluation from none") {
   const Block block = made(9, 0.5), plain = made(9);
   const Tensor x = uniform({2, T, C}, 1);
   Rng rng(3), same(3);
@@ -115,7 +115,7 @@ TEST_CASE("Block: training drops from both branches, evaluation from none", "[MD
   CHECK(same_bits(block(x, causal()).value(), plain(x, causal()).value()));
 }
 
-TEST_CASE("Block: what does not fit is refused", "[OP19]") {
+TEST_CASE("Block: what does not fit is refused") {
   Rng rng(1);
   CHECK(refusal<ValueError>([&] { Block(5, 2, 6, rng); }) ==
         "Attention: 5 channels do not split into 2 equal heads");

@@ -16,7 +16,7 @@ CrossAttention made(std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("CrossAttention: T queries over S keys", "[AT20]") {
+TEST_CASE("CrossAttention: T queries over S keys") {
   const AttentionOutput found =
       made(1).look(uniform({2, T, C}, 1), uniform({2, S, source_width}, 2));
   CHECK(found.output.shape() == Shape{2, T, C});
@@ -24,7 +24,7 @@ TEST_CASE("CrossAttention: T queries over S keys", "[AT20]") {
   CHECK(made(1)(uniform({T, C}, 1), uniform({S, source_width}, 2)).shape() == Shape{T, C});
 }
 
-TEST_CASE("CrossAttention: is its projections around attend, to the bit", "[MD08]") {
+TEST_CASE("CrossAttention: is its projections around attend, to the bit") {
   const CrossAttention cross = made(2);
   const Tensor x = uniform({2, T, C}, 1), source = uniform({2, S, source_width}, 2);
   const Tensor kv = cross.c_attn(source);
@@ -39,7 +39,7 @@ TEST_CASE("CrossAttention: is its projections around attend, to the bit", "[MD08
   CHECK(same_bits(cross(x, source, all).value(), cross.look(x, source, all).output.value()));
 }
 
-TEST_CASE("CrossAttention: on its own input it is self-attention with the same numbers", "[MD08]") {
+TEST_CASE("CrossAttention: on its own input it is self-attention with the same numbers") {
   const Attention own = drawn<Attention>(3, C, heads);
   Rng rng(1);
   const CrossAttention cross(C, C, heads, rng);
@@ -55,7 +55,7 @@ TEST_CASE("CrossAttention: on its own input it is self-attention with the same n
 }
 
 // With more keys than queries the last query sees every key.
-TEST_CASE("CrossAttention: a causal mask is aligned at the last query and key", "[AT21]") {
+TEST_CASE("CrossAttention: a causal mask is aligned at the last query and key") {
   const CrossAttention cross = made(4);
   const Array x = uniform({2, T, C}, 1), source = uniform({2, S, source_width}, 2);
   const Array y = cross(x, source, causal()).value();
@@ -67,7 +67,7 @@ TEST_CASE("CrossAttention: a causal mask is aligned at the last query and key", 
   }
 }
 
-TEST_CASE("CrossAttention: what padding hides of the source does not matter", "[AT12]") {
+TEST_CASE("CrossAttention: what padding hides of the source does not matter") {
   const CrossAttention cross = made(5);
   const Tensor x = uniform({2, T, C}, 1);
   const Array source = uniform({2, S, source_width}, 2);
@@ -76,8 +76,7 @@ TEST_CASE("CrossAttention: what padding hides of the source does not matter", "[
                   cross(x, source).value()));
 }
 
-TEST_CASE("CrossAttention: the bias of the keys alone has no effect and no gradient",
-          "[MD02][MD03]") {
+TEST_CASE("CrossAttention: the bias of the keys alone has no effect and no gradient") {
   const CrossAttention cross = made(6);
   const Tensor x = uniform({2, T, C}, 1), source = uniform({2, S, source_width}, 2);
   CHECK(idle_numbers(cross, [&] { return cross(x, source); }) ==
@@ -85,7 +84,7 @@ TEST_CASE("CrossAttention: the bias of the keys alone has no effect and no gradi
                                  "c_attn.bias[3]"});
 }
 
-TEST_CASE("CrossAttention: a source of one token, of none, and an empty batch", "[AT20]") {
+TEST_CASE("CrossAttention: a source of one token, of none, and an empty batch") {
   const CrossAttention cross = made(7);
   const Tensor x = uniform({2, T, C}, 1);
   CHECK(same_bits(cross.look(x, uniform({2, 1, source_width}, 2)).weights.value(),
@@ -96,7 +95,7 @@ TEST_CASE("CrossAttention: a source of one token, of none, and an empty batch", 
         Shape{0, T, C});
 }
 
-TEST_CASE("CrossAttention: what does not fit is refused", "[AT20][OP19]") {
+TEST_CASE("CrossAttention: what does not fit is refused") {
   const CrossAttention cross = made(8);
   const auto refused = [&](const Shape& x, const Shape& source) {
     return refusal<ShapeError>([&] { cross(Array::zeros(x), Array::zeros(source)); });

@@ -17,19 +17,19 @@ Array dropped(const Array& x, double p, std::uint64_t seed) {
 
 }  // namespace
 
-TEST_CASE("Dropout: evaluating, x passes untouched, NaN and all", "[MD05]") {
+TEST_CASE("Dropout: evaluating, x passes untouched, NaN and all") {
   const Array x({4}, {1, -0.0, not_a_number, infinity});
   CHECK(same_bits(Dropout(0.9)(x, Mode::evaluation()).value(), x));
   const Tensor p = parameter(counting({3}));
   CHECK(Dropout(0.9)(p, Mode::evaluation()).node() == p.node());
 }
 
-TEST_CASE("Dropout: probability 0 keeps every bit in training too", "[MD05]") {
+TEST_CASE("Dropout: probability 0 keeps every bit in training too") {
   const Array x = uniform({50}, 1);
   CHECK(same_bits(dropped(x, 0, 1), x));
 }
 
-TEST_CASE("Dropout: what is kept is x/(1 − p), what is not is 0", "[MD05]") {
+TEST_CASE("Dropout: what is kept is x/(1 − p), what is not is 0") {
   const Array x = counting({64}), y = dropped(x, 0.75, 2);
   Dim kept = 0;
   for (Dim i = 0; i < 64; ++i) {
@@ -41,7 +41,7 @@ TEST_CASE("Dropout: what is kept is x/(1 − p), what is not is 0", "[MD05]") {
   CHECK(kept < 64);
 }
 
-TEST_CASE("Dropout: the share of zeros is p, in five standard errors", "[MD05]") {
+TEST_CASE("Dropout: the share of zeros is p, in five standard errors") {
   constexpr Dim n = 40000;
   for (const double p : {0.1, 0.5, 0.9}) {
     const Array y = dropped(Array::ones({n}), p, 3);
@@ -50,7 +50,7 @@ TEST_CASE("Dropout: the share of zeros is p, in five standard errors", "[MD05]")
   }
 }
 
-TEST_CASE("Dropout: the backward pass drops what the forward pass dropped, exactly", "[MD05]") {
+TEST_CASE("Dropout: the backward pass drops what the forward pass dropped, exactly") {
   Rng rng(4);
   const Tensor x = parameter(Array::ones({200}));
   const Tensor y = Dropout(0.5)(x, Mode::training(rng));
@@ -60,8 +60,7 @@ TEST_CASE("Dropout: the backward pass drops what the forward pass dropped, exact
   CHECK(std::count(kept.data(), kept.data() + 200, Real(0)) > 50);
 }
 
-TEST_CASE("Dropout: a generator decides the zeros, and the next call draws new ones",
-          "[MD05][DT]") {
+TEST_CASE("Dropout: a generator decides the zeros, and the next call draws new ones") {
   const Array x = Array::ones({100});
   CHECK(same_bits(dropped(x, 0.5, 6), dropped(x, 0.5, 6)));
   CHECK_FALSE(same_bits(dropped(x, 0.5, 6), dropped(x, 0.5, 7)));
@@ -72,14 +71,14 @@ TEST_CASE("Dropout: a generator decides the zeros, and the next call draws new o
   CHECK_FALSE(same_bits(drop(x, Mode::training(rng)).value(), first));
 }
 
-TEST_CASE("Dropout: evaluating draws nothing from any generator", "[MD05][DT]") {
+TEST_CASE("Dropout: evaluating draws nothing from any generator") {
   Rng used(1), fresh(1);
   const Dropout drop(0.5);
   drop(Array::ones({10}), Mode::evaluation());
   CHECK(used.bits() == fresh.bits());
 }
 
-TEST_CASE("Dropout: probabilities outside [0, 1) are refused", "[MD05]") {
+TEST_CASE("Dropout: probabilities outside [0, 1) are refused") {
   const auto refused = [](double p) { return refusal<ValueError>([p] { Dropout{p}; }); };
   const std::string text = "Dropout: the probability must be in [0, 1): got ";
   CHECK(refused(1) == text + "1");

@@ -6,7 +6,7 @@
 
 using namespace tests;
 
-TEST_CASE("LayerNorm: gain starts at 1 and bias at 0", "[MD06]") {
+TEST_CASE("LayerNorm: gain starts at 1 and bias at 0") {
   const LayerNorm norm(3);
   CHECK(same_bits(norm.weight.value(), Array::ones({3})));
   CHECK(same_bits(norm.bias.value(), Array::zeros({3})));
@@ -15,7 +15,7 @@ TEST_CASE("LayerNorm: gain starts at 1 and bias at 0", "[MD06]") {
 }
 
 // x = (1, 3): mean 2, variance 1, so x̂ = ±1/√(1 + eps); eps = 3 makes that ±½ exactly.
-TEST_CASE("LayerNorm: y = weight·x̂ + bias with eps under the root, by hand", "[MD07]") {
+TEST_CASE("LayerNorm: y = weight·x̂ + bias with eps under the root, by hand") {
   const LayerNorm norm(2, 3);
   assign(norm.weight, Array({2}, {4, 6}));
   assign(norm.bias, Array({2}, {10, 20}));
@@ -44,8 +44,7 @@ TEST_CASE("LayerNorm: rows come out with mean 0 and variance 1, whatever their s
   }
 }
 
-TEST_CASE("LayerNorm: the gradient is orthogonal to (1, …, 1) and, but for eps, to the row",
-          "[OP]") {
+TEST_CASE("LayerNorm: the gradient is orthogonal to (1, …, 1) and, but for eps, to the row") {
   const LayerNorm norm(16);
   redraw(norm, 3);
   const Tensor x = parameter(uniform({5, 16}, 1, 10, 20));
@@ -64,15 +63,14 @@ TEST_CASE("LayerNorm: the gradient is orthogonal to (1, …, 1) and, but for eps
   }
 }
 
-TEST_CASE("LayerNorm: every parameter has a gradient, and changes the output when it changes",
-          "[MD02]") {
+TEST_CASE("LayerNorm: every parameter has a gradient, and changes the output when it changes") {
   const LayerNorm norm(4);
   redraw(norm, 2);
   const Tensor x = uniform({3, 4}, 1);
   CHECK(idle_numbers(norm, [&] { return norm(x); }).empty());
 }
 
-TEST_CASE("LayerNorm: a row's result depends on that row alone, to the bit", "[WM04]") {
+TEST_CASE("LayerNorm: a row's result depends on that row alone, to the bit") {
   const LayerNorm norm(19);
   redraw(norm, 2);
   const Array x = uniform({5, 19}, 1), y = norm(x).value();
@@ -80,7 +78,7 @@ TEST_CASE("LayerNorm: a row's result depends on that row alone, to the bit", "[W
     CHECK(same_bits(norm(part(x, 0, row, row + 1)).value(), part(y, 0, row, row + 1)));
 }
 
-TEST_CASE("LayerNorm: what does not fit is refused", "[OP19]") {
+TEST_CASE("LayerNorm: what does not fit is refused") {
   CHECK(refusal<ValueError>([] { LayerNorm(0); }) ==
         "LayerNorm: the width must be positive: got 0");
   CHECK(refusal<ValueError>([] { LayerNorm(-2); }) ==

@@ -6,7 +6,7 @@
 
 using namespace tests;
 
-TEST_CASE("Linear: y = xW + b, over any leading axes", "[MD07]") {
+TEST_CASE("Linear: y = xW + b, over any leading axes") {
   Rng rng(1);
   const Linear linear(2, 3, rng);
   assign(linear.weight, Array({2, 3}, {1, 2, 3, 4, 5, 6}));
@@ -18,7 +18,7 @@ TEST_CASE("Linear: y = xW + b, over any leading axes", "[MD07]") {
   CHECK(linear(Array::zeros({0, 2})).shape() == Shape{0, 3});
 }
 
-TEST_CASE("Linear: without a bias it is the product alone", "[MD07]") {
+TEST_CASE("Linear: without a bias it is the product alone") {
   Rng rng(1), again(1);
   const Linear plain(2, 3, rng, Bias::without), with_bias(2, 3, again);
   CHECK_FALSE(plain.bias.exists());
@@ -28,7 +28,7 @@ TEST_CASE("Linear: without a bias it is the product alone", "[MD07]") {
 }
 
 // L = Σ(xW + b − t)²/n:   dW = 2/n·xᵀ(xW + b − t),   db = 2/n·Σ_rows(xW + b − t),   dx = 2/n·(…)Wᵀ
-TEST_CASE("Linear: the gradient of linear regression, by hand", "[MD07]") {
+TEST_CASE("Linear: the gradient of linear regression, by hand") {
   Rng rng(1);
   const Linear linear(2, 1, rng);
   assign(linear.weight, Array({2, 1}, {3, -1}));
@@ -46,7 +46,7 @@ TEST_CASE("Linear: the gradient of linear regression, by hand", "[MD07]") {
   CHECK(same_bits(x.grad(), Array({4, 2}, {1.5, -0.5, -1.5, 0.5, -3, 1, 1.5, -0.5})));
 }
 
-TEST_CASE("Linear: each row of the result depends on its own row alone, to the bit", "[WM04]") {
+TEST_CASE("Linear: each row of the result depends on its own row alone, to the bit") {
   const Linear linear = drawn<Linear>(5, 17, 9);
   const Array x = uniform({3, 7, 17}, 2);
   const Array y = linear(x).value();
@@ -58,14 +58,13 @@ TEST_CASE("Linear: each row of the result depends on its own row alone, to the b
   }
 }
 
-TEST_CASE("Linear: every parameter has a gradient, and changes the output when it changes",
-          "[MD02]") {
+TEST_CASE("Linear: every parameter has a gradient, and changes the output when it changes") {
   const Linear linear = drawn<Linear>(7, 3, 4);
   const Tensor x = uniform({5, 3}, 1);
   CHECK(idle_numbers(linear, [&] { return linear(x); }).empty());
 }
 
-TEST_CASE("Linear: weights start uniform in ±√(3/in), biases at 0", "[MD06]") {
+TEST_CASE("Linear: weights start uniform in ±√(3/in), biases at 0") {
   for (const Dim in : {1, 3, 48, 300}) {
     Rng rng(static_cast<std::uint64_t>(in));
     const Dim out = 6000 / in;
@@ -85,7 +84,7 @@ TEST_CASE("Linear: weights start uniform in ±√(3/in), biases at 0", "[MD06]")
   }
 }
 
-TEST_CASE("Linear: a seed decides every weight, and each layer takes new numbers", "[MD06][DT]") {
+TEST_CASE("Linear: a seed decides every weight, and each layer takes new numbers") {
   Rng one(3), same(3), other(4);
   const Linear a(3, 4, one), next(3, 4, one), b(3, 4, same), c(3, 4, other);
   CHECK(same_bits(a.weight.value(), b.weight.value()));
@@ -95,7 +94,7 @@ TEST_CASE("Linear: a seed decides every weight, and each layer takes new numbers
   }
 }
 
-TEST_CASE("Linear: what does not fit is refused", "[OP19]") {
+TEST_CASE("Linear: what does not fit is refused") {
   Rng rng(1);
   const Linear linear(3, 2, rng);
   const auto refused = [&](const Shape& shape) {

@@ -8,7 +8,7 @@ using namespace tests;
 
 // One input, hidden (2x − 1, x), one output 3·gelu(h₁) − 2·gelu(h₂) + ½, at x = 1: h = (1, 1).
 // gelu(1) = 0.8411919906082768, gelu'(1) = 1.0829640838457826 (tanh form, computed elsewhere).
-TEST_CASE("MLP: two layers and a gelu between, by hand", "[MD07]") {
+TEST_CASE("MLP: two layers and a gelu between, by hand") {
   constexpr double gelu = 0.8411919906082768, slope = 1.0829640838457826;
   Rng rng(1);
   const MLP mlp(1, 2, rng);
@@ -27,7 +27,7 @@ TEST_CASE("MLP: two layers and a gelu between, by hand", "[MD07]") {
   CHECK(close(x.grad(), Array({1, 1}, {2 * 3 * slope - 2 * slope})));
 }
 
-TEST_CASE("MLP: is its parts, to the bit", "[MD08]") {
+TEST_CASE("MLP: is its parts, to the bit") {
   const MLP mlp = drawn<MLP>(1, 5, 9);
   const Tensor x = uniform({2, 3, 5}, 1);
   const Tensor hidden = linear(x, mlp.c_fc.weight, mlp.c_fc.bias);
@@ -35,13 +35,13 @@ TEST_CASE("MLP: is its parts, to the bit", "[MD08]") {
   CHECK(same_bits(mlp(x).value(), y.value()));
 }
 
-TEST_CASE("MLP: every parameter has a gradient, and changes the output when it changes", "[MD02]") {
+TEST_CASE("MLP: every parameter has a gradient, and changes the output when it changes") {
   const MLP mlp = drawn<MLP>(2, 3, 4);
   const Tensor x = uniform({5, 3}, 1);
   CHECK(idle_numbers(mlp, [&] { return mlp(x); }).empty());
 }
 
-TEST_CASE("MLP: permuting hidden units permutes the gradients and leaves the function", "[WM09]") {
+TEST_CASE("MLP: permuting hidden units permutes the gradients and leaves the function") {
   const std::vector<Dim> order{3, 0, 4, 1, 2};
   const MLP mlp = drawn<MLP>(3, 3, 5), other = drawn<MLP>(4, 3, 5);
   assign(other.c_fc.weight, reordered(mlp.c_fc.weight.value(), 1, order));
@@ -58,7 +58,7 @@ TEST_CASE("MLP: permuting hidden units permutes the gradients and leaves the fun
   CHECK_FALSE(close(other.c_fc.weight.grad(), mlp.c_fc.weight.grad()));
 }
 
-TEST_CASE("MLP: its two layers start with numbers of their own", "[MD06]") {
+TEST_CASE("MLP: its two layers start with numbers of their own") {
   Rng rng(1), again(1);
   const MLP mlp(4, 4, rng), same(4, 4, again);
   for (Dim i = 0; i < 16; ++i) CHECK(mlp.c_fc.weight.value()[i] != mlp.c_proj.weight.value()[i]);
@@ -66,7 +66,7 @@ TEST_CASE("MLP: its two layers start with numbers of their own", "[MD06]") {
   CHECK(same_bits(mlp.c_proj.weight.value(), same.c_proj.weight.value()));
 }
 
-TEST_CASE("MLP: what does not fit is refused", "[OP19]") {
+TEST_CASE("MLP: what does not fit is refused") {
   Rng rng(1);
   const MLP mlp(3, 7, rng);
   CHECK(refusal<ShapeError>([&] {

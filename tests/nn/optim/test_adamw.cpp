@@ -44,7 +44,7 @@ double stepped(double theta, double g, const AdamWOptions& options) {
 
 }  // namespace
 
-TEST_CASE("AdamW: 1000 steps follow the formulas", "[OPT01]") {
+TEST_CASE("AdamW: 1000 steps follow the formulas") {
   constexpr bool in_double = sizeof(Real) == sizeof(double);
   for (const AdamWOptions& options : settings) {
     Rng rng(1);
@@ -76,7 +76,7 @@ TEST_CASE("AdamW: 1000 steps follow the formulas", "[OPT01]") {
 
 // A gradient that falls by 10⁴ lets v fall by 10⁸: what is rounded away at the old size of v must not
 // stay behind. Each step starts at θ = 0, so θ is then the step.
-TEST_CASE("AdamW: moments follow gradients that jump, whatever the betas", "[OPT01]") {
+TEST_CASE("AdamW: moments follow gradients that jump, whatever the betas") {
   const std::vector<double> betas{0, 0.001, 0.1, 0.5, 0.9, 0.99, 0.999, 1 - 1e-7};
   const std::vector<double> sizes{1, 1e-4, 1e4, 1, 1, 1e-4, 1e-4, 1e4, 1e4, 1};
   for (const double beta1 : betas)
@@ -112,7 +112,7 @@ TEST_CASE("AdamW: moments follow gradients that jump, whatever the betas", "[OPT
     }
 }
 
-TEST_CASE("AdamW: without memory a step has the size of the rate after any gradient", "[OPT01]") {
+TEST_CASE("AdamW: without memory a step has the size of the rate after any gradient") {
   const Tensor p = parameter(Array::zeros({1}));
   AdamW adamw({p}, {.rate = 0.01, .beta1 = 0, .beta2 = 0, .decay = 0});
   for (const double g : {1.0, 1e-4, 1e4, -1e-3}) {
@@ -124,7 +124,7 @@ TEST_CASE("AdamW: without memory a step has the size of the rate after any gradi
 }
 
 // At t = 1 the corrected moments are g and g²: θ − rate·g/(|g| + eps).
-TEST_CASE("AdamW: the first step has the size of the rate, whatever the gradient", "[OPT02]") {
+TEST_CASE("AdamW: the first step has the size of the rate, whatever the gradient") {
   for (const double g : {1.0, -1.0, 1e-3, -30.0, 1e15}) {
     CHECK_THAT(stepped(0, g, {.decay = 0}),
                WithinRel(-1e-3 * g / (std::abs(g) + 1e-8), 10 * rounding));
@@ -133,19 +133,18 @@ TEST_CASE("AdamW: the first step has the size of the rate, whatever the gradient
   }
 }
 
-TEST_CASE("AdamW: a gradient of 0 moves only by decay", "[OPT02]") {
+TEST_CASE("AdamW: a gradient of 0 moves only by decay") {
   CHECK(stepped(3, 0, {.rate = 0.5, .decay = 0}) == 3);
   CHECK(stepped(3, 0, {.rate = 0.5, .decay = 0.5}) == 2.25);
 }
 
-TEST_CASE("AdamW: gradients too small for their squares move nothing but break nothing",
-          "[OPT02]") {
+TEST_CASE("AdamW: gradients too small for their squares move nothing but break nothing") {
   for (const double g : {1e-30, -1e-30, 1e-40})
     CHECK_THAT(stepped(3, g, {.decay = 0}), WithinAbs(3, 1e-15));
 }
 
 // A square beyond the largest number would freeze the parameter for good: v stays infinite.
-TEST_CASE("AdamW: a gradient too large for its square is refused, and moves nothing", "[OPT02]") {
+TEST_CASE("AdamW: a gradient too large for its square is refused, and moves nothing") {
   const double g = sizeof(Real) == sizeof(float) ? 1e25 : 1e200;
   const Tensor first = parameter(Array({1}, {2})), p = parameter(Array({2}, {3, 4}));
   first.set_grad(Array({1}, {1}));
@@ -161,7 +160,7 @@ TEST_CASE("AdamW: a gradient too large for its square is refused, and moves noth
 }
 
 // g = 1 throughout: m̂ = v̂ = 1 at every t, so each step is rate/(1 + eps) and nothing else.
-TEST_CASE("AdamW: bias correction makes a constant gradient's steps all alike", "[OPT03]") {
+TEST_CASE("AdamW: bias correction makes a constant gradient's steps all alike") {
   const Tensor p = parameter(Array({1}, {0}));
   AdamW adamw({p}, {.rate = 0.25, .eps = 1, .decay = 0});
   for (int t = 1; t <= 200; ++t) {
@@ -172,13 +171,13 @@ TEST_CASE("AdamW: bias correction makes a constant gradient's steps all alike", 
 }
 
 // eps = 1, g = 1: outside the root the step is rate/2, inside it would be rate/√2.
-TEST_CASE("AdamW: eps stands outside the root", "[OPT03]") {
+TEST_CASE("AdamW: eps stands outside the root") {
   CHECK_THAT(stepped(0, 1, {.rate = 1, .eps = 1, .decay = 0}), WithinAbs(-0.5, 10 * rounding));
   CHECK_THAT(stepped(0, 3, {.rate = 1, .eps = 1, .decay = 0}), WithinAbs(-0.75, 10 * rounding));
 }
 
 // Decay in the gradient (Adam with L2) would vanish in the quotient: θ − rate·sign(g + λθ).
-TEST_CASE("AdamW: decay is kept out of the moments", "[OPT03]") {
+TEST_CASE("AdamW: decay is kept out of the moments") {
   const AdamWOptions options{.rate = 0.125, .eps = 1e-12, .decay = 0.5};
   const double decoupled = 8 * (1 - 0.125 * 0.5) - 0.125, with_l2 = 8 - 0.125;
   CHECK_THAT(stepped(8, 1, options), WithinRel(decoupled, rounding));
@@ -207,7 +206,7 @@ TEST_CASE("AdamW: each parameter has a decay of its own") {
   CHECK(both[0].value()[0] < Real(1));
 }
 
-TEST_CASE("AdamW: each number has moments of its own", "[OPT03]") {
+TEST_CASE("AdamW: each number has moments of its own") {
   const Tensor both = parameter(Array::zeros({2})), a = parameter(Array::zeros({1}));
   const Tensor b = parameter(Array::zeros({1}));
   AdamW together({both}, {}), apart({a, b}, {});
@@ -244,7 +243,7 @@ TEST_CASE("AdamW: the defaults are the papers'") {
   CHECK(o.decay == 1e-2);
 }
 
-TEST_CASE("AdamW: settings that make no sense are refused", "[OPT08]") {
+TEST_CASE("AdamW: settings that make no sense are refused") {
   const auto refused = [](const AdamWOptions& o) {
     return refusal<ValueError>([&] { AdamW({}, o); });
   };

@@ -26,7 +26,7 @@ struct Pair {
 
 }  // namespace
 
-TEST_CASE("AdamW: with its memory restored it goes on in the same bits", "[OPT06]") {
+TEST_CASE("AdamW: with its memory restored it goes on in the same bits") {
   for (const int stop : {0, 1, 2, 5}) {
     Pair whole, first, second;
     for (int step = 0; step < 8; ++step) whole.step(step);
@@ -48,7 +48,7 @@ TEST_CASE("AdamW: with its memory restored it goes on in the same bits", "[OPT06
   }
 }
 
-TEST_CASE("AdamW: a memory that no steps give is refused, and changes nothing", "[CK05]") {
+TEST_CASE("AdamW: a memory that no steps give is refused, and changes nothing") {
   Pair pair;
   for (int step = 0; step < 3; ++step) pair.step(step);
   const std::vector<AdamW::Memory> good = pair.adamw.memory();

@@ -28,7 +28,7 @@ long double norm_of(const std::vector<Tensor>& parameters) {
 
 }  // namespace
 
-TEST_CASE("clip_gradients: within the norm every bit stays", "[OPT05]") {
+TEST_CASE("clip_gradients: within the norm every bit stays") {
   const Array a({2}, {3, -0.0}), b({1}, {4});
   for (const double most : {5.0, 5.5, 1e300, infinity}) {
     const auto p = with_gradients({a, b});
@@ -38,14 +38,14 @@ TEST_CASE("clip_gradients: within the norm every bit stays", "[OPT05]") {
   }
 }
 
-TEST_CASE("clip_gradients: beyond it all gradients shrink together", "[OPT05]") {
+TEST_CASE("clip_gradients: beyond it all gradients shrink together") {
   const auto p = with_gradients({Array({2}, {3, 0}), Array({1}, {-4})});
   CHECK(clip_gradients(p, 2.5) == 5);
   CHECK(close(p[0].grad(), Array({2}, {1.5, 0}), 1e-6));
   CHECK(close(p[1].grad(), Array({1}, {-2}), 1e-6));
 }
 
-TEST_CASE("clip_gradients: the norm is then no larger than asked", "[OPT05]") {
+TEST_CASE("clip_gradients: the norm is then no larger than asked") {
   for (const double size : {1.0, 1e3, 1e12}) {
     int too_large = 0;
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {
@@ -60,7 +60,7 @@ TEST_CASE("clip_gradients: the norm is then no larger than asked", "[OPT05]") {
   }
 }
 
-TEST_CASE("clip_gradients: squares that a float cannot hold do not overflow", "[OPT05]") {
+TEST_CASE("clip_gradients: squares that a float cannot hold do not overflow") {
   const auto p = with_gradients({Array({2}, {3e30, 0}), Array({1}, {-4e30})});
   CHECK_THAT(clip_gradients(p, 1), WithinRel(5e30, 1e-6));
   CHECK(close(p[0].grad(), Array({2}, {0.6, 0}), 1e-6));
@@ -68,7 +68,7 @@ TEST_CASE("clip_gradients: squares that a float cannot hold do not overflow", "[
   CHECK(norm_of(p) <= 1);
 }
 
-TEST_CASE("clip_gradients: a factor that a float cannot hold still keeps the norm", "[OPT05]") {
+TEST_CASE("clip_gradients: a factor that a float cannot hold still keeps the norm") {
   const bool single = sizeof(Real) == sizeof(float);
   struct Case {
     double size, most;
@@ -95,8 +95,7 @@ TEST_CASE("clip_gradients: a factor that a float cannot hold still keeps the nor
   CHECK(norm_of(p) > least * (1 - 1e-4));
 }
 
-TEST_CASE("clip_gradients: gradients that are not finite are refused, and nothing changes",
-          "[OPT05]") {
+TEST_CASE("clip_gradients: gradients that are not finite are refused, and nothing changes") {
   for (const double bad : {infinity, -infinity, not_a_number}) {
     const auto p = with_gradients({Array({2}, {30, 40}), Array({1}, {bad})});
     CHECK_THAT(refusal<NumericError>([&] { clip_gradients(p, 1); }),
@@ -111,7 +110,7 @@ TEST_CASE("clip_gradients: gradients that are not finite are refused, and nothin
   }
 }
 
-TEST_CASE("clip_gradients: parameters without gradient, of no numbers, and none", "[OPT07]") {
+TEST_CASE("clip_gradients: parameters without gradient, of no numbers, and none") {
   auto p = with_gradients({Array({2}, {3, 4}), Array::zeros({0, 2})});
   p.push_back(parameter(Array::ones({2})));
   CHECK(clip_gradients(p, 1) == 5);
@@ -120,14 +119,14 @@ TEST_CASE("clip_gradients: parameters without gradient, of no numbers, and none"
   CHECK(clip_gradients(with_gradients({Array::zeros({3})}), 1) == 0);
 }
 
-TEST_CASE("clip_gradients: the norm is over all parameters, not each", "[OPT05]") {
+TEST_CASE("clip_gradients: the norm is over all parameters, not each") {
   const auto p = with_gradients({Array({1}, {1}), Array({1}, {100})});
   clip_gradients(p, 10);
   CHECK(std::abs(value_of(p[0].grad()[0])) < 0.2);  // each on its own would leave the first alone
   CHECK_THAT(value_of(p[1].grad()[0]) / value_of(p[0].grad()[0]), WithinRel(100, 1e-6));
 }
 
-TEST_CASE("clip_gradients: a norm that is not positive is refused", "[OPT08]") {
+TEST_CASE("clip_gradients: a norm that is not positive is refused") {
   const auto refused = [](double most) {
     return refusal<ValueError>([&] { clip_gradients({}, most); });
   };

@@ -39,7 +39,7 @@ TEST_CASE("zero_grad: forgets all gradients, and keeps the numbers") {
   CHECK(same_bits(p[0].value(), counting({3})));
 }
 
-TEST_CASE("require_finite_gradients: names parameter, shape, number and element", "[OPT05]") {
+TEST_CASE("require_finite_gradients: names parameter, shape, number and element") {
   const std::vector<Tensor> p{parameter(counting({2})), with_gradient(counting({2}), counting({2})),
                               with_gradient(counting({2, 2}), counting({2, 2}))};
   CHECK_NOTHROW(require_finite_gradients("test", p));
@@ -57,7 +57,7 @@ TEST_CASE("require_finite_gradients: names parameter, shape, number and element"
   CHECK(refused(not_a_number).find(before) == 0);
 }
 
-TEST_CASE("optimisers: a gradient that is not finite moves nothing at all", "[OPT05]") {
+TEST_CASE("optimisers: a gradient that is not finite moves nothing at all") {
   for_each_optimizer([](auto make) {
     for (const double bad : {infinity, -infinity, not_a_number}) {
       const std::vector<Tensor> p{with_gradient(counting({2}), counting({2})),
@@ -81,7 +81,7 @@ TEST_CASE("optimisers: a gradient that is not finite moves nothing at all", "[OP
   });
 }
 
-TEST_CASE("optimisers: a parameter without gradient stays as it is", "[OPT07]") {
+TEST_CASE("optimisers: a parameter without gradient stays as it is") {
   for_each_optimizer([](auto make) {
     const std::vector<Tensor> p{parameter(uniform({4}, 1)),
                                 with_gradient(counting({2}), counting({2}))};
@@ -93,8 +93,7 @@ TEST_CASE("optimisers: a parameter without gradient stays as it is", "[OPT07]") 
   });
 }
 
-TEST_CASE("optimisers: a parameter that gets its first gradient late takes a step of its own",
-          "[OPT07]") {
+TEST_CASE("optimisers: a parameter that gets its first gradient late takes a step of its own") {
   const std::vector<Tensor> p{with_gradient(counting({2}), counting({2})),
                               parameter(counting({2}))};
   Sgd sgd(p, {.rate = 0.5, .momentum = 0.5});
@@ -133,7 +132,7 @@ TEST_CASE("optimisers and clipping: constants, and a parameter named twice, are 
   refused("clip_gradients", [](const Parameters& p) { clip_gradients(p, 1); });
 }
 
-TEST_CASE("optimisers: a parameter of no numbers, and no parameters", "[OPT07]") {
+TEST_CASE("optimisers: a parameter of no numbers, and no parameters") {
   for_each_optimizer([](auto make) {
     const std::vector<Tensor> p{with_gradient(Array::zeros({0, 3}), Array::zeros({0, 3})),
                                 with_gradient(counting({2}), counting({2}))};
@@ -156,7 +155,7 @@ TEST_CASE("optimisers: zero_grad forgets the gradients of all parameters") {
   });
 }
 
-TEST_CASE("optimisers: numbers that a graph still needs are not written", "[GR]") {
+TEST_CASE("optimisers: numbers that a graph still needs are not written") {
   for_each_optimizer([](auto make) {
     const Tensor p = with_gradient(uniform({2, 2}, 1), counting({2, 2}));
     const Array before = p.value().clone();
@@ -176,7 +175,7 @@ TEST_CASE("optimisers: numbers that a graph still needs are not written", "[GR]"
 }
 
 // f = (x² + 25·y²)/2 from (4, 1).
-TEST_CASE("optimisers: reach the bottom of a bowl", "[OPT09]") {
+TEST_CASE("optimisers: reach the bottom of a bowl") {
   const Array curvature({2}, {1, 25});
   const auto descend = [&](auto make, int steps) {
     const Tensor x = parameter(Array({2}, {4, 1}));
@@ -201,7 +200,7 @@ TEST_CASE("optimisers: reach the bottom of a bowl", "[OPT09]") {
 }
 
 // f = (1 − x)² + 100·(y − x²)² from (−1.2, 1), the minimum at (1, 1) (Rosenbrock 1960).
-TEST_CASE("optimisers: follow Rosenbrock's valley to its end", "[OPT09]") {
+TEST_CASE("optimisers: follow Rosenbrock's valley to its end") {
   const auto descend = [](auto make, int steps) {
     const Tensor x = parameter(Array({1}, {-1.2})), y = parameter(Array({1}, {1}));
     auto optimizer = make({x, y});

@@ -6,7 +6,7 @@
 
 using namespace tests;
 
-TEST_CASE("Sgd: without momentum, θ ← θ − rate·g", "[OPT04]") {
+TEST_CASE("Sgd: without momentum, θ ← θ − rate·g") {
   const Tensor p = parameter(Array({3}, {1, 2, 3}));
   Sgd sgd({p}, {.rate = 0.5});
   p.set_grad(Array({3}, {2, -4, 0}));
@@ -18,8 +18,7 @@ TEST_CASE("Sgd: without momentum, θ ← θ − rate·g", "[OPT04]") {
 }
 
 // A constant gradient g, momentum ½: v_n = g·(2 − 2¹⁻ⁿ), Σ v = g·(2n − 2 + 2¹⁻ⁿ). All are exact.
-TEST_CASE("Sgd: the first velocity is the gradient, and a constant one sums to a closed form",
-          "[OPT04]") {
+TEST_CASE("Sgd: the first velocity is the gradient, and a constant one sums to a closed form") {
   const Tensor p = parameter(Array({1}, {64}));
   Sgd sgd({p}, {.rate = 0.25, .momentum = 0.5});
   for (int n = 1; n <= 15; ++n) {
@@ -30,7 +29,7 @@ TEST_CASE("Sgd: the first velocity is the gradient, and a constant one sums to a
 }
 
 // On f = a·θ²/2 the pair (θ, v) is multiplied by a matrix: θ' = θ − r·v', v' = μ·v + a·θ.
-TEST_CASE("Sgd: on a quadratic it is the linear recurrence", "[OPT04]") {
+TEST_CASE("Sgd: on a quadratic it is the linear recurrence") {
   for (const double momentum : {0.0, 0.3, 0.9}) {
     const Tensor p = parameter(Array({1}, {3}));
     Sgd sgd({p}, {.rate = 0.1, .momentum = momentum});
@@ -46,7 +45,7 @@ TEST_CASE("Sgd: on a quadratic it is the linear recurrence", "[OPT04]") {
   }
 }
 
-TEST_CASE("Sgd: each parameter and each number has a velocity of its own", "[OPT04]") {
+TEST_CASE("Sgd: each parameter and each number has a velocity of its own") {
   const Tensor a = parameter(Array::zeros({2})), b = parameter(Array::zeros({1}));
   Sgd sgd({a, b}, {.rate = 1, .momentum = 0.5});
   a.set_grad(Array({2}, {8, 0}));
@@ -60,7 +59,7 @@ TEST_CASE("Sgd: each parameter and each number has a velocity of its own", "[OPT
 }
 
 // v is made of gradients alone: a new rate holds for what is remembered too.
-TEST_CASE("Sgd: under a schedule the velocity keeps no old rate", "[OPT04]") {
+TEST_CASE("Sgd: under a schedule the velocity keeps no old rate") {
   const Tensor p = parameter(Array({1}, {8}));
   Sgd sgd({p}, {.rate = 0.25, .momentum = 0.5});
   p.set_grad(Array({1}, {4}));
@@ -83,7 +82,7 @@ TEST_CASE("Sgd: the settings may change between steps, and rate 0 stays") {
   CHECK(p.item() == 8);
 }
 
-TEST_CASE("Sgd: settings that make no sense are refused", "[OPT08]") {
+TEST_CASE("Sgd: settings that make no sense are refused") {
   const auto refused = [](double rate, double momentum) {
     return refusal<ValueError>([&] { Sgd({}, {.rate = rate, .momentum = momentum}); });
   };

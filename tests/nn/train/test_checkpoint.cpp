@@ -119,7 +119,7 @@ TEST_CASE("checkpoint: every bit comes back, at any step, and the same state has
       same(load_checkpoint(checkpoint_bytes(trainer, {}), trainer), {}));  // losses still infinite
 }
 
-TEST_CASE("checkpoint: no byte of it can be changed, and none left away or added", "[CR06]") {
+TEST_CASE("checkpoint: no byte of it can be changed, and none left away or added") {
   const std::string good = checkpoint_bytes(trainer_of(model_of(), 1), notes());
   Trainer trainer = trainer_of(model_of(), 3);
   CHECK_NOTHROW(load_checkpoint(good, trainer));
@@ -183,7 +183,7 @@ TEST_CASE("checkpoint: those of version 1, without identity, are read") {
   CHECK((checkpoint_bytes(other, old) == checkpoint_bytes(trainer, old)));
 }
 
-TEST_CASE("checkpoint: all differences to the model are listed at once", "[CK01][CK05]") {
+TEST_CASE("checkpoint: all differences to the model are listed at once") {
   const std::string good = checkpoint_bytes(trainer_of(model_of(), 1), {});
   Parts parts(good);
   CHECK((parts.bytes() == good));
@@ -204,7 +204,7 @@ TEST_CASE("checkpoint: all differences to the model are listed at once", "[CK01]
                  "(3, 2); 'wpe.weight' has shape"));
 }
 
-TEST_CASE("checkpoint: notes that no run has written, and moments that no steps give", "[CK]") {
+TEST_CASE("checkpoint: notes that no run has written, and moments that no steps give") {
   const std::string good = checkpoint_bytes(trainer_of(model_of(), 1), {});
   const auto changed = [&](const char* from, const char* to) {
     return Parts(good).change(from, to).bytes();

@@ -30,7 +30,7 @@ void check_goes_on(const Desk& desk, const std::string& folder) {
 
 }  // namespace
 
-TEST_CASE("fledge train: SIGHUP and SIGTERM save and stop as SIGINT does", "[SG03]") {
+TEST_CASE("fledge train: SIGHUP and SIGTERM save and stop as SIGINT does") {
   for (const int signal : {SIGHUP, SIGTERM, SIGINT}) {
     CAPTURE(signal);
     const Desk desk;
@@ -46,7 +46,7 @@ TEST_CASE("fledge train: SIGHUP and SIGTERM save and stop as SIGINT does", "[SG0
   }
 }
 
-TEST_CASE("fledge train: a hangup that comes twice is one", "[SG03]") {
+TEST_CASE("fledge train: a hangup that comes twice is one") {
   const Desk desk;
   Running run(slow_run(desk, "run") + Words{"--json"});
   REQUIRE(run.says("\"step\":2,"));
@@ -58,7 +58,7 @@ TEST_CASE("fledge train: a hangup that comes twice is one", "[SG03]") {
   check_goes_on(desk, "run");
 }
 
-TEST_CASE("fledge train: a hangup saves when nobody reads its messages any more", "[SG03]") {
+TEST_CASE("fledge train: a hangup saves when nobody reads its messages any more") {
   const Desk desk;
   const std::string pipe = desk / "errors";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
@@ -72,7 +72,7 @@ TEST_CASE("fledge train: a hangup saves when nobody reads its messages any more"
   check_goes_on(desk, "run");
 }
 
-TEST_CASE("fledge train: stopped and continued by the shell it changes nothing", "[SG03]") {
+TEST_CASE("fledge train: stopped and continued by the shell it changes nothing") {
   const Desk desk;
   Running run(slow_run(desk, "run") + Words{"--json"});
   REQUIRE(run.says("\"step\":2,"));
@@ -83,7 +83,7 @@ TEST_CASE("fledge train: stopped and continued by the shell it changes nothing",
   check_goes_on(desk, "run");
 }
 
-TEST_CASE("fledge train: Ctrl-C breaks off what is in hand, within a second of work", "[SG03]") {
+TEST_CASE("fledge train: Ctrl-C breaks off what is in hand, within a second of work") {
   const Desk desk;
   write_text(desk / "long.txt", small_text(6000));
   const Words line{"train",     desk / "long.txt",
@@ -118,7 +118,7 @@ TEST_CASE("fledge train: Ctrl-C breaks off what is in hand, within a second of w
   }
 }
 
-TEST_CASE("fledge train: until the first step Ctrl-C ends it at once", "[SG03]") {
+TEST_CASE("fledge train: until the first step Ctrl-C ends it at once") {
   const Desk desk;
   std::mt19937 draw(7);
   std::string noise;
@@ -134,7 +134,7 @@ TEST_CASE("fledge train: until the first step Ctrl-C ends it at once", "[SG03]")
   CHECK(run.processor_seconds() - begin < 0.5);
 }
 
-TEST_CASE("fledge train: Ctrl-C at any moment, and what goes on ends in the same bytes", "[SG03]") {
+TEST_CASE("fledge train: Ctrl-C at any moment, and what goes on ends in the same bytes") {
   const Desk desk;
   write_text(desk.poems(), small_text(1500));
   const Words line{"train",   desk.poems(),   "--layers",  "2",         "--heads",
