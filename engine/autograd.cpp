@@ -34,9 +34,9 @@ Node::Node(std::string_view op_name, const Shape& value_shape)
 namespace {
 
 // Note [No recursion]: recursive destructors would free a chain of a million nodes a million calls
-// deep. So a loop frees the inputs that no other handle leads to, deepest first. It allocates
-// nothing, because graphs are also freed after memory has run out. While a node's input is being
-// freed, the edge to that input holds the handle of the node's user instead.
+// deep. So a loop frees the inputs with no other owner (shared_ptr), deepest first. It allocates
+// nothing, because graphs are also freed after memory has run out. The way back is stored by
+// pointer reversal: while an input is freed, the edge to it holds the pointer to the node above.
 void free_with_inputs(std::shared_ptr<Node> node) {
   std::shared_ptr<Node> user;  // the node that `node` was an input of
   while (node != nullptr || user != nullptr) {
@@ -111,11 +111,11 @@ void backward(const Tensor& y, Graph graph) {
 namespace {
 
 // One backward pass. `waiting` is a heap of the nodes that have received a gradient, newest on top.
-// Leaves are kept out of the heap: they have no inputs to visit. Heap operations on leaves took half
-// of the time of this pass.
+// Leaves are kept out of the heap: they have no inputs to visit. Heap operations on leaves took
+// half of the time of this pass.
 //
-// Note [Ids order the graph]: a node is made after its inputs, so its id is larger than theirs. When
-// a node comes to the top, all nodes that use it have been visited.
+// Note [Ids order the graph]: a node is made after its inputs, so its id is larger than theirs.
+// When a node comes to the top, all nodes that use it have been visited.
 class Pass {
  public:
   explicit Pass(Graph graph) : graph_(graph) {}
@@ -132,7 +132,8 @@ class Pass {
     push(from);
     from->pending_grad = dy;
     while (!waiting_.empty()) visit(pop());
-    finished_.reserve(finished_.size() + leaves_.size());  // memory may run out: before any moves
+    // Reserve first: if allocation throws, no leaf has been moved, and ~Pass can reset them all.
+    finished_.reserve(finished_.size() + leaves_.size());
     for (auto& leaf : leaves_) {
       Array gradient = std::exchange(leaf->pending_grad, Array());
       finished_.push_back({std::move(leaf), std::move(gradient)});
@@ -142,7 +143,7 @@ class Pass {
   }
 
  private:
-  struct LeafGrad {
+  struct FinishedGrad {
     std::shared_ptr<Node> node;
     Array gradient;
   };
@@ -170,7 +171,7 @@ class Pass {
                         "' was freed by an earlier backward(); run the forward pass again, or call "
                         "the first one with Graph::keep");
     if (node->keeps_grad) finished_.push_back({node, dy});
-    PoolVector<Edge> used;  // with Graph::free the rules die with this call
+    PoolVector<Edge> used;  // with Graph::free, freed when visit() returns
     if (graph_ == Graph::free) {
       used = std::move(node->edges);
       node->released = true;
@@ -190,14 +191,14 @@ class Pass {
 
   // All sums are computed before the first gradient is written: an exception changes no gradient.
   void keep_finished() {
-    for (LeafGrad& f : finished_)
+    for (FinishedGrad& f : finished_)
       if (f.node->grad.exists()) f.gradient = f.node->grad + f.gradient;
-    for (LeafGrad& f : finished_) f.node->grad = std::move(f.gradient);
+    for (FinishedGrad& f : finished_) f.node->grad = std::move(f.gradient);
   }
 
   Graph graph_;
   PoolVector<std::shared_ptr<Node>> waiting_, leaves_;
-  PoolVector<LeafGrad> finished_;
+  PoolVector<FinishedGrad> finished_;
 };
 
 }  // namespace
@@ -208,7 +209,8 @@ void backward(const Tensor& y, const Array& dy, Graph graph) {
   require<ValueError>(dy.exists(), "backward", "the cotangent is no array");
   require(dy.shape() == y.shape(), "backward", "cotangent of shape ", dy.shape(),
           " for a tensor of shape ", y.shape());
-  check_interrupt();  // the work of a small graph is never parallel, which would check
+  // Only parallel work checks for an interrupt, and a small graph has none; so check once here.
+  check_interrupt();
   Pass(graph).run(y.node(), dy);
 }
 

@@ -1,14 +1,14 @@
-// How gradients flow: the heart.
+// Reverse-mode automatic differentiation: graph nodes, gradient rules, backward().
 //
-// Not here: numbers (array.h), formulas (ops/). Notation, everywhere: dx is the gradient of the
-// loss, ∂L/∂x. For y = f(…, x, …) an op supplies one rule per argument, carrying dy back to that
-// argument:
+// Not here: numbers (engine/array.h), formulas (engine/ops/). Notation, everywhere: dx is the
+// gradient of the loss, ∂L/∂x. For y = f(…, x, …) an op supplies rules that compute dx from dy:
 //
 //     dx = Jᵀ·dy,   J_ij = ∂y_i/∂x_j                                    (a vector-Jacobian product)
 //
-// A rule returns dx. The arrays that its lambda captures are all that is saved for the backward
-// pass. The engine adds contributions, undoes broadcasts and skips arguments that need no gradient.
-// Next: autograd.cpp, then ops/softmax.cpp.
+// Usually an op has one rule per argument; wrt() also takes one rule for several arguments. A rule
+// returns dx; a rule of wrt_adding() adds into dx. The arrays that its lambda captures are all that
+// is saved for the backward pass. The engine adds contributions, undoes broadcasts and skips
+// arguments that need no gradient. Read next: engine/autograd.cpp, then engine/ops/softmax.cpp.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ namespace fledge {
 
 struct Node;
 
-/// A rule of one input: computes dx from dy and adds it to the pending gradient of the input.
+/// Calls a rule with dy and adds the result to the pending gradient of one input.
 struct Vjp : Pooled {
   virtual ~Vjp() = default;
   virtual void operator()(Node& input, const Array& dy) const = 0;
@@ -39,7 +39,7 @@ struct Edge {
   std::unique_ptr<Vjp> vjp;
 };
 
-/// One step of a computation. Ids increase, so an input always has a smaller id than its users.
+/// One step of a computation. Ids increase, so an input's id is smaller than that of its node.
 struct Node {
   Node(std::string_view op_name, const Shape& value_shape);
   ~Node();
@@ -52,7 +52,7 @@ struct Node {
   Array& pending_grad_buffer();
 
   std::uint64_t id;
-  std::string_view op;  // a literal: names outlive every graph
+  std::string_view op;  // must be a string literal; not copied
   Shape shape;
   PoolVector<Edge> edges;
   Array pending_grad;  // ∂L/∂this, still being summed: set only while backward() runs
@@ -60,7 +60,7 @@ struct Node {
   Array value;         // of a leaf only
   bool leaf = false;
   bool keeps_grad = false;
-  bool released = false;  // backward() has passed and freed the rules
+  bool released = false;  // backward() has visited this node and freed its rules
 };
 
 /// Whether ops record nodes. Per thread.
@@ -78,7 +78,7 @@ class NoGrad {
   bool before_;
 };
 
-/// Inspects the numbers of a graph while they are computed (gradcheck/nan_detector.h is one).
+/// Inspects the numbers of a graph while they are computed (example: engine/gradcheck/nan_detector.h).
 struct GraphObserver {
   virtual ~GraphObserver() = default;
   /// record() has made `node`, with this value.
@@ -87,7 +87,8 @@ struct GraphObserver {
   virtual void on_gradient(const Node& node, const Node& input) = 0;
 };
 
-/// The observer of this thread. Without one, it costs a load per node.
+/// The observer of this thread. If it is null, the cost is one pointer test per recorded node and
+/// per visited edge.
 inline constinit thread_local GraphObserver* graph_observer = nullptr;
 
 namespace detail {
@@ -130,8 +131,8 @@ Edge wrt(const Tensor& x, F rule) {
 }
 
 /// The same for rules that touch few elements of dx: rule(dy, dx) adds into dx, which starts at
-/// zero or at what other users of x have contributed. A row lookup then need not make a table of
-/// zeros.
+/// zero or at the sum that other nodes have contributed. So several row lookups in one table share
+/// one gradient buffer.
 template <AddingRule F>
 Edge wrt_adding(const Tensor& x, F rule) {
   if (!x.needs_grad() || !recording()) return {};
@@ -168,8 +169,8 @@ std::array<Edge, n> wrt(const Tensor (&inputs)[n], F rule) {
   return edges;
 }
 
-/// A new tensor with this value and a node with those edges that have an input.
-/// `op` must be a string literal: it names the node in messages and drawings.
+/// Makes a tensor. If any edge has an input, the tensor gets a node with the edges that have one;
+/// else it is a constant. `op` must be a string literal: the node's name in messages and drawings.
 Tensor record(std::string_view op, Array value, PoolVector<Edge> edges);
 
 namespace detail {
@@ -191,7 +192,7 @@ void append(PoolVector<Edge>& edges, std::array<Edge, n> group) {
 
 }  // namespace detail
 
-/// The same for the results of wrt(), in order.
+/// Overload: each argument is an Edge or an std::array of edges, as wrt() returns.
 template <class... Edges>
 requires requires(const Edges&... edges) { (0 + ... + detail::count(edges)); }
 Tensor record(std::string_view op, Array value, Edges... edges) {
@@ -207,10 +208,11 @@ enum class Graph {
   keep,  // keeps them for another backward() over the same graph
 };
 
-/// Adds ∂y/∂p to the gradient of every parameter p that y depends on; y must be a single number.
-/// Throws ShapeError for another shape, GraphError for a constant or a graph already freed. When a
-/// rule throws, no gradient has changed, and with Graph::free the graph counts as freed. Graphs
-/// that share parameters must not be differentiated by two threads at once.
+/// Adds ∂y/∂p to the gradient of every parameter p that y depends on, and of every tensor marked by
+/// keep_grad(); y must be a single number. Throws ShapeError for another shape, GraphError for a
+/// constant or a graph already freed, Interrupted if the work is interrupted. When a rule throws,
+/// no gradient has changed, and with Graph::free the graph counts as freed. Graphs that share
+/// parameters must not be differentiated by two threads at once.
 void backward(const Tensor& y, Graph graph = Graph::free);
 
 /// The same for y of any shape: adds Jᵀ·dy, the gradient of ⟨dy, y⟩. dy has the shape of y.
