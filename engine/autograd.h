@@ -78,7 +78,7 @@ class NoGrad {
   bool before_;
 };
 
-/// Inspects the numbers of a graph while they are computed (example: engine/gradcheck/nan_detector.h).
+/// Inspects the numbers of a graph while they are computed: engine/gradcheck/nan_detector.h is one.
 struct GraphObserver {
   virtual ~GraphObserver() = default;
   /// record() has made `node`, with this value.

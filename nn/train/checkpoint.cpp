@@ -67,7 +67,7 @@ std::uint64_t hash_in(const JsonValue& json) {
 struct Run {
   RunNotes notes;
   std::int64_t step = 0;
-  std::vector<Dim> gradients;
+  std::vector<Dim> update_counts;  // of each parameter: AdamW::Memory::t
 };
 
 Run run_of(const std::string& text) {
@@ -95,12 +95,12 @@ Run run_of(const std::string& text) {
   run.notes.csv_bytes = static_cast<std::uint64_t>(json["csv_bytes"].integer(0, most));
   run.notes.jsonl_bytes = static_cast<std::uint64_t>(json["jsonl_bytes"].integer(0, most));
   json["gradients"].each_item(
-      [&](const JsonValue& count) { run.gradients.push_back(count.integer(0, most)); });
+      [&](const JsonValue& count) { run.update_counts.push_back(count.integer(0, most)); });
   return run;
 }
 
-// The numbers of a tensor. They must be finite, and not negative in the second moment, which is a mean
-// of squares.
+// The numbers of a tensor. They must be finite, and not negative in the second moment, which is a
+// mean of squares.
 Array checked_array(std::string_view bytes, const StoredTensor& tensor) {
   if (tensor.dtype != "F32" && tensor.dtype != "F64")
     refuse("must have numbers of dtype F32 or F64: " + tensor.name + " has " + tensor.dtype);
@@ -138,15 +138,15 @@ RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
     refuse("must have \"run\" and \"checksum\" in its metadata: it was not written by fledge");
   const Run run = run_of(run_text->second);
   const auto named = named_parameters(trainer.model());
-  if (run.gradients.size() != named.size())
-    refuse("is of " + std::to_string(run.gradients.size()) + " parameters, the model has " +
+  if (run.update_counts.size() != named.size())
+    refuse("is of " + std::to_string(run.update_counts.size()) + " parameters, the model has " +
            std::to_string(named.size()));
 
   NamedShapes expected;
   for (std::size_t p = 0; p < named.size(); ++p) {
     const auto& [name, tensor] = named[p];
     expected.emplace_back(name, tensor.shape());
-    if (run.gradients[p] == 0) continue;
+    if (run.update_counts[p] == 0) continue;
     expected.emplace_back(first_moment + name, tensor.shape());
     expected.emplace_back(second_moment + name, tensor.shape());
   }
@@ -159,10 +159,10 @@ RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
   Trainer::State state{run.step, {}};
   std::vector<Array> weights;
   auto next = tensors.begin();
-  for (const Dim gradients : run.gradients) {
+  for (const Dim count : run.update_counts) {
     weights.push_back(checked_array(bytes, **next++));
-    AdamW::Memory memory{{}, {}, gradients};
-    if (gradients > 0) {
+    AdamW::Memory memory{{}, {}, count};
+    if (count > 0) {
       memory.m = checked_array(bytes, **next++);
       memory.v = checked_array(bytes, **next++);
     }

@@ -14,7 +14,7 @@ namespace fledge {
 
 namespace {
 
-// Streams of the seed.
+// Numbers of the random streams (Rng::stream) for batches and dropout.
 constexpr std::uint64_t of_batches = 1, of_dropout = 2;
 
 const TrainerOptions& checked(const TrainerOptions& options) {
@@ -99,7 +99,7 @@ Trainer::Step Trainer::step() {
     optimizer_.options.rate = rate;
     optimizer_.step();
   } catch (const NumericError&) {
-    explain_step("a gradient became infinite or not-a-number");
+    throw_step_diverged("a gradient became infinite or not-a-number");
   }
   ++done_;
   return {done_, loss, norm, rate};
@@ -121,11 +121,11 @@ double Trainer::next_loss() const {
 }
 
 void Trainer::require_finite_loss(double loss) const {
-  if (!std::isfinite(loss)) explain_step("the loss became " + not_finite(loss));
+  if (!std::isfinite(loss)) throw_step_diverged("the loss became " + not_finite(loss));
 }
 
 // Computes the step again to find the op that gives the first number that is not finite.
-void Trainer::explain_step(const std::string& what) const {
+void Trainer::throw_step_diverged(const std::string& what) const {
   throw_diverged(what + " at step " + std::to_string(done_ + 1), [&] {
     for (Dim pass = 0; pass < options_.accumulate; ++pass) {
       const Tensor part = loss_of_pass(pass);
@@ -210,15 +210,16 @@ void set_weights(const LanguageModel& model, const std::vector<Array>& weights) 
 
 namespace {
 
-// Calls f(windows) for each batch of windows of a text, for at most about `most` windows if it is not 0.
+// Calls f(windows) for each batch of windows of a text. If max_windows is not 0, it is rounded up
+// to whole batches, and at most so many windows are used, in evenly spaced batches.
 template <class F>
-void for_each_batch(const TokenText& text, Dim context, Dim batch, Dim most, F f) {
+void for_each_batch(const TokenText& text, Dim context, Dim batch, Dim max_windows, F f) {
   const std::vector<TextWindow> windows = evaluation_windows(text, context);
   require<ValueError>(!windows.empty() && batch >= 1, "mean_loss", "nothing to guess in ",
                       text.size(), " tokens, ", batch, " windows at a time");
   const auto all = static_cast<Dim>(windows.size());
   const Dim passes = (all + batch - 1) / batch;
-  const Dim wanted = most > 0 ? std::min(passes, (most + batch - 1) / batch) : passes;
+  const Dim wanted = max_windows > 0 ? std::min(passes, (max_windows + batch - 1) / batch) : passes;
   for (Dim i = 0; i < wanted; ++i) {
     check_interrupt();
     const Dim first = i * passes / wanted * batch;
@@ -229,12 +230,12 @@ void for_each_batch(const TokenText& text, Dim context, Dim batch, Dim most, F f
 
 }  // namespace
 
-// The loss of each window is computed separately, and the losses are added in the order of the text.
-// So the sum does not depend on the batch size.
-double mean_loss(const LanguageModel& model, const TokenText& text, Dim batch, Dim most) {
+// The loss of each window is computed separately, and the losses are added in the order of the
+// text. So the sum does not depend on the batch size.
+double mean_loss(const LanguageModel& model, const TokenText& text, Dim batch, Dim max_windows) {
   const NoGrad no_grad;
   double sum = 0, tokens = 0;
-  for_each_batch(text, model.sizes.context, batch, most, [&](std::span<const TextWindow> windows) {
+  for_each_batch(text, model.sizes.context, batch, max_windows, [&](const auto& windows) {
     const Tensor logits = model(batch_of(text, windows).inputs);  // (windows, longest, V)
     for (std::size_t i = 0; i < windows.size(); ++i) {
       const auto row = static_cast<Dim>(i), length = windows[i].length;
@@ -247,12 +248,12 @@ double mean_loss(const LanguageModel& model, const TokenText& text, Dim batch, D
   return sum / tokens;
 }
 
-double Trainer::loss_on(const TokenText& text, Dim batch, Dim most) const {
-  const double loss = mean_loss(model_, text, batch, most);
+double Trainer::loss_on(const TokenText& text, Dim batch, Dim max_windows) const {
+  const double loss = mean_loss(model_, text, batch, max_windows);
   if (std::isfinite(loss)) return loss;
   throw_diverged(
       "the held-out loss became " + not_finite(loss) + " after step " + std::to_string(done_), [&] {
-        for_each_batch(text, model_.sizes.context, batch, most, [&](const auto& windows) {
+        for_each_batch(text, model_.sizes.context, batch, max_windows, [&](const auto& windows) {
           const Batch b = batch_of(text, windows);
           cross_entropy(model_(b.inputs), b.targets, no_target);
         });

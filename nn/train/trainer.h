@@ -1,7 +1,8 @@
 // Training: batches, loss, gradients, steps of the optimiser.
 //
-// A step depends only on the weights, the moments, the seed and the number of the step. A checkpoint
-// holds these, so a resumed run gives the same bits.
+// A step depends only on the text, the options (seed included), the weights, the moments and the
+// step number. The checkpoint stores the weights, the moments and the step number; config.json
+// stores the options. So a resumed run gives the same bits.
 #pragma once
 
 #include <functional>
@@ -25,39 +26,42 @@ struct TrainerOptions {
   std::uint64_t seed = 1;  // for batches and dropout
 };
 
-/// A loss, a gradient or a weight is not finite. what() names the step and the first op or parameter
-/// with such a number. The program adds advice.
+/// Training produced a number that is not finite, or a square that overflows. what() gives the step
+/// and, where known, the op or parameter.
 struct Diverged : NumericError {
   using NumericError::NumericError;
 };
 
 class Trainer {
  public:
-  /// Trains this model, whose parameters it shares. The text must outlive the trainer. Throws ValueError
-  /// for sizes that are not positive and for a text shorter than one window.
+  /// Prepares to train `model`. The trainer and the caller share its parameters. The text must
+  /// outlive the trainer. Throws ValueError for invalid options and for a text shorter than one
+  /// window.
   Trainer(LanguageModel model, const TokenText& text, const TrainerOptions& options);
 
   struct Step {
     std::int64_t number;  // 1, 2, …
-    double loss;          // of the batch before the weights moved, nats per token
+    double loss;          // mean over this step's batches before the update, in nats per token
     double gradient_norm, rate;
   };
   /// Forward, backward, clip, update. Throws Diverged if the loss or a gradient is not finite,
-  /// GraphError if a graph or an Array of the caller holds the numbers of a weight, Interrupted if an
-  /// InterruptScope (engine/base/interrupt.h) ends it. After any exception weights, moments and step
-  /// number are unchanged.
+  /// GraphError if a graph or an Array of the caller holds the numbers of a weight, Interrupted if
+  /// an InterruptScope (engine/base/interrupt.h) ends it. After any exception weights, moments and
+  /// step number are unchanged.
   Step step();
   /// Computes the gradients of the next step and discards them, to measure the time of a step.
   void dry_run();
 
-  /// The loss that the next step() will report. No weight, moment or gradient changes. Throws Diverged
-  /// if it is not finite.
+  /// The loss that the next step() will report. No weight, moment or gradient changes. Throws
+  /// Diverged if it is not finite; then all gradients are removed.
   double next_loss() const;
-  /// mean_loss() of the model over `text`. Throws Diverged if it is not finite.
-  double loss_on(const TokenText& text, Dim batch, Dim most = 0) const;
-  /// Throws Diverged with the message `what` and the first weight that is not finite, or else the first
-  /// op with such a result while compute() runs. Removes all gradients. For numbers that are computed
-  /// outside step(), such as samples.
+  /// mean_loss() of the model over `text`. Throws Diverged if it is not finite; then all
+  /// gradients are removed.
+  double loss_on(const TokenText& text, Dim batch, Dim max_windows = 0) const;
+  /// Finds the cause and throws Diverged(what + cause): the first weight that is not finite; else
+  /// the first op in compute() with a result that is not finite; else the largest gradient, if
+  /// there is one. Removes all gradients. For numbers that are computed outside step(), such as
+  /// samples.
   [[noreturn]] void throw_diverged(const std::string& what,
                                    const std::function<void()>& compute) const;
 
@@ -73,13 +77,13 @@ class Trainer {
   };
   State state() const;
   /// Throws ValueError or ShapeError if the state or the weights belong to another model, and
-  /// GraphError if a graph or an Array of the caller holds the numbers of a weight. After an exception
-  /// nothing has changed.
+  /// GraphError if a graph or an Array of the caller holds the numbers of a weight. After an
+  /// exception nothing has changed.
   void restore(const State& state, const std::vector<Array>& weights);
 
  private:
   Tensor loss_of_pass(Dim pass) const;
-  [[noreturn]] void explain_step(const std::string& what) const;
+  [[noreturn]] void throw_step_diverged(const std::string& what) const;
   void require_finite_loss(double loss) const;
   std::string overflowing_square() const;
 
@@ -94,13 +98,15 @@ class Trainer {
 
 /// Copies of all weights, in the order of parameters().
 std::vector<Array> weights_of(const LanguageModel& model);
-/// Sets all weights. Throws ValueError or ShapeError for weights of another model, and GraphError if a
-/// graph or an Array of the caller holds the numbers of a weight. After an exception nothing has changed.
+/// Sets all weights. Throws ValueError or ShapeError for weights of another model, and GraphError
+/// if a graph or an Array of the caller holds the numbers of a weight. After an exception nothing
+/// has changed.
 void set_weights(const LanguageModel& model, const std::vector<Array>& weights);
 
 /// The mean loss in nats over every token of a text, each predicted once (evaluation_windows()). If
-/// `most` is not 0, at most `most` evenly spaced windows are used. Records no gradients. Over all
-/// windows, the result has the same bits for any batch size.
-double mean_loss(const LanguageModel& model, const TokenText& text, Dim batch, Dim most = 0);
+/// `max_windows` is not 0, it is rounded up to whole batches, and at most so many windows are used:
+/// the batches are evenly spaced, the windows of a batch are adjacent. Records no gradients. Over
+/// all windows, the result has the same bits for any batch size.
+double mean_loss(const LanguageModel& model, const TokenText& text, Dim batch, Dim max_windows = 0);
 
 }  // namespace fledge
