@@ -41,10 +41,11 @@ std::string file_meant_by(const std::string& path) {
   throw InputError(name + problem.substr(problem.find(": ")), advice);
 }
 
-Corpus corpus_of(const std::string& text, const TrainConfig& plan, const Tokenizer* tokenizer,
+Corpus corpus_of(const std::string& text, const TrainConfig& config, const Tokenizer* tokenizer,
                  const std::string& name) {
   try {
-    return tokenizer ? read_corpus(text, plan.corpus, *tokenizer) : read_corpus(text, plan.corpus);
+    return tokenizer ? read_corpus(text, config.corpus, *tokenizer)
+                     : read_corpus(text, config.corpus);
   } catch (const ValueError& error) {
     refuse_text(name, error, "use another --valid, or more text");
   }
@@ -104,11 +105,11 @@ std::string read_text_file(const std::string& path, const std::string& advice) {
   }
 }
 
-std::string read_text(const TrainConfig& plan) {
-  if (!plan.text_path.empty())
-    return read_text_file(plan.text_path,
-                          plan.resumes() ? "say where its text is: fledge train --resume DIR FILE"
-                                         : "name a text file, or - for standard input");
+std::string read_text(const TrainConfig& config) {
+  if (!config.text_path.empty())
+    return read_text_file(config.text_path,
+                          config.resumes() ? "say where its text is: fledge train --resume DIR FILE"
+                                           : "name a text file, or - for standard input");
   return std::string(support::built_in_text());
 }
 
@@ -118,28 +119,29 @@ std::string absolute_path(const std::string& path) {
   return path.empty() || path == "-" || no_folder ? path : whole.string();
 }
 
-std::string name_of(const TrainConfig& plan) {
-  return plan.text_path.empty()  ? "the built-in text"
-         : plan.text_path == "-" ? "standard input"
-                                 : support::printable(plan.text_path);
+std::string name_of(const TrainConfig& config) {
+  return config.text_path.empty()  ? "the built-in text"
+         : config.text_path == "-" ? "standard input"
+                                   : support::printable(config.text_path);
 }
 
-Corpus usable_corpus(const std::string& text, const TrainConfig& plan, const Tokenizer* tokenizer) {
-  const std::string name = name_of(plan);
+Corpus usable_corpus(const std::string& text, const TrainConfig& config,
+                     const Tokenizer* tokenizer) {
+  const std::string name = name_of(config);
   if (text.empty()) throw InputError(name + " is empty", "name a text with some thousand words");
-  const Tokens kind = tokenizer ? tokenizer->kind() : plan.corpus.tokens;
+  const Tokens kind = tokenizer ? tokenizer->kind() : config.corpus.tokens;
   const std::size_t wrong = first_not_utf8(text);
   if ((kind == Tokens::character || kind == Tokens::word) && wrong != std::string::npos)
     throw InputError(name + " is not UTF-8 at byte " + std::to_string(wrong),
                      "convert it, or use --tokens byte or --tokens bpe: they take any bytes");
-  Corpus corpus = corpus_of(text, plan, tokenizer, name);
+  Corpus corpus = corpus_of(text, config, tokenizer, name);
   if (!tokenizer) require_symbols(corpus.tokenizer, name);
   const std::string token = token_word(kind);
   if (corpus.facts.symbols < 2)
     throw InputError(name + " has one " + token + " again and again: there is nothing to guess",
                      "name a text with at least two different " + token + "s");
-  const Dim there = corpus.train.size(), context = plan.sizes.context;
-  if (plan.corpus.reading == Reading::stream && there <= context)
+  const Dim there = corpus.train.size(), context = config.sizes.context;
+  if (config.corpus.reading == Reading::stream && there <= context)
     throw InputError(name + " has " + std::to_string(there) + " " + token +
                          (there == 1 ? "" : "s") + " to train on; a context of " +
                          std::to_string(context) + " needs at least " + std::to_string(context + 1),

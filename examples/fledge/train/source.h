@@ -9,16 +9,17 @@ namespace fledge::train {
 /// A text file; "-": standard input. Throws InputError, which names a file of nearly this name
 /// where there is one, else gives the advice.
 std::string read_text_file(const std::string& path, const std::string& advice);
-/// The text that the plan names, or the built-in text.
-std::string read_text(const TrainConfig& plan);
+/// The text that the settings name, or the built-in text.
+std::string read_text(const TrainConfig& config);
 /// The path from the root: a run keeps it in this form, so that it is found from any folder.
 std::string absolute_path(const std::string& path);
-/// The name of the plan's text in messages.
-std::string name_of(const TrainConfig& plan);
+/// The name of the settings' text in messages.
+std::string name_of(const TrainConfig& config);
 
 /// The tokens of a text, with the run's own tokenizer or, for a new run, one made from it. Throws
 /// InputError when there is nothing to learn from it.
-Corpus usable_corpus(const std::string& text, const TrainConfig& plan, const Tokenizer* tokenizer);
+Corpus usable_corpus(const std::string& text, const TrainConfig& config,
+                     const Tokenizer* tokenizer);
 
 /// The tokens of a word, a sentence or a prompt; messages call it `name` and add
 /// `first` to the number of a byte. Throws InputError for text that is not UTF-8 where the
