@@ -14,9 +14,6 @@ namespace fledge {
 
 namespace {
 
-// Numbers of the random streams (Rng::stream) for batches and dropout.
-constexpr std::uint64_t of_batches = 1, of_dropout = 2;
-
 const TrainerOptions& checked(const TrainerOptions& options) {
   require<ValueError>(options.batch >= 1 && options.accumulate >= 1, "Trainer",
                       "a step takes at least one window and one pass: got ", options.batch, " and ",
@@ -74,8 +71,8 @@ Tensor Trainer::loss_of_pass(Dim pass) const {
   const std::int64_t draw = done_ * options_.accumulate + pass;
   const Rng seed(options_.seed);
   const Batch batch = batch_of(*text_, sample_windows(*text_, options_.batch, model_.sizes.context,
-                                                      draw, seed.stream(of_batches)));
-  Rng dropout = seed.stream(of_dropout).stream(static_cast<std::uint64_t>(draw));
+                                                      draw, seed.stream(batch_stream)));
+  Rng dropout = seed.stream(dropout_stream).stream(static_cast<std::uint64_t>(draw));
   const Tensor loss =
       cross_entropy(model_(batch.inputs, Mode::training(dropout)), batch.targets, no_target);
   return options_.accumulate == 1 ? loss : loss * (1 / static_cast<double>(options_.accumulate));

@@ -16,6 +16,10 @@
 
 namespace fledge {
 
+/// Numbers of the random streams (Rng::stream) of a run's seed: batches, dropout, and the samples
+/// that a run prints. A changed number changes the results of all runs.
+enum RandomStream : std::uint64_t { batch_stream = 1, dropout_stream = 2, sample_stream = 3 };
+
 struct TrainerOptions {
   Dim batch = 12;           // windows or documents per pass
   Dim accumulate = 1;       // passes per step; their gradients are averaged

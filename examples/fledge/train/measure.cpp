@@ -11,8 +11,6 @@ namespace fledge::train {
 
 namespace {
 
-constexpr std::uint64_t of_samples = 3;  // a stream of the run's seed; trainer.cpp uses 1 and 2
-
 Dim token_to_watch(const std::string& symbol, const Tokenizer& tokenizer) {
   if (const std::optional<Dim> found = tokenizer.find(symbol)) return *found;
   const bool words = tokenizer.kind() == Tokens::word;
@@ -71,7 +69,8 @@ std::vector<SentenceTokens> sentences_to_probe(const TrainConfig& config,
 std::string draw_sample(const Trainer& trainer, const TrainConfig& config, const Corpus& corpus,
                         Dim count, std::int64_t number) {
   NoGrad no_grad;
-  Rng rng = Rng(config.training.seed).stream(of_samples).stream(static_cast<std::uint64_t>(number));
+  Rng rng =
+      Rng(config.training.seed).stream(sample_stream).stream(static_cast<std::uint64_t>(number));
   Decoder decoder(trainer.model());
   const Dim first = corpus.train.tokens.front();
   const Dim boundary = config.corpus.reading == Reading::lines ? first : -1;

@@ -1,6 +1,6 @@
 // The folder of a run, locked while the run lasts.
 //
-//   config.json          GPT-2's sizes; under "fledge" the tokenizer, the text's hash and the settings
+//   config.json          GPT-2's sizes; under "fledge" tokenizer, settings and the text's hash
 //   model.safetensors    the best weights so far, in GPT-2's layout
 //   state.safetensors    the last checkpoint, from which --resume continues
 //   metrics.csv, .jsonl  a row a step
