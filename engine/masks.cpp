@@ -98,15 +98,4 @@ Mask custom(Dim queries, Dim keys, std::vector<bool> may_look) {
   return Mask(Custom{queries, keys, std::move(may_look)});
 }
 
-std::string picture(const Mask& mask, Dim queries, Dim keys) {
-  const std::vector<unsigned char> may_look = mask.table({queries, keys}, "picture");
-  std::string text;
-  for (Dim query = 0; query < queries; ++query) {
-    for (Dim key = 0; key < keys; ++key)
-      text += may_look[static_cast<std::size_t>(query * keys + key)] != 0 ? '#' : '.';
-    text += '\n';
-  }
-  return text;
-}
-
 }  // namespace fledge

@@ -4,7 +4,7 @@
 // are never read, because 0·NaN is NaN. Next: ops/masked_products.cpp.
 #pragma once
 
-#include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -101,8 +101,5 @@ Mask padding(std::vector<Dim> lengths);
 Mask window(Dim width);
 /// true = may look. Throws ShapeError when the table has not queries × keys entries.
 Mask custom(Dim queries, Dim keys, std::vector<bool> may_look);
-
-/// The mask as text, a line per query: '#' may look, '.' hidden.
-std::string picture(const Mask& mask, Dim queries, Dim keys);
 
 }  // namespace fledge

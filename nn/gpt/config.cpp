@@ -68,6 +68,17 @@ std::string in_gigabytes(double bytes) {
   return text;
 }
 
+// Throws ValueError unless the weights of such a model fit into the memory of this machine.
+void require_memory(const LanguageModelSizes& sizes) {
+  const double needed = parameter_count(sizes) * sizeof(Real);
+  const auto pages = static_cast<double>(::sysconf(_SC_PHYS_PAGES));
+  const double memory = pages * static_cast<double>(::sysconf(_SC_PAGESIZE));
+  if (pages <= 0) return;  // the system does not know its memory
+  require<ValueError>(needed <= memory, "LanguageModel",
+                      "its numbers must fit into memory: ", in_gigabytes(needed), " of ",
+                      in_gigabytes(memory));
+}
+
 }  // namespace
 
 std::string config_json(const LanguageModelSizes& sizes,
@@ -82,7 +93,10 @@ std::string config_json(const LanguageModelSizes& sizes,
       .field("n_layer", sizes.layers)
       .field("n_head", sizes.heads)
       .key("n_inner");
-  sizes.hidden > 0 ? json.value(sizes.hidden) : json.value(nullptr);
+  if (sizes.hidden > 0)
+    json.value(sizes.hidden);
+  else
+    json.value(nullptr);
   json.field("activation_function", "gelu_new")
       .field("layer_norm_epsilon", layer_norm_epsilon)
       .field("resid_pdrop", sizes.dropout)
@@ -132,16 +146,6 @@ double parameter_count(const LanguageModelSizes& sizes) {
   const double weights = C * 3 * C + C * C + C * hidden + hidden * C;
   const double biases = sizes.bias == Bias::with ? 3 * C + C + hidden + C : 0;
   return V * C + T * C + number(sizes.layers) * (2 * norm + weights + biases) + norm;
-}
-
-void require_memory(const LanguageModelSizes& sizes, double copies) {
-  const double needed = copies * parameter_count(sizes) * sizeof(Real);
-  const auto pages = static_cast<double>(::sysconf(_SC_PHYS_PAGES));
-  const double memory = pages * static_cast<double>(::sysconf(_SC_PAGESIZE));
-  if (pages <= 0) return;  // the system does not know its memory
-  require<ValueError>(needed <= memory, "LanguageModel",
-                      "its numbers must fit into memory: ", in_gigabytes(needed), " of ",
-                      in_gigabytes(memory));
 }
 
 }  // namespace fledge

@@ -40,8 +40,4 @@ ModelConfig read_config(std::string text);
 /// Exact below 2⁵³.
 double parameter_count(const LanguageModelSizes& sizes);
 
-/// Throws ValueError unless `copies` times the weights of such a model fit into the memory of this
-/// machine: 1 to run it, 4 to train it with AdamW (weights, gradients, two moments).
-void require_memory(const LanguageModelSizes& sizes, double copies = 1);
-
 }  // namespace fledge

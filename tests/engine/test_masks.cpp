@@ -17,6 +17,14 @@ std::string grid(const std::vector<unsigned char>& table, Dim which, Dim queries
   return text;
 }
 
+// A mask without batch as text, a line per query: '#' may look, '.' hidden.
+std::string picture(const Mask& mask, Dim queries, Dim keys) {
+  const std::vector<unsigned char> table = mask.table({queries, keys}, "picture");
+  std::string text;
+  for (Dim query = 0; query < queries; ++query) text += grid(table, query, 1, keys) + '\n';
+  return text;
+}
+
 }  // namespace
 
 TEST_CASE("a mask without parts hides nothing") { CHECK(picture(Mask(), 2, 3) == "###\n###\n"); }
@@ -202,8 +210,8 @@ TEST_CASE("masks that do not fit the scores are refused") {
       "softmax: a custom mask (1, 1) does not fit scores of shape (2, 2); its rows are queries, its "
       "columns keys");
   CHECK(
-      refusal<ShapeError>([] { picture(padding({1}), 2, 2); }) ==
-      "picture: a padding mask of 1 lengths needs scores (1, ..., queries, keys): got shape (2, 2)");
+      refused(padding({1}), {2, 2}) ==
+      "softmax: a padding mask of 1 lengths needs scores (1, ..., queries, keys): got shape (2, 2)");
 }
 
 TEST_CASE("impossible masks are refused when they are made") {

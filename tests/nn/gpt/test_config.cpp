@@ -163,9 +163,6 @@ TEST_CASE("model config: what no memory holds is refused before it is asked for"
                         "into memory: 4.43e+11 GB of "));
   CHECK(refused(with("n_layer", "1001")) ==
         "n_layer must be a whole number from 1 to 1000: got 1001");
-  const LanguageModelSizes small{.vocabulary = 11, .context = 6};
-  CHECK_NOTHROW(require_memory(small, 4));
-  CHECK_THROWS_AS(require_memory(small, 1e12), ValueError);
 }
 
 TEST_CASE("model config: parameters are counted without a model") {
