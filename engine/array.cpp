@@ -90,13 +90,13 @@ void Array::refuse_nothing() { throw ValueError("Array: this array was never giv
 
 Real* Array::write() {
   require<GraphError>(
-      alone(), "write",
+      is_unique(), "write",
       "these values are shared, with a graph that still needs them or with another "
       "Array: run backward() or drop the result first, and keep copies with clone()");
   return block_.get();
 }
 
-Array Array::shaped(const Shape& shape) const {
+Array Array::with_shape(const Shape& shape) const {
   Array same = *this;
   same.shape_ = shape;
   return same;

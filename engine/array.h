@@ -75,10 +75,10 @@ class Array {
   /// pass, or with another Array.
   Real* write();
   /// Whether this is the only handle to the block.
-  bool alone() const { return is_only_handle(block_); }
+  bool is_unique() const { return is_only_handle(block_); }
 
   /// The same block under another shape of equal size (unchecked; ops.h has the checked reshape).
-  Array shaped(const Shape& shape) const;
+  Array with_shape(const Shape& shape) const;
   /// A copy with a block of its own.
   Array clone() const;
 

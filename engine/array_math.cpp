@@ -96,7 +96,7 @@ Array sum_to(Array dy, const Shape& shape) {
   PoolVector<int> axes;
   for (int axis = 0; axis < dy.rank(); ++axis)
     if (axis < extra || shape[axis - extra] != dy.shape()[axis]) axes.push_back(axis);
-  return sum_over(dy, axes).shaped(shape);
+  return sum_over(dy, axes).with_shape(shape);
 }
 
 Array product(const Factor& a, const Factor& b) {

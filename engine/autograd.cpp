@@ -75,9 +75,9 @@ void Node::accumulate_grad(Array dx) {
   Array contribution = sum_to(std::move(dx), shape);
   if (!pending_grad.exists()) {
     pending_grad = std::move(contribution);
-  } else if (pending_grad.alone()) {
+  } else if (pending_grad.is_unique()) {
     add_into(pending_grad, contribution);
-  } else if (contribution.alone()) {
+  } else if (contribution.is_unique()) {
     add_into(contribution, pending_grad);
     pending_grad = std::move(contribution);
   } else {
@@ -88,7 +88,7 @@ void Node::accumulate_grad(Array dx) {
 Array& Node::pending_grad_buffer() {
   if (!pending_grad.exists())
     pending_grad = Array::zeros(shape);
-  else if (!pending_grad.alone())
+  else if (!pending_grad.is_unique())
     pending_grad = pending_grad.clone();
   return pending_grad;
 }

@@ -33,9 +33,9 @@ Tensor sum(const Tensor& x, const Axes& axes, bool keep_axes) {
   const Shape from = x.shape();
   const Axes over = axes_of(axes, from, "sum");
   const Shape kept = with_ones(from, over);
-  const Array y = sum_over(x.value(), over).shaped(keep_axes ? kept : without_axes(from, over));
+  const Array y = sum_over(x.value(), over).with_shape(keep_axes ? kept : without_axes(from, over));
   return record("sum", y, wrt(x, [from, kept](const Array& dy) {
-                  return broadcast_to(dy.shaped(kept), from);
+                  return broadcast_to(dy.with_shape(kept), from);
                 }));
 }
 

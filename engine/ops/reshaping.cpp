@@ -13,8 +13,8 @@ Tensor reshape(const Tensor& x, const Shape& shape) {
   const Shape from = x.shape();
   require(from.size() == shape.size(), "reshape", "sizes differ: ", from, " to ", shape, ", ",
           from.size(), " vs ", shape.size(), " numbers");
-  return record("reshape", x.value().shaped(shape),
-                wrt(x, [from](const Array& dy) { return dy.shaped(from); }));
+  return record("reshape", x.value().with_shape(shape),
+                wrt(x, [from](const Array& dy) { return dy.with_shape(from); }));
 }
 
 /// axis i of y is axis order[i] of x   dx = dy with the order undone

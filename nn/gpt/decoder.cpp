@@ -55,7 +55,7 @@ Array Decoder::logits_of(const std::vector<Dim>& window, std::vector<KeyValueCac
   Tensor x = embedding(model_.wte.weight, model_.wpe.weight, fresh, first);  // (count, C)
   for (std::size_t layer = 0; layer < caches.size(); ++layer) x = model_.h[layer](x, caches[layer]);
   const Tensor logits = model_.logits(slice(x, 0, count - 1, count));  // (1, V)
-  return logits.value().shaped({model_.sizes.vocabulary});
+  return logits.value().with_shape({model_.sizes.vocabulary});
 }
 
 // The bits do not depend on how the text was divided into calls, so one pass over the window gives them.

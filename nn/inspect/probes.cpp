@@ -87,7 +87,7 @@ CausalityReport check_causality(const LanguageModel& model, const std::vector<Di
       std::fill(positions.write() + nan_from * C, positions.write() + positions.size(),
                 Real(std::numeric_limits<double>::quiet_NaN()));
     copy.wpe.weight = Tensor(positions);
-    return copy(Indices({1, T}, tokens)).value().shaped({T, model.sizes.vocabulary});
+    return copy(Indices({1, T}, tokens)).value().with_shape({T, model.sizes.vocabulary});
   };
   return check_causality(reads, ids, model.sizes.vocabulary, most_cuts);
 }

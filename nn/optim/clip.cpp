@@ -34,7 +34,7 @@ Real scaled_twice(Real g, double root) {
 // Scales in place if no other Array shares the numbers. For a tiny model, new arrays would take half of
 // the time of clipping.
 void scale(Array& x, Real factor) {
-  if (!x.alone()) x = x.clone();
+  if (!x.is_unique()) x = x.clone();
   Real* const numbers = x.write();
   detail::transform(
       x.size(), [factor](Real v) { return v * factor; }, numbers, numbers);

@@ -81,25 +81,25 @@ TEST_CASE("a copy is a handle to the same numbers") {
   const Array a = counting({3});
   const Array b = a;
   CHECK(a.data() == b.data());
-  CHECK_FALSE(a.alone());
+  CHECK_FALSE(a.is_unique());
 }
 
 TEST_CASE("a shared block may not be written") {
   Array a = counting({3});
-  CHECK(a.alone());
+  CHECK(a.is_unique());
   {
     Array b = a;
     CHECK(refusal<GraphError>([&] { a.write(); }) == shared_message);
     CHECK(refusal<GraphError>([&] { b.write(); }) == shared_message);
   }
-  CHECK(a.alone());
+  CHECK(a.is_unique());
   a.write()[1] = Real(9);
   CHECK(same_bits(a, Array({3}, {1, 9, 3})));
 }
 
 TEST_CASE("the same block under another shape is still shared") {
   Array a = counting({2, 3});
-  Array b = a.shaped({3, 2});
+  Array b = a.with_shape({3, 2});
   CHECK(b.shape() == Shape{3, 2});
   CHECK(b.data() == a.data());
   CHECK(refusal<GraphError>([&] { b.write(); }) == shared_message);
@@ -114,7 +114,7 @@ TEST_CASE("a block may be written once another thread has read it and dropped it
       for (Dim i = 0; i < copy.size(); ++i) sum += value_of(copy[i]);
       copy = Array();
     });
-    while (!mine.alone()) std::this_thread::yield();
+    while (!mine.is_unique()) std::this_thread::yield();
     mine.write()[3] = Real(2);
     reader.join();
     REQUIRE(sum == 8);
@@ -139,7 +139,7 @@ TEST_CASE("a moved array leaves nothing behind; assigning an array to itself kee
   Array& same = c;
   c = same;
   CHECK(same_bits(c, counting({2})));
-  CHECK(c.alone());
+  CHECK(c.is_unique());
 }
 
 TEST_CASE("blocks start at a cache line") {

@@ -98,16 +98,16 @@ TEST_CASE("a rule that nobody needs dies at once, with what it captured") {
   Array saved = counting({2});
   const auto rule = [&saved] { return [saved](const Array& dy) { return dy; }; };
   const Tensor of_constant = record("op", counting({2}), wrt(Tensor(1.0), rule()));
-  CHECK(saved.alone());
+  CHECK(saved.is_unique());
   {
     const NoGrad no_grad;
     const Tensor unrecorded = record("op", counting({2}), wrt(w, rule()));
-    CHECK(saved.alone());
+    CHECK(saved.is_unique());
   }
   const Tensor y = record("op", counting({2}), wrt(w, rule()));
-  CHECK_FALSE(saved.alone());
+  CHECK_FALSE(saved.is_unique());
   backward(sum(y));
-  CHECK(saved.alone());  // freed with the graph, although y lives
+  CHECK(saved.is_unique());  // freed with the graph, although y lives
 }
 
 TEST_CASE("no rule runs for arguments that want no gradient") {

@@ -148,7 +148,7 @@ TEST_CASE("broadcasting undone on both sides, with factors") {
 TEST_CASE("one tensor on both sides, stretched differently") {
   const Array x({3, 1}, {2, 3, 5}), dy = integers({3, 3}, 7);
   const Array found = gradient(x, dy, [](auto w) { return w - reshape(w, {1, 3}) * 2.0; });
-  const Array rows = sum_to(dy, {3, 1}), columns = sum_to(dy, {1, 3}).shaped({3, 1});
+  const Array rows = sum_to(dy, {3, 1}), columns = sum_to(dy, {1, 3}).with_shape({3, 1});
   CHECK(same_bits(found, rows - columns * Real(2)));
 }
 

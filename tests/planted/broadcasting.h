@@ -17,15 +17,16 @@ inline constexpr Bug broadcasting_bugs[] = {
         if (stretched) contribution = contribution * Real(2);)",
      "rsokl/MyGrad #131: backward called twice for what was broadcast"},
     {"broadcast-mean-for-sum", "engine/array_math.cpp",
-     R"(return sum_over(dy, axes).shaped(shape);)",
-     R"(return (sum_over(dy, axes) * (real(shape.size()) / real(dy.size()))).shaped(shape);)",
+     R"(return sum_over(dy, axes).with_shape(shape);)",
+     R"(return (sum_over(dy, axes) * (real(shape.size()) / real(dy.size()))).with_shape(shape);)",
      "andersbll/nnet, by jimfleming/differentiation #1: mean where sum belongs"},
     {"broadcast-one-sum-for-all", "engine/array_math.cpp",
-     R"(return sum_over(dy, axes).shaped(shape);)",
+     R"(return sum_over(dy, axes).with_shape(shape);)",
      R"(const std::vector<int> every = axes_of({}, dy.shape(), "sum_to");
-        return broadcast_to(sum_over(dy, every).shaped(Shape()), shape);)",
+        return broadcast_to(sum_over(dy, every).with_shape(Shape()), shape);)",
      "rasbt/stat453-deep-learning-ss21 #5: one sum over all biases, given to each"},
-    {"broadcast-last-wins", "engine/array_math.cpp", R"(return sum_over(dy, axes).shaped(shape);)",
+    {"broadcast-last-wins", "engine/array_math.cpp",
+     R"(return sum_over(dy, axes).with_shape(shape);)",
      R"(Array place(shape), last(shape);
         Real* number = place.write();
         for (Dim i = 0; i < place.size(); ++i) number[i] = real(i);

@@ -14,7 +14,7 @@ inline constexpr Bug graph_bugs[] = {
      R"([](Real, Real b) { return b; }, to, to, x.data())",
      "a classic slip: right until a third path joins"},
     {"gradient-added-into-a-shared-block", "engine/autograd.cpp",
-     R"(} else if (pending_grad.alone()) {
+     R"(} else if (pending_grad.is_unique()) {
         add_into(pending_grad, contribution);)",
      R"(} else if (pending_grad.exists()) {
         Real* to = const_cast<Real*>(pending_grad.data());
@@ -113,8 +113,9 @@ inline constexpr Bug graph_bugs[] = {
      "tests/engine/gradcheck/test_diagnosis.cpp tests/engine/gradcheck/test_gradcheck.cpp "
      "tests/engine/gradcheck/test_gradcheck_wrong.cpp tests/engine/test_autograd.cpp "
      "tests/engine/test_autograd_graphs.cpp tests/engine/test_tensor.cpp"},
-    {"shared-numbers-overwritten", "engine/array.cpp", R"(require<GraphError>(alone(), "write",)",
-     R"(require<GraphError>(alone() || exists(), "write",)",
+    {"shared-numbers-overwritten", "engine/array.cpp",
+     R"(require<GraphError>(is_unique(), "write",)",
+     R"(require<GraphError>(is_unique() || exists(), "write",)",
      "a classic slip: an optimiser writes what a graph still needs"},
 };
 

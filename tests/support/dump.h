@@ -54,7 +54,7 @@ inline std::vector<std::pair<std::string, double>> dump_errors(const std::string
   backward(loss);
   std::vector<std::pair<std::string, double>> errors{
       {"logits", relative_error(logits.value(), array("logits"))},
-      {"loss", relative_error(loss.value().shaped({1}), array("loss"))}};
+      {"loss", relative_error(loss.value().with_shape({1}), array("loss"))}};
   for (const auto& [name, parameter] : named_parameters(saved.model))
     errors.emplace_back(name + ".grad", relative_error(parameter.grad(), array(name + ".grad")));
   return errors;

@@ -62,11 +62,11 @@ TEST_CASE("layer norm of a row against long double") {
     for (Dim j = 0; j < n; ++j) found.write()[j] = normal(x[j]);
     INFO("rows of " << n);
     CHECK(close(found, rounded(x_hat)));
-    CHECK(close(found_y.shaped({n}), rounded(y)));
+    CHECK(close(found_y.with_shape({n}), rounded(y)));
     CHECK(close(Array({1}, {value_of(normal.rstd)}), rounded({rstd})));
     CHECK(close(grads.dgain, rounded(dgain)));
-    CHECK(same_bits(grads.dbias, dy.shaped({n})));
-    CHECK(close(grads.dx.shaped({n}), rounded(dx)));
+    CHECK(same_bits(grads.dbias, dy.with_shape({n})));
+    CHECK(close(grads.dx.with_shape({n}), rounded(dx)));
   }
 }
 

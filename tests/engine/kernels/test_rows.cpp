@@ -55,7 +55,7 @@ Array row_of(const Array& x, Dim r) {
 TEST_CASE("the kernels of softmax against long double") {
   for (const Dim n : lengths) {
     const Array x = uniform({1, n}, 1, -5, 5), dy = uniform({1, n}, 2);
-    std::vector<long double> log_y = exact_log_softmax(x.shaped({n})), y, dx, log_dx;
+    std::vector<long double> log_y = exact_log_softmax(x.with_shape({n})), y, dx, log_dx;
     long double mean = 0, total = 0;
     for (const long double v : log_y) y.push_back(std::exp(v));
     for (std::size_t j = 0; j < y.size(); ++j) {
@@ -70,10 +70,11 @@ TEST_CASE("the kernels of softmax against long double") {
     INFO("rows of " << n);
     const Array found = run(kernels::softmax_rows, x),
                 log_found = run(kernels::log_softmax_rows, x);
-    CHECK(close(found.shaped({n}), rounded(y)));
-    CHECK(close(log_found.shaped({n}), rounded(log_y)));
-    CHECK(close(run(kernels::softmax_rows_vjp, found, dy).shaped({n}), rounded(dx)));
-    CHECK(close(run(kernels::log_softmax_rows_vjp, log_found, dy).shaped({n}), rounded(log_dx)));
+    CHECK(close(found.with_shape({n}), rounded(y)));
+    CHECK(close(log_found.with_shape({n}), rounded(log_y)));
+    CHECK(close(run(kernels::softmax_rows_vjp, found, dy).with_shape({n}), rounded(dx)));
+    CHECK(
+        close(run(kernels::log_softmax_rows_vjp, log_found, dy).with_shape({n}), rounded(log_dx)));
   }
 }
 

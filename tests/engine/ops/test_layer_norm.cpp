@@ -114,7 +114,7 @@ TEST_CASE("layer norm of equal numbers is its bias") {
     for (const Dim n : {1, 2, 4, 64, 1024}) {
       const Array bias = uniform({n}, 3), gain = uniform({n}, 2), dy = uniform({1, n}, 4);
       const Pass found = pass(norm(), {Array::full({1, n}, Real(number)), gain, bias}, dy);
-      CHECK(same_numbers(found.y, bias.shaped({1, n})));
+      CHECK(same_numbers(found.y, bias.with_shape({1, n})));
       CHECK(same_numbers(found.dx[1], Array::zeros({n})));
       // x̂ = 0, so dx = (g − mean g)/√eps
       const Array g = (Tensor(dy) * gain).value();

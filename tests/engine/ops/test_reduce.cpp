@@ -47,9 +47,9 @@ void check_reduction(std::size_t which, const Array& x, const Axes& axes, const 
   for (const bool keep : {false, true}) {
     const Shape& shape = keep ? to.kept : to.without;
     const Pass found = pass([&](const Tensors& t) { return reductions[which](t[0], axes, keep); },
-                            {x}, dy.shaped(shape));
+                            {x}, dy.with_shape(shape));
     INFO("reduction " << which << " of " << to_string(from) << " to " << to_string(shape));
-    CHECK(same_numbers(found.y, y.shaped(shape)));
+    CHECK(same_numbers(found.y, y.with_shape(shape)));
     CHECK(same_numbers(found.dx[0], dx));
   }
 }

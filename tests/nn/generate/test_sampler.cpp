@@ -190,8 +190,8 @@ TEST_CASE("generate: each token is drawn from the full pass over what was read b
     const Dim drawn = generate(decoder, prompt, 9, options, rng, [&](Dim token, const Array& z) {
       const NoGrad no_grad;
       const Dim T = static_cast<Dim>(text.size());
-      const Array all = model(Indices({1, T}, text)).value().shaped({T, 11});
-      const Array last = part(all, 0, T - 1, T).shaped({11});
+      const Array all = model(Indices({1, T}, text)).value().with_shape({T, 11});
+      const Array last = part(all, 0, T - 1, T).with_shape({11});
       CHECK(same_bits(z, last));
       CHECK(token == sample(last, options, again));
       CHECK(decoder.window() == text);

@@ -45,10 +45,10 @@ std::vector<Dim> cut(const std::vector<Dim>& ids, Dim begin, Dim end) {
 Array full_pass(const LanguageModel& model, const std::vector<Dim>& ids) {
   const NoGrad no_grad;
   const Dim T = static_cast<Dim>(ids.size());
-  return model(Indices({1, T}, ids)).value().shaped({T, V});
+  return model(Indices({1, T}, ids)).value().with_shape({T, V});
 }
 
-Array row(const Array& logits, Dim t) { return part(logits, 0, t, t + 1).shaped({V}); }
+Array row(const Array& logits, Dim t) { return part(logits, 0, t, t + 1).with_shape({V}); }
 
 // How often more than half of a head's attention is on one token, among places that see four or
 // more.
@@ -88,7 +88,7 @@ class Recorded {
       const Array weights = cached_attention_weights(qkv.value(), block.attn.heads, caches_[layer]);
       for (Dim t = 0; t < length - first; ++t) rows_[layer].push_back({weights, t});
     }
-    return model_.logits(slice(x, 0, length - first - 1, length - first)).value().shaped({V});
+    return model_.logits(slice(x, 0, length - first - 1, length - first)).value().with_shape({V});
   }
   double weight(std::size_t layer, Dim head, Dim place, Dim key) const {
     const auto& [weights, t] = rows_[layer][static_cast<std::size_t>(place)];

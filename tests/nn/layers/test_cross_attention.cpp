@@ -90,7 +90,8 @@ TEST_CASE("CrossAttention: a source of one token, of none, and an empty batch") 
   CHECK(same_bits(cross.look(x, uniform({2, 1, source_width}, 2)).weights.value(),
                   Array::ones({2, heads, T, 1})));
   const Array y = cross(x, Array::zeros({2, 0, source_width})).value();
-  CHECK(same_bits(part(part(y, 0, 1, 2), 1, 2, 3), cross.c_proj.bias.value().shaped({1, 1, C})));
+  CHECK(
+      same_bits(part(part(y, 0, 1, 2), 1, 2, 3), cross.c_proj.bias.value().with_shape({1, 1, C})));
   CHECK(cross(Array::zeros({0, T, C}), Array::zeros({0, S, source_width})).shape() ==
         Shape{0, T, C});
 }
