@@ -30,8 +30,8 @@ struct HeaderAllocator {
   friend bool operator==(HeaderAllocator a, HeaderAllocator b) { return a.bytes == b.bytes; }
 };
 
-struct Owner {
-  Real* numbers() {  // allocate_shared puts the owner into the line before them
+struct BlockHeader {
+  Real* numbers() {  // allocate_shared puts this header into the line before the numbers
     const std::size_t within = reinterpret_cast<std::uintptr_t>(this) % line;
     return reinterpret_cast<Real*>(reinterpret_cast<char*>(this) + (line - within));
   }
@@ -42,9 +42,9 @@ std::shared_ptr<Real[]> new_block(Dim size) {
   require<ValueError>(count <= std::numeric_limits<std::size_t>::max() / sizeof(Real) / 2, "Array",
                       "too many elements to hold in memory: ", size);
   const std::size_t bytes = count * sizeof(Real);
-  auto owner = std::allocate_shared<Owner>(HeaderAllocator<Owner>(bytes));
-  Real* const numbers = owner->numbers();
-  return {std::move(owner), numbers};
+  auto header = std::allocate_shared<BlockHeader>(HeaderAllocator<BlockHeader>(bytes));
+  Real* const numbers = header->numbers();
+  return {std::move(header), numbers};
 }
 
 }  // namespace

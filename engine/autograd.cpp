@@ -116,23 +116,23 @@ namespace {
 //
 // Note [Ids order the graph]: a node is made after its inputs, so its id is larger than theirs.
 // When a node comes to the top, all nodes that use it have been visited.
-class Pass {
+class BackwardPass {
  public:
-  explicit Pass(Graph graph) : graph_(graph) {}
+  explicit BackwardPass(Graph graph) : graph_(graph) {}
 
   // After an exception, no node keeps a pending gradient.
-  ~Pass() {
+  ~BackwardPass() {
     for (const auto& node : waiting_) node->pending_grad = Array();
     for (const auto& leaf : leaves_) leaf->pending_grad = Array();
   }
-  Pass(const Pass&) = delete;
-  Pass& operator=(const Pass&) = delete;
+  BackwardPass(const BackwardPass&) = delete;
+  BackwardPass& operator=(const BackwardPass&) = delete;
 
   void run(const std::shared_ptr<Node>& from, const Array& dy) {
     push(from);
     from->pending_grad = dy;
     while (!waiting_.empty()) visit(pop());
-    // Reserve first: if allocation throws, no leaf has been moved, and ~Pass can reset them all.
+    // Reserve first: if allocation throws, no leaf has been moved, and ~BackwardPass can reset them all.
     finished_.reserve(finished_.size() + leaves_.size());
     for (auto& leaf : leaves_) {
       Array gradient = std::exchange(leaf->pending_grad, Array());
@@ -211,7 +211,7 @@ void backward(const Tensor& y, const Array& dy, Graph graph) {
           " for a tensor of shape ", y.shape());
   // Only parallel work checks for an interrupt, and a small graph has none; so check once here.
   check_interrupt();
-  Pass(graph).run(y.node(), dy);
+  BackwardPass(graph).run(y.node(), dy);
 }
 
 }  // namespace fledge
