@@ -52,7 +52,7 @@ void detail::BroadcastRows::next() {
 
 Array broadcast_to(const Array& x, const Shape& shape) {
   if (x.shape() == shape) return x;
-  return zip("stretched", x, Array::zeros(shape), [](Real value, Real) { return value; });
+  return zip("broadcast_to", x, Array::zeros(shape), [](Real value, Real) { return value; });
 }
 
 Array sum_over(const Array& x, std::span<const int> axes) {

@@ -151,8 +151,12 @@ class Pool {
     job.run_tasks();
     const std::uint64_t joined =
         round_state_.fetch_or(closed_bit, std::memory_order_acq_rel) % closed_bit;
-    for (int i = 0; finished_.load(std::memory_order_acquire) < joined; ++i)
-      i < spin_limit ? cpu_relax() : std::this_thread::yield();
+    for (int i = 0; finished_.load(std::memory_order_acquire) < joined; ++i) {
+      if (i < spin_limit)
+        cpu_relax();
+      else
+        std::this_thread::yield();
+    }
   }
 
  private:

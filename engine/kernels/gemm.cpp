@@ -147,7 +147,10 @@ void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Di
                             std::min(tile_columns, width - j),
                             part(from, i, j0 + j)};
             const Dim rows = std::min(tile_rows, end - i);
-            packs ? multiply<true>(rows, tile) : multiply<false>(rows, tile);
+            if (packs)
+              multiply<true>(rows, tile);
+            else
+              multiply<false>(rows, tile);
           }
       });
     }

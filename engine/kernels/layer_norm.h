@@ -18,7 +18,11 @@ struct Normal {
   Normal() = default;
   Normal(Real m, Real left, Real scale) : mean(m), rest(left), rstd(scale) {}
   explicit Normal(const Real* kept) : mean(kept[0]), rest(kept[1]), rstd(kept[2]) {}
-  void store_to(Real* kept) const { kept[0] = mean, kept[1] = rest, kept[2] = rstd; }
+  void store_to(Real* kept) const {
+    kept[0] = mean;
+    kept[1] = rest;
+    kept[2] = rstd;
+  }
 
   template <class V>
   V operator()(V x) const {

@@ -64,8 +64,13 @@ void sum_all_rows(Dim rows, Dim n, Dim work, Real* out, const Leaf& leaf) {
   Buffer sums(parts * n);
   parallel_for(parts, work, [&](Dim part) {
     Dim begin = 0, end = rows;
-    for (Dim half = parts / 2; half > 0; half /= 2)
-      ((part & half) != 0 ? begin : end) = begin + (end - begin) / 2;
+    for (Dim half = parts / 2; half > 0; half /= 2) {
+      const Dim middle = begin + (end - begin) / 2;
+      if ((part & half) != 0)
+        begin = middle;
+      else
+        end = middle;
+    }
     sum_rows(begin, end, n, sums.data() + part * n, leaf);
   });
   for (Dim step = 1; step < parts; step *= 2)

@@ -31,18 +31,21 @@ struct Head {
 
 }  // namespace
 
+Dim require_heads(std::string_view op, Dim channels, Dim heads) {
+  require<ValueError>(heads > 0 && channels > 0 && channels % heads == 0, op, channels,
+                      " channels do not split into ", heads, " equal heads");
+  return heads;
+}
+
 AttentionHeads::AttentionHeads(std::string_view op, const Shape& q, Dim key_count, Dim head_count,
                                const Mask& mask)
     : batch(q.without(-1).without(-1).size()),
-      heads(head_count),
+      heads(require_heads(op, q.dim(-1), head_count)),
       queries(q.dim(-2)),
       keys(key_count),
-      D(0),
+      D(q.dim(-1) / heads),
       share(batch) {
-  const Dim C = q.dim(-1), first = q.rank() > 2 ? q[0] : 1;  // axis 0 is the batch of a mask
-  require<ValueError>(heads > 0 && C > 0 && C % heads == 0, op, C, " channels do not split into ",
-                      heads, " equal heads");
-  D = C / heads;
+  const Dim first = q.rank() > 2 ? q[0] : 1;  // axis 0 is the batch of a mask
   spans = mask.spans({first, heads, queries, keys}, op);
   const bool one_for_all = static_cast<Dim>(spans.size()) == queries;
   if (!one_for_all && batch > 0) share = batch / first;

@@ -12,6 +12,9 @@
 
 namespace fledge {
 
+/// Returns `heads`. Throws ValueError unless `heads` divides `channels` and both are positive.
+Dim require_heads(std::string_view op, Dim channels, Dim heads);
+
 /// The sizes of an attention, and the keys that each query sees. Queries and outputs are tables
 /// (batch, queries, step), keys and values (batch, keys, step). In a row of a table, the D numbers of
 /// head h begin at h·D.

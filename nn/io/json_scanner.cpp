@@ -66,7 +66,10 @@ std::string_view JsonScanner::number() {
   const std::size_t whole = at_;
   digits();
   if (text_[whole] == '0' && at_ > whole + 1) fail("a number does not begin with 0");
-  if (peek() == '.') ++at_, digits();
+  if (peek() == '.') {
+    ++at_;
+    digits();
+  }
   if (peek() == 'e' || peek() == 'E') {
     ++at_;
     if (peek() == '+' || peek() == '-') ++at_;

@@ -1,5 +1,7 @@
 #include "nn/layers/attention.h"
 
+#include "engine/ops/attention_heads.h"
+
 namespace fledge {
 
 namespace {
@@ -16,11 +18,6 @@ Tensor split_heads(const Tensor& x, Dim heads) {
 Tensor merge_heads(const Tensor& x, const Shape& shape) {
   const Tensor side_by_side = transpose(x, -3, -2);
   return reshape(side_by_side, shape);
-}
-
-void require_heads(const char* op, Dim width, Dim heads) {
-  require<ValueError>(heads > 0 && width > 0 && width % heads == 0, op, width,
-                      " channels do not split into ", heads, " equal heads");
 }
 
 void require_features(const char* op, const Tensor& x, const Linear& projection) {
@@ -54,7 +51,7 @@ AttentionOutput attend(const Tensor& q, const Tensor& k, const Tensor& v, Dim he
 }
 
 Attention::Attention(Dim width, Dim head_count, InitialWeights initial, Bias bias)
-    : heads((require_heads("Attention", width, head_count), head_count)),
+    : heads(require_heads("Attention", width, head_count)),
       c_attn(width, 3 * width, initial, bias),
       c_proj(width, width, initial, bias) {}
 
@@ -78,7 +75,7 @@ AttentionOutput Attention::look(const Tensor& x, const Mask& mask) const {
 
 CrossAttention::CrossAttention(Dim width, Dim source_width, Dim head_count, InitialWeights initial,
                                Bias bias)
-    : heads((require_heads("CrossAttention", width, head_count), head_count)),
+    : heads(require_heads("CrossAttention", width, head_count)),
       q_attn(width, width, initial, bias),
       c_attn(source_width, 2 * width, initial, bias),
       c_proj(width, width, initial, bias) {}

@@ -110,7 +110,7 @@ TEST_CASE("infinities and NaN travel as IEEE 754 says") {
   CHECK(same_numbers(b / a, Array({4}, {quiet_nan, 0, quiet_nan, quiet_nan})));
 }
 
-TEST_CASE("stretched repeats numbers along the axes that grow") {
+TEST_CASE("broadcast_to repeats numbers along the axes that grow") {
   CHECK(same_bits(broadcast_to(Array({2, 1}, {1, 2}), {2, 3}), Array({2, 3}, {1, 1, 1, 2, 2, 2})));
   CHECK(same_bits(broadcast_to(Array({2}, {1, 2}), {2, 2}), Array({2, 2}, {1, 2, 1, 2})));
   const Array x = counting({3});

@@ -60,7 +60,10 @@ struct Product {
                          columns,
                          {add || begin > 0 ? wide.data() : nullptr, row}};
       tile.a += begin * a_step;
-      packed ? kernels::multiply<true>(rows, tile) : kernels::multiply<false>(rows, tile);
+      if (packed)
+        kernels::multiply<true>(rows, tile);
+      else
+        kernels::multiply<false>(rows, tile);
     }
     for (Dim i = 0; i < rows; ++i) {
       std::copy_n(wide.data() + i * row, columns, c.write() + i * columns);

@@ -34,7 +34,10 @@ TEST_CASE("where broadcasts all three") {
       const Dim at_a = source(shape_a, shape, i), at_b = source(shape_b, shape, i);
       const bool first = condition[source(shape_c, shape, i)] != Real(0);
       to[i] = first ? a[at_a] : b[at_b];
-      (first ? to_a[at_a] : to_b[at_b]) += dy[i];
+      if (first)
+        to_a[at_a] += dy[i];
+      else
+        to_b[at_b] += dy[i];
     }
     const Pass found = pass(choose(condition), {a, b}, dy);
     CHECK(same_numbers(found.y, y));

@@ -32,7 +32,10 @@ class Variables {
 
  private:
   static void put(const std::string& name, const std::optional<std::string>& value) {
-    value ? setenv(name.c_str(), value->c_str(), 1) : unsetenv(name.c_str());
+    if (value)
+      setenv(name.c_str(), value->c_str(), 1);
+    else
+      unsetenv(name.c_str());
   }
   std::map<std::string, std::optional<std::string>> before_;
 };
