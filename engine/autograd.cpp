@@ -132,7 +132,8 @@ class BackwardPass {
     push(from);
     from->pending_grad = dy;
     while (!waiting_.empty()) visit(pop());
-    // Reserve first: if allocation throws, no leaf has been moved, and ~BackwardPass can reset them all.
+    // Reserve first: if allocation throws, no leaf has been moved, and ~BackwardPass can reset all
+    // of them.
     finished_.reserve(finished_.size() + leaves_.size());
     for (auto& leaf : leaves_) {
       Array gradient = std::exchange(leaf->pending_grad, Array());

@@ -129,7 +129,7 @@ void down_and_up(Lesson& to) {
   Rng rng(2);
   const Attention attention(n, n / d, rng, Bias::without);
   const Tensor x = random_normal({words, n}, 0, 1, rng);
-  const auto [joined, weights] = attention.look(x, causal());
+  const auto [joined, weights] = attention.forward_with_weights(x, causal());
   Tensor by_head = 0.0, whole = 0.0, W_V, down, up;
   for (Dim h = 0; h < n / d; ++h) {
     const Tensor A = reshape(row(weights, h), {words, words});

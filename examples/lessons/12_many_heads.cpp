@@ -54,14 +54,15 @@ struct Reader {
   std::vector<Question> questions;
   bool itself;  // the texts ask themselves, causally; else an empty page, all places, asks them
 
-  AttentionOutput look(const Indices& texts) const {
+  AttentionOutput forward_with_weights(const Indices& texts) const {
     const Tensor places = one_hot(T, V), source = embedding(one_hot(V, 0), places, texts);
-    if (itself) return attention.look(source, source, causal());
-    return attention.look(embedding(Tensor(Array::zeros({V, C})), places, texts), source);
+    if (itself) return attention.forward_with_weights(source, source, causal());
+    return attention.forward_with_weights(embedding(Tensor(Array::zeros({V, C})), places, texts),
+                                          source);
   }
   /// Scores (B, T, V) of the words, for each question.
   std::vector<Tensor> answers(const Indices& texts) const {
-    return split(look(texts).output, C / V, -1);
+    return split(forward_with_weights(texts).output, C / V, -1);
   }
 };
 
@@ -100,7 +101,7 @@ std::vector<double> accuracy(const Reader& reader, const Indices& texts) {
 
 /// The mean weight that a head gives to the places that each question asks for.
 std::vector<double> looks(const Reader& reader, const Indices& texts, Dim head) {
-  const Array weights = mean(reader.look(texts).weights, {0}).value();  // (H, T, T)
+  const Array weights = mean(reader.forward_with_weights(texts).weights, {0}).value();  // (H, T, T)
   std::vector<double> means;
   for (const Question& question : reader.questions) {
     double total = 0, asked = 0;
@@ -120,7 +121,7 @@ void another_text(Lesson& to, const Indices& unseen) {
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const Reader reader = trained(1, {[](Dim t) { return T - 1 - t; }}, false, Rng(seed));
     solved += accuracy(reader, unseen)[0] == 1 ? 1 : 0;
-    pattern = to_vector(mean(reader.look(unseen).weights, {0, 1}).value());
+    pattern = to_vector(mean(reader.forward_with_weights(unseen).weights, {0, 1}).value());
   }
   support::MapStyle style;
   style.causal = false;

@@ -65,7 +65,8 @@ std::vector<double> without(const LanguageModel& model, const Corpus& text, Dim 
 std::vector<double> last_row(const LanguageModel& model, const Corpus& text,
                              const std::string& prompt, Dim head) {
   NoGrad no_grad;
-  const Tensor A = model.look(birds::beginning_row(text, prompt)).weights[0];  // (1, H, T, T)
+  const Tensor A =
+      model.forward_with_weights(birds::beginning_row(text, prompt)).weights[0];  // (1, H, T, T)
   return to_vector(slice(slice(A, 1, head, head + 1), 2, A.dim(2) - 1, A.dim(2)).value());
 }
 

@@ -130,11 +130,11 @@ double moved(Dim third) {
   const Attention attention(8, 2, rng);
   const Tensor x(random_normal({1, 5, 8}, 0, 1, rng));
   NoGrad no_grad;
-  const Tensor before = attention.look(x).weights;
+  const Tensor before = attention.forward_with_weights(x).weights;
   Real* w = attention.c_attn.weight.write();  // (8, 3 x 8)
   for (Dim i = 0; i < 8; ++i)
     for (Dim j = 0; j < 8; ++j) w[i * 24 + third * 8 + j] *= 2;
-  const Tensor change = attention.look(x).weights - before;
+  const Tensor change = attention.forward_with_weights(x).weights - before;
   return sqrt(max(change * change)).item();
 }
 

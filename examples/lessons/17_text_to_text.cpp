@@ -91,7 +91,7 @@ void pipeline(Lesson& to, const Corpus& corpus, const LanguageModel& model) {
   const Indices ids({1, 4}, tokens);
   const Block& block = model.h[0];
   const Tensor x = embedding(model.wte.weight, model.wpe.weight, ids);
-  const auto [passed, weights] = block.attn.look(block.ln_1(x), causal());
+  const auto [passed, weights] = block.attn.forward_with_weights(block.ln_1(x), causal());
   const Tensor seen = x + passed;
   const Tensor thought = seen + block.mlp(block.ln_2(seen));
   const Tensor logits = inner(model.ln_f(thought), model.wte.weight);

@@ -50,7 +50,7 @@ LanguageModel::LanguageModel(const LanguageModelSizes& model_sizes, InitialWeigh
   }
 }
 
-Tensor LanguageModel::read(const Indices& ids, Mode mode) const {
+Tensor LanguageModel::embed(const Indices& ids, Mode mode) const {
   require(ids.shape().rank() == 2, "LanguageModel", "expects ids (batch, time): got shape ",
           ids.shape());
   require(ids.shape()[1] <= sizes.context, "LanguageModel", "looks at no more than ", sizes.context,
@@ -61,16 +61,17 @@ Tensor LanguageModel::read(const Indices& ids, Mode mode) const {
 Tensor LanguageModel::logits(const Tensor& x) const { return inner(ln_f(x), wte.weight); }
 
 Tensor LanguageModel::operator()(const Indices& ids, Mode mode) const {
-  Tensor x = read(ids, mode);
+  Tensor x = embed(ids, mode);
   for (const Block& block : h) x = block(x, causal(), mode);
   return logits(x);
 }
 
-LanguageModel::Looked LanguageModel::look(const Indices& ids, Mode mode) const {
-  Looked result;
-  Tensor x = read(ids, mode);
+LanguageModel::LogitsAndWeights LanguageModel::forward_with_weights(const Indices& ids,
+                                                                    Mode mode) const {
+  LogitsAndWeights result;
+  Tensor x = embed(ids, mode);
   for (const Block& block : h) {
-    const auto [seen, weights] = block.look(x, causal(), mode);
+    const auto [seen, weights] = block.forward_with_weights(x, causal(), mode);
     x = seen;
     result.weights.push_back(weights);
   }

@@ -41,12 +41,12 @@ struct LanguageModel {
 
   Tensor operator()(const Indices& ids, Mode mode = Mode::evaluation()) const;
 
-  struct Looked {
+  struct LogitsAndWeights {
     Tensor logits;
     std::vector<Tensor> weights;  // of each layer: (B, H, T, T)
   };
   /// The same, and the attention weights of each layer.
-  Looked look(const Indices& ids, Mode mode = Mode::evaluation()) const;
+  LogitsAndWeights forward_with_weights(const Indices& ids, Mode mode = Mode::evaluation()) const;
 
   /// The last line of the formula: the output of the last block, x (…, C)  ->  logits (…, V).
   Tensor logits(const Tensor& x) const;
@@ -59,7 +59,7 @@ struct LanguageModel {
   }
 
  private:
-  Tensor read(const Indices& ids, Mode mode) const;  // (B, T, C)
+  Tensor embed(const Indices& ids, Mode mode) const;  // (B, T, C)
 };
 
 }  // namespace fledge

@@ -151,7 +151,7 @@ WatchedPair watch_pair(const LanguageModel& model, const std::vector<Dim>& text,
     if (pairs.empty()) continue;
     ++windows;
     const Indices ids({1, size}, window);
-    const LanguageModel::Looked looked = model.look(ids);
+    const LanguageModel::LogitsAndWeights forward = model.forward_with_weights(ids);
     const FirstLook first = first_look(model, ids);
     for (const Places& pair : pairs) {
       ++found.pairs;
@@ -159,7 +159,7 @@ WatchedPair watch_pair(const LanguageModel& model, const std::vector<Dim>& text,
       found.association += first.association(0, pair.from, pair.to);
       for (Dim i = 0; i < L * H; ++i)
         heads[static_cast<std::size_t>(i)] +=
-            value_of(looked.weights[static_cast<std::size_t>(i / H)].value().at(
+            value_of(forward.weights[static_cast<std::size_t>(i / H)].value().at(
                 {0, i % H, pair.from, pair.to}));
     }
   }

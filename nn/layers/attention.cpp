@@ -56,7 +56,7 @@ Attention::Attention(Dim width, Dim head_count, InitialWeights initial, Bias bia
       c_proj(width, width, initial, bias) {}
 
 Tensor Attention::operator()(const Tensor& x, const Mask& mask) const {
-  if (!mask.has_spans()) return look(x, mask).output;
+  if (!mask.has_spans()) return forward_with_weights(x, mask).output;
   require_features("Attention", x, c_attn);
   return c_proj(attention(c_attn(x), heads, mask));
 }
@@ -66,7 +66,7 @@ Tensor Attention::operator()(const Tensor& x, KeyValueCache& cache) const {
   return c_proj(cached_attention(c_attn(x).value(), heads, cache));
 }
 
-AttentionOutput Attention::look(const Tensor& x, const Mask& mask) const {
+AttentionOutput Attention::forward_with_weights(const Tensor& x, const Mask& mask) const {
   require_features("Attention", x, c_attn);
   const std::vector<Tensor> qkv = split(c_attn(x), 3, -1);  // three of (…, T, C)
   const AttentionOutput attended = attend(qkv[0], qkv[1], qkv[2], heads, mask);
@@ -81,15 +81,15 @@ CrossAttention::CrossAttention(Dim width, Dim source_width, Dim head_count, Init
       c_proj(width, width, initial, bias) {}
 
 Tensor CrossAttention::operator()(const Tensor& x, const Tensor& source, const Mask& mask) const {
-  if (!mask.has_spans()) return look(x, source, mask).output;
+  if (!mask.has_spans()) return forward_with_weights(x, source, mask).output;
   require_features("CrossAttention", x, q_attn);
   require_features("CrossAttention source", source, c_attn);
   const std::vector<Tensor> kv = split(c_attn(source), 2, -1);  // two of (…, S, C)
   return c_proj(attention(q_attn(x), kv[0], kv[1], heads, mask));
 }
 
-AttentionOutput CrossAttention::look(const Tensor& x, const Tensor& source,
-                                     const Mask& mask) const {
+AttentionOutput CrossAttention::forward_with_weights(const Tensor& x, const Tensor& source,
+                                                     const Mask& mask) const {
   require_features("CrossAttention", x, q_attn);
   require_features("CrossAttention source", source, c_attn);
   const std::vector<Tensor> kv = split(c_attn(source), 2, -1);  // two of (…, S, C)

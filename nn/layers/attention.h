@@ -36,10 +36,11 @@ struct Attention {
 
   Attention(Dim width, Dim head_count, InitialWeights initial, Bias bias = Bias::with);
 
-  /// Uses one fused op that stores no weights (ops.h, attention); for custom masks, look().
+  /// Uses one fused op that stores no weights (ops.h, attention). For custom masks, it uses
+  /// forward_with_weights().
   Tensor operator()(const Tensor& x, const Mask& mask = {}) const;
   /// The same step by step, with the weights: the five lines of attend().
-  AttentionOutput look(const Tensor& x, const Mask& mask = {}) const;
+  AttentionOutput forward_with_weights(const Tensor& x, const Mask& mask = {}) const;
   /// Causal attention of x (T, C), which follows the tokens in the cache; without gradients (ops.h).
   Tensor operator()(const Tensor& x, KeyValueCache& cache) const;
 
@@ -59,10 +60,12 @@ struct CrossAttention {
   CrossAttention(Dim width, Dim source_width, Dim head_count, InitialWeights initial,
                  Bias bias = Bias::with);
 
-  /// Uses one fused op that stores no weights (ops.h, attention); for custom masks, look().
+  /// Uses one fused op that stores no weights (ops.h, attention). For custom masks, it uses
+  /// forward_with_weights().
   Tensor operator()(const Tensor& x, const Tensor& source, const Mask& mask = {}) const;
   /// The same step by step, with the weights.
-  AttentionOutput look(const Tensor& x, const Tensor& source, const Mask& mask = {}) const;
+  AttentionOutput forward_with_weights(const Tensor& x, const Tensor& source,
+                                       const Mask& mask = {}) const;
 
   void visit(auto&& f) const {
     f("q_attn", q_attn);

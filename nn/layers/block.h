@@ -30,9 +30,9 @@ struct Block {
   }
 
   /// The same, and the attention weights.
-  AttentionOutput look(const Tensor& x, const Mask& mask = {},
-                       Mode mode = Mode::evaluation()) const {
-    const auto [attended, weights] = attn.look(ln_1(x), mask);
+  AttentionOutput forward_with_weights(const Tensor& x, const Mask& mask = {},
+                                       Mode mode = Mode::evaluation()) const {
+    const auto [attended, weights] = attn.forward_with_weights(ln_1(x), mask);
     return {add_residuals(x, attended, mode), weights};
   }
 

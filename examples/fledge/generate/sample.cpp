@@ -81,13 +81,13 @@ Sample sample_of(const Task& task, Rng rng) {
   if (task.streams) put(shown(task.prompt, task.raw));
   generate(decoder, task.ids, config.tokens_out, config.choice, rng, take);
   show(until.rest());
-  if (config.attention) sample.looked = train::looked_at(decoder, shown_tokens);
+  if (config.attention) sample.attention = train::attention_rows(decoder, shown_tokens);
   return sample;
 }
 
 std::string attention_of(const Task& task, const Sample& sample) {
   const auto number = [](Dim n) { return std::to_string(n); };
-  const auto T = static_cast<Dim>(sample.looked.ids.size()), begin = sample.read - T;
+  const auto T = static_cast<Dim>(sample.attention.ids.size()), begin = sample.read - T;
   std::string text = "attention over the " + number(T) + (T == 1 ? " token" : " tokens") +
                      " that the model read last";
   if (begin > 0) text += ", from number " + number(begin + 1) + " of the text on";
@@ -100,7 +100,7 @@ std::string attention_of(const Task& task, const Sample& sample) {
   style.columns = support::terminal_width(stdout);
   style.paint = {support::colour_wanted(stdout)};
   return text + "\n" +
-         train::attention_report(sample.looked, task.trained.tokenizer(), style, shown_tokens);
+         train::attention_report(sample.attention, task.trained.tokenizer(), style, shown_tokens);
 }
 
 }  // namespace fledge

@@ -42,7 +42,7 @@ struct Sample {
   std::vector<Dim> seen;  // of each step: the number of earlier tokens in its window
   std::string text;       // what was drawn, up to the stop string
   Dim read = 0;           // the number of ids that the model has read: all but the last one drawn
-  train::Looked looked;   // with --attention: the weights of the last pass
+  train::AttentionRows attention;  // with --attention: the weights of the last pass
 };
 
 /// A line about the last pass, and a map of its attention weights.

@@ -39,18 +39,18 @@ std::string loss_report(double loss, const Baselines& baselines, const std::stri
                         support::Paint paint);
 
 /// The attention of the tokens that a decoder has read.
-struct Looked {
+struct AttentionRows {
   std::vector<Dim> ids;  // its window, T tokens
   /// (R, T) for each layer: the weights of the last R places, mean of the heads.
   std::vector<std::vector<double>> weights;
 };
 /// The weights of the pass that gave the decoder's last logits. R is `rows`, at most T; 0: all T.
-Looked looked_at(const Decoder& decoder, Dim rows = 0);
+AttentionRows attention_rows(const Decoder& decoder, Dim rows = 0);
 
 /// One map for each layer. At most `most` tokens, the last ones, have a row and a column; 0 means
 /// all of them. One more column, "before", sums the weights of all other tokens, so that each row
-/// still adds up to 1. Tokens without a row in `looked` count as other tokens.
-std::string attention_report(const Looked& looked, const Tokenizer& tokenizer,
+/// still adds up to 1. Tokens without a row in `attention` count as other tokens.
+std::string attention_report(const AttentionRows& attention, const Tokenizer& tokenizer,
                              support::MapStyle style, Dim most = 0);
 
 /// The word for a token of this kind: "character".

@@ -23,14 +23,14 @@ void write_baselines(JsonWriter& json, const Baselines& baselines) {
 }
 
 std::string as_json(std::int64_t step, const std::string& sentence, const Tokenizer& tokenizer,
-                    const Looked& looked) {
+                    const AttentionRows& attention) {
   JsonWriter json;
   json.begin_object().field("type", "probe").field("step", step);
   json.field("sentence", sentence).key("tokens").begin_array();
-  for (const Dim id : looked.ids) json.value(tokenizer.decode({id}));
+  for (const Dim id : attention.ids) json.value(tokenizer.decode({id}));
   json.end_array().key("attention").begin_array();  // of each layer T rows of T weights
-  const std::size_t T = looked.ids.size();
-  for (const std::vector<double>& weights : looked.weights) {
+  const std::size_t T = attention.ids.size();
+  for (const std::vector<double>& weights : attention.weights) {
     json.begin_array();
     for (std::size_t row = 0; row < T; ++row) {
       json.begin_array();
@@ -107,14 +107,14 @@ void Reporter::progress(Progress progress) {
 }
 
 void Reporter::sentence(std::int64_t step, const std::string& sentence, const Tokenizer& tokenizer,
-                        const Looked& looked) {
+                        const AttentionRows& attention) {
   support::MapStyle style;
   style.columns = support::terminal_width(stderr);
   style.paint = {support::colour_wanted(stderr)};
-  std::string map = attention_report(looked, tokenizer, style);
+  std::string map = attention_report(attention, tokenizer, style);
   map.pop_back();  // its line end: say() adds one
   say("attention in " + support::quoted(sentence) + "\n" + map);
-  json_line(as_json(step, sentence, tokenizer, looked));
+  json_line(as_json(step, sentence, tokenizer, attention));
 }
 
 void Reporter::end(const RunEnded& end) {

@@ -56,7 +56,7 @@ class Reporter {
   void end_steps() { display_.finish(); }
   /// The attention in a sentence.
   void sentence(std::int64_t step, const std::string& sentence, const Tokenizer& tokenizer,
-                const Looked& looked);
+                const AttentionRows& attention);
   void end(const RunEnded& end);
   /// Writes one object if --json was given.
   void json_line(const std::string& line) const;

@@ -144,7 +144,7 @@ void TrainRun::report_sentences(std::int64_t step) {
   for (const auto& [sentence, ids] : sentences_) {
     Decoder decoder(*model_);
     decoder.read(ids);
-    report_.sentence(step, sentence, corpus_->tokenizer, looked_at(decoder));
+    report_.sentence(step, sentence, corpus_->tokenizer, attention_rows(decoder));
   }
 }
 

@@ -55,7 +55,8 @@ Array row(const Array& logits, Dim t) { return part(logits, 0, t, t + 1).with_sh
 double part_of_sharp(const LanguageModel& model, const std::vector<Dim>& ids) {
   const NoGrad no_grad;
   const Dim T = static_cast<Dim>(ids.size());
-  const Array top = max(model.look(Indices({1, T}, ids)).weights.back(), {-1}).value();
+  const Array top =
+      max(model.forward_with_weights(Indices({1, T}, ids)).weights.back(), {-1}).value();
   Dim sharp = 0, all = 0;
   for (Dim i = 0; i < top.size(); ++i)
     if (i % T >= 3) ++all, sharp += value_of(top[i]) > 0.5;

@@ -35,16 +35,16 @@ TEST_CASE("LanguageModel: is its parts, to the bit") {
   std::vector<Tensor> weights;
   for (const Block& block : model.h) {
     in_one = block(in_one, causal());
-    const AttentionOutput looked = block.look(x, causal());
-    x = looked.output;
-    weights.push_back(looked.weights);
+    const AttentionOutput with_weights = block.forward_with_weights(x, causal());
+    x = with_weights.output;
+    weights.push_back(with_weights.weights);
   }
   const auto guess = [&](const Tensor& seen) {
     const Tensor normal = layer_norm(seen, model.ln_f.weight, model.ln_f.bias);
     return matmul(normal, transpose(model.wte.weight));
   };
   const Tensor logits = guess(x);
-  const LanguageModel::Looked found = model.look(words);
+  const LanguageModel::LogitsAndWeights found = model.forward_with_weights(words);
   CHECK(found.logits.shape() == Shape{2, 5, 11});
   CHECK(same_bits(found.logits.value(), logits.value()));
   CHECK(same_bits(model(words).value(), guess(in_one).value()));
@@ -58,12 +58,12 @@ TEST_CASE("LanguageModel: is its parts, to the bit") {
 TEST_CASE("LanguageModel: looking or not, the same logits and the same gradients") {
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     const LanguageModel model = made(seed);
-    const Tensor plain = model(words), looked = model.look(words).logits;
-    CHECK(close(plain.value(), looked.value()));
+    const Tensor plain = model(words), with_weights = model.forward_with_weights(words).logits;
+    CHECK(close(plain.value(), with_weights.value()));
     pull_random(model, plain);
     std::vector<Array> expected;
     for (const Tensor& p : parameters(model)) expected.push_back(p.grad().clone());
-    pull_random(model, looked);
+    pull_random(model, with_weights);
     double scale = 0;
     for (const Array& g : expected) scale = std::max(scale, largest(g));
     const auto named = named_parameters(model);

@@ -108,7 +108,8 @@ TEST_CASE("LanguageModel: the logits of the first words are the first of the log
 }
 
 TEST_CASE("LanguageModel: the weights of every layer are a causal distribution") {
-  const LanguageModel::Looked found = made(6).look(Indices({B, T}, some_words(B * T, 6)));
+  const LanguageModel::LogitsAndWeights found =
+      made(6).forward_with_weights(Indices({B, T}, some_words(B * T, 6)));
   const Real zero = Real(0);
   for (const Tensor& weights : found.weights) {
     const Array& w = weights.value();

@@ -36,7 +36,7 @@ double log_p(const LanguageModel& model, const Tokens& ids, Dim token, const Mas
   const NoGrad no_grad;
   const Dim T = static_cast<Dim>(ids.size());
   Tensor x = embedding(model.wte.weight, model.wpe.weight, Indices({1, T}, ids));
-  for (const Block& block : model.h) x = block.look(x, mask).output;
+  for (const Block& block : model.h) x = block.forward_with_weights(x, mask).output;
   return log_p(model.logits(x), token);
 }
 

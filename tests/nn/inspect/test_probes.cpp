@@ -137,12 +137,12 @@ TEST_CASE("no peek: what could not have failed is no certificate") {
         }) == "check_causality: needs another token to put in: the vocabulary has 1");
 }
 
-TEST_CASE("first look: the weights of look(), and the cosine of Σ weight·v with v") {
+TEST_CASE("first look: the weights of the model, and the cosine of Σ weight·v with v") {
   const LanguageModel model = made();
   const NoGrad no_grad;
   const Indices ids({2, 7}, some_tokens(14, 8));
   const FirstLook look = first_look(model, ids);
-  const Array weights = model.look(ids).weights[0].value();  // (2, H, 7, 7)
+  const Array weights = model.forward_with_weights(ids).weights[0].value();  // (2, H, 7, 7)
   CHECK(same_bits(look.weights.value(), weights));
   for (const auto& [batch, from, to] : {std::array<Dim, 3>{0, 6, 2}, {1, 3, 3}, {1, 5, 0}}) {
     CHECK_THAT(look.attention(batch, from, to),
@@ -183,10 +183,10 @@ TEST_CASE("a watched pair: means over every a with a b in front of it, in window
         ++pairs;
         chance += 1 / static_cast<double>(i + 1);
         association += first_look(model, ids).association(0, i, j);
-        const auto looked = model.look(ids);
+        const auto with_weights = model.forward_with_weights(ids);
         for (std::size_t h = 0; h < 4; ++h)
           heads[h] +=
-              value_of(looked.weights[h / 2].value().at({0, static_cast<Dim>(h % 2), i, j}));
+              value_of(with_weights.weights[h / 2].value().at({0, static_cast<Dim>(h % 2), i, j}));
       }
     windows += pairs > before;
     if (windows == 2 && after_two == 0) after_two = pairs;

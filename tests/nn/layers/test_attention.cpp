@@ -75,7 +75,7 @@ TEST_CASE("Attention: with one head it is the five lines of the paper") {
   const Tensor q = slice(qkv, -1, 0, 5), k = slice(qkv, -1, 5, 10), v = slice(qkv, -1, 10, 15);
   const Tensor weights = softmax(matmul(q, transpose(k)) * (1 / std::sqrt(5.0)));
   const Tensor y = matmul(matmul(weights, v), attention.c_proj.weight) + attention.c_proj.bias;
-  const AttentionOutput found = attention.look(x);
+  const AttentionOutput found = attention.forward_with_weights(x);
   CHECK(close(found.output.value(), y.value()));
   CHECK(close(found.weights.value(), reshape(weights, {2, 1, 4, 4}).value()));
 }
@@ -86,7 +86,7 @@ TEST_CASE("Attention: many heads are the sum of heads, each down and up on its o
   constexpr Dim heads = 3, D = 2, C = heads * D;
   const Attention attention = drawn<Attention>(2, C, heads);
   const Tensor x = uniform({2, 4, C}, 3);
-  const AttentionOutput found = attention.look(x, causal());
+  const AttentionOutput found = attention.forward_with_weights(x, causal());
   Tensor y = attention.c_proj.bias;
   for (Dim h = 0; h < heads; ++h) {
     const auto made = [&](int third) {
@@ -105,7 +105,7 @@ TEST_CASE("Attention: many heads are the sum of heads, each down and up on its o
 TEST_CASE("Attention: the weights it returns are the ones it used, to the bit") {
   const Attention attention = drawn<Attention>(3, 6, 2);
   const Tensor x = uniform({2, 5, 6}, 4);
-  const AttentionOutput found = attention.look(x, causal());
+  const AttentionOutput found = attention.forward_with_weights(x, causal());
   const Tensor v = slice(attention.c_attn(x), -1, 12, 18);
   const Tensor v_heads = transpose(reshape(v, {2, 5, 2, 3}), 1, 2);
   const Tensor mixed = weighted_sum(found.weights, v_heads, causal());
@@ -169,12 +169,14 @@ TEST_CASE("Attention: the weights of a look keep their gradient, with and withou
   for (const Shape& lead : {Shape{}, Shape{2}, Shape{1, 2}})
     for (const Mask& mask : {Mask(), causal()}) {
       const Tensor x = uniform(lead.append({3, 4}), 9), source = uniform(x.shape(), 10);
-      for (const AttentionOutput& looked : {attention.look(x, mask), cross.look(x, source, mask)}) {
-        looked.weights.keep_grad();
-        backward(sum(looked.output * looked.output));
-        REQUIRE(looked.weights.has_grad());
-        CHECK(value_of(sum(Tensor(looked.weights.grad()) * looked.weights.grad()).value().item()) >
-              0);
+      for (const AttentionOutput& with_weights :
+           {attention.forward_with_weights(x, mask), cross.forward_with_weights(x, source, mask)}) {
+        with_weights.weights.keep_grad();
+        backward(sum(with_weights.output * with_weights.output));
+        REQUIRE(with_weights.weights.has_grad());
+        CHECK(value_of(sum(Tensor(with_weights.weights.grad()) * with_weights.weights.grad())
+                           .value()
+                           .item()) > 0);
       }
     }
 }
@@ -188,16 +190,17 @@ TEST_CASE(
     const Array dx = x.grad(), dw = attention.c_attn.weight.grad(),
                 db = attention.c_attn.bias.grad();
     x.zero_grad();
-    const AttentionOutput looked = attention.look(x, mask);
-    CHECK(close(attention(x, mask).value(), looked.output.value()));
-    pull_random(attention, looked.output);
+    const AttentionOutput with_weights = attention.forward_with_weights(x, mask);
+    CHECK(close(attention(x, mask).value(), with_weights.output.value()));
+    pull_random(attention, with_weights.output);
     CHECK(close(dx, x.grad()));
     CHECK(close(dw, attention.c_attn.weight.grad()));
     CHECK(close(db, attention.c_attn.bias.grad()));
     x.zero_grad();
   }
   const Mask own = custom(9, 9, std::vector<bool>(81, true));
-  CHECK(same_bits(attention(x, own).value(), attention.look(x, own).output.value()));
+  CHECK(
+      same_bits(attention(x, own).value(), attention.forward_with_weights(x, own).output.value()));
 }
 
 TEST_CASE("Attention: every parameter answers, but for the bias of the keys") {
@@ -225,7 +228,7 @@ TEST_CASE("Attention: without biases, and with axes in front or none") {
   const Attention attention(4, 2, rng, Bias::without);
   const Array x = uniform({2, 3, 5, 4}, 1), y = attention(x, causal()).value();
   REQUIRE(y.shape() == Shape{2, 3, 5, 4});
-  CHECK(attention.look(x, causal()).weights.shape() == Shape{2, 3, 2, 5, 5});
+  CHECK(attention.forward_with_weights(x, causal()).weights.shape() == Shape{2, 3, 2, 5, 5});
   for (Dim a = 0; a < 2; ++a)
     for (Dim b = 0; b < 3; ++b) {
       const Array alone = reshape(Tensor(part(part(x, 0, a, a + 1), 1, b, b + 1)), {5, 4}).value();

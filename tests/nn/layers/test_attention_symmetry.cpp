@@ -86,7 +86,7 @@ TEST_CASE("Attention: on one token it is value-down and value-up") {
   const Attention attention = drawn<Attention>(2, 6, 3);
   for (const Mask& mask : {Mask(), causal()}) {
     const Tensor x = uniform({2, 1, 6}, 5);
-    const AttentionOutput found = attention.look(x, mask);
+    const AttentionOutput found = attention.forward_with_weights(x, mask);
     CHECK(same_bits(found.weights.value(), Array::ones({2, 3, 1, 1})));
     CHECK(same_bits(found.output.value(),
                     attention.c_proj(slice(attention.c_attn(x), -1, 12, 18)).value()));
@@ -146,7 +146,8 @@ TEST_CASE("Attention: permuting heads permutes weights and gradients, and leaves
   assign(two.c_proj.weight, reordered(one.c_proj.weight.value(), 0, rows));
   assign(two.c_proj.bias, one.c_proj.bias.value());
   const Tensor x = uniform({2, 5, C}, 5);
-  const AttentionOutput first = one.look(x, causal()), second = two.look(x, causal());
+  const AttentionOutput first = one.forward_with_weights(x, causal()),
+                        second = two.forward_with_weights(x, causal());
   CHECK(close(second.output.value(), first.output.value()));
   CHECK(same_bits(second.weights.value(), reordered(first.weights.value(), 1, heads)));
   pull_random(one, first.output);

@@ -24,13 +24,13 @@ TEST_CASE("Block: normalise, look, add; normalise, think, add") {
   const Block block = made(1);
   const Tensor x = uniform({2, T, C}, 1);
   for (const Mask& mask : {Mask(), causal()}) {
-    const AttentionOutput looked =
-        block.attn.look(layer_norm(x, block.ln_1.weight, block.ln_1.bias), mask);
-    const Tensor seen = x + looked.output;
+    const AttentionOutput attended =
+        block.attn.forward_with_weights(layer_norm(x, block.ln_1.weight, block.ln_1.bias), mask);
+    const Tensor seen = x + attended.output;
     const Tensor y = seen + block.mlp(layer_norm(seen, block.ln_2.weight, block.ln_2.bias));
     CHECK(close(block(x, mask).value(), y.value()));  // its attention is one op
-    CHECK(same_bits(block.look(x, mask).output.value(), y.value()));
-    CHECK(same_bits(block.look(x, mask).weights.value(), looked.weights.value()));
+    CHECK(same_bits(block.forward_with_weights(x, mask).output.value(), y.value()));
+    CHECK(same_bits(block.forward_with_weights(x, mask).weights.value(), attended.weights.value()));
   }
 }
 
@@ -106,8 +106,8 @@ TEST_CASE("Block: training drops from both branches, evaluation from none") {
   const Block block = made(9, 0.5), plain = made(9);
   const Tensor x = uniform({2, T, C}, 1);
   Rng rng(3), same(3);
-  const Tensor looked = dropout(block.attn(block.ln_1(x), causal()), 0.5, rng);
-  const Tensor seen = x + looked;
+  const Tensor attended = dropout(block.attn(block.ln_1(x), causal()), 0.5, rng);
+  const Tensor seen = x + attended;
   const Tensor y = seen + dropout(block.mlp(block.ln_2(seen)), 0.5, rng);
   CHECK(same_bits(block(x, causal(), Mode::training(same)).value(), y.value()));
   CHECK(rng.bits() == same.bits());

@@ -18,7 +18,7 @@ CrossAttention made(std::uint64_t seed) {
 
 TEST_CASE("CrossAttention: T queries over S keys") {
   const AttentionOutput found =
-      made(1).look(uniform({2, T, C}, 1), uniform({2, S, source_width}, 2));
+      made(1).forward_with_weights(uniform({2, T, C}, 1), uniform({2, S, source_width}, 2));
   CHECK(found.output.shape() == Shape{2, T, C});
   CHECK(found.weights.shape() == Shape{2, heads, T, S});
   CHECK(made(1)(uniform({T, C}, 1), uniform({S, source_width}, 2)).shape() == Shape{T, C});
@@ -30,13 +30,14 @@ TEST_CASE("CrossAttention: is its projections around attend, to the bit") {
   const Tensor kv = cross.c_attn(source);
   const AttentionOutput inner =
       attend(cross.q_attn(x), slice(kv, -1, 0, C), slice(kv, -1, C, 2 * C), heads, causal());
-  const AttentionOutput found = cross.look(x, source, causal());
+  const AttentionOutput found = cross.forward_with_weights(x, source, causal());
   CHECK(same_bits(found.output.value(), cross.c_proj(inner.output).value()));
   CHECK(same_bits(found.weights.value(), inner.weights.value()));
   // Without the weights it is one op, but for custom masks.
   CHECK(close(cross(x, source, causal()).value(), found.output.value()));
   const Mask all = custom(T, S, std::vector<bool>(T * S, true));
-  CHECK(same_bits(cross(x, source, all).value(), cross.look(x, source, all).output.value()));
+  CHECK(same_bits(cross(x, source, all).value(),
+                  cross.forward_with_weights(x, source, all).output.value()));
 }
 
 TEST_CASE("CrossAttention: on its own input it is self-attention with the same numbers") {
@@ -87,7 +88,7 @@ TEST_CASE("CrossAttention: the bias of the keys alone has no effect and no gradi
 TEST_CASE("CrossAttention: a source of one token, of none, and an empty batch") {
   const CrossAttention cross = made(7);
   const Tensor x = uniform({2, T, C}, 1);
-  CHECK(same_bits(cross.look(x, uniform({2, 1, source_width}, 2)).weights.value(),
+  CHECK(same_bits(cross.forward_with_weights(x, uniform({2, 1, source_width}, 2)).weights.value(),
                   Array::ones({2, heads, T, 1})));
   const Array y = cross(x, Array::zeros({2, 0, source_width})).value();
   CHECK(

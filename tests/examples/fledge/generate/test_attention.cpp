@@ -44,8 +44,8 @@ class Recorded {
     const auto j = static_cast<Dim>(key);
     return j < weights.dim(2) ? fledge::value_of(weights.at({head, t, j})) : 0;
   }
-  fledge::train::Looked looked() const {
-    fledge::train::Looked all{window, {}};
+  fledge::train::AttentionRows attention_rows() const {
+    fledge::train::AttentionRows all{window, {}};
     const Dim H = model_.sizes.heads;
     for (std::size_t layer = 0; layer < rows_.size(); ++layer) {
       all.weights.emplace_back();
@@ -108,7 +108,7 @@ TEST_CASE("fledge generate --attention: the weights that the text was drawn with
       support::MapStyle style;
       style.unicode = false;
       const std::string map =
-          fledge::train::attention_report(recorded.looked(), characters(), style, 24);
+          fledge::train::attention_report(recorded.attention_rows(), characters(), style, 24);
       const std::string from =
           begin > 0 ? ", from number " + std::to_string(begin + 1) + " of the text on" : "";
       const std::string rest = read > 24 ? "; the first " + std::to_string(read - 24) +
@@ -125,20 +125,20 @@ TEST_CASE("fledge generate --attention: the weights that the text was drawn with
 TEST_CASE("fledge generate --attention: with what is left out, each row adds up") {
   Recorded recorded(fledge::read_model(deep_model()).model);
   recorded.read(characters().encode("the birds sometimes walk over the lake"));
-  const fledge::train::Looked looked = recorded.looked();
-  const std::size_t T = looked.ids.size();
+  const fledge::train::AttentionRows attention = recorded.attention_rows();
+  const std::size_t T = attention.ids.size();
   REQUIRE(T == 38);
   support::MapStyle style;
   style.unicode = false;
   style.numbers = true;
   style.columns = 500;
-  const Words lines = lines_of(fledge::train::attention_report(looked, characters(), style, 10));
+  const Words lines = lines_of(fledge::train::attention_report(attention, characters(), style, 10));
   REQUIRE(lines.size() == 2 * 12 + 1);  // a title, names and ten rows a layer
   for (std::size_t layer = 0; layer < 2; ++layer)
     for (std::size_t row = 0; row < 10; ++row) {
       std::istringstream cells(lines[layer * 13 + 2 + row].substr(7));
       const auto weight =
-          looked.weights[layer].begin() + static_cast<std::ptrdiff_t>((T - 10 + row) * T);
+          attention.weights[layer].begin() + static_cast<std::ptrdiff_t>((T - 10 + row) * T);
       double sum = 0, printed = 0, expected = 0;
       for (std::size_t j = 0; j < T - 10; ++j) expected += weight[static_cast<std::ptrdiff_t>(j)];
       for (std::size_t column = 0; column <= row + 1; ++column) {
