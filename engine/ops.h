@@ -107,7 +107,8 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, doubl
 /// Rows of a table.   table (V, C)   ids (…)   y (…, C)
 /// Throws ValueError naming an id outside 0 … V − 1.
 Tensor embedding(const Tensor& table, const Indices& ids);
-/// tokens[ids] + positions[first … first + T − 1]: what a language model reads.
+/// tokens[ids] + positions[first … first + T − 1]: the vector of each token plus that of its
+/// position.
 /// tokens (V, C)   positions (context, C)   ids (…, T)   y (…, T, C).  Throws ValueError as above.
 Tensor embedding(const Tensor& tokens, const Tensor& positions, const Indices& ids, Dim first = 0);
 /// Mean of −log softmax(logits)[target] over the targets kept.   logits (…, V)   targets (…)   y ()

@@ -13,8 +13,8 @@ namespace fledge::kernels {
 namespace {
 
 // Note [Short rows]: a row of one, two or four whole vectors stays in registers from its first sum
-// to its last product. The rows of tiny models are that short: a training step of 16 sequences of
-// 16 tokens, 16 wide, takes 288 µs; with the general loops below it takes 346 µs.
+// to its last product. A training step of 16 sequences of 16 tokens, 16 wide, takes 288 µs; with
+// the general loops below it takes 346 µs.
 template <int vectors>
 struct ShortRow {
   static constexpr Dim size = vectors * lanes;

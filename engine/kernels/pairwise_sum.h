@@ -24,7 +24,7 @@ Real pairwise_sum(Dim begin, Dim end, Term term) {
     const Dim middle = begin + (end - begin) / 2 / chains_length * chains_length;
     return pairwise_sum(begin, middle, term) + pairwise_sum(middle, end, term);
   }
-  // Rows of tiny models have at most two vectors. The general loop doubles their time.
+  // Rows of one or two vectors take twice as long in the general loop.
   if (end - begin <= lanes) return sum_of(term(begin, end - begin));
   if (end - begin <= 2 * lanes)
     return sum_of(term(begin, lanes) + term(begin + lanes, end - begin - lanes));

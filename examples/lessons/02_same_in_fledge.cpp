@@ -1,9 +1,9 @@
 // Lesson 2: the same expression in fledge, and two pictures of its graph.
 //
 // Lesson 1 kept a tape. fledge keeps a graph: each result holds on to its inputs, with one rule for
-// each, and to nothing else. Whoever wants a picture with values and gradients therefore keeps the
-// tensors, and asks them to keep_grad(). The numbers must be those of lesson 1; the pictures are
-// indented text and Graphviz' language, which `dot -Tsvg` draws.
+// each, and to nothing else. For a picture with values and gradients, this lesson therefore keeps
+// the tensors and calls keep_grad() on them. The numbers must be those of lesson 1; the pictures
+// are indented text and Graphviz' language, which `dot -Tsvg` draws.
 // Key idea: a node is made after its inputs and has a larger id: the ids are the order of the tape.
 // Next: engine/tensor.h, engine/autograd.h, engine/autograd.cpp.
 #include <algorithm>

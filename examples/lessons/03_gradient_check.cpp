@@ -2,7 +2,7 @@
 //
 // Lesson 1 compared with differences whose step fell from the sky. This one adds where steps come
 // from (error against step for 2, 4 and 6 points), dual numbers, which have no step, and a wrong
-// rule that whoever sums the outputs cannot see, and that fledge's checker finds and explains.
+// rule that a check of summed outputs misses, and that fledge's checker finds and explains.
 // Key idea: compare Jᵀ·v with the same number got without backward(), for a random v.
 // Next: engine/gradcheck/gradcheck.h, oracle.cpp, comparison.cpp, diagnosis.cpp.
 #include <algorithm>
@@ -136,7 +136,7 @@ void planted_bug(Lesson& to) {
            formatted("gradient of the plain sum: %.0g by that rule, ", by_rule) +
                formatted("%.0g by dual numbers", blind.expected));
   to.say("          A row of weights sums to 1 whatever s is, so the gradient of the sum is zero:");
-  to.say("          who sums the outputs, v = (1, ..., 1), finds nothing wrong.");
+  to.say("          a check that sums the outputs, v = (1, ..., 1), finds nothing wrong.");
   int seen = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Rng draws(seed);

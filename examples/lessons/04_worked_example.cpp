@@ -73,7 +73,7 @@ void by_hand_and_by_engine(Lesson& to) {
            "only the sum over the words is the row of the product");
   to.slip("000", "bird is paying more attention to walk",
           formatted("walk looks at birds %.1f, birds look at walk %.1f", at(A, 2, 0), at(A, 0, 2)),
-          "row 3 belongs to the one who looks; birds come first and cannot see what follows");
+          "row 3 belongs to the word that looks; birds come first and cannot see what follows");
   to.claim(at(A, 2, 0) > 0.5 && at(A, 0, 2) == 0, "walk looks at birds, and birds not at walk");
 }
 
@@ -98,7 +98,7 @@ void rows_as_terms(Lesson& to) {
   to.part("A row is a sum of terms, one for each word it may see");
   to.say(
       "   Birds have one term, sometimes two, walk three. The note asks whether they are like the\n"
-      "   interaction terms of a regression. So push a word, and see who moves.\n");
+      "   interaction terms of a regression. So push a word, and see which words move.\n");
   const Tensor V = birds::word_vectors(), A = birds::hand_set_attention();
   const Tensor d = Array({1, 3}, {0.6, -0.3, -0.6}), e = Array({1, 3}, {0.3, 0.5, -0.2});
   double worst = 0;

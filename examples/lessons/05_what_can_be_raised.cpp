@@ -102,8 +102,9 @@ void raise_the_cosine(Lesson& to) {
   to.claim(least_by_QK > 0.9,
            formatted("by Q and K, alone or both, walk looks at birds, %.2f at least", least_by_QK));
   to.say(
-      "\n   Who may change the values need not look anywhere else. That attending pays must come\n"
-      "   from the objective: lesson 14 guesses the next word of a text, where it does.");
+      "\n   If V may change, the association can rise while walk looks where it did before. That\n"
+      "   attending pays must come from the objective: lesson 14 guesses the next word of a text,\n"
+      "   where it does.");
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ void cost_of_tying(Lesson& to) {
       "   paper-scissors, scissors-paper above scissors-rock is a score above itself. So one of\n"
       "   them gives its winner no less weight than its victim, and is wrong in each deal where\n"
       "   the other two agree against the victim: one in four. After learning they look:\n");
-  Table table({{"who"}, {"at rock, paper, scissors by W_Q, W_K"}, {"by one matrix"}});
+  Table table({{"player"}, {"at rock, paper, scissors by W_Q, W_K"}, {"by one matrix"}});
   const Tensor two = pattern(learn(Sides::untied, 1)), one = pattern(learn(Sides::tied, 1));
   for (Dim i = 0; i < 3; ++i) {
     const auto cell = [i](const Tensor& p) {

@@ -26,7 +26,7 @@ const char* name(Dim player) {
 }
 
 struct Edge {
-  std::size_t from, to;  // who looks, and at whom: places in the input
+  std::size_t from, to;  // the word that looks, the word it looks at: places in the input
   double weight;
   bool operator==(const Edge&) const = default;
 };
@@ -50,7 +50,7 @@ const char* stroke(double weight) {
   return weight < 0.1 ? "...." : weight < 0.4 ? "----" : weight < 0.7 ? "====" : "####";
 }
 
-/// A line for each node: its edges, and to whom they lead.
+/// A line for each node: its edges, and the words that they lead to.
 std::string drawn(const Input& input) {
   std::string lines;
   for (const Edge& e : network(input)) {
@@ -109,8 +109,8 @@ void a_few_drawn(Lesson& to) {
   to.part("Four inputs, four networks");
   to.say(
       "   Rock looks for scissors, paper for rock, scissors for paper: each for the one it beats.\n"
-      "   A line is a node, an arrow an edge from who looks to who is seen, and its stroke, of\n"
-      "   . - = #, is as thick as its weight. The same W_Q and W_K make all of them.");
+      "   A line is a node, an arrow an edge from the word that looks to the word it sees. Its\n"
+      "   stroke, of . - = #, is as thick as its weight. The same W_Q and W_K make all of them.");
   for (const Input& input :
        {Input{rock}, {scissors, rock}, {paper, paper, rock}, {scissors, rock, paper, rock}})
     to.say(drawn(input));

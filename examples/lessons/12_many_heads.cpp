@@ -1,10 +1,9 @@
 // Many heads: queries that ask another text, and two heads that come to do different work.
 //
 // Works out note 002 (attention intuition), its last two lines: cross attention and many heads.
-// Adds to 11_adjectives_and_nouns training: nobody tells a head where to look, and it is measured
-// over seeds where each came to look. Key idea: a head has one set of weights a place, so what it
-// brings is one blend; two heads keep two answers apart, and which head takes which question is
-// chance.
+// Adds to 11_adjectives_and_nouns training: no head is told where to look, and it is measured over
+// seeds where each looks. Key idea: a head has one set of weights a place, so what it brings is one
+// blend; two heads keep two answers apart, and which head takes which question is chance.
 // Words and places are one-hot vectors side by side: attention is all that learns.
 // Next: nn/layers/attention.h, nn/gpt/language_model.h.
 #include <algorithm>

@@ -2,8 +2,8 @@
 //
 // Works out no note. Adds to 18_make_it_fast the second loop in which a model spends its time, and
 // the second way to be fast: not to write to memory at all. Key idea: the table of weights, words
-// by words for each head, is the largest thing in attention and nobody asks for it; a row of it can
-// be made, used and dropped, and made again on the way back from two numbers (Dao et al. 2022).
+// by words for each head, is the largest array in attention and no part of the result; a row of it
+// can be made, used and dropped, and made again on the way back from two numbers (Dao et al. 2022).
 // Claims are about results. Times are printed and never claimed: they are this machine's, today.
 // Next: engine/ops/attention.cpp, engine/kernels/attention.cpp, small_head_attention.cpp.
 #include <algorithm>

@@ -21,7 +21,7 @@ std::string csv_header();
 std::string as_csv(const Metrics& row);   // with its line end
 std::string as_json(const Metrics& row);  // {"type":"step",…}, without one
 
-/// A file of a run's folder that grows by lines. Writing does not change a hard link that somebody
+/// A file of a run's folder that grows by lines. Writing does not change a hard link that was
 /// made as a backup: a file with a second link is first replaced by a copy. A power cut or a kill
 /// loses at most the row that is being written and the rows since the last sync().
 class LineFile {
