@@ -104,21 +104,21 @@ void AdamW::step() {
   }
 }
 
-std::vector<AdamW::Memory> AdamW::memory() const {
-  std::vector<Memory> result;
+std::vector<AdamW::Moments> AdamW::moments() const {
+  std::vector<Moments> result;
   for (std::size_t p = 0; p < parameters_.size(); ++p)
-    result.push_back(t_[p] == 0 ? Memory{} : Memory{m_[p].clone(), v_[p].clone(), t_[p]});
+    result.push_back(t_[p] == 0 ? Moments{} : Moments{m_[p].clone(), v_[p].clone(), t_[p]});
   return result;
 }
 
-void AdamW::restore(const std::vector<Memory>& memory) {
-  require<ValueError>(memory.size() == parameters_.size(), "AdamW", "has ", parameters_.size(),
-                      " parameters: got the memory of ", memory.size());
-  for (std::size_t p = 0; p < memory.size(); ++p) {
-    const auto& [m, v, t] = memory[p];
+void AdamW::restore(const std::vector<Moments>& moments) {
+  require<ValueError>(moments.size() == parameters_.size(), "AdamW", "has ", parameters_.size(),
+                      " parameters: got the moments of ", moments.size());
+  for (std::size_t p = 0; p < moments.size(); ++p) {
+    const auto& [m, v, t] = moments[p];
     require<ValueError>(t >= 0 && m.exists() == (t > 0) && v.exists() == (t > 0), "AdamW",
-                        "the memory of parameter ", p, " has ", t,
-                        " gradients behind it, and moments that do not fit that");
+                        "parameter ", p, " has had ", t,
+                        " gradients, and its moments do not fit that number");
     if (t == 0) continue;
     const Shape& shape = parameters_[p].shape();
     require(m.shape() == shape && v.shape() == shape, "AdamW", "the moments of parameter ", p,
@@ -126,10 +126,10 @@ void AdamW::restore(const std::vector<Memory>& memory) {
   }
   std::vector<Array> m, v;  // copies first, because memory may run out
   std::vector<Dim> t;
-  for (const Memory& of_one : memory) {
-    m.push_back(of_one.t == 0 ? Array() : of_one.m.clone());
-    v.push_back(of_one.t == 0 ? Array() : of_one.v.clone());
-    t.push_back(of_one.t);
+  for (const Moments& one : moments) {
+    m.push_back(one.t == 0 ? Array() : one.m.clone());
+    v.push_back(one.t == 0 ? Array() : one.v.clone());
+    t.push_back(one.t);
   }
   m_.swap(m);
   v_.swap(v);

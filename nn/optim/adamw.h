@@ -33,15 +33,15 @@ class AdamW {
   void step();
   void zero_grad() const { fledge::zero_grad(parameters_); }
 
-  /// The state of a parameter, which can be saved and restored.
-  struct Memory {
+  /// The moments of a parameter, which can be saved and restored.
+  struct Moments {
     Array m, v;  // no arrays before the first gradient
     Dim t = 0;   // gradients so far
   };
-  std::vector<Memory> memory() const;
-  /// Throws ValueError or ShapeError, and changes nothing, unless there is one Memory for each
-  /// parameter, with moments of its shape.
-  void restore(const std::vector<Memory>& memory);
+  std::vector<Moments> moments() const;
+  /// Throws ValueError or ShapeError, and changes nothing, unless there is one element for
+  /// each parameter, with moments of its shape.
+  void restore(const std::vector<Moments>& moments);
 
   AdamWOptions options;  // may be changed between steps
 

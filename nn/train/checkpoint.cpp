@@ -30,7 +30,7 @@ std::string notes_text(const Trainer& trainer, const Trainer::State& state, cons
   json.field("id", notes.run_id).field("model", notes.model_checksum);
   json.field("csv_bytes", notes.csv_bytes).field("jsonl_bytes", notes.jsonl_bytes);
   json.key("gradients").begin_array();
-  for (const AdamW::Memory& memory : state.moments) json.value(memory.t);
+  for (const AdamW::Moments& moments : state.moments) json.value(moments.t);
   return json.end_array().end_object().text();
 }
 
@@ -42,10 +42,10 @@ std::string checkpoint_bytes(const Trainer& trainer, const RunNotes& notes) {
   std::size_t p = 0;
   for (const auto& [name, tensor] : named_parameters(trainer.model())) {
     arrays.push_back({name, tensor.value()});
-    const AdamW::Memory& memory = state.moments[p++];
-    if (memory.t == 0) continue;
-    arrays.push_back({first_moment + name, memory.m});
-    arrays.push_back({second_moment + name, memory.v});
+    const AdamW::Moments& moments = state.moments[p++];
+    if (moments.t == 0) continue;
+    arrays.push_back({first_moment + name, moments.m});
+    arrays.push_back({second_moment + name, moments.v});
   }
   return bytes_with_checksum(arrays, {{"run", notes_text(trainer, state, notes)}});
 }
@@ -67,7 +67,7 @@ std::uint64_t hash_in(const JsonValue& json) {
 struct Run {
   RunNotes notes;
   std::int64_t step = 0;
-  std::vector<Dim> update_counts;  // of each parameter: AdamW::Memory::t
+  std::vector<Dim> update_counts;  // of each parameter: AdamW::Moments::t
 };
 
 Run run_of(const std::string& text) {
@@ -161,12 +161,12 @@ RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
   auto next = tensors.begin();
   for (const Dim count : run.update_counts) {
     weights.push_back(checked_array(bytes, **next++));
-    AdamW::Memory memory{{}, {}, count};
+    AdamW::Moments moments{{}, {}, count};
     if (count > 0) {
-      memory.m = checked_array(bytes, **next++);
-      memory.v = checked_array(bytes, **next++);
+      moments.m = checked_array(bytes, **next++);
+      moments.v = checked_array(bytes, **next++);
     }
-    state.moments.push_back(std::move(memory));
+    state.moments.push_back(std::move(moments));
   }
   trainer.restore(state, weights);
   return run.notes;

@@ -184,7 +184,7 @@ std::string Trainer::overflowing_square() const {
   return where + number;
 }
 
-Trainer::State Trainer::state() const { return {done_, optimizer_.memory()}; }
+Trainer::State Trainer::state() const { return {done_, optimizer_.moments()}; }
 
 void Trainer::restore(const State& state, const std::vector<Array>& weights) {
   require<ValueError>(state.done >= 0, "Trainer",

@@ -77,7 +77,7 @@ class Trainer {
   /// The state of a run without its weights. Moments are in the order of named_parameters().
   struct State {
     std::int64_t done = 0;
-    std::vector<AdamW::Memory> moments;
+    std::vector<AdamW::Moments> moments;
   };
   State state() const;
   /// Throws ValueError or ShapeError if the state or the weights belong to another model, and

@@ -62,7 +62,7 @@ support::Options train_options(TrainConfig& config) {
               {"accumulate", 5});
   options.add("--lr", "X", schedule.rate, "the highest rate; with --resume another from there on",
               {0, most}, may_change, {"lr", 6});
-  options.add("--min-lr", "SHARE", schedule.least, "of --lr that the cosine ends at", {0, 1},
+  options.add("--min-lr", "SHARE", schedule.final_ratio, "of --lr that the cosine ends at", {0, 1},
               lasting, {"min_lr", 7});
   options.add("--warmup", "N", schedule.warmup, "steps until the rate is --lr", {0, many}, lasting,
               {"warmup", 8});
@@ -207,7 +207,7 @@ TrainConfig resumed_config(TrainConfig config, TrainConfig call) {
   train_options(config).resume(train_options(call), call.given);
   config.given = call.given;
   if (!call.text_path.empty()) config.text_path = call.text_path;
-  const auto& [rate, least, warmup, steps] = config.training.schedule;
+  const auto& [rate, final_ratio, warmup, steps] = config.training.schedule;
   if (steps < warmup)
     refuse_usage("--steps " + std::to_string(steps) + " is less than the warm-up of " +
                      std::to_string(warmup) + " steps that this run has",

@@ -101,10 +101,10 @@ TEST_CASE("AdamW: moments follow gradients that jump, whatever the betas") {
         const double last_place = sizeof(Real) == sizeof(float) ? 0x1p-23 : 0x1p-52;
         const double off = 2 * t * last_place;
         const double off_correction = 0x1p-52 / (1 - std::max(beta1, beta2));
-        const AdamW::Memory memory = adamw.memory()[0];
+        const AdamW::Moments moments = adamw.moments()[0];
         const double m = static_cast<double>(reference.m), v = static_cast<double>(reference.v);
-        CHECK_THAT(value_of(memory.m.item()), WithinAbs(m, off * reach));
-        CHECK_THAT(value_of(memory.v.item()), WithinRel(v, off));
+        CHECK_THAT(value_of(moments.m.item()), WithinAbs(m, off * reach));
+        CHECK_THAT(value_of(moments.v.item()), WithinRel(v, off));
         const double step = static_cast<double>(reference.theta);
         const double larger = std::abs(step) * std::max(reach / std::max(std::abs(m), 1e-300), 1.0);
         CHECK_THAT(p.item(), WithinAbs(step, (off + 8 * last_place + off_correction) * larger));

@@ -7,7 +7,7 @@ using namespace fledge;
 using tests::refusal;
 
 TEST_CASE("the rate climbs, stands at its height, and comes down half a cosine") {
-  const CosineSchedule schedule{.rate = 2, .least = 0.1, .warmup = 10, .steps = 110};
+  const CosineSchedule schedule{.rate = 2, .final_ratio = 0.1, .warmup = 10, .steps = 110};
   for (const auto& [step, rate] : std::vector<std::pair<std::int64_t, double>>{
            {0, 0.2},
            {1, 0.4},
@@ -28,12 +28,12 @@ TEST_CASE("the rate climbs, stands at its height, and comes down half a cosine")
 TEST_CASE("without warm-up the first step has the whole rate; a run of warm-up alone ends") {
   CHECK(CosineSchedule{.rate = 3, .warmup = 0, .steps = 5}.at(0) == 3);
   CHECK(CosineSchedule{.rate = 3, .warmup = 0, .steps = 0}.at(0) == 3 * 0.1);
-  const CosineSchedule all{.rate = 1, .least = 0.5, .warmup = 4, .steps = 4};
+  const CosineSchedule all{.rate = 1, .final_ratio = 0.5, .warmup = 4, .steps = 4};
   CHECK(all.at(3) == 1);
   CHECK(all.at(4) == 0.5);
   CHECK(CosineSchedule{.rate = 1, .warmup = 1, .steps = 4}.at(0) == 1);
   CHECK(CosineSchedule{.rate = 1, .warmup = 1, .steps = 4}.at(1) == 1);
-  const CosineSchedule constant{.rate = 0.3, .least = 1, .steps = 9};
+  const CosineSchedule constant{.rate = 0.3, .final_ratio = 1, .steps = 9};
   for (const std::int64_t step : {0, 4, 8, 9}) CHECK(constant.at(step) == 0.3);
 }
 
@@ -46,9 +46,9 @@ TEST_CASE("a schedule refuses what is no schedule") {
         "CosineSchedule: the rate must be finite and at least 0: got -1");
   CHECK(refused({.rate = INFINITY}, 0) ==
         "CosineSchedule: the rate must be finite and at least 0: got inf");
-  CHECK(refused({.least = 1.5}, 0) ==
+  CHECK(refused({.final_ratio = 1.5}, 0) ==
         "CosineSchedule: the least rate is a share of the rate, 0 to 1: got 1.5");
-  CHECK(refused({.least = NAN}, 0) ==
+  CHECK(refused({.final_ratio = NAN}, 0) ==
         "CosineSchedule: the least rate is a share of the rate, 0 to 1: got nan");
   CHECK(refused({.warmup = 6, .steps = 5}, 0) ==
         "CosineSchedule: the warm-up must be within the 5 steps: got 6");

@@ -114,7 +114,7 @@ TEST_CASE("trainer: vectors do not decay, matrices do") {
   const Corpus c = corpus();
   TrainerOptions still = options(20);
   still.decay = 100;
-  still.schedule = {.rate = 1e-3, .least = 1, .warmup = 0, .steps = 20};
+  still.schedule = {.rate = 1e-3, .final_ratio = 1, .warmup = 0, .steps = 20};
   still.clip = 1e-30;  // gradients so small that only the decay moves anything
   LanguageModel model = model_of(c, 0);
   const double matrix = value_of(model.wte.weight.value()[0]);

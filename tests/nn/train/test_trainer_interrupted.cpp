@@ -33,9 +33,9 @@ Trainer trainer_on(const Corpus& corpus) {
 // Weights and moments.
 std::vector<Array> numbers(const Trainer& trainer) {
   std::vector<Array> all = weights_of(trainer.model());
-  for (const AdamW::Memory& memory : trainer.state().moments) {
-    all.push_back(memory.m);
-    all.push_back(memory.v);
+  for (const AdamW::Moments& moments : trainer.state().moments) {
+    all.push_back(moments.m);
+    all.push_back(moments.v);
   }
   return all;
 }

@@ -1,4 +1,4 @@
-// What AdamW remembers, taken out and given back.
+// The moments of AdamW: saved and restored.
 #include <algorithm>
 
 #include "nn/optim/adamw.h"
@@ -26,51 +26,49 @@ struct Pair {
 
 }  // namespace
 
-TEST_CASE("AdamW: with its memory restored it goes on in the same bits") {
+TEST_CASE("AdamW: with its moments restored it goes on in the same bits") {
   for (const int stop : {0, 1, 2, 5}) {
     Pair whole, first, second;
     for (int step = 0; step < 8; ++step) whole.step(step);
     for (int step = 0; step < stop; ++step) first.step(step);
-    const std::vector<AdamW::Memory> memory = first.adamw.memory();
-    CHECK(memory[0].t == stop);
-    CHECK(memory[1].t == std::max(stop - 1, 0));
-    CHECK(memory[1].m.exists() == (stop > 1));
+    const std::vector<AdamW::Moments> moments = first.adamw.moments();
+    CHECK(moments[0].t == stop);
+    CHECK(moments[1].t == std::max(stop - 1, 0));
+    CHECK(moments[1].m.exists() == (stop > 1));
     assign(second.a, first.a.value());
     assign(second.b, first.b.value());
     second.step(5);  // what it remembers before is gone
     assign(second.a, first.a.value());
     assign(second.b, first.b.value());
-    second.adamw.restore(memory);
-    first.step(stop);  // the memory is a copy: neither moves the other's
+    second.adamw.restore(moments);
+    first.step(stop);  // the moments are copies: neither moves the other's
     for (int step = stop; step < 8; ++step) second.step(step);
     CHECK(same_bits(second.a.value(), whole.a.value()));
     CHECK(same_bits(second.b.value(), whole.b.value()));
   }
 }
 
-TEST_CASE("AdamW: a memory that no steps give is refused, and changes nothing") {
+TEST_CASE("AdamW: moments that no steps give are refused, and change nothing") {
   Pair pair;
   for (int step = 0; step < 3; ++step) pair.step(step);
-  const std::vector<AdamW::Memory> good = pair.adamw.memory();
+  const std::vector<AdamW::Moments> good = pair.adamw.moments();
   const auto bent = [&](auto change) {
-    std::vector<AdamW::Memory> memory = good;
-    change(memory);
-    return memory;
+    std::vector<AdamW::Moments> moments = good;
+    change(moments);
+    return moments;
   };
   const auto refused = [&](auto change) {
     return refusal<ValueError>([&] { pair.adamw.restore(bent(change)); });
   };
-  CHECK(refused([](auto& m) { m.pop_back(); }) == "AdamW: has 2 parameters: got the memory of 1");
-  const std::string behind = " gradients behind it, and moments that do not fit that";
-  CHECK(refused([](auto& m) { m[1].t = -1; }) ==
-        "AdamW: the memory of parameter 1 has -1" + behind);
-  CHECK(refused([](auto& m) { m[1].t = 0; }) == "AdamW: the memory of parameter 1 has 0" + behind);
-  CHECK(refused([](auto& m) { m[0].v = Array(); }) ==
-        "AdamW: the memory of parameter 0 has 3" + behind);
+  CHECK(refused([](auto& m) { m.pop_back(); }) == "AdamW: has 2 parameters: got the moments of 1");
+  const std::string misfit = " gradients, and its moments do not fit that number";
+  CHECK(refused([](auto& m) { m[1].t = -1; }) == "AdamW: parameter 1 has had -1" + misfit);
+  CHECK(refused([](auto& m) { m[1].t = 0; }) == "AdamW: parameter 1 has had 0" + misfit);
+  CHECK(refused([](auto& m) { m[0].v = Array(); }) == "AdamW: parameter 0 has had 3" + misfit);
   CHECK(refusal<ShapeError>([&] {
           pair.adamw.restore(bent([](auto& m) { m[1].m = Array({1}, {0}); }));
         }) == "AdamW: the moments of parameter 1 of shape (1, 1) have shapes (1) and (1, 1)");
-  const std::vector<AdamW::Memory> now = pair.adamw.memory();
+  const std::vector<AdamW::Moments> now = pair.adamw.moments();
   for (std::size_t p = 0; p < good.size(); ++p) {
     CHECK(now[p].t == good[p].t);
     CHECK(same_bits(now[p].m, good[p].m));
