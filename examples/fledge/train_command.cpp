@@ -25,7 +25,7 @@ int train_command(int argc, char** argv) {
   });
   try {
     return run->run();
-  } catch (const FileError& error) {  // run() writes files and reads none
+  } catch (const FileError& error) {  // a problem with writing to the run's folder
     throw support::CommandError(support::Exit::failed, program, error.what(),
                                 remedy(error) + "; then go on with: fledge train --resume " +
                                     support::shell_word(config.folder()));

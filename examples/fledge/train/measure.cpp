@@ -33,16 +33,16 @@ std::vector<PairTokens> pairs_to_watch(const TrainConfig& config, const Tokenize
   return pairs;
 }
 
-std::vector<PairWatched> watch(const std::vector<PairTokens>& pairs, const LanguageModel& model,
-                               const Corpus& corpus, std::int64_t step) {
-  std::vector<PairWatched> watched;
+std::vector<PairMeasurement> watch(const std::vector<PairTokens>& pairs, const LanguageModel& model,
+                                   const Corpus& corpus, std::int64_t step) {
+  std::vector<PairMeasurement> watched;
   const std::vector<Dim>& tokens = corpus.train.tokens;
   for (const auto& [words, a, b] : pairs) {
     const Dim control = control_of(tokens, model.sizes.vocabulary, a, b);
     watched.push_back({step, words, watched.empty(), corpus.tokenizer.decode({control}),
                        watch_pair(model, tokens, a, b), watch_pair(model, tokens, a, control)});
-    const WatchedPair& seen = watched.back().seen;
-    if (!std::isfinite(seen.attention + seen.association + seen.similarity))
+    const WatchedPair& pair = watched.back().pair;
+    if (!std::isfinite(pair.attention + pair.association + pair.similarity))
       throw Diverged("the attention of " + support::quoted(words.word) +
                      " is not a number after step " + std::to_string(step));
   }
@@ -54,13 +54,13 @@ std::vector<SentenceTokens> sentences_to_probe(const TrainConfig& config,
   std::vector<SentenceTokens> sentences;
   for (const auto& [sentence, at] : probed_sentences(config.probe)) {
     std::vector<Dim> ids = tokens_of(tokenizer, sentence, "--probe", at);
-    const auto there = static_cast<Dim>(ids.size()), context = config.sizes.context;
-    if (there > context)
-      throw InputError("--probe " + support::quoted(sentence) + " has " + std::to_string(there) +
+    const auto tokens = static_cast<Dim>(ids.size()), context = config.sizes.context;
+    if (tokens > context)
+      throw InputError("--probe " + support::quoted(sentence) + " has " + std::to_string(tokens) +
                            " " + token_word(tokenizer.kind()) + "s; the model looks back over " +
                            std::to_string(context),
                        config.resumes() ? "shorten it"
-                                        : "shorten it, or use --context " + std::to_string(there));
+                                        : "shorten it, or use --context " + std::to_string(tokens));
     sentences.push_back({sentence, std::move(ids)});
   }
   return sentences;

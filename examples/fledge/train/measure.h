@@ -14,10 +14,10 @@ struct PairTokens {
 };
 /// The pairs of --watch. Throws InputError for a word that is no token of the text.
 std::vector<PairTokens> pairs_to_watch(const TrainConfig& config, const Tokenizer& tokenizer);
-/// Measures each pair beside its control, a word as frequent as the second. Throws Diverged when
-/// the attention is not a number.
-std::vector<PairWatched> watch(const std::vector<PairTokens>& pairs, const LanguageModel& model,
-                               const Corpus& corpus, std::int64_t step);
+/// Measures each pair and its control: the first word with the other word whose frequency is
+/// nearest to the second's. Throws Diverged when the attention is not a number.
+std::vector<PairMeasurement> watch(const std::vector<PairTokens>& pairs, const LanguageModel& model,
+                                   const Corpus& corpus, std::int64_t step);
 
 /// A sentence, and its tokens.
 struct SentenceTokens {

@@ -58,8 +58,9 @@ void LineFile::append(std::string_view text) {
   if (waiting_.size() > 4096) write_out();
 }
 
-// The file may have been renamed or replaced, or may have a second hard link.
-void LineFile::require_own_file() {
+// If the path no longer names this file, or the file has a second link, writes a copy to the path
+// and opens it.
+void LineFile::ensure_own_file() {
   struct stat mine {
   }, named{};
   const bool is_named =
@@ -75,7 +76,7 @@ void LineFile::require_own_file() {
 
 void LineFile::write_out() {
   if (waiting_.empty()) return;
-  require_own_file();
+  ensure_own_file();
   if (!write_all(file_.get(), waiting_)) {
     const int error = errno;
     // A part of a row could be read as a row. If it cannot be cut here, --resume cuts it.

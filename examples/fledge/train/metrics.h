@@ -1,4 +1,5 @@
-// The measurements of a run, one row for each logged step: metrics.csv and metrics.jsonl.
+// The measurements of a run, one row for each logged step: metrics.csv and metrics.jsonl. The
+// latter also has the watched pairs.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@ struct Metrics {
 };
 
 std::string csv_header();
-std::string as_csv(const Metrics& row);   // with its line end
-std::string as_json(const Metrics& row);  // {"type":"step",…}, without one
+std::string as_csv(const Metrics& row);   // ends with \n
+std::string as_json(const Metrics& row);  // {"type":"step",…}, has no \n at the end
 
 /// A file of a run's folder that grows by lines. Writing does not change a hard link that was
 /// made as a backup: a file with a second link is first replaced by a copy. A power cut or a kill
@@ -32,14 +33,16 @@ class LineFile {
   LineFile(const LineFile&) = delete;
   LineFile& operator=(const LineFile&) = delete;
 
-  /// Throws WriteError, here or later.
+  /// Buffers the text. A failed write throws WriteError from this call, a later append(), or
+  /// sync().
   void append(std::string_view text);
-  /// Brings what was appended to the disk and returns the bytes that are there. Throws WriteError.
+  /// Flushes all appended rows to disk (fsync). Returns the size of the file in bytes. Throws
+  /// WriteError.
   std::uint64_t sync();
 
  private:
   void open();
-  void require_own_file();
+  void ensure_own_file();
   void write_out();
 
   LockedFolder* folder_;

@@ -16,7 +16,7 @@ struct Progress {
   double loss = 0;  // smoothed
   std::optional<double> validation;
   double rate = 0, gradient_norm = 0;
-  std::string pair;  // "walk→birds 0.38", or nothing
+  std::string pair;  // "walk->birds 0.38"; empty: no watched pair
 };
 
 /// "0:03", "1:02:07"; "-" for a time that is not known.
@@ -30,7 +30,7 @@ std::string bar_line(const Progress& progress, const std::vector<double>& curve,
 /// step=1240 of=2000 loss=0.6120 …, for grep and awk.
 std::string plain_line(const Progress& progress, double elapsed, double steps_per_second);
 
-/// Draws at most ten times a second on a terminal; elsewhere the first step, then a line every ten
+/// With a bar: at most ten draws a second. Without: a line for the first step, then one every ten
 /// seconds.
 class ProgressDisplay {
  public:

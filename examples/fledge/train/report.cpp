@@ -142,7 +142,7 @@ std::string attention_report(const AttentionRows& attention, const Tokenizer& to
   std::string text;
   for (std::size_t layer = 0; layer < attention.weights.size(); ++layer) {
     std::vector<double> shown;
-    if (earlier > 0) shown.resize(words.size());  // "before" has no row
+    if (earlier > 0) shown.resize(words.size());  // row 0, of "before": attention_map() skips it
     for (std::size_t t = earlier; t < T; ++t) {
       const auto row = attention.weights[layer].end() - static_cast<std::ptrdiff_t>((T - t) * T);
       const auto first = row + static_cast<std::ptrdiff_t>(earlier);

@@ -1,7 +1,7 @@
-// The texts of a run before its first step and after its last.
+// The messages before the first and after the last step of a run.
 //
-// Key idea: a loss alone means little, so it is shown beside the losses of guessing and of tables
-// of counts.
+// Key idea: a loss alone means little, so it is shown beside the losses of guessing and of n-gram
+// models.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace fledge::train {
 
-/// Losses of uniform guessing and of tables of counts, on the held-out text (on the training text
+/// Losses of uniform guessing and of n-gram models, on the held-out text (on the training text
 /// when nothing is held out), in nats per token.
 struct Baselines {
   double uniform = 0;            // ln V
@@ -28,20 +28,20 @@ std::string thousands(std::int64_t number);
 /// The sizes of the text, how much of it is held out, and what the split leaks.
 std::string text_report(const std::string& path, const Corpus& corpus);
 
-/// The parameters by tensor; equal tensors of several layers share a line.
+/// The parameters by tensor. The same tensor of all layers is shown on one line (h.*).
 std::string model_report(const LanguageModel& model);
 
 /// "guessing blindly would score ln 65 = 4.174; counting tables …"
 std::string baseline_report(const Baselines& baselines, const std::string& token);
 
-/// A sentence about the loss, and the losses of the tables of counts beside it.
+/// A sentence about the loss, and the losses of the n-gram models beside it.
 std::string loss_report(double loss, const Baselines& baselines, const std::string& token,
                         support::Paint paint);
 
-/// The attention of the tokens that a decoder has read.
+/// The attention weights of the tokens that a decoder has read.
 struct AttentionRows {
   std::vector<Dim> ids;  // its window, T tokens
-  /// (R, T) for each layer: the weights of the last R places, mean of the heads.
+  /// (R, T) for each layer: the weights of the last R positions, mean of the heads.
   std::vector<std::vector<double>> weights;
 };
 /// The weights of the pass that gave the decoder's last logits. R is `rows`, at most T; 0: all T.

@@ -44,14 +44,14 @@ std::string as_json(std::int64_t step, const std::string& sentence, const Tokeni
 
 }  // namespace
 
-std::string as_json(const PairWatched& pair) {
-  const auto& [step, words, is_first, control, seen, beside] = pair;
+std::string as_json(const PairMeasurement& measured) {
+  const auto& [step, words, is_first, control, pair, control_pair] = measured;
   JsonWriter json;
   json.begin_object().field("type", "watch").field("step", step);
-  json.field("word", words.word).field("looks_at", words.looks_at).field("places", seen.pairs);
-  json.field("attention", seen.attention).field("chance", seen.chance);
-  json.field("association", seen.association).field("cosine", seen.similarity);
-  json.field("control", control).field("control_attention", beside.attention);
+  json.field("word", words.word).field("looks_at", words.looks_at).field("places", pair.pairs);
+  json.field("attention", pair.attention).field("chance", pair.chance);
+  json.field("association", pair.association).field("cosine", pair.similarity);
+  json.field("control", control).field("control_attention", control_pair.attention);
   return json.end_object().text();
 }
 
@@ -83,15 +83,15 @@ void Reporter::start(const Corpus& corpus, const LanguageModel& model, const Bas
   json_line(json.end_object().text());
 }
 
-void Reporter::watched(const PairWatched& pair) {
-  const WatchedPair& seen = pair.seen;
-  const std::string name = printable(pair.words.word) + "->" + printable(pair.words.looks_at);
-  if (pair.is_first) pair_ = name + formatted(" %.2f", seen.attention);
-  say("  step " + std::to_string(pair.step) + ": " + name +
+void Reporter::watched(const PairMeasurement& measured) {
+  const auto& [step, words, is_first, control, pair, control_pair] = measured;
+  const std::string name = printable(words.word) + "->" + printable(words.looks_at);
+  if (is_first) pair_ = name + formatted(" %.2f", pair.attention);
+  say("  step " + std::to_string(step) + ": " + name +
       formatted(" attention %.3f (chance %.3f), association %.3f, cosine %.3f; control ",
-                seen.attention, seen.chance, seen.association, seen.similarity) +
-      support::quoted(pair.control) + formatted(" attention %.3f", pair.beside.attention));
-  json_line(as_json(pair));
+                pair.attention, pair.chance, pair.association, pair.similarity) +
+      support::quoted(control) + formatted(" attention %.3f", control_pair.attention));
+  json_line(as_json(measured));
 }
 
 void Reporter::sample(std::int64_t step, const std::string& text) {

@@ -1,8 +1,7 @@
 // What a run shows: lines for people on stderr and, with --json, one object a line on stdout.
 //
-// Key idea: the training loop reports each event once, and each event is written in both forms
-// here.
-//                                                                            Next: reporter.cpp.
+// Key idea: most events are reported by one call, which writes both forms. For a step, the training
+// loop calls progress() for people and json_line() for programs. Read next: reporter.cpp.
 #pragma once
 
 #include <optional>
@@ -16,13 +15,13 @@
 
 namespace fledge::train {
 
-/// How much one word looked at another.
-struct PairWatched {
+/// How much one word attends to another.
+struct PairMeasurement {
   std::int64_t step;
   const WordPair& words;
   bool is_first;
-  std::string control;       // the word that the second word is compared with
-  WatchedPair seen, beside;  // of the pair, and of the first word with the control
+  std::string control;             // the word that the second word is compared with
+  WatchedPair pair, control_pair;  // the two words; the first word with the control
 };
 /// How a run ended.
 struct RunEnded {
@@ -41,20 +40,20 @@ class Reporter {
   explicit Reporter(const TrainConfig& config)
       : config_(&config), display_(config.quiet, config.no_progress) {}
 
-  /// A message for people alone; with --quiet only warnings are shown. Users' text in it must be
-  /// printable.
+  /// Prints to stderr only, not as JSON; with --quiet, say() prints nothing. Users' text in it must
+  /// be printable.
   void say(const std::string& text) { display_.say(text); }
   void warn(const std::string& text) { display_.warn(text); }
 
   void start(const Corpus& corpus, const LanguageModel& model, const Baselines& baselines,
              std::int64_t step);
-  void watched(const PairWatched& pair);
-  /// A text that the model drew after this step.
+  void watched(const PairMeasurement& measured);
+  /// A text that the model generated after this step.
   void sample(std::int64_t step, const std::string& text);
   void progress(Progress progress);
-  /// No more steps: the progress line stays as it is.
+  /// Call after the last step: draws the final progress line and leaves it on the screen.
   void end_steps() { display_.finish(); }
-  /// The attention in a sentence.
+  /// The attention weights in a sentence.
   void sentence(std::int64_t step, const std::string& sentence, const Tokenizer& tokenizer,
                 const AttentionRows& attention);
   void end(const RunEnded& end);
@@ -67,7 +66,7 @@ class Reporter {
   std::string pair_;  // the first watched pair, as the progress line shows it
 };
 
-/// {"type":"watch",…}, without a line end: metrics.jsonl has it too.
-std::string as_json(const PairWatched& pair);
+/// {"type":"watch",…}, without a line end. The same object is also written to metrics.jsonl.
+std::string as_json(const PairMeasurement& measured);
 
 }  // namespace fledge::train

@@ -1,9 +1,9 @@
 // config.json of a run: GPT-2's sizes and, under "fledge", the run's options, tokenizer and text,
 // its identity and a checksum.
 //
-// Key idea: the identity is computed from what never changes in a run: sizes, tokenizer, text and
-// all options but the number of steps, the rate and the path of the text. So the same run always
-// has the same identity, and files with one identity belong together.
+// Key idea: the identity is a hash of the sizes, the tokenizer, the text and the saved options
+// except steps, learning rate and text path. So it never changes during a run. Files with different
+// identities belong to different runs.
 #pragma once
 
 #include <string>
@@ -27,12 +27,12 @@ struct RunConfig {
 std::string run_id(const RunConfig& config);
 
 std::string config_text(const RunConfig& config);
-/// Throws FormatError. A config.json of version 1 has no identity and no checksum; it gets the
-/// identity that it would have.
+/// Parses config.json; throws FormatError. Version 1 stores no identity and no checksum: its
+/// identity is computed from the settings.
 RunConfig run_config(const ModelConfig& config);
 RunConfig run_config(const std::string& text);
 
-/// The advice about a config.json that is not a run's.
+/// The explanation shown when config.json is not from a run.
 inline constexpr const char* not_of_a_run =
     "it was not written by fledge train, or was changed since";
 

@@ -73,7 +73,8 @@ bool make(const std::string& path) {
   }
 }
 
-// The first `keep` bytes of a log: its rows when the checkpoint was made.
+// The rows of a metrics file at the checkpoint (its first `keep` bytes). If the file is shorter or
+// missing, warns and returns the complete rows that exist.
 std::string kept_lines(const std::optional<std::string>& bytes, std::uint64_t keep,
                        const std::string& path,
                        const std::function<void(const std::string&)>& warn) {

@@ -1,9 +1,9 @@
 // The folder of a run, locked while the run lasts.
 //
-//   config.json          GPT-2's sizes; under "fledge" tokenizer, settings and the text's hash
-//   model.safetensors    the best weights so far, in GPT-2's layout
+//   config.json          GPT-2's sizes; under "fledge" tokenizer, hash of the text and settings
+//   model.safetensors    the weights of the best evaluation, or the latest if there is none
 //   state.safetensors    the last checkpoint, from which --resume continues
-//   metrics.csv, .jsonl  a row a step
+//   metrics.csv, .jsonl  a row for each logged step; .jsonl also has the watched pairs
 //
 // Key idea: the model and the checkpoint that it belongs to are replaced together, and all files of
 // a new run are written at once. So at any moment the folder has a run that can be resumed.
@@ -41,9 +41,10 @@ struct Checkpoint {
 class RunFolder {
  public:
   /// A new run in an empty or new folder. With `replaces` the folder may have a run, which stays
-  /// whole until the new run replaces it. Only files that fledge wrote, by name and content, are
-  /// replaced. Throws InputError when the new config.json could not be read back, and CommandError
-  /// when the run cannot begin here. No file has changed then.
+  /// whole until the new run replaces it. A file is replaced only if it is empty or if its first
+  /// 4096 bytes look like fledge's output. Before it writes, it checks that the new config.json can
+  /// be parsed; throws InputError if not. Throws CommandError when the run cannot begin here. No
+  /// file has changed then.
   static RunFolder begin(const std::string& path, RunConfig config, bool replaces,
                          const Checkpoint& first);
   /// The run that the folder has.
@@ -57,12 +58,12 @@ class RunFolder {
   std::optional<std::string> bytes(const char* name,
                                    std::uint64_t most = std::uint64_t{1} << 40) const;
 
-  /// Cuts the metrics back to the rows of the checkpoint. `warn` gets a message about missing rows,
-  /// and `notes` the sizes of the files.
+  /// Cuts the metrics files back to the rows of the checkpoint and opens them. `warn` gets a
+  /// message about missing rows, and `notes` the sizes of the files.
   void open_metrics(RunNotes& notes, const std::function<void(const std::string&)>& warn);
   void append(const Metrics& row);
   void append_json(const std::string& line);
-  /// Brings the metrics to the disk, and notes the sizes of their files.
+  /// Flushes the metrics files to disk (fsync) and stores their sizes in `notes`.
   void sync_metrics(RunNotes& notes);
   /// Saves the checkpoint, from which --resume then continues. Throws WriteError; throws
   /// CommandError when the folder was removed, or after writing when it was moved.

@@ -35,7 +35,7 @@ RunState::RunState(const TrainConfig& config, const RunConfig& run, const Corpus
 }
 
 void RunState::begin(const RunConfig& run) {
-  const Checkpoint first = beginning();
+  const Checkpoint first = initial_checkpoint();
   folder_ = RunFolder::begin(config_->folder(), run, config_->force, first);
   kept_ = first.model;
   notes_.csv_bytes = csv_header().size();
@@ -75,12 +75,12 @@ void RunState::undo_step() {
   if (before_) trainer_->restore(before_->state, before_->weights);
 }
 
-void RunState::note(const Metrics& row, bool is_logged) {
+void RunState::record_step(const Metrics& row, bool is_logged) {
   before_.reset();
   notes_.train_loss = std::isfinite(notes_.train_loss)
                           ? notes_.train_loss + smoothing * (row.loss - notes_.train_loss)
                           : row.loss;
-  if (row.validation) note_evaluation(*row.validation);
+  if (row.validation) record_evaluation(*row.validation);
   if (is_logged && folder_) folder_->append(row);
 }
 
@@ -99,7 +99,7 @@ void RunState::append_json(const std::string& line) {
   if (folder_) folder_->append_json(line);
 }
 
-void RunState::note_evaluation(double loss) {
+void RunState::record_evaluation(double loss) {
   notes_.last_loss = loss;
   ++notes_.since_best;
   if (loss >= notes_.best_loss) return;
@@ -112,7 +112,7 @@ void RunState::note_evaluation(double loss) {
 
 // After Ctrl-C it computes the loss of one window instead of a batch, to be quick.
 double RunState::finite_loss() const {
-  if (!StopSignals::is_asked()) return trainer_->next_loss();
+  if (!StopSignals::stop_requested()) return trainer_->next_loss();
   const double loss = mean_loss(trainer_->model(), corpus_->train, 1, 1);
   if (!std::isfinite(loss))
     throw Diverged("the loss is not finite after step " + std::to_string(step()));
@@ -120,7 +120,7 @@ double RunState::finite_loss() const {
 }
 
 // The checkpoint of step 0: its weights follow from the seed.
-Checkpoint RunState::beginning() const {
+Checkpoint RunState::initial_checkpoint() const {
   Rng weights(config_->training.seed);
   const LanguageModel untrained(config_->sizes, weights);
   RunNotes notes;
@@ -157,10 +157,10 @@ void RunState::save() {
   if (!holds_out() && loss < guessing_loss()) rollback_ = now;
 }
 
-// Model and checkpoint are saved together. If the model were newer, a run that is resumed at
-// another rate would keep a model of steps that it never took. The best evaluation is a state to
-// roll back to if it is better than guessing. The last state before a number that is not finite is
-// no such state: its weights give that number at any rate.
+// Model and checkpoint are saved together. If only the model were saved, a resumed run could start
+// from an older checkpoint and still keep a model from steps that are no longer part of it. The
+// best evaluation becomes the rollback checkpoint if its loss is below ln V. The last state before
+// a number that is not finite does not: its weights give that number whatever the learning rate is.
 void RunState::save_if_best(std::int64_t step) {
   if (!folder_ || notes_.best_step != step) return;
   const Checkpoint now = checkpoint();
@@ -183,7 +183,7 @@ void RunState::remember_resumed() {
 void RunState::roll_back() {
   if (!folder_) return;
   if (rollback_.state.empty()) {
-    rollback_ = beginning();
+    rollback_ = initial_checkpoint();
     best_.clear();
     notes_.best_step = 0;
   }
@@ -198,7 +198,7 @@ bool RunState::load_state(const std::optional<std::string>& state) {
                      advice);
   if (!state) {  // a run of version 1 that was killed before its first checkpoint
     report_->say("no checkpoint yet: beginning with step 1");
-    folder_->write(beginning());
+    folder_->write(initial_checkpoint());
     notes_.csv_bytes = csv_header().size();
     return false;
   }
@@ -217,8 +217,8 @@ bool RunState::load_state(const std::optional<std::string>& state) {
   return !load_best();
 }
 
-// Whether the model in the folder belongs to the checkpoint. If it does not, the weights of the
-// checkpoint take its place.
+// Loads the best weights from model.safetensors. If the file does not belong to the checkpoint,
+// warns, uses the checkpoint's weights instead and returns false.
 bool RunState::load_best() {
   const LanguageModel& model = trainer_->model();
   const std::string path = folder_->file("model.safetensors");
@@ -253,11 +253,11 @@ bool RunState::load_best() {
   best_.clear();
   if (!holds_out() || saved_step_ == 0) return false;
   const double loss = mean_loss(model, corpus_->valid, config_->training.batch, evaluated_windows);
-  if (std::isfinite(loss)) note_evaluation(loss);
+  if (std::isfinite(loss)) record_evaluation(loss);
   return false;
 }
 
-// Saves settings that this call changed: the steps, the rate, the path of the text.
+// Saves settings that this call changed: the steps, the learning rate, the path of the text.
 void RunState::save_changes() {
   if (is_over()) return;
   RunConfig run = folder_->config();

@@ -2,7 +2,7 @@
 // memory and in its folder.
 //
 // Key idea: a checkpoint and the model that belongs to it are made together and written together.
-//                                                                           Next: run_state.cpp.
+// Read next: run_state.cpp.
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,7 @@ class RunState {
   RunState(const TrainConfig& config, const RunConfig& run, const Corpus& corpus, Trainer& trainer,
            Reporter& report);
 
-  /// Makes the folder of a new run, with its beginning.
+  /// Creates the folder of a new run and writes the checkpoint of step 0.
   void begin(const RunConfig& run);
   /// Sets model and trainer to what the folder has, and saves settings that have changed.
   void resume(RunFolder folder, const std::optional<std::string>& state);
@@ -33,7 +33,7 @@ class RunState {
   const RunNotes& notes() const { return notes_; }
   bool has_folder() const { return folder_.has_value(); }
   std::int64_t step() const { return trainer_->steps_done(); }
-  /// The step of the state on disk; 0: the beginning.
+  /// The step of the checkpoint on disk.
   std::int64_t saved_step() const { return saved_step_; }
   /// The step of the model that is kept: of the best evaluation, or else the last.
   std::int64_t kept_step() const { return best_.empty() ? step() : notes_.best_step; }
@@ -43,14 +43,16 @@ class RunState {
   bool is_evaluated(std::int64_t step) const;
   /// Whether the held-out text has two tokens or more, so that its loss exists.
   bool holds_out() const { return corpus_->valid.size() > 1; }
-  /// The mean loss of evenly spread windows of the held-out text.
+  /// The mean loss of the held-out text, over evenly spaced batches of its windows.
   double evaluate() const;
 
-  /// Keeps the state before the next step. undo_step() restores it if that step was not noted.
+  /// Keeps the state before the next step if there is a folder and that step is the first or is
+  /// evaluated: only then can an interrupt come between step() and record_step(). undo_step()
+  /// restores the state in that case.
   void remember_step();
   void undo_step();
   /// Records a step: the smoothed loss, its evaluation and its row of metrics.
-  void note(const Metrics& row, bool is_logged);
+  void record_step(const Metrics& row, bool is_logged);
   Progress progress(const Metrics& row) const;
   void append_json(const std::string& line);
   /// Saves the model and the state if the evaluation of this step was the best.
@@ -60,10 +62,12 @@ class RunState {
   double finite_loss() const;
   void save();
   bool is_save_due() const;
-  /// If the resumed state is better than guessing, the run can roll back to it.
+  /// Restarts the save timer. Makes the resumed state the rollback checkpoint if its next loss or
+  /// best loss is below ln V.
   void remember_resumed();
-  /// Saves the last state that was better than guessing, else the beginning. States in between may
-  /// lead to the same divergence at any rate.
+  /// Writes the rollback checkpoint: with held-out text that of the best evaluation (or the resumed
+  /// state); without it, the last saved state with a loss below ln V; if there is none, the
+  /// checkpoint of step 0. Later states may diverge again whatever the learning rate is.
   void roll_back();
   /// Sets the model's weights to those of the kept model.
   void use_kept_model() const { set_weights(trainer_->model(), best_); }
@@ -75,8 +79,8 @@ class RunState {
   bool load_state(const std::optional<std::string>& state);
   bool load_best();
   void save_changes();
-  void note_evaluation(double loss);
-  Checkpoint beginning() const;
+  void record_evaluation(double loss);
+  Checkpoint initial_checkpoint() const;
   Checkpoint checkpoint();
   void write(const Checkpoint& now);
   /// The loss of a model that gives every token the same probability: ln V.
@@ -95,9 +99,9 @@ class RunState {
   std::optional<RunFolder> folder_;
   RunNotes notes_;
   std::vector<Array> best_;       // weights of the best evaluation, in the order of parameters()
-  ModelFile kept_;                // the kept model as the folder has it
-  Checkpoint rollback_;           // the state to go back to on divergence; empty: the beginning
-  std::optional<Before> before_;  // the state before the current step, until that step is noted
+  ModelFile kept_;                // the kept model, as the bytes of model.safetensors
+  Checkpoint rollback_;           // written if the run diverges; empty: the checkpoint of step 0
+  std::optional<Before> before_;  // the state before the current step, until that step is recorded
   std::int64_t saved_step_ = 0;
   Clock::time_point saved_at_ = Clock::now();
 };

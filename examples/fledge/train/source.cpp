@@ -98,8 +98,8 @@ std::string read_text_file(const std::string& path, const std::string& advice) {
   try {
     return read_file(path);
   } catch (const FileError& error) {
-    const bool there = path == "-" || access(path.c_str(), F_OK) == 0;
-    const std::string meant = there ? "" : file_meant_by(path);
+    const bool exists = path == "-" || access(path.c_str(), F_OK) == 0;
+    const std::string meant = exists ? "" : file_meant_by(path);
     throw InputError(error.what(),
                      meant.empty() ? advice : "did you mean " + support::quoted(meant) + "?");
   }
@@ -140,13 +140,13 @@ Corpus usable_corpus(const std::string& text, const TrainConfig& config,
   if (corpus.facts.symbols < 2)
     throw InputError(name + " has one " + token + " again and again: there is nothing to guess",
                      "name a text with at least two different " + token + "s");
-  const Dim there = corpus.train.size(), context = config.sizes.context;
-  if (config.corpus.reading == Reading::stream && there <= context)
-    throw InputError(name + " has " + std::to_string(there) + " " + token +
-                         (there == 1 ? "" : "s") + " to train on; a context of " +
+  const Dim tokens = corpus.train.size(), context = config.sizes.context;
+  if (config.corpus.reading == Reading::stream && tokens <= context)
+    throw InputError(name + " has " + std::to_string(tokens) + " " + token +
+                         (tokens == 1 ? "" : "s") + " to train on; a context of " +
                          std::to_string(context) + " needs at least " + std::to_string(context + 1),
-                     there > 1 ? "use --context " + std::to_string(there - 1) + ", or more text"
-                               : "use more text");
+                     tokens > 1 ? "use --context " + std::to_string(tokens - 1) + ", or more text"
+                                : "use more text");
   return corpus;
 }
 

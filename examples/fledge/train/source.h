@@ -6,14 +6,14 @@
 
 namespace fledge::train {
 
-/// A text file; "-": standard input. Throws InputError, which names a file of nearly this name
-/// where there is one, else gives the advice.
+/// A text file; "-": standard input. Throws InputError. If the file does not exist and a file with
+/// a similar name does, the error suggests it; otherwise the error shows `advice`.
 std::string read_text_file(const std::string& path, const std::string& advice);
-/// The text that the settings name, or the built-in text.
+/// The text that the options name, or the built-in text.
 std::string read_text(const TrainConfig& config);
 /// The path from the root: a run keeps it in this form, so that it is found from any folder.
 std::string absolute_path(const std::string& path);
-/// The name of the settings' text in messages.
+/// The name of the run's text in messages.
 std::string name_of(const TrainConfig& config);
 
 /// The tokens of a text, with the run's own tokenizer or, for a new run, one made from it. Throws
@@ -21,10 +21,10 @@ std::string name_of(const TrainConfig& config);
 Corpus usable_corpus(const std::string& text, const TrainConfig& config,
                      const Tokenizer* tokenizer);
 
-/// The tokens of a word, a sentence or a prompt; messages call it `name` and add
-/// `first` to the number of a byte. Throws InputError for text that is not UTF-8 where the
-/// tokenizer has characters, and for an unknown symbol. The message names the word nearest in
-/// spelling.
+/// The tokens of a word, a sentence or a prompt; messages call it `name` and add `first` to the
+/// number of a byte. Throws InputError for an unknown symbol and, if the tokens are characters, for
+/// text that is not UTF-8. If the tokens are words, the message names the word nearest in spelling,
+/// if any.
 std::vector<Dim> tokens_of(const Tokenizer& tokenizer, const std::string& text,
                            const std::string& name, std::size_t first = 0);
 /// The tokens of another text, read whole or in lines like the run's own. Throws InputError as

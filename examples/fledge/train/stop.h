@@ -15,12 +15,12 @@ class StopSignals {
   StopSignals& operator=(const StopSignals&) = delete;
 
   /// The signal that requested a stop; 0: none.
-  int asked() const;
+  int stop_signal() const;
   /// Whether there was one; for InterruptScope.
-  static bool is_asked();
-  /// From now on a closed output pipe (SIGPIPE) does not end the program: it still has to save.
-  void outlive_readers() const;
-  /// Ends the program with the signal it received, so that a shell loop stops too.
+  static bool stop_requested();
+  /// Ignores SIGPIPE from now on: the run must still be saved if the output pipe is closed.
+  void ignore_broken_pipe() const;
+  /// Ends the program with the signal it received, so that a calling shell script stops too.
   [[noreturn]] void end_by_signal() const;
 };
 

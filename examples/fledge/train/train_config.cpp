@@ -45,7 +45,7 @@ support::Options train_options(TrainConfig& config) {
               lasting);
   options.add("--heads", "N", sizes.heads, "of each block; they divide the width", {1, 10'000},
               lasting);
-  // Layer norm of one number is constant.
+  // At least 2: the layer norm of a single number is constant, so nothing could be learned.
   options.add("--width", "N", sizes.width, "channels", {2, 1e6}, lasting);
   options.add("--context", "N", sizes.context, "tokens that the model can look at", {1, 1e6},
               lasting);

@@ -1,7 +1,7 @@
 // The options of a run, from the command line and from the folder of a run that is resumed.
 //
 // Key idea: one table of options parses, explains, saves, loads and resumes them. A new option is a
-// member of TrainConfig and a row of train_options().                       Next: train_config.cpp.
+// member of TrainConfig and a row of train_options(). Read next: train_config.cpp.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,7 @@
 namespace fledge::train {
 
 struct TrainConfig {
-  // Of the run: saved in its folder. Only `text_path` and the options that may change are ever
-  // different when the run is resumed.
+  // Saved with the run. On resume, only text_path and the may_change options can differ.
   std::string text_path;  // "": the built-in text
   CorpusOptions corpus;
   LanguageModelSizes sizes{
@@ -26,7 +25,7 @@ struct TrainConfig {
   TrainerOptions training{.schedule = {.warmup = 100, .steps = 2000}};
   std::int64_t evaluate_every = 250, patience = 0;
 
-  // Of this call.
+  // Options of this invocation; not saved.
   std::string out, resume;  // folders; both "": nothing is kept
   bool force = false, json = false, quiet = false, no_progress = false;
   std::int64_t log_every = 1, sample_every = 0, save_seconds = 30, pace = 0;
@@ -44,7 +43,7 @@ support::Options train_options(TrainConfig& config);
 /// before any file is read.
 TrainConfig train_config(int argc, const char* const* argv);
 
-/// The config of a run that is resumed: what it saved, with what this call may change.
+/// The saved settings, with the allowed changes from this command line. Throws UsageError.
 TrainConfig resumed_config(TrainConfig saved, TrainConfig call);
 
 /// Two words that are watched: how much the first looks at the second.

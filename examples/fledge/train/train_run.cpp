@@ -1,5 +1,5 @@
-// The training loop. A step is noted when its evaluation is done. Ctrl-C, or a number that is not
-// finite, may end the work before that: then nothing of the step has been noted.
+// The training loop. A step is recorded when its evaluation is done. Ctrl-C, or a number that is
+// not finite, may end the work before that: then nothing of the step has been recorded.
 #include "examples/fledge/train/train_run.h"
 
 #include <algorithm>
@@ -39,7 +39,8 @@ int TrainRun::run() {
       const NumericError& error) {  // a step, or work after it, found numbers that are not finite
     return stop_diverged(error.what());
   }
-  if (stop_->asked() != 0) {  // all is saved; the signal must still end a shell loop
+  if (stop_->stop_signal() != 0) {
+    // Everything is saved; end by the signal, so that a calling shell script stops too.
     state_->close();
     stop_->end_by_signal();
   }
@@ -47,8 +48,8 @@ int TrainRun::run() {
 }
 
 void TrainRun::train() {
-  introduce();
-  const InterruptScope can_be_interrupted(&StopSignals::is_asked);
+  report_start();
+  const InterruptScope can_be_interrupted(&StopSignals::stop_requested);
   state_->remember_resumed();
   const std::int64_t steps = config_.training.schedule.steps;
   const std::int64_t sample_every =
@@ -60,7 +61,7 @@ void TrainRun::train() {
     Metrics row{step.number, step.loss, step.rate, step.gradient_norm, {}};
     const bool is_evaluated = state_->is_evaluated(row.step);
     if (is_evaluated && state_->holds_out()) row.validation = state_->evaluate();
-    std::vector<PairWatched> watched;
+    std::vector<PairMeasurement> watched;
     if (is_evaluated || row.step == 1) watched = watch(pairs_, *model_, *corpus_, row.step);
     keep(row, watched);
     if (row.step < steps && row.step % sample_every == 0) report_sample();
@@ -75,12 +76,12 @@ void TrainRun::train() {
 }
 
 // Records a step. It is not interrupted: a step is recorded whole or not at all.
-void TrainRun::keep(const Metrics& row, const std::vector<PairWatched>& watched) {
+void TrainRun::keep(const Metrics& row, const std::vector<PairMeasurement>& watched) {
   const InterruptScope not_interrupted(nullptr);
   const bool is_logged = state_->is_evaluated(row.step) || row.step % config_.log_every == 0;
-  state_->note(row, is_logged);
+  state_->record_step(row, is_logged);
   if (is_logged) report_.json_line(as_json(row));
-  for (const PairWatched& pair : watched) {
+  for (const PairMeasurement& pair : watched) {
     report_.watched(pair);
     state_->append_json(as_json(pair));
   }
@@ -151,7 +152,7 @@ void TrainRun::report_sentences(std::int64_t step) {
 // The interrupted work has ended already. If a step moved the weights but its evaluation did not
 // finish, the run goes back to the step before it.
 void TrainRun::stop_early() {
-  stop_->outlive_readers();
+  stop_->ignore_broken_pipe();
   report_.end_steps();
   state_->undo_step();
   const std::string folder = support::printable(config_.folder());

@@ -1,6 +1,6 @@
 // One call of `fledge train`, from reading the text to the last report.
 //
-// Not here: what is saved (run_state.h), what is shown (reporter.h).           Next: train_run.cpp.
+// Not here: what is saved (run_state.h), what is shown (reporter.h). Read next: train_run.cpp.
 #pragma once
 
 #include <chrono>
@@ -24,14 +24,14 @@ class TrainRun {
 
  private:
   void train();
-  void introduce();
+  void report_start();
   void check_causality_at_start();
   void forecast();
   void finish();
   [[noreturn]] void stop_early();
   int stop_diverged(const std::string& what);
 
-  void keep(const Metrics& row, const std::vector<PairWatched>& watched);
+  void keep(const Metrics& row, const std::vector<PairMeasurement>& watched);
   void report_sample();
   void report_final_samples();
   void report_sentences(std::int64_t step);

@@ -62,7 +62,7 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
     state_->begin(*run);
 }
 
-void TrainRun::introduce() {
+void TrainRun::report_start() {
   report_.say(text_report(name_of(config_), *corpus_));
   report_.say(model_report(*model_));
   baselines_ = baselines_of(*corpus_);
@@ -73,20 +73,20 @@ void TrainRun::introduce() {
   report_.start(*corpus_, *model_, baselines_, state_->step());
 }
 
-// Checks a model before its first step only: the weights of a run that diverged may hide a fault.
+// Checks only a new model: extreme trained weights could hide a causality error.
 void TrainRun::check_causality_at_start() {
   if (state_->step() > 0) return;
   const std::vector<Dim>& text = corpus_->train.tokens;
   const Dim length = std::min(config_.sizes.context, corpus_->train.size());
   const std::vector<Dim> ids(text.begin(), text.begin() + length);
   if (ids.size() < 2 || config_.sizes.vocabulary < 2) return;
-  const CausalityReport proof = check_causality(*model_, ids);
-  if (proof.peeks) throw std::logic_error("the model peeks: " + proof.text);
-  report_.say("no peeking: " + proof.text);
+  const CausalityReport report = check_causality(*model_, ids);
+  if (report.peeks) throw std::logic_error("the model peeks: " + report.text);
+  report_.say("no peeking: " + report.text);
 }
 
-// Takes the time of a step that changes no weights. The next step computes the same: its windows
-// depend on its number alone.
+// Measures the time of one dry run. It does not change the training: batches depend only on the
+// seed and the step number.
 void TrainRun::forecast() {
   const Clock::time_point begin = Clock::now();
   trainer_->dry_run();
