@@ -36,9 +36,9 @@ namespace {
 // Note [No recursion]: recursive destructors would free a chain of a million nodes a million calls
 // deep. So a loop frees the inputs with no other owner (shared_ptr), deepest first. It allocates
 // nothing, because graphs are also freed after memory has run out. The way back is stored by
-// pointer reversal: while an input is freed, the edge to it holds the pointer to the node above.
+// pointer reversal: while a node's input is freed, the edge to it holds the node's own user.
 void free_with_inputs(std::shared_ptr<Node> node) {
-  std::shared_ptr<Node> user;  // the node that `node` was an input of
+  std::shared_ptr<Node> user;  // the node that uses `node` as an input
   while (node != nullptr || user != nullptr) {
     if (node != nullptr && is_only_handle(node) && !node->edges.empty()) {
       std::shared_ptr<Node> input = std::exchange(node->edges.back().input, std::move(user));

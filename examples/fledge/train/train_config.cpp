@@ -123,12 +123,12 @@ void require_heads(Dim width, Dim heads) {
 // Refuses a run that would write over its own text, be it a named file or standard input.
 void require_other_files(const TrainConfig& config) {
   struct stat text {};
-  const bool is_there = config.text_path == "-" ? fstat(STDIN_FILENO, &text) == 0
-                                                : stat(config.text_path.c_str(), &text) == 0;
+  const bool exists = config.text_path == "-" ? fstat(STDIN_FILENO, &text) == 0
+                                              : stat(config.text_path.c_str(), &text) == 0;
   const auto is_text = [&](const std::string& path) {
-    struct stat there {};
-    return is_there && stat(path.c_str(), &there) == 0 && there.st_dev == text.st_dev &&
-           there.st_ino == text.st_ino;
+    struct stat file {};
+    return exists && stat(path.c_str(), &file) == 0 && file.st_dev == text.st_dev &&
+           file.st_ino == text.st_ino;
   };
   bool writes = is_text(config.out);
   for (const std::string& name : run_files()) writes |= is_text(config.out + "/" + name);
