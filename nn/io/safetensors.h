@@ -55,8 +55,8 @@ StoredHeader stored_header(std::string_view file);
 unsigned bits_of(std::string_view dtype);
 
 /// The numbers of a tensor, rounded to Real. Types F64, F32, F16, BF16, I64, I32, I16, I8, U8 and BOOL
-/// are read; numbers of type Real keep every bit. Throws FormatError for other types and for I64
-/// numbers of 2⁵³ or more, which a double cannot hold exactly.
+/// are read; F32 numbers keep every bit if Real is float. Throws FormatError for other types and for
+/// I64 numbers of 2⁵³ or more, which a double cannot hold exactly.
 Array stored_array(std::string_view file, const StoredTensor& tensor);
 
 /// Writes the numbers of stored_array() to `to`, which must have room for them.
@@ -71,10 +71,10 @@ struct NamedArray {
   Array array;
 };
 
-/// The bytes of a file: the arrays as F32 (F64 in the double build), sorted by name, the header padded
-/// to a multiple of 8 bytes. The same arrays and metadata give the same bytes. Throws ValueError
-/// for a name that is_tensor_name() rejects or that occurs twice, and for metadata that is not UTF-8
-/// or has more than 1 MB.
+/// The bytes of a file: the arrays as F32, sorted by name, the header padded to a multiple of 8 bytes.
+/// The same arrays and metadata give the same bytes. Throws ValueError for a name that
+/// is_tensor_name() rejects or that occurs twice, and for metadata that is not UTF-8 or has more than
+/// 1 MB.
 std::string stored_bytes(std::vector<NamedArray> arrays,
                          const std::map<std::string, std::string>& metadata = {});
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "engine/base/errors.h"
 #include "nn/io/json.h"
@@ -87,7 +88,14 @@ const Type* find_type(std::string_view name) {
   return found == std::end(types) ? nullptr : found;
 }
 
-constexpr const char* real_dtype = sizeof(Real) == 8 ? "F64" : "F32";
+// The number that is stored for x.
+template <class T>
+float stored_number(T x) {
+  if constexpr (std::is_same_v<T, float>)
+    return x;  // keeps every bit, also those of a NaN
+  else
+    return static_cast<float>(value_of(x));
+}
 
 // Calls f(index, number) for each number of a tensor, in order.
 template <class F>
@@ -95,11 +103,12 @@ void each_number(std::string_view file, const StoredTensor& tensor, F f) {
   const std::string_view bytes = file.substr(static_cast<std::size_t>(tensor.begin),
                                              static_cast<std::size_t>(tensor.end - tensor.begin));
   const char* const from = bytes.data();
-  if (tensor.dtype == real_dtype) {
-    const std::size_t count = bytes.size() / sizeof(Real);
-    for (std::size_t i = 0; i < count; ++i) f(i, load<Real>(from + i * sizeof(Real)));
-    return;
-  }
+  if constexpr (std::is_same_v<Real, float>)
+    if (tensor.dtype == "F32") {
+      const std::size_t count = bytes.size() / sizeof(Real);
+      for (std::size_t i = 0; i < count; ++i) f(i, load<Real>(from + i * sizeof(Real)));
+      return;
+    }
   const auto refuse = [&](const std::string& problem) {
     throw FormatError(in_quotes(tensor.name) + " " + problem);
   };
@@ -177,11 +186,11 @@ std::string stored_bytes(std::vector<NamedArray> arrays,
   }
   std::size_t end = 0;
   for (const NamedArray& named : arrays) {
-    json.key(named.name).begin_object().field("dtype", real_dtype);
+    json.key(named.name).begin_object().field("dtype", "F32");
     json.key("shape").begin_array();
     for (const Dim size : named.array.shape()) json.value(size);
     json.end_array().key("data_offsets").begin_array().value(end);
-    end += static_cast<std::size_t>(named.array.size()) * sizeof(Real);
+    end += static_cast<std::size_t>(named.array.size()) * sizeof(float);
     json.value(end).end_array().end_object();
   }
   json.end_object();
@@ -196,7 +205,8 @@ std::string stored_bytes(std::vector<NamedArray> arrays,
   char* to = bytes.data() + 8 + header.size();
   for (const NamedArray& named : arrays) {
     const Real* const numbers = named.array.data();
-    for (Dim i = 0; i < named.array.size(); ++i, to += sizeof(Real)) store(numbers[i], to);
+    for (Dim i = 0; i < named.array.size(); ++i, to += sizeof(float))
+      store(stored_number(numbers[i]), to);
   }
   return bytes;
 }
