@@ -11,12 +11,12 @@ namespace fledge {
 
 /// Checks f() with respect to all parameters of the module, for instance
 ///     gradcheck(model, [&] { return cross_entropy(model(ids), targets); })
-template <Module M, class F>
-requires std::is_invocable_r_v<Tensor, F> GradcheckReport
-gradcheck(const M& module, F f, const GradcheckOptions& options = {}) {
+template <Module M>
+GradcheckReport gradcheck(const M& module, const std::function<Tensor()>& f,
+                          const GradcheckOptions& options = {}) {
   std::vector<NamedTensor> named;
   for (const auto& [name, tensor] : named_parameters(module)) named.push_back({name, tensor});
-  return gradcheck(std::function<Tensor()>(f), named, options);
+  return gradcheck(f, named, options);
 }
 
 /// Checks module(input) with respect to all parameters and to the input itself.

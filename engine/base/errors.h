@@ -4,6 +4,7 @@
 // when it is needed. Each op checks its arguments before it computes anything. Next: shape.h.
 #pragma once
 
+#include <concepts>
 #include <cstdio>
 #include <stdexcept>
 #include <string>
@@ -42,13 +43,15 @@ inline void append(std::string& text, double part) {
   std::snprintf(digits, sizeof digits, "%g", part);
   text += part == part ? digits : "nan";  // the sign of a NaN means nothing
 }
+template <std::integral T>
+void append(std::string& text, T part) {
+  text += std::to_string(part);
+}
+
 template <class T>
-requires std::is_integral_v<T>
-void append(std::string& text, T part) { text += std::to_string(part); }
-template <class T>
-requires(std::is_class_v<T> &&
-         !std::is_convertible_v<T, std::string_view>) void append(std::string& text,
-                                                                  const T& part) {
+concept HasToString = std::is_class_v<T> && !std::is_convertible_v<T, std::string_view>;
+template <HasToString T>
+void append(std::string& text, const T& part) {
   text += to_string(part);
 }
 
