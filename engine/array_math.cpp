@@ -99,11 +99,11 @@ Array sum_to(Array dy, const Shape& shape) {
   return sum_over(dy, axes).with_shape(shape);
 }
 
-Array product(const Factor& a, const Factor& b) {
+Array product(const MatrixOperand& a, const MatrixOperand& b) {
   const Dim n = a.rows(), k = a.columns(), m = b.columns();
-  const auto matrix = [](const Factor& factor, Dim at) -> kernels::Matrix {
-    const kernels::Matrix plain{factor.array.data() + at, factor.array.dim(-1), 1};
-    return factor.transposed ? plain.transposed() : plain;
+  const auto matrix = [](const MatrixOperand& operand, Dim at) -> kernels::Matrix {
+    const kernels::Matrix plain{operand.array.data() + at, operand.array.dim(-1), 1};
+    return operand.transposed ? plain.transposed() : plain;
   };
   if (a.array.rank() == 2 && b.array.rank() == 2) {
     Array c({n, m});

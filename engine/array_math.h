@@ -115,20 +115,20 @@ Array sum_over(const Array& x, std::span<const int> axes);
 /// The transpose of broadcasting: dy summed over every axis along which `shape` was stretched.
 Array sum_to(Array dy, const Shape& shape);
 
-/// A factor of a product: an array, or its transpose over the last two axes, read where it lies.
-struct Factor {
+/// An operand of a product: an array, or its transpose over the last two axes, read where it lies.
+struct MatrixOperand {
   Array array;
   bool transposed = false;
-  Factor(Array a) : array(std::move(a)) {}
-  Factor(Array a, bool t) : array(std::move(a)), transposed(t) {}
+  MatrixOperand(Array a) : array(std::move(a)) {}
+  MatrixOperand(Array a, bool t) : array(std::move(a)), transposed(t) {}
   Dim rows() const { return array.dim(transposed ? -1 : -2); }
   Dim columns() const { return array.dim(transposed ? -2 : -1); }
 };
 
-inline Factor transposed(const Array& x) { return {x, true}; }
+inline MatrixOperand transposed(const Array& x) { return {x, true}; }
 
 /// C = A·B over the last two axes; leading axes broadcast.  A (…, n, k)   B (…, k, m)   C (…, n, m)
-Array product(const Factor& a, const Factor& b);
+Array product(const MatrixOperand& a, const MatrixOperand& b);
 
 /// The axes in another order: axis i of the result is axis order[i] of x.
 Array permuted(const Array& x, std::span<const int> order);

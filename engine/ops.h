@@ -56,8 +56,9 @@ Tensor matmul(const Tensor& a, const Tensor& b);
 /// y = x·W + b in one product; the bias may be left out.   ops/linear.cpp
 /// x (…, in)   W (in, out)   b (out)   y (…, out)
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
-/// y_…j = ⟨x_…, table_j⟩: how much x is like each row.   x (…, C)   table (V, C)   y (…, V)
-Tensor inner(const Tensor& x, const Tensor& table);
+/// y = x·tableᵀ, y_…j = ⟨x_…, table_j⟩: how much x is like each row.
+/// x (…, C)   table (V, C)   y (…, V)
+Tensor matmul_transposed(const Tensor& x, const Tensor& table);
 /// ⟨a, b⟩ / (‖a‖·‖b‖) along an axis, which disappears; a zero vector gives NaN.
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis = -1);
 

@@ -36,7 +36,7 @@ class Panels {
             std::min(tile_rows, rows - i),
             {a + i * a_row, a_row, a_step, numbers_.data() + j * k_ + from.begin * tile_columns,
              tile_columns, from.end - from.begin, c + i * c_row + j, c_row, tile_columns,
-             add ? Start{c + i * c_row + j, c_row} : Start{}});
+             add ? Initial{c + i * c_row + j, c_row} : Initial{}});
   }
 
  private:
@@ -148,14 +148,14 @@ void weighted_sum_transposed(const HeadSizes& sizes, const Queries& at, Table& w
 
 void set_zero(Table& x, Dim rows) { std::fill(x.row(0), x.row(rows), Real(0)); }
 
-void copy_rows(Table& from, Dim rows, Dim D, HeadRowsOut to, Dim first) {
+void copy_rows(Table& from, Dim rows, Dim D, StridedRowsOut to, Dim first) {
   for (Dim i = 0; i < rows; ++i) std::copy_n(from.row(i), D, to.data + (first + i) * to.step);
 }
 
 }  // namespace
 
 void attention_head(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v,
-                    HeadRowsOut y, Real* log_sums) {
+                    StridedRowsOut y, Real* log_sums) {
   if (sizes.D <= small_head_D) return small_head_attention(sizes, q, k, v, y, log_sums);
   const Panels keys(matrix(k).transposed(), sizes.D, sizes.keys);
   const Panels values(matrix(v), sizes.keys, sizes.D);
@@ -194,8 +194,8 @@ void attention_head(const HeadSizes& sizes, StridedRows q, StridedRows k, Stride
 }
 
 void attention_head_vjp(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v,
-                        StridedRows y, StridedRows dy, const Real* log_sums, HeadRowsOut dq,
-                        HeadRowsOut dk, HeadRowsOut dv) {
+                        StridedRows y, StridedRows dy, const Real* log_sums, StridedRowsOut dq,
+                        StridedRowsOut dk, StridedRowsOut dv) {
   const Dim D = sizes.D;
   if (D <= small_head_D)
     return small_head_attention_vjp(sizes, q, k, v, y, dy, log_sums, dq, dk, dv);

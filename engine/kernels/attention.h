@@ -19,7 +19,7 @@ struct StridedRows {
   const Real* data;
   Dim step;
 };
-struct HeadRowsOut {
+struct StridedRowsOut {
   Real* data;
   Dim step;
 };
@@ -35,12 +35,12 @@ struct HeadSizes {
 /// y (queries, D)   log_sums (queries, 2): top_i, the largest s_ij, and log_total_i. They are two
 /// numbers, because their sum in float rounds log_total_i away at scores of a thousand.
 void attention_head(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v,
-                    HeadRowsOut y, Real* log_sums);
+                    StridedRowsOut y, Real* log_sums);
 
 /// dp_ij = ⟨dy_i, v_j⟩    ds_ij = scale·p_ij·(dp_ij − ⟨dy_i, y_i⟩)
 /// dq_i = Σ_j ds_ij·k_j   dk_j = Σ_i ds_ij·q_i   dv_j = Σ_i p_ij·dy_i          written, not added
 void attention_head_vjp(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v,
-                        StridedRows y, StridedRows dy, const Real* log_sums, HeadRowsOut dq,
-                        HeadRowsOut dk, HeadRowsOut dv);
+                        StridedRows y, StridedRows dy, const Real* log_sums, StridedRowsOut dq,
+                        StridedRowsOut dk, StridedRowsOut dv);
 
 }  // namespace fledge::kernels

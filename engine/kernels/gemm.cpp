@@ -45,25 +45,25 @@ void pack_rows(const Matrix& a, Dim i0, Dim rows, Dim p0, Dim k, Real* to) {
   }
 }
 
-Start part(Start start, Dim i, Dim j) {
-  return {start.data == nullptr ? nullptr : start.data + i * start.row + j, start.row};
+Initial part(Initial initial, Dim i, Dim j) {
+  return {initial.data == nullptr ? nullptr : initial.data + i * initial.row + j, initial.row};
 }
 
-// What the sums over the block of k that begins at p0 start from: `start` for the first block, then
+// What the sums over the block of k that begins at p0 start from: `initial` for the first block, then
 // C, which holds the sums so far.
-Start start_of_block(Dim p0, Start start, const Real* c, Dim c_row) {
-  return p0 == 0 ? start : Start{c, c_row};
+Initial initial_of_block(Dim p0, Initial initial, const Real* c, Dim c_row) {
+  return p0 == 0 ? initial : Initial{c, c_row};
 }
 
 // Small products read A and B where they lie; a panel is packed only where B cannot be read
 // by vectors.
 void gemm_small(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
-                Start start) {
+                Initial initial) {
   Real packed[most_block_k * tile_columns];
   const Dim block_k = blocking.block_k;
   for (Dim p0 = 0; p0 < k; p0 += block_k) {
     const Dim depth = std::min(block_k, k - p0);
-    const Start from = start_of_block(p0, start, c, c_row);
+    const Initial from = initial_of_block(p0, initial, c, c_row);
     for (Dim j = 0; j < m; j += tile_columns) {
       const Dim columns = std::min(tile_columns, m - j);
       const Real* panel = b.data + p0 * b.row + j;
@@ -83,33 +83,34 @@ void gemm_small(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim
 
 // The same in several tasks: parts of whole tiles, along the longer side of C.
 void gemm_small_parts(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
-                      Start start) {
+                      Initial initial) {
   const Dim parts = blocking.small_tasks;
   const auto share = [parts](Dim size, Dim tile) { return (size / parts + tile) / tile * tile; };
   if (n / tile_rows >= m / tile_columns)
     parallel_ranges(n, share(n, tile_rows), n * k * m, [&](Dim begin, Dim end) {
       const Matrix rows{a.data + begin * a.row, a.row, a.column};
-      gemm_small(rows, b, c + begin * c_row, c_row, end - begin, k, m, part(start, begin, 0));
+      gemm_small(rows, b, c + begin * c_row, c_row, end - begin, k, m, part(initial, begin, 0));
     });
   else
     parallel_ranges(m, share(m, tile_columns), n * k * m, [&](Dim begin, Dim end) {
       const Matrix columns{b.data + begin * b.column, b.row, b.column};
-      gemm_small(a, columns, c + begin, c_row, n, k, end - begin, part(start, 0, begin));
+      gemm_small(a, columns, c + begin, c_row, n, k, end - begin, part(initial, 0, begin));
     });
 }
 
 }  // namespace
 
-void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m, Start start) {
+void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
+          Initial initial) {
   if (k == 0)
     for (Dim i = 0; i < n; ++i)
       for (Dim j = 0; j < m; ++j)
-        c[i * c_row + j] = start.data == nullptr ? Real(0) : start.data[i * start.row + j];
-  if (n * k * m < blocking.serial_work) return gemm_small(a, b, c, c_row, n, k, m, start);
+        c[i * c_row + j] = initial.data == nullptr ? Real(0) : initial.data[i * initial.row + j];
+  if (n * k * m < blocking.serial_work) return gemm_small(a, b, c, c_row, n, k, m, initial);
   // A single row of tiles reads B once, so packing does not pay: 4×1536×384 takes 69 µs in
   // gemm_small_parts, and 231 µs below.
   if (n * k * m <= blocking.small_work || n <= tile_rows)
-    return gemm_small_parts(a, b, c, c_row, n, k, m, start);
+    return gemm_small_parts(a, b, c, c_row, n, k, m, initial);
 
   // Rows of A may be read where they lie. Columns of A are always packed.
   const bool packs = a.column != 1 || m > blocking.unpacked_m;
@@ -117,7 +118,7 @@ void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Di
   for (Dim j0 = 0; j0 < m; j0 += block_m)
     for (Dim p0 = 0; p0 < k; p0 += block_k) {
       const Dim width = std::min(block_m, m - j0), depth = std::min(block_k, k - p0);
-      const Start from = start_of_block(p0, start, c, c_row);
+      const Initial from = initial_of_block(p0, initial, c, c_row);
       const Dim panels = (width + tile_columns - 1) / tile_columns;
       Buffer packed_b(panels * tile_columns * depth);
       parallel_for(panels, width * depth, [&](Dim panel) {

@@ -14,16 +14,16 @@ struct Matrix {
 
 /// What the sums of a product start from: (n, m) numbers, rows `row` apart, or zeros where there
 /// are none. C itself is added to; rows 0 apart are one row, a bias.
-struct Start {
+struct Initial {
   const Real* data = nullptr;
   Dim row = 0;
 };
 
-/// C = start + A·B.   A (n, k)   B (k, m)   C (n, m), rows c_row apart        k = 0 counts as zeros
+/// C = initial + A·B.   A (n, k)   B (k, m)   C (n, m), rows c_row apart     k = 0 counts as zeros
 ///
 /// Every C_ij is Σ_p A_ip·B_pj over p in increasing order, one addition after the other: a row of C
 /// depends on its row of A alone, to the bit, however many rows, columns or threads there are.
 void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
-          Start start = {});
+          Initial initial = {});
 
 }  // namespace fledge::kernels

@@ -44,8 +44,8 @@ struct ShortRow {
 };
 
 template <int vectors>
-void short_rows(const Real* x, const Real* gain, const Real* bias, Real* normals, Real* y,
-                double eps, Dim rows) {
+void short_rows(const Real* x, const Real* gain, const Real* bias, Real* stats, Real* y, double eps,
+                Dim rows) {
   using Row = ShortRow<vectors>;
   const Row gains(gain), biases(bias);
   for_rows(rows, Row::size, 8, [=](Dim r) {
@@ -57,33 +57,33 @@ void short_rows(const Real* x, const Real* gain, const Real* bias, Real* normals
     const Real rstd = Real(1) / sqrt(hat.mean_product(hat) + Real(eps));
     hat.each([=](Vec v, Vec g, Vec b) { return v * rstd * g + b; }, gains, biases);
     hat.store_to(y + r * Row::size);
-    Normal{mean, rest, rstd}.store_to(normals + r * Normal::size);
+    RowStats{mean, rest, rstd}.store_to(stats + r * RowStats::size);
   });
 }
 
 template <int vectors>
-void short_rows_dx(const Real* x, const Real* normals, const Real* gain, const Real* dy, Real* dx,
+void short_rows_dx(const Real* x, const Real* stats, const Real* gain, const Real* dy, Real* dx,
                    Dim rows, Dim n) {
   const ShortRow<vectors> gains(gain);
   for (Dim r = 0; r < rows; ++r) {
-    const Normal normal(normals + r * Normal::size);
+    const RowStats row_stats(stats + r * RowStats::size);
     ShortRow<vectors> hat(x + r * n), g(dy + r * n);
-    hat.each(normal);
+    hat.each(row_stats);
     g.each([](Vec d, Vec by) { return d * by; }, gains);
     const Real mean = g.mean(), along = g.mean_product(hat);
-    g.each([=](Vec v, Vec h) { return normal.rstd * (v - mean - h * along); }, hat);
+    g.each([=](Vec v, Vec h) { return row_stats.rstd * (v - mean - h * along); }, hat);
     g.store_to(dx + r * n);
   }
 }
 
-void rows_dx(const Real* x, const Real* normals, const Real* gain, const Real* dy, Real* dx,
-             Dim rows, Dim n) {
+void rows_dx(const Real* x, const Real* stats, const Real* gain, const Real* dy, Real* dx, Dim rows,
+             Dim n) {
   for (Dim r = 0; r < rows; ++r) {
-    const Normal normal(normals + r * Normal::size);
+    const RowStats row_stats(stats + r * RowStats::size);
     const Real* const x_r = x + r * n;
     const Real* const dy_r = dy + r * n;
     const auto g = [=](Dim j, Dim count) { return load(dy_r + j, count) * load(gain + j, count); };
-    const auto hat = [=](Dim j, Dim count) { return normal(load(x_r + j, count)); };
+    const auto hat = [=](Dim j, Dim count) { return row_stats(load(x_r + j, count)); };
     const Real mean = mean_of(n, g);
     // Past the end of the row g is 0, but x̂ of 0 may be infinite, and 0·∞ is NaN.
     const Real along = mean_of(n, [=](Dim j, Dim count) {
@@ -92,22 +92,22 @@ void rows_dx(const Real* x, const Real* normals, const Real* gain, const Real* d
     });
     by_vectors(n, [&](Dim j, Dim count) {
       const Vec rest = g(j, count) - mean - hat(j, count) * along;
-      store(dx + r * n + j, normal.rstd * rest, count);
+      store(dx + r * n + j, row_stats.rstd * rest, count);
     });
   }
 }
 
 // dgain += dy ⊙ x̂ and dbias += dy, of neighbouring rows, from the first to the last.
 template <int rows>
-void add_gain_and_bias(const Real* x, const Real* normals, const Real* dy, Real* dgain, Real* dbias,
+void add_gain_and_bias(const Real* x, const Real* stats, const Real* dy, Real* dgain, Real* dbias,
                        Dim n) {
-  Normal normal[rows];
-  for (int r = 0; r < rows; ++r) normal[r] = Normal(normals + r * Normal::size);
+  RowStats row_stats[rows];
+  for (int r = 0; r < rows; ++r) row_stats[r] = RowStats(stats + r * RowStats::size);
   by_vectors(n, [=](Dim j, Dim count) {
     Vec gain = load(dgain + j, count), bias = load(dbias + j, count);
     for (int r = 0; r < rows; ++r) {
       const Vec d = load(dy + r * n + j, count);
-      gain += d * normal[r](load(x + r * n + j, count));
+      gain += d * row_stats[r](load(x + r * n + j, count));
       bias += d;
     }
     store(dgain + j, gain, count);
@@ -120,11 +120,11 @@ void add_gain_and_bias(const Real* x, const Real* normals, const Real* dy, Real*
 // The mean first, then the squares about it, so a large mean does not cancel digits. Each pass
 // over a row computes x − mean again, as only the first pass waits for memory: 4096×1024 takes
 // 0.95 ms; with the differences stored it takes 1.5 ms.
-void layer_norm_rows(const Real* x, const Real* gain, const Real* bias, Real* normals, Real* y,
+void layer_norm_rows(const Real* x, const Real* gain, const Real* bias, Real* stats, Real* y,
                      double eps, Dim rows, Dim n) {
-  if (n == lanes) return short_rows<1>(x, gain, bias, normals, y, eps, rows);
-  if (n == 2 * lanes) return short_rows<2>(x, gain, bias, normals, y, eps, rows);
-  if (n == 4 * lanes) return short_rows<4>(x, gain, bias, normals, y, eps, rows);
+  if (n == lanes) return short_rows<1>(x, gain, bias, stats, y, eps, rows);
+  if (n == 2 * lanes) return short_rows<2>(x, gain, bias, stats, y, eps, rows);
+  if (n == 4 * lanes) return short_rows<4>(x, gain, bias, stats, y, eps, rows);
   for_rows(rows, n, 4, [=](Dim r) {
     const Real* x_r = x + r * n;
     Real* y_r = y + r * n;
@@ -139,19 +139,19 @@ void layer_norm_rows(const Real* x, const Real* gain, const Real* bias, Real* no
       const Vec v = centred(j, m, mean, rest);
       return v * v;
     });
-    const Normal normal{mean, rest, Real(1) / sqrt(variance + Real(eps))};
+    const RowStats row_stats{mean, rest, Real(1) / sqrt(variance + Real(eps))};
     by_vectors(n, [&](Dim j, Dim count) {
-      const Vec hat = normal(load(x_r + j, count));
+      const Vec hat = row_stats(load(x_r + j, count));
       store(y_r + j, hat * load(gain + j, count) + load(bias + j, count), count);
     });
-    normal.store_to(normals + r * Normal::size);
+    row_stats.store_to(stats + r * RowStats::size);
   });
 }
 
 // Four rows at a time: their dx first, then their terms of dgain and dbias, while x and dy are in
 // the cache. For 4096×1024, forward and backward, this saves 28 % of the time that separate passes
 // for dx, dgain and dbias take (two threads).
-void layer_norm_rows_vjp(const Real* x, const Real* normals, const Real* gain, const Real* dy,
+void layer_norm_rows_vjp(const Real* x, const Real* stats, const Real* gain, const Real* dy,
                          Real* dx, Real* dgain, Real* dbias, Dim rows, Dim n) {
   const auto dx_of_rows = n == lanes       ? short_rows_dx<1>
                           : n == 2 * lanes ? short_rows_dx<2>
@@ -159,7 +159,7 @@ void layer_norm_rows_vjp(const Real* x, const Real* normals, const Real* gain, c
                                            : rows_dx;
   const auto write_dx = [=](Dim begin, Dim end) {
     if (dx != nullptr)
-      dx_of_rows(x + begin * n, normals + begin * Normal::size, gain, dy + begin * n,
+      dx_of_rows(x + begin * n, stats + begin * RowStats::size, gain, dy + begin * n,
                  dx + begin * n, end - begin, n);
   };
   if (dgain == nullptr && dbias == nullptr)
@@ -168,7 +168,7 @@ void layer_norm_rows_vjp(const Real* x, const Real* normals, const Real* gain, c
   sum_all_rows(rows, 2 * n, rows * n * 8, sums.data(), [=](Dim begin, Dim end, Real* to) {
     std::fill_n(to, 2 * n, Real(0));
     const auto add = [&](auto add_few, Dim r) {
-      add_few(x + r * n, normals + r * Normal::size, dy + r * n, to, to + n, n);
+      add_few(x + r * n, stats + r * RowStats::size, dy + r * n, to, to + n, n);
     };
     Dim r = begin;
     for (; r + 4 <= end; r += 4) {

@@ -58,7 +58,7 @@ struct Lanes {
   }
   // The inverse; it overwrites the columns.
   template <int most>
-  void write(Vec (&columns)[most], Dim D, HeadRowsOut x) const {
+  void write(Vec (&columns)[most], Dim D, StridedRowsOut x) const {
     Real* const to = x.data + first * x.step;
     if constexpr (transposable<most>)
       if (count == lanes && D == most) return store_columns(columns, to, x.step);
@@ -149,7 +149,7 @@ Vec dots(const Vec* x, const Real* row, Dim D) {
 // `size` is D where the compiler knows it, else 0. A known size halves the time: the head stays in
 // registers.
 template <int size>
-void head(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v, HeadRowsOut y,
+void head(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v, StridedRowsOut y,
           Real* log_sums) {
   constexpr int most = size > 0 ? size : small_head_D;
   const Dim D = size > 0 ? size : sizes.D;
@@ -205,8 +205,8 @@ class BlockedMatrix {
 // takes two thirds more instructions.
 template <int size>
 void head_vjp(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v, StridedRows y,
-              StridedRows dy, const Real* log_sums, HeadRowsOut dq, HeadRowsOut dk,
-              HeadRowsOut dv) {
+              StridedRows dy, const Real* log_sums, StridedRowsOut dq, StridedRowsOut dk,
+              StridedRowsOut dv) {
   constexpr int most = size > 0 ? size : small_head_D;
   const Dim D = size > 0 ? size : sizes.D;
   const Dim block = std::min(blocking.small_head_queries, sizes.queries);
@@ -272,14 +272,14 @@ void head_vjp(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows 
 }  // namespace
 
 void small_head_attention(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v,
-                          HeadRowsOut y, Real* log_sums) {
+                          StridedRowsOut y, Real* log_sums) {
   const auto run = sizes.D == 4 ? head<4> : sizes.D == 8 ? head<8> : head<0>;
   run(sizes, q, k, v, y, log_sums);
 }
 
 void small_head_attention_vjp(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v,
-                              StridedRows y, StridedRows dy, const Real* log_sums, HeadRowsOut dq,
-                              HeadRowsOut dk, HeadRowsOut dv) {
+                              StridedRows y, StridedRows dy, const Real* log_sums,
+                              StridedRowsOut dq, StridedRowsOut dk, StridedRowsOut dv) {
   const auto run = sizes.D == 4 ? head_vjp<4> : sizes.D == 8 ? head_vjp<8> : head_vjp<0>;
   run(sizes, q, k, v, y, dy, log_sums, dq, dk, dv);
 }

@@ -12,9 +12,9 @@ inline constexpr int small_head_D = 8;
 
 /// As attention_head and attention_head_vjp, for D ≤ small_head_D.
 void small_head_attention(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v,
-                          HeadRowsOut y, Real* log_sums);
+                          StridedRowsOut y, Real* log_sums);
 void small_head_attention_vjp(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v,
-                              StridedRows y, StridedRows dy, const Real* log_sums, HeadRowsOut dq,
-                              HeadRowsOut dk, HeadRowsOut dv);
+                              StridedRows y, StridedRows dy, const Real* log_sums,
+                              StridedRowsOut dq, StridedRowsOut dk, StridedRowsOut dv);
 
 }  // namespace fledge::kernels

@@ -30,7 +30,7 @@ struct Tile {
   Dim k;
   Real* c;
   Dim c_row, columns;
-  Start start;
+  Initial initial;
 };
 
 // c_rj = start_rj + Σ_p a_rp·b_pj for rows r = 0, 1, … and two vectors of columns. With both
@@ -41,10 +41,10 @@ template <bool packed, int... r>
 void multiply(const Tile& t, std::integer_sequence<int, r...>) {
   Vec sum[sizeof...(r)][2] = {};
   const auto each_row = [&](auto f) { (f(Dim{r}, sum[r]), ...); };
-  if (const Real* const start = t.start.data; start != nullptr)
-    each_row([start, row = t.start.row](Dim i, Vec(&s)[2]) {
-      s[0] = load(start + i * row);
-      s[1] = load(start + i * row + lanes);
+  if (const Real* const initial = t.initial.data; initial != nullptr)
+    each_row([initial, row = t.initial.row](Dim i, Vec(&s)[2]) {
+      s[0] = load(initial + i * row);
+      s[1] = load(initial + i * row + lanes);
     });
   const Real* a = t.a;
   const Real* b = t.b;
@@ -90,12 +90,12 @@ void multiply(Dim rows, const Tile& tile) {
   Tile whole = tile;
   whole.c = beside;
   whole.c_row = whole.columns = tile_columns;
-  if (tile.start.data != nullptr) {
-    whole.start = {beside, tile_columns};
+  if (tile.initial.data != nullptr) {
+    whole.initial = {beside, tile_columns};
     for (Dim r = 0; r < rows; ++r)
       for (Dim j = 0; j < tile_columns; ++j)
         beside[r * tile_columns + j] =
-            j < tile.columns ? tile.start.data[r * tile.start.row + j] : Real(0);
+            j < tile.columns ? tile.initial.data[r * tile.initial.row + j] : Real(0);
   }
   multiply_whole<packed>(rows, whole);
   for (Dim r = 0; r < rows; ++r)

@@ -20,7 +20,7 @@ Dim require_heads(std::string_view op, Dim channels, Dim heads);
 /// head h begin at h·D.
 struct AttentionHeads {
   using Rows = kernels::StridedRows;
-  using RowsOut = kernels::HeadRowsOut;
+  using RowsOut = kernels::StridedRowsOut;
 
   Dim batch, heads, queries, keys, D;
   PoolVector<KeyRange> spans;  // of each query

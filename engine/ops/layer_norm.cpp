@@ -25,20 +25,19 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, doubl
 
   const Rows m = rows_of(x.shape());
   const Array X = x.value(), G = gain.value();
-  Array y(x.shape()), normals({m.count, kernels::Normal::size});
-  kernels::layer_norm_rows(X.data(), G.data(), bias.value().data(), normals.write(), y.write(), eps,
+  Array y(x.shape()), stats({m.count, kernels::RowStats::size});
+  kernels::layer_norm_rows(X.data(), G.data(), bias.value().data(), stats.write(), y.write(), eps,
                            m.count, m.length);
 
-  auto rule = [X, normals, G, m](const Array& dy, std::array<bool, 3> wanted) {
+  auto rule = [X, stats, G, m](const Array& dy, std::array<bool, 3> wanted) {
     std::array<Array, 3> grads;  // dx, dgain, dbias
     const auto place = [&](std::size_t i, const Shape& shape) -> Real* {
       if (!wanted[i]) return nullptr;
       grads[i] = Array(shape);
       return grads[i].write();
     };
-    kernels::layer_norm_rows_vjp(X.data(), normals.data(), G.data(), dy.data(),
-                                 place(0, dy.shape()), place(1, G.shape()), place(2, G.shape()),
-                                 m.count, m.length);
+    kernels::layer_norm_rows_vjp(X.data(), stats.data(), G.data(), dy.data(), place(0, dy.shape()),
+                                 place(1, G.shape()), place(2, G.shape()), m.count, m.length);
     return grads;
   };
   return record("layer_norm", y, wrt({x, gain, bias}, std::move(rule)));

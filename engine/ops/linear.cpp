@@ -14,11 +14,11 @@ using kernels::Matrix;
 // x as a matrix of rows
 Matrix rows_of_size(Dim size, const Array& x) { return {x.data(), size, 1}; }
 
-// A·B, A (n, k), B (k, m), in the given shape; start as in kernels::gemm
+// A·B, A (n, k), B (k, m), in the given shape; `initial` as in kernels::gemm
 Array multiplied(const Shape& shape, const Matrix& a, const Matrix& b, Dim n, Dim k, Dim m,
-                 kernels::Start start = {}) {
+                 kernels::Initial initial = {}) {
   Array c(shape);
-  kernels::gemm(a, b, c.write(), m, n, k, m, start);
+  kernels::gemm(a, b, c.write(), m, n, k, m, initial);
   return c;
 }
 
@@ -33,9 +33,9 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
   require(!bias.exists() || bias.shape() == Shape{out}, "linear", "the bias must have shape ",
           Shape{out}, ": got ", bias.exists() ? bias.shape() : Shape{});
   const Dim n = rows_of(X.shape()).count;
-  const kernels::Start start{bias.exists() ? bias.value().data() : nullptr, 0};
+  const kernels::Initial initial{bias.exists() ? bias.value().data() : nullptr, 0};
   const Array y = multiplied(X.shape().with(-1, out), rows_of_size(in, X), rows_of_size(out, W), n,
-                             in, out, start);
+                             in, out, initial);
   return record(
       "linear", y,
       wrt(x,
@@ -52,14 +52,14 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
 }
 
 /// y_…j = ⟨x_…, t_j⟩    dx = dy·T          dT = dYᵀ·X
-Tensor inner(const Tensor& x, const Tensor& table) {
+Tensor matmul_transposed(const Tensor& x, const Tensor& table) {
   const Array X = x.value(), T = table.value();
-  require(T.rank() == 2 && X.rank() >= 1 && X.dim(-1) == T.dim(1), "inner",
+  require(T.rank() == 2 && X.rank() >= 1 && X.dim(-1) == T.dim(1), "matmul_transposed",
           "last axes differ: ", X.shape(), " and ", T.shape());
   const Dim n = rows_of(X.shape()).count, in = T.dim(1), out = T.dim(0);
   const Array y = multiplied(X.shape().with(-1, out), rows_of_size(in, X),
                              rows_of_size(in, T).transposed(), n, in, out);
-  return record("inner", y,
+  return record("matmul_transposed", y,
                 wrt(x,
                     [T, shape = X.shape(), n, in, out](const Array& dy) {
                       const Matrix dY = rows_of_size(out, dy), rows = rows_of_size(in, T);

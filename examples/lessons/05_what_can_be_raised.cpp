@@ -57,7 +57,7 @@ void raise_the_product(Lesson& to) {
   to.claim_near(Q.before.association, -0.0072, 5e-5, "where all begin");
 
   const Tensor X = birds::word_vectors(), birds = slice(X, 0, 0, 1);
-  const std::vector<double> products = to_vector(inner(X, birds).value());
+  const std::vector<double> products = to_vector(matmul_transposed(X, birds).value());
   to.say(formatted(
       "\n   With V fixed, walk becomes a mean of v1, v2 and v3, whose products with v1 are\n"
       "   %.2f, %.2f and %.2f. No mean is above the largest of what it is made of.\n",

@@ -103,7 +103,8 @@ double likeness(const LanguageModel& model, const Tokenizer& words, bool of_one_
   double total = 0;
   for (std::size_t k = 0; k < 3; ++k) {
     const Tensor u = directions(kinds[k]), w = directions(kinds[of_one_kind ? k : (k + 1) % 3]);
-    const double cosines = sum(inner(u, w)).item();  // (4, 4); of one kind, 4 are of one animal
+    const double cosines =
+        sum(matmul_transposed(u, w)).item();  // (4, 4); of one kind, 4 are of one animal
     total += of_one_kind ? (cosines - 4) / 12 : cosines / 16;
   }
   return total / 3;

@@ -94,7 +94,7 @@ void pipeline(Lesson& to, const Corpus& corpus, const LanguageModel& model) {
   const auto [passed, weights] = block.attn.forward_with_weights(block.ln_1(x), causal());
   const Tensor seen = x + passed;
   const Tensor thought = seen + block.mlp(block.ln_2(seen));
-  const Tensor logits = inner(model.ln_f(thought), model.wte.weight);
+  const Tensor logits = matmul_transposed(model.ln_f(thought), model.wte.weight);
   stage(to, "vectors: words + places", x);
   stage(to, "LayerNorm", block.ln_1(x));
   stage(to, "weights of attention", weights);

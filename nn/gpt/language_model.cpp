@@ -58,7 +58,9 @@ Tensor LanguageModel::embed(const Indices& ids, Mode mode) const {
   return dropout(embedding(wte.weight, wpe.weight, ids), mode);
 }
 
-Tensor LanguageModel::logits(const Tensor& x) const { return inner(ln_f(x), wte.weight); }
+Tensor LanguageModel::logits(const Tensor& x) const {
+  return matmul_transposed(ln_f(x), wte.weight);
+}
 
 Tensor LanguageModel::operator()(const Indices& ids, Mode mode) const {
   Tensor x = embed(ids, mode);

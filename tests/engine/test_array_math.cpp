@@ -230,7 +230,7 @@ TEST_CASE("a product reads a transposed factor where it lies, for the same bits"
     CHECK(same_bits(product(x, transposed(turned(y))), expected));
     CHECK(same_bits(product(transposed(turned(x)), transposed(turned(y))), expected));
   }
-  const Factor factor = transposed(counting({2, 3}));
-  CHECK(factor.rows() == 3);
-  CHECK(factor.columns() == 2);
+  const MatrixOperand operand = transposed(counting({2, 3}));
+  CHECK(operand.rows() == 3);
+  CHECK(operand.columns() == 2);
 }

@@ -78,22 +78,22 @@ inline constexpr Bug fused_bugs[] = {
      R"(return {0, at.query + at.keys - at.queries + 2};)",
      "a classic slip: the mask lets the next word through", "engine/masks.cpp"},
     {"gemm-second-block-overwrites", "engine/kernels/gemm.cpp",
-     R"(const Start from = start_of_block(p0, start, c, c_row);
+     R"(const Initial from = initial_of_block(p0, initial, c, c_row);
       const Dim panels)",
-     R"(const Start from = start;
+     R"(const Initial from = initial;
       const Dim panels)",
      "a classic slip: right until the sum is longer than a block"},
     {"gemm-small-second-block-overwrites", "engine/kernels/gemm.cpp",
-     R"(const Start from = start_of_block(p0, start, c, c_row);
+     R"(const Initial from = initial_of_block(p0, initial, c, c_row);
     for (Dim j)",
-     R"(const Start from = start;
+     R"(const Initial from = initial;
     for (Dim j)",
      "a classic slip: right until the sum is longer than a block"},
     {"linear-bias-not-learned", "engine/ops/linear.cpp",
      R"(wrt(bias, [](const Array& dy) { return dy; }))",
      R"(wrt(Tensor(), [](const Array& dy) { return dy; }))",
      "a classic slip: a fused op with one rule too few"},
-    {"inner-of-one-side", "engine/ops/linear.cpp",
+    {"matmul-transposed-of-one-side", "engine/ops/linear.cpp",
      R"(return multiplied({out, in}, dYt, rows, out, n, in);)",
      R"(return multiplied({out, in}, dYt, rows, out, n, in) * Real(2);)",
      "a classic slip: a contribution counted where it is made and where it is added"},

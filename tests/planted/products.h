@@ -42,10 +42,10 @@ inline constexpr Bug product_bugs[] = {
      R"(for (Dim j = 0; j + (tile.columns > 1 ? 1 : 0) < tile.columns; ++j) tile.c)",
      "a classic slip: what is left over after whole vectors is skipped"},
     {"gemm-start-not-reset", "engine/kernels/gemm.cpp",
-     R"(const Start from = start_of_block(p0, start, c, c_row);
+     R"(const Initial from = initial_of_block(p0, initial, c, c_row);
       const Dim panels)",
-     R"(start = start_of_block(p0, start, c, c_row);
-      const Start from = start;
+     R"(initial = initial_of_block(p0, initial, c, c_row);
+      const Initial from = initial;
       const Dim panels)",
      "fledge itself: the next block of columns began from what lay in C"},
     {"gemm-remainder-of-second-depth-lost", "engine/kernels/gemm.cpp",

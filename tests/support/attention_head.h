@@ -12,8 +12,8 @@
 
 namespace tests {
 
-using kernels::HeadRowsOut;
 using kernels::StridedRows;
+using kernels::StridedRowsOut;
 
 // What kernels::attention_head and its vjp read and write. Rows lie two numbers further apart than
 // they are long, as a head lies among others; what is between them must stay as it is.
@@ -39,15 +39,15 @@ struct Head {
             spans.data()};
   }
   StridedRows rows(const Array& x) const { return {x.data(), D + 2}; }
-  HeadRowsOut out(Array& x, Dim count) {
+  StridedRowsOut out(Array& x, Dim count) {
     x = Array::full({count, D + 2}, Real(99));
     for (Dim i = 0; i < count; ++i) std::fill_n(x.write() + i * (D + 2), D, Real(nan));
     return {x.write(), D + 2};
   }
   Head& run() {
     log_sums = Array({queries, 2});
-    const HeadRowsOut to = out(y, queries), to_q = out(dq, queries), to_k = out(dk, keys),
-                      to_v = out(dv, keys);
+    const StridedRowsOut to = out(y, queries), to_q = out(dq, queries), to_k = out(dk, keys),
+                         to_v = out(dv, keys);
     kernels::attention_head(sizes(), rows(q), rows(k), rows(v), to, log_sums.write());
     kernels::attention_head_vjp(sizes(), rows(q), rows(k), rows(v), rows(y), rows(dy),
                                 log_sums.data(), to_q, to_k, to_v);

@@ -10,8 +10,8 @@
 #include "tests/support/catch.h"
 
 using namespace tests;
+using kernels::Initial;
 using kernels::Matrix;
-using kernels::Start;
 using kernels::tile_columns;
 using kernels::tile_rows;
 
@@ -58,15 +58,16 @@ Array naive(const Stored& a, const Stored& b) {
   return c;
 }
 
-// The numbers of `found` that are not start + expected, or whose gap of 3 behind a row was written.
-Dim count_wrong(const Array& found, const Array& expected, Start start) {
+// The numbers of `found` that are not initial + expected, or whose gap of 3 behind a row was
+// written.
+Dim count_wrong(const Array& found, const Array& expected, Initial initial) {
   const Dim n = expected.dim(0), m = expected.dim(1), row = m + 3;
   const Real* const c = found.data();
   const Real* const product = expected.data();
   Dim wrong = 0;
   for (Dim i = 0; i < n; ++i) {
     for (Dim j = 0; j < m; ++j) {
-      const Real from = start.data == nullptr ? Real(0) : start.data[i * start.row + j];
+      const Real from = initial.data == nullptr ? Real(0) : initial.data[i * initial.row + j];
       wrong += c[i * row + j] == from + product[i * m + j] ? 0 : 1;
     }
     for (Dim j = m; j < row; ++j) wrong += isnan(c[i * row + j]) ? 0 : 1;
@@ -74,29 +75,30 @@ Dim count_wrong(const Array& found, const Array& expected, Start start) {
   return wrong;
 }
 
-// Every layout of A and B with every start, over C and memory full of NaN. Counts the numbers that
-// were compared.
+// Every layout of A and B with every initial C, over C and memory full of NaN. Counts the numbers
+// that were compared.
 struct Products {
   Dim compared = 0;
 
   void check(const Sizes& s, const Blocking& sizes, int threads) {
     const Stored a(integers({s.n, s.k}, 1)), b(integers({s.k, s.m}, 2));
-    const Array product = naive(a, b), starts = integers({s.n + 1, s.m}, 3);
+    const Array product = naive(a, b), initials = integers({s.n + 1, s.m}, 3);
     const Blocked blocked(sizes, threads);
     Array c({s.n, s.m + 3});
     for (const Matrix& left : a.all())
       for (const Matrix& right : b.all())
-        for (const Start& start : {Start{}, Start{starts.data(), s.m}, Start{starts.data(), 0}}) {
+        for (const Initial& initial :
+             {Initial{}, Initial{initials.data(), s.m}, Initial{initials.data(), 0}}) {
           std::fill_n(c.write(), c.size(), nan_number);
           fill_stack();
-          kernels::gemm(left, right, c.write(), s.m + 3, s.n, s.k, s.m, start);
+          kernels::gemm(left, right, c.write(), s.m + 3, s.n, s.k, s.m, initial);
           compared += s.n * s.m;
-          if (count_wrong(c, product, start) == 0) continue;
-          FAIL(count_wrong(c, product, start)
+          if (count_wrong(c, product, initial) == 0) continue;
+          FAIL(count_wrong(c, product, initial)
                << " numbers are wrong: " << s.n << "x" << s.k << "x" << s.m << ", blocks "
                << sizes.block_n << "x" << sizes.block_k << "x" << sizes.block_m << ", A "
                << left.row << ":" << left.column << ", B " << right.row << ":" << right.column
-               << ", start " << start.row << ", " << threads << " threads");
+               << ", initial row " << initial.row << ", " << threads << " threads");
         }
   }
 };

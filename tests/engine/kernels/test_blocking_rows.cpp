@@ -15,7 +15,7 @@
 
 using namespace tests;
 using kernels::lanes;
-using kernels::Normal;
+using kernels::RowStats;
 
 namespace {
 
@@ -155,13 +155,13 @@ TEST_CASE("layer norm is right on both sides of every two borders") {
     const Array numbers = integers({rows, n}, 1), cotangents = integers({rows, n}, 2),
                 gains = integers({n}, 3), biases = integers({n}, 4);
     Guarded x(numbers), dy(cotangents), gain(gains), bias(biases), y(rows * n), dx(rows * n),
-        normals(rows * Normal::size), dgain(n), dbias(n);
+        stats(rows * RowStats::size), dgain(n), dbias(n);
     fill_stack();
-    kernels::layer_norm_rows(x.data(), gain.data(), bias.data(), normals.data(), y.data(), eps,
-                             rows, n);
-    kernels::layer_norm_rows_vjp(x.data(), normals.data(), gain.data(), dy.data(), dx.data(),
+    kernels::layer_norm_rows(x.data(), gain.data(), bias.data(), stats.data(), y.data(), eps, rows,
+                             n);
+    kernels::layer_norm_rows_vjp(x.data(), stats.data(), gain.data(), dy.data(), dx.data(),
                                  dgain.data(), dbias.data(), rows, n);
-    REQUIRE((y.is_whole() && dx.is_whole() && normals.is_whole()));
+    REQUIRE((y.is_whole() && dx.is_whole() && stats.is_whole()));
     REQUIRE((dgain.is_whole() && dbias.is_whole()));
     const Row ones(static_cast<std::size_t>(n), 1);
     Row sums(static_cast<std::size_t>(n), 0), bias_sums = sums;
@@ -220,12 +220,12 @@ TEST_CASE("sums over rows and columns are exact on both sides of every two borde
             const Blocked blocked(sizes);
             const Array numbers = integers({rows, n}, 1), factors = integers({rows, n}, 2);
             Guarded x(numbers), dy(factors), gain(Array::ones({n})), sums(n), dgain(n), dbias(n);
-            Guarded normals(Array::zeros({rows, Normal::size}));
+            Guarded stats(Array::zeros({rows, RowStats::size}));
             for (Dim r = 0; r < rows; ++r)
-              Normal(real(r % 3), Real(1), Real(2)).store_to(normals.data() + r * Normal::size);
+              RowStats(real(r % 3), Real(1), Real(2)).store_to(stats.data() + r * RowStats::size);
             fill_stack();
             kernels::sum_columns(x.data(), sums.data(), 1, rows, n);
-            kernels::layer_norm_rows_vjp(x.data(), normals.data(), gain.data(), dy.data(), nullptr,
+            kernels::layer_norm_rows_vjp(x.data(), stats.data(), gain.data(), dy.data(), nullptr,
                                          dgain.data(), dbias.data(), rows, n);
             INFO(rows << " rows of " << n << ", " << parts << " parts, leaves of " << leaf);
             REQUIRE((sums.is_whole() && dgain.is_whole() && dbias.is_whole()));

@@ -11,7 +11,7 @@
 
 using namespace tests;
 using kernels::lanes;
-using kernels::Normal;
+using kernels::RowStats;
 
 namespace {
 
@@ -21,13 +21,13 @@ Array rounded(const std::vector<long double>& exact) {
   return Array({static_cast<Dim>(exact.size())}, std::vector<double>(exact.begin(), exact.end()));
 }
 
-// The gradients of rows x (rows, n), which `normals` has normalised.
+// The gradients of rows x (rows, n), which `stats` has normalised.
 struct Gradients {
   Array dx, dgain, dbias;
 
-  Gradients(const Array& x, const Array& normals, const Array& gain, const Array& dy)
+  Gradients(const Array& x, const Array& stats, const Array& gain, const Array& dy)
       : dx(x.shape()), dgain(gain.shape()), dbias(gain.shape()) {
-    kernels::layer_norm_rows_vjp(x.data(), normals.data(), gain.data(), dy.data(), dx.write(),
+    kernels::layer_norm_rows_vjp(x.data(), stats.data(), gain.data(), dy.data(), dx.write(),
                                  dgain.write(), dbias.write(), x.dim(0), x.dim(1));
   }
 };
@@ -54,16 +54,16 @@ TEST_CASE("layer norm of a row against long double") {
       dgain.push_back(wide(dy[j]) * x_hat.back());
       dx.push_back(rstd * (g(j) - mean_g - x_hat.back() * along));
     }
-    Array normals({1, Normal::size}), found({n}), found_y({1, n});
-    kernels::layer_norm_rows(x.data(), gain.data(), bias.data(), normals.write(), found_y.write(),
+    Array stats({1, RowStats::size}), found({n}), found_y({1, n});
+    kernels::layer_norm_rows(x.data(), gain.data(), bias.data(), stats.write(), found_y.write(),
                              0.25, 1, n);
-    const Gradients grads(x, normals, gain, dy);
-    const Normal normal(normals.data());
-    for (Dim j = 0; j < n; ++j) found.write()[j] = normal(x[j]);
+    const Gradients grads(x, stats, gain, dy);
+    const RowStats row_stats(stats.data());
+    for (Dim j = 0; j < n; ++j) found.write()[j] = row_stats(x[j]);
     INFO("rows of " << n);
     CHECK(close(found, rounded(x_hat)));
     CHECK(close(found_y.with_shape({n}), rounded(y)));
-    CHECK(close(Array({1}, {value_of(normal.rstd)}), rounded({rstd})));
+    CHECK(close(Array({1}, {value_of(row_stats.rstd)}), rounded({rstd})));
     CHECK(close(grads.dgain, rounded(dgain)));
     CHECK(same_bits(grads.dbias, dy.with_shape({n})));
     CHECK(close(grads.dx.with_shape({n}), rounded(dx)));
@@ -74,8 +74,8 @@ TEST_CASE("y may be the memory of x") {
   for (const Dim n : lengths) {
     const Array x = uniform({3, n}, 1), gain = uniform({n}, 3), bias = uniform({n}, 4);
     const auto normalise = [&](const Array& from, Array& y) {
-      Array normals({3, Normal::size});
-      kernels::layer_norm_rows(from.data(), gain.data(), bias.data(), normals.write(), y.write(),
+      Array stats({3, RowStats::size});
+      kernels::layer_norm_rows(from.data(), gain.data(), bias.data(), stats.write(), y.write(),
                                1e-5, 3, n);
     };
     Array apart(x.shape()), place = x.clone();
@@ -89,17 +89,17 @@ TEST_CASE("the gradients of gain and bias add the rows, each as it was normalise
   for (const Dim rows : {0, 1, 2, 15, 16, 17, 127, 300})
     for (const Dim n : {1, 7, 16, 65, 300}) {
       const Array dy = integers({rows, n}, 1), x = integers({rows, n}, 2);
-      Array normals = integers({rows, Normal::size}, 3);
-      for (Dim r = 0; r < rows; ++r) normals.write()[r * 3 + 2] = real(1 + r % 2 * 3);
+      Array stats = integers({rows, RowStats::size}, 3);
+      for (Dim r = 0; r < rows; ++r) stats.write()[r * 3 + 2] = real(1 + r % 2 * 3);
       std::vector<double> dgain(static_cast<std::size_t>(n)), dbias(dgain);
       for (Dim i = 0; i < x.size(); ++i) {
         const Dim r = i / n;
-        const auto kept = [&](Dim which) { return value_of(normals[r * 3 + which]); };
+        const auto kept = [&](Dim which) { return value_of(stats[r * 3 + which]); };
         dgain[static_cast<std::size_t>(i % n)] +=
             value_of(dy[i]) * (value_of(x[i]) - kept(0) - kept(1)) * kept(2);
         dbias[static_cast<std::size_t>(i % n)] += value_of(dy[i]);
       }
-      const Gradients grads(x, normals, Array::ones({n}), dy);
+      const Gradients grads(x, stats, Array::ones({n}), dy);
       INFO(rows << ", " << n);
       REQUIRE(same_numbers(grads.dgain, Array({n}, dgain)));
       REQUIRE(same_numbers(grads.dbias, Array({n}, dbias)));
@@ -108,15 +108,15 @@ TEST_CASE("the gradients of gain and bias add the rows, each as it was normalise
 
 TEST_CASE("a gradient that is not wanted changes no bit of the others") {
   for (const Dim rows : {5, 300}) {
-    const Array x = uniform({rows, 24}, 1), normals = uniform({rows, Normal::size}, 2),
+    const Array x = uniform({rows, 24}, 1), stats = uniform({rows, RowStats::size}, 2),
                 gain = uniform({24}, 3), dy = uniform({rows, 24}, 4);
-    const Gradients all(x, normals, gain, dy);
+    const Gradients all(x, stats, gain, dy);
     for (int wanted = 1; wanted < 7; ++wanted) {
       Array dx(x.shape()), dgain({24}), dbias({24});
       const auto place = [&](int bit, Array& d) {
         return (wanted & bit) != 0 ? d.write() : nullptr;
       };
-      kernels::layer_norm_rows_vjp(x.data(), normals.data(), gain.data(), dy.data(), place(1, dx),
+      kernels::layer_norm_rows_vjp(x.data(), stats.data(), gain.data(), dy.data(), place(1, dx),
                                    place(2, dgain), place(4, dbias), rows, 24);
       INFO("wanted: " << wanted);
       CHECK(((wanted & 1) == 0 || same_bits(dx, all.dx)));
@@ -127,15 +127,15 @@ TEST_CASE("a gradient that is not wanted changes no bit of the others") {
 }
 
 TEST_CASE("neither threads nor tasks change a bit of the gradients") {
-  const Array x = uniform({301, 37}, 1), normals = uniform({301, Normal::size}, 2),
+  const Array x = uniform({301, 37}, 1), stats = uniform({301, RowStats::size}, 2),
               gain = uniform({37}, 3), dy = uniform({301, 37}, 4);
-  const Gradients expected(x, normals, gain, dy);
+  const Gradients expected(x, stats, gain, dy);
   for (const Dim parts : {1, 2, 16}) {
     Blocking sizes = kernels::blocking;
     sizes.serial_work = 0;
     sizes.sum_parts = parts;
     const Blocked blocked(sizes, 3);
-    const Gradients found(x, normals, gain, dy);
+    const Gradients found(x, stats, gain, dy);
     CHECK(same_bits(found.dx, expected.dx));
     CHECK(same_bits(found.dgain, expected.dgain));
     CHECK(same_bits(found.dbias, expected.dbias));
@@ -151,10 +151,10 @@ TEST_CASE("lanes past the end of a row enter no sum of layer norm") {
     const Array gain = uniform({n}, 1), bias = uniform({n}, 2), dy = uniform({2, n}, 3);
     const Array x = Array::full({2, n}, Real(large)),
                 none({n}, std::vector<double>(static_cast<std::size_t>(n), 0.0));
-    Array normals({2, Normal::size}), y({2, n});
-    kernels::layer_norm_rows(x.data(), gain.data(), bias.data(), normals.write(), y.write(), 1e-5,
-                             2, n);
-    const Gradients grads(x, normals, gain, dy);
+    Array stats({2, RowStats::size}), y({2, n});
+    kernels::layer_norm_rows(x.data(), gain.data(), bias.data(), stats.write(), y.write(), 1e-5, 2,
+                             n);
+    const Gradients grads(x, stats, gain, dy);
     REQUIRE(same_numbers(grads.dgain, none));  // of a constant row x̂ = 0
     for (Dim r = 0; r < 2; ++r) {
       double mean = 0;

@@ -8,7 +8,7 @@ namespace {
 
 Tensor with_bias(const Tensors& x) { return linear(x[0], x[1], x[2]); }
 Tensor without_bias(const Tensors& x) { return linear(x[0], x[1]); }
-Tensor likeness(const Tensors& x) { return inner(x[0], x[1]); }
+Tensor likeness(const Tensors& x) { return matmul_transposed(x[0], x[1]); }
 
 // x as rows of a matrix, the product, and the leading axes again.
 Tensor tall(const Tensor& x, const Tensor& weight) {
@@ -21,7 +21,7 @@ const std::vector<Shape> leads = {{}, {1}, {0}, {7}, {33}, {2, 3}, {2, 0}, {2, 3
 
 }  // namespace
 
-TEST_CASE("linear and inner by hand") {
+TEST_CASE("linear and matmul_transposed by hand") {
   const Array x({2, 2}, {1, 2, 3, 4}), W({2, 3}, {1, 0, 2, 0, 1, 3}), b({3}, {10, 20, 30});
   const Pass found = pass(with_bias, {x, W, b}, Array({2, 3}, {1, 0, 0, 0, 1, 10}));
   CHECK(same_bits(found.y, Array({2, 3}, {11, 22, 38, 13, 24, 48})));
@@ -66,7 +66,7 @@ TEST_CASE("linear of whole numbers is exact, its bias among them") {
     }
 }
 
-TEST_CASE("linear and inner of no rows and of no features") {
+TEST_CASE("linear and matmul_transposed of no rows and of no features") {
   const Pass none = pass(with_bias, {Array::zeros({2, 0, 3}), uniform({3, 4}, 1), uniform({4}, 2)},
                          Array({2, 0, 4}));
   CHECK(none.y.shape() == Shape{2, 0, 4});
@@ -105,7 +105,7 @@ TEST_CASE("a row of linear does not depend on the rows around it, to the bit") {
   }
 }
 
-TEST_CASE("linear and inner obey the rules of every op") {
+TEST_CASE("linear and matmul_transposed obey the rules of every op") {
   for (const Shape& lead : {Shape{}, Shape{5}, Shape{2, 3}, Shape{0}, Shape{2, 1, 2}}) {
     const Array x = uniform(lead.append({4}), 1);
     check_rules(with_bias, {x, uniform({4, 3}, 2), uniform({3}, 3)});
@@ -114,15 +114,15 @@ TEST_CASE("linear and inner obey the rules of every op") {
   }
 }
 
-TEST_CASE("inner of a table with itself counts both roles") {
+TEST_CASE("matmul_transposed of a table with itself counts both roles") {
   // y_ij = ⟨t_i, t_j⟩, so dT = (dY + dYᵀ)·T
   const Array t = integers({3, 2}, 1), dy = integers({3, 3}, 2);
-  const Pass found = pass([](const Tensors& x) { return inner(x[0], x[0]); }, {t}, dy);
+  const Pass found = pass([](const Tensors& x) { return matmul_transposed(x[0], x[0]); }, {t}, dy);
   const Tensor both = Tensor(dy) + transpose(Tensor(dy));
   CHECK(same_numbers(found.dx[0], matmul(both, Tensor(t)).value()));
 }
 
-TEST_CASE("linear and inner skip no zeros: 0 times infinity is NaN") {
+TEST_CASE("linear and matmul_transposed skip no zeros: 0 times infinity is NaN") {
   const double inf = infinity, nan = quiet_nan;
   CHECK(same_numbers(
       value(with_bias, {Array({2, 2}, {0, 1, 1, 0}), Array({2, 1}, {inf, 1}), Array({1}, {3})}),
@@ -131,7 +131,7 @@ TEST_CASE("linear and inner skip no zeros: 0 times infinity is NaN") {
                      Array({2, 1}, {nan, inf})));
 }
 
-TEST_CASE("linear and inner refuse what does not fit") {
+TEST_CASE("linear and matmul_transposed refuse what does not fit") {
   const auto of = [](const Shape& shape) { return parameter(Array::ones(shape)); };
   const auto refused = [&](const Shape& x, const Shape& weight, const Tensor& bias = {}) {
     return refusal_in_both_modes<ShapeError>([&] { linear(of(x), of(weight), bias); });
@@ -148,18 +148,20 @@ TEST_CASE("linear and inner refuse what does not fit") {
   CHECK(refused({2, 3}, {3, 4}, of({1, 4})) == must + "(1, 4)");
   CHECK(refused({2, 3}, {3, 4}, 1.0) == must + "()");
 
-  const auto refused_inner = [&](const Shape& x, const Shape& table) {
-    return refusal_in_both_modes<ShapeError>([&] { inner(of(x), of(table)); });
+  const auto refused_transposed = [&](const Shape& x, const Shape& table) {
+    return refusal_in_both_modes<ShapeError>([&] { matmul_transposed(of(x), of(table)); });
   };
-  const std::string last = "inner: last axes differ: ";
-  CHECK(refused_inner({2, 3}, {3, 4}) == last + "(2, 3) and (3, 4)");
-  CHECK(refused_inner({}, {1, 1}) == last + "() and (1, 1)");
-  CHECK(refused_inner({3}, {3}) == last + "(3) and (3)");
-  CHECK(refused_inner({2, 3}, {2, 2, 3}) == last + "(2, 3) and (2, 2, 3)");
+  const std::string last = "matmul_transposed: last axes differ: ";
+  CHECK(refused_transposed({2, 3}, {3, 4}) == last + "(2, 3) and (3, 4)");
+  CHECK(refused_transposed({}, {1, 1}) == last + "() and (1, 1)");
+  CHECK(refused_transposed({3}, {3}) == last + "(3) and (3)");
+  CHECK(refused_transposed({2, 3}, {2, 2, 3}) == last + "(2, 3) and (2, 2, 3)");
 
   const std::string never = "value: this tensor was never given a value";
   CHECK(refusal_in_both_modes<GraphError>([&] { linear(Tensor(), of({1, 1})); }) == never);
   CHECK(refusal_in_both_modes<GraphError>([&] { linear(of({1}), Tensor()); }) == never);
-  CHECK(refusal_in_both_modes<GraphError>([&] { inner(Tensor(), of({1, 1})); }) == never);
-  CHECK(refusal_in_both_modes<GraphError>([&] { inner(of({1}), Tensor()); }) == never);
+  CHECK(refusal_in_both_modes<GraphError>([&] {
+          matmul_transposed(Tensor(), of({1, 1}));
+        }) == never);
+  CHECK(refusal_in_both_modes<GraphError>([&] { matmul_transposed(of({1}), Tensor()); }) == never);
 }
