@@ -1,6 +1,7 @@
 #include "engine/base/memory.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -188,5 +189,10 @@ void deallocate_memory(void* block, std::size_t bytes) noexcept {
 }
 
 void release_memory() noexcept { cache.release(); }
+
+double machine_memory() {
+  const auto pages = static_cast<double>(::sysconf(_SC_PHYS_PAGES));
+  return pages > 0 ? pages * static_cast<double>(::sysconf(_SC_PAGESIZE)) : infinity;
+}
 
 }  // namespace fledge

@@ -34,6 +34,9 @@ extern bool memory_is_filled;
 /// (memory.cpp, Note [Kept memory]).
 void release_memory() noexcept;
 
+/// The size of this machine's memory in bytes; infinity if the system does not tell it.
+double machine_memory();
+
 /// Base of classes that each training step creates and destroys.
 struct Pooled {
   static void* operator new(std::size_t bytes) { return allocate_memory(bytes); }

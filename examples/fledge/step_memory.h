@@ -1,10 +1,6 @@
 // How much memory a training step needs, estimated before it is allocated.
 #pragma once
 
-#include <unistd.h>
-
-#include "engine/real.h"
-
 namespace fledge {
 
 /// The largest number of Reals that a training step of the language model holds, optimiser
@@ -14,11 +10,6 @@ inline double numbers_of_step(double layers, double width, double context, doubl
                               double vocabulary) {
   return context * batch * (24 * width * layers + 4 * vocabulary) +
          4 * (12 * width * width * layers + (vocabulary + context) * width);
-}
-
-/// The size of this machine's memory in bytes.
-inline double bytes_of_machine() {
-  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
 }  // namespace fledge

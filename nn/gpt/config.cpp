@@ -1,7 +1,5 @@
 #include "nn/gpt/config.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 
@@ -71,9 +69,7 @@ std::string in_gigabytes(double bytes) {
 // Throws ValueError unless the weights of such a model fit into the memory of this machine.
 void require_memory(const LanguageModelSizes& sizes) {
   const double needed = parameter_count(sizes) * sizeof(Real);
-  const auto pages = static_cast<double>(::sysconf(_SC_PHYS_PAGES));
-  const double memory = pages * static_cast<double>(::sysconf(_SC_PAGESIZE));
-  if (pages <= 0) return;  // the system does not know its memory
+  const double memory = machine_memory();
   require<ValueError>(needed <= memory, "LanguageModel",
                       "its numbers must fit into memory: ", in_gigabytes(needed), " of ",
                       in_gigabytes(memory));

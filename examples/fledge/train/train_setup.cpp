@@ -16,11 +16,11 @@ void require_memory(const TrainConfig& config) {
   const LanguageModelSizes& s = config.sizes;
   const double bytes = 4 * numbers_of_step(number(s.layers), number(s.width), number(s.context),
                                            number(config.training.batch), number(s.vocabulary));
-  if (bytes <= bytes_of_machine()) return;
+  if (bytes <= machine_memory()) return;
   throw support::CommandError(
       support::Exit::failed, "fledge train",
       support::formatted("a step needs about %.0f MB of memory, this machine has %.0f MB",
-                         bytes / 1e6, bytes_of_machine() / 1e6),
+                         bytes / 1e6, machine_memory() / 1e6),
       "use smaller --width, --layers, --context or --batch");
 }
 
