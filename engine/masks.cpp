@@ -32,8 +32,8 @@ void Mask::check(const Shape& scores, std::string_view op) const {
 
 std::vector<unsigned char> Mask::table(const Shape& scores, std::string_view op) const {
   check(scores, op);
-  std::vector<unsigned char> may_look(static_cast<std::size_t>(scores.size()), 1);
-  if (parts_.empty() || scores.size() == 0) return may_look;
+  std::vector<unsigned char> visible(static_cast<std::size_t>(scores.size()), 1);
+  if (parts_.empty() || scores.size() == 0) return visible;
   const Dim queries = scores.dim(-2), keys = scores.dim(-1);
   const Dim grids = scores.size() / (queries * keys);
   const Dim grids_per_batch = scores.rank() >= 3 ? grids / scores[0] : 1;
@@ -41,8 +41,8 @@ std::vector<unsigned char> Mask::table(const Shape& scores, std::string_view op)
   for (Dim grid = 0; grid < grids; ++grid)
     for (Dim query = 0; query < queries; ++query)
       for (Dim key = 0; key < keys; ++key)
-        may_look[i++] = allows({grid / grids_per_batch, query, key, queries, keys}) ? 1 : 0;
-  return may_look;
+        visible[i++] = allows({grid / grids_per_batch, query, key, queries, keys}) ? 1 : 0;
+  return visible;
 }
 
 bool Mask::has_spans() const {
@@ -90,12 +90,12 @@ Mask window(Dim width) {
   return Mask(Window{width});
 }
 
-Mask custom(Dim queries, Dim keys, std::vector<bool> may_look) {
-  const auto places = static_cast<Dim>(may_look.size());
+Mask custom(Dim queries, Dim keys, std::vector<bool> visible) {
+  const auto places = static_cast<Dim>(visible.size());
   require(queries >= 0 && keys >= 0 &&
               (keys == 0 ? places == 0 : places % keys == 0 && places / keys == queries),
-          "custom", "a table of (", queries, ", ", keys, ") places: got ", may_look.size());
-  return Mask(Custom{queries, keys, std::move(may_look)});
+          "custom", "a table of (", queries, ", ", keys, ") places: got ", visible.size());
+  return Mask(Custom{queries, keys, std::move(visible)});
 }
 
 }  // namespace fledge

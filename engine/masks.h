@@ -55,9 +55,9 @@ struct Window {
 /// The caller's own table, queries × keys, row by row.
 struct Custom {
   Dim queries, keys;
-  std::vector<bool> may_look;
+  std::vector<bool> visible;
   bool allows(const Place& at) const {
-    return may_look[static_cast<std::size_t>(at.query * keys + at.key)];
+    return visible[static_cast<std::size_t>(at.query * keys + at.key)];
   }
 };
 
@@ -100,6 +100,6 @@ Mask padding(std::vector<Dim> lengths);
 /// Throws ValueError on a width below 1.
 Mask window(Dim width);
 /// true = may look. Throws ShapeError when the table has not queries × keys entries.
-Mask custom(Dim queries, Dim keys, std::vector<bool> may_look);
+Mask custom(Dim queries, Dim keys, std::vector<bool> visible);
 
 }  // namespace fledge

@@ -72,37 +72,37 @@ void softmax_rows_vjp(const Real* y, const Real* dy, Real* dx, Dim rows, Dim n) 
 namespace {
 
 // Copies the visible numbers of x to `seen`, side by side; returns their count.
-Dim gather(const unsigned char* may_look, const Real* x, Real* seen, Dim n) {
+Dim gather(const unsigned char* visible, const Real* x, Real* seen, Dim n) {
   Dim count = 0;
   for (Dim j = 0; j < n; ++j)
-    if (may_look[j] != 0) seen[count++] = x[j];
+    if (visible[j] != 0) seen[count++] = x[j];
   return count;
 }
 
 // Copies them back to their places in x; hidden numbers become 0.
-void scatter(const unsigned char* may_look, const Real* seen, Real* x, Dim n) {
-  for (Dim j = 0; j < n; ++j) x[j] = may_look[j] != 0 ? *seen++ : Real(0);
+void scatter(const unsigned char* visible, const Real* seen, Real* x, Dim n) {
+  for (Dim j = 0; j < n; ++j) x[j] = visible[j] != 0 ? *seen++ : Real(0);
 }
 
 }  // namespace
 
-void masked_softmax_rows(const Real* x, const unsigned char* may_look, Real* y, Dim rows, Dim n) {
+void masked_softmax_rows(const Real* x, const unsigned char* visible, Real* y, Dim rows, Dim n) {
   for_rows(rows, n, 8, [=](Dim r) {
     Buffer seen(n);
-    const Dim count = gather(may_look + r * n, x + r * n, seen.data(), n);
+    const Dim count = gather(visible + r * n, x + r * n, seen.data(), n);
     softmax_row(seen.data(), seen.data(), count);
-    scatter(may_look + r * n, seen.data(), y + r * n, n);
+    scatter(visible + r * n, seen.data(), y + r * n, n);
   });
 }
 
-void masked_softmax_rows_vjp(const Real* y, const Real* dy, const unsigned char* may_look, Real* dx,
+void masked_softmax_rows_vjp(const Real* y, const Real* dy, const unsigned char* visible, Real* dx,
                              Dim rows, Dim n) {
   for_rows(rows, n, 2, [=](Dim r) {
     Buffer seen_y(n), seen(n);
-    const Dim count = gather(may_look + r * n, dy + r * n, seen.data(), n);
-    gather(may_look + r * n, y + r * n, seen_y.data(), n);
+    const Dim count = gather(visible + r * n, dy + r * n, seen.data(), n);
+    gather(visible + r * n, y + r * n, seen_y.data(), n);
     softmax_row_vjp(seen_y.data(), seen.data(), seen.data(), count);
-    scatter(may_look + r * n, seen.data(), dx + r * n, n);
+    scatter(visible + r * n, seen.data(), dx + r * n, n);
   });
 }
 

@@ -24,10 +24,10 @@ void softmax_row_vjp(const Real* y, const Real* dy, Real* dx, Dim n);
 /// The same of every row.
 void softmax_rows_vjp(const Real* y, const Real* dy, Real* dx, Dim rows, Dim n);
 
-/// y = softmax of the entries with may_look = 1; the others are not read and become 0.
-void masked_softmax_rows(const Real* x, const unsigned char* may_look, Real* y, Dim rows, Dim n);
+/// y = softmax of the entries with visible = 1; the others are not read and become 0.
+void masked_softmax_rows(const Real* x, const unsigned char* visible, Real* y, Dim rows, Dim n);
 /// dx = y ⊙ (dy − ⟨dy, y⟩) over the visible entries; the others become 0.
-void masked_softmax_rows_vjp(const Real* y, const Real* dy, const unsigned char* may_look, Real* dx,
+void masked_softmax_rows_vjp(const Real* y, const Real* dy, const unsigned char* visible, Real* dx,
                              Dim rows, Dim n);
 
 /// y = x − log Σ exp(x)

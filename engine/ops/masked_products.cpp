@@ -30,26 +30,26 @@ struct Grids {
   // Calls f(i, j, ij) for every visible pair of a query i and a key j of its grid; ij is their place
   // in a table. Hidden pairs are skipped, never multiplied by zero, because 0·NaN is NaN.
   template <class F>
-  void each_visible(const Table& may_look, F f) const {
+  void each_visible(const Table& visible, F f) const {
     for (Dim i = 0; i < count * n; ++i)
       for (Dim j = 0; j < m; ++j)
-        if (may_look[static_cast<std::size_t>(i * m + j)] != 0) f(i, i / n * m + j, i * m + j);
+        if (visible[static_cast<std::size_t>(i * m + j)] != 0) f(i, i / n * m + j, i * m + j);
   }
 };
 
 /// C_ij = ⟨A_i, B_j⟩ where visible, else `hidden`
-Array dots(const Array& a, const Array& b, const Table& may_look, Real hidden, const Grids& g) {
+Array dots(const Array& a, const Array& b, const Table& visible, Real hidden, const Grids& g) {
   Array c = Array::full(a.shape().with(-1, g.m), hidden);
-  g.each_visible(may_look, [&, to = c.write(), d = g.d](Dim i, Dim j, Dim ij) {
+  g.each_visible(visible, [&, to = c.write(), d = g.d](Dim i, Dim j, Dim ij) {
     to[ij] = kernels::dot(a.data() + i * d, b.data() + j * d, d);
   });
   return c;
 }
 
 /// C_i = Σ_j W_ij·B_j over visible j
-Array mix(const Array& w, const Array& b, const Table& may_look, const Grids& g) {
+Array mix(const Array& w, const Array& b, const Table& visible, const Grids& g) {
   Array c = Array::zeros(w.shape().with(-1, g.d));
-  g.each_visible(may_look,
+  g.each_visible(visible,
                  [to = c.write(), W = w.data(), B = b.data(), d = g.d](Dim i, Dim j, Dim ij) {
                    for (Dim e = 0; e < d; ++e) to[i * d + e] += W[ij] * B[j * d + e];
                  });
@@ -57,10 +57,10 @@ Array mix(const Array& w, const Array& b, const Table& may_look, const Grids& g)
 }
 
 /// C_j = Σ_i W_ij·A_i over the i that see j
-Array weighted_sum_transposed(const Array& w, const Array& a, const Table& may_look,
+Array weighted_sum_transposed(const Array& w, const Array& a, const Table& visible,
                               const Grids& g) {
   Array c = Array::zeros(a.shape().with(-2, g.m));
-  g.each_visible(may_look,
+  g.each_visible(visible,
                  [to = c.write(), W = w.data(), A = a.data(), d = g.d](Dim i, Dim j, Dim ij) {
                    for (Dim e = 0; e < d; ++e) to[j * d + e] += W[ij] * A[i * d + e];
                  });
@@ -77,12 +77,12 @@ Tensor attention_scores(const Tensor& q, const Tensor& k, const Mask& mask) {
   require(q.dim(-1) == k.dim(-1), "attention_scores",
           "queries and keys differ in size: ", q.shape(), " and ", k.shape());
   const Grids g{q.shape().without(-1).without(-1).size(), q.dim(-2), k.dim(-2), q.dim(-1)};
-  const Table may_look = mask.table(q.shape().with(-1, g.m), "attention_scores");
+  const Table visible = mask.table(q.shape().with(-1, g.m), "attention_scores");
   const Array Q = q.value(), K = k.value();
-  return record("attention_scores", dots(Q, K, may_look, Real(-infinity), g),
-                wrt(q, [K, may_look, g](const Array& dS) { return mix(dS, K, may_look, g); }),
-                wrt(k, [Q, may_look, g](const Array& dS) {
-                  return weighted_sum_transposed(dS, Q, may_look, g);
+  return record("attention_scores", dots(Q, K, visible, Real(-infinity), g),
+                wrt(q, [K, visible, g](const Array& dS) { return mix(dS, K, visible, g); }),
+                wrt(k, [Q, visible, g](const Array& dS) {
+                  return weighted_sum_transposed(dS, Q, visible, g);
                 }));
 }
 
@@ -94,14 +94,13 @@ Tensor weighted_sum(const Tensor& weights, const Tensor& v, const Mask& mask) {
   require(weights.dim(-1) == v.dim(-2), "weighted_sum",
           "keys and values differ in number: ", weights.shape(), " and ", v.shape());
   const Grids g{v.shape().without(-1).without(-1).size(), weights.dim(-2), v.dim(-2), v.dim(-1)};
-  const Table may_look = mask.table(weights.shape(), "weighted_sum");
+  const Table visible = mask.table(weights.shape(), "weighted_sum");
   const Array W = weights.value(), V = v.value();
   return record(
-      "weighted_sum", mix(W, V, may_look, g),
-      wrt(weights, [V, may_look, g](const Array& dy) { return dots(dy, V, may_look, Real(0), g); }),
-      wrt(v, [W, may_look, g](const Array& dy) {
-        return weighted_sum_transposed(W, dy, may_look, g);
-      }));
+      "weighted_sum", mix(W, V, visible, g),
+      wrt(weights, [V, visible, g](const Array& dy) { return dots(dy, V, visible, Real(0), g); }),
+      wrt(v,
+          [W, visible, g](const Array& dy) { return weighted_sum_transposed(W, dy, visible, g); }));
 }
 
 }  // namespace fledge

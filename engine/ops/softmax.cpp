@@ -25,13 +25,13 @@ Tensor softmax(const Tensor& x) {
 
 /// The same over the visible keys of each row; everywhere else y and dx are exactly 0.
 Tensor softmax(const Tensor& x, const Mask& mask) {
-  const std::vector<unsigned char> may_look = mask.table(x.shape(), "softmax");
+  const std::vector<unsigned char> visible = mask.table(x.shape(), "softmax");
   const Rows m = rows_of(x.shape());
   Array y(x.shape());
-  kernels::masked_softmax_rows(x.value().data(), may_look.data(), y.write(), m.count, m.length);
-  return record("masked_softmax", y, wrt(x, [y, m, may_look](const Array& dy) {
+  kernels::masked_softmax_rows(x.value().data(), visible.data(), y.write(), m.count, m.length);
+  return record("masked_softmax", y, wrt(x, [y, m, visible](const Array& dy) {
                   Array dx(dy.shape());
-                  kernels::masked_softmax_rows_vjp(y.data(), dy.data(), may_look.data(), dx.write(),
+                  kernels::masked_softmax_rows_vjp(y.data(), dy.data(), visible.data(), dx.write(),
                                                    m.count, m.length);
                   return dx;
                 }));

@@ -13,10 +13,10 @@ namespace {
 // nothing is hidden. The mask is a table in both cases, so the sums run in the same order and differ
 // only by the hidden position.
 Mask without(Dim hidden, Dim T) {
-  std::vector<bool> may_look(static_cast<std::size_t>(T * T), true);
+  std::vector<bool> visible(static_cast<std::size_t>(T * T), true);
   for (Dim query = hidden + 1; query < T; ++query)
-    may_look[static_cast<std::size_t>(query * T + hidden)] = false;
-  return causal() & custom(T, T, std::move(may_look));
+    visible[static_cast<std::size_t>(query * T + hidden)] = false;
+  return causal() & custom(T, T, std::move(visible));
 }
 
 // ln softmax(z)_token = z_token − max z − ln Σ_i exp(z_i − max z)

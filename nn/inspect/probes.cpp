@@ -45,12 +45,12 @@ CausalityReport check_causality(const Reads& reads, const std::vector<Dim>& ids,
     std::vector<Dim> others = ids;
     for (auto later = others.begin() + t + 1; later != others.end(); ++later)
       *later = (*later + shift) % vocabulary;
-    const Array changed = reads(others, T), nan_from = reads(ids, t + 1);
+    const Array changed = reads(others, T), with_nan = reads(ids, t + 1);
     const std::string after = " after place " + std::to_string(t);
-    for (const Array* logits : {&changed, &nan_from}) {
+    for (const Array* logits : {&changed, &with_nan}) {
       const Dim place = first_difference(*logits, before, 0, t + 1);
       if (place <= t) {
-        found.peeks = true;
+        found.looks_ahead = true;
         found.text = "place " + std::to_string(place) + " looks ahead: its logits change with " +
                      (logits == &changed ? "the tokens" : "NaN in the positions") + after;
         return found;
@@ -61,15 +61,15 @@ CausalityReport check_causality(const Reads& reads, const std::vector<Dim>& ids,
     const std::string none = "could not be shown, as ";
     if (first_difference(changed, before, t + 1, T) == T) {
       if (found.text.empty()) found.text = none + "no logits change with the tokens" + after;
-    } else if (!all_nan(nan_from, t + 1)) {
+    } else if (!all_nan(with_nan, t + 1)) {
       if (found.text.empty())
         found.text = none + "NaN in the positions" + after + " does not reach the next place";
     } else {
       ++found.cuts;
     }
   }
-  found.kept = found.text.empty();
-  if (found.kept)
+  found.is_causal = found.text.empty();
+  if (found.is_causal)
     found.text = "no place looks ahead: " + std::to_string(found.compared) +
                  " logits in front of " + std::to_string(cuts) +
                  " cuts keep every bit when all that follows is changed or NaN";

@@ -11,10 +11,10 @@ namespace fledge {
 
 /// The result of changing everything after a position (a cut).
 struct CausalityReport {
-  Dim cuts = 0;        // cuts whose changes reached the logits after them
-  Dim compared = 0;    // logits before the cuts that had to keep their bits
-  bool peeks = false;  // a logit before a cut changed: the model looks ahead
-  bool kept = false;  // no logit before a cut changed, and every change reached the logits after it
+  Dim cuts = 0;              // cuts whose changes reached the logits after them
+  Dim compared = 0;          // logits before the cuts that had to keep their bits
+  bool looks_ahead = false;  // a logit before a cut changed: the model looks ahead
+  bool is_causal = false;    // no logit before a cut changed; all changes reached the later logits
   std::string text;  // what was checked, where the model looks ahead, or why nothing could be shown
 };
 

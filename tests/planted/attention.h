@@ -11,22 +11,22 @@ inline constexpr Bug attention_bugs[] = {
      R"(if (i == j) to[j * d + e] += W[ij] * A[i * d + e];)",
      "enjector/microgpt-c: K and V gradients of later positions dropped"},
     {"gradient-of-past-keys-thrown-away", "engine/ops/masked_products.cpp",
-     R"(return weighted_sum_transposed(dS, Q, may_look, g);)",
-     R"(Table own = may_look;
+     R"(return weighted_sum_transposed(dS, Q, visible, g);)",
+     R"(Table own = visible;
         for (Dim i = 0; i < g.count * g.n * g.m; ++i)
           if (i / g.m % g.n != i % g.m) own[static_cast<std::size_t>(i)] = 0;
         return weighted_sum_transposed(dS, Q, own, g);)",
      "loretoparisi/microgpt.c: the past's activation gradient computed, then dropped"},
     {"query-gradient-ignores-mask", "engine/ops/masked_products.cpp",
-     R"(return mix(dS, K, may_look, g);)", R"(return mix(dS, K, Table(may_look.size(), 1), g);)",
+     R"(return mix(dS, K, visible, g);)", R"(return mix(dS, K, Table(visible.size(), 1), g);)",
      "a classic slip: the mask in the forward pass only"},
     {"weight-gradient-ignores-mask", "engine/ops/masked_products.cpp",
-     R"(return dots(dy, V, may_look, Real(0), g);)",
-     R"(return dots(dy, V, Table(may_look.size(), 1), Real(0), g);)",
+     R"(return dots(dy, V, visible, Real(0), g);)",
+     R"(return dots(dy, V, Table(visible.size(), 1), Real(0), g);)",
      "a classic slip: hidden weights receive a gradient"},
     {"value-gradient-without-weights", "engine/ops/masked_products.cpp",
-     R"(return weighted_sum_transposed(W, dy, may_look, g);)",
-     R"(return weighted_sum_transposed(Array::ones(W.shape()), dy, may_look, g);)",
+     R"(return weighted_sum_transposed(W, dy, visible, g);)",
+     R"(return weighted_sum_transposed(Array::ones(W.shape()), dy, visible, g);)",
      "a classic slip: every value gets the whole gradient of whoever looked"},
 
     {"scale-lost-in-backward", "nn/layers/attention.cpp",
@@ -72,11 +72,11 @@ inline constexpr Bug attention_bugs[] = {
      "huggingface/pytorch-image-models #2236: the mask belongs before the softmax"},
     {"mask-of-a-finite-constant", "nn/layers/attention.cpp", R"(softmax(scores, mask);)",
      R"([&] {
-          const std::vector<unsigned char> may_look = mask.table(scores.shape(), "attend");
+          const std::vector<unsigned char> visible = mask.table(scores.shape(), "attend");
           Array penalty(scores.shape());
           Real* to = penalty.write();
           for (Dim i = 0; i < penalty.size(); ++i)
-            to[i] = Real(may_look[static_cast<std::size_t>(i)] != 0 ? 0 : -1e4);
+            to[i] = Real(visible[static_cast<std::size_t>(i)] != 0 ? 0 : -1e4);
           return softmax(attention_scores(Q, K, Mask()) * scale + penalty);
         }();)",
      "karpathy/minGPT #75: -1e4 let the model peek; perfect loss, terrible text"},

@@ -34,8 +34,8 @@ inline constexpr Bug mask_bugs[] = {
      R"(allows({grid % (scores.size() / (queries * keys) / grids_per_batch),)",
      "ArrowLuo/CLIP4Clip #22: repeat for repeat_interleave, heads take another sample's mask"},
     {"hidden-row-becomes-nan", "engine/kernels/rows.cpp",
-     R"(const Dim count = gather(may_look + r * n, x + r * n, seen.data(), n);)",
-     R"(const Dim count = gather(may_look + r * n, x + r * n, seen.data(), n);
+     R"(const Dim count = gather(visible + r * n, x + r * n, seen.data(), n);)",
+     R"(const Dim count = gather(visible + r * n, x + r * n, seen.data(), n);
         for (Dim j = 0; j < n; ++j) y[r * n + j] = Real(0) / real(count);
         if (count == 0) return;)",
      "pytorch/pytorch #41508: one fully padded row makes every gradient NaN"},
@@ -44,7 +44,7 @@ inline constexpr Bug mask_bugs[] = {
                  });)",
      R"(for (Dim e = 0; e < d; ++e) to[i * d + e] += W[ij] * B[j * d + e];
                  });
-  Table hidden = may_look;
+  Table hidden = visible;
   for (unsigned char& place : hidden) place = place == 0 ? 1 : 0;
   g.each_visible(hidden, [to = c.write(), B = b.data(), d = g.d](Dim i, Dim j, Dim) {
     for (Dim e = 0; e < d; ++e) to[i * d + e] += Real(0) * B[j * d + e];
@@ -53,12 +53,12 @@ inline constexpr Bug mask_bugs[] = {
     {"hidden-gradient-times-zero", "engine/kernels/rows.cpp",
      R"(softmax_row_vjp(seen_y.data(), seen.data(), seen.data(), count);)", R"(Buffer all(n);
         softmax_row_vjp(y + r * n, dy + r * n, all.data(), n + 0 * count);
-        gather(may_look + r * n, all.data(), seen.data(), n);)",
+        gather(visible + r * n, all.data(), seen.data(), n);)",
      "pytorch/pytorch #41508: excluded from the loss, yet 0*NaN = NaN comes back"},
     {"softmax-maximum-over-hidden", "engine/kernels/rows.cpp",
      R"(softmax_row(seen.data(), seen.data(), count);)", R"(Buffer all(n);
         softmax_row(x + r * n, all.data(), n);
-        gather(may_look + r * n, all.data(), seen.data(), n + 0 * count);)",
+        gather(visible + r * n, all.data(), seen.data(), n + 0 * count);)",
      "a classic slip: hidden scores take part in the maximum and the sum"},
 };
 

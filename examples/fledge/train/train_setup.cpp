@@ -81,7 +81,7 @@ void TrainRun::check_causality_at_start() {
   const std::vector<Dim> ids(text.begin(), text.begin() + length);
   if (ids.size() < 2 || config_.sizes.vocabulary < 2) return;
   const CausalityReport report = check_causality(*model_, ids);
-  if (report.peeks) throw std::logic_error("the model peeks: " + report.text);
+  if (report.looks_ahead) throw std::logic_error("the model peeks: " + report.text);
   report_.say("no peeking: " + report.text);
 }
 

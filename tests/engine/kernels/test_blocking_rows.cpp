@@ -123,14 +123,14 @@ TEST_CASE("masked softmax is that of the visible numbers on both sides of every 
   for_sizes([](Dim rows, Dim n) {
     const Array numbers = integers({rows, n}, 1), cotangents = integers({rows, n}, 2);
     Guarded x(numbers), dy(cotangents), y(rows * n), dx(rows * n);
-    std::vector<unsigned char> may_look(static_cast<std::size_t>(rows * n));
+    std::vector<unsigned char> visible(static_cast<std::size_t>(rows * n));
     for (Dim i = 0; i < rows * n; ++i) {
-      may_look[static_cast<std::size_t>(i)] = i % 3 != 1;
+      visible[static_cast<std::size_t>(i)] = i % 3 != 1;
       if (i % 3 == 1) x.data()[i] = dy.data()[i] = nan_number;
     }
     fill_stack();
-    kernels::masked_softmax_rows(x.data(), may_look.data(), y.data(), rows, n);
-    kernels::masked_softmax_rows_vjp(y.data(), dy.data(), may_look.data(), dx.data(), rows, n);
+    kernels::masked_softmax_rows(x.data(), visible.data(), y.data(), rows, n);
+    kernels::masked_softmax_rows_vjp(y.data(), dy.data(), visible.data(), dx.data(), rows, n);
     REQUIRE((y.is_whole() && dx.is_whole()));
     for (Dim r = 0; r < rows; ++r) {
       long double total = 0, mean = 0;

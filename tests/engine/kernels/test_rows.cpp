@@ -81,7 +81,7 @@ TEST_CASE("the kernels of softmax against long double") {
 TEST_CASE("the result may take the place of the numbers it is made from") {
   for (const Dim n : lengths) {
     const Array x = uniform({3, n}, 1);
-    const Mask may_look = [&] {
+    const Mask visible = [&] {
       Mask table;
       for (Dim i = 0; i < 3 * n; ++i) table.push_back(i % 3 == 1 ? 0 : 1);
       return table;
@@ -92,8 +92,8 @@ TEST_CASE("the result may take the place of the numbers it is made from") {
       CHECK(same_bits(place, run(kernel, x)));
     }
     Array place = x.clone(), apart(x.shape());
-    kernels::masked_softmax_rows(x.data(), may_look.data(), apart.write(), 3, n);
-    kernels::masked_softmax_rows(place.data(), may_look.data(), place.write(), 3, n);
+    kernels::masked_softmax_rows(x.data(), visible.data(), apart.write(), 3, n);
+    kernels::masked_softmax_rows(place.data(), visible.data(), place.write(), 3, n);
     CHECK(same_bits(place, apart));
   }
 }
@@ -116,26 +116,26 @@ TEST_CASE("a masked row depends on what it sees alone, wherever that stands, to 
       for (const bool between : {false, true}) {
         const Array x = uniform({1, n}, 1, -5, 5), dy = uniform({1, n}, 2);
         std::vector<double> wide_x, wide_dy;
-        Mask may_look;
+        Mask visible;
         const auto hide = [&] {
           wide_x.push_back(infinity);
           wide_dy.push_back(std::numeric_limits<double>::quiet_NaN());
-          may_look.push_back(0);
+          visible.push_back(0);
         };
         for (Dim j = 0; j < n; ++j) {
           if (between && j % 3 == 0) hide();
           wide_x.push_back(value_of(x[j]));
           wide_dy.push_back(value_of(dy[j]));
-          may_look.push_back(1);
+          visible.push_back(1);
         }
         for (Dim j = 0; j < hidden_after; ++j) hide();
-        const auto all = static_cast<Dim>(may_look.size());
+        const auto all = static_cast<Dim>(visible.size());
         const Mask everything(static_cast<std::size_t>(n), 1);
 
         Array y({1, all}), dx({1, all}), short_y({1, n}), short_dx({1, n});
         const Array long_x({1, all}, wide_x), long_dy({1, all}, wide_dy);
-        kernels::masked_softmax_rows(long_x.data(), may_look.data(), y.write(), 1, all);
-        kernels::masked_softmax_rows_vjp(y.data(), long_dy.data(), may_look.data(), dx.write(), 1,
+        kernels::masked_softmax_rows(long_x.data(), visible.data(), y.write(), 1, all);
+        kernels::masked_softmax_rows_vjp(y.data(), long_dy.data(), visible.data(), dx.write(), 1,
                                          all);
         kernels::masked_softmax_rows(x.data(), everything.data(), short_y.write(), 1, n);
         kernels::masked_softmax_rows_vjp(short_y.data(), dy.data(), everything.data(),
@@ -143,7 +143,7 @@ TEST_CASE("a masked row depends on what it sees alone, wherever that stands, to 
 
         std::vector<double> seen_y, seen_dx;
         for (Dim j = 0; j < all; ++j) {
-          if (may_look[static_cast<std::size_t>(j)] == 0) {
+          if (visible[static_cast<std::size_t>(j)] == 0) {
             REQUIRE(same_bits(Array::full({}, y[j]), Array::zeros({})));
             REQUIRE(same_bits(Array::full({}, dx[j]), Array::zeros({})));
             continue;

@@ -14,8 +14,8 @@ Function mix(const Mask& mask) {
 }
 
 Array table_of(const Mask& mask, const Shape& shape) {
-  const std::vector<unsigned char> may_look = mask.table(shape, "test");
-  return Array(shape, std::vector<double>(may_look.begin(), may_look.end()));
+  const std::vector<unsigned char> visible = mask.table(shape, "test");
+  return Array(shape, std::vector<double>(visible.begin(), visible.end()));
 }
 
 // Query 1 may look nowhere, key 3 is seen by nobody.
@@ -74,21 +74,21 @@ TEST_CASE("attention under masks, and elementary ops, are two roads to one answe
   for (const auto& [lead, n, m, d] : sizes)
     for (const Mask& mask : {causal(), window(2), causal() & window(1)}) {
       const Shape shape = lead.append({n, m});
-      const Array may_look = table_of(mask, shape);
+      const Array visible = table_of(mask, shape);
       const Array q = uniform(lead.append({n, d}), 1), k = uniform(lead.append({m, d}), 2);
-      const auto visible = [may_look](const Tensor& s) { return where(may_look, s, 0.0); };
+      const auto only_visible = [visible](const Tensor& s) { return where(visible, s, 0.0); };
       INFO(to_string(shape));
       // The scores are compared where they are finite; −∞ is checked by itself.
-      check_two_roads([&](const Tensors& x) { return visible(attention_scores(x[0], x[1], mask)); },
-                      [&](const Tensors& x) { return visible(matmul(x[0], transpose(x[1]))); },
-                      {q, k});
-      check_two_roads(mix(mask), [&](const Tensors& x) { return matmul(visible(x[0]), x[1]); },
+      check_two_roads(
+          [&](const Tensors& x) { return only_visible(attention_scores(x[0], x[1], mask)); },
+          [&](const Tensors& x) { return only_visible(matmul(x[0], transpose(x[1]))); }, {q, k});
+      check_two_roads(mix(mask), [&](const Tensors& x) { return matmul(only_visible(x[0]), x[1]); },
                       {uniform(shape, 3), k});
       const Array s = value(scores(mask), {q, k});
       bool hidden_is_minus_infinity = true;
       for (Dim i = 0; i < s.size(); ++i)
         hidden_is_minus_infinity =
-            hidden_is_minus_infinity && (may_look[i] == Real(0)) == (s[i] == Real(-infinity));
+            hidden_is_minus_infinity && (visible[i] == Real(0)) == (s[i] == Real(-infinity));
       CHECK(hidden_is_minus_infinity);
     }
 }
@@ -96,12 +96,12 @@ TEST_CASE("attention under masks, and elementary ops, are two roads to one answe
 TEST_CASE("the three steps of attention and elementary ops are two roads to one answer") {
   const Shape shape{2, 3, 5, 4};
   for (const Mask& mask : {Mask(), causal(), padding({5, 2}) & causal(), window(2)}) {
-    const Array may_look = table_of(mask, {2, 3, 5, 5});
+    const Array visible = table_of(mask, {2, 3, 5, 5});
     const auto stepwise = [&](const Tensors& x) {
       return weighted_sum(softmax(attention_scores(x[0] * 0.5, x[1], mask), mask), x[2], mask);
     };
     const auto elementary = [&](const Tensors& x) {
-      const Tensor e = where(may_look, exp(matmul(x[0], transpose(x[1])) * 0.5), 0.0);
+      const Tensor e = where(visible, exp(matmul(x[0], transpose(x[1])) * 0.5), 0.0);
       return matmul(e / sum(e, {-1}, true), x[2]);
     };
     check_two_roads(stepwise, elementary,

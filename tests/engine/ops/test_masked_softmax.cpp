@@ -11,16 +11,16 @@ Function masked(const Mask& mask) {
 }
 
 // The same through elementary ops, from a table of 1 (may look) and 0.
-Function composed(const Array& may_look) {
-  return [may_look](const Tensors& x) {
-    const Tensor e = where(may_look, exp(x[0]), 0.0);
+Function composed(const Array& visible) {
+  return [visible](const Tensors& x) {
+    const Tensor e = where(visible, exp(x[0]), 0.0);
     return e / sum(e, {-1}, true);
   };
 }
 
 Array table_of(const Mask& mask, const Shape& shape) {
-  const std::vector<unsigned char> may_look = mask.table(shape, "test");
-  return Array(shape, std::vector<double>(may_look.begin(), may_look.end()));
+  const std::vector<unsigned char> visible = mask.table(shape, "test");
+  return Array(shape, std::vector<double>(visible.begin(), visible.end()));
 }
 
 // Query 0 sees all four keys, 1 none, 2 the outer two, 3 one, 4 the last three.
@@ -28,11 +28,11 @@ const std::vector<bool> looks = {true,  true, true,  true,  false, false, false,
                                  false, true, false, false, true,  false, false, true,  true, true};
 const Mask some = custom(5, 4, looks);
 
-Array poisoned(const Array& x, const Array& may_look, double poison) {
+Array poisoned(const Array& x, const Array& visible, double poison) {
   Array y = x.clone();
   Real* to = y.write();
   for (Dim i = 0; i < y.size(); ++i)
-    if (may_look[i % may_look.size()] == Real(0)) to[i] = Real(poison);
+    if (visible[i % visible.size()] == Real(0)) to[i] = Real(poison);
   return y;
 }
 
@@ -68,23 +68,23 @@ TEST_CASE("softmax with a mask that hides nothing is softmax") {
 
 TEST_CASE("a hidden score is not read") {
   const Shape shape{3, 5, 4};
-  const Array may_look = table_of(some, {5, 4});
+  const Array visible = table_of(some, {5, 4});
   const Array x = uniform(shape, 1), dy = uniform(shape, 2);
-  const Pass clean = pass(masked(some), {poisoned(x, may_look, 0)}, poisoned(dy, may_look, 0));
+  const Pass clean = pass(masked(some), {poisoned(x, visible, 0)}, poisoned(dy, visible, 0));
   for (const double poison : {quiet_nan, infinity, -infinity, 1e30}) {
     const Pass found =
-        pass(masked(some), {poisoned(x, may_look, poison)}, poisoned(dy, may_look, poison));
+        pass(masked(some), {poisoned(x, visible, poison)}, poisoned(dy, visible, poison));
     CHECK(same_bits(found.y, clean.y));
     CHECK(same_bits(found.dx[0], clean.dx[0]));
   }
 }
 
 TEST_CASE("hidden keys have weight and gradient exactly 0, and a row without keys is zeros") {
-  const Array x = uniform({5, 4}, 1), may_look = table_of(some, {5, 4});
+  const Array x = uniform({5, 4}, 1), visible = table_of(some, {5, 4});
   const Pass found = pass(masked(some), {x}, uniform({5, 4}, 2));
   const Array zero = Array::zeros({1});
   for (Dim i = 0; i < 20; ++i) {
-    if (may_look[i] != Real(0)) continue;
+    if (visible[i] != Real(0)) continue;
     CHECK(same_bits(Array::full({1}, found.y[i]), zero));
     CHECK(same_bits(Array::full({1}, found.dx[0][i]), zero));
   }

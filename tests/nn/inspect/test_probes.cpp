@@ -55,8 +55,8 @@ TEST_CASE("no peek: a language model keeps every bit, and keeps its parameters")
   const LanguageModel model = made();
   const Array positions = model.wpe.weight.value().clone();
   const CausalityReport all = check_causality(model, some_tokens(context, 3));
-  CHECK(all.kept);
-  CHECK_FALSE(all.peeks);
+  CHECK(all.is_causal);
+  CHECK_FALSE(all.looks_ahead);
   CHECK(all.cuts == 11);
   CHECK(all.compared == 2 * V * (11 * 12 / 2));
   CHECK(
@@ -67,24 +67,24 @@ TEST_CASE("no peek: a language model keeps every bit, and keeps its parameters")
   CHECK(model.wpe.weight.is_parameter());
   const CausalityReport some =
       check_causality(model, some_tokens(7, 4), 3);  // after places 0, 2 and 5
-  CHECK(some.kept);
+  CHECK(some.is_causal);
   CHECK(some.compared == 2 * V * (1 + 3 + 6));
-  CHECK(check_causality(model, {1, 2}).kept);
+  CHECK(check_causality(model, {1, 2}).is_causal);
   CHECK(check_causality(model, some_tokens(9, 5), 1).compared == 2 * V * 8);
 }
 
 TEST_CASE("no peek: whoever looks ahead is found, and where") {
   const auto causal_weight = [](Dim t, Dim j) { return j <= t ? 1.0 : 0.0; };
   const Tokens ids = some_tokens(9, 6, 5);
-  CHECK(check_causality(reader(causal_weight), ids, 5).kept);
+  CHECK(check_causality(reader(causal_weight), ids, 5).is_causal);
   // One place looks one ahead, ever so little; the last cut alone shows what the last token does.
   for (const Dim place : {0, 3, 7}) {
-    const auto peeks = [&](Dim t, Dim j) {
+    const auto looks_ahead = [&](Dim t, Dim j) {
       return t == place && j == t + 1 ? 1e-3 : causal_weight(t, j);
     };
-    const CausalityReport found = check_causality(reader(peeks), ids, 5);
-    CHECK_FALSE(found.kept);
-    CHECK(found.peeks);
+    const CausalityReport found = check_causality(reader(looks_ahead), ids, 5);
+    CHECK_FALSE(found.is_causal);
+    CHECK(found.looks_ahead);
     const std::string at = std::to_string(place);
     CHECK_THAT(found.text, StartsWith("place " + at + " looks ahead: its logits change with the "));
     CHECK_THAT(found.text, EndsWith(" after place " + at));
@@ -102,28 +102,28 @@ TEST_CASE("no peek: what could not have failed is no certificate") {
   const Tokens ids = some_tokens(6, 7, 5);
   const CausalityReport deaf =
       check_causality(reader([](Dim t, Dim j) { return j <= t ? 1.0 : 0.0; }, false), ids, 5);
-  CHECK_FALSE(deaf.kept);
+  CHECK_FALSE(deaf.is_causal);
   CHECK(deaf.text ==
         "could not be shown, as NaN in the positions after place 0 does not reach the next place");
-  CHECK_FALSE(deaf.peeks);
+  CHECK_FALSE(deaf.looks_ahead);
   const CausalityReport blind = check_causality(reader([](Dim, Dim) { return 0.0; }), ids, 5);
-  CHECK_FALSE(blind.kept);
+  CHECK_FALSE(blind.is_causal);
   CHECK(blind.text == "could not be shown, as no logits change with the tokens after place 0");
-  CHECK_FALSE(blind.peeks);
+  CHECK_FALSE(blind.looks_ahead);
   CHECK(blind.cuts == 0);
   // Layer norm of one number is constant, so no token changes the logits of such a model.
   Rng rng(1);
   const LanguageModel constant(
       {.vocabulary = V, .context = context, .layers = 1, .heads = 1, .width = 1}, rng);
   const CausalityReport narrow = check_causality(constant, some_tokens(context, 3));
-  CHECK_FALSE(narrow.kept);
-  CHECK_FALSE(narrow.peeks);
+  CHECK_FALSE(narrow.is_causal);
+  CHECK_FALSE(narrow.looks_ahead);
   CHECK(narrow.text == blind.text);
   // Place 3 looks at place 4. At the first cuts nothing can be seen, and the search goes on.
   const CausalityReport late =
       check_causality(reader([](Dim t, Dim j) { return t == 3 && j == 4 ? 1.0 : 0.0; }), ids, 5);
-  CHECK(late.peeks);
-  CHECK_FALSE(late.kept);
+  CHECK(late.looks_ahead);
+  CHECK_FALSE(late.is_causal);
   CHECK(late.text == "place 3 looks ahead: its logits change with the tokens after place 3");
 
   const LanguageModel model = made();

@@ -147,7 +147,7 @@ TEST_CASE("attend: the weights it returns are on the path, so they can keep thei
       backward(attended.output, dy);
       REQUIRE(attended.weights.has_grad());
       const Array weights = attended.weights.value().clone(), grad = attended.weights.grad();
-      const std::vector<unsigned char> may_look = mask.table({1, H, T, S}, "test");
+      const std::vector<unsigned char> visible = mask.table({1, H, T, S}, "test");
       const double step = 0.25;  // the output is linear in the weights
       for (Dim i = 0; i < weights.size(); ++i) {
         const Dim b = i / (H * T * S);
@@ -156,8 +156,8 @@ TEST_CASE("attend: the weights it returns are on the path, so they can keep thei
         less.write()[i] -= Real(step);
         const double slope =
             (weighted(more, v, dy, b, H) - weighted(less, v, dy, b, H)) / (2 * step);
-        const bool visible = may_look[static_cast<std::size_t>(i % (H * T * S))] != 0;
-        CHECK_THAT(value_of(grad[i]), WithinAbs(visible ? slope : 0, 10 * rounding));
+        const bool is_visible = visible[static_cast<std::size_t>(i % (H * T * S))] != 0;
+        CHECK_THAT(value_of(grad[i]), WithinAbs(is_visible ? slope : 0, 10 * rounding));
       }
     }
 }

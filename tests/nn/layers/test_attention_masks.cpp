@@ -54,11 +54,11 @@ TEST_CASE("attend: weights behind the mask are +0, and so are the gradients ther
     attended.weights.keep_grad();
     backward(attended.output, uniform({B, T, C}, 9));
     const Array w = attended.weights.value(), dw = attended.weights.grad();
-    const std::vector<unsigned char> may_look = mask.table(w.shape(), "test");
+    const std::vector<unsigned char> visible = mask.table(w.shape(), "test");
     const Real zero = Real(0);
     int hidden = 0;
     for (Dim i = 0; i < w.size(); ++i) {
-      if (may_look[static_cast<std::size_t>(i)] != 0) continue;
+      if (visible[static_cast<std::size_t>(i)] != 0) continue;
       ++hidden;
       CHECK(std::memcmp(&w.data()[i], &zero, sizeof zero) == 0);
       CHECK(std::memcmp(&dw.data()[i], &zero, sizeof zero) == 0);
@@ -198,9 +198,9 @@ TEST_CASE("attend: a mask agrees with minus infinities added to the scores") {
   const Inputs in(11);
   const Mask mask = causal() & window(3);
   Array hidden = Array::zeros({T, T});
-  const std::vector<unsigned char> may_look = mask.table({T, T}, "test");
+  const std::vector<unsigned char> visible = mask.table({T, T}, "test");
   for (Dim i = 0; i < T * T; ++i)
-    if (may_look[static_cast<std::size_t>(i)] == 0) hidden.write()[i] = Real(-infinity);
+    if (visible[static_cast<std::size_t>(i)] == 0) hidden.write()[i] = Real(-infinity);
   const auto split_up = [](const Tensor& x) {
     return transpose(reshape(x, {B, T, heads, C / heads}), 1, 2);
   };
