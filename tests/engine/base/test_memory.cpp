@@ -236,7 +236,4 @@ TEST_CASE("memory that is filled is NaN in every number, new or kept") {
   memory_is_filled = false;
 }
 
-TEST_CASE("machine_memory: more than this program uses") {
-  CHECK(machine_memory() > 1e6);
-  CHECK(machine_memory() == machine_memory());
-}
+TEST_CASE("machine_memory: at least a megabyte") { CHECK(machine_memory() > 1e6); }
