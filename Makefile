@@ -81,8 +81,9 @@ zoo:
 
 nightly:
 	$(need) compiler cmake catch2
-	@$(built) "$(OPTIONS) -DFLEDGE_TESTS=ON" tests32 nightly_kernels
+	@$(built) "$(OPTIONS) -DFLEDGE_TESTS=ON" tests32 tests_dual nightly_kernels
 	@$(BUILD)/tests/tests32 '[.nightly]'
+	@$(BUILD)/tests/tests_dual '[.nightly]'
 	@.ci/nightly $(BUILD)
 
 kills:

@@ -13,9 +13,12 @@ using namespace tests;
 
 namespace {
 
-// Differences take six evaluations an element where a dual number takes one.
-std::uint64_t programs(Method method) {
-  return testing::sanitized ? 25 : method == Method::dual ? 2000 : 200;
+// Differences take six evaluations an element where a dual number takes one. The suite has a fifth
+// of the programs that make nightly checks.
+enum class Count { suite, nightly };
+std::uint64_t programs(Method method, Count count) {
+  if (testing::sanitized) return 25;
+  return (method == Method::dual ? 2000 : 200) / (count == Count::suite ? 5 : 1);
 }
 
 struct Problem {
@@ -52,15 +55,20 @@ std::string failure(Method method, const RandomProgram& program) {
   return "wrong at full length only:\n" + program.text(program.length());
 }
 
-}  // namespace
-
-TEST_CASE("the gradients of random programs are right") {
+void check_random_programs(Count count) {
   const Method method = GENERATE(Method::dual, Method::differences);
   const std::vector<Kind> kinds = kinds_of_steps();
-  for (std::uint64_t seed = 0; seed < programs(method); ++seed) {
+  for (std::uint64_t seed = 0; seed < programs(method, count); ++seed) {
     CAPTURE(seed);
     REQUIRE(failure(method, RandomProgram(seed, kinds)) == "");
   }
+}
+
+}  // namespace
+
+TEST_CASE("the gradients of random programs are right") { check_random_programs(Count::suite); }
+TEST_CASE("the gradients of 2,000 random programs are right", "[.nightly]") {
+  check_random_programs(Count::nightly);
 }
 
 namespace {
@@ -86,17 +94,24 @@ std::vector<Kind> with_kinds_that_cancel() {
   return kinds;
 }
 
-}  // namespace
-
-TEST_CASE("right programs whose gradients cancel to zero are not accused") {
+void check_programs_that_cancel(Count size) {
   const Method method = GENERATE(Method::dual, Method::differences);
   const std::vector<Kind> kinds = with_kinds_that_cancel();
-  const std::uint64_t count = method == Method::dual ? programs(method) : programs(method) / 2;
+  const std::uint64_t count = programs(method, size) / (method == Method::dual ? 1 : 2);
   for (std::uint64_t seed = 0; seed < count; ++seed) {
     CAPTURE(seed);
     const RandomProgram program(seed, kinds, seed % 2 == 0 ? Ends::with_inputs : Ends::results);
     REQUIRE(accusation(method, program) == "");
   }
+}
+
+}  // namespace
+
+TEST_CASE("right programs whose gradients cancel to zero are not accused") {
+  check_programs_that_cancel(Count::suite);
+}
+TEST_CASE("2,000 right programs whose gradients cancel to zero are not accused", "[.nightly]") {
+  check_programs_that_cancel(Count::nightly);
 }
 
 TEST_CASE("random programs use every kind of step, with shared results") {
@@ -131,19 +146,16 @@ std::vector<double> gradients(const RandomProgram& program) {
   return all;
 }
 
-}  // namespace
-
 // In some programs the wrong rule changes nothing: it is on an island, or what follows cancels.
-TEST_CASE("a wrong rule hidden in random programs is found, and the program cut at it") {
+void check_hidden_wrong_rule(std::vector<Kind> kinds, std::uint64_t programs) {
   const Method method = GENERATE(Method::dual, Method::differences);
-  std::vector<Kind> kinds = GENERATE(true, false) ? kinds_of_steps() : with_kinds_that_cancel();
   double factor = 2;
   kinds.push_back(plain("wrong", 1, [&factor](const Tensors& in) {
     return record("wrong", in[0].value() * Real(2),
                   wrt(in[0], [&factor](const Array& dy) { return dy * Real(factor); }));
   }));
   int found = 0;
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < programs; ++seed) {
     CAPTURE(seed);
     factor = 2;
     const RandomProgram program(seed, kinds);
@@ -163,5 +175,17 @@ TEST_CASE("a wrong rule hidden in random programs is found, and the program cut 
     CHECK(why.find("= wrong", last_line) != std::string::npos);
   }
   CAPTURE(found);
-  CHECK(found >= 8);
+  CHECK(static_cast<std::uint64_t>(found) >= programs / 8);
+}
+
+}  // namespace
+
+TEST_CASE("a wrong rule hidden in random programs is found, and the program cut at it") {
+  check_hidden_wrong_rule(kinds_of_steps(), 60);
+}
+TEST_CASE("a wrong rule hidden in programs that cancel is found, and the program cut at it") {
+  check_hidden_wrong_rule(with_kinds_that_cancel(), 12);
+}
+TEST_CASE("a wrong rule hidden in 60 programs that cancel is found", "[.nightly]") {
+  check_hidden_wrong_rule(with_kinds_that_cancel(), 60);
 }

@@ -1,6 +1,7 @@
 #include "crew.h"
 
 #include <algorithm>
+#include <sstream>
 #include <stdexcept>
 
 namespace planted {
@@ -49,6 +50,30 @@ fs::path Crew::log(const Worker& worker) const {
   return plan_.folder / "logs" / (name + "." + endings[static_cast<int>(worker.stage)]);
 }
 
+namespace {
+
+// The link command of a test program with the objects of these sources in front. Of an inline
+// function that several objects contain, the linker keeps the first: it must be one that was
+// compiled with the bug.
+std::string link_in_front(const fs::path& build, const std::string& program,
+                          std::string_view sources) {
+  const std::string objects = "CMakeFiles/" + program + ".dir/";
+  std::string line = contents(build / "tests" / objects / "link.txt");
+  while (!line.empty() && line.back() == '\n') line.pop_back();
+  std::istringstream words{std::string(sources)};
+  for (std::string source; words >> source;) {
+    if (source.rfind("tests/", 0) != 0) continue;
+    const std::string object = " " + objects + source.substr(6) + ".o";
+    const std::size_t at = line.find(object);
+    if (at == line.npos) continue;  // a test of another program
+    line.erase(at, object.size());
+    line.insert(line.find(" " + objects), object);
+  }
+  return line;
+}
+
+}  // namespace
+
 Command Crew::command(const Worker& worker) const {
   const std::string build = worker.shop.build().string();
   const std::string test_program = build + "/tests/" + test_programs[worker.test_program];
@@ -79,7 +104,14 @@ Command Crew::command(const Worker& worker) const {
         words.insert(words.end(), std::begin(test_programs), std::end(test_programs));
       else
         words.push_back("planted_oracles");
-      return words;
+      const std::string_view callers = worker.outcome.bug.callers;
+      if (worker.stage != Stage::build_tests || callers.empty()) return words;
+      std::string line;
+      for (const std::string& word : words) line += word + " ";
+      line += "&& cd " + build + "/tests";
+      for (const char* program : test_programs)
+        line += " && " + link_in_front(build, program, callers);
+      return {"sh", "-c", line};
     }
     case Stage::gradcheck:
       return {build + "/tests/planted_oracles"};
