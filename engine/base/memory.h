@@ -52,9 +52,12 @@ struct PoolAllocator {
   template <class U>
   PoolAllocator(const PoolAllocator<U>&) {}
 
-  T* allocate(std::size_t count) { return static_cast<T*>(allocate_memory(count * sizeof(T))); }
-  void deallocate(T* block, std::size_t count) { deallocate_memory(block, count * sizeof(T)); }
+  T* allocate(std::size_t count) { return static_cast<T*>(allocate_memory(count * size)); }
+  void deallocate(T* block, std::size_t count) { deallocate_memory(block, count * size); }
   friend bool operator==(PoolAllocator, PoolAllocator) { return true; }
+
+ private:
+  static constexpr std::size_t size = sizeof(T);  // NOLINT(bugprone-sizeof-expression): T may be A*
 };
 
 template <class T>

@@ -25,9 +25,9 @@ struct StridedRowsOut {
 };
 
 struct HeadSizes {
-  Dim queries, keys, D;
-  Real scale;             // of the scores: 1/√D
-  const KeyRange* spans;  // of each query; both ends never decrease
+  Dim queries = 0, keys = 0, D = 0;
+  Real scale = 0;                   // of the scores: 1/√D
+  const KeyRange* spans = nullptr;  // of each query; both ends never decrease
 };
 
 /// y_i = Σ_j p_ij·v_j,   p_ij = exp(scale·(s_ij − top_i) − log_total_i),   s_ij = ⟨q_i, k_j⟩,

@@ -10,7 +10,7 @@ namespace fledge::train {
 /// A pair of words to watch, and their tokens.
 struct PairTokens {
   WordPair words;
-  Dim word, looks_at;
+  Dim word = 0, looks_at = 0;
 };
 /// The pairs of --watch. Throws InputError for a word that is no token of the text.
 std::vector<PairTokens> pairs_to_watch(const TrainConfig& config, const Tokenizer& tokenizer);

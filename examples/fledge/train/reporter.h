@@ -26,12 +26,12 @@ struct PairMeasurement {
 /// How a run ended.
 struct RunEnded {
   enum class Status { done, interrupted, diverged };
-  Status status;
-  std::int64_t step;
-  double train_loss, last_loss, best_loss;  // infinite where there is none
+  Status status = Status::done;
+  std::int64_t step = 0;
+  double train_loss = 0, last_loss = 0, best_loss = 0;  // infinite where there is none
   std::optional<std::int64_t> model_step;
   const Baselines& baselines;
-  double seconds;
+  double seconds = 0;
 };
 
 class Reporter {

@@ -102,7 +102,7 @@ TEST_CASE("clip_gradients: gradients that are not finite are refused, and nothin
                StartsWith("clip_gradients: the gradient of parameter 1 of shape (1) is "));
     CHECK(same_bits(p[0].grad(), Array({2}, {30, 40})));
   }
-  if (sizeof(Real) == sizeof(double)) {
+  if (sizeof(Real) != sizeof(float)) {
     const auto p = with_gradients({Array({1}, {1e200})});
     CHECK(refusal<NumericError>([&] { clip_gradients(p, 1); }) ==
           "clip_gradients: the norm of the gradients is inf");
