@@ -139,7 +139,7 @@ Number Options::number_in(const Option& option, std::string_view text, Number lo
 void Options::set(const Option& option, std::string_view text) const {
   if (text.empty())
     refuse(option.name + " has an empty value", "write " + option.name + " " + option.argument);
-  const auto& [lowest, highest] = option.limits;
+  const double lowest = option.limits.lowest, highest = option.limits.highest;
   std::visit(Overloaded{[](bool*) {},  // a flag: it has no text
                         [&](std::int64_t* value) {
                           *value = number_in(option, text, whole(lowest), whole(highest));

@@ -82,8 +82,8 @@ void TensorDifferences::add(const std::string& difference) {
   more_ = count_ > most ? "; and " + std::to_string(count_ - most) + " more differences" : "";
 }
 
-void TensorDifferences::require_none(const std::string& rule) const {
-  if (count_ > 0) throw FormatError(rule + list_ + more_);
+void TensorDifferences::require_none(const std::string& requirement) const {
+  if (count_ > 0) throw FormatError(requirement + list_ + more_);
 }
 
 std::vector<const StoredTensor*> find_tensors(

@@ -44,7 +44,7 @@ class TensorDifferences {
  public:
   void add(const std::string& difference);
   /// If there are differences, throws FormatError: `rule`, then the first twenty of them.
-  void require_none(const std::string& rule) const;
+  void require_none(const std::string& requirement) const;
 
  private:
   int count_ = 0;

@@ -114,7 +114,7 @@ std::string looks_like(std::string_view file) {
 }  // namespace
 
 bool is_tensor_name(std::string_view name) {
-  return !name.empty() && name.size() <= 1024 && first_not_utf8(name) == name.npos &&
+  return !name.empty() && name.size() <= 1024 && first_not_utf8(name) == std::string_view::npos &&
          std::none_of(name.begin(), name.end(),
                       [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
 }

@@ -140,8 +140,9 @@ void require_storable(const std::vector<NamedArray>& sorted,
   std::size_t size = 0;
   for (const auto& [key, value] : metadata) {
     size += key.size() + value.size();
-    require<ValueError>(first_not_utf8(key) == key.npos && first_not_utf8(value) == value.npos,
-                        "stored_bytes", "metadata ", in_quotes(key), " is not UTF-8");
+    require<ValueError>(
+        first_not_utf8(key) == std::string::npos && first_not_utf8(value) == std::string::npos,
+        "stored_bytes", "metadata ", in_quotes(key), " is not UTF-8");
   }
   require<ValueError>(size <= most_metadata_bytes, "stored_bytes",
                       "metadata have at most 1 MB: got ", size, " bytes");

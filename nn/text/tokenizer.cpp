@@ -153,8 +153,9 @@ std::optional<Dim> Tokenizer::find(std::string_view symbol) const {
 
 void require_utf8(std::string_view text, std::size_t first) {
   const std::size_t wrong = first_not_utf8(text);
-  require<ValueError>(wrong == text.npos, "Tokenizer", "the text is not UTF-8 at byte ",
-                      first + wrong, "; tokens of kind byte or bpe take any bytes");
+  require<ValueError>(wrong == std::string_view::npos, "Tokenizer",
+                      "the text is not UTF-8 at byte ", first + wrong,
+                      "; tokens of kind byte or bpe take any bytes");
 }
 
 }  // namespace fledge

@@ -105,7 +105,7 @@ Array checked_array(std::string_view bytes, const StoredTensor& tensor) {
   if (tensor.dtype != "F32" && tensor.dtype != "F64")
     refuse("must have numbers of dtype F32 or F64: " + tensor.name + " has " + tensor.dtype);
   const bool is_square = tensor.name.starts_with(second_moment);
-  const Array array = stored_array(bytes, tensor);
+  Array array = stored_array(bytes, tensor);
   for (Dim i = 0; i < array.size(); ++i)
     if (!isfinite(array[i]) || (is_square && array[i] < 0))
       require<FormatError>(false, "the checkpoint", "its numbers must be finite",
