@@ -24,8 +24,8 @@ using bench::Limits;
 using bench::Row;
 using Sizes = std::vector<std::int64_t>;
 
-constexpr std::int64_t most = 1 << 16;    // of one size
-constexpr double most_numbers = 1 << 29;  // of all arrays together: 2 GB of floats
+constexpr std::int64_t largest_size = 1 << 16;  // of one size
+constexpr double most_numbers = 1 << 29;        // of all arrays together: 2 GB of floats
 const std::vector<std::string> op_names{"softmax", "layernorm", "gelu", "gelu_tanh"};
 constexpr const char* kinds = "step, gemm M N K, attention B H T D, op NAME ROWS COLS, overhead";
 
@@ -37,8 +37,8 @@ support::Options bench_options(bench::StepSizes& sizes, bool& json) {
   options.add("--layers", "N", sizes.layers, "of the model that takes a step", {1, 1000});
   options.add("--heads", "N", sizes.heads, "of each layer; they divide the width", {1, 1000});
   options.add("--width", "N", sizes.width, "channels", {1, 16384});
-  options.add("--context", "N", sizes.context, "words a sequence", {1, most});
-  options.add("--batch", "N", sizes.batch, "sequences a step", {1, most});
+  options.add("--context", "N", sizes.context, "words a sequence", {1, largest_size});
+  options.add("--batch", "N", sizes.batch, "sequences a step", {1, largest_size});
   options.add("--vocab", "N", sizes.vocab, "different words", {1, 1e6});
   options.add("--no-bias", "", sizes.bias, "linear layers without bias");
   options.threads();
@@ -59,9 +59,9 @@ std::int64_t size_of(const support::Options& options, const std::string& word) {
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), size);
   if (error == std::errc::invalid_argument || end != word.data() + word.size())
     options.refuse(support::quoted(word) + " is not a whole number", std::string("use: ") + kinds);
-  if (error != std::errc() || size < 1 || size > most)
+  if (error != std::errc() || size < 1 || size > largest_size)
     options.refuse(support::quoted(word) + " is out of range",
-                   "use sizes from 1 to " + std::to_string(most));
+                   "use sizes from 1 to " + std::to_string(largest_size));
   return size;
 }
 

@@ -12,7 +12,7 @@ namespace fledge {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> names{"character", "word", "byte", "bpe"};
+constexpr std::array<std::string_view, 4> kind_names{"character", "word", "byte", "bpe"};
 constexpr std::string_view blanks = " \t\r\v\f", blanks_and_end = " \t\r\v\f\n";
 
 // Calls f(symbol, at) for every character or word of a text. `first` is added to each place.
@@ -65,13 +65,15 @@ bool has_bytes(Tokens kind) { return kind == Tokens::byte || kind == Tokens::bpe
 
 }  // namespace
 
-std::string to_string(Tokens kind) { return std::string(names[static_cast<std::size_t>(kind)]); }
+std::string to_string(Tokens kind) {
+  return std::string(kind_names[static_cast<std::size_t>(kind)]);
+}
 
 Tokens tokens_named(std::string_view name) {
-  const auto found = std::find(names.begin(), names.end(), name);
-  require<ValueError>(found != names.end(), "Tokens", "character, word, byte or bpe: got ",
+  const auto found = std::find(kind_names.begin(), kind_names.end(), name);
+  require<ValueError>(found != kind_names.end(), "Tokens", "character, word, byte or bpe: got ",
                       Symbol{name});
-  return static_cast<Tokens>(found - names.begin());
+  return static_cast<Tokens>(found - kind_names.begin());
 }
 
 Tokenizer::Tokenizer(Tokens kind, std::string_view text, Dim most) : kind_(kind) {
