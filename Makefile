@@ -31,7 +31,7 @@ help:
 	@echo 'make faults      every system call of a run fails once, is killed or loses its power'
 	@echo 'make asan        the tests under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make tsan        the tests under ThreadSanitizer'
-	@echo 'make threads     of these the tests of what threads touch (3 minutes)'
+	@echo 'make threads     of these the tests of what threads touch (a minute)'
 	@echo 'make format      lay out the sources with clang-format'
 	@echo 'make lint        clang-format and clang-tidy, without a change to any file'
 	@echo 'make install     install libraries, headers and programs       (PREFIX=$(PREFIX))'

@@ -42,7 +42,7 @@ class Array {
  public:
   /// No array at all; `exists()` is false.
   Array() = default;
-  /// An array of this shape whose numbers have no values yet.
+  /// An array of this shape. Its numbers are not initialised.
   explicit Array(const Shape& shape);
   /// An array of this shape holding `values` row by row. Throws ShapeError when the counts differ.
   Array(const Shape& shape, std::initializer_list<double> values);

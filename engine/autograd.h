@@ -121,7 +121,7 @@ concept JointRule = requires(F rule, const Array& dy, std::array<bool, n> wanted
 };
 
 /// "with respect to x": rule(dy) returns dx, of x's shape or of the shape x was broadcast to.
-/// If x needs no gradient, the rule is not kept, nor any array that it captured.
+/// If x needs no gradient, the rule and the arrays that it captured are freed at once.
 template <Rule F>
 Edge wrt(const Tensor& x, F rule) {
   if (!x.needs_grad() || !recording()) return {};

@@ -11,7 +11,7 @@ namespace fledge {
 
 namespace {
 
-// Neither backward() nor the oracle found more than rounding leaves of a derivative of zero.
+// Whether backward() and the oracle both give rounding errors of a derivative that is zero.
 bool is_noise(double analytic, const Derivative& found) {
   return std::abs(analytic) <= found.noise && std::abs(found.value) <= found.noise;
 }
@@ -176,7 +176,7 @@ bool Comparison::is_listed(std::size_t p) const {
   return std::find(zero.begin(), zero.end(), checked_.parameters[p].name) != zero.end();
 }
 
-// The first element whose gradient is larger than rounding.
+// The first element with a gradient larger than its rounding error.
 std::size_t Comparison::first_gradient(std::size_t p) const {
   const double least = std::max(tolerance_ * floor_, rounding_[p]);
   const auto is_more = [&](double g) { return std::abs(g) > least; };

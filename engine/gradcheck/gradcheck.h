@@ -44,8 +44,8 @@ struct GradcheckOptions {
 /// An element is undecided when finite differences cannot tell whether its gradient is right: at a
 /// kink, or where the rounding of a large output hides the derivative. It does not make the report
 /// fail, because dual numbers have compared it to 1e-12: a right gradient must not be called wrong.
-/// Nor is it passed in silence: `undecided` counts these elements and `note` names the first. Require
-/// undecided == 0 where every element must be proved twice; `fledge gradcheck` does.
+/// `undecided` counts these elements and `note` names the first. If every element must be proved
+/// twice, require undecided == 0; `fledge gradcheck` does.
 struct GradcheckReport {
   bool ok = false;
   Dim elements = 0;           // compared: every element of every input
@@ -77,12 +77,12 @@ std::string to_string(const GradcheckReport& report);
 /// Checks the gradient of f() with respect to every element of the parameters named. f must compute
 /// the same y, of any shape, each time it is called.
 ///
-/// A report is not ok when any error is not within the tolerance of its oracle, and also when the
-/// check could not have failed: no elements, a number that is not finite, an input whose gradient is
-/// zero everywhere (unless it is listed in zero_gradients: then backward() and the oracle must both
-/// find zero, except for rounding). Where a gradient cancels to zero both find rounding: it is
-/// recognised because it changes when the inputs change in their last places. The backward pass is
-/// run again four ways: unchanged, which must give the same bits; with v = 0, which must give exact
+/// A report is not ok if an error is larger than the tolerance of its oracle. It is not ok either if
+/// the check could not fail: there are no elements, a number is not finite, or the gradient of an
+/// input is zero everywhere. An input listed in zero_gradients is an exception: for it, backward()
+/// and the oracle must both find zero, up to rounding errors. A gradient that cancels to zero leaves
+/// rounding errors; they are recognised because they change when the inputs change in their last
+/// places. The backward pass is run again in four ways: unchanged, which must give the same bits; with v = 0, which must give exact
 /// zeros; with −1024·v and v/1024, because rules are linear; and with a second op that uses every
 /// parameter, because rules must add to its contribution. Earlier gradients of the parameters are
 /// cleared.

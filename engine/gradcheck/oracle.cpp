@@ -118,10 +118,11 @@ double Oracle::one_sided_gap(const Tensor& parameter, Dim j, double h) const {
   return total;
 }
 
-// A kink within 3h makes the result for that h wrong. Rounding, of size ε·|f|/h, does so where the
-// gradient is small compared with f. Steps from 8h downwards are therefore tried. The function
-// returns the result whose difference from the previous one, plus its rounding, is smallest.
-// `claimed` decides only whether smaller steps are tried, never which result is returned.
+// The derivative from the best of several steps h. If h is too large, a kink within 3h makes the
+// result wrong. If h is too small, rounding errors of size ε·|f|/h do. Each step is half of the one
+// before. The uncertainty of a result is its difference from the result before plus its rounding
+// error; the result with the smallest uncertainty is returned. `claimed`, the value by backward(),
+// decides only whether several steps are tried, not which result is returned.
 Derivative Oracle::by_differences(const Tensor& parameter, Dim j, double claimed) const {
   const double x = value_of(parameter.value()[j]);
   const double step = std::pow(epsilon, 1.0 / 7) * std::max(1.0, std::abs(x));

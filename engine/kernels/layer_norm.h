@@ -1,7 +1,7 @@
 // Layer norm of rows of length n, forward and backward.                   Next: layer_norm.cpp.
 //
-// The sums over a row have an order that depends on n alone, the sums over rows an order that depends
-// on their number alone: the bits of a result depend on neither the threads nor the other rows.
+// Sums over a row are added in an order that depends only on n. Sums over rows are added in an order
+// that depends only on the number of rows. So the number of threads changes no bit.
 #pragma once
 
 #include "engine/real.h"
@@ -38,7 +38,7 @@ void layer_norm_rows(const Real* x, const Real* gain, const Real* bias, Real* st
 
 /// dx = rstd·(g − mean(g) − x̂·mean(g ⊙ x̂)),  g = dy ⊙ gain
 /// dgain = Σ_rows dy ⊙ x̂                     dbias = Σ_rows dy
-/// A gradient whose pointer is null is not written.
+/// A gradient that is not needed has a null pointer and is not written.
 void layer_norm_rows_vjp(const Real* x, const Real* stats, const Real* gain, const Real* dy,
                          Real* dx, Real* dgain, Real* dbias, Dim rows, Dim n);
 

@@ -163,7 +163,7 @@ TEST_CASE("a product is right on both sides of the width that is packed, in task
           sizes.small_work = small_work;
           products.check({n, 5, width}, sizes, 2);
         }
-  CHECK(products.compared > 50'000);
+  CHECK(products.compared >= 71'442);  // as many with the smallest tile: SSE2, dual numbers
 }
 
 TEST_CASE("a product of many matrices is that of each, in small blocks") {
