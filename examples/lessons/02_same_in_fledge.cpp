@@ -18,7 +18,7 @@
 #include "engine/autograd.h"
 #include "engine/base/errors.h"
 #include "engine/ops.h"
-#include "examples/support/lesson.h"
+#include "examples/lessons/lesson.h"
 
 namespace fledge {
 namespace {

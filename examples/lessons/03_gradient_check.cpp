@@ -17,7 +17,7 @@
 #include "engine/dual.h"
 #include "engine/gradcheck/gradcheck.h"
 #include "engine/ops.h"
-#include "examples/support/lesson.h"
+#include "examples/lessons/lesson.h"
 #include "examples/support/plots.h"
 
 namespace fledge {

@@ -11,7 +11,7 @@
 
 #include "engine/autograd.h"
 #include "examples/birds/by_hand.h"
-#include "examples/support/lesson.h"
+#include "examples/lessons/lesson.h"
 #include "nn/layers/attention.h"
 
 namespace fledge {

@@ -11,7 +11,7 @@
 #include "engine/ops.h"
 #include "examples/birds/by_hand.h"
 #include "examples/birds/learning.h"
-#include "examples/support/lesson.h"
+#include "examples/lessons/lesson.h"
 #include "examples/support/table.h"
 #include "nn/layers/attention.h"
 

@@ -9,8 +9,8 @@
 #include <cmath>
 
 #include "engine/autograd.h"
+#include "examples/lessons/lesson.h"
 #include "examples/support/attention_map.h"
-#include "examples/support/lesson.h"
 #include "nn/layers/attention.h"
 #include "nn/optim/sgd.h"
 

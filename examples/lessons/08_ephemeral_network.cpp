@@ -9,7 +9,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "examples/support/lesson.h"
+#include "examples/lessons/lesson.h"
 #include "nn/layers/attention.h"
 
 namespace fledge {

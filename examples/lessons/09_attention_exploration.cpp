@@ -12,7 +12,7 @@
 
 #include "engine/array_math.h"
 #include "engine/ops.h"
-#include "examples/support/lesson.h"
+#include "examples/lessons/lesson.h"
 #include "examples/support/table.h"
 
 namespace fledge {

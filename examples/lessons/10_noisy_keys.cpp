@@ -13,7 +13,7 @@
 
 #include "engine/array_math.h"
 #include "engine/ops.h"
-#include "examples/support/lesson.h"
+#include "examples/lessons/lesson.h"
 #include "examples/support/plots.h"
 #include "examples/support/table.h"
 

@@ -11,7 +11,7 @@
 
 #include "engine/array_math.h"
 #include "engine/autograd.h"
-#include "examples/support/lesson.h"
+#include "examples/lessons/lesson.h"
 #include "examples/support/table.h"
 #include "nn/gpt/language_model.h"
 

@@ -11,8 +11,8 @@
 
 #include "engine/array_math.h"
 #include "engine/autograd.h"
+#include "examples/lessons/lesson.h"
 #include "examples/support/attention_map.h"
-#include "examples/support/lesson.h"
 #include "examples/support/table.h"
 #include "nn/layers/attention.h"
 #include "nn/optim/adamw.h"

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "engine/autograd.h"
-#include "examples/support/lesson.h"
+#include "examples/lessons/lesson.h"
 #include "examples/support/table.h"
 #include "nn/layers/attention.h"
 #include "nn/layers/mlp.h"

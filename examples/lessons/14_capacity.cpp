@@ -10,7 +10,7 @@
 
 #include "engine/autograd.h"
 #include "examples/birds/text_model.h"
-#include "examples/support/lesson.h"
+#include "examples/lessons/lesson.h"
 #include "examples/support/table.h"
 #include "nn/train/trainer.h"
 

@@ -12,8 +12,8 @@
 
 #include "engine/autograd.h"
 #include "examples/birds/text_model.h"
+#include "examples/lessons/lesson.h"
 #include "examples/support/built_in_text.h"
-#include "examples/support/lesson.h"
 #include "examples/support/table.h"
 #include "nn/text/lines.h"
 

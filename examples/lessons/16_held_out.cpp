@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "engine/autograd.h"
-#include "examples/support/lesson.h"
+#include "examples/lessons/lesson.h"
 #include "examples/support/table.h"
 #include "nn/generate/sampler.h"
 #include "nn/train/trainer.h"

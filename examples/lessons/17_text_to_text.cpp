@@ -8,8 +8,8 @@
 #include <algorithm>
 
 #include "engine/autograd.h"
+#include "examples/lessons/lesson.h"
 #include "examples/support/built_in_text.h"
-#include "examples/support/lesson.h"
 #include "examples/support/table.h"
 #include "nn/generate/sampler.h"
 #include "nn/inspect/ngram_baseline.h"

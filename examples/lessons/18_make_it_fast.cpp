@@ -16,7 +16,7 @@
 #include "engine/kernels/tiles.h"
 #include "engine/ops.h"
 #include "examples/fledge/bench/timing.h"
-#include "examples/support/lesson.h"
+#include "examples/lessons/lesson.h"
 #include "examples/support/table.h"
 
 namespace fledge {

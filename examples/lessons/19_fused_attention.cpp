@@ -12,7 +12,7 @@
 #include "engine/autograd.h"
 #include "engine/base/thread_pool.h"
 #include "examples/fledge/bench/timing.h"
-#include "examples/support/lesson.h"
+#include "examples/lessons/lesson.h"
 #include "examples/support/peak_memory.h"
 #include "examples/support/table.h"
 #include "nn/layers/attention.h"

@@ -147,7 +147,7 @@ Lines cells(const std::string& row) {
 std::set<std::string> lessons_in_the_folder() {
   std::set<std::string> names;
   for (const auto& entry : fs::directory_iterator(source / "examples/lessons"))
-    names.insert(entry.path().stem().string());
+    if (entry.path().stem() != "lesson") names.insert(entry.path().stem().string());
   return names;
 }
 

@@ -1,4 +1,4 @@
-#include "examples/support/lesson.h"
+#include "examples/lessons/lesson.h"
 
 #include <cmath>
 
