@@ -1,8 +1,8 @@
 #include "examples/birds/story.h"
 
 #include "examples/support/attention_map.h"
-#include "examples/support/formatted.h"
 #include "examples/support/plots.h"
+#include "examples/support/text.h"
 
 namespace fledge::birds {
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "examples/fledge/check_row.h"
-#include "examples/support/formatted.h"
 #include "examples/support/options.h"
 #include "examples/support/table.h"
+#include "examples/support/text.h"
 #include "nn/io/json.h"
 
 // The table of gradients (gradients/table.h), compiled for Dual.

@@ -5,7 +5,7 @@
 
 #include "engine/gradcheck/nan_detector.h"
 #include "examples/fledge/train/source.h"
-#include "examples/support/formatted.h"
+#include "examples/support/text.h"
 #include "nn/gpt/folder.h"
 
 namespace fledge {

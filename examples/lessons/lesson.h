@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "examples/support/formatted.h"
 #include "examples/support/terminal.h"
+#include "examples/support/text.h"
 
 namespace support {
 

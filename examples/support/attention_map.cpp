@@ -5,7 +5,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "examples/support/formatted.h"
+#include "examples/support/text.h"
 
 namespace support {
 

@@ -5,7 +5,6 @@
 #include <limits>
 #include <sstream>
 
-#include "examples/support/formatted.h"
 #include "examples/support/options.h"
 #include "examples/support/text.h"
 #include "nn/io/hex.h"

@@ -23,8 +23,8 @@ bool is_named(const Option& option, std::string_view name) {
 
 CommandError::CommandError(Exit with, std::string_view program, std::string_view problem,
                            std::string_view advice)
-    : std::runtime_error(std::string(program) + ": " + message_text(problem) + "\n" +
-                         std::string(program.size() + 2, ' ') + message_text(advice)),
+    : std::runtime_error(std::string(program) + ": " + printable(problem) + "\n" +
+                         std::string(program.size() + 2, ' ') + printable(advice)),
       status(with) {}
 
 Options::Options(std::string program, std::string purpose)

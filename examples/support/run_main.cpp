@@ -21,7 +21,7 @@ namespace {
 void say(std::string_view program, std::string_view message) {
   std::fflush(stdout);  // results before the message about them
   std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(program.size()), program.data(),
-               message_text(message).c_str());
+               printable(message).c_str());
 }
 
 /// Whether the reader of stdout has closed the pipe. errno may be of a later call than that write.

@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "examples/fledge/train/source.h"
-#include "examples/support/formatted.h"
 #include "examples/support/text.h"
 #include "nn/generate/stop_strings.h"
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "examples/support/formatted.h"
 #include "examples/support/table.h"
+#include "examples/support/text.h"
 #include "nn/gpt/decoder.h"
 
 namespace fledge {

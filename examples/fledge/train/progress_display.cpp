@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "examples/support/formatted.h"
 #include "examples/support/plots.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"

@@ -4,7 +4,6 @@
 #include <map>
 #include <numeric>
 
-#include "examples/support/formatted.h"
 #include "examples/support/table.h"
 #include "examples/support/text.h"
 #include "nn/inspect/ngram_baseline.h"

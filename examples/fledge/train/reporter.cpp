@@ -2,7 +2,6 @@
 
 #include <cstdio>
 
-#include "examples/support/formatted.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/io/json.h"

@@ -7,7 +7,6 @@
 #include <sstream>
 
 #include "examples/fledge/train/run_folder.h"
-#include "examples/support/formatted.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/gpt/config.h"

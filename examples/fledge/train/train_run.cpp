@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "engine/base/interrupt.h"
-#include "examples/support/formatted.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/inspect/verbatim_overlap.h"

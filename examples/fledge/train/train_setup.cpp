@@ -4,8 +4,8 @@
 #include "examples/fledge/step_memory.h"
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/train/train_run.h"
-#include "examples/support/formatted.h"
 #include "examples/support/peak_memory.h"
+#include "examples/support/text.h"
 
 namespace fledge::train {
 
