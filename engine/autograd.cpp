@@ -98,7 +98,7 @@ Tensor record(std::string_view op, Array value, PoolVector<Edge> edges) {
   if (edges.empty()) return Tensor(std::move(value));
   auto node = std::allocate_shared<Node>(PoolAllocator<Node>(), op, value.shape());
   node->edges = std::move(edges);
-  if (graph_observer != nullptr) graph_observer->on_value(*node, value);
+  if (graph_observer != nullptr) graph_observer->inspect(*node, value, nullptr);
   return {std::move(value), std::move(node)};
 }
 
@@ -186,7 +186,8 @@ class BackwardPass {
       }
       require(edge.input->pending_grad.exists(), "backward", "a rule of '", node->op,
               "' gave no gradient");
-      if (graph_observer != nullptr) graph_observer->on_gradient(*node, *edge.input);
+      if (graph_observer != nullptr)
+        graph_observer->inspect(*node, edge.input->pending_grad, edge.input.get());
     }
   }
 

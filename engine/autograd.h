@@ -81,10 +81,9 @@ class NoGrad {
 /// Inspects the numbers of a graph while they are computed: engine/gradcheck/nan_detector.h is one.
 struct GraphObserver {
   virtual ~GraphObserver() = default;
-  /// record() has made `node`, with this value.
-  virtual void on_value(const Node& node, const Array& value) = 0;
-  /// A rule of `node` has added to the pending gradient of `input`.
-  virtual void on_gradient(const Node& node, const Node& input) = 0;
+  /// `numbers` is the value of `node`, which record() has made. If `input` is not null, `numbers` is
+  /// the pending gradient of `input`, to which a rule of `node` has added.
+  virtual void inspect(const Node& node, const Array& numbers, const Node* input) = 0;
 };
 
 /// The observer of this thread. If it is null, the cost is one pointer test per recorded node and
@@ -175,15 +174,8 @@ Tensor record(std::string_view op, Array value, PoolVector<Edge> edges);
 
 namespace detail {
 
-inline std::size_t count(const Edge& edge) { return edge.input != nullptr ? 1 : 0; }
 inline void append(PoolVector<Edge>& edges, Edge edge) {
   if (edge.input != nullptr) edges.push_back(std::move(edge));
-}
-template <std::size_t n>
-std::size_t count(const std::array<Edge, n>& group) {
-  std::size_t total = 0;
-  for (const Edge& edge : group) total += count(edge);
-  return total;
 }
 template <std::size_t n>
 void append(PoolVector<Edge>& edges, std::array<Edge, n> group) {
@@ -194,10 +186,12 @@ void append(PoolVector<Edge>& edges, std::array<Edge, n> group) {
 
 /// Overload: each argument is an Edge or an std::array of edges, as wrt() returns.
 template <class... Edges>
-requires requires(const Edges&... edges) { (0 + ... + detail::count(edges)); }
+requires requires(PoolVector<Edge>& list, Edges... edges) {
+  (detail::append(list, std::move(edges)), ...);
+}
 Tensor record(std::string_view op, Array value, Edges... edges) {
   PoolVector<Edge> list;
-  list.reserve((0 + ... + detail::count(edges)));
+  if (recording()) list.reserve(sizeof...(edges));
   (detail::append(list, std::move(edges)), ...);
   return record(op, std::move(value), std::move(list));
 }

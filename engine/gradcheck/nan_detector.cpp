@@ -12,24 +12,17 @@ NanDetector::NanDetector() {
 
 NanDetector::~NanDetector() { graph_observer = nullptr; }
 
-void NanDetector::on_value(const Node& node, const Array& value) {
-  std::vector<const Node*> inputs;
-  for (const Edge& edge : node.edges) inputs.push_back(edge.input.get());
-  inspect(node.op, value, false, inputs);
-}
-
-void NanDetector::on_gradient(const Node& node, const Node& input) {
-  inspect(node.op, input.pending_grad, true, {&input});
-}
-
-void NanDetector::inspect(std::string_view op, const Array& x, bool backward,
-                          const std::vector<const Node*>& inputs) {
+void NanDetector::inspect(const Node& node, const Array& numbers, const Node* input) {
   if (finding_) return;
-  for (Dim i = 0; i < x.size(); ++i)
-    if (!isfinite(x.data()[i])) {
-      finding_ = {op, backward, x.shape(), i, value_of(x.data()[i]), inputs};
-      return;
-    }
+  Dim i = 0;
+  while (i < numbers.size() && isfinite(numbers[i])) ++i;
+  if (i == numbers.size()) return;
+  finding_ = {node.op, input != nullptr, numbers.shape(), i, value_of(numbers[i]), {}};
+  if (input != nullptr) {
+    finding_->inputs.push_back(input);
+  } else {
+    for (const Edge& edge : node.edges) finding_->inputs.push_back(edge.input.get());
+  }
 }
 
 }  // namespace fledge

@@ -33,10 +33,7 @@ class NanDetector : public GraphObserver {
   const std::optional<Finding>& finding() const { return finding_; }
 
  private:
-  void on_value(const Node& node, const Array& value) override;
-  void on_gradient(const Node& node, const Node& input) override;
-  void inspect(std::string_view op, const Array& x, bool backward,
-               const std::vector<const Node*>& inputs);
+  void inspect(const Node& node, const Array& numbers, const Node* input) override;
 
   std::optional<Finding> finding_;
 };
