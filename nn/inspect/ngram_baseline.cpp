@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <unordered_map>
 
 #include "engine/base/errors.h"
@@ -10,41 +11,18 @@ namespace fledge {
 
 namespace {
 
-// A tree of token sequences with counts. The root is the empty sequence; a child has one token more.
-class Tree {
- public:
-  explicit Tree(Dim vocabulary) : vocabulary_(static_cast<std::uint64_t>(vocabulary)) {}
+// A hash of a sequence of tokens is that of all but the last, and the last.
+std::uint64_t extended(std::uint64_t hash, Dim token) {
+  return hash * 0x9E3779B97F4A7C15 + static_cast<std::uint64_t>(token) + 1;
+}
 
-  static constexpr Dim root = 0, none = -1;
-
-  Dim child(Dim node, Dim token) const {
-    const auto entry = node == none ? children_.end() : children_.find(key(node, token));
-    return entry == children_.end() ? none : entry->second;
-  }
-  Dim grown_child(Dim node, Dim token) {
-    const auto [entry, added] =
-        children_.try_emplace(key(node, token), static_cast<Dim>(counts_.size()));
-    if (added) counts_.push_back(0);
-    return entry->second;
-  }
-  void count(Dim node) { ++counts_[static_cast<std::size_t>(node)]; }
-  double counted(Dim node) const {
-    return node == none ? 0.0 : static_cast<double>(counts_[static_cast<std::size_t>(node)]);
-  }
-
- private:
-  std::uint64_t key(Dim node, Dim token) const {
-    return static_cast<std::uint64_t>(node) * vocabulary_ + static_cast<std::uint64_t>(token);
-  }
-
-  std::uint64_t vocabulary_;
-  std::unordered_map<std::uint64_t, Dim> children_;
-  std::vector<Dim> counts_{0};
-};
-
-// Token i of a document that begins at `first`. Before `first` it is the boundary at `first`.
-Dim token_at(const TokenText& text, Dim i, Dim first) {
-  return text.tokens[static_cast<std::size_t>(std::max(i, first))];
+// The hash of the `history` tokens in front of token i of a document that begins at `first`. Before
+// `first` each token is the boundary at `first`.
+std::uint64_t history_hash(const TokenText& text, Dim i, Dim first, int history) {
+  std::uint64_t hash = 0;
+  for (Dim j = i - history; j < i; ++j)
+    hash = extended(hash, text.tokens[static_cast<std::size_t>(std::max(j, first))]);
+  return hash;
 }
 
 // Calls f(i, first) for every token i that is predicted; its document begins at `first`.
@@ -75,12 +53,17 @@ double ngram_loss(const TokenText& train, const TokenText& test, Dim vocabulary,
       require<ValueError>(token >= 0 && token < vocabulary, "ngram_loss", "token ", token,
                           " is outside a vocabulary of ", vocabulary);
 
-  Tree tree(vocabulary);
+  // How often each history occurs, and each history with the token after it. Sequences with the same
+  // hash count as equal. For two different ones the probability of this is 2⁻⁶³.
+  std::unordered_map<std::uint64_t, double> counts;
+  const auto count = [&](std::uint64_t hash) {
+    const auto entry = counts.find(hash);
+    return entry == counts.end() ? 0.0 : entry->second;
+  };
   for_predicted(train, history, [&](Dim i, Dim first) {
-    Dim node = Tree::root;
-    for (Dim j = i - history; j < i; ++j) node = tree.grown_child(node, token_at(train, j, first));
-    tree.count(node);
-    tree.count(tree.grown_child(node, token_at(train, i, first)));
+    const std::uint64_t hash = history_hash(train, i, first, history);
+    ++counts[hash];
+    ++counts[extended(hash, train.tokens[static_cast<std::size_t>(i)])];
   });
 
   // For a stream, the end of the training text is put before the test: it is the first history.
@@ -91,12 +74,13 @@ double ngram_loss(const TokenText& train, const TokenText& test, Dim vocabulary,
   Dim predicted = 0;
   for_predicted(text, before, [&](Dim i, Dim first) {
     ++predicted;
-    Dim node = Tree::root;
-    if (text.starts.empty() && i < history) node = Tree::none;
-    for (Dim j = i - history; j < i && node != Tree::none; ++j)
-      node = tree.child(node, token_at(text, j, first));
-    const double seen = tree.counted(tree.child(node, token_at(text, i, first)));
-    loss -= std::log((seen + add) / (tree.counted(node) + add * static_cast<double>(vocabulary)));
+    double histories = 0, seen = 0;
+    if (!text.starts.empty() || i >= history) {
+      const std::uint64_t hash = history_hash(text, i, first, history);
+      histories = count(hash);
+      seen = count(extended(hash, text.tokens[static_cast<std::size_t>(i)]));
+    }
+    loss -= std::log((seen + add) / (histories + add * static_cast<double>(vocabulary)));
   });
   return loss / static_cast<double>(predicted);
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
 
 #include "engine/autograd.h"
 
@@ -20,11 +19,6 @@ Dim first_difference(const Array& x, const Array& y, Dim first, Dim end) {
   return end;
 }
 
-bool all_nan(const Array& x, Dim row) {
-  const Real* const from = x.data() + row * x.dim(1);
-  return std::all_of(from, from + x.dim(1), [](Real v) { return isnan(v); });
-}
-
 }  // namespace
 
 CausalityReport check_causality(const Reads& reads, const std::vector<Dim>& ids, Dim vocabulary,
@@ -35,61 +29,46 @@ CausalityReport check_causality(const Reads& reads, const std::vector<Dim>& ids,
                       "needs another token to put in: the vocabulary has ", vocabulary);
   require<ValueError>(most_cuts >= 1, "check_causality", "needs a cut or more: got ", most_cuts);
   CausalityReport found;
-  const Array before = reads(ids, T);
+  const Array before = reads(ids);
   require(before.rank() == 2 && before.dim(0) == T, "check_causality", "needs logits (", T,
           ", V): got shape ", before.shape());
   const Dim cuts = std::min(most_cuts, T - 1);
+  Dim compared = 0;  // logits before the cuts
   for (Dim cut = 0; cut < cuts; ++cut) {
     const Dim t = cuts == 1 ? T - 2 : cut * (T - 2) / (cuts - 1);
     const Dim shift = 1 + cut % (vocabulary - 1);
     std::vector<Dim> others = ids;
     for (auto later = others.begin() + t + 1; later != others.end(); ++later)
       *later = (*later + shift) % vocabulary;
-    const Array changed = reads(others, T), with_nan = reads(ids, t + 1);
+    const Array changed = reads(others);
     const std::string after = " after place " + std::to_string(t);
-    for (const Array* logits : {&changed, &with_nan}) {
-      const Dim place = first_difference(*logits, before, 0, t + 1);
-      if (place <= t) {
-        found.looks_ahead = true;
-        found.text = "place " + std::to_string(place) + " looks ahead: its logits change with " +
-                     (logits == &changed ? "the tokens" : "NaN in the positions") + after;
-        return found;
-      }
-      found.compared += (t + 1) * before.dim(1);
+    const Dim place = first_difference(changed, before, 0, t + 1);
+    if (place <= t) {
+      found.looks_ahead = true;
+      found.text = "place " + std::to_string(place) +
+                   " looks ahead: its logits change with the tokens" + after;
+      return found;
     }
+    compared += (t + 1) * before.dim(1);
     // The first reason is kept. The other cuts may still show that a position looks ahead.
-    const std::string none = "could not be shown, as ";
-    if (first_difference(changed, before, t + 1, T) == T) {
-      if (found.text.empty()) found.text = none + "no logits change with the tokens" + after;
-    } else if (!all_nan(with_nan, t + 1)) {
-      if (found.text.empty())
-        found.text = none + "NaN in the positions" + after + " does not reach the next place";
-    } else {
-      ++found.cuts;
-    }
+    if (found.text.empty() && first_difference(changed, before, t + 1, T) == T)
+      found.text = "could not be shown, as no logits change with the tokens" + after;
   }
   found.is_causal = found.text.empty();
   if (found.is_causal)
-    found.text = "no place looks ahead: " + std::to_string(found.compared) +
-                 " logits in front of " + std::to_string(cuts) +
-                 " cuts keep every bit when all that follows is changed or NaN";
+    found.text = "no place looks ahead: " + std::to_string(compared) + " logits in front of " +
+                 std::to_string(cuts) + " cuts keep every bit when all tokens that follow change";
   return found;
 }
 
 CausalityReport check_causality(const LanguageModel& model, const std::vector<Dim>& ids,
                                 Dim most_cuts) {
   const NoGrad no_grad;
-  const Dim T = static_cast<Dim>(ids.size()), C = model.sizes.width;
-  const Reads reads = [&](const std::vector<Dim>& tokens, Dim nan_from) {
-    LanguageModel copy = model;
-    Array positions = model.wpe.weight.value().clone();
-    if (nan_from < T)
-      std::fill(positions.write() + nan_from * C, positions.write() + positions.size(),
-                Real(std::numeric_limits<double>::quiet_NaN()));
-    copy.wpe.weight = Tensor(positions);
-    return copy(Indices({1, T}, tokens)).value().with_shape({T, model.sizes.vocabulary});
+  const Dim T = static_cast<Dim>(ids.size()), V = model.sizes.vocabulary;
+  const Reads reads = [&](const std::vector<Dim>& tokens) {
+    return model(Indices({1, T}, tokens)).value().with_shape({T, V});
   };
-  return check_causality(reads, ids, model.sizes.vocabulary, most_cuts);
+  return check_causality(reads, ids, V, most_cuts);
 }
 
 FirstLook first_look(const LanguageModel& model, const Indices& ids) {
@@ -134,13 +113,12 @@ std::vector<Places> places_of(const std::vector<Dim>& window, Dim a, Dim b) {
 WatchedPair watch_pair(const LanguageModel& model, const std::vector<Dim>& text, Dim a, Dim b,
                        Dim most_windows) {
   const NoGrad no_grad;
-  const Dim V = model.sizes.vocabulary, H = model.sizes.heads, L = model.sizes.layers;
+  const Dim V = model.sizes.vocabulary, H = model.sizes.heads;
   for (const Dim token : {a, b}) require_token("watch_pair", token, V);
   WatchedPair found;
   const auto row = [&](Dim token) { return slice(model.wte.weight, 0, token, token + 1); };
   found.similarity = cosine_similarity(row(a), row(b)).item();
 
-  std::vector<double> heads(static_cast<std::size_t>(L * H));  // sums over the pairs
   const auto step = static_cast<std::size_t>(model.sizes.context);
   Dim windows = 0;
   for (std::size_t at = 0; at < text.size() && windows < most_windows; at += step) {
@@ -157,21 +135,16 @@ WatchedPair watch_pair(const LanguageModel& model, const std::vector<Dim>& text,
       ++found.pairs;
       found.chance += 1 / static_cast<double>(pair.from + 1);
       found.association += first.association(0, pair.from, pair.to);
-      for (Dim i = 0; i < L * H; ++i)
-        heads[static_cast<std::size_t>(i)] +=
-            value_of(forward.weights[static_cast<std::size_t>(i / H)].value().at(
-                {0, i % H, pair.from, pair.to}));
+      for (const Tensor& layer : forward.weights)
+        for (Dim head = 0; head < H; ++head)
+          found.attention += value_of(layer.value().at({0, head, pair.from, pair.to}));
     }
   }
   if (found.pairs == 0) return found;
   const auto count = static_cast<double>(found.pairs);
   found.chance /= count;
   found.association /= count;
-  for (Dim i = 0; i < L * H; ++i) {
-    const double mean = heads[static_cast<std::size_t>(i)] / count;
-    found.attention += mean / static_cast<double>(L * H);
-    if (mean > found.most) found.most = mean, found.layer = i / H, found.head = i % H;
-  }
+  found.attention /= count * static_cast<double>(model.sizes.layers * H);
   return found;
 }
 

@@ -11,21 +11,18 @@ namespace fledge {
 
 /// The result of changing everything after a position (a cut).
 struct CausalityReport {
-  Dim cuts = 0;              // cuts whose changes reached the logits after them
-  Dim compared = 0;          // logits before the cuts that had to keep their bits
   bool looks_ahead = false;  // a logit before a cut changed: the model looks ahead
   bool is_causal = false;    // no logit before a cut changed; all changes reached the later logits
   std::string text;  // what was checked, where the model looks ahead, or why nothing could be shown
 };
 
-/// Computes the logits (T, V) of T tokens. The vectors of all positions from `nan_from` on are NaN. The
-/// same arguments must give the same bits.
-using Reads = std::function<Array(const std::vector<Dim>& ids, Dim nan_from)>;
+/// Computes the logits (T, V) of T tokens. The same tokens must give the same bits.
+using Reads = std::function<Array(const std::vector<Dim>& ids)>;
 
-/// Cuts after at most `most_cuts` positions t, evenly spaced. At each cut, first every token after t is
-/// replaced by another one, then every position vector after t by NaN. The logits of positions ≤ t must
-/// keep their bits; with NaN, those of t + 1 must be NaN. Throws ValueError for fewer than two tokens
-/// or a vocabulary of one, because nothing could be changed.
+/// Cuts after at most `most_cuts` positions t, evenly spaced. At each cut, every token after t is
+/// replaced by another one. The logits of positions ≤ t must keep their bits, and a later logit must
+/// change. Throws ValueError for fewer than two tokens or a vocabulary of one, because nothing could be
+/// changed.
 CausalityReport check_causality(const Reads& reads, const std::vector<Dim>& ids, Dim vocabulary,
                                 Dim most_cuts = 16);
 /// Checks a model in evaluation mode. ids: at most `context` tokens. The parameters are not changed.
@@ -47,13 +44,11 @@ FirstLook first_look(const LanguageModel& model, const Indices& ids);
 
 /// All pairs of a token a and a token b before it in the same window of `context` tokens.
 struct WatchedPair {
-  Dim pairs = 0;            // how many; if 0, only `similarity` is computed
-  double attention = 0;     // the mean attention weight from a to b over all layers and heads
-  double chance = 0;        // the weight if all positions had equal weights: mean of 1/(i + 1)
-  double most = 0;          // the attention of the head with the largest attention
-  Dim layer = 0, head = 0;  // that head
-  double association = 0;   // mean FirstLook::association
-  double similarity = 0;    // cosine of the two rows of the embedding
+  Dim pairs = 0;           // how many; if 0, only `similarity` is computed
+  double attention = 0;    // the mean attention weight from a to b over all layers and heads
+  double chance = 0;       // the weight if all positions had equal weights: mean of 1/(i + 1)
+  double association = 0;  // mean FirstLook::association
+  double similarity = 0;   // cosine of the two rows of the embedding
 };
 
 /// Cuts the text into windows of `context` tokens and reads the first `most_windows` that have such a

@@ -16,8 +16,7 @@ struct VerbatimOverlap {
 
 /// A run is a part of the sample that occurs in the text; least = 0 counts as 1. The length of the
 /// longest run is found by bisection: at most 2·log2(bytes of the sample) passes, each in time linear
-/// in both texts. Takes at most 64 bytes of memory per byte of the sample, and 16 per match in the
-/// text.
+/// in both texts. Takes some 64 bytes of memory per byte of the sample.
 VerbatimOverlap verbatim_overlap(std::string_view sample, std::string_view text, std::size_t least);
 
 }  // namespace fledge

@@ -30,50 +30,44 @@ Tokens some_tokens(Dim count, std::uint64_t seed, Dim vocabulary = V) {
   return ids;
 }
 
-// A reader whose logits at place t are Σ of weight(t, j)·(id_j + 1) over all j, and NaN where a
-// place with a weight is nan_from and `hears` the poison.
-Reads reader(const std::function<double(Dim t, Dim j)>& weight, bool hears = true) {
-  return [=](const Tokens& ids, Dim nan_from) {
+// A reader whose logits at place t are Σ of weight(t, j)·(id_j + 1) over all j.
+Reads reader(const std::function<double(Dim t, Dim j)>& weight) {
+  return [=](const Tokens& ids) {
     const Dim T = static_cast<Dim>(ids.size());
     std::vector<double> logits;
     for (Dim t = 0; t < T; ++t) {
       double sum = 0;
       for (Dim j = 0; j < T; ++j)
-        if (weight(t, j) != 0)
-          sum += hears && j >= nan_from
-                     ? not_a_number
-                     : weight(t, j) * static_cast<double>(ids[static_cast<std::size_t>(j)] + 1);
+        sum += weight(t, j) * static_cast<double>(ids[static_cast<std::size_t>(j)] + 1);
       logits.insert(logits.end(), {sum, 2 * sum});
     }
     return Array({T, 2}, logits);
   };
 }
 
+// How many logits a report of a causal model compared, and over how many cuts.
+std::string compared(Dim logits, Dim cuts) {
+  return "no place looks ahead: " + std::to_string(logits) + " logits in front of " +
+         std::to_string(cuts) + " cuts keep every bit when all tokens that follow change";
+}
+
 }  // namespace
 
-TEST_CASE("no peek: a language model keeps every bit, and keeps its parameters") {
+TEST_CASE("no peek: the logits of a language model keep every bit") {
   const LanguageModel model = made();
-  const Array positions = model.wpe.weight.value().clone();
   const CausalityReport all = check_causality(model, some_tokens(context, 3));
   CHECK(all.is_causal);
   CHECK_FALSE(all.looks_ahead);
-  CHECK(all.cuts == 11);
-  CHECK(all.compared == 2 * V * (11 * 12 / 2));
-  CHECK(
-      all.text ==
-      "no place looks ahead: 1452 logits in front of 11 cuts keep every bit when all that follows "
-      "is changed or NaN");
-  CHECK(same_bits(model.wpe.weight.value(), positions));
-  CHECK(model.wpe.weight.is_parameter());
+  CHECK(all.text == compared(V * (11 * 12 / 2), 11));
   const CausalityReport some =
       check_causality(model, some_tokens(7, 4), 3);  // after places 0, 2 and 5
   CHECK(some.is_causal);
-  CHECK(some.compared == 2 * V * (1 + 3 + 6));
+  CHECK(some.text == compared(V * (1 + 3 + 6), 3));
   CHECK(check_causality(model, {1, 2}).is_causal);
-  CHECK(check_causality(model, some_tokens(9, 5), 1).compared == 2 * V * 8);
+  CHECK(check_causality(model, some_tokens(9, 5), 1).text == compared(V * 8, 1));
 }
 
-TEST_CASE("no peek: whoever looks ahead is found, and where") {
+TEST_CASE("no peek: a place that looks ahead is found") {
   const auto causal_weight = [](Dim t, Dim j) { return j <= t ? 1.0 : 0.0; };
   const Tokens ids = some_tokens(9, 6, 5);
   CHECK(check_causality(reader(causal_weight), ids, 5).is_causal);
@@ -86,31 +80,17 @@ TEST_CASE("no peek: whoever looks ahead is found, and where") {
     CHECK_FALSE(found.is_causal);
     CHECK(found.looks_ahead);
     const std::string at = std::to_string(place);
-    CHECK_THAT(found.text, StartsWith("place " + at + " looks ahead: its logits change with the "));
-    CHECK_THAT(found.text, EndsWith(" after place " + at));
+    CHECK(found.text ==
+          "place " + at + " looks ahead: its logits change with the tokens after place " + at);
   }
-  // A mask of large negative numbers: 0·NaN leaks where no token does.
-  const Reads leaks = [&](const Tokens& tokens, Dim nan_from) {
-    const Array logits = reader(causal_weight)(tokens, nan_from);
-    return nan_from < 9 ? Array::full(logits.shape(), Real(not_a_number)) : logits;
-  };
-  CHECK(check_causality(leaks, ids, 5).text ==
-        "place 0 looks ahead: its logits change with NaN in the positions after place 0");
 }
 
 TEST_CASE("no peek: what could not have failed is no certificate") {
   const Tokens ids = some_tokens(6, 7, 5);
-  const CausalityReport deaf =
-      check_causality(reader([](Dim t, Dim j) { return j <= t ? 1.0 : 0.0; }, false), ids, 5);
-  CHECK_FALSE(deaf.is_causal);
-  CHECK(deaf.text ==
-        "could not be shown, as NaN in the positions after place 0 does not reach the next place");
-  CHECK_FALSE(deaf.looks_ahead);
   const CausalityReport blind = check_causality(reader([](Dim, Dim) { return 0.0; }), ids, 5);
   CHECK_FALSE(blind.is_causal);
   CHECK(blind.text == "could not be shown, as no logits change with the tokens after place 0");
   CHECK_FALSE(blind.looks_ahead);
-  CHECK(blind.cuts == 0);
   // Layer norm of one number is constant, so no token changes the logits of such a model.
   Rng rng(1);
   const LanguageModel constant(
@@ -169,7 +149,7 @@ TEST_CASE("a watched pair: means over every a with a b in front of it, in window
   const NoGrad no_grad;
   const Tokens text = some_tokens(15 * context + 4, 9);
   const Dim a = 3, b = 5;
-  double heads[4] = {}, chance = 0, association = 0;
+  double attention = 0, chance = 0, association = 0;
   Dim pairs = 0, windows = 0, after_two = 0;
   for (Dim at = 0; at < static_cast<Dim>(text.size()); at += context) {
     const Dim size = std::min(context, static_cast<Dim>(text.size()) - at);
@@ -185,7 +165,7 @@ TEST_CASE("a watched pair: means over every a with a b in front of it, in window
         association += first_look(model, ids).association(0, i, j);
         const auto with_weights = model.forward_with_weights(ids);
         for (std::size_t h = 0; h < 4; ++h)
-          heads[h] +=
+          attention +=
               value_of(with_weights.weights[h / 2].value().at({0, static_cast<Dim>(h % 2), i, j}));
       }
     windows += pairs > before;
@@ -194,15 +174,10 @@ TEST_CASE("a watched pair: means over every a with a b in front of it, in window
   REQUIRE(windows > 2);
   REQUIRE(pairs > windows);  // a window with several
   const auto n = static_cast<double>(pairs);
-  const auto top = std::max_element(heads, heads + 4) - heads;
   const WatchedPair found = watch_pair(model, text, a, b);
   CHECK(found.pairs == pairs);
-  CHECK_THAT(found.attention,
-             WithinAbs((heads[0] + heads[1] + heads[2] + heads[3]) / 4 / n, 1e-12));
+  CHECK_THAT(found.attention, WithinAbs(attention / 4 / n, 1e-12));
   CHECK_THAT(found.chance, WithinAbs(chance / n, 1e-12));
-  CHECK_THAT(found.most, WithinAbs(heads[top] / n, 1e-12));
-  CHECK(found.layer == top / 2);
-  CHECK(found.head == top % 2);
   CHECK_THAT(found.association, WithinAbs(association / n, 1e-12));
   const auto row = [&](Dim token) { return part(model.wte.weight.value(), 0, token, token + 1); };
   CHECK(found.similarity == cosine_similarity(row(a), row(b)).item());
