@@ -29,7 +29,7 @@ std::string read(const Folder& folder, const char* name, std::uint64_t most) {
 bool have_one_identity(const JsonValue& own, const StoredHeader& header) {
   const auto found = header.metadata.find("id");
   if (found == header.metadata.end()) return true;
-  const bool has_id = own.kind() == JsonValue::Kind::object && own.has("id");
+  const bool has_id = own.is_object() && own.has("id");
   return has_id && own["id"].string() == found->second;
 }
 

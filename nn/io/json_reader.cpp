@@ -2,252 +2,298 @@
 
 #include <algorithm>
 #include <charconv>
-#include <clocale>
 #include <cmath>
-#include <cstdlib>
-#include <deque>
+#include <locale>
+#include <sstream>
 
-#include "nn/io/json_scanner.h"
+#include "nn/io/files.h"
 
 namespace fledge {
 
-// The nodes are in the order of the text: an array or object before its elements, a key before its
-// value. So the first child is the node after its parent, and `end` of a child is its next sibling.
-struct JsonValue::Tree {
-  struct Node {
-    std::uint32_t at = 0;   // the place of its first byte, which determines its kind
-    std::uint32_t end = 0;  // the first node after it and after its children
-  };
+namespace {
 
-  std::string text;
-  std::vector<Node> nodes;  // the first is the whole text
-  std::size_t values = 0, most_values = 0;
+// A key of an object that is being read. The keys of the open objects are all the memory that reading
+// takes.
+struct Key {
+  std::uint64_t hash;
+  std::size_t at;  // the place of its first byte
+};
 
-  std::size_t add(std::size_t at);
-  void read_value(JsonScanner& scanner, int depth);
-  void require_unique_keys(std::size_t object) const;
+// Moves over JSON text, and throws where the text is not JSON.
+struct Scanner {
+  std::string_view text;
+  std::size_t at = 0;
+  bool checks_keys = false;  // whether to refuse an object that has a key twice
 
-  std::string_view from(std::size_t index) const {
-    return std::string_view(text).substr(nodes[index].at);
+  [[noreturn]] void fail(const std::string& problem) const {
+    const std::string_view before = text.substr(0, at);
+    const auto lines = std::count(before.begin(), before.end(), '\n');
+    std::size_t column = 1;
+    for (const char c : before.substr(before.rfind('\n') + 1))   // npos + 1 is 0
+      column += (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // the first byte of a code point
+    throw FormatError("line " + std::to_string(lines + 1) + ", column " + std::to_string(column) +
+                      ": " + problem);
   }
-  std::string string_of(std::size_t index) const { return JsonScanner(from(index)).string(); }
-  bool is_key(std::size_t index, std::string_view key) const;
-  [[noreturn]] void fail(std::size_t index, const std::string& problem) const {
-    JsonScanner(text, nodes[index].at).fail(problem);
+
+  char peek() const { return at < text.size() ? text[at] : '\0'; }
+  // Skips white space and returns the next byte; '\0' at the end.
+  char next() {
+    while (peek() == ' ' || peek() == '\t' || peek() == '\n' || peek() == '\r') ++at;
+    return peek();
+  }
+  bool take(std::string_view word) {
+    next();
+    if (text.substr(at, word.size()) != word) return false;
+    at += word.size();
+    return true;
+  }
+
+  void digits() {
+    if (peek() < '0' || peek() > '9') fail("expected a digit");
+    while (peek() >= '0' && peek() <= '9') ++at;
+  }
+  std::string_view number() {
+    const std::size_t begin = at;
+    if (peek() == '-') ++at;
+    const std::size_t whole = at;
+    digits();
+    if (text[whole] == '0' && at > whole + 1) fail("a number does not begin with 0");
+    if (peek() == '.') {
+      ++at;
+      digits();
+    }
+    if (peek() == 'e' || peek() == 'E') {
+      ++at;
+      if (peek() == '+' || peek() == '-') ++at;
+      digits();
+    }
+    return text.substr(begin, at - begin);
+  }
+
+  char32_t four_hex_digits() {
+    char32_t value = 0;
+    for (int i = 0; i < 4; ++i, ++at) {
+      constexpr std::string_view hex = "0123456789abcdefABCDEF";
+      const std::size_t digit = at < text.size() ? hex.find(text[at]) : hex.npos;
+      if (digit == hex.npos) fail("expected four hexadecimal digits");
+      value = value * 16 + static_cast<char32_t>(digit < 16 ? digit : digit - 6);
+    }
+    return value;
+  }
+  // Moves over an escape, from the byte after the backslash, and returns what it means.
+  std::string escape() {
+    constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
+    if (peek() != 'u') {
+      const std::size_t which = at < text.size() ? letters.find(text[at]) : letters.npos;
+      if (which == letters.npos) fail("no such escape");
+      ++at;
+      return std::string(1, meanings[which]);
+    }
+    ++at;
+    char32_t point = four_hex_digits();
+    if (point >= 0xD800 && point < 0xDC00 && text.substr(at, 2) == "\\u") {
+      at += 2;
+      const char32_t low = four_hex_digits();
+      if (low < 0xDC00 || low >= 0xE000) fail("half of a surrogate pair");
+      point = 0x10000 + ((point & 0x3FF) << 10) + (low & 0x3FF);
+    } else if (point >= 0xD800 && point < 0xE000) {
+      fail("half of a surrogate pair");
+    }
+    return utf8_of(point);
+  }
+  std::string string() {
+    if (!take("\"")) fail("expected a string");
+    std::string value;
+    for (;;) {
+      const std::size_t begin = at;
+      while (at < text.size() && text[at] != '"' && text[at] != '\\' &&
+             static_cast<unsigned char>(text[at]) >= 0x20)
+        ++at;
+      value += text.substr(begin, at - begin);
+      if (at == text.size()) fail("a string does not end");
+      if (text[at] != '"' && text[at] != '\\') fail("a control character in a string");
+      if (text[at++] == '"') return value;
+      value += escape();
+    }
+  }
+
+  std::string string_at(std::size_t place) const { return Scanner{text, place}.string(); }
+
+  // Moves over an array or object. f(place of the key, place of the value) is called for each child,
+  // until it returns false. In an array both are the place of the value.
+  template <class F>
+  void list(int depth, F f) {
+    const bool is_object = text[at] == '{';
+    const std::string_view end = is_object ? "}" : "]";
+    ++at;
+    if (take(end)) return;
+    do {
+      const char first = next();
+      const std::size_t key = at;
+      if (is_object) {
+        if (first != '"') fail("expected a key in double quotes");
+        string();
+        if (!take(":")) fail("expected ':' after a key");
+        next();
+      }
+      const std::size_t value = at;
+      skip_value(depth + 1);
+      if (!f(key, value)) return;
+    } while (take(","));
+    if (!take(end)) fail("expected ',' or '" + std::string(end) + "'");
+  }
+
+  // Sorts keys by their hashes, and keys of one hash by their text: equal keys are then neighbours.
+  void require_different(std::vector<Key>& keys) const {
+    std::sort(keys.begin(), keys.end(), [this](const Key& a, const Key& b) {
+      return a.hash != b.hash ? a.hash < b.hash : string_at(a.at) < string_at(b.at);
+    });
+    const auto twice =
+        std::adjacent_find(keys.begin(), keys.end(), [this](const Key& a, const Key& b) {
+          return a.hash == b.hash && string_at(a.at) == string_at(b.at);
+        });
+    if (twice == keys.end()) return;
+    const std::size_t later = std::max(twice->at, std::next(twice)->at);
+    Scanner{text, later}.fail("the key " + in_quotes(string_at(later)) + " stands twice");
+  }
+
+  void skip_value(int depth) {
+    constexpr int most_levels = 64;
+    const char first = next();
+    if (depth > most_levels) fail("more than 64 levels");
+    if (first == '{') {
+      std::vector<Key> keys;
+      list(depth, [&](std::size_t key, std::size_t) {
+        if (checks_keys) keys.push_back({hash_of(string_at(key)), key});
+        return true;
+      });
+      require_different(keys);
+    } else if (first == '[') {
+      list(depth, [](std::size_t, std::size_t) { return true; });
+    } else if (first == '"') {
+      string();
+    } else if (!take("true") && !take("false") && !take("null")) {
+      if (first != '-' && (first < '0' || first > '9')) fail("expected a value");
+      number();
+    }
   }
 };
 
-namespace {
-
-constexpr int most_levels = 64;
-
-// The number of a JSON token. strtod() expects the decimal separator of the locale.
-double to_double(std::string token) {
-  char* end = nullptr;
-  double value = std::strtod(token.c_str(), &end);
-  if (*end == '.') {
-    token.replace(static_cast<std::size_t>(end - token.c_str()), 1,
-                  std::localeconv()->decimal_point);
-    value = std::strtod(token.c_str(), &end);
-  }
-  return value;
-}
-
 }  // namespace
 
-std::size_t JsonValue::Tree::add(std::size_t at) {
-  const std::size_t index = nodes.size();
-  nodes.push_back({static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(index + 1)});
-  return index;
-}
-
-void JsonValue::Tree::read_value(JsonScanner& scanner, int depth) {
-  const char first = scanner.next();
-  if (depth > most_levels) scanner.fail("more than 64 levels");
-  if (++values > most_values) scanner.fail("more than " + std::to_string(most_values) + " values");
-  const std::size_t index = add(scanner.at());
-  if (first == '{') {
-    scanner.list('{', '}', [&] {
-      if (scanner.next() != '"') scanner.fail("expected a key in double quotes");
-      add(scanner.at());
-      scanner.string();
-      if (!scanner.take(':')) scanner.fail("expected ':' after a key");
-      read_value(scanner, depth + 1);
-    });
-  } else if (first == '[') {
-    scanner.list('[', ']', [&] { read_value(scanner, depth + 1); });
-  } else if (first == '"') {
-    scanner.string();
-  } else if (!scanner.take_word("true") && !scanner.take_word("false") &&
-             !scanner.take_word("null")) {
-    if (first != '-' && (first < '0' || first > '9')) scanner.fail("expected a value");
-    scanner.number();
-  }
-  nodes[index].end = static_cast<std::uint32_t>(nodes.size());
-  if (first == '{') require_unique_keys(index);
-}
-
-void JsonValue::Tree::require_unique_keys(std::size_t object) const {
-  std::vector<std::pair<std::string_view, std::size_t>>
-      sorted;                       // keys, and the nodes of their values
-  std::deque<std::string> decoded;  // keys that have escapes
-  for (std::size_t key = object + 1; key < nodes[object].end; key = nodes[key + 1].end) {
-    const std::string_view quoted = from(key).substr(1);
-    std::string_view name = quoted.substr(0, quoted.find_first_of("\"\\"));
-    if (quoted[name.size()] == '\\') name = decoded.emplace_back(string_of(key));
-    sorted.emplace_back(name, key + 1);
-  }
-  std::sort(sorted.begin(), sorted.end());
-  const auto twice =
-      std::adjacent_find(sorted.begin(), sorted.end(),
-                         [](const auto& a, const auto& b) { return a.first == b.first; });
-  if (twice != sorted.end())
-    fail(std::next(twice)->second, "the key " + in_quotes(twice->first) + " stands twice");
-}
-
-// An escaped character takes at most 6 bytes. So at most 6 bytes per byte of the key are compared.
-bool JsonValue::Tree::is_key(std::size_t index, std::string_view key) const {
-  const std::string_view quoted = from(index).substr(1, 6 * key.size() + 1);
-  const std::size_t end = quoted.find_first_of("\"\\");
-  if (end == std::string_view::npos) return false;
-  return quoted[end] == '"' ? quoted.substr(0, end) == key : string_of(index) == key;
-}
-
-JsonValue read_json(std::string_view text, std::size_t most_bytes, std::size_t most_values) {
-  const JsonScanner start(text);
+JsonValue read_json(std::string text, std::size_t most_bytes) {
+  Scanner scanner{text, 0, true};
   if (text.size() > most_bytes)
-    start.fail("the text has " + std::to_string(text.size()) + " bytes; at most " +
-               std::to_string(most_bytes) + " are read");
-  if (text.substr(0, 3) == "\xEF\xBB\xBF") start.fail("the text begins with a byte order mark");
+    scanner.fail("the text has " + std::to_string(text.size()) + " bytes; at most " +
+                 std::to_string(most_bytes) + " are read");
+  if (text.starts_with("\xEF\xBB\xBF")) scanner.fail("the text begins with a byte order mark");
   const std::size_t wrong = first_not_utf8(text);
-  if (wrong != std::string_view::npos) JsonScanner(text, wrong).fail("not UTF-8");
-  auto tree = std::make_shared<JsonValue::Tree>();
-  tree->text = text;
-  tree->most_values = most_values;
-  // Each key, and each value but the first, follows one of these: this bounds the number of nodes.
-  const auto begins = std::count_if(text.begin(), text.end(), [](char c) {
-    return c == ',' || c == ':' || c == '[' || c == '{';
-  });
-  tree->nodes.reserve(std::min(static_cast<std::size_t>(begins) + 1, 2 * most_values));
-  JsonScanner scanner(tree->text);
-  tree->read_value(scanner, 1);
-  scanner.require_end();
-  return JsonValue(std::move(tree), 0);
+  if (wrong != text.npos) Scanner{text, wrong}.fail("not UTF-8");
+  scanner.next();
+  const std::size_t begin = scanner.at;
+  scanner.skip_value(1);
+  scanner.next();
+  if (scanner.at != text.size()) scanner.fail("nothing may follow the value");
+  return JsonValue(std::make_shared<const std::string>(std::move(text)), begin, "");
 }
-
-JsonValue::Kind JsonValue::kind() const {
-  switch (tree_ ? tree_->from(index_)[0] : 'n') {
-    case 'n':
-      return Kind::null;
-    case 't':
-    case 'f':
-      return Kind::boolean;
-    case '"':
-      return Kind::string;
-    case '[':
-      return Kind::array;
-    case '{':
-      return Kind::object;
-    default:
-      return Kind::number;
-  }
-}
-
-void JsonValue::require_kind(Kind expected) const {
-  constexpr const char* names[] = {"null",     "true or false", "a number",
-                                   "a string", "an array",      "an object"};
-  if (kind() != expected)
-    fail(std::string("must be ") + names[static_cast<int>(expected)] + ": got " + shown());
-}
-
-std::size_t JsonValue::end_of(Kind expected) const {
-  require_kind(expected);
-  return behind(index_);
-}
-
-std::size_t JsonValue::behind(std::size_t index) const { return tree_->nodes[index].end; }
-std::string_view JsonValue::token() const { return JsonScanner(tree_->from(index_)).number(); }
-std::string JsonValue::decoded() const { return tree_->string_of(index_); }
 
 std::string JsonValue::shown() const {
-  const Kind kind_here = kind();
-  if (kind_here == Kind::array) return "an array";
-  if (kind_here == Kind::object) return "an object";
-  if (kind_here == Kind::string) return in_quotes(decoded());
-  if (kind_here == Kind::number) return escaped_name(token());
-  return kind_here == Kind::null ? "null" : boolean() ? "true" : "false";
+  if (!text_) return "null";
+  Scanner scanner{*text_, at_};
+  scanner.skip_value(0);
+  return escaped_name(std::string_view(*text_).substr(at_, scanner.at - at_));
+}
+
+// `firsts`: the bytes that a value of this kind can begin with.
+void JsonValue::require_kind(std::string_view firsts, const char* name) const {
+  if (firsts.find(first()) == firsts.npos)
+    fail(std::string("must be ") + name + ": got " + shown());
 }
 
 bool JsonValue::boolean() const {
-  require_kind(Kind::boolean);
-  return tree_->from(index_)[0] == 't';
+  require_kind("tf", "true or false");
+  return first() == 't';
 }
 
 std::string JsonValue::string() const {
-  require_kind(Kind::string);
-  return decoded();
+  require_kind("\"", "a string");
+  return Scanner{*text_, at_}.string();
 }
 
 double JsonValue::number() const {
-  require_kind(Kind::number);
-  const double value = to_double(std::string(token()));
-  if (!std::isfinite(value)) fail("must fit into a double: got " + shown());
+  require_kind("-0123456789", "a number");
+  std::istringstream digits{std::string(Scanner{*text_, at_}.number())};
+  digits.imbue(std::locale::classic());
+  double value = 0;
+  digits >> value;
+  // Some libraries also report a number that is nearer to 0 than the smallest double.
+  if (digits.fail() && std::abs(value) > 1) fail("must fit into a double: got " + shown());
   return value;
 }
 
 std::int64_t JsonValue::integer(std::int64_t low, std::int64_t high) const {
-  const std::string_view text = kind() == Kind::number ? token() : "";
+  const std::string text = shown();
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size() || value < low ||
-      value > high)
+  if (error != std::errc() || end != text.data() + text.size() || value < low || value > high)
     fail("must be a whole number from " + std::to_string(low) + " to " + std::to_string(high) +
-         ": got " + shown());
+         ": got " + text);
   return value;
 }
 
-JsonValue JsonValue::find(std::string_view wanted) const {
-  const std::size_t end = end_of(Kind::object);
-  for (std::size_t key = index_ + 1; key < end; key = behind(key + 1))
-    if (tree_->is_key(key, wanted)) return JsonValue(tree_, key + 1);
-  return {};
+JsonValue JsonValue::member(std::string_view key, std::size_t at) const {
+  return JsonValue(text_, at, path_ + (path_.empty() ? "" : ".") + escaped_name(key));
 }
 
-bool JsonValue::has(std::string_view key) const { return find(key).tree_ != nullptr; }
+void JsonValue::each_item(const std::function<void(const JsonValue&)>& f) const {
+  require_kind("[", "an array");
+  std::size_t number = 0;
+  Scanner{*text_, at_}.list(0, [&](std::size_t, std::size_t at) {
+    f(JsonValue(text_, at, path_ + "[" + std::to_string(number++) + "]"));
+    return true;
+  });
+}
+
+void JsonValue::each_member(
+    const std::function<void(const std::string&, const JsonValue&)>& f) const {
+  require_kind("{", "an object");
+  Scanner scanner{*text_, at_};
+  scanner.list(0, [&](std::size_t place, std::size_t at) {
+    const std::string key = scanner.string_at(place);
+    f(key, member(key, at));
+    return true;
+  });
+}
+
+JsonValue JsonValue::find(std::string_view key) const {
+  require_kind("{", "an object");
+  JsonValue found;
+  Scanner scanner{*text_, at_};
+  scanner.list(0, [&](std::size_t place, std::size_t at) {
+    const bool is_found = scanner.string_at(place) == key;
+    if (is_found) found = member(key, at);
+    return !is_found;
+  });
+  return found;
+}
 
 JsonValue JsonValue::operator[](std::string_view key) const {
   JsonValue found = find(key);
-  if (!found.tree_) fail("must have a key " + in_quotes(key));
+  if (!found.text_) fail("must have a key " + in_quotes(key));
   return found;
 }
 
 void JsonValue::allow_only(const std::vector<std::string_view>& keys) const {
-  const std::size_t end = end_of(Kind::object);
-  for (std::size_t key = index_ + 1; key < end; key = behind(key + 1))
-    if (std::none_of(keys.begin(), keys.end(),
-                     [&](std::string_view known) { return tree_->is_key(key, known); }))
-      tree_->fail(key + 1, "the key '" + JsonValue(tree_, key + 1).path() + "' is not known");
-}
-
-std::string JsonValue::path() const {
-  std::string path;
-  for (std::size_t here = 0; here != index_;) {
-    const std::size_t key = tree_->from(here)[0] == '{' ? 1 : 0;  // nodes before each value
-    std::size_t child = here + 1, number = 0;
-    for (; behind(child + key) <= index_; ++number) child = behind(child + key);
-    if (key == 0)
-      path += "[" + std::to_string(number) + "]";
-    else
-      path += (path.empty() ? "" : ".") + escaped_name(tree_->string_of(child));
-    here = child + key;
-  }
-  return path.empty() ? "the text" : path;
+  each_member([&](const std::string& key, const JsonValue& value) {
+    if (std::find(keys.begin(), keys.end(), key) == keys.end())
+      Scanner{*text_, value.at_}.fail("the key '" + value.path() + "' is not known");
+  });
 }
 
 void JsonValue::fail(const std::string& problem) const {
   const std::string sentence = path() + " " + problem;
-  if (!tree_) throw FormatError(sentence);
-  tree_->fail(index_, sentence);
+  if (!text_) throw FormatError(sentence);
+  Scanner{*text_, at_}.fail(sentence);
 }
 
 }  // namespace fledge

@@ -1,12 +1,15 @@
-// Reads JSON text (RFC 8259) into a tree of values.
+// Reads JSON text (RFC 8259).
 //
-// Each error names line, column and key: "line 3, column 13: n_layer must be a whole number from 1 to
-// 64: got 0". The tree takes 8 bytes per value and 8 per key; strings and numbers stay in the text.
+// The whole text is checked once. A value is then a place in the text, and its children are found by
+// reading it again: no tree is built. Errors name line, column and key: "line 3, column 13: n_layer
+// must be a whole number from 1 to 64: got 0".
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,17 +18,15 @@
 
 namespace fledge {
 
-/// A handle of a value in the tree, which it keeps alive. A function for one kind of value throws
-/// FormatError for the other kinds.
+/// A value in a text, which it keeps alive. A function for one kind of value throws FormatError for the
+/// other kinds.
 class JsonValue {
  public:
-  enum class Kind { null, boolean, number, string, array, object };
-
-  /// null, without a tree.
+  /// null, without a text.
   JsonValue() = default;
 
-  Kind kind() const;
-  bool is_null() const { return kind() == Kind::null; }
+  bool is_null() const { return first() == 'n'; }
+  bool is_object() const { return first() == '{'; }
   bool boolean() const;
   /// Throws for a number that is too large for a double, such as 1e400.
   double number() const;
@@ -34,21 +35,11 @@ class JsonValue {
   std::string string() const;
 
   /// Calls f(element) for each element of an array.
-  template <class F>
-  void each_item(F f) const {
-    const std::size_t end = end_of(Kind::array);
-    for (std::size_t at = index_ + 1; at < end; at = behind(at)) f(JsonValue(tree_, at));
-  }
+  void each_item(const std::function<void(const JsonValue&)>& f) const;
   /// f(key, value) for each member of an object, in the order of the text.
-  template <class F>
-  void each_member(F f) const {
-    const std::size_t end = end_of(Kind::object);
-    for (std::size_t at = index_ + 1; at < end; at = behind(at + 1))
-      f(JsonValue(tree_, at).decoded(), JsonValue(tree_, at + 1));
-  }
+  void each_member(const std::function<void(const std::string&, const JsonValue&)>& f) const;
 
-  /// Whether the object has this key.
-  bool has(std::string_view key) const;
+  bool has(std::string_view key) const { return find(key).text_ != nullptr; }
   /// The value of this key; throws if there is none.
   JsonValue operator[](std::string_view key) const;
   /// The value of this key; null if there is none.
@@ -56,35 +47,34 @@ class JsonValue {
   /// Throws if the object has a key that is not in this list.
   void allow_only(const std::vector<std::string_view>& keys) const;
 
+  /// The whole text.
+  const std::string& text() const { return *text_; }
+  /// The value as it stands in the text, escaped, and cut if it is long.
+  std::string shown() const;
   /// The keys that lead to the value: "fledge.corpus.files[2]"; "the text" for the whole text.
-  std::string path() const;
+  std::string path() const { return path_.empty() ? "the text" : path_; }
   /// Throws FormatError with line, column, path and this problem:   value.fail("must be even")
   [[noreturn]] void fail(const std::string& problem) const;
 
  private:
-  struct Tree;
-  friend JsonValue read_json(std::string_view text, std::size_t most_bytes,
-                             std::size_t most_values);
-  JsonValue(std::shared_ptr<const Tree> tree, std::size_t index)
-      : tree_(std::move(tree)), index_(index) {}
-  void require_kind(Kind kind) const;
-  std::size_t end_of(Kind kind) const;
-  std::size_t behind(std::size_t index) const;
-  std::string_view token() const;
-  std::string decoded() const;
-  std::string shown() const;
+  friend JsonValue read_json(std::string text, std::size_t most_bytes);
+  JsonValue(std::shared_ptr<const std::string> text, std::size_t at, std::string path)
+      : text_(std::move(text)), at_(at), path_(std::move(path)) {}
+  char first() const { return text_ ? (*text_)[at_] : 'n'; }
+  void require_kind(std::string_view firsts, const char* name) const;
+  JsonValue member(std::string_view key, std::size_t at) const;
 
-  std::shared_ptr<const Tree> tree_;
-  std::size_t index_ = 0;
+  std::shared_ptr<const std::string> text_;
+  std::size_t at_ = 0;  // of its first byte
+  std::string path_;
 };
 
-/// The default limits: the largest JSON text in bytes, and the most values in it.
-inline constexpr std::size_t most_json_bytes = std::size_t{64} << 20, most_json_values = 4'000'000;
+/// The largest JSON text in bytes that is read by default.
+inline constexpr std::size_t most_json_bytes = std::size_t{64} << 20;
 
 /// Reads the whole text as one value. The text must be strict JSON in UTF-8: no comments, no byte
 /// order mark, no key twice in an object, at most 64 levels. Takes n log n time and at most 8 bytes of
 /// memory per byte of text. Throws FormatError with line and column; columns count code points.
-JsonValue read_json(std::string_view text, std::size_t most_bytes = most_json_bytes,
-                    std::size_t most_values = most_json_values);
+JsonValue read_json(std::string text, std::size_t most_bytes = most_json_bytes);
 
 }  // namespace fledge

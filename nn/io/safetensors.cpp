@@ -136,7 +136,7 @@ StoredHeader stored_header(std::string_view file) {
   header.data = 8 + static_cast<std::size_t>(length);
   located_at("the header", [&] {
     const JsonValue json =
-        read_json(file.substr(8, header.data - 8), most_header_bytes, 16 * most_tensors);
+        read_json(std::string(file.substr(8, header.data - 8)), most_header_bytes);
     std::size_t count = 0;
     json.each_member([&](const std::string&, const JsonValue&) { ++count; });
     if (count > most_tensors) json.fail("has more than 1,000,000 tensors");

