@@ -4,8 +4,9 @@
 // are never read, because 0·NaN is NaN. Next: ops/masked_products.cpp.
 #pragma once
 
+#include <limits>
+#include <optional>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "engine/base/memory.h"
@@ -16,55 +17,24 @@ namespace fledge {
 
 using kernels::KeyRange;
 
-/// One place in the scores (batch, queries, keys).
-struct Place {
-  Dim batch, query, key;
-  Dim queries, keys;
-};
-
-/// Query i sees keys j ≤ i + (keys − queries): the last query is aligned with the last key, and sees
-/// every key.
-struct Causal {
-  bool allows(const Place& at) const { return at.key <= at.query + at.keys - at.queries; }
-  KeyRange span(const Place& at) const { return {0, at.query + at.keys - at.queries + 1}; }
-};
-
-/// Batch element b sees its first lengths[b] keys. Axis 0 of the scores is the batch.
-struct Padding {
-  std::vector<Dim> lengths;
-  bool allows(const Place& at) const {
-    return at.key < lengths[static_cast<std::size_t>(at.batch)];
-  }
-  KeyRange span(const Place& at) const { return {0, lengths[static_cast<std::size_t>(at.batch)]}; }
-};
-
-/// Query i sees keys less than `width` away from it (aligned as Causal), on both sides.
-struct Window {
-  Dim width;
-  bool allows(const Place& at) const {
-    const Dim gap = at.query + at.keys - at.queries - at.key;
-    return gap < width && -gap < width;
-  }
-  KeyRange span(const Place& at) const {
-    const Dim middle = at.query + at.keys - at.queries;
-    const Dim reach = width < at.queries + at.keys ? width : at.queries + at.keys;
-    return {middle - reach + 1, middle + reach};
-  }
-};
-
-/// The caller's own table, queries × keys, row by row.
-struct Custom {
-  Dim queries, keys;
-  std::vector<bool> visible;
-  bool allows(const Place& at) const {
-    return visible[static_cast<std::size_t>(at.query * keys + at.key)];
-  }
-};
-
-/// Any number of the above, all of which must allow a place. Mask() hides nothing.
+/// Conditions that must all allow a place (batch, query, key) of the scores. Mask() hides nothing.
+/// The last query is aligned with the last key: query i stands at key i + (keys − queries).
 class Mask {
  public:
-  using Part = std::variant<Causal, Padding, Window, Custom>;
+  /// The caller's own table, queries × keys, row by row.
+  struct Table {
+    Dim queries, keys;
+    std::vector<bool> visible;
+  };
+
+  /// One condition. What is not set hides nothing.
+  struct Part {
+    static constexpr Dim unlimited = std::numeric_limits<Dim>::max();
+    Dim before = unlimited;  // a query sees keys less than this far before the key where it stands,
+    Dim after = unlimited;   // and less than this far after it
+    std::optional<std::vector<Dim>> lengths = {};  // the visible keys of each batch element
+    std::optional<Table> table = {};
+  };
 
   Mask() = default;
   explicit Mask(Part part) : parts_{std::move(part)} {}
@@ -74,8 +44,6 @@ class Mask {
     a.parts_.insert(a.parts_.end(), b.parts_.begin(), b.parts_.end());
     return a;
   }
-
-  bool allows(const Place& at) const;
 
   /// Whether each query sees one run of keys, whatever the sizes: all masks but custom ones.
   bool has_spans() const;
@@ -90,14 +58,18 @@ class Mask {
 
  private:
   void check(const Shape& scores, std::string_view op) const;
+  PoolVector<KeyRange> spans_without_tables(const Shape& scores) const;
 
   PoolVector<Part> parts_;
 };
 
+/// Query i sees keys j ≤ i + (keys − queries): the last query sees every key.
 Mask causal();
-/// Throws ValueError on a negative length.
+/// Batch element b sees its first lengths[b] keys. Axis 0 of the scores is the batch. Throws
+/// ValueError on a negative length.
 Mask padding(std::vector<Dim> lengths);
-/// Throws ValueError on a width below 1.
+/// Query i sees keys less than `width` away from it (aligned as causal), on both sides. Throws
+/// ValueError on a width below 1.
 Mask window(Dim width);
 /// true = may look. Throws ShapeError when the table has not queries × keys entries.
 Mask custom(Dim queries, Dim keys, std::vector<bool> visible);

@@ -123,40 +123,75 @@ TEST_CASE("all masks have spans but custom ones, and what they are part of") {
     CHECK_FALSE(mask.has_spans());
 }
 
-TEST_CASE("spans are what a mask allows, at every place, and never go back") {
-  const auto check = [](const Mask& mask, Dim batches, Dim queries, Dim keys) {
-    const Shape scores{batches, 2, queries, keys};
-    const PoolVector<KeyRange> spans = mask.spans(scores, "op");
-    const auto count = static_cast<Dim>(spans.size());
-    const bool agree = [&] {
-      for (Dim batch = 0; batch < batches; ++batch)
-        for (Dim query = 0; query < queries; ++query) {
-          const Dim row = (count == queries ? 0 : batch * queries) + query;
-          const KeyRange span = spans[static_cast<std::size_t>(row)];
-          for (Dim key = 0; key < keys; ++key)
-            if (mask.allows({batch, query, key, queries, keys}) !=
-                (span.begin <= key && key < span.end))
-              return false;
-          if (span.begin < 0 || span.begin > keys || span.end < 0 || span.end > keys) return false;
-          if (query == 0) continue;
-          const KeyRange before = spans[static_cast<std::size_t>(row - 1)];
-          if (span.begin < before.begin || span.end < before.end) return false;
+namespace {
+
+// The rules of masks.h, written out once more for one place of the scores.
+struct Place {
+  Dim batch, query, key, queries, keys;
+
+  Dim distance() const { return query + keys - queries - key; }
+};
+
+bool causal_allows(const Place& at) { return at.distance() >= 0; }
+bool window_allows(Dim width, const Place& at) {
+  return at.distance() < width && -at.distance() < width;
+}
+bool padding_allows(const std::vector<Dim>& lengths, const Place& at) {
+  return at.key < lengths[static_cast<std::size_t>(at.batch)];
+}
+
+// Whether spans and table show the places that the rule allows, and spans never go back.
+template <class Rule>
+void check_rule(const Mask& mask, Dim batches, Dim queries, Dim keys, Rule allows) {
+  const Shape scores{batches, 2, queries, keys};
+  const PoolVector<KeyRange> spans = mask.spans(scores, "op");
+  const std::vector<unsigned char> table = mask.table(scores, "op");
+  const auto count = static_cast<Dim>(spans.size());
+  const bool agree = [&] {
+    for (Dim batch = 0; batch < batches; ++batch)
+      for (Dim query = 0; query < queries; ++query) {
+        const Dim row = (count == queries ? 0 : batch * queries) + query;
+        const KeyRange span = spans[static_cast<std::size_t>(row)];
+        for (Dim key = 0; key < keys; ++key) {
+          const bool allowed = allows(Place{batch, query, key, queries, keys});
+          if (allowed != (span.begin <= key && key < span.end)) return false;
+          for (Dim head = 0; head < 2; ++head) {
+            const Dim at = ((batch * 2 + head) * queries + query) * keys + key;
+            if (allowed != (table[static_cast<std::size_t>(at)] != 0)) return false;
+          }
         }
-      return true;
-    }();
-    INFO(batches << " x " << queries << " queries x " << keys << " keys");
-    REQUIRE((count == queries || count == batches * queries));
-    REQUIRE(agree);
-  };
+        if (span.begin < 0 || span.begin > keys || span.end < 0 || span.end > keys) return false;
+        if (query == 0) continue;
+        const KeyRange before = spans[static_cast<std::size_t>(row - 1)];
+        if (span.begin < before.begin || span.end < before.end) return false;
+      }
+    return true;
+  }();
+  INFO(batches << " x " << queries << " queries x " << keys << " keys");
+  REQUIRE((count == queries || count == batches * queries));
+  REQUIRE(agree);
+}
+
+}  // namespace
+
+TEST_CASE("spans and tables are what a mask allows, at every place, and spans never go back") {
   for (const Dim queries : {0, 1, 2, 3, 7, 20})
     for (const Dim keys : {0, 1, 2, 5, 7, 23})
       for (const Dim width : {Dim{1}, Dim{2}, Dim{5}, Dim{30}, std::numeric_limits<Dim>::max() / 2})
         for (const bool one_way : {false, true}) {
+          const std::vector<Dim> three{keys, 0, keys / 2}, two{keys / 2, keys};
           const Mask near = one_way ? causal() & window(width) : window(width);
-          check(near, 1, queries, keys);
-          check(near & padding({keys, 0, keys / 2}), 3, queries, keys);
-          check(padding({keys / 2, keys}) & near & causal(), 2, queries, keys);
-          check(one_way ? causal() : Mask(), 2, queries, keys);
+          const auto near_allows = [&](const Place& at) {
+            return window_allows(width, at) && (!one_way || causal_allows(at));
+          };
+          check_rule(near, 1, queries, keys, near_allows);
+          check_rule(near & padding(three), 3, queries, keys,
+                     [&](const Place& at) { return near_allows(at) && padding_allows(three, at); });
+          check_rule(padding(two) & near & causal(), 2, queries, keys, [&](const Place& at) {
+            return near_allows(at) && causal_allows(at) && padding_allows(two, at);
+          });
+          check_rule(one_way ? causal() : Mask(), 2, queries, keys,
+                     [&](const Place& at) { return !one_way || causal_allows(at); });
         }
 }
 

@@ -74,9 +74,11 @@ inline constexpr Bug fused_bugs[] = {
     {"fused-padding-of-the-first", "engine/ops/attention_heads.cpp",
      R"(all.spans.data() + b / all.share * all.queries)", R"(all.spans.data() + b * 0)",
      "a classic slip: every text as long as the first of its batch"},
-    {"fused-causal-peeks", "engine/masks.h", R"(return {0, at.query + at.keys - at.queries + 1};)",
-     R"(return {0, at.query + at.keys - at.queries + 2};)",
-     "a classic slip: the mask lets the next word through", "engine/masks.cpp"},
+    {"fused-causal-peeks", "engine/ops/attention_heads.cpp",
+     R"(spans = mask.spans({first, heads, queries, keys}, op);)",
+     R"(spans = mask.spans({first, heads, queries, keys}, op);
+  for (KeyRange& span : spans) span.end = span.end < keys ? span.end + 1 : keys;)",
+     "a classic slip: the mask lets the next word through"},
     {"gemm-second-block-overwrites", "engine/kernels/gemm.cpp",
      R"(const Initial from = initial_of_block(p0, initial, c, c_row);
       const Dim panels)",
