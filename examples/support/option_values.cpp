@@ -7,7 +7,7 @@
 
 #include "examples/support/options.h"
 #include "examples/support/text.h"
-#include "nn/io/hex.h"
+#include "nn/io/files.h"
 
 namespace support {
 

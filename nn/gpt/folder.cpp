@@ -20,7 +20,7 @@ auto reading(const std::string& path, F f) {
 
 std::string read(const Folder& folder, const char* name, std::uint64_t most) {
   std::optional<std::string> bytes = folder.read(name, most);
-  if (!bytes) fail_reading(folder.file(name), ENOENT);
+  if (!bytes) throw FileError("read", folder.file(name), ENOENT);
   return std::move(*bytes);
 }
 
@@ -45,9 +45,8 @@ SavedModel read_model(const Folder& folder, const std::function<ModelConfig(std:
     const StoredHeader header = reading(path, [&] { return stored_header(bytes); });
     if (!reading(config_path, [&] { return have_one_identity(config.own, header); })) {
       if (tries == most_tries)
-        throw FormatError(file_problem("read", path,
-                                       "it was written for another config.json than the one "
-                                       "beside it"));
+        throw FormatError("cannot read " + in_quotes(path) +
+                          ": it was written for another config.json than the one beside it");
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       continue;
     }

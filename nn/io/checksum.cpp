@@ -1,7 +1,6 @@
 #include "nn/io/checksum.h"
 
 #include "nn/io/files.h"
-#include "nn/io/hex.h"
 
 namespace fledge {
 

@@ -11,8 +11,10 @@ namespace fledge {
 /// A file that cannot be read, with the system's reason: "cannot read 'poems.txt': no such file or
 /// directory".
 struct FileError : std::runtime_error {
-  explicit FileError(const std::string& what_is_wrong, int error = 0)
-      : std::runtime_error(what_is_wrong), error_number(error) {}
+  /// "cannot VERB 'PATH': REASON", the path escaped.
+  FileError(const char* verb, const std::string& path, const std::string& reason, int error = 0);
+  /// The reason is the system's message for an error number.
+  FileError(const char* verb, const std::string& path, int error);
   int error_number;  // errno of the call that failed; 0 where no call failed
 };
 

@@ -1,40 +1,121 @@
 #include "nn/io/files.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <system_error>
 
 namespace fledge {
 
 namespace {
 
-std::string read_stream(int descriptor, std::uint64_t most, const std::string& path) {
+std::string reason_of(int error) {
+  std::string reason = std::generic_category().message(error);
+  if (reason[0] >= 'A' && reason[0] <= 'Z') reason[0] = static_cast<char>(reason[0] - 'A' + 'a');
+  return reason;
+}
+
+// Reads to the end of the file, at most `most` bytes. `expected` is its probable size.
+std::string read_to_end(int descriptor, const std::string& path, std::uint64_t expected,
+                        std::uint64_t most) {
   std::string bytes;
-  for (std::size_t done = 0;;) {
-    bytes.resize(done + (std::size_t{1} << 16));
-    done += read_some(descriptor, bytes.data() + done, bytes.size() - done, path);
+  std::size_t done = 0;
+  for (;;) {
     if (done > most)
-      throw FileError(
-          file_problem("read", path, "it has more than " + std::to_string(most) + " bytes"));
-    if (done < bytes.size()) {
-      bytes.resize(done);
-      return bytes;
-    }
+      throw FileError("read", path, "it has more than " + std::to_string(most) + " bytes");
+    if (done == bytes.size())
+      bytes.resize(std::max<std::size_t>(static_cast<std::size_t>(expected), done) + (1 << 16));
+    const ssize_t got = ::read(descriptor, bytes.data() + done, bytes.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw FileError("read", path, errno);
+    done += static_cast<std::size_t>(got);
+    if (got == 0) break;
   }
+  bytes.resize(done);
+  return bytes;
+}
+
+bool repeat_sync(int descriptor) {
+  int result = 0;
+  do result = ::fsync(descriptor);
+  while (result != 0 && errno == EINTR);
+  return result == 0;
 }
 
 }  // namespace
 
+FileError::FileError(const char* verb, const std::string& path, const std::string& reason,
+                     int error)
+    : std::runtime_error(std::string("cannot ") + verb + " " + in_quotes(path) + ": " + reason),
+      error_number(error) {}
+
+FileError::FileError(const char* verb, const std::string& path, int error)
+    : FileError(verb, path, reason_of(error), error) {}
+
+Descriptor::Descriptor(int folder, const std::string& name, int flags) {
+  if (name.find('\0') != name.npos) throw FileError("open", name, "a path holds no zero byte");
+  do number_ = ::openat(folder, name.c_str(), flags | O_CLOEXEC, 0666);
+  while (number_ < 0 && errno == EINTR);
+}
+
+Descriptor::~Descriptor() {
+  if (number_ >= 0) ::close(number_);
+}
+
+std::string read_whole(const Descriptor& file, const std::string& path, std::uint64_t most) {
+  struct stat status {};
+  if (!file.exists() || ::fstat(file.get(), &status) != 0) throw FileError("read", path, errno);
+  if (S_ISDIR(status.st_mode)) throw FileError("read", path, "it is a folder");
+  if (!S_ISREG(status.st_mode)) throw FileError("read", path, "it is no regular file");
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  if (size > most)
+    throw FileError("read", path,
+                    "it has " + std::to_string(size) + " bytes, over " + std::to_string(most));
+  return read_to_end(file.get(), path, size, most);
+}
+
 std::string read_file(const std::string& path, std::uint64_t most) {
-  if (path == "-") return read_stream(STDIN_FILENO, most, "standard input");
-  if (path.find('\0') != std::string::npos)  // the system would ignore all that follows it
-    throw FileError(file_problem("read", path, "a path holds no zero byte"));
+  if (path == "-") return read_to_end(STDIN_FILENO, "standard input", 0, most);
   // Without O_NONBLOCK, opening a pipe without a writer would never return.
-  return read_whole(Descriptor(path, O_RDONLY | O_NONBLOCK), path, most);
+  return read_whole(Descriptor(AT_FDCWD, path, O_RDONLY | O_NONBLOCK), path, most);
+}
+
+bool write_whole(const Descriptor& file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t wrote = ::write(file.get(), bytes.data(), bytes.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote == 0) errno = EIO;
+    if (wrote <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+  return repeat_sync(file.get());
+}
+
+bool sync_folder(const Descriptor& folder) {
+  return repeat_sync(folder.get()) || errno == EINVAL || errno == ENOTSUP;
 }
 
 std::uint64_t hash_of(std::string_view bytes, std::uint64_t hash) {
   for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return hash;
+}
+
+std::string hexadecimal(std::uint64_t number) {
+  std::string text(16, '0');
+  for (std::size_t i = 16; i-- > 0; number >>= 4) text[i] = "0123456789abcdef"[number & 15];
+  return text;
+}
+
+std::optional<std::uint64_t> unsigned_number(std::string_view text, int base) {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, number, base);
+  if (error != std::errc() || stopped != end) return {};
+  return number;
 }
 
 }  // namespace fledge

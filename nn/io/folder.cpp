@@ -1,77 +1,68 @@
 #include "nn/io/folder.h"
 
-#include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 
 namespace fledge {
 
-bool make_folder(const std::string& path) {
-  if (::mkdir(path.c_str(), 0777) != 0) {
-    if (errno == EEXIST) return false;
-    fail_writing("make the folder", path, errno);
-  }
-  const std::size_t end = path.find_last_not_of('/');
-  const std::size_t slash = path.rfind('/', end);
-  const std::string parent =
-      slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
-  // A parent folder without read permission cannot be opened, and so cannot be synced.
-  const Descriptor folder(parent, O_RDONLY | O_DIRECTORY);
-  if (folder.exists() && !sync_folder(folder.get())) fail_writing("sync", parent, errno);
-  return true;
-}
+namespace {
 
-std::vector<std::string> Folder::names_in(int folder, const std::string& path) {
-  Descriptor again(folder, ".", O_RDONLY | O_DIRECTORY);
-  DIR* entries = again.exists() ? ::fdopendir(::dup(again.get())) : nullptr;
-  if (entries == nullptr) fail_reading(path, errno);
-  std::vector<std::string> names;
-  errno = 0;
-  while (const dirent* entry = ::readdir(entries)) {
-    const std::string name = entry->d_name;
-    if (name != "." && name != "..") names.push_back(name);
-    errno = 0;
-  }
-  const int error = errno;
-  ::closedir(entries);
-  if (error != 0) fail_reading(path, error);
-  return names;
-}
+constexpr const char* uncommitted = ".fledge-uncommitted";  // not valid yet
+constexpr const char* committed = ".fledge-committed";      // valid, not in place yet
+constexpr const char* lock_name = ".lock";
 
-Folder::Folder(std::string path, std::vector<std::string> names)
-    : path_(std::move(path)), names_(std::move(names)) {
-  if (path_.find('\0') != std::string::npos)
-    throw FileError(file_problem("read", path_, "a path holds no zero byte"));
-  folder_ = Descriptor(path_, O_RDONLY | O_DIRECTORY);
-  if (!folder_.exists()) fail_reading(path_, errno);
-  const std::unique_ptr<char, void (*)(void*)> whole(::realpath(path_.c_str(), nullptr), std::free);
-  whole_path_ = whole ? whole.get() : path_;
-}
-
-bool Folder::is_ours(const std::string& name) const {
-  return std::find(names_.begin(), names_.end(), name) != names_.end();
+bool try_lock(const Descriptor& file) {
+  int result = 0;
+  do result = ::flock(file.get(), LOCK_EX | LOCK_NB);
+  while (result != 0 && errno == EINTR);
+  return result == 0;
 }
 
 // Where to look for a file, in this order. A writer may commit after the first look and move the file
 // after the second. So both places are tried twice.
-std::vector<std::string> Folder::places_of(const std::string& name) {
+std::vector<std::string> places_of(const std::string& name) {
   const std::string early = committed + std::string("/") + name;
   return {early, name, early, name};
 }
 
-Descriptor Folder::open_file(const std::string& name) const {
-  for (const std::string& place : places_of(name)) {
-    Descriptor file(folder_.get(), place, O_RDONLY | O_NONBLOCK);
-    if (file.exists() || (errno != ENOENT && errno != ENOTDIR)) return file;
+// The name of a file in a folder; "" if there is none.
+std::string first_name_in(const std::string& folder) {
+  std::error_code error;
+  const std::filesystem::directory_iterator first(folder, error);
+  return error || first == end(first) ? "" : first->path().filename().string();
+}
+
+}  // namespace
+
+bool make_folder(const std::string& path) {
+  if (::mkdir(path.c_str(), 0777) != 0) {
+    if (errno == EEXIST) return false;
+    throw WriteError("make the folder", path, errno);
   }
-  errno = ENOENT;
-  return {};
+  const std::size_t slash = path.rfind('/', path.find_last_not_of('/'));
+  const std::string parent =
+      slash == std::string::npos ? "." : path.substr(0, std::max<std::size_t>(slash, 1));
+  // A parent folder without read permission cannot be opened, and so cannot be synced.
+  const Descriptor folder(AT_FDCWD, parent, O_RDONLY | O_DIRECTORY);
+  if (folder.exists() && !sync_folder(folder)) throw WriteError("sync", parent, errno);
+  return true;
+}
+
+Folder::Folder(std::string path, std::vector<std::string> names)
+    : path_(std::move(path)),
+      names_(std::move(names)),
+      folder_(AT_FDCWD, path_, O_RDONLY | O_DIRECTORY) {
+  if (!folder_.exists()) throw FileError("read", path_, errno);
+  const std::unique_ptr<char, void (*)(void*)> whole(::realpath(path_.c_str(), nullptr), std::free);
+  whole_path_ = whole ? whole.get() : path_;
 }
 
 bool Folder::has(const std::string& name) const {
@@ -83,27 +74,12 @@ bool Folder::has(const std::string& name) const {
 }
 
 std::optional<std::string> Folder::read(const std::string& name, std::uint64_t most) const {
-  const Descriptor opened = open_file(name);
-  if (!opened.exists() && errno == ENOENT) return {};
-  return read_whole(opened, file(name), most);
-}
-
-std::string Folder::beginning(const std::string& name, std::size_t count) const {
-  const Descriptor opened = open_file(name);
-  struct stat status {};
-  if (!opened.exists() || ::fstat(opened.get(), &status) != 0) fail_reading(file(name), errno);
-  if (!S_ISREG(status.st_mode))
-    throw FileError(file_problem("read", file(name), "it is no regular file"));
-  std::string bytes(count, '\0');
-  bytes.resize(read_some(opened.get(), bytes.data(), count, file(name)));
-  return bytes;
-}
-
-bool Folder::is_empty() const {
-  const std::vector<std::string> there = names_in(folder_.get(), path_);
-  return std::all_of(there.begin(), there.end(), [](const std::string& name) {
-    return name == lock_name || name == uncommitted;
-  });
+  for (const std::string& place : places_of(name)) {
+    const Descriptor opened(folder_.get(), place, O_RDONLY | O_NONBLOCK);
+    if (opened.exists() || (errno != ENOENT && errno != ENOTDIR))
+      return read_whole(opened, file(name), most);
+  }
+  return {};
 }
 
 bool Folder::is_removed() const {
@@ -126,6 +102,90 @@ std::string Folder::path_now() const {
   if (size <= 0) return path_;
   path.resize(static_cast<std::size_t>(size));
   return path;
+}
+
+// The lock is on the folder itself, because a lock file could be removed while it is locked. Some
+// network file systems cannot lock folders: there a file ".lock" is locked instead.
+LockedFolder::LockedFolder(std::string path, std::vector<std::string> names)
+    : Folder(std::move(path), std::move(names)) {
+  bool is_locked = try_lock(folder_);
+  if (!is_locked && errno != EWOULDBLOCK) {
+    lock_file_.emplace(folder_.get(), lock_name, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK);
+    is_locked = lock_file_->exists() && try_lock(*lock_file_);
+  }
+  if (!is_locked && errno == EWOULDBLOCK)
+    throw FileError("use", path_, "another process is using it", EWOULDBLOCK);
+  if (!is_locked) throw WriteError("lock", path_, errno);
+  remove_folder(committed, Contents::move);
+  remove_folder(uncommitted, Contents::discard);
+}
+
+void LockedFolder::write_uncommitted(const NewFiles& files) const {
+  const int folder = folder_.get();
+  if (::mkdirat(folder, uncommitted, 0777) != 0)
+    throw WriteError("write", file(uncommitted), errno);
+  const Descriptor inside(folder, uncommitted, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (!inside.exists()) throw WriteError("write", file(uncommitted), errno);
+  for (const auto& [name, bytes] : files) {
+    struct stat status {};
+    if (::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+        !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode))  // the rename replaces a link
+      throw WriteError("write", file(name), "it is no regular file");
+    const Descriptor made(inside.get(), name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+    if (!made.exists() || !write_whole(made, bytes)) throw WriteError("write", file(name), errno);
+  }
+  if (!sync_folder(inside)) throw WriteError("write", file(uncommitted), errno);
+  if (::renameat(folder, uncommitted, folder, committed) != 0)
+    throw WriteError("write", file(committed), errno);
+}
+
+// Removes the folder `uncommitted` or `committed`, if it exists. Its files are moved to their places
+// or discarded. A file with a foreign name stays, and is an error.
+void LockedFolder::remove_folder(const char* name, Contents contents) const {
+  const int folder = folder_.get();
+  const Descriptor inside(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (!inside.exists() && errno == ENOENT) return;
+  const std::string path = file(name);
+  if (!inside.exists()) throw WriteError("tidy", path, errno);
+  for (const std::string& one : names_) {
+    if (contents == Contents::move &&
+        ::renameat(inside.get(), one.c_str(), folder, one.c_str()) != 0 && errno != ENOENT)
+      throw WriteError("move the new", file(one), errno);
+    // If both names are links to the same file, renameat() leaves both.
+    if (::unlinkat(inside.get(), one.c_str(), 0) != 0 && errno != ENOENT)
+      throw WriteError("tidy", path + "/" + one, errno);
+  }
+  if (contents == Contents::move && !sync_folder(folder_)) throw WriteError("sync", path_, errno);
+  if (::unlinkat(folder, name, AT_REMOVEDIR) == 0) return;
+  const int error = errno;
+  const std::string foreign = first_name_in(path);
+  if (foreign.empty()) throw WriteError("tidy", path, error);
+  throw WriteError("tidy", path,
+                   "it holds the file " + in_quotes(foreign) +
+                       ", which fledge did not write: move it to another folder",
+                   error);
+}
+
+void LockedFolder::replace(const NewFiles& files) {
+  remove_folder(committed, Contents::move);
+  remove_folder(uncommitted, Contents::discard);
+  try {
+    write_uncommitted(files);
+  } catch (const WriteError&) {
+    try {
+      remove_folder(uncommitted, Contents::discard);
+    } catch (const FileError&) {  // the next writer removes it
+    }
+    throw;
+  }
+  // From here on every reader sees the new files.
+  try {
+    if (!sync_folder(folder_)) throw WriteError("sync", path_, errno);
+    remove_folder(committed, Contents::move);
+  } catch (const FileError& error) {
+    throw WriteError("finish", path_, std::string("the new files are saved, but ") + error.what(),
+                     error.error_number);
+  }
 }
 
 }  // namespace fledge

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "nn/io/descriptor.h"
+#include "nn/io/files.h"
 
 namespace fledge {
 
@@ -31,11 +31,7 @@ class Folder {
   /// All bytes of a file; nullopt if it does not exist. Throws FileError. A file of more than `most`
   /// bytes is an error, and is not read.
   std::optional<std::string> read(const std::string& name,
-                                  std::uint64_t most = std::uint64_t{1} << 40) const;
-  /// The first `count` bytes of a file, or all of a shorter file. Throws FileError.
-  std::string beginning(const std::string& name, std::size_t count) const;
-  /// Whether the folder is empty. ".lock" and ".fledge-uncommitted" do not count.
-  bool is_empty() const;
+                                  std::uint64_t most = most_file_size) const;
 
   /// Whether the path still leads to this folder.
   bool is_at_its_path() const;
@@ -50,25 +46,10 @@ class Folder {
   int descriptor() const { return folder_.get(); }
 
  protected:
-  static constexpr const char* uncommitted = ".fledge-uncommitted";  // not valid yet
-  static constexpr const char* committed = ".fledge-committed";      // valid, not in place yet
-  static constexpr const char* lock_name = ".lock";                  // the lock of earlier versions
-
-  /// All entries of an open folder except "." and "..", unordered. Throws FileError naming `path`.
-  static std::vector<std::string> names_in(int folder, const std::string& path);
-  static std::vector<std::string> places_of(const std::string& name);
-  Descriptor open_file(const std::string& name) const;
-  bool is_ours(const std::string& name) const;
-
   std::string path_;
   std::string whole_path_;  // from the root, without links
   std::vector<std::string> names_;
   Descriptor folder_;
-};
-
-/// A folder that another process has locked.
-struct LockHeld : FileError {
-  using FileError::FileError;
 };
 
 /// The files that replace() writes: name and bytes.
@@ -79,8 +60,8 @@ using NewFiles = std::vector<std::pair<std::string, std::string_view>>;
 class LockedFolder : public Folder {
  public:
   /// Locks the folder. If an earlier writer crashed, moves its committed files to their places and
-  /// removes its uncommitted ones. Throws LockHeld if another process has the lock, naming the
-  /// process if the system knows it; else FileError.
+  /// removes its uncommitted ones. Throws FileError; its error_number is EWOULDBLOCK if another process
+  /// has the lock.
   LockedFolder(std::string path, std::vector<std::string> names);
 
   /// Writes these files. A symbolic link is replaced by a file. After any crash or power cut either
@@ -91,11 +72,10 @@ class LockedFolder : public Folder {
  private:
   enum class Contents { move, discard };
 
-  void lock();
   void write_uncommitted(const NewFiles& files) const;
   void remove_folder(const char* name, Contents contents) const;
 
-  Descriptor old_lock_;  // of the file ".lock"
+  std::optional<Descriptor> lock_file_;
 };
 
 }  // namespace fledge

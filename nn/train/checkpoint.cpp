@@ -7,7 +7,7 @@
 #include "nn/gpt/config.h"
 #include "nn/gpt/weights.h"
 #include "nn/io/checksum.h"
-#include "nn/io/hex.h"
+#include "nn/io/files.h"
 #include "nn/io/json.h"
 #include "nn/io/json_reader.h"
 #include "nn/io/safetensors.h"

@@ -40,7 +40,7 @@ inline std::vector<std::pair<std::string, double>> dump_errors(const std::string
   const auto array = [&](const std::string& name) {
     for (const StoredTensor& tensor : header.tensors)
       if (tensor.name == name) return stored_array(bytes, tensor);
-    throw FileError(folder + ": the reference has no " + name);
+    throw FileError("read", folder, "the reference has no " + name);
   };
   const auto ids = [&](const std::string& name) {
     const Array numbers = array(name);

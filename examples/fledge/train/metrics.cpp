@@ -37,12 +37,12 @@ LineFile::LineFile(LockedFolder& folder, std::string name)
 }
 
 void LineFile::open() {
-  file_ = Descriptor(folder_->descriptor(), name_, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
+  file_.emplace(folder_->descriptor(), name_, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK);
   struct stat status {};
-  if (!file_.exists() || ::fstat(file_.get(), &status) != 0)
-    fail_writing("write", folder_->file(name_), errno);
+  if (!file_->exists() || ::fstat(file_->get(), &status) != 0)
+    throw WriteError("write", folder_->file(name_), errno);
   if (!S_ISREG(status.st_mode))
-    throw WriteError(file_problem("write", folder_->file(name_), "it is no regular file"));
+    throw WriteError("write", folder_->file(name_), "it is no regular file");
   bytes_ = static_cast<std::uint64_t>(status.st_size);
 }
 
@@ -64,12 +64,13 @@ void LineFile::ensure_own_file() {
   struct stat mine {
   }, named{};
   const bool is_named =
-      ::fstat(file_.get(), &mine) == 0 &&
+      ::fstat(file_->get(), &mine) == 0 &&
       ::fstatat(folder_->descriptor(), name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&
       mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
   if (is_named && mine.st_nlink == 1) return;
-  if (::lseek(file_.get(), 0, SEEK_SET) != 0) fail_writing("write", folder_->file(name_), errno);
-  const std::string bytes = read_whole(file_, folder_->file(name_), std::uint64_t{1} << 40);
+  if (::lseek(file_->get(), 0, SEEK_SET) != 0)
+    throw WriteError("write", folder_->file(name_), errno);
+  const std::string bytes = read_whole(*file_, folder_->file(name_), most_file_size);
   folder_->replace({{name_, bytes}});
   open();
 }
@@ -77,11 +78,11 @@ void LineFile::ensure_own_file() {
 void LineFile::write_out() {
   if (waiting_.empty()) return;
   ensure_own_file();
-  if (!write_all(file_.get(), waiting_)) {
+  if (!write_whole(*file_, waiting_)) {
     const int error = errno;
     // A part of a row could be read as a row. If it cannot be cut here, --resume cuts it.
-    (void)!::ftruncate(file_.get(), static_cast<off_t>(bytes_));
-    fail_writing("write", folder_->file(name_), error);
+    (void)!::ftruncate(file_->get(), static_cast<off_t>(bytes_));
+    throw WriteError("write", folder_->file(name_), error);
   }
   bytes_ += waiting_.size();
   waiting_.clear();
@@ -89,7 +90,6 @@ void LineFile::write_out() {
 
 std::uint64_t LineFile::sync() {
   write_out();
-  if (!sync_file(file_.get())) fail_writing("bring to the disk", folder_->file(name_), errno);
   return bytes_;
 }
 

@@ -36,7 +36,7 @@ class LineFile {
   /// Buffers the text. A failed write throws WriteError from this call, a later append(), or
   /// sync().
   void append(std::string_view text);
-  /// Flushes all appended rows to disk (fsync). Returns the size of the file in bytes. Throws
+  /// Writes all appended rows to disk. Returns the size of the file in bytes. Throws
   /// WriteError.
   std::uint64_t sync();
 
@@ -47,7 +47,7 @@ class LineFile {
 
   LockedFolder* folder_;
   std::string name_, waiting_;
-  Descriptor file_;
+  std::optional<Descriptor> file_;
   std::uint64_t bytes_ = 0;
 };
 

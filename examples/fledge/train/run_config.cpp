@@ -5,7 +5,6 @@
 #include "examples/fledge/unusable.h"
 #include "nn/gpt/config.h"
 #include "nn/gpt/folder.h"
-#include "nn/io/hex.h"
 #include "nn/io/utf8.h"
 #include "nn/text/tokenizer_json.h"
 
@@ -139,7 +138,7 @@ RunConfig run_config(const std::string& text) { return run_config(read_config(te
 RunConfig read_run_config(const Folder& folder) {
   const std::string path = folder.file("config.json");
   std::optional<std::string> read = folder.read("config.json", most_json_bytes);
-  if (!read) fail_reading(path, ENOENT);
+  if (!read) throw FileError("read", path, ENOENT);
   return of_file(path, not_of_a_run, [&] { return run_config(*read); });
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 
 #include "examples/fledge/unusable.h"
 #include "examples/support/options.h"
@@ -30,7 +31,9 @@ constexpr const char* jsonl_name = "metrics.jsonl";
 constexpr const char* another_folder = "name another folder: -o DIR";
 
 // Whether a file of this name begins as fledge writes it. An empty file may be replaced too.
-bool is_of_a_run(const std::string& name, const std::string& beginning) {
+bool is_of_a_run(const std::string& name, const std::optional<std::string>& bytes) {
+  if (!bytes) return false;  // a link to no file
+  const std::string beginning = bytes->substr(0, 4096);
   const auto has = [&](const char* part) { return beginning.find(part) != std::string::npos; };
   if (beginning.empty()) return true;
   if (name == config_name) return beginning[0] == '{' && has("\"fledge\"");
@@ -40,13 +43,25 @@ bool is_of_a_run(const std::string& name, const std::string& beginning) {
   return is_stored && (name == state_name ? has("\"run\"") : has("\"step\"") && has("\"loss\""));
 }
 
+// What a crashed writer left does not count.
+bool is_empty(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::directory_iterator entry(folder, error);
+  for (const std::filesystem::directory_iterator end; !error && entry != end;
+       entry.increment(error))
+    if (entry->path().filename() != ".lock" && entry->path().filename() != ".fledge-uncommitted")
+      return false;
+  if (error) throw FileError("read", folder, error.value());
+  return true;
+}
+
 void require_replaceable(const Folder& folder, bool replaces) {
-  if (folder.is_empty()) return;
+  if (is_empty(folder.path())) return;
   if (!replaces)
     refuse_folder("the folder " + support::quoted(folder.path()) + " is not empty",
                   "--resume goes on with the run in it, --force begins anew");
   for (const std::string& name : run_files())
-    if (folder.has(name) && !is_of_a_run(name, folder.beginning(name, 4096)))
+    if (folder.has(name) && !is_of_a_run(name, folder.read(name)))
       refuse_folder(support::quoted(folder.file(name)) + " was not written by fledge train",
                     "move it away, or name another folder: -o DIR");
 }
@@ -104,11 +119,11 @@ ModelFile model_file(const LanguageModel& model, const std::string& id, std::int
 RunFolder::RunFolder(const std::string& path) {
   try {
     folder_ = std::make_unique<LockedFolder>(path, run_files());
-  } catch (const LockHeld& error) {
-    refuse_folder(error.what(),
-                  std::string("wait until the other run has ended, or ") + another_folder);
   } catch (const FileError& error) {
-    refuse_folder(error.what(), another_folder);
+    const bool is_held = error.error_number == EWOULDBLOCK;
+    refuse_folder(
+        error.what(),
+        std::string(is_held ? "wait until the other run has ended, or " : "") + another_folder);
   }
 }
 

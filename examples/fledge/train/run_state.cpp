@@ -7,7 +7,7 @@
 #include "examples/support/text.h"
 #include "nn/gpt/weights.h"
 #include "nn/io/checksum.h"
-#include "nn/io/hex.h"
+#include "nn/io/files.h"
 
 namespace fledge::train {
 

@@ -9,7 +9,7 @@
 #include "examples/fledge/unusable.h"
 #include "examples/support/built_in_text.h"
 #include "examples/support/text.h"
-#include "nn/io/hex.h"
+#include "nn/io/files.h"
 #include "nn/io/json.h"
 
 namespace fledge::train {

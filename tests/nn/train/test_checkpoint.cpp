@@ -6,7 +6,6 @@
 #include <map>
 
 #include "nn/io/files.h"
-#include "nn/io/hex.h"
 #include "nn/io/json_reader.h"
 #include "nn/io/safetensors.h"
 #include "tests/support/catch.h"

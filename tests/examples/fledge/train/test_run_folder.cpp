@@ -67,7 +67,7 @@ struct Made {
     return folder.read("config.json") == config_text(config) &&
            folder.read("model.safetensors") == checkpoint.model.bytes &&
            folder.read("state.safetensors") == checkpoint.state &&
-           folder.beginning("metrics.csv", 5) == "step,";
+           folder.read("metrics.csv")->starts_with("step,");
   }
 };
 
