@@ -5,7 +5,6 @@
 
 #include "examples/fledge/train/source.h"
 #include "examples/support/text.h"
-#include "nn/generate/stop_strings.h"
 
 namespace fledge {
 
@@ -41,6 +40,20 @@ std::string shown(const std::string& text, bool raw) {
   return result;
 }
 
+std::size_t final_size(std::string_view text, std::string_view stop) {
+  std::size_t held = stop.empty() ? 0 : std::min(stop.size() - 1, text.size());
+  while (held > 0 && text.substr(text.size() - held) != stop.substr(0, held)) --held;
+  text.remove_suffix(held);
+  for (std::size_t bytes = 1; bytes <= std::min<std::size_t>(3, text.size()); ++bytes) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - bytes]);
+    if (byte < 0x80) break;
+    if (byte < 0xC0) continue;  // not the first byte of a code point
+    const std::size_t length = byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
+    return bytes < length ? text.size() - bytes : text.size();
+  }
+  return text.size();
+}
+
 void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
 Task task_of(const GenerateConfig& config, const TrainedModel& trained) {
@@ -55,15 +68,14 @@ Task task_of(const GenerateConfig& config, const TrainedModel& trained) {
 Sample sample_of(const Task& task, Rng rng) {
   const GenerateConfig& config = task.config;
   const Tokenizer& tokenizer = task.trained.tokenizer();
-  std::vector<std::string> stops;
-  if (!config.stop.empty()) stops.push_back(config.stop);
-  StopStringFilter until(stops);
+  const std::string& stop = config.stop;
   Sample sample{task.ids, {}, {}, static_cast<Dim>(task.ids.size()), {}};
-  const auto show = [&](const std::string& piece) {
-    sample.text += piece;
+  std::size_t printed = 0;  // bytes of the sample's text
+  const auto print_up_to = [&](std::size_t end) {
     if (!task.streams) return;
-    put(shown(piece, task.raw));
+    put(shown(sample.text.substr(printed, end - printed), task.raw));
     std::fflush(stdout);
+    printed = end;
   };
   Decoder decoder(task.trained.model);
   const auto take = [&](Dim token, const Array& logits) {
@@ -74,12 +86,18 @@ Sample sample_of(const Task& task, Rng rng) {
     const Dim before = joins ? sample.ids.back() : -1;
     sample.ids.push_back(token);
     sample.seen.push_back(decoder.length());
-    show(until.feed(piece_of(tokenizer, token, before)));
-    return !until.stopped();
+    const std::size_t searched = sample.text.size();
+    sample.text += piece_of(tokenizer, token, before);
+    const std::size_t first = searched - std::min(searched, stop.size());
+    const std::size_t end = stop.empty() ? std::string::npos : sample.text.find(stop, first);
+    const bool goes_on = end == std::string::npos;
+    if (!goes_on) sample.text.resize(end);
+    print_up_to(goes_on ? final_size(sample.text, stop) : end);
+    return goes_on;
   };
   if (task.streams) put(shown(task.prompt, task.raw));
   generate(decoder, task.ids, config.tokens_out, config.choice, rng, take);
-  show(until.rest());
+  print_up_to(sample.text.size());
   if (config.attention) sample.attention = train::attention_rows(decoder, shown_tokens);
   return sample;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/random_array.h"
@@ -51,6 +52,10 @@ std::string attention_of(const Task& task, const Sample& sample);
 /// Draws one text. A task that streams shows the prompt, and each piece as soon as it is final.
 /// With --probs each token has a line.
 Sample sample_of(const Task& task, Rng rng);
+
+/// The bytes of a growing text that can be shown: all but an end that may become `stop`, or a code
+/// point of UTF-8. "": there is no stop string.
+std::size_t final_size(std::string_view text, std::string_view stop);
 
 /// Writes to stdout; a text may have zeros in it.
 void put(const std::string& text);
