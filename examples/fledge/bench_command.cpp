@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <functional>
 #include <vector>
 
 #include "engine/base/thread_pool.h"
@@ -53,17 +52,7 @@ support::Options bench_options(bench::StepSizes& sizes, bool& json) {
   return options;
 }
 
-std::int64_t size_of(const support::Options& options, const std::string& word) {
-  std::int64_t size = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), size);
-  if (error == std::errc::invalid_argument || end != word.data() + word.size())
-    options.refuse(support::quoted(word) + " is not a whole number", std::string("use: ") + kinds);
-  if (error != std::errc() || size < 1 || size > largest_size)
-    options.refuse(support::quoted(word) + " is out of range",
-                   "use sizes from 1 to " + std::to_string(largest_size));
-  return size;
-}
-
+// The sizes behind the first words, which name what is measured.
 Sizes sizes_of(const support::Options& options, std::size_t first, std::size_t count) {
   const std::vector<std::string>& words = options.arguments();
   if (words.size() != first + count)
@@ -72,7 +61,14 @@ Sizes sizes_of(const support::Options& options, std::size_t first, std::size_t c
             (count == 0 ? " takes no sizes" : " needs " + std::to_string(count) + " sizes"),
         std::string("use: ") + kinds);
   Sizes sizes;
-  for (std::size_t i = first; i < words.size(); ++i) sizes.push_back(size_of(options, words[i]));
+  for (std::size_t i = first; i < words.size(); ++i) {
+    const char* const end = words[i].data() + words[i].size();
+    const bool is_number = std::from_chars(words[i].data(), end, sizes.emplace_back()).ptr == end;
+    if (!is_number || sizes.back() < 1 || sizes.back() > largest_size)
+      options.refuse("a size must be a whole number from 1 to " + std::to_string(largest_size) +
+                         ": got " + support::quoted(words[i]),
+                     std::string("use: ") + kinds);
+  }
   return sizes;
 }
 
@@ -92,8 +88,6 @@ void require_step_sizes(const support::Options& options, const bench::StepSizes&
                                  number(sizes.batch), number(sizes.vocab)));
 }
 
-using Work = std::function<std::vector<Row>()>;
-
 std::vector<Row> everything(const bench::StepSizes& sizes) {
   std::vector<Row> rows{bench::step(sizes)};
   for (const std::int64_t batch : {1, 16})
@@ -108,8 +102,8 @@ std::vector<Row> everything(const bench::StepSizes& sizes) {
   return rows;
 }
 
-// The work that the arguments name. They are checked before any array is allocated.
-Work work_of(const support::Options& options, const bench::StepSizes& sizes) {
+// Measures what the arguments name. They are checked before any array is allocated.
+std::vector<Row> measured(const support::Options& options, const bench::StepSizes& sizes) {
   const std::vector<std::string>& words = options.arguments();
   const std::string what = words.empty() ? "step" : words[0];
   if (what != "step")
@@ -121,24 +115,24 @@ Work work_of(const support::Options& options, const bench::StepSizes& sizes) {
   if (what == "step") {
     if (!words.empty()) sizes_of(options, 1, 0);
     require_step_sizes(options, sizes);
-    if (words.empty()) return [sizes] { return everything(sizes); };
-    return [sizes] { return std::vector<Row>{bench::step(sizes)}; };
+    if (words.empty()) return everything(sizes);
+    return {bench::step(sizes)};
   }
   if (what == "overhead") {
     sizes_of(options, 1, 0);
-    return bench::overhead;
+    return bench::overhead();
   }
   const auto size = [](std::int64_t n) { return static_cast<double>(n); };
   if (what == "gemm") {
     const Sizes n = sizes_of(options, 1, 3);
     require_memory(options,
                    size(n[0]) * size(n[1]) + size(n[0]) * size(n[2]) + size(n[1]) * size(n[2]));
-    return [n] { return std::vector<Row>{bench::gemm(n[0], n[1], n[2])}; };
+    return {bench::gemm(n[0], n[1], n[2])};
   }
   if (what == "attention") {
     const Sizes n = sizes_of(options, 1, 4);
     require_memory(options, 11 * size(n[0]) * size(n[1]) * size(n[2]) * size(n[3]));
-    return [n] { return std::vector<Row>{bench::attention(n[0], n[1], n[2], n[3])}; };
+    return {bench::attention(n[0], n[1], n[2], n[3])};
   }
   if (what == "op") {
     const std::string name = words.size() > 1 ? words[1] : "";
@@ -147,7 +141,7 @@ Work work_of(const support::Options& options, const bench::StepSizes& sizes) {
                      "use softmax, layernorm, gelu or gelu_tanh, then ROWS and COLS");
     const Sizes n = sizes_of(options, 2, 2);
     require_memory(options, 6 * size(n[0]) * size(n[1]));
-    return [n, name] { return std::vector<Row>{bench::op(name, n[0], n[1])}; };
+    return {bench::op(name, n[0], n[1])};
   }
   const std::string meant = support::closest(what, {"step", "gemm", "attention", "op", "overhead"});
   options.refuse("nothing to measure is named " + support::quoted(what),
@@ -218,8 +212,7 @@ int bench_command(int argc, char** argv) {
   bool json = false;
   support::Options options = bench_options(sizes, json);
   options.parse(argc, argv);
-  const Work work = work_of(options, sizes);
-  const std::vector<Row> rows = work();
+  const std::vector<Row> rows = measured(options, sizes);
   const Limits limits = bench::measure_limits();
   if (json)
     std::printf("%s\n", as_json(rows, limits).c_str());

@@ -113,11 +113,13 @@ TEST_CASE("a FLEDGE_THREADS that is no number of threads is refused before work 
 }
 
 TEST_CASE("bench: sizes that make no sense are refused before anything is allocated") {
-  CHECK_THAT(refused({"gemm", "0", "8", "8"}), EndsWith("'0' is out of range"));
-  CHECK_THAT(refused({"gemm", "8", "1000000000", "8"}), EndsWith("'1000000000' is out of range"));
-  CHECK_THAT(refused({"gemm", "8", "99999999999999999999", "8"}), EndsWith("is out of range"));
-  CHECK_THAT(refused({"gemm", "8", "many", "8"}), EndsWith("'many' is not a whole number"));
-  CHECK_THAT(refused({"gemm", "8", "8x", "8"}), EndsWith("'8x' is not a whole number"));
+  CHECK_THAT(refused({"gemm", "0", "8", "8"}),
+             EndsWith("a size must be a whole number from 1 to 65536: got '0'"));
+  CHECK_THAT(refused({"gemm", "8", "1000000000", "8"}), EndsWith(": got '1000000000'"));
+  CHECK_THAT(refused({"gemm", "8", "99999999999999999999", "8"}),
+             EndsWith(": got '99999999999999999999'"));
+  CHECK_THAT(refused({"gemm", "8", "many", "8"}), EndsWith(": got 'many'"));
+  CHECK_THAT(refused({"gemm", "8", "8x", "8"}), EndsWith(": got '8x'"));
   CHECK_THAT(refused({"gemm", "8", "8"}), EndsWith("'gemm' needs 3 sizes"));
   CHECK_THAT(refused({"step", "8"}), EndsWith("'step' takes no sizes"));
   CHECK_THAT(refused({"gemm", "65536", "65536", "8"}), ContainsSubstring("more than 2 GB"));
@@ -125,9 +127,9 @@ TEST_CASE("bench: sizes that make no sense are refused before anything is alloca
              ContainsSubstring("more than 2 GB"));
   CHECK_THAT(refused({"op", "gelu", "8192", "65536"}), ContainsSubstring("more than 2 GB"));
   CHECK_THAT(refused({"step", "--batch", "4096"}), ContainsSubstring("more than 2 GB"));
-  CHECK_THAT(refused({"gemm", "-1", "8", "8"}), EndsWith("'-1' is out of range"));
+  CHECK_THAT(refused({"gemm", "-1", "8", "8"}), EndsWith(": got '-1'"));
   CHECK_THAT(refused({""}), EndsWith("nothing to measure is named ''"));
-  CHECK_THAT(refused({"op", "softmax", "0", "8"}), EndsWith("'0' is out of range"));
+  CHECK_THAT(refused({"op", "softmax", "0", "8"}), EndsWith(": got '0'"));
   CHECK_THAT(refused({"op", "dance", "8", "8"}), EndsWith("op needs a name: got 'dance'"));
   CHECK_THAT(refused({"op"}), EndsWith("op needs a name: got ''"));
   CHECK_THAT(refused({"gem"}), EndsWith("nothing to measure is named 'gem'"));
