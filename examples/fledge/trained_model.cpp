@@ -1,12 +1,11 @@
 #include "examples/fledge/trained_model.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "engine/gradcheck/nan_detector.h"
 #include "examples/fledge/train/source.h"
 #include "examples/support/text.h"
 #include "nn/gpt/folder.h"
+#include "nn/train/trainer.h"
 
 namespace fledge {
 
@@ -42,30 +41,15 @@ TokenText TrainedModel::held_out() const {
 
 void refuse_numbers(const std::string& folder, const LanguageModel& model, std::vector<Dim> ids) {
   const auto named = named_parameters(model);
-  std::string op;
-  {
-    ids.resize(std::min(ids.size(), static_cast<std::size_t>(model.sizes.context)));
-    const NanDetector detector;
+  std::vector<std::pair<std::string, Array>> weights;
+  for (const auto& [name, tensor] : named) weights.emplace_back(name, tensor.value());
+  ids.resize(std::min(ids.size(), static_cast<std::size_t>(model.sizes.context)));
+  const std::string first = first_not_finite(named, [&] {
     model({{1, static_cast<Dim>(ids.size())}, ids});
-    if (const auto& found = detector.finding()) {
-      std::string names;
-      for (const auto& [name, tensor] : named)
-        for (const Node* input : found->inputs)
-          if (tensor.node().get() == input) names += (names.empty() ? " with " : " and ") + name;
-      op = "; they overflow first in '" + std::string(found->op) + "'" + names;
-    }
-  }
-  std::string largest;
-  double most = 0;
-  for (const auto& [name, tensor] : named)
-    for (Dim i = 0; i < tensor.size(); ++i)
-      if (const double size = std::abs(value_of(tensor.value()[i])); size > most) {
-        most = size;
-        largest = name;
-      }
+  });
   throw InputError(support::quoted(folder + "/model.safetensors") +
                        ": its scores must be numbers, and its weights are too large for that: " +
-                       support::formatted("%.3g", most) + " in " + largest + op,
+                       largest_number(weights) + (first.empty() ? "" : "; they overflow " + first),
                    "such weights come from a run that diverged: train again, with a smaller --lr");
 }
 

@@ -96,7 +96,7 @@ Trainer::Step Trainer::step() {
     optimizer_.options.rate = rate;
     optimizer_.step();
   } catch (const NumericError&) {
-    throw_step_diverged("a gradient became infinite or not-a-number");
+    throw_step_diverged("a gradient became infinite, not-a-number, or too large to be squared");
   }
   ++done_;
   return {done_, loss, norm, rate};
@@ -133,55 +133,55 @@ void Trainer::throw_step_diverged(const std::string& what) const {
 }
 
 void Trainer::throw_diverged(const std::string& what, const std::function<void()>& compute) const {
-  std::string where;
-  const auto name_of = [&](const Node* node) -> std::string {
-    for (const auto& [name, tensor] : named_)
-      if (tensor.node().get() == node) return name;
-    return "";
-  };
-  for (const auto& [name, tensor] : named_)
-    for (Dim i = 0; i < tensor.size() && where.empty(); ++i)
-      if (!isfinite(tensor.value()[i]))
-        where = "the weights of " + name + " are not finite any more";
   zero_grad(parameters_);
-  const NanDetector detector;
-  try {
-    if (where.empty()) compute();
-  } catch (const NumericError&) {  // `detector` has found its cause
-  }
-  if (const auto& found = detector.finding(); where.empty() && found) {
-    const std::string op = "'" + std::string(found->op) + "'";
-    where = found->backward ? "first in the gradient that " + op + " gives"
-                            : "first in the value of " + op;
-    std::string names;
-    for (const Node* input : found->inputs)
-      if (const std::string name = name_of(input); !name.empty())
-        names += (!names.empty() ? " and " : found->backward ? " to " : " with ") + name;
-    where += names + ", shape " + to_string(found->shape) + ", element " +
-             std::to_string(found->element);
-  }
-  if (where.empty()) where = overflowing_square();
+  std::string where = first_not_finite(named_, compute);
+  std::vector<std::pair<std::string, Array>> gradients;
+  for (const auto& [name, tensor] : named_)
+    if (tensor.has_grad()) gradients.emplace_back(name, tensor.grad());
+  if (where.empty() && !gradients.empty()) where = "the largest is " + largest_number(gradients);
   zero_grad(parameters_);
   throw Diverged(what + (where.empty() ? "" : ": " + where));
 }
 
-// Describes the largest gradient. Its square may overflow in AdamW or in the norm of the gradients.
-std::string Trainer::overflowing_square() const {
-  std::string where;
-  double largest = 0;
-  for (const auto& [name, tensor] : named_) {
-    if (!tensor.has_grad()) continue;
-    for (Dim i = 0; i < tensor.size(); ++i) {
-      const double size = std::abs(value_of(tensor.grad()[i]));
-      if (!(size > largest)) continue;
-      largest = size;
-      where = "the gradient to " + name + " is largest, element " + std::to_string(i);
-    }
+std::string first_not_finite(const std::vector<std::pair<std::string, Tensor>>& parameters,
+                             const std::function<void()>& compute) {
+  for (const auto& [name, tensor] : parameters)
+    for (Dim i = 0; i < tensor.size(); ++i)
+      if (!isfinite(tensor.value()[i]))
+        return "the weights of " + name + " are not finite any more";
+  const NanDetector detector;
+  try {
+    compute();
+  } catch (const NumericError&) {  // `detector` has found its cause
   }
-  if (where.empty()) return where;
-  char number[60];
-  std::snprintf(number, sizeof number, ": %.3g, whose square overflows", largest);
-  return where + number;
+  const auto& found = detector.finding();
+  if (!found) return "";
+  const std::string op = "'" + std::string(found->op) + "'";
+  std::string where = found->backward ? "first in the gradient that " + op + " gives"
+                                      : "first in the value of " + op;
+  std::string_view joint = found->backward ? " to " : " with ";
+  for (const Node* input : found->inputs)
+    for (const auto& [name, tensor] : parameters)
+      if (tensor.node().get() == input) {
+        where += std::string(joint) + name;
+        joint = " and ";
+      }
+  return where + ", shape " + to_string(found->shape) + ", element " +
+         std::to_string(found->element);
+}
+
+std::string largest_number(const std::vector<std::pair<std::string, Array>>& arrays) {
+  double largest = 0;
+  std::string where;
+  for (const auto& [name, array] : arrays)
+    for (Dim i = 0; i < array.size(); ++i)
+      if (const double size = std::abs(value_of(array[i])); size > largest) {
+        largest = size;
+        where = name;
+      }
+  char number[30];
+  std::snprintf(number, sizeof number, "%.3g in ", largest);
+  return number + where;
 }
 
 Trainer::State Trainer::state() const { return {done_, optimizer_.moments()}; }

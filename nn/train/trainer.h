@@ -62,9 +62,8 @@ class Trainer {
   /// mean_loss() of the model over `text`. Throws Diverged if it is not finite; then all
   /// gradients are removed.
   double loss_on(const TokenText& text, Dim batch, Dim max_windows = 0) const;
-  /// Finds the cause and throws Diverged(what + cause): the first weight that is not finite; else
-  /// the first op in compute() with a result that is not finite; else the largest gradient, if
-  /// there is one. Removes all gradients. For numbers that are computed outside step(), such as
+  /// Throws Diverged(what + first_not_finite(compute)); if there is no such number, the largest
+  /// gradient is named. Removes all gradients. For numbers that are computed outside step(), such as
   /// samples.
   [[noreturn]] void throw_diverged(const std::string& what,
                                    const std::function<void()>& compute) const;
@@ -89,7 +88,6 @@ class Trainer {
   Tensor loss_of_pass(Dim pass) const;
   [[noreturn]] void throw_step_diverged(const std::string& what) const;
   void require_finite_loss(double loss) const;
-  std::string overflowing_square() const;
 
   LanguageModel model_;
   const TokenText* text_;
@@ -99,6 +97,15 @@ class Trainer {
   AdamW optimizer_;
   std::int64_t done_ = 0;
 };
+
+/// Describes the first of these parameters that is not finite; if all are finite, the first op in
+/// compute() with a value or gradient that is not, and its inputs that are parameters. Returns ""
+/// if there is neither. A NumericError of compute() ends it.
+std::string first_not_finite(const std::vector<std::pair<std::string, Tensor>>& parameters,
+                             const std::function<void()>& compute);
+
+/// The largest absolute value and the name of its array: "3e+38 in h.0.mlp.c_fc.weight".
+std::string largest_number(const std::vector<std::pair<std::string, Array>>& arrays);
 
 /// Copies of all weights, in the order of parameters().
 std::vector<Array> weights_of(const LanguageModel& model);

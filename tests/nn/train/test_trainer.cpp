@@ -1,6 +1,7 @@
 // A run depends on its seed and step numbers alone; what diverges is named.
 #include "nn/train/trainer.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/base/thread_pool.h"
@@ -169,6 +170,25 @@ TEST_CASE("trainer: what is not finite is named, and nothing has moved") {
     CHECK_THAT(message(),
                ContainsSubstring("the weights of h.0.ln_1.bias are not finite any more"));
   }
+}
+
+TEST_CASE("trainer: a gradient whose square overflows is a divergence, and nothing has moved") {
+  const Corpus c = corpus();
+  const LanguageModel model = model_of(c, 0);
+  const Tensor &gain = model.h[0].ln_1.weight, &next = model.h[0].attn.c_attn.weight;
+  std::fill_n(gain.write(), gain.size(), Real(1e25));
+  std::fill_n(next.write(), next.size(), Real(0));
+  TrainerOptions o = options(20);
+  o.clip = 0;
+  Trainer trainer(model, c.train, o);
+  const std::vector<double> before = numbers(model);
+  CHECK_THROWS_WITH(
+      trainer.step(),
+      StartsWith("a gradient became infinite, not-a-number, or too large to be squared at "
+                 "step 1: the largest is ") &&
+          EndsWith(" in h.0.attn.c_attn.weight"));
+  CHECK(numbers(model) == before);
+  CHECK(trainer.steps_done() == 0);
 }
 
 TEST_CASE("trainer: the next loss is what the next step reports, and nothing has moved") {
