@@ -40,7 +40,7 @@ std::string cell(double weight, const MapStyle& style) {
   return std::string(2, ascii_shades[static_cast<std::size_t>(level)]);
 }
 
-/// The words, their weights row by row, and the widths of the columns.
+/// The words and their weights row by row. Labels and cells have the same width.
 class Map {
  public:
   Map(const std::vector<std::string>& words, const std::vector<double>& weights,
@@ -49,34 +49,33 @@ class Map {
     for (const std::string& word : words) {
       const bool blank = word.find_first_not_of(' ') == std::string::npos;
       names_.push_back(cut(blank ? quoted(word) : printable(word), 20, ellipsis()));
-      cell_width_ = std::max(cell_width_, std::min(widest_word, display_width(names_.back())));
+      width_ = std::max(width_, std::min(widest_word, display_width(names_.back())));
     }
-    label_width_ = cell_width_;
     if (!style.numbers) return;
     for (std::size_t row = first_; row < count_; ++row)
       for (std::size_t column = 0; column < seen(row); ++column)
-        cell_width_ = std::max(cell_width_, display_width(cell(weight(row, column), style)));
+        width_ = std::max(width_, display_width(cell(weight(row, column), style)));
   }
 
   std::string text() const {
+    const int grid_width = width_ + static_cast<int>(count_) * (width_ + 1);
     int longest = 0;
-    for (std::size_t row = first_; row < count_; ++row)
+    std::string sentences;
+    for (std::size_t row = first_; row < count_; ++row) {
+      sentences += sentence(row) + "\n";
       longest = std::max(longest, display_width(sentence(row)));
-    const int width = label_width_ + static_cast<int>(count_) * (cell_width_ + 1);
-    const bool beside = width + 3 + longest <= style_.columns;
-    std::string lines;
-    if (width <= style_.columns) {
-      lines += line("", header(), beside ? style_.paint.dim("rows look at columns") : "");
-      for (std::size_t row = first_; row < count_; ++row)
-        lines += line(label(row), cells(row), beside ? sentence(row) : "");
-      if (!style_.numbers)
-        lines += style_.paint.dim(std::string("scale  ") +
-                                  (style_.unicode ? shade_scale : ascii_scale)) +
-                 "\n";
     }
-    if (!beside)
-      for (std::size_t row = first_; row < count_; ++row) lines += sentence(row) + "\n";
-    return lines;
+    if (grid_width > style_.columns) return sentences;
+    const bool beside = grid_width + 3 + longest <= style_.columns;
+    const auto line = [&](std::string grid, const std::string& right) {
+      if (beside) return pad_right(grid, grid_width) + "   " + right + "\n";
+      return grid.erase(grid.find_last_not_of(' ') + 1) + "\n";
+    };
+    std::string lines = line(header(), style_.paint.dim("rows look at columns"));
+    for (std::size_t row = first_; row < count_; ++row) lines += line(cells(row), sentence(row));
+    const std::string scale = style_.unicode ? shade_scale : ascii_scale;
+    if (!style_.numbers) lines += style_.paint.dim("scale  " + scale) + "\n";
+    return beside ? lines : lines + sentences;
   }
 
  private:
@@ -85,22 +84,13 @@ class Map {
     return weights_[row * count_ + column];
   }
   std::size_t seen(std::size_t row) const { return style_.causal ? row + 1 : count_; }
-  std::string label(std::size_t row) const { return cut(names_[row], label_width_, ellipsis()); }
-
-  std::string line(const std::string& label, const std::string& cells,
-                   const std::string& sentence) const {
-    const int width = static_cast<int>(count_) * (cell_width_ + 1);
-    std::string text = pad_right(label, label_width_) + pad_right(cells, width);
-    if (!sentence.empty()) return text + "   " + sentence + "\n";
-    text.erase(text.find_last_not_of(' ') + 1);
-    return text + "\n";
+  std::string label(std::size_t word) const {
+    return pad_right(cut(names_[word], width_, ellipsis()), width_);
   }
 
   std::string header() const {
-    std::string text;
-    for (const std::string& name : names_)
-      text +=
-          " " + pad_right(cut(name, std::min(cell_width_, widest_word), ellipsis()), cell_width_);
+    std::string text(static_cast<std::size_t>(width_), ' ');
+    for (std::size_t word = 0; word < count_; ++word) text += " " + label(word);
     return text;
   }
 
@@ -117,10 +107,10 @@ class Map {
 
   std::string cells(std::size_t row) const {
     const std::size_t marked = largest(row);
-    std::string text;
+    std::string text = label(row);
     for (std::size_t column = 0; column < seen(row); ++column) {
       const std::string drawn = cell(weight(row, column), style_);
-      text += " " + pad_right(column == marked ? style_.paint.accent(drawn) : drawn, cell_width_);
+      text += " " + pad_right(column == marked ? style_.paint.accent(drawn) : drawn, width_);
     }
     return text;
   }
@@ -142,7 +132,7 @@ class Map {
   const MapStyle& style_;
   std::size_t count_, first_;  // words, and the first that has a row
   std::vector<std::string> names_;
-  int cell_width_ = 2, label_width_ = 2;
+  int width_ = 2;
 };
 
 }  // namespace
