@@ -77,14 +77,14 @@ int status_of_output(std::string_view program, int status) {
 
 int run_main(std::string_view program, const std::function<int()>& body) {
   set_program_name(program);
-  require_stack(program);
+  require_stack();
   hold_closed_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no further is an error of its write
   try {
     return status_of_output(program, status_of(program, body));
   } catch (const std::bad_alloc&) {  // also of a message about another error
     std::fflush(stdout);
-    write_failure(program, {out_of_memory});
+    write_failure(out_of_memory);
     return 1;
   }
 }
