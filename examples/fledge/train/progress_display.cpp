@@ -53,7 +53,7 @@ std::string bar_line(const Progress& s, const std::vector<double>& curve, double
                              speed(steps_per_second) + "] loss " + formatted("%.3f", s.loss);
   std::string bar = "|" + support::bar(fraction, 16, unicode) + "|";
   std::string drawn = curve.size() > 1 ? " " + support::sparkline(curve, unicode) : "";
-  std::string validation = s.validation ? formatted(" val %.3f", *s.validation) : "";
+  std::string validation = std::isfinite(s.validation) ? formatted(" val %.3f", s.validation) : "";
   std::string pair = s.pair.empty() ? "" : "  " + s.pair;
   for (std::string* part : {&pair, &validation, &drawn, &bar}) {
     std::string line = percent + bar + counts + drawn + validation + pair;
@@ -66,7 +66,7 @@ std::string bar_line(const Progress& s, const std::vector<double>& curve, double
 std::string plain_line(const Progress& s, double elapsed, double steps_per_second) {
   return "step=" + std::to_string(s.step) + " of=" + std::to_string(s.steps) +
          formatted(" loss=%.4f", s.loss) +
-         (s.validation ? formatted(" val=%.4f", *s.validation) : "") +
+         (std::isfinite(s.validation) ? formatted(" val=%.4f", s.validation) : "") +
          formatted(" lr=%.3g grad_norm=%.3g", s.rate, s.gradient_norm) +
          (steps_per_second > 0 ? formatted(" steps_per_s=%.3g", steps_per_second) : "") +
          formatted(" elapsed=%.1fs", elapsed) +

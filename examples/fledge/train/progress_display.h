@@ -2,8 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,10 +13,10 @@ namespace fledge::train {
 /// The progress of a run after a step.
 struct Progress {
   std::int64_t step = 0, steps = 0;
-  double loss = 0;  // smoothed
-  std::optional<double> validation;
+  double loss = 0;               // smoothed
+  double validation = INFINITY;  // the last one; infinite: there is none
   double rate = 0, gradient_norm = 0;
-  std::string pair;  // "walk->birds 0.38"; empty: no watched pair
+  std::string pair{};  // "walk->birds 0.38"; empty: no watched pair
 };
 
 /// "0:03", "1:02:07"; "-" for a time that is not known.
@@ -47,9 +47,10 @@ class ProgressDisplay {
   void show(const Progress& progress);
   /// Draws the last state, which then stays.
   void finish();
+  /// Seconds since the display was made.
+  double elapsed() const;
 
  private:
-  double elapsed() const;
   using Clock = std::chrono::steady_clock;
   void draw();
   void wipe();

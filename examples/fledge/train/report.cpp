@@ -1,7 +1,6 @@
 #include "examples/fledge/train/report.h"
 
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include "examples/support/table.h"
@@ -16,12 +15,6 @@ namespace {
 
 std::string counted(std::int64_t n, const std::string& what) {
   return thousands(n) + " " + what + (n == 1 ? "" : "s");
-}
-
-// h.3.attn.c_attn.weight -> h.*.attn.c_attn.weight
-std::string of_any_layer(const std::string& name) {
-  if (!name.starts_with("h.")) return name;
-  return "h.*" + name.substr(name.find('.', 2));
 }
 
 constexpr const char* table_names[] = {"single", "pairs of", "triples of", "fours of"};
@@ -73,21 +66,16 @@ std::string model_report(const LanguageModel& model) {
   using Align = support::Table::Align;
   support::Table table(
       {{"tensor", Align::left}, {"shape", Align::left}, {"numbers", Align::right}});
-  std::vector<std::string> order;
-  std::map<std::string, std::pair<Shape, Dim>> rows;
+  const LanguageModelSizes& s = model.sizes;
   for (const auto& [name, tensor] : named_parameters(model)) {
-    const std::string any = of_any_layer(name);
-    const auto [row, added] = rows.try_emplace(any, tensor.shape(), 0);
-    if (added) order.push_back(any);
-    ++row->second.second;
-  }
-  for (const std::string& name : order) {
-    const auto& [shape, count] = rows.at(name);
+    const bool of_a_layer = name.starts_with("h.");
+    if (of_a_layer && !name.starts_with("h.0.")) continue;  // the other layers have the same shapes
+    const Dim count = of_a_layer ? s.layers : 1;
     const std::string times = count > 1 ? " x " + std::to_string(count) : "";
-    table.row({name, to_string(shape) + times, thousands(shape.size() * count)});
+    table.row({of_a_layer ? "h.*" + name.substr(3) : name, to_string(tensor.shape()) + times,
+               thousands(tensor.size() * count)});
   }
   table.row({"all", "", thousands(count_parameters(model))});
-  const LanguageModelSizes& s = model.sizes;
   return counted(s.layers, "layer") + ", " + counted(s.heads, "head") + ", " + thousands(s.width) +
          " wide, looks back over " + thousands(s.context) + "\n" + table.text();
 }

@@ -102,7 +102,7 @@ void Reporter::sample(std::int64_t step, const std::string& text) {
 
 void Reporter::progress(Progress progress) {
   progress.pair = pair_;
-  display_.show(progress);
+  show(progress);
 }
 
 void Reporter::sentence(std::int64_t step, const std::string& sentence, const Tokenizer& tokenizer,
@@ -116,9 +116,10 @@ void Reporter::sentence(std::int64_t step, const std::string& sentence, const To
   json_line(as_json(step, sentence, tokenizer, attention));
 }
 
-void Reporter::end(const RunEnded& end) {
-  static constexpr const char* statuses[] = {"ok", "interrupted", "diverged"};
-  const bool is_done = end.status == RunEnded::Status::done;
+void Reporter::end(const std::string& status, std::int64_t step, double train_loss,
+                   double last_loss, double best_loss, std::optional<std::int64_t> model_step,
+                   const Baselines& baselines) {
+  const bool is_done = status == "ok";
   const std::string folder = support::shell_word(config_->folder());
   if (is_done && !config_->folder().empty()) {
     say("kept in " + printable(config_->folder()) +
@@ -131,15 +132,15 @@ void Reporter::end(const RunEnded& end) {
   }
   JsonWriter json;
   json.begin_object().field("type", "end");
-  json.field("status", statuses[static_cast<int>(end.status)]).field("step", end.step);
-  json.field("train_loss", end.train_loss).field("val_loss", end.last_loss);
-  json.field("best_val_loss", end.best_loss).key("model_step");
-  if (end.model_step)
-    json.value(*end.model_step);
+  json.field("status", status).field("step", step);
+  json.field("train_loss", train_loss).field("val_loss", last_loss);
+  json.field("best_val_loss", best_loss).key("model_step");
+  if (model_step)
+    json.value(*model_step);
   else
     json.value(nullptr);
-  write_baselines(json, end.baselines);
-  json.field("seconds", end.seconds);
+  write_baselines(json, baselines);
+  json.field("seconds", elapsed());
   json_line(json.end_object().text());
 }
 

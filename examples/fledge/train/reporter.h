@@ -23,27 +23,13 @@ struct PairMeasurement {
   std::string control;             // the word that the second word is compared with
   WatchedPair pair, control_pair;  // the two words; the first word with the control
 };
-/// How a run ended.
-struct RunEnded {
-  enum class Status { done, interrupted, diverged };
-  Status status = Status::done;
-  std::int64_t step = 0;
-  double train_loss = 0, last_loss = 0, best_loss = 0;  // infinite where there is none
-  std::optional<std::int64_t> model_step;
-  const Baselines& baselines;
-  double seconds = 0;
-};
 
-class Reporter {
+/// Its say() and warn() print to stderr only, not as JSON.
+class Reporter : public ProgressDisplay {
  public:
   /// The config must outlive it.
   explicit Reporter(const TrainConfig& config)
-      : config_(&config), display_(config.quiet, config.no_progress) {}
-
-  /// Prints to stderr only, not as JSON; with --quiet, say() prints nothing. Users' text in it must
-  /// be printable.
-  void say(const std::string& text) { display_.say(text); }
-  void warn(const std::string& text) { display_.warn(text); }
+      : ProgressDisplay(config.quiet, config.no_progress), config_(&config) {}
 
   void start(const Corpus& corpus, const LanguageModel& model, const Baselines& baselines,
              std::int64_t step);
@@ -51,18 +37,17 @@ class Reporter {
   /// A text that the model generated after this step.
   void sample(std::int64_t step, const std::string& text);
   void progress(Progress progress);
-  /// Call after the last step: draws the final progress line and leaves it on the screen.
-  void end_steps() { display_.finish(); }
   /// The attention weights in a sentence.
   void sentence(std::int64_t step, const std::string& sentence, const Tokenizer& tokenizer,
                 const AttentionRows& attention);
-  void end(const RunEnded& end);
+  /// `status` is "ok", "interrupted" or "diverged". A loss is infinite where there is none.
+  void end(const std::string& status, std::int64_t step, double train_loss, double last_loss,
+           double best_loss, std::optional<std::int64_t> model_step, const Baselines& baselines);
   /// Writes one object if --json was given.
   void json_line(const std::string& line) const;
 
  private:
   const TrainConfig* config_;
-  ProgressDisplay display_;
   std::string pair_;  // the first watched pair, as the progress line shows it
 };
 

@@ -84,17 +84,6 @@ void RunState::record_step(const Metrics& row, bool is_logged) {
   if (is_logged && folder_) folder_->append(row);
 }
 
-Progress RunState::progress(const Metrics& row) const {
-  Progress now;
-  now.step = row.step;
-  now.steps = config_->training.schedule.steps;
-  now.loss = notes_.train_loss;
-  now.rate = row.rate;
-  now.gradient_norm = row.gradient_norm;
-  if (std::isfinite(notes_.last_loss)) now.validation = notes_.last_loss;
-  return now;
-}
-
 void RunState::append_json(const std::string& line) {
   if (folder_) folder_->append_json(line);
 }

@@ -53,7 +53,6 @@ class RunState {
   void undo_step();
   /// Records a step: the smoothed loss, its evaluation and its row of metrics.
   void record_step(const Metrics& row, bool is_logged);
-  Progress progress(const Metrics& row) const;
   void append_json(const std::string& line);
   /// Saves the model and the state if the evaluation of this step was the best.
   void save_if_best(std::int64_t step);

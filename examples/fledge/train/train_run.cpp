@@ -64,7 +64,9 @@ void TrainRun::train() {
     if (is_evaluated || row.step == 1) watched = watch(pairs_, *model_, *corpus_, row.step);
     keep(row, watched);
     if (row.step < steps && row.step % sample_every == 0) report_sample();
-    report_.progress(state_->progress(row));
+    const RunNotes& notes = state_->notes();
+    report_.progress(
+        {row.step, steps, notes.train_loss, notes.last_loss, row.rate, row.gradient_norm});
     if (state_->is_save_due()) state_->save();
     if (!state_->is_over()) keep_pace();
   }
@@ -96,7 +98,7 @@ void TrainRun::report_sample() {
 // All is saved before the last report, which may take long. The report is about the model that is
 // kept, which may be of an earlier step than the last.
 void TrainRun::finish() {
-  report_.end_steps();
+  report_.finish();
   state_->save();
   all_saved_ = true;
   const std::int64_t steps = state_->step(), kept = state_->kept_step();
@@ -109,7 +111,7 @@ void TrainRun::finish() {
     state_->use_kept_model();
     best = loss();
   }
-  report_.say("done: " + thousands(steps) + " steps in " + clock_text(elapsed()));
+  report_.say("done: " + thousands(steps) + " steps in " + clock_text(report_.elapsed()));
   report_.say((holds_out ? "held-out loss " : "training loss ") +
               loss_report(holds_out ? best : state_->notes().train_loss, baselines_,
                           token_word(corpus_->tokenizer.kind()), {support::colour_wanted(stderr)}));
@@ -119,7 +121,7 @@ void TrainRun::finish() {
                 formatted("the last weights score %.4f", last));
   report_final_samples();
   report_sentences(kept);
-  report_end(RunEnded::Status::done, last, best);
+  report_end("ok", last, best);
 }
 
 void TrainRun::report_final_samples() {
@@ -152,7 +154,7 @@ void TrainRun::report_sentences(std::int64_t step) {
 // finish, the run goes back to the step before it.
 void TrainRun::stop_early() {
   stop_->ignore_broken_pipe();
-  report_.end_steps();
+  report_.finish();
   state_->undo_step();
   const std::string folder = support::printable(config_.folder());
   const std::string step = std::to_string(state_->step());
@@ -167,13 +169,13 @@ void TrainRun::stop_early() {
     report_.warn("saved " + folder + ". go on with: fledge train --resume " +
                  support::shell_word(config_.folder()));
   }
-  report_end(RunEnded::Status::interrupted, state_->notes().last_loss, state_->notes().best_loss);
+  report_end("interrupted", state_->notes().last_loss, state_->notes().best_loss);
   state_->close();
   stop_->end_by_signal();
 }
 
 int TrainRun::stop_diverged(const std::string& what) {
-  report_.end_steps();
+  report_.finish();
   report_.warn("fledge train: " + what);  // before rolling back, which may fail
   const bool clips = config_.training.clip > 0;
   const std::string rate = formatted("--lr %.2g", config_.training.schedule.rate / 10);
@@ -187,16 +189,16 @@ int TrainRun::stop_diverged(const std::string& what) {
              " " + rate;
   }
   report_.warn("              " + advice);
-  report_end(RunEnded::Status::diverged, state_->notes().last_loss, state_->notes().best_loss);
+  report_end("diverged", state_->notes().last_loss, state_->notes().best_loss);
   return static_cast<int>(support::Exit::diverged);
 }
 
-void TrainRun::report_end(RunEnded::Status status, double last_loss, double best_loss) {
+void TrainRun::report_end(const std::string& status, double last_loss, double best_loss) {
   const bool holds_out = state_->holds_out();
   std::optional<std::int64_t> model_step;
-  if (status == RunEnded::Status::done || state_->has_best()) model_step = state_->kept_step();
-  report_.end({status, state_->step(), state_->notes().train_loss, holds_out ? last_loss : infinity,
-               holds_out ? best_loss : infinity, model_step, baselines_, elapsed()});
+  if (status == "ok" || state_->has_best()) model_step = state_->kept_step();
+  report_.end(status, state_->step(), state_->notes().train_loss, holds_out ? last_loss : infinity,
+              holds_out ? best_loss : infinity, model_step, baselines_);
 }
 
 void TrainRun::keep_pace() const {
@@ -208,10 +210,6 @@ void TrainRun::keep_pace() const {
     check_interrupt();
     std::this_thread::sleep_until(std::min(next, Clock::now() + std::chrono::milliseconds(200)));
   }
-}
-
-double TrainRun::elapsed() const {
-  return std::chrono::duration<double>(Clock::now() - began_).count();
 }
 
 }  // namespace fledge::train

@@ -35,13 +35,11 @@ class TrainRun {
   void report_sample();
   void report_final_samples();
   void report_sentences(std::int64_t step);
-  void report_end(RunEnded::Status status, double last_loss, double best_loss);
+  void report_end(const std::string& status, double last_loss, double best_loss);
   void keep_pace() const;
-  double elapsed() const;
 
   using Clock = std::chrono::steady_clock;
 
-  const Clock::time_point began_ = Clock::now();
   std::optional<StopSignals> stop_;  // from the first step on
   TrainConfig config_;
   Reporter report_;

@@ -55,7 +55,7 @@ TEST_CASE("screen: plain lines for programs and people") {
         "step=1240 of=2000 loss=0.6124 val=0.7100 lr=0.003 grad_norm=0.84 steps_per_s=402 "
         "elapsed=3.1s eta=2s");
   Progress first = progress;
-  first.validation.reset();
+  first.validation = INFINITY;
   CHECK(plain_line(first, 0, 0) ==
         "step=1240 of=2000 loss=0.6124 lr=0.003 grad_norm=0.84 elapsed=0.0s");
 }
@@ -63,7 +63,8 @@ TEST_CASE("screen: plain lines for programs and people") {
 TEST_CASE("screen: without a terminal the first and the last step have a line, and no escapes") {
   const auto shown = testing::run_here([] {
     ProgressDisplay screen(false, false);
-    for (std::int64_t step = 1; step <= 500; ++step) screen.show({step, 500, 1, {}, 0.1, 1, ""});
+    for (std::int64_t step = 1; step <= 500; ++step)
+      screen.show({step, 500, 1, INFINITY, 0.1, 1, ""});
     screen.say("a message");
     screen.finish();
     return 0;
@@ -74,7 +75,7 @@ TEST_CASE("screen: without a terminal the first and the last step have a line, a
   CHECK(shown.err.find_first_of("\r\b\x1b") == shown.err.npos);
   const auto quiet = testing::run_here([] {
     ProgressDisplay screen(true, false);
-    screen.show({1, 2, 1, {}, 0.1, 1, ""});
+    screen.show({1, 2, 1, INFINITY, 0.1, 1, ""});
     screen.say("not said");
     screen.warn("said");
     screen.finish();

@@ -21,8 +21,8 @@ Result reported(const TrainConfig& config) {
     report.json_line(as_json(row));
     report.watched({1, words, true, "fly", {.pairs = 3, .attention = 0.5}, {.attention = 0.25}});
     report.sample(1, "the \x1b[31m\n");
-    report.progress({1, 20, 1.5, {}, 0.001, 0.25, ""});
-    report.end_steps();
+    report.progress({1, 20, 1.5, fledge::infinity, 0.001, 0.25, ""});
+    report.finish();
     return 0;
   });
 }
