@@ -42,11 +42,15 @@ bool is_terminal(std::FILE* stream) {
   return descriptor >= 0 && isatty(descriptor) == 1;
 }
 
+bool obeys_escapes(std::FILE* stream) {
+  const std::string_view kind = variable("TERM");
+  return is_terminal(stream) && !kind.empty() && kind != "dumb";
+}
+
 bool colour_wanted(std::FILE* stream) {
   if (!variable("NO_COLOR").empty()) return false;
   if (!variable("FORCE_COLOR").empty()) return true;
-  const std::string_view kind = variable("TERM");
-  return is_terminal(stream) && !kind.empty() && kind != "dumb";
+  return obeys_escapes(stream);
 }
 
 bool unicode_wanted() {

@@ -14,8 +14,11 @@ namespace support {
 
 bool is_terminal(std::FILE* stream);
 
-/// No if NO_COLOR is set and not empty; else yes if FORCE_COLOR is; else yes on a terminal whose
-/// TERM is neither missing nor "dumb". See no-color.org and force-color.org.
+/// Whether the stream is a terminal that obeys escape sequences: TERM is neither missing nor "dumb".
+bool obeys_escapes(std::FILE* stream);
+
+/// No if NO_COLOR is set and not empty; else yes if FORCE_COLOR is; else obeys_escapes(stream). See
+/// no-color.org and force-color.org.
 bool colour_wanted(std::FILE* stream);
 
 /// Whether the first of LC_ALL, LC_CTYPE, LANG that is not empty names UTF-8.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 
 #include "examples/support/plots.h"
 #include "examples/support/terminal.h"
@@ -25,12 +24,6 @@ std::string speed(double steps_per_second) {
 
 double remaining(const Progress& s, double steps_per_second) {
   return steps_per_second > 0 ? static_cast<double>(s.steps - s.step) / steps_per_second : NAN;
-}
-
-bool bar_possible() {
-  const char* term = std::getenv("TERM");
-  return support::is_terminal(stderr) && term != nullptr && *term != '\0' &&
-         std::string_view(term) != "dumb";
 }
 
 }  // namespace
@@ -74,7 +67,7 @@ std::string plain_line(const Progress& s, double elapsed, double steps_per_secon
 }
 
 ProgressDisplay::ProgressDisplay(bool quiet, bool no_progress)
-    : quiet_(quiet), bar_(!quiet && !no_progress && bar_possible()) {}
+    : quiet_(quiet), bar_(!quiet && !no_progress && support::obeys_escapes(stderr)) {}
 
 ProgressDisplay::~ProgressDisplay() {
   if (on_screen_) std::fputs("\n", stderr);
