@@ -9,7 +9,7 @@ namespace fledge {
 
 namespace {
 
-constexpr Dim bytes = 256;
+constexpr Dim byte_symbols = 256;  // the symbols that are single bytes
 constexpr std::size_t longest_piece = 64;
 
 enum class Sign { letter, digit, space, other };
@@ -159,12 +159,12 @@ BytePairs::BytePairs(const std::vector<Merge>& merges) {
 
 void BytePairs::add(Merge merge) {
   const auto [a, b] = merge;
-  const Dim both = bytes + static_cast<Dim>(merges_.size());
+  const Dim both = byte_symbols + static_cast<Dim>(merges_.size());
   require<ValueError>(a >= 0 && b >= 0 && a < both && b < both, "BytePairs", "merge ",
                       merges_.size(), " is of symbols ", a, " and ", b, ": there are ", both,
                       " symbols before it");
   const auto length = [this](Dim id) {
-    return id < bytes ? 1 : lengths_[static_cast<std::size_t>(id - bytes)];
+    return id < byte_symbols ? 1 : lengths_[static_cast<std::size_t>(id - byte_symbols)];
   };
   lengths_.push_back(length(a) + length(b));
   require<ValueError>(lengths_.back() <= longest_piece, "BytePairs", "merge ", merges_.size(),
@@ -172,16 +172,16 @@ void BytePairs::add(Merge merge) {
                       longest_piece);
   const auto [entry, added] = merged_.try_emplace(key_of(a, b), both);
   require<ValueError>(added, "BytePairs", "merge ", merges_.size(), " is merge ",
-                      entry->second - bytes, " again: symbols ", a, " and ", b);
+                      entry->second - byte_symbols, " again: symbols ", a, " and ", b);
   merges_.push_back(merge);
 }
 
 BytePairs BytePairs::learn(std::string_view text, Dim symbols) {
-  require<ValueError>(symbols >= bytes, "BytePairs", "byte pairs have at least 256 symbols: got ",
-                      symbols);
+  require<ValueError>(symbols >= byte_symbols, "BytePairs",
+                      "byte pairs have at least 256 symbols: got ", symbols);
   BytePairs pairs;
   PairCounts counts(text);
-  for (Dim both = bytes; both < symbols; ++both) {
+  for (Dim both = byte_symbols; both < symbols; ++both) {
     const auto [key, times] = counts.most_frequent();
     if (times < 2) break;
     counts.merge(key, both);
@@ -194,14 +194,14 @@ BytePairs BytePairs::learn(std::string_view text, Dim symbols) {
 std::vector<Dim> BytePairs::encode_piece(std::string_view piece) const {
   std::vector<Dim> ids = bytes_of(piece);
   while (ids.size() > 1) {
-    const Dim none = bytes + static_cast<Dim>(merges_.size());
+    const Dim none = byte_symbols + static_cast<Dim>(merges_.size());
     Dim first = none;
     for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
       const auto found = merged_.find(key_of(ids[i], ids[i + 1]));
       if (found != merged_.end()) first = std::min(first, found->second);
     }
     if (first == none) break;
-    replace(ids, merges_[static_cast<std::size_t>(first - bytes)], first);
+    replace(ids, merges_[static_cast<std::size_t>(first - byte_symbols)], first);
   }
   return ids;
 }
@@ -221,7 +221,7 @@ std::vector<Dim> BytePairs::encode(std::string_view text) const {
 
 std::vector<std::string> BytePairs::symbols() const {
   std::vector<std::string> symbols;
-  for (Dim byte = 0; byte < bytes; ++byte) symbols.emplace_back(1, static_cast<char>(byte));
+  for (Dim byte = 0; byte < byte_symbols; ++byte) symbols.emplace_back(1, static_cast<char>(byte));
   for (const auto& [a, b] : merges_)
     symbols.push_back(symbols[static_cast<std::size_t>(a)] + symbols[static_cast<std::size_t>(b)]);
   return symbols;
