@@ -1,37 +1,60 @@
-// Writes JSON text (RFC 8259).
-//
-// The writer keeps a stack of the open objects and arrays and refuses calls that would not give valid
-// JSON.
+// Writes JSON text (RFC 8259). A value is its text.
 #pragma once
 
-#include <cmath>
 #include <concepts>
 #include <cstddef>
-#include <cstdio>
-#include <cstdlib>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
-
-#include "nn/io/utf8.h"
 
 namespace fledge {
 
-namespace detail {
+/// The number with the fewest significant digits that read back as the same number: 15 to 17 for a
+/// double, 6 to 9 for a float. "null" if it is not finite. With a point in every locale.
+std::string json_number(double value);
+std::string json_number(float value);
 
-/// Replaces the decimal separator of the locale, which may have several bytes, by a point.
-inline std::string with_point(std::string_view digits) {
-  std::string text;
-  for (const char c : digits) {
-    if ((c >= '0' && c <= '9') || c == '+' || c == '-' || c == 'e')
-      text += c;
-    else if (text.empty() || text.back() != '.')
-      text += '.';
+/// The text as a JSON string, safe on a terminal and inside an HTML page: quotes, backslashes, < > &
+/// and misleading characters are escaped; invalid UTF-8 becomes U+FFFD.
+std::string json_string(std::string_view text);
+
+/// A value as text in one line:   Json::object({{"step", 3}, {"loss", 0.5f}, {"words", words}}).text()
+class Json {
+ public:
+  using Members = std::vector<std::pair<std::string_view, Json>>;
+
+  Json(std::nullptr_t = nullptr) : text_("null") {}
+  Json(std::same_as<bool> auto truth) : text_(truth ? "true" : "false") {}
+  Json(std::floating_point auto number) : text_(json_number(number)) {}
+  Json(std::integral auto number) requires(sizeof(number) > 1) : text_(std::to_string(number)) {}
+  Json(const char* text) : text_(json_string(text)) {}
+  Json(std::string_view text) : text_(json_string(text)) {}
+  Json(const std::string& text) : text_(json_string(text)) {}
+  template <class T>
+  Json(const std::optional<T>& value) : text_(value ? Json(*value).text_ : "null") {}
+  /// An array of the elements of a range.
+  template <class Range>
+  requires requires(const Range& range) { range.begin() != range.end(); }
+  Json(const Range& range) : text_("[") {
+    for (const auto& item : range) text_.append(text_.size() > 1 ? "," : "") += Json(item).text_;
+    text_ += ']';
   }
-  return text;
-}
+  /// The keys must be different.
+  static Json object(const Members& members);
+
+  const std::string& text() const { return text_; }
+  /// The same with line ends, and two spaces a level.
+  std::string indented() const;
+
+ private:
+  std::string text_;
+};
+
+namespace detail {
 
 template <class T>
 concept JsonInteger = std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char> &&
@@ -39,42 +62,6 @@ concept JsonInteger = std::integral<T> && !std::same_as<T, bool> && !std::same_a
                       !std::same_as<T, char16_t> && !std::same_as<T, char32_t>;
 
 }  // namespace detail
-
-/// The number with the fewest significant digits that read back as the same number: 15 to 17 for a
-/// double, 6 to 9 for a float. "null" if it is not finite.
-template <std::floating_point T>
-std::string json_number(T value) {
-  constexpr bool is_double = sizeof(T) == sizeof(double);
-  if (!std::isfinite(value)) return "null";
-  char text[64] = "";
-  for (int digits = is_double ? 15 : 6; digits <= (is_double ? 17 : 9); ++digits) {
-    std::snprintf(text, sizeof text, "%.*g", digits, static_cast<double>(value));
-    if ((is_double ? std::strtod(text, nullptr) : std::strtof(text, nullptr)) == value) break;
-  }
-  return detail::with_point(text);
-}
-
-/// The text as a JSON string, safe on a terminal and inside an HTML page: quotes, backslashes, < > &
-/// and misleading characters are escaped; invalid UTF-8 becomes U+FFFD.
-inline std::string json_string(std::string_view text) {
-  std::string result = "\"";
-  for (std::size_t at = 0; at < text.size();) {
-    const CodePoint point = code_point_at(text, at);
-    const char32_t c = point.value;
-    if (c == '"' || c == '\\') {
-      result += '\\';
-      result += static_cast<char>(c);
-    } else if (is_misleading(c) || c == '<' || c == '>' || c == '&') {
-      char escape[8];
-      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c & 0xFFFF));
-      result += escape;
-    } else {
-      result += point.valid ? text.substr(at, point.bytes) : "\xEF\xBF\xBD";
-    }
-    at += point.bytes;
-  }
-  return result += '"';
-}
 
 /// Writes one JSON value. Throws std::logic_error for a value without a key in an object, a key twice
 /// or outside an object, an end that does not match, and a second value at the top level.
@@ -109,6 +96,15 @@ class JsonWriter {
   JsonWriter& value(std::nullptr_t) { return put("null"); }
   template <class T>
   JsonWriter& value(const T* pointer) = delete;  // would otherwise be written as a bool
+
+  JsonWriter& insert(const Json& json) {
+    std::string text;
+    for (const char c : layout_ == Layout::line ? json.text() : json.indented()) {
+      text += c;
+      if (c == '\n') text.append(2 * open_.size(), ' ');
+    }
+    return put(text);
+  }
 
   /// A key and its value.
   template <class T>

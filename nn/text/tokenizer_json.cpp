@@ -23,22 +23,18 @@ std::vector<Merge> read_merges(const JsonValue& json) {
 
 }  // namespace
 
-void write_tokenizer(JsonWriter& json, const Tokenizer& tokenizer) {
-  json.begin_object().field("kind", to_string(tokenizer.kind()));
+Json tokenizer_json(const Tokenizer& tokenizer) {
+  Json::Members members{{"kind", to_string(tokenizer.kind())}};
   if (tokenizer.kind() == Tokens::bpe) {
-    json.key("merges").begin_array();
+    std::vector<Json> merges;
     for (const auto& [left, right] : tokenizer.merges())
-      json.begin_array().value(left).value(right).end_array();
-    json.end_array();
+      merges.push_back(std::vector<Dim>{left, right});
+    members.emplace_back("merges", merges);
   } else if (tokenizer.kind() != Tokens::byte) {
-    json.key("symbols").begin_array();
-    for (const std::string& symbol : tokenizer.symbols()) {
-      require_utf8(symbol);
-      json.value(symbol);
-    }
-    json.end_array();
+    for (const std::string& symbol : tokenizer.symbols()) require_utf8(symbol);
+    members.emplace_back("symbols", tokenizer.symbols());
   }
-  json.end_object();
+  return Json::object(members);
 }
 
 Tokenizer read_tokenizer(const JsonValue& json) {

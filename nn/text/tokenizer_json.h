@@ -7,12 +7,15 @@
 
 namespace fledge {
 
-/// Writes {"kind":"word","symbols":["\n","birds",…]}. For bpe, "merges":[[a, b],…] replaces the
-/// symbols; for bytes there are only 256, and they are not listed. Throws ValueError for words that are
-/// not UTF-8, because JSON must be UTF-8.
-void write_tokenizer(JsonWriter& json, const Tokenizer& tokenizer);
+/// {"kind":"word","symbols":["\n","birds",…]}. For bpe, "merges":[[a, b],…] replaces the symbols; for
+/// bytes there are only 256, and they are not listed. Throws ValueError for words that are not UTF-8,
+/// because JSON must be UTF-8.
+Json tokenizer_json(const Tokenizer& tokenizer);
+inline void write_tokenizer(JsonWriter& json, const Tokenizer& tokenizer) {
+  json.insert(tokenizer_json(tokenizer));
+}
 
-/// Throws FormatError for JSON that write_tokenizer() does not write.
+/// Throws FormatError for JSON that tokenizer_json() does not write.
 Tokenizer read_tokenizer(const JsonValue& json);
 
 }  // namespace fledge

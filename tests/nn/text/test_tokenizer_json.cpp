@@ -7,11 +7,7 @@ using namespace fledge;
 
 namespace {
 
-std::string written(const Tokenizer& tokenizer) {
-  JsonWriter json;
-  write_tokenizer(json, tokenizer);
-  return json.text();
-}
+std::string written(const Tokenizer& tokenizer) { return tokenizer_json(tokenizer).text(); }
 
 std::string refusal(const std::string& text) {
   try {
