@@ -11,40 +11,6 @@ namespace fledge::kernels {
 
 namespace {
 
-// Numbers that a vector, stored where a column of a tile ends, may reach beyond it.
-constexpr Dim overhang = lanes;
-
-// Packs a tile by transposing squares of lanes × lanes numbers, the last rows first: a vector that
-// reaches beyond the end of its column is then overwritten by the next column.
-void pack_squares(const Real* a, Dim a_row, Dim k, Real* to) {
-  for (Dim r0 = (tile_rows - 1) / lanes * lanes; r0 >= 0; r0 -= lanes)
-    for (Dim p = 0; p + lanes <= k; p += lanes) {
-      Vec square[lanes];
-      for (Dim i = 0; i < lanes; ++i)
-        square[i] = r0 + i < tile_rows ? load(a + (r0 + i) * a_row + p) : splat(Real(0));
-      transpose(square);
-      for (Dim i = 0; i < lanes; ++i) store(to + (p + i) * tile_rows + r0, square[i]);
-    }
-}
-
-// Copies the rows i0 … i0 + rows − 1 of A in columns of tile_rows numbers, the order in which a tile
-// reads them.
-void pack_rows(const Matrix& a, Dim i0, Dim rows, Dim p0, Dim k, Real* to) {
-  const Real* from = a.data + i0 * a.row + p0 * a.column;
-  for (Dim first = 0; first < rows; first += tile_rows, to += tile_rows * k) {
-    const Dim height = std::min(tile_rows, rows - first);
-    const Real* part = from + first * a.row;
-    if (a.row == 1 && height == tile_rows) {
-      for (Dim p = 0; p < k; ++p) copy<tile_rows>(part + p * a.column, to + p * tile_rows);
-    } else {
-      const Dim deep = height == tile_rows && a.column == 1 ? k / lanes * lanes : 0;
-      pack_squares(part, a.row, deep, to);
-      for (Dim p = deep; p < k; ++p)
-        for (Dim r = 0; r < height; ++r) to[p * tile_rows + r] = part[r * a.row + p * a.column];
-    }
-  }
-}
-
 Initial part(Initial initial, Dim i, Dim j) {
   return {initial.data == nullptr ? nullptr : initial.data + i * initial.row + j, initial.row};
 }
@@ -134,7 +100,9 @@ void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Di
       parallel_ranges(n, grain, n * width * depth, [&](Dim begin, Dim end) {
         const Dim tall = (end - begin + tile_rows - 1) / tile_rows * tile_rows;
         Buffer packed_a(packs ? tall * depth + overhang : 0);
-        if (packs) pack_rows(a, begin, end - begin, p0, depth, packed_a.data());
+        for (Dim i = begin; packs && i < end; i += tile_rows)
+          pack_panel<tile_rows>(a.transposed(), p0, depth, i, std::min(tile_rows, end - i),
+                                packed_a.data() + (i - begin) * depth);
         for (Dim j = 0; j < width; j += tile_columns)
           for (Dim i = begin; i < end; i += tile_rows) {
             const Tile tile{packs ? packed_a.data() + (i - begin) * depth : a.data + i * a.row + p0,

@@ -110,29 +110,33 @@ void copy(const Real* from, Real* to) {
   std::memcpy(to, from, n * sizeof(Real));
 }
 
-// One panel of B, rows p0 … p0 + k − 1, columns j0 … j0 + columns − 1, as k rows of tile_columns;
-// what is missing is 0.
-inline void pack_panel(const Matrix& b, Dim p0, Dim k, Dim j0, Dim columns, Real* to) {
+// A vector stored at the end of a panel's last row may reach so many numbers beyond the panel. It does
+// so only if the width of the panel is no multiple of `lanes`.
+constexpr Dim overhang = lanes;
+
+// Packs a panel of B: rows p0 … p0 + k − 1 and columns j0 … j0 + columns − 1, as k rows of `width`
+// numbers. Missing columns are 0. A panel of A is a panel of Aᵀ, tile_rows wide.
+template <Dim width = tile_columns>
+void pack_panel(const Matrix& b, Dim p0, Dim k, Dim j0, Dim columns, Real* to) {
   const Real* from = b.data + p0 * b.row + j0 * b.column;
-  if (columns < tile_columns) std::fill_n(to, k * tile_columns, Real(0));
-  if (b.column == 1 && columns == tile_columns) {
-    for (Dim p = 0; p < k; ++p) copy<tile_columns>(from + p * b.row, to + p * tile_columns);
-  } else if (b.column == 1) {
-    for (Dim p = 0; p < k; ++p)
-      for (Dim j = 0; j < columns; ++j) to[p * tile_columns + j] = from[p * b.row + j];
-  } else {
-    const Dim squares = b.row == 1 ? columns / lanes * lanes : 0, deep = k / lanes * lanes;
-    for (Dim j = 0; j < squares; j += lanes)
-      for (Dim p = 0; p < deep; p += lanes) {
-        Vec square[lanes];
-        for (Dim i = 0; i < lanes; ++i) square[i] = load(from + p + (j + i) * b.column);
-        transpose(square);
-        for (Dim i = 0; i < lanes; ++i) store(to + (p + i) * tile_columns + j, square[i]);
-      }
-    for (Dim j = 0; j < columns; ++j)
-      for (Dim p = j < squares ? deep : 0; p < k; ++p)
-        to[p * tile_columns + j] = from[p * b.row + j * b.column];
+  if (b.column == 1 && columns == width) {
+    for (Dim p = 0; p < k; ++p) copy<width>(from + p * b.row, to + p * width);
+    return;
   }
+  // Squares of lanes × lanes numbers, the last columns first: a vector that reaches beyond the end of
+  // its row is then overwritten by the next row.
+  const Dim deep = b.row == 1 ? k / lanes * lanes : 0;
+  for (Dim j = (width - 1) / lanes * lanes; j >= 0; j -= lanes)
+    for (Dim p = 0; p < deep; p += lanes) {
+      Vec square[lanes];
+      for (Dim i = 0; i < lanes; ++i)
+        square[i] = j + i < columns ? load(from + p + (j + i) * b.column) : splat(Real(0));
+      transpose(square);
+      for (Dim i = 0; i < lanes; ++i) store(to + (p + i) * width + j, square[i]);
+    }
+  if (columns < width) std::fill(to + deep * width, to + k * width, Real(0));
+  for (Dim p = deep; p < k; ++p)
+    for (Dim j = 0; j < columns; ++j) to[p * width + j] = from[p * b.row + j * b.column];
 }
 
 /// B (k, m) as panels of tile_columns columns, one behind the other; panel j begins at

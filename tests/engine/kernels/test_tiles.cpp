@@ -25,12 +25,10 @@ struct Product {
         b(draw({depth, m}, 2)),
         start(draw({n, m}, 3)) {}
 
-  // The columns of A side by side, as pack_rows in gemm.cpp lays them.
+  // The columns of A side by side.
   std::vector<Real> packed_a() const {
-    std::vector<Real> packed(static_cast<std::size_t>(k * tile_rows), Real(99));
-    for (Dim p = 0; p < k; ++p)
-      for (Dim r = 0; r < rows; ++r)
-        packed[static_cast<std::size_t>(p * tile_rows + r)] = a[r * k + p];
+    std::vector<Real> packed(static_cast<std::size_t>(k * tile_rows + kernels::overhang), Real(99));
+    kernels::pack_panel<tile_rows>({a.data(), 1, k}, 0, k, 0, rows, packed.data());
     return packed;
   }
   std::vector<Real> panel() const {
@@ -139,7 +137,7 @@ TEST_CASE("a number of a tile does not depend on the tile around it, to the bit"
 }
 
 TEST_CASE("panels hold the columns of a matrix, one behind the other, and zeros at the end") {
-  for (const Dim k : {0, 1, 5})
+  for (const Dim k : {Dim{0}, Dim{1}, Dim{5}, kernels::lanes, 2 * kernels::lanes + 1})
     for (const Dim m :
          {Dim{1}, tile_columns - 1, tile_columns, tile_columns + 1, 3 * tile_columns + 2})
       for (const bool transposed : {false, true}) {
@@ -160,6 +158,30 @@ TEST_CASE("panels hold the columns of a matrix, one behind the other, and zeros 
           const Real expected = j < m ? b[p * m + j] : Real(0);
           REQUIRE(std::memcmp(&packed[static_cast<std::size_t>(at)], &expected, sizeof(Real)) == 0);
         }
+      }
+}
+
+TEST_CASE("a panel of A is as wide as a tile is high, and zeros follow the last row of A") {
+  const Dim full = tile_rows + kernels::overhang;
+  for (Dim k = 0; k <= 2 * kernels::lanes + 1; ++k)
+    for (Dim rows = 1; rows <= tile_rows; ++rows)
+      for (const bool transposed : {false, true}) {
+        const Array a = uniform({k, rows}, 1);  // its columns are the rows of the panel
+        Array turned({rows, k});
+        for (Dim i = 0; i < k * rows; ++i) turned.write()[i % rows * k + i / rows] = a[i];
+        const kernels::Matrix matrix = transposed
+                                           ? kernels::Matrix{turned.data(), k, 1}.transposed()
+                                           : kernels::Matrix{a.data(), rows, 1};
+        std::vector<Real> packed(static_cast<std::size_t>(k * tile_rows + full), Real(99));
+        kernels::pack_panel<tile_rows>(matrix, 0, k, 0, rows, packed.data());
+        for (Dim p = 0; p < k; ++p)
+          for (Dim r = 0; r < tile_rows; ++r) {
+            const Real expected = r < rows ? a[p * rows + r] : Real(0);
+            REQUIRE(std::memcmp(&packed[static_cast<std::size_t>(p * tile_rows + r)], &expected,
+                                sizeof(Real)) == 0);
+          }
+        for (Dim at = k * tile_rows + kernels::overhang; at < k * tile_rows + full; ++at)
+          REQUIRE(value_of(packed[static_cast<std::size_t>(at)]) == 99);
       }
 }
 
