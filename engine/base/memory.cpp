@@ -15,31 +15,23 @@ namespace fledge {
 
 namespace {
 
-constexpr std::align_val_t alignment{64};  // one cache line, and the widest vector register
+constexpr std::size_t cache_line = 64;  // bytes, as of the widest vector register
+constexpr std::align_val_t alignment{cache_line};
 
-// Sizes of blocks: whole lines up to 256 bytes, then four to each doubling: at most a fifth is
-// idle.
-constexpr std::size_t smallest = 64;
-constexpr std::size_t size_classes = 4 * 40;  // up to 2⁴⁷ bytes; what is larger is refused
+// Sizes of blocks: 1, 2, 3 and 4 lines, then four sizes to each doubling. From 256 bytes on at most a
+// fifth of a block is idle. Blocks of more than 2⁴⁷ bytes are refused.
+constexpr std::size_t size_classes = 4 * 40;
 
 struct SizeClass {
   std::size_t index, bytes;
 };
 
 SizeClass size_class_of(std::size_t bytes) {
-  if (bytes <= 4 * smallest) {
-    const std::size_t lines = bytes == 0 ? 1 : (bytes + smallest - 1) / smallest;
-    return {lines - 1, lines * smallest};
-  }
-  const auto doubling = static_cast<std::size_t>(std::bit_width((bytes - 1) / (4 * smallest)));
-  const std::size_t step = std::countr_zero(smallest / 2) + doubling;  // log₂ of a quarter of it
-  const std::size_t quarter = (bytes - 1) >> step;                     // 4 … 7
-  return {4 * doubling + quarter - 4, (quarter + 1) << step};
-}
-
-std::size_t bytes_of(std::size_t index) {
-  if (index < 4) return (index + 1) * smallest;
-  return (index % 4 + 5) << (std::countr_zero(smallest / 2) + index / 4);
+  const std::size_t last_line = bytes == 0 ? 0 : (bytes - 1) / cache_line;
+  const auto digits = static_cast<std::size_t>(std::bit_width(last_line));
+  const std::size_t step = digits > 3 ? digits - 3 : 0;  // log₂ of a quarter of the doubling
+  const std::size_t quarters = (last_line >> step) + 1;  // 5 … 8, or 1 … 8 if step is 0
+  return {4 * step + quarters - 1, (quarters << step) * cache_line};
 }
 
 // A thread that frees what others allocated would keep more and more: it keeps at most this.
@@ -54,17 +46,13 @@ struct Free {
 
 // The free blocks of a thread, one list for each size class.
 //
-// Note [Kept memory]: blocks in use and kept blocks together stay below the most that was ever in
-// use + 64 MB + missed_. Before a new block exceeds that, kept blocks go back to the system. The
-// size class that was not used for longest goes first. When that size is needed again, as in each
-// step of a training run, it is added to missed_. After a few steps no block goes back any more.
-// missed_ never exceeds the most that was ever in use. So a program whose sizes change holds at
-// most 64 MB more than twice what it needs at once.
+// Note [Kept memory]: blocks in use and kept blocks together stay below twice the most that was ever
+// in use + 64 MB. Before a new block exceeds that, all kept blocks go back to the system. A training
+// run repeats its work, so it soon keeps what each step needs, and no block goes back any more.
 class ThreadCache {
  public:
   /// A kept block, or nullptr.
   void* take(const SizeClass& size) {
-    last_use_[size.index] = ++uses_;
     Free*& first = lists_[size.index];
     if (first == nullptr) return nullptr;
     Free* const block = first;
@@ -90,20 +78,8 @@ class ThreadCache {
 
   /// Returns kept blocks to the system, if needed, before a new block is allocated.
   void make_room(const SizeClass& size) {
-    const std::size_t again = std::min(given_back_[size.index], size.bytes);
-    given_back_[size.index] -= again;
-    const std::size_t most = std::max(most_in_use_, in_use_ + size.bytes);
-    missed_ = std::min(missed_ + again, most);
-    while (kept_ > 0 && in_use_ + size.bytes + kept_ > most + always_kept + missed_) {
-      std::size_t oldest = size_classes;
-      for (std::size_t i = 0; i < size_classes; ++i)
-        if (lists_[i] != nullptr && (oldest == size_classes || last_use_[i] < last_use_[oldest]))
-          oldest = i;
-      Free*& first = lists_[oldest];
-      ::operator delete(std::exchange(first, first->next), alignment);
-      kept_ -= bytes_of(oldest);
-      given_back_[oldest] += bytes_of(oldest);
-    }
+    const std::size_t needed = in_use_ + size.bytes;
+    if (needed + kept_ > 2 * std::max(most_in_use_, needed) + always_kept) release();
   }
 
   void release() {
@@ -114,32 +90,28 @@ class ThreadCache {
 
  private:
   std::array<Free*, size_classes> lists_{};
-  std::array<std::uint64_t, size_classes> last_use_{};
-  std::array<std::size_t, size_classes> given_back_{};
-  std::uint64_t uses_ = 0;
-  std::size_t kept_ = 0, in_use_ = 0, most_in_use_ = 0, missed_ = 0;
+  std::size_t kept_ = 0, in_use_ = 0, most_in_use_ = 0;
 };
 
 // It has no destructor: glibc ends the program when it has no memory to note a destructor of a
 // thread. A key of POSIX threads, which needs no memory, has the blocks released instead.
 constinit thread_local ThreadCache cache;
 
-// An Array may be freed after the blocks of its thread were released: by a static object, say.
-constinit thread_local bool closed = false;
+constinit thread_local bool registered = false;
 
-// Whether the end of this thread will release its blocks. The end of the program need not.
+// Whether the end of this thread will release its blocks. The end of the program need not. If an
+// array is freed after the release, by another destructor of the thread, the thread registers again.
 bool is_released_at_end() {
-  constinit thread_local bool noted = false;
-  if (noted) return true;
+  if (registered) return true;
   static const struct Key {
     pthread_key_t key{};
     bool exists = pthread_key_create(&key, [](void*) {
                     cache.release();
-                    closed = true;
+                    registered = false;
                   }) == 0;
   } key;
-  noted = key.exists && pthread_setspecific(key.key, &cache) == 0;
-  return noted;
+  registered = key.exists && pthread_setspecific(key.key, &cache) == 0;
+  return registered;
 }
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -161,7 +133,6 @@ void* take_block(std::size_t bytes) {
   const SizeClass size = size_class_of(bytes);
   if (size.index >= size_classes) throw std::bad_alloc();
   if (sanitized) return ::operator new(std::max<std::size_t>(bytes, 1), alignment);  // to the byte
-  if (closed) return ::operator new(size.bytes, alignment);
   if (void* const block = cache.take(size)) return block;
   cache.make_room(size);
   void* block = ::operator new(size.bytes, alignment, std::nothrow);
@@ -183,8 +154,7 @@ void* allocate_memory(std::size_t bytes) {
 
 void deallocate_memory(void* block, std::size_t bytes) noexcept {
   if (block == nullptr) return;
-  if (!sanitized && !closed && is_released_at_end() && cache.keep(block, size_class_of(bytes)))
-    return;
+  if (!sanitized && is_released_at_end() && cache.keep(block, size_class_of(bytes))) return;
   ::operator delete(block, alignment);
 }
 
