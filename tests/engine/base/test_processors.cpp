@@ -72,16 +72,13 @@ TEST_CASE("processors: the smallest quota of a group and of those above it holds
   }
 }
 
-TEST_CASE("processors: version 1 keeps the quota under its controller's name") {
+TEST_CASE("processors: the line of version 2 counts, wherever it stands") {
   const Groups groups;
-  groups.write("cpu,cpuacct/box/cpu.cfs_quota_us", "350000\n");
-  groups.write("cpu,cpuacct/box/cpu.cfs_period_us", "100000\n");
-  groups.write("cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
-  groups.write("cpu,cpuacct/cpu.cfs_period_us", "100000\n");
-  groups.write("cpuset/box/cpu.cfs_quota_us", "100000\n");
-  groups.write("cpuset/box/cpu.cfs_period_us", "100000\n");
-  CHECK(groups.quota("9:cpuset:/box\n4:cpu,cpuacct:/box\n0::/box\n") == 4);
-  CHECK(groups.quota("9:cpuset:/box\n4:cpu,cpuacct:/\n") == 0);
+  groups.write("box/cpu.max", "350000 100000\n");
+  CHECK(groups.quota("9:cpuset:/other\n4:cpu,cpuacct:/other\n0::/box\n") == 4);
+  CHECK(groups.quota("0::/box\n1:name=systemd:/box") == 4);
+  CHECK(groups.quota("9:cpuset:/box\n4:cpu,cpuacct:/box\n") == 0);  // version 1 is not read
+  CHECK(groups.quota("1:name=10::/box\n") == 0);
 }
 
 TEST_CASE("how many processors may be used", "[.environment]") {
