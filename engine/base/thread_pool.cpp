@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdlib>
 #include <exception>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <thread>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int max_threads = 256;
 
-std::atomic<int> wanted_threads{0}, wanted_processors{0};  // 0: not set
+std::atomic<int> wanted_threads{0};  // 0: not set
 
 // `text` for an error message: at most 40 characters, then "..."; characters that are not printable
 // ASCII become '?'.
@@ -96,42 +96,23 @@ void cpu_relax() {
 #endif
 }
 
-// Worker threads beside the thread that calls run().
+// Worker threads beside the thread that calls run(). They are started when they are first needed and
+// never stopped: the end of the program ends them.
 //
-// `round_state_` packs three things: the number of the round (one job is one round), a *closed*
-// bit, and the number of workers that joined. A worker joins before it takes tasks. When no task is
-// left, the caller closes the round and waits only for the workers that joined, not for a worker
-// that was suspended before it joined. Measured with two other programs on two processors: 87 ms a
-// training step, 131 ms without this. On an idle machine: 41 ms with and without.
+// `round_` packs two things: the number of the round (one job is one round) and the number of free
+// places. A worker takes a place before it takes tasks. When no task is left, the caller removes the
+// free places and waits only for the workers that took one, not for a worker that was suspended
+// before it took one. Measured with two other programs on two processors: 87 ms a training step,
+// 131 ms without this. On an idle machine: 41 ms with and without.
 class Pool {
  public:
-  // Tries to start `workers` threads; stops at the first failure. Does not use operator new, so it
-  // does not throw.
-  explicit Pool(int workers) : wanted_(workers) {
-    pthread_attr_t attributes;
-    if (pthread_attr_init(&attributes) != 0) return;
-    pthread_attr_setstacksize(&attributes, worker_stack);
-    const auto start = [](void* pool) -> void* {
-      static_cast<Pool*>(pool)->serve();
-      return nullptr;
-    };
-    while (started_ < workers && pthread_create(&threads_[started_], &attributes, start, this) == 0)
-      ++started_;
-    pthread_attr_destroy(&attributes);
+  // The pool is never destroyed, because its workers may outlive all static objects. It uses no
+  // operator new, so it does not throw.
+  static Pool& instance() {
+    alignas(Pool) static std::byte memory[sizeof(Pool)];
+    static Pool* const pool = new (memory) Pool;
+    return *pool;
   }
-  ~Pool() {
-    {
-      const std::lock_guard lock(mutex_);
-      stop_ = true;
-      round_state_.store(next_round(), std::memory_order_release);
-    }
-    wake_.notify_all();
-    for (int i = 0; i < started_; ++i) pthread_join(threads_[i], nullptr);
-  }
-  Pool(const Pool&) = delete;
-  Pool& operator=(const Pool&) = delete;
-
-  int wanted() const { return wanted_; }
 
   // True on workers, and on the calling thread while it uses the pool. Then run_tasks() runs all
   // its tasks on this thread.
@@ -140,90 +121,125 @@ class Pool {
     return inside;
   }
 
-  void run(Job& job) {
+  // Runs the job on this thread and at most `workers` others. Returns false, and runs nothing, if
+  // the pool is busy with the job of another thread.
+  bool run(Job& job, int workers) {
+    const std::unique_lock<std::mutex> only_job(in_use_, std::try_to_lock);
+    if (!only_job.owns_lock()) return false;
+    const auto places = static_cast<std::uint64_t>(start_workers(workers));
     job_ = &job;
-    finished_.store(0, std::memory_order_relaxed);
+    finished_.store(0, std::memory_order_relaxed);  // made visible by the release below
     {
+      // The mutex: a worker that is about to sleep sees the new round, or is woken.
       const std::lock_guard lock(mutex_);
-      round_state_.store(next_round(), std::memory_order_release);
+      const std::uint64_t number = round_.load(std::memory_order_relaxed) / one_round + 1;
+      // Release: a worker that takes a place of this round sees job_ and finished_ = 0.
+      round_.store(number * one_round + places, std::memory_order_release);
     }
+    // Relaxed: a worker that counted itself before the mutex was locked here is seen because of the
+    // mutex; a worker that locks it later sees the new round and does not sleep.
     if (asleep_.load(std::memory_order_relaxed) > 0) wake_.notify_all();
+    in_parallel_region() = true;
     job.run_tasks();
-    const std::uint64_t joined =
-        round_state_.fetch_or(closed_bit, std::memory_order_acq_rel) % closed_bit;
-    for (int i = 0; finished_.load(std::memory_order_acquire) < joined; ++i) {
+    in_parallel_region() = false;
+    // Relaxed: only the count matters. The loop below makes visible what the workers wrote.
+    const std::uint64_t free =
+        round_.fetch_and(~(one_round - 1), std::memory_order_relaxed) % one_round;
+    const std::uint64_t taken = places - free;
+    // Acquire: it pairs with the release of each worker that finished, as every addition to
+    // finished_ continues the release sequence of those before it.
+    for (int i = 0; finished_.load(std::memory_order_acquire) < taken; ++i) {
       if (i < spin_limit)
         cpu_relax();
       else
         std::this_thread::yield();
     }
+    return true;
   }
 
  private:
-  // The number of the round · 2¹⁶ + 2¹⁵ once it is closed + the number of workers that joined.
-  static constexpr std::uint64_t closed_bit = 1 << 15, one_round = 1 << 16;
-  std::uint64_t next_round() const { return (round_state_.load() / one_round + 1) * one_round; }
+  static constexpr std::uint64_t one_round = 1 << 16;  // round_: number · 2¹⁶ + free places
 
   // Stack size of a worker: 1 MiB. The kernels use at most 40 KB of stack. The default stack size
   // of the process may be too large (8 MB) or too small.
   static constexpr std::size_t worker_stack = std::size_t{1} << 20;
 
+  // Starts workers until there are `wanted`. Returns how many there are, at most `wanted`: after a
+  // failure no other start is tried.
+  int start_workers(int wanted) {
+    while (started_ < std::min(wanted, most_workers_)) {
+      if (start_worker())
+        ++started_;
+      else
+        most_workers_ = started_;
+    }
+    return std::min(wanted, started_);
+  }
+
+  bool start_worker() {
+    const auto start = [](void* pool) -> void* {
+      static_cast<Pool*>(pool)->serve();
+      return nullptr;
+    };
+    pthread_attr_t attributes;
+    if (pthread_attr_init(&attributes) != 0) return false;
+    pthread_attr_setstacksize(&attributes, worker_stack);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_t thread;
+    const bool started = pthread_create(&thread, &attributes, start, this) == 0;
+    pthread_attr_destroy(&attributes);
+    return started;
+  }
+
   void serve() noexcept {
     in_parallel_region() = true;
-    for (std::uint64_t seen = 0;;) {
-      std::uint64_t state = round_state_.load(std::memory_order_acquire);
-      for (int i = 0; i < spin_limit && state / one_round == seen; ++i) {
+    for (std::uint64_t seen = 0;;) {  // the number of the last round that this worker has seen
+      // Relaxed: nothing else is read before the compare-exchange below.
+      std::uint64_t round = round_.load(std::memory_order_relaxed);
+      for (int i = 0; i < spin_limit && round / one_round == seen; ++i) {
         cpu_relax();
-        state = round_state_.load(std::memory_order_acquire);
+        round = round_.load(std::memory_order_relaxed);
       }
-      if (state / one_round == seen) {
+      if (round / one_round == seen) {
         std::unique_lock lock(mutex_);
-        ++asleep_;
-        wake_.wait(lock, [&] { return (state = round_state_.load()) / one_round != seen; });
-        --asleep_;
+        asleep_.fetch_add(1, std::memory_order_relaxed);  // under the mutex, as round_ is stored
+        wake_.wait(lock, [&] {
+          round = round_.load(std::memory_order_relaxed);
+          return round / one_round != seen;
+        });
+        asleep_.fetch_sub(1, std::memory_order_relaxed);
       }
-      if (stop_) return;
-      const bool open = (state & closed_bit) == 0;
-      if (open && !round_state_.compare_exchange_strong(state, state + 1)) continue;
-      seen = state / one_round;
-      if (!open) continue;
+      const bool has_place = round % one_round > 0;
+      // Acquire: it pairs with the release of the store in run(), also after other workers took
+      // places, as their changes continue the release sequence of the store. A failed exchange reads
+      // nothing else. If the round is over, its number has changed or no place is left: it fails.
+      if (has_place && !round_.compare_exchange_strong(round, round - 1, std::memory_order_acquire,
+                                                       std::memory_order_relaxed))
+        continue;
+      seen = round / one_round;
+      if (!has_place) continue;
       job_->run_tasks();
+      // Release: the caller sees what the tasks wrote, and this worker uses the job no more.
       finished_.fetch_add(1, std::memory_order_release);
     }
   }
 
-  int wanted_;
-  Job* job_ = nullptr;
-  std::atomic<std::uint64_t> round_state_{0}, finished_{0};
-  std::atomic<int> asleep_{0};
-  std::atomic<bool> stop_{false};
-  std::mutex mutex_;
+  std::mutex in_use_;                                  // locked during a job
+  int started_ = 0, most_workers_ = max_threads - 1;   // under in_use_
+  Job* job_ = nullptr;                                 // of this round
+  std::atomic<std::uint64_t> round_{0}, finished_{0};  // finished_: workers, in this round
+  std::mutex mutex_;                                   // of what follows
   std::condition_variable wake_;
-  int started_ = 0;
-  pthread_t threads_[max_threads]{};
+  std::atomic<int> asleep_{0};
 };
-
-// If the pool is busy, a job from another thread runs on that thread alone.
-struct Shared {
-  std::mutex in_use;
-  std::unique_ptr<Pool> pool;
-};
-
-Shared& shared() {
-  static Shared instance;
-  return instance;
-}
 
 }  // namespace
 
 int threads() {
-  const auto from_outside = [] {
-    static const int count = from_environment();
-    return count;
-  };
-  const int wanted = wanted_threads, processors = wanted_processors;
-  return std::min(wanted > 0 ? wanted : from_outside(),
-                  processors > 0 ? processors : available_processors());
+  const int wanted = wanted_threads;
+  if (wanted > 0) return wanted;
+  static const int count = std::min(from_environment(), available_processors());
+  return count;
 }
 
 void set_threads(int count) {
@@ -232,29 +248,14 @@ void set_threads(int count) {
   wanted_threads = count;
 }
 
-void set_processors(int count) { wanted_processors = count; }
-
 void run_tasks(Dim count, PoolTask task, const void* context) {
   Job job;
   job.task = task;
   job.context = context;
   job.count = count;
-  const int wanted = threads();
-  std::unique_lock<std::mutex> mine;
-  if (wanted > 1 && !Pool::in_parallel_region())
-    mine = std::unique_lock<std::mutex>(shared().in_use, std::try_to_lock);
-  std::unique_ptr<Pool>& pool = shared().pool;
-  if (mine.owns_lock() && (!pool || pool->wanted() != wanted - 1)) {
-    pool.reset();
-    pool.reset(new (std::nothrow) Pool(wanted - 1));
-  }
-  if (mine.owns_lock() && pool) {
-    Pool::in_parallel_region() = true;
-    pool->run(job);
-    Pool::in_parallel_region() = false;
-  } else {
+  const int workers = threads() - 1;
+  if (workers == 0 || Pool::in_parallel_region() || !Pool::instance().run(job, workers))
     job.run_tasks();
-  }
   if (job.failure) std::rethrow_exception(job.failure);
   if (job.interrupted) throw Interrupted();
 }

@@ -9,14 +9,14 @@
 
 namespace fledge {
 
-/// How many threads share large work: the number requested by set_threads(), or else by
-/// FLEDGE_THREADS, but at most one for each processor that this process may use. More threads than
-/// processors would change no result and cost much time. The default is one thread per processor.
-/// Throws ValueError when FLEDGE_THREADS is no number from 1 to 256.
+/// How many threads share large work: the number that set_threads() set. Before the first call of
+/// set_threads() it is the number in FLEDGE_THREADS, but at most one for each processor that this
+/// process may use; without that variable, one for each processor. Throws ValueError when
+/// FLEDGE_THREADS is no number from 1 to 256.
 int threads();
 
-/// Sets the requested number of threads, from the next run_tasks() on. Throws ValueError outside
-/// 1 … 256.
+/// Sets the number of threads, from the next run_tasks() on. More threads than processors change no
+/// result and cost much time: see available_processors(). Throws ValueError outside 1 … 256.
 void set_threads(int count);
 
 using PoolTask = void (*)(const void* context, Dim index);
@@ -25,9 +25,5 @@ using PoolTask = void (*)(const void* context, Dim index);
 /// Throws Interrupted if the interrupt test is true; then some tasks have not run. Call it through
 /// engine/kernels/parallel.h.
 void run_tasks(Dim count, PoolTask task, const void* context);
-
-/// For tests, which need more threads than a small machine has processors: `count` replaces
-/// available_processors(); 0 ends that.
-void set_processors(int count);
 
 }  // namespace fledge

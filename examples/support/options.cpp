@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/errors.h"
+#include "engine/base/processors.h"
 #include "engine/base/thread_pool.h"
 #include "examples/support/text.h"
 
@@ -97,8 +98,10 @@ void Options::parse(int argc, const char* const* argv) {
   } catch (const fledge::ValueError& error) {
     refuse(error.what(), "set it to a number, or unset it");
   }
-  if (const Option* option = find("--threads"); option && option->given)
-    fledge::set_threads(static_cast<int>(*std::get<std::int64_t*>(option->variable)));
+  if (const Option* option = find("--threads"); option && option->given) {
+    const auto wanted = static_cast<int>(*std::get<std::int64_t*>(option->variable));
+    fledge::set_threads(std::min(wanted, fledge::available_processors()));
+  }
 }
 
 const Option* Options::find(std::string_view name) const {

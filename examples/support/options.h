@@ -125,8 +125,8 @@ class Options {
              std::move(help), limits, lifetime, std::move(saved), group_, "",
              flag.starts_with("--") ? '\0' : flag[1]});
   }
-  /// `--threads N`, 1 … 256, for the whole process. Without it, FLEDGE_THREADS decides; help does
-  /// not read that variable.
+  /// `--threads N`, 1 … 256, for the whole process, but at most one for each processor. Without it,
+  /// FLEDGE_THREADS decides; help does not read that variable.
   void threads();
   /// Arguments that are not options, `least` to `most` of them. Without this, none is accepted.
   void arguments(std::string placeholder, std::size_t least, std::size_t most);

@@ -114,8 +114,8 @@ inline constexpr Bug fused_bugs[] = {
      R"((i = next.fetch_add(1, std::memory_order_relaxed)) < count - 1;)",
      "a classic slip: the last task is nobody's"},
     {"pool-waits-for-nobody", "engine/base/thread_pool.cpp",
-     R"(finished_.load(std::memory_order_acquire) < joined)",
-     R"(finished_.load(std::memory_order_acquire) > joined)",
+     R"(finished_.load(std::memory_order_acquire) < taken)",
+     R"(finished_.load(std::memory_order_acquire) > taken)",
      "a classic slip: the caller goes on while others still work for it"},
 };
 

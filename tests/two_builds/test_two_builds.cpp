@@ -12,13 +12,11 @@ TEST_CASE("two builds: a Shape is one type, a Tensor two") {
 
 TEST_CASE("two builds: there is one number of threads") {
   const int before = threads();
-  set_processors(8);
   for (const int count : {1, 3, 8}) {
     set_threads(count);
     CHECK(threads() == count);
     CHECK(two_builds::threads_of_dual_build() == count);
   }
-  set_processors(0);
   set_threads(before);
 }
 

@@ -22,16 +22,10 @@ bool always() { return true; }
 bool never() { return false; }
 bool after_some_calls() { return --calls_left < 0; }
 
-struct Processors {
+struct Threads {
   int before = threads();
-  explicit Processors(int count) {
-    set_processors(count);
-    set_threads(count);
-  }
-  ~Processors() {
-    set_processors(0);
-    set_threads(before);
-  }
+  explicit Threads(int count) { set_threads(count); }
+  ~Threads() { set_threads(before); }
 };
 
 }  // namespace
@@ -68,7 +62,7 @@ TEST_CASE("an interruption reaches the thread that asked for it alone") {
 
 TEST_CASE("parallel work is interrupted before any of its tasks, and the pool works afterwards") {
   for (const int count : {1, 2, 4}) {
-    const Processors so_many(count);
+    const Threads so_many(count);
     for (int calls = 0; calls <= 20; ++calls) {
       INFO(count << " threads, " << calls << " calls");
       calls_left = calls;
@@ -93,7 +87,7 @@ TEST_CASE("parallel work is interrupted before any of its tasks, and the pool wo
 
 TEST_CASE("parallel work that a task starts is interrupted too, and an error comes first") {
   for (const int count : {1, 3}) {
-    const Processors so_many(count);
+    const Threads so_many(count);
     const InterruptScope scope(after_some_calls);
     calls_left = 3;
     CHECK_THROWS_AS(parallel_for(4, much, [](Dim) { parallel_for(9, much, [](Dim) {}); }),

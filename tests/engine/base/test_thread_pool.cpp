@@ -1,4 +1,4 @@
-// How many threads there are: what the program says, what FLEDGE_THREADS says, and what neither may.
+// How many threads there are: what the program sets, what FLEDGE_THREADS says, and what is refused.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -22,53 +22,35 @@ using namespace tests;
 
 TEST_CASE("set_threads refuses what is no number of threads") {
   const int before = threads();
-  set_processors(256);
   set_threads(2);
   for (const int count : {0, -1, 257, 1000000}) {
     CHECK(refusal<ValueError>([&] { set_threads(count); }) ==
           "set_threads: needs a number from 1 to 256: got " + std::to_string(count));
     CHECK(threads() == 2);
   }
-  set_threads(256);
-  CHECK(threads() == 256);
-  set_processors(0);
-  set_threads(before);
-}
-
-TEST_CASE("there are never more threads than processors") {
-  const int before = threads();
-  for (const int processors : {1, 2, 5, 300}) {
-    set_processors(processors);
-    for (const int count : {1, 2, 3, 64, 256}) {
-      set_threads(count);
-      CHECK(threads() == std::min(count, processors));
-    }
+  for (const int count : {1, 3, 64, 256}) {
+    set_threads(count);
+    CHECK(threads() == count);
   }
-  set_processors(0);
-  set_threads(256);
-  CHECK(threads() == available_processors());
   set_threads(before);
 }
 
-TEST_CASE("the threads of a pool are as many as threads() says") {
+TEST_CASE("a pool grows to as many threads as threads() says, and does not shrink") {
   const std::filesystem::path all = "/proc/self/task";  // one folder for each thread
   if (!std::filesystem::exists(all)) {
     SUCCEED("only Linux lists the threads of a process");
     return;
   }
-  const auto count = [&] {
+  const int before = threads();
+  const auto threads_after_work_with = [&](int count) {
+    set_threads(count);
+    kernels::parallel_for(2, kernels::blocking.serial_work, [](Dim) {});
     return static_cast<int>(std::distance(std::filesystem::directory_iterator(all), {}));
   };
-  const int before = threads();
-  set_threads(1);
-  set_processors(3);
-  set_threads(2);
-  kernels::parallel_for(2, kernels::blocking.serial_work, [](Dim) {});
-  const int two = count();
-  set_threads(256);
-  kernels::parallel_for(2, kernels::blocking.serial_work, [](Dim) {});
-  CHECK(count() == two + 1);
-  set_processors(0);
+  const int nine = threads_after_work_with(9);  // no other test starts more
+  CHECK(threads_after_work_with(11) == nine + 2);
+  CHECK(threads_after_work_with(11) == nine + 2);
+  CHECK(threads_after_work_with(2) == nine + 2);
   set_threads(before);
 }
 
@@ -83,13 +65,13 @@ TEST_CASE("sixty-four threads in a small address space", "[.environment]") {
   const auto used = static_cast<rlim_t>(pages * sysconf(_SC_PAGESIZE));
   const rlimit limit{used + (8 << 20), used + (8 << 20)};  // the stacks of seven threads
   REQUIRE(setrlimit(RLIMIT_AS, &limit) == 0);
-  set_processors(64);
   set_threads(64);
   std::atomic<int> done{0};
   for (int round = 0; round < 100; ++round)
     kernels::parallel_for(1000, kernels::blocking.serial_work, [&](Dim) { ++done; });
   CHECK(done == 100 * 1000);
   const auto started = std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+  CHECK(started > 1);
   CHECK(started < 20);
 }
 

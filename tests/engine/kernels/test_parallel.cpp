@@ -21,17 +21,11 @@ namespace {
 
 const Dim much = kernels::blocking.serial_work;  // the least work that may be spread
 
-// So many threads while it lives, as if there were as many processors.
+// So many threads while it lives.
 struct Threads {
   int before = threads();
-  explicit Threads(int count) {
-    set_processors(8);
-    set_threads(count);
-  }
-  ~Threads() {
-    set_processors(0);
-    set_threads(before);
-  }
+  explicit Threads(int count) { set_threads(count); }
+  ~Threads() { set_threads(before); }
 };
 
 // How often each index came, in one parallel_for.

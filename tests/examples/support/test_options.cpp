@@ -1,5 +1,9 @@
 #include "examples/support/options.h"
 
+#include <algorithm>
+
+#include "engine/base/processors.h"
+#include "engine/base/thread_pool.h"
 #include "tests/support/catch.h"
 #include "tests/support/refusal.h"
 
@@ -173,6 +177,20 @@ TEST_CASE("options: whatever is typed, the message has two harmless lines") {
   }
   CHECK_THAT(refusal({"--steps", "\x1b[31m5"}), ContainsSubstring(R"('\x1b[31m5')"));
   CHECK(lines_of(UsageError("birds", "a\nb", "c\nd").what()) == 2);
+}
+
+TEST_CASE("options: --threads sets the number of threads, at most one for each processor") {
+  const int before = fledge::threads();
+  const auto threads_with = [](const char* count) {
+    Options options("birds", "Q, K and V learn to raise the association of walk with birds.");
+    options.threads();
+    parse(options, {"--threads", count});
+    return fledge::threads();
+  };
+  const int processors = fledge::available_processors();
+  for (const int count : {1, 2, 256})
+    CHECK(threads_with(std::to_string(count).c_str()) == std::min(count, processors));
+  fledge::set_threads(before);
 }
 
 TEST_CASE("options: contradicting declarations and unknown names are programming errors") {

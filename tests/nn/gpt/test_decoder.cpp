@@ -106,14 +106,8 @@ class Recorded {
 
 struct Threads {
   int before = threads();
-  explicit Threads(int count) {
-    set_processors(count);
-    set_threads(count);
-  }
-  ~Threads() {
-    set_processors(0);
-    set_threads(before);
-  }
+  explicit Threads(int count) { set_threads(count); }
+  ~Threads() { set_threads(before); }
 };
 
 struct Shapes {

@@ -66,10 +66,8 @@ TEST_CASE("trainer: the same bits again, with any number of threads, and after r
   const Corpus c = corpus();
   const std::vector<double> once = after(6, c);
   CHECK(after(6, c) == once);
-  set_processors(3);
   set_threads(3);
   const std::vector<double> threaded = after(6, c);
-  set_processors(0);
   set_threads(1);
   CHECK(threaded == once);
   Trainer trainer(model_of(c), c.train, options(20));

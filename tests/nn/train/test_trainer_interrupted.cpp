@@ -53,7 +53,6 @@ TEST_CASE("trainer: a step that is interrupted at any place has changed nothing"
   const Corpus corpus =
       read_corpus("birds sometimes walk and birds often fly over the small blue lake\n", {});
   for (const int count : {1, 3}) {
-    set_processors(count);
     set_threads(count);
     Trainer undisturbed = trainer_on(corpus), trainer = trainer_on(corpus);
     int interruptions = 0, wrong = 0;
@@ -76,7 +75,6 @@ TEST_CASE("trainer: a step that is interrupted at any place has changed nothing"
     CHECK(wrong == 0);
     CHECK(interruptions > 300);
   }
-  set_processors(0);
   set_threads(1);
 }
 
