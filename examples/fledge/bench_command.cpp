@@ -161,21 +161,21 @@ double share_of(const Row& row, const Limits& limits) {
 }
 
 std::string as_json(const std::vector<Row>& rows, const Limits& limits) {
-  JsonWriter json(JsonWriter::Layout::indented);
-  json.begin_array();
-  json.begin_object();
-  json.field("name", "machine").field("gflops", limits.gflops).field("gigabytes", limits.gigabytes);
-  json.field("threads", threads()).end_object();
-  for (const Row& row : rows) {
-    json.begin_object();
-    json.field("name", row.name).field("sizes", row.sizes);
-    json.field("ms", row.seconds * 1e3).field("us", row.seconds * 1e6);
-    json.field("gflops", gflops_of(row)).field("share_of_peak", share_of(row, limits));
-    json.field("peak_of", limit_of(row)).field("threads", threads());
-    json.field("peak_mb", row.peak_mb).end_object();
-  }
-  json.end_array();
-  return json.text();
+  std::vector<Json> objects{Json::object({{"name", "machine"},
+                                          {"gflops", limits.gflops},
+                                          {"gigabytes", limits.gigabytes},
+                                          {"threads", threads()}})};
+  for (const Row& row : rows)
+    objects.push_back(Json::object({{"name", row.name},
+                                    {"sizes", row.sizes},
+                                    {"ms", row.seconds * 1e3},
+                                    {"us", row.seconds * 1e6},
+                                    {"gflops", gflops_of(row)},
+                                    {"share_of_peak", share_of(row, limits)},
+                                    {"peak_of", limit_of(row)},
+                                    {"threads", threads()},
+                                    {"peak_mb", row.peak_mb}}));
+  return Json(objects).indented();
 }
 
 std::string as_table(const std::vector<Row>& rows, const Limits& limits, support::Paint paint) {

@@ -56,10 +56,9 @@ int evaluate(const EvalConfig& config) {
   if (!std::isfinite(loss)) refuse_numbers(config.folder, trained.model, text.tokens);
   const Dim guessed = text.size() - 1;  // all tokens but the first
   if (config.json) {
-    JsonWriter json;
-    json.begin_object().field("loss", loss).field("perplexity", std::exp(loss));
-    json.field("tokens", guessed);
-    std::printf("%s\n", json.end_object().text().c_str());
+    const Json json =
+        Json::object({{"loss", loss}, {"perplexity", std::exp(loss)}, {"tokens", guessed}});
+    std::printf("%s\n", json.text().c_str());
   } else {
     std::printf("%.4f nats per token, like choosing among %.2f; %lld tokens\n", loss,
                 std::exp(loss), static_cast<long long>(guessed));

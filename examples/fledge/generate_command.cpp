@@ -89,16 +89,14 @@ std::optional<Why> why_of(const Task& task, const Sample& sample) {
 void print_json(const Task& task, const Sample& sample, std::int64_t number,
                 const std::optional<Why>& why) {
   const GenerateConfig& config = task.config;
-  JsonWriter json;
-  json.begin_object().field("prompt", task.prompt).field("text", sample.text);
-  json.field("tokens", sample.ids.size() - task.ids.size()).field("seed", config.seed);
-  if (config.is_numbered) json.field("sample", number);
-  if (!config.why.empty()) json.key("why");
-  if (why)
-    write_why(json, *why, task.trained.tokenizer());
-  else if (!config.why.empty())
-    json.value(nullptr);
-  put(json.end_object().text() + "\n");
+  Json::Members members{{"prompt", task.prompt},
+                        {"text", sample.text},
+                        {"tokens", sample.ids.size() - task.ids.size()},
+                        {"seed", config.seed}};
+  if (config.is_numbered) members.emplace_back("sample", number);
+  if (!config.why.empty())
+    members.emplace_back("why", why ? as_json(*why, task.trained.tokenizer()) : Json());
+  put(Json::object(members).text() + "\n");
 }
 
 void print_rest(const Task& task, const Sample& sample, const std::optional<Why>& why) {

@@ -28,17 +28,15 @@ using CheckRows = std::vector<CheckRow>;
 
 // One array of objects.
 std::string as_json(const std::vector<CheckRow>& rows) {
-  JsonWriter json(JsonWriter::Layout::indented);
-  json.begin_array();
+  std::vector<Json> objects;
   for (const CheckRow& row : rows) {
-    json.begin_object();
-    json.field("name", row.name).field("shapes", row.shapes).field("oracle", row.oracle);
-    json.field("elements", row.elements).field("max_error", row.max_error).field("ok", row.ok);
-    if (!row.ok) json.field("problem", row.problem);
-    json.end_object();
+    Json::Members members{{"name", row.name},           {"shapes", row.shapes},
+                          {"oracle", row.oracle},       {"elements", row.elements},
+                          {"max_error", row.max_error}, {"ok", row.ok}};
+    if (!row.ok) members.emplace_back("problem", row.problem);
+    objects.push_back(Json::object(members));
   }
-  json.end_array();
-  return json.text();
+  return Json(objects).indented();
 }
 
 std::string as_table(const CheckRows& rows, support::Paint paint) {

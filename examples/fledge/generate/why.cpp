@@ -98,29 +98,33 @@ std::string why_text(const Why& why, const Tokenizer& tokenizer) {
   return text + effects.text();
 }
 
-void write_why(JsonWriter& json, const Why& why, const Tokenizer& tokenizer) {
-  const auto token_at = [&](std::size_t place) { return tokenizer.decode({why.read[place]}); };
-  json.begin_object().field("word", why.word).field("token", tokenizer.decode({why.token}));
-  json.field("probability", std::exp(why.left_out.log_p)).key("read").begin_array();
-  for (const Dim id : why.read) json.value(tokenizer.decode({id}));
-  json.end_array().key("heads").begin_array();
+Json as_json(const Why& why, const Tokenizer& tokenizer) {
+  std::vector<std::string> read;
+  for (const Dim id : why.read) read.push_back(tokenizer.decode({id}));
+  std::vector<Json> heads, left_out;
   for (const Why::Head& head : why.heads) {
-    json.begin_object().field("layer", head.layer).field("head", head.head);
-    json.key("most").begin_array();
-    for (const auto& [place, weight] : head.most) {
-      json.begin_object().field("place", place);
-      json.field("token", token_at(static_cast<std::size_t>(place)));
-      json.field("weight", weight).end_object();
-    }
-    json.end_array().end_object();
+    std::vector<Json> most;
+    for (const auto& [place, weight] : head.most)
+      most.push_back(Json::object({{"place", place},
+                                   {"token", read[static_cast<std::size_t>(place)]},
+                                   {"weight", weight}}));
+    heads.push_back(Json::object({{"layer", head.layer}, {"head", head.head}, {"most", most}}));
   }
-  json.end_array().field("ln_p", why.left_out.log_p).key("left_out").begin_array();
+  const double log_p = why.left_out.log_p;
   for (std::size_t place = 0; place < why.left_out.without.size(); ++place) {
     const double without = why.left_out.without[place];
-    json.begin_object().field("place", place).field("token", token_at(place));
-    json.field("ln_p", without).field("change", without - why.left_out.log_p).end_object();
+    left_out.push_back(Json::object({{"place", place},
+                                     {"token", read[place]},
+                                     {"ln_p", without},
+                                     {"change", without - log_p}}));
   }
-  json.end_array().end_object();
+  return Json::object({{"word", why.word},
+                       {"token", tokenizer.decode({why.token})},
+                       {"probability", std::exp(log_p)},
+                       {"read", read},
+                       {"heads", heads},
+                       {"ln_p", log_p},
+                       {"left_out", left_out}});
 }
 
 }  // namespace fledge

@@ -43,6 +43,6 @@ Why why_drawn(const LanguageModel& model, const std::string& word, std::vector<D
 /// For people: the probability, a line a head, a line a token that was read.
 std::string why_text(const Why& why, const Tokenizer& tokenizer);
 /// For programs: {"word":…,"token":…,"probability":…,"read":[…],"heads":[…],"left_out":[…]}.
-void write_why(JsonWriter& json, const Why& why, const Tokenizer& tokenizer);
+Json as_json(const Why& why, const Tokenizer& tokenizer);
 
 }  // namespace fledge

@@ -13,45 +13,49 @@ using support::printable;
 
 namespace {
 
-void write_baselines(JsonWriter& json, const Baselines& baselines) {
+Json as_json(const Baselines& baselines) {
   static constexpr const char* names[] = {"unigram", "bigram", "trigram", "fourgram"};
-  json.key("baselines").begin_object().field("uniform", baselines.uniform);
+  Json::Members members{{"uniform", baselines.uniform}};
   for (std::size_t n = 0; n < baselines.counting.size(); ++n)
-    json.field(names[n], baselines.counting[n]);
-  json.end_object();
+    members.emplace_back(names[n], baselines.counting[n]);
+  return Json::object(members);
 }
 
 std::string as_json(std::int64_t step, const std::string& sentence, const Tokenizer& tokenizer,
                     const AttentionRows& attention) {
-  JsonWriter json;
-  json.begin_object().field("type", "probe").field("step", step);
-  json.field("sentence", sentence).key("tokens").begin_array();
-  for (const Dim id : attention.ids) json.value(tokenizer.decode({id}));
-  json.end_array().key("attention").begin_array();  // of each layer T rows of T weights
-  const std::size_t T = attention.ids.size();
+  std::vector<std::string> tokens;
+  for (const Dim id : attention.ids) tokens.push_back(tokenizer.decode({id}));
+  const auto T = static_cast<std::ptrdiff_t>(tokens.size());
+  std::vector<std::vector<std::vector<double>>> layers;  // of each T rows of T weights
   for (const std::vector<double>& weights : attention.weights) {
-    json.begin_array();
-    for (std::size_t row = 0; row < T; ++row) {
-      json.begin_array();
-      for (std::size_t column = 0; column < T; ++column) json.value(weights[row * T + column]);
-      json.end_array();
-    }
-    json.end_array();
+    layers.emplace_back();
+    for (auto row = weights.begin(); row != weights.end(); row += T)
+      layers.back().emplace_back(row, row + T);
   }
-  return json.end_array().end_object().text();
+  return Json::object({{"type", "probe"},
+                       {"step", step},
+                       {"sentence", sentence},
+                       {"tokens", tokens},
+                       {"attention", layers}})
+      .text();
 }
 
 }  // namespace
 
 std::string as_json(const PairMeasurement& measured) {
   const auto& [step, words, is_first, control, pair, control_pair] = measured;
-  JsonWriter json;
-  json.begin_object().field("type", "watch").field("step", step);
-  json.field("word", words.word).field("looks_at", words.looks_at).field("places", pair.pairs);
-  json.field("attention", pair.attention).field("chance", pair.chance);
-  json.field("association", pair.association).field("cosine", pair.similarity);
-  json.field("control", control).field("control_attention", control_pair.attention);
-  return json.end_object().text();
+  return Json::object({{"type", "watch"},
+                       {"step", step},
+                       {"word", words.word},
+                       {"looks_at", words.looks_at},
+                       {"places", pair.pairs},
+                       {"attention", pair.attention},
+                       {"chance", pair.chance},
+                       {"association", pair.association},
+                       {"cosine", pair.similarity},
+                       {"control", control},
+                       {"control_attention", control_pair.attention}})
+      .text();
 }
 
 void Reporter::json_line(const std::string& line) const {
@@ -73,13 +77,16 @@ void Reporter::start(const Corpus& corpus, const LanguageModel& model, const Bas
              : ""));
   else if (config.folder().empty())
     say("nothing is kept: -o DIR keeps the model");
-  JsonWriter json;
-  json.begin_object().field("type", "start").field("version", 1);
-  json.field("tokens", corpus.train.size()).field("held_out", corpus.valid.size());
-  json.field("vocabulary", config.sizes.vocabulary).field("parameters", count_parameters(model));
-  json.field("seed", config.training.seed).field("step", step);
-  write_baselines(json, baselines);
-  json_line(json.end_object().text());
+  json_line(Json::object({{"type", "start"},
+                          {"version", 1},
+                          {"tokens", corpus.train.size()},
+                          {"held_out", corpus.valid.size()},
+                          {"vocabulary", config.sizes.vocabulary},
+                          {"parameters", count_parameters(model)},
+                          {"seed", config.training.seed},
+                          {"step", step},
+                          {"baselines", as_json(baselines)}})
+                .text());
 }
 
 void Reporter::watched(const PairMeasurement& measured) {
@@ -95,9 +102,7 @@ void Reporter::watched(const PairMeasurement& measured) {
 
 void Reporter::sample(std::int64_t step, const std::string& text) {
   say("  step " + std::to_string(step) + ": " + support::cut(printable(text), 68));
-  JsonWriter json;
-  json.begin_object().field("type", "sample").field("step", step).field("text", text);
-  json_line(json.end_object().text());
+  json_line(Json::object({{"type", "sample"}, {"step", step}, {"text", text}}).text());
 }
 
 void Reporter::progress(Progress progress) {
@@ -130,18 +135,16 @@ void Reporter::end(const std::string& status, std::int64_t step, double train_lo
   } else if (is_done && config_->text_path.empty()) {
     say("next: fledge train poems.txt -o run   fledge generate run   fledge gradcheck");
   }
-  JsonWriter json;
-  json.begin_object().field("type", "end");
-  json.field("status", status).field("step", step);
-  json.field("train_loss", train_loss).field("val_loss", last_loss);
-  json.field("best_val_loss", best_loss).key("model_step");
-  if (model_step)
-    json.value(*model_step);
-  else
-    json.value(nullptr);
-  write_baselines(json, baselines);
-  json.field("seconds", elapsed());
-  json_line(json.end_object().text());
+  json_line(Json::object({{"type", "end"},
+                          {"status", status},
+                          {"step", step},
+                          {"train_loss", train_loss},
+                          {"val_loss", last_loss},
+                          {"best_val_loss", best_loss},
+                          {"model_step", model_step},
+                          {"baselines", as_json(baselines)},
+                          {"seconds", elapsed()}})
+                .text());
 }
 
 }  // namespace fledge::train
