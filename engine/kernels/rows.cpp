@@ -40,10 +40,6 @@ LogSum short_softmax(const Real* x, Real* y, Dim n) {
 
 }  // namespace
 
-void softmax_rows(const Real* x, Real* y, Dim rows, Dim n) {
-  for_rows(rows, n, 8, [=](Dim r) { softmax_row(x + r * n, y + r * n, n); });
-}
-
 LogSum softmax_row(const Real* x, Real* y, Dim n) {
   constexpr LogSum (*short_ones[])(const Real*, Real*, Dim) = {short_softmax<1>, short_softmax<2>,
                                                                short_softmax<3>, short_softmax<4>};
@@ -65,10 +61,6 @@ void softmax_row_vjp(const Real* y, const Real* dy, Real* dx, Dim n) {
   for (Dim j = 0; j < n; ++j) dx[j] = y[j] * (dy[j] - mean);
 }
 
-void softmax_rows_vjp(const Real* y, const Real* dy, Real* dx, Dim rows, Dim n) {
-  for_rows(rows, n, 2, [=](Dim r) { softmax_row_vjp(y + r * n, dy + r * n, dx + r * n, n); });
-}
-
 namespace {
 
 // Copies the visible numbers of x to `seen`, side by side; returns their count.
@@ -86,7 +78,9 @@ void scatter(const unsigned char* visible, const Real* seen, Real* x, Dim n) {
 
 }  // namespace
 
-void masked_softmax_rows(const Real* x, const unsigned char* visible, Real* y, Dim rows, Dim n) {
+void softmax_rows(const Real* x, const unsigned char* visible, Real* y, Dim rows, Dim n) {
+  if (visible == nullptr)
+    return for_rows(rows, n, 8, [=](Dim r) { softmax_row(x + r * n, y + r * n, n); });
   for_rows(rows, n, 8, [=](Dim r) {
     Buffer seen(n);
     const Dim count = gather(visible + r * n, x + r * n, seen.data(), n);
@@ -95,39 +89,17 @@ void masked_softmax_rows(const Real* x, const unsigned char* visible, Real* y, D
   });
 }
 
-void masked_softmax_rows_vjp(const Real* y, const Real* dy, const unsigned char* visible, Real* dx,
-                             Dim rows, Dim n) {
+void softmax_rows_vjp(const Real* y, const Real* dy, const unsigned char* visible, Real* dx,
+                      Dim rows, Dim n) {
+  if (visible == nullptr)
+    return for_rows(rows, n, 2,
+                    [=](Dim r) { softmax_row_vjp(y + r * n, dy + r * n, dx + r * n, n); });
   for_rows(rows, n, 2, [=](Dim r) {
     Buffer seen_y(n), seen(n);
     const Dim count = gather(visible + r * n, dy + r * n, seen.data(), n);
     gather(visible + r * n, y + r * n, seen_y.data(), n);
     softmax_row_vjp(seen_y.data(), seen.data(), seen.data(), count);
     scatter(visible + r * n, seen.data(), dx + r * n, n);
-  });
-}
-
-void log_softmax_rows(const Real* x, Real* y, Dim rows, Dim n) {
-  for_rows(rows, n, 8, [=](Dim r) {
-    const Real* x_r = x + r * n;
-    Real* y_r = y + r * n;
-    const Real top = largest(x_r, n);
-    Vec sums = splat(Real(0));
-    by_vectors(n,
-               [&](Dim j, Dim count) { sums += exp(load(x_r + j, count, Real(-infinity)) - top); });
-    const Real log_total = log(sum_of(sums));
-    for (Dim j = 0; j < n; ++j) y_r[j] = x_r[j] - top - log_total;
-  });
-}
-
-void log_softmax_rows_vjp(const Real* y, const Real* dy, Real* dx, Dim rows, Dim n) {
-  for_rows(rows, n, 8, [=](Dim r) {
-    const Real* y_r = y + r * n;
-    const Real* dy_r = dy + r * n;
-    Real* dx_r = dx + r * n;
-    const Real total = sum(dy_r, n);
-    by_vectors(n, [&](Dim j, Dim count) {
-      store(dx_r + j, load(dy_r + j, count) - exp(load(y_r + j, count)) * total, count);
-    });
   });
 }
 

@@ -17,22 +17,13 @@ struct LogSum {
 
 /// y = softmax(x) of one row
 LogSum softmax_row(const Real* x, Real* y, Dim n);
-/// y = softmax(x)
-void softmax_rows(const Real* x, Real* y, Dim rows, Dim n);
 /// dx = y ⊙ (dy − ⟨dy, y⟩) of one row
 void softmax_row_vjp(const Real* y, const Real* dy, Real* dx, Dim n);
-/// The same of every row.
-void softmax_rows_vjp(const Real* y, const Real* dy, Real* dx, Dim rows, Dim n);
 
-/// y = softmax of the entries with visible = 1; the others are not read and become 0.
-void masked_softmax_rows(const Real* x, const unsigned char* visible, Real* y, Dim rows, Dim n);
-/// dx = y ⊙ (dy − ⟨dy, y⟩) over the visible entries; the others become 0.
-void masked_softmax_rows_vjp(const Real* y, const Real* dy, const unsigned char* visible, Real* dx,
-                             Dim rows, Dim n);
-
-/// y = x − log Σ exp(x)
-void log_softmax_rows(const Real* x, Real* y, Dim rows, Dim n);
-/// dx = dy − exp(y)·Σ dy
-void log_softmax_rows_vjp(const Real* y, const Real* dy, Real* dx, Dim rows, Dim n);
+/// The same for every row, over the entries with visible = 1: the others are not read, and their y
+/// and dx are 0. Without a table (nullptr) all entries are visible.
+void softmax_rows(const Real* x, const unsigned char* visible, Real* y, Dim rows, Dim n);
+void softmax_rows_vjp(const Real* y, const Real* dy, const unsigned char* visible, Real* dx,
+                      Dim rows, Dim n);
 
 }  // namespace fledge::kernels

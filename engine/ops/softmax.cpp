@@ -6,50 +6,50 @@
 
 namespace fledge {
 
-/// Softmax over the last axis: positive numbers that sum to 1.
+namespace {
+
+using Table = std::vector<unsigned char>;  // 1 = may look; empty: a row sees all
+
+const unsigned char* data_of(const Table& visible) {
+  return visible.empty() ? nullptr : visible.data();
+}
+
+/// Softmax over the last axis: positive numbers that sum to 1, over the visible keys of each row;
+/// everywhere else y and dx are exactly 0.
 ///
 ///   y_i = exp(x_i) / Σ_j exp(x_j)            ∂y_i/∂x_j = y_i·(δ_ij − y_j)
 ///
 ///   dx = y ⊙ (dy − ⟨dy, y⟩)                  needs only y, so x is not kept
+Tensor softmax_over(std::string_view op, const Tensor& x, const Table& visible) {
+  const Rows m = rows_of(x.shape());
+  Array y(x.shape());
+  kernels::softmax_rows(x.value().data(), data_of(visible), y.write(), m.count, m.length);
+  return record(op, y, wrt(x, [y, m, visible](const Array& dy) {
+                  Array dx(dy.shape());
+                  kernels::softmax_rows_vjp(y.data(), dy.data(), data_of(visible), dx.write(),
+                                            m.count, m.length);
+                  return dx;
+                }));
+}
+
+}  // namespace
+
 Tensor softmax(const Tensor& x) {
   require(x.rank() >= 1, "softmax", "needs an axis to sum over: got shape ", x.shape());
-  const Rows m = rows_of(x.shape());
-  Array y(x.shape());
-  kernels::softmax_rows(x.value().data(), y.write(), m.count, m.length);
-  return record("softmax", y, wrt(x, [y, m](const Array& dy) {
-                  Array dx(dy.shape());
-                  kernels::softmax_rows_vjp(y.data(), dy.data(), dx.write(), m.count, m.length);
-                  return dx;
-                }));
+  return softmax_over("softmax", x, {});
 }
 
-/// The same over the visible keys of each row; everywhere else y and dx are exactly 0.
 Tensor softmax(const Tensor& x, const Mask& mask) {
-  const std::vector<unsigned char> visible = mask.table(x.shape(), "softmax");
-  const Rows m = rows_of(x.shape());
-  Array y(x.shape());
-  kernels::masked_softmax_rows(x.value().data(), visible.data(), y.write(), m.count, m.length);
-  return record("masked_softmax", y, wrt(x, [y, m, visible](const Array& dy) {
-                  Array dx(dy.shape());
-                  kernels::masked_softmax_rows_vjp(y.data(), dy.data(), visible.data(), dx.write(),
-                                                   m.count, m.length);
-                  return dx;
-                }));
+  return softmax_over("masked_softmax", x, mask.table(x.shape(), "softmax"));
 }
 
-/// y = x − log Σ_j exp(x_j), through the row's maximum: exact where log(softmax(x)) is log 0.
-///
-///   dx = dy − softmax(x)·Σ_j dy_j            softmax(x) = exp(y)
+/// y = (x − top) − log Σ_j exp(x_j − top), where top, the largest number of the row, is a constant:
+/// exact where log(softmax(x)) is log 0, because the sum is at least 1.
 Tensor log_softmax(const Tensor& x) {
   require(x.rank() >= 1, "log_softmax", "needs an axis to sum over: got shape ", x.shape());
-  const Rows m = rows_of(x.shape());
-  Array y(x.shape());
-  kernels::log_softmax_rows(x.value().data(), y.write(), m.count, m.length);
-  return record("log_softmax", y, wrt(x, [y, m](const Array& dy) {
-                  Array dx(dy.shape());
-                  kernels::log_softmax_rows_vjp(y.data(), dy.data(), dx.write(), m.count, m.length);
-                  return dx;
-                }));
+  if (x.size() == 0) return x;
+  const Tensor shifted = x - max(x, {-1}, true).detach();
+  return shifted - log(sum(exp(shifted), {-1}, true));
 }
 
 }  // namespace fledge

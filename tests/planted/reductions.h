@@ -36,13 +36,17 @@ inline constexpr Bug reduction_bugs[] = {
      R"(softmax_row_vjp(seen_y.data(), seen.data(), seen.data(), count);)",
      R"(for (Dim j = 0; j < count; ++j) seen.data()[j] *= seen_y.data()[j];)",
      "the same slip in the masked twin of a right softmax"},
-    {"log-softmax-assumes-one-target", "engine/kernels/rows.cpp",
-     R"(exp(load(y_r + j, count)) * total)", R"(exp(load(y_r + j, count)) * (total / total))",
+    {"log-softmax-assumes-one-target", "engine/ops/softmax.cpp",
+     R"(return shifted - log(sum(exp(shifted), {-1}, true));)",
+     R"(const Tensor e = exp(shifted);
+  const Tensor total = log(sum(e, {-1}, true));
+  return record("log_softmax", (shifted - total).value(), wrt(x, [e](const Array& dy) {
+                  const Tensor p = e.detach();
+                  return dy - (p / sum(p, {-1}, true)).value();
+                }));)",
      "mlpack/mlpack #2360: the backward of log_softmax"},
-    {"log-softmax-overflows", "engine/kernels/rows.cpp",
-     R"(const Real log_total = log(sum_of(sums));)", R"(Real raw = Real(0);
-    for (Dim j = 0; j < n; ++j) raw += exp(x_r[j]);
-    const Real log_total = log(raw + (sum_of(sums) - sum_of(sums))) - top;)",
+    {"log-softmax-overflows", "engine/ops/softmax.cpp",
+     R"(const Tensor shifted = x - max(x, {-1}, true).detach();)", R"(const Tensor shifted = x;)",
      "a classic slip: log-sum-exp without the maximum taken off"},
     {"pairwise-sum-drops-the-middle", "engine/kernels/pairwise_sum.h",
      R"(return pairwise_sum(begin, middle, term) + pairwise_sum(middle, end, term);)",
