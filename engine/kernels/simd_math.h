@@ -1,4 +1,4 @@
-// exp, log and tanh of a vector, and the normal distribution.
+// exp, log, sqrt and tanh of a vector, and the normal distribution.
 //
 // In double and Dual: the functions of <cmath> and engine/dual.h, lane by lane. These builds check
 // the float build, so they are exact rather than fast.
@@ -35,6 +35,9 @@ inline Vec exp(Vec x) {
 }
 inline Vec log(Vec x) {
   return each_lane(x, [](Real v) { return log(v); });
+}
+inline Vec sqrt(Vec x) {
+  return each_lane(x, [](Real v) { return sqrt(v); });
 }
 inline Vec tanh(Vec x) {
   return each_lane(x, [](Real v) { return tanh(v); });
@@ -114,6 +117,11 @@ inline Vec log(Vec x) {
   y = select(x < inf, y, x);  // infinity and NaN
   y = select(x == 0.0f, splat(-inf), y);
   return select(x < 0.0f, splat(std::numeric_limits<float>::quiet_NaN()), y);
+}
+
+inline Vec sqrt(Vec x) {
+  for (int i = 0; i < kernels::lanes; ++i) x[i] = std::sqrt(x[i]);
+  return x;
 }
 
 /// tanh x = x + x³·P(x²) near 0, else ±(1 − 2 / (e²ᵃ + 1)), a = |x|

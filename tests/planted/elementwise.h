@@ -6,26 +6,27 @@
 namespace planted {
 
 inline constexpr Bug elementwise_bugs[] = {
-    {"exp-slope-is-x", "engine/ops/elementwise.cpp",
-     R"(wrt(x, [y](const Array& dy) { return dy * y; }))",
-     R"(wrt(x, [X = x.value()](const Array& dy) { return dy * X; }))",
+    {"exp-slope-is-x", "engine/ops/elementwise.cpp", R"(return Point{y, y};)",
+     R"(return Point{y, v};)",
      "karpathy/nn-zero-to-hero #52: the argument proposed where the result belongs"},
     {"log-slope-is-x", "engine/ops/elementwise.cpp",
      R"(wrt(x, [X](const Array& dy) { return dy / X; }))",
      R"(wrt(x, [X](const Array& dy) { return dy * X; }))",
      "karpathy/micrograd #100: the backward of log is not 1/x"},
-    {"sqrt-slope-without-half", "engine/ops/elementwise.cpp", R"(Real(0.5) / v)", R"(Real(1) / v)",
+    {"sqrt-slope-without-half", "engine/ops/elementwise.cpp", R"(Real(0.5) / y)", R"(Real(1) / y)",
      "a classic slip: sqrt' without the factor 1/2"},
-    {"tanh-slope-with-plus", "engine/ops/elementwise.cpp", R"(Real(1) - v * v)",
-     R"(Real(1) + v * v)", "gy910210/neural-network-from-scratch #2: 1 + tanh^2"},
+    {"tanh-slope-with-plus", "engine/ops/elementwise.cpp", R"(Real(1) - y * y)",
+     R"(Real(1) + y * y)", "gy910210/neural-network-from-scratch #2: 1 + tanh^2"},
     {"tanh-slope-without-parentheses", "engine/ops/elementwise.cpp",
-     R"(wrt(x, rule(y, [](Real v) { return Real(1) - v * v; })))",
-     R"(wrt(x, [y](const Array& dy) {
-          return zip("tanh", dy, y, [](Real d, Real v) { return d * Real(1) - v * v; });
-        }))",
+     R"(return curve("tanh", x, [](Vec v) {)",
+     R"(const Array Y = map(x.value(), [](Real v) { return tanh(v); });
+  return record("tanh", Y, wrt(x, [Y](const Array& dy) {
+    return zip("tanh", dy, Y, [](Real d, Real y) { return d * Real(1) - y * y; });
+  }));
+  return curve("tanh", x, [](Vec v) {)",
      "apache/tvm #7340: tanh gradient broken by missing parentheses"},
-    {"sigmoid-slope-is-y", "engine/ops/elementwise.cpp", R"(return v * (Real(1) - v);)",
-     R"(return v;)", "a classic slip: sigmoid' = y"},
+    {"sigmoid-slope-is-y", "engine/ops/elementwise.cpp", R"(y * (Real(1) - y))", R"(y)",
+     "a classic slip: sigmoid' = y"},
     {"relu-slope-one-at-zero", "engine/ops/elementwise.cpp",
      R"(return v <= Real(0) ? Real(0) : v > Real(0) ? d : v;)",
      R"(return v < Real(0) ? Real(0) : v >= Real(0) ? d : v;)",
@@ -34,23 +35,19 @@ inline constexpr Bug elementwise_bugs[] = {
      R"(map(X, [](Real v) { return v <= Real(0) ? Real(0) : v; }))",
      R"(map(X, [](Real v) { return v > Real(0) ? v : Real(0); }))",
      "PaddlePaddle/Paddle #65999: relu of NaN"},
-    {"gelu-without-density", "engine/ops/elementwise.cpp",
-     R"(n.cdf + select(n.density == Real(0), splat(Real(0)), v * n.density))",
-     R"(n.cdf + (n.density - n.density))", "a classic slip: gelu' without its second term"},
+    {"gelu-without-density", "engine/ops/elementwise.cpp", R"(n.cdf + bent)",
+     R"(n.cdf + (bent - bent))", "a classic slip: gelu' without its second term"},
     {"gelu-tail-from-one", "engine/kernels/simd_math.h",
      R"(each_lane(x, [](Real v) { return normal_cdf(v); }))",
      R"(each_lane(x, [](Real v) { return Real(1) - normal_cdf(-v); }))",
      "fledge itself: 1 + erf(x) has no digit left at -9", "engine/ops/elementwise.cpp"},
-    {"exp-clips-its-gradient", "engine/ops/elementwise.cpp",
-     R"(wrt(x, [y](const Array& dy) { return dy * y; }))",
-     R"(wrt(x, [y](const Array& dy) {
-                  return map(dy, [](Real d) { return d > Real(2) ? Real(2) : d; }) * y;
-                }))",
+    {"exp-clips-its-gradient", "engine/ops/elementwise.cpp", R"(return dy * slopes;)",
+     R"(return map(dy, [](Real d) { return d > Real(2) ? Real(2) : d; }) * slopes;)",
      "a classic slip: a rule that clips is right wherever dy is small"},
-    {"gelu-rounded-constant", "engine/ops/elementwise.cpp", R"(Real(3 * gelu_cubic))",
+    {"gelu-rounded-constant", "engine/ops/elementwise.cpp", R"(Real(3 * cubic))",
      R"(Real(3 * 0.0447))", "a classic slip: 0.0447 in the backward, 0.044715 in the forward"},
-    {"gelu-cube-slope-without-three", "engine/ops/elementwise.cpp", R"(Real(3 * gelu_cubic))",
-     R"(Real(gelu_cubic))", "a classic slip: (x^3)' = x^2"},
+    {"gelu-cube-slope-without-three", "engine/ops/elementwise.cpp", R"(Real(3 * cubic))",
+     R"(Real(cubic))", "a classic slip: (x^3)' = x^2"},
 
     {"sub-without-negation", "engine/ops/arithmetic.cpp",
      R"(wrt(b, [](const Array& dy) { return -dy; }))",

@@ -42,7 +42,7 @@ inline constexpr Bug reduction_bugs[] = {
   const Tensor total = log(sum(e, {-1}, true));
   return record("log_softmax", (shifted - total).value(), wrt(x, [e](const Array& dy) {
                   const Tensor p = e.detach();
-                  return dy - (p / sum(p, {-1}, true)).value();
+                  return (Tensor(dy) - p / sum(p, {-1}, true)).value();
                 }));)",
      "mlpack/mlpack #2360: the backward of log_softmax"},
     {"log-softmax-overflows", "engine/ops/softmax.cpp",
