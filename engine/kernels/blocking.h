@@ -22,9 +22,8 @@ struct Blocking {
   Dim tasks_per_thread;           // tasks per thread of a packed product
   Dim small_tasks;                // number of tasks of a product that is not packed
   // sums.cpp
-  Dim sum_columns;  // columns per task, where each task adds all rows
-  Dim sum_rows;     // most rows added one after the other; longer sums are pairwise_sum
-  Dim sum_parts;    // number of tasks that add a part of the rows each; a power of 2
+  Dim sum_rows;   // most rows added one after the other; longer sums are pairwise_sum
+  Dim sum_parts;  // number of tasks that add a part of the rows each; a power of 2
   // attention.cpp, small_head_attention.cpp
   Dim block_queries, small_head_queries;  // query rows per block
 };

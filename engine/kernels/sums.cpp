@@ -3,43 +3,28 @@
 #include <algorithm>
 
 #include "engine/kernels/pairwise_sum.h"
-#include "engine/kernels/parallel.h"
 
 namespace fledge::kernels {
 
 namespace {
 
-// out_i += Σ_r x_ri over the rows x, x + step, …
+// out_i += Σ_r x_ri over a few rows
 template <int rows>
-void add_rows(const Real* x, Dim step, Real* out, Dim n) {
+void add_rows(const Real* x, Real* out, Dim n) {
   by_vectors(n, [=](Dim i, Dim count) {
     Vec sum = load(out + i, count);
-    for (int r = 0; r < rows; ++r) sum += load(x + r * step + i, count);
+    for (int r = 0; r < rows; ++r) sum += load(x + r * n + i, count);
     store(out + i, sum, count);
   });
 }
 
 // out_i = Σ_r x_ri, four rows at a time from end to end. In strips of four vectors down all rows the
 // sums of 4096×1024 take three times as long: there each row is in another page of memory.
-void add_few_rows(const Real* x, Dim step, Dim rows, Real* out, Dim n) {
+void add_few_rows(const Real* x, Dim rows, Real* out, Dim n) {
   std::fill_n(out, n, Real(0));
   Dim r = 0;
-  for (; r + 4 <= rows; r += 4) add_rows<4>(x + r * step, step, out, n);
-  for (; r < rows; ++r) add_rows<1>(x + r * step, step, out, n);
-}
-
-// out_i = Σ_r x_ri. A task sums a part of the rows, or if there are few rows, a part of the columns.
-void add_all_rows(const Real* x, Dim rows, Dim n, Real* out) {
-  const auto sum_of_columns = [=](Dim left, Dim right) {
-    return [=](Dim begin, Dim end, Real* to) {
-      add_few_rows(x + begin * n + left, n, end - begin, to, right - left);
-    };
-  };
-  if (rows >= blocking.sum_parts * 2 * blocking.sum_rows)
-    return sum_all_rows(rows, n, rows * n, out, sum_of_columns(0, n));
-  parallel_ranges(n, blocking.sum_columns, rows * n, [&](Dim left, Dim right) {
-    sum_rows(0, rows, right - left, out + left, sum_of_columns(left, right));
-  });
+  for (; r + 4 <= rows; r += 4) add_rows<4>(x + r * n, out, n);
+  for (; r < rows; ++r) add_rows<1>(x + r * n, out, n);
 }
 
 }  // namespace
@@ -74,7 +59,10 @@ void sum_columns(const Real* x, Real* out, Dim outer, Dim reduced, Dim inner) {
     if (inner == 1)
       out[o] = sum(x_o, reduced);
     else
-      add_all_rows(x_o, reduced, inner, out + o * inner);
+      sum_all_rows(reduced, inner, reduced * inner, out + o * inner,
+                   [=](Dim begin, Dim end, Real* to) {
+                     add_few_rows(x_o + begin * inner, end - begin, to, inner);
+                   });
   }
 }
 

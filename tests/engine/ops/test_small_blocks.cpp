@@ -20,7 +20,6 @@ Blocking small_blocks(Dim numbers, Dim rows) {
   sizes.task_numbers = numbers;
   sizes.task_rows = rows;
   sizes.block_n = sizes.block_k = sizes.block_m = numbers;
-  sizes.sum_columns = numbers;
   sizes.block_queries = sizes.small_head_queries = rows;
   return sizes;
 }
