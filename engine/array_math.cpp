@@ -13,46 +13,51 @@ namespace {
 
 using Strides = std::array<Dim, Shape::max_rank>;
 
-// How far one step along each axis of `out` moves in a row-major array of shape `from`; 0 if
-// stretched.
-Strides strides_into(const Shape& from, const Shape& out) {
+// How far one step along each axis moves in a row-major array of this shape.
+Strides strides_of(const Shape& shape) {
   Strides strides{};
   Dim step = 1;
-  for (int axis = 1; axis <= from.rank(); ++axis) {
-    const Dim size = from[from.rank() - axis];
-    strides[static_cast<std::size_t>(out.rank() - axis)] = size == 1 ? 0 : step;
-    step *= size;
+  for (int axis = shape.rank() - 1; axis >= 0; --axis) {
+    strides[static_cast<std::size_t>(axis)] = step;
+    step *= shape[axis];
   }
   return strides;
 }
 
-}  // namespace
-
-detail::BroadcastRows::BroadcastRows(const Shape& a, const Shape& b, const Shape& out)
-    : rank_(out.rank()), stride_a_(strides_into(a, out)), stride_b_(strides_into(b, out)) {
-  std::copy(out.begin(), out.end(), sizes_.begin());
-  const auto last = static_cast<std::size_t>(std::max(rank_ - 1, 0));
-  length = rank_ == 0 ? 1 : sizes_[last];
-  rows = length == 0 ? 0 : out.size() / length;
-  step_a = rank_ == 0 ? 1 : stride_a_[last];
-  step_b = rank_ == 0 ? 1 : stride_b_[last];
-}
-
-void detail::BroadcastRows::next() {
-  for (int axis = rank_ - 2; axis >= 0; --axis) {
-    const auto i = static_cast<std::size_t>(axis);
-    at_a += stride_a_[i];
-    at_b += stride_b_[i];
-    if (++index_[i] < sizes_[i]) return;
-    at_a -= stride_a_[i] * sizes_[i];
-    at_b -= stride_b_[i] * sizes_[i];
-    index_[i] = 0;
+// y of this shape: its number at index (i, j, …) is x[i·strides[0] + j·strides[1] + …].
+Array gather(const Array& x, const Shape& shape, const Strides& strides) {
+  Array y(shape);
+  const Real* const from = x.data();
+  Real* to = y.write();
+  const int last = std::max(shape.rank() - 1, 0);
+  const Dim length = shape.rank() == 0 ? 1 : shape[last];
+  const Dim step = strides[static_cast<std::size_t>(last)];
+  std::array<Dim, Shape::max_rank> index{};
+  Dim at = 0;  // in x, of the first number of a row of y
+  for (const Real* const end = to + y.size(); to < end; to += length) {
+    for (Dim i = 0; i < length; ++i) to[i] = from[at + i * step];
+    for (int axis = last - 1; axis >= 0; --axis) {
+      const auto a = static_cast<std::size_t>(axis);
+      at += strides[a];
+      if (++index[a] < shape[axis]) break;
+      at -= strides[a] * shape[axis];
+      index[a] = 0;
+    }
   }
+  return y;
 }
+
+}  // namespace
 
 Array broadcast_to(const Array& x, const Shape& shape) {
   if (x.shape() == shape) return x;
-  return zip("broadcast_to", x, Array::zeros(shape), [](Real value, Real) { return value; });
+  const Strides from = strides_of(x.shape());
+  Strides strides{};  // 0 along the axes where x is stretched
+  for (int axis = 0; axis < x.rank(); ++axis)
+    if (x.shape()[axis] != 1)
+      strides[static_cast<std::size_t>(shape.rank() - x.rank() + axis)] =
+          from[static_cast<std::size_t>(axis)];
+  return gather(x, shape, strides);
 }
 
 Array sum_over(const Array& x, std::span<const int> axes) {
@@ -84,7 +89,7 @@ Array sum_over(const Array& x, std::span<const int> axes) {
 
 Array sum_to(Array dy, const Shape& shape) {
   if (dy.shape() == shape) return dy;
-  require(broadcasts_to(shape, dy.shape()), "sum_to", "gradient of shape ", dy.shape(),
+  require(common_shape(shape, dy.shape()) == dy.shape(), "sum_to", "gradient of shape ", dy.shape(),
           " does not come from an argument of shape ", shape);
   const int extra = dy.rank() - shape.rank();
   if (std::equal(shape.begin(), shape.end(), dy.shape().begin() + extra)) {  // a bias, mostly
@@ -99,65 +104,60 @@ Array sum_to(Array dy, const Shape& shape) {
   return sum_over(dy, axes).with_shape(shape);
 }
 
+namespace {
+
+// The matrix that starts at number `at` of the array.
+kernels::Matrix matrix(const MatrixOperand& x, Dim at) {
+  const kernels::Matrix plain{x.array.data() + at, x.array.dim(-1), 1};
+  return x.transposed ? plain.transposed() : plain;
+}
+
+// The shape of the leading axes.
+Shape batches_of(const MatrixOperand& x) { return x.array.shape().without(-1).without(-1); }
+
+// The array stretched to these leading axes.
+Array stretched(const MatrixOperand& x, const Shape& batches) {
+  return broadcast_to(x.array, batches.append({x.array.dim(-2), x.array.dim(-1)}));
+}
+
+}  // namespace
+
+Array product_of_rows(const Shape& shape, const MatrixOperand& a, const MatrixOperand& b,
+                      const Array& initial) {
+  const Rows rows_a = rows_of(a.array.shape()), rows_b = rows_of(b.array.shape());
+  const Dim n = a.transposed ? rows_a.length : rows_a.count;
+  const Dim k = a.transposed ? rows_a.count : rows_a.length;
+  const Dim m = b.transposed ? rows_b.count : rows_b.length;
+  Array c(shape);
+  kernels::gemm(matrix(a, 0), matrix(b, 0), c.write(), m, n, k, m,
+                {initial.exists() ? initial.data() : nullptr, 0});
+  return c;
+}
+
 Array product(const MatrixOperand& a, const MatrixOperand& b) {
   const Dim n = a.rows(), k = a.columns(), m = b.columns();
-  const auto matrix = [](const MatrixOperand& operand, Dim at) -> kernels::Matrix {
-    const kernels::Matrix plain{operand.array.data() + at, operand.array.dim(-1), 1};
-    return operand.transposed ? plain.transposed() : plain;
-  };
-  if (a.array.rank() == 2 && b.array.rank() == 2) {
-    Array c({n, m});
-    kernels::gemm(matrix(a, 0), matrix(b, 0), c.write(), m, n, k, m);
-    return c;
-  }
-  const Shape lead_a = a.array.shape().without(-1).without(-1);
-  const Shape lead_b = b.array.shape().without(-1).without(-1);
-  const Shape lead = broadcast(lead_a, lead_b, "matmul");
-  Array c(lead.append({n, m}));
-  Real* to = c.write();
-
-  const Strides stride_a = strides_into(lead_a, lead);
-  const Strides stride_b = strides_into(lead_b, lead);
-  kernels::parallel_for(lead.size(), lead.size() * n * k * m, [&](Dim batch) {
-    Dim at_a = 0, at_b = 0, rest = batch;
-    for (int axis = lead.rank() - 1; axis >= 0; --axis) {
-      const Dim index = rest % lead[axis];
-      rest /= lead[axis];
-      at_a += index * stride_a[static_cast<std::size_t>(axis)];
-      at_b += index * stride_b[static_cast<std::size_t>(axis)];
-    }
-    kernels::gemm(matrix(a, at_a * n * k), matrix(b, at_b * k * m), to + batch * n * m, m, n, k, m);
+  if (a.array.rank() == 2 && b.array.rank() == 2) return product_of_rows({n, m}, a, b);
+  const Shape batches = broadcast(batches_of(a), batches_of(b), "matmul");
+  const Array A = stretched(a, batches), B = stretched(b, batches);
+  Array c(batches.append({n, m}));
+  Real* const to = c.write();
+  kernels::parallel_for(batches.size(), batches.size() * n * k * m, [&](Dim i) {
+    kernels::gemm(matrix({A, a.transposed}, i * n * k), matrix({B, b.transposed}, i * k * m),
+                  to + i * n * m, m, n, k, m);
   });
   return c;
 }
 
 Array permuted(const Array& x, std::span<const int> order) {
-  const Shape& from = x.shape();
-  Shape to = from;
-  Strides stride{};  // in x, of a step along each axis of the result
-  for (int axis = 0; axis < from.rank(); ++axis) {
+  const Strides from = strides_of(x.shape());
+  Shape shape = x.shape();
+  Strides strides{};
+  for (int axis = 0; axis < x.rank(); ++axis) {
     const int source = order[static_cast<std::size_t>(axis)];
-    to = to.with(axis, from[source]);
-    Dim step = 1;
-    for (int later = source + 1; later < from.rank(); ++later) step *= from[later];
-    stride[static_cast<std::size_t>(axis)] = step;
+    shape = shape.with(axis, x.shape()[source]);
+    strides[static_cast<std::size_t>(axis)] = from[static_cast<std::size_t>(source)];
   }
-  Array y(to);
-  Real* out = y.write();
-  const Real* in = x.data();
-  std::array<Dim, Shape::max_rank> index{};
-  Dim at = 0;
-  for (Dim i = 0; i < y.size(); ++i) {
-    out[i] = in[at];
-    for (int axis = to.rank() - 1; axis >= 0; --axis) {
-      const auto a = static_cast<std::size_t>(axis);
-      at += stride[a];
-      if (++index[a] < to[axis]) break;
-      at -= stride[a] * to[axis];
-      index[a] = 0;
-    }
-  }
-  return y;
+  return gather(x, shape, strides);
 }
 
 std::vector<int> inverse_order(std::span<const int> order) {

@@ -1,6 +1,7 @@
 #include "engine/base/shape.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "engine/base/errors.h"
 
@@ -83,34 +84,25 @@ Dim size_from_end(const Shape& shape, int axis) {
 
 }  // namespace
 
+std::optional<Shape> common_shape(const Shape& a, const Shape& b) {
+  Shape common = a.rank() >= b.rank() ? a : b;
+  for (int axis = 1; axis <= common.rank(); ++axis) {
+    const Dim size_a = size_from_end(a, axis), size_b = size_from_end(b, axis);
+    if (size_a != size_b && size_a != 1 && size_b != 1) return {};
+    const Dim size = size_a == 1 ? size_b : size_a;
+    if (size != common.dim(-axis)) common = common.with(-axis, size);
+  }
+  return common;
+}
+
 Shape broadcast(const Shape& a, const Shape& b, std::string_view op) {
-  const int rank = std::max(a.rank(), b.rank());
-  std::array<Dim, Shape::max_rank> sizes{};
-  for (int axis = 1; axis <= rank; ++axis) {
-    const Dim size_a = size_from_end(a, axis);
-    const Dim size_b = size_from_end(b, axis);
+  const std::optional<Shape> common = common_shape(a, b);
+  for (int axis = 1; !common.has_value(); ++axis) {  // throws at the first axis that does not fit
+    const Dim size_a = size_from_end(a, axis), size_b = size_from_end(b, axis);
     require(size_a == size_b || size_a == 1 || size_b == 1, op, "shapes do not broadcast: ", a,
             " and ", b, "; sizes ", size_a, " and ", size_b, " differ and neither is 1");
-    sizes[static_cast<std::size_t>(rank - axis)] = size_a == 1 ? size_b : size_a;
   }
-  return Shape(std::span<const Dim>(sizes.data(), static_cast<std::size_t>(rank)));
-}
-
-bool broadcast_exists(const Shape& a, const Shape& b) {
-  for (int axis = 1; axis <= std::max(a.rank(), b.rank()); ++axis) {
-    const Dim size_a = size_from_end(a, axis), size_b = size_from_end(b, axis);
-    if (size_a != size_b && size_a != 1 && size_b != 1) return false;
-  }
-  return true;
-}
-
-bool broadcasts_to(const Shape& from, const Shape& to) {
-  if (from.rank() > to.rank()) return false;
-  for (int axis = 1; axis <= from.rank(); ++axis) {
-    const Dim size = size_from_end(from, axis);
-    if (size != 1 && size != size_from_end(to, axis)) return false;
-  }
-  return true;
+  return *common;
 }
 
 Rows rows_of(const Shape& shape) {

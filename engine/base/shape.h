@@ -6,6 +6,7 @@
 
 #include <array>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -63,14 +64,11 @@ int axis_of(int axis, const Shape& shape, std::string_view op);
 /// The given axes as 0 … rank − 1, sorted; all axes when the list is empty. Refuses duplicates.
 std::vector<int> axes_of(std::span<const int> axes, const Shape& shape, std::string_view op);
 
-/// The common shape of a and b. Throws ShapeError naming `op` and both shapes when there is none.
+/// The common shape of a and b, if there is one. It is b where a stretches to exactly b.
+std::optional<Shape> common_shape(const Shape& a, const Shape& b);
+
+/// The same. Throws ShapeError naming `op` and both shapes when there is none.
 Shape broadcast(const Shape& a, const Shape& b, std::string_view op);
-
-/// Whether a and b have a common shape.
-bool broadcast_exists(const Shape& a, const Shape& b);
-
-/// Whether `from` stretches to exactly `to`.
-bool broadcasts_to(const Shape& from, const Shape& to);
 
 /// A shape seen as `count` rows of `length` along its last axis.
 struct Rows {

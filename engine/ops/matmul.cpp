@@ -16,8 +16,8 @@ void require_matmul(const Shape& a, const Shape& b) {
   require(k == b.dim(-2), "matmul", "inner sizes differ: ", a, " x ", b, ", ", k, " vs ", b.dim(-2),
           k == b.dim(-1) ? "; transposing the second would fit" : "");
   const Shape lead_a = a.without(-1).without(-1), lead_b = b.without(-1).without(-1);
-  require(broadcast_exists(lead_a, lead_b), "matmul", "leading axes do not broadcast: ", a, " x ",
-          b);
+  require(common_shape(lead_a, lead_b).has_value(), "matmul", "leading axes do not broadcast: ", a,
+          " x ", b);
 }
 
 }  // namespace

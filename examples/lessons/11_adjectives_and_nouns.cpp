@@ -71,7 +71,7 @@ void one_head(Lesson& to) {
           formatted("'the' gives %.2f to words to come, and bird gives fluffy %.2f", ahead, back),
           "right where queries are columns; where they are rows, what is to come is above");
   const Tensor product = matmul(A, v);
-  to.claim(!broadcast_exists(A.shape(), v.shape()) && largest(product - mixed) < 1e-15,
+  to.claim(!common_shape(A.shape(), v.shape()) && largest(product - mixed) < 1e-15,
            "weights times values is what each word gets; their sum does not exist");
   to.slip("002", "add the value matrix to the weights",
           to_string(A.shape()) + " times " + to_string(v.shape()) + " is " +

@@ -198,6 +198,17 @@ TEST_CASE("product multiplies matrices, and leading axes broadcast") {
   }
 }
 
+TEST_CASE("product_of_rows takes the leading axes of an array as more rows") {
+  const Array x = integers({2, 3, 4}, 1), w = integers({4, 5}, 2), bias = integers({5}, 3);
+  const Array rows = x.with_shape({6, 4}), y = product_of_rows({2, 3, 5}, x, w);
+  CHECK(same_bits(y, product(rows, w).with_shape({2, 3, 5})));
+  CHECK(same_bits(product_of_rows({2, 3, 5}, x, w, bias), y + bias));
+  CHECK(same_bits(product_of_rows({4, 5}, transposed(x), y),
+                  product(transposed(rows), y.with_shape({6, 5}))));
+  CHECK(same_bits(product_of_rows({2, 3, 4}, y, transposed(w)),
+                  product(y.with_shape({6, 5}), transposed(w)).with_shape({2, 3, 4})));
+}
+
 TEST_CASE("permuted puts axis order[i] of x at axis i") {
   const Array x = counting({2, 3, 4});
   std::vector<int> order{0, 1, 2};
@@ -230,7 +241,8 @@ TEST_CASE("a product reads a transposed factor where it lies, for the same bits"
     CHECK(same_bits(product(x, transposed(turned(y))), expected));
     CHECK(same_bits(product(transposed(turned(x)), transposed(turned(y))), expected));
   }
-  const MatrixOperand operand = transposed(counting({2, 3}));
+  const Array x = counting({2, 3});
+  const MatrixOperand operand = transposed(x);
   CHECK(operand.rows() == 3);
   CHECK(operand.columns() == 2);
 }

@@ -40,7 +40,7 @@ inline constexpr Bug broadcasting_bugs[] = {
      R"(if (axis == 0 || shape[std::max(axis - extra, 0)] != dy.shape()[axis]) axes.push_back(axis);)",
      "HomericIntelligence/Odyssey #2080: axes numbered before the leading ones are gone"},
     {"broadcast-walk-forgets-to-return", "engine/array_math.cpp",
-     R"(at_b -= stride_b_[i] * sizes_[i];)", R"(at_b -= stride_b_[i] * (sizes_[i] - 1);)",
+     R"(at -= strides[a] * shape[axis];)", R"(at -= strides[a] * (shape[axis] - 1);)",
      "a classic slip: an odometer that resets one step short"},
 };
 

@@ -31,8 +31,9 @@ inline constexpr Bug product_bugs[] = {
           return A.shape() == B.shape() ? product(transposed(A), dC) : product(dC, transposed(B));
         }))",
      "a classic slip: each argument gets the other's gradient"},
-    {"product-reads-one-batch", "engine/array_math.cpp", R"(matrix(b, at_b * k * m))",
-     R"(matrix(b, at_b * 0))", "flashlight/flashlight #760: gradients of the batched product"},
+    {"product-reads-one-batch", "engine/array_math.cpp", R"(matrix({B, b.transposed}, i * k * m))",
+     R"(matrix({B, b.transposed}, i * 0))",
+     "flashlight/flashlight #760: gradients of the batched product"},
     {"gemm-last-term-lost", "engine/kernels/tiles.h",
      R"(for (Dim p = 0; p < t.k; ++p, a += a_step, b += b_step))",
      R"(for (Dim p = 0; p + (t.k > 1 ? 1 : 0) < t.k; ++p, a += a_step, b += b_step))",

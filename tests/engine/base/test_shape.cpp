@@ -167,7 +167,7 @@ TEST_CASE("whether shapes broadcast can be asked, and broadcast agrees") {
     for (const Shape& b : shapes) {
       CAPTURE(to_string(a), to_string(b));
       const std::string refused = refusal<ShapeError>([&] { broadcast(a, b, "+"); });
-      CHECK(broadcast_exists(a, b) == (refused == "<nothing was thrown>"));
+      CHECK(common_shape(a, b).has_value() == (refused == "<nothing was thrown>"));
     }
 }
 
@@ -193,16 +193,19 @@ TEST_CASE("a broadcast result too large to count is refused") {
 }
 
 TEST_CASE("stretching goes one way") {
-  CHECK(broadcasts_to({}, {2, 3}));
-  CHECK(broadcasts_to({3}, {2, 3}));
-  CHECK(broadcasts_to({1, 3}, {2, 3}));
-  CHECK(broadcasts_to({2, 3}, {2, 3}));
-  CHECK(broadcasts_to({1}, {0}));
-  CHECK_FALSE(broadcasts_to({2, 3}, {3}));
-  CHECK_FALSE(broadcasts_to({2, 3}, {1, 3}));
-  CHECK_FALSE(broadcasts_to({2}, {3}));
-  CHECK_FALSE(broadcasts_to({1}, {}));
-  CHECK_FALSE(broadcasts_to({0}, {1}));
+  const auto stretches = [](const Shape& from, const Shape& to) {
+    return common_shape(from, to) == to;
+  };
+  CHECK(stretches({}, {2, 3}));
+  CHECK(stretches({3}, {2, 3}));
+  CHECK(stretches({1, 3}, {2, 3}));
+  CHECK(stretches({2, 3}, {2, 3}));
+  CHECK(stretches({1}, {0}));
+  CHECK_FALSE(stretches({2, 3}, {3}));
+  CHECK_FALSE(stretches({2, 3}, {1, 3}));
+  CHECK_FALSE(stretches({2}, {3}));
+  CHECK_FALSE(stretches({1}, {}));
+  CHECK_FALSE(stretches({0}, {1}));
 }
 
 TEST_CASE("rows are the last axis; the others count them") {
