@@ -108,6 +108,20 @@ Array Array::clone() const {
   return copy;
 }
 
+Array random_uniform(const Shape& shape, double low, double high, Rng& rng) {
+  Array draws(shape);
+  Real* x = draws.write();
+  for (Dim i = 0; i < draws.size(); ++i) x[i] = Real(low + (high - low) * rng.uniform());
+  return draws;
+}
+
+Array random_normal(const Shape& shape, double mean, double deviation, Rng& rng) {
+  Array draws(shape);
+  Real* x = draws.write();
+  for (Dim i = 0; i < draws.size(); ++i) x[i] = Real(mean + deviation * rng.normal());
+  return draws;
+}
+
 std::string to_string(const Array& array) {
   if (!array.exists()) return "no array";
   const Shape& shape = array.shape();

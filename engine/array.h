@@ -89,6 +89,12 @@ class Array {
   std::shared_ptr<Real[]> block_;
 };
 
+/// An array of independent draws from uniform [low, high).
+Array random_uniform(const Shape& shape, double low, double high, Rng& rng);
+
+/// An array of independent normal draws with the given mean and standard deviation.
+Array random_normal(const Shape& shape, double mean, double deviation, Rng& rng);
+
 /// "[[1, 2], [3, 4]]" with at most 6 digits a number.
 std::string to_string(const Array& array);
 

@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
+#include "engine/array.h"
 #include "engine/base/indices.h"
 #include "engine/masks.h"
-#include "engine/random_array.h"
 #include "engine/tensor.h"
 
 namespace fledge {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/array.h"
 #include "engine/array_math.h"
 #include "engine/autograd.h"
 #include "engine/ops.h"
-#include "engine/random_array.h"
 
 namespace fledge {
 

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/array.h"
 #include "engine/autograd.h"
 #include "engine/gradcheck/backward_consistency.h"
 #include "engine/gradcheck/saved_values.h"
-#include "engine/random_array.h"
 
 namespace fledge {
 

@@ -1,7 +1,7 @@
 // The initial weights of a layer: random, or not written yet.
 #pragma once
 
-#include "engine/random_array.h"
+#include "engine/array.h"
 
 namespace fledge {
 

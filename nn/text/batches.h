@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "engine/array.h"
 #include "engine/base/indices.h"
-#include "engine/random_array.h"
 #include "nn/text/corpus.h"
 
 namespace fledge {

@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "engine/random_array.h"
+#include "engine/array.h"
 #include "nn/text/lines.h"
 
 namespace fledge {

@@ -156,6 +156,16 @@ TEST_CASE("no array at all is refused where an array is needed") {
   CHECK_THROWS_AS(none.write(), GraphError);
 }
 
+TEST_CASE("random arrays take one draw after another") {
+  Rng rng(8), same(8);
+  const Array u = random_uniform({2, 3}, -1, 3, rng);
+  for (Dim i = 0; i < u.size(); ++i) CHECK(u[i] == Real(-1 + 4 * same.uniform()));
+  const Array n = random_normal({4}, 10, 0.5, rng);
+  for (Dim i = 0; i < n.size(); ++i)
+    CHECK_THAT(value_of(n[i]), WithinAbs(10 + 0.5 * same.normal(), rounding));
+  CHECK(random_normal({0}, 0, 1, rng).size() == 0);
+}
+
 TEST_CASE("arrays print with nested brackets") {
   CHECK(to_string(Array({}, {5})) == "5");
   CHECK(to_string(Array({3}, {1, 0.5, -2})) == "[1, 0.5, -2]");

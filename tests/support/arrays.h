@@ -13,7 +13,6 @@
 
 #include "engine/array.h"
 #include "engine/base/errors.h"
-#include "engine/random_array.h"
 
 namespace tests {
 

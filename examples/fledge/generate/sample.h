@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/random_array.h"
+#include "engine/array.h"
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/support/terminal.h"

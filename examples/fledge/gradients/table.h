@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/array.h"
 #include "engine/gradcheck/gradcheck.h"
-#include "engine/random_array.h"
 #include "examples/fledge/check_row.h"
 
 namespace fledge {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "engine/random_array.h"
+#include "engine/array.h"
 #include "tests/support/catch.h"
 #include "tests/support/refusal.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "engine/random_array.h"
+#include "engine/array.h"
 #include "tests/support/catch.h"
 
 using namespace fledge;

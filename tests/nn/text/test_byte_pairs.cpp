@@ -2,8 +2,8 @@
 
 #include <map>
 
+#include "engine/array.h"
 #include "engine/base/errors.h"
-#include "engine/random_array.h"
 #include "tests/support/catch.h"
 #include "tests/support/refusal.h"
 

@@ -1,6 +1,6 @@
 #include "nn/text/tokenizer.h"
 
-#include "engine/random_array.h"
+#include "engine/array.h"
 #include "tests/support/catch.h"
 #include "tests/support/refusal.h"
 
