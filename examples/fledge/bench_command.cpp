@@ -109,7 +109,7 @@ std::vector<Row> measured(const support::Options& options, const bench::StepSize
   if (what != "step")
     for (const char* option : {"--layers", "--heads", "--width", "--context", "--batch", "--vocab",
                                "--no-bias", "--steps"})
-      if (options.has(option))
+      if (options.given().contains(option))
         options.refuse(std::string(option) + " says nothing about " + support::quoted(what),
                        "leave it out, or measure a step");
   if (what == "step") {

@@ -6,7 +6,6 @@
 
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/trained_model.h"
-#include "examples/fledge/unusable.h"
 #include "examples/support/options.h"
 #include "examples/support/text.h"
 #include "nn/io/json.h"
@@ -51,7 +50,7 @@ int evaluate(const EvalConfig& config) {
   const TokenText text =
       config.text_path ? read_tokens(trained, *config.text_path) : trained.held_out();
   if (text.size() < 2)
-    throw InputError("there is nothing to guess in one token", "name a longer text");
+    throw support::InputError("there is nothing to guess in one token", "name a longer text");
   const double loss = mean_loss(trained.model, text, config.batch);
   if (!std::isfinite(loss)) refuse_numbers(config.folder, trained.model, text.tokens);
   const Dim guessed = text.size() - 1;  // all tokens but the first
@@ -70,8 +69,8 @@ int evaluate(const EvalConfig& config) {
 
 int eval_command(int argc, char** argv) {
   const EvalConfig config = eval_config(argc, argv);
-  return with_usable_input("fledge eval", "a model's folder is made by: fledge train FILE -o DIR",
-                           [&] { return evaluate(config); });
+  return support::with_advice("a model's folder is made by: fledge train FILE -o DIR",
+                              [&] { return evaluate(config); });
 }
 
 }  // namespace fledge

@@ -60,18 +60,18 @@ GenerateConfig generate_config(int argc, char** argv) {
   options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
   options.parse(argc, argv);
   for (const char* name : {"--probs", "--attention"})
-    if (config.json && options.has(name))
+    if (config.json && options.given().contains(name))
       options.refuse(std::string(name) + " is for people, --json for programs", "use one of them");
   config.folder = options.arguments()[0];
   if (options.arguments().size() > 1) config.prompt = options.arguments()[1];
-  config.is_numbered = options.has("--samples");
+  config.is_numbered = options.given().contains("--samples");
   return config;
 }
 
 /// A word that the model may draw.
 void require_word(const std::string& word, const Tokenizer& tokenizer) {
   if (train::tokens_of(tokenizer, word, "--why").empty())
-    throw support::UsageError("fledge generate", "--why " + support::quoted(word) + " has no token",
+    throw support::UsageError("--why " + support::quoted(word) + " has no token",
                               "name a word: --why walk");
 }
 
@@ -131,7 +131,7 @@ int run(const TrainedModel& trained, const Task& task) {
   }
   if (explained || config.why.empty() || std::ferror(stdout)) return 0;
   throw support::CommandError(
-      support::Exit::failed, "fledge generate",
+      support::Exit::failed,
       support::quoted(config.why) +
           (samples == 1 ? " was not drawn"
                         : " was drawn in none of " + std::to_string(samples) + " samples"),
@@ -153,9 +153,8 @@ int run(const GenerateConfig& config) {
 
 int generate_command(int argc, char** argv) {
   const GenerateConfig config = generate_config(argc, argv);
-  return with_usable_input("fledge generate",
-                           "a model's folder is made by: fledge train FILE -o DIR",
-                           [&] { return run(config); });
+  return support::with_advice("a model's folder is made by: fledge train FILE -o DIR",
+                              [&] { return run(config); });
 }
 
 }  // namespace fledge

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "examples/fledge/commands.h"
-#include "examples/support/options.h"
+#include "examples/support/errors.h"
 #include "examples/support/run_main.h"
 #include "examples/support/text.h"
 
@@ -53,7 +53,7 @@ int run(int argc, char** argv) {
   const std::string advice = meant.empty() ? all + "; see: fledge --help"
                                            : "did you mean '" + meant + "'? see: fledge --help";
   throw support::UsageError(
-      "fledge", command.empty() ? "needs a command" : "unknown command " + quoted(command), advice);
+      command.empty() ? "needs a command" : "unknown command " + quoted(command), advice);
 }
 
 }  // namespace

@@ -13,19 +13,23 @@ TrainedModel load_trained(const std::string& path) {
   const Folder folder(path, train::run_files());
   std::optional<train::RunConfig> run;
   const auto reader = [&](std::string text) {
-    return of_file(folder.file("config.json"), train::not_of_a_run, [&] {
-      ModelConfig config = read_config(std::move(text));
-      run = train::run_config(config);
-      return config;
-    });
+    return support::with_advice(
+        train::not_of_a_run,
+        [&] {
+          ModelConfig config = read_config(std::move(text));
+          run = train::run_config(config);
+          return config;
+        },
+        support::quoted(folder.file("config.json")));
   };
   try {
     SavedModel saved = read_model(folder, reader);
     const bool lines = run->settings.corpus.reading == Reading::lines;
     return {std::move(saved.model), std::move(*run), lines};
   } catch (const FormatError& error) {
-    throw InputError(error.what(), "restore it, or move it away and run: fledge train --resume " +
-                                       support::shell_word(path));
+    throw support::InputError(
+        error.what(),
+        "restore it, or move it away and run: fledge train --resume " + support::shell_word(path));
   }
 }
 
@@ -34,8 +38,8 @@ TokenText TrainedModel::held_out() const {
   train::require_same_text(run, text, train::name_of(run.settings));
   Corpus corpus = read_corpus(text, run.settings.corpus, tokenizer());
   if (corpus.valid.size() < 2)
-    throw InputError("nothing of " + train::name_of(run.settings) + " was held out",
-                     "name another text: fledge eval DIR FILE");
+    throw support::InputError("nothing of " + train::name_of(run.settings) + " was held out",
+                              "name another text: fledge eval DIR FILE");
   return std::move(corpus.valid);
 }
 
@@ -47,10 +51,11 @@ void refuse_numbers(const std::string& folder, const LanguageModel& model, std::
   const std::string first = first_not_finite(named, [&] {
     model({{1, static_cast<Dim>(ids.size())}, ids});
   });
-  throw InputError(support::quoted(folder + "/model.safetensors") +
-                       ": its scores must be numbers, and its weights are too large for that: " +
-                       largest_number(weights) + (first.empty() ? "" : "; they overflow " + first),
-                   "such weights come from a run that diverged: train again, with a smaller --lr");
+  throw support::InputError(
+      support::quoted(folder + "/model.safetensors") +
+          ": its scores must be numbers, and its weights are too large for that: " +
+          largest_number(weights) + (first.empty() ? "" : "; they overflow " + first),
+      "such weights come from a run that diverged: train again, with a smaller --lr");
 }
 
 }  // namespace fledge

@@ -64,7 +64,7 @@ std::string Options::help_all() const {
   std::vector<std::pair<std::string, std::string>> rows;
   for (const Option& option : options_) {
     const std::string letter = option.letter == 0 ? "" : std::string{'-', option.letter} + ", ";
-    const std::string value = option.is_flag() ? "" : " " + option.argument;
+    const std::string value = option.argument.empty() ? "" : " " + option.argument;
     const std::string fallback = option.fallback.empty() ? "" : " [" + option.fallback + "]";
     rows.emplace_back(letter + option.name + value, option.help + fallback);
   }
@@ -85,7 +85,7 @@ std::string Options::help() const {
     for (const Option& option : options_) {
       if (option.group != title) continue;
       std::string name = option.letter == 0 ? option.name : std::string{'-', option.letter};
-      if (!option.is_flag()) name += "\x01" + option.argument;
+      if (!option.argument.empty()) name += "\x01" + option.argument;
       if (!option.fallback.empty()) name += "\x01[" + option.fallback + "]";
       names += (names.empty() ? "" : "  ") + name;
     }

@@ -1,46 +1,75 @@
 #include "examples/support/options.h"
 
 #include <algorithm>
+#include <charconv>
+#include <concepts>
+#include <limits>
+#include <sstream>
 
 #include "engine/base/errors.h"
 #include "engine/base/processors.h"
 #include "engine/base/thread_pool.h"
+#include "examples/support/run_main.h"
 #include "examples/support/text.h"
 
 namespace support {
 
 namespace {
 
-void require_declaration(bool ok, const std::string& name, const char* what) {
-  if (!ok) throw std::logic_error("options: " + name + ": " + what);
+bool is_named(const Option& option, std::string_view name) {
+  return option.name == name || (option.letter != 0 && name == std::string{'-', option.letter});
 }
 
-bool is_named(const Option& option, std::string_view name) {
-  return option.name == name ||
-         (option.letter != 0 && name.size() == 2 && name[0] == '-' && name[1] == option.letter);
+bool is_saved(const Option& option) {
+  return option.lifetime == Lifetime::lasting || option.lifetime == Lifetime::may_change;
+}
+
+std::string shown(double number) { return fledge::json_number(number); }
+std::string shown(std::integral auto number) { return std::to_string(number); }
+
+template <class Number>
+OptionVariable variable_of(Number& value, OptionLimits limits, const std::string& kind) {
+  Number lowest = std::numeric_limits<Number>::lowest();
+  Number highest = std::numeric_limits<Number>::max();
+  if (limits.lowest < limits.highest) {
+    lowest = static_cast<Number>(limits.lowest);
+    highest = static_cast<Number>(limits.highest);
+  }
+  const auto set = [&value, lowest, highest, kind](std::string_view text) {
+    Number number{};
+    const char* const end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, number);
+    const bool is_number = error == std::errc() && stopped == end;
+    if (!is_number || !(number >= lowest && number <= highest))
+      return kind + " from " + shown(lowest) + " to " + shown(highest);
+    value = number;
+    return std::string();
+  };
+  return {[&value] { return shown(value); }, set};
 }
 
 }  // namespace
 
-CommandError::CommandError(Exit with, std::string_view program, std::string_view problem,
-                           std::string_view advice)
-    : std::runtime_error(std::string(program) + ": " + printable(problem) + "\n" +
-                         std::string(program.size() + 2, ' ') + printable(advice)),
-      status(with) {}
+OptionVariable number_variable(std::int64_t& value, OptionLimits limits) {
+  return variable_of(value, limits, "a whole number");
+}
+OptionVariable number_variable(std::uint64_t& value, OptionLimits limits) {
+  return variable_of(value, limits, "a whole number");
+}
+OptionVariable number_variable(double& value, OptionLimits limits) {
+  return variable_of(value, limits, "a number");
+}
+
+std::vector<std::string> words_of_choice(const std::string& argument) {
+  if (argument.empty()) return {"false", "true"};
+  std::vector<std::string> words;
+  std::istringstream parts(argument);
+  for (std::string word; std::getline(parts, word, '|');) words.push_back(word);
+  return words;
+}
 
 Options::Options(std::string program, std::string purpose)
     : program_(std::move(program)), purpose_(std::move(purpose)) {}
-
-void Options::declare(Option option) {
-  const std::string& name = option.name;
-  require_declaration(name.size() > 2 && name != "--help" && name != "--help-all", name,
-                      "an option is named --word");
-  require_declaration(!find(name), name, "declared twice");
-  require_declaration(option.letter == 0 || !find(std::string{'-', option.letter}), name,
-                      "its letter is declared twice");
-  option.fallback = shown_value(option);
-  options_.push_back(std::move(option));
-}
 
 void Options::threads() {
   static std::int64_t count = 1;
@@ -59,6 +88,7 @@ void Options::example(std::string command, std::string meaning) {
 }
 
 void Options::parse(int argc, const char* const* argv) {
+  set_command_name(program_);
   const std::vector<std::string_view> given(argv + std::min(argc, 1), argv + std::max(argc, 0));
   const auto options_end = std::find(given.begin(), given.end(), "--");
   for (auto word = given.begin(); word != options_end; ++word)
@@ -70,24 +100,26 @@ void Options::parse(int argc, const char* const* argv) {
     if (word == options_end) continue;
     const bool numeral = word->size() > 1 && (*word)[1] >= '0' && (*word)[1] <= '9';
     if (word > options_end || *word == "-" || !word->starts_with("-") || (numeral && most_ > 0)) {
-      if (arguments_.size() == most_) refuse_argument(*word);
+      if (arguments_.size() == most_)
+        refuse("unexpected argument " + quoted(*word),
+               suggestion(word->empty() ? "" : "--" + std::string(*word)));
       arguments_.emplace_back(*word);
       continue;
     }
     const auto option = std::find_if(options_.begin(), options_.end(),
                                      [&](const Option& known) { return is_named(known, name); });
-    if (option == options_.end()) refuse_option(*word);
+    if (option == options_.end())
+      refuse("unknown option " + quoted(name), suggestion(std::string(name)));
     if (option->given) refuse(option->name + " was given twice", "give it once");
     option->given = true;
     const bool has_value = name.size() < word->size();
-    const std::string form = option->name + " " + option->argument;
-    if (option->is_flag()) {
+    if (option->argument.empty()) {
       if (has_value) refuse(option->name + " takes no value", "write " + option->name + " alone");
-      invert(*option);
+      option->variable.set(option->variable.get() == "true" ? "false" : "true");
     } else if (has_value) {
       set(*option, word->substr(name.size() + 1));
     } else if (word + 1 == given.end() || (word + 1)->starts_with("--") || find(*(word + 1))) {
-      refuse(option->name + " needs a value", "write " + form);
+      refuse(option->name + " needs a value", "write " + option->name + " " + option->argument);
     } else {
       set(*option, *++word);
     }
@@ -99,7 +131,7 @@ void Options::parse(int argc, const char* const* argv) {
     refuse(error.what(), "set it to a number, or unset it");
   }
   if (const Option* option = find("--threads"); option && option->given) {
-    const auto wanted = static_cast<int>(*std::get<std::int64_t*>(option->variable));
+    const auto wanted = std::stoi(option->variable.get());
     fledge::set_threads(std::min(wanted, fledge::available_processors()));
   }
 }
@@ -110,10 +142,15 @@ const Option* Options::find(std::string_view name) const {
   return option == options_.end() ? nullptr : &*option;
 }
 
-bool Options::has(std::string_view name) const {
-  const Option* option = find(name);
-  require_declaration(option, std::string(name), "not declared");
-  return option->given;
+void Options::set(const Option& option, std::string_view text) const {
+  const std::string form = "write " + option.name + " " + option.argument;
+  if (text.empty()) refuse(option.name + " has an empty value", form);
+  const std::string rule = option.variable.set(text);
+  if (rule.empty()) return;
+  const std::string meant = closest(text, words_of_choice(option.argument));
+  refuse(option.name + " must be " + rule + ": got " + quoted(text),
+         (meant.empty() ? form + ";" : "did you mean '" + meant + "'?") +
+             " all options: " + program_ + " --help");
 }
 
 std::set<std::string> Options::given() const {
@@ -123,18 +160,8 @@ std::set<std::string> Options::given() const {
   return names;
 }
 
-void Options::refuse(std::string_view problem, std::string_view advice) const {
-  throw UsageError(program_, problem, advice);
-}
-
-void Options::refuse_option(std::string_view argument) const {
-  const std::string name(argument.substr(0, argument.find('=')));
-  refuse("unknown option " + quoted(name), suggestion(name));
-}
-
-void Options::refuse_argument(std::string_view argument) const {
-  refuse("unexpected argument " + quoted(argument),
-         suggestion(argument.empty() ? "" : "--" + std::string(argument)));
+void Options::refuse(const std::string& problem, const std::string& advice) const {
+  throw UsageError(problem, advice);
 }
 
 std::string Options::suggestion(const std::string& name) const {
@@ -143,6 +170,37 @@ std::string Options::suggestion(const std::string& name) const {
   const std::string near = closest(name, names);
   if (near.empty()) return "see '" + program_ + " --help'";
   return "did you mean '" + near + "'? all options: " + program_ + " --help";
+}
+
+void Options::save(fledge::JsonWriter& json) const {
+  for (const Option& option : options_)
+    if (is_saved(option)) json.field(option.name.substr(2), option.variable.get());
+}
+
+void Options::load(const fledge::JsonValue& json) const {
+  json.each_member([&](const std::string& key, const fledge::JsonValue& value) {
+    const Option* const option = find("--" + key);
+    if (!option || !is_saved(*option)) value.fail("is not known");
+    const std::string text = value.string(), rule = option->variable.set(text);
+    if (!rule.empty()) value.fail("must be " + rule + ": got " + quoted(text));
+  });
+}
+
+void Options::require_resumable() const {
+  for (const Option& option : options_)
+    if (option.given &&
+        (option.lifetime == Lifetime::lasting || option.lifetime == Lifetime::of_model))
+      refuse(option.name + " belongs to the run since it began",
+             "leave it out, or begin a new run in another folder with -o");
+}
+
+void Options::resume(const Options& call, const std::set<std::string>& given) const {
+  for (std::size_t i = 0; i < options_.size(); ++i) {
+    const Option& option = options_[i];
+    const bool may_change = option.lifetime == Lifetime::may_change;
+    if (option.lifetime == Lifetime::per_call || (may_change && given.contains(option.name)))
+      option.variable.set(call.options_[i].variable.get());
+  }
 }
 
 }  // namespace support

@@ -2,112 +2,89 @@
 // all use these rows.
 //
 // Not here: prompts, configuration files, abbreviations. Key idea: a row names the variable that
-// holds the option's value. Its value before parsing is the default. So a new option is a variable
-// and one row:
+// holds the option's value, which is read and written as text. Its value before parsing is the
+// default. So a new option is a variable and one row:
 //
-//   options.add("--layers", "N", config.layers, "blocks", {1, 100}, Lifetime::lasting, {"layers"});
+//   options.add("--layers", "N", config.layers, "blocks", {1, 100}, Lifetime::lasting);
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
+#include "examples/support/errors.h"
 #include "nn/io/json.h"
 #include "nn/io/json_reader.h"
 
 namespace support {
 
-/// How a program ends: its exit status.
-enum class Exit { done = 0, failed = 1, usage = 2, unusable_input = 3, diverged = 4 };
-
-/// Why a program ends before it is done. what() has exactly two lines, whatever was typed or read:
-///
-///     birds: unknown option '--sede'
-///            did you mean '--seed'? all options: birds --help
-struct CommandError : std::runtime_error {
-  CommandError(Exit with, std::string_view program, std::string_view problem,
-               std::string_view advice);
-  Exit status;
-};
-
-/// A wrong use of a program.
-struct UsageError : CommandError {
-  UsageError(std::string_view program, std::string_view problem, std::string_view advice)
-      : CommandError(Exit::usage, program, problem, advice) {}
-};
-
-/// The user asked for help; what() is the text for stdout.
-struct HelpRequest : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-/// A variable that is an enumeration: the number of its enumerator.
-struct EnumVariable {
-  void* at;
-  int (*get)(const void* at);
-  void (*set)(void* at, int number);
-};
-
-/// The variable of an option: a flag, a whole number, a finite number, a seed (any number of 64
-/// bits), a text, or a choice. An enumeration of two without words is a flag.
-using OptionVariable =
-    std::variant<bool*, std::int64_t*, double*, std::uint64_t*, std::string*, EnumVariable>;
-
-template <class T>
-OptionVariable option_variable(T& value) {
-  if constexpr (std::is_enum_v<T>)
-    return EnumVariable{
-        &value, [](const void* at) { return static_cast<int>(*static_cast<const T*>(at)); },
-        [](void* at, int number) { *static_cast<T*>(at) = static_cast<T>(number); }};
-  else
-    return &value;
-}
-
 /// What becomes of an option when a run is resumed.
 enum class Lifetime {
+  of_model,    // it belongs to the run, and is saved with its model: not to be given again
   lasting,     // it belongs to the run: saved, and not to be given again
   may_change,  // saved; a value given with --resume replaces it
   per_call     // not saved: each call gives it, or has the default
 };
 
-/// The smallest and the largest value of a number.
+/// The smallest and the largest value of a number; equal: any number.
 struct OptionLimits {
   double lowest = 0, highest = 0;
 };
 
-/// The key of a value in the saved object. Keys with a place (1, 2, ...) are written first, in this
-/// order, and must be present in a file. Keys without a place were added later: if a file does not
-/// have such a key, the value is the default.
-struct SavedKey {
-  std::string name;  // "": not saved here
-  int place = 0;
+/// A value as text, and set from text. set() returns "" when the text is such a value; otherwise it
+/// changes nothing and returns what the text must be: "a whole number from 1 to 64".
+struct OptionVariable {
+  std::function<std::string()> get;
+  std::function<std::string(std::string_view text)> set;
 };
+OptionVariable number_variable(std::int64_t& value, OptionLimits limits);
+OptionVariable number_variable(std::uint64_t& value, OptionLimits limits);
+OptionVariable number_variable(double& value, OptionLimits limits);
+/// The words of a choice, "char|word|..."; of a flag, whose argument is "", false and true.
+std::vector<std::string> words_of_choice(const std::string& argument);
+
+/// Of a text, a number, or one of several words: an enumeration or a bool.
+template <class T>
+OptionVariable option_variable(T& value, const std::string& argument, OptionLimits limits) {
+  if constexpr (std::is_same_v<T, std::string>) {
+    return {[&value] { return value; },
+            [&value](std::string_view text) {
+              value = text;
+              return std::string();
+            }};
+  } else if constexpr (std::is_enum_v<T> || std::is_same_v<T, bool>) {
+    return {[&value, argument] {
+              return words_of_choice(argument).at(static_cast<std::size_t>(value));
+            },
+            [&value, argument](std::string_view text) {
+              const std::vector<std::string> words = words_of_choice(argument);
+              for (std::size_t i = 0; i < words.size(); ++i)
+                if (words[i] == text) return value = static_cast<T>(i), std::string();
+              return "one of " + (argument.empty() ? "false|true" : argument);
+            }};
+  } else {
+    return number_variable(value, limits);
+  }
+}
 
 struct Option {
   std::string name;      // "--out"
   std::string argument;  // "N"; of a choice its words, "char|word"; of a flag ""
   OptionVariable variable;
   std::string help;
-  OptionLimits limits;
   Lifetime lifetime;
-  SavedKey saved;
   std::string group, fallback;  // the default as help shows it
   char letter = 0;              // of "-o, --out"
   bool given = false;
-
-  bool is_flag() const { return argument.empty(); }
 };
 
-/// `--name value` and `--name=value`, in any order; `--` ends the options. Throws std::logic_error
-/// for declarations that contradict each other, and for the name of an option that was not
-/// declared.
+/// `--name value` and `--name=value`, in any order; `--` ends the options.
 class Options {
  public:
   /// The program with its subcommand ("birds", "fledge gradcheck") and its purpose in one sentence.
@@ -119,11 +96,13 @@ class Options {
   /// A row. The flag is "--out", or "-o, --out" with a letter. The variable must outlive the
   /// options. A flag inverts its variable. Decimal numbers have a point in every locale.
   template <class T>
-  void add(const std::string& flag, std::string argument, T& variable, std::string help,
-           OptionLimits limits = {}, Lifetime lifetime = Lifetime::per_call, SavedKey saved = {}) {
-    declare({flag.substr(flag.find("--")), std::move(argument), option_variable(variable),
-             std::move(help), limits, lifetime, std::move(saved), group_, "",
-             flag.starts_with("--") ? '\0' : flag[1]});
+  void add(const std::string& flag, const std::string& argument, T& variable, std::string help,
+           OptionLimits limits = {}, Lifetime lifetime = Lifetime::per_call) {
+    OptionVariable text = option_variable(variable, argument, limits);
+    std::string fallback = argument.empty() ? "" : text.get();
+    options_.push_back({flag.substr(flag.find("--")), argument, std::move(text), std::move(help),
+                        lifetime, group_, std::move(fallback),
+                        flag.starts_with("--") ? '\0' : flag[1]});
   }
   /// `--threads N`, 1 … 256, for the whole process, but at most one for each processor. Without it,
   /// FLEDGE_THREADS decides; help does not read that variable.
@@ -137,44 +116,33 @@ class Options {
 
   /// Reads argv[1] … argv[argc − 1] and sets the variables. Throws HelpRequest for -h or --help
   /// anywhere before `--`, and UsageError for an option that was not declared, is given twice,
-  /// misses its value or has a wrong one.
+  /// misses its value or has a wrong one. Messages are in this program's name from here on.
   void parse(int argc, const char* const* argv);
 
-  /// Whether the option was given.
-  bool has(std::string_view name) const;
-  /// The names of the options that were given.
+  /// The names of the options that were given, such as "--out".
   std::set<std::string> given() const;
   const std::vector<std::string>& arguments() const { return arguments_; }
 
   std::string help() const;
   std::string help_all() const;
 
-  /// Writes the keys and values that are saved into an object.
+  /// Writes the values that are saved into an object, as texts under the names of their options.
   void save(fledge::JsonWriter& json) const;
-  /// Sets the variables from such an object, which may have these `other_keys` besides. Throws
-  /// FormatError for a value that the option would not accept.
-  void load(const fledge::JsonValue& json, std::vector<std::string_view> other_keys = {}) const;
+  /// Sets the variables from such an object. Throws FormatError for a value that the option would
+  /// not accept, and for a key that is unknown. A missing key leaves the default.
+  void load(const fledge::JsonValue& json) const;
+  /// Throws UsageError if an option was given that belongs to the run since it began.
+  void require_resumable() const;
   /// Takes over the values of a call that resumes the run: those that are not saved, and those that
   /// may change and were given. Both have the same rows.
   void resume(const Options& call, const std::set<std::string>& given) const;
-  /// The first given option of this lifetime; "" if there is none.
-  std::string first_given(Lifetime lifetime) const;
 
-  /// Throws UsageError in this program's name. Users' words in it should be quoted().
-  [[noreturn]] void refuse(std::string_view problem, std::string_view advice) const;
+  /// Throws UsageError. Users' words in it should be quoted().
+  [[noreturn]] void refuse(const std::string& problem, const std::string& advice) const;
 
  private:
-  void declare(Option option);
-  static std::string shown_value(const Option& option);
   const Option* find(std::string_view name) const;
-  std::vector<const Option*> saved_options() const;
   void set(const Option& option, std::string_view text) const;
-  static void invert(const Option& flag);
-  template <class Number>
-  Number number_in(const Option& option, std::string_view text, Number lowest,
-                   Number highest) const;
-  [[noreturn]] void refuse_option(std::string_view argument) const;
-  [[noreturn]] void refuse_argument(std::string_view argument) const;
   std::string suggestion(const std::string& name) const;
   std::string beginning() const;
   std::string ending() const;

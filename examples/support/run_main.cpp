@@ -9,19 +9,24 @@
 #include <cstdio>
 #include <new>
 #include <system_error>
+#include <utility>
 
+#include "examples/support/errors.h"
 #include "examples/support/failure.h"
-#include "examples/support/options.h"
 #include "examples/support/text.h"
 
 namespace support {
 
 namespace {
 
-void say(std::string_view program, std::string_view message) {
+std::string command_name;
+
+/// "NAME: MESSAGE", and below the message the advice if there is one.
+void say(std::string_view program, std::string_view message, std::string_view advice = "") {
   std::fflush(stdout);  // results before the message about them
-  std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(program.size()), program.data(),
-               printable(message).c_str());
+  std::string text = std::string(program) + ": " + printable(message) + "\n";
+  if (!advice.empty()) text += std::string(program.size() + 2, ' ') + printable(advice) + "\n";
+  std::fputs(text.c_str(), stderr);
 }
 
 /// Whether the reader of stdout has closed the pipe. errno may be of a later call than that write.
@@ -39,22 +44,23 @@ void hold_closed_streams() {
       static_cast<void>(open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY));
 }
 
-int status_of(std::string_view program, const std::function<int()>& body) {
+int status_of(const std::function<int()>& body) {
   try {
     return body();
   } catch (const HelpRequest& request) {
     std::fputs(request.what(), stdout);
     return 0;
   } catch (const CommandError& error) {
-    std::fflush(stdout);
-    std::fprintf(stderr, "%s\n", error.what());
+    say(command_name, error.what(), error.advice);
     return static_cast<int>(error.status);
+  } catch (const fledge::WriteError& error) {
+    say(command_name, error.what(), remedy(error) + "; then try again");
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
-    say(program, error.what());
+    say(command_name, error.what());
   } catch (...) {
-    say(program, "stopped by an error without a message");
+    say(command_name, "stopped by an error without a message");
   }
   return 1;
 }
@@ -75,13 +81,16 @@ int status_of_output(std::string_view program, int status) {
 
 }  // namespace
 
+void set_command_name(std::string name) { command_name = std::move(name); }
+
 int run_main(std::string_view program, const std::function<int()>& body) {
   set_program_name(program);
+  set_command_name(std::string(program));
   require_stack();
   hold_closed_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no further is an error of its write
   try {
-    return status_of_output(program, status_of(program, body));
+    return status_of_output(program, status_of(body));
   } catch (const std::bad_alloc&) {  // also of a message about another error
     std::fflush(stdout);
     write_failure(out_of_memory);

@@ -2,15 +2,20 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <string_view>
 
 namespace support {
 
 /// The body of main(): runs `body` and turns what it throws into a message on stderr and an exit
-/// status: HelpRequest 0, CommandError its own, any other error 1. Results that could not be
+/// status: HelpRequest 0, CommandError its own, any other error 1. A WriteError gets an advice. Results that could not be
 /// written to stdout (a full disk) are status 1 with a message, or without one when the reader of a
 /// pipe has closed it. A closed standard stream is not mistaken for a file that is opened later,
 /// and a limit on the size of files is an error, not a signal.
 int run_main(std::string_view program, const std::function<int()>& body);
+
+/// The name that stands before the message of an error of the body, such as "fledge train"; at first
+/// the program's.
+void set_command_name(std::string name);
 
 }  // namespace support

@@ -5,6 +5,7 @@
 
 #include "examples/fledge/train/source.h"
 #include "examples/support/text.h"
+#include "nn/io/files.h"
 
 namespace fledge {
 

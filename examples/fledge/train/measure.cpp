@@ -15,11 +15,11 @@ Dim token_to_watch(const std::string& symbol, const Tokenizer& tokenizer) {
   if (const std::optional<Dim> found = tokenizer.find(symbol)) return *found;
   const bool words = tokenizer.kind() == Tokens::word;
   const std::string meant = words ? support::closest(symbol, tokenizer.symbols()) : "";
-  throw InputError("--watch: " + support::quoted(symbol) + " is no " +
-                       token_word(tokenizer.kind()) + " of the text",
-                   !words          ? "to watch words: --tokens word"
-                   : meant.empty() ? "write words as they stand in the text"
-                                   : "nearest by spelling: " + support::quoted(meant));
+  throw support::InputError("--watch: " + support::quoted(symbol) + " is no " +
+                                token_word(tokenizer.kind()) + " of the text",
+                            !words          ? "to watch words: --tokens word"
+                            : meant.empty() ? "write words as they stand in the text"
+                                            : "nearest by spelling: " + support::quoted(meant));
 }
 
 }  // namespace
@@ -56,11 +56,12 @@ std::vector<SentenceTokens> sentences_to_probe(const TrainConfig& config,
     std::vector<Dim> ids = tokens_of(tokenizer, sentence, "--probe", at);
     const auto tokens = static_cast<Dim>(ids.size()), context = config.sizes.context;
     if (tokens > context)
-      throw InputError("--probe " + support::quoted(sentence) + " has " + std::to_string(tokens) +
-                           " " + token_word(tokenizer.kind()) + "s; the model looks back over " +
-                           std::to_string(context),
-                       config.resumes() ? "shorten it"
-                                        : "shorten it, or use --context " + std::to_string(tokens));
+      throw support::InputError("--probe " + support::quoted(sentence) + " has " +
+                                    std::to_string(tokens) + " " + token_word(tokenizer.kind()) +
+                                    "s; the model looks back over " + std::to_string(context),
+                                config.resumes()
+                                    ? "shorten it"
+                                    : "shorten it, or use --context " + std::to_string(tokens));
     sentences.push_back({sentence, std::move(ids)});
   }
   return sentences;

@@ -2,9 +2,11 @@
 
 #include <cerrno>
 
-#include "examples/fledge/unusable.h"
+#include "examples/support/errors.h"
+#include "examples/support/text.h"
 #include "nn/gpt/config.h"
 #include "nn/gpt/folder.h"
+#include "nn/io/files.h"
 #include "nn/io/utf8.h"
 #include "nn/text/tokenizer_json.h"
 
@@ -12,7 +14,7 @@ namespace fledge::train {
 
 namespace {
 
-constexpr std::int64_t version = 2;
+constexpr std::int64_t version = 3;
 constexpr std::string_view checksum_key = "\"checksum\": \"", no_checksum = "0000000000000000";
 
 // The checksum of the whole text, with zeros in the place of the checksum itself.
@@ -27,55 +29,50 @@ std::size_t place_of_checksum(const std::string& text) {
   return key == std::string::npos ? key : key + checksum_key.size();
 }
 
-// A path may have any bytes, but a string of JSON is UTF-8. Other paths are saved in hexadecimal.
-void write_path(JsonWriter& json, const std::string& path) {
-  if (first_not_utf8(path) == std::string::npos) {
-    json.field("text", path);
-    return;
+// A path may have any bytes, but a string of JSON is UTF-8. Other bytes, and %, are saved as %FF.
+std::string encoded(std::string_view path) {
+  std::string text;
+  for (std::size_t at = 0; at < path.size();) {
+    const CodePoint point = code_point_at(path, at);
+    for (const char byte : path.substr(at, point.bytes))
+      if (point.valid && byte != '%')
+        text += byte;
+      else
+        text += "%" + hexadecimal(static_cast<unsigned char>(byte)).substr(14);
+    at += point.bytes;
   }
-  std::string digits;
-  for (const char c : path)
-    for (const int shift : {4, 0})
-      digits += "0123456789abcdef"[static_cast<unsigned char>(c) >> shift & 15];
-  json.field("text_hex", digits);
+  return text;
 }
 
-std::string path_of(const JsonValue& json) {
-  if (!json.has("text_hex")) return json["text"].string();
-  const JsonValue hex = json["text_hex"];
-  const std::string digits = hex.string();
-  if (json.has("text")) hex.fail("and text are two names of one file: only one may be there");
-  if (digits.size() % 2 != 0 || digits.find_first_not_of("0123456789abcdef") != std::string::npos)
-    hex.fail("must be pairs of hexadecimal digits");
+std::string decoded(const JsonValue& json) {
+  const std::string text = json.string();
   std::string path;
-  for (std::size_t at = 0; at < digits.size(); at += 2)
-    path += static_cast<char>(*unsigned_number(digits.substr(at, 2), 16));
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '%') {
+      path += text[at];
+      continue;
+    }
+    const std::string digits = text.substr(at + 1, 2);
+    const std::optional<std::uint64_t> byte = unsigned_number(digits, 16);
+    if (!byte || digits.size() != 2) json.fail("must have two hexadecimal digits after each %");
+    path += static_cast<char>(*byte);
+    at += 2;
+  }
   return path;
-}
-
-void write_settings(JsonWriter& json, TrainConfig settings) {
-  write_path(json.begin_object(), settings.text_path);
-  train_options(settings).save(json);
-  json.end_object();
-}
-
-void read_settings(const JsonValue& json, TrainConfig& settings) {
-  json["warmup"].integer(0, json["steps"].integer(1, std::int64_t{1'000'000'000}));
-  train_options(settings).load(json, {"text", "text_hex"});
-  settings.text_path = path_of(json);
-  settings.corpus.seed = settings.training.seed;
 }
 
 }  // namespace
 
 std::string config_text(const RunConfig& config) {
+  TrainConfig settings = config.settings;
   std::string text = config_json(config.settings.sizes, [&](JsonWriter& json) {
     json.begin_object().field("version", version);
     json.field("id", config.id).field("checksum", std::string(no_checksum));
+    json.field("text", encoded(config.settings.text_path));
     json.field("text_bytes", config.text_bytes).field("text_hash", hexadecimal(config.text_hash));
-    json.key("run");
-    write_settings(json, config.settings);
-    json.key("tokenizer");
+    json.key("run").begin_object();
+    train_options(settings).save(json);
+    json.end_object().key("tokenizer");
     write_tokenizer(json, config.tokenizer);
     json.end_object();
   });
@@ -100,17 +97,18 @@ RunConfig run_config(const ModelConfig& config) {
         "model reads and writes no words");
   const JsonValue& own = config.own;
   const std::int64_t found = own["version"].integer(1, 1'000'000);
-  if (found > version)
-    own.fail("version " + std::to_string(found) +
-             " is newer than this fledge, which reads version " + std::to_string(version) +
-             ": use a newer fledge");
-  if (found == 1)
-    own.allow_only({"version", "text_bytes", "text_hash", "run", "tokenizer"});
-  else
-    own.allow_only({"version", "id", "checksum", "text_bytes", "text_hash", "run", "tokenizer"});
+  if (found != version)
+    own["version"].fail("must be " + std::to_string(version) + ": got " + std::to_string(found) +
+                        "; use the fledge that wrote it, or train again");
+  own.allow_only(
+      {"version", "id", "checksum", "text", "text_bytes", "text_hash", "run", "tokenizer"});
   TrainConfig settings;
   settings.sizes = config.sizes;
-  read_settings(own["run"], settings);
+  train_options(settings).load(own["run"]);
+  if (settings.training.schedule.warmup > settings.training.schedule.steps)
+    own["run"].fail("must have a warm-up within its steps");
+  settings.text_path = decoded(own["text"]);
+  settings.corpus.seed = settings.training.seed;
   Tokenizer tokenizer = read_tokenizer(own["tokenizer"]);
   settings.corpus.tokens = tokenizer.kind();
   if (tokenizer.size() != settings.sizes.vocabulary)
@@ -119,18 +117,11 @@ RunConfig run_config(const ModelConfig& config) {
   const std::optional<std::uint64_t> hash = unsigned_number(own["text_hash"].string(), 16);
   if (!hash) own["text_hash"].fail("must be a hexadecimal number");
   const auto bytes = own["text_bytes"].integer(0, std::int64_t{1} << 53);
-  RunConfig run{std::move(settings), std::move(tokenizer), static_cast<std::uint64_t>(bytes),
-                *hash};
-  if (found == 1) {
-    run.id = run_id(run);
-    run.is_current = false;
-    return run;
-  }
-  run.id = own["id"].string();
   const std::size_t place = place_of_checksum(text);
   if (place == std::string::npos || checksum_of_text(text, place) != own["checksum"].string())
     own["checksum"].fail("does not fit the contents: something in the file was changed");
-  return run;
+  return {std::move(settings), std::move(tokenizer), static_cast<std::uint64_t>(bytes), *hash,
+          own["id"].string()};
 }
 
 RunConfig run_config(const std::string& text) { return run_config(read_config(text)); }
@@ -139,7 +130,8 @@ RunConfig read_run_config(const Folder& folder) {
   const std::string path = folder.file("config.json");
   std::optional<std::string> read = folder.read("config.json", most_json_bytes);
   if (!read) throw FileError("read", path, ENOENT);
-  return of_file(path, not_of_a_run, [&] { return run_config(*read); });
+  return support::with_advice(
+      not_of_a_run, [&] { return run_config(*read); }, support::quoted(path));
 }
 
 }  // namespace fledge::train

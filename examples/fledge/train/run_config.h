@@ -19,16 +19,14 @@ struct RunConfig {
   TrainConfig settings;  // with the sizes, vocabulary included
   Tokenizer tokenizer;
   std::uint64_t text_bytes = 0, text_hash = 0;
-  std::string id = {};     // see run_id()
-  bool is_current = true;  // read from the version that config_text() writes
+  std::string id = {};  // see run_id()
 };
 
 /// The identity: 16 hexadecimal digits. Does not depend on config.id.
 std::string run_id(const RunConfig& config);
 
 std::string config_text(const RunConfig& config);
-/// Parses config.json; throws FormatError. Version 1 stores no identity and no checksum: its
-/// identity is computed from the settings.
+/// Parses config.json; throws FormatError, also for a version that config_text() does not write.
 RunConfig run_config(const ModelConfig& config);
 RunConfig run_config(const std::string& text);
 

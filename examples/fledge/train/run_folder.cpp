@@ -7,8 +7,7 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "examples/fledge/unusable.h"
-#include "examples/support/options.h"
+#include "examples/support/errors.h"
 #include "examples/support/text.h"
 #include "nn/gpt/weights.h"
 #include "nn/io/json.h"
@@ -25,7 +24,7 @@ constexpr const char* jsonl_name = "metrics.jsonl";
 
 // Exit status 1: the run is not possible here, though its input is usable.
 [[noreturn]] void refuse_folder(const std::string& what, const std::string& advice) {
-  throw support::CommandError(support::Exit::failed, "fledge train", what, advice);
+  throw support::CommandError(support::Exit::failed, what, advice);
 }
 
 constexpr const char* another_folder = "name another folder: -o DIR";
@@ -147,9 +146,9 @@ auto RunFolder::guarded(F f) const {
 RunFolder RunFolder::begin(const std::string& path, RunConfig config, bool replaces,
                            const Checkpoint& first) {
   const std::string text = config_text(config);
-  of_file(path + "/" + config_name,
-          "no command could read this model again: use a text with fewer symbols, or --tokens bpe",
-          [&] { return run_config(text); });
+  support::with_advice(
+      "no command could read this model again: use a text with fewer symbols, or --tokens bpe",
+      [&] { return run_config(text); }, support::quoted(path + "/" + config_name));
   require_place(path, replaces);
   const bool is_new = make(path);
   try {
@@ -173,8 +172,9 @@ RunFolder RunFolder::resume(const std::string& path) {
   struct stat status {};
   const bool is_folder = ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
   if (!is_folder || !Folder(path, run_files()).has(config_name))
-    throw InputError("there is no run in " + support::quoted(path) + ": it has no config.json",
-                     "begin one: fledge train FILE -o DIR");
+    throw support::InputError(
+        "there is no run in " + support::quoted(path) + ": it has no config.json",
+        "begin one: fledge train FILE -o DIR");
   read_run_config(Folder(path, run_files()));  // checked before the folder gets a lock file
   RunFolder run(path);
   run.config_ = read_run_config(*run.folder_);
@@ -185,7 +185,6 @@ void RunFolder::rewrite(const RunConfig& config) {
   config_ = config;
   const std::string text = config_text(*config_);
   replace({{config_name, text}});
-  config_->is_current = true;
 }
 
 std::optional<std::string> RunFolder::bytes(const char* name, std::uint64_t most) const {
@@ -232,16 +231,14 @@ void RunFolder::replace(const NewFiles& files) {
 
 void RunFolder::write(const Checkpoint& checkpoint) {
   require_not_removed();
-  // A config.json of version 1 has no identity: it is written again with the first model that has
-  // one. A file that was removed meanwhile is written again too.
-  const bool writes_config = !config_->is_current || !folder_->has(config_name);
+  // A config.json that was removed meanwhile is written again.
+  const bool writes_config = !folder_->has(config_name);
   const std::string text = writes_config ? config_text(*config_) : "";
   NewFiles files{{state_name, checkpoint.state}};
   if (writes_config) files.push_back({config_name, text});
   if (checkpoint.model.checksum != written_model_ || !folder_->has(model_name))
     files.push_back({model_name, checkpoint.model.bytes});
   replace(files);
-  config_->is_current = true;
   written_model_ = checkpoint.model.checksum;
   if (folder_->is_at_its_path()) return;
   require_not_removed();

@@ -3,7 +3,6 @@
 #include "engine/base/interrupt.h"
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/train/stop.h"
-#include "examples/fledge/unusable.h"
 #include "examples/support/text.h"
 #include "nn/gpt/weights.h"
 #include "nn/io/checksum.h"
@@ -23,7 +22,9 @@ std::optional<std::string> read_state(const RunFolder& folder, const LanguageMod
   std::optional<std::string> state =
       folder.bytes("state.safetensors", most_checkpoint_bytes(sizes));
   if (state)
-    of_file(folder.file("state.safetensors"), advice, [&] { require_checkpoint(*state, sizes); });
+    support::with_advice(
+        advice, [&] { require_checkpoint(*state, sizes); },
+        support::quoted(folder.file("state.safetensors")));
   return state;
 }
 
@@ -182,9 +183,9 @@ void RunState::roll_back() {
 // Sets the trainer to the checkpoint. Returns whether the folder needs another model.
 bool RunState::load_state(const std::optional<std::string>& state) {
   if (!state && folder_->bytes("model.safetensors", most_weights_bytes(config_->sizes)))
-    throw InputError("there is a model in " + support::quoted(config_->folder()) +
-                         ", and no state.safetensors to go on from",
-                     advice);
+    throw support::InputError("there is a model in " + support::quoted(config_->folder()) +
+                                  ", and no state.safetensors to go on from",
+                              advice);
   if (!state) {  // a run of version 1 that was killed before its first checkpoint
     report_->say("no checkpoint yet: beginning with step 1");
     folder_->write(initial_checkpoint());
@@ -192,15 +193,18 @@ bool RunState::load_state(const std::optional<std::string>& state) {
     return false;
   }
   const RunNotes expected = notes_;
-  of_file(folder_->file("state.safetensors"), advice, [&] {
-    notes_ = load_checkpoint(*state, *trainer_);
-    require<FormatError>(notes_.text_hash == expected.text_hash, "checkpoint",
-                         "it learned from another text: hash ", hexadecimal(notes_.text_hash),
-                         " instead of ", hexadecimal(expected.text_hash));
-    require<FormatError>(notes_.run_id.empty() || notes_.run_id == expected.run_id, "checkpoint",
-                         "it is of a run with other settings: identity ",
-                         support::quoted(notes_.run_id), " instead of ", expected.run_id);
-  });
+  support::with_advice(
+      advice,
+      [&] {
+        notes_ = load_checkpoint(*state, *trainer_);
+        require<FormatError>(notes_.text_hash == expected.text_hash, "checkpoint",
+                             "it learned from another text: hash ", hexadecimal(notes_.text_hash),
+                             " instead of ", hexadecimal(expected.text_hash));
+        require<FormatError>(notes_.run_id.empty() || notes_.run_id == expected.run_id,
+                             "checkpoint", "it is of a run with other settings: identity ",
+                             support::quoted(notes_.run_id), " instead of ", expected.run_id);
+      },
+      support::quoted(folder_->file("state.safetensors")));
   notes_.run_id = expected.run_id;
   saved_step_ = step();
   return !load_best();
@@ -217,16 +221,19 @@ bool RunState::load_best() {
   std::string found = " is missing", step;
   bool belongs = false;
   if (stored) {
-    of_file(path, "move it away: --resume makes another model from the checkpoint", [&] {
-      const StoredHeader header = stored_header(*stored);
-      const std::string checksum = require_checksum(*stored, header);
-      load_weights(model, *stored, header);
-      if (const auto noted = header.metadata.find("step"); noted != header.metadata.end())
-        step = noted->second;
-      const std::int64_t of = notes_.best_step > 0 ? notes_.best_step : saved_step_;
-      belongs = notes_.model_checksum.empty() ? step == std::to_string(of)  // version 1
-                                              : checksum == notes_.model_checksum;
-    });
+    support::with_advice(
+        "move it away: --resume makes another model from the checkpoint",
+        [&] {
+          const StoredHeader header = stored_header(*stored);
+          const std::string checksum = require_checksum(*stored, header);
+          load_weights(model, *stored, header);
+          if (const auto noted = header.metadata.find("step"); noted != header.metadata.end())
+            step = noted->second;
+          const std::int64_t of = notes_.best_step > 0 ? notes_.best_step : saved_step_;
+          belongs = notes_.model_checksum.empty() ? step == std::to_string(of)  // version 1
+                                                  : checksum == notes_.model_checksum;
+        },
+        support::quoted(path));
     found = " is of step " + support::quoted(step) + ", and does not belong to the checkpoint";
   }
   if (belongs && notes_.best_step > 0) {

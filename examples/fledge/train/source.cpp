@@ -6,7 +6,6 @@
 #include <filesystem>
 
 #include "examples/fledge/train/report.h"
-#include "examples/fledge/unusable.h"
 #include "examples/support/built_in_text.h"
 #include "examples/support/text.h"
 #include "nn/io/files.h"
@@ -38,7 +37,7 @@ std::string file_meant_by(const std::string& path) {
 [[noreturn]] void refuse_text(const std::string& name, const ValueError& error,
                               const std::string& advice) {
   const std::string problem = error.what();
-  throw InputError(name + problem.substr(problem.find(": ")), advice);
+  throw support::InputError(name + problem.substr(problem.find(": ")), advice);
 }
 
 Corpus corpus_of(const std::string& text, const TrainConfig& config, const Tokenizer* tokenizer,
@@ -55,7 +54,7 @@ void require_readable(const Tokenizer& tokenizer, const std::string& text, const
                       std::size_t first) {
   const std::size_t wrong = first_not_utf8(text);
   if (tokenizer.kind() == Tokens::character && wrong != std::string::npos)
-    throw InputError(
+    throw support::InputError(
         name + " is not UTF-8 at byte " + std::to_string(first + wrong),
         "the model reads characters: convert it, such as with iconv -f latin1 -t utf-8");
 }
@@ -65,11 +64,12 @@ void require_readable(const Tokenizer& tokenizer, const std::string& text, const
   const std::string kind = token_word(tokenizer.kind());
   std::string meant;
   if (tokenizer.kind() == Tokens::word) meant = support::closest(found.symbol, tokenizer.symbols());
-  throw InputError("the " + kind + " " + support::quoted(found.symbol) + " at byte " +
-                       std::to_string(found.at) + " of " + name + " was not in the training text",
-                   meant.empty() ? "the model knows " + std::to_string(tokenizer.size()) + " " +
-                                       kind + "s and no other"
-                                 : "nearest by spelling: " + support::quoted(meant));
+  throw support::InputError(
+      "the " + kind + " " + support::quoted(found.symbol) + " at byte " + std::to_string(found.at) +
+          " of " + name + " was not in the training text",
+      meant.empty()
+          ? "the model knows " + std::to_string(tokenizer.size()) + " " + kind + "s and no other"
+          : "nearest by spelling: " + support::quoted(meant));
 }
 
 // A vocabulary that config.json cannot hold is refused before training, not when the run is read.
@@ -79,17 +79,17 @@ void require_symbols(const Tokenizer& tokenizer, const std::string& name) {
   if (tokenizer.kind() == Tokens::byte || tokenizer.kind() == Tokens::bpe) return;
   const std::string word = token_word(tokenizer.kind());
   if (tokenizer.size() > most_symbols)
-    throw InputError(name + " has " + thousands(tokenizer.size()) + " different " + word +
-                         "s; at most " + thousands(most_symbols) + " can be kept",
-                     "use --tokens bpe, or less text");
+    throw support::InputError(name + " has " + thousands(tokenizer.size()) + " different " + word +
+                                  "s; at most " + thousands(most_symbols) + " can be kept",
+                              "use --tokens bpe, or less text");
   std::size_t bytes = 0;
   for (const std::string& symbol : tokenizer.symbols())
     bytes += json_string(symbol).size() + layout;
   if (bytes > most_bytes)
-    throw InputError("the different " + word + "s of " + name + " take " +
-                         thousands(static_cast<std::int64_t>(bytes)) + " bytes; at most " +
-                         thousands(most_bytes) + " can be kept",
-                     "use --tokens bpe, or less text");
+    throw support::InputError("the different " + word + "s of " + name + " take " +
+                                  thousands(static_cast<std::int64_t>(bytes)) + " bytes; at most " +
+                                  thousands(most_bytes) + " can be kept",
+                              "use --tokens bpe, or less text");
 }
 
 }  // namespace
@@ -100,8 +100,8 @@ std::string read_text_file(const std::string& path, const std::string& advice) {
   } catch (const FileError& error) {
     const bool exists = path == "-" || access(path.c_str(), F_OK) == 0;
     const std::string meant = exists ? "" : file_meant_by(path);
-    throw InputError(error.what(),
-                     meant.empty() ? advice : "did you mean " + support::quoted(meant) + "?");
+    throw support::InputError(
+        error.what(), meant.empty() ? advice : "did you mean " + support::quoted(meant) + "?");
   }
 }
 
@@ -128,25 +128,29 @@ std::string name_of(const TrainConfig& config) {
 Corpus usable_corpus(const std::string& text, const TrainConfig& config,
                      const Tokenizer* tokenizer) {
   const std::string name = name_of(config);
-  if (text.empty()) throw InputError(name + " is empty", "name a text with some thousand words");
+  if (text.empty())
+    throw support::InputError(name + " is empty", "name a text with some thousand words");
   const Tokens kind = tokenizer ? tokenizer->kind() : config.corpus.tokens;
   const std::size_t wrong = first_not_utf8(text);
   if ((kind == Tokens::character || kind == Tokens::word) && wrong != std::string::npos)
-    throw InputError(name + " is not UTF-8 at byte " + std::to_string(wrong),
-                     "convert it, or use --tokens byte or --tokens bpe: they take any bytes");
+    throw support::InputError(
+        name + " is not UTF-8 at byte " + std::to_string(wrong),
+        "convert it, or use --tokens byte or --tokens bpe: they take any bytes");
   Corpus corpus = corpus_of(text, config, tokenizer, name);
   if (!tokenizer) require_symbols(corpus.tokenizer, name);
   const std::string token = token_word(kind);
   if (corpus.facts.symbols < 2)
-    throw InputError(name + " has one " + token + " again and again: there is nothing to guess",
-                     "name a text with at least two different " + token + "s");
+    throw support::InputError(
+        name + " has one " + token + " again and again: there is nothing to guess",
+        "name a text with at least two different " + token + "s");
   const Dim tokens = corpus.train.size(), context = config.sizes.context;
   if (config.corpus.reading == Reading::stream && tokens <= context)
-    throw InputError(name + " has " + std::to_string(tokens) + " " + token +
-                         (tokens == 1 ? "" : "s") + " to train on; a context of " +
-                         std::to_string(context) + " needs at least " + std::to_string(context + 1),
-                     tokens > 1 ? "use --context " + std::to_string(tokens - 1) + ", or more text"
-                                : "use more text");
+    throw support::InputError(
+        name + " has " + std::to_string(tokens) + " " + token + (tokens == 1 ? "" : "s") +
+            " to train on; a context of " + std::to_string(context) + " needs at least " +
+            std::to_string(context + 1),
+        tokens > 1 ? "use --context " + std::to_string(tokens - 1) + ", or more text"
+                   : "use more text");
   return corpus;
 }
 
@@ -162,7 +166,7 @@ std::vector<Dim> tokens_of(const Tokenizer& tokenizer, const std::string& text,
 
 TokenText tokens_of_text(const Tokenizer& tokenizer, const std::string& text, Reading reading,
                          const std::string& name) {
-  if (text.empty()) throw InputError(name + " is empty", "name another text");
+  if (text.empty()) throw support::InputError(name + " is empty", "name another text");
   require_readable(tokenizer, text, name, 0);
   try {
     return read_corpus(text, {.reading = reading, .valid = 0}, tokenizer).train;
@@ -176,13 +180,15 @@ TokenText tokens_of_text(const Tokenizer& tokenizer, const std::string& text, Re
 void require_same_text(const RunConfig& config, const std::string& text, const std::string& name) {
   const std::string advice = "a run keeps to its text: bring it back, or begin a new run with -o";
   if (text.size() != config.text_bytes)
-    throw InputError(name + " is not the text of this run: it has " + std::to_string(text.size()) +
-                         " bytes, the run's had " + std::to_string(config.text_bytes),
-                     advice);
+    throw support::InputError(name + " is not the text of this run: it has " +
+                                  std::to_string(text.size()) + " bytes, the run's had " +
+                                  std::to_string(config.text_bytes),
+                              advice);
   if (const std::uint64_t hash = hash_of(text); hash != config.text_hash)
-    throw InputError(name + " is not the text of this run: as long, but other bytes (hash " +
-                         hexadecimal(hash) + " instead of " + hexadecimal(config.text_hash) + ")",
-                     advice);
+    throw support::InputError(
+        name + " is not the text of this run: as long, but other bytes (hash " + hexadecimal(hash) +
+            " instead of " + hexadecimal(config.text_hash) + ")",
+        advice);
 }
 
 }  // namespace fledge::train

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "examples/fledge/train/run_folder.h"
-#include "examples/fledge/unusable.h"
+#include "examples/support/errors.h"
 
 namespace fledge::train {
 

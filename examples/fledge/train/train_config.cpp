@@ -15,7 +15,8 @@ namespace fledge::train {
 
 support::Options train_options(TrainConfig& config) {
   using support::Lifetime;
-  constexpr auto lasting = Lifetime::lasting, may_change = Lifetime::may_change;
+  constexpr auto of_model = Lifetime::of_model, lasting = Lifetime::lasting,
+                 may_change = Lifetime::may_change;
   constexpr double many = 1e9, most = 1e6;
   CorpusOptions& corpus = config.corpus;
   LanguageModelSizes& sizes = config.sizes;
@@ -31,49 +32,44 @@ support::Options train_options(TrainConfig& config) {
       "0 done, 1 failed, 2 wrong usage, 3 unusable input, 4 diverged, 130 interrupted");
 
   options.group("Text");
-  options.add("--tokens", "char|word|byte|bpe", corpus.tokens, "what a token is", {}, lasting);
+  options.add("--tokens", "char|word|byte|bpe", corpus.tokens, "what a token is", {}, of_model);
   options.add("--symbols", "N", corpus.symbols, "how many symbols --tokens bpe learns",
-              {257, 65536}, lasting);
+              {257, 65536}, of_model);
   options.add("--lines", "", corpus.reading,
-              "each line is a text of its own, read from its beginning", {}, lasting, {"lines", 1});
+              "each line is a text of its own, read from its beginning", {}, lasting);
   options.add("--valid", "FRAC", corpus.valid, "held out: a share, or how many if 1 or more",
-              {0, many}, lasting, {"valid", 2});
+              {0, many}, lasting);
 
   options.group("Model");
   options.add("--layers", "N", sizes.layers, "blocks of attention and MLP", {1, most_layers},
-              lasting);
+              of_model);
   options.add("--heads", "N", sizes.heads, "of each block; they divide the width", {1, 10'000},
-              lasting);
+              of_model);
   // At least 2: the layer norm of a single number is constant, so nothing could be learned.
-  options.add("--width", "N", sizes.width, "channels", {2, 1e6}, lasting);
+  options.add("--width", "N", sizes.width, "channels", {2, 1e6}, of_model);
   options.add("--context", "N", sizes.context, "tokens that the model can look at", {1, 1e6},
-              lasting);
+              of_model);
   options.add("--dropout", "X", sizes.dropout, "share of the numbers left out while training",
-              {0, 0.99}, lasting, {"dropout", 11});
-  options.add("--no-bias", "", sizes.bias, "linear layers without bias", {}, lasting);
+              {0, 0.99}, lasting);
+  options.add("--no-bias", "", sizes.bias, "linear layers without bias", {}, of_model);
 
   options.group("Training");
-  options.add("--steps", "N", schedule.steps, "of the whole run", {1, many}, may_change,
-              {"steps", 3});
-  options.add("--batch", "N", training.batch, "windows, or lines, a pass", {1, 1e6}, lasting,
-              {"batch", 4});
-  options.add("--accumulate", "N", training.accumulate, "passes a step", {1, 100'000}, lasting,
-              {"accumulate", 5});
+  options.add("--steps", "N", schedule.steps, "of the whole run", {1, many}, may_change);
+  options.add("--batch", "N", training.batch, "windows, or lines, a pass", {1, 1e6}, lasting);
+  options.add("--accumulate", "N", training.accumulate, "passes a step", {1, 100'000}, lasting);
   options.add("--lr", "X", schedule.rate, "the highest rate; with --resume another from there on",
-              {0, most}, may_change, {"lr", 6});
+              {0, most}, may_change);
   options.add("--min-lr", "SHARE", schedule.final_ratio, "of --lr that the cosine ends at", {0, 1},
-              lasting, {"min_lr", 7});
-  options.add("--warmup", "N", schedule.warmup, "steps until the rate is --lr", {0, many}, lasting,
-              {"warmup", 8});
+              lasting);
+  options.add("--warmup", "N", schedule.warmup, "steps until the rate is --lr", {0, many}, lasting);
   options.add("--decay", "X", training.decay, "weight decay of matrices, a unit of rate", {0, most},
-              lasting, {"decay", 9});
+              lasting);
   options.add("--clip", "X", training.clip, "largest norm of the gradients; 0: any", {0, most},
-              lasting, {"clip", 10});
+              lasting);
   options.add("--seed", "N", training.seed, "of weights, batches, dropout and what is held out", {},
-              lasting, {"seed", 12});
+              lasting);
   options.add("--patience", "N", config.patience,
-              "stop after N evaluations without a better one; 0: never", {0, many}, lasting,
-              {"patience", 14});
+              "stop after N evaluations without a better one; 0: never", {0, many}, lasting);
   options.threads();
 
   options.group("Watching");
@@ -81,7 +77,7 @@ support::Options train_options(TrainConfig& config) {
   options.add("--probe", "\"words\"", config.probe,
               "a sentence, or several between |, whose attention is shown at the end");
   options.add("--eval-every", "N", config.evaluate_every,
-              "steps between looks at the held-out text", {1, many}, lasting, {"eval_every", 13});
+              "steps between looks at the held-out text", {1, many}, lasting);
   options.add("--sample-every", "N", config.sample_every, "steps between samples; 0: ten in all",
               {0, many});
   options.add("--log-every", "N", config.log_every, "steps between rows of metrics.csv and --json",
@@ -105,7 +101,7 @@ support::Options train_options(TrainConfig& config) {
 namespace {
 
 [[noreturn]] void refuse_usage(const std::string& problem, const std::string& advice) {
-  throw support::UsageError("fledge train", problem, advice);
+  throw support::UsageError(problem, advice);
 }
 
 void require_heads(Dim width, Dim heads) {
@@ -155,15 +151,11 @@ void use_built_in_text(TrainConfig& config) {
     unless_given("--watch", config.watch, std::string("walk:birds"));
 }
 
-void require_resumable(const TrainConfig& call, const support::Options& options) {
+void require_resumable(const TrainConfig& call) {
   if (call.given.contains("--out") && call.out != call.resume)
     refuse_usage("--resume and --out name two folders",
                  "a run stays in its folder: leave out --out");
   if (call.force) refuse_usage("--force begins anew, --resume goes on", "use one of them");
-  const std::string lasting = options.first_given(support::Lifetime::lasting);
-  if (!lasting.empty())
-    refuse_usage(lasting + " belongs to the run since it began",
-                 "leave it out, or begin a new run in another folder with -o");
 }
 
 }  // namespace
@@ -180,7 +172,8 @@ TrainConfig train_config(int argc, const char* const* argv) {
   watched_pairs(config.watch);
   probed_sentences(config.probe);
   if (config.resumes()) {
-    require_resumable(config, options);
+    require_resumable(config);
+    options.require_resumable();
     return config;
   }
   if (config.given.contains("--symbols") && config.corpus.tokens != Tokens::bpe)

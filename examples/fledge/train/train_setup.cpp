@@ -6,6 +6,7 @@
 #include "examples/fledge/train/train_run.h"
 #include "examples/support/peak_memory.h"
 #include "examples/support/text.h"
+#include "nn/io/files.h"
 
 namespace fledge::train {
 
@@ -18,7 +19,7 @@ void require_memory(const TrainConfig& config) {
                                            number(config.training.batch), number(s.vocabulary));
   if (bytes <= machine_memory()) return;
   throw support::CommandError(
-      support::Exit::failed, "fledge train",
+      support::Exit::failed,
       support::formatted("a step needs about %.0f MB of memory, this machine has %.0f MB",
                          bytes / 1e6, machine_memory() / 1e6),
       "use smaller --width, --layers, --context or --batch");

@@ -132,13 +132,10 @@ TEST_CASE("birds: wrong options are two lines on stderr, nothing on stdout, stat
   CHECK(refused({"--seed"}) == "birds: --seed needs a value | write --seed N");
   CHECK(refused({"--seed", "--json"}) == refused({"--seed"}));
   CHECK(refused({"--seed="}) == "birds: --seed has an empty value | write --seed N");
-  const std::string range = " | use a number from 0 to 18446744073709551615";
-  CHECK(refused({"--seed", "-1"}) == "birds: --seed '-1' is out of range" + range);
-  CHECK(refused({"--seed=18446744073709551616"}) ==
-        "birds: --seed '18446744073709551616' is out of range" + range);
-  for (const char* seed : {"x", "1.5", "1e3", "0x10", " 1"})
+  for (const char* seed : {"-1", "18446744073709551616", "x", "1.5", "1e3", "0x10", " 1"})
     CHECK(refused({"--seed", seed}) ==
-          "birds: --seed '" + std::string(seed) + "' is not a whole number" + range);
+          "birds: --seed must be a whole number from 0 to 18446744073709551615: got '" +
+              std::string(seed) + "' | write --seed N; all options: birds --help");
   CHECK(refused({"--seed", "1", "--seed", "1"}) == "birds: --seed was given twice | give it once");
   CHECK(refused({"--json=1"}) == "birds: --json takes no value | write --json alone");
   CHECK(refused({"--json", "--json"}) == "birds: --json was given twice | give it once");

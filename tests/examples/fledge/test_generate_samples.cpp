@@ -91,8 +91,9 @@ TEST_CASE("fledge generate: numbers of samples and pairs of options that are non
   };
   const std::string program = "fledge generate: ", indent(program.size(), ' ');
   for (const char* n : {"0", "-1", "1000000001"})
-    CHECK(says({"-n", n}) == program + "--samples '" + n + "' is out of range\n" + indent +
-                                 "use a number from 1 to 1000000000\n");
+    CHECK(says({"-n", n}) ==
+          program + "--samples must be a whole number from 1 to 1000000000: got '" + n + "'\n" +
+              indent + "write --samples N; all options: fledge generate --help\n");
   CHECK(says({"-n"}) == program + "--samples needs a value\n" + indent + "write --samples N\n");
   for (const char* name : {"--probs", "--attention"})
     CHECK(says({"--json", name}) ==

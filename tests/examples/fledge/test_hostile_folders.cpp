@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <functional>
 
+#include "nn/io/files.h"
 #include "tests/examples/fledge/training.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/stored_file.h"
@@ -67,14 +68,14 @@ std::string config(std::size_t vocabulary, std::size_t context, std::size_t laye
   const auto size = [](const char* name, std::size_t n) {
     return "\"" + std::string(name) + "\":" + std::to_string(n) + ",";
   };
-  return R"({"model_type":"gpt2",)" + size("vocab_size", vocabulary) +
-         size("n_positions", context) + size("n_embd", 1) + size("n_layer", layers) +
-         size("n_head", 1) +
-         R"("fledge":{"version":1,"text_bytes":1,"text_hash":"0","run":{"text":"/dev/null",)"
-         R"("lines":false,"valid":0.1,"steps":20,"batch":2,"accumulate":1,"lr":0.001,)"
-         R"("min_lr":0.1,"warmup":2,"decay":0.1,"clip":1,"dropout":0,"seed":"1",)"
-         R"("eval_every":250,"patience":0},"tokenizer":)" +
-         tokenizer + "}}";
+  const std::string zeros(16, '0');
+  std::string text =
+      R"({"model_type":"gpt2",)" + size("vocab_size", vocabulary) + size("n_positions", context) +
+      size("n_embd", 1) + size("n_layer", layers) + size("n_head", 1) +
+      R"("fledge":{"version":3,"id":"1","checksum": ")" + zeros +
+      R"(","text":"/dev/null","text_bytes":1,"text_hash":"0","run":{},"tokenizer":)" + tokenizer +
+      "}}";
+  return text.replace(text.find(zeros), zeros.size(), fledge::hexadecimal(fledge::hash_of(text)));
 }
 
 const std::string bytes_tokenizer = R"({"kind":"byte"})";
@@ -140,7 +141,7 @@ std::vector<Hostile> hostile(const std::string& good) {
       {"a long number",
        [=](Size n) { return in_config("\"n_ctx\": 1", "\"n_ctx\": 1" + std::string(n, '1')); }},
       {"a long fraction",
-       [=](Size n) { return in_config("\"lr\": ", "\"lr\": 0." + std::string(n, '1')); }},
+       [=](Size n) { return in_config("\"lr\": \"", "\"lr\": \"0." + std::string(n, '1')); }},
       {"values", [=](Size n) { return below_fledge("\"v\":[" + listed(n, same("0")) + "]"); }},
       {"objects", [=](Size n) { return below_fledge("\"v\":[" + listed(n, same("{}")) + "]"); }},
       {"equal symbols",

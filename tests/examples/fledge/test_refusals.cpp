@@ -64,14 +64,11 @@ TEST_CASE("fledge gradcheck --only: without a value, or with an empty one") {
 }
 
 TEST_CASE("fledge gradcheck --seed: what is not a whole number from 0") {
-  const std::string range = " | use a number from 0 to 18446744073709551615";
-  for (const char* seed : {"-1", "18446744073709551616", "-99999999999999999999"})
+  for (const char* seed : {"-1", "18446744073709551616", "-99999999999999999999", "1.5", "1e3",
+                           "0x10", "one", "+1", " 1", "1 ", "١", "nan"})
     CHECK(refused_option({"--seed", seed}) ==
-          "fledge gradcheck: --seed '" + std::string(seed) + "' is out of range" + range);
-  for (const char* seed : {"1.5", "1e3", "0x10", "one", "+1", " 1", "1 ", "١", "nan"}) {
-    CAPTURE(seed);
-    CHECK_THAT(refused_option({"--seed", seed}), EndsWith("is not a whole number" + range));
-  }
+          "fledge gradcheck: --seed must be a whole number from 0 to 18446744073709551615: got '" +
+              std::string(seed) + "' | write --seed N; all options: fledge gradcheck --help");
   CHECK(refused_option({"--seed=-1"}) == refused_option({"--seed", "-1"}));
   CHECK(refused_option({"--seed"}) == "fledge gradcheck: --seed needs a value | write --seed N");
   CHECK_THAT(refused_option({"--seed", ""}), ContainsSubstring("--seed has an empty value"));

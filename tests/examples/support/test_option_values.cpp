@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "examples/support/options.h"
+#include "tests/examples/support/usage.h"
 #include "tests/support/catch.h"
 #include "tests/support/refusal.h"
 
@@ -30,17 +31,16 @@ constexpr auto lasting = Lifetime::lasting, may_change = Lifetime::may_change;
 Options options_of(Config& config) {
   Options options("train", "Trains.");
   options.group("First");
-  options.add("--count", "N", config.count, "how many", {1, 10}, lasting, {"count", 2});
-  options.add("--rate", "X", config.rate, "how fast", {0, 1}, may_change, {"rate", 1});
-  options.add("--order", "sorted|shuffled|reversed", config.order, "of the words", {}, lasting,
-              {"order", 4});
-  options.add("--ignore-case", "", config.letters, "letters", {}, lasting, {"ignore_case", 3});
-  options.add("--seed", "N", config.seed, "of all draws", {}, lasting, {"seed", 5});
+  options.add("--count", "N", config.count, "how many", {1, 10}, lasting);
+  options.add("--rate", "X", config.rate, "how fast", {0, 1}, may_change);
+  options.add("--order", "sorted|shuffled|reversed", config.order, "of the words", {}, lasting);
+  options.add("--ignore-case", "", config.letters, "letters", {}, lasting);
+  options.add("--seed", "N", config.seed, "of all draws", {}, lasting);
   options.group("Second");
   options.add("-o, --out", "DIR", config.folder, "where it goes");
   options.add("--waits", "N", config.waits, "seconds", {0, 9});
   options.add("-l, --loud", "", config.loud, "says more");
-  options.add("--no-bias", "", config.bias, "no bias");
+  options.add("--no-bias", "", config.bias, "no bias", {}, Lifetime::of_model);
   options.exit_statuses("0 done, 4 diverged");
   return options;
 }
@@ -48,7 +48,7 @@ Options options_of(Config& config) {
 /// The same with one row more.
 Options longer_options_of(Config& config) {
   Options options = options_of(config);
-  options.add("--added", "X", config.added, "a new option", {0, 2}, lasting, {"added"});
+  options.add("--added", "X", config.added, "a new option", {0, 2}, lasting);
   return options;
 }
 
@@ -69,7 +69,7 @@ std::pair<Config, std::set<std::string>> read(const std::vector<const char*>& ar
 Config parsed(const std::vector<const char*>& arguments) { return read(arguments).first; }
 
 std::string refused(const std::vector<const char*>& arguments) {
-  return refusal<UsageError>([&] { parsed(arguments); });
+  return tests::usage_refusal([&] { parsed(arguments); });
 }
 
 std::string saved(Config config, Options (*rows)(Config&) = options_of) {
@@ -78,10 +78,9 @@ std::string saved(Config config, Options (*rows)(Config&) = options_of) {
   return json.end_object().text();
 }
 
-Config loaded(const std::string& text, Options (*rows)(Config&) = options_of,
-              std::vector<std::string_view> other_keys = {}) {
+Config loaded(const std::string& text, Options (*rows)(Config&) = options_of) {
   Config config;
-  rows(config).load(read_json(text), std::move(other_keys));
+  rows(config).load(read_json(text));
   return config;
 }
 
@@ -91,12 +90,13 @@ Config resumed(Config saved, Config call, const std::set<std::string>& given,
   return saved;
 }
 
-std::string first_lasting(const std::vector<const char*>& arguments,
-                          Options (*rows)(Config&) = options_of) {
+/// What a call that resumes a run is told about these arguments.
+std::string told_on_resume(const std::vector<const char*>& arguments,
+                           Options (*rows)(Config&) = options_of) {
   Config config;
   Options options = rows(config);
   parse(options, arguments);
-  return options.first_given(lasting);
+  return tests::usage_refusal([&] { options.require_resumable(); });
 }
 
 }  // namespace
@@ -106,35 +106,33 @@ TEST_CASE("option values: decimals") {
   CHECK(parsed({"--rate=1e-3"}).rate == 1e-3);
   CHECK(parsed({"--rate", "1"}).rate == 1);
   CHECK(parsed({"--rate", "0"}).rate == 0);
-  for (const char* wrong : {"nan", "abc", "0,1", "1x", "0x1p3", " 1", "1 ", "+1", "--", "-"})
-    CHECK_THAT(refused({"--rate", wrong}), StartsWith("train: --rate"));
-  for (const char* wrong : {"nan", "0,1", "1x", " 1", "+1"})
-    CHECK_THAT(refused({"--rate", wrong}), ContainsSubstring(" is not a number\n"
-                                                             "       use a number from 0 to 1"));
-  for (const char* wrong : {"-0.1", "1.01", "inf", "-inf", "1e400", "1e-400"})
-    CHECK_THAT(refused({"--rate", wrong}), ContainsSubstring(" is out of range\n"));
+  for (const char* wrong : {"nan", "abc", "0,1", "1x", "0x1p3", " 1", "1 ", "+1", "-", "-0.1",
+                            "1.01", "inf", "-inf", "1e400", "1e-400"})
+    CHECK(refused({"--rate", wrong}) == std::string("--rate must be a number from 0 to 1: got '") +
+                                            wrong +
+                                            "' | write --rate X; all options: train --help");
+  CHECK_THAT(refused({"--rate", "--"}), StartsWith("--rate needs a value"));
 }
 
 TEST_CASE("option values: one of several words") {
   CHECK(parsed({"--order", "reversed"}).order == Order::reversed);
-  CHECK(
-      refused({"--order", "sortde"}) ==
-      "train: --order 'sortde' is none of sorted|shuffled|reversed\n       did you mean 'sorted'?");
+  CHECK(refused({"--order", "sortde"}) ==
+        "--order must be one of sorted|shuffled|reversed: got 'sortde' | did you mean 'sorted'? "
+        "all options: train --help");
   CHECK(refused({"--order", "sentence"}) ==
-        "train: --order 'sentence' is none of sorted|shuffled|reversed\n       use one of them");
-  CHECK_THAT(refused({"--order", ""}), StartsWith("train: --order has an empty value"));
+        "--order must be one of sorted|shuffled|reversed: got 'sentence' | write --order "
+        "sorted|shuffled|reversed; all options: train --help");
+  CHECK_THAT(refused({"--order", ""}), StartsWith("--order has an empty value"));
 }
 
 TEST_CASE("option values: letters") {
   CHECK(parsed({"-o", "run"}).folder == "run");
   CHECK(parsed({"-o", "-"}).folder == "-");
   CHECK(parsed({"-l"}).loud);
-  CHECK(refused({"-o", "a", "--out", "b"}) == "train: --out was given twice\n       give it once");
-  CHECK_THAT(refused({"-x"}), StartsWith("train: unknown option '-x'"));
-  CHECK_THAT(refused({"-o"}), StartsWith("train: --out needs a value"));
-  CHECK_THAT(refused({"-o", "-l"}), StartsWith("train: --out needs a value"));
-  Config config;
-  CHECK_THROWS_AS(options_of(config).add("-o, --other", "", config.loud, ""), std::logic_error);
+  CHECK(refused({"-o", "a", "--out", "b"}) == "--out was given twice | give it once");
+  CHECK_THAT(refused({"-x"}), StartsWith("unknown option '-x'"));
+  CHECK_THAT(refused({"-o"}), StartsWith("--out needs a value"));
+  CHECK_THAT(refused({"-o", "-l"}), StartsWith("--out needs a value"));
 }
 
 TEST_CASE("option values: arguments set the variables, and the rest keeps its default") {
@@ -175,42 +173,40 @@ TEST_CASE("option values: a page of names by group, and all that they mean") {
   CHECK_THROWS_AS(parsed({"--help-all"}), HelpRequest);
 }
 
-TEST_CASE("option values: a refusal has two lines whatever is in it") {
-  const CommandError refusal(Exit::unusable_input, "fledge train", "cannot read 'a\nb'",
-                             "look\x1b[2J");
-  CHECK(refusal.status == Exit::unusable_input);
-  CHECK(std::string(refusal.what()) ==
-        "fledge train: cannot read 'a\\x0ab'\n              look\\x1b[2J");
-}
-
-TEST_CASE("option values: what is saved stands in the order of its places, and is loaded again") {
-  const auto config = read({"--count", "7", "--rate", "0.25", "--ignore-case", "--order",
-                            "shuffled", "--seed", "9", "--waits", "5"})
+TEST_CASE("option values: what is saved are texts, and it is loaded again") {
+  const auto config = read({"--count", "7", "--rate", "0.1", "--ignore-case", "--order", "shuffled",
+                            "--seed", "18446744073709551615", "--waits", "5"})
                           .first;
   const std::string text = saved(config);
-  CHECK(text == R"({"rate":0.25,"count":7,"ignore_case":true,"order":"shuffled","seed":"9"})");
+  CHECK(text == R"({"count":"7","rate":"0.1","order":"shuffled","ignore-case":"true",)"
+                R"("seed":"18446744073709551615"})");
   Config expected = config;
   expected.waits = 1;  // of the call alone
   CHECK((loaded(text) == expected));
+  for (const double rate : {1e-300, 0.1 + 0.2, 1.0 / 3, 1e-17}) {
+    Config exact;
+    exact.rate = rate;
+    CHECK(loaded(saved(exact)).rate == rate);
+  }
 }
 
 TEST_CASE("option values: a file is refused as the command line would be") {
   const auto wrong = [](const std::string& text) {
     return refusal<FormatError>([&] { loaded(text); });
   };
-  const std::string rest = R"("ignore_case":true,"order":"sorted","seed":"9"})";
-  CHECK(wrong(R"({"rate":0.5,"count":11,)" + rest) ==
-        "line 1, column 21: count must be a whole number from 1 to 10: got 11");
-  CHECK(wrong(R"({"rate":1.5,"count":1,)" + rest) ==
-        "line 1, column 9: rate must be a number from 0 to 1");
-  CHECK_THAT(wrong(R"({"count":1,)" + rest), ContainsSubstring("'rate'"));
-  CHECK_THAT(wrong(R"({"new":1,"rate":0.5,"count":1,)" + rest),
-             ContainsSubstring("the key 'new' is not known"));
-  CHECK((loaded(R"({"new":1,"rate":0.5,"count":3,)" + rest, options_of, {"new"}).seed == 9));
-  CHECK_THAT(wrong(R"({"rate":0.5,"count":1,"ignore_case":true,"order":"up","seed":"9"})"),
-             ContainsSubstring("order must be one of sorted|shuffled|reversed"));
-  CHECK_THAT(wrong(R"({"rate":0.5,"count":1,"ignore_case":true,"order":"sorted","seed":"-9"})"),
-             ContainsSubstring("seed must be a whole number from 0 in quotes"));
+  CHECK(wrong(R"({"rate":"0.5","count":"11"})") ==
+        "line 1, column 23: count must be a whole number from 1 to 10: got '11'");
+  CHECK(wrong(R"({"rate":"1.5"})") ==
+        "line 1, column 9: rate must be a number from 0 to 1: got '1.5'");
+  CHECK_THAT(wrong(R"({"rate":0.5})"), ContainsSubstring("rate must be a string"));
+  CHECK_THAT(wrong(R"({"new":"1"})"), ContainsSubstring("new is not known"));
+  CHECK_THAT(wrong(R"({"waits":"1"})"), ContainsSubstring("waits is not known"));  // of a call
+  CHECK_THAT(wrong(R"({"order":"up"})"),
+             ContainsSubstring("order must be one of sorted|shuffled|reversed: got 'up'"));
+  CHECK_THAT(wrong(R"({"seed":"-9"})"), ContainsSubstring("seed must be a whole number from 0"));
+  CHECK_THAT(wrong(R"({"ignore-case":"yes"})"), ContainsSubstring("must be one of false|true"));
+  CHECK_THAT(wrong(R"({"seed":""})"), ContainsSubstring("seed must be a whole number"));
+  CHECK((loaded("{}") == Config{}));
 }
 
 TEST_CASE(
@@ -222,10 +218,13 @@ TEST_CASE(
   CHECK(config.rate == 0.75);
   CHECK(config.waits == 1);
   CHECK(config.loud);
-  CHECK(first_lasting({"--rate", "0.75", "--loud"}).empty());
+  CHECK(told_on_resume({"--rate", "0.75", "--loud"}) == "<nothing was thrown>");
   const auto [same, nothing] = read({});
   CHECK(resumed(run, same, nothing).rate == 0.25);
-  CHECK(first_lasting({"--loud", "--seed", "2", "--count", "2"}) == "--count");
+  CHECK(told_on_resume({"--loud", "--seed", "2", "--count", "2"}) ==
+        "--count belongs to the run since it began | leave it out, or begin a new run in another "
+        "folder with -o");
+  CHECK_THAT(told_on_resume({"--no-bias"}), StartsWith("--no-bias belongs to the run"));
 }
 
 TEST_CASE("option values: a new option is one row: parsed, explained, saved, loaded and resumed") {
@@ -236,13 +235,13 @@ TEST_CASE("option values: a new option is one row: parsed, explained, saved, loa
   CHECK_THAT(rows(fallback).help(), ContainsSubstring("--added X [0.25]"));
   CHECK_THAT(rows(fallback).help_all(), ContainsSubstring("a new option [0.25]"));
   const std::string text = saved(config, rows);
-  CHECK_THAT(text, EndsWith(R"(,"added":1.5})"));
+  CHECK_THAT(text, EndsWith(R"(,"added":"1.5"})"));
   CHECK((loaded(text, rows) == config));
-  CHECK_THAT(refusal<UsageError>([&] {
+  CHECK_THAT(tests::usage_refusal([&] {
                read({"--added", "3"}, rows);
              }),
-             ContainsSubstring("--added '3' is out of range"));
-  CHECK(first_lasting({"--added", "1.5"}, rows) == "--added");
+             StartsWith("--added must be a number from 0 to 2: got '3'"));
+  CHECK_THAT(told_on_resume({"--added", "1.5"}, rows), StartsWith("--added belongs to the run"));
   CHECK(resumed(config, Config{}, {}, rows).added == 1.5);
   // A file that was written before the row was there has the default.
   CHECK(loaded(saved(config), rows).added == 0.25);

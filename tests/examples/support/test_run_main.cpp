@@ -1,6 +1,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <new>
@@ -65,12 +66,47 @@ TEST_CASE("run_main: an error is one harmless line") {
   CHECK(failing(std::bad_alloc()).status == 1);
   CHECK(failing(42).status == 1);
   CHECK(failing(42).err == "birds: stopped by an error without a message\n");
+  const Result refused = failing(InputError("cannot read 'a\nb'", "look\x1b[2J"));
+  CHECK(refused.status == 3);
+  CHECK(refused.err == "birds: cannot read 'a\\x0ab'\n       look\\x1b[2J\n");
+  const Result full = failing(fledge::WriteError("write", "x", ENOSPC));
+  CHECK(full.status == 1);
+  CHECK(
+      full.err ==
+      "birds: cannot write 'x': no space left on device\n       make room on the disk; then try again\n");
   const Result half = main_with([]() -> int {
     dup2(STDOUT_FILENO, STDERR_FILENO);  // the order in one file
     print("half, ");
     throw std::runtime_error("then this");
   });
   CHECK(half.out == "half, birds: then this\n");
+}
+
+TEST_CASE("run_main: after the options are read, errors are in the name of the command") {
+  const Result wrong = main_with([]() -> int {
+    const char* argv[] = {"sing"};
+    Options("birds sing", "Sings.").parse(1, argv);
+    throw UsageError("no song", "name one");
+  });
+  CHECK(wrong.status == 2);
+  CHECK(wrong.err == "birds sing: no song\n            name one\n");
+}
+
+TEST_CASE("with_advice: what nn throws about its input is unusable, with what to do") {
+  const auto refused = [](const auto& error) {
+    return main_with([&error] {
+      return with_advice(
+          "restore it", [&error]() -> int { throw error; }, "'x'");
+    });
+  };
+  const Result unread = refused(fledge::FileError("read", "x", ENOENT));
+  CHECK(unread.status == 3);
+  CHECK(unread.err == "birds: cannot read 'x': no such file or directory\n       restore it\n");
+  CHECK(refused(fledge::FormatError("no JSON")).err == "birds: 'x': no JSON\n       restore it\n");
+  CHECK(refused(fledge::ValueError("too small")).status == 3);
+  CHECK(refused(InputError("none", "other")).err == "birds: none\n       other\n");
+  CHECK(refused(fledge::WriteError("write", "x", EIO)).status == 1);
+  CHECK(with_advice("", [] { return 7; }) == 7);
 }
 
 TEST_CASE("run_main: results that cannot be written are a failure") {

@@ -31,7 +31,6 @@ TEST_CASE("run config: what is written is read again, with its identity") {
   const RunConfig read = run_config(config_text(config));
   CHECK(config_text(read) == config_text(config));
   CHECK(read.id == config.id);
-  CHECK(read.is_current);
   CHECK(run_id(read) == config.id);
 }
 
@@ -63,25 +62,28 @@ TEST_CASE("run config: no letter of it can be changed without being refused") {
     CHECK_THROWS(run_config(text));
   }
   std::string text = good;
-  const std::size_t at = text.find("\"steps\": 20");
+  const std::size_t at = text.find("\"steps\": \"20\"");
   REQUIRE(at != text.npos);
-  CHECK_THAT(refusal<FormatError>([&] { run_config(text.replace(at, 11, "\"steps\": 30")); }),
+  CHECK_THAT(refusal<FormatError>([&] { run_config(text.replace(at, 13, "\"steps\": \"30\"")); }),
              ContainsSubstring("does not fit the contents: something in the file was changed"));
 }
 
-TEST_CASE("run config: version 1 had no identity and no checksum; it is read") {
-  std::string text = config_text(made());
-  const auto without = [&](const std::string& key) {
-    const std::size_t begin = text.find("\"" + key + "\": "), end = text.find('\n', begin);
-    REQUIRE(begin != text.npos);
-    text.erase(begin, end - begin);
-  };
-  without("id");
-  without("checksum");
-  text.replace(text.find("\"version\": 2"), 12, "\"version\": 1");
-  const RunConfig read = run_config(text);
-  CHECK(read.id == made().id);
-  CHECK(!read.is_current);
+TEST_CASE("run config: another version is refused in one sentence") {
+  for (const char* version : {"1", "2", "4"}) {
+    std::string text = config_text(made());
+    text.replace(text.find("\"version\": 3"), 12, "\"version\": " + std::string(version));
+    CHECK_THAT(refusal<FormatError>([&] { run_config(text); }),
+               EndsWith("fledge.version must be 3: got " + std::string(version) +
+                        "; use the fledge that wrote it, or train again"));
+  }
+}
+
+TEST_CASE("run config: the path of a text may have any bytes") {
+  RunConfig config = made();
+  for (const std::string path : {"/a b/\xff\xfe%41.txt", "/100%", "/Vögel/鳥.txt", ""}) {
+    config.settings.text_path = path;
+    CHECK(run_config(config_text(config)).settings.text_path == path);
+  }
 }
 
 TEST_CASE("run config: a folder without one says so") {

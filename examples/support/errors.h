@@ -1,0 +1,79 @@
+// Why a program ends before it is done: the problem, what to do, and the exit status.
+#pragma once
+
+#include <cerrno>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "engine/base/errors.h"
+#include "nn/io/errors.h"
+
+namespace support {
+
+/// How a program ends: its exit status.
+enum class Exit { done = 0, failed = 1, usage = 2, unusable_input = 3, diverged = 4 };
+
+/// what() is the problem. run_main() prints two lines, whatever was typed or read:
+///
+///     birds: unknown option '--sede'
+///            did you mean '--seed'? all options: birds --help
+struct CommandError : std::runtime_error {
+  CommandError(Exit with, const std::string& problem, std::string what_to_do)
+      : std::runtime_error(problem), status(with), advice(std::move(what_to_do)) {}
+  Exit status;
+  std::string advice;
+};
+
+/// Input that a command cannot use.
+struct InputError : CommandError {
+  InputError(const std::string& problem, std::string what_to_do)
+      : CommandError(Exit::unusable_input, problem, std::move(what_to_do)) {}
+};
+
+/// A wrong use of a program.
+struct UsageError : CommandError {
+  UsageError(const std::string& problem, std::string what_to_do)
+      : CommandError(Exit::usage, problem, std::move(what_to_do)) {}
+};
+
+/// The user asked for help; what() is the text for stdout.
+struct HelpRequest : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// f(). What nn throws about files that cannot be read, about formats and values becomes an
+/// InputError with this advice. `place` is put before a message about contents. A WriteError passes.
+template <class F>
+auto with_advice(const std::string& advice, F f, const std::string& place = "") {
+  const std::string before = place.empty() ? "" : place + ": ";
+  try {
+    return f();
+  } catch (const fledge::WriteError&) {
+    throw;
+  } catch (const fledge::FileError& error) {
+    throw InputError(error.what(), advice);
+  } catch (const fledge::FormatError& error) {
+    throw InputError(before + error.what(), advice);
+  } catch (const fledge::ValueError& error) {
+    throw InputError(before + error.what(), advice);
+  }
+}
+
+/// What to do about a file that could not be written.
+inline std::string remedy(const fledge::FileError& error) {
+  switch (error.error_number) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return "make room on the disk";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "make the file and its folder writable";
+    default:
+      return "remove the cause";
+  }
+}
+
+}  // namespace support
