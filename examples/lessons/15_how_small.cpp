@@ -15,7 +15,7 @@
 #include "examples/lessons/lesson.h"
 #include "examples/support/built_in_text.h"
 #include "examples/support/table.h"
-#include "nn/text/lines.h"
+#include "nn/text/corpus.h"
 
 namespace fledge {
 namespace {

@@ -1,7 +1,6 @@
 #include "nn/text/byte_pairs.h"
 
 #include <algorithm>
-#include <queue>
 
 #include "engine/base/errors.h"
 
@@ -62,28 +61,27 @@ class PairCounts {
       at += piece.size();
     }
     for (std::size_t i = 0; i < pieces_.size(); ++i) count(i, +1, any);
-    push_changed();
   }
 
-  /// The key and the count of the most frequent pair, of equals the smallest key. The count is 0 if no
-  /// pair occurs twice.
-  std::pair<std::uint64_t, Dim> most_frequent() {
-    while (!queue_.empty()) {
-      const auto [times, key] = queue_.top();
-      if (times == pairs_[key].count) return {key, times};
-      queue_.pop();  // its count has changed since
-    }
-    return {0, 0};
+  struct Pair {
+    std::uint64_t key = 0;
+    Dim count = 0;
+  };
+
+  /// The most frequent pair, of equals the one with the smallest key. Its count is 0 if there is none.
+  Pair most_frequent() const {
+    Pair most;
+    for (const Pair& pair : pairs_)
+      if (pair.count > most.count || (pair.count == most.count && pair.key < most.key)) most = pair;
+    return most;
   }
 
   void merge(std::uint64_t key, Dim both) {
-    const std::vector<std::size_t> where = std::move(pairs_[key].where);
-    for (const std::size_t i : where) {
+    for (const std::size_t i : std::exchange(where_[places_.at(key)], {})) {
       count(i, -1, none);
       replace(pieces_[i].ids, merge_of(key), both);
       count(i, +1, both);
     }
-    push_changed();
   }
 
  private:
@@ -93,49 +91,27 @@ class PairCounts {
     std::vector<Dim> ids;
     Dim count;
   };
-  struct Pair {
-    Dim count = 0, queued = 0;
-    std::vector<std::size_t> where;  // pieces that have or had the pair
-  };
-  struct Later {
-    bool operator()(const std::pair<Dim, std::uint64_t>& a,
-                    const std::pair<Dim, std::uint64_t>& b) const {
-      return a.first != b.first ? a.first < b.first : a.second > b.second;
-    }
-  };
-
   // Adds or subtracts the pairs of piece i. It is added to `where` of the pairs with the symbol `fresh`.
   void count(std::size_t i, Dim sign, Dim fresh) {
     const Piece& piece = pieces_[i];
     for (std::size_t j = 0; j + 1 < piece.ids.size(); ++j) {
       const Dim a = piece.ids[j], b = piece.ids[j + 1];
-      const std::uint64_t key = key_of(a, b);
-      Pair& pair = pairs_[key];
-      pair.count += sign * piece.count;
-      changed_.push_back(key);
-      if ((fresh == any || a == fresh || b == fresh) &&
-          (pair.where.empty() || pair.where.back() != i))
-        pair.where.push_back(i);
+      const auto [entry, added] = places_.try_emplace(key_of(a, b), pairs_.size());
+      if (added) {
+        pairs_.push_back({entry->first, 0});
+        where_.emplace_back();
+      }
+      pairs_[entry->second].count += sign * piece.count;
+      std::vector<std::size_t>& where = where_[entry->second];
+      if ((fresh == any || a == fresh || b == fresh) && (where.empty() || where.back() != i))
+        where.push_back(i);
     }
-  }
-
-  void push_changed() {
-    std::sort(changed_.begin(), changed_.end());
-    changed_.erase(std::unique(changed_.begin(), changed_.end()), changed_.end());
-    for (const std::uint64_t key : changed_) {
-      Pair& pair = pairs_[key];
-      if (pair.count != pair.queued && pair.count > 1) queue_.emplace(pair.count, key);
-      pair.queued = pair.count;
-    }
-    changed_.clear();
   }
 
   std::vector<Piece> pieces_;
-  std::unordered_map<std::uint64_t, Pair> pairs_;
-  std::vector<std::uint64_t> changed_;
-  std::priority_queue<std::pair<Dim, std::uint64_t>, std::vector<std::pair<Dim, std::uint64_t>>,
-                      Later>
-      queue_;
+  std::vector<Pair> pairs_;                      // all that occur or occurred
+  std::vector<std::vector<std::size_t>> where_;  // of each pair: pieces that have or had it
+  std::unordered_map<std::uint64_t, std::size_t> places_;  // of a key: its place in both
 };
 
 }  // namespace

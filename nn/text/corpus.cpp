@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "engine/array.h"
-#include "nn/text/lines.h"
 
 namespace fledge {
 
@@ -138,6 +137,18 @@ Documents check_and_split(std::string_view text, const CorpusOptions& options, T
 }
 
 }  // namespace
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view line = text.substr(at, end - at);
+    if (end < text.size() && line.ends_with('\r')) line.remove_suffix(1);
+    if (line.find_first_not_of(" \t\r\v\f") != std::string_view::npos) lines.push_back(line);
+    at = end + 1;
+  }
+  return lines;
+}
 
 Corpus read_corpus(std::string_view text, const CorpusOptions& options) {
   const Documents documents = check_and_split(text, options, options.tokens);

@@ -52,6 +52,10 @@ struct Corpus {
   CorpusFacts facts;
 };
 
+/// The lines that are not blank, without \n or \r\n at their ends. The last line may have no line end.
+/// An \r that is not before \n belongs to its line.
+std::vector<std::string_view> lines_of(std::string_view text);
+
 /// Lines: the seed selects the documents for validation; both parts keep the order of the text.
 /// Stream: the first ⌊n·(1 − valid)⌋ of n tokens are for training. The symbols are those of the whole
 /// text. But merges (bpe) are learned from the training part alone. So a stream of bpe is cut at a

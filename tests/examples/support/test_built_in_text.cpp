@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "nn/text/lines.h"
+#include "nn/text/corpus.h"
 #include "tests/support/catch.h"
 
 namespace {
