@@ -93,7 +93,7 @@ TEST_CASE("what was computed before NoGrad keeps its history") {
   CHECK(parameter(counting({2})).needs_grad());
 }
 
-TEST_CASE("a rule that nobody needs dies at once, with what it captured") {
+TEST_CASE("a rule that is not needed is freed at once, with what it captured") {
   const Tensor w = parameter(counting({2}));
   Array saved = counting({2});
   const auto rule = [&saved] { return [saved](const Array& dy) { return dy; }; };

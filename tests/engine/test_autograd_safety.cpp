@@ -56,7 +56,7 @@ TEST_CASE("a parameter that the graph does not need may be written at any time")
 TEST_CASE("only the side that a rule captured is protected") {
   const Tensor w = parameter(counting({2})), v = parameter(counting({2}));
   const Tensor c(counting({2}));
-  const Tensor y = w * c;  // dw needs c; nobody wants dc, which would need w
+  const Tensor y = w * c;  // dw needs c; dc, which would need w, is not needed
   CHECK_NOTHROW(w.write());
   const Tensor z = w * v;
   CHECK_THROWS_AS(w.write(), GraphError);

@@ -27,7 +27,7 @@ inline constexpr Bug attention_bugs[] = {
     {"value-gradient-without-weights", "engine/ops/masked_products.cpp",
      R"(return weighted_sum_transposed(W, dy, visible, g);)",
      R"(return weighted_sum_transposed(Array::ones(W.shape()), dy, visible, g);)",
-     "a classic slip: every value gets the whole gradient of whoever looked"},
+     "a classic slip: every value gets the whole gradient of each query that sees it"},
 
     {"scale-lost-in-backward", "nn/layers/attention.cpp",
      R"(const Tensor scores = attention_scores(Q, K, mask) * scale;)",

@@ -1,4 +1,4 @@
-// A planted bug: a mistake that somebody really made, to be made again in a copy of the sources.
+// A planted bug: a mistake that was really made. It is made again in a copy of the sources.
 #pragma once
 
 #include <string_view>

@@ -245,7 +245,7 @@ std::string Crew::prove_clean() {
 
 // The next bug of the file that is changed already, which saves a compilation; else one of a
 // header, which takes up to 90 seconds and should not be waited for at the end; else the first of
-// the file that has most left and is nobody else's.
+// the file that has most bugs left and that no other worker has changed.
 bool Crew::take_bug(Worker& worker) {
   if (waiting_.empty()) return false;
   const auto left = [&](const Bug& bug) {

@@ -13,8 +13,8 @@ namespace planted {
 /// The whole file. Throws std::runtime_error when it cannot be read.
 std::string contents(const std::filesystem::path& path);
 
-/// Every file the bugs change, as it was when the program began: whoever edits the sources while
-/// bugs are planted does not disturb.
+/// Every file that the bugs change, as it was when the program began. The sources may be edited while
+/// bugs are planted.
 std::map<std::string, std::string> originals_of(const std::filesystem::path& sources,
                                                 const std::vector<Bug>& bugs);
 

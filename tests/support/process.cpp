@@ -32,7 +32,7 @@ using File = std::unique_ptr<std::FILE, Close>;
   throw std::system_error(error, std::generic_category(), "process: " + what);
 }
 
-/// A nameless file. Output goes to files rather than pipes: nobody has to read while it is written.
+/// A nameless file. Output goes to files, not to pipes: a pipe must be read while it is written.
 File nameless() {
   File file(std::tmpfile());
   if (!file) fail("tmpfile", errno);

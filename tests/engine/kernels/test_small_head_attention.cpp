@@ -77,7 +77,7 @@ TEST_CASE("narrow heads: no number depends on the lane it is computed in") {
   }
 }
 
-TEST_CASE("narrow heads: a key that nobody sees has no gradient, to the bit") {
+TEST_CASE("narrow heads: a key that no query sees has no gradient, to the bit") {
   const Dim D = GENERATE(3, 4, 8);
   const Dim n = 21;
   std::vector<kernels::KeyRange> spans;

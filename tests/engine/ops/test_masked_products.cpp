@@ -18,7 +18,7 @@ Array table_of(const Mask& mask, const Shape& shape) {
   return Array(shape, std::vector<double>(visible.begin(), visible.end()));
 }
 
-// Query 1 may look nowhere, key 3 is seen by nobody.
+// Query 1 sees no key, and no query sees key 3.
 const Mask some =
     custom(3, 4, {true, false, true, false, false, false, false, false, true, true, true, false});
 

@@ -84,7 +84,7 @@ TEST_CASE("birds: NO_COLOR on a terminal gives the bytes of a pipe") {
   CHECK(result.out == whole_story().out);
 }
 
-TEST_CASE("birds: results that reach nobody are a failure, said in one line") {
+TEST_CASE("birds: results that cannot be written are a failure, reported in one line") {
   std::vector<std::string> lines{"\"$0\" --help >&-"};
   if (access("/dev/full", W_OK) == 0)  // Linux and NetBSD have it
     for (const char* arguments : {"--help", "--json", ""})

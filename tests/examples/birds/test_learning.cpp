@@ -156,7 +156,7 @@ TEST_CASE("birds learning: with the cosine every subset gets above 0.99, V and a
   }
 }
 
-TEST_CASE("birds learning: without Q and K nobody looks elsewhere, to the bit") {
+TEST_CASE("birds learning: without Q and K the attention weights keep every bit") {
   for (const Objective objective : {Objective::product, Objective::cosine}) {
     const Learned found = learn("V", objective, 1, 400);
     CHECK(found.after.attention == found.before.attention);

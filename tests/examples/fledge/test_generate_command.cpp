@@ -90,7 +90,7 @@ TEST_CASE("fledge generate: --probs, --attention and --json") {
   CHECK(json["seed"].number() == 1);
 }
 
-TEST_CASE("fledge: what commands a terminal reaches none, and goes through a pipe") {
+TEST_CASE("fledge: control characters reach no terminal, and go through a pipe") {
   const Desk desk;
   std::string hostile;
   for (int i = 0; i < 300; ++i) hostile += "\x1b[2J\x07";

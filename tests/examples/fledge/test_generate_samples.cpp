@@ -82,7 +82,7 @@ TEST_CASE("fledge generate: a zero of the text is one of the output") {
   CHECK(out == std::string(20, '\0') + "\n");
 }
 
-TEST_CASE("fledge generate: numbers of samples and pairs of options that are none") {
+TEST_CASE("fledge generate: numbers of samples and pairs of options that are refused") {
   const auto says = [](const Words& words) {
     const Result result = generated(Words{models().chars()} + words);
     CHECK(result.status == 2);

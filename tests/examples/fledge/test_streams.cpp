@@ -117,7 +117,7 @@ TEST_CASE("fledge: help and refusals have no colours either") {
   }
 }
 
-TEST_CASE("fledge: results that reach nobody are a failure") {
+TEST_CASE("fledge: results that cannot be written are a failure") {
   std::vector<std::string> lines{"--help", "gradcheck --help", "gradcheck --only add",
                                  "gradcheck --only add --json"};
   for (const std::string& line : lines) {

@@ -33,7 +33,7 @@ TEST_CASE("process: the environment is the test's, not the developer's") {
   CHECK_FALSE(run({"sh", "-c", "echo $PATH"}).out == "\n");
 }
 
-TEST_CASE("process: a terminal is a terminal, a pipe is none") {
+TEST_CASE("process: a terminal is recognised, and a pipe is not one") {
   const std::vector<std::string> ask{"sh", "-c",
                                      "test -t 0 && test -t 1 && test -t 2 && echo yes; stty size"};
   const Result terminal = run_on_terminal(ask, {}, 93);

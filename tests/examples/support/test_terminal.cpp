@@ -71,7 +71,7 @@ class Terminal {
 
 }  // namespace
 
-TEST_CASE("is_terminal: a terminal is one, a file and nothing are none") {
+TEST_CASE("is_terminal: true for a terminal, false for a file and for no stream") {
   const Terminal terminal;
   CHECK(is_terminal(terminal.stream));
   std::FILE* file = std::tmpfile();

@@ -230,7 +230,7 @@ TEST_CASE("Decoder: the attention of the last rows alone is that of the whole, t
         "Decoder: needs 0 rows of attention or more: got -1");
 }
 
-TEST_CASE("Decoder: a token that is none is refused, and nothing was read") {
+TEST_CASE("Decoder: a number that is not a token is refused, and nothing is read") {
   Decoder decoder(made(4, 1, 1, 4, Bias::with, 60));
   const Array before = decoder.read({1, 2});
   CHECK(refusal<ValueError>([&] { decoder.read({}); }) ==

@@ -99,7 +99,7 @@ TEST_CASE("what cannot be written or synced says why") {
   CHECK(FileError("read", "file", EIO).error_number == EIO);
 }
 
-TEST_CASE("what is no file is refused by what it is, and nobody waits for a pipe") {
+TEST_CASE("what is not a file is refused by its kind, and opening a pipe does not wait") {
   const Desk folder;
   const auto with = [&](const std::string& name, const std::string& reason) {
     return "cannot read '" + (folder / name) + "': " + reason;

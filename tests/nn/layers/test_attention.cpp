@@ -238,18 +238,18 @@ TEST_CASE("Attention: without biases, and with axes in front or none") {
     }
 }
 
-TEST_CASE("Attention: nothing to attend to, nobody to attend") {
+TEST_CASE("Attention: no keys, and no queries") {
   const Attention attention = drawn<Attention>(1, 4, 2);
   CHECK(attention(Array::zeros({0, 3, 4})).shape() == Shape{0, 3, 4});
   CHECK(attention(Array::zeros({2, 0, 4})).shape() == Shape{2, 0, 4});
-  const AttentionOutput nobody =
+  const AttentionOutput no_queries =
       attend(Array::zeros({1, 0, 4}), Array::zeros({1, 3, 4}), Array::zeros({1, 3, 4}), 2, {});
-  CHECK(nobody.output.shape() == Shape{1, 0, 4});
-  CHECK(nobody.weights.shape() == Shape{1, 2, 0, 3});
+  CHECK(no_queries.output.shape() == Shape{1, 0, 4});
+  CHECK(no_queries.weights.shape() == Shape{1, 2, 0, 3});
   const Tensor none = Array::zeros({1, 0, 4});
-  const AttentionOutput nothing = attend(uniform({1, 3, 4}, 1), none, none, 2, {});
-  CHECK(same_bits(nothing.output.value(), Array::zeros({1, 3, 4})));
-  CHECK(nothing.weights.shape() == Shape{1, 2, 3, 0});
+  const AttentionOutput no_keys = attend(uniform({1, 3, 4}, 1), none, none, 2, {});
+  CHECK(same_bits(no_keys.output.value(), Array::zeros({1, 3, 4})));
+  CHECK(no_keys.weights.shape() == Shape{1, 2, 3, 0});
 }
 
 TEST_CASE("Attention: starts reproducibly, with numbers of its own in each projection") {

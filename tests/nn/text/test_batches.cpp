@@ -182,7 +182,7 @@ TEST_CASE("permutation_element: each order is one, and all are about equally lik
         "permutation_element: place 3 of 3");
 }
 
-TEST_CASE("batches refuse texts that are too short, and sizes that are none") {
+TEST_CASE("batches refuse texts that are too short, and sizes that are not positive") {
   const auto refused = [](const TokenText& text, Dim batch, Dim context, std::int64_t step) {
     return refusal<ValueError>([&] { sample_batch(text, batch, context, step, Rng(1)); });
   };

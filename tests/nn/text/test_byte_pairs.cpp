@@ -102,7 +102,7 @@ TEST_CASE("byte pairs are encoded as they were learned, the earliest merge first
 }
 
 TEST_CASE(
-    "byte pairs: the commonest first, the least numbers among equals, none that stands once") {
+    "byte pairs: the most frequent pair is merged first, of equals the smaller numbers; a pair that occurs once is not merged") {
   const BytePairs pairs = BytePairs::learn("zyzy abab xbxb", 1000);
   CHECK(pairs.merges().front() == Merge{'a', 'b'});
   CHECK(BytePairs::learn("abcdefg", 1000).merges().empty());
@@ -126,7 +126,7 @@ TEST_CASE("byte pairs are made again from their merges") {
   CHECK(again.symbols() == learned.symbols());
 }
 
-TEST_CASE("merges that nobody could have learned are refused") {
+TEST_CASE("merges that cannot have been learned are refused") {
   const auto refused = [](std::vector<Merge> merges) {
     return refusal<ValueError>([&] { BytePairs pairs(merges); });
   };

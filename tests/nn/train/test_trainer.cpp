@@ -125,7 +125,7 @@ TEST_CASE("trainer: vectors do not decay, matrices do") {
   CHECK(value_of(model.ln_f.weight.value()[0]) == Approx(gain).margin(1.1e-3));
 }
 
-TEST_CASE("trainer: while one weight cannot be written, a step moves none") {
+TEST_CASE("trainer: while one weight cannot be written, a step moves no weight") {
   const Corpus c = corpus();
   const std::vector<double> whole = after(6, c);
   Trainer trainer(model_of(c), c.train, options(20));

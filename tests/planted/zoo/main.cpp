@@ -3,7 +3,7 @@
 //   zoo [SOURCES] [--bug N] [--answer]
 //
 // Not here: the bugs, which are those of make planted. Key idea: a bug is let in only once `fledge
-// gradcheck` has refused it, so that whoever looks can find it.
+// gradcheck` has refused it, so that it can be found.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

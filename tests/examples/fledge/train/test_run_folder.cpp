@@ -185,7 +185,7 @@ TEST_CASE("run folder: only what fledge wrote is replaced") {
         "'" + (desk / "run/thesis") + "' is a file, not a folder");
 }
 
-TEST_CASE("run folder: files that somebody removed come back with the next checkpoint") {
+TEST_CASE("run folder: files that were removed come back with the next checkpoint") {
   const Made first(1), later(1, 3);
   const Desk desk;
   RunFolder run = first.begin(desk / "run");

@@ -58,7 +58,7 @@ TEST_CASE("fledge train: a hangup that comes twice is one") {
   check_goes_on(desk, "run");
 }
 
-TEST_CASE("fledge train: a hangup saves when nobody reads its messages any more") {
+TEST_CASE("fledge train: a hangup saves when no process reads its messages any more") {
   const Desk desk;
   const std::string pipe = desk / "errors";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
