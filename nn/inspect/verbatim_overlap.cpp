@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <unordered_map>
+#include <vector>
 
 #include "engine/base/interrupt.h"
 
@@ -32,8 +33,15 @@ void each_gram(std::string_view text, std::size_t n, F f) {
 // as equal. For two different n-grams the probability of this is 2⁻⁶³.
 double share_in_text(std::string_view sample, std::string_view text, std::size_t n) {
   std::unordered_map<std::uint64_t, bool> in_text;  // of each n-gram of the sample
-  each_gram(sample, n, [&](std::size_t, std::uint64_t hash) { in_text[hash] = false; });
+  // The first 16 bits of these hashes. Most n-grams of the text are not in the sample, and a look at
+  // the bits is ten times as fast as find().
+  std::vector<bool> first_bits(1 << 16);
+  each_gram(sample, n, [&](std::size_t, std::uint64_t hash) {
+    in_text[hash] = false;
+    first_bits[hash >> 48] = true;
+  });
   each_gram(text, n, [&](std::size_t, std::uint64_t hash) {
+    if (!first_bits[hash >> 48]) return;
     if (const auto gram = in_text.find(hash); gram != in_text.end()) gram->second = true;
   });
   std::size_t bytes = 0, counted = 0;  // the first `counted` bytes are done with
