@@ -52,9 +52,7 @@ AdamW::AdamW(std::vector<Tensor> parameters, AdamWOptions adamw_options,
     : options(adamw_options),
       parameters_(std::move(parameters)),
       decay_factors_(std::move(decay_factors)),
-      m_(parameters_.size()),
-      v_(parameters_.size()),
-      t_(parameters_.size()) {
+      moments_(parameters_.size()) {
   require_parameters("AdamW", parameters_);
   check(options);
   if (decay_factors_.empty()) decay_factors_.assign(parameters_.size(), 1);
@@ -71,8 +69,10 @@ void AdamW::step() {
   const Average first_moment(options.beta1), second_moment(options.beta2);
   require_finite("AdamW", parameters_, ", whose square overflows", [](Real g) { return g * g; });
   const PoolVector<Real*> numbers = writable_numbers(parameters_);
-  allocate_moments(m_, parameters_);
-  allocate_moments(v_, parameters_);
+  for (std::size_t p = 0; p < parameters_.size(); ++p) {
+    allocate_moment(moments_[p].m, parameters_[p]);
+    allocate_moment(moments_[p].v, parameters_[p]);
+  }
   const InterruptScope no_interrupt(nullptr);  // from here on all parameters are updated
   const Real eps = Real(options.eps);
 
@@ -81,16 +81,16 @@ void AdamW::step() {
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
     if (numbers[p] == nullptr) continue;
     const Array& g = parameters_[p].grad();
-    if (++t_[p] != t) {
-      t = t_[p];
+    if (++moments_[p].t != t) {
+      t = moments_[p].t;
       const double correction1 = 1 - std::pow(options.beta1, static_cast<double>(t));
       const double correction2 = 1 - std::pow(options.beta2, static_cast<double>(t));
       rate = Real(options.rate / correction1);
       root2 = Real(std::sqrt(correction2));
     }
     Real* theta = numbers[p];
-    Real* m = m_[p].write();
-    Real* v = v_[p].write();
+    Real* m = moments_[p].m.write();
+    Real* v = moments_[p].v.write();
     const Real decay = Real(options.rate * options.decay * decay_factors_[p]);
     const Real* slope = g.data();
     const Dim grain = kernels::grain_of(g.size());
@@ -104,11 +104,11 @@ void AdamW::step() {
   }
 }
 
-std::vector<AdamW::Moments> AdamW::moments() const {
-  std::vector<Moments> result;
-  for (std::size_t p = 0; p < parameters_.size(); ++p)
-    result.push_back(t_[p] == 0 ? Moments{} : Moments{m_[p].clone(), v_[p].clone(), t_[p]});
-  return result;
+std::vector<AdamW::Moments> AdamW::copies_of(const std::vector<Moments>& moments) {
+  std::vector<Moments> copies;
+  for (const auto& [m, v, t] : moments)
+    copies.push_back(t == 0 ? Moments{} : Moments{m.clone(), v.clone(), t});
+  return copies;
 }
 
 void AdamW::restore(const std::vector<Moments>& moments) {
@@ -124,16 +124,7 @@ void AdamW::restore(const std::vector<Moments>& moments) {
     require(m.shape() == shape && v.shape() == shape, "AdamW", "the moments of parameter ", p,
             " of shape ", shape, " have shapes ", m.shape(), " and ", v.shape());
   }
-  std::vector<Array> m, v;  // copies first, because memory may run out
-  std::vector<Dim> t;
-  for (const Moments& one : moments) {
-    m.push_back(one.t == 0 ? Array() : one.m.clone());
-    v.push_back(one.t == 0 ? Array() : one.v.clone());
-    t.push_back(one.t);
-  }
-  m_.swap(m);
-  v_.swap(v);
-  t_.swap(t);
+  moments_ = copies_of(moments);
 }
 
 }  // namespace fledge

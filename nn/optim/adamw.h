@@ -38,7 +38,7 @@ class AdamW {
     Array m, v;  // no arrays before the first gradient
     Dim t = 0;   // gradients so far
   };
-  std::vector<Moments> moments() const;
+  std::vector<Moments> moments() const { return copies_of(moments_); }
   /// Throws ValueError or ShapeError, and changes nothing, unless there is one element for
   /// each parameter, with moments of its shape.
   void restore(const std::vector<Moments>& moments);
@@ -46,10 +46,11 @@ class AdamW {
   AdamWOptions options;  // may be changed between steps
 
  private:
+  static std::vector<Moments> copies_of(const std::vector<Moments>& moments);
+
   std::vector<Tensor> parameters_;
   std::vector<double> decay_factors_;  // of each parameter
-  std::vector<Array> m_, v_;
-  std::vector<Dim> t_;
+  std::vector<Moments> moments_;       // of each parameter
 };
 
 }  // namespace fledge

@@ -56,12 +56,10 @@ inline void require_finite_gradients(const char* op, const std::vector<Tensor>& 
   require_finite(op, parameters, "", [](Real g) { return g; });
 }
 
-/// Makes moments of zeros for parameters that have their first gradient. It is called before any
+/// Makes a moment of zeros for a parameter that has its first gradient. It is called before any
 /// parameter changes, because memory may run out.
-inline void allocate_moments(std::vector<Array>& moments, const std::vector<Tensor>& parameters) {
-  for (std::size_t p = 0; p < parameters.size(); ++p)
-    if (parameters[p].has_grad() && !moments[p].exists())
-      moments[p] = Array::zeros(parameters[p].shape());
+inline void allocate_moment(Array& moment, const Tensor& p) {
+  if (p.has_grad() && !moment.exists()) moment = Array::zeros(p.shape());
 }
 
 /// Pointers to the numbers of each parameter; null for a parameter without a gradient. Throws GraphError

@@ -27,7 +27,8 @@ void Sgd::step() {
   check(options);
   require_finite_gradients("Sgd", parameters_);
   const PoolVector<Real*> numbers = writable_numbers(parameters_);
-  allocate_moments(velocity_, parameters_);
+  for (std::size_t p = 0; p < parameters_.size(); ++p)
+    allocate_moment(velocity_[p], parameters_[p]);
   const Real rate = Real(options.rate), momentum = Real(options.momentum);
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
     if (numbers[p] == nullptr) continue;
