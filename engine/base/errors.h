@@ -4,6 +4,7 @@
 // when it is needed. Each op checks its arguments before it computes anything. Next: shape.h.
 #pragma once
 
+#include <clocale>
 #include <concepts>
 #include <cstdio>
 #include <stdexcept>
@@ -38,10 +39,16 @@ struct NumericError : std::runtime_error {
 namespace message {
 
 inline void append(std::string& text, std::string_view part) { text += part; }
-inline void append(std::string& text, double part) {
-  char digits[32];
-  std::snprintf(digits, sizeof digits, "%g", part);
-  text += part == part ? digits : "nan";  // the sign of a NaN means nothing
+/// A number has a decimal point in every locale: printf writes the separator of the locale that the
+/// process has set.
+inline void append(std::string& text, double part, int digits = 6) {
+  char number[40];
+  std::snprintf(number, sizeof number, "%.*g", digits, part);
+  const std::size_t end = text.size();
+  text += part == part ? number : "nan";  // the sign of a NaN means nothing
+  const std::string_view separator = std::localeconv()->decimal_point;
+  const std::size_t at = text.find(separator, end);
+  if (at != std::string::npos) text.replace(at, separator.size(), ".");
 }
 template <std::integral T>
 void append(std::string& text, T part) {

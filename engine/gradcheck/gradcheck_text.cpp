@@ -1,7 +1,3 @@
-#include <clocale>
-#include <cmath>
-#include <cstdio>
-#include <string_view>
 #include <utility>
 
 #include "engine/base/errors.h"
@@ -11,17 +7,10 @@ namespace fledge {
 
 namespace {
 
-// printf writes the decimal point of the process's locale, which fledge never sets but a program
-// that links it may.
 std::string digits(double x, int count) {
-  if (std::isnan(x)) return "nan";  // its sign means nothing
-  char text[40];
-  std::snprintf(text, sizeof text, "%.*g", count, x);
-  std::string result = text;
-  const std::size_t point = result.find(std::localeconv()->decimal_point);
-  if (point != std::string::npos)
-    result.replace(point, std::string_view(std::localeconv()->decimal_point).size(), ".");
-  return result;
+  std::string text;
+  message::append(text, x, count);
+  return text;
 }
 
 // Both numbers with as many digits, six at least, as it takes for them to differ.

@@ -1,7 +1,6 @@
 #include "nn/gpt/config.h"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace fledge {
 
@@ -61,9 +60,9 @@ double probability(const JsonValue& config, std::string_view key) {
 }
 
 std::string in_gigabytes(double bytes) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.3g GB", bytes / 1e9);
-  return text;
+  std::string text;
+  message::append(text, bytes / 1e9, 3);
+  return text + " GB";
 }
 
 // Throws ValueError unless the weights of such a model fit into the memory of this machine.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <span>
 
 #include "engine/autograd.h"
@@ -179,9 +178,9 @@ std::string largest_number(const std::vector<std::pair<std::string, Array>>& arr
         largest = size;
         where = name;
       }
-  char number[30];
-  std::snprintf(number, sizeof number, "%.3g in ", largest);
-  return number + where;
+  std::string text;
+  message::append(text, largest, 3);
+  return text + " in " + where;
 }
 
 Trainer::State Trainer::state() const { return {done_, optimizer_.moments()}; }

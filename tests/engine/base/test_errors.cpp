@@ -1,5 +1,6 @@
 #include "engine/base/errors.h"
 
+#include <clocale>
 #include <vector>
 
 #include "engine/array.h"
@@ -46,6 +47,18 @@ TEST_CASE("parts are words, whole numbers, numbers, shapes and arrays") {
           require(false, "op", Shape{2, 3}, " and ", Shape{});
         }) == "op: (2, 3) and ()");
   CHECK(refusal<ShapeError>([] { require(false, "op", Array({2}, {1, 2})); }) == "op: [1, 2]");
+}
+
+TEST_CASE("a number has the digits asked for, and a decimal point in every locale") {
+  const std::string before = std::setlocale(LC_NUMERIC, nullptr);
+  for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "C"})
+    if (std::setlocale(LC_NUMERIC, name) != nullptr) break;  // a machine may have none of these
+  std::string text = "1,5: ";
+  message::append(text, 2.0 / 3, 3);
+  message::append(text, -1e300, 17);
+  message::append(text, 0.5);
+  std::setlocale(LC_NUMERIC, before.c_str());
+  CHECK(text == "1,5: 0.667-1.0000000000000001e+3000.5");
 }
 
 TEST_CASE("require throws the type asked for") {
