@@ -39,7 +39,7 @@ class Comparison {
   const std::optional<Finding>& wrong() const { return wrong_; }  // the worst
   const std::optional<Finding>& undecided() const { return undecided_; }
   Dim count_undecided() const;
-  Verdict verdict(std::size_t p, std::size_t j) const { return verdicts_[p][j]; }
+  Verdict verdict(std::size_t p, std::size_t j) const { return elements_[p][j].verdict; }
 
   /// Whether the oracle also finds this element right when it does not know the number by backward().
   bool confirms(std::size_t p, std::size_t j) const;
@@ -48,31 +48,42 @@ class Comparison {
   Diagnosis diagnose_parameter(std::size_t p) const;
 
  private:
-  using Numbers = std::vector<double>;
+  /// One number of a parameter's gradient.
+  struct Element {
+    std::size_t parameter, index;
+    double analytic;  // by backward()
+    Derivative found;
+    bool zero = false;  // both numbers are rounding errors: the derivative is zero
+    double change = 0;  // of analytic − found.value when the inputs change in their last places
+    Verdict verdict = Verdict::right;
 
-  void compute_derivatives();
-  void mark_rounding_as_zero();
-  void judge_elements();
+    double difference() const;
+    bool is_noise() const;
+    bool rounding_hides() const { return is_noise() || difference() <= found.rounding; }
+    std::string reason_undecided() const;
+  };
+
+  void recognise_rounding();
+  void measure_changes(const std::vector<Element*>& elements) const;
+  void judge(Element& element);
   void refuse_silent_zeros();
-  Verdict judge(std::size_t p, std::size_t j) const;
-  std::string reason_undecided(std::size_t p, std::size_t j) const;
-  Finding finding(std::size_t p, std::size_t j, std::string problem) const;
-  double error_of(std::size_t p, std::size_t j) const;
-  bool rounding_hides(std::size_t p, std::size_t j) const;
+  Finding finding(const Element& element, std::string problem) const;
+  double error_of(const Element& element) const;
   bool is_listed(std::size_t p) const;
-  bool has_gradient(std::size_t p) const { return first_gradient(p) < analytic_[p].size(); }
-  std::size_t first_gradient(std::size_t p) const;
+  bool has_gradient(std::size_t p) const { return first_gradient(p) != nullptr; }
+  const Element* first_gradient(std::size_t p) const;
+
+  template <class F>
+  void each_element(F f) {
+    for (std::vector<Element>& of_parameter : elements_)
+      for (Element& element : of_parameter) f(element);
+  }
 
   const CheckedGradients& checked_;
-  Method method_;
-  double tolerance_;
   Oracle oracle_;
-  Gradients analytic_;
-  std::vector<std::vector<Derivative>> derivatives_;
-  double floor_ = 0;                     // 1 % of the largest scale
-  std::vector<std::vector<bool>> zero_;  // both numbers are rounding
-  Numbers rounding_;                     // by parameter: the largest rounding marked as zero
-  std::vector<std::vector<Verdict>> verdicts_;
+  std::vector<std::vector<Element>> elements_;  // by parameter
+  double floor_ = 0;                            // 1 % of the largest scale
+  std::vector<double> rounding_;  // by parameter: the largest rounding error that counts as zero
   double max_error_ = 0;
   std::optional<Finding> wrong_, undecided_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "engine/base/errors.h"
 
@@ -37,91 +38,62 @@ std::string ratio_text(double ratio) {
   return text + "a constant factor is wrong";
 }
 
-// The ratio analytic / expected if it is the same wherever expected is not zero; 0 if it is not.
-double constant_ratio(const std::vector<double>& analytic, const std::vector<double>& expected,
-                      double zero) {
-  double ratio = 0;
-  for (std::size_t j = 0; j < analytic.size(); ++j) {
-    if (std::abs(expected[j]) <= zero / close) {
-      if (std::abs(analytic[j]) > zero / close) return 0;
-      continue;
-    }
-    if (ratio == 0) ratio = analytic[j] / expected[j];
-    if (!near(analytic[j], ratio * expected[j], zero)) return 0;
-  }
-  return ratio;
-}
-
-bool is_transposed(const std::vector<double>& analytic, const std::vector<double>& expected,
-                   const Shape& shape, double zero) {
-  if (shape.rank() != 2 || shape[0] != shape[1] || shape[0] < 2) return false;
-  const auto n = static_cast<std::size_t>(shape[0]);
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < n; ++j)
-      if (!near(analytic[i * n + j], expected[j * n + i], zero)) return false;
-  return true;
-}
-
 using Flags = std::vector<bool>;
 
 // Whether the mistake gives this gradient, in two or more wrong elements that it does not make zero.
 // A mistake is often refuted by one wrong element: these come first.
 bool explains(const Mistake& mistake, const std::vector<double>& analytic, const Flags& wrong,
               double zero) {
+  const double least = zero / close;  // of a smaller number, rounding may change six digits
   int agreeing = 0;
   for (const bool of_wrong : {true, false})
     for (std::size_t j = 0; j < analytic.size(); ++j) {
       if (wrong[j] != of_wrong) continue;
       const double expected = mistake.gradient(j);
+      if (std::abs(analytic[j]) <= least && std::abs(expected) <= least) continue;
       if (!near(analytic[j], expected, zero)) return false;
-      agreeing += of_wrong && std::abs(expected) > zero / close ? 1 : 0;
+      agreeing += of_wrong && std::abs(expected) > least ? 1 : 0;
       if (!of_wrong && agreeing < 2) return false;
     }
   return agreeing >= 2;
 }
 
-// Which positions along an axis hold a wrong element.
-Flags wrong_along(int axis, const Flags& wrong, const Shape& shape) {
-  Dim inner = 1;
+// In words, the positions along an axis that hold a wrong element. Empty if every position does, or
+// if the positions are not one stretch.
+std::string stretch_text(int axis, const Flags& wrong, const Shape& shape) {
+  Dim inner = 1, first = shape[axis], last = -1;
   for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape[i];
-  Flags positions(static_cast<std::size_t>(shape[axis]), false);
-  for (std::size_t j = 0; j < wrong.size(); ++j)
-    if (wrong[j])
-      positions[static_cast<std::size_t>(static_cast<Dim>(j) / inner % shape[axis])] = true;
-  return positions;
-}
-
-std::string stretch_text(int axis, const Flags& wrong) {
-  const auto first = std::find(wrong.begin(), wrong.end(), true);
-  if (first == wrong.end()) return "";
-  const auto end = std::find(first, wrong.end(), false);
-  if (std::find(end, wrong.end(), true) != wrong.end()) return "";  // not one stretch
-  const auto begin_at = first - wrong.begin(), last_at = end - wrong.begin() - 1;
-  if (first == wrong.begin() && end == wrong.end()) return "";
+  Flags hit(static_cast<std::size_t>(shape[axis]), false);
+  for (std::size_t j = 0; j < wrong.size(); ++j) {
+    if (!wrong[j]) continue;
+    const Dim position = static_cast<Dim>(j) / inner % shape[axis];
+    hit[static_cast<std::size_t>(position)] = true;
+    first = std::min(first, position);
+    last = std::max(last, position);
+  }
+  const Dim count = std::count(hit.begin(), hit.end(), true);
+  if (count == shape[axis] || count != last - first + 1) return "";
   const std::string where =
-      (begin_at == last_at ? "position " : "positions " + std::to_string(begin_at) + " to ") +
-      std::to_string(last_at) + " of " + std::to_string(wrong.size()) + " along axis " +
+      (count == 1 ? "position " : "positions " + std::to_string(first) + " to ") +
+      std::to_string(last) + " of " + std::to_string(shape[axis]) + " along axis " +
       std::to_string(axis);
-  if (first == wrong.begin())
+  if (first == 0)
     return "only early positions are wrong, " + where +
            ": contributions from later positions may be missing, as when past keys and values get "
            "no gradient";
-  if (end == wrong.end())
+  if (last + 1 == shape[axis])
     return "only late positions are wrong, " + where + ": a loop may end too early or skip a tail";
-  return "only " + where + (begin_at == last_at ? " is" : " are") +
+  return "only " + where + (count == 1 ? " is" : " are") +
          " wrong: an index or an offset may be wrong";
 }
 
+// The axis of time stands before that of features: the axis before the last is tried first.
 std::string stretch_of(const Flags& wrong, const Shape& shape) {
-  // Time stands before features: the axis before the last is tried first.
-  std::vector<int> axes;
-  if (shape.rank() >= 2) axes.push_back(shape.rank() - 2);
-  for (int axis = 0; axis < shape.rank(); ++axis)
-    if (axis != shape.rank() - 2) axes.push_back(axis);
-  for (const int axis : axes) {
-    std::string text = stretch_text(axis, wrong_along(axis, wrong, shape));
-    if (!text.empty()) return text;
-  }
+  std::vector<int> axes(static_cast<std::size_t>(shape.rank()));
+  std::iota(axes.begin(), axes.end(), 0);
+  if (axes.size() >= 2) std::rotate(axes.begin(), axes.end() - 2, axes.end() - 1);
+  for (const int axis : axes)
+    if (std::string text = stretch_text(axis, wrong, shape); !text.empty()) return text;
   return "";
 }
 
@@ -161,17 +133,26 @@ Diagnosis diagnose(const std::vector<double>& analytic, const std::vector<double
         "tensor made from values), or the rule returns zeros",
         ""};
   Flags wrong(analytic.size());
-  std::size_t count = 0, last = 0;
+  std::size_t count = 0, largest = 0;  // of the wrong elements, the one with the largest derivative
   for (std::size_t j = 0; j < analytic.size(); ++j) {
     wrong[j] = !near(analytic[j], expected[j], zero);
-    if (wrong[j]) ++count, last = j;
+    if (!wrong[j]) continue;
+    if (count == 0 || std::abs(expected[j]) > std::abs(expected[largest])) largest = j;
+    ++count;
   }
   if (count == 0) return {};
-  if (count == 1) return {"", count_text(1, analytic[last], expected[last], analytic.size())};
-  const double ratio = constant_ratio(analytic, expected, zero);
-  if (ratio != 0 && !near(ratio, 1, 0)) return {ratio_text(ratio), ""};
-  if (is_transposed(analytic, expected, shape, zero)) return {"the gradient is transposed", ""};
-  for (const Mistake& mistake : mistakes)
+  if (count == 1) return {"", count_text(1, analytic[largest], expected[largest], analytic.size())};
+  std::vector<Mistake> candidates;
+  if (const double ratio = analytic[largest] / expected[largest]; std::isnormal(ratio))
+    candidates.push_back(
+        {ratio_text(ratio), [&, ratio](std::size_t j) { return ratio * expected[j]; }});
+  if (shape.rank() == 2 && shape[0] == shape[1])
+    candidates.push_back(
+        {"the gradient is transposed", [&, n = static_cast<std::size_t>(shape[0])](std::size_t j) {
+           return expected[j % n * n + j / n];
+         }});
+  candidates.insert(candidates.end(), mistakes.begin(), mistakes.end());
+  for (const Mistake& mistake : candidates)
     if (explains(mistake, analytic, wrong, zero)) return {mistake.cause, ""};
   std::string stretch = stretch_of(wrong, shape);
   if (!stretch.empty()) return {stretch, ""};

@@ -1,11 +1,15 @@
 // From the pattern of a wrong gradient to the likely mistake, in words.
+//
+// Used by gradcheck alone. Key idea: a known mistake is a function that gives the gradient of a rule
+// with this mistake. A gradient is explained by the first mistake that gives the same numbers.
+// Next: diagnosis.cpp, mistakes.cpp.
 #pragma once
 
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "engine/real.h"
+#include "engine/gradcheck/gradcheck.h"
 
 namespace fledge {
 
@@ -17,6 +21,21 @@ struct Mistake {
   std::string cause;
   std::function<double(std::size_t j)> gradient;
 };
+
+/// The mistakes that a rule for parameter p may hold, for a cotangent v of the shape of f():
+///
+///   - The sum over a broadcast axis is missing: only the first or the last position of the output
+///     contributes. Tried for each axis of the output, and for its leading axes taken together. An
+///     output of one number has no positions: there this mistake is a constant ratio.
+///   - Another parameter q, square in its last two axes, is used where its transpose belongs. The
+///     gradient is computed with qᵀ in place of q, so f must be linear in what q enters: in
+///     tanh(A·B) the transpose also changes the slope of tanh. A factor that is no parameter, and
+///     A·A, are not recognised.
+///
+/// f and parameters must outlive the result.
+std::vector<Mistake> known_mistakes(const std::function<Tensor()>& f,
+                                    const std::vector<NamedTensor>& parameters, std::size_t p,
+                                    const Array& v);
 
 struct Diagnosis {
   std::string cause;    // one sentence; empty when the errors show no known pattern

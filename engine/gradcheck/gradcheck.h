@@ -82,10 +82,12 @@ std::string to_string(const GradcheckReport& report);
 /// input is zero everywhere. An input listed in zero_gradients is an exception: for it, backward()
 /// and the oracle must both find zero, up to rounding errors. A gradient that cancels to zero leaves
 /// rounding errors; they are recognised because they change when the inputs change in their last
-/// places. The backward pass is run again in four ways: unchanged, which must give the same bits; with v = 0, which must give exact
-/// zeros; with −1024·v and v/1024, because rules are linear; and with a second op that uses every
-/// parameter, because rules must add to its contribution. Earlier gradients of the parameters are
-/// cleared.
+/// places.
+///
+/// The backward pass is run again in four ways: unchanged, which must give the same bits; with v = 0,
+/// which must give exact zeros; with −1024·v and v/1024, because rules are linear; and with a second
+/// op that uses every parameter, because rules must add to its contribution. Earlier gradients of the
+/// parameters are cleared.
 ///
 /// When both oracles find a wrong gradient, the report has one problem and one likely cause. When
 /// one of them confirms backward(), the likely cause says that the oracles disagree: the forward

@@ -1,10 +1,8 @@
-#include "engine/gradcheck/mistakes.h"
-
 #include <algorithm>
 #include <limits>
 
+#include "engine/gradcheck/diagnosis.h"
 #include "engine/gradcheck/oracle.h"
-#include "engine/gradcheck/saved_values.h"
 #include "engine/ops.h"
 
 namespace fledge {
@@ -15,11 +13,15 @@ bool is_square(const Shape& shape) {
   return shape.rank() >= 2 && shape.dim(-1) == shape.dim(-2) && shape.dim(-1) > 1;
 }
 
+Dim count_of(const Shape& shape, int begin, int end) {
+  Dim count = 1;
+  for (int axis = begin; axis < end; ++axis) count *= shape[axis];
+  return count;
+}
+
 // v at one position of the axes from `begin` to `end`, taken together; zero elsewhere.
 Array only_at(const Array& v, int begin, int end, Dim position) {
-  Dim inner = 1, count = 1;
-  for (int axis = end; axis < v.shape().rank(); ++axis) inner *= v.shape()[axis];
-  for (int axis = begin; axis < end; ++axis) count *= v.shape()[axis];
+  const Dim inner = count_of(v.shape(), end, v.rank()), count = count_of(v.shape(), begin, end);
   Array masked = v.clone();
   Real* to = masked.write();
   for (Dim i = 0; i < v.size(); ++i)
@@ -31,26 +33,28 @@ Array only_at(const Array& v, int begin, int end, Dim position) {
 
 std::vector<Mistake> known_mistakes(const std::function<Tensor()>& f,
                                     const std::vector<NamedTensor>& parameters, std::size_t p,
-                                    const Array& v, const std::vector<double>& analytic) {
+                                    const Array& v) {
   std::vector<Mistake> mistakes;
   const Tensor x = parameters[p].tensor;
   // Outside the domain of f the gradient is NaN, which equals no gradient of backward().
   const auto add = [&](std::string cause, const std::function<Tensor()>& g, const Array& dy) {
-    mistakes.push_back({std::move(cause), [=, &analytic](std::size_t j) {
+    mistakes.push_back({std::move(cause), [=](std::size_t j) {
                           double gradient = std::numeric_limits<double>::quiet_NaN();
                           completes([&] {
-                            const Oracle oracle(Method::dual, g, dy, gradcheck_tolerance_dual);
-                            gradient = oracle.at(x, static_cast<Dim>(j), analytic[j]).value;
+                            const Oracle oracle{Method::dual, g, dy, gradcheck_tolerance_dual};
+                            gradient = oracle.at(x, static_cast<Dim>(j), 0).value;
                           });
                           return gradient;
                         }});
   };
 
   const int rank = v.shape().rank();
-  const auto add_positions = [&](int begin, int end) {
-    Dim count = 1;
-    for (int axis = begin; axis < end; ++axis) count *= v.shape()[axis];
-    if (count < 2) return;
+  std::vector<std::pair<int, int>> positions;  // each axis, then leading axes together
+  for (int axis = 0; axis < rank; ++axis) positions.push_back({axis, axis + 1});
+  for (int end = 2; end <= rank; ++end) positions.push_back({0, end});
+  for (const auto& [begin, end] : positions) {
+    const Dim count = count_of(v.shape(), begin, end);
+    if (count < 2) continue;
     const std::string where =
         end - begin == 1 ? "axis " + std::to_string(begin) : "axes 0 to " + std::to_string(end - 1);
     add("only the first position along " + where +
@@ -59,19 +63,16 @@ std::vector<Mistake> known_mistakes(const std::function<Tensor()>& f,
     add("only the last position along " + where +
             " of the output contributes: each position overwrites the one before instead of adding",
         f, only_at(v, begin, end, count - 1));
-  };
-  for (int axis = 0; axis < rank; ++axis) add_positions(axis, axis + 1);
-  for (int end = 2; end <= rank; ++end) add_positions(0, end);
-
+  }
   for (const NamedTensor& q : parameters) {
     if (q.tensor.node() == x.node() || !is_square(q.tensor.shape())) continue;
     add(
         "the rule uses " + q.name + " where its transpose belongs, or the transpose where " +
             q.name + " belongs",
         [&f, q] {
-          const SavedValues saved({q});
+          const ChangedValues changed({q.tensor});
           const Array other = transpose(q.tensor.detach()).value();
-          std::copy_n(other.data(), other.size(), q.tensor.write());
+          std::copy_n(other.data(), other.size(), changed.numbers(0));
           return Tensor(f().value().clone());
         },
         v);

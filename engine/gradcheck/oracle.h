@@ -25,30 +25,40 @@ struct Derivative {
   bool converged = true;   // false: no step gave a result that the next smaller one confirmed
 };
 
+/// Copies the numbers of parameters, which may then be changed. The destructor writes the old numbers
+/// back, also after an exception. The parameters must outlive the object.
+class ChangedValues {
+ public:
+  /// Throws GraphError if a parameter cannot be written: none is changed then.
+  explicit ChangedValues(const std::vector<Tensor>& parameters);
+  ~ChangedValues();
+  ChangedValues(const ChangedValues&) = delete;
+  ChangedValues& operator=(const ChangedValues&) = delete;
+
+  Real* numbers(std::size_t parameter) const { return saved_[parameter].numbers; }
+
+ private:
+  struct Saved {
+    Real* numbers;
+    Array before;
+  };
+  std::vector<Saved> saved_;
+};
+
 /// Calls f. Returns false when f throws, as a function may do outside its domain. Interrupted and
 /// std::bad_alloc are not caught.
 bool completes(const std::function<void()>& f);
 
-class Oracle {
- public:
-  /// f() is evaluated, v has the shape of its value; `tolerance` is the accuracy needed.
-  Oracle(Method method, std::function<Tensor()> f, Array v, double tolerance)
-      : method_(method), f_(std::move(f)), v_(std::move(v)), tolerance_(tolerance) {}
+/// Computes derivatives of ⟨v, f()⟩. v has the shape of f(); `tolerance` is the accuracy needed.
+struct Oracle {
+  Method method;
+  std::function<Tensor()> f;
+  Array v;
+  double tolerance;
 
   /// The derivative with respect to element j of a parameter of f. `claimed` is the number by
   /// backward(): differences try more and smaller steps where the first result does not confirm it.
   Derivative at(const Tensor& parameter, Dim j, double claimed) const;
-
- private:
-  Derivative by_dual(const Tensor& parameter, Dim j) const;
-  Derivative by_differences(const Tensor& parameter, Dim j, double claimed) const;
-  Derivative six_point_difference(const Tensor& parameter, Dim j, double h) const;
-  double one_sided_gap(const Tensor& parameter, Dim j, double h) const;
-
-  Method method_;
-  std::function<Tensor()> f_;
-  Array v_;
-  double tolerance_;
 };
 
 }  // namespace fledge

@@ -117,7 +117,7 @@ TEST_CASE(
     options.zero_gradients = {"input 1"};
     CHECK(to_string(gradcheck(f, inputs, options)).substr(0, 3) == "ok:");
     options.zero_gradients = {"input 0"};
-    for (const double size : {1e-9, 1e-3, 1e6}) {
+    for (const double size : {1e-12, 1e-9, 1e-3, 1e6}) {
       const auto alone = [](const std::vector<Tensor>& in) {
         return cosine_similarity(in[0], in[0]);
       };

@@ -2,9 +2,12 @@
 #include "engine/gradcheck/comparison.h"
 
 #include <cmath>
+#include <new>
+#include <stdexcept>
 
 #include "engine/array_math.h"
 #include "engine/autograd.h"
+#include "engine/base/interrupt.h"
 #include "engine/ops.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
@@ -159,4 +162,72 @@ TEST_CASE("a gradient of zeros is undecided, unless the tensor is listed") {
     REQUIRE(by->wrong());
     CHECK_THAT(by->wrong()->problem, StartsWith("the tensor is listed in zero_gradients"));
   }
+}
+
+TEST_CASE("where a gradient cancels to zero, what is left changes with the last places") {
+  const Function f = [](const Tensor& b) { return (cosine_similarity(b, b) - 1.0) * 1e6 + 1.0; };
+  GradcheckOptions options;
+  options.zero_gradients = {"w"};
+  int only_rounding = 0, right = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    const Compared unlisted(f, uniform({3, 4}, seed)), listed(f, uniform({3, 4}, seed), 1, options);
+    CHECK_FALSE((unlisted.dual->wrong() || unlisted.differences->wrong()));
+    CHECK_FALSE((listed.dual->wrong() || listed.differences->wrong()));
+    const auto& zero = unlisted.dual->undecided();
+    only_rounding += zero && zero->problem.find("zero_gradients") != std::string::npos ? 1 : 0;
+    right += listed.dual->undecided() || listed.differences->undecided() ? 0 : 1;
+  }
+  CHECK(only_rounding >= 18);  // in the others a change is small by chance
+  CHECK(right >= 18);
+}
+
+TEST_CASE("an error does not change with the last places") {
+  const Compared both(smooth, uniform({3}, 1), 1 + 1e-6);
+  for (const auto& by : {both.dual, both.differences}) CHECK(by->verdict(0, 0) == V::wrong);
+}
+
+TEST_CASE(
+    "a derivative that is not zero is not taken for zero where rounding hides its last digits") {
+  const Function f = [](const Tensor& b) {
+    return sum((cosine_similarity(b, b) - 1.0) * 1e6) + sum(b);
+  };
+  GradcheckOptions options;
+  options.zero_gradients = {"w"};
+  const Compared unlisted(f, uniform({3, 4}, 1)), listed(f, uniform({3, 4}, 1), 1, options);
+  CHECK_FALSE((unlisted.dual->wrong() || unlisted.differences->wrong()));
+  for (const auto& by : {listed.dual, listed.differences})
+    CHECK_THAT(by->wrong()->problem, StartsWith("the tensor is listed in zero_gradients"));
+}
+
+namespace {
+
+// exp(x)·x; it throws an error if x is not the first input.
+template <class Error>
+Function strict(const Array& x, Error error) {
+  return [=](const Tensor& b) {
+    for (Dim j = 0; j < b.size(); ++j)
+      if (value_of(b.value()[j]) != value_of(x[j])) throw error;
+    return smooth(b);
+  };
+}
+
+}  // namespace
+
+TEST_CASE("an error stays wrong if f throws at the changed inputs") {
+  const Array x = uniform({3}, 1);
+  const Tensor w = parameter(x.clone());
+  const std::vector<NamedTensor> twice{{"w", w}, {"again", w}};
+  const GradcheckOptions options;
+  const auto compare = [&](const Function& function) {
+    const std::function<Tensor()> f = [&] { return function(spoiled(w, 1 + 1e-9)); };
+    const Array v = random_cotangent({3}, 1);
+    const CheckedGradients checked{f, twice, options, v, gradients_of(f(), twice, v)};
+    return Comparison(Method::dual, checked).verdict(0, 0);
+  };
+  CHECK(compare(strict(x, std::invalid_argument("another input"))) == V::wrong);
+  CHECK(same_bits(w.value(), x));
+  CHECK_THROWS_AS(compare(strict(x, Interrupted())), Interrupted);
+  CHECK_THROWS_AS(compare(strict(x, std::bad_alloc())), std::bad_alloc);
+  CHECK(same_bits(w.value(), x));  // also after an interrupt, and although it is listed twice
 }

@@ -1,6 +1,7 @@
 #include "engine/gradcheck/oracle.h"
 
 #include <array>
+#include <optional>
 #include <stdexcept>
 
 #include "engine/autograd.h"
@@ -38,6 +39,10 @@ Derivative derivative(Method method, F f, const Array& x, Dim j = 0, double clai
 template <class F>
 double slope(Method method, F f, double x) {
   return derivative(method, f, Array({}, {x})).value;
+}
+
+void add_one(Real* numbers, Dim count) {
+  for (Dim j = 0; j < count; ++j) numbers[j] = numbers[j] + Real(1);
 }
 
 }  // namespace
@@ -210,6 +215,43 @@ TEST_CASE("at a kink a dual number follows the branch taken") {
   CHECK(slope(
             Method::dual, [](auto x) { return relu(x); }, 0) == 0);
   CHECK(slope(Method::dual, larger, 0) == 1);
+}
+
+TEST_CASE("changed parameters have their old numbers afterwards") {
+  const Array x = uniform({3, 4}, 1), y = uniform({2}, 2);
+  const Tensor w = parameter(x.clone()), b = parameter(y.clone());
+  {
+    const ChangedValues changed({w, b});
+    add_one(changed.numbers(0), 12);
+    add_one(changed.numbers(1), 2);
+    CHECK_FALSE(same_bits(w.value(), x));
+    CHECK_FALSE(same_bits(b.value(), y));
+  }
+  CHECK(same_bits(w.value(), x));
+  CHECK(same_bits(b.value(), y));
+}
+
+TEST_CASE("an exception restores changed numbers, also where they are in use") {
+  const Array x = uniform({3, 4}, 1);
+  const Tensor w = parameter(x.clone());
+  std::optional<Array> holder;
+  const auto change = [&] {
+    const ChangedValues changed({w, w});  // one tensor, listed twice
+    add_one(changed.numbers(1), 12);
+    holder = w.value();  // w.write() would throw from here on
+    throw std::runtime_error("out of luck");
+  };
+  CHECK_THROWS_AS(change(), std::runtime_error);
+  CHECK(same_bits(w.value(), x));
+}
+
+TEST_CASE("a parameter that cannot be written is refused before anything changes") {
+  const Array x = uniform({3, 4}, 1);
+  const Tensor w = parameter(x.clone()), shared = parameter(x.clone());
+  const Array holder = shared.value();
+  CHECK_THROWS_AS(ChangedValues({w, shared}), GraphError);
+  CHECK(same_bits(w.value(), x));
+  CHECK(same_bits(shared.value(), x));
 }
 
 TEST_CASE("completes: false for an error of the function, but not for an end of the check") {
