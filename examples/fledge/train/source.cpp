@@ -9,9 +9,10 @@
 #include "examples/support/built_in_text.h"
 #include "examples/support/text.h"
 #include "nn/io/files.h"
-#include "nn/io/json.h"
 
 namespace fledge::train {
+
+using support::InputError;
 
 namespace {
 
@@ -33,30 +34,17 @@ std::string file_meant_by(const std::string& path) {
   return meant.empty() || meant == whole.filename() ? "" : (folder / meant).string();
 }
 
-// Refuses a text for the reason of an error, without the function's name ("read_corpus: ...").
-[[noreturn]] void refuse_text(const std::string& name, const ValueError& error,
-                              const std::string& advice) {
-  const std::string problem = error.what();
-  throw support::InputError(name + problem.substr(problem.find(": ")), advice);
+void require_utf8(const std::string& text, const std::string& name, std::size_t first,
+                  const std::string& advice) {
+  if (const std::size_t wrong = first_not_utf8(text); wrong != std::string::npos)
+    throw InputError(name + " is not UTF-8 at byte " + std::to_string(first + wrong), advice);
 }
 
-Corpus corpus_of(const std::string& text, const TrainConfig& config, const Tokenizer* tokenizer,
-                 const std::string& name) {
-  try {
-    return tokenizer ? read_corpus(text, config.corpus, *tokenizer)
-                     : read_corpus(text, config.corpus);
-  } catch (const ValueError& error) {
-    refuse_text(name, error, "use another --valid, or more text");
-  }
-}
-
-void require_readable(const Tokenizer& tokenizer, const std::string& text, const std::string& name,
-                      std::size_t first) {
-  const std::size_t wrong = first_not_utf8(text);
-  if (tokenizer.kind() == Tokens::character && wrong != std::string::npos)
-    throw support::InputError(
-        name + " is not UTF-8 at byte " + std::to_string(first + wrong),
-        "the model reads characters: convert it, such as with iconv -f latin1 -t utf-8");
+void require_characters(const Tokenizer& tokenizer, const std::string& text,
+                        const std::string& name, std::size_t first) {
+  if (tokenizer.kind() == Tokens::character)
+    require_utf8(text, name, first,
+                 "the model reads characters: convert it, such as with iconv -f latin1 -t utf-8");
 }
 
 [[noreturn]] void refuse_unknown(const UnknownSymbol& found, const Tokenizer& tokenizer,
@@ -64,32 +52,24 @@ void require_readable(const Tokenizer& tokenizer, const std::string& text, const
   const std::string kind = token_word(tokenizer.kind());
   std::string meant;
   if (tokenizer.kind() == Tokens::word) meant = support::closest(found.symbol, tokenizer.symbols());
-  throw support::InputError(
-      "the " + kind + " " + support::quoted(found.symbol) + " at byte " + std::to_string(found.at) +
-          " of " + name + " was not in the training text",
-      meant.empty()
-          ? "the model knows " + std::to_string(tokenizer.size()) + " " + kind + "s and no other"
-          : "nearest by spelling: " + support::quoted(meant));
+  throw InputError("the " + kind + " " + support::quoted(found.symbol) + " at byte " +
+                       std::to_string(found.at) + " of " + name + " was not in the training text",
+                   meant.empty() ? "the model knows " + std::to_string(tokenizer.size()) + " " +
+                                       kind + "s and no other"
+                                 : "nearest by spelling: " + support::quoted(meant));
 }
 
-// A vocabulary that config.json cannot hold is refused before training, not when the run is read.
-void require_symbols(const Tokenizer& tokenizer, const std::string& name) {
-  constexpr std::size_t most_bytes = most_json_bytes / 8 * 7;  // the rest is for the other keys
-  constexpr std::size_t layout = 10;  // of a line: its indentation, a comma
-  if (tokenizer.kind() == Tokens::byte || tokenizer.kind() == Tokens::bpe) return;
-  const std::string word = token_word(tokenizer.kind());
-  if (tokenizer.size() > most_symbols)
-    throw support::InputError(name + " has " + thousands(tokenizer.size()) + " different " + word +
-                                  "s; at most " + thousands(most_symbols) + " can be kept",
-                              "use --tokens bpe, or less text");
-  std::size_t bytes = 0;
-  for (const std::string& symbol : tokenizer.symbols())
-    bytes += json_string(symbol).size() + layout;
-  if (bytes > most_bytes)
-    throw support::InputError("the different " + word + "s of " + name + " take " +
-                                  thousands(static_cast<std::int64_t>(bytes)) + " bytes; at most " +
-                                  thousands(most_bytes) + " can be kept",
-                              "use --tokens bpe, or less text");
+// read(), which makes a corpus of this text. Its errors name the text, not their function.
+template <class F>
+Corpus corpus_of(const std::string& name, const std::string& advice, F read) {
+  try {
+    return read();
+  } catch (const UnknownSymbol&) {
+    throw;
+  } catch (const ValueError& error) {
+    const std::string problem = error.what();  // "read_corpus: ..."
+    throw InputError(name + problem.substr(problem.find(": ")), advice);
+  }
 }
 
 }  // namespace
@@ -100,17 +80,16 @@ std::string read_text_file(const std::string& path, const std::string& advice) {
   } catch (const FileError& error) {
     const bool exists = path == "-" || access(path.c_str(), F_OK) == 0;
     const std::string meant = exists ? "" : file_meant_by(path);
-    throw support::InputError(
-        error.what(), meant.empty() ? advice : "did you mean " + support::quoted(meant) + "?");
+    throw InputError(error.what(),
+                     meant.empty() ? advice : "did you mean " + support::quoted(meant) + "?");
   }
 }
 
 std::string read_text(const TrainConfig& config) {
-  if (!config.text_path.empty())
-    return read_text_file(config.text_path,
-                          config.resumes() ? "say where its text is: fledge train --resume DIR FILE"
-                                           : "name a text file, or - for standard input");
-  return std::string(support::built_in_text());
+  if (config.text_path.empty()) return std::string(support::built_in_text());
+  return read_text_file(config.text_path,
+                        config.resumes() ? "say where its text is: fledge train --resume DIR FILE"
+                                         : "name a text file, or - for standard input");
 }
 
 std::string absolute_path(const std::string& path) {
@@ -128,35 +107,32 @@ std::string name_of(const TrainConfig& config) {
 Corpus usable_corpus(const std::string& text, const TrainConfig& config,
                      const Tokenizer* tokenizer) {
   const std::string name = name_of(config);
-  if (text.empty())
-    throw support::InputError(name + " is empty", "name a text with some thousand words");
+  if (text.empty()) throw InputError(name + " is empty", "name a text with some thousand words");
   const Tokens kind = tokenizer ? tokenizer->kind() : config.corpus.tokens;
-  const std::size_t wrong = first_not_utf8(text);
-  if ((kind == Tokens::character || kind == Tokens::word) && wrong != std::string::npos)
-    throw support::InputError(
-        name + " is not UTF-8 at byte " + std::to_string(wrong),
-        "convert it, or use --tokens byte or --tokens bpe: they take any bytes");
-  Corpus corpus = corpus_of(text, config, tokenizer, name);
-  if (!tokenizer) require_symbols(corpus.tokenizer, name);
+  if (kind == Tokens::character || kind == Tokens::word)
+    require_utf8(text, name, 0,
+                 "convert it, or use --tokens byte or --tokens bpe: they take any bytes");
+  Corpus corpus = corpus_of(name, "use another --valid, or more text", [&] {
+    return tokenizer ? read_corpus(text, config.corpus, *tokenizer)
+                     : read_corpus(text, config.corpus);
+  });
   const std::string token = token_word(kind);
   if (corpus.facts.symbols < 2)
-    throw support::InputError(
-        name + " has one " + token + " again and again: there is nothing to guess",
-        "name a text with at least two different " + token + "s");
+    throw InputError(name + " has one " + token + " again and again: there is nothing to guess",
+                     "name a text with at least two different " + token + "s");
   const Dim tokens = corpus.train.size(), context = config.sizes.context;
   if (config.corpus.reading == Reading::stream && tokens <= context)
-    throw support::InputError(
-        name + " has " + std::to_string(tokens) + " " + token + (tokens == 1 ? "" : "s") +
-            " to train on; a context of " + std::to_string(context) + " needs at least " +
-            std::to_string(context + 1),
-        tokens > 1 ? "use --context " + std::to_string(tokens - 1) + ", or more text"
-                   : "use more text");
+    throw InputError(name + " has " + std::to_string(tokens) + " " + token +
+                         (tokens == 1 ? "" : "s") + " to train on; a context of " +
+                         std::to_string(context) + " needs at least " + std::to_string(context + 1),
+                     tokens > 1 ? "use --context " + std::to_string(tokens - 1) + ", or more text"
+                                : "use more text");
   return corpus;
 }
 
 std::vector<Dim> tokens_of(const Tokenizer& tokenizer, const std::string& text,
                            const std::string& name, std::size_t first) {
-  require_readable(tokenizer, text, name, first);
+  require_characters(tokenizer, text, name, first);
   try {
     return tokenizer.encode(text, first);
   } catch (const UnknownSymbol& error) {
@@ -166,29 +142,26 @@ std::vector<Dim> tokens_of(const Tokenizer& tokenizer, const std::string& text,
 
 TokenText tokens_of_text(const Tokenizer& tokenizer, const std::string& text, Reading reading,
                          const std::string& name) {
-  if (text.empty()) throw support::InputError(name + " is empty", "name another text");
-  require_readable(tokenizer, text, name, 0);
+  if (text.empty()) throw InputError(name + " is empty", "name another text");
+  require_characters(tokenizer, text, name, 0);
   try {
-    return read_corpus(text, {.reading = reading, .valid = 0}, tokenizer).train;
+    return corpus_of(name, "name another text",
+                     [&] { return read_corpus(text, {.reading = reading, .valid = 0}, tokenizer); })
+        .train;
   } catch (const UnknownSymbol& error) {
     refuse_unknown(error, tokenizer, name);
-  } catch (const ValueError& error) {
-    refuse_text(name, error, "name another text");
   }
 }
 
 void require_same_text(const RunConfig& config, const std::string& text, const std::string& name) {
-  const std::string advice = "a run keeps to its text: bring it back, or begin a new run with -o";
-  if (text.size() != config.text_bytes)
-    throw support::InputError(name + " is not the text of this run: it has " +
-                                  std::to_string(text.size()) + " bytes, the run's had " +
-                                  std::to_string(config.text_bytes),
-                              advice);
-  if (const std::uint64_t hash = hash_of(text); hash != config.text_hash)
-    throw support::InputError(
-        name + " is not the text of this run: as long, but other bytes (hash " + hexadecimal(hash) +
-            " instead of " + hexadecimal(config.text_hash) + ")",
-        advice);
+  const auto facts = [](std::uint64_t bytes, std::uint64_t hash) {
+    return std::to_string(bytes) + " bytes (hash " + hexadecimal(hash) + ")";
+  };
+  const std::uint64_t hash = hash_of(text);
+  if (text.size() != config.text_bytes || hash != config.text_hash)
+    throw InputError(name + " is not the text of this run: it has " + facts(text.size(), hash) +
+                         ", the run's had " + facts(config.text_bytes, config.text_hash),
+                     "a run keeps to its text: bring it back, or begin a new run with -o");
 }
 
 }  // namespace fledge::train

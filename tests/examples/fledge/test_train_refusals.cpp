@@ -210,14 +210,16 @@ TEST_CASE("fledge train --resume: folders without a run, and texts that changed"
   const std::string keep = " | a run keeps to its text: bring it back, or begin a new run with -o";
   const std::string text = small_text(), size = std::to_string(text.size());
   write_text(desk.poems(), text + "\n");
-  CHECK(refused(desk, resume) == "3: ~/poems.txt is not the text of this run: it has " +
-                                     std::to_string(text.size() + 1) + " bytes, the run's had " +
-                                     size + keep);
+  const auto refused_text = [&](std::size_t bytes) {
+    const std::string said = refused(desk, resume);
+    CHECK_THAT(said, StartsWith("3: ~/poems.txt is not the text of this run: it has " +
+                                std::to_string(bytes) + " bytes (hash "));
+    CHECK_THAT(said, ContainsSubstring("), the run's had " + size + " bytes (hash "));
+    CHECK_THAT(said, EndsWith(")" + keep));
+  };
+  refused_text(text.size() + 1);
   write_text(desk.poems(), replaced(text, "birds", "bards"));
-  const std::string said = refused(desk, resume);
-  CHECK_THAT(said, StartsWith("3: ~/poems.txt is not the text of this run: as long, but other "
-                              "bytes (hash "));
-  CHECK_THAT(said, EndsWith(")" + keep));
+  refused_text(text.size());
   std::filesystem::remove(desk.poems());
   CHECK(refused(desk, resume) ==
         "3: cannot read '~/poems.txt': no such file or directory | say where its text is: fledge "
