@@ -24,20 +24,21 @@ Dim token_to_watch(const std::string& symbol, const Tokenizer& tokenizer) {
 
 }  // namespace
 
-std::vector<PairTokens> pairs_to_watch(const TrainConfig& config, const Tokenizer& tokenizer) {
-  std::vector<PairTokens> pairs;
-  for (const WordPair& words : watched_pairs(config.watch)) {
-    const Dim word = token_to_watch(words.word, tokenizer);
-    pairs.push_back({words, word, token_to_watch(words.looks_at, tokenizer)});
+std::vector<WordPair> pairs_to_watch(const TrainConfig& config, const Tokenizer& tokenizer) {
+  std::vector<WordPair> pairs = watched_pairs(config.watch);
+  for (WordPair& pair : pairs) {
+    pair.word_token = token_to_watch(pair.word, tokenizer);
+    pair.looks_at_token = token_to_watch(pair.looks_at, tokenizer);
   }
   return pairs;
 }
 
-std::vector<PairMeasurement> watch(const std::vector<PairTokens>& pairs, const LanguageModel& model,
+std::vector<PairMeasurement> watch(const std::vector<WordPair>& pairs, const LanguageModel& model,
                                    const Corpus& corpus, std::int64_t step) {
   std::vector<PairMeasurement> watched;
   const std::vector<Dim>& tokens = corpus.train.tokens;
-  for (const auto& [words, a, b] : pairs) {
+  for (const WordPair& words : pairs) {
+    const Dim a = words.word_token, b = words.looks_at_token;
     const Dim control = control_of(tokens, model.sizes.vocabulary, a, b);
     watched.push_back({step, words, watched.empty(), corpus.tokenizer.decode({control}),
                        watch_pair(model, tokens, a, b), watch_pair(model, tokens, a, control)});
@@ -49,11 +50,10 @@ std::vector<PairMeasurement> watch(const std::vector<PairTokens>& pairs, const L
   return watched;
 }
 
-std::vector<SentenceTokens> sentences_to_probe(const TrainConfig& config,
-                                               const Tokenizer& tokenizer) {
-  std::vector<SentenceTokens> sentences;
-  for (const auto& [sentence, at] : probed_sentences(config.probe)) {
-    std::vector<Dim> ids = tokens_of(tokenizer, sentence, "--probe", at);
+std::vector<Probe> sentences_to_probe(const TrainConfig& config, const Tokenizer& tokenizer) {
+  std::vector<Probe> sentences = probed_sentences(config.probe);
+  for (auto& [sentence, at, ids] : sentences) {
+    ids = tokens_of(tokenizer, sentence, "--probe", at);
     const auto tokens = static_cast<Dim>(ids.size()), context = config.sizes.context;
     if (tokens > context)
       throw support::InputError("--probe " + support::quoted(sentence) + " has " +
@@ -62,7 +62,6 @@ std::vector<SentenceTokens> sentences_to_probe(const TrainConfig& config,
                                 config.resumes()
                                     ? "shorten it"
                                     : "shorten it, or use --context " + std::to_string(tokens));
-    sentences.push_back({sentence, std::move(ids)});
   }
   return sentences;
 }

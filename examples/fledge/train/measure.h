@@ -7,26 +7,15 @@
 
 namespace fledge::train {
 
-/// A pair of words to watch, and their tokens.
-struct PairTokens {
-  WordPair words;
-  Dim word = 0, looks_at = 0;
-};
-/// The pairs of --watch. Throws InputError for a word that is no token of the text.
-std::vector<PairTokens> pairs_to_watch(const TrainConfig& config, const Tokenizer& tokenizer);
+/// The pairs of --watch, with their tokens. Throws InputError for a word that is no token of the text.
+std::vector<WordPair> pairs_to_watch(const TrainConfig& config, const Tokenizer& tokenizer);
 /// Measures each pair and its control: the first word with the other word whose frequency is
 /// nearest to the second's. Throws Diverged when the attention is not a number.
-std::vector<PairMeasurement> watch(const std::vector<PairTokens>& pairs, const LanguageModel& model,
+std::vector<PairMeasurement> watch(const std::vector<WordPair>& pairs, const LanguageModel& model,
                                    const Corpus& corpus, std::int64_t step);
 
-/// A sentence, and its tokens.
-struct SentenceTokens {
-  std::string sentence;
-  std::vector<Dim> ids;
-};
-/// The sentences of --probe. Throws InputError for one that the model cannot read whole.
-std::vector<SentenceTokens> sentences_to_probe(const TrainConfig& config,
-                                               const Tokenizer& tokenizer);
+/// The sentences of --probe, with their tokens. Throws InputError for one that the model cannot read whole.
+std::vector<Probe> sentences_to_probe(const TrainConfig& config, const Tokenizer& tokenizer);
 
 /// Draws at most `count` tokens. The same seed and `number` draw the same sample. Throws Diverged
 /// when the scores are not finite.

@@ -1,9 +1,7 @@
 #include "examples/fledge/train/train_config.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
+#include <filesystem>
 #include <sstream>
 
 #include "examples/fledge/train/run_folder.h"
@@ -117,19 +115,13 @@ void require_heads(Dim width, Dim heads) {
 
 // Refuses a run that would write over its own text, be it a named file or standard input.
 void require_other_files(const TrainConfig& config) {
-  struct stat text {};
-  const bool exists = config.text_path == "-" ? fstat(STDIN_FILENO, &text) == 0
-                                              : stat(config.text_path.c_str(), &text) == 0;
-  const auto is_text = [&](const std::string& path) {
-    struct stat file {};
-    return exists && stat(path.c_str(), &file) == 0 && file.st_dev == text.st_dev &&
-           file.st_ino == text.st_ino;
-  };
-  bool writes = is_text(config.out);
-  for (const std::string& name : run_files()) writes |= is_text(config.out + "/" + name);
-  if (writes)
-    refuse_usage("--out " + support::quoted(config.out) + " would write over the text itself",
-                 "name another folder: -o run");
+  const std::string text = config.text_path == "-" ? "/dev/stdin" : config.text_path;
+  std::vector<std::string> written{config.out};
+  for (const std::string& name : run_files()) written.push_back(config.out + "/" + name);
+  for (const std::string& path : written)
+    if (std::error_code missing; std::filesystem::equivalent(text, path, missing))
+      refuse_usage("--out " + support::quoted(config.out) + " would write over the text itself",
+                   "name another folder: -o run");
 }
 
 // The built-in text is small: its defaults make a model that learns it in seconds.

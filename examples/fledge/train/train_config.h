@@ -46,17 +46,21 @@ TrainConfig train_config(int argc, const char* const* argv);
 /// The saved settings, with the allowed changes from this command line. Throws UsageError.
 TrainConfig resumed_config(TrainConfig saved, TrainConfig call);
 
-/// Two words that are watched: how much the first looks at the second.
+/// Two words that are watched: how much the first looks at the second. Their tokens are known when
+/// the text has been read.
 struct WordPair {
   std::string word, looks_at;
+  Dim word_token = 0, looks_at_token = 0;
 };
 /// "walk:birds,at:good" as pairs. Throws UsageError.
 std::vector<WordPair> watched_pairs(const std::string& text);
 
-/// A sentence whose attention is shown at the end, and its first byte in --probe.
+/// A sentence whose attention is shown at the end, its first byte in --probe, and its tokens when
+/// the text has been read.
 struct Probe {
   std::string sentence;
   std::size_t at;
+  std::vector<Dim> ids{};
 };
 /// "birds walk | they fly" as sentences, without the spaces around them. Throws UsageError.
 std::vector<Probe> probed_sentences(const std::string& text);

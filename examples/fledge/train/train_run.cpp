@@ -143,7 +143,7 @@ void TrainRun::report_final_samples() {
 
 void TrainRun::report_sentences(std::int64_t step) {
   if (config_.quiet && !config_.json) return;
-  for (const auto& [sentence, ids] : sentences_) {
+  for (const auto& [sentence, at, ids] : sentences_) {
     Decoder decoder(*model_);
     decoder.read(ids);
     report_.sentence(step, sentence, corpus_->tokenizer, attention_rows(decoder));

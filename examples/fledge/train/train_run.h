@@ -48,9 +48,9 @@ class TrainRun {
   std::unique_ptr<Trainer> trainer_;
   std::optional<RunState> state_;
   Baselines baselines_;
-  std::vector<PairTokens> pairs_;          // of --watch
-  std::vector<SentenceTokens> sentences_;  // of --probe
-  bool all_saved_ = false;                 // the last step is saved, and only the reports remain
+  std::vector<WordPair> pairs_;   // of --watch
+  std::vector<Probe> sentences_;  // of --probe
+  bool all_saved_ = false;        // the last step is saved, and only the reports remain
 };
 
 }  // namespace fledge::train
