@@ -1,7 +1,5 @@
 #include "examples/fledge/commands.h"
 
-#include <optional>
-
 #include "examples/fledge/train/train_run.h"
 #include "examples/support/errors.h"
 #include "examples/support/text.h"
@@ -10,12 +8,12 @@ namespace fledge {
 
 int train_command(int argc, char** argv) {
   const train::TrainConfig config = train::train_config(argc, argv);
-  std::optional<train::TrainRun> run;
-  support::with_advice(config.resumes() ? "make the file readable, or move it away"
-                                        : "all options: fledge train --help",
-                       [&] { run.emplace(config); });
+  train::TrainRun run =
+      support::with_advice(config.resumes() ? "make the file readable, or move it away"
+                                            : "all options: fledge train --help",
+                           [&] { return train::TrainRun(config); });
   try {
-    return run->run();
+    return run.run();
   } catch (const FileError& error) {  // a problem with writing to the run's folder
     throw support::CommandError(support::Exit::failed, error.what(),
                                 support::remedy(error) +
