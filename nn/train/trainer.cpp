@@ -206,54 +206,48 @@ void set_weights(const LanguageModel& model, const std::vector<Array>& weights) 
 
 namespace {
 
-// Calls f(windows) for each batch of windows of a text. If max_windows is not 0, it is rounded up
-// to whole batches, and at most so many windows are used, in evenly spaced batches.
-template <class F>
-void for_each_batch(const TokenText& text, Dim context, Dim batch, Dim max_windows, F f) {
-  const std::vector<TextWindow> windows = evaluation_windows(text, context);
+// mean_loss(), which records gradients unless a NoGrad is active. The loss of each window is
+// computed separately, and the losses are added in the order of the text. So the sum does not depend
+// on the batch size.
+double loss_over_windows(const LanguageModel& model, const TokenText& text, Dim batch,
+                         Dim max_windows) {
+  const std::vector<TextWindow> windows = evaluation_windows(text, model.sizes.context);
   require<ValueError>(!windows.empty() && batch >= 1, "mean_loss", "nothing to guess in ",
                       text.size(), " tokens, ", batch, " windows at a time");
   const auto all = static_cast<Dim>(windows.size());
   const Dim passes = (all + batch - 1) / batch;
   const Dim wanted = max_windows > 0 ? std::min(passes, (max_windows + batch - 1) / batch) : passes;
-  for (Dim i = 0; i < wanted; ++i) {
+  double sum = 0, tokens = 0;
+  for (Dim pass = 0; pass < wanted; ++pass) {
     check_interrupt();
-    const Dim first = i * passes / wanted * batch;
-    const auto count = static_cast<std::size_t>(std::min(batch, all - first));
-    f(std::span<const TextWindow>(windows.data() + first, count));
+    const Dim first = pass * passes / wanted * batch;
+    const std::span<const TextWindow> part(windows.data() + first,
+                                           static_cast<std::size_t>(std::min(batch, all - first)));
+    const Tensor logits = model(batch_of(text, part).inputs);  // (windows, longest, V)
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const auto row = static_cast<Dim>(i), length = part[i].length;
+      const Tensor own = slice(slice(logits, 0, row, row + 1), 1, 0, length);
+      const Batch alone = batch_of(text, part.subspan(i, 1));
+      sum += static_cast<double>(length) * cross_entropy(own, alone.targets, no_target).item();
+      tokens += static_cast<double>(length);
+    }
   }
+  return sum / tokens;
 }
 
 }  // namespace
 
-// The loss of each window is computed separately, and the losses are added in the order of the
-// text. So the sum does not depend on the batch size.
 double mean_loss(const LanguageModel& model, const TokenText& text, Dim batch, Dim max_windows) {
   const NoGrad no_grad;
-  double sum = 0, tokens = 0;
-  for_each_batch(text, model.sizes.context, batch, max_windows, [&](const auto& windows) {
-    const Tensor logits = model(batch_of(text, windows).inputs);  // (windows, longest, V)
-    for (std::size_t i = 0; i < windows.size(); ++i) {
-      const auto row = static_cast<Dim>(i), length = windows[i].length;
-      const Tensor own = slice(slice(logits, 0, row, row + 1), 1, 0, length);
-      const Batch alone = batch_of(text, windows.subspan(i, 1));
-      sum += static_cast<double>(length) * cross_entropy(own, alone.targets, no_target).item();
-      tokens += static_cast<double>(length);
-    }
-  });
-  return sum / tokens;
+  return loss_over_windows(model, text, batch, max_windows);
 }
 
 double Trainer::loss_on(const TokenText& text, Dim batch, Dim max_windows) const {
   const double loss = mean_loss(model_, text, batch, max_windows);
   if (std::isfinite(loss)) return loss;
   throw_diverged(
-      "the held-out loss became " + not_finite(loss) + " after step " + std::to_string(done_), [&] {
-        for_each_batch(text, model_.sizes.context, batch, max_windows, [&](const auto& windows) {
-          const Batch b = batch_of(text, windows);
-          cross_entropy(model_(b.inputs), b.targets, no_target);
-        });
-      });
+      "the held-out loss became " + not_finite(loss) + " after step " + std::to_string(done_),
+      [&] { loss_over_windows(model_, text, batch, max_windows); });
 }
 
 }  // namespace fledge
