@@ -4,12 +4,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
+
+#include "nn/io/files.h"
 
 namespace support {
 
 namespace {
+
+constexpr int widest = 200;
 
 /// An environment variable, "" when it is not there.
 std::string_view variable(const char* name) {
@@ -17,22 +20,12 @@ std::string_view variable(const char* name) {
   return value ? value : "";
 }
 
-std::string lower_case(std::string_view text) {
-  std::string result(text);
-  for (char& c : result)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return result;
-}
-
 int asked_columns(std::FILE* stream) {
   winsize size{};
   if (is_terminal(stream) && ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
     return size.ws_col;
-  const std::string_view columns = variable("COLUMNS");
-  const char* const end = columns.data() + columns.size();
-  int count = 0;
-  const auto [stopped, error] = std::from_chars(columns.data(), end, count);
-  return error == std::errc() && stopped == end && count > 0 ? count : 80;
+  const std::uint64_t columns = fledge::unsigned_number(variable("COLUMNS"), 10).value_or(0);
+  return columns == 0 ? 80 : static_cast<int>(std::min<std::uint64_t>(columns, widest));
 }
 
 }  // namespace
@@ -55,14 +48,16 @@ bool colour_wanted(std::FILE* stream) {
 
 bool unicode_wanted() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    const std::string locale = lower_case(variable(name));
+    const std::string_view locale = variable(name);
     if (locale.empty()) continue;
-    return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+    for (const char* utf8 : {"UTF-8", "utf-8", "UTF8", "utf8"})
+      if (locale.find(utf8) != std::string_view::npos) return true;
+    return false;
   }
   return false;
 }
 
-int terminal_width(std::FILE* stream) { return std::clamp(asked_columns(stream), 20, 200); }
+int terminal_width(std::FILE* stream) { return std::clamp(asked_columns(stream), 20, widest); }
 
 std::string Paint::painted(std::string_view begin, std::string_view text,
                            std::string_view end) const {
