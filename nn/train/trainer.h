@@ -71,7 +71,6 @@ class Trainer {
   /// The number of steps done so far.
   std::int64_t steps_done() const { return done_; }
   const LanguageModel& model() const { return model_; }
-  const TrainerOptions& options() const { return options_; }
 
   /// The state of a run without its weights. Moments are in the order of named_parameters().
   struct State {
