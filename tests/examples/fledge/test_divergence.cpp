@@ -83,7 +83,7 @@ TEST_CASE("fledge train --resume --lr: with a smaller rate it begins again, the 
   REQUIRE(run.says("\"step\":5,"));
   run.signal(SIGINT);
   CHECK(WTERMSIG(run.end()) == SIGINT);
-  CHECK_THAT(text_of(desk / "two/config.json"), ContainsSubstring("\"lr\": 0.002"));
+  CHECK_THAT(text_of(desk / "two/config.json"), ContainsSubstring("\"lr\": \"0.002\""));
   trained({"--resume", desk / "two"});
   CHECK((files_in(desk / "one") == files_in(desk / "two")));
   // As if it had begun with this rate.
