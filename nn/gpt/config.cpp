@@ -2,52 +2,49 @@
 
 #include <algorithm>
 
+#include "nn/io/safetensors.h"
+
 namespace fledge {
 
 namespace {
 
 constexpr double layer_norm_epsilon = 1e-5;  // LayerNorm's own
 
-void check_keys(const JsonValue& config) {
-  config.allow_only({// sizes
-                     "vocab_size", "n_positions", "n_ctx", "n_embd", "n_layer", "n_head", "n_inner",
-                     "bias", "resid_pdrop", "embd_pdrop", "attn_pdrop", "fledge",
-                     // checked in check_meaning()
-                     "model_type", "activation_function", "layer_norm_epsilon",
-                     "scale_attn_weights", "scale_attn_by_inverse_layer_idx",
-                     "reorder_and_upcast_attn", "tie_word_embeddings", "add_cross_attention",
-                     // in GPT-2's files; they change no output of the model
-                     "_name_or_path", "_num_labels", "architectures", "bos_token_id", "dtype",
-                     "eos_token_id", "finetuning_task", "gradient_checkpointing", "id2label",
-                     "initializer_range", "label2id", "n_special", "num_labels",
-                     "output_attentions", "output_hidden_states", "output_past", "pad_token_id",
-                     "predict_special_tokens", "return_dict", "summary_activation",
-                     "summary_first_dropout", "summary_proj_to_labels", "summary_type",
-                     "summary_use_proj", "task_specific_params", "tokenizer_class", "torch_dtype",
-                     "torchscript", "transformers_version", "use_cache"});
-}
+// Keys of GPT-2's configurations that must have this value, as JSON, if they are there: this model
+// computes nothing else. Both names of the activation are the tanh form of gelu.
+constexpr std::pair<std::string_view, std::string_view> only_values[] = {
+    {"model_type", "\"gpt2\""},
+    {"activation_function", "\"gelu_new\""},
+    {"activation_function", "\"gelu_pytorch_tanh\""},
+    {"scale_attn_weights", "true"},
+    {"scale_attn_by_inverse_layer_idx", "false"},
+    {"reorder_and_upcast_attn", "false"},
+    {"tie_word_embeddings", "true"},
+    {"add_cross_attention", "false"}};
 
-// Options of GPT-2's configurations that must have the one value that this model supports.
-void check_meaning(const JsonValue& config) {
-  const auto expect = [&](std::string_view key, bool expected) {
-    if (config.has(key) && config[key].boolean() != expected)
-      config[key].fail(std::string("must be ") + (expected ? "true" : "false") + " here");
-  };
-  expect("scale_attn_weights", true);
-  expect("scale_attn_by_inverse_layer_idx", false);
-  expect("reorder_and_upcast_attn", false);
-  expect("tie_word_embeddings", true);
-  expect("add_cross_attention", false);
-  const JsonValue type = config["model_type"];
-  if (type.string() != "gpt2") type.fail("must be 'gpt2': got " + in_quotes(type.string()));
-  if (config.has("activation_function")) {
-    const JsonValue name = config["activation_function"];  // both are the tanh form of gelu
-    if (name.string() != "gelu_new" && name.string() != "gelu_pytorch_tanh")
-      name.fail("must be 'gelu_new': got " + in_quotes(name.string()));
+// Throws if a key is not known, or does not have its only value.
+void check_keys(const JsonValue& config) {
+  std::vector<std::string_view> keys{
+      "vocab_size", "n_positions", "n_ctx", "n_embd", "n_layer", "n_head", "n_inner", "bias",
+      "resid_pdrop", "embd_pdrop", "attn_pdrop", "layer_norm_epsilon", "fledge",
+      // in GPT-2's files; they change no output of the model
+      "_name_or_path", "_num_labels", "architectures", "bos_token_id", "dtype", "eos_token_id",
+      "finetuning_task", "gradient_checkpointing", "id2label", "initializer_range", "label2id",
+      "n_special", "num_labels", "output_attentions", "output_hidden_states", "output_past",
+      "pad_token_id", "predict_special_tokens", "return_dict", "summary_activation",
+      "summary_first_dropout", "summary_proj_to_labels", "summary_type", "summary_use_proj",
+      "task_specific_params", "tokenizer_class", "torch_dtype", "torchscript",
+      "transformers_version", "use_cache"};
+  for (const auto& only : only_values) keys.push_back(only.first);
+  config.allow_only(keys);
+  for (const auto& only : only_values) {
+    const JsonValue found = config.find(only.first);
+    const bool fits = std::any_of(
+        std::begin(only_values), std::end(only_values),
+        [&](const auto& one) { return one.first == only.first && one.second == found.shown(); });
+    if (config.has(only.first) && !fits)
+      found.fail("must be " + std::string(only.second) + ": got " + found.shown());
   }
-  if (config.has("layer_norm_epsilon") &&
-      config["layer_norm_epsilon"].number() != layer_norm_epsilon)
-    config["layer_norm_epsilon"].fail("must be 1e-5");
 }
 
 Dim size_of(const JsonValue& value, Dim most = 2147483647) { return value.integer(1, most); }
@@ -104,9 +101,12 @@ std::string config_json(const LanguageModelSizes& sizes,
 }
 
 ModelConfig read_config(std::string text) {
-  const JsonValue config = read_json(text);
+  const JsonValue config = read_json(std::move(text));
   check_keys(config);
-  check_meaning(config);
+  config["model_type"];
+  if (config.has("layer_norm_epsilon") &&
+      config["layer_norm_epsilon"].number() != layer_norm_epsilon)
+    config["layer_norm_epsilon"].fail("must be 1e-5");
   LanguageModelSizes sizes{.vocabulary = size_of(config["vocab_size"]),
                            .context = size_of(config["n_positions"]),
                            .layers = size_of(config["n_layer"], most_layers),
@@ -130,7 +130,7 @@ ModelConfig read_config(std::string text) {
   } catch (const ValueError& error) {
     config.fail(std::string("describes too large a model: ") + error.what());
   }
-  return {sizes, own, config.has("bias"), std::move(text)};
+  return {sizes, own, config.has("bias")};
 }
 
 double parameter_count(const LanguageModelSizes& sizes) {
@@ -141,6 +141,15 @@ double parameter_count(const LanguageModelSizes& sizes) {
   const double weights = C * 3 * C + C * C + C * hidden + hidden * C;
   const double biases = sizes.bias == Bias::with ? 3 * C + C + hidden + C : 0;
   return V * C + T * C + number(sizes.layers) * (2 * norm + weights + biases) + norm;
+}
+
+std::uint64_t most_file_bytes(const LanguageModelSizes& sizes, double copies) {
+  const auto number = [](Dim size) { return static_cast<double>(size); };
+  const double table = number(sizes.vocabulary) * number(sizes.width);
+  const double masks = number(sizes.layers) * (number(sizes.context) * number(sizes.context) + 1);
+  const double bytes = 8 * (copies * parameter_count(sizes) + table + masks) +
+                       static_cast<double>(most_header_bytes);
+  return static_cast<std::uint64_t>(std::min(bytes, 1e15));
 }
 
 }  // namespace fledge

@@ -17,7 +17,6 @@ struct ModelConfig {
   LanguageModelSizes sizes;
   JsonValue own;           // the object under the key "fledge"; null when there is none
   bool says_bias = false;  // whether there is a key "bias"
-  std::string text = {};
 };
 
 /// The most layers of a model that is read from a folder. Without this limit, a file of one kilobyte
@@ -39,5 +38,8 @@ ModelConfig read_config(std::string text);
 /// The number of weights of a model of these sizes: count_parameters() without building the model.
 /// Exact below 2⁵³.
 double parameter_count(const LanguageModelSizes& sizes);
+/// The largest file in bytes that may hold such a model, with `copies` numbers for each weight: numbers
+/// of 8 bytes, the word table twice, GPT-2's masks, and the longest header. A larger file is not read.
+std::uint64_t most_file_bytes(const LanguageModelSizes& sizes, double copies = 1);
 
 }  // namespace fledge

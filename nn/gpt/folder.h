@@ -19,13 +19,12 @@ struct SavedModel {
 /// Reads the model in a folder. If config.json does not say whether the model has biases, the tensors
 /// in model.safetensors decide. `reader` reads the text of config.json; a caller that needs more than
 /// read_config() returns passes its own function, so that the text is read once. The sizes of both
-/// files are checked before they are read. The names and shapes of all tensors are checked before the
-/// model is built, so time and memory are proportional to the size of the files. Another process may
+/// files are checked before they are read, and the model is built only if model.safetensors is large
+/// enough, so time and memory are proportional to the size of the files. Another process may
 /// replace the model meanwhile: both files are read again until they have the same identity. This
 /// is "id" under "fledge" in config.json and "id" in the metadata of model.safetensors. Throws
 /// FileError, and FormatError naming the file.
 SavedModel read_model(const Folder& folder,
                       const std::function<ModelConfig(std::string text)>& reader = read_config);
-SavedModel read_model(const std::string& folder);
 
 }  // namespace fledge

@@ -46,6 +46,22 @@ bool repeat_sync(int descriptor) {
   return result == 0;
 }
 
+// The place of the digits of the checksum. Only the key itself matches: inside strings of JSON,
+// quotes are escaped.
+std::size_t place_of_checksum(std::string_view text) {
+  constexpr std::string_view key = "\"checksum\":";
+  const std::size_t found = text.find(key);
+  const std::size_t quote = found == text.npos ? found : text.find('"', found + key.size());
+  if (quote == text.npos || text.size() - quote < 17)
+    throw FormatError("it has no checksum: it was not written by fledge");
+  return quote + 1;
+}
+
+std::string checksum_of(std::string_view text, std::size_t place) {
+  const std::uint64_t begin = hash_of(std::string(16, '0'), hash_of(text.substr(0, place)));
+  return hexadecimal(hash_of(text.substr(place + 16), begin));
+}
+
 }  // namespace
 
 FileError::FileError(const char* verb, const std::string& path, const std::string& reason,
@@ -116,6 +132,20 @@ std::optional<std::uint64_t> unsigned_number(std::string_view text, int base) {
   const auto [stopped, error] = std::from_chars(text.data(), end, number, base);
   if (error != std::errc() || stopped != end) return {};
   return number;
+}
+
+std::string with_checksum(std::string text) {
+  const std::size_t place = place_of_checksum(text);
+  const std::string checksum = checksum_of(text, place);
+  return text.replace(place, 16, checksum);
+}
+
+std::string require_checksum(std::string_view text) {
+  const std::size_t place = place_of_checksum(text);
+  const std::string found(text.substr(place, 16));
+  if (found != checksum_of(text, place))
+    throw FormatError("it is damaged: its checksum does not match its contents");
+  return found;
 }
 
 }  // namespace fledge

@@ -58,4 +58,11 @@ std::string hexadecimal(std::uint64_t number);
 /// one, and the number fits into 64 bits.
 std::optional<std::uint64_t> unsigned_number(std::string_view text, int base);
 
+/// The text with the checksum of all its bytes in the place of the 16 zeros behind the first key
+/// "checksum", as in  "checksum": "0000000000000000".
+std::string with_checksum(std::string text);
+/// Throws FormatError if the text has no such key, or if its checksum does not match its contents.
+/// Returns the checksum.
+std::string require_checksum(std::string_view text);
+
 }  // namespace fledge

@@ -24,7 +24,7 @@ class Folder {
  public:
   /// `names` are the files that belong together. Files with other names are never touched. Throws
   /// FileError.
-  Folder(std::string path, std::vector<std::string> names);
+  Folder(std::string path, std::vector<std::string> names = {});
 
   /// Whether a file of this name exists, of any type.
   bool has(const std::string& name) const;

@@ -39,7 +39,11 @@ inline std::vector<std::pair<std::string, double>> dump_errors(const std::string
   const StoredHeader header = stored_header(bytes);
   const auto array = [&](const std::string& name) {
     for (const StoredTensor& tensor : header.tensors)
-      if (tensor.name == name) return stored_array(bytes, tensor);
+      if (tensor.name == name) {
+        Array numbers(tensor.shape);
+        read_numbers(bytes, tensor, numbers.write());
+        return numbers;
+      }
     throw FileError("read", folder, "the reference has no " + name);
   };
   const auto ids = [&](const std::string& name) {

@@ -48,6 +48,13 @@ inline void check_refused(const std::string& bytes, const std::string& part) {
   }
 }
 
+/// The numbers of a tensor. Throws as read_numbers() does.
+inline fledge::Array stored_array(const std::string& file, const fledge::StoredTensor& tensor) {
+  fledge::Array array(tensor.shape);
+  fledge::read_numbers(file, tensor, array.write());
+  return array;
+}
+
 /// The tensor of this name; null when there is none.
 inline const fledge::StoredTensor* find(const fledge::StoredHeader& header,
                                         const std::string& name) {

@@ -88,9 +88,9 @@ void LineFile::write_out() {
   waiting_.clear();
 }
 
-std::uint64_t LineFile::sync() {
+std::int64_t LineFile::sync() {
   write_out();
-  return bytes_;
+  return static_cast<std::int64_t>(bytes_);
 }
 
 }  // namespace fledge::train

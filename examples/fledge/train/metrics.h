@@ -38,7 +38,7 @@ class LineFile {
   void append(std::string_view text);
   /// Writes all appended rows to disk. Returns the size of the file in bytes. Throws
   /// WriteError.
-  std::uint64_t sync();
+  std::int64_t sync();
 
  private:
   void open();

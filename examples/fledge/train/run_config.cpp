@@ -15,19 +15,6 @@ namespace fledge::train {
 namespace {
 
 constexpr std::int64_t version = 3;
-constexpr std::string_view checksum_key = "\"checksum\": \"", no_checksum = "0000000000000000";
-
-// The checksum of the whole text, with zeros in the place of the checksum itself.
-std::string checksum_of_text(const std::string& text, std::size_t place) {
-  std::string zeroed = text;
-  return hexadecimal(hash_of(zeroed.replace(place, no_checksum.size(), no_checksum)));
-}
-
-// Only the key itself matches: inside strings of JSON the quotes are escaped.
-std::size_t place_of_checksum(const std::string& text) {
-  const std::size_t key = text.find(checksum_key);
-  return key == std::string::npos ? key : key + checksum_key.size();
-}
 
 // A path may have any bytes, but a string of JSON is UTF-8. Other bytes, and %, are saved as %FF.
 std::string encoded(std::string_view path) {
@@ -67,7 +54,7 @@ std::string config_text(const RunConfig& config) {
   TrainConfig settings = config.settings;
   std::string text = config_json(config.settings.sizes, [&](JsonWriter& json) {
     json.begin_object().field("version", version);
-    json.field("id", config.id).field("checksum", std::string(no_checksum));
+    json.field("id", config.id).field("checksum", std::string(16, '0'));
     json.field("text", encoded(config.settings.text_path));
     json.field("text_bytes", config.text_bytes).field("text_hash", hexadecimal(config.text_hash));
     json.key("run").begin_object();
@@ -76,8 +63,7 @@ std::string config_text(const RunConfig& config) {
     write_tokenizer(json, config.tokenizer);
     json.end_object();
   });
-  const std::size_t place = place_of_checksum(text);
-  return text.replace(place, no_checksum.size(), checksum_of_text(text, place));
+  return with_checksum(std::move(text));
 }
 
 std::string run_id(const RunConfig& config) {
@@ -90,7 +76,6 @@ std::string run_id(const RunConfig& config) {
 }
 
 RunConfig run_config(const ModelConfig& config) {
-  const std::string& text = config.text;
   if (config.own.is_null())
     throw FormatError(
         "it has no part of fledge's: without the tokenizer of its text the "
@@ -117,9 +102,11 @@ RunConfig run_config(const ModelConfig& config) {
   const std::optional<std::uint64_t> hash = unsigned_number(own["text_hash"].string(), 16);
   if (!hash) own["text_hash"].fail("must be a hexadecimal number");
   const auto bytes = own["text_bytes"].integer(0, std::int64_t{1} << 53);
-  const std::size_t place = place_of_checksum(text);
-  if (place == std::string::npos || checksum_of_text(text, place) != own["checksum"].string())
+  try {
+    require_checksum(own.text());
+  } catch (const FormatError&) {
     own["checksum"].fail("does not fit the contents: something in the file was changed");
+  }
   return {std::move(settings), std::move(tokenizer), static_cast<std::uint64_t>(bytes), *hash,
           own["id"].string()};
 }

@@ -89,10 +89,11 @@ bool make(const std::string& path) {
 
 // The rows of a metrics file at the checkpoint (its first `keep` bytes). If the file is shorter or
 // missing, warns and returns the complete rows that exist.
-std::string kept_lines(const std::optional<std::string>& bytes, std::uint64_t keep,
+std::string kept_lines(const std::optional<std::string>& bytes, std::int64_t size,
                        const std::string& path,
                        const std::function<void(const std::string&)>& warn) {
-  if (bytes && bytes->size() >= keep) return bytes->substr(0, static_cast<std::size_t>(keep));
+  const auto keep = static_cast<std::size_t>(size);
+  if (bytes && bytes->size() >= keep) return bytes->substr(0, keep);
   if (keep == 0) return "";
   warn(support::quoted(path) +
        (bytes ? " is shorter than when the checkpoint was made: rows are missing from it"
@@ -111,7 +112,7 @@ ModelFile model_file(const LanguageModel& model, const std::string& id, std::int
   std::string bytes = weights_bytes(
       model,
       {{"format", "pt"}, {"id", id}, {"step", std::to_string(step)}, {"loss", json_number(loss)}});
-  std::string checksum = stored_header(bytes).metadata.at("checksum");
+  std::string checksum = stored_header(bytes).text("checksum");
   return {std::move(bytes), std::move(checksum)};
 }
 
@@ -200,8 +201,8 @@ void RunFolder::open_metrics(RunNotes& notes, const std::function<void(const std
   const std::string lines = kept_lines(jsonl, notes.jsonl_bytes, file(jsonl_name), warn);
   if (rows.empty()) rows = csv_header();
   if (csv != rows || jsonl != lines) replace({{csv_name, rows}, {jsonl_name, lines}});
-  notes.csv_bytes = rows.size();
-  notes.jsonl_bytes = lines.size();
+  notes.csv_bytes = static_cast<std::int64_t>(rows.size());
+  notes.jsonl_bytes = static_cast<std::int64_t>(lines.size());
   guarded([&] {
     csv_ = std::make_unique<LineFile>(*folder_, csv_name);
     jsonl_ = std::make_unique<LineFile>(*folder_, jsonl_name);

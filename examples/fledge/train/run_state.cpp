@@ -5,7 +5,6 @@
 #include "examples/fledge/train/stop.h"
 #include "examples/support/text.h"
 #include "nn/gpt/weights.h"
-#include "nn/io/checksum.h"
 #include "nn/io/files.h"
 
 namespace fledge::train {
@@ -20,10 +19,14 @@ constexpr const char* advice = "begin a new run in another folder with -o, or he
 
 std::optional<std::string> read_state(const RunFolder& folder, const LanguageModelSizes& sizes) {
   std::optional<std::string> state =
-      folder.bytes("state.safetensors", most_checkpoint_bytes(sizes));
+      folder.bytes("state.safetensors", most_file_bytes(sizes, 3));  // with both moments
   if (state)
     support::with_advice(
-        advice, [&] { require_checkpoint(*state, sizes); },
+        advice,
+        [&] {
+          if (4 * parameter_count(sizes) > static_cast<double>(state->size()))
+            throw FormatError("it has too few bytes for the model that config.json describes");
+        },
         support::quoted(folder.file("state.safetensors")));
   return state;
 }
@@ -31,7 +34,6 @@ std::optional<std::string> read_state(const RunFolder& folder, const LanguageMod
 RunState::RunState(const TrainConfig& config, const RunConfig& run, const Corpus& corpus,
                    Trainer& trainer, Reporter& report)
     : config_(&config), corpus_(&corpus), trainer_(&trainer), report_(&report) {
-  notes_.text_hash = run.text_hash;
   notes_.run_id = run.id;
 }
 
@@ -114,7 +116,6 @@ Checkpoint RunState::initial_checkpoint() const {
   Rng weights(config_->training.seed);
   const LanguageModel untrained(config_->sizes, weights);
   RunNotes notes;
-  notes.text_hash = notes_.text_hash;
   notes.run_id = notes_.run_id;
   notes.csv_bytes = csv_header().size();
   ModelFile model = model_file(untrained, notes.run_id, 0, infinity);
@@ -182,11 +183,11 @@ void RunState::roll_back() {
 
 // Sets the trainer to the checkpoint. Returns whether the folder needs another model.
 bool RunState::load_state(const std::optional<std::string>& state) {
-  if (!state && folder_->bytes("model.safetensors", most_weights_bytes(config_->sizes)))
+  if (!state && folder_->bytes("model.safetensors", most_file_bytes(config_->sizes)))
     throw support::InputError("there is a model in " + support::quoted(config_->folder()) +
                                   ", and no state.safetensors to go on from",
                               advice);
-  if (!state) {  // a run of version 1 that was killed before its first checkpoint
+  if (!state) {
     report_->say("no checkpoint yet: beginning with step 1");
     folder_->write(initial_checkpoint());
     notes_.csv_bytes = csv_header().size();
@@ -197,15 +198,11 @@ bool RunState::load_state(const std::optional<std::string>& state) {
       advice,
       [&] {
         notes_ = load_checkpoint(*state, *trainer_);
-        require<FormatError>(notes_.text_hash == expected.text_hash, "checkpoint",
-                             "it learned from another text: hash ", hexadecimal(notes_.text_hash),
-                             " instead of ", hexadecimal(expected.text_hash));
-        require<FormatError>(notes_.run_id.empty() || notes_.run_id == expected.run_id,
-                             "checkpoint", "it is of a run with other settings: identity ",
+        require<FormatError>(notes_.run_id == expected.run_id, "checkpoint",
+                             "it is of a run with other settings: identity ",
                              support::quoted(notes_.run_id), " instead of ", expected.run_id);
       },
       support::quoted(folder_->file("state.safetensors")));
-  notes_.run_id = expected.run_id;
   saved_step_ = step();
   return !load_best();
 }
@@ -216,31 +213,26 @@ bool RunState::load_best() {
   const LanguageModel& model = trainer_->model();
   const std::string path = folder_->file("model.safetensors");
   const std::optional<std::string> stored =
-      folder_->bytes("model.safetensors", most_weights_bytes(config_->sizes));
-  const std::vector<Array> last = weights_of(model);
+      folder_->bytes("model.safetensors", most_file_bytes(config_->sizes));
   std::string found = " is missing", step;
+  std::vector<Array> kept;
   bool belongs = false;
   if (stored) {
     support::with_advice(
         "move it away: --resume makes another model from the checkpoint",
         [&] {
           const StoredHeader header = stored_header(*stored);
-          const std::string checksum = require_checksum(*stored, header);
-          load_weights(model, *stored, header);
-          if (const auto noted = header.metadata.find("step"); noted != header.metadata.end())
-            step = noted->second;
-          const std::int64_t of = notes_.best_step > 0 ? notes_.best_step : saved_step_;
-          belongs = notes_.model_checksum.empty() ? step == std::to_string(of)  // version 1
-                                                  : checksum == notes_.model_checksum;
+          step = header.text("step");
+          belongs = require_checksum(*stored) == notes_.model_checksum;
+          kept = weights_of(read_weights(*stored, header, config_->sizes));
         },
         support::quoted(path));
     found = " is of step " + support::quoted(step) + ", and does not belong to the checkpoint";
   }
   if (belongs && notes_.best_step > 0) {
-    best_ = weights_of(model);
-    kept_ = model_file(model, notes_.run_id, notes_.best_step, notes_.best_loss);
+    best_ = kept;
+    kept_ = {*stored, notes_.model_checksum};
   }
-  set_weights(model, last);
   if (belongs) return true;
   warn(support::quoted(path) + found + ": the weights of step " + std::to_string(saved_step_) +
        " take its place");

@@ -83,18 +83,16 @@ TEST_CASE("fledge train --resume: a state that is cut, changed or of another mod
   for (std::size_t at = good.size() - 1; at > 8000; at -= good.size() / 8) {
     std::string changed = good;
     changed[at] = static_cast<char>(changed[at] ^ 1);
-    CHECK_THAT(said_of(changed),
-               ContainsSubstring("the file is damaged: its checksum does not match"));
+    CHECK_THAT(said_of(changed), ContainsSubstring("it is damaged: its checksum does not match"));
   }
   CHECK_THAT(said_of(text_of(desk / "run/model.safetensors")),
-             ContainsSubstring("must have \"run\" and \"checksum\" in its metadata"));
+             ContainsSubstring("must have \"run\" in its metadata"));
   CHECK_THAT(said_of(text_of(desk / "words/state.safetensors")),
-             ContainsSubstring("is of another model: 'wte.weight' has shape (14, 16), in the model "
-                               "(22, 16); 'adamw.m.wte.weight' has "));
+             ContainsSubstring("'wte.weight' must have shape (22, 16): the file has (14, 16)"));
   write_text(desk / "twice.txt", text_of(desk.poems()) + text_of(desk.poems()));
   trained({desk / "twice.txt", "-o", desk / "twice"});
   CHECK_THAT(said_of(text_of(desk / "twice/state.safetensors")),
-             ContainsSubstring("it learned from another text: hash "));
+             ContainsSubstring("it is of a run with other settings: identity "));
   said_of("hello, I am a text\n");
   std::filesystem::remove(path);
   std::filesystem::create_directory(path);

@@ -28,7 +28,7 @@ void remove_meanwhile(const Running& run, const std::string& folder) {
 }
 
 std::string id_in_model(const std::string& folder) {
-  return fledge::stored_header(text_of(folder + "/model.safetensors")).metadata.at("id");
+  return fledge::stored_header(text_of(folder + "/model.safetensors")).text("id");
 }
 std::string id_in_config(const std::string& folder) {
   return read_json(text_of(folder + "/config.json"))["fledge"]["id"].string();
@@ -252,8 +252,8 @@ TEST_CASE("fledge generate, eval: config.json and the model of two runs are refu
   std::string bytes = text_of(desk / "two/model.safetensors");
   bytes[bytes.size() - 3] = static_cast<char>(bytes[bytes.size() - 3] ^ 1);
   write_text(desk / "two/model.safetensors", bytes);
-  CHECK_THAT(refused(desk, {"generate", desk / "two"}),
-             ContainsSubstring(
-                 "the file is damaged: its checksum does not match its contents | restore it, or "
-                 "move it away and run: fledge train --resume ~/two"));
+  CHECK_THAT(
+      refused(desk, {"generate", desk / "two"}),
+      ContainsSubstring("it is damaged: its checksum does not match its contents | restore it, or "
+                        "move it away and run: fledge train --resume ~/two"));
 }

@@ -1,5 +1,6 @@
 #include "nn/gpt/config.h"
 
+#include "nn/gpt/weights.h"
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
 #include "tests/support/refusal.h"
@@ -118,16 +119,17 @@ TEST_CASE("model config: each number has its range") {
 
 TEST_CASE("model config: what this model cannot be is refused by name") {
   for (const auto& [key, value, message] :
-       {std::tuple<const char*, const char*, const char*>{"model_type", "\"llama\"",
-                                                          "model_type must be 'gpt2': got 'llama'"},
-        {"activation_function", "\"relu\"", "activation_function must be 'gelu_new': got 'relu'"},
+       {std::tuple<const char*, const char*, const char*>{
+            "model_type", "\"llama\"", R"(model_type must be "gpt2": got "llama")"},
+        {"activation_function", "\"relu\"",
+         R"(activation_function must be "gelu_new": got "relu")"},
         {"layer_norm_epsilon", "1e-6", "layer_norm_epsilon must be 1e-5"},
-        {"scale_attn_weights", "false", "scale_attn_weights must be true here"},
+        {"scale_attn_weights", "false", "scale_attn_weights must be true: got false"},
         {"scale_attn_by_inverse_layer_idx", "true",
-         "scale_attn_by_inverse_layer_idx must be false here"},
-        {"reorder_and_upcast_attn", "true", "reorder_and_upcast_attn must be false here"},
-        {"tie_word_embeddings", "false", "tie_word_embeddings must be true here"},
-        {"add_cross_attention", "true", "add_cross_attention must be false here"},
+         "scale_attn_by_inverse_layer_idx must be false: got true"},
+        {"reorder_and_upcast_attn", "true", "reorder_and_upcast_attn must be false: got true"},
+        {"tie_word_embeddings", "false", "tie_word_embeddings must be true: got false"},
+        {"add_cross_attention", "true", "add_cross_attention must be false: got true"},
         {"bias", "0", "bias must be true or false: got 0"},
         {"fledge", "null", "fledge must be an object: got null"}})
     CHECK(refused(with(key, value)) == message);
@@ -176,7 +178,9 @@ TEST_CASE("model config: parameters are counted without a model") {
                                      .hidden = hidden,
                                      .bias = bias};
       Rng rng(1);
-      CHECK(parameter_count(sizes) ==
-            static_cast<double>(count_parameters(LanguageModel(sizes, rng))));
+      const LanguageModel model(sizes, rng);
+      CHECK(parameter_count(sizes) == static_cast<double>(count_parameters(model)));
+      CHECK(weights_bytes(model).size() <= most_file_bytes(sizes));
+      CHECK(most_file_bytes(sizes, 3) > most_file_bytes(sizes));
     }
 }

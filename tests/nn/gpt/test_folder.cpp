@@ -86,8 +86,11 @@ TEST_CASE("model folder: what is wrong names its file") {
   write_file(config, config_json(small));
   CHECK(reading(folder.path()) == about(weights, "no such file or directory"));
   write_file(weights, "birds");
-  CHECK(reading_wrong(folder.path()) ==
-        about(weights, "a safetensors file has at least 8 bytes: got 5"));
+  CHECK(
+      reading_wrong(folder.path()) ==
+      about(
+          weights,
+          "the first 8 bytes must be the length of a header, which follows: the file has 5 bytes"));
   write_file(weights, weights_bytes(made(1)));
   write_file(config, "{}");
   CHECK(reading_wrong(folder.path()) ==
@@ -96,17 +99,12 @@ TEST_CASE("model folder: what is wrong names its file") {
   wrong.vocabulary = 6;
   write_file(config, config_json(wrong));
   CHECK(reading_wrong(folder.path()) ==
-        about(weights,
-              "its tensors must be those of the model that config.json describes: 'wte.weight' has "
-              "shape (5, 4), in the model (6, 4)"));
+        about(weights, "its tensors: 'wte.weight' must have shape (6, 4): the file has (5, 4)"));
   wrong.vocabulary = 1'000'000;
   write_file(config, config_json(wrong));
-  CHECK(
-      reading_wrong(folder.path()) ==
-      about(
-          weights,
-          "its tensors must be those of the model that config.json describes: 'wte.weight' has shape "
-          "(5, 4), in the model (1000000, 4)"));
+  CHECK(reading_wrong(folder.path()) ==
+        about(weights, "config.json describes 4000436 numbers, and the file has " +
+                           std::to_string(fs::file_size(weights)) + " bytes"));
   fs::remove(config);
   fs::create_directory(config);
   CHECK(reading(folder.path()) == about(config, "it is a folder"));
@@ -119,7 +117,7 @@ TEST_CASE("model folder: sizes are compared before a file is read or a model is 
   write_model(folder.path(), made(1));
   // 24 GB of weights are declared, and a kilobyte is there.
   write_file(config, config_json({.vocabulary = 5, .context = 3, .layers = 1000, .width = 512}));
-  CHECK_THAT(reading_wrong(folder.path()), EndsWith("; and 7984 more differences"));
+  CHECK_THAT(reading_wrong(folder.path()), ContainsSubstring("config.json describes "));
   write_file(config, config_json(small));
   fs::resize_file(weights, std::uint64_t{1} << 40);  // sparse: nothing is on the disk
   CHECK_THAT(reading(folder.path()),

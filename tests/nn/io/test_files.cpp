@@ -186,3 +186,19 @@ TEST_CASE("digits: what is not a whole number and nothing else is none") {
   CHECK_FALSE(unsigned_number("18446744073709551616", 10).has_value());
   CHECK_FALSE(unsigned_number("10000000000000000", 16).has_value());
 }
+
+TEST_CASE("a checksum stands in the text that it is computed from") {
+  const std::string text = R"({"quote": "\"checksum\":", "checksum": "0000000000000000", "x": 1})";
+  const std::string sealed = with_checksum(text);
+  CHECK(sealed.size() == text.size());
+  CHECK(sealed.find(require_checksum(sealed)) == text.find("0000000000000000"));
+  CHECK(with_checksum(text) == sealed);
+  for (std::size_t at = 0; at < sealed.size(); ++at) {
+    std::string changed = sealed;
+    changed[at] = changed[at] == '1' ? '2' : '1';
+    CHECK_THROWS_AS(require_checksum(changed), FormatError);
+  }
+  for (const char* none : {"", "{}", R"("checksum":)", R"("checksum": "000000000000000)"})
+    CHECK(refusal<FormatError>([&] { require_checksum(none); }) ==
+          "it has no checksum: it was not written by fledge");
+}

@@ -249,6 +249,6 @@ TEST_CASE("run folder: metrics that are shorter or missing are mended, with a wa
                         "'" + (desk / "run/metrics.jsonl") +
                             "' is missing: it begins again with the next step"});
   CHECK(read_file(desk / "run/metrics.csv") == csv_header() + "1,2,,0.1,1\n");
-  CHECK(notes.csv_bytes == csv_header().size() + 11);
+  CHECK(notes.csv_bytes == static_cast<std::int64_t>(csv_header().size()) + 11);
   CHECK(notes.jsonl_bytes == 0);
 }
