@@ -73,8 +73,8 @@ std::string config(std::size_t vocabulary, std::size_t context, std::size_t laye
       R"({"model_type":"gpt2",)" + size("vocab_size", vocabulary) + size("n_positions", context) +
       size("n_embd", 1) + size("n_layer", layers) + size("n_head", 1) +
       R"("fledge":{"version":3,"id":"1","checksum": ")" + zeros +
-      R"(","text":"/dev/null","text_bytes":1,"text_hash":"0","run":{},"tokenizer":)" + tokenizer +
-      "}}";
+      R"(","text":"/dev/null","text_bytes":1,"text_hash":"0","run":{"warmup":"1"},"tokenizer":)" +
+      tokenizer + "}}";
   return text.replace(text.find(zeros), zeros.size(), fledge::hexadecimal(fledge::hash_of(text)));
 }
 
