@@ -172,9 +172,12 @@ std::string Options::suggestion(const std::string& name) const {
   return "did you mean '" + near + "'? all options: " + program_ + " --help";
 }
 
-void Options::save(fledge::JsonWriter& json) const {
+fledge::Json Options::saved() const {
+  fledge::Json::Members values;
   for (const Option& option : options_)
-    if (is_saved(option)) json.field(option.name.substr(2), option.variable.get());
+    if (is_saved(option))
+      values.emplace_back(std::string_view(option.name).substr(2), option.variable.get());
+  return fledge::Json::object(values);
 }
 
 void Options::load(const fledge::JsonValue& json) const {

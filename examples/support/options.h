@@ -126,8 +126,8 @@ class Options {
   std::string help() const;
   std::string help_all() const;
 
-  /// Writes the values that are saved into an object, as texts under the names of their options.
-  void save(fledge::JsonWriter& json) const;
+  /// An object of the values that are saved, as texts under the names of their options.
+  fledge::Json saved() const;
   /// Sets the variables from such an object. Throws FormatError for a value that the option would
   /// not accept, and for a key that is unknown. A missing key leaves the default.
   void load(const fledge::JsonValue& json) const;

@@ -73,31 +73,26 @@ void require_memory(const LanguageModelSizes& sizes) {
 
 }  // namespace
 
-std::string config_json(const LanguageModelSizes& sizes,
-                        const std::function<void(JsonWriter&)>& own) {
-  JsonWriter json(JsonWriter::Layout::indented);
-  json.begin_object().field("model_type", "gpt2");
-  json.key("architectures").begin_array().value("GPT2LMHeadModel").end_array();
-  json.field("vocab_size", sizes.vocabulary)
-      .field("n_positions", sizes.context)
-      .field("n_ctx", sizes.context)
-      .field("n_embd", sizes.width)
-      .field("n_layer", sizes.layers)
-      .field("n_head", sizes.heads)
-      .key("n_inner");
-  if (sizes.hidden > 0)
-    json.value(sizes.hidden);
-  else
-    json.value(nullptr);
-  json.field("activation_function", "gelu_new")
-      .field("layer_norm_epsilon", layer_norm_epsilon)
-      .field("resid_pdrop", sizes.dropout)
-      .field("embd_pdrop", sizes.dropout)
-      .field("attn_pdrop", 0.0)
-      .field("tie_word_embeddings", true);
-  if (sizes.bias == Bias::without) json.field("bias", false);
-  if (own) own(json.key("fledge"));
-  return json.end_object().text() + "\n";
+std::string config_json(const LanguageModelSizes& sizes, const std::optional<Json>& own) {
+  const Json hidden = sizes.hidden > 0 ? Json(sizes.hidden) : Json();
+  Json::Members members{{"model_type", "gpt2"},
+                        {"architectures", std::vector<std::string>{"GPT2LMHeadModel"}},
+                        {"vocab_size", sizes.vocabulary},
+                        {"n_positions", sizes.context},
+                        {"n_ctx", sizes.context},
+                        {"n_embd", sizes.width},
+                        {"n_layer", sizes.layers},
+                        {"n_head", sizes.heads},
+                        {"n_inner", hidden},
+                        {"activation_function", "gelu_new"},
+                        {"layer_norm_epsilon", layer_norm_epsilon},
+                        {"resid_pdrop", sizes.dropout},
+                        {"embd_pdrop", sizes.dropout},
+                        {"attn_pdrop", 0.0},
+                        {"tie_word_embeddings", true}};
+  if (sizes.bias == Bias::without) members.emplace_back("bias", false);
+  if (own) members.emplace_back("fledge", *own);
+  return Json::object(members).indented() + "\n";
 }
 
 ModelConfig read_config(std::string text) {

@@ -4,7 +4,7 @@
 // that changes no output is ignored. Any other key is an error.
 #pragma once
 
-#include <functional>
+#include <optional>
 
 #include "nn/gpt/language_model.h"
 #include "nn/io/json.h"
@@ -23,10 +23,8 @@ struct ModelConfig {
 /// could make a program build a million blocks.
 inline constexpr Dim most_layers = 1000;
 
-/// The text of config.json. `own` writes the object under the key "fledge", which other programs
-/// ignore. A model without biases has the key "bias", which GPT-2's files do not have.
-std::string config_json(const LanguageModelSizes& sizes,
-                        const std::function<void(JsonWriter&)>& own = {});
+/// The text of config.json. `own` is the object under the key "fledge", which other programs ignore. A model without biases has the key "bias", which GPT-2's files do not have.
+std::string config_json(const LanguageModelSizes& sizes, const std::optional<Json>& own = {});
 
 /// Reads a config.json of fledge or of GPT-2. Without the key "bias" the model has biases. resid_pdrop
 /// and embd_pdrop must be equal; their default is 0. attn_pdrop is ignored, because fledge has no

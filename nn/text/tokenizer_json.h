@@ -11,9 +11,6 @@ namespace fledge {
 /// bytes there are only 256, and they are not listed. Throws ValueError for words that are not UTF-8,
 /// because JSON must be UTF-8.
 Json tokenizer_json(const Tokenizer& tokenizer);
-inline void write_tokenizer(JsonWriter& json, const Tokenizer& tokenizer) {
-  json.insert(tokenizer_json(tokenizer));
-}
 
 /// Throws FormatError for JSON that tokenizer_json() does not write.
 Tokenizer read_tokenizer(const JsonValue& json);

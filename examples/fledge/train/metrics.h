@@ -31,13 +31,12 @@ inline std::string as_csv(const Metrics& row) {
 
 /// {"type":"step",…}, without a line end.
 inline std::string as_json(const Metrics& row) {
-  JsonWriter json;
-  json.begin_object().field("type", "step").field("step", row.step);
-  json.field("loss", static_cast<float>(row.loss));
-  if (row.validation) json.field("val_loss", static_cast<float>(*row.validation));
-  json.field("lr", static_cast<float>(row.rate));
-  json.field("grad_norm", static_cast<float>(row.gradient_norm));
-  return json.end_object().text();
+  Json::Members members{
+      {"type", "step"}, {"step", row.step}, {"loss", static_cast<float>(row.loss)}};
+  if (row.validation) members.emplace_back("val_loss", static_cast<float>(*row.validation));
+  members.emplace_back("lr", static_cast<float>(row.rate));
+  members.emplace_back("grad_norm", static_cast<float>(row.gradient_norm));
+  return Json::object(members).text();
 }
 
 }  // namespace fledge::train

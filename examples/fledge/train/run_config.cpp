@@ -52,18 +52,15 @@ std::string decoded(const JsonValue& json) {
 
 std::string config_text(const RunConfig& config) {
   TrainConfig settings = config.settings;
-  std::string text = config_json(config.settings.sizes, [&](JsonWriter& json) {
-    json.begin_object().field("version", version);
-    json.field("id", config.id).field("checksum", std::string(16, '0'));
-    json.field("text", encoded(config.settings.text_path));
-    json.field("text_bytes", config.text_bytes).field("text_hash", hexadecimal(config.text_hash));
-    json.key("run").begin_object();
-    train_options(settings).save(json);
-    json.end_object().key("tokenizer");
-    write_tokenizer(json, config.tokenizer);
-    json.end_object();
-  });
-  return with_checksum(std::move(text));
+  const Json own = Json::object({{"version", version},
+                                 {"id", config.id},
+                                 {"checksum", std::string(16, '0')},
+                                 {"text", encoded(config.settings.text_path)},
+                                 {"text_bytes", config.text_bytes},
+                                 {"text_hash", hexadecimal(config.text_hash)},
+                                 {"run", train_options(settings).saved()},
+                                 {"tokenizer", tokenizer_json(config.tokenizer)}});
+  return with_checksum(config_json(config.settings.sizes, own));
 }
 
 std::string run_id(const RunConfig& config) {

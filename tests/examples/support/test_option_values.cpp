@@ -73,9 +73,7 @@ std::string refused(const std::vector<const char*>& arguments) {
 }
 
 std::string saved(Config config, Options (*rows)(Config&) = options_of) {
-  JsonWriter json;
-  rows(config).save(json.begin_object());
-  return json.end_object().text();
+  return rows(config).saved().text();
 }
 
 Config loaded(const std::string& text, Options (*rows)(Config&) = options_of) {

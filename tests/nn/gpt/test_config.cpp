@@ -49,9 +49,7 @@ TEST_CASE("model config: sizes are read as they were written") {
     CHECK(same(config.sizes, sizes));
     CHECK(config.own.is_null());
   }
-  const ModelConfig own = read_config(config_json(all[0], [](JsonWriter& json) {
-    json.begin_object().field("tokens", "character").end_object();
-  }));
+  const ModelConfig own = read_config(config_json(all[0], Json::object({{"tokens", "character"}})));
   CHECK(own.own["tokens"].string() == "character");
   CHECK(own.own.path() == "fledge");
 }
