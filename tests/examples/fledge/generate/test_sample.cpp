@@ -18,7 +18,7 @@ TEST_CASE("final_size: an end that may become the stop string is not shown yet")
 TEST_CASE("final_size: a code point is not split") {
   CHECK(final_size("caf\xC3", "") == 3);
   CHECK(final_size("caf\xC3\xA9", "") == 5);
-  for (const std::size_t bytes : {1, 2, 3})
+  for (const std::size_t bytes : {1U, 2U, 3U})
     CHECK(final_size(std::string("x\xF0\x9F\x90\xA6").substr(0, 1 + bytes), "") == 1);
   CHECK(final_size("x\xF0\x9F\x90\xA6", "") == 5);
   CHECK(final_size("x\xE2\x82y", "") == 4);  // no code point any more
