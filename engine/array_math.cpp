@@ -53,10 +53,10 @@ Array broadcast_to(const Array& x, const Shape& shape) {
   if (x.shape() == shape) return x;
   const Strides from = strides_of(x.shape());
   Strides strides{};  // 0 along the axes where x is stretched
-  for (int axis = 0; axis < x.rank(); ++axis)
-    if (x.shape()[axis] != 1)
-      strides[static_cast<std::size_t>(shape.rank() - x.rank() + axis)] =
-          from[static_cast<std::size_t>(axis)];
+  const auto rank = static_cast<std::size_t>(x.rank());
+  const auto new_axes = static_cast<std::size_t>(shape.rank()) - rank;
+  for (std::size_t axis = 0; axis < rank; ++axis)
+    if (x.shape()[static_cast<int>(axis)] != 1) strides[new_axes + axis] = from[axis];
   return gather(x, shape, strides);
 }
 

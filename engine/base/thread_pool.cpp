@@ -185,7 +185,7 @@ class Pool {
     if (pthread_attr_init(&attributes) != 0) return false;
     pthread_attr_setstacksize(&attributes, worker_stack);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_t thread;
+    pthread_t thread{};
     const bool started = pthread_create(&thread, &attributes, start, this) == 0;
     pthread_attr_destroy(&attributes);
     return started;

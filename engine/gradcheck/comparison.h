@@ -50,8 +50,8 @@ class Comparison {
  private:
   /// One number of a parameter's gradient.
   struct Element {
-    std::size_t parameter, index;
-    double analytic;  // by backward()
+    std::size_t parameter = 0, index = 0;
+    double analytic = 0;  // by backward()
     Derivative found;
     bool zero = false;  // both numbers are rounding errors: the derivative is zero
     double change = 0;  // of analytic − found.value when the inputs change in their last places

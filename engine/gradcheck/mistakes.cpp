@@ -50,8 +50,8 @@ std::vector<Mistake> known_mistakes(const std::function<Tensor()>& f,
 
   const int rank = v.shape().rank();
   std::vector<std::pair<int, int>> positions;  // each axis, then leading axes together
-  for (int axis = 0; axis < rank; ++axis) positions.push_back({axis, axis + 1});
-  for (int end = 2; end <= rank; ++end) positions.push_back({0, end});
+  for (int axis = 0; axis < rank; ++axis) positions.emplace_back(axis, axis + 1);
+  for (int end = 2; end <= rank; ++end) positions.emplace_back(0, end);
   for (const auto& [begin, end] : positions) {
     const Dim count = count_of(v.shape(), begin, end);
     if (count < 2) continue;

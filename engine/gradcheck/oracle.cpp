@@ -92,8 +92,8 @@ Derivative by_differences(const Oracle& oracle, Real& x, double claimed) {
 
   Derivative coarse = six_point_difference(oracle, x, 8 * step), best = coarse;
   best.uncertainty = infinity;
-  for (double h = 4 * step; h > step / 4096; h /= 2) {
-    Derivative fine = six_point_difference(oracle, x, h);
+  for (int halvings = 0; halvings < 14; ++halvings) {  // from 4·step down to step/2048
+    Derivative fine = six_point_difference(oracle, x, std::ldexp(4 * step, -halvings));
     fine.uncertainty = std::abs(fine.value - coarse.value) + fine.rounding;
     if (fine.uncertainty < best.uncertainty) best = fine;
     coarse = fine;

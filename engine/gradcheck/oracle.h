@@ -39,7 +39,7 @@ class ChangedValues {
 
  private:
   struct Saved {
-    Real* numbers;
+    Real* numbers = nullptr;
     Array before;
   };
   std::vector<Saved> saved_;

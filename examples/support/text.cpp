@@ -103,8 +103,8 @@ std::string pad_right(std::string_view text, int columns) {
 std::string shell_word(std::string_view text) {
   constexpr std::string_view plain =
       "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-./,:+@%=";
-  const std::string shown = printable(text);
-  if (!shown.empty() && shown.find_first_not_of(plain) == shown.npos) return shown;
+  std::string shown = printable(text);
+  if (!shown.empty() && shown.find_first_not_of(plain) == std::string::npos) return shown;
   std::string word = "'";
   for (const char c : shown) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return word + "'";

@@ -16,8 +16,8 @@ std::string_view without_prefix(std::string_view name) {
 
 // h.N.attn.bias and h.N.attn.masked_bias hold the causal mask and its minus infinity.
 bool is_mask(std::string_view name) {
-  const std::size_t digits = name.starts_with("h.") ? name.find('.', 2) : name.npos;
-  const std::string_view rest = digits == name.npos ? "" : name.substr(digits);
+  const std::size_t digits = name.starts_with("h.") ? name.find('.', 2) : std::string::npos;
+  const std::string_view rest = digits == std::string::npos ? "" : name.substr(digits);
   return rest == ".attn.bias" || rest == ".attn.masked_bias";
 }
 

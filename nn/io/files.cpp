@@ -51,8 +51,8 @@ bool repeat_sync(int descriptor) {
 std::size_t place_of_checksum(std::string_view text) {
   constexpr std::string_view key = "\"checksum\":";
   const std::size_t found = text.find(key);
-  const std::size_t quote = found == text.npos ? found : text.find('"', found + key.size());
-  if (quote == text.npos || text.size() - quote < 17)
+  const std::size_t quote = found == std::string::npos ? found : text.find('"', found + key.size());
+  if (quote == std::string::npos || text.size() - quote < 17)
     throw FormatError("it has no checksum: it was not written by fledge");
   return quote + 1;
 }
@@ -73,7 +73,8 @@ FileError::FileError(const char* verb, const std::string& path, int error)
     : FileError(verb, path, reason_of(error), error) {}
 
 Descriptor::Descriptor(int folder, const std::string& name, int flags) {
-  if (name.find('\0') != name.npos) throw FileError("open", name, "a path holds no zero byte");
+  if (name.find('\0') != std::string::npos)
+    throw FileError("open", name, "a path holds no zero byte");
   do number_ = ::openat(folder, name.c_str(), flags | O_CLOEXEC, 0666);
   while (number_ < 0 && errno == EINTR);
 }
@@ -142,7 +143,7 @@ std::string with_checksum(std::string text) {
 
 std::string require_checksum(std::string_view text) {
   const std::size_t place = place_of_checksum(text);
-  const std::string found(text.substr(place, 16));
+  std::string found(text.substr(place, 16));
   if (found != checksum_of(text, place))
     throw FormatError("it is damaged: its checksum does not match its contents");
   return found;

@@ -74,8 +74,8 @@ struct Scanner {
     char32_t value = 0;
     for (int i = 0; i < 4; ++i, ++at) {
       constexpr std::string_view hex = "0123456789abcdefABCDEF";
-      const std::size_t digit = at < text.size() ? hex.find(text[at]) : hex.npos;
-      if (digit == hex.npos) fail("expected four hexadecimal digits");
+      const std::size_t digit = at < text.size() ? hex.find(text[at]) : std::string::npos;
+      if (digit == std::string::npos) fail("expected four hexadecimal digits");
       value = value * 16 + static_cast<char32_t>(digit < 16 ? digit : digit - 6);
     }
     return value;
@@ -84,8 +84,8 @@ struct Scanner {
   std::string escape() {
     constexpr std::string_view letters = "\"\\/bfnrt", meanings = "\"\\/\b\f\n\r\t";
     if (peek() != 'u') {
-      const std::size_t which = at < text.size() ? letters.find(text[at]) : letters.npos;
-      if (which == letters.npos) fail("no such escape");
+      const std::size_t which = at < text.size() ? letters.find(text[at]) : std::string::npos;
+      if (which == std::string::npos) fail("no such escape");
       ++at;
       return std::string(1, meanings[which]);
     }
@@ -188,7 +188,7 @@ JsonValue read_json(std::string text, std::size_t most_bytes) {
                  std::to_string(most_bytes) + " are read");
   if (text.starts_with("\xEF\xBB\xBF")) scanner.fail("the text begins with a byte order mark");
   const std::size_t wrong = first_not_utf8(text);
-  if (wrong != text.npos) Scanner{text, wrong}.fail("not UTF-8");
+  if (wrong != std::string::npos) Scanner{text, wrong}.fail("not UTF-8");
   scanner.next();
   const std::size_t begin = scanner.at;
   scanner.skip_value(1);
@@ -206,7 +206,7 @@ std::string JsonValue::shown() const {
 
 // `firsts`: the bytes that a value of this kind can begin with.
 void JsonValue::require_kind(std::string_view firsts, const char* name) const {
-  if (firsts.find(first()) == firsts.npos)
+  if (firsts.find(first()) == std::string::npos)
     fail(std::string("must be ") + name + ": got " + shown());
 }
 
