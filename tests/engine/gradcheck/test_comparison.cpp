@@ -168,7 +168,7 @@ TEST_CASE("where a gradient cancels to zero, what is left changes with the last 
   const Function f = [](const Tensor& b) { return (cosine_similarity(b, b) - 1.0) * 1e6 + 1.0; };
   GradcheckOptions options;
   options.zero_gradients = {"w"};
-  int only_rounding = 0, right = 0;
+  int only_rounding = 0, right = 0, elements = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     CAPTURE(seed);
     const Compared unlisted(f, uniform({3, 4}, seed)), listed(f, uniform({3, 4}, seed), 1, options);
@@ -176,10 +176,14 @@ TEST_CASE("where a gradient cancels to zero, what is left changes with the last 
     CHECK_FALSE((listed.dual->wrong() || listed.differences->wrong()));
     const auto& zero = unlisted.dual->undecided();
     only_rounding += zero && zero->problem.find("zero_gradients") != std::string::npos ? 1 : 0;
-    right += listed.dual->undecided() || listed.differences->undecided() ? 0 : 1;
+    for (const auto& by : {listed.dual, listed.differences})
+      for (std::size_t j = 0; j < 12; ++j, ++elements)
+        right += by->verdict(0, j) == V::right ? 1 : 0;
   }
-  CHECK(only_rounding >= 18);  // in the others a change is small by chance
-  CHECK(right >= 18);
+  // By chance the change of an element is small: about one in a hundred is not recognised, and a
+  // tensor of 12 elements is recognised only if all of them are.
+  CHECK(right >= 0.95 * elements);
+  CHECK(only_rounding >= 12);
 }
 
 TEST_CASE("an error does not change with the last places") {
