@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/real.h"  // which build this is
+
 namespace fledge {
 
 /// The number with the fewest significant digits that read back as the same number: 15 to 17 for a
