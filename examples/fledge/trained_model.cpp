@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "examples/fledge/train/run_folder.h"
 #include "examples/fledge/train/source.h"
 #include "examples/support/text.h"
 #include "nn/gpt/folder.h"

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "examples/fledge/train/run_config.h"
+#include "examples/fledge/train/run_folder.h"
 #include "nn/gpt/language_model.h"
 
 namespace fledge {

@@ -101,7 +101,7 @@ std::string read_file(const std::string& path, std::uint64_t most) {
   return read_whole(Descriptor(AT_FDCWD, path, O_RDONLY | O_NONBLOCK), path, most);
 }
 
-bool write_whole(const Descriptor& file, std::string_view bytes) {
+bool write_all(const Descriptor& file, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t wrote = ::write(file.get(), bytes.data(), bytes.size());
     if (wrote < 0 && errno == EINTR) continue;
@@ -109,8 +109,10 @@ bool write_whole(const Descriptor& file, std::string_view bytes) {
     if (wrote <= 0) return false;
     bytes.remove_prefix(static_cast<std::size_t>(wrote));
   }
-  return repeat_sync(file.get());
+  return true;
 }
+
+bool sync_file(const Descriptor& file) { return repeat_sync(file.get()); }
 
 bool sync_folder(const Descriptor& folder) {
   return repeat_sync(folder.get()) || errno == EINVAL || errno == ENOTSUP;

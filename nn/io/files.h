@@ -42,10 +42,12 @@ std::string read_whole(const Descriptor& file, const std::string& path,
 /// Opens and reads a file in the same way; "-" is standard input, which may be a pipe.
 std::string read_file(const std::string& path, std::uint64_t most = most_file_size);
 
-/// Writes all bytes, and then from the kernel's memory to the disk (fsync). Returns false and sets
-/// errno on an error. A failed fsync is not repeated: the kernel may have dropped the bytes that
-/// failed.
-bool write_whole(const Descriptor& file, std::string_view bytes);
+/// Writes all bytes. Returns false and sets errno on an error.
+bool write_all(const Descriptor& file, std::string_view bytes);
+/// Brings what was written from the kernel's memory to the disk (fsync). Returns false and sets errno
+/// on an error. A failed fsync is not repeated: the kernel may have dropped the bytes that were not
+/// written yet.
+bool sync_file(const Descriptor& file);
 /// Writes the names in a folder to the disk. Also returns true if the file system does not support it.
 bool sync_folder(const Descriptor& folder);
 

@@ -132,7 +132,8 @@ void LockedFolder::write_uncommitted(const NewFiles& files) const {
         !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode))  // the rename replaces a link
       throw WriteError("write", file(name), "it is no regular file");
     const Descriptor made(inside.get(), name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
-    if (!made.exists() || !write_whole(made, bytes)) throw WriteError("write", file(name), errno);
+    if (!made.exists() || !write_all(made, bytes) || !sync_file(made))
+      throw WriteError("write", file(name), errno);
   }
   if (!sync_folder(inside)) throw WriteError("write", file(uncommitted), errno);
   if (::renameat(folder, uncommitted, folder, committed) != 0)

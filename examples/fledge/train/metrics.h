@@ -5,8 +5,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
-#include "nn/io/json.h"
+#include "nn/io/folder.h"
 
 namespace fledge::train {
 
@@ -17,26 +18,37 @@ struct Metrics {
   std::optional<double> validation;
 };
 
-inline constexpr const char* csv_header = "step,loss,val_loss,lr,grad_norm\n";
+std::string csv_header();
+std::string as_csv(const Metrics& row);   // ends with \n
+std::string as_json(const Metrics& row);  // {"type":"step",…}, has no \n at the end
 
-/// Ends with a line end.
-inline std::string as_csv(const Metrics& row) {
-  const auto number = [](double x) {
-    return x != x ? "nan" : x > 1e308 ? "inf" : json_number(static_cast<float>(x));
-  };
-  return std::to_string(row.step) + "," + number(row.loss) + "," +
-         (row.validation ? number(*row.validation) : "") + "," + number(row.rate) + "," +
-         number(row.gradient_norm) + "\n";
-}
+/// A file of a run's folder that grows by lines. Writing does not change a hard link that was
+/// made as a backup: a file with a second link is first replaced by a copy. A power cut or a kill
+/// loses at most the row that is being written and the rows since the last sync().
+class LineFile {
+ public:
+  /// Opens an existing file to append to it. The folder must outlive it. Throws FileError.
+  LineFile(LockedFolder& folder, std::string name);
+  ~LineFile();
+  LineFile(const LineFile&) = delete;
+  LineFile& operator=(const LineFile&) = delete;
 
-/// {"type":"step",…}, without a line end.
-inline std::string as_json(const Metrics& row) {
-  Json::Members members{
-      {"type", "step"}, {"step", row.step}, {"loss", static_cast<float>(row.loss)}};
-  if (row.validation) members.emplace_back("val_loss", static_cast<float>(*row.validation));
-  members.emplace_back("lr", static_cast<float>(row.rate));
-  members.emplace_back("grad_norm", static_cast<float>(row.gradient_norm));
-  return Json::object(members).text();
-}
+  /// Buffers the text. A failed write throws WriteError from this call, a later append(), or
+  /// sync().
+  void append(std::string_view text);
+  /// Writes all appended rows to disk. Returns the size of the file in bytes. Throws
+  /// WriteError.
+  std::int64_t sync();
+
+ private:
+  void open();
+  void ensure_own_file();
+  void write_out();
+
+  LockedFolder* folder_;
+  std::string name_, waiting_;
+  std::optional<Descriptor> file_;
+  std::uint64_t bytes_ = 0;
+};
 
 }  // namespace fledge::train

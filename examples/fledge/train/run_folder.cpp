@@ -7,8 +7,6 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "examples/fledge/train/metrics.h"
-#include "examples/fledge/train/run_config.h"
 #include "examples/support/errors.h"
 #include "examples/support/text.h"
 #include "nn/gpt/weights.h"
@@ -17,6 +15,12 @@
 namespace fledge::train {
 
 namespace {
+
+constexpr const char* config_name = "config.json";
+constexpr const char* model_name = "model.safetensors";
+constexpr const char* state_name = "state.safetensors";
+constexpr const char* csv_name = "metrics.csv";
+constexpr const char* jsonl_name = "metrics.jsonl";
 
 // Exit status 1: the run is not possible here, though its input is usable.
 [[noreturn]] void refuse_folder(const std::string& what, const std::string& advice) {
@@ -32,8 +36,7 @@ bool is_of_a_run(const std::string& name, const std::optional<std::string>& byte
   const auto has = [&](const char* part) { return beginning.find(part) != std::string::npos; };
   if (beginning.empty()) return true;
   if (name == config_name) return beginning[0] == '{' && has("\"fledge\"");
-  if (name == csv_name)
-    return beginning.starts_with(std::string(csv_header).substr(0, beginning.size()));
+  if (name == csv_name) return beginning.starts_with(csv_header().substr(0, beginning.size()));
   if (name == jsonl_name) return beginning.starts_with("{\"type\":\"");
   const bool is_stored = beginning.size() > 8 && beginning[8] == '{' && has("\"__metadata__\"");
   return is_stored && (name == state_name ? has("\"run\"") : has("\"step\"") && has("\"loss\""));
@@ -84,15 +87,18 @@ bool make(const std::string& path) {
   }
 }
 
-LockedFolder locked(const std::string& path) {
-  try {
-    return LockedFolder(path, run_files());
-  } catch (const FileError& error) {
-    const bool is_locked = error.error_number == EWOULDBLOCK;
-    refuse_folder(
-        error.what(),
-        (is_locked ? "wait until the other run has ended, or " : std::string()) + another_folder);
-  }
+// The rows of a metrics file at the checkpoint (its first `keep` bytes). If the file is shorter or
+// missing, warns and returns the complete rows that exist.
+std::string kept_lines(const std::optional<std::string>& bytes, std::int64_t size,
+                       const std::string& path,
+                       const std::function<void(const std::string&)>& warn) {
+  const auto keep = static_cast<std::size_t>(size);
+  if (bytes && bytes->size() >= keep) return bytes->substr(0, keep);
+  if (keep == 0) return "";
+  warn(support::quoted(path) +
+       (bytes ? " is shorter than when the checkpoint was made: rows are missing from it"
+              : " is missing: it begins again with the next step"));
+  return bytes ? bytes->substr(0, bytes->rfind('\n') + 1) : "";
 }
 
 }  // namespace
@@ -101,71 +107,146 @@ std::vector<std::string> run_files() {
   return {config_name, model_name, state_name, csv_name, jsonl_name};
 }
 
-LockedFolder begin_folder(const std::string& path, bool replaces, const NewFiles& files) {
+ModelFile model_file(const LanguageModel& model, const std::string& id, std::int64_t step,
+                     double loss) {
+  std::string bytes = weights_bytes(
+      model,
+      {{"format", "pt"}, {"id", id}, {"step", std::to_string(step)}, {"loss", json_number(loss)}});
+  std::string checksum = stored_header(bytes).text("checksum");
+  return {std::move(bytes), std::move(checksum)};
+}
+
+RunFolder::RunFolder(const std::string& path) {
+  try {
+    folder_ = std::make_unique<LockedFolder>(path, run_files());
+  } catch (const FileError& error) {
+    const bool is_held = error.error_number == EWOULDBLOCK;
+    refuse_folder(
+        error.what(),
+        std::string(is_held ? "wait until the other run has ended, or " : "") + another_folder);
+  }
+}
+
+void RunFolder::require_not_removed() const {
+  if (folder_->is_removed())
+    refuse_folder("the folder " + support::quoted(folder_->path()) +
+                      " was removed while the run was in it: nothing of the run is left",
+                  "begin again: fledge train FILE -o DIR");
+}
+
+template <class F>
+auto RunFolder::guarded(F f) const {
+  try {
+    return f();
+  } catch (const WriteError&) {
+    require_not_removed();
+    throw;
+  }
+}
+
+RunFolder RunFolder::begin(const std::string& path, RunConfig config, bool replaces,
+                           const Checkpoint& first) {
+  const std::string text = config_text(config);
+  support::with_advice(
+      "no command could read this model again: use a text with fewer symbols, or --tokens bpe",
+      [&] { return run_config(text); }, support::quoted(path + "/" + config_name));
   require_place(path, replaces);
   const bool is_new = make(path);
-  LockedFolder folder = locked(path);
   try {
-    require_replaceable(folder, replaces);
-    folder.replace(files);
+    RunFolder run(path);
+    require_replaceable(*run.folder_, replaces);
+    run.folder_->replace({{config_name, text},
+                          {model_name, first.model.bytes},
+                          {state_name, first.state},
+                          {csv_name, csv_header()},
+                          {jsonl_name, ""}});
+    run.config_ = std::move(config);
+    run.written_model_ = first.model.checksum;
+    return run;
   } catch (const FileError& error) {
     if (is_new) ::rmdir(path.c_str());
     refuse_folder(error.what(), another_folder);
   }
-  return folder;
 }
 
-LockedFolder resume_folder(const std::string& path) {
+RunFolder RunFolder::resume(const std::string& path) {
   struct stat status {};
   const bool is_folder = ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
   if (!is_folder || !Folder(path, run_files()).has(config_name))
     throw support::InputError(
         "there is no run in " + support::quoted(path) + ": it has no config.json",
         "begin one: fledge train FILE -o DIR");
-  read_run_config(Folder(path, run_files()));
-  return locked(path);
+  read_run_config(Folder(path, run_files()));  // checked before the folder gets a lock file
+  RunFolder run(path);
+  run.config_ = read_run_config(*run.folder_);
+  return run;
 }
 
-std::optional<std::string> read_file_of(const Folder& folder, const char* name,
-                                        std::uint64_t most) {
-  std::optional<std::string> bytes = folder.read(name, most);
-  if (!bytes) require_not_removed(folder);
-  return bytes;
+void RunFolder::rewrite(const RunConfig& config) {
+  config_ = config;
+  const std::string text = config_text(*config_);
+  replace({{config_name, text}});
 }
 
-std::string rows_of(const Folder& folder, const char* name, std::int64_t size,
-                    const std::function<void(const std::string&)>& warn) {
-  const std::optional<std::string> bytes = read_file_of(folder, name);
-  const auto most = static_cast<std::size_t>(size);
-  if (bytes && bytes->size() >= most) return bytes->substr(0, most);
-  if (most > 0)
-    warn(support::quoted(folder.file(name)) +
-         (bytes ? " is shorter than when the checkpoint was made: rows are missing from it"
-                : " is missing: it begins again with the next step"));
-  return bytes ? bytes->substr(0, bytes->rfind('\n') + 1) : "";
+std::optional<std::string> RunFolder::bytes(const char* name, std::uint64_t most) const {
+  std::optional<std::string> found = folder_->read(name, most);
+  if (!found) require_not_removed();
+  return found;
 }
 
-void require_not_removed(const Folder& folder) {
-  if (folder.is_removed())
-    refuse_folder("the folder " + support::quoted(folder.path()) +
-                      " was removed while the run was in it: nothing of the run is left",
-                  "begin again: fledge train FILE -o DIR");
+void RunFolder::open_metrics(RunNotes& notes, const std::function<void(const std::string&)>& warn) {
+  const std::optional<std::string> csv = bytes(csv_name), jsonl = bytes(jsonl_name);
+  require_not_removed();
+  std::string rows = kept_lines(csv, notes.csv_bytes, file(csv_name), warn);
+  const std::string lines = kept_lines(jsonl, notes.jsonl_bytes, file(jsonl_name), warn);
+  if (rows.empty()) rows = csv_header();
+  if (csv != rows || jsonl != lines) replace({{csv_name, rows}, {jsonl_name, lines}});
+  notes.csv_bytes = static_cast<std::int64_t>(rows.size());
+  notes.jsonl_bytes = static_cast<std::int64_t>(lines.size());
+  guarded([&] {
+    csv_ = std::make_unique<LineFile>(*folder_, csv_name);
+    jsonl_ = std::make_unique<LineFile>(*folder_, jsonl_name);
+  });
 }
 
-void save_files(LockedFolder& folder, const NewFiles& files, std::int64_t step) {
-  require_not_removed(folder);
-  try {
-    folder.replace(files);
-  } catch (const WriteError&) {
-    require_not_removed(folder);
-    throw;
-  }
-  if (folder.is_at_its_path()) return;
-  require_not_removed(folder);
-  const std::string now = folder.path_now();
-  refuse_folder("the folder " + support::quoted(folder.path()) + " was moved to " +
+void RunFolder::append(const Metrics& row) {
+  guarded([&] { csv_->append(as_csv(row)); });
+  append_json(as_json(row));
+}
+
+void RunFolder::append_json(const std::string& line) {
+  guarded([&] { jsonl_->append(line + "\n"); });
+}
+
+void RunFolder::sync_metrics(RunNotes& notes) {
+  require_not_removed();
+  guarded([&] {
+    notes.csv_bytes = csv_->sync();
+    notes.jsonl_bytes = jsonl_->sync();
+  });
+}
+
+void RunFolder::replace(const NewFiles& files) {
+  guarded([&] { folder_->replace(files); });
+}
+
+void RunFolder::write(const Checkpoint& checkpoint) {
+  require_not_removed();
+  // A config.json that was removed meanwhile is written again.
+  const bool writes_config = !folder_->has(config_name);
+  const std::string text = writes_config ? config_text(*config_) : "";
+  NewFiles files{{state_name, checkpoint.state}};
+  if (writes_config) files.push_back({config_name, text});
+  if (checkpoint.model.checksum != written_model_ || !folder_->has(model_name))
+    files.push_back({model_name, checkpoint.model.bytes});
+  replace(files);
+  written_model_ = checkpoint.model.checksum;
+  if (folder_->is_at_its_path()) return;
+  require_not_removed();
+  const std::string now = folder_->path_now();
+  refuse_folder("the folder " + support::quoted(folder_->path()) + " was moved to " +
                     support::quoted(now) + " while the run was in it",
-                "all is saved up to step " + std::to_string(step) +
+                "all is saved up to step " + std::to_string(checkpoint.step) +
                     ". go on with: fledge train --resume " + support::shell_word(now));
 }
 

@@ -3,52 +3,86 @@
 //   config.json          GPT-2's sizes; under "fledge" tokenizer, hash of the text and settings
 //   model.safetensors    the weights of the best evaluation, or the latest if there is none
 //   state.safetensors    the last checkpoint, from which --resume continues
-//   metrics.csv, .jsonl  a row for each logged step up to then; .jsonl also has the watched pairs
+//   metrics.csv, .jsonl  a row for each logged step; .jsonl also has the watched pairs
 //
-// Key idea: a checkpoint, the model that belongs to it and the rows up to it are replaced together,
-// and all files of a new run are written at once. So at any moment the folder has a run that can be
-// resumed.
+// Key idea: the model and the checkpoint that it belongs to are replaced together, and all files of
+// a new run are written at once. So at any moment the folder has a run that can be resumed.
 #pragma once
 
-#include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "nn/io/folder.h"
+#include "examples/fledge/train/metrics.h"
+#include "examples/fledge/train/run_config.h"
+#include "nn/train/checkpoint.h"
 
 namespace fledge::train {
-
-inline constexpr const char *config_name = "config.json", *model_name = "model.safetensors",
-                            *state_name = "state.safetensors", *csv_name = "metrics.csv",
-                            *jsonl_name = "metrics.jsonl";
 
 /// The names of a run's files.
 std::vector<std::string> run_files();
 
-/// Writes the files of a new run into an empty or new folder. With `replaces` the folder may have a
-/// run, which stays whole until the new run replaces it. A file is replaced only if it is empty or
-/// begins as fledge writes it. Throws CommandError when the run cannot begin here. No file has
-/// changed then.
-LockedFolder begin_folder(const std::string& path, bool replaces, const NewFiles& files);
-/// The folder of the run that is resumed. Throws CommandError, before anything in it is touched, if
-/// its config.json was not written by fledge.
-LockedFolder resume_folder(const std::string& path);
+/// The bytes of model.safetensors and their checksum.
+struct ModelFile {
+  std::string bytes, checksum;
+};
+/// The weights of `step`, and their loss if it is finite.
+ModelFile model_file(const LanguageModel& model, const std::string& id, std::int64_t step,
+                     double loss);
 
-/// The bytes of a file; none if it is missing. Throws FileError for a file of more than `most`
-/// bytes, which is not read, and CommandError if the folder was removed.
-std::optional<std::string> read_file_of(const Folder& folder, const char* name,
-                                        std::uint64_t most = most_file_size);
-/// The first `size` bytes of a metrics file: its rows at the checkpoint. If the file is shorter or
-/// missing, warns and returns the complete rows that exist.
-std::string rows_of(const Folder& folder, const char* name, std::int64_t size,
-                    const std::function<void(const std::string&)>& warn);
+/// A checkpoint of a step, with the model that belongs to it.
+struct Checkpoint {
+  ModelFile model;
+  std::string state;
+  std::int64_t step = 0;
+};
 
-/// Throws CommandError if the folder was removed.
-void require_not_removed(const Folder& folder);
-/// Replaces files of the run at this step. Throws WriteError; throws CommandError if the folder was
-/// removed or, after writing, if it was moved.
-void save_files(LockedFolder& folder, const NewFiles& files, std::int64_t step);
+class RunFolder {
+ public:
+  /// A new run in an empty or new folder. With `replaces` the folder may have a run, which stays
+  /// whole until the new run replaces it. A file is replaced only if it is empty or if its first
+  /// 4096 bytes look like fledge's output. Before it writes, it checks that the new config.json can
+  /// be parsed; throws InputError if not. Throws CommandError when the run cannot begin here. No
+  /// file has changed then.
+  static RunFolder begin(const std::string& path, RunConfig config, bool replaces,
+                         const Checkpoint& first);
+  /// The run that the folder has.
+  static RunFolder resume(const std::string& path);
+
+  const RunConfig& config() const { return *config_; }
+  /// Writes config.json again, with other settings.
+  void rewrite(const RunConfig& config);
+  /// The bytes of a file of the folder; none when there is no such file. Throws FileError for one
+  /// that has more than `most` bytes, which is not read; CommandError when the folder was removed.
+  std::optional<std::string> bytes(const char* name,
+                                   std::uint64_t most = std::uint64_t{1} << 40) const;
+
+  /// Cuts the metrics files back to the rows of the checkpoint and opens them. `warn` gets a
+  /// message about missing rows, and `notes` the sizes of the files.
+  void open_metrics(RunNotes& notes, const std::function<void(const std::string&)>& warn);
+  void append(const Metrics& row);
+  void append_json(const std::string& line);
+  /// Flushes the metrics files to disk (fsync) and stores their sizes in `notes`.
+  void sync_metrics(RunNotes& notes);
+  /// Saves the checkpoint, from which --resume then continues. Throws WriteError; throws
+  /// CommandError when the folder was removed, or after writing when it was moved.
+  void write(const Checkpoint& checkpoint);
+
+  std::string file(const char* name) const { return folder_->file(name); }
+
+ private:
+  explicit RunFolder(const std::string& path);
+  void require_not_removed() const;
+  /// f(); throws CommandError instead of WriteError when the folder was removed meanwhile.
+  template <class F>
+  auto guarded(F f) const;
+  void replace(const NewFiles& files);
+
+  std::unique_ptr<LockedFolder> folder_;
+  std::optional<RunConfig> config_;
+  std::string written_model_;  // the checksum of model.safetensors
+  std::unique_ptr<LineFile> csv_, jsonl_;
+};
 
 }  // namespace fledge::train

@@ -13,65 +13,43 @@ namespace {
 
 constexpr Dim evaluated_windows = 480;  // of the held-out text, while the run lasts
 constexpr double smoothing = 0.02;      // the weight of a new loss in the smoothed one
-constexpr const char* begin_anew =
-    "begin a new run in another folder with -o, or here with --force";
+constexpr const char* advice = "begin a new run in another folder with -o, or here with --force";
 
 }  // namespace
 
-std::string read_state(const Folder& folder, const LanguageModelSizes& sizes) {
-  const std::optional<std::string> state =
-      read_file_of(folder, state_name, most_file_bytes(sizes, 3));  // with both moments
-  if (!state)
-    throw support::InputError(
-        "there is no state.safetensors in " + support::quoted(folder.path()) + " to go on from",
-        begin_anew);
-  if (4 * parameter_count(sizes) > static_cast<double>(state->size()))
-    throw support::InputError(support::quoted(folder.file(state_name)) +
-                                  ": it has too few bytes for the model that config.json describes",
-                              begin_anew);
-  return *state;
+std::optional<std::string> read_state(const RunFolder& folder, const LanguageModelSizes& sizes) {
+  std::optional<std::string> state =
+      folder.bytes("state.safetensors", most_file_bytes(sizes, 3));  // with both moments
+  if (state)
+    support::with_advice(
+        advice,
+        [&] {
+          if (4 * parameter_count(sizes) > static_cast<double>(state->size()))
+            throw FormatError("it has too few bytes for the model that config.json describes");
+        },
+        support::quoted(folder.file("state.safetensors")));
+  return state;
 }
 
-RunState::RunState(const TrainConfig& config, RunConfig run, const Corpus& corpus, Trainer& trainer,
-                   Reporter& report)
-    : config_(&config),
-      corpus_(&corpus),
-      trainer_(&trainer),
-      report_(&report),
-      run_(std::move(run)) {
-  notes_.run_id = run_.id;
+RunState::RunState(const TrainConfig& config, const RunConfig& run, const Corpus& corpus,
+                   Trainer& trainer, Reporter& report)
+    : config_(&config), corpus_(&corpus), trainer_(&trainer), report_(&report) {
+  notes_.run_id = run.id;
 }
 
-void RunState::begin() {
-  const std::string config = config_text(run_);
-  support::with_advice(
-      "no command could read this model again: use a text with fewer symbols, or --tokens bpe",
-      [&] { run_config(config); }, support::quoted(config_->folder() + "/" + config_name));
+void RunState::begin(const RunConfig& run) {
   const Checkpoint first = initial_checkpoint();
-  folder_.emplace(begin_folder(config_->folder(), config_->force,
-                               {{config_name, config},
-                                {model_name, first.model.bytes},
-                                {state_name, first.state},
-                                {csv_name, csv_},
-                                {jsonl_name, jsonl_}}));
+  folder_ = RunFolder::begin(config_->folder(), run, config_->force, first);
   kept_ = first.model;
-  written_model_ = first.model.checksum;
+  notes_.csv_bytes = csv_header().size();
+  folder_->open_metrics(notes_, [&](const std::string& text) { warn(text); });
 }
 
-void RunState::resume(LockedFolder folder, const std::string& state) {
-  folder_.emplace(std::move(folder));
-  load_state(state);
-  bool is_whole = load_best();
-  const auto rows = [&](const char* name, auto size) {
-    return rows_of(*folder_, name, static_cast<std::int64_t>(size), [&](const std::string& text) {
-      warn(text);
-      is_whole = false;
-    });
-  };
-  csv_ = rows(csv_name, notes_.csv_bytes);
-  if (csv_.empty()) csv_ = csv_header;
-  jsonl_ = rows(jsonl_name, notes_.jsonl_bytes);
-  if (!is_whole) write(checkpoint());
+void RunState::resume(RunFolder folder, const std::optional<std::string>& state) {
+  folder_ = std::move(folder);
+  const bool has_new_model = load_state(state);
+  folder_->open_metrics(notes_, [&](const std::string& text) { warn(text); });
+  if (has_new_model) folder_->write(checkpoint());
   save_changes();
 }
 
@@ -106,14 +84,11 @@ void RunState::record_step(const Metrics& row, bool is_logged) {
                           ? notes_.train_loss + smoothing * (row.loss - notes_.train_loss)
                           : row.loss;
   if (row.validation) record_evaluation(*row.validation);
-  if (!is_logged || !folder_) return;
-  require_not_removed(*folder_);
-  csv_ += as_csv(row);
-  append_json(as_json(row));
+  if (is_logged && folder_) folder_->append(row);
 }
 
 void RunState::append_json(const std::string& line) {
-  if (folder_) jsonl_ += line + "\n";
+  if (folder_) folder_->append_json(line);
 }
 
 void RunState::record_evaluation(double loss) {
@@ -124,7 +99,7 @@ void RunState::record_evaluation(double loss) {
   notes_.best_step = step();
   notes_.since_best = 0;
   best_ = weights_of(trainer_->model());
-  if (folder_) kept_ = model_file(trainer_->model(), notes_.best_step, loss);
+  if (folder_) kept_ = model_file(trainer_->model(), notes_.run_id, notes_.best_step, loss);
 }
 
 // After Ctrl-C it computes the loss of one window instead of a batch, to be quick.
@@ -136,24 +111,14 @@ double RunState::finite_loss() const {
   return loss;
 }
 
-RunState::ModelFile RunState::model_file(const LanguageModel& model, std::int64_t step,
-                                         double loss) const {
-  std::string bytes = weights_bytes(model, {{"format", "pt"},
-                                            {"id", run_.id},
-                                            {"step", std::to_string(step)},
-                                            {"loss", json_number(loss)}});
-  std::string checksum = stored_header(bytes).text("checksum");
-  return {std::move(bytes), std::move(checksum)};
-}
-
 // The checkpoint of step 0: its weights follow from the seed.
-RunState::Checkpoint RunState::initial_checkpoint() const {
+Checkpoint RunState::initial_checkpoint() const {
   Rng weights(config_->training.seed);
   const LanguageModel untrained(config_->sizes, weights);
   RunNotes notes;
   notes.run_id = notes_.run_id;
-  notes.csv_bytes = static_cast<std::int64_t>(std::string_view(csv_header).size());
-  ModelFile model = model_file(untrained, 0, infinity);
+  notes.csv_bytes = csv_header().size();
+  ModelFile model = model_file(untrained, notes.run_id, 0, infinity);
   notes.model_checksum = model.checksum;
   const Trainer trainer(untrained, corpus_->train, config_->training);
   return {std::move(model), checkpoint_bytes(trainer, notes), 0};
@@ -161,23 +126,16 @@ RunState::Checkpoint RunState::initial_checkpoint() const {
 
 // The checkpoint of this step, with the best model so far; before the first evaluation, with the
 // present model.
-RunState::Checkpoint RunState::checkpoint() {
-  if (notes_.best_step == 0) kept_ = model_file(trainer_->model(), step(), notes_.train_loss);
+Checkpoint RunState::checkpoint() {
+  if (notes_.best_step == 0)
+    kept_ = model_file(trainer_->model(), notes_.run_id, step(), notes_.train_loss);
   notes_.model_checksum = kept_.checksum;
-  notes_.csv_bytes = static_cast<std::int64_t>(csv_.size());
-  notes_.jsonl_bytes = static_cast<std::int64_t>(jsonl_.size());
+  folder_->sync_metrics(notes_);
   return {kept_, checkpoint_bytes(*trainer_, notes_), step()};
 }
 
-// A config.json or a model that was removed meanwhile is written again.
 void RunState::write(const Checkpoint& now) {
-  NewFiles files{{state_name, now.state}, {csv_name, csv_}, {jsonl_name, jsonl_}};
-  const std::string config = folder_->has(config_name) ? "" : config_text(run_);
-  if (!config.empty()) files.emplace_back(config_name, config);
-  if (now.model.checksum != written_model_ || !folder_->has(model_name))
-    files.emplace_back(model_name, now.model.bytes);
-  save_files(*folder_, files, now.step);
-  written_model_ = now.model.checksum;
+  folder_->write(now);
   saved_at_ = Clock::now();
   saved_step_ = now.step;
 }
@@ -223,27 +181,39 @@ void RunState::roll_back() {
   write(rollback_);
 }
 
-// Sets the trainer to the checkpoint.
-void RunState::load_state(const std::string& state) {
+// Sets the trainer to the checkpoint. Returns whether the folder needs another model.
+bool RunState::load_state(const std::optional<std::string>& state) {
+  if (!state && folder_->bytes("model.safetensors", most_file_bytes(config_->sizes)))
+    throw support::InputError("there is a model in " + support::quoted(config_->folder()) +
+                                  ", and no state.safetensors to go on from",
+                              advice);
+  if (!state) {
+    report_->say("no checkpoint yet: beginning with step 1");
+    folder_->write(initial_checkpoint());
+    notes_.csv_bytes = csv_header().size();
+    return false;
+  }
+  const RunNotes expected = notes_;
   support::with_advice(
-      begin_anew,
+      advice,
       [&] {
-        notes_ = load_checkpoint(state, *trainer_);
-        require<FormatError>(notes_.run_id == run_.id, "checkpoint",
+        notes_ = load_checkpoint(*state, *trainer_);
+        require<FormatError>(notes_.run_id == expected.run_id, "checkpoint",
                              "it is of a run with other settings: identity ",
-                             support::quoted(notes_.run_id), " instead of ", run_.id);
+                             support::quoted(notes_.run_id), " instead of ", expected.run_id);
       },
-      support::quoted(folder_->file(state_name)));
+      support::quoted(folder_->file("state.safetensors")));
   saved_step_ = step();
+  return !load_best();
 }
 
 // Loads the best weights from model.safetensors. If the file does not belong to the checkpoint,
 // warns, uses the checkpoint's weights instead and returns false.
 bool RunState::load_best() {
   const LanguageModel& model = trainer_->model();
-  const std::string path = folder_->file(model_name);
+  const std::string path = folder_->file("model.safetensors");
   const std::optional<std::string> stored =
-      read_file_of(*folder_, model_name, most_file_bytes(config_->sizes));
+      folder_->bytes("model.safetensors", most_file_bytes(config_->sizes));
   std::string found = " is missing", step;
   std::vector<Array> kept;
   bool belongs = false;
@@ -278,11 +248,11 @@ bool RunState::load_best() {
 // Saves settings that this call changed: the steps, the learning rate, the path of the text.
 void RunState::save_changes() {
   if (is_over()) return;
-  const std::string before = config_text(run_);
-  run_.settings = *config_;
-  run_.settings.text_path = absolute_path(config_->text_path);
-  const std::string now = config_text(run_);
-  if (now != before) save_files(*folder_, {{config_name, now}}, saved_step_);
+  RunConfig run = folder_->config();
+  const std::string before = config_text(run);
+  run.settings = *config_;
+  run.settings.text_path = absolute_path(config_->text_path);
+  if (config_text(run) != before) folder_->rewrite(run);
 }
 
 }  // namespace fledge::train

@@ -1,8 +1,7 @@
 // The state of a run: its notes, the model that is kept, and the states that it can go back to, in
 // memory and in its folder.
 //
-// Key idea: a checkpoint, the model that belongs to it and the rows of metrics up to it are written
-// together. Rows of later steps are kept in memory until the next checkpoint.
+// Key idea: a checkpoint and the model that belongs to it are made together and written together.
 // Read next: run_state.cpp.
 #pragma once
 
@@ -11,29 +10,25 @@
 #include <functional>
 #include <optional>
 
-#include "examples/fledge/train/metrics.h"
 #include "examples/fledge/train/reporter.h"
-#include "examples/fledge/train/run_config.h"
 #include "examples/fledge/train/run_folder.h"
-#include "nn/train/checkpoint.h"
 
 namespace fledge::train {
 
-/// The bytes of state.safetensors. Throws InputError if it is missing or cannot belong to a model of
-/// these sizes. It is called before such a model is built.
-std::string read_state(const Folder& folder, const LanguageModelSizes& sizes);
+/// The bytes of state.safetensors; none if it is missing. Throws InputError for a file that cannot
+/// belong to a model of these sizes. It is called before such a model is built.
+std::optional<std::string> read_state(const RunFolder& folder, const LanguageModelSizes& sizes);
 
 class RunState {
  public:
   /// The state before the first step. The arguments must outlive it, except `run`.
-  RunState(const TrainConfig& config, RunConfig run, const Corpus& corpus, Trainer& trainer,
+  RunState(const TrainConfig& config, const RunConfig& run, const Corpus& corpus, Trainer& trainer,
            Reporter& report);
 
-  /// Creates the folder of a new run and writes the checkpoint of step 0. Throws CommandError when
-  /// the run cannot begin there, or when config.json could not be read again.
-  void begin();
+  /// Creates the folder of a new run and writes the checkpoint of step 0.
+  void begin(const RunConfig& run);
   /// Sets model and trainer to what the folder has, and saves settings that have changed.
-  void resume(LockedFolder folder, const std::string& state);
+  void resume(RunFolder folder, const std::optional<std::string>& state);
 
   const RunNotes& notes() const { return notes_; }
   bool has_folder() const { return folder_.has_value(); }
@@ -80,19 +75,7 @@ class RunState {
 
  private:
   void warn(const std::string& text) const { report_->warn("fledge train: " + text); }
-  /// The bytes of model.safetensors and their checksum.
-  struct ModelFile {
-    std::string bytes, checksum;
-  };
-  /// A checkpoint of a step, with the model that belongs to it.
-  struct Checkpoint {
-    ModelFile model;
-    std::string state;
-    std::int64_t step = 0;
-  };
-
-  ModelFile model_file(const LanguageModel& model, std::int64_t step, double loss) const;
-  void load_state(const std::string& state);
+  bool load_state(const std::optional<std::string>& state);
   bool load_best();
   void save_changes();
   void record_evaluation(double loss);
@@ -112,13 +95,10 @@ class RunState {
   const Corpus* corpus_;
   Trainer* trainer_;
   Reporter* report_;
-  RunConfig run_;
-  std::optional<LockedFolder> folder_;
+  std::optional<RunFolder> folder_;
   RunNotes notes_;
-  std::string csv_ = csv_header, jsonl_;  // the bytes of the metrics files, up to the last step
   std::vector<Array> best_;       // weights of the best evaluation, in the order of parameters()
-  ModelFile kept_;                // the kept model
-  std::string written_model_;     // the checksum of model.safetensors in the folder
+  ModelFile kept_;                // the kept model, as the bytes of model.safetensors
   Checkpoint rollback_;           // written if the run diverges; empty: the checkpoint of step 0
   std::optional<Before> before_;  // the state before the current step, until that step is recorded
   std::int64_t saved_step_ = 0;

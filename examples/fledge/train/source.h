@@ -1,7 +1,7 @@
 // The text of a run, and whether it is the one that the run began with.
 #pragma once
 
-#include "examples/fledge/train/run_config.h"
+#include "examples/fledge/train/run_folder.h"
 #include "examples/support/errors.h"
 
 namespace fledge::train {

@@ -78,10 +78,8 @@ support::Options train_options(TrainConfig& config) {
               "steps between looks at the held-out text", {1, many}, lasting);
   options.add("--sample-every", "N", config.sample_every, "steps between samples; 0: ten in all",
               {0, many});
-  options.add(
-      "--log-every", "N", config.log_every,
-      "steps between rows of --json and of metrics.csv, which is written with each checkpoint",
-      {1, many});
+  options.add("--log-every", "N", config.log_every, "steps between rows of metrics.csv and --json",
+              {1, many});
   options.add("--pace", "N", config.pace, "at most N steps a second; 0: as fast as it goes",
               {0, many});
 

@@ -28,11 +28,11 @@ void require_memory(const TrainConfig& config) {
 }  // namespace
 
 TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(config_) {
-  std::optional<LockedFolder> folder;
+  std::optional<RunFolder> folder;
   std::optional<RunConfig> run;
   if (config_.resumes()) {
-    folder.emplace(resume_folder(config_.folder()));
-    run = read_run_config(*folder);
+    folder = RunFolder::resume(config_.folder());
+    run = folder->config();
     config_ = resumed_config(run->settings, config_);
   }
   const std::string name = name_of(config_);
@@ -51,7 +51,7 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
   pairs_ = pairs_to_watch(config_, corpus_->tokenizer);
   sentences_ = sentences_to_probe(config_, corpus_->tokenizer);
   require_memory(config_);
-  std::string state;
+  std::optional<std::string> state;
   if (folder) state = read_state(*folder, config_.sizes);
   Rng weights(config_.training.seed);
   model_.emplace(config_.sizes, weights);
@@ -60,7 +60,7 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
   if (folder)
     state_->resume(std::move(*folder), state);
   else if (!config_.folder().empty())
-    state_->begin();
+    state_->begin(*run);
 }
 
 void TrainRun::report_start() {

@@ -103,7 +103,7 @@ TEST_CASE("fledge train --resume: a state that is cut, changed or of another mod
   std::filesystem::remove(path);
   const std::string kept = text_of(desk / "run/model.safetensors");
   CHECK(refused(desk, desk / "run") ==
-        "there is no state.safetensors in '~/run' to go on from" + end);
+        "there is a model in '~/run', and no state.safetensors to go on from" + end);
   CHECK(text_of(desk / "run/model.safetensors") == kept);
   // The other files, cut short.
   write_text(path, good);

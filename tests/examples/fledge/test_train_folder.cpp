@@ -84,19 +84,6 @@ TEST_CASE("fledge train: a removed folder is said also when a row of the metrics
   CHECK_THAT(text_of(errors), EndsWith("begin again: fledge train FILE -o DIR\n"));
 }
 
-TEST_CASE("fledge train: files that are removed meanwhile come back with the next checkpoint") {
-  const Desk desk;
-  trained({desk.poems(), "-o", desk / "whole"});
-  Running run(Words{"train", desk.poems(), "-o", desk / "run"} + tiny + slow);
-  REQUIRE(run.says("\"step\":2,"));
-  run.signal(SIGSTOP);
-  for (const auto& [name, bytes] : files_in(desk / "run")) fs::remove(desk / ("run/" + name));
-  run.signal(SIGCONT);
-  run.says("this reads the output until the run ends");
-  CHECK(WEXITSTATUS(run.end()) == 0);
-  CHECK((files_in(desk / "run") == files_in(desk / "whole")));
-}
-
 TEST_CASE("fledge train --resume: a link to a file is replaced, and the file kept") {
   const Desk desk;
   for (const char* name : {"plain", "run"}) trained({desk.poems(), "-o", desk / name});
@@ -177,11 +164,6 @@ TEST_CASE("fledge train --resume: metrics that are missing or short are mended w
              ContainsSubstring("metrics.csv' is missing: it begins again with the next "
                                "step\n"));
   CHECK(lines_of(text_of(desk / "run/metrics.csv")).size() == 3);
-  fs::remove(desk / "run/metrics.jsonl");  // of a run that is over: mended too
-  CHECK_THAT(trained({"--resume", desk / "run"}).err,
-             ContainsSubstring("metrics.jsonl' is missing"));
-  CHECK(text_of(desk / "run/metrics.jsonl").empty());
-  CHECK_THAT(trained({"--resume", desk / "run"}).err, !ContainsSubstring("is missing"));
   const std::string csv = text_of(desk / "run/metrics.csv");
   write_text(desk / "run/metrics.csv", csv.substr(0, csv.size() - 3));  // half a row
   const Result shorter = trained({"--resume", desk / "run", "--steps", "24"});

@@ -71,7 +71,7 @@ TEST_CASE("a descriptor has one owner, and a reason when there is none") {
     const Descriptor other = std::move(file);
     CHECK(!file.exists());  // NOLINT(bugprone-use-after-move): that is the question
     CHECK(other.get() == number);
-    CHECK(write_whole(other, "birds"));
+    CHECK((write_all(other, "birds") && sync_file(other)));
   }
   CHECK(fcntl(number, F_GETFD) < 0);
   const Descriptor none(AT_FDCWD, desk / "none/file", O_RDONLY);
@@ -87,13 +87,14 @@ TEST_CASE("a descriptor has one owner, and a reason when there is none") {
 
 TEST_CASE("what cannot be written or synced says why") {
   const Descriptor none(AT_FDCWD, "/none", O_RDONLY), device(AT_FDCWD, "/dev/null", O_WRONLY);
-  CHECK(!write_whole(none, "x"));
+  CHECK(!write_all(none, "x"));
   CHECK(errno == EBADF);
+  CHECK(!sync_file(none));
   CHECK(!sync_folder(none));
   CHECK(sync_folder(device));  // EINVAL: a device cannot be synced
-  CHECK(!write_whole(device, "x"));
+  CHECK((write_all(device, "x") && !sync_file(device)));
   const Descriptor full(AT_FDCWD, "/dev/full", O_WRONLY);
-  if (full.exists()) CHECK((!write_whole(full, "x") && errno == ENOSPC));
+  if (full.exists()) CHECK((!write_all(full, "x") && errno == ENOSPC));
   CHECK(WriteError("write", "a\nb", ENOSPC).what() ==
         std::string("cannot write 'a\\x0ab': no space left on device"));
   CHECK(FileError("read", "file", EIO).error_number == EIO);

@@ -5,14 +5,10 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "examples/fledge/train/metrics.h"
-#include "examples/fledge/train/run_config.h"
 #include "examples/support/errors.h"
-#include "nn/gpt/weights.h"
 #include "nn/io/files.h"
 #include "nn/io/safetensors.h"
 #include "nn/text/corpus.h"
-#include "nn/train/checkpoint.h"
 #include "tests/support/catch.h"
 #include "tests/support/folder.h"
 #include "tests/support/refusal.h"
@@ -34,26 +30,25 @@ const Corpus& corpus() {
   return read;
 }
 
-/// A run of a seed: the bytes of its files at a step.
+/// A run of a seed: its config.json, and its checkpoint at a step.
 struct Made {
   RunConfig config;
-  std::string text, model, state;
-  std::int64_t step;
+  Checkpoint checkpoint;
 
-  explicit Made(std::uint64_t seed, std::int64_t at = 0)
-      : config{plan(seed), corpus().tokenizer, 20, 7}, step(at) {
+  explicit Made(std::uint64_t seed, std::int64_t step = 0)
+      : config{plan(seed), corpus().tokenizer, 20, 7} {
     config.id = run_id(config);
-    text = config_text(config);
     Rng rng(seed);
-    const LanguageModel made(config.settings.sizes, rng);
-    Trainer trainer(made, corpus().train, config.settings.training);
+    const LanguageModel model(config.settings.sizes, rng);
+    Trainer trainer(model, corpus().train, config.settings.training);
     while (trainer.steps_done() < step) trainer.step();
-    model = weights_bytes(
-        made,
-        {{"format", "pt"}, {"id", config.id}, {"step", std::to_string(step)}, {"loss", "1.5"}});
+    checkpoint.model = model_file(model, config.id, step, 1.5);
     RunNotes notes;
     notes.run_id = config.id;
-    state = checkpoint_bytes(trainer, notes);
+    notes.model_checksum = checkpoint.model.checksum;
+    notes.csv_bytes = csv_header().size();
+    checkpoint.state = checkpoint_bytes(trainer, notes);
+    checkpoint.step = step;
   }
   static TrainConfig plan(std::uint64_t seed) {
     TrainConfig plan;
@@ -63,29 +58,23 @@ struct Made {
     plan.training.schedule = {.rate = 0.02, .warmup = 0, .steps = 20};
     return plan;
   }
-  LockedFolder begin(const std::string& path, bool replaces = false) const {
-    return begin_folder(path, replaces,
-                        {{config_name, text},
-                         {model_name, model},
-                         {state_name, state},
-                         {csv_name, csv_header},
-                         {jsonl_name, ""}});
-  }
-  /// Saves the checkpoint in the folder of the run.
-  void save(LockedFolder& folder) const {
-    save_files(folder, {{model_name, model}, {state_name, state}, {csv_name, csv_header}}, step);
+  RunFolder begin(const std::string& path, bool replaces = false) const {
+    return RunFolder::begin(path, config, replaces, checkpoint);
   }
   /// Whether a reader finds these files, all of them.
   bool is_in(const std::string& path) const {
     const Folder folder(path, run_files());
-    return folder.read(config_name) == text && folder.read(model_name) == model &&
-           folder.read(state_name) == state && folder.read(csv_name) == csv_header;
+    return folder.read("config.json") == config_text(config) &&
+           folder.read("model.safetensors") == checkpoint.model.bytes &&
+           folder.read("state.safetensors") == checkpoint.state &&
+           folder.read("metrics.csv")->starts_with("step,");
   }
 };
 
 std::string refused(const std::function<void()>& body) {
   return refusal<support::CommandError>(body);
 }
+void no_warning(const std::string& text) { FAIL(text); }
 
 }  // namespace
 
@@ -100,8 +89,11 @@ TEST_CASE("run folder: a new run in place of an old one: killed anywhere, one of
     finished = ends_before(kill, [&] { fresh.begin(desk / "run", true); });
     const bool is_old = old.is_in(desk / "run");
     CHECK((is_old || fresh.is_in(desk / "run")));
-    const LockedFolder run = resume_folder(desk / "run");
-    CHECK(read_run_config(run).id == (is_old ? old : fresh).config.id);
+    RunFolder run = RunFolder::resume(desk / "run");
+    CHECK(run.config().id == (is_old ? old : fresh).config.id);
+    RunNotes notes;
+    notes.csv_bytes = csv_header().size();
+    run.open_metrics(notes, no_warning);
     kills += !finished;
     kept += is_old;
   }
@@ -121,7 +113,7 @@ TEST_CASE("run folder: the first run of a folder: killed anywhere, it is there o
       CHECK(fresh.is_in(desk / "run"));
     else
       fresh.begin(desk / "run");  // as if nothing had been
-    resume_folder(desk / "run");
+    RunFolder::resume(desk / "run");
   }
 }
 
@@ -132,8 +124,8 @@ TEST_CASE("run folder: model and checkpoint are saved together: killed anywhere,
   for (int kill = 0; !finished; ++kill) {
     const Desk desk;
     CAPTURE(kill);
-    LockedFolder run = first.begin(desk / "run");
-    finished = ends_before(kill, [&] { later.save(run); });
+    RunFolder run = first.begin(desk / "run");
+    finished = ends_before(kill, [&] { run.write(later.checkpoint); });
     CHECK((first.is_in(desk / "run") || later.is_in(desk / "run")));
   }
 }
@@ -193,45 +185,70 @@ TEST_CASE("run folder: only what fledge wrote is replaced") {
         "'" + (desk / "run/thesis") + "' is a file, not a folder");
 }
 
+TEST_CASE("run folder: files that were removed come back with the next checkpoint") {
+  const Made first(1), later(1, 3);
+  const Desk desk;
+  RunFolder run = first.begin(desk / "run");
+  RunNotes notes;
+  notes.csv_bytes = csv_header().size();
+  run.open_metrics(notes, no_warning);
+  for (const auto& entry : fs::directory_iterator(desk / "run")) fs::remove(entry);
+  run.append({1, 1.5, 0.1, 0.1, {}});
+  run.sync_metrics(notes);
+  run.write({first.checkpoint.model, later.checkpoint.state, 3});
+  const Folder seen(desk / "run", run_files());
+  CHECK(seen.read("config.json") == config_text(first.config));
+  CHECK(seen.read("model.safetensors") == first.checkpoint.model.bytes);
+  CHECK(seen.read("state.safetensors") == later.checkpoint.state);
+  CHECK(seen.read("metrics.csv") == csv_header() + "1,1.5,,0.1,0.1\n");
+}
+
 TEST_CASE("run folder: moved, it is written to where it is; removed, that is said") {
   const Made first(1), later(1, 3), other(2);
   const Desk desk;
-  LockedFolder run = first.begin(desk / "run");
+  RunFolder run = first.begin(desk / "run");
   fs::rename(desk / "run", desk / "moved");
   other.begin(desk / "run");
-  CHECK_THAT(refused([&] { later.save(run); }),
+  CHECK_THAT(refused([&] { run.write(later.checkpoint); }),
              StartsWith("the folder '" + (desk / "run") + "' was moved to '"));
   CHECK(later.is_in(desk / "moved"));
   CHECK(other.is_in(desk / "run"));
   fs::remove_all(desk / "moved");
-  const std::string removed = "the folder '" + (desk / "run") +
-                              "' was removed while the run was in it: nothing of the run is left";
-  CHECK(refused([&] { first.save(run); }) == removed);
-  CHECK(refused([&] { require_not_removed(run); }) == removed);
-  CHECK(refused([&] { read_file_of(run, state_name); }) == removed);
+  CHECK_THAT(
+      refused([&] { run.write(first.checkpoint); }),
+      ContainsSubstring("' was removed while the run was in it: nothing of the run is left"));
 }
 
-TEST_CASE("run folder: rows of metrics up to a checkpoint; missing ones are said") {
+TEST_CASE("run folder: removed before its metrics are opened, that is said, and nothing else") {
   const Desk desk;
-  const LockedFolder run = Made(1).begin(desk / "run");
+  RunFolder run = Made(1).begin(desk / "run");
+  fs::remove_all(desk / "run");
+  RunNotes notes;
+  notes.csv_bytes = notes.jsonl_bytes = 30;
+  CHECK_THAT(
+      refused([&] { run.open_metrics(notes, no_warning); }),
+      ContainsSubstring("' was removed while the run was in it: nothing of the run is left"));
+}
+
+TEST_CASE("run folder: metrics that are shorter or missing are mended, with a warning") {
+  const Desk desk;
+  Made(1).begin(desk / "run");
+  RunFolder run = RunFolder::resume(desk / "run");
   std::vector<std::string> warnings;
-  const auto rows = [&](const char* name, std::int64_t size) {
-    return rows_of(run, name, size, [&](const std::string& text) { warnings.push_back(text); });
-  };
-  const std::string kept = csv_header + std::string("1,2,,0.1,1\n");
-  const auto size = static_cast<std::int64_t>(kept.size());
-  write_file(desk / "run/metrics.csv", kept + "2,2,,0.1,1\n3,2,");
-  CHECK(rows(csv_name, size) == kept);  // rows of steps after the checkpoint do not count
-  CHECK(rows(jsonl_name, 0).empty());
-  CHECK(warnings.empty());
-  write_file(desk / "run/metrics.csv", kept + "2,2,,");  // half a row
-  CHECK(rows(csv_name, size + 20) == kept);
+  const auto warn = [&](const std::string& text) { warnings.push_back(text); };
+  RunNotes notes;
+  notes.csv_bytes = 60;
+  notes.jsonl_bytes = 30;
+  write_file(desk / "run/metrics.csv", csv_header() + "1,2,,0.1,1\n2,2,,");  // half a row
   fs::remove(desk / "run/metrics.jsonl");
-  CHECK(rows(jsonl_name, 30).empty());
+  run.open_metrics(notes, warn);
   CHECK(warnings == std::vector<std::string>{
                         "'" + (desk / "run/metrics.csv") +
                             "' is shorter than when the checkpoint was made: rows are missing "
                             "from it",
                         "'" + (desk / "run/metrics.jsonl") +
                             "' is missing: it begins again with the next step"});
+  CHECK(read_file(desk / "run/metrics.csv") == csv_header() + "1,2,,0.1,1\n");
+  CHECK(notes.csv_bytes == static_cast<std::int64_t>(csv_header().size()) + 11);
+  CHECK(notes.jsonl_bytes == 0);
 }
