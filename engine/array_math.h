@@ -1,7 +1,7 @@
 // Arithmetic on arrays: the functions in which the rules of the ops are written.
 //
-// Not here: gradients. Key idea: each loop exists once (map, zip, the sums); a formula is a function
-// that is passed to it.
+// Not here: gradients. Key idea: each loop exists once (map, zip, the sums); a formula is a
+// function that is passed to it.
 // Next: tensor.h.
 #pragma once
 
@@ -93,7 +93,7 @@ inline MatrixOperand transposed(const Array& x) { return {x, true}; }
 /// C = A·B over the last two axes; leading axes broadcast.  A (…, n, k)   B (…, k, m)   C (…, n, m)
 Array product(const MatrixOperand& a, const MatrixOperand& b);
 
-/// C = initial + A·B of two matrices, in the given shape. The leading axes of an array count as more
+/// C = initial + A·B of two matrices, in the given shape. The leading axes of an array are more
 /// rows: (…, n, k) is one matrix.   initial (m), added to each row, or no array
 Array product_of_rows(const Shape& shape, const MatrixOperand& a, const MatrixOperand& b,
                       const Array& initial = {});

@@ -81,8 +81,8 @@ class NoGrad {
 /// Inspects the numbers of a graph while they are computed: engine/gradcheck/nan_detector.h is one.
 struct GraphObserver {
   virtual ~GraphObserver() = default;
-  /// `numbers` is the value of `node`, which record() has made. If `input` is not null, `numbers` is
-  /// the pending gradient of `input`, to which a rule of `node` has added.
+  /// `numbers` is the value of `node`, which record() has made. If `input` is not null, `numbers`
+  /// is the pending gradient of `input`, to which a rule of `node` has added.
   virtual void inspect(const Node& node, const Array& numbers, const Node* input) = 0;
 };
 

@@ -1,7 +1,7 @@
 // Masks: which keys a query may look at. One convention: true = may look.
 //
-// Not here: numbers. A mask is a function of (query, key), not an array of −∞ to be added: hidden keys
-// are never read, because 0·NaN is NaN. Next: ops/masked_products.cpp.
+// Not here: numbers. A mask is a function of (query, key), not an array of −∞ to be added: hidden
+// keys are never read, because 0·NaN is NaN. Next: ops/masked_products.cpp.
 #pragma once
 
 #include <limits>
@@ -47,9 +47,9 @@ class Mask {
 
   /// Whether each query sees one run of keys, whatever the sizes: all masks but custom ones.
   bool has_spans() const;
-  /// The run of keys that each query sees, (batch, queries), or (1, queries) when no part depends on
-  /// the batch element. Neither end decreases from query to query. Throws as table(), ValueError for a
-  /// custom mask.
+  /// The run of keys that each query sees, (batch, queries), or (1, queries) when no part depends
+  /// on the batch element. Neither end decreases from query to query. Throws as table(), ValueError
+  /// for a custom mask.
   PoolVector<KeyRange> spans(const Shape& scores, std::string_view op) const;
 
   /// One byte a place for scores of this shape (…, queries, keys): 1 = may look. Throws ShapeError

@@ -1,8 +1,8 @@
 // Tensor: a value, and the node of the graph that computed it.
 //
 // Not here: how gradients flow (autograd.h), formulas (ops.h). Key idea: a Tensor is a handle;
-// copies refer to the same tensor. The graph keeps only the values that rules captured, so any other
-// intermediate result is freed with its last handle. Next: autograd.h.
+// copies refer to the same tensor. The graph keeps only the values that rules captured, so any
+// other intermediate result is freed with its last handle. Next: autograd.h.
 #pragma once
 
 #include <memory>
@@ -51,9 +51,9 @@ class Tensor {
   /// Replaces the gradient, of the same shape: for clipping.
   void set_grad(Array grad) const;
 
-  /// The numbers of a parameter, for an optimiser, to be changed before another op uses them. Throws
-  /// GraphError when this is no parameter, or when a graph still needs the old numbers for its
-  /// backward pass.
+  /// The numbers of a parameter, for an optimiser, to be changed before another op uses them.
+  /// Throws GraphError when this is no parameter, or when a graph still needs the old numbers for
+  /// its backward pass.
   Real* write() const;
 
   /// A constant with the same numbers.

@@ -2,8 +2,8 @@
 //
 //     void visit(auto&& f) const { f("weight", weight); f("bias", bias); }
 //
-// A Tensor is a handle. So an optimiser can change the weights of a const module, a copy of a module
-// shares its parameters, and two weights are tied by one assignment.
+// A Tensor is a handle. So an optimiser can change the weights of a const module, a copy of a
+// module shares its parameters, and two weights are tied by one assignment.
 #pragma once
 
 #include <algorithm>
@@ -42,8 +42,8 @@ class Mode {
   Rng* dropout_;
 };
 
-/// Calls f("h.0.attn.c_attn.weight", tensor) for every tensor, in the order of declaration. A tensor
-/// with two names (tied weights) is visited twice.
+/// Calls f("h.0.attn.c_attn.weight", tensor) for every tensor, in the order of declaration. A
+/// tensor with two names (tied weights) is visited twice.
 template <Module M, class F>
 void for_each_name(const M& module, F&& f, const std::string& path = "") {
   module.visit([&]<class Part>(std::string_view name, const Part& part) {

@@ -18,8 +18,8 @@ namespace {
 constexpr std::size_t cache_line = 64;  // bytes, as of the widest vector register
 constexpr std::align_val_t alignment{cache_line};
 
-// Sizes of blocks: 1, 2, 3 and 4 lines, then four sizes to each doubling. From 256 bytes on at most a
-// fifth of a block is idle. Blocks of more than 2⁴⁷ bytes are refused.
+// Sizes of blocks: 1, 2, 3 and 4 lines, then four sizes to each doubling. From 256 bytes on at most
+// a fifth of a block is idle. Blocks of more than 2⁴⁷ bytes are refused.
 constexpr std::size_t size_classes = 4 * 40;
 
 struct SizeClass {
@@ -46,9 +46,9 @@ struct Free {
 
 // The free blocks of a thread, one list for each size class.
 //
-// Note [Kept memory]: blocks in use and kept blocks together stay below twice the most that was ever
-// in use + 64 MB. Before a new block exceeds that, all kept blocks go back to the system. A training
-// run repeats its work, so it soon keeps what each step needs, and no block goes back any more.
+// Note [Kept memory]: blocks in use and kept blocks together stay below twice the most that was
+// ever in use, plus 64 MB. Before a new block exceeds that, all kept blocks go back to the system.
+// A training run repeats its work, so it soon keeps what each step needs. Then no block goes back.
 class ThreadCache {
  public:
   /// A kept block, or nullptr.
@@ -99,8 +99,8 @@ constinit thread_local ThreadCache cache;
 
 constinit thread_local bool registered = false;
 
-// Whether the end of this thread will release its blocks. The end of the program need not. If an
-// array is freed after the release, by another destructor of the thread, the thread registers again.
+// Whether the end of this thread will release its blocks. The end of the program need not. If
+// another destructor of the thread frees an array after the release, the thread registers again.
 bool is_released_at_end() {
   if (registered) return true;
   static const struct Key {

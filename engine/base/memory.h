@@ -1,9 +1,9 @@
 // Blocks of memory that are kept for the next use: a training step needs the same sizes as the step
 // before it.
 //
-// Not here: ownership (array.h). Key idea: each thread has one list of free blocks for each size, so
-// there is no lock and no search. Allocating 16 MB from the system costs 4 ms of page faults; a kept
-// block costs none. 100 bytes take 20 ns from the system and 3 ns from the list.
+// Not here: ownership (array.h). Key idea: each thread has one list of free blocks for each size,
+// so there is no lock and no search. Allocating 16 MB from the system costs 4 ms of page faults; a
+// kept block costs none. 100 bytes take 20 ns from the system and 3 ns from the list.
 // Next: memory.cpp, array.h.
 #pragma once
 
@@ -25,13 +25,13 @@ void deallocate_memory(void* block, std::size_t bytes) noexcept;
 /// block go, or it cannot find a use after it was freed.
 extern const bool memory_is_kept;
 
-/// For tests: whether allocate_memory() fills each block with NaN, which shows numbers that are read
-/// before they are written.
+/// For tests: whether allocate_memory() fills each block with NaN, which shows numbers that are
+/// read before they are written.
 extern bool memory_is_filled;
 
-/// Gives the blocks that this thread keeps back to the system. They are 2 GB at most, and with the
-/// blocks in use at most 64 MB more than twice what the thread needed at once
-/// (memory.cpp, Note [Kept memory]).
+/// Frees all kept blocks of this thread: the system can use them again. Without this call, a thread
+/// keeps at most 2 GB. Its kept blocks and its blocks in use together are at most twice the largest
+/// size that was ever in use, plus 64 MB (memory.cpp, Note [Kept memory]).
 void release_memory() noexcept;
 
 /// The size of this machine's memory in bytes; infinity if the system does not tell it.

@@ -16,7 +16,8 @@ inline double normal_density(double x) {
   return scale * std::exp(-0.5 * square) * (1 - 0.5 * lost);
 }
 
-/// erfc(z + lost) = erfc(z) − lost·2/√π·exp(−z²), where z + lost = −x/√2 and 2/√π·exp(−z²) = √8·φ(x)
+/// erfc(z + lost) = erfc(z) − lost·2/√π·exp(−z²),
+/// where z + lost = −x/√2 and 2/√π·exp(−z²) = √8·φ(x)
 inline double normal_cdf(double x) {
   if (std::abs(x) > 40) return x < 0 ? 0 : 1;
   constexpr double root = 0.70710678118654757, root_lost = -4.8336466567264567e-17;  // √½

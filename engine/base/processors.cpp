@@ -23,8 +23,8 @@ std::string beginning_of(const std::string& path) {
   return {text, size};
 }
 
-// The processors that the system lets this process run on. A set holds 1,024 processors: on a larger
-// machine the call fails, and all processors that are switched on are counted.
+// The processors that the system lets this process run on. A set holds 1,024 processors: on a
+// larger machine the call fails, and all processors that are switched on are counted.
 int allowed_processors() {
 #ifdef __linux__
   cpu_set_t set;

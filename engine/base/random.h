@@ -19,7 +19,7 @@ class Rng {
  public:
   explicit Rng(std::uint64_t seed) : key_(mix(seed + gamma)) {}
 
-  /// A separate stream for a purpose: data, dropout, sampling. Draws from one do not change another.
+  /// A separate stream for a purpose: data, dropout, sampling. Draws from one change no other.
   Rng stream(std::uint64_t purpose) const {
     Rng child(0);
     // Mixed once more than a seed is: stream b of seed a must not be stream a of seed b.

@@ -76,8 +76,8 @@ constexpr Pass passes[] = {{1, 0, "a second backward pass gives another gradient
                            {1.0 / 1024, 1e-9, not_linear}};
 
 // The size of the numbers that f adds up, or more: at least 1, |dp| and Σ_i |v_i·y_i| / |p|. A
-// gradient that cancels to zero is a rounding error of these numbers. Beside a c of its own size every
-// right rule would look wrong.
+// gradient that cancels to zero is a rounding error of these numbers. Beside a c of its own size
+// every right rule would look wrong.
 double size_of_sums(const Array& y, const std::vector<NamedTensor>& parameters, const Array& v,
                     const Gradients& gradients) {
   double output = 0, size = 1;
@@ -106,8 +106,8 @@ BackwardConsistency check_backward(const std::function<Tensor()>& f,
   }
   if (!y.needs_grad()) return {gradients, {}};
 
-  // Once more with another user c·p of each parameter. It is recorded last, so c has arrived when the
-  // rules of f run. A rule that overwrites what it should add to loses c.
+  // Once more with another user c·p of each parameter. It is recorded last, so c has arrived when
+  // the rules of f run. A rule that overwrites what it should add to loses c.
   const double size = size_of_sums(y.value(), parameters, v, gradients);
   Tensor total = sum(f() * Tensor(v));
   Gradients expected = gradients;

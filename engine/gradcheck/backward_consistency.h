@@ -1,8 +1,9 @@
 // Jᵀ·v from backward(), computed in several ways that must agree.
 //
 // Used by gradcheck alone. Not here: whether Jᵀ·v is right; that takes an oracle.
-// Key idea: Jᵀ·v may be right for one v by luck. Rules are linear in dy, and contributions are added.
-// So backward() runs twice, with v = 0, with a scaled v, and with a second user of every parameter.
+// Key idea: a wrong rule may give the right Jᵀ·v for one v. A right rule is linear in dy, and adds
+// to the gradient of its input. So backward() runs again: unchanged, with v = 0, with a scaled v,
+// and with a second op that uses every parameter.
 // Next: oracle.h.
 #pragma once
 

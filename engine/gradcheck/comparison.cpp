@@ -42,13 +42,13 @@ double Comparison::error_of(const Element& e) const {
   return e.analytic == e.found.value ? 0 : e.difference() / std::max(e.found.scale, floor_);
 }
 
-// Decides whether a difference between backward() and the oracle is an error or only rounding. Where a
-// true gradient cancels to zero, as that of cosine_similarity(b, b) does, both numbers are rounding
-// errors, of a size that depends on numbers inside f. When the inputs change in their last places, an
-// error keeps its size; a rounding error becomes another number.
+// Decides whether a difference between backward() and the oracle is an error or only rounding.
+// Where a true gradient cancels to zero, as that of cosine_similarity(b, b) does, both numbers are
+// rounding errors, of a size that depends on numbers inside f. When the inputs change in their last
+// places, an error keeps its size; a rounding error becomes another number.
 //
-// A gradient that is only rounding is zero: by dual numbers, which are exact but for rounding, and by
-// differences if the tensor is listed.
+// A gradient that is only rounding is zero: by dual numbers, which are exact but for rounding, and
+// by differences if the tensor is listed.
 void Comparison::recognise_rounding() {
   std::vector<Element*> small, zeros;
   const auto add_zero = [&](Element& e, double size) {
@@ -101,8 +101,8 @@ void Comparison::measure_changes(const std::vector<Element*>& elements) const {
     completes([&] { trial(seed); });
 }
 
-// The steps that differences tried may disagree by more than the tolerance. A smaller error may then
-// be an error of the differences.
+// The steps that differences tried may disagree by more than the tolerance. A smaller error may
+// then be an error of the differences.
 void Comparison::judge(Element& e) {
   const double error = e.zero ? 0 : error_of(e);
   if (!(error <= oracle_.tolerance)) {  // also if it is NaN

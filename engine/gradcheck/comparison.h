@@ -41,7 +41,7 @@ class Comparison {
   Dim count_undecided() const;
   Verdict verdict(std::size_t p, std::size_t j) const { return elements_[p][j].verdict; }
 
-  /// Whether the oracle also finds this element right when it does not know the number by backward().
+  /// Whether the oracle also finds this element right without the number by backward().
   bool confirms(std::size_t p, std::size_t j) const;
 
   /// The likely cause of a wrong gradient of parameter p.

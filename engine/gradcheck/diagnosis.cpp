@@ -40,8 +40,8 @@ std::string ratio_text(double ratio) {
 
 using Flags = std::vector<bool>;
 
-// Whether the mistake gives this gradient, in two or more wrong elements that it does not make zero.
-// A mistake is often refuted by one wrong element: these come first.
+// Whether the mistake gives this gradient, in two or more wrong elements that it does not make
+// zero. A mistake is often refuted by one wrong element: these come first.
 bool explains(const Mistake& mistake, const std::vector<double>& analytic, const Flags& wrong,
               double zero) {
   const double least = zero / close;  // of a smaller number, rounding may change six digits

@@ -1,8 +1,8 @@
 // The gradient checker: proves, element by element and in two ways, that a backward pass belongs to
 // its forward pass.
 //
-// It needs the dual build. There one number is a double (tangent 0) and a dual number (tangent 1), so
-// one program compares with finite differences and with exact dual numbers.
+// It needs the dual build. There one number is a double (tangent 0) and a dual number (tangent 1),
+// so one program compares with finite differences and with exact dual numbers.
 // Not here: floats. Their rounding errors are larger than the errors that are looked for.
 // Key idea: compare Jᵀ·v from backward() with the same number got without it, for a random v: with
 // v = (1, …, 1) softmax's gradient is zero and every wrong rule for it passes.
@@ -48,21 +48,23 @@ struct GradcheckOptions {
 /// twice, require undecided == 0; `fledge gradcheck` does.
 struct GradcheckReport {
   bool ok = false;
-  Dim elements = 0;           // compared: every element of every input
-  double max_error_dual = 0;  // NaN when any number was, infinite when no comparison was made
+  Dim elements = 0;  // compared: every element of every input
+  /// NaN if a number is NaN, infinite if no comparison was made.
+  double max_error_dual = 0;
   double max_error_differences = 0;  // the same, of the elements that differences decide
-  bool wrong_by_dual = false;        // which oracle found the problem;
-  bool wrong_by_differences =
-      false;                 // neither: backward passes that do not agree, or no comparison
+  /// The oracles that found the problem. If both are false, backward passes do not agree, or no
+  /// comparison was made.
+  bool wrong_by_dual = false;
+  bool wrong_by_differences = false;
   std::string problem;       // empty when ok; else one sentence
   std::string likely_cause;  // empty unless the errors show a known pattern
   std::string pattern;       // without a likely cause: how many elements of the tensor are wrong
-  std::string tensor;        // the worst element: its tensor, its index "[2, 5]", and both numbers
-  std::string index;
-  double analytic = 0;  // by backward()
-  double expected =
-      0;              // by dual numbers if they found the problem, else by differences; without an
-                      // oracle, by other backward passes
+  std::string tensor;        // of the worst element
+  std::string index;         // of the worst element: "[2, 5]"
+  double analytic = 0;       // its gradient by backward()
+  /// Its gradient by dual numbers if they found the problem, else by differences. If no oracle
+  /// found it, by another backward pass.
+  double expected = 0;
   Dim undecided = 0;  // elements that only dual numbers can check
   std::string note;   // empty when undecided is 0; else one sentence: where, and why
 
@@ -77,25 +79,25 @@ std::string to_string(const GradcheckReport& report);
 /// Checks the gradient of f() with respect to every element of the parameters named. f must compute
 /// the same y, of any shape, each time it is called.
 ///
-/// A report is not ok if an error is larger than the tolerance of its oracle. It is not ok either if
-/// the check could not fail: there are no elements, a number is not finite, or the gradient of an
-/// input is zero everywhere. An input listed in zero_gradients is an exception: for it, backward()
-/// and the oracle must both find zero, up to rounding errors. A gradient that cancels to zero leaves
-/// rounding errors; they are recognised because they change when the inputs change in their last
-/// places.
+/// A report is not ok if an error is larger than the tolerance of its oracle. It is not ok either
+/// if the check could not fail: there are no elements, a number is not finite, or the gradient of
+/// an input is zero everywhere. An input listed in zero_gradients is an exception: for it,
+/// backward() and the oracle must both find zero, up to rounding errors. A gradient that cancels to
+/// zero leaves rounding errors; they are recognised because they change when the inputs change in
+/// their last places.
 ///
-/// The backward pass is run again in four ways: unchanged, which must give the same bits; with v = 0,
-/// which must give exact zeros; with −1024·v and v/1024, because rules are linear; and with a second
-/// op that uses every parameter, because rules must add to its contribution. Earlier gradients of the
-/// parameters are cleared.
+/// The backward pass is run again in four ways: unchanged, which must give the same bits; with
+/// v = 0, which must give exact zeros; with −1024·v and v/1024, because rules are linear; and with
+/// a second op that uses every parameter, because rules must add to its contribution. Earlier
+/// gradients of the parameters are cleared.
 ///
 /// When both oracles find a wrong gradient, the report has one problem and one likely cause. When
 /// one of them confirms backward(), the likely cause says that the oracles disagree: the forward
 /// pass then computes with numbers that carry no tangent, or a rule of Dual is wrong.
 ///
-/// Differences cannot tell which slope a rule should take at a kink, and need a smooth stretch of 3h
-/// to both sides, h = 0.006·max(1, |x|) down to a 4096th of it: log of 1e-6 has none. Dual numbers
-/// need none, and follow the branch that was taken.
+/// Differences cannot tell which slope a rule should take at a kink, and need a smooth stretch of
+/// 3h to both sides, h = 0.006·max(1, |x|) down to a 4096th of it: log of 1e-6 has none. Dual
+/// numbers need none, and follow the branch that was taken.
 /// Throws ValueError for a tolerance that is not positive and finite, a tensor that is no
 /// parameter, one that is listed twice, and a name in zero_gradients that no parameter has.
 GradcheckReport gradcheck(const std::function<Tensor()>& f,

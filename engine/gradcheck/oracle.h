@@ -25,8 +25,8 @@ struct Derivative {
   bool converged = true;   // false: no step gave a result that the next smaller one confirmed
 };
 
-/// Copies the numbers of parameters, which may then be changed. The destructor writes the old numbers
-/// back, also after an exception. The parameters must outlive the object.
+/// Copies the numbers of parameters, which may then be changed. The destructor writes the old
+/// numbers back, also after an exception. The parameters must outlive the object.
 class ChangedValues {
  public:
   /// Throws GraphError if a parameter cannot be written: none is changed then.

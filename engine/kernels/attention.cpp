@@ -44,9 +44,9 @@ class Panels {
   Buffer numbers_;
 };
 
-// A table (rows, columns) in scratch memory. Rows are padded to whole panels, so that the last vector
-// of a row may be stored beyond its end. Rows of more than 256 columns are 32 longer: with a power of
-// two, the numbers of a column would share one set of the cache.
+// A table (rows, columns) in scratch memory. Rows are padded to whole panels, so that the last
+// vector of a row may be stored beyond its end. Rows of more than 256 columns are 32 longer: with a
+// power of two, the numbers of a column would share one set of the cache.
 class Table {
  public:
   Table(Dim rows, Dim columns)
@@ -80,9 +80,9 @@ void score(const HeadSizes& sizes, const Queries& at, StridedRows q, const Panel
                    scores.row(0), scores.step, false);
 }
 
-// Replaces each vector of a row, over the keys that a query sees, by f(vector, first key, n), where n
-// of its lanes hold such keys. The last vector may overwrite numbers beyond the end: these keys are
-// hidden from the query, and their numbers are never read.
+// Replaces each vector of a row, over the keys that a query sees, by f(vector, first key, n), where
+// n of its lanes hold such keys. The last vector may overwrite numbers beyond the end: these keys
+// are hidden from the query, and their numbers are never read.
 template <class F>
 void over_seen(KeyRange seen, Real* row, F f) {
   by_vectors(seen.end - seen.begin, [&](Dim j, Dim n) {

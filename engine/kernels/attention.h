@@ -1,8 +1,8 @@
 // Attention of one head, forward and backward, without its table of weights in memory.
 //
-// Key idea: one block of queries at a time. A buffer holds the scores of the block, not those of all
-// queries. Backward computes the weights again from the log-sum of each row (Dao et al. 2022). No sum
-// contains a key that is hidden from its query.                              Next: attention.cpp.
+// Key idea: one block of queries at a time. A buffer holds the scores of the block, not those of
+// all queries. Backward computes the weights again from the log-sum of each row (Dao et al. 2022).
+// No sum contains a key that is hidden from its query.                       Next: attention.cpp.
 #pragma once
 
 #include "engine/real.h"
@@ -14,7 +14,8 @@ struct KeyRange {
   Dim begin, end;
 };
 
-/// Vectors of size D, one per row, rows `step` apart: the columns of one head in a table of all heads.
+/// Vectors of size D, one per row, rows `step` apart: the columns of one head in a table that holds
+/// all heads.
 struct StridedRows {
   const Real* data;
   Dim step;

@@ -10,7 +10,7 @@
 namespace fledge::kernels {
 
 struct Blocking {
-  // parallel.h, rows.cpp, cross_entropy.cpp
+  // parallel.h, gemm.cpp, cross_entropy.cpp
   Dim serial_work;   // work of fewer elementary operations stays on the calling thread
   Dim tasks;         // number of tasks a loop over numbers or rows is cut into
   Dim task_numbers;  // most numbers per task

@@ -15,8 +15,8 @@ Initial part(Initial initial, Dim i, Dim j) {
   return {initial.data == nullptr ? nullptr : initial.data + i * initial.row + j, initial.row};
 }
 
-// What the sums over the block of k that begins at p0 start from: `initial` for the first block, then
-// C, which holds the sums so far.
+// What the sums over the block of k that begins at p0 start from: `initial` for the first block,
+// then C, which holds the sums so far.
 Initial initial_of_block(Dim p0, Initial initial, const Real* c, Dim c_row) {
   return p0 == 0 ? initial : Initial{c, c_row};
 }

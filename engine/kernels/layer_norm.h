@@ -1,16 +1,16 @@
 // Layer norm of rows of length n, forward and backward.                   Next: layer_norm.cpp.
 //
-// Sums over a row are added in an order that depends only on n. Sums over rows are added in an order
-// that depends only on the number of rows. So the number of threads changes no bit.
+// Sums over a row are added in an order that depends only on n. Sums over rows are added in an
+// order that depends only on the number of rows. So the number of threads changes no bit.
 #pragma once
 
 #include "engine/real.h"
 
 namespace fledge::kernels {
 
-/// The statistics of a row: x̂ = ((x − mean) − rest)·rstd, where `rest` is the rounding error of the
-/// mean. The backward pass computes x̂ again from these three numbers and x. To store x̂ and load it
-/// twice would move 192 MB instead of 160 MB for 4096×1024, forward and backward.
+/// The statistics of a row: x̂ = ((x − mean) − rest)·rstd, where `rest` is the rounding error of
+/// the mean. The backward pass computes x̂ again from these three numbers and x. To store x̂ and
+/// load it twice would move 192 MB instead of 160 MB for 4096×1024, forward and backward.
 struct RowStats {
   Real mean, rest, rstd;
   static constexpr Dim size = 3;  // numbers kept per row

@@ -54,8 +54,8 @@ void sum_rows(Dim begin, Dim end, Dim n, Real* out, const Leaf& leaf) {
   for (Dim i = 0; i < n; ++i) out[i] += right.data()[i];
 }
 
-/// The same over all rows, in several tasks when there are many. The parts of the tasks are those of
-/// the first levels of the halving, so their number changes no bit.
+/// The same over all rows, in several tasks when there are many. The parts of the tasks are those
+/// of the first levels of the halving, so their number changes no bit.
 template <class Leaf>
 void sum_all_rows(Dim rows, Dim n, Dim work, Real* out, const Leaf& leaf) {
   Dim parts = blocking.sum_parts;

@@ -17,8 +17,8 @@ namespace fledge::kernels {
 
 namespace {
 
-// True if a table of `lanes` rows and `size` columns is transposed in registers: `size` is `lanes` or
-// half of it. Through memory, number by number, a transposition takes five times as long.
+// True if a table of `lanes` rows and `size` columns is transposed in registers: `size` is `lanes`
+// or half of it. Through memory, number by number, a transposition takes five times as long.
 template <int size>
 constexpr bool transposable = size == lanes || (size > 1 && 2 * size == lanes);
 
@@ -74,9 +74,9 @@ struct Queries : Lanes {
   KeyRange any{}, all{};  // what some of them see, and what every lane sees
   Vec begin, end;         // of each lane's span, from any.begin on: exact in float up to 2²⁴
 
-  // `apart`: the keys that all lanes see have a loop without a mask. Only where the compiler unrolls
-  // the loops over d: elsewhere GCC 12 fuses multiply-adds in one loop and not in the other, and the
-  // bits of a query would depend on its neighbours.
+  // `apart`: the keys that all lanes see have a loop without a mask. Only where the compiler
+  // unrolls the loops over d: elsewhere GCC 12 fuses multiply-adds in one loop and not in the
+  // other, and the bits of a query would depend on its neighbours.
   Queries(const HeadSizes& sizes, Dim from, bool apart) : Lanes(from, sizes.queries) {
     Real begins[lanes] = {}, ends[lanes] = {};
     const KeyRange* const spans = sizes.spans + first;

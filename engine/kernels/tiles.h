@@ -16,8 +16,8 @@ namespace fledge::kernels {
 
 // Note [Tiles]: a tile of C, `tile_rows` rows by two vectors, stays in registers while p runs over
 // a block of k; with one register for a number of A and two for a row of B it fills the register
-// file. Per step it loads tile_rows + 2 times and multiplies tile_rows · 2 times, so the multipliers
-// are the limit, not the loads. (Goto & van de Geijn 2008.)
+// file. Per step it loads tile_rows + 2 times and multiplies tile_rows · 2 times, so the
+// multipliers are the limit, not the loads. (Goto & van de Geijn 2008.)
 constexpr Dim registers_per_vec = sizeof(Vec) / vector_bytes;  // of a Dual two
 constexpr Dim tile_rows = (vector_registers / registers_per_vec - 3) / 2;
 constexpr Dim tile_columns = 2 * lanes;
@@ -82,7 +82,7 @@ void multiply_whole(Dim rows, const Tile& tile) {
   multiply_whole<packed>(rows, tile, std::make_integer_sequence<int, tile_rows>());
 }
 
-// Columns that do not fill two vectors are computed in a buffer that is wide enough, then copied to C.
+// Columns that do not fill two vectors are computed in a wide enough buffer, then copied to C.
 template <bool packed>
 void multiply(Dim rows, const Tile& tile) {
   if (tile.columns == tile_columns) return multiply_whole<packed>(rows, tile);
@@ -110,8 +110,8 @@ void copy(const Real* from, Real* to) {
   std::memcpy(to, from, n * sizeof(Real));
 }
 
-// A vector stored at the end of a panel's last row may reach so many numbers beyond the panel. It does
-// so only if the width of the panel is no multiple of `lanes`.
+// A vector stored at the end of a panel's last row may reach so many numbers beyond the panel. It
+// does so only if the width of the panel is no multiple of `lanes`.
 constexpr Dim overhang = lanes;
 
 // Packs a panel of B: rows p0 … p0 + k − 1 and columns j0 … j0 + columns − 1, as k rows of `width`
@@ -123,8 +123,8 @@ void pack_panel(const Matrix& b, Dim p0, Dim k, Dim j0, Dim columns, Real* to) {
     for (Dim p = 0; p < k; ++p) copy<width>(from + p * b.row, to + p * width);
     return;
   }
-  // Squares of lanes × lanes numbers, the last columns first: a vector that reaches beyond the end of
-  // its row is then overwritten by the next row.
+  // Squares of lanes × lanes numbers, the last columns first: a vector that reaches beyond the end
+  // of its row is then overwritten by the next row.
   const Dim deep = b.row == 1 ? k / lanes * lanes : 0;
   for (Dim j = (width - 1) / lanes * lanes; j >= 0; j -= lanes)
     for (Dim p = 0; p < deep; p += lanes) {

@@ -1,6 +1,6 @@
 // Attention in one op: the weights are computed again in the backward pass, not kept.
 //
-//     y = softmax(Q·Kᵀ/√D)·V, per head                                  (Vaswani et al. 2017, eq. 1)
+//     y = softmax(Q·Kᵀ/√D)·V, per head                                 (Vaswani et al. 2017, eq. 1)
 //
 // The rules are those of kernels/attention.h.
 #include <array>

@@ -16,8 +16,8 @@ namespace fledge {
 Dim require_heads(std::string_view op, Dim channels, Dim heads);
 
 /// The sizes of an attention, and the keys that each query sees. Queries and outputs are tables
-/// (batch, queries, step), keys and values (batch, keys, step). In a row of a table, the D numbers of
-/// head h begin at h·D.
+/// (batch, queries, step), keys and values (batch, keys, step). In a row of a table, the D numbers
+/// of head h begin at h·D.
 struct AttentionHeads {
   using Rows = kernels::StridedRows;
   using RowsOut = kernels::StridedRowsOut;
@@ -26,8 +26,8 @@ struct AttentionHeads {
   PoolVector<KeyRange> spans;  // of each query
   Dim share;                   // this many neighbours in the batch have the same spans
 
-  /// q (…, queries, C)   C = heads·D. Throws ValueError when the heads do not divide C or for a custom
-  /// mask, ShapeError when the mask does not fit.
+  /// q (…, queries, C)   C = heads·D. Throws ValueError when the heads do not divide C or for a
+  /// custom mask, ShapeError when the mask does not fit.
   AttentionHeads(std::string_view op, const Shape& q, Dim keys, Dim heads, const Mask& mask);
 
   /// Writes y and, for the backward pass, log_sums (batch, heads, queries, 2).

@@ -16,10 +16,10 @@ struct Point {
   Vec y, slope;  // f(x) and f'(x)
 };
 
-/// y = f(x) with dx = dy ⊙ f'(x); f returns a Point. The forward pass computes the slope too, because
-/// both need the same costly function: for gelu of 4096×1024 both passes take 6.7 ms instead of 8.8.
-/// The loop is the same whether the op is recorded or not. With two loops GCC 12 fuses multiply-adds
-/// differently, and one gelu in 24 would have another last bit under NoGrad.
+/// y = f(x) with dx = dy ⊙ f'(x); f returns a Point. The forward pass computes the slope too,
+/// because both need the same costly function: for gelu of 4096×1024 both passes take 6.7 ms
+/// instead of 8.8. The loop is the same whether the op is recorded or not. With two loops GCC 12
+/// fuses multiply-adds differently, and one gelu in 24 would have another last bit under NoGrad.
 template <class F>
 Tensor curve(std::string_view op, const Tensor& x, F f) {
   const Array X = x.value();

@@ -1,6 +1,6 @@
 // The two products of attention step by step, reading only what the mask allows:
 //
-//     S = Q·Kᵀ      Y = W·V                                              (Vaswani et al. 2017, eq. 1)
+//     S = Q·Kᵀ      Y = W·V                                            (Vaswani et al. 2017, eq. 1)
 //
 // The softmax between them is in ops/softmax.cpp.
 #include <vector>
@@ -22,13 +22,13 @@ void require_same_lead(std::string_view op, const Shape& a, const Shape& b) {
           op, "needs the same leading axes: ", a, " and ", b);
 }
 
-// A batch of grids of n queries × m keys, with vectors of size d. Row i of all grids together belongs
-// to query i mod n of grid i / n.
+// A batch of grids of n queries × m keys, with vectors of size d. Row i of all grids together
+// belongs to query i mod n of grid i / n.
 struct Grids {
   Dim count, n, m, d;
 
-  // Calls f(i, j, ij) for every visible pair of a query i and a key j of its grid; ij is their place
-  // in a table. Hidden pairs are skipped, never multiplied by zero, because 0·NaN is NaN.
+  // Calls f(i, j, ij) for every visible pair of a query i and a key j of its grid; ij is their
+  // place in a table. Hidden pairs are skipped, never multiplied by zero, because 0·NaN is NaN.
   template <class F>
   void each_visible(const Table& visible, F f) const {
     for (Dim i = 0; i < count * n; ++i)

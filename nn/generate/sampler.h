@@ -10,8 +10,8 @@
 
 namespace fledge {
 
-/// All functions with these options throw ValueError for a temperature that is negative, NaN or infinite,
-/// for top_k < 0, and for top_p outside (0, 1].
+/// All functions with these options throw ValueError for a temperature that is negative, NaN or
+/// infinite, for top_k < 0, and for top_p outside (0, 1].
 struct SampleOptions {
   double temperature = 0.8;  // 0: always the most likely token
   Dim top_k = 0;             // keep this many of the most likely tokens; 0: all
@@ -32,8 +32,8 @@ struct Choice {
 ///                      at least one                                      (Holtzman et al. 2020)
 ///   4. p_i = w_i / Σ w of the tokens that are kept; sums begin with the most likely
 ///
-/// A logit of −∞ makes a token impossible. Throws NumericError if a logit is NaN or +∞, or if all are
-/// −∞.
+/// A logit of −∞ makes a token impossible. Throws NumericError if a logit is NaN or +∞, or if all
+/// are −∞.
 std::vector<Choice> choices(const Array& logits, const SampleOptions& options);
 
 /// The n most likely tokens (all if there are fewer) and their probabilities softmax(logits).

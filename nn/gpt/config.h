@@ -1,7 +1,7 @@
 // The sizes of a language model as text: config.json with the keys of GPT-2's files.
 //
-// A key of GPT-2's that asks for something this model cannot do is an error that names the key. A key
-// that changes no output is ignored. Any other key is an error.
+// A key of GPT-2's that asks for something this model cannot do is an error that names the key. A
+// key that changes no output is ignored. Any other key is an error.
 #pragma once
 
 #include <optional>
@@ -19,25 +19,27 @@ struct ModelConfig {
   bool says_bias = false;  // whether there is a key "bias"
 };
 
-/// The most layers of a model that is read from a folder. Without this limit, a file of one kilobyte
-/// could make a program build a million blocks.
+/// The most layers of a model that is read from a folder. Without this limit, a file of one
+/// kilobyte could make a program build a million blocks.
 inline constexpr Dim most_layers = 1000;
 
-/// The text of config.json. `own` is the object under the key "fledge", which other programs ignore. A model without biases has the key "bias", which GPT-2's files do not have.
+/// The text of config.json. `own` is the object under the key "fledge", which other programs
+/// ignore. A model without biases has the key "bias", which GPT-2's files do not have.
 std::string config_json(const LanguageModelSizes& sizes, const std::optional<Json>& own = {});
 
-/// Reads a config.json of fledge or of GPT-2. Without the key "bias" the model has biases. resid_pdrop
-/// and embd_pdrop must be equal; their default is 0. attn_pdrop is ignored, because fledge has no
-/// dropout on attention weights. Throws FormatError naming line, column and key for keys that are
-/// missing or unknown, for values out of range, and for a model that does not fit into the memory of
-/// this machine.
+/// Reads a config.json of fledge or of GPT-2. Without the key "bias" the model has biases.
+/// resid_pdrop and embd_pdrop must be equal; their default is 0. attn_pdrop is ignored, because
+/// fledge has no dropout on attention weights. Throws FormatError naming line, column and key for
+/// keys that are missing or unknown, for values out of range, and for a model that does not fit
+/// into the memory of this machine.
 ModelConfig read_config(std::string text);
 
 /// The number of weights of a model of these sizes: count_parameters() without building the model.
 /// Exact below 2⁵³.
 double parameter_count(const LanguageModelSizes& sizes);
-/// The largest file in bytes that may hold such a model, with `copies` numbers for each weight: numbers
-/// of 8 bytes, the word table twice, GPT-2's masks, and the longest header. A larger file is not read.
+/// The largest file in bytes that may hold such a model, with `copies` numbers for each weight:
+/// numbers of 8 bytes, the word table twice, GPT-2's masks, and the longest header. A larger file
+/// is not read.
 std::uint64_t most_file_bytes(const LanguageModelSizes& sizes, double copies = 1);
 
 }  // namespace fledge

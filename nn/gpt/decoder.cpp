@@ -58,7 +58,8 @@ Array Decoder::logits_of(const std::vector<Dim>& window, std::vector<KeyValueCac
   return logits.value().with_shape({model_.sizes.vocabulary});
 }
 
-// The bits do not depend on how the text was divided into calls, so one pass over the window gives them.
+// The bits do not depend on how the text was divided into calls. One pass over the window gives
+// the same ones.
 std::vector<Array> Decoder::attention(Dim rows) const {
   require<ValueError>(!window_.empty(), "Decoder",
                       "must read a token before attention(): it has read none");

@@ -1,7 +1,7 @@
 // The decoder reads a text token by token and computes only what is new.
 //
-// Later tokens do not change the keys and values of earlier ones. So the keys and values of each layer
-// are computed once and kept.
+// Later tokens do not change the keys and values of earlier ones. So the keys and values of each
+// layer are computed once and kept.
 #pragma once
 
 #include <vector>
@@ -13,28 +13,28 @@ namespace fledge {
 /// Reads tokens in order, any number per call.
 ///
 /// A model sees at most `context` tokens. When a token comes and the window is full, the window is
-/// shortened to the last context/2 tokens (at least one), including the new one. They are read again
-/// into an empty cache, because each token was read with the vector of its old position. So one step
-/// in context/2 costs as much as reading context/2 tokens. The logits do not depend on how a text is
-/// divided into calls.
+/// shortened to the last context/2 tokens (at least one), including the new one. They are read
+/// again into an empty cache, because each token was read with the vector of its old position. So
+/// one step in context/2 costs as much as reading context/2 tokens. The logits do not depend on how
+/// a text is divided into calls.
 class Decoder {
  public:
   /// Shares the parameters of the model. If the model learns, make a new decoder.
   explicit Decoder(const LanguageModel& model);
 
-  /// Reads more tokens. Returns the logits (V) after the last one, with the same bits as the last row of
-  /// model(window()). Throws ValueError for an empty list and for tokens outside 0 … V − 1. After any
-  /// exception, including bad_alloc, none of the tokens is read.
+  /// Reads more tokens. Returns the logits (V) after the last one, with the same bits as the last
+  /// row of model(window()). Throws ValueError for an empty list and for tokens outside 0 … V − 1.
+  /// After any exception, including bad_alloc, none of the tokens is read.
   Array read(const std::vector<Dim>& ids);
 
-  /// The tokens that the last logits depend on, and their number: 1 … context, or 0 before the first
-  /// call of read().
+  /// The tokens that the last logits depend on, and their number: 1 … context, or 0 before the
+  /// first read().
   const std::vector<Dim>& window() const { return window_; }
   Dim length() const { return static_cast<Dim>(window_.size()); }
 
-  /// The attention weights (H, R, T) of each layer over window(). Row i has the weights of the query at
-  /// position T − R + i. R is `rows`, at most T; 0 means all T. The weights are computed again, with the
-  /// same bits. Throws ValueError for negative rows, and before the first call of read().
+  /// The attention weights (H, R, T) of each layer over window(). Row i has the weights of the
+  /// query at position T − R + i. R is `rows`, at most T; 0 means all T. The weights are computed
+  /// again, with the same bits. Throws ValueError for negative rows and before the first read().
   std::vector<Array> attention(Dim rows = 0) const;
 
  private:

@@ -38,9 +38,9 @@ LanguageModel::LanguageModel(const LanguageModelSizes& model_sizes, InitialWeigh
     h.emplace_back(sizes.width, sizes.heads, hidden, initial, sizes.dropout, sizes.bias);
   if (initial.rng() == nullptr) return;
   Rng& rng = *initial.rng();
-  // GPT-2's initial weights (Radford et al. 2019, section 2.3): small, so that at first the attention
-  // weights are almost equal; and smaller in the 2·layers products that are added to the residual
-  // stream.
+  // GPT-2's initial weights (Radford et al. 2019, section 2.3): small, so that at first the
+  // attention weights are almost equal; and smaller in the 2·layers products that are added to the
+  // residual stream.
   const double small = 0.02, smaller = small / std::sqrt(2 * static_cast<double>(sizes.layers));
   for (const Block& block : h) {
     redraw(block.attn.c_attn.weight, small, rng);

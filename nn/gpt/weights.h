@@ -11,10 +11,11 @@ namespace fledge {
 std::string weights_bytes(const LanguageModel& model,
                           const std::map<std::string, std::string>& metadata = {});
 
-/// Builds the model of such a file. In GPT-2's files all names may begin with "transformer.", masks are
-/// ignored (h.N.attn.bias, h.N.attn.masked_bias), and lm_head.weight may repeat the word table. Throws
-/// FormatError naming the first tensor that is missing, unexpected, of another shape or not finite. The
-/// sizes may be wrong: the model is built only if the file has a byte or more for each weight.
+/// Builds the model of such a file. In GPT-2's files all names may begin with "transformer.", masks
+/// are ignored (h.N.attn.bias, h.N.attn.masked_bias), and lm_head.weight may repeat the word table.
+/// Throws FormatError naming the first tensor that is missing, unexpected, of another shape or not
+/// finite. The sizes may be wrong: the model is built only if the file has a byte or more for each
+/// weight.
 LanguageModel read_weights(std::string_view file, const StoredHeader& header,
                            const LanguageModelSizes& sizes);
 
@@ -24,8 +25,8 @@ Bias bias_in(const StoredHeader& header);
 /// The tensors of a file by name, and the names and shapes that are expected.
 using StoredTensors = std::map<std::string_view, const StoredTensor*>;
 using NamedShapes = std::vector<std::pair<std::string, Shape>>;
-/// The expected tensors in their order. Throws FormatError naming the first that is missing, of another
-/// shape, or not expected.
+/// The expected tensors in their order. Throws FormatError naming the first that is missing, of
+/// another shape, or not expected.
 std::vector<const StoredTensor*> find_tensors(StoredTensors stored, const NamedShapes& expected);
 
 }  // namespace fledge

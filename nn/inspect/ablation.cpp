@@ -9,9 +9,9 @@ namespace fledge {
 
 namespace {
 
-// The causal mask over T positions, where only position `hidden` itself sees `hidden`. With hidden = T
-// nothing is hidden. The mask is a table in both cases, so the sums run in the same order and differ
-// only by the hidden position.
+// The causal mask over T positions, where only position `hidden` itself sees `hidden`. With
+// hidden = T nothing is hidden. The mask is a table in both cases, so the sums run in the same
+// order and differ only by the hidden position.
 Mask without(Dim hidden, Dim T) {
   std::vector<bool> visible(static_cast<std::size_t>(T * T), true);
   for (Dim query = hidden + 1; query < T; ++query)

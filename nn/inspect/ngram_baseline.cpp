@@ -53,8 +53,8 @@ double ngram_loss(const TokenText& train, const TokenText& test, Dim vocabulary,
       require<ValueError>(token >= 0 && token < vocabulary, "ngram_loss", "token ", token,
                           " is outside a vocabulary of ", vocabulary);
 
-  // How often each history occurs, and each history with the token after it. Sequences with the same
-  // hash count as equal. For two different ones the probability of this is 2⁻⁶³.
+  // How often each history occurs, and each history with the token after it. Sequences with the
+  // same hash count as equal. For two different ones the probability of this is 2⁻⁶³.
   std::unordered_map<std::uint64_t, double> counts;
   const auto count = [&](std::uint64_t hash) {
     const auto entry = counts.find(hash);

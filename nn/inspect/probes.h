@@ -1,4 +1,5 @@
-// Probes of a model: whether a position looks ahead, and what the model has learned about two tokens.
+// Probes of a model: whether a logit depends on later tokens, and what the model has learned about
+// two tokens.
 #pragma once
 
 #include <functional>
@@ -20,12 +21,12 @@ struct CausalityReport {
 using Reads = std::function<Array(const std::vector<Dim>& ids)>;
 
 /// Cuts after at most `most_cuts` positions t, evenly spaced. At each cut, every token after t is
-/// replaced by another one. The logits of positions ≤ t must keep their bits, and a later logit must
-/// change. Throws ValueError for fewer than two tokens or a vocabulary of one, because nothing could be
-/// changed.
+/// replaced by another one. The logits of positions ≤ t must keep their bits, and a later logit
+/// must change. Throws ValueError for fewer than two tokens or a vocabulary of one, because nothing
+/// could be changed.
 CausalityReport check_causality(const Reads& reads, const std::vector<Dim>& ids, Dim vocabulary,
                                 Dim most_cuts = 16);
-/// Checks a model in evaluation mode. ids: at most `context` tokens. The parameters are not changed.
+/// Checks a model in evaluation mode. ids: at most `context` tokens. No parameter is changed.
 CausalityReport check_causality(const LanguageModel& model, const std::vector<Dim>& ids,
                                 Dim most_cuts = 16);
 
@@ -51,14 +52,14 @@ struct WatchedPair {
   double similarity = 0;   // cosine of the two rows of the embedding
 };
 
-/// Cuts the text into windows of `context` tokens and reads the first `most_windows` that have such a
-/// pair. Throws ValueError for tokens outside 0 … V − 1.
+/// Cuts the text into windows of `context` tokens and reads the first `most_windows` that have such
+/// a pair. Throws ValueError for tokens outside 0 … V − 1.
 WatchedPair watch_pair(const LanguageModel& model, const std::vector<Dim>& text, Dim a, Dim b,
                        Dim most_windows = 64);
 
-/// The token, neither a nor b, whose count in the text is nearest to that of b; of equals the smaller
-/// number. The pair of a and this token is the control of the pair of a and b: any two frequent tokens
-/// become a little similar. Throws ValueError if there is no third token.
+/// The token, neither a nor b, whose count in the text is nearest to that of b; of equals the
+/// smaller number. The pair of a and this token is the control of the pair of a and b: any two
+/// frequent tokens become a little similar. Throws ValueError if there is no third token.
 Dim control_of(const std::vector<Dim>& text, Dim vocabulary, Dim a, Dim b);
 
 }  // namespace fledge

@@ -11,8 +11,8 @@ namespace fledge {
 
 namespace {
 
-// Calls f(position, hash) for each n-gram of a text, in order. The hash is Σ c_i·base^(n−1−i) modulo
-// 2⁶⁴, so two multiplications give the hash of the next n-gram.
+// Calls f(position, hash) for each n-gram of a text, in order. The hash is Σ c_i·base^(n−1−i)
+// modulo 2⁶⁴, so two multiplications give the hash of the next n-gram.
 template <class F>
 void each_gram(std::string_view text, std::size_t n, F f) {
   constexpr std::uint64_t base = 0x9E3779B97F4A7C15;
@@ -29,12 +29,12 @@ void each_gram(std::string_view text, std::size_t n, F f) {
   }
 }
 
-// The share of the sample's bytes in n-grams that occur in the text. Strings with the same hash count
-// as equal. For two different n-grams the probability of this is 2⁻⁶³.
+// The share of the sample's bytes in n-grams that occur in the text. Strings with the same hash
+// count as equal. For two different n-grams the probability of this is 2⁻⁶³.
 double share_in_text(std::string_view sample, std::string_view text, std::size_t n) {
   std::unordered_map<std::uint64_t, bool> in_text;  // of each n-gram of the sample
-  // The first 16 bits of these hashes. Most n-grams of the text are not in the sample, and a look at
-  // the bits is ten times as fast as find().
+  // The first 16 bits of these hashes. Most n-grams of the text are not in the sample, and a look
+  // at the bits is ten times as fast as find().
   std::vector<bool> first_bits(1 << 16);
   each_gram(sample, n, [&](std::size_t, std::uint64_t hash) {
     in_text[hash] = false;

@@ -1,7 +1,7 @@
 // Reads and writes whole files of the operating system (POSIX); hashes and checksums of bytes.
 //
-// A signal can interrupt any call (EINTR), and a call may read or write less than requested. Both are
-// handled here.
+// A signal can interrupt any call (EINTR), and a call may read or write less than requested. Both
+// are handled here.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ namespace fledge {
 /// An open file or folder. The destructor closes it.
 class Descriptor {
  public:
-  /// Opens `name` in an open folder; AT_FDCWD is the current one. The umask decides who may read and
-  /// write a new file. If it cannot be opened, exists() is false and errno is the reason. Throws
-  /// FileError if the name has a zero byte: the system would ignore the rest of it.
+  /// Opens `name` in an open folder; AT_FDCWD is the current one. The umask decides who may read
+  /// and write a new file. If it cannot be opened, exists() is false and errno is the reason.
+  /// Throws FileError if the name has a zero byte: the system would ignore the rest of it.
   Descriptor(int folder, const std::string& name, int flags);
   Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
   ~Descriptor();
@@ -35,8 +35,8 @@ class Descriptor {
 /// The default limit on the size of a file that is read, in bytes.
 inline constexpr std::uint64_t most_file_size = std::uint64_t{1} << 40;
 
-/// Reads all bytes of an open regular file. Throws FileError naming `path` if it is a folder, a pipe or
-/// a device. A file of more than `most` bytes is an error too, and is not read.
+/// Reads all bytes of an open regular file. Throws FileError naming `path` if it is a folder, a
+/// pipe or a device. A file of more than `most` bytes is an error too, and is not read.
 std::string read_whole(const Descriptor& file, const std::string& path,
                        std::uint64_t most = most_file_size);
 /// Opens and reads a file in the same way; "-" is standard input, which may be a pipe.
@@ -44,11 +44,12 @@ std::string read_file(const std::string& path, std::uint64_t most = most_file_si
 
 /// Writes all bytes. Returns false and sets errno on an error.
 bool write_all(const Descriptor& file, std::string_view bytes);
-/// Brings what was written from the kernel's memory to the disk (fsync). Returns false and sets errno
-/// on an error. A failed fsync is not repeated: the kernel may have dropped the bytes that were not
-/// written yet.
+/// Brings what was written from the kernel's memory to the disk (fsync). Returns false and sets
+/// errno on an error. A failed fsync is not repeated: the kernel may have dropped the bytes that
+/// were not written yet.
 bool sync_file(const Descriptor& file);
-/// Writes the names in a folder to the disk. Also returns true if the file system does not support it.
+/// Writes the names in a folder to the disk. Returns true also if the file system does not support
+/// this operation.
 bool sync_folder(const Descriptor& folder);
 
 /// 64-bit FNV-1a hash of the bytes. To hash a text in parts, pass the hash of the earlier parts. It

@@ -26,8 +26,8 @@ bool try_lock(const Descriptor& file) {
   return result == 0;
 }
 
-// Where to look for a file, in this order. A writer may commit after the first look and move the file
-// after the second. So both places are tried twice.
+// Where to look for a file, in this order. A writer may commit after the first look and move the
+// file after the second. So both places are tried twice.
 std::vector<std::string> places_of(const std::string& name) {
   const std::string early = committed + std::string("/") + name;
   return {early, name, early, name};
@@ -140,8 +140,8 @@ void LockedFolder::write_uncommitted(const NewFiles& files) const {
     throw WriteError("write", file(committed), errno);
 }
 
-// Removes the folder `uncommitted` or `committed`, if it exists. Its files are moved to their places
-// or discarded. A file with a foreign name stays, and is an error.
+// Removes the folder `uncommitted` or `committed`, if it exists. Its files are moved to their
+// places or discarded. A file with a foreign name stays, and is an error.
 void LockedFolder::remove_folder(const char* name, Contents contents) const {
   const int folder = folder_.get();
   const Descriptor inside(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);

@@ -3,8 +3,8 @@
 // New files are written into ".fledge-uncommitted". One rename() turns it into ".fledge-committed":
 // this is the moment from which the new files are valid. Then each file is moved to its place. A
 // reader looks into ".fledge-committed" first. After a crash the next writer moves the files that
-// are still in it. All files are opened relative to the descriptor of the folder, so the folder stays
-// the same one even if its path is renamed.
+// are still in it. All files are opened relative to the descriptor of the folder, so the folder
+// stays the same one even if its path is renamed.
 #pragma once
 
 #include <optional>
@@ -28,8 +28,8 @@ class Folder {
 
   /// Whether a file of this name exists, of any type.
   bool has(const std::string& name) const;
-  /// All bytes of a file; nullopt if it does not exist. Throws FileError. A file of more than `most`
-  /// bytes is an error, and is not read.
+  /// All bytes of a file; nullopt if it does not exist. Throws FileError. A file of more than
+  /// `most` bytes is an error, and is not read.
   std::optional<std::string> read(const std::string& name,
                                   std::uint64_t most = most_file_size) const;
 
@@ -60,8 +60,8 @@ using NewFiles = std::vector<std::pair<std::string, std::string_view>>;
 class LockedFolder : public Folder {
  public:
   /// Locks the folder. If an earlier writer crashed, moves its committed files to their places and
-  /// removes its uncommitted ones. Throws FileError; its error_number is EWOULDBLOCK if another process
-  /// has the lock.
+  /// removes its uncommitted ones. Throws FileError; its error_number is EWOULDBLOCK if another
+  /// process has the lock.
   LockedFolder(std::string path, std::vector<std::string> names);
 
   /// Writes these files. A symbolic link is replaced by a file. After any crash or power cut either

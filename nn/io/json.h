@@ -18,11 +18,11 @@ namespace fledge {
 std::string json_number(double value);
 std::string json_number(float value);
 
-/// The text as a JSON string, safe on a terminal and inside an HTML page: quotes, backslashes, < > &
-/// and misleading characters are escaped; invalid UTF-8 becomes U+FFFD.
+/// The text as a JSON string, safe on a terminal and inside an HTML page: quotes, backslashes,
+/// < > & and misleading characters are escaped; invalid UTF-8 becomes U+FFFD.
 std::string json_string(std::string_view text);
 
-/// A value as text in one line:   Json::object({{"step", 3}, {"loss", 0.5f}, {"words", words}}).text()
+/// A value as text, in a line: Json::object({{"step", 3}, {"loss", 0.5f}, {"words", words}}).text()
 class Json {
  public:
   using Members = std::vector<std::pair<std::string_view, Json>>;

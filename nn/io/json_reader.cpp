@@ -12,8 +12,8 @@ namespace fledge {
 
 namespace {
 
-// A key of an object that is being read. The keys of the open objects are all the memory that reading
-// takes.
+// A key of an object that is being read. The keys of the open objects are all the memory that
+// reading takes.
 struct Key {
   std::uint64_t hash;
   std::size_t at;  // the place of its first byte
@@ -119,8 +119,8 @@ struct Scanner {
 
   std::string string_at(std::size_t place) const { return Scanner{text, place}.string(); }
 
-  // Moves over an array or object. f(place of the key, place of the value) is called for each child,
-  // until it returns false. In an array both are the place of the value.
+  // Moves over an array or object. f(place of the key, place of the value) is called for each
+  // child, until it returns false. In an array both are the place of the value.
   template <class F>
   void list(int depth, F f) {
     const bool is_object = text[at] == '{';

@@ -1,8 +1,8 @@
 // Reads JSON text (RFC 8259).
 //
-// The whole text is checked once. A value is then a place in the text, and its children are found by
-// reading it again: no tree is built. Errors name line, column and key: "line 3, column 13: n_layer
-// must be a whole number from 1 to 64: got 0".
+// The whole text is checked once. A value is then a place in the text, and its children are found
+// by reading it again: no tree is built. Errors name line, column and key: "line 3, column 13:
+// n_layer must be a whole number from 1 to 64: got 0".
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@
 
 namespace fledge {
 
-/// A value in a text, which it keeps alive. A function for one kind of value throws FormatError for the
-/// other kinds.
+/// A value in a text, which it keeps alive. A function for one kind of value throws FormatError for
+/// the other kinds.
 class JsonValue {
  public:
   /// null, without a text.
@@ -73,8 +73,8 @@ class JsonValue {
 inline constexpr std::size_t most_json_bytes = std::size_t{64} << 20;
 
 /// Reads the whole text as one value. The text must be strict JSON in UTF-8: no comments, no byte
-/// order mark, no key twice in an object, at most 64 levels. Takes n log n time and at most 8 bytes of
-/// memory per byte of text. Throws FormatError with line and column; columns count code points.
+/// order mark, no key twice in an object, at most 64 levels. Takes n log n time and at most 8 bytes
+/// of memory per byte of text. Throws FormatError with line and column; columns count code points.
 JsonValue read_json(std::string text, std::size_t most_bytes = most_json_bytes);
 
 }  // namespace fledge

@@ -55,7 +55,7 @@ double half(std::uint16_t bits) {
   return (bits >> 15) != 0 ? -size : size;
 }
 
-// Reads numbers up to the first one that is not finite or above `most`. Returns how many it has read.
+// Reads numbers up to the first one that is not finite or above `most`. Returns how many it read.
 template <class T, double (*number_of)(T) = as_double<T>>
 std::size_t read_all(const char* from, std::size_t count, double most, Real* to) {
   for (std::size_t i = 0; i < count; ++i) {

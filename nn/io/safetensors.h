@@ -5,8 +5,8 @@
 //   {"__metadata__": {"format": "pt"}, "wte.weight": {"dtype": "F32", "shape": [2, 3],
 //                                                     "data_offsets": [0, 24]}, ...}
 //
-// A file may come from an attacker. A size in the header is compared with the size of the file before
-// memory is allocated for it, and every deviation from the format is an error.
+// A file may come from an attacker. A size in the header is compared with the size of the file
+// before memory is allocated for it, and every deviation from the format is an error.
 #pragma once
 
 #include <map>
@@ -36,15 +36,15 @@ struct StoredHeader {
 };
 
 /// Reads and checks the header of a file. By the format, the length of each range must follow from
-/// shape and type, the ranges must lie end to end and end with the file, and no key may occur twice.
-/// In addition: types F64, F32, F16, BF16, I64, I32, I16, I8, U8 and BOOL, no unknown fields, at most 8
-/// axes and 1,000,000 tensors. Throws FormatError naming the tensor or the place in the header. Takes
-/// n log n time and memory of a few times the size of the header.
+/// shape and type, the ranges must lie end to end and end with the file, and no key may occur
+/// twice. In addition: types F64, F32, F16, BF16, I64, I32, I16, I8, U8 and BOOL, no unknown
+/// fields, at most 8 axes and 1,000,000 tensors. Throws FormatError naming the tensor or the place
+/// in the header. Takes n log n time and memory of a few times the size of the header.
 StoredHeader stored_header(std::string_view file);
 
 /// Writes the numbers of a tensor, rounded to Real, to `to`, which must have room for them. Throws
-/// FormatError naming the tensor for a number that is not finite as a Real, and for an I64 of 2⁵³ or
-/// more, which a double cannot hold exactly. Some numbers are written then.
+/// FormatError naming the tensor for a number that is not finite as a Real, and for an I64 of 2⁵³
+/// or more, which a double cannot hold exactly. Some numbers are written then.
 void read_numbers(std::string_view file, const StoredTensor& tensor, Real* to);
 
 struct NamedArray {
@@ -52,9 +52,9 @@ struct NamedArray {
   Array array;
 };
 
-/// The bytes of a file: the arrays as F32, sorted by name, the header padded to a multiple of 8 bytes,
-/// and a checksum of all bytes in the metadata (files.h). The same arrays and metadata give the same
-/// bytes. Throws FormatError for names that stored_header() refuses.
+/// The bytes of a file: the arrays as F32, sorted by name, the header padded to a multiple of 8
+/// bytes, and a checksum of all bytes in the metadata (files.h). The same arrays and metadata give
+/// the same bytes. Throws FormatError for names that stored_header() refuses.
 std::string stored_bytes(std::vector<NamedArray> arrays,
                          const std::map<std::string, std::string>& metadata = {});
 

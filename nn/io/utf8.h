@@ -14,8 +14,8 @@ struct CodePoint {
 };
 
 /// The code point that starts at text[at], at < text.size(). Overlong forms, surrogates, values
-/// over U+10FFFF and truncated sequences are not valid. The length of an invalid sequence is that of
-/// its "maximal subpart" (Unicode 15, section 3.9, table 3-7).
+/// over U+10FFFF and truncated sequences are not valid. The length of an invalid sequence is that
+/// of its "maximal subpart" (Unicode 15, section 3.9, table 3-7).
 inline CodePoint code_point_at(std::string_view text, std::size_t at) {
   const auto byte = [text](std::size_t i) -> unsigned {
     return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u;
@@ -62,8 +62,8 @@ inline std::size_t first_not_utf8(std::string_view text) {
   return std::string_view::npos;
 }
 
-/// Whether a character could control a terminal or mislead a reader: control characters (C0, DEL, C1),
-/// marks that change the direction of writing (UAX 9), line separators, the byte order mark.
+/// Whether a character could control a terminal or mislead a reader: control characters (C0, DEL,
+/// C1), marks that change the direction of writing (UAX 9), line separators, the byte order mark.
 inline bool is_misleading(char32_t c) {
   return c < 0x20 || (c >= 0x7F && c <= 0x9F) || c == 0x061C || (c >= 0x200E && c <= 0x200F) ||
          (c >= 0x2028 && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;

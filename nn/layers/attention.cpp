@@ -6,8 +6,8 @@ namespace fledge {
 
 namespace {
 
-/// (…, T, H·D) -> (…, H, T, D). (T, H·D) -> (1, H, T, D): a batch of one, so that a mask never takes
-/// the heads for the batch.
+/// (…, T, H·D) -> (…, H, T, D). (T, H·D) -> (1, H, T, D): a batch of one, so that a mask never
+/// takes the heads for the batch.
 Tensor split_heads(const Tensor& x, Dim heads) {
   const Dim D = x.dim(-1) / heads;
   const Shape lead = x.rank() == 2 ? Shape{1, x.dim(0)} : x.shape().without(-1);

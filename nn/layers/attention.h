@@ -1,5 +1,5 @@
-// Self-attention and cross attention. A query q is compared with all keys k; the values v are averaged
-// with the resulting weights.
+// Self-attention and cross attention. A query q is compared with all keys k; the values v are
+// averaged with the resulting weights.
 //
 // B batch, T time (queries), S source (keys), C channels, H heads, D = C / H.
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace fledge {
 
-/// The output, and the attention weights (…, H, T, S). Each row of weights sums to 1 over the keys, or is
-/// all zeros if the mask hides all keys.
+/// The output, and the attention weights (…, H, T, S). Each row of weights sums to 1 over the keys,
+/// or is all zeros if the mask hides all keys.
 struct AttentionOutput {
   Tensor output, weights;
 };
@@ -20,16 +20,18 @@ struct AttentionOutput {
 /// softmax(Q·Kᵀ/√D over what the mask shows)·V, per head.        Vaswani et al. 2017, eq. 1
 /// q (…, T, H·D)   k, v (…, S, H·D)   output (…, T, H·D)   weights (…, H, T, S)
 ///
-/// The output is computed from the returned weights, so weights.keep_grad() keeps their gradient. Throws
-/// ValueError if the number of heads does not divide C, and ShapeError for shapes that do not match.
+/// The output is computed from the returned weights, so weights.keep_grad() keeps their gradient.
+/// Throws ValueError if the number of heads does not divide C, and ShapeError for shapes that do
+/// not match.
 AttentionOutput attend(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads,
                        const Mask& mask);
 
 /// Self-attention, one head or many.       x (…, T, C)   mask over T × T   y (…, T, C)
 ///
-/// c_attn computes q, k and v in one product: W (C, 3C) has three parts side by side, and each part has
-/// one head after the other. The part for v is the "value-down" of every head, C -> D. c_proj is the
-/// "value-up" of all heads, C -> C: y = Σ_h mixed_h·Up_h = [mixed_1 … mixed_H]·c_proj. Names: GPT-2's.
+/// c_attn computes q, k and v in one product: W (C, 3C) has three parts side by side, and each part
+/// has one head after the other. The part for v is the "value-down" of every head, C -> D. c_proj
+/// is the "value-up" of all heads, C -> C: y = Σ_h mixed_h·Up_h = [mixed_1 … mixed_H]·c_proj.
+/// Names: GPT-2's.
 struct Attention {
   Dim heads;
   Linear c_attn, c_proj;
@@ -41,7 +43,7 @@ struct Attention {
   Tensor operator()(const Tensor& x, const Mask& mask = {}) const;
   /// The same step by step, with the weights: the five lines of attend().
   AttentionOutput forward_with_weights(const Tensor& x, const Mask& mask = {}) const;
-  /// Causal attention of x (T, C), which follows the tokens in the cache; without gradients (ops.h).
+  /// Causal attention of x (T, C), which follows the tokens in the cache. Records no gradient.
   Tensor operator()(const Tensor& x, KeyValueCache& cache) const;
 
   void visit(auto&& f) const {

@@ -36,7 +36,7 @@ struct Block {
     return {add_residuals(x, attended, mode), weights};
   }
 
-  /// Causal attention of x (T, C), which follows the tokens in the cache; without gradients (ops.h).
+  /// Causal attention of x (T, C), which follows the tokens in the cache. Records no gradient.
   Tensor operator()(const Tensor& x, KeyValueCache& cache) const {
     return add_residuals(x, attn(ln_1(x), cache), Mode::evaluation());
   }

@@ -7,7 +7,7 @@
 
 namespace fledge {
 
-/// y_i = weight[ids_i]   ids (…)   weight (V, C)   y (…, C)      initial weight: normal(0, deviation)
+/// y_i = weight[ids_i]   ids (…)   weight (V, C)   y (…, C)    initial weight: normal(0, deviation)
 struct Embedding {
   Tensor weight;
 

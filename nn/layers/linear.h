@@ -13,8 +13,8 @@ enum class Bias { with, without };
 
 /// y = x·W + b           x (…, n, in)   W (in, out)   b (out)   y (…, n, out)
 ///
-/// Initial W: uniform in ±√(3/in), with variance 1/in, so that y has the variance of x (LeCun et al.
-/// 1998, section 4.6). Initial b: 0.
+/// Initial W: uniform in ±√(3/in), with variance 1/in, so that y has the variance of x (LeCun et
+/// al. 1998, section 4.6). Initial b: 0.
 struct Linear {
   Tensor weight, bias;
 

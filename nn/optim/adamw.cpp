@@ -28,8 +28,9 @@ void check(const AdamWOptions& options) {
 // The average β·old + (1 − β)·fresh, computed as a step from the term with the larger weight:
 //   from + share·(to − from) = old + (1 − β)·(fresh − old) = fresh + β·(old − fresh),   share ≤ ½
 // With the sum of two products, the rounding error of β would repeat at every step: the error after
-// 1,000 steps with β = 0.999 in float would be 1.9e-5 instead of 2.1e-6. With a step that always begins
-// at `old`, a rounding error of old would remain if β is near 0 and fresh is much smaller than old.
+// 1,000 steps with β = 0.999 in float would be 1.9e-5 instead of 2.1e-6. With a step that always
+// begins at `old`, a rounding error of old would remain if β is near 0 and fresh is much smaller
+// than old.
 class Average {
  public:
   explicit Average(double beta)

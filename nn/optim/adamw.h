@@ -20,16 +20,16 @@ struct AdamWOptions {
 /// where t = 1, 2, … counts the gradients of this parameter.
 class AdamW {
  public:
-  /// `decay_factors` has one number per parameter, which multiplies options.decay; empty: all are 1.
-  /// Throws ValueError for a rate, eps or decay that is negative or not finite, eps = 0, a β outside
-  /// [0, 1), a factor outside [0, 1], a wrong number of factors, a constant among the parameters, or
-  /// one parameter twice.
+  /// `decay_factors` has one number per parameter, which multiplies options.decay; empty: all are
+  /// 1. Throws ValueError for a rate, eps or decay that is negative or not finite, eps = 0, a β
+  /// outside [0, 1), a factor outside [0, 1], a wrong number of factors, a constant among the
+  /// parameters, or one parameter twice.
   AdamW(std::vector<Tensor> parameters, AdamWOptions options,
         std::vector<double> decay_factors = {});
 
-  /// Updates every parameter that has a gradient. Throws NumericError if a gradient or its square is
-  /// not finite, and GraphError if a graph or another Array holds the numbers of a parameter. After an
-  /// exception nothing has changed.
+  /// Updates every parameter that has a gradient. Throws NumericError if a gradient or its square
+  /// is not finite, and GraphError if a graph or another Array holds the numbers of a parameter.
+  /// After an exception nothing has changed.
   void step();
   void zero_grad() const { fledge::zero_grad(parameters_); }
 

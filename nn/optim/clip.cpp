@@ -18,8 +18,8 @@ using Limits = std::numeric_limits<double>;
 using Limits = std::numeric_limits<Real>;
 #endif
 
-// g·root·root, for a root² below Limits::min(), where numbers have fewer digits. A result in that range
-// may have been rounded up, so it is made one unit smaller.
+// g·root·root, for a root² below Limits::min(), where numbers have fewer digits. A result in that
+// range may have been rounded up, so it is made one unit smaller.
 Real scaled_twice(Real g, double root) {
 #if defined(FLEDGE_DUAL)
   const Dual y = g * root * root;
@@ -31,8 +31,8 @@ Real scaled_twice(Real g, double root) {
   return y - static_cast<Real>(std::copysign(Limits::denorm_min(), value));
 }
 
-// Scales in place if no other Array shares the numbers. For a tiny model, new arrays would take half of
-// the time of clipping.
+// Scales in place if no other Array shares the numbers. For a tiny model, new arrays would take
+// half of the time of clipping.
 void scale(Array& x, Real factor) {
   if (!x.is_unique()) x = x.clone();
   Real* const numbers = x.write();

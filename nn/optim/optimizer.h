@@ -17,8 +17,8 @@ inline void zero_grad(const std::vector<Tensor>& parameters) {
   for (const Tensor& p : parameters) p.zero_grad();
 }
 
-/// Throws ValueError for a tensor that is no parameter, and for a parameter that is listed twice: it
-/// would be updated twice.
+/// Throws ValueError for a tensor that is no parameter, and for a parameter that is listed twice:
+/// it would be updated twice.
 inline void require_parameters(const char* op, const std::vector<Tensor>& parameters) {
   PoolVector<std::pair<const Node*, std::size_t>> places;
   places.reserve(parameters.size());
@@ -36,8 +36,8 @@ inline void require_parameters(const char* op, const std::vector<Tensor>& parame
                         " are the same tensor: list it once");
 }
 
-/// Throws NumericError unless f(g), which is g or g², is finite for every number g of every gradient.
-/// The message has the index of the parameter.
+/// Throws NumericError unless f(g), which is g or g², is finite for every number g of every
+/// gradient. The message has the index of the parameter.
 template <class F>
 void require_finite(const char* op, const std::vector<Tensor>& parameters, const char* what, F f) {
   for (std::size_t p = 0; p < parameters.size(); ++p) {
@@ -62,8 +62,8 @@ inline void allocate_moment(Array& moment, const Tensor& p) {
   if (p.has_grad() && !moment.exists()) moment = Array::zeros(p.shape());
 }
 
-/// Pointers to the numbers of each parameter; null for a parameter without a gradient. Throws GraphError
-/// if a graph still needs the old numbers of one of them.
+/// Pointers to the numbers of each parameter; null for a parameter without a gradient. Throws
+/// GraphError if a graph still needs the old numbers of one of them.
 inline PoolVector<Real*> writable_numbers(const std::vector<Tensor>& parameters) {
   PoolVector<Real*> numbers;
   numbers.reserve(parameters.size());

@@ -15,8 +15,8 @@ namespace fledge {
 ///   rate·(final_ratio + (1 − final_ratio)·½·(1 + cos(π·p)))     else
 ///   where p = (step − warmup) / (steps − warmup)
 ///
-/// Steps are counted from 0. From step `steps` on, the rate is final_ratio·rate. With final_ratio = 1
-/// the rate stays constant after the warm-up.
+/// Steps are counted from 0. From step `steps` on, the rate is final_ratio·rate. With
+/// final_ratio = 1 the rate stays constant after the warm-up.
 struct CosineSchedule {
   double rate = 1e-3;
   double final_ratio = 0.1;  // the final rate as a share of `rate`

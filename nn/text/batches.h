@@ -1,7 +1,7 @@
 // Batches: rows of tokens, and for each token the token that follows it.
 //
-// A batch depends only on the text, the number of the step and the random generator. So a resumed run
-// gets the same batches, and no position in the text is saved.
+// A batch depends only on the text, the number of the step and the random generator. So a resumed
+// run gets the same batches, and no position in the text is saved.
 #pragma once
 
 #include <span>
@@ -27,17 +27,17 @@ struct TextWindow {
   Dim length = 0;
 };
 
-/// The windows of one step, drawn with the generator `data`, which is not advanced. Stream: windows of
-/// `context` predictions, all beginnings equally likely. Lines: whole documents; each epoch has all
-/// documents once, in a new random order. Of a document with more than `context` predictions, a random
-/// window of `context` is taken. Throws ValueError if batch or context is below 1, if step is below 0,
-/// if a stream has fewer than context + 1 tokens, and for lines without a document.
+/// The windows of one step, drawn with the generator `data`, which is not advanced. Stream: windows
+/// of `context` predictions, all beginnings equally likely. Lines: whole documents; each epoch has
+/// all documents once, in a new random order. Of a document with more than `context` predictions, a
+/// random window of `context` is taken. Throws ValueError if batch or context is below 1, if step
+/// is below 0, if a stream has fewer than context + 1 tokens, and for lines without a document.
 std::vector<TextWindow> sample_windows(const TokenText& text, Dim batch, Dim context,
                                        std::int64_t step, const Rng& data);
 
 /// Adjacent windows that predict every token of a text exactly once, except the first token of a
-/// stream and the boundary before a document. Each window has `context` predictions, or fewer at the
-/// end of the text or document. Throws ValueError if context is below 1.
+/// stream and the boundary before a document. Each window has `context` predictions, or fewer at
+/// the end of the text or document. Throws ValueError if context is below 1.
 std::vector<TextWindow> evaluation_windows(const TokenText& text, Dim context);
 
 /// Windows as rows; T is the longest length. Shorter rows are padded at their end: inputs with the
@@ -46,9 +46,9 @@ std::vector<TextWindow> evaluation_windows(const TokenText& text, Dim context);
 Batch batch_of(const TokenText& text, std::span<const TextWindow> windows);
 
 /// Element i of a random permutation of 0 … n − 1. The permutation is not stored: the element is
-/// computed by a Feistel network on numbers of 2k bits, repeated until the result is below n (Black &
-/// Rogaway 2002, "cycle walking"). The generator `order` selects the permutation and is not advanced.
-/// Throws ValueError unless 0 ≤ i < n.
+/// computed by a Feistel network on numbers of 2k bits, repeated until the result is below n (Black
+/// & Rogaway 2002, "cycle walking"). The generator `order` selects the permutation and is not
+/// advanced. Throws ValueError unless 0 ≤ i < n.
 Dim permutation_element(Dim i, Dim n, const Rng& order);
 
 }  // namespace fledge

@@ -68,7 +68,8 @@ class PairCounts {
     Dim count = 0;
   };
 
-  /// The most frequent pair, of equals the one with the smallest key. Its count is 0 if there is none.
+  /// The most frequent pair, of equals the one with the smallest key. Without any pair, the count
+  /// is 0.
   Pair most_frequent() const {
     Pair most;
     for (const Pair& pair : pairs_)
@@ -91,7 +92,8 @@ class PairCounts {
     std::vector<Dim> ids;
     Dim count;
   };
-  // Adds or subtracts the pairs of piece i. It is added to `where` of the pairs with the symbol `fresh`.
+  // Adds or subtracts the pairs of piece i, and adds i to `where_` of those that have the symbol
+  // `fresh`.
   void count(std::size_t i, Dim sign, Dim fresh) {
     const Piece& piece = pieces_[i];
     for (std::size_t j = 0; j + 1 < piece.ids.size(); ++j) {

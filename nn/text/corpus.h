@@ -1,7 +1,7 @@
 // A text as token numbers, split into a training part and a validation part.
 //
-// A text is either one stream, or one document per line. A document is in one part as a whole. A line
-// end, the boundary, stands before and after each document.
+// A text is either one stream, or one document per line. A document is in one part as a whole. A
+// line end, the boundary, stands before and after each document.
 #pragma once
 
 #include <string>
@@ -19,8 +19,8 @@ enum class Reading {
 
 struct TokenText {
   std::vector<Dim> tokens;
-  /// Only for lines: document i is tokens[starts[i]] … tokens[starts[i + 1]]. The first and the last of
-  /// them are boundaries, the token of "\n". There is one start more than documents.
+  /// Only for lines: document i is tokens[starts[i]] … tokens[starts[i + 1]]. The first and the
+  /// last of them are boundaries, the token of "\n". There is one start more than documents.
   std::vector<std::size_t> starts;
 
   Dim size() const { return static_cast<Dim>(tokens.size()); }
@@ -52,18 +52,18 @@ struct Corpus {
   CorpusFacts facts;
 };
 
-/// The lines that are not blank, without \n or \r\n at their ends. The last line may have no line end.
-/// An \r that is not before \n belongs to its line.
+/// The lines that are not blank, without \n or \r\n at their ends. The last line may have no line
+/// end. An \r that is not before \n belongs to its line.
 std::vector<std::string_view> lines_of(std::string_view text);
 
 /// Lines: the seed selects the documents for validation; both parts keep the order of the text.
-/// Stream: the first ⌊n·(1 − valid)⌋ of n tokens are for training. The symbols are those of the whole
-/// text. But merges (bpe) are learned from the training part alone. So a stream of bpe is cut at a
-/// byte, where a character begins. Throws ValueError for a text that is empty, blank or (characters)
-/// not UTF-8, and if `valid` leaves no training part.
+/// Stream: the first ⌊n·(1 − valid)⌋ of n tokens are for training. The symbols are those of the
+/// whole text. But merges (bpe) are learned from the training part alone. So a stream of bpe is cut
+/// at a byte, where a character begins. Throws ValueError for a text that is empty, blank or
+/// (characters) not UTF-8, and if `valid` leaves no training part.
 Corpus read_corpus(std::string_view text, const CorpusOptions& options);
-/// The same with the tokenizer of an existing model; options.tokens and options.symbols are not used.
-/// Throws UnknownSymbol too.
+/// The same with the tokenizer of an existing model; options.tokens and options.symbols are not
+/// used. Throws UnknownSymbol too.
 Corpus read_corpus(std::string_view text, const CorpusOptions& options, Tokenizer tokenizer);
 
 }  // namespace fledge

@@ -1,7 +1,7 @@
 // From text to token numbers and back.
 //
-// A tokenizer consists of its symbols and, for byte pairs, the merges. Both are saved with the model,
-// so a model always gets the numbers that it was trained with.
+// A tokenizer consists of its symbols and, for byte pairs, the merges. Both are saved with the
+// model, so a model always gets the numbers that it was trained with.
 #pragma once
 
 #include <cstdint>
@@ -48,16 +48,16 @@ class Tokenizer {
   /// the order of the lines. Throws ValueError for a text without symbols and, if the tokens are
   /// characters, for a text that is not UTF-8, naming the byte.
   Tokenizer(Tokens kind, std::string_view text, Dim most = 512);
-  /// Restores a tokenizer: characters and words from their symbols, bpe from its merges, which determine
-  /// the symbols. Throws ValueError for parts that no text can give: no symbols, a symbol twice, an
-  /// empty symbol, a symbol that is not of this kind, merges that BytePairs refuses, and merges or
-  /// symbols of a kind that has none.
+  /// Restores a tokenizer: characters and words from their symbols, bpe from its merges, which
+  /// determine the symbols. Throws ValueError for parts that no text can give: no symbols, a symbol
+  /// twice, an empty symbol, a symbol that is not of this kind, merges that BytePairs refuses, and
+  /// merges or symbols of a kind that has none.
   Tokenizer(Tokens kind, std::vector<std::string> symbols, const std::vector<Merge>& merges = {});
 
-  /// Token numbers of a text. decode(encode(x)) is x, including NUL, \r\n and a byte order mark. For
-  /// words it is x with one space between the words of a line, and no white space at its ends.
-  /// Throws UnknownSymbol for the first symbol that the tokenizer does not have. `first` is added to
-  /// the place that errors name, for a text that is part of a longer one.
+  /// Token numbers of a text. decode(encode(x)) is x, including NUL, \r\n and a byte order mark.
+  /// For words it is x with one space between the words of a line, and no white space at its ends.
+  /// Throws UnknownSymbol for the first symbol that the tokenizer does not have. `first` is added
+  /// to the place that errors name, for a text that is part of a longer one.
   std::vector<Dim> encode(std::string_view text, std::size_t first = 0) const;
   /// The text of token numbers. Throws ValueError for a number that is not 0 … size() − 1.
   std::string decode(const std::vector<Dim>& ids) const;

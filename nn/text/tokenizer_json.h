@@ -7,9 +7,9 @@
 
 namespace fledge {
 
-/// {"kind":"word","symbols":["\n","birds",…]}. For bpe, "merges":[[a, b],…] replaces the symbols; for
-/// bytes there are only 256, and they are not listed. Throws ValueError for words that are not UTF-8,
-/// because JSON must be UTF-8.
+/// {"kind":"word","symbols":["\n","birds",…]}. For bpe, "merges":[[a, b],…] replaces the symbols;
+/// for bytes there are only 256, and they are not listed. Throws ValueError for words that are not
+/// UTF-8, because JSON must be UTF-8.
 Json tokenizer_json(const Tokenizer& tokenizer);
 
 /// Throws FormatError for JSON that tokenizer_json() does not write.

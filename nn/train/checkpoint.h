@@ -33,13 +33,14 @@ struct RunNotes {
 };
 
 /// The bytes of a checkpoint: a safetensors file. It has the weights under their names, the moments
-/// under "adamw.m." + name and "adamw.v." + name, and in the metadata the notes and the checksum. The
-/// same state gives the same bytes. The step in it is the trainer's, not that of the notes.
+/// under "adamw.m." + name and "adamw.v." + name, and in the metadata the notes and the checksum.
+/// The same state gives the same bytes. The step in it is the trainer's, not that of the notes.
 std::string checkpoint_bytes(const Trainer& trainer, RunNotes notes);
 
-/// Sets the trainer and its model to the state in a checkpoint. Throws FormatError if the bytes are no
-/// checkpoint, are damaged, have another format, hold a number that no run saves (NaN, infinity, a
-/// negative second moment), or belong to another model. After an exception the trainer is unchanged.
+/// Sets the trainer and its model to the state in a checkpoint. Throws FormatError if the bytes are
+/// no checkpoint, are damaged, have another format, hold a number that no run saves (NaN, infinity,
+/// a negative second moment), or belong to another model. After an exception the trainer is
+/// unchanged.
 RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer);
 
 }  // namespace fledge

@@ -207,8 +207,8 @@ void set_weights(const LanguageModel& model, const std::vector<Array>& weights) 
 namespace {
 
 // mean_loss(), which records gradients unless a NoGrad is active. The loss of each window is
-// computed separately, and the losses are added in the order of the text. So the sum does not depend
-// on the batch size.
+// computed separately, and the losses are added in the order of the text. So the sum does not
+// depend on the batch size.
 double loss_over_windows(const LanguageModel& model, const TokenText& text, Dim batch,
                          Dim max_windows) {
   const std::vector<TextWindow> windows = evaluation_windows(text, model.sizes.context);

@@ -63,8 +63,8 @@ class Trainer {
   /// gradients are removed.
   double loss_on(const TokenText& text, Dim batch, Dim max_windows = 0) const;
   /// Throws Diverged(what + first_not_finite(compute)); if there is no such number, the largest
-  /// gradient is named. Removes all gradients. For numbers that are computed outside step(), such as
-  /// samples.
+  /// gradient is named. Removes all gradients. For numbers that are computed outside step(), such
+  /// as samples.
   [[noreturn]] void throw_diverged(const std::string& what,
                                    const std::function<void()>& compute) const;
 
