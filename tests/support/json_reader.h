@@ -22,13 +22,13 @@ struct JsonError : std::runtime_error {
 
 /// A value, and the values in it. Asking for what is not there, or is of another kind, throws
 /// JsonError.
-class Json {
+class StrictJson {
  public:
-  using Array = std::vector<Json>;
-  using Object = std::vector<std::pair<std::string, Json>>;
+  using Array = std::vector<StrictJson>;
+  using Object = std::vector<std::pair<std::string, StrictJson>>;
   using Value = std::variant<std::nullptr_t, bool, double, std::string, Array, Object>;
 
-  explicit Json(Value content) : value_(std::move(content)) {}
+  explicit StrictJson(Value content) : value_(std::move(content)) {}
 
   bool is_null() const { return std::holds_alternative<std::nullptr_t>(value_); }
   bool boolean() const { return as<bool>("a boolean"); }
@@ -37,12 +37,12 @@ class Json {
   const Array& array() const { return as<Array>("an array"); }
   const Object& object() const { return as<Object>("an object"); }
 
-  const Json& operator[](std::size_t index) const {
+  const StrictJson& operator[](std::size_t index) const {
     if (index >= array().size()) throw JsonError("json: no item " + std::to_string(index));
     return array()[index];
   }
-  const Json& operator[](std::string_view key) const {
-    if (const Json* found = find(key)) return *found;
+  const StrictJson& operator[](std::string_view key) const {
+    if (const StrictJson* found = find(key)) return *found;
     throw JsonError("json: no key '" + std::string(key) + "'");
   }
   bool contains(std::string_view key) const { return find(key) != nullptr; }
@@ -53,7 +53,7 @@ class Json {
     if (const T* value = std::get_if<T>(&value_)) return *value;
     throw JsonError(std::string("json: not ") + kind);
   }
-  const Json* find(std::string_view key) const {
+  const StrictJson* find(std::string_view key) const {
     for (const auto& member : object())
       if (member.first == key) return &member.second;
     return nullptr;
@@ -66,8 +66,8 @@ class JsonReader {
  public:
   explicit JsonReader(std::string_view text) : text_(text) {}
 
-  Json whole_text() {
-    Json result = value(0);
+  StrictJson whole_text() {
+    StrictJson result = value(0);
     space();
     if (at_ < text_.size()) fail("text after the value");
     return result;
@@ -90,20 +90,20 @@ class JsonReader {
   }
   void space() { at_ = std::min(text_.find_first_not_of(" \t\n\r", at_), text_.size()); }
 
-  Json value(int depth) {
+  StrictJson value(int depth) {
     if (depth > deepest) fail("too deep");
     space();
-    if (take("{")) return Json(object(depth));
-    if (take("[")) return Json(array(depth));
-    if (take("\"")) return Json(string());
-    if (take("true")) return Json(true);
-    if (take("false")) return Json(false);
-    if (take("null")) return Json(nullptr);
-    return Json(number());
+    if (take("{")) return StrictJson(object(depth));
+    if (take("[")) return StrictJson(array(depth));
+    if (take("\"")) return StrictJson(string());
+    if (take("true")) return StrictJson(true);
+    if (take("false")) return StrictJson(false);
+    if (take("null")) return StrictJson(nullptr);
+    return StrictJson(number());
   }
 
-  Json::Array array(int depth) {
-    Json::Array items;
+  StrictJson::Array array(int depth) {
+    StrictJson::Array items;
     space();
     if (take("]")) return items;
     do {
@@ -114,8 +114,8 @@ class JsonReader {
     return items;
   }
 
-  Json::Object object(int depth) {
-    Json::Object members;
+  StrictJson::Object object(int depth) {
+    StrictJson::Object members;
     space();
     if (take("}")) return members;
     do {
@@ -212,6 +212,10 @@ class JsonReader {
 };
 
 /// Reads one JSON value, which must be the whole text. Throws JsonError.
-inline Json read_json(std::string_view text) { return JsonReader(text).whole_text(); }
+inline StrictJson strict_json(std::string_view text) { return JsonReader(text).whole_text(); }
+
+/// The same by shorter names, for files that have no fledge::Json beside them.
+using Json = StrictJson;
+inline StrictJson read_json(std::string_view text) { return strict_json(text); }
 
 }  // namespace testing

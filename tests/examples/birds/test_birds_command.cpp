@@ -24,7 +24,7 @@ const Result& whole_story() {
 }
 
 /// "birds: what came | what to do" of a wrong use.
-std::string refused(const std::vector<std::string>& arguments) {
+std::string refused_birds(const std::vector<std::string>& arguments) {
   CAPTURE(arguments);
   const Result result = birds_says(arguments);
   CHECK(result.status == 2);
@@ -124,23 +124,24 @@ TEST_CASE("birds: help is asked for, goes to stdout and fits a terminal of 80 by
 }
 
 TEST_CASE("birds: wrong options are two lines on stderr, nothing on stdout, status 2") {
-  CHECK(refused({"--sede"}) ==
+  CHECK(refused_birds({"--sede"}) ==
         "birds: unknown option '--sede' | did you mean '--seed'? all options: birds --help");
-  CHECK(refused({"--jsn"}) ==
+  CHECK(refused_birds({"--jsn"}) ==
         "birds: unknown option '--jsn' | did you mean '--json'? all options: birds --help");
-  CHECK(refused({"--colour"}) == "birds: unknown option '--colour' | see 'birds --help'");
-  CHECK(refused({"--seed"}) == "birds: --seed needs a value | write --seed N");
-  CHECK(refused({"--seed", "--json"}) == refused({"--seed"}));
-  CHECK(refused({"--seed="}) == "birds: --seed has an empty value | write --seed N");
+  CHECK(refused_birds({"--colour"}) == "birds: unknown option '--colour' | see 'birds --help'");
+  CHECK(refused_birds({"--seed"}) == "birds: --seed needs a value | write --seed N");
+  CHECK(refused_birds({"--seed", "--json"}) == refused_birds({"--seed"}));
+  CHECK(refused_birds({"--seed="}) == "birds: --seed has an empty value | write --seed N");
   for (const char* seed : {"-1", "18446744073709551616", "x", "1.5", "1e3", "0x10", " 1"})
-    CHECK(refused({"--seed", seed}) ==
+    CHECK(refused_birds({"--seed", seed}) ==
           "birds: --seed must be a whole number from 0 to 18446744073709551615: got '" +
               std::string(seed) + "' | write --seed N; all options: birds --help");
-  CHECK(refused({"--seed", "1", "--seed", "1"}) == "birds: --seed was given twice | give it once");
-  CHECK(refused({"--json=1"}) == "birds: --json takes no value | write --json alone");
-  CHECK(refused({"--json", "--json"}) == "birds: --json was given twice | give it once");
-  CHECK_THAT(refused({"walk"}), StartsWith("birds: unexpected argument 'walk' | "));
-  CHECK_THAT(refused({"--json", "walk\x1b[2J\n"}),
+  CHECK(refused_birds({"--seed", "1", "--seed", "1"}) ==
+        "birds: --seed was given twice | give it once");
+  CHECK(refused_birds({"--json=1"}) == "birds: --json takes no value | write --json alone");
+  CHECK(refused_birds({"--json", "--json"}) == "birds: --json was given twice | give it once");
+  CHECK_THAT(refused_birds({"walk"}), StartsWith("birds: unexpected argument 'walk' | "));
+  CHECK_THAT(refused_birds({"--json", "walk\x1b[2J\n"}),
              StartsWith("birds: unexpected argument 'walk\\x1b[2J\\x0a' | "));
-  CHECK_THAT(refused({""}), StartsWith("birds: unexpected argument '' | "));
+  CHECK_THAT(refused_birds({""}), StartsWith("birds: unexpected argument '' | "));
 }

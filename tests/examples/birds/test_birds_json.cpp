@@ -29,18 +29,18 @@ const std::string& json_of(const std::string& seed) {
   return text;
 }
 
-const Json& found() {
-  static const Json whole = read_json(json_of(""));
+const StrictJson& found() {
+  static const StrictJson whole = strict_json(json_of(""));
   return whole;
 }
 
-double share(const Json& number) {
+double share(const StrictJson& number) {
   CHECK(number.number() >= 0);
   CHECK(number.number() <= 1 + 1e-6);
   return number.number();
 }
 
-void check_cosine(const Json& number) { CHECK(std::abs(number.number()) <= 1 + 1e-6); }
+void check_cosine(const StrictJson& number) { CHECK(std::abs(number.number()) <= 1 + 1e-6); }
 
 }  // namespace
 
@@ -52,7 +52,7 @@ TEST_CASE("birds --json: exactly one object, of these four keys, and a line end"
 }
 
 TEST_CASE("birds --json: by_hand has the example's numbers") {
-  const Json& by_hand = found()["by_hand"];
+  const StrictJson& by_hand = found()["by_hand"];
   CHECK_THAT(by_hand["before"].number(), WithinAbs(-0.09, 1e-6));
   REQUIRE(by_hand["v_hat"].array().size() == 3);
   CHECK_THAT(by_hand["v_hat"][0].number(), WithinAbs(0.18, 1e-6));
@@ -63,10 +63,10 @@ TEST_CASE("birds --json: by_hand has the example's numbers") {
 }
 
 TEST_CASE("birds --json: learning raises every association, to its ceiling where there is one") {
-  const Json& learning = found()["learning"];
+  const StrictJson& learning = found()["learning"];
   REQUIRE(learning.array().size() == 6);
-  std::map<std::string, const Json*> by_name;
-  for (const Json& experiment : learning.array()) {
+  std::map<std::string, const StrictJson*> by_name;
+  for (const StrictJson& experiment : learning.array()) {
     const std::string name =
         experiment["learns"].string() + ", " + experiment["objective"].string();
     CAPTURE(name);
@@ -74,7 +74,7 @@ TEST_CASE("birds --json: learning raises every association, to its ceiling where
     CHECK(experiment["after"].number() > experiment["before"].number());
     REQUIRE(experiment["attention"].array().size() == 3);
     double sum = 0;
-    for (const Json& weight : experiment["attention"].array()) sum += share(weight);
+    for (const StrictJson& weight : experiment["attention"].array()) sum += share(weight);
     CHECK_THAT(sum, WithinAbs(1, 1e-5));
     if (experiment["ceiling"].is_null()) continue;
     CHECK_THAT(experiment["ceiling"].number(), WithinAbs(0.14, 1e-6));
@@ -87,16 +87,16 @@ TEST_CASE("birds --json: learning raises every association, to its ceiling where
     CHECK((*by_name.at(name))["after"].number() > 0.99);
   }
   CHECK((*by_name.at("Q and K, product"))["after"].number() >= 0.139);
-  const Json& runaway = *by_name.at("Q, K and V, product");
+  const StrictJson& runaway = *by_name.at("Q, K and V, product");
   CHECK(runaway["ceiling"].is_null());
   CHECK(runaway["attention"][0].number() < 0.1);
   CHECK(runaway["attention"][2].number() > 0.9);
 }
 
 TEST_CASE("birds --json: text says where walk looks and how the prompts go on") {
-  const Json& watch = found()["text"]["watch"];
+  const StrictJson& watch = found()["text"]["watch"];
   REQUIRE(watch.array().size() == 4);
-  for (const Json& pair : watch.array()) {
+  for (const StrictJson& pair : watch.array()) {
     CHECK_FALSE(pair["word"].string().empty());
     CHECK_FALSE(pair["looks_at"].string().empty());
     share(pair["attention_before"]);
@@ -111,21 +111,22 @@ TEST_CASE("birds --json: text says where walk looks and how the prompts go on") 
   CHECK(watch[1]["looks_at"].string() == "sometimes");
   CHECK(watch[1]["attention_after"].number() < watch[1]["attention_before"].number());
 
-  const Json& completions = found()["text"]["completions"];
+  const StrictJson& completions = found()["text"]["completions"];
   REQUIRE(completions.array().size() == 2);
   CHECK(completions[0]["prompt"].string() == "birds sometimes");
   CHECK(completions[0]["next"].string() == "walk");
   CHECK(completions[1]["prompt"].string() == "but birds are good at");
   CHECK(completions[1]["next"].string() == "flying");
-  for (const Json& completion : completions.array()) CHECK(share(completion["probability"]) > 0.95);
+  for (const StrictJson& completion : completions.array())
+    CHECK(share(completion["probability"]) > 0.95);
 }
 
 TEST_CASE("birds --json: every parameter is proved by both oracles, whatever the seed") {
   for (const char* seed : {"", "7", "18446744073709551615"}) {
     CAPTURE(seed);
     if (sanitized && *seed != '\0') break;
-    const Json whole = read_json(json_of(seed));
-    const Json& gradcheck = whole["gradcheck"];
+    const StrictJson whole = strict_json(json_of(seed));
+    const StrictJson& gradcheck = whole["gradcheck"];
     CHECK(gradcheck["parameters"].number() > 3000);
     CHECK(gradcheck["finite_difference"].number() > 0);
     CHECK(gradcheck["finite_difference"].number() <= 1e-8);

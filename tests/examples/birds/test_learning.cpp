@@ -17,7 +17,7 @@ const std::vector<std::string> subsets{"Q",       "K",       "V",         "Q and
 
 using Matrix = std::array<std::array<double, 3>, 3>;
 
-constexpr Matrix words{{{0.1, 0.2, 0.3}, {-0.8, 0.3, -0.1}, {0.5, -0.1, -0.4}}};
+constexpr Matrix three_vectors{{{0.1, 0.2, 0.3}, {-0.8, 0.3, -0.1}, {0.5, -0.1, -0.4}}};
 
 double dot(const std::array<double, 3>& a, const std::array<double, 3>& b) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -42,7 +42,8 @@ struct Climber {
   }
 
   double association(Objective objective) {
-    const Matrix q = product(words, w[0]), k = product(words, w[1]), v = product(words, w[2]);
+    const Matrix q = product(three_vectors, w[0]), k = product(three_vectors, w[1]),
+                 v = product(three_vectors, w[2]);
     double sum = 0;
     for (std::size_t j = 0; j < 3; ++j) sum += row[j] = std::exp(dot(q[2], k[j]) / std::sqrt(3.0));
     std::array<double, 3> walk{};
@@ -50,8 +51,8 @@ struct Climber {
       row[j] /= sum;
       for (std::size_t c = 0; c < 3; ++c) walk[c] += row[j] * v[j][c];
     }
-    const double lengths = std::sqrt(dot(walk, walk) * dot(words[0], words[0]));
-    return dot(walk, words[0]) / (objective == Objective::cosine ? lengths : 1);
+    const double lengths = std::sqrt(dot(walk, walk) * dot(three_vectors[0], three_vectors[0]));
+    return dot(walk, three_vectors[0]) / (objective == Objective::cosine ? lengths : 1);
   }
 
   void step(const std::string& learns, Objective objective, double rate) {
@@ -73,7 +74,7 @@ struct Climber {
   }
 };
 
-double row_sum(const Look& look) {
+double look_sum(const Look& look) {
   return look.attention[0] + look.attention[1] + look.attention[2];
 }
 
@@ -95,9 +96,9 @@ TEST_CASE(
 
 TEST_CASE("birds learning: the ceiling is 0.14, the largest product of a vector with birds") {
   CHECK_THAT(product_ceiling(), WithinAbs(0.14, 1e-6));
-  CHECK_THAT(product_ceiling(), WithinAbs(dot(words[0], words[0]), 1e-6));
-  CHECK_THAT(dot(words[1], words[0]), WithinAbs(-0.05, 1e-12));
-  CHECK_THAT(dot(words[2], words[0]), WithinAbs(-0.09, 1e-12));
+  CHECK_THAT(product_ceiling(), WithinAbs(dot(three_vectors[0], three_vectors[0]), 1e-6));
+  CHECK_THAT(dot(three_vectors[1], three_vectors[0]), WithinAbs(-0.05, 1e-12));
+  CHECK_THAT(dot(three_vectors[2], three_vectors[0]), WithinAbs(-0.09, 1e-12));
 }
 
 TEST_CASE("birds learning: Q and K reach 0.139 of 0.14 and never more, however long they learn") {
@@ -178,8 +179,8 @@ TEST_CASE("birds learning: rows of attention sum to 1, before and after") {
   for (const Objective objective : {Objective::product, Objective::cosine})
     for (const std::string& subset : subsets) {
       const Learned found = learn(subset, objective, 10, 50);
-      CHECK_THAT(row_sum(found.before), WithinAbs(1, 1e-6));
-      CHECK_THAT(row_sum(found.after), WithinAbs(1, 1e-6));
+      CHECK_THAT(look_sum(found.before), WithinAbs(1, 1e-6));
+      CHECK_THAT(look_sum(found.after), WithinAbs(1, 1e-6));
       for (const double weight : found.after.attention) CHECK(weight >= 0);
     }
 }

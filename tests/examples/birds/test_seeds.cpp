@@ -49,7 +49,7 @@ const std::vector<Told>& all_told() {
 }
 
 template <class Holds>
-std::ptrdiff_t count(Holds holds) {
+std::ptrdiff_t seeds_where(Holds holds) {
   return std::count_if(all_told().begin(), all_told().end(), holds);
 }
 
@@ -64,14 +64,14 @@ double mean(Number number) {
 
 TEST_CASE("birds, seeds 1 to 100: 95 complete with walk and with flying, and walk looks at birds") {
   REQUIRE(all_told().size() == seeds);
-  CHECK(count([](const Told& told) {
+  CHECK(seeds_where([](const Told& told) {
           return told.walks == "walk" && told.flies == "flying" &&
                  told.birds.after.attention > told.birds.before.attention;
         }) >= std::ptrdiff_t{enough});
 }
 
 TEST_CASE("birds, seeds 1 to 100: walk's association with birds rises in 95") {
-  CHECK(count([](const Told& told) {
+  CHECK(seeds_where([](const Told& told) {
           return told.birds.after.association > told.birds.before.association;
         }) >= std::ptrdiff_t{enough});
 }

@@ -137,13 +137,13 @@ TEST_CASE("birds story: JSON holds what was found, and null where there is nothi
   report::ModelProof failed = proved;
   failed.differences.ok = false;
   failed.differences.max_error = std::numeric_limits<double>::quiet_NaN();
-  const Json whole = read_json(json(compute_by_hand(), experiments(), story_1(), failed));
+  const StrictJson whole = strict_json(json(compute_by_hand(), experiments(), story_1(), failed));
   CHECK(whole["gradcheck"]["finite_difference"].is_null());
   CHECK(whole["gradcheck"]["dual"].number() == 1.5e-13);
   CHECK_FALSE(whole["gradcheck"]["ok"].boolean());
   for (std::size_t i = 0; i < experiments().size(); ++i) {
     const Learned& experiment = experiments()[i];
-    const Json& found = whole["learning"][i];
+    const StrictJson& found = whole["learning"][i];
     CHECK(static_cast<float>(found["after"].number()) ==
           static_cast<float>(experiment.after.association));
     CHECK(found["ceiling"].is_null() == !experiment.ceiling.has_value());
@@ -151,7 +151,7 @@ TEST_CASE("birds story: JSON holds what was found, and null where there is nothi
       CHECK(static_cast<float>(found["attention"][j].number()) ==
             static_cast<float>(experiment.after.attention[j]));
   }
-  const Json& seen = whole["text"]["watch"][2];
+  const StrictJson& seen = whole["text"]["watch"][2];
   CHECK(seen["word"].string() == "at");
   CHECK(static_cast<float>(seen["association_after"].number()) ==
         static_cast<float>(story_1().watched[2].after.association));

@@ -28,7 +28,7 @@ struct Trained {
   std::vector<double> losses;
 
   explicit Trained(std::uint64_t seed)
-      : model(new_model(the_text(), seed)), losses(train(model, the_text(), seed)) {}
+      : model(new_model(the_text(), seed)), losses(birds::train(model, the_text(), seed)) {}
 };
 
 const Trained& trained_1() {
@@ -120,7 +120,7 @@ TEST_CASE("birds text model: the same seed gives the same bits, another seed oth
 
 TEST_CASE("birds text model: the seed decides the order of the batches as well as the weights") {
   const LanguageModel model = new_model(the_text(), 1);
-  CHECK(train(model, the_text(), 2) != trained_1().losses);
+  CHECK(birds::train(model, the_text(), 2) != trained_1().losses);
 }
 
 TEST_CASE("birds text model: from guessing to the least loss there is, and never below") {

@@ -15,7 +15,7 @@ namespace {
 struct Example {
   Corpus text = read_text();
   LanguageModel untrained = new_model(text, 1), model = new_model(text, 1);
-  Example() { train(model, text, 1); }
+  Example() { birds::train(model, text, 1); }
 };
 
 const Example& example() {

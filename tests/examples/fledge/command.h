@@ -84,9 +84,9 @@ struct GradientRow {
 
 /// Throws JsonError unless the text is one array of such objects.
 inline std::vector<GradientRow> rows_of(const std::string& json) {
-  const Json whole = read_json(json);
+  const StrictJson whole = strict_json(json);
   std::vector<GradientRow> rows;
-  for (const Json& row : whole.array())
+  for (const StrictJson& row : whole.array())
     rows.push_back({row["name"].string(), row["shapes"].string(), row["oracle"].string(),
                     row["elements"].number(), row["max_error"].number(), row["ok"].boolean()});
   return rows;

@@ -12,7 +12,7 @@ void set_tensor(const std::string& path, const std::string& name, float value) {
   std::string bytes = text_of(path);
   std::uint64_t length = 0;
   std::memcpy(&length, bytes.data(), sizeof length);
-  const Json header = read_json(bytes.substr(8, length));
+  const StrictJson header = strict_json(bytes.substr(8, length));
   const auto& range = header[name]["data_offsets"];
   for (auto at = static_cast<std::size_t>(range[0].number());
        at < static_cast<std::size_t>(range[1].number()); at += sizeof value)

@@ -8,7 +8,7 @@ using namespace testing;
 
 namespace {
 
-std::string refused(std::vector<std::string> arguments) {
+std::string refused_bench(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "bench");
   CAPTURE(arguments);
   const Result result = fledge_says(arguments);
@@ -19,16 +19,16 @@ std::string refused(std::vector<std::string> arguments) {
   return lines[0];
 }
 
-testing::Json rows(std::vector<std::string> arguments) {
+StrictJson rows(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "bench");
   arguments.push_back("--json");
   const Result result = fledge_says(arguments);
   CAPTURE(result.err);
   REQUIRE(result.status == 0);
-  return read_json(result.out);
+  return strict_json(result.out);
 }
 
-void check_row(const testing::Json& row, const char* name, const char* sizes) {
+void check_row(const StrictJson& row, const char* name, const char* sizes) {
   CHECK(row["name"].string() == name);
   CHECK(row["sizes"].string() == sizes);
   CHECK(row["ms"].number() > 0);
@@ -90,7 +90,7 @@ TEST_CASE("bench: what was measured is said where there is no memory left to mea
   REQUIRE(lines.size() == 4);
   CHECK_THAT(lines[2], StartsWith("softmax") && ContainsSubstring(" -  memory"));
   CHECK_THAT(lines[3], ContainsSubstring(" GFLOP/s, memory - GB/s, peak "));
-  const auto found = read_json(in_shell(op + " --json").out);
+  const auto found = strict_json(in_shell(op + " --json").out);
   CHECK(found[0]["gflops"].number() > 0);
   CHECK(found[0]["gigabytes"].is_null());
   CHECK(found[1]["name"].string() == "softmax");
@@ -113,37 +113,38 @@ TEST_CASE("a FLEDGE_THREADS that is no number of threads is refused before work 
 }
 
 TEST_CASE("bench: sizes that make no sense are refused before anything is allocated") {
-  CHECK_THAT(refused({"gemm", "0", "8", "8"}),
+  CHECK_THAT(refused_bench({"gemm", "0", "8", "8"}),
              EndsWith("a size must be a whole number from 1 to 65536: got '0'"));
-  CHECK_THAT(refused({"gemm", "8", "1000000000", "8"}), EndsWith(": got '1000000000'"));
-  CHECK_THAT(refused({"gemm", "8", "99999999999999999999", "8"}),
+  CHECK_THAT(refused_bench({"gemm", "8", "1000000000", "8"}), EndsWith(": got '1000000000'"));
+  CHECK_THAT(refused_bench({"gemm", "8", "99999999999999999999", "8"}),
              EndsWith(": got '99999999999999999999'"));
-  CHECK_THAT(refused({"gemm", "8", "many", "8"}), EndsWith(": got 'many'"));
-  CHECK_THAT(refused({"gemm", "8", "8x", "8"}), EndsWith(": got '8x'"));
-  CHECK_THAT(refused({"gemm", "8", "8"}), EndsWith("'gemm' needs 3 sizes"));
-  CHECK_THAT(refused({"step", "8"}), EndsWith("'step' takes no sizes"));
-  CHECK_THAT(refused({"gemm", "65536", "65536", "8"}), ContainsSubstring("more than 2 GB"));
-  CHECK_THAT(refused({"attention", "64", "64", "65536", "64"}),
+  CHECK_THAT(refused_bench({"gemm", "8", "many", "8"}), EndsWith(": got 'many'"));
+  CHECK_THAT(refused_bench({"gemm", "8", "8x", "8"}), EndsWith(": got '8x'"));
+  CHECK_THAT(refused_bench({"gemm", "8", "8"}), EndsWith("'gemm' needs 3 sizes"));
+  CHECK_THAT(refused_bench({"step", "8"}), EndsWith("'step' takes no sizes"));
+  CHECK_THAT(refused_bench({"gemm", "65536", "65536", "8"}), ContainsSubstring("more than 2 GB"));
+  CHECK_THAT(refused_bench({"attention", "64", "64", "65536", "64"}),
              ContainsSubstring("more than 2 GB"));
-  CHECK_THAT(refused({"op", "gelu", "8192", "65536"}), ContainsSubstring("more than 2 GB"));
-  CHECK_THAT(refused({"step", "--batch", "4096"}), ContainsSubstring("more than 2 GB"));
-  CHECK_THAT(refused({"gemm", "-1", "8", "8"}), EndsWith(": got '-1'"));
-  CHECK_THAT(refused({""}), EndsWith("nothing to measure is named ''"));
-  CHECK_THAT(refused({"op", "softmax", "0", "8"}), EndsWith(": got '0'"));
-  CHECK_THAT(refused({"op", "dance", "8", "8"}), EndsWith("op needs a name: got 'dance'"));
-  CHECK_THAT(refused({"op"}), EndsWith("op needs a name: got ''"));
-  CHECK_THAT(refused({"gem"}), EndsWith("nothing to measure is named 'gem'"));
-  CHECK_THAT(refused({"step", "--heads", "3"}), EndsWith("3 heads do not divide a width of 128"));
-  CHECK_THAT(refused({"gemm", "8", "8", "8", "--width", "64"}),
+  CHECK_THAT(refused_bench({"op", "gelu", "8192", "65536"}), ContainsSubstring("more than 2 GB"));
+  CHECK_THAT(refused_bench({"step", "--batch", "4096"}), ContainsSubstring("more than 2 GB"));
+  CHECK_THAT(refused_bench({"gemm", "-1", "8", "8"}), EndsWith(": got '-1'"));
+  CHECK_THAT(refused_bench({""}), EndsWith("nothing to measure is named ''"));
+  CHECK_THAT(refused_bench({"op", "softmax", "0", "8"}), EndsWith(": got '0'"));
+  CHECK_THAT(refused_bench({"op", "dance", "8", "8"}), EndsWith("op needs a name: got 'dance'"));
+  CHECK_THAT(refused_bench({"op"}), EndsWith("op needs a name: got ''"));
+  CHECK_THAT(refused_bench({"gem"}), EndsWith("nothing to measure is named 'gem'"));
+  CHECK_THAT(refused_bench({"step", "--heads", "3"}),
+             EndsWith("3 heads do not divide a width of 128"));
+  CHECK_THAT(refused_bench({"gemm", "8", "8", "8", "--width", "64"}),
              EndsWith("--width says nothing about 'gemm'"));
-  CHECK_THAT(refused({"gemm", "8", "8", "8", "--heads", "3"}),
+  CHECK_THAT(refused_bench({"gemm", "8", "8", "8", "--heads", "3"}),
              EndsWith("--heads says nothing about 'gemm'"));
-  CHECK_THAT(refused({"overhead", "--no-bias"}),
+  CHECK_THAT(refused_bench({"overhead", "--no-bias"}),
              EndsWith("--no-bias says nothing about 'overhead'"));
   for (const char* size : {"0", "-1", "1000000000", "two"})
     for (const char* option : {"--layers", "--width", "--context", "--batch", "--threads"})
-      CHECK_THAT(refused({"step", option, size}),
+      CHECK_THAT(refused_bench({"step", option, size}),
                  StartsWith("fledge bench: " + std::string(option)));
-  CHECK_THAT(refused({"step", "--batch", "65536", "--context", "65536"}),
+  CHECK_THAT(refused_bench({"step", "--batch", "65536", "--context", "65536"}),
              ContainsSubstring("more than 2 GB"));
 }

@@ -18,8 +18,8 @@ TEST_CASE("fledge train: a run that diverges ends with status 4, the step and th
   const Words lines = lines_of(result.err);
   REQUIRE(lines.size() > 2);
   const std::string &what = lines[lines.size() - 2], &advice = lines.back();
-  const std::vector<Json> rows = json_lines(result.out);
-  const Json& end = rows.back();
+  const std::vector<StrictJson> rows = json_lines(result.out);
+  const StrictJson& end = rows.back();
   CHECK(end["type"].string() == "end");
   CHECK(end["status"].string() == "diverged");
   const auto step = static_cast<int>(end["step"].number());
@@ -165,7 +165,7 @@ TEST_CASE("fledge train: a divergence is status 4 wherever it is met, and no mod
       CHECK(fledge_says({"generate", run, "--tokens-out", "3"}).status == 0);
       const Result eval = fledge_says({"eval", run, desk.poems(), "--json"});
       CHECK(eval.status == 0);
-      CHECK(read_json(eval.out)["loss"].number() < 4);  // ln 22 = 3.09 is guessing
+      CHECK(strict_json(eval.out)["loss"].number() < 4);  // ln 22 = 3.09 is guessing
       const Result alone = fledge_says(Words{"train", desk.poems()} + too_late + meets + shown);
       CHECK(alone.status == 4);  // where nothing is kept
     }

@@ -82,9 +82,9 @@ TEST_CASE(
   const Result result = run({wrong_program, "gradcheck", "--json"});
   CHECK(result.status == 1);
   const auto said = messages(result.err);
-  const Json whole = read_json(result.out);
+  const StrictJson whole = strict_json(result.out);
   REQUIRE(whole.array().size() == 2 * 6);
-  for (const Json& row : whole.array()) {
+  for (const StrictJson& row : whole.array()) {
     const std::string& name = row["name"].string();
     CAPTURE(name);
     CHECK(row["ok"].boolean() == (name == "right"));

@@ -47,22 +47,22 @@ TEST_CASE("fledge generate: prompts from everywhere and of every length") {
 }
 
 TEST_CASE("fledge generate: prompts with what the model never saw") {
-  CHECK(refused({"generate", models().words(), "the burds"}) ==
+  CHECK(refused_with_3({"generate", models().words(), "the burds"}) ==
         "the word 'burds' at byte 4 of the prompt was not in the training text | nearest by "
         "spelling: 'birds'");
-  CHECK(refused({"generate", models().words(), "-"}, "penguin") ==
+  CHECK(refused_with_3({"generate", models().words(), "-"}, "penguin") ==
         "the word 'penguin' at byte 0 of the prompt was not in the training text | the model knows "
         "14 words and no other");
-  CHECK(refused({"generate", models().chars(), "birds at \xc3\xa9"}) ==
+  CHECK(refused_with_3({"generate", models().chars(), "birds at \xc3\xa9"}) ==
         "the character '\xc3\xa9' at byte 9 of the prompt was not in the training text | the model "
         "knows 22 characters and no other");
-  CHECK_THAT(refused({"generate", models().chars(), "\x1b[2J"}),
+  CHECK_THAT(refused_with_3({"generate", models().chars(), "\x1b[2J"}),
              StartsWith("the character '\\x1b' at byte 0 of the prompt "));
-  CHECK(refused({"generate", models().chars(), "a\xff"}) ==
+  CHECK(refused_with_3({"generate", models().chars(), "a\xff"}) ==
         "the prompt is not UTF-8 at byte 1 | the model reads characters: convert it, such as with "
         "iconv -f latin1 -t utf-8");
   CHECK(
-      refused({"generate", models().words(), "birds \xff"}) ==
+      refused_with_3({"generate", models().words(), "birds \xff"}) ==
       "the word '\\xff' at byte 6 of the prompt was not in the training text | the model knows 14 "
       "words and no other");
 }
@@ -83,7 +83,7 @@ TEST_CASE("fledge generate: --probs, --attention and --json") {
                                      "text's last token was drawn, not read\nlayer 0, mean of its "
                                      "heads\n"));
   CHECK_THAT(map, ContainsSubstring("the looks at the 1.00 (chance 1.00)"));
-  const Json json = read_line(text(line + Words{"--json"}));
+  const StrictJson json = read_line(text(line + Words{"--json"}));
   CHECK(json["prompt"].string() == "the small");
   CHECK(json["prompt"].string() + json["text"].string() + "\n" == plain);
   CHECK(json["tokens"].number() == 3);  // that were drawn
@@ -117,8 +117,8 @@ TEST_CASE("fledge generate: folders that hold no whole model") {
   const std::string run = desk / "run",
                     made = "a model's folder is made by: fledge train FILE -o DIR";
   const auto refused_now = [&] {
-    std::string said = refused({"generate", run});
-    CHECK(refused({"eval", run}) == said);
+    std::string said = refused_with_3({"generate", run});
+    CHECK(refused_with_3({"eval", run}) == said);
     return said.replace(said.find(desk.path()), desk.path().size(), "~");
   };
   CHECK(refused_now() == "cannot read '~/run': no such file or directory | " + made);
@@ -160,7 +160,7 @@ TEST_CASE("fledge eval: the held-out loss of the run, and other texts") {
   for (const Words& more :
        {Words{}, Words{"--tokens", "word", "--lines"}, Words{"--valid", "100"}}) {
     const std::string run = desk / ("run" + std::to_string(more.size()));
-    const Json end =
+    const StrictJson end =
         json_lines(trained(Words{desk.poems(), "-o", run, "--json"} + more).out).back();
     REQUIRE(end["best_val_loss"].number() == end["val_loss"].number());  // the last is the best
     const Result own = fledge_says({"eval", run, "--json", "--batch", "2"});
@@ -172,29 +172,29 @@ TEST_CASE("fledge eval: the held-out loss of the run, and other texts") {
   }
   const std::string run = desk / "run0";
   write_text(desk / "other.txt", small_text(4));
-  const Json other = read_line(fledge_says({"eval", run, desk / "other.txt", "--json"}).out);
+  const StrictJson other = read_line(fledge_says({"eval", run, desk / "other.txt", "--json"}).out);
   CHECK(other["tokens"].number() == static_cast<double>(small_text(4).size() - 1));
   write_text(desk / "digits.txt", "the birds 7\n");
-  CHECK_THAT(refused({"eval", run, desk / "digits.txt"}),
+  CHECK_THAT(refused_with_3({"eval", run, desk / "digits.txt"}),
              ContainsSubstring("the character '7' at byte 10 of "));
-  CHECK_THAT(refused({"eval", run, desk / "othr.txt"}), EndsWith("/other.txt'?"));
+  CHECK_THAT(refused_with_3({"eval", run, desk / "othr.txt"}), EndsWith("/other.txt'?"));
   write_text(desk / "latin.txt", "the bl\xfc\n");
-  CHECK(refused({"eval", run, desk / "latin.txt"}) ==
+  CHECK(refused_with_3({"eval", run, desk / "latin.txt"}) ==
         "'" + (desk / "latin.txt") +
             "' is not UTF-8 at byte 6 | the model reads characters: convert it, such as with iconv "
             "-f latin1 -t utf-8");
-  CHECK_THAT(refused({"eval", run, "-"}, "the bl\xfc\n"),
+  CHECK_THAT(refused_with_3({"eval", run, "-"}, "the bl\xfc\n"),
              StartsWith("standard input is not UTF-8 at byte 6 | "));
   write_text(desk / "blank.txt", " \n\n");
-  CHECK(refused({"eval", models() / "lines", desk / "blank.txt"}) ==
+  CHECK(refused_with_3({"eval", models() / "lines", desk / "blank.txt"}) ==
         "'" + (desk / "blank.txt") + "': all lines of the text are blank | name another text");
   write_text(desk / "one.txt", "t");
-  CHECK(refused({"eval", run, desk / "one.txt"}) ==
+  CHECK(refused_with_3({"eval", run, desk / "one.txt"}) ==
         "there is nothing to guess in one token | name a longer text");
   write_text(desk / "empty.txt", "");
-  CHECK_THAT(refused({"eval", run, desk / "empty.txt"}),
+  CHECK_THAT(refused_with_3({"eval", run, desk / "empty.txt"}),
              EndsWith("' is empty | name another text"));
   trained({desk.poems(), "-o", desk / "all", "--valid", "0"});
-  CHECK_THAT(refused({"eval", desk / "all"}),
+  CHECK_THAT(refused_with_3({"eval", desk / "all"}),
              EndsWith(" was held out | name another text: fledge eval DIR FILE"));
 }

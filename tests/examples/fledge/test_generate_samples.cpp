@@ -59,7 +59,7 @@ TEST_CASE("fledge generate -n: a line a text with --json, a line between on a te
   const Result json = generated(line + Words{"--json"});
   CHECK(json.status == 0);
   CHECK(json.out.find('\0') == json.out.npos);
-  const std::vector<Json> rows = json_lines(json.out);
+  const std::vector<StrictJson> rows = json_lines(json.out);
   REQUIRE(rows.size() == 3);
   std::string between;
   for (std::size_t i = 0; i < 3; ++i) {

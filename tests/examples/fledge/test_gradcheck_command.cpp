@@ -125,9 +125,9 @@ TEST_CASE(
 }
 
 TEST_CASE("fledge gradcheck --json: a row that is ok has these six keys and no other") {
-  const Json whole = read_json(fledge_says({"gradcheck", "--json", "--only", "add"}).out);
+  const StrictJson whole = strict_json(fledge_says({"gradcheck", "--json", "--only", "add"}).out);
   REQUIRE(whole.array().size() >= 2);
-  for (const Json& row : whole.array()) {
+  for (const StrictJson& row : whole.array()) {
     std::vector<std::string> keys;
     for (const auto& member : row.object()) keys.push_back(member.first);
     CHECK(keys ==

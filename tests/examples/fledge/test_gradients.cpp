@@ -15,7 +15,7 @@ namespace {
 
 const std::filesystem::path source_folder = FLEDGE_SOURCE_DIR;
 
-std::string text_of(const std::filesystem::path& path) {
+std::string source_text(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (text.empty()) throw std::runtime_error("cannot read " + path.string());
@@ -100,7 +100,7 @@ double elements_of(const std::string& shapes) {
 
 TEST_CASE("table of gradients: every op in engine/ops.h has a row, every overload one more") {
   std::vector<std::string> unread;
-  const auto ops = declared_ops(text_of(source_folder / "engine/ops.h"), &unread);
+  const auto ops = declared_ops(source_text(source_folder / "engine/ops.h"), &unread);
   CHECK(unread == std::vector<std::string>{});
   CHECK(ops.size() >= 30);
   for (const char* known : {"add", "sub", "neg", "mul", "div", "softmax", "split", "dropout"})
@@ -140,7 +140,8 @@ TEST_CASE("table of gradients: every layer and model with a visit has a row") {
   std::set<std::string> modules, first_words;
   for (const char* folder : {"nn/layers", "nn/gpt"})
     for (const auto& file : std::filesystem::recursive_directory_iterator(source_folder / folder))
-      if (file.path().extension() == ".h") modules.merge(declared_modules(text_of(file.path())));
+      if (file.path().extension() == ".h")
+        modules.merge(declared_modules(source_text(file.path())));
   CHECK(modules.size() >= 9);
   for (const char* known : {"Linear", "Dropout", "CrossAttention", "LanguageModel"})
     CHECK(modules.contains(known));

@@ -32,12 +32,6 @@ std::string listed(std::size_t size, F f) {
 std::string key(std::size_t i) { return "\"k" + std::to_string(i) + "\":0"; }
 std::string tensor(std::size_t i) { return entry("t" + std::to_string(i), "U8", "[0]", "[0,0]"); }
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  const std::size_t at = text.find(from);
-  if (at == std::string::npos) throw std::logic_error("no " + from);
-  return text.replace(at, from.size(), to);
-}
-
 // A model of the tensors of GPT-2's shape with one channel, each number a byte.
 std::string one_channel(std::size_t vocabulary, std::size_t context, std::size_t layers) {
   std::string header;
@@ -97,7 +91,6 @@ std::string words_tokenizer(std::size_t size, std::size_t& count) {
          "]}";
 }
 
-using Files = std::map<std::string, std::string>;
 struct Hostile {
   const char* kind;
   std::function<Files(std::size_t n)> files;  // some n bytes that take the place of a good run's

@@ -27,7 +27,7 @@ TEST_CASE("fledge train: the last report is about the model that is kept, and ev
        "--warmup",  "0",          "--layers", "1",   "--width",      "16", "--heads", "1",
        "--context", "16",         "--steps",  "200", "--patience",   "2",  "--json"});
   CHECK(result.status == 0);
-  const Json end = json_lines(result.out).back();
+  const StrictJson end = json_lines(result.out).back();
   REQUIRE(end["model_step"].number() < end["step"].number());
   CHECK(end["best_val_loss"].number() < end["val_loss"].number());
   CHECK_THAT(result.err,
@@ -38,7 +38,7 @@ TEST_CASE("fledge train: the last report is about the model that is kept, and ev
   const std::string loss = first_number(result.err, "held-out loss ");
   for (const char* batch : {"1", "5", "12", "100"}) {
     CHECK(first_word(fledge_says({"eval", run, "--batch", batch}).out) == loss);
-    const Json eval = read_json(fledge_says({"eval", run, "--batch", batch, "--json"}).out);
+    const StrictJson eval = strict_json(fledge_says({"eval", run, "--batch", batch, "--json"}).out);
     CHECK(eval["loss"].number() == end["best_val_loss"].number());
   }
   for (const std::string& line : lines_of(result.err))

@@ -9,7 +9,7 @@ using namespace testing;
 
 namespace {
 
-const std::string sentence = "fledge: out of memory: use smaller sizes\n";
+const std::string one_sentence = "fledge: out of memory: use smaller sizes\n";
 
 /// Runs the command with the shim (tests/faults/failing_malloc.cpp); `out` stands for a folder that
 /// is empty before each run.
@@ -18,7 +18,7 @@ class Failing {
   explicit Failing(Words arguments) : arguments_(std::move(arguments)) {}
 
   Result run(Environment extra) const {
-    const Folder fresh;
+    const testing::Folder fresh;
     Words line = with_program(arguments_);
     for (std::string& word : line)
       if (word == "out") word = fresh / "run";
@@ -29,7 +29,7 @@ class Failing {
 
   /// One allocation in `stride` fails, alone and with all later ones.
   void check(int stride) const {
-    const Folder folder;
+    const testing::Folder folder;
     const Result whole = run({{"FLEDGE_COUNT_MALLOC", folder / "count"}});
     REQUIRE(whole.status == 0);
     const int count = std::atoi(text_of(folder / "count").c_str());
@@ -40,7 +40,7 @@ class Failing {
         INFO(arguments_[0] << ", allocation " << n << later << " of " << count << ":\n"
                            << result.err);
         const bool survived = result.status == 0 && result.out == whole.out;
-        CHECK((survived || (result.status == 1 && result.err == sentence)));
+        CHECK((survived || (result.status == 1 && result.err == one_sentence)));
       }
   }
 
@@ -68,6 +68,6 @@ TEST_CASE("out of memory: a small address space is one sentence, and no signal")
         "; exec \"$0\" bench step --layers 4 --width 256 --context 256 --batch 16 --steps 1");
     INFO(kilobytes << " kB: " << result.err);
     CHECK(result.status == 1);
-    CHECK(result.err == sentence);
+    CHECK(result.err == one_sentence);
   }
 }

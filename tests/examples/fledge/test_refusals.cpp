@@ -10,7 +10,7 @@ using namespace testing;
 namespace {
 
 /// "PROGRAM: what came | what to do" of a wrong use.
-std::string refused(const std::vector<std::string>& arguments) {
+std::string refused_command(const std::vector<std::string>& arguments) {
   CAPTURE(arguments);
   const Result result = fledge_says(arguments);
   CHECK(result.status == 2);
@@ -20,25 +20,26 @@ std::string refused(const std::vector<std::string>& arguments) {
 
 std::string refused_option(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "gradcheck");
-  return refused(arguments);
+  return refused_command(arguments);
 }
 
 }  // namespace
 
 TEST_CASE("fledge: no command and unknown commands") {
-  CHECK(refused({}) ==
+  CHECK(refused_command({}) ==
         "fledge: needs a command | commands: train, generate, eval, gradcheck, "
         "bench; see: fledge --help");
-  CHECK(refused({""}) == refused({}));
-  CHECK(refused({"dance"}) ==
+  CHECK(refused_command({""}) == refused_command({}));
+  CHECK(refused_command({"dance"}) ==
         "fledge: unknown command 'dance' | commands: train, generate, eval, gradcheck, "
         "bench; see: fledge --help");
-  CHECK(refused({"gradchek"}) ==
+  CHECK(refused_command({"gradchek"}) ==
         "fledge: unknown command 'gradchek' | did you mean 'gradcheck'? see: fledge --help");
-  CHECK_THAT(refused({"--json"}), StartsWith("fledge: unknown command '--json' | "));
-  CHECK_THAT(refused({"--json", "gradcheck"}), StartsWith("fledge: unknown command '--json' | "));
-  CHECK_THAT(refused({"Gradcheck"}), StartsWith("fledge: unknown command 'Gradcheck' | "));
-  CHECK_THAT(refused({"dance\x1b[2J\r\nnow"}),
+  CHECK_THAT(refused_command({"--json"}), StartsWith("fledge: unknown command '--json' | "));
+  CHECK_THAT(refused_command({"--json", "gradcheck"}),
+             StartsWith("fledge: unknown command '--json' | "));
+  CHECK_THAT(refused_command({"Gradcheck"}), StartsWith("fledge: unknown command 'Gradcheck' | "));
+  CHECK_THAT(refused_command({"dance\x1b[2J\r\nnow"}),
              StartsWith("fledge: unknown command 'dance\\x1b[2J\\x0d\\x0anow' | "));
 }
 

@@ -18,17 +18,17 @@ std::vector<std::string> with_enough_rows(std::vector<std::string> arguments) {
   return arguments;
 }
 
-const std::string& whole_table() {
+const std::string& whole_table_text() {
   static const std::string text = fledge_says(with_enough_rows({"gradcheck"})).out;
   return text;
 }
 
-const std::string& whole_json() {
+const std::string& whole_json_text() {
   static const std::string text = fledge_says(with_enough_rows({"gradcheck", "--json"})).out;
   return text;
 }
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
+std::string all_replaced(std::string text, const std::string& from, const std::string& to) {
   for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
     text.replace(at, from.size(), to);
   return text;
@@ -43,7 +43,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("fledge gradcheck: nothing but text and line ends goes into a pipe or file") {
-  for (const std::string& out : {whole_table(), whole_json()}) {
+  for (const std::string& out : {whole_table_text(), whole_json_text()}) {
     REQUIRE(out.size() > (sanitized ? 300 : 10000));
     CHECK(out.back() == '\n');
     std::size_t others = 0;
@@ -57,8 +57,8 @@ TEST_CASE("fledge gradcheck: nothing but text and line ends goes into a pipe or 
 TEST_CASE("fledge gradcheck: the same bytes from run to run") {
   CHECK(without_seconds(fledge_says(one_op).out) == without_seconds(fledge_says(one_op).out));
   if (sanitized) return;
-  CHECK(without_seconds(fledge_says({"gradcheck"}).out) == without_seconds(whole_table()));
-  CHECK(fledge_says({"gradcheck", "--json"}).out == whole_json());
+  CHECK(without_seconds(fledge_says({"gradcheck"}).out) == without_seconds(whole_table_text()));
+  CHECK(fledge_says({"gradcheck", "--json"}).out == whole_json_text());
 }
 
 TEST_CASE(
@@ -74,7 +74,7 @@ TEST_CASE(
       CAPTURE(language, variable);
       const Environment extra{{variable, language}};
       CHECK(fledge_says(json, extra).out == plain_json);
-      CHECK(replaced(without_seconds(fledge_says(one_op, extra).out), "─", "-") == plain);
+      CHECK(all_replaced(without_seconds(fledge_says(one_op, extra).out), "─", "-") == plain);
     }
   CHECK(count(fledge_says(one_op, {{"LC_ALL", "C.UTF-8"}}).out, "\n───") == 1);
 }

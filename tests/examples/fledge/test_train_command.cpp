@@ -16,21 +16,21 @@ bool commands_terminal(const std::string& text) {
   return text.find_first_of("\x1b\r\b") != std::string::npos;
 }
 
-Words keys_of(const Json& json) {
+Words keys_of(const StrictJson& json) {
   Words keys;
   for (const auto& member : json.object()) keys.push_back(member.first);
   return keys;
 }
 
 /// What is told of the last line of --json.
-Json end_of(const Words& arguments) {
+StrictJson end_of(const Words& arguments) {
   return json_lines(trained(arguments + Words{"--json", "-q"}).out).back();
 }
 
 }  // namespace
 
 TEST_CASE("fledge train: without a word it learns the built-in text and keeps nothing") {
-  const Folder empty;
+  const testing::Folder empty;
   const Result result =
       run({"sh", "-c", "cd \"$1\" && exec \"$0\" train --steps 100", fledge_program, empty.path()});
   CHECK(result.status == 0);
@@ -69,19 +69,19 @@ TEST_CASE("fledge train -o: the five files of a run, and the same bytes for the 
 TEST_CASE("fledge train --json: a start, steps, and an end with its keys") {
   const Desk desk;
   const Result result = trained({desk.poems(), "--json", "--eval-every", "10"});
-  const std::vector<Json> lines = json_lines(result.out);
+  const std::vector<StrictJson> lines = json_lines(result.out);
   CHECK(lines.front()["type"].string() == "start");
   CHECK(lines.front()["vocabulary"].number() == 22);
   CHECK(lines.front()["step"].number() == 0);
   std::size_t steps = 0, judged = 0;
-  for (const Json& line : lines)
+  for (const StrictJson& line : lines)
     if (line["type"].string() == "step") {
       CHECK(line["step"].number() == static_cast<double>(++steps));
       judged += line.contains("val_loss");
     }
   CHECK(steps == 20);
   CHECK(judged == 2);
-  const Json& end = lines.back();
+  const StrictJson& end = lines.back();
   CHECK(keys_of(end) == Words{"type", "status", "step", "train_loss", "val_loss", "best_val_loss",
                               "model_step", "baselines", "seconds"});
   CHECK(end["type"].string() == "end");
@@ -92,7 +92,7 @@ TEST_CASE("fledge train --json: a start, steps, and an end with its keys") {
   CHECK(end["baselines"]["uniform"].number() == Approx(std::log(22.0)));
   CHECK(end["train_loss"].number() < std::log(22.0) + 0.1);
 
-  const Json alone = end_of({desk.poems(), "--valid", "0"});
+  const StrictJson alone = end_of({desk.poems(), "--valid", "0"});
   CHECK(keys_of(alone) == keys_of(end));
   CHECK(alone["val_loss"].is_null());
   CHECK(alone["best_val_loss"].is_null());
@@ -133,7 +133,7 @@ TEST_CASE("fledge train: tokens of every kind, of a stream or of lines") {
       const Words words = Words{desk.poems(), "--tokens", tokens} +
                           (lines ? Words{"--lines"} : Words{}) +
                           (std::string(tokens) == "bpe" ? Words{"--symbols", "270"} : Words{});
-      const Json end = end_of(words);
+      const StrictJson end = end_of(words);
       const double symbols = std::exp(end["baselines"]["uniform"].number());
       const std::string kind = tokens;
       CHECK(symbols == Approx(kind == "char"   ? 22
@@ -165,7 +165,7 @@ TEST_CASE("fledge train --watch: the pair, its control, and what chance gives") 
   CHECK(has(result.err, "  step 20: birds->small attention "));
   CHECK(has(result.err, "  step 20: walk->birds attention "));
   std::size_t watched = 0;
-  for (const Json& row : json_lines(result.out)) {
+  for (const StrictJson& row : json_lines(result.out)) {
     if (row["type"].string() != "watch") continue;
     ++watched;
     CHECK(row["attention"].number() > 0);
@@ -177,13 +177,13 @@ TEST_CASE("fledge train --watch: the pair, its control, and what chance gives") 
 
 TEST_CASE("fledge train --accumulate: two passes of one window are near one pass of two") {
   const Desk desk;
-  const Json one = end_of({desk.poems()});
+  const StrictJson one = end_of({desk.poems()});
   const Words halves = Words{"train", desk.poems(), "--accumulate", "2", "--json", "-q"} + tiny;
   Words line = halves;
   *(std::find(line.begin(), line.end(), "--batch") + 1) = "1";
   const Result split = fledge_says(line);
   CHECK(split.status == 0);
-  const Json two = json_lines(split.out).back();
+  const StrictJson two = json_lines(split.out).back();
   CHECK(two["val_loss"].number() == Approx(one["val_loss"].number()).margin(0.1));
   CHECK(two["val_loss"].number() != one["val_loss"].number());
 }
@@ -196,7 +196,7 @@ TEST_CASE("fledge train --patience: stops when the held-out text gets no better"
                    "--context",    "16",         "--steps", "200"};
   const Result result = fledge_says(line + Words{"--json"});
   CHECK(result.status == 0);
-  const Json end = json_lines(result.out).back();
+  const StrictJson end = json_lines(result.out).back();
   CHECK(end["status"].string() == "ok");
   const double step = end["step"].number();
   CHECK(step >= 3);

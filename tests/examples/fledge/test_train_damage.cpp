@@ -10,7 +10,7 @@ struct Damage {
 };
 
 /// What --resume says to it, without the program's name, after it left the folder as it was.
-std::string refused(const Desk& desk, const std::string& folder) {
+std::string refused_damage(const Desk& desk, const std::string& folder) {
   const auto before = files_in(folder);
   const Result result = fledge_says({"train", "--resume", folder, "--steps", "30", "-q"});
   CHECK(result.status == 3);
@@ -50,7 +50,7 @@ TEST_CASE("fledge train --resume: config.json with a wrong, missing or unknown k
     const std::size_t at = text.find(from);
     REQUIRE(at != text.npos);
     write_text(desk / "run/config.json", text.replace(at, from.size(), to));
-    const std::string message = refused(desk, desk / "run");
+    const std::string message = refused_damage(desk, desk / "run");
     CHECK_THAT(message, StartsWith("'~/run/config.json': line "));
     CHECK_THAT(message, ContainsSubstring(said));
     CHECK_THAT(message, EndsWith(end));
@@ -58,7 +58,7 @@ TEST_CASE("fledge train --resume: config.json with a wrong, missing or unknown k
   for (const std::size_t bytes :
        {std::size_t{0}, std::size_t{1}, good.size() / 2, good.size() - 3}) {
     write_text(desk / "run/config.json", good.substr(0, bytes));
-    CHECK_THAT(refused(desk, desk / "run"), StartsWith("'~/run/config.json': line "));
+    CHECK_THAT(refused_damage(desk, desk / "run"), StartsWith("'~/run/config.json': line "));
   }
   write_text(desk / "run/config.json", good);
   trained({"--resume", desk / "run", "--steps", "30"});
@@ -72,7 +72,7 @@ TEST_CASE("fledge train --resume: a state that is cut, changed or of another mod
   const std::string end = " | begin a new run in another folder with -o, or here with --force";
   const auto said_of = [&](const std::string& bytes) {
     write_text(path, bytes);
-    const std::string said = refused(desk, desk / "run");
+    const std::string said = refused_damage(desk, desk / "run");
     CHECK_THAT(said, StartsWith("'~/run/state.safetensors': "));
     CHECK_THAT(said, EndsWith(end));
     return said;
@@ -97,19 +97,19 @@ TEST_CASE("fledge train --resume: a state that is cut, changed or of another mod
   std::filesystem::remove(path);
   std::filesystem::create_directory(path);
   CHECK(
-      refused(desk, desk / "run") ==
+      refused_damage(desk, desk / "run") ==
       "cannot read '~/run/state.safetensors': it is a folder | make the file readable, or move it "
       "away");
   std::filesystem::remove(path);
   const std::string kept = text_of(desk / "run/model.safetensors");
-  CHECK(refused(desk, desk / "run") ==
+  CHECK(refused_damage(desk, desk / "run") ==
         "there is a model in '~/run', and no state.safetensors to go on from" + end);
   CHECK(text_of(desk / "run/model.safetensors") == kept);
   // The other files, cut short.
   write_text(path, good);
   const std::string model = text_of(desk / "run/model.safetensors");
   write_text(desk / "run/model.safetensors", model.substr(0, 100));
-  CHECK_THAT(refused(desk, desk / "run"), StartsWith("'~/run/model.safetensors': "));
+  CHECK_THAT(refused_damage(desk, desk / "run"), StartsWith("'~/run/model.safetensors': "));
   write_text(desk / "run/model.safetensors", model);
   trained({"--resume", desk / "run", "--steps", "30"});
 }

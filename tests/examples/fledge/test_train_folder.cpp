@@ -13,10 +13,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Words slow{"--json", "--pace", "2", "--save-every", "0"};
+const Words slow_unsaved{"--json", "--pace", "2", "--save-every", "0"};
 
 /// "STATUS: what came | what to do".
-std::string refused(const Desk& desk, const Words& arguments, std::string_view input = "") {
+std::string refused_on_desk(const Desk& desk, const Words& arguments, std::string_view input = "") {
   return refusal_of(run(with_program(arguments), {}, input), desk.path());
 }
 
@@ -31,7 +31,7 @@ std::string id_in_model(const std::string& folder) {
   return fledge::stored_header(text_of(folder + "/model.safetensors")).text("id");
 }
 std::string id_in_config(const std::string& folder) {
-  return read_json(text_of(folder + "/config.json"))["fledge"]["id"].string();
+  return strict_json(text_of(folder + "/config.json"))["fledge"]["id"].string();
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ std::string id_in_config(const std::string& folder) {
 TEST_CASE("fledge train: a run whose folder is moved does not write into another run's") {
   const Desk desk;
   const std::string errors = desk / "errors";
-  Running first(Words{"train", desk.poems(), "-o", desk / "run"} + tiny + slow, errors);
+  Running first(Words{"train", desk.poems(), "-o", desk / "run"} + tiny + slow_unsaved, errors);
   REQUIRE(first.says("\"step\":2,"));
   fs::rename(desk / "run", desk / "moved");
   trained({desk.poems(), "-o", desk / "run", "--seed", "2"});
@@ -59,7 +59,7 @@ TEST_CASE("fledge train: a run whose folder is moved does not write into another
 TEST_CASE("fledge train: a run whose folder is removed says that, and makes none") {
   const Desk desk;
   const std::string errors = desk / "errors";
-  Running run(Words{"train", desk.poems(), "-o", desk / "run"} + tiny + slow, errors);
+  Running run(Words{"train", desk.poems(), "-o", desk / "run"} + tiny + slow_unsaved, errors);
   REQUIRE(run.says("\"step\":2,"));
   remove_meanwhile(run, desk / "run");
   CHECK(WEXITSTATUS(run.end()) == 1);
@@ -104,7 +104,7 @@ TEST_CASE("fledge train: no removed file lets a second run in") {
     if (entry.path().filename().string().starts_with(".")) fs::remove_all(entry);
   for (const Words& words : {Words{"train", desk.poems(), "-o", desk / "run", "--force"},
                              {"train", "--resume", desk / "run"}})
-    CHECK_THAT(refused(desk, words), StartsWith("1: cannot use '~/run': "));
+    CHECK_THAT(refused_on_desk(desk, words), StartsWith("1: cannot use '~/run': "));
 }
 
 TEST_CASE("fledge train: what is refused has changed no file, whatever its name is") {
@@ -112,11 +112,11 @@ TEST_CASE("fledge train: what is refused has changed no file, whatever its name 
   fs::create_directory(desk / "user");
   write_text(desk / "user/.lock", "notes");
   write_text(desk / "user/thesis.tmp-999999-1", "thesis");
-  CHECK_THAT(refused(desk, {"train", desk.poems(), "-o", desk / "user"}),
+  CHECK_THAT(refused_on_desk(desk, {"train", desk.poems(), "-o", desk / "user"}),
              StartsWith("1: the folder '~/user' is not empty"));
   write_text(desk / "user/config.json", "{\"colour\": 1}");
-  CHECK_THAT(refused(desk, {"train", "--resume", desk / "user"}), StartsWith("3: "));
-  CHECK(refused(desk, {"train", desk.poems(), "-o", desk / "user", "--force"}) ==
+  CHECK_THAT(refused_on_desk(desk, {"train", "--resume", desk / "user"}), StartsWith("3: "));
+  CHECK(refused_on_desk(desk, {"train", desk.poems(), "-o", desk / "user", "--force"}) ==
         "1: '~/user/config.json' was not written by fledge train | move it away, or name another "
         "folder: -o DIR");
   CHECK(text_of(desk / "user/.lock") == "notes");
@@ -246,14 +246,14 @@ TEST_CASE("fledge generate, eval: config.json and the model of two runs are refu
   fs::copy_file(desk / "two/model.safetensors", desk / "one/model.safetensors",
                 fs::copy_options::overwrite_existing);
   for (const char* command : {"generate", "eval"})
-    CHECK(refused(desk, {command, desk / "one"}) ==
+    CHECK(refused_on_desk(desk, {command, desk / "one"}) ==
           "3: cannot read '~/one/model.safetensors': it was written for another config.json than "
           "the one beside it | restore it, or move it away and run: fledge train --resume ~/one");
   std::string bytes = text_of(desk / "two/model.safetensors");
   bytes[bytes.size() - 3] = static_cast<char>(bytes[bytes.size() - 3] ^ 1);
   write_text(desk / "two/model.safetensors", bytes);
   CHECK_THAT(
-      refused(desk, {"generate", desk / "two"}),
+      refused_on_desk(desk, {"generate", desk / "two"}),
       ContainsSubstring("it is damaged: its checksum does not match its contents | restore it, or "
                         "move it away and run: fledge train --resume ~/two"));
 }

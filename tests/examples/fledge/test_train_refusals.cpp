@@ -10,7 +10,8 @@ using namespace testing;
 namespace {
 
 /// "STATUS: what came | what to do" of a refused call, with the desk's own path as "~".
-std::string refused(const Desk& desk, const Words& arguments, std::string_view input = "") {
+std::string refused_training(const Desk& desk, const Words& arguments,
+                             std::string_view input = "") {
   const Result result = run(with_program(Words{"train"} + arguments), {}, input);
   CHECK(result.out.empty());
   CHECK_THAT(result.err, ContainsSubstring("fledge train: "));
@@ -21,12 +22,6 @@ struct Row {
   Words arguments;
   std::string said;
 };
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  const std::size_t at = text.find(from);
-  REQUIRE(at != text.npos);
-  return text.replace(at, from.size(), to);
-}
 
 }  // namespace
 
@@ -87,7 +82,7 @@ TEST_CASE("fledge train: options that are wrong in themselves or together") {
        "folder with -o"},
       {{poems, "-o", poems},
        "2: --out '~/poems.txt' would write over the text itself | name another folder: -o run"}};
-  for (const Row& row : rows) CHECK(refused(desk, row.arguments) == row.said);
+  for (const Row& row : rows) CHECK(refused_training(desk, row.arguments) == row.said);
   CHECK(files_in(desk.path()).size() == 1);
   CHECK(text_of(poems) == small_text());
 }
@@ -133,7 +128,7 @@ TEST_CASE("fledge train: texts that teach nothing") {
       {{desk.poems(), "--watch", "walk:birds"},
        "3: --watch: 'walk' is no character of the text | to watch words: --tokens word"}};
   for (const Row& row : rows)
-    CHECK(refused(desk, row.arguments + Words{"-o", desk / "run"}) == row.said);
+    CHECK(refused_training(desk, row.arguments + Words{"-o", desk / "run"}) == row.said);
   CHECK_FALSE(std::filesystem::exists(desk / "run"));
   // The shortest text that is one window, and any bytes as bytes.
   write_text(desk / "window.txt", "abcdefgabcabcabcabc");  // 17 of 19 characters to train on
@@ -146,7 +141,8 @@ TEST_CASE("fledge train: sizes that no machine holds") {
   const Desk desk;
   for (const Words& sizes : {Words{"--width", "1000000", "--layers", "1000", "--heads", "1000"},
                              Words{"--batch", "1000000", "--width", "1000000", "--heads", "1"}}) {
-    const std::string said = refused(desk, Words{desk.poems(), "-o", desk / "run"} + sizes);
+    const std::string said =
+        refused_training(desk, Words{desk.poems(), "-o", desk / "run"} + sizes);
     CHECK_THAT(said, StartsWith("1: a step needs about "));
     CHECK_THAT(said, EndsWith(" | use smaller --width, --layers, --context or --batch"));
   }
@@ -168,10 +164,10 @@ TEST_CASE("fledge train -o: folders that cannot be its own") {
        "1: cannot make the folder '~/no/run': no such file or directory | " + make},
       {{desk / "file/run"}, "1: cannot make the folder '~/file/run': not a directory | " + make}};
   for (const Row& row : rows)
-    CHECK(refused(desk, Words{desk.poems(), "-o"} + row.arguments) == row.said);
-  CHECK_THAT(refused(desk, {desk.poems(), "-o", desk / std::string(5000, 'x')}),
+    CHECK(refused_training(desk, Words{desk.poems(), "-o"} + row.arguments) == row.said);
+  CHECK_THAT(refused_training(desk, {desk.poems(), "-o", desk / std::string(5000, 'x')}),
              ContainsSubstring("': file name too long | " + make));
-  CHECK(refused(desk, {desk / "run/config.json", "-o", desk / "run", "--force"}) ==
+  CHECK(refused_training(desk, {desk / "run/config.json", "-o", desk / "run", "--force"}) ==
         "2: --out '~/run' would write over the text itself | name another folder: -o run");
   CHECK((files_in(desk / "run") == run));
   CHECK(text_of(desk / "file") == "x");
@@ -187,7 +183,7 @@ TEST_CASE("fledge train: two trainers in one folder") {
   for (const Words& words :
        {Words{desk.poems(), "-o", desk / "run", "--force"}, Words{"--resume", desk / "run"}}) {
     CHECK(
-        refused(desk, words) ==
+        refused_training(desk, words) ==
         "1: cannot use '~/run': another process is using it | wait until the other run has ended, "
         "or name another folder: -o DIR");
   }
@@ -198,20 +194,23 @@ TEST_CASE("fledge train --resume: folders without a run, and texts that changed"
   const Desk desk;
   std::filesystem::create_directory(desk / "folder");
   const std::string begin = ": it has no config.json | begin one: fledge train FILE -o DIR";
-  CHECK(refused(desk, {"--resume", desk / "folder"}) == "3: there is no run in '~/folder'" + begin);
-  CHECK(refused(desk, {"--resume", desk / "no"}) == "3: there is no run in '~/no'" + begin);
-  CHECK(refused(desk, {"--resume", desk.poems()}) == "3: there is no run in '~/poems.txt'" + begin);
+  CHECK(refused_training(desk, {"--resume", desk / "folder"}) ==
+        "3: there is no run in '~/folder'" + begin);
+  CHECK(refused_training(desk, {"--resume", desk / "no"}) ==
+        "3: there is no run in '~/no'" + begin);
+  CHECK(refused_training(desk, {"--resume", desk.poems()}) ==
+        "3: there is no run in '~/poems.txt'" + begin);
   trained({desk.poems(), "-o", desk / "run"});
   const auto run = files_in(desk / "run");
   const Words resume{"--resume", desk / "run", "--steps", "30"};
-  CHECK(refused(desk, {"--resume", desk / "run", "--steps", "1"}) ==
+  CHECK(refused_training(desk, {"--resume", desk / "run", "--steps", "1"}) ==
         "2: --steps 1 is less than the warm-up of 2 steps that this run has | use at least --steps "
         "2");
   const std::string keep = " | a run keeps to its text: bring it back, or begin a new run with -o";
   const std::string text = small_text(), size = std::to_string(text.size());
   write_text(desk.poems(), text + "\n");
   const auto refused_text = [&](std::size_t bytes) {
-    const std::string said = refused(desk, resume);
+    const std::string said = refused_training(desk, resume);
     CHECK_THAT(said, StartsWith("3: ~/poems.txt is not the text of this run: it has " +
                                 std::to_string(bytes) + " bytes (hash "));
     CHECK_THAT(said, ContainsSubstring("), the run's had " + size + " bytes (hash "));
@@ -221,7 +220,7 @@ TEST_CASE("fledge train --resume: folders without a run, and texts that changed"
   write_text(desk.poems(), replaced(text, "birds", "bards"));
   refused_text(text.size());
   std::filesystem::remove(desk.poems());
-  CHECK(refused(desk, resume) ==
+  CHECK(refused_training(desk, resume) ==
         "3: cannot read '~/poems.txt': no such file or directory | say where its text is: fledge "
         "train --resume DIR FILE");
   CHECK((files_in(desk / "run") == run));

@@ -10,8 +10,6 @@ using namespace testing;
 
 namespace {
 
-using Files = std::map<std::string, std::string>;
-
 /// The files of a finished run must be those of the run that never stopped.
 const Words results{"model.safetensors", "state.safetensors", "metrics.csv", "metrics.jsonl"};
 
@@ -41,7 +39,7 @@ Files uninterrupted(const Desk& desk) {
 }
 
 /// The steps are slow, so that a signal arrives between two of them.
-const Words slow{"--json", "--pace", "4"};
+const Words slow_steps{"--json", "--pace", "4"};
 
 }  // namespace
 
@@ -53,7 +51,7 @@ TEST_CASE("fledge train --resume: after an interrupt at any step, with another n
     const std::string folder = "stopped" + std::to_string(step);
     const std::string errors = desk / (folder + ".err");
     const Words pause = step == 0 ? Words{} : Words{"--pace", "20", "--json"};
-    Running run(run_in(desk, folder) + (step == 0 ? slow : pause), errors);
+    Running run(run_in(desk, folder) + (step == 0 ? slow_steps : pause), errors);
     REQUIRE(run.says(step == 0 ? "\"start\"" : "\"step\":" + std::to_string(step) + ","));
     run.signal(SIGINT);
     const int status = run.end();
@@ -85,7 +83,7 @@ TEST_CASE("fledge train: a text behind a link to another place is found again") 
 TEST_CASE("fledge train: an interrupt says how it ended, in --json and without a folder") {
   const Desk desk;
   const std::string errors = desk / "err";
-  Running run(Words{"train", desk.poems()} + tiny + slow, errors);
+  Running run(Words{"train", desk.poems()} + tiny + slow_steps, errors);
   REQUIRE(run.says("\"step\":1,"));
   run.signal(SIGTERM);
   CHECK(run.says("{\"type\":\"end\",\"status\":\"interrupted\",\"step\":"));

@@ -13,6 +13,7 @@
 #include <iterator>
 #include <map>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -59,18 +60,28 @@ struct Desk : Folder {
   std::string poems() const { return *this / "poems.txt"; }
 };
 
-/// The bytes of the files in a folder, by name, without the lock file.
-inline std::map<std::string, std::string> files_in(const std::string& folder) {
-  std::map<std::string, std::string> files;
+/// The text with the first `from` in it replaced.
+inline std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const std::size_t at = text.find(from);
+  if (at == std::string::npos) throw std::logic_error("no " + from);
+  return text.replace(at, from.size(), to);
+}
+
+/// The bytes of files, by name.
+using Files = std::map<std::string, std::string>;
+
+/// Those of the files in a folder, without the lock file.
+inline Files files_in(const std::string& folder) {
+  Files files;
   for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (entry.is_regular_file() && entry.path().filename() != ".lock")
       files[entry.path().filename().string()] = text_of(entry.path().string());
   return files;
 }
 
-inline std::vector<Json> json_lines(const std::string& text) {
-  std::vector<Json> values;
-  for (const std::string& line : lines_of(text)) values.push_back(read_json(line));
+inline std::vector<StrictJson> json_lines(const std::string& text) {
+  std::vector<StrictJson> values;
+  for (const std::string& line : lines_of(text)) values.push_back(strict_json(line));
   return values;
 }
 

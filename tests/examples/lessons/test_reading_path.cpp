@@ -9,10 +9,10 @@
 
 namespace {
 
-const std::string source = FLEDGE_SOURCE_DIR;
+const std::string source_path = FLEDGE_SOURCE_DIR;
 
-int lines_of(const std::string& path) {
-  std::ifstream file(source + "/" + path);
+int number_of_lines(const std::string& path) {
+  std::ifstream file(source_path + "/" + path);
   REQUIRE(file.good());
   int lines = 0;
   for (std::string line; std::getline(file, line);) ++lines;
@@ -31,7 +31,7 @@ int lines_of_row(const std::string& row) {
       folder = path.substr(0, path.rfind('/') + 1);
     else
       path.insert(0, folder);
-    lines += lines_of(path);
+    lines += number_of_lines(path);
   }
   return lines;
 }
@@ -39,7 +39,7 @@ int lines_of_row(const std::string& row) {
 }  // namespace
 
 TEST_CASE("README: the reading path's minutes are its lines, twenty a minute") {
-  std::ifstream readme(source + "/README.md");
+  std::ifstream readme(source_path + "/README.md");
   int rows = 0, table = 0, announced = 0;
   std::smatch found;
   for (std::string line; std::getline(readme, line);) {

@@ -26,9 +26,9 @@ namespace {
 namespace fs = std::filesystem;
 using Lines = std::vector<std::string>;
 
-const fs::path source = FLEDGE_SOURCE_DIR, build = FLEDGE_BINARY_DIR;
+const fs::path source_root = FLEDGE_SOURCE_DIR, build_root = FLEDGE_BINARY_DIR;
 
-Lines lines_of(const std::string& text) {
+Lines split_lines(const std::string& text) {
   std::istringstream stream(text);
   Lines lines;
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
@@ -39,12 +39,13 @@ Lines lines_in(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
-  return lines_of(text.str());
+  return split_lines(text.str());
 }
 
 const Lines& output_of(const std::string& lesson) {
   static std::map<std::string, Lines> outputs;
-  if (!outputs.contains(lesson)) outputs[lesson] = lines_in(build / "lessons" / (lesson + ".txt"));
+  if (!outputs.contains(lesson))
+    outputs[lesson] = lines_in(build_root / "lessons" / (lesson + ".txt"));
   return outputs[lesson];
 }
 
@@ -133,7 +134,7 @@ std::vector<Quotation> quotations(const Lines& readme) {
   return all;
 }
 
-Lines cells(const std::string& row) {
+Lines cells_of(const std::string& row) {
   Lines cells;
   std::istringstream stream(row.substr(1));
   for (std::string cell; std::getline(stream, cell, '|');) {
@@ -146,7 +147,7 @@ Lines cells(const std::string& row) {
 
 std::set<std::string> lessons_in_the_folder() {
   std::set<std::string> names;
-  for (const auto& entry : fs::directory_iterator(source / "examples/lessons"))
+  for (const auto& entry : fs::directory_iterator(source_root / "examples/lessons"))
     if (entry.path().stem() != "lesson") names.insert(entry.path().stem().string());
   return names;
 }
@@ -176,7 +177,7 @@ TEST_CASE("readme: what examples/README.md quotes is what the lessons print") {
     SUCCEED("lessons are not built under sanitizers");
     return;
   }
-  const auto all = quotations(lines_in(source / "examples/README.md"));
+  const auto all = quotations(lines_in(source_root / "examples/README.md"));
   CHECK(all.size() >= lessons_in_the_folder().size());
   for (const Quotation& quotation : all) {
     std::string missing;
@@ -190,7 +191,7 @@ TEST_CASE("readme: what examples/README.md quotes is what the lessons print") {
 
 TEST_CASE("readme: every lesson is in the table of contents, in order") {
   Lines listed;
-  for (const std::string& line : lines_in(source / "examples/README.md"))
+  for (const std::string& line : lines_in(source_root / "examples/README.md"))
     if (line.rfind("| [`", 0) == 0) listed.push_back(line.substr(4, line.find('`', 4) - 4));
   const std::set<std::string> there = lessons_in_the_folder();
   CHECK(listed == Lines(there.begin(), there.end()));
@@ -202,9 +203,9 @@ TEST_CASE("readme: every slip is said by a lesson, and every slip of a lesson is
     return;
   }
   std::size_t rows = 0, said = 0;
-  for (const std::string& line : lines_in(source / "examples/README.md")) {
+  for (const std::string& line : lines_in(source_root / "examples/README.md")) {
     if (line.rfind("| 00", 0) != 0 || line.substr(5, 2) != " |") continue;
-    const Lines row = cells(line);  // note, as written, comes out, why, lesson
+    const Lines row = cells_of(line);  // note, as written, comes out, why, lesson
     INFO(line);
     REQUIRE(row.size() == 5);
     ++rows;
@@ -225,16 +226,16 @@ TEST_CASE("readme: what README.md quotes of make run is what birds prints") {
     SUCCEED("a sanitizer has seen birds");
     return;
   }
-  const auto result = testing::run({(build / "birds").string()}, {{"LC_ALL", "C.UTF-8"}});
+  const auto result = testing::run({(build_root / "birds").string()}, {{"LC_ALL", "C.UTF-8"}});
   REQUIRE(result.status == 0);
   Lines quoted;
   bool inside = false;
-  for (const std::string& line : lines_in(source / "README.md")) {
+  for (const std::string& line : lines_in(source_root / "README.md")) {
     if (line == "1. By hand: Birds sometimes walk") inside = true;
     if (inside && line == "```") break;
     if (inside) quoted.push_back(line);
   }
-  Lines printed = lines_of(result.out);
+  Lines printed = split_lines(result.out);
   while (!printed.empty() && printed.back().empty()) printed.pop_back();
   REQUIRE(quoted.size() == printed.size());
   double slack = 0;

@@ -9,16 +9,16 @@ using namespace support;
 
 namespace {
 
-MapStyle plain(bool unicode) {
+MapStyle plain_style(bool unicode) {
   MapStyle style;
   style.unicode = unicode;
   return style;
 }
 
-const std::vector<std::string> words{"but", "birds", "walk"};
-const std::vector<double> weights{1, 0, 0, .7, .3, 0, .02, .58, .4};
+const std::vector<std::string> three_words{"but", "birds", "walk"};
+const std::vector<double> nine_weights{1, 0, 0, .7, .3, 0, .02, .58, .4};
 
-std::size_t count(const std::string& text, const std::string& part) {
+std::size_t occurrences(const std::string& text, const std::string& part) {
   std::size_t found = 0;
   for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size())
     ++found;
@@ -28,7 +28,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("attention_map: shades, and the same in words") {
-  CHECK(attention_map(words, weights, plain(true)) ==
+  CHECK(attention_map(three_words, nine_weights, plain_style(true)) ==
         "      but   birds walk    rows look at columns\n"
         "but   ██                  but looks at but 1.00 (chance 1.00)\n"
         "birds ▓▓    ▒▒            birds looks at but 0.70 (chance 0.50)\n"
@@ -37,7 +37,7 @@ TEST_CASE("attention_map: shades, and the same in words") {
 }
 
 TEST_CASE("attention_map: ASCII") {
-  CHECK(attention_map(words, weights, plain(false)) ==
+  CHECK(attention_map(three_words, nine_weights, plain_style(false)) ==
         "      but   birds walk    rows look at columns\n"
         "but   @@                  but looks at but 1.00 (chance 1.00)\n"
         "birds ##    --            birds looks at but 0.70 (chance 0.50)\n"
@@ -46,9 +46,9 @@ TEST_CASE("attention_map: ASCII") {
 }
 
 TEST_CASE("attention_map: digits on request") {
-  MapStyle style = plain(false);
+  MapStyle style = plain_style(false);
   style.numbers = true;
-  CHECK(attention_map(words, weights, style) ==
+  CHECK(attention_map(three_words, nine_weights, style) ==
         "      but   birds walk    rows look at columns\n"
         "but   1.0                 but looks at but 1.00 (chance 1.00)\n"
         "birds .70   .30           birds looks at but 0.70 (chance 0.50)\n"
@@ -60,7 +60,7 @@ TEST_CASE("attention_map: digits on request") {
 }
 
 TEST_CASE("attention_map: every limit of the shades") {
-  MapStyle style = plain(true);
+  MapStyle style = plain_style(true);
   style.causal = false;
   const auto shade = [&](double weight) {
     const std::string map = attention_map({"a"}, {weight}, style);
@@ -79,7 +79,7 @@ TEST_CASE("attention_map: every limit of the shades") {
 
 TEST_CASE("attention_map: rows that look nowhere, and what is not a number") {
   for (const bool unicode : {true, false}) {
-    const std::string map = attention_map({"a", "b"}, {0, 0, NAN, .5}, plain(unicode));
+    const std::string map = attention_map({"a", "b"}, {0, 0, NAN, .5}, plain_style(unicode));
     CHECK_THAT(map, ContainsSubstring("a looks nowhere"));
     CHECK_THAT(map, ContainsSubstring("?"));
     CHECK_THAT(map, ContainsSubstring("b looks at what is not a number"));
@@ -87,7 +87,7 @@ TEST_CASE("attention_map: rows that look nowhere, and what is not a number") {
 }
 
 TEST_CASE("attention_map: without causality every column is seen") {
-  MapStyle style = plain(true);
+  MapStyle style = plain_style(true);
   style.causal = false;
   const std::string map = attention_map({"a", "b"}, {.1, .9, .5, .5}, style);
   CHECK_THAT(map, ContainsSubstring("a looks at b 0.90 (chance 0.50)"));
@@ -95,27 +95,27 @@ TEST_CASE("attention_map: without causality every column is seen") {
 }
 
 TEST_CASE("attention_map: narrow lines put the sentences below, then leave the grid out") {
-  MapStyle style = plain(true);
+  MapStyle style = plain_style(true);
   style.columns = 40;
-  const std::string below = attention_map(words, weights, style);
+  const std::string below = attention_map(three_words, nine_weights, style);
   CHECK_THAT(below, StartsWith("      but   birds walk\nbut   ██\nbirds ▓▓    ▒▒\n"));
   CHECK_THAT(below, EndsWith("walk looks at birds 0.58 (chance 0.33)\n"));
   style.columns = 20;
-  CHECK(attention_map(words, weights, style) ==
+  CHECK(attention_map(three_words, nine_weights, style) ==
         "but looks at but 1.00 (chance 1.00)\n"
         "birds looks at but 0.70 (chance 0.50)\n"
         "walk looks at birds 0.58 (chance 0.33)\n");
   const std::vector<std::string> many(300, "鳥");
   const std::string sentences =
-      attention_map(many, std::vector<double>(90000, 1.0 / 300), plain(true));
-  CHECK(count(sentences, "\n") == 300);
+      attention_map(many, std::vector<double>(90000, 1.0 / 300), plain_style(true));
+  CHECK(occurrences(sentences, "\n") == 300);
 }
 
 TEST_CASE("attention_map: long, wide and hostile words keep the columns straight") {
   const std::vector<std::string> hostile{"sometimes", "鳥が歩く", "\x1b[2J\n", ""};
   std::vector<double> even(16, 0.25);
   for (const bool unicode : {true, false}) {
-    MapStyle style = plain(unicode);
+    MapStyle style = plain_style(unicode);
     style.columns = 120;
     const std::string map = attention_map(hostile, even, style);
     CHECK(map.find('\x1b') == std::string::npos);
@@ -131,23 +131,23 @@ TEST_CASE("attention_map: long, wide and hostile words keep the columns straight
       const std::size_t sentence = line.rfind("   ") + 3;
       CHECK(display_width(line.substr(0, sentence)) == column);
     }
-    CHECK(count(map, "\n") == 6);
+    CHECK(occurrences(map, "\n") == 6);
   }
 }
 
 TEST_CASE("attention_map: colour marks the largest of a row and changes nothing else") {
-  MapStyle style = plain(true);
+  MapStyle style = plain_style(true);
   style.paint.on = true;
-  std::string map = attention_map(words, weights, style);
-  CHECK(count(map, style.paint.accent("▓▓")) == 2);
-  CHECK(count(map, style.paint.accent("██")) == 1);
+  std::string map = attention_map(three_words, nine_weights, style);
+  CHECK(occurrences(map, style.paint.accent("▓▓")) == 2);
+  CHECK(occurrences(map, style.paint.accent("██")) == 1);
   for (std::size_t at = 0; (at = map.find('\x1b')) != std::string::npos;)
     map.erase(at, map.find('m', at) + 1 - at);
-  CHECK(map == attention_map(words, weights, plain(true)));
+  CHECK(map == attention_map(three_words, nine_weights, plain_style(true)));
 }
 
 TEST_CASE("attention_map: earlier words share a column, have no row, and count for the chance") {
-  MapStyle style = plain(false);
+  MapStyle style = plain_style(false);
   style.columns = 120;
   style.numbers = true;
   style.earlier = 5;
@@ -167,7 +167,7 @@ TEST_CASE("attention_map: earlier words share a column, have no row, and count f
 TEST_CASE("attention_map: one weight for each pair") {
   CHECK(attention_map({}, {}).empty());
   CHECK_THROWS_WITH(
-      attention_map(words, {1, 2}),
+      attention_map(three_words, {1, 2}),
       Equals("attention_map: one weight for each pair of words: 3 words and 2 weights"));
   CHECK_THROWS_AS(attention_map({}, {1}), std::invalid_argument);
 }

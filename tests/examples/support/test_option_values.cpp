@@ -28,7 +28,7 @@ struct Config {
 
 constexpr auto lasting = Lifetime::lasting, may_change = Lifetime::may_change;
 
-Options options_of(Config& config) {
+Options options_for(Config& config) {
   Options options("train", "Trains.");
   options.group("First");
   options.add("--count", "N", config.count, "how many", {1, 10}, lasting);
@@ -47,90 +47,90 @@ Options options_of(Config& config) {
 
 /// The same with one row more.
 Options longer_options_of(Config& config) {
-  Options options = options_of(config);
+  Options options = options_for(config);
   options.add("--added", "X", config.added, "a new option", {0, 2}, lasting);
   return options;
 }
 
-void parse(Options& options, std::vector<const char*> arguments) {
+void parse_words(Options& options, std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "program");
   options.parse(static_cast<int>(arguments.size()), arguments.data());
 }
 
 /// The config that these arguments give, and the names of the options that were given.
 std::pair<Config, std::set<std::string>> read(const std::vector<const char*>& arguments,
-                                              Options (*rows)(Config&) = options_of) {
+                                              Options (*rows)(Config&) = options_for) {
   Config config;
   Options options = rows(config);
-  parse(options, arguments);
+  parse_words(options, arguments);
   return {config, options.given()};
 }
 
-Config parsed(const std::vector<const char*>& arguments) { return read(arguments).first; }
+Config config_from(const std::vector<const char*>& arguments) { return read(arguments).first; }
 
-std::string refused(const std::vector<const char*>& arguments) {
-  return tests::usage_refusal([&] { parsed(arguments); });
+std::string refused_value(const std::vector<const char*>& arguments) {
+  return tests::usage_refusal([&] { config_from(arguments); });
 }
 
-std::string saved(Config config, Options (*rows)(Config&) = options_of) {
+std::string saved(Config config, Options (*rows)(Config&) = options_for) {
   return rows(config).saved().text();
 }
 
-Config loaded(const std::string& text, Options (*rows)(Config&) = options_of) {
+Config loaded(const std::string& text, Options (*rows)(Config&) = options_for) {
   Config config;
-  rows(config).load(read_json(text));
+  rows(config).load(fledge::read_json(text));
   return config;
 }
 
-Config resumed(Config saved, Config call, const std::set<std::string>& given,
-               Options (*rows)(Config&) = options_of) {
+Config resumed_config(Config saved, Config call, const std::set<std::string>& given,
+                      Options (*rows)(Config&) = options_for) {
   rows(saved).resume(rows(call), given);
   return saved;
 }
 
 /// What a call that resumes a run is told about these arguments.
 std::string told_on_resume(const std::vector<const char*>& arguments,
-                           Options (*rows)(Config&) = options_of) {
+                           Options (*rows)(Config&) = options_for) {
   Config config;
   Options options = rows(config);
-  parse(options, arguments);
+  parse_words(options, arguments);
   return tests::usage_refusal([&] { options.require_resumable(); });
 }
 
 }  // namespace
 
 TEST_CASE("option values: decimals") {
-  CHECK(parsed({"--rate", "0.25"}).rate == 0.25);
-  CHECK(parsed({"--rate=1e-3"}).rate == 1e-3);
-  CHECK(parsed({"--rate", "1"}).rate == 1);
-  CHECK(parsed({"--rate", "0"}).rate == 0);
+  CHECK(config_from({"--rate", "0.25"}).rate == 0.25);
+  CHECK(config_from({"--rate=1e-3"}).rate == 1e-3);
+  CHECK(config_from({"--rate", "1"}).rate == 1);
+  CHECK(config_from({"--rate", "0"}).rate == 0);
   for (const char* wrong : {"nan", "abc", "0,1", "1x", "0x1p3", " 1", "1 ", "+1", "-", "-0.1",
                             "1.01", "inf", "-inf", "1e400", "1e-400"})
-    CHECK(refused({"--rate", wrong}) == std::string("--rate must be a number from 0 to 1: got '") +
-                                            wrong +
-                                            "' | write --rate X; all options: train --help");
-  CHECK_THAT(refused({"--rate", "--"}), StartsWith("--rate needs a value"));
+    CHECK(refused_value({"--rate", wrong}) ==
+          std::string("--rate must be a number from 0 to 1: got '") + wrong +
+              "' | write --rate X; all options: train --help");
+  CHECK_THAT(refused_value({"--rate", "--"}), StartsWith("--rate needs a value"));
 }
 
 TEST_CASE("option values: one of several words") {
-  CHECK(parsed({"--order", "reversed"}).order == Order::reversed);
-  CHECK(refused({"--order", "sortde"}) ==
+  CHECK(config_from({"--order", "reversed"}).order == Order::reversed);
+  CHECK(refused_value({"--order", "sortde"}) ==
         "--order must be one of sorted|shuffled|reversed: got 'sortde' | did you mean 'sorted'? "
         "all options: train --help");
-  CHECK(refused({"--order", "sentence"}) ==
+  CHECK(refused_value({"--order", "sentence"}) ==
         "--order must be one of sorted|shuffled|reversed: got 'sentence' | write --order "
         "sorted|shuffled|reversed; all options: train --help");
-  CHECK_THAT(refused({"--order", ""}), StartsWith("--order has an empty value"));
+  CHECK_THAT(refused_value({"--order", ""}), StartsWith("--order has an empty value"));
 }
 
 TEST_CASE("option values: letters") {
-  CHECK(parsed({"-o", "run"}).folder == "run");
-  CHECK(parsed({"-o", "-"}).folder == "-");
-  CHECK(parsed({"-l"}).loud);
-  CHECK(refused({"-o", "a", "--out", "b"}) == "--out was given twice | give it once");
-  CHECK_THAT(refused({"-x"}), StartsWith("unknown option '-x'"));
-  CHECK_THAT(refused({"-o"}), StartsWith("--out needs a value"));
-  CHECK_THAT(refused({"-o", "-l"}), StartsWith("--out needs a value"));
+  CHECK(config_from({"-o", "run"}).folder == "run");
+  CHECK(config_from({"-o", "-"}).folder == "-");
+  CHECK(config_from({"-l"}).loud);
+  CHECK(refused_value({"-o", "a", "--out", "b"}) == "--out was given twice | give it once");
+  CHECK_THAT(refused_value({"-x"}), StartsWith("unknown option '-x'"));
+  CHECK_THAT(refused_value({"-o"}), StartsWith("--out needs a value"));
+  CHECK_THAT(refused_value({"-o", "-l"}), StartsWith("--out needs a value"));
 }
 
 TEST_CASE("option values: arguments set the variables, and the rest keeps its default") {
@@ -153,7 +153,7 @@ TEST_CASE("option values: arguments set the variables, and the rest keeps its de
 
 TEST_CASE("option values: a page of names by group, and all that they mean") {
   Config config;
-  CHECK(options_of(config).help() ==
+  CHECK(options_for(config).help() ==
         "Trains.\n"
         "\n"
         "usage: train [options]\n"
@@ -165,10 +165,10 @@ TEST_CASE("option values: a page of names by group, and all that they mean") {
         "  Help      -h, --help, --help-all: what each means\n"
         "\n"
         "exit status: 0 done, 4 diverged\n");
-  const std::string all = options_of(config).help_all();
+  const std::string all = options_for(config).help_all();
   CHECK_THAT(all, ContainsSubstring("how fast [0.5]\n"));
   CHECK_THAT(all, ContainsSubstring("  -o, --out DIR "));
-  CHECK_THROWS_AS(parsed({"--help-all"}), HelpRequest);
+  CHECK_THROWS_AS(config_from({"--help-all"}), HelpRequest);
 }
 
 TEST_CASE("option values: what is saved are texts, and it is loaded again") {
@@ -211,14 +211,14 @@ TEST_CASE(
     "option values: a resumed run keeps what lasts, and takes what may change and the call's") {
   const auto run = read({"--count", "7", "--rate", "0.25", "--waits", "5"}).first;
   const auto [call, given] = read({"--rate", "0.75", "--loud"});
-  const Config config = resumed(run, call, given);
+  const Config config = resumed_config(run, call, given);
   CHECK(config.count == 7);
   CHECK(config.rate == 0.75);
   CHECK(config.waits == 1);
   CHECK(config.loud);
   CHECK(told_on_resume({"--rate", "0.75", "--loud"}) == "<nothing was thrown>");
   const auto [same, nothing] = read({});
-  CHECK(resumed(run, same, nothing).rate == 0.25);
+  CHECK(resumed_config(run, same, nothing).rate == 0.25);
   CHECK(told_on_resume({"--loud", "--seed", "2", "--count", "2"}) ==
         "--count belongs to the run since it began | leave it out, or begin a new run in another "
         "folder with -o");
@@ -240,7 +240,7 @@ TEST_CASE("option values: a new option is one row: parsed, explained, saved, loa
              }),
              StartsWith("--added must be a number from 0 to 2: got '3'"));
   CHECK_THAT(told_on_resume({"--added", "1.5"}, rows), StartsWith("--added belongs to the run"));
-  CHECK(resumed(config, Config{}, {}, rows).added == 1.5);
+  CHECK(resumed_config(config, Config{}, {}, rows).added == 1.5);
   // A file that was written before the row was there has the default.
   CHECK(loaded(saved(config), rows).added == 0.25);
 }

@@ -42,7 +42,7 @@ Birds parsed(const std::vector<const char*>& arguments) {
 }
 
 /// "PROBLEM | ADVICE" of the UsageError for these arguments.
-std::string refusal(const std::vector<const char*>& arguments) {
+std::string refused_options(const std::vector<const char*>& arguments) {
   return tests::usage_refusal([&] { parsed(arguments); });
 }
 
@@ -68,59 +68,62 @@ TEST_CASE("options: both forms, any order") {
 }
 
 TEST_CASE("options: unknown ones get a suggestion where one is near") {
-  CHECK(refusal({"--sede", "5"}) ==
+  CHECK(refused_options({"--sede", "5"}) ==
         "unknown option '--sede' | "
         "did you mean '--seed'? all options: birds --help");
-  CHECK_THAT(refusal({"--sede=5"}), ContainsSubstring("'--sede' | "));
-  CHECK_THAT(refusal({"-json"}), ContainsSubstring("did you mean '--json'?"));
-  CHECK_THAT(refusal({"--hepl"}), ContainsSubstring("did you mean '--help'?"));
-  CHECK_THAT(refusal({"--ste=1"}), ContainsSubstring("did you mean '--steps'?"));
-  CHECK(refusal({"--verbose"}) == "unknown option '--verbose' | see 'birds --help'");
-  CHECK(refusal({"-x"}) == "unknown option '-x' | see 'birds --help'");
-  CHECK_THAT(refusal({"-5"}), StartsWith("unknown option '-5' | "));
-  CHECK_THAT(refusal({"---"}), StartsWith("unknown option '---' | "));
+  CHECK_THAT(refused_options({"--sede=5"}), ContainsSubstring("'--sede' | "));
+  CHECK_THAT(refused_options({"-json"}), ContainsSubstring("did you mean '--json'?"));
+  CHECK_THAT(refused_options({"--hepl"}), ContainsSubstring("did you mean '--help'?"));
+  CHECK_THAT(refused_options({"--ste=1"}), ContainsSubstring("did you mean '--steps'?"));
+  CHECK(refused_options({"--verbose"}) == "unknown option '--verbose' | see 'birds --help'");
+  CHECK(refused_options({"-x"}) == "unknown option '-x' | see 'birds --help'");
+  CHECK_THAT(refused_options({"-5"}), StartsWith("unknown option '-5' | "));
+  CHECK_THAT(refused_options({"---"}), StartsWith("unknown option '---' | "));
 }
 
 TEST_CASE("options: wrong numbers are refused with what is allowed, what came and what to do") {
-  CHECK(refusal({"--steps", "5001"}) ==
+  CHECK(refused_options({"--steps", "5001"}) ==
         "--steps must be a whole number from 1 to 5000: got '5001' | write --steps N; all options: "
         "birds --help");
   for (const char* text : {"x", "5x", "x5", " 5", "5 ", "0x5", "+5", "1e3", "5.0", "5,0", "--5",
                            "-", "\xEF\xBC\x95", "5\n", "٥", "-1", "-99999999999999999999"}) {
     const std::string given = std::string("--steps=") + text;
-    CHECK_THAT(refusal({given.c_str()}),
+    CHECK_THAT(refused_options({given.c_str()}),
                StartsWith("--steps must be a whole number from 1 to 5000: got "));
     const std::string seed = std::string("--seed=") + text;
-    CHECK_THAT(refusal({seed.c_str()}),
+    CHECK_THAT(refused_options({seed.c_str()}),
                StartsWith("--seed must be a whole number from 0 to 18446744073709551615: got "));
   }
   for (const char* text : {"0", "5001", "9223372036854775808"}) {
     const std::string given = std::string("--steps=") + text;
-    CHECK_THAT(refusal({given.c_str()}), StartsWith("--steps must be a whole number from 1"));
+    CHECK_THAT(refused_options({given.c_str()}),
+               StartsWith("--steps must be a whole number from 1"));
   }
-  CHECK_THAT(refusal({"--seed=18446744073709551616"}), StartsWith("--seed must be a whole number"));
+  CHECK_THAT(refused_options({"--seed=18446744073709551616"}),
+             StartsWith("--seed must be a whole number"));
 }
 
 TEST_CASE("options: missing, empty, doubled and superfluous values") {
-  CHECK(refusal({"--steps"}) == "--steps needs a value | write --steps N");
-  CHECK(refusal({"--only", "--json"}) == "--only needs a value | write --only NAME");
-  CHECK_THAT(refusal({"--only", "--"}), StartsWith("--only needs a value | "));
-  CHECK_THAT(refusal({"--only", "--", "--help"}), StartsWith("--only needs a value | "));
-  CHECK_THAT(refusal({"--only="}), StartsWith("--only has an empty value | "));
-  CHECK_THAT(refusal({"--only", ""}), StartsWith("--only has an empty value | "));
-  CHECK_THAT(refusal({"--seed="}), StartsWith("--seed has an empty value | "));
-  CHECK_THAT(refusal({"--seed", "1", "--seed", "1"}), StartsWith("--seed was given twice | "));
-  CHECK_THAT(refusal({"--seed=1", "--seed"}), StartsWith("--seed was given twice | "));
-  CHECK_THAT(refusal({"--json", "--json"}), StartsWith("--json was given twice | "));
-  CHECK_THAT(refusal({"--json=yes"}), StartsWith("--json takes no value | "));
-  CHECK_THAT(refusal({"--json="}), StartsWith("--json takes no value | "));
+  CHECK(refused_options({"--steps"}) == "--steps needs a value | write --steps N");
+  CHECK(refused_options({"--only", "--json"}) == "--only needs a value | write --only NAME");
+  CHECK_THAT(refused_options({"--only", "--"}), StartsWith("--only needs a value | "));
+  CHECK_THAT(refused_options({"--only", "--", "--help"}), StartsWith("--only needs a value | "));
+  CHECK_THAT(refused_options({"--only="}), StartsWith("--only has an empty value | "));
+  CHECK_THAT(refused_options({"--only", ""}), StartsWith("--only has an empty value | "));
+  CHECK_THAT(refused_options({"--seed="}), StartsWith("--seed has an empty value | "));
+  CHECK_THAT(refused_options({"--seed", "1", "--seed", "1"}),
+             StartsWith("--seed was given twice | "));
+  CHECK_THAT(refused_options({"--seed=1", "--seed"}), StartsWith("--seed was given twice | "));
+  CHECK_THAT(refused_options({"--json", "--json"}), StartsWith("--json was given twice | "));
+  CHECK_THAT(refused_options({"--json=yes"}), StartsWith("--json takes no value | "));
+  CHECK_THAT(refused_options({"--json="}), StartsWith("--json takes no value | "));
 }
 
 TEST_CASE("options: arguments only where they are declared, '--' ends the options") {
-  CHECK(refusal({"walk"}) == "unexpected argument 'walk' | see 'birds --help'");
-  CHECK_THAT(refusal({"seed", "5"}), ContainsSubstring("did you mean '--seed'?"));
-  CHECK_THAT(refusal({""}), Equals("unexpected argument '' | see 'birds --help'"));
-  CHECK_THAT(refusal({"--", "--json"}), StartsWith("unexpected argument '--json' | "));
+  CHECK(refused_options({"walk"}) == "unexpected argument 'walk' | see 'birds --help'");
+  CHECK_THAT(refused_options({"seed", "5"}), ContainsSubstring("did you mean '--seed'?"));
+  CHECK_THAT(refused_options({""}), Equals("unexpected argument '' | see 'birds --help'"));
+  CHECK_THAT(refused_options({"--", "--json"}), StartsWith("unexpected argument '--json' | "));
   CHECK(parsed({"--json", "--"}).json);
 
   const auto read = [](std::vector<const char*> arguments) {
@@ -160,12 +163,12 @@ TEST_CASE("options: whatever is typed, the message is short and harmless") {
        {bell, tower, huge, std::string("%s%n"), std::string("\n\n\n")}) {
     for (const std::string& argument :
          {hostile, "--" + hostile, "--steps=" + hostile, "--json=" + hostile, "-" + hostile}) {
-      const std::string message = refusal({argument.c_str()});
+      const std::string message = refused_options({argument.c_str()});
       CHECK(message.size() < 500);
       CHECK(message.find_first_of("\x1b\x07\r\n\x7f\xFF") == std::string::npos);
     }
   }
-  CHECK_THAT(refusal({"--steps", "\x1b[31m5"}), ContainsSubstring(R"('\x1b[31m5')"));
+  CHECK_THAT(refused_options({"--steps", "\x1b[31m5"}), ContainsSubstring(R"('\x1b[31m5')"));
 }
 
 TEST_CASE("options: --threads sets the number of threads, at most one for each processor") {

@@ -89,12 +89,12 @@ TEST_CASE("pad: to columns, and longer text stays") {
 }
 
 TEST_CASE("quoted: a user's text in a message is harmless and short") {
-  CHECK(quoted("5x") == "'5x'");
-  CHECK(quoted("") == "''");
-  CHECK(quoted("a\nb\x1b[0m") == R"('a\x0ab\x1b[0m')");
-  CHECK(quoted(std::string(80, 'x')) == "'" + std::string(80, 'x') + "'");
-  CHECK(quoted(std::string(81, 'x')) == "'" + std::string(80, 'x') + "...'");
-  CHECK(quoted(std::string(1000000, '\x01')).size() == 2 + 80 * 4 + 3);
+  CHECK(support::quoted("5x") == "'5x'");
+  CHECK(support::quoted("") == "''");
+  CHECK(support::quoted("a\nb\x1b[0m") == R"('a\x0ab\x1b[0m')");
+  CHECK(support::quoted(std::string(80, 'x')) == "'" + std::string(80, 'x') + "'");
+  CHECK(support::quoted(std::string(81, 'x')) == "'" + std::string(80, 'x') + "...'");
+  CHECK(support::quoted(std::string(1000000, '\x01')).size() == 2 + 80 * 4 + 3);
 }
 
 TEST_CASE("shell_word: what a shell reads as one word") {

@@ -158,15 +158,15 @@ TEST_CASE("fledge generate --why: the window and the weights of the step that dr
     const std::vector<Dim> ids = characters().encode(written);
     const std::string word = written.substr(60, 6);
     const std::size_t at = written.find(word, 4);
-    const Json why = read_line(text(line + Words{"--json", "--why", word}))["why"];
+    const StrictJson why = read_line(text(line + Words{"--json", "--why", word}))["why"];
     Recorded recorded(fledge::read_model(run).model);
     recorded.read({ids.begin(), ids.begin() + 4});
     for (std::size_t t = 4; t < at; ++t) recorded.read({ids[t]});
     REQUIRE(why["read"].array().size() == recorded.window.size());
     for (std::size_t t = 0; t < recorded.window.size(); ++t)
       CHECK(why["read"][t].string() == characters().decode({recorded.window[t]}));
-    for (const Json& head : why["heads"].array())
-      for (const Json& look : head["most"].array())
+    for (const StrictJson& head : why["heads"].array())
+      for (const StrictJson& look : head["most"].array())
         CHECK(look["weight"].number() ==
               recorded.weight(static_cast<std::size_t>(head["layer"].number()),
                               static_cast<Dim>(head["head"].number()), recorded.window.size() - 1,

@@ -9,18 +9,18 @@ using namespace testing;
 namespace {
 
 /// The object under "why" of the first text, and what was drawn with it.
-struct Told {
-  Json why;
+struct Explained {
+  StrictJson why;
   std::string text;
 };
-Told told(const Words& asked) {
-  const Json whole = read_line(text(asked + Words{"--json"}));
+Explained explained(const Words& asked) {
+  const StrictJson whole = read_line(text(asked + Words{"--json"}));
   return {whole["why"], whole["text"].string()};
 }
 
-Words strings_of(const Json& list) {
+Words strings_of(const StrictJson& list) {
   Words words;
-  for (const Json& item : list.array()) words.push_back(item.string());
+  for (const StrictJson& item : list.array()) words.push_back(item.string());
   return words;
 }
 
@@ -37,7 +37,7 @@ std::string drawn_word() {
 TEST_CASE("fledge generate --why: a word, the tokens that were read, and what each is good for") {
   const std::string word = drawn_word();
   CAPTURE(word);
-  const auto [why, drawn] = told(line() + Words{"--why", word});
+  const auto [why, drawn] = explained(line() + Words{"--why", word});
   CHECK(why["word"].string() == word);
   CHECK(why["token"].string() == word);
   const Words read = strings_of(why["read"]);
@@ -52,12 +52,12 @@ TEST_CASE("fledge generate --why: a word, the tokens that were read, and what ea
     CHECK(std::strtod(row.c_str() + at + name.size(), nullptr) ==
           Approx(why["probability"].number()).margin(6e-4));
   REQUIRE(why["heads"].array().size() == 1);
-  const Json& head = why["heads"][0];
+  const StrictJson& head = why["heads"][0];
   CHECK(head["layer"].number() == 0);
   CHECK(head["head"].number() == 0);
   double before = 1, sum = 0;
   CHECK(head["most"].array().size() == std::min<std::size_t>(3, read.size()));
-  for (const Json& look : head["most"].array()) {
+  for (const StrictJson& look : head["most"].array()) {
     CHECK(look["weight"].number() <= before);
     before = look["weight"].number();
     sum += before;
@@ -69,7 +69,7 @@ TEST_CASE("fledge generate --why: a word, the tokens that were read, and what ea
   const auto& left_out = why["left_out"].array();
   REQUIRE(left_out.size() + 1 == read.size());  // the last is where the guess is made
   for (std::size_t place = 0; place < left_out.size(); ++place) {
-    const Json& effect = left_out[place];
+    const StrictJson& effect = left_out[place];
     CHECK(effect["place"].number() == static_cast<double>(place));
     CHECK(effect["token"].string() == read[place]);
     CHECK(effect["change"].number() != 0);
@@ -84,7 +84,7 @@ TEST_CASE("fledge generate --why: a word of characters, by the step that drew it
   const std::string word = drawn.substr(30, 3);
   const std::size_t at = drawn.find(word);
   CAPTURE(drawn, word);
-  const auto [why, again] = told(chars + Words{"--why", word});
+  const auto [why, again] = explained(chars + Words{"--why", word});
   CHECK(why["token"].string() == word.substr(0, 1));
   std::string read;
   for (const std::string& token : strings_of(why["read"])) read += token;
@@ -133,7 +133,7 @@ TEST_CASE("fledge generate --why: what was not drawn, is unknown, or is no word"
   const Result json = generated(none + Words{"--json"});
   CHECK(json.status == 1);
   CHECK(read_line(json.out)["why"].is_null());
-  CHECK(refused({"generate", models().words(), "--why", "burds"}) ==
+  CHECK(refused_with_3({"generate", models().words(), "--why", "burds"}) ==
         "the word 'burds' at byte 0 of --why was not in the training text | nearest by spelling: "
         "'birds'");
   CHECK(says({models().words(), "--why", " "}) ==

@@ -17,12 +17,11 @@ using namespace fledge;
 using namespace fledge::train;
 using testing::write_file;
 using tests::refusal;
-using Desk = testing::Folder;
 namespace fs = std::filesystem;
 
 namespace {
 
-const std::vector<std::string> names{"metrics.csv"};
+const std::vector<std::string> row_files{"metrics.csv"};
 
 }  // namespace
 
@@ -39,10 +38,10 @@ TEST_CASE("metrics: rows in CSV and JSON") {
 }
 
 TEST_CASE("metrics: a file grows, and is brought to the disk") {
-  const Desk desk;
+  const testing::Folder desk;
   const std::string path = desk / "metrics.csv";
   write_file(path, "one\n");
-  LockedFolder folder(desk.path(), names);
+  LockedFolder folder(desk.path(), row_files);
   {
     LineFile file(folder, "metrics.csv");
     file.append("two\n");
@@ -57,9 +56,9 @@ TEST_CASE("metrics: a file grows, and is brought to the disk") {
 }
 
 TEST_CASE("metrics: what has another name is copied apart, so that a backup stays") {
-  const Desk desk;
+  const testing::Folder desk;
   write_file(desk / "metrics.csv", "one\n");
-  LockedFolder folder(desk.path(), names);
+  LockedFolder folder(desk.path(), row_files);
   LineFile file(folder, "metrics.csv");
   fs::create_hard_link(desk / "metrics.csv", desk / "backup");
   file.append("two\n");
@@ -79,8 +78,8 @@ TEST_CASE("metrics: what has another name is copied apart, so that a backup stay
 }
 
 TEST_CASE("metrics: files that cannot be gone on with") {
-  const Desk desk;
-  LockedFolder folder(desk.path(), names);
+  const testing::Folder desk;
+  LockedFolder folder(desk.path(), row_files);
   const auto said = [&] { return refusal<WriteError>([&] { LineFile(folder, "metrics.csv"); }); };
   CHECK(said() == "cannot write '" + (desk / "metrics.csv") + "': no such file or directory");
   fs::create_directory(desk / "metrics.csv");
@@ -93,11 +92,11 @@ TEST_CASE("metrics: files that cannot be gone on with") {
 }
 
 TEST_CASE("metrics: a full disk is said, and half a row is not left") {
-  const Desk desk;
+  const testing::Folder desk;
   write_file(desk / "metrics.csv", "one\n");
   const auto result = testing::run_here([&] {
     std::signal(SIGXFSZ, SIG_IGN);
-    LockedFolder folder(desk.path(), names);
+    LockedFolder folder(desk.path(), row_files);
     LineFile file(folder, "metrics.csv");
     const rlimit most{1000, 1000};
     setrlimit(RLIMIT_FSIZE, &most);

@@ -5,10 +5,10 @@ using namespace testing;
 
 namespace {
 
-const Words words{"--tokens", "word"};
+const Words tokens_are_words{"--tokens", "word"};
 
 /// "STATUS: what came | what to do" of a run that must not begin.
-std::string refused(const Desk& desk, const Words& more) {
+std::string refused_probe(const Desk& desk, const Words& more) {
   const Result result =
       fledge_says(Words{"train", desk.poems(), "-o", desk / "no", "-q"} + tiny + more);
   CHECK(result.out.empty());
@@ -21,7 +21,8 @@ std::string refused(const Desk& desk, const Words& more) {
 TEST_CASE("fledge train --probe: a map a sentence at the end, and its numbers with --json") {
   const Desk desk;
   const Result result =
-      trained(Words{desk.poems(), "--json", "--probe", "birds often walk| the blue lake "} + words);
+      trained(Words{desk.poems(), "--json", "--probe", "birds often walk| the blue lake "} +
+              tokens_are_words);
   for (const char* part : {"\nattention in 'birds often walk'\nlayer 0, mean of its heads\n",
                            "\nattention in 'the blue lake'\nlayer 0, mean of its heads\n",
                            "\nbirds looks at birds 1.00 (chance 1.00)\n"}) {
@@ -31,11 +32,11 @@ TEST_CASE("fledge train --probe: a map a sentence at the end, and its numbers wi
     CAPTURE(part);
     CHECK_THAT(all, ContainsSubstring(part));
   }
-  std::vector<Json> probes;
-  for (const Json& row : json_lines(result.out))
+  std::vector<StrictJson> probes;
+  for (const StrictJson& row : json_lines(result.out))
     if (row["type"].string() == "probe") probes.push_back(row);
   REQUIRE(probes.size() == 2);
-  const Json& probe = probes[1];
+  const StrictJson& probe = probes[1];
   CHECK(probe["sentence"].string() == "the blue lake");
   CHECK(probe["tokens"][2].string() == "lake");
   CHECK(probe["step"].number() == 20);
@@ -66,22 +67,22 @@ TEST_CASE("fledge train --probe: changes no byte of the run, is asked anew when 
 
 TEST_CASE("fledge train --probe: what the text has not, or is too long, before any work") {
   const Desk desk;
-  CHECK(refused(desk, words + Words{"--probe", "the birds | the burds walk"}) ==
+  CHECK(refused_probe(desk, tokens_are_words + Words{"--probe", "the birds | the burds walk"}) ==
         "3: the word 'burds' at byte 16 of --probe was not in the training text | nearest by "
         "spelling: 'birds'");
-  CHECK(refused(desk, {"--probe", "the birds 7"}) ==
+  CHECK(refused_probe(desk, {"--probe", "the birds 7"}) ==
         "3: the character '7' at byte 10 of --probe was not in the training text | the model knows "
         "22 characters and no other");
-  CHECK(refused(desk, {"--probe", "bl\xfc"}) ==
+  CHECK(refused_probe(desk, {"--probe", "bl\xfc"}) ==
         "3: --probe is not UTF-8 at byte 2 | the model reads characters: convert it, such as with "
         "iconv -f latin1 -t utf-8");
   CHECK(
-      refused(desk, {"--probe", "the birds sometimes"}) ==
+      refused_probe(desk, {"--probe", "the birds sometimes"}) ==
       "3: --probe 'the birds sometimes' has 19 characters; the model looks back over 16 | shorten "
       "it, or use --context 19");
   for (const char* empty : {"a||b", "|", " ", "a| "})
     CHECK(
-        refused(desk, {"--probe", empty}) ==
+        refused_probe(desk, {"--probe", empty}) ==
         "2: --probe '" + std::string(empty) +
             "' has an empty sentence | write --probe \"birds walk\", or \"birds walk | they fly\" "
             "for two");

@@ -9,7 +9,7 @@ using testing::run_here;
 
 namespace {
 
-const WordPair words{"walk", "birds"};
+const WordPair walk_and_birds{"walk", "birds"};
 
 /// What the reporter of such a config writes about some events.
 Result reported(const TrainConfig& config) {
@@ -19,7 +19,8 @@ Result reported(const TrainConfig& config) {
     report.warn("a warning");
     const Metrics row{1, 1.5, 0.001, 0.25, {}};
     report.json_line(as_json(row));
-    report.watched({1, words, true, "fly", {.pairs = 3, .attention = 0.5}, {.attention = 0.25}});
+    report.watched(
+        {1, walk_and_birds, true, "fly", {.pairs = 3, .attention = 0.5}, {.attention = 0.25}});
     report.sample(1, "the \x1b[31m\n");
     report.progress({1, 20, 1.5, fledge::infinity, 0.001, 0.25, ""});
     report.finish();

@@ -88,7 +88,7 @@ TEST_CASE("run config: the path of a text may have any bytes") {
 
 TEST_CASE("run config: a folder without one says so") {
   const testing::Folder desk;
-  const Folder folder(desk.path(), {"config.json"});
+  const fledge::Folder folder(desk.path(), {"config.json"});
   CHECK(refusal<FileError>([&] { read_run_config(folder); }) ==
         "cannot read '" + (desk / "config.json") + "': no such file or directory");
   write_file(desk / "config.json", config_text(made()));

@@ -20,7 +20,6 @@ using testing::ends_before;
 using testing::with_failure;
 using testing::write_file;
 using tests::refusal;
-using Desk = testing::Folder;
 namespace fs = std::filesystem;
 
 namespace {
@@ -46,7 +45,7 @@ struct Made {
     RunNotes notes;
     notes.run_id = config.id;
     notes.model_checksum = checkpoint.model.checksum;
-    notes.csv_bytes = csv_header().size();
+    notes.csv_bytes = std::ssize(csv_header());
     checkpoint.state = checkpoint_bytes(trainer, notes);
     checkpoint.step = step;
   }
@@ -63,7 +62,7 @@ struct Made {
   }
   /// Whether a reader finds these files, all of them.
   bool is_in(const std::string& path) const {
-    const Folder folder(path, run_files());
+    const fledge::Folder folder(path, run_files());
     return folder.read("config.json") == config_text(config) &&
            folder.read("model.safetensors") == checkpoint.model.bytes &&
            folder.read("state.safetensors") == checkpoint.state &&
@@ -71,7 +70,7 @@ struct Made {
   }
 };
 
-std::string refused(const std::function<void()>& body) {
+std::string refused_folder(const std::function<void()>& body) {
   return refusal<support::CommandError>(body);
 }
 void no_warning(const std::string& text) { FAIL(text); }
@@ -83,7 +82,7 @@ TEST_CASE("run folder: a new run in place of an old one: killed anywhere, one of
   bool finished = false;
   int kills = 0, kept = 0;
   for (int kill = 0; !finished; ++kill) {
-    const Desk desk;
+    const testing::Folder desk;
     CAPTURE(kill);
     old.begin(desk / "run");
     finished = ends_before(kill, [&] { fresh.begin(desk / "run", true); });
@@ -92,7 +91,7 @@ TEST_CASE("run folder: a new run in place of an old one: killed anywhere, one of
     RunFolder run = RunFolder::resume(desk / "run");
     CHECK(run.config().id == (is_old ? old : fresh).config.id);
     RunNotes notes;
-    notes.csv_bytes = csv_header().size();
+    notes.csv_bytes = std::ssize(csv_header());
     run.open_metrics(notes, no_warning);
     kills += !finished;
     kept += is_old;
@@ -106,7 +105,7 @@ TEST_CASE("run folder: the first run of a folder: killed anywhere, it is there o
   const Made fresh(2);
   bool finished = false;
   for (int kill = 0; !finished; ++kill) {
-    const Desk desk;
+    const testing::Folder desk;
     CAPTURE(kill);
     finished = ends_before(kill, [&] { fresh.begin(desk / "run"); });
     if (fs::exists(desk / "run/config.json") || fs::exists(desk / "run/.fledge-committed"))
@@ -122,7 +121,7 @@ TEST_CASE("run folder: model and checkpoint are saved together: killed anywhere,
   CHECK(first.config.id == later.config.id);
   bool finished = false;
   for (int kill = 0; !finished; ++kill) {
-    const Desk desk;
+    const testing::Folder desk;
     CAPTURE(kill);
     RunFolder run = first.begin(desk / "run");
     finished = ends_before(kill, [&] { run.write(later.checkpoint); });
@@ -135,7 +134,7 @@ TEST_CASE("run folder: any change that fails: the old run or the new one, and a 
   for (const int error : {ENOSPC, EIO}) {
     bool failed = true;
     for (int change = 0; failed; ++change) {
-      const Desk desk;
+      const testing::Folder desk;
       CAPTURE(error, change);
       old.begin(desk / "run");
       const std::string said = with_failure(change, error, [&] {
@@ -149,7 +148,7 @@ TEST_CASE("run folder: any change that fails: the old run or the new one, and a 
       if (failed) CHECK_THAT(said, ContainsSubstring(" | name a"));
       CHECK((old.is_in(desk / "run") || fresh.is_in(desk / "run")));
     }
-    const Desk desk;  // where nothing was, nothing stays
+    const testing::Folder desk;  // where nothing was, nothing stays
     CHECK(!with_failure(2, error, [&] { fresh.begin(desk / "run"); }).empty());
     CHECK(!fs::exists(desk / "run"));
   }
@@ -164,39 +163,39 @@ TEST_CASE("run folder: only what fledge wrote is replaced") {
       {"metrics.csv", "day,metres\n"},
       {"metrics.jsonl", "{\"day\":1}\n"}};
   for (const auto& [name, bytes] : rows) {
-    const Desk desk;
+    const testing::Folder desk;
     CAPTURE(name);
     old.begin(desk / "run");
     const std::string path = desk / (std::string("run/") + name);
     write_file(path, bytes);
-    CHECK(refused([&] { fresh.begin(desk / "run", true); }) ==
+    CHECK(refused_folder([&] { fresh.begin(desk / "run", true); }) ==
           "'" + path + "' was not written by fledge train");
     CHECK(read_file(path) == bytes);
     write_file(path, "");  // nothing to lose
     fresh.begin(desk / "run", true);
     CHECK(fresh.is_in(desk / "run"));
   }
-  const Desk desk;
+  const testing::Folder desk;
   fs::create_directory(desk / "run");
   write_file(desk / "run/thesis", "text");
-  CHECK(refused([&] { fresh.begin(desk / "run"); }) ==
+  CHECK(refused_folder([&] { fresh.begin(desk / "run"); }) ==
         "the folder '" + (desk / "run") + "' is not empty");
-  CHECK(refused([&] { fresh.begin(desk / "run/thesis"); }) ==
+  CHECK(refused_folder([&] { fresh.begin(desk / "run/thesis"); }) ==
         "'" + (desk / "run/thesis") + "' is a file, not a folder");
 }
 
 TEST_CASE("run folder: files that were removed come back with the next checkpoint") {
   const Made first(1), later(1, 3);
-  const Desk desk;
+  const testing::Folder desk;
   RunFolder run = first.begin(desk / "run");
   RunNotes notes;
-  notes.csv_bytes = csv_header().size();
+  notes.csv_bytes = std::ssize(csv_header());
   run.open_metrics(notes, no_warning);
   for (const auto& entry : fs::directory_iterator(desk / "run")) fs::remove(entry);
   run.append({1, 1.5, 0.1, 0.1, {}});
   run.sync_metrics(notes);
   run.write({first.checkpoint.model, later.checkpoint.state, 3});
-  const Folder seen(desk / "run", run_files());
+  const fledge::Folder seen(desk / "run", run_files());
   CHECK(seen.read("config.json") == config_text(first.config));
   CHECK(seen.read("model.safetensors") == first.checkpoint.model.bytes);
   CHECK(seen.read("state.safetensors") == later.checkpoint.state);
@@ -205,33 +204,33 @@ TEST_CASE("run folder: files that were removed come back with the next checkpoin
 
 TEST_CASE("run folder: moved, it is written to where it is; removed, that is said") {
   const Made first(1), later(1, 3), other(2);
-  const Desk desk;
+  const testing::Folder desk;
   RunFolder run = first.begin(desk / "run");
   fs::rename(desk / "run", desk / "moved");
   other.begin(desk / "run");
-  CHECK_THAT(refused([&] { run.write(later.checkpoint); }),
+  CHECK_THAT(refused_folder([&] { run.write(later.checkpoint); }),
              StartsWith("the folder '" + (desk / "run") + "' was moved to '"));
   CHECK(later.is_in(desk / "moved"));
   CHECK(other.is_in(desk / "run"));
   fs::remove_all(desk / "moved");
   CHECK_THAT(
-      refused([&] { run.write(first.checkpoint); }),
+      refused_folder([&] { run.write(first.checkpoint); }),
       ContainsSubstring("' was removed while the run was in it: nothing of the run is left"));
 }
 
 TEST_CASE("run folder: removed before its metrics are opened, that is said, and nothing else") {
-  const Desk desk;
+  const testing::Folder desk;
   RunFolder run = Made(1).begin(desk / "run");
   fs::remove_all(desk / "run");
   RunNotes notes;
   notes.csv_bytes = notes.jsonl_bytes = 30;
   CHECK_THAT(
-      refused([&] { run.open_metrics(notes, no_warning); }),
+      refused_folder([&] { run.open_metrics(notes, no_warning); }),
       ContainsSubstring("' was removed while the run was in it: nothing of the run is left"));
 }
 
 TEST_CASE("run folder: metrics that are shorter or missing are mended, with a warning") {
-  const Desk desk;
+  const testing::Folder desk;
   Made(1).begin(desk / "run");
   RunFolder run = RunFolder::resume(desk / "run");
   std::vector<std::string> warnings;
