@@ -110,7 +110,7 @@ void pipeline(Lesson& to, const Corpus& corpus, const LanguageModel& model) {
   to.claim(max(pow(logits - whole, 2.0)).item() < 1e-8,
            "the model in one call gives the same logits");
   to.claim(max(last * last).item() == 0, "so does a decoder, to the bit");
-  to.claim(check_causality(model, tokens).is_causal, "and no place looks ahead");
+  to.claim(check_causality(model, tokens).is_causal, "and no place depends on later tokens");
 }
 
 void against_counting(Lesson& to) {

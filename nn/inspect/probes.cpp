@@ -46,18 +46,19 @@ CausalityReport check_causality(const Reads& reads, const std::vector<Dim>& ids,
     if (place <= t) {
       found.looks_ahead = true;
       found.text = "place " + std::to_string(place) +
-                   " looks ahead: its logits change with the tokens" + after;
+                   " depends on later tokens: its logits change with the tokens" + after;
       return found;
     }
     compared += (t + 1) * before.dim(1);
-    // The first reason is kept. The other cuts may still show that a position looks ahead.
+    // The first reason is kept. Other cuts may still show a position that depends on later tokens.
     if (found.text.empty() && first_difference(changed, before, t + 1, T) == T)
       found.text = "could not be shown, as no logits change with the tokens" + after;
   }
   found.is_causal = found.text.empty();
   if (found.is_causal)
-    found.text = "no place looks ahead: " + std::to_string(compared) + " logits in front of " +
-                 std::to_string(cuts) + " cuts keep every bit when all tokens that follow change";
+    found.text = "no place depends on later tokens: " + std::to_string(compared) +
+                 " logits in front of " + std::to_string(cuts) +
+                 " cuts keep every bit when all tokens that follow change";
   return found;
 }
 

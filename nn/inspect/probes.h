@@ -12,9 +12,10 @@ namespace fledge {
 
 /// The result of changing everything after a position (a cut).
 struct CausalityReport {
-  bool looks_ahead = false;  // a logit before a cut changed: the model looks ahead
+  bool looks_ahead = false;  // a logit before a cut changed: it depends on later tokens
   bool is_causal = false;    // no logit before a cut changed; all changes reached the later logits
-  std::string text;  // what was checked, where the model looks ahead, or why nothing could be shown
+  /// What was checked, which position depends on later tokens, or why nothing could be shown.
+  std::string text;
 };
 
 /// Computes the logits (T, V) of T tokens. The same tokens must give the same bits.

@@ -101,10 +101,9 @@ CorpusFacts facts_of(const Corpus& corpus, std::string_view text) {
     train.erase(train.rfind('\n') + 1);
     valid.erase(0, valid.find('\n'));
   }
-  const std::vector<std::string_view> known = lines_of(train), lines = lines_of(valid);
+  const std::vector<std::string_view> known = lines_of(train);
   const std::unordered_set<std::string_view> in_train(known.begin(), known.end());
-  facts.valid_lines = static_cast<Dim>(lines.size());
-  for (const std::string_view line : lines) facts.repeated += in_train.contains(line);
+  for (const std::string_view line : lines_of(valid)) facts.repeated += in_train.contains(line);
   return facts;
 }
 

@@ -38,12 +38,11 @@ struct CorpusOptions {
 };
 
 struct CorpusFacts {
-  Dim bytes = 0;        // of the text
-  Dim documents = 0;    // lines that are not blank
-  Dim symbols = 0;      // distinct symbols in the text
-  Dim valid_lines = 0;  // whole lines in the validation part
-  Dim repeated = 0;     // of these, lines that are also in the training part
-  Dim unseen = 0;       // tokens of the validation part that do not occur in the training part
+  Dim bytes = 0;      // of the text
+  Dim documents = 0;  // lines that are not blank
+  Dim symbols = 0;    // distinct symbols in the text
+  Dim repeated = 0;   // whole lines of the validation part that are also in the training part
+  Dim unseen = 0;     // tokens of the validation part that do not occur in the training part
 };
 
 struct Corpus {

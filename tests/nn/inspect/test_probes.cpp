@@ -1,5 +1,5 @@
-// The certificate that a model does not look ahead, which must be able to fail; what words have to
-// do with each other, against sums written out here.
+// The check that no position depends on later tokens, which must be able to fail; what words have
+// to do with each other, against sums written out here.
 #include "nn/inspect/probes.h"
 
 #include <array>
@@ -47,7 +47,7 @@ Reads reader(const std::function<double(Dim t, Dim j)>& weight) {
 
 // How many logits a report of a causal model compared, and over how many cuts.
 std::string compared(Dim logits, Dim cuts) {
-  return "no place looks ahead: " + std::to_string(logits) + " logits in front of " +
+  return "no place depends on later tokens: " + std::to_string(logits) + " logits in front of " +
          std::to_string(cuts) + " cuts keep every bit when all tokens that follow change";
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("no peek: the logits of a language model keep every bit") {
   CHECK(check_causality(model, some_tokens(9, 5), 1).text == compared(V * 8, 1));
 }
 
-TEST_CASE("no peek: a place that looks ahead is found") {
+TEST_CASE("no peek: a place that depends on later tokens is found") {
   const auto causal_weight = [](Dim t, Dim j) { return j <= t ? 1.0 : 0.0; };
   const Tokens ids = some_tokens(9, 6, 5);
   CHECK(check_causality(reader(causal_weight), ids, 5).is_causal);
@@ -81,7 +81,8 @@ TEST_CASE("no peek: a place that looks ahead is found") {
     CHECK(found.looks_ahead);
     const std::string at = std::to_string(place);
     CHECK(found.text ==
-          "place " + at + " looks ahead: its logits change with the tokens after place " + at);
+          "place " + at +
+              " depends on later tokens: its logits change with the tokens after place " + at);
   }
 }
 
@@ -104,7 +105,8 @@ TEST_CASE("no peek: what could not have failed is no certificate") {
       check_causality(reader([](Dim t, Dim j) { return t == 3 && j == 4 ? 1.0 : 0.0; }), ids, 5);
   CHECK(late.looks_ahead);
   CHECK_FALSE(late.is_causal);
-  CHECK(late.text == "place 3 looks ahead: its logits change with the tokens after place 3");
+  CHECK(late.text ==
+        "place 3 depends on later tokens: its logits change with the tokens after place 3");
 
   const LanguageModel model = made();
   CHECK(refusal<ValueError>([&] { check_causality(model, {3}); }) ==

@@ -21,5 +21,5 @@ TEST_CASE("fledge train: where nothing can be seen, that is said, and no peeking
   plan.sizes.width = 2;
   const Result wide = run_here([&] { return fledge::train::TrainRun(plan).run(); });
   CHECK(wide.status == 0);
-  CHECK_THAT(wide.err, ContainsSubstring("\nno peeking: no place looks ahead: "));
+  CHECK_THAT(wide.err, ContainsSubstring("\nno peeking: no place depends on later tokens: "));
 }
