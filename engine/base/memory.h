@@ -29,7 +29,7 @@ extern const bool memory_is_kept;
 /// read before they are written.
 extern bool memory_is_filled;
 
-/// Frees all kept blocks of this thread: the system can use them again. Without this call, a thread
+/// For tests: gives all kept blocks of this thread back to the system. Without this call, a thread
 /// keeps at most 2 GB. Its kept blocks and its blocks in use together are at most twice the largest
 /// size that was ever in use, plus 64 MB (memory.cpp, Note [Kept memory]).
 void release_memory() noexcept;
