@@ -31,10 +31,10 @@ Dim source_of(const std::vector<Dim>& index, const Shape& from) {
   return at;
 }
 
-struct Pair {
+struct ShapePair {
   Shape a, b, result;
 };
-const std::vector<Pair> pairs{
+const std::vector<ShapePair> shape_pairs{
     {{}, {2, 3}, {2, 3}},
     {{1}, {3}, {3}},
     {{3}, {2, 3}, {2, 3}},
@@ -66,7 +66,7 @@ TEST_CASE("map applies a function to every number") {
 }
 
 TEST_CASE("zip reads the right element of both sides for every pair of shapes") {
-  for (const Pair& pair : pairs) {
+  for (const ShapePair& pair : shape_pairs) {
     const Array a = integers(pair.a, 1), b = integers(pair.b, 2);
     for (const bool swapped : {false, true}) {
       const Array &left = swapped ? b : a, &right = swapped ? a : b;
@@ -103,7 +103,6 @@ TEST_CASE("the operators of arrays") {
 }
 
 TEST_CASE("infinities and NaN travel as IEEE 754 says") {
-  const double quiet_nan = std::numeric_limits<double>::quiet_NaN();
   const Array a({4}, {infinity, infinity, 0, quiet_nan}), b({4}, {infinity, 0, 0, 1});
   CHECK(same_numbers(a - b, Array({4}, {quiet_nan, infinity, 0, quiet_nan})));
   CHECK(same_numbers(a * b, Array({4}, {infinity, quiet_nan, 0, quiet_nan})));
@@ -145,7 +144,7 @@ TEST_CASE("a long sum keeps its digits") {
 }
 
 TEST_CASE("sum_to sums what broadcasting repeated, and nothing else") {
-  for (const Pair& pair : pairs) {
+  for (const ShapePair& pair : shape_pairs) {
     const Array dy = integers(pair.result, 4);
     for (const Shape& shape : {pair.a, pair.b}) {
       std::vector<double> expected(static_cast<std::size_t>(shape.size()), 0.0);

@@ -16,29 +16,31 @@ Array gradient(const Array& x, const Array& dy, F f) {
   return w.grad();
 }
 
-const Array vector = Array({4}, {3, -2, 5, 7});
+const Array the_vector = Array({4}, {3, -2, 5, 7});
 const Array dy_vector = Array({4}, {2, -1, 4, 3});
-const Array matrix = Array({3, 3}, {3, -2, 5, 7, 1, -4, 2, 6, -3});
+const Array the_matrix = Array({3, 3}, {3, -2, 5, 7, 1, -4, 2, 6, -3});
 const Array dy_matrix = Array({3, 3}, {2, -1, 4, 3, -5, 1, 0, 2, -2});
 
 }  // namespace
 
 TEST_CASE("x + x, x − x, x·x, x/x") {
-  CHECK(same_bits(gradient(vector, dy_vector, [](auto x) { return x + x; }), dy_vector * Real(2)));
-  CHECK(same_numbers(gradient(vector, dy_vector, [](auto x) { return x - x; }), Array::zeros({4})));
-  CHECK(same_bits(gradient(vector, dy_vector, [](auto x) { return x * x; }),
-                  dy_vector * vector * Real(2)));
-  CHECK(close(gradient(vector, dy_vector, [](auto x) { return x / x; }), Array::zeros({4})));
-  const Tensor w = parameter(vector.clone());
+  CHECK(same_bits(gradient(the_vector, dy_vector, [](auto x) { return x + x; }),
+                  dy_vector * Real(2)));
+  CHECK(same_numbers(gradient(the_vector, dy_vector, [](auto x) { return x - x; }),
+                     Array::zeros({4})));
+  CHECK(same_bits(gradient(the_vector, dy_vector, [](auto x) { return x * x; }),
+                  dy_vector * the_vector * Real(2)));
+  CHECK(close(gradient(the_vector, dy_vector, [](auto x) { return x / x; }), Array::zeros({4})));
+  const Tensor w = parameter(the_vector.clone());
   CHECK(same_numbers((w - w).value(), Array::zeros({4})));
   CHECK(same_bits((w / w).value(), Array::ones({4})));
 }
 
 TEST_CASE("x·x·x and sums of products count every place") {
-  CHECK(same_bits(gradient(vector, dy_vector, [](auto x) { return x * x * x; }),
-                  dy_vector * vector * vector * Real(3)));
-  CHECK(same_bits(gradient(vector, dy_vector, [](auto x) { return x * x + x - x * 3.0; }),
-                  dy_vector * (vector * Real(2) - Array::full({4}, Real(2)))));
+  CHECK(same_bits(gradient(the_vector, dy_vector, [](auto x) { return x * x * x; }),
+                  dy_vector * the_vector * the_vector * Real(3)));
+  CHECK(same_bits(gradient(the_vector, dy_vector, [](auto x) { return x * x + x - x * 3.0; }),
+                  dy_vector * (the_vector * Real(2) - Array::full({4}, Real(2)))));
 }
 
 TEST_CASE("xˣ: base and exponent are one tensor") {
@@ -52,24 +54,24 @@ TEST_CASE("xˣ: base and exponent are one tensor") {
 }
 
 TEST_CASE("matmul(x, x) and matmul(x, xᵀ)") {
-  const Array xt = transpose(matrix).value(), dyt = transpose(dy_matrix).value();
-  CHECK(same_bits(gradient(matrix, dy_matrix, [](auto x) { return matmul(x, x); }),
+  const Array xt = transpose(the_matrix).value(), dyt = transpose(dy_matrix).value();
+  CHECK(same_bits(gradient(the_matrix, dy_matrix, [](auto x) { return matmul(x, x); }),
                   product(dy_matrix, xt) + product(xt, dy_matrix)));
-  CHECK(same_bits(gradient(matrix, dy_matrix, [](auto x) { return matmul(x, transpose(x)); }),
-                  product(dy_matrix + dyt, matrix)));
-  CHECK(same_bits(gradient(matrix, dy_matrix, [](auto x) { return matmul(transpose(x), x); }),
-                  product(matrix, dy_matrix + dyt)));
+  CHECK(same_bits(gradient(the_matrix, dy_matrix, [](auto x) { return matmul(x, transpose(x)); }),
+                  product(dy_matrix + dyt, the_matrix)));
+  CHECK(same_bits(gradient(the_matrix, dy_matrix, [](auto x) { return matmul(transpose(x), x); }),
+                  product(the_matrix, dy_matrix + dyt)));
 }
 
 TEST_CASE("concat(x, x) and stacks of overlapping slices") {
   const Array dy({8}, {1, 2, 3, 4, 50, 60, 70, 80});
-  CHECK(same_bits(gradient(vector, dy,
+  CHECK(same_bits(gradient(the_vector, dy,
                            [](auto x) {
                              return concat({x, x}, 0);
                            }),
                   Array({4}, {51, 62, 73, 84})));
   const Array overlapping({6}, {1, 2, 3, 40, 50, 60});
-  CHECK(same_bits(gradient(vector, overlapping,
+  CHECK(same_bits(gradient(the_vector, overlapping,
                            [](auto x) {
                              return concat({slice(x, 0, 0, 3), slice(x, 0, 1, 4)}, 0);
                            }),
@@ -78,10 +80,11 @@ TEST_CASE("concat(x, x) and stacks of overlapping slices") {
 
 TEST_CASE("where(c, x, x) is x, whatever c") {
   const Array condition({4}, {1, 0, 0, 1});
-  CHECK(same_bits(gradient(vector, dy_vector, [&](auto x) { return where(condition, x, x); }),
+  CHECK(same_bits(gradient(the_vector, dy_vector, [&](auto x) { return where(condition, x, x); }),
                   dy_vector));
-  CHECK(same_bits(gradient(vector, dy_vector, [&](auto x) { return where(condition, x, x * x); }),
-                  Array({4}, {2, 4, 40, 3})));
+  CHECK(
+      same_bits(gradient(the_vector, dy_vector, [&](auto x) { return where(condition, x, x * x); }),
+                Array({4}, {2, 4, 40, 3})));
 }
 
 TEST_CASE("attention of a tensor with itself") {

@@ -8,7 +8,7 @@ using namespace tests;
 namespace {
 
 // y = x, and counts how often its rule runs.
-Tensor counted(const Tensor& x, int& runs) {
+Tensor counting_visits(const Tensor& x, int& runs) {
   return record("counted", x.value(), wrt(x, [&runs](const Array& dy) { return ++runs, dy; }));
 }
 
@@ -19,8 +19,8 @@ Tensor number(double value) { return parameter(Array({}, {value})); }
 TEST_CASE("a diamond: its node is visited once, with the gradients of both sides") {
   int runs_x = 0, runs_a = 0, runs_b = 0, runs_c = 0;
   const Tensor x = number(0.7);
-  const Tensor a = counted(counted(x, runs_x) * x, runs_a);
-  const Tensor b = counted(tanh(a), runs_b), c = counted(exp(a), runs_c);
+  const Tensor a = counting_visits(counting_visits(x, runs_x) * x, runs_a);
+  const Tensor b = counting_visits(tanh(a), runs_b), c = counting_visits(exp(a), runs_c);
   backward(b * c);
   CHECK(runs_x == 1);
   CHECK(runs_a == 1);
@@ -35,7 +35,7 @@ TEST_CASE("a ladder of 1000 diamonds takes linear time") {
   const Tensor x = number(3);
   Tensor y = x;
   for (int rung = 0; rung < 1000; ++rung) {
-    const Tensor half = counted(y * 0.5, runs);
+    const Tensor half = counting_visits(y * 0.5, runs);
     y = half + half;
   }
   backward(y);
@@ -47,7 +47,7 @@ TEST_CASE("a long and a short path that meet: no node goes on before all has com
   for (const bool short_first : {true, false}) {
     int runs = 0;
     const Tensor x = number(2);
-    const Tensor trunk = counted(x * x, runs);
+    const Tensor trunk = counting_visits(x * x, runs);
     Tensor path = trunk;
     for (int i = 0; i < 50; ++i) path = -path;
     backward(short_first ? trunk * path : path * trunk);
@@ -60,7 +60,7 @@ TEST_CASE("a path made before its sibling still waits for it") {
   int runs = 0;
   const Tensor x = number(2);
   const Tensor old_branch = x * 3.0;
-  const Tensor trunk = counted(x * 5.0, runs);
+  const Tensor trunk = counting_visits(x * 5.0, runs);
   const Tensor late = trunk * old_branch;
   backward(late + trunk + old_branch);
   CHECK(runs == 1);
@@ -70,7 +70,7 @@ TEST_CASE("a path made before its sibling still waits for it") {
 TEST_CASE("a detached branch brings nothing and runs nothing") {
   int runs = 0;
   const Tensor x = parameter(counting({3}));
-  const Tensor cut = counted(x * x, runs).detach();
+  const Tensor cut = counting_visits(x * x, runs).detach();
   backward(sum(cut * x));
   CHECK(runs == 0);
   CHECK(same_bits(x.grad(), Array({3}, {1, 4, 9})));

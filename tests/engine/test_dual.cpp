@@ -1,20 +1,17 @@
 #include "engine/dual.h"
 
-#include <limits>
 #include <vector>
 
+#include "tests/support/arrays.h"
 #include "tests/support/catch.h"
 
-using fledge::Dual;
+using namespace tests;
 
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity();
-constexpr double quiet_nan = std::numeric_limits<double>::quiet_NaN();
-
 // f'(x) by six points in long double, good to about 1e-13 (gradcheck's formula, another step).
 template <class F>
-double slope(F f, double x) {
+double slope_of_real(F f, double x) {
   const long double h = 1e-3L * (x == 0 ? 1 : std::abs(x)), at = x;
   const auto gap = [&](int k) { return f(at + k * h) - f(at - k * h); };
   return static_cast<double>((45 * gap(1) - 9 * gap(2) + gap(3)) / (60 * h));
@@ -22,18 +19,19 @@ double slope(F f, double x) {
 
 // A rule in one variable: the value is the double function's, the tangent f'(x) times x's.
 template <class F, class G>
-void check_rule(F of_dual, G of_real, const std::vector<double>& points) {
+void check_dual_rule(F of_dual, G of_real, const std::vector<double>& points) {
   for (const double x : points) {
     CAPTURE(x);
     const Dual y = of_dual(Dual(x, 0.75));
     CHECK(y.value == static_cast<double>(of_real(x)));
-    CHECK_THAT(y.tangent, WithinRel(0.75 * slope(of_real, x), 1e-11) || WithinAbs(0, 1e-14));
+    CHECK_THAT(y.tangent,
+               WithinRel(0.75 * slope_of_real(of_real, x), 1e-11) || WithinAbs(0, 1e-14));
     CHECK(of_dual(Dual(x)).tangent == 0);
   }
 }
 
 // f must work for double, to give the same value, and for long double, to be differenced.
-#define RULE(f) [](Dual x) { return f(x); }, [](auto x) { return std::f(x); }
+#define DUAL_RULE(f) [](Dual x) { return f(x); }, [](auto x) { return std::f(x); }
 
 }  // namespace
 
@@ -94,32 +92,33 @@ TEST_CASE("a NaN compares with nothing and is found by its value") {
   CHECK_FALSE(Dual(quiet_nan) >= Dual(1));
   CHECK(isnan(Dual(quiet_nan, 1)));
   CHECK_FALSE(isnan(Dual(1, quiet_nan)));
-  CHECK(isfinite(Dual(1, inf)));
-  CHECK_FALSE(isfinite(Dual(inf, 1)));
+  CHECK(isfinite(Dual(1, infinity)));
+  CHECK_FALSE(isfinite(Dual(infinity, 1)));
   CHECK_FALSE(isfinite(Dual(quiet_nan)));
 }
 
 TEST_CASE("exp, log, sqrt, tanh agree with six-point differences") {
-  check_rule(RULE(exp), {-30, -2, -0.5, 0, 0.3, 1, 2, 10});
-  check_rule(RULE(log), {0.01, 0.5, 1, 2, 10, 1e6});
-  check_rule(RULE(sqrt), {0.01, 0.25, 1, 2, 1e6});
-  check_rule(RULE(tanh), {-5, -2, -0.5, 0, 0.3, 1, 4});
+  check_dual_rule(DUAL_RULE(exp), {-30, -2, -0.5, 0, 0.3, 1, 2, 10});
+  check_dual_rule(DUAL_RULE(log), {0.01, 0.5, 1, 2, 10, 1e6});
+  check_dual_rule(DUAL_RULE(sqrt), {0.01, 0.25, 1, 2, 1e6});
+  check_dual_rule(DUAL_RULE(tanh), {-5, -2, -0.5, 0, 0.3, 1, 4});
 }
 
 TEST_CASE("pow moves with its base") {
   for (const double n : {-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.5})
-    check_rule([n](Dual x) { return pow(x, Dual(n)); },
-               [n](auto x) { return std::pow(x, static_cast<decltype(x)>(n)); }, {0.5, 1, 2, 7});
+    check_dual_rule([n](Dual x) { return pow(x, Dual(n)); },
+                    [n](auto x) { return std::pow(x, static_cast<decltype(x)>(n)); },
+                    {0.5, 1, 2, 7});
   for (const double n : {-3.0, -2.0, 0.0, 1.0, 2.0, 3.0})
-    check_rule([n](Dual x) { return pow(x, Dual(n)); },
-               [n](auto x) { return std::pow(x, static_cast<decltype(x)>(n)); }, {-0.5, -2});
+    check_dual_rule([n](Dual x) { return pow(x, Dual(n)); },
+                    [n](auto x) { return std::pow(x, static_cast<decltype(x)>(n)); }, {-0.5, -2});
 }
 
 TEST_CASE("pow moves with its exponent") {
   for (const double x : {0.25, 1.0, 2.0, 9.0})
-    check_rule([x](Dual n) { return pow(Dual(x), n); },
-               [x](auto n) { return std::pow(static_cast<decltype(n)>(x), n); },
-               {-2, -0.5, 0, 1, 2.5});
+    check_dual_rule([x](Dual n) { return pow(Dual(x), n); },
+                    [x](auto n) { return std::pow(static_cast<decltype(n)>(x), n); },
+                    {-2, -0.5, 0, 1, 2.5});
 }
 
 TEST_CASE("pow moves with both at once") {
@@ -133,27 +132,27 @@ TEST_CASE("pow at its edges: a side that does not move contributes nothing") {
   CHECK(pow(Dual(0, 1), Dual(1)).tangent == 1);    // 1·0⁰
   CHECK(pow(Dual(0, 1), Dual(2)).tangent == 0);
   CHECK(pow(Dual(0, 1), Dual(0)).tangent == 0);  // not 0·0⁻¹
-  CHECK(pow(Dual(0, 1), Dual(0.5)).tangent == inf);
+  CHECK(pow(Dual(0, 1), Dual(0.5)).tangent == infinity);
   CHECK(pow(Dual(0, 0), Dual(0.5)).tangent == 0);  // not 0·∞
   CHECK(pow(Dual(0), Dual(2, 1)).tangent == 0);    // the limit of xⁿ·log x
   CHECK(pow(Dual(0), Dual(0, 1)).tangent == 0);
-  CHECK(pow(Dual(0), Dual(-1, 1)).tangent == -inf);
+  CHECK(pow(Dual(0), Dual(-1, 1)).tangent == -infinity);
   CHECK(std::isnan(pow(Dual(-2), Dual(2, 1)).tangent));
   CHECK(std::isnan(pow(Dual(quiet_nan, 1), Dual(2)).tangent));
   CHECK(pow(Dual(quiet_nan), Dual(0)).value == 1);
 }
 
 TEST_CASE("functions at the ends of the line") {
-  CHECK(exp(Dual(-inf, 1)).tangent == 0);
-  CHECK(exp(Dual(inf, 1)).tangent == inf);
-  CHECK(log(Dual(0, 1)).value == -inf);
-  CHECK(log(Dual(0, 1)).tangent == inf);
-  CHECK(sqrt(Dual(0, 1)).tangent == inf);
+  CHECK(exp(Dual(-infinity, 1)).tangent == 0);
+  CHECK(exp(Dual(infinity, 1)).tangent == infinity);
+  CHECK(log(Dual(0, 1)).value == -infinity);
+  CHECK(log(Dual(0, 1)).tangent == infinity);
+  CHECK(sqrt(Dual(0, 1)).tangent == infinity);
   CHECK(log(Dual(0)).tangent == 0);  // 0/0 is not asked for
   CHECK(sqrt(Dual(0)).tangent == 0);
-  CHECK(tanh(Dual(inf, 1)).tangent == 0);
-  CHECK(normal_cdf(Dual(-inf, 1)).tangent == 0);
-  CHECK(normal_density(Dual(-inf, 1)).tangent == 0);
-  CHECK((Dual(1, 0) / Dual(inf, 1)).tangent == 0);
+  CHECK(tanh(Dual(infinity, 1)).tangent == 0);
+  CHECK(normal_cdf(Dual(-infinity, 1)).tangent == 0);
+  CHECK(normal_density(Dual(-infinity, 1)).tangent == 0);
+  CHECK((Dual(1, 0) / Dual(infinity, 1)).tangent == 0);
   CHECK(std::isnan(log(Dual(-1, 1)).value));
 }

@@ -132,7 +132,7 @@ TEST_CASE("random programs use every kind of step, with shared results") {
 namespace {
 
 // The gradients of a program's inputs by backward() alone, one after the other.
-std::vector<double> gradients(const RandomProgram& program) {
+std::vector<double> program_gradients(const RandomProgram& program) {
   std::vector<NamedTensor> inputs;
   for (const Array& x : program.inputs()) inputs.push_back({"", parameter(x.clone())});
   const auto f = [&] {
@@ -159,9 +159,9 @@ void check_hidden_wrong_rule(std::vector<Kind> kinds, std::uint64_t programs) {
     CAPTURE(seed);
     factor = 2;
     const RandomProgram program(seed, kinds);
-    const std::vector<double> right = gradients(program);
+    const std::vector<double> right = program_gradients(program);
     factor = 3;
-    const std::vector<double> wrong = gradients(program);
+    const std::vector<double> wrong = program_gradients(program);
     double change = 0;
     for (std::size_t j = 0; j < right.size(); ++j)
       change = std::max(change, std::abs(wrong[j] - right[j]));

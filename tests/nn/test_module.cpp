@@ -8,7 +8,7 @@ using namespace tests;
 
 namespace {
 
-using Lines = std::vector<std::string>;
+using NameLines = std::vector<std::string>;
 
 struct Tower {
   std::vector<Linear> floors;
@@ -43,14 +43,14 @@ static_assert(!Module<Tensor> && !Module<std::vector<Linear>> && !Module<int>);
 
 TEST_CASE("Module: names are dotted paths, lists are numbered, in the order of declaration") {
   CHECK(listing(City{tower(1), tower(2)}) ==
-        Lines{"left.floors.0.weight (2, 3)", "left.floors.0.bias (3)",
-              "left.floors.1.weight (3, 1)", "left.scale ()", "right.floors.0.weight (2, 3)",
-              "right.floors.0.bias (3)", "right.floors.1.weight (3, 1)", "right.scale ()"});
+        NameLines{"left.floors.0.weight (2, 3)", "left.floors.0.bias (3)",
+                  "left.floors.1.weight (3, 1)", "left.scale ()", "right.floors.0.weight (2, 3)",
+                  "right.floors.0.bias (3)", "right.floors.1.weight (3, 1)", "right.scale ()"});
 }
 
 TEST_CASE("Module: a part that does not exist has no name") {
   Rng rng(1);
-  CHECK(listing(Linear(2, 3, rng, Bias::without)) == Lines{"weight (2, 3)"});
+  CHECK(listing(Linear(2, 3, rng, Bias::without)) == NameLines{"weight (2, 3)"});
   CHECK(listing(Tower{{}, Tensor()}).empty());
   CHECK(listing(Nothing{}).empty());
   CHECK(count_parameters(Nothing{}) == 0);
@@ -99,31 +99,31 @@ TEST_CASE("Mode: training hands on the generator it was given, evaluation none")
 
 TEST_CASE("Module: every module lists exactly its parameters, under GPT-2's names") {
   Rng rng(1);
-  CHECK(listing(Linear(3, 2, rng)) == Lines{"weight (3, 2)", "bias (2)"});
-  CHECK(listing(Embedding(5, 3, rng)) == Lines{"weight (5, 3)"});
-  CHECK(listing(LayerNorm(3)) == Lines{"weight (3)", "bias (3)"});
+  CHECK(listing(Linear(3, 2, rng)) == NameLines{"weight (3, 2)", "bias (2)"});
+  CHECK(listing(Embedding(5, 3, rng)) == NameLines{"weight (5, 3)"});
+  CHECK(listing(LayerNorm(3)) == NameLines{"weight (3)", "bias (3)"});
   CHECK(listing(Dropout(0.5)).empty());
-  CHECK(listing(MLP(3, 7, rng)) ==
-        Lines{"c_fc.weight (3, 7)", "c_fc.bias (7)", "c_proj.weight (7, 3)", "c_proj.bias (3)"});
-  CHECK(listing(Attention(4, 2, rng)) == Lines{"c_attn.weight (4, 12)", "c_attn.bias (12)",
-                                               "c_proj.weight (4, 4)", "c_proj.bias (4)"});
+  CHECK(listing(MLP(3, 7, rng)) == NameLines{"c_fc.weight (3, 7)", "c_fc.bias (7)",
+                                             "c_proj.weight (7, 3)", "c_proj.bias (3)"});
+  CHECK(listing(Attention(4, 2, rng)) == NameLines{"c_attn.weight (4, 12)", "c_attn.bias (12)",
+                                                   "c_proj.weight (4, 4)", "c_proj.bias (4)"});
   CHECK(listing(Attention(4, 2, rng, Bias::without)) ==
-        Lines{"c_attn.weight (4, 12)", "c_proj.weight (4, 4)"});
-  CHECK(listing(CrossAttention(4, 3, 2, rng)) == Lines{"q_attn.weight (4, 4)", "q_attn.bias (4)",
-                                                       "c_attn.weight (3, 8)", "c_attn.bias (8)",
-                                                       "c_proj.weight (4, 4)", "c_proj.bias (4)"});
+        NameLines{"c_attn.weight (4, 12)", "c_proj.weight (4, 4)"});
+  CHECK(listing(CrossAttention(4, 3, 2, rng)) ==
+        NameLines{"q_attn.weight (4, 4)", "q_attn.bias (4)", "c_attn.weight (3, 8)",
+                  "c_attn.bias (8)", "c_proj.weight (4, 4)", "c_proj.bias (4)"});
   CHECK(listing(Block(4, 2, 6, rng)) ==
-        Lines{"ln_1.weight (4)", "ln_1.bias (4)", "attn.c_attn.weight (4, 12)",
-              "attn.c_attn.bias (12)", "attn.c_proj.weight (4, 4)", "attn.c_proj.bias (4)",
-              "ln_2.weight (4)", "ln_2.bias (4)", "mlp.c_fc.weight (4, 6)", "mlp.c_fc.bias (6)",
-              "mlp.c_proj.weight (6, 4)", "mlp.c_proj.bias (4)"});
+        NameLines{"ln_1.weight (4)", "ln_1.bias (4)", "attn.c_attn.weight (4, 12)",
+                  "attn.c_attn.bias (12)", "attn.c_proj.weight (4, 4)", "attn.c_proj.bias (4)",
+                  "ln_2.weight (4)", "ln_2.bias (4)", "mlp.c_fc.weight (4, 6)", "mlp.c_fc.bias (6)",
+                  "mlp.c_proj.weight (6, 4)", "mlp.c_proj.bias (4)"});
 }
 
 TEST_CASE("Module: the language model lists GPT-2's names") {
   Rng rng(1);
   const LanguageModel model({.vocabulary = 9, .context = 5, .layers = 2, .heads = 2, .width = 4},
                             rng);
-  Lines expected{"wte.weight (9, 4)", "wpe.weight (5, 4)"};
+  NameLines expected{"wte.weight (9, 4)", "wpe.weight (5, 4)"};
   for (const std::string layer : {"h.0.", "h.1."})
     for (const std::string line :
          {"ln_1.weight (4)", "ln_1.bias (4)", "attn.c_attn.weight (4, 12)", "attn.c_attn.bias (12)",
@@ -140,9 +140,10 @@ TEST_CASE("Module: a block or model without biases keeps only those of its layer
   Rng rng(1);
   const LanguageModel model({.vocabulary = 9, .context = 5, .width = 4, .bias = Bias::without},
                             rng);
-  CHECK(listing(model) ==
-        Lines{"wte.weight (9, 4)", "wpe.weight (5, 4)", "h.0.ln_1.weight (4)", "h.0.ln_1.bias (4)",
-              "h.0.attn.c_attn.weight (4, 12)", "h.0.attn.c_proj.weight (4, 4)",
-              "h.0.ln_2.weight (4)", "h.0.ln_2.bias (4)", "h.0.mlp.c_fc.weight (4, 16)",
-              "h.0.mlp.c_proj.weight (16, 4)", "ln_f.weight (4)", "ln_f.bias (4)"});
+  CHECK(listing(model) == NameLines{"wte.weight (9, 4)", "wpe.weight (5, 4)", "h.0.ln_1.weight (4)",
+                                    "h.0.ln_1.bias (4)", "h.0.attn.c_attn.weight (4, 12)",
+                                    "h.0.attn.c_proj.weight (4, 4)", "h.0.ln_2.weight (4)",
+                                    "h.0.ln_2.bias (4)", "h.0.mlp.c_fc.weight (4, 16)",
+                                    "h.0.mlp.c_proj.weight (16, 4)", "ln_f.weight (4)",
+                                    "ln_f.bias (4)"});
 }

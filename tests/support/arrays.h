@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <ostream>
 #include <string>
 
@@ -20,6 +21,10 @@ using namespace fledge;
 
 /// What rounding may do to a short computation: 1e-5 in float, 1e-12 in double and Dual.
 inline constexpr double rounding = sizeof(Real) == sizeof(float) ? 1e-5 : 1e-12;
+
+/// Half the distance from 1 to the next Real: the largest relative error of one operation.
+inline constexpr double unit = std::numeric_limits<Real>::epsilon() / 2.0;
+inline constexpr double quiet_nan = std::numeric_limits<double>::quiet_NaN();
 
 /// True, or the sentence that says why not.
 struct Verdict {

@@ -9,6 +9,7 @@
 #include "engine/ops.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
+#include "tests/support/threads.h"
 
 using namespace tests;
 using kernels::parallel_for;
@@ -16,17 +17,11 @@ using kernels::parallel_for;
 namespace {
 
 const Dim much = kernels::blocking.serial_work;  // the least work that is parallel
-std::atomic<int> calls_left{0};
+std::atomic<int> tests_left{0};
 
 bool always() { return true; }
 bool never() { return false; }
-bool after_some_calls() { return --calls_left < 0; }
-
-struct Threads {
-  int before = threads();
-  explicit Threads(int count) { set_threads(count); }
-  ~Threads() { set_threads(before); }
-};
+bool after_some_calls() { return --tests_left < 0; }
 
 }  // namespace
 
@@ -65,7 +60,7 @@ TEST_CASE("parallel work is interrupted before any of its tasks, and the pool wo
     const Threads so_many(count);
     for (int calls = 0; calls <= 20; ++calls) {
       INFO(count << " threads, " << calls << " calls");
-      calls_left = calls;
+      tests_left = calls;
       std::atomic<int> done{0};
       bool interrupted = false;
       {
@@ -89,10 +84,10 @@ TEST_CASE("parallel work that a task starts is interrupted too, and an error com
   for (const int count : {1, 3}) {
     const Threads so_many(count);
     const InterruptScope scope(after_some_calls);
-    calls_left = 3;
+    tests_left = 3;
     CHECK_THROWS_AS(parallel_for(4, much, [](Dim) { parallel_for(9, much, [](Dim) {}); }),
                     Interrupted);
-    calls_left = 3;
+    tests_left = 3;
     CHECK_THROWS_AS(parallel_for(9, much, [](Dim) { throw std::runtime_error("no"); }),
                     std::runtime_error);
   }

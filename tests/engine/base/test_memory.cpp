@@ -28,14 +28,14 @@ bool holds(const void* block, std::size_t bytes, unsigned char byte) {
   return true;
 }
 
-struct Block {
+struct FilledBlock {
   void* at;
   std::size_t bytes;
   unsigned char byte;
 };
 
 // Around every size at which the kind of block may change, and some large ones.
-std::vector<std::size_t> sizes() {
+std::vector<std::size_t> block_sizes() {
   std::vector<std::size_t> all(600);
   std::iota(all.begin(), all.end(), std::size_t{0});
   for (std::size_t power = 1024; power <= (std::size_t{1} << 22); power *= 2)
@@ -54,7 +54,7 @@ struct Counted : Pooled {
 }  // namespace
 
 TEST_CASE("blocks of every size are aligned to 64, and all of them can be written") {
-  for (const std::size_t bytes : sizes()) {
+  for (const std::size_t bytes : block_sizes()) {
     void* const block = allocate_memory(bytes);
     INFO(bytes << " bytes");
     REQUIRE(aligned(block));
@@ -66,7 +66,7 @@ TEST_CASE("blocks of every size are aligned to 64, and all of them can be writte
 
 TEST_CASE("blocks in use do not overlap, whatever was taken and given before") {
   Rng rng(1);
-  std::vector<Block> blocks;
+  std::vector<FilledBlock> blocks;
   for (int step = 0; step < 4000; ++step) {
     const auto at = static_cast<std::size_t>(rng.below(static_cast<Dim>(blocks.size()) + 1));
     if (at < blocks.size() && rng.below(2) == 0) {
@@ -76,12 +76,13 @@ TEST_CASE("blocks in use do not overlap, whatever was taken and given before") {
       blocks.pop_back();
     } else {
       const auto bytes = static_cast<std::size_t>(rng.below(rng.below(2) == 0 ? 300 : 5000));
-      const Block block{allocate_memory(bytes), bytes, static_cast<unsigned char>(rng.below(256))};
+      const FilledBlock block{allocate_memory(bytes), bytes,
+                              static_cast<unsigned char>(rng.below(256))};
       std::memset(block.at, block.byte, bytes);
       blocks.push_back(block);
     }
   }
-  for (const Block& block : blocks) {
+  for (const FilledBlock& block : blocks) {
     REQUIRE(holds(block.at, block.bytes, block.byte));
     deallocate_memory(block.at, block.bytes);
   }
@@ -106,7 +107,7 @@ TEST_CASE("a block given back is the next one taken, for all sizes of its kind")
 }
 
 TEST_CASE("a block is not taken for what needs more") {
-  for (const std::size_t bytes : sizes()) {
+  for (const std::size_t bytes : block_sizes()) {
     void* const block = allocate_memory(bytes);
     deallocate_memory(block, bytes);
     const std::size_t more = 2 * bytes + 65;

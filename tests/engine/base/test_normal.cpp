@@ -8,7 +8,7 @@ namespace {
 
 // The largest relative error from −37, below which Φ is soon no normal number, to `high`, in units
 // of rounding.
-double worst(double (*f)(double), long double (*exact)(long double), double high) {
+double worst_error(double (*f)(double), long double (*exact)(long double), double high) {
   double most = 0;
   for (double x = -37; x <= high; x += 0.000917) {
     const long double expected = exact(static_cast<long double>(x));
@@ -28,8 +28,8 @@ TEST_CASE("the normal distribution keeps its digits in the far tail") {
   const auto density = [](long double x) {
     return std::exp(-x * x / 2) * std::numbers::inv_sqrtpi_v<long double> * std::sqrt(0.5L);
   };
-  CHECK(worst(fledge::normal_cdf, cdf, 40) <= 8);
-  CHECK(worst(fledge::normal_density, density, 37) <= 6);
+  CHECK(worst_error(fledge::normal_cdf, cdf, 40) <= 8);
+  CHECK(worst_error(fledge::normal_density, density, 37) <= 6);
 }
 
 TEST_CASE("the normal distribution at the ends of the line") {

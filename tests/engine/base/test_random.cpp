@@ -13,11 +13,11 @@ using namespace tests;
 
 namespace {
 
-using Bits = std::vector<std::uint64_t>;
+using DrawnBits = std::vector<std::uint64_t>;
 constexpr std::uint64_t last_seed = ~std::uint64_t{0};
 
-Bits first_bits(Rng rng, int count) {
-  Bits bits;
+DrawnBits first_bits(Rng rng, int count) {
+  DrawnBits bits;
   for (int i = 0; i < count; ++i) bits.push_back(rng.bits());
   return bits;
 }
@@ -40,10 +40,11 @@ double mean_power(const std::vector<double>& x, int power) {
 // Expected numbers: SplitMix64 written again from the paper, in another language.
 TEST_CASE("the first bits of a seed are the same everywhere") {
   CHECK(first_bits(Rng(0), 4) ==
-        Bits{0xa706dd2f4d197e6f, 0xb382a305f4414f5e, 0x631a9154fbabf717, 0xa80aba8c86640906});
-  CHECK(first_bits(Rng(1), 3) == Bits{0x5e41ab087439611e, 0xf18d6ce93d6cf1ee, 0x0b95f66d327e8d78});
+        DrawnBits{0xa706dd2f4d197e6f, 0xb382a305f4414f5e, 0x631a9154fbabf717, 0xa80aba8c86640906});
+  CHECK(first_bits(Rng(1), 3) ==
+        DrawnBits{0x5e41ab087439611e, 0xf18d6ce93d6cf1ee, 0x0b95f66d327e8d78});
   CHECK(first_bits(Rng(last_seed), 3) ==
-        Bits{0x5dc20aa7b2a27137, 0xbda5668a01d7049c, 0x82b43276abb80226});
+        DrawnBits{0x5dc20aa7b2a27137, 0xbda5668a01d7049c, 0x82b43276abb80226});
 }
 
 TEST_CASE("uniform, below, shuffle and normal give the same numbers everywhere") {
@@ -90,7 +91,7 @@ TEST_CASE("a stream of seed a for purpose b is not that of seed b for purpose a"
 
 TEST_CASE("a stream does not depend on what was drawn before it, nor changes what comes after") {
   Rng drawn(5), fresh(5);
-  const Bits before = first_bits(fresh.stream(3), 4);
+  const DrawnBits before = first_bits(fresh.stream(3), 4);
   drawn.bits();
   CHECK(first_bits(drawn.stream(3), 4) == before);
   drawn.stream(4).bits();

@@ -10,7 +10,7 @@ using namespace fledge;
 using tests::refusal;
 
 namespace {
-constexpr Dim most = std::numeric_limits<Dim>::max();
+constexpr Dim vast = std::numeric_limits<Dim>::max();
 const std::string too_many = "Shape: more elements than can be counted: axis sizes up to ";
 }  // namespace
 
@@ -37,8 +37,8 @@ TEST_CASE("a single number has shape () and one element") {
 TEST_CASE("a size of zero means no elements") {
   CHECK(Shape{0}.size() == 0);
   CHECK(Shape{2, 0, 4}.size() == 0);
-  CHECK(Shape{0, most}.size() == 0);
-  CHECK(Shape{most}.size() == most);
+  CHECK(Shape{0, vast}.size() == 0);
+  CHECK(Shape{vast}.size() == vast);
 }
 
 TEST_CASE("shapes are equal when rank and all sizes are") {
@@ -68,16 +68,16 @@ TEST_CASE("impossible shapes are refused") {
 TEST_CASE("more elements than 2^63 - 1 are refused, not wrapped around") {
   const Dim big = Dim{1} << 32;
   CHECK(refusal<ShapeError>([&] { Shape{big, big}; }) == too_many + "4294967296");
-  CHECK(refusal<ShapeError>([&] { Shape{most, 2}; }) == too_many + "2");
-  CHECK(refusal<ShapeError>([&] { Shape{3, 3, most}; }) == too_many + std::to_string(most));
+  CHECK(refusal<ShapeError>([&] { Shape{vast, 2}; }) == too_many + "2");
+  CHECK(refusal<ShapeError>([&] { Shape{3, 3, vast}; }) == too_many + std::to_string(vast));
   CHECK(Shape{big, big / 2 - 1}.size() == big * (big / 2 - 1));
-  CHECK(Shape{most, 1, 1}.size() == most);
+  CHECK(Shape{vast, 1, 1}.size() == vast);
 }
 
 TEST_CASE("sizes beside a zero must still be countable") {
-  CHECK(refusal<ShapeError>([] { Shape{0, most, most}; }) == too_many + std::to_string(most));
-  CHECK(refusal<ShapeError>([] { Shape{most, 0, most}; }) == too_many + std::to_string(most));
-  CHECK(refusal<ShapeError>([] { Shape{most, most, 0}; }) == too_many + std::to_string(most));
+  CHECK(refusal<ShapeError>([] { Shape{0, vast, vast}; }) == too_many + std::to_string(vast));
+  CHECK(refusal<ShapeError>([] { Shape{vast, 0, vast}; }) == too_many + std::to_string(vast));
+  CHECK(refusal<ShapeError>([] { Shape{vast, vast, 0}; }) == too_many + std::to_string(vast));
 }
 
 TEST_CASE("axes count from 0, or from the end when negative") {
@@ -134,7 +134,7 @@ TEST_CASE("a shape with an axis changed, removed, or axes appended") {
 }
 
 TEST_CASE("a changed shape is checked again") {
-  const Shape shape{most, 1};
+  const Shape shape{vast, 1};
   CHECK(refusal<ShapeError>([&] { shape.with(1, 2); }) == too_many + "2");
   CHECK(refusal<ShapeError>([&] { shape.with(1, -2); }) ==
         "Shape: sizes must not be negative: got -2");

@@ -16,8 +16,8 @@ using namespace tests;
 
 namespace {
 
-using V = Comparison::Verdict;
-using Function = std::function<Tensor(const Tensor&)>;
+using Found = Comparison::Verdict;
+using OneInput = std::function<Tensor(const Tensor&)>;
 
 // x, with a rule that multiplies the gradient of element 0 by a factor.
 Tensor spoiled(const Tensor& x, double factor) {
@@ -30,7 +30,7 @@ Tensor spoiled(const Tensor& x, double factor) {
 
 // f at x, whose element 0 has a gradient that is wrong by a factor; compared by each oracle.
 struct Compared {
-  Compared(const Function& function, const Array& x, double factor = 1,
+  Compared(const OneInput& function, const Array& x, double factor = 1,
            const GradcheckOptions& given = {})
       : w(parameter(x.clone())), options(given) {
     f = [=, this] { return function(spoiled(w, factor)); };
@@ -48,14 +48,14 @@ struct Compared {
   std::optional<Comparison> dual, differences;
 };
 
-const Function smooth = [](const Tensor& x) { return exp(x) * x; };
+const OneInput smooth = [](const Tensor& x) { return exp(x) * x; };
 
 }  // namespace
 
 TEST_CASE("both oracles find a right gradient right, each within its tolerance") {
   const Compared both(smooth, uniform({3}, 1));
   for (const auto& by : {both.dual, both.differences}) {
-    for (std::size_t j = 0; j < 3; ++j) CHECK(by->verdict(0, j) == V::right);
+    for (std::size_t j = 0; j < 3; ++j) CHECK(by->verdict(0, j) == Found::right);
     CHECK_FALSE(by->wrong());
     CHECK_FALSE(by->undecided());
     CHECK(by->count_undecided() == 0);
@@ -67,8 +67,8 @@ TEST_CASE("both oracles find a right gradient right, each within its tolerance")
 TEST_CASE("both oracles find one wrong element, with both numbers") {
   const Compared both(smooth, uniform({3}, 1), 1.5);
   for (const auto& by : {both.dual, both.differences}) {
-    CHECK(by->verdict(0, 0) == V::wrong);
-    CHECK(by->verdict(0, 1) == V::right);
+    CHECK(by->verdict(0, 0) == Found::wrong);
+    CHECK(by->verdict(0, 1) == Found::right);
     REQUIRE(by->wrong());
     CHECK(by->wrong()->problem == "the gradient is wrong");
     CHECK(by->wrong()->element == 0);
@@ -80,27 +80,27 @@ TEST_CASE("both oracles find one wrong element, with both numbers") {
 
 TEST_CASE("an error between the two tolerances is wrong by dual numbers alone") {
   const Compared both(smooth, uniform({3}, 1), 1 + 1e-10);
-  CHECK(both.dual->verdict(0, 0) == V::wrong);
-  CHECK(both.differences->verdict(0, 0) == V::right);
+  CHECK(both.dual->verdict(0, 0) == Found::wrong);
+  CHECK(both.differences->verdict(0, 0) == Found::right);
 }
 
 TEST_CASE("a gradient that is not a number is wrong by both oracles") {
   const Compared both(smooth, uniform({3}, 1), std::nan(""));
   for (const auto& by : {both.dual, both.differences}) {
-    CHECK(by->verdict(0, 0) == V::wrong);
+    CHECK(by->verdict(0, 0) == Found::wrong);
     CHECK(std::isnan(by->max_error()));
     CHECK(std::isnan(by->wrong()->analytic));
   }
 }
 
 TEST_CASE("at a kink differences decide the other elements, and leave that one to dual numbers") {
-  const Function kinked = [](const Tensor& x) { return relu(x) + x; };
+  const OneInput kinked = [](const Tensor& x) { return relu(x) + x; };
   const Compared both(kinked, Array({3}, {0.5, 0, -0.5}));
-  CHECK(both.dual->verdict(0, 1) == V::right);
+  CHECK(both.dual->verdict(0, 1) == Found::right);
   CHECK_FALSE(both.dual->undecided());
-  CHECK(both.differences->verdict(0, 0) == V::right);
-  CHECK(both.differences->verdict(0, 1) == V::undecided);
-  CHECK(both.differences->verdict(0, 2) == V::right);
+  CHECK(both.differences->verdict(0, 0) == Found::right);
+  CHECK(both.differences->verdict(0, 1) == Found::undecided);
+  CHECK(both.differences->verdict(0, 2) == Found::right);
   CHECK(both.differences->count_undecided() == 1);
   REQUIRE(both.differences->undecided());
   CHECK(both.differences->undecided()->element == 1);
@@ -111,40 +111,40 @@ TEST_CASE("at a kink differences decide the other elements, and leave that one t
 }
 
 TEST_CASE("an undecided element does not hide a wrong one, nor the other way round") {
-  const Function kinked = [](const Tensor& x) { return relu(x) + x; };
+  const OneInput kinked = [](const Tensor& x) { return relu(x) + x; };
   const Compared both(kinked, Array({3}, {0.5, 0, -0.5}), 1 + 1e-6);
-  CHECK(both.differences->verdict(0, 0) == V::wrong);
+  CHECK(both.differences->verdict(0, 0) == Found::wrong);
   CHECK(both.differences->wrong()->element == 0);
   CHECK(both.differences->count_undecided() == 1);
 }
 
 TEST_CASE("where rounding hides every derivative differences decide nothing") {
-  const Function hidden = [](const Tensor& x) { return x * x + 1e10; };
+  const OneInput hidden = [](const Tensor& x) { return x * x + 1e10; };
   const Compared both(hidden, uniform({3}, 1));
   CHECK(both.differences->count_undecided() == 3);
   CHECK(both.differences->max_error() == infinity);
   CHECK_THAT(both.differences->undecided()->problem, StartsWith("rounding hides this derivative"));
   CHECK_FALSE(both.dual->undecided());
   const Compared wrong(hidden, uniform({3}, 1), 2);  // an error that rounding cannot explain
-  CHECK(wrong.differences->verdict(0, 0) == V::wrong);
+  CHECK(wrong.differences->verdict(0, 0) == Found::wrong);
 }
 
 // Beside 2e-5 log has a smooth stretch that is too short for 1e-8: the steps disagree by more.
 TEST_CASE("an error as small as the disagreement of the steps is undecided") {
-  const Function f = [](const Tensor& x) { return log(x); };
+  const OneInput f = [](const Tensor& x) { return log(x); };
   int undecided = 0;
   for (const double x : {1e-5, 1.5e-5, 2e-5, 3e-5, 5e-5}) {
     const Compared both(f, Array({1}, {x}));
     CHECK_FALSE(both.differences->wrong());
-    undecided += both.differences->verdict(0, 0) == V::undecided ? 1 : 0;
-    CHECK(both.dual->verdict(0, 0) == V::right);
-    CHECK(Compared(f, Array({1}, {x}), 2).dual->verdict(0, 0) == V::wrong);
+    undecided += both.differences->verdict(0, 0) == Found::undecided ? 1 : 0;
+    CHECK(both.dual->verdict(0, 0) == Found::right);
+    CHECK(Compared(f, Array({1}, {x}), 2).dual->verdict(0, 0) == Found::wrong);
   }
   CHECK(undecided >= 3);
 }
 
 TEST_CASE("a gradient of zeros is undecided, unless the tensor is listed") {
-  const Function constant = [](const Tensor& x) { return sum(softmax(x)) + 0.0; };
+  const OneInput constant = [](const Tensor& x) { return sum(softmax(x)) + 0.0; };
   const Compared silent(constant, uniform({4}, 1));
   for (const auto& by : {silent.dual, silent.differences}) {
     CHECK(by->count_undecided() == 4);
@@ -165,7 +165,7 @@ TEST_CASE("a gradient of zeros is undecided, unless the tensor is listed") {
 }
 
 TEST_CASE("where a gradient cancels to zero, what is left changes with the last places") {
-  const Function f = [](const Tensor& b) { return (cosine_similarity(b, b) - 1.0) * 1e6 + 1.0; };
+  const OneInput f = [](const Tensor& b) { return (cosine_similarity(b, b) - 1.0) * 1e6 + 1.0; };
   GradcheckOptions options;
   options.zero_gradients = {"w"};
   int only_rounding = 0, right = 0, elements = 0;
@@ -178,7 +178,7 @@ TEST_CASE("where a gradient cancels to zero, what is left changes with the last 
     only_rounding += zero && zero->problem.find("zero_gradients") != std::string::npos ? 1 : 0;
     for (const auto& by : {listed.dual, listed.differences})
       for (std::size_t j = 0; j < 12; ++j, ++elements)
-        right += by->verdict(0, j) == V::right ? 1 : 0;
+        right += by->verdict(0, j) == Found::right ? 1 : 0;
   }
   // By chance the change of an element is small: about one in a hundred is not recognised, and a
   // tensor of 12 elements is recognised only if all of them are.
@@ -188,12 +188,12 @@ TEST_CASE("where a gradient cancels to zero, what is left changes with the last 
 
 TEST_CASE("an error does not change with the last places") {
   const Compared both(smooth, uniform({3}, 1), 1 + 1e-6);
-  for (const auto& by : {both.dual, both.differences}) CHECK(by->verdict(0, 0) == V::wrong);
+  for (const auto& by : {both.dual, both.differences}) CHECK(by->verdict(0, 0) == Found::wrong);
 }
 
 TEST_CASE(
     "a derivative that is not zero is not taken for zero where rounding hides its last digits") {
-  const Function f = [](const Tensor& b) {
+  const OneInput f = [](const Tensor& b) {
     return sum((cosine_similarity(b, b) - 1.0) * 1e6) + sum(b);
   };
   GradcheckOptions options;
@@ -208,7 +208,7 @@ namespace {
 
 // exp(x)·x; it throws an error if x is not the first input.
 template <class Error>
-Function strict(const Array& x, Error error) {
+OneInput strict(const Array& x, Error error) {
   return [=](const Tensor& b) {
     for (Dim j = 0; j < b.size(); ++j)
       if (value_of(b.value()[j]) != value_of(x[j])) throw error;
@@ -223,13 +223,13 @@ TEST_CASE("an error stays wrong if f throws at the changed inputs") {
   const Tensor w = parameter(x.clone());
   const std::vector<NamedTensor> twice{{"w", w}, {"again", w}};
   const GradcheckOptions options;
-  const auto compare = [&](const Function& function) {
+  const auto compare = [&](const OneInput& function) {
     const std::function<Tensor()> f = [&] { return function(spoiled(w, 1 + 1e-9)); };
     const Array v = random_cotangent({3}, 1);
     const CheckedGradients checked{f, twice, options, v, gradients_of(f(), twice, v)};
     return Comparison(Method::dual, checked).verdict(0, 0);
   };
-  CHECK(compare(strict(x, std::invalid_argument("another input"))) == V::wrong);
+  CHECK(compare(strict(x, std::invalid_argument("another input"))) == Found::wrong);
   CHECK(same_bits(w.value(), x));
   CHECK_THROWS_AS(compare(strict(x, Interrupted())), Interrupted);
   CHECK_THROWS_AS(compare(strict(x, std::bad_alloc())), std::bad_alloc);

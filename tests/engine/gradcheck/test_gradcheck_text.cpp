@@ -8,7 +8,7 @@ using namespace fledge;
 
 namespace {
 
-GradcheckReport wrong(double analytic, double expected) {
+GradcheckReport wrong_report(double analytic, double expected) {
   GradcheckReport report;
   report.elements = 3;
   report.max_error_dual = 0.5, report.max_error_differences = 0.25;
@@ -19,8 +19,8 @@ GradcheckReport wrong(double analytic, double expected) {
   return report;
 }
 
-std::string text(double analytic, double expected) {
-  const std::string all = to_string(wrong(analytic, expected));
+std::string text_of_wrong(double analytic, double expected) {
+  const std::string all = to_string(wrong_report(analytic, expected));
   const std::string begin = "the gradient is wrong: w[1] is ";
   REQUIRE(all.substr(0, begin.size()) == begin);
   return all.substr(begin.size(), all.find(';') - begin.size());
@@ -31,27 +31,27 @@ const std::string by = " by dual numbers and differences";
 }  // namespace
 
 TEST_CASE("two numbers have as many digits as it takes for them to differ, and six at least") {
-  CHECK(text(0.5, 2) == "0.5 by backward(), 2" + by);
-  CHECK(text(1.0 / 3, 2.0 / 3) == "0.333333 by backward(), 0.666667" + by);
-  CHECK(text(1.0000001, 1.0000002) == "1.0000001 by backward(), 1.0000002" + by);
-  CHECK(text(1, 1 + 0x1p-52) == "1 by backward(), 1.0000000000000002" + by);
-  CHECK(text(1234567, 1234567) == "1.23457e+06 by backward(), 1.23457e+06" + by);
-  CHECK(text(-std::nan(""), -1e300) == "nan by backward(), -1e+300" + by);
-  CHECK(text(-infinity, 0) == "-inf by backward(), 0" + by);
+  CHECK(text_of_wrong(0.5, 2) == "0.5 by backward(), 2" + by);
+  CHECK(text_of_wrong(1.0 / 3, 2.0 / 3) == "0.333333 by backward(), 0.666667" + by);
+  CHECK(text_of_wrong(1.0000001, 1.0000002) == "1.0000001 by backward(), 1.0000002" + by);
+  CHECK(text_of_wrong(1, 1 + 0x1p-52) == "1 by backward(), 1.0000000000000002" + by);
+  CHECK(text_of_wrong(1234567, 1234567) == "1.23457e+06 by backward(), 1.23457e+06" + by);
+  CHECK(text_of_wrong(-std::nan(""), -1e300) == "nan by backward(), -1e+300" + by);
+  CHECK(text_of_wrong(-infinity, 0) == "-inf by backward(), 0" + by);
 }
 
 TEST_CASE("a report has a decimal point in a locale that writes a comma") {
   const std::string before = std::setlocale(LC_NUMERIC, nullptr);
-  const std::string expected = text(1.5, 2.5), whole = to_string(wrong(1.5, 2.5));
+  const std::string expected = text_of_wrong(1.5, 2.5), whole = to_string(wrong_report(1.5, 2.5));
   for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "C"})
     if (std::setlocale(LC_NUMERIC, name) != nullptr) break;  // a machine may have none of these
-  CHECK(text(1.5, 2.5) == expected);
-  CHECK(to_string(wrong(1.5, 2.5)) == whole);
+  CHECK(text_of_wrong(1.5, 2.5) == expected);
+  CHECK(to_string(wrong_report(1.5, 2.5)) == whole);
   std::setlocale(LC_NUMERIC, before.c_str());
 }
 
 TEST_CASE("a likely cause and a pattern are named as what they are") {
-  GradcheckReport report = wrong(1, 2);
+  GradcheckReport report = wrong_report(1, 2);
   const std::string plain = to_string(report);
   CHECK(plain == "the gradient is wrong: w[1] is 1 by backward(), 2" + by +
                      "; 3 elements, largest error 0.5 (dual), 0.25 (differences)");
@@ -63,7 +63,7 @@ TEST_CASE("a likely cause and a pattern are named as what they are") {
 }
 
 TEST_CASE("a report says which oracle found the problem") {
-  GradcheckReport report = wrong(1, 2);
+  GradcheckReport report = wrong_report(1, 2);
   report.wrong_by_differences = false;
   CHECK_THAT(to_string(report), ContainsSubstring("1 by backward(), 2 by dual numbers; "));
   report.wrong_by_dual = false, report.wrong_by_differences = true;

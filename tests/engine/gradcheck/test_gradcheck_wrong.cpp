@@ -11,8 +11,6 @@ using namespace tests;
 
 namespace {
 
-const double not_a_number = std::numeric_limits<double>::quiet_NaN();
-
 // y = x³, whose right gradient `spoil` turns into a wrong one.
 template <class Spoil>
 GradcheckReport check_spoiled(const Array& x, Spoil spoil) {
@@ -52,7 +50,7 @@ GradcheckReport check_element(const Shape& shape, Dim which, double value) {
   });
 }
 
-std::string times(const std::string& factor, const std::string& reason) {
+std::string is_times(const std::string& factor, const std::string& reason) {
   return "backward() gives " + factor + " times the true gradient in every element: " + reason;
 }
 
@@ -85,11 +83,11 @@ TEST_CASE("the smallest factor that each oracle finds") {
 }
 
 TEST_CASE("known patterns have their likely cause in the report") {
-  CHECK(check_factor(2).likely_cause == times("2", "a contribution is counted twice"));
-  CHECK(check_factor(-1).likely_cause == times("-1", "a sign is wrong"));
+  CHECK(check_factor(2).likely_cause == is_times("2", "a contribution is counted twice"));
+  CHECK(check_factor(-1).likely_cause == is_times("-1", "a sign is wrong"));
   CHECK(check_factor(std::sqrt(8)).likely_cause ==
-        times("2.82843", "a scale such as 1/sqrt(8) is missing or applied twice"));
-  CHECK(check_factor(1.001).likely_cause == times("1.001", "a constant factor is wrong"));
+        is_times("2.82843", "a scale such as 1/sqrt(8) is missing or applied twice"));
+  CHECK(check_factor(1.001).likely_cause == is_times("1.001", "a constant factor is wrong"));
   CHECK_THAT(check_factor(0).likely_cause, StartsWith("backward() gives zero in every element"));
 }
 
@@ -139,7 +137,7 @@ TEST_CASE("a wrong element is found although another is a million times larger")
 }
 
 TEST_CASE("NaN and infinity in a gradient are found, named and explained") {
-  for (const double bad : {not_a_number, infinity, -infinity}) {
+  for (const double bad : {quiet_nan, infinity, -infinity}) {
     CAPTURE(bad);
     const GradcheckReport report = check_element({2, 3}, 4, bad);
     CHECK_FALSE(report.ok);

@@ -51,44 +51,47 @@ std::string uses(const std::string& name) {
          " belongs";
 }
 
-const Array A = uniform({3, 3}, 1), B = uniform({3, 3}, 2), x = uniform({2, 4, 3}, 3),
-            bias = uniform({3}, 4);
+const Array left_matrix = uniform({3, 3}, 1), right_matrix = uniform({3, 3}, 2),
+            some_rows = uniform({2, 4, 3}, 3), some_bias = uniform({3}, 4);
 
-GradcheckReport check_product(bool right_a, bool right_b, const Array& a, const Array& b) {
+GradcheckReport check_product_rules(bool right_a, bool right_b, const Array& a, const Array& b) {
   return gradcheck([&](In in) { return product_of(in[0], in[1], right_a, right_b); }, {a, b});
 }
 
 std::string cause_of_bias(Dim row, double factor = 1) {
-  return gradcheck([=](In in) { return add_bias(in[0], in[1], row, factor); }, {x, bias})
+  return gradcheck([=](In in) { return add_bias(in[0], in[1], row, factor); },
+                   {some_rows, some_bias})
       .likely_cause;
 }
 
 }  // namespace
 
 TEST_CASE("a factor that is not transposed is named") {
-  CHECK(check_product(true, true, A, B).ok);
-  CHECK(check_product(false, true, A, B).likely_cause == uses("input 1"));
-  CHECK(check_product(true, false, A, B).likely_cause == uses("input 0"));
+  CHECK(check_product_rules(true, true, left_matrix, right_matrix).ok);
+  CHECK(check_product_rules(false, true, left_matrix, right_matrix).likely_cause ==
+        uses("input 1"));
+  CHECK(check_product_rules(true, false, left_matrix, right_matrix).likely_cause ==
+        uses("input 0"));
   const auto behind = [](In in) { return product_of(in[0], in[1], false, true) + in[0] * 2.0; };
-  CHECK(gradcheck(behind, {A, B}).likely_cause == uses("input 1"));
+  CHECK(gradcheck(behind, {left_matrix, right_matrix}).likely_cause == uses("input 1"));
 }
 
 TEST_CASE("a symmetric factor is its own transpose: that rule is right") {
-  const Array symmetric = B + transpose(Tensor(B)).value();
-  CHECK(check_product(false, true, A, symmetric).ok);
-  const GradcheckReport report = check_product(true, false, A, symmetric);
+  const Array symmetric = right_matrix + transpose(Tensor(right_matrix)).value();
+  CHECK(check_product_rules(false, true, left_matrix, symmetric).ok);
+  const GradcheckReport report = check_product_rules(true, false, left_matrix, symmetric);
   CHECK(report.likely_cause == uses("input 0"));
 }
 
 TEST_CASE("the inputs have their old numbers after a diagnosis") {
-  const Tensor a = parameter(A.clone()), b = parameter(B.clone());
+  const Tensor a = parameter(left_matrix.clone()), b = parameter(right_matrix.clone());
   CHECK_FALSE(gradcheck([&] { return product_of(a, b, false, true); }, {{"a", a}, {"b", b}}).ok);
-  CHECK(same_bits(a.value(), A));
-  CHECK(same_bits(b.value(), B));
+  CHECK(same_bits(a.value(), left_matrix));
+  CHECK(same_bits(b.value(), right_matrix));
 }
 
 TEST_CASE("outside the domain of f a mistake has no gradient") {
-  const Tensor a = parameter(A.clone()), b = parameter(B.clone());
+  const Tensor a = parameter(left_matrix.clone()), b = parameter(right_matrix.clone());
   const Array v = Array::ones({3, 3});
   const auto gradient = [&](const std::function<Tensor()>& f) {
     return known_mistakes(f, {{"a", a}, {"b", b}}, 0, v).back().gradient(0);
@@ -96,8 +99,8 @@ TEST_CASE("outside the domain of f a mistake has no gradient") {
   CHECK(std::isnan(gradient([]() -> Tensor { throw std::invalid_argument("outside"); })));
   CHECK_THROWS_AS(gradient([]() -> Tensor { throw Interrupted(); }), Interrupted);
   CHECK_THROWS_AS(gradient([]() -> Tensor { throw std::bad_alloc(); }), std::bad_alloc);
-  CHECK(same_bits(a.value(), A));
-  CHECK(same_bits(b.value(), B));
+  CHECK(same_bits(a.value(), left_matrix));
+  CHECK(same_bits(b.value(), right_matrix));
 }
 
 TEST_CASE(
@@ -110,7 +113,7 @@ TEST_CASE(
         "only the last position along axes 0 to 1 of the output contributes: each position "
         "overwrites the one before instead of adding");
   const auto rows = [](In in) { return tanh(add_bias(in[0], in[1], 0)); };
-  CHECK(gradcheck(rows, {uniform({4, 3}, 3), bias}).likely_cause ==
+  CHECK(gradcheck(rows, {uniform({4, 3}, 3), some_bias}).likely_cause ==
         "only the first position along axis 0 of the output contributes: the sum over a broadcast "
         "axis is missing");
 }
@@ -121,9 +124,10 @@ TEST_CASE("near misses of the forgotten sum and of the transposition have other 
   CHECK_THAT(cause_of_bias(-1, -1), EndsWith("a sign is wrong"));
   CHECK(cause_of_bias(0, 2).empty());
   const auto scaled = [](In in) { return product_of(in[0] * 1.0, in[1], false, true) * in[2]; };
-  CHECK(gradcheck(scaled, {A, B, uniform({3, 3}, 5)}).likely_cause == uses("input 1"));
+  CHECK(gradcheck(scaled, {left_matrix, right_matrix, uniform({3, 3}, 5)}).likely_cause ==
+        uses("input 1"));
   const auto curved = [](In in) { return tanh(product_of(in[0], in[1], false, true)); };
-  const GradcheckReport report = gradcheck(curved, {A, B});
+  const GradcheckReport report = gradcheck(curved, {left_matrix, right_matrix});
   CHECK_FALSE(report.ok);
   CHECK(report.likely_cause.empty());
   CHECK(report.pattern == "9 of 9 elements are wrong");

@@ -14,7 +14,7 @@ using namespace tests;
 
 namespace {
 
-constexpr std::array both{Method::dual, Method::differences};
+constexpr std::array both_methods{Method::dual, Method::differences};
 
 // What may be expected of an oracle: `exact` of dual numbers, `near` of differences.
 double accuracy(Method method, double exact = 1e-14, double near = 1e-11) {
@@ -53,7 +53,7 @@ TEST_CASE("each oracle has a tolerance") {
 }
 
 TEST_CASE("derivatives of known functions, without a backward pass") {
-  for (const Method m : both) {
+  for (const Method m : both_methods) {
     const double e = accuracy(m);
     CHECK_THAT(slope(
                    m, [](auto x) { return x * x * x; }, 1.5),
@@ -77,7 +77,7 @@ TEST_CASE("derivatives of known functions, without a backward pass") {
 }
 
 TEST_CASE("small and large arguments, and the edge of a domain") {
-  for (const Method m : both) {
+  for (const Method m : both_methods) {
     CHECK_THAT(slope(
                    m, [](auto x) { return x * x; }, 1e6),
                WithinRel(2e6, accuracy(m)));
@@ -96,14 +96,14 @@ TEST_CASE("small and large arguments, and the edge of a domain") {
 TEST_CASE("an output that does not move has a derivative of exactly 0") {
   const auto f = [](const Tensor& x) { return concat({x, Tensor(Array({2}, {0.7, 1.3}))}, 0); };
   const auto constants = [](const Tensor&) { return Tensor(uniform({9}, 1)); };
-  for (const Method m : both) {
+  for (const Method m : both_methods) {
     CHECK(derivative(m, constants, Array({1}, {2})).scale == 0);
     CHECK_THAT(derivative(m, f, Array({1}, {2})).scale, WithinRel(1, accuracy(m)));
   }
 }
 
 TEST_CASE("close to a kink the step shrinks until it is on one side") {
-  for (const Method m : both)
+  for (const Method m : both_methods)
     for (const double x : {1e-2, 1e-3, 1e-4}) {
       CHECK_THAT(slope(
                      m, [](auto w) { return relu(w) * 3.0; }, x),
@@ -117,7 +117,7 @@ TEST_CASE("close to a kink the step shrinks until it is on one side") {
 TEST_CASE("one element moves, the others stay") {
   const auto f = [](const Tensor& x) { return sum(x * x * x); };
   const Array x({2, 2}, {1, 2, 3, 4});
-  for (const Method m : both)
+  for (const Method m : both_methods)
     for (Dim j = 0; j < 4; ++j)
       CHECK_THAT(derivative(m, f, x, j).value, WithinRel(3 * value_of(x[j] * x[j]), accuracy(m)));
 }
@@ -125,7 +125,7 @@ TEST_CASE("one element moves, the others stay") {
 TEST_CASE("the cotangent weighs the outputs; scale is the sum without signs") {
   const Tensor w = parameter(Array({2}, {3, 5}));
   const auto f = [&] { return concat({w * w, -(w * w)}, 0); };
-  for (const Method m : both) {
+  for (const Method m : both_methods) {
     const Derivative found = oracle(m, f, Array({4}, {2, 1, 0.5, 1})).at(w, 0, 9);
     CHECK_THAT(found.value, WithinRel(2 * 6 - 0.5 * 6, accuracy(m)));
     CHECK_THAT(found.scale, WithinRel(2 * 6 + 0.5 * 6, accuracy(m)));
@@ -136,7 +136,7 @@ TEST_CASE("the cotangent weighs the outputs; scale is the sum without signs") {
 TEST_CASE("a claim decides how closely to look, never the answer") {
   const auto f = [](const Tensor& x) { return exp(tanh(x * 3.0)); };
   const Array x({}, {0.2});
-  for (const Method m : both) {
+  for (const Method m : both_methods) {
     const double answer = derivative(m, f, x, 0, 0).value;
     for (const double claim : {answer, answer * (1 + 1e-6), -answer, 1e9, std::nan("")})
       CHECK_THAT(derivative(m, f, x, 0, claim).value, WithinRel(answer, 1e-9));
@@ -156,7 +156,7 @@ TEST_CASE("the parameter has its old numbers afterwards, bit for bit") {
   const Array x = uniform({3}, 1);
   const Tensor w = parameter(x.clone());
   const auto f = [&] { return tanh(w); };
-  for (const Method m : both) {
+  for (const Method m : both_methods) {
     for (Dim j = 0; j < 3; ++j) oracle(m, f, Array::ones({3})).at(w, j, 0);
     CHECK(same_bits(w.value(), x));
   }
@@ -166,14 +166,14 @@ TEST_CASE("the parameter has its old numbers also when f throws") {
   const Array x({}, {1});
   const Tensor w = parameter(x.clone());
   const auto f = [&]() -> Tensor { throw std::runtime_error("outside the domain"); };
-  for (const Method m : both) {
+  for (const Method m : both_methods) {
     CHECK_THROWS_AS(oracle(m, f, Array::ones({})).at(w, 0, 0), std::runtime_error);
     CHECK(same_bits(w.value(), x));
   }
 }
 
 TEST_CASE("f may hand back the parameter's own numbers") {
-  for (const Method m : both) {
+  for (const Method m : both_methods) {
     CHECK_THAT(slope(
                    m, [](auto x) { return x; }, 2),
                WithinRel(1, accuracy(m)));
@@ -190,7 +190,7 @@ TEST_CASE("f may hand back the parameter's own numbers") {
 TEST_CASE("nothing is recorded while the oracle evaluates f") {
   bool recorded = false;
   const Tensor w = parameter(Array({}, {2}));
-  for (const Method m : both)
+  for (const Method m : both_methods)
     oracle(
         m, [&] { return recorded = recorded || recording(), w * w; }, Array::ones({}))
         .at(w, 0, 0);

@@ -10,16 +10,16 @@ using namespace tests;
 
 namespace {
 
-const std::vector<Mask> masks = {Mask(),
-                                 causal(),
-                                 window(1),
-                                 window(5),
-                                 causal() & window(4),
-                                 padding({3}),
-                                 window(70),
-                                 padding({0}),
-                                 causal() & padding({2}),
-                                 window(3) & padding({4})};
+const std::vector<Mask> kernel_masks = {Mask(),
+                                        causal(),
+                                        window(1),
+                                        window(5),
+                                        causal() & window(4),
+                                        padding({3}),
+                                        window(70),
+                                        padding({0}),
+                                        causal() & padding({2}),
+                                        window(3) & padding({4})};
 
 // Numbers of row i, of all D, replaced.
 void spoil(Array& x, Dim i, Dim D, double poison) {
@@ -35,7 +35,7 @@ bool same_row(const Array& a, const Array& b, Dim i) {
 }  // namespace
 
 TEST_CASE("a head of attention, and its gradients, by the formulas") {
-  for (const Mask& mask : masks) {
+  for (const Mask& mask : kernel_masks) {
     for (const Dim T : {4, 5, 6, 7, 12, 13, 33, 49, 97, 200})
       for (const Dim D : {1, 3, 4, 8, 9, 17, 64})
         if (!testing::sanitized || T * D < 1000) check_head(Head(T, T, D, mask));

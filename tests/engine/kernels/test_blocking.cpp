@@ -17,7 +17,7 @@ using kernels::tile_rows;
 
 namespace {
 
-struct Sizes {
+struct ProductSizes {
   Dim n, k, m;
 };
 
@@ -80,7 +80,7 @@ Dim count_wrong(const Array& found, const Array& expected, Initial initial) {
 struct Products {
   Dim compared = 0;
 
-  void check(const Sizes& s, const Blocking& sizes, int threads) {
+  void check(const ProductSizes& s, const Blocking& sizes, int threads) {
     const Stored a(integers({s.n, s.k}, 1)), b(integers({s.k, s.m}, 2));
     const Array product = naive(a, b), initials = integers({s.n + 1, s.m}, 3);
     const Blocked blocked(sizes, threads);
@@ -109,7 +109,7 @@ std::vector<double> numbers_of(const Array& x, Dim first, Dim count) {
   return numbers;
 }
 
-Blocking small_blocks(Dim block_n, Dim block_k, Dim block_m) {
+Blocking blocks_of_product(Dim block_n, Dim block_k, Dim block_m) {
   Blocking sizes = kernels::blocking;
   sizes.serial_work = sizes.small_work = sizes.unpacked_m = 0;
   sizes.block_n = block_n;
@@ -129,7 +129,7 @@ TEST_CASE("a product is right on both sides of every two borders of blocks") {
       for (const Dim n : around(block_n))
         for (const Dim k : around(block_k))
           for (const Dim m : around(block_m))
-            products.check({n, k, m}, small_blocks(block_n, block_k, block_m), 1);
+            products.check({n, k, m}, blocks_of_product(block_n, block_k, block_m), 1);
   INFO(products.compared << " numbers compared");
   CHECK(products.compared > 100'000);
 }
@@ -142,7 +142,7 @@ TEST_CASE("a product is right on both sides of the work that is packed, and that
         const Dim work = n * k * m;
         for (const Dim serial : {Dim{0}, work, work + 1})
           for (const Dim small : {work - 1, work, work + 1}) {
-            Blocking sizes = small_blocks(tile_rows, 3, tile_columns);
+            Blocking sizes = blocks_of_product(tile_rows, 3, tile_columns);
             sizes.serial_work = serial;
             sizes.small_work = small;
             products.check({n, k, m}, sizes, 2);
@@ -157,7 +157,7 @@ TEST_CASE("a product is right on both sides of the width that is packed, in task
     for (const Dim n : around(2 * tile_rows))
       for (const Dim tasks : {1, 2, 100})
         for (const Dim small_work : {Dim{0}, Dim{1} << 40}) {
-          Blocking sizes = small_blocks(4 * tile_rows, 2, 4 * tile_columns);
+          Blocking sizes = blocks_of_product(4 * tile_rows, 2, 4 * tile_columns);
           sizes.unpacked_m = tile_columns;
           sizes.tasks_per_thread = sizes.small_tasks = tasks;
           sizes.small_work = small_work;
@@ -171,7 +171,7 @@ TEST_CASE("a product of many matrices is that of each, in small blocks") {
     for (const Dim k : around(3))
       for (const Dim m : around(tile_columns)) {
         const Array a = integers({2, 1, n, k}, 1), b = integers({3, k, m}, 2);
-        const Blocked blocked(small_blocks(tile_rows, 3, tile_columns), 2);
+        const Blocked blocked(blocks_of_product(tile_rows, 3, tile_columns), 2);
         const Array c = product(a, b);
         REQUIRE((c.shape() == Shape{2, 3, n, m}));
         for (Dim i = 0; i < 6; ++i) {

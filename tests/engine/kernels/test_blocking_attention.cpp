@@ -10,7 +10,7 @@ using kernels::tile_rows;
 
 namespace {
 
-Blocking small_blocks(Dim queries, Dim narrow) {
+Blocking blocks_of_queries(Dim queries, Dim narrow) {
   Blocking sizes = kernels::blocking;
   sizes.serial_work = 0;
   sizes.block_queries = queries;
@@ -22,7 +22,7 @@ Blocking small_blocks(Dim queries, Dim narrow) {
 void check_in_blocks(const Head& head, std::initializer_list<Dim> blocks) {
   const Head whole = Head(head).run();
   for (const Dim block : blocks) {
-    const Blocked blocked(small_blocks(block, block));
+    const Blocked blocked(blocks_of_queries(block, block));
     fill_stack();
     const Head found = Head(head).run();
     INFO(head.queries << " queries in blocks of " << block << ", " << head.keys << " keys of size "
@@ -35,13 +35,13 @@ void check_in_blocks(const Head& head, std::initializer_list<Dim> blocks) {
   }
 }
 
-const std::vector<Mask> masks = {Mask(), causal(), window(3), padding({0})};
+const std::vector<Mask> blocked_masks = {Mask(), causal(), window(3), padding({0})};
 
 }  // namespace
 
 TEST_CASE("a head of attention is right on both sides of every two borders of blocks") {
   const Dim block = tile_rows + 1;
-  for (const Mask& mask : masks)
+  for (const Mask& mask : blocked_masks)
     for (const Dim queries : around(block))
       for (const Dim keys : around(tile_columns))
         for (const Dim D : around(tile_columns))
@@ -50,7 +50,7 @@ TEST_CASE("a head of attention is right on both sides of every two borders of bl
 
 TEST_CASE("a narrow head is right on both sides of every two borders of blocks") {
   const Dim block = 2 * lanes;
-  for (const Mask& mask : masks)
+  for (const Mask& mask : blocked_masks)
     for (const Dim queries : around(block))
       for (const Dim keys : around(lanes))
         for (const Dim D : {1, 3, 4, 5, 7, 8, 9})

@@ -11,7 +11,7 @@ using namespace tests;
 
 namespace {
 
-bool aligned(const void* block) { return reinterpret_cast<std::uintptr_t>(block) % 64 == 0; }
+bool is_aligned(const void* block) { return reinterpret_cast<std::uintptr_t>(block) % 64 == 0; }
 
 }  // namespace
 
@@ -20,7 +20,7 @@ TEST_CASE("a Buffer holds as many numbers as asked for, and gives its block back
     const Real* before = nullptr;
     for (int i = 0; i < 2; ++i) {
       Buffer buffer(count);
-      CHECK(aligned(buffer.data()));
+      CHECK(is_aligned(buffer.data()));
       std::fill_n(buffer.data(), count, Real(3));
       const Buffer& same = buffer;
       CHECK(same.data() == buffer.data());

@@ -12,9 +12,7 @@ using kernels::Matrix;
 
 namespace {
 
-constexpr double unit = std::numeric_limits<Real>::epsilon() / 2.0;
-
-Matrix matrix(const Array& x) { return {x.data(), x.dim(1), 1}; }
+Matrix as_matrix(const Array& x) { return {x.data(), x.dim(1), 1}; }
 
 // C of A and B, in rows of m + gap numbers; what lies in the gaps must stay there.
 Array multiplied(const Matrix& a, const Matrix& b, Dim n, Dim k, Dim m, Dim gap = 0) {
@@ -29,7 +27,7 @@ Array multiplied(const Matrix& a, const Matrix& b, Dim n, Dim k, Dim m, Dim gap 
   return c;
 }
 Array multiplied(const Array& a, const Array& b) {
-  return multiplied(matrix(a), matrix(b), a.dim(0), a.dim(1), b.dim(1));
+  return multiplied(as_matrix(a), as_matrix(b), a.dim(0), a.dim(1), b.dim(1));
 }
 
 // The transpose, as it lies in memory.
@@ -85,13 +83,13 @@ double test_ratio(const Array& a, const Array& b, const Array& c, const Array& s
   return worst;
 }
 
-const std::vector<Dim> sizes =
+const std::vector<Dim> gemm_sizes =
     testing::sanitized ? std::vector<Dim>{0, 1, 7, 17, 65}
                        : std::vector<Dim>{0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 33, 64, 65};
 
 // Around the blocks of k (256), of rows (96 or 224) and of columns (2048, 4096 or 8192 floats), and
 // with so many columns that rows of A are packed, several tiles of them to a task.
-const std::vector<std::array<Dim, 3>> larger = {
+const std::vector<std::array<Dim, 3>> larger_sizes = {
     {129, 129, 129}, {3, 2000, 5},    {257, 3, 130},  {130, 1, 257},  {7, 255, 40},
     {7, 256, 40},    {7, 257, 40},    {95, 90, 95},   {96, 90, 97},   {97, 90, 96},
     {225, 70, 33},   {16, 20, 2047},  {16, 20, 2049}, {16, 20, 4096}, {16, 20, 4097},
@@ -101,10 +99,10 @@ const std::vector<std::array<Dim, 3>> larger = {
 }  // namespace
 
 TEST_CASE("gemm of all sizes errs by a few roundings") {
-  for (const Dim n : sizes)
-    for (const Dim k : sizes) {
+  for (const Dim n : gemm_sizes)
+    for (const Dim k : gemm_sizes) {
       const Array a = uniform({n, k}, 1);
-      for (const Dim m : sizes) {
+      for (const Dim m : gemm_sizes) {
         const Array b = uniform({k, m}, 2);
         const double ratio = test_ratio(a, b, multiplied(a, b));
         INFO(n << " x " << k << " x " << m);
@@ -114,7 +112,7 @@ TEST_CASE("gemm of all sizes errs by a few roundings") {
 }
 
 TEST_CASE("gemm across every block errs by a few roundings") {
-  for (const auto& [n, k, m] : larger) {
+  for (const auto& [n, k, m] : larger_sizes) {
     const Array a = uniform({n, k}, 1), b = uniform({k, m}, 2);
     INFO(n << " x " << k << " x " << m);
     CHECK(test_ratio(a, b, multiplied(a, b)) <= 16);
@@ -122,7 +120,7 @@ TEST_CASE("gemm across every block errs by a few roundings") {
 }
 
 TEST_CASE("gemm reads its factors however they lie, for the same bits") {
-  std::vector<std::array<Dim, 3>> all = larger;
+  std::vector<std::array<Dim, 3>> all = larger_sizes;
   for (const Dim n : {1, 2, 5, 6, 7, 13})
     for (const Dim k : {0, 1, 3, 17})
       for (const Dim m : {1, 4, 15, 16, 17, 33}) all.push_back({n, k, m});
@@ -131,28 +129,29 @@ TEST_CASE("gemm reads its factors however they lie, for the same bits") {
     const Array a_turned = turned(a), b_turned = turned(b), expected = multiplied(a, b);
     const Spread a_spread(a), b_spread(b);
     INFO(n << " x " << k << " x " << m);
-    for (const Matrix& left : {matrix(a), matrix(a_turned).transposed(), a_spread.matrix()})
-      for (const Matrix& right : {matrix(b), matrix(b_turned).transposed(), b_spread.matrix()})
+    for (const Matrix& left : {as_matrix(a), as_matrix(a_turned).transposed(), a_spread.matrix()})
+      for (const Matrix& right :
+           {as_matrix(b), as_matrix(b_turned).transposed(), b_spread.matrix()})
         REQUIRE(same_bits(multiplied(left, right, n, k, m), expected));
-    REQUIRE(same_bits(multiplied(matrix(a), matrix(b), n, k, m, 5), expected));
+    REQUIRE(same_bits(multiplied(as_matrix(a), as_matrix(b), n, k, m, 5), expected));
   }
 }
 
 TEST_CASE("gemm adds to what was there") {
-  for (const auto& [n, k, m] : larger) {
+  for (const auto& [n, k, m] : larger_sizes) {
     const Array a = uniform({n, k}, 1), b = uniform({k, m}, 2), start = uniform({n, m}, 3);
     Array c = start.clone();
-    kernels::gemm(matrix(a), matrix(b), c.write(), m, n, k, m, {c.data(), m});
+    kernels::gemm(as_matrix(a), as_matrix(b), c.write(), m, n, k, m, {c.data(), m});
     INFO(n << " x " << k << " x " << m);
     CHECK(test_ratio(a, b, c, start) <= 16);
     Array from_zero = Array::zeros({n, m});
-    kernels::gemm(matrix(a), matrix(b), from_zero.write(), m, n, k, m, {from_zero.data(), m});
+    kernels::gemm(as_matrix(a), as_matrix(b), from_zero.write(), m, n, k, m, {from_zero.data(), m});
     CHECK(same_bits(from_zero, multiplied(a, b)));
   }
 }
 
 TEST_CASE("gemm of whole numbers is exact") {
-  for (const auto& [n, k, m] : larger) {
+  for (const auto& [n, k, m] : larger_sizes) {
     if (testing::sanitized) break;
     const Array a = integers({n, k}, 1), b = integers({k, m}, 2);
     CHECK(test_ratio(a, b, multiplied(a, b)) == 0);
@@ -168,7 +167,7 @@ TEST_CASE("gemm over nothing is zeros, and adds nothing") {
       CHECK(same_bits(multiplied(a, b), Array::zeros({n, m})));
       const Array start = uniform({n, m}, 1);
       Array c = start.clone();
-      kernels::gemm(matrix(a), matrix(b), c.write(), m, n, 0, m, {c.data(), m});
+      kernels::gemm(as_matrix(a), as_matrix(b), c.write(), m, n, 0, m, {c.data(), m});
       CHECK(same_bits(c, start));
     }
 }
@@ -183,8 +182,8 @@ TEST_CASE("a row of gemm depends on its own row alone, to the bit") {
         if (first + count > n) continue;
         Array expected({count, m});
         std::copy_n(all.data() + first * m, count * m, expected.write());
-        REQUIRE(
-            same_bits(multiplied({a.data() + first * k, k, 1}, matrix(b), count, k, m), expected));
+        REQUIRE(same_bits(multiplied({a.data() + first * k, k, 1}, as_matrix(b), count, k, m),
+                          expected));
       }
   }
 }
@@ -195,7 +194,7 @@ TEST_CASE("a column of gemm does not depend on the columns around it, to the bit
     const Array a = uniform({n, k}, 1), b = uniform({k, m}, 2), all = multiplied(a, b);
     for (const Dim cut : {Dim{1}, Dim{3}, Dim{16}, Dim{17}, m / 2, m - 1})
       for (const auto& [first, count] : {std::pair<Dim, Dim>{0, cut}, {cut, m - cut}}) {
-        const Array found = multiplied(matrix(a), {b.data() + first, m, 1}, n, k, count);
+        const Array found = multiplied(as_matrix(a), {b.data() + first, m, 1}, n, k, count);
         INFO(n << " x " << k << ", columns " << first << " to " << first + count);
         Array expected({n, count});
         for (Dim i = 0; i < n; ++i)

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/kernels/simd.h"
-#include "tests/support/arrays.h"
+#include "tests/engine/kernels/row_lengths.h"
 #include "tests/support/blocking.h"
 #include "tests/support/catch.h"
 
@@ -15,17 +15,11 @@ using kernels::RowStats;
 
 namespace {
 
-const std::vector<Dim> lengths = {1, 2, 3, 4, 7, 8, 9, 16, 17, 31, 32, 64, 65, 300};
-
-Array rounded(const std::vector<long double>& exact) {
-  return Array({static_cast<Dim>(exact.size())}, std::vector<double>(exact.begin(), exact.end()));
-}
-
 // The gradients of rows x (rows, n), which `stats` has normalised.
-struct Gradients {
+struct NormGradients {
   Array dx, dgain, dbias;
 
-  Gradients(const Array& x, const Array& stats, const Array& gain, const Array& dy)
+  NormGradients(const Array& x, const Array& stats, const Array& gain, const Array& dy)
       : dx(x.shape()), dgain(gain.shape()), dbias(gain.shape()) {
     kernels::layer_norm_rows_vjp(x.data(), stats.data(), gain.data(), dy.data(), dx.write(),
                                  dgain.write(), dbias.write(), x.dim(0), x.dim(1));
@@ -35,7 +29,7 @@ struct Gradients {
 }  // namespace
 
 TEST_CASE("layer norm of a row against long double") {
-  for (const Dim n : lengths) {
+  for (const Dim n : row_lengths) {
     const Array x = uniform({1, n}, 1), dy = uniform({1, n}, 2);
     const Array gain = uniform({n}, 3), bias = uniform({n}, 4);
     long double mean = 0, variance = 0, mean_g = 0, along = 0;
@@ -57,7 +51,7 @@ TEST_CASE("layer norm of a row against long double") {
     Array stats({1, RowStats::size}), found({n}), found_y({1, n});
     kernels::layer_norm_rows(x.data(), gain.data(), bias.data(), stats.write(), found_y.write(),
                              0.25, 1, n);
-    const Gradients grads(x, stats, gain, dy);
+    const NormGradients grads(x, stats, gain, dy);
     const RowStats row_stats(stats.data());
     for (Dim j = 0; j < n; ++j) found.write()[j] = row_stats(x[j]);
     INFO("rows of " << n);
@@ -71,7 +65,7 @@ TEST_CASE("layer norm of a row against long double") {
 }
 
 TEST_CASE("y may be the memory of x") {
-  for (const Dim n : lengths) {
+  for (const Dim n : row_lengths) {
     const Array x = uniform({3, n}, 1), gain = uniform({n}, 3), bias = uniform({n}, 4);
     const auto normalise = [&](const Array& from, Array& y) {
       Array stats({3, RowStats::size});
@@ -99,7 +93,7 @@ TEST_CASE("the gradients of gain and bias add the rows, each as it was normalise
             value_of(dy[i]) * (value_of(x[i]) - kept(0) - kept(1)) * kept(2);
         dbias[static_cast<std::size_t>(i % n)] += value_of(dy[i]);
       }
-      const Gradients grads(x, stats, Array::ones({n}), dy);
+      const NormGradients grads(x, stats, Array::ones({n}), dy);
       INFO(rows << ", " << n);
       REQUIRE(same_numbers(grads.dgain, Array({n}, dgain)));
       REQUIRE(same_numbers(grads.dbias, Array({n}, dbias)));
@@ -110,7 +104,7 @@ TEST_CASE("a gradient that is not wanted changes no bit of the others") {
   for (const Dim rows : {5, 300}) {
     const Array x = uniform({rows, 24}, 1), stats = uniform({rows, RowStats::size}, 2),
                 gain = uniform({24}, 3), dy = uniform({rows, 24}, 4);
-    const Gradients all(x, stats, gain, dy);
+    const NormGradients all(x, stats, gain, dy);
     for (int wanted = 1; wanted < 7; ++wanted) {
       Array dx(x.shape()), dgain({24}), dbias({24});
       const auto place = [&](int bit, Array& d) {
@@ -129,13 +123,13 @@ TEST_CASE("a gradient that is not wanted changes no bit of the others") {
 TEST_CASE("neither threads nor tasks change a bit of the gradients") {
   const Array x = uniform({301, 37}, 1), stats = uniform({301, RowStats::size}, 2),
               gain = uniform({37}, 3), dy = uniform({301, 37}, 4);
-  const Gradients expected(x, stats, gain, dy);
+  const NormGradients expected(x, stats, gain, dy);
   for (const Dim parts : {1, 2, 16}) {
     Blocking sizes = kernels::blocking;
     sizes.serial_work = 0;
     sizes.sum_parts = parts;
     const Blocked blocked(sizes, 3);
-    const Gradients found(x, stats, gain, dy);
+    const NormGradients found(x, stats, gain, dy);
     CHECK(same_bits(found.dx, expected.dx));
     CHECK(same_bits(found.dgain, expected.dgain));
     CHECK(same_bits(found.dbias, expected.dbias));
@@ -154,7 +148,7 @@ TEST_CASE("lanes past the end of a row enter no sum of layer norm") {
     Array stats({2, RowStats::size}), y({2, n});
     kernels::layer_norm_rows(x.data(), gain.data(), bias.data(), stats.write(), y.write(), 1e-5, 2,
                              n);
-    const Gradients grads(x, stats, gain, dy);
+    const NormGradients grads(x, stats, gain, dy);
     REQUIRE(same_numbers(grads.dgain, none));  // of a constant row x̂ = 0
     for (Dim r = 0; r < 2; ++r) {
       double mean = 0;

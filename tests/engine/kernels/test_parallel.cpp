@@ -12,6 +12,7 @@
 #include "nn/layers/attention.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
+#include "tests/support/threads.h"
 
 using namespace tests;
 using kernels::parallel_for;
@@ -19,14 +20,7 @@ using kernels::parallel_ranges;
 
 namespace {
 
-const Dim much = kernels::blocking.serial_work;  // the least work that may be spread
-
-// So many threads while it lives.
-struct Threads {
-  int before = threads();
-  explicit Threads(int count) { set_threads(count); }
-  ~Threads() { set_threads(before); }
-};
+const Dim spread_work = kernels::blocking.serial_work;  // the least work that may be spread
 
 // How often each index came, in one parallel_for.
 std::vector<int> calls(Dim count, Dim work) {
@@ -54,7 +48,7 @@ TEST_CASE("parallel_for calls every index once, whatever the work and the thread
   for (const int count : {1, 2, 3, 8}) {
     const Threads so_many(count);
     for (const Dim tasks : {0, 1, 2, 7, 64, 1000})
-      for (const Dim work : {Dim{0}, much - 1, much, 100 * much}) {
+      for (const Dim work : {Dim{0}, spread_work - 1, spread_work, 100 * spread_work}) {
         INFO(count << " threads, " << tasks << " tasks, work " << work);
         CHECK(calls(tasks, work) == ones(tasks));
       }
@@ -65,12 +59,12 @@ TEST_CASE("parallel_ranges covers all numbers once, in runs of at most the grain
   const Threads three(3);
   for (const Dim size : {0, 1, 9, 10, 11, 1000})
     for (const Dim grain : {1, 3, 10, 2000})
-      for (const Dim work : {Dim{0}, much}) {
+      for (const Dim work : {Dim{0}, spread_work}) {
         std::vector<std::atomic<int>> counts(static_cast<std::size_t>(size));
         std::atomic<bool> fits{true};
         parallel_ranges(size, grain, work, [&](Dim begin, Dim end) {
-          const bool whole = work < much && begin == 0 && end == size;
-          const bool part = work >= much && end - begin <= grain && begin % grain == 0;
+          const bool whole = work < spread_work && begin == 0 && end == size;
+          const bool part = work >= spread_work && end - begin <= grain && begin % grain == 0;
           fits = fits && begin < end && (whole || part);
           for (Dim i = begin; i < end; ++i) ++counts[static_cast<std::size_t>(i)];
         });
@@ -84,7 +78,7 @@ TEST_CASE("small work stays on the calling thread, in order") {
   const Threads four(4);
   const auto caller = std::this_thread::get_id();
   std::vector<Dim> order;
-  parallel_for(100, much - 1, [&](Dim i) {
+  parallel_for(100, spread_work - 1, [&](Dim i) {
     CHECK(std::this_thread::get_id() == caller);
     order.push_back(i);
   });
@@ -95,7 +89,7 @@ TEST_CASE("large work is done by several threads at once") {
   const Threads three(3);
   // A task that waits until all three are under way: with fewer threads it would wait for ever.
   std::atomic<int> arrived{0};
-  parallel_for(3, much, [&](Dim) {
+  parallel_for(3, spread_work, [&](Dim) {
     ++arrived;
     while (arrived < 3) std::this_thread::yield();
   });
@@ -107,7 +101,7 @@ TEST_CASE("work is over when the last of its tasks is, on whichever thread") {
   const auto caller = std::this_thread::get_id();
   std::atomic<int> arrived{0};
   std::atomic<bool> done{false};
-  parallel_for(2, much, [&](Dim) {
+  parallel_for(2, spread_work, [&](Dim) {
     ++arrived;
     while (arrived < 2) std::this_thread::yield();
     if (std::this_thread::get_id() == caller) return;
@@ -120,14 +114,14 @@ TEST_CASE("work is over when the last of its tasks is, on whichever thread") {
 TEST_CASE("a worker that comes late to one piece of work is in time for the next") {
   const Threads eight(8);  // on fewer processors some are always late
   int wrong = 0;
-  for (int round = 0; round < 2000; ++round) wrong += calls(3, much) != ones(3);
+  for (int round = 0; round < 2000; ++round) wrong += calls(3, spread_work) != ones(3);
   CHECK(wrong == 0);
 }
 
 TEST_CASE("with one thread large work stays on the calling thread") {
   const Threads one(1);
   const auto caller = std::this_thread::get_id();
-  parallel_for(50, 100 * much, [&](Dim) { CHECK(std::this_thread::get_id() == caller); });
+  parallel_for(50, 100 * spread_work, [&](Dim) { CHECK(std::this_thread::get_id() == caller); });
 }
 
 TEST_CASE("the exception of the lowest index reaches the caller, and the pool works afterwards") {
@@ -136,7 +130,7 @@ TEST_CASE("the exception of the lowest index reaches the caller, and the pool wo
     for (int round = 0; round < 20; ++round) {
       std::atomic<int> failed{0};
       const std::string text = thrown([&] {
-        parallel_for(64, much, [&](Dim i) {
+        parallel_for(64, spread_work, [&](Dim i) {
           if (i % 8 != 5) return;
           ++failed;
           throw std::runtime_error("task " + std::to_string(i));
@@ -144,7 +138,7 @@ TEST_CASE("the exception of the lowest index reaches the caller, and the pool wo
       });
       CHECK(text == "task 5");
       CHECK(failed == 8);
-      CHECK(calls(64, much) == ones(64));
+      CHECK(calls(64, spread_work) == ones(64));
     }
   }
   CHECK(thrown([] {
@@ -158,13 +152,13 @@ TEST_CASE("a task may start parallel work of its own") {
   for (const int count : {1, 2, 4}) {
     const Threads so_many(count);
     std::vector<std::atomic<int>> counts(20 * 30);
-    parallel_for(20, much, [&](Dim i) {
-      parallel_for(30, much, [&](Dim j) { ++counts[static_cast<std::size_t>(i * 30 + j)]; });
+    parallel_for(20, spread_work, [&](Dim i) {
+      parallel_for(30, spread_work, [&](Dim j) { ++counts[static_cast<std::size_t>(i * 30 + j)]; });
     });
     CHECK(std::vector<int>(counts.begin(), counts.end()) == ones(600));
     CHECK(thrown([] {
-            parallel_for(4, much, [](Dim) {
-              parallel_for(4, much, [](Dim j) {
+            parallel_for(4, spread_work, [](Dim) {
+              parallel_for(4, spread_work, [](Dim j) {
                 if (j == 2) throw std::runtime_error("inner");
               });
             });
@@ -179,7 +173,7 @@ TEST_CASE("several threads may start parallel work at once") {
   for (int caller = 0; caller < 4; ++caller)
     callers.emplace_back([&] {
       for (int round = 0; round < 200; ++round)
-        if (calls(17, much) != ones(17)) ++wrong;
+        if (calls(17, spread_work) != ones(17)) ++wrong;
     });
   for (std::thread& caller : callers) caller.join();
   CHECK(wrong == 0);
@@ -190,7 +184,7 @@ TEST_CASE("the number of threads may change between any two pieces of work") {
   for (int round = 0; round < 30; ++round) {
     set_threads(round % 5 + 1);
     CHECK(threads() == round % 5 + 1);
-    CHECK(calls(23, much) == ones(23));
+    CHECK(calls(23, spread_work) == ones(23));
   }
 }
 

@@ -5,16 +5,14 @@
 #include <vector>
 
 #include "engine/kernels/simd.h"
-#include "tests/support/arrays.h"
+#include "tests/engine/kernels/row_lengths.h"
 #include "tests/support/catch.h"
 
 using namespace tests;
 
 namespace {
 
-using Mask = std::vector<unsigned char>;
-
-const std::vector<Dim> lengths = {1, 2, 3, 4, 7, 8, 9, 16, 17, 31, 32, 64, 65, 300};
+using VisibleKeys = std::vector<unsigned char>;
 
 // One row, naive: softmax in long double.
 std::vector<long double> exact_softmax(const Array& x) {
@@ -26,17 +24,13 @@ std::vector<long double> exact_softmax(const Array& x) {
   return y;
 }
 
-Array rounded(const std::vector<long double>& exact) {
-  return Array({static_cast<Dim>(exact.size())}, std::vector<double>(exact.begin(), exact.end()));
-}
-
-Array softmax(const Array& x) {
+Array softmax_of_rows(const Array& x) {
   Array y(x.shape());
   kernels::softmax_rows(x.data(), nullptr, y.write(), x.dim(0), x.dim(1));
   return y;
 }
 
-Array softmax_vjp(const Array& y, const Array& dy) {
+Array softmax_vjp_of_rows(const Array& y, const Array& dy) {
   Array dx(y.shape());
   kernels::softmax_rows_vjp(y.data(), dy.data(), nullptr, dx.write(), y.dim(0), y.dim(1));
   return dx;
@@ -51,7 +45,7 @@ Array row_of(const Array& x, Dim r) {
 }  // namespace
 
 TEST_CASE("the kernels of softmax against long double") {
-  for (const Dim n : lengths) {
+  for (const Dim n : row_lengths) {
     const Array x = uniform({1, n}, 1, -5, 5), dy = uniform({1, n}, 2);
     std::vector<long double> y = exact_softmax(x.with_shape({n})), dx;
     long double mean = 0;
@@ -60,23 +54,23 @@ TEST_CASE("the kernels of softmax against long double") {
     for (std::size_t j = 0; j < y.size(); ++j)
       dx.push_back(y[j] * (static_cast<long double>(value_of(dy[static_cast<Dim>(j)])) - mean));
     INFO("rows of " << n);
-    const Array found = softmax(x);
+    const Array found = softmax_of_rows(x);
     CHECK(close(found.with_shape({n}), rounded(y)));
-    CHECK(close(softmax_vjp(found, dy).with_shape({n}), rounded(dx)));
+    CHECK(close(softmax_vjp_of_rows(found, dy).with_shape({n}), rounded(dx)));
   }
 }
 
 TEST_CASE("the result may take the place of the numbers it is made from") {
-  for (const Dim n : lengths) {
+  for (const Dim n : row_lengths) {
     const Array x = uniform({3, n}, 1);
-    const Mask visible = [&] {
-      Mask table;
+    const VisibleKeys visible = [&] {
+      VisibleKeys table;
       for (Dim i = 0; i < 3 * n; ++i) table.push_back(i % 3 == 1 ? 0 : 1);
       return table;
     }();
     Array whole = x.clone();
     kernels::softmax_rows(whole.data(), nullptr, whole.write(), 3, n);
-    CHECK(same_bits(whole, softmax(x)));
+    CHECK(same_bits(whole, softmax_of_rows(x)));
     Array place = x.clone(), apart(x.shape());
     kernels::softmax_rows(x.data(), visible.data(), apart.write(), 3, n);
     kernels::softmax_rows(place.data(), visible.data(), place.write(), 3, n);
@@ -85,22 +79,23 @@ TEST_CASE("the result may take the place of the numbers it is made from") {
 }
 
 TEST_CASE("a row does not depend on the rows around it, to the bit") {
-  for (const Dim n : lengths) {
+  for (const Dim n : row_lengths) {
     const Array x = uniform({5, n}, 1), dy = uniform({5, n}, 2);
     for (Dim r = 0; r < 5; ++r) {
-      CHECK(same_bits(row_of(softmax(x), r), softmax(row_of(x, r))));
-      CHECK(same_bits(row_of(softmax_vjp(x, dy), r), softmax_vjp(row_of(x, r), row_of(dy, r))));
+      CHECK(same_bits(row_of(softmax_of_rows(x), r), softmax_of_rows(row_of(x, r))));
+      CHECK(same_bits(row_of(softmax_vjp_of_rows(x, dy), r),
+                      softmax_vjp_of_rows(row_of(x, r), row_of(dy, r))));
     }
   }
 }
 
 TEST_CASE("a masked row depends on what it sees alone, wherever that stands, to the bit") {
-  for (const Dim n : lengths)
+  for (const Dim n : row_lengths)
     for (const Dim hidden_after : {0, 1, 8, 100})
       for (const bool between : {false, true}) {
         const Array x = uniform({1, n}, 1, -5, 5), dy = uniform({1, n}, 2);
         std::vector<double> wide_x, wide_dy;
-        Mask visible;
+        VisibleKeys visible;
         const auto hide = [&] {
           wide_x.push_back(infinity);
           wide_dy.push_back(std::numeric_limits<double>::quiet_NaN());
@@ -114,7 +109,7 @@ TEST_CASE("a masked row depends on what it sees alone, wherever that stands, to 
         }
         for (Dim j = 0; j < hidden_after; ++j) hide();
         const auto all = static_cast<Dim>(visible.size());
-        const Mask everything(static_cast<std::size_t>(n), 1);
+        const VisibleKeys everything(static_cast<std::size_t>(n), 1);
 
         Array y({1, all}), dx({1, all}), short_y({1, n}), short_dx({1, n});
         const Array long_x({1, all}, wide_x), long_dy({1, all}, wide_dy);
@@ -151,7 +146,7 @@ TEST_CASE("lanes past the end of a row enter no sum") {
     const Array dy = uniform({1, n}, 3);
     for (const double number : {most, -most, large, -large}) {
       const Array row = Array::full({1, n}, Real(number));
-      const Array p = softmax(row), dp = softmax_vjp(p, dy);
+      const Array p = softmax_of_rows(row), dp = softmax_vjp_of_rows(p, dy);
       double sum = 0;
       for (Dim j = 0; j < n; ++j) sum += value_of(dy[j]);
       const double share = 1 / value_of(real(n));

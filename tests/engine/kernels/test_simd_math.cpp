@@ -13,37 +13,37 @@ using kernels::Vec;
 
 namespace {
 
-using Numbers = std::array<Real, static_cast<std::size_t>(lanes)>;
-using Bits = std::conditional_t<sizeof(Real) == sizeof(float), std::uint32_t, std::uint64_t>;
+using LaneNumbers = std::array<Real, static_cast<std::size_t>(lanes)>;
+using BitPattern = std::conditional_t<sizeof(Real) == sizeof(float), std::uint32_t, std::uint64_t>;
 
-struct Function {
+struct LaneFunction {
   const char* name;
   Vec (*vector)(Vec);
   double (*standard)(double);
 };
-const std::array<Function, 3> functions = {{
+const std::array<LaneFunction, 3> lane_functions = {{
     {"exp", [](Vec x) { return exp(x); }, [](double x) { return std::exp(x); }},
     {"log", [](Vec x) { return log(x); }, [](double x) { return std::log(x); }},
     {"tanh", [](Vec x) { return tanh(x); }, [](double x) { return std::tanh(x); }},
 }};
 
-Numbers applied(const Function& f, const Numbers& x) {
-  Numbers y;
+LaneNumbers applied(const LaneFunction& f, const LaneNumbers& x) {
+  LaneNumbers y;
   kernels::store(y.data(), f.vector(kernels::load(x.data())));
   return y;
 }
 // f(x) in every lane, which must agree to the bit.
-double at(const Function& f, double x) {
-  Numbers all;
+double at(const LaneFunction& f, double x) {
+  LaneNumbers all;
   all.fill(Real(x));
-  const Numbers y = applied(f, all);
+  const LaneNumbers y = applied(f, all);
   bool alike = true;
   for (const Real lane : y) alike = alike && std::memcmp(&lane, &y[0], sizeof lane) == 0;
   REQUIRE(alike);
   return value_of(y[0]);
 }
-double exp_at(double x) { return at(functions[0], x); }
-double log_at(double x) { return at(functions[1], x); }
+double exp_at(double x) { return at(lane_functions[0], x); }
+double log_at(double x) { return at(lane_functions[1], x); }
 
 // |found − exact| in units in the last place of exact; infinity counts as the next power of two.
 double error_in_units(double found, double exact) {
@@ -70,12 +70,12 @@ struct Worst {
 
 // The largest error over the numbers that next(x) gives until it returns false.
 template <class Next>
-Worst worst_of(const Function& f, Next next) {
+Worst worst_of(const LaneFunction& f, Next next) {
   Worst worst;
   for (bool more = true; more;) {
-    Numbers x{};
+    LaneNumbers x{};
     for (Real& number : x) more = more && next(number);
-    const Numbers y = applied(f, x);
+    const LaneNumbers y = applied(f, x);
     for (std::size_t i = 0; i < x.size(); ++i) {
       const double error = error_in_units(value_of(y[i]), f.standard(value_of(x[i])));
       if (!(error <= worst.error)) worst = {error, value_of(x[i])};
@@ -85,17 +85,17 @@ Worst worst_of(const Function& f, Next next) {
 }
 
 // Every `stride`-th bit pattern from 0 to the last: both signs, subnormal numbers, infinities, NaN.
-Worst sweep(const Function& f, Bits stride) {
-  return worst_of(f, [stride, bits = Bits{0}](Real& x) mutable {
+Worst sweep(const LaneFunction& f, BitPattern stride) {
+  return worst_of(f, [stride, bits = BitPattern{0}](Real& x) mutable {
     x = Real(std::bit_cast<kernels::Native>(bits));
-    const bool more = bits <= std::numeric_limits<Bits>::max() - stride;
-    bits = static_cast<Bits>(bits + stride);
+    const bool more = bits <= std::numeric_limits<BitPattern>::max() - stride;
+    bits = static_cast<BitPattern>(bits + stride);
     return more;
   });
 }
 
-void check_sweep(Bits stride) {
-  for (const Function& f : functions) {
+void check_sweep(BitPattern stride) {
+  for (const LaneFunction& f : lane_functions) {
     const Worst worst = sweep(f, stride);
     INFO(f.name << " errs most at " << worst.at);
     CHECK(worst.error <= allowed);
@@ -105,7 +105,8 @@ void check_sweep(Bits stride) {
 }  // namespace
 
 TEST_CASE("vector functions err by 2 units in the last place at most, in double by 1") {
-  check_sweep(sizeof(Real) == sizeof(float) ? Bits{4099} : static_cast<Bits>(36028797018963913));
+  check_sweep(sizeof(Real) == sizeof(float) ? BitPattern{4099}
+                                            : static_cast<BitPattern>(36028797018963913));
 }
 
 #if !defined(FLEDGE_DUAL)
@@ -113,7 +114,7 @@ TEST_CASE("vector functions of every float there is", "[.nightly]") { check_swee
 #endif
 
 TEST_CASE("vector functions of numbers as they are used") {
-  for (const Function& f : functions) {
+  for (const LaneFunction& f : lane_functions) {
     const Worst worst = worst_of(f, [i = -40000](Real& x) mutable {
       x = Real(i * 0.000613);
       return i++ < 40000;
@@ -125,7 +126,7 @@ TEST_CASE("vector functions of numbers as they are used") {
 
 TEST_CASE("vector functions at zeros, infinities and NaN") {
   using limits = std::numeric_limits<Real>;
-  for (const Function& f : functions) {
+  for (const LaneFunction& f : lane_functions) {
     INFO(f.name);
     CHECK(std::isnan(at(f, std::numeric_limits<double>::quiet_NaN())));
     CHECK(std::isnan(at(f, -std::numeric_limits<double>::quiet_NaN())));
@@ -160,7 +161,7 @@ TEST_CASE("exp overflows and vanishes where its result does") {
 }
 
 TEST_CASE("tanh is odd, and reaches 1 without passing it") {
-  for (const Function& f : {functions[2]})
+  for (const LaneFunction& f : {lane_functions[2]})
     for (const double x : {1e-30, 1e-3, 0.3, 0.624, 0.626, 0.93, 0.94, 1.5, 3.9, 4.1, 20.0, 1e30}) {
       INFO(f.name << " of " << x);
       CHECK(at(f, -x) == -at(f, x));
@@ -171,8 +172,8 @@ TEST_CASE("tanh is odd, and reaches 1 without passing it") {
 }
 
 TEST_CASE("a lane does not depend on the others, to the bit") {
-  for (const Function& f : functions) {
-    Numbers x;
+  for (const LaneFunction& f : lane_functions) {
+    LaneNumbers x;
     for (std::size_t i = 0; i < x.size(); ++i) {
       x.fill(std::numeric_limits<Real>::quiet_NaN());
       x[i] = Real(0.7);

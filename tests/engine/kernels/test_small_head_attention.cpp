@@ -44,7 +44,7 @@ struct Narrow {
   }
 };
 
-bool same_row(const Array& a, Dim i, const Array& b, Dim j) {
+bool same_rows(const Array& a, Dim i, const Array& b, Dim j) {
   const Dim D = a.dim(1);
   return std::memcmp(a.data() + i * D, b.data() + j * D,
                      static_cast<std::size_t>(D) * sizeof(Real)) == 0;
@@ -68,11 +68,11 @@ TEST_CASE("narrow heads: no number depends on the lane it is computed in") {
     const Narrow moved(shift, n - shift, D, banded(n - shift, back));
     INFO("D " << D << ", moved by " << shift);
     for (Dim i = back; i < n - shift; ++i) {
-      REQUIRE(same_row(moved.y, i, whole.y, i + shift));
-      REQUIRE(same_row(moved.log_sums, i, whole.log_sums, i + shift));
-      REQUIRE(same_row(moved.dq, i, whole.dq, i + shift));
-      REQUIRE(same_row(moved.dk, i, whole.dk, i + shift));
-      REQUIRE(same_row(moved.dv, i, whole.dv, i + shift));
+      REQUIRE(same_rows(moved.y, i, whole.y, i + shift));
+      REQUIRE(same_rows(moved.log_sums, i, whole.log_sums, i + shift));
+      REQUIRE(same_rows(moved.dq, i, whole.dq, i + shift));
+      REQUIRE(same_rows(moved.dk, i, whole.dk, i + shift));
+      REQUIRE(same_rows(moved.dv, i, whole.dv, i + shift));
     }
   }
 }

@@ -10,14 +10,13 @@ using namespace tests;
 
 namespace {
 
-constexpr double unit = std::numeric_limits<Real>::epsilon() / 2.0;
-const std::vector<Dim> lengths = {2,   3,   7,   8,   9,   15,   16,   17,    64,    127,
-                                  128, 129, 255, 256, 257, 1000, 1025, 65536, 100003};
+const std::vector<Dim> sum_lengths = {2,   3,   7,   8,   9,   15,   16,   17,    64,    127,
+                                      128, 129, 255, 256, 257, 1000, 1025, 65536, 100003};
 
 // What pairwise summation may err by, in units of the sum of the sizes: 2·u·log₂ n.
-double bound(Dim n) { return 2 * unit * std::log2(static_cast<double>(n)); }
+double sum_bound(Dim n) { return 2 * unit * std::log2(static_cast<double>(n)); }
 
-struct Exact {
+struct ExactSum {
   long double sum = 0, size = 0;
   void add(long double term) {
     sum += term;
@@ -44,7 +43,7 @@ TEST_CASE("sums of nothing, of one, of few") {
   CHECK(kernels::dot(nullptr, nullptr, 0) == Real(0));
   for (Dim n = 0; n < 300; ++n) {
     const Array x = integers({n}, 1), y = integers({n}, 2);
-    Exact sum, dot;
+    ExactSum sum, dot;
     for (Dim i = 0; i < n; ++i) {
       sum.add(wide(x[i]));
       dot.add(wide(x[i]) * wide(y[i]));
@@ -55,40 +54,41 @@ TEST_CASE("sums of nothing, of one, of few") {
 }
 
 TEST_CASE("sums and dots err with the logarithm of their length") {
-  for (const Dim n : lengths)
+  for (const Dim n : sum_lengths)
     for (const std::uint64_t seed : {1u, 2u, 3u}) {
       const Array x = uniform({n}, seed, -1, 1.5), y = uniform({n}, seed + 10, -1, 1.5);
-      Exact sum, dot;
+      ExactSum sum, dot;
       for (Dim i = 0; i < n; ++i) {
         sum.add(wide(x[i]));
         dot.add(wide(x[i]) * wide(y[i]));
       }
       INFO("n = " << n);
-      CHECK(sum.error(kernels::sum(x.data(), n)) <= bound(n));
-      CHECK(dot.error(kernels::dot(x.data(), y.data(), n)) <= bound(n) + unit);  // and the products
+      CHECK(sum.error(kernels::sum(x.data(), n)) <= sum_bound(n));
+      CHECK(dot.error(kernels::dot(x.data(), y.data(), n)) <=
+            sum_bound(n) + unit);  // and the products
     }
 }
 
 TEST_CASE("sums do not lose small numbers behind a large one") {
   for (const Dim n : {256, 1000, 65536}) {
     const Array x = one_and_crumbs({n}, 1);
-    Exact exact;
+    ExactSum exact;
     for (Dim i = 0; i < n; ++i) exact.add(wide(x[i]));
     INFO("n = " << n);
-    CHECK(exact.error(kernels::sum(x.data(), n)) <= bound(n));
-    CHECK(exact.error(kernels::dot(x.data(), Array::ones({n}).data(), n)) <= bound(n));
+    CHECK(exact.error(kernels::sum(x.data(), n)) <= sum_bound(n));
+    CHECK(exact.error(kernels::dot(x.data(), Array::ones({n}).data(), n)) <= sum_bound(n));
   }
 }
 
 TEST_CASE("columns are summed as exactly as rows") {
   for (const Dim n : {256, 1000, 65536}) {
     const Array x = one_and_crumbs({n, 3}, 3);
-    Exact exact;
+    ExactSum exact;
     for (Dim i = 0; i < n; ++i) exact.add(wide(x[3 * i]));
     Array y({3});
     kernels::sum_columns(x.data(), y.write(), 1, n, 3);
     INFO("n = " << n);
-    for (Dim i = 0; i < 3; ++i) CHECK(exact.error(y[i]) <= bound(n));
+    for (Dim i = 0; i < 3; ++i) CHECK(exact.error(y[i]) <= sum_bound(n));
   }
 }
 
@@ -110,15 +110,15 @@ TEST_CASE("sum_columns adds the middle axis") {
 }
 
 TEST_CASE("columns of random numbers err with the logarithm of their length") {
-  for (const Dim n : lengths) {
+  for (const Dim n : sum_lengths) {
     const Array x = uniform({n, 5}, 1, -1, 1.5);
     Array y({5});
     kernels::sum_columns(x.data(), y.write(), 1, n, 5);
     for (Dim column = 0; column < 5; ++column) {
-      Exact exact;
+      ExactSum exact;
       for (Dim i = 0; i < n; ++i) exact.add(wide(x[i * 5 + column]));
       INFO("n = " << n);
-      CHECK(exact.error(y[column]) <= bound(n));
+      CHECK(exact.error(y[column]) <= sum_bound(n));
     }
   }
 }

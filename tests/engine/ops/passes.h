@@ -16,9 +16,6 @@ namespace tests {
 using Tensors = std::vector<Tensor>;
 using Function = std::function<Tensor(const Tensors& x)>;
 
-inline constexpr double quiet_nan = std::numeric_limits<double>::quiet_NaN();
-/// Half the distance from 1 to the next Real: the largest relative error of one operation.
-inline constexpr double unit = std::numeric_limits<Real>::epsilon() / 2.0;
 /// What two roads to one answer may differ by, relative to its largest number.
 inline constexpr double two_roads = sizeof(Real) == sizeof(float) ? 2e-6 : 1e-13;
 
@@ -36,6 +33,17 @@ inline Pass pass(const Function& f, const std::vector<Array>& inputs, const Arra
   Pass result{y.value(), {}};
   for (const Tensor& each : x) result.dx.push_back(each.grad());
   return result;
+}
+
+/// The rows from begin to end.
+inline Array time_steps(const Array& x, Dim begin, Dim end) {
+  return slice(Tensor(x), -2, begin, end).value();
+}
+
+/// A mask as numbers: 1 where a query may look.
+inline Array table_of(const Mask& mask, const Shape& shape) {
+  const std::vector<unsigned char> visible = mask.table(shape, "test");
+  return Array(shape, std::vector<double>(visible.begin(), visible.end()));
 }
 
 inline Array value(const Function& f, const std::vector<Array>& inputs) {

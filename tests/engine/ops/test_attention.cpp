@@ -33,8 +33,6 @@ Array with_time(const Array& qkv, Dim part, Dim t, double number) {
   return y;
 }
 
-Array times(const Array& x, Dim begin, Dim end) { return slice(Tensor(x), -2, begin, end).value(); }
-
 }  // namespace
 
 TEST_CASE("attention by hand: one head, causal") {
@@ -132,8 +130,8 @@ TEST_CASE("attention over nothing, and of a row that may look nowhere") {
   }
   const Pass found =
       pass(fused(1, padding({0, 2})), {uniform({2, 2, 6}, 1)}, uniform({2, 2, 2}, 2));
-  CHECK(same_bits(times(found.y.with_shape({4, 2}), 0, 2), Array::zeros({2, 2})));
-  CHECK(same_numbers(times(found.dx[0].with_shape({4, 6}), 0, 2), Array::zeros({2, 6})));
+  CHECK(same_bits(time_steps(found.y.with_shape({4, 2}), 0, 2), Array::zeros({2, 2})));
+  CHECK(same_numbers(time_steps(found.dx[0].with_shape({4, 6}), 0, 2), Array::zeros({2, 6})));
 }
 
 TEST_CASE("attention with one key passes its value on") {
@@ -148,7 +146,7 @@ TEST_CASE("attention: what comes later changes no bit of what was before") {
   const Array qkv = uniform({130, width}, 1);
   const Array whole = value(fused(2, causal()), {qkv});
   for (const Dim t : {1, 2, 5, 6, 7, 47, 48, 49, 100, 129})
-    CHECK(same_bits(value(fused(2, causal()), {times(qkv, 0, t)}), times(whole, 0, t)));
+    CHECK(same_bits(value(fused(2, causal()), {time_steps(qkv, 0, t)}), time_steps(whole, 0, t)));
 }
 
 TEST_CASE("attention reads nothing that is hidden") {
@@ -157,22 +155,22 @@ TEST_CASE("attention reads nothing that is hidden") {
   for (const double poison : {quiet_nan, infinity, -infinity})
     for (const Dim part : {1, 2}) {
       const Pass found = pass(fused(2, causal()), {with_time(qkv, part, 59, poison)}, dy);
-      CHECK(same_bits(times(found.y, 0, 59), times(clean.y, 0, 59)));
+      CHECK(same_bits(time_steps(found.y, 0, 59), time_steps(clean.y, 0, 59)));
       // An infinite key may weigh nothing; a NaN never does, and no infinite value is mixed away.
       for (Dim c = 0; c < 4; ++c)
         if (part == 2 || std::isnan(poison)) CHECK_FALSE(isfinite(found.y[59 * 4 + c]));
       // Queries before the last; what flows to their keys comes from the last query too.
-      CHECK(same_bits(slice(Tensor(times(found.dx[0], 0, 59)), -1, 0, 4).value(),
-                      slice(Tensor(times(clean.dx[0], 0, 59)), -1, 0, 4).value()));
+      CHECK(same_bits(slice(Tensor(time_steps(found.dx[0], 0, 59)), -1, 0, 4).value(),
+                      slice(Tensor(time_steps(clean.dx[0], 0, 59)), -1, 0, 4).value()));
     }
   // A window of 1: everyone sees himself alone.
   const Pass alone = pass(fused(2, window(1)), {qkv}, dy);
   for (const Dim part : {0, 1, 2}) {
     const Pass found = pass(fused(2, window(1)), {with_time(qkv, part, 20, quiet_nan)}, dy);
-    CHECK(same_bits(times(found.y, 0, 20), times(alone.y, 0, 20)));
-    CHECK(same_bits(times(found.y, 21, 60), times(alone.y, 21, 60)));
-    CHECK(same_bits(times(found.dx[0], 0, 20), times(alone.dx[0], 0, 20)));
-    CHECK(same_bits(times(found.dx[0], 21, 60), times(alone.dx[0], 21, 60)));
+    CHECK(same_bits(time_steps(found.y, 0, 20), time_steps(alone.y, 0, 20)));
+    CHECK(same_bits(time_steps(found.y, 21, 60), time_steps(alone.y, 21, 60)));
+    CHECK(same_bits(time_steps(found.dx[0], 0, 20), time_steps(alone.dx[0], 0, 20)));
+    CHECK(same_bits(time_steps(found.dx[0], 21, 60), time_steps(alone.dx[0], 21, 60)));
   }
 }
 

@@ -3,17 +3,9 @@
 
 #include "engine/autograd.h"
 #include "engine/ops.h"
-#include "tests/support/arrays.h"
-#include "tests/support/catch.h"
-#include "tests/support/refusal.h"
+#include "tests/engine/ops/passes.h"
 
 using namespace tests;
-
-namespace {
-
-Array times(const Array& x, Dim begin, Dim end) { return slice(Tensor(x), -2, begin, end).value(); }
-
-}  // namespace
 
 TEST_CASE("cached attention by hand: the second query sees both keys") {
   const NoGrad no_grad;
@@ -38,10 +30,11 @@ TEST_CASE("cached attention: however a text is cut, the rows of attention() to t
       KeyValueCache cache;
       for (Dim t = 0, next = 0; t < T; t = next) {
         next = std::min(T, t + 1 + rng.below(most));
-        CHECK(
-            same_bits(cached_attention(times(qkv, t, next), heads, cache), times(whole, t, next)));
+        CHECK(same_bits(cached_attention(time_steps(qkv, t, next), heads, cache),
+                        time_steps(whole, t, next)));
       }
-      CHECK(same_bits(cached_attention(times(qkv, 0, 0), heads, cache), Array({0, heads * D})));
+      CHECK(
+          same_bits(cached_attention(time_steps(qkv, 0, 0), heads, cache), Array({0, heads * D})));
       CHECK(cache.length == T);
     }
   }
@@ -86,8 +79,8 @@ TEST_CASE("cached attention: its weights, in whatever parts, are those of its ou
     Dim wrong = 0;
     for (Dim t = 0, next = 0; t < T; t = next) {
       next = std::min(T, t + 1 + rng.below(9));
-      cached_attention(times(qkv, t, next), heads, cache);
-      const Array part = cached_attention_weights(times(qkv, t, next), heads, cache);
+      cached_attention(time_steps(qkv, t, next), heads, cache);
+      const Array part = cached_attention_weights(time_steps(qkv, t, next), heads, cache);
       for (Dim h = 0; h < heads; ++h)
         for (Dim i = t; i < next; ++i)
           for (Dim j = 0; j < next; ++j)

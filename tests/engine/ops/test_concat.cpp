@@ -4,24 +4,26 @@ using namespace tests;
 
 namespace {
 
-Function joined(int axis) {
+Function concat_along(int axis) {
   return [axis](const Tensors& x) { return concat(x, axis); };
 }
 
 }  // namespace
 
 TEST_CASE("concat puts one behind the other, and each gets its stretch of the gradient") {
-  const Pass rows = pass(joined(0), {counting({1, 2}), counting({2, 2})}, counting({3, 2}));
+  const Pass rows = pass(concat_along(0), {counting({1, 2}), counting({2, 2})}, counting({3, 2}));
   CHECK(same_bits(rows.y, Array({3, 2}, {1, 2, 1, 2, 3, 4})));
   CHECK(same_bits(rows.dx[0], Array({1, 2}, {1, 2})));
   CHECK(same_bits(rows.dx[1], Array({2, 2}, {3, 4, 5, 6})));
 
-  const Pass columns = pass(joined(-1), {counting({2, 1}), counting({2, 2})}, counting({2, 3}));
+  const Pass columns =
+      pass(concat_along(-1), {counting({2, 1}), counting({2, 2})}, counting({2, 3}));
   CHECK(same_bits(columns.y, Array({2, 3}, {1, 1, 2, 2, 3, 4})));
   CHECK(same_bits(columns.dx[0], Array({2, 1}, {1, 4})));
   CHECK(same_bits(columns.dx[1], Array({2, 2}, {2, 3, 5, 6})));
 
-  const Pass empty = pass(joined(1), {counting({2, 1}), Array::zeros({2, 0})}, counting({2, 1}));
+  const Pass empty =
+      pass(concat_along(1), {counting({2, 1}), Array::zeros({2, 0})}, counting({2, 1}));
   CHECK(same_bits(empty.y, Array({2, 1}, {1, 2})));
   CHECK(empty.dx[1].shape() == Shape{2, 0});
 }
@@ -59,9 +61,9 @@ TEST_CASE("concat of one tensor twice adds both stretches") {
 }
 
 TEST_CASE("concat of one part, and of many") {
-  CHECK(same_bits(pass(joined(0), {counting({3})}, counting({3})).dx[0], counting({3})));
+  CHECK(same_bits(pass(concat_along(0), {counting({3})}, counting({3})).dx[0], counting({3})));
   const std::vector<Array> parts(1000, Array({1}, {7}));
-  const Pass found = pass(joined(0), parts, counting({1000}));
+  const Pass found = pass(concat_along(0), parts, counting({1000}));
   CHECK(same_bits(found.y, Array::full({1000}, 7)));
   for (Dim i = 0; i < 1000; ++i) REQUIRE(found.dx[static_cast<std::size_t>(i)][0] == real(i + 1));
 }
@@ -74,9 +76,10 @@ TEST_CASE("concat of parameters and constants") {
 }
 
 TEST_CASE("concat and split obey the rules of every op") {
-  check_rules(joined(1), {uniform({2, 3, 4}, 1), uniform({2, 1, 4}, 2)});
-  check_rules(joined(0), {uniform({0, 3}, 1), uniform({2, 3}, 2)});
-  check_rules(joined(0), {Array::full({2}, Real(infinity)), Array::full({3}, Real(quiet_nan))});
+  check_rules(concat_along(1), {uniform({2, 3, 4}, 1), uniform({2, 1, 4}, 2)});
+  check_rules(concat_along(0), {uniform({0, 3}, 1), uniform({2, 3}, 2)});
+  check_rules(concat_along(0),
+              {Array::full({2}, Real(infinity)), Array::full({3}, Real(quiet_nan))});
   check_rules([](const Tensors& x) { return split(x[0], 3, 1)[1]; }, {uniform({2, 6, 4}, 1)});
 }
 

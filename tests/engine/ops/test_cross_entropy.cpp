@@ -11,7 +11,7 @@ Function loss(const Indices& targets, std::optional<Dim> ignored = {}) {
 }
 
 // −mean of the chosen log_softmax, from the rows of `choice` that are not all 0.
-Function composed(const Indices& targets, Dim V, std::optional<Dim> ignored = {}) {
+Function composed_loss(const Indices& targets, Dim V, std::optional<Dim> ignored = {}) {
   std::vector<double> choice(static_cast<std::size_t>(targets.size() * V));
   Dim kept = 0;
   for (Dim i = 0; i < targets.size(); ++i) {
@@ -25,7 +25,7 @@ Function composed(const Indices& targets, Dim V, std::optional<Dim> ignored = {}
   };
 }
 
-const Array one = Array::ones({});
+const Array one_number = Array::ones({});
 
 }  // namespace
 
@@ -39,11 +39,11 @@ TEST_CASE("cross entropy and its gradient by hand") {
 
 TEST_CASE("cross entropy and elementary ops are two roads to one answer") {
   const Indices batch({2, 3}, {4, 0, 4, 1, 3, 2});
-  check_two_roads(loss(batch), composed(batch, 5), {uniform({2, 3, 5}, 1, -5, 5)});
-  check_two_roads(loss(batch, 4), composed(batch, 5, 4), {uniform({2, 3, 5}, 1, -5, 5)});
-  check_two_roads(loss(batch, 0), composed(batch, 5, 0), {uniform({2, 3, 5}, 1, -5, 5)});
-  check_two_roads(loss({0}), composed({0}, 2), {uniform({1, 2}, 1)});
-  check_two_roads(loss(Indices(Shape{}, {6})), composed(Indices(Shape{}, {6}), 7),
+  check_two_roads(loss(batch), composed_loss(batch, 5), {uniform({2, 3, 5}, 1, -5, 5)});
+  check_two_roads(loss(batch, 4), composed_loss(batch, 5, 4), {uniform({2, 3, 5}, 1, -5, 5)});
+  check_two_roads(loss(batch, 0), composed_loss(batch, 5, 0), {uniform({2, 3, 5}, 1, -5, 5)});
+  check_two_roads(loss({0}), composed_loss({0}, 2), {uniform({1, 2}, 1)});
+  check_two_roads(loss(Indices(Shape{}, {6})), composed_loss(Indices(Shape{}, {6}), 7),
                   {uniform({7}, 1)});
 }
 
@@ -51,7 +51,7 @@ TEST_CASE("the gradient is softmax minus one-hot, over the count") {
   for (const Dim V : {2, 7, 65, 1000}) {
     const Array logits = uniform({4, V}, 1, -8, 8);
     const Indices targets = {0, V - 1, V / 2, 0};
-    const Pass found = pass(loss(targets), {logits}, one);
+    const Pass found = pass(loss(targets), {logits}, one_number);
     const Array p = softmax(Tensor(logits)).value();
     Array expected(p.shape());
     Real* to = expected.write();
@@ -87,21 +87,21 @@ TEST_CASE("even logits cost log V") {
 TEST_CASE("cross entropy is never negative, and 0 for certainty") {
   for (const std::uint64_t seed : {1u, 2u, 3u})
     CHECK(value(loss({0, 1, 2, 3}), {uniform({4, 9}, seed, -50, 50)})[0] >= Real(0));
-  const Pass sure = pass(loss({1}), {Array({1, 2}, {-1e4, 1e4})}, one);
+  const Pass sure = pass(loss({1}), {Array({1, 2}, {-1e4, 1e4})}, one_number);
   CHECK(sure.y[0] == Real(0));
   CHECK(same_numbers(sure.dx[0], Array::zeros({1, 2})));
-  const Pass wrong = pass(loss({0}), {Array({1, 2}, {-1e4, 1e4})}, one);
+  const Pass wrong = pass(loss({0}), {Array({1, 2}, {-1e4, 1e4})}, one_number);
   CHECK(wrong.y[0] == Real(2e4));
   CHECK(same_numbers(wrong.dx[0], Array({1, 2}, {-1, 1})));
 }
 
 TEST_CASE("a target that cannot be costs infinity, and a NaN is not lost") {
   const double inf = infinity, nan = quiet_nan;
-  const Pass impossible = pass(loss({0}), {Array({1, 3}, {-inf, 0, 0})}, one);
+  const Pass impossible = pass(loss({0}), {Array({1, 3}, {-inf, 0, 0})}, one_number);
   CHECK(same_numbers(impossible.y, Array({}, {inf})));
   CHECK(close(impossible.dx[0], Array({1, 3}, {-1, 0.5, 0.5})));
   CHECK(close(value(loss({1}), {Array({1, 3}, {-inf, 0, 0})}), Array({}, {std::log(2.0)})));
-  const Pass unknown = pass(loss({0, 0}), {Array({2, 2}, {1, nan, 1, 1})}, one);
+  const Pass unknown = pass(loss({0, 0}), {Array({2, 2}, {1, nan, 1, 1})}, one_number);
   CHECK(isnan(unknown.y[0]));
   CHECK(same_numbers(unknown.dx[0], Array({2, 2}, {nan, nan, -0.25, 0.25})));
   CHECK(isnan(value(loss({0}), {Array({1, 2}, {inf, 0})})[0]));
@@ -120,7 +120,7 @@ TEST_CASE("an ignored target costs exactly nothing, and the mean is over the oth
   }
   // What stands in an ignored row is not felt.
   const Array poisoned = concat({Array::full({1, 5}, Real(quiet_nan)), Tensor(cut)}, 0).value();
-  const Pass found = pass(loss({-1, 1, 2}, -1), {poisoned}, one);
+  const Pass found = pass(loss({-1, 1, 2}, -1), {poisoned}, one_number);
   CHECK(same_bits(found.y, value(loss({1, 2}), {cut})));
   CHECK(same_bits(slice(found.dx[0], 0, 0, 1).value(), Array::zeros({1, 5})));
 }

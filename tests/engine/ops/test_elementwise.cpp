@@ -9,8 +9,8 @@ using namespace tests;
 namespace {
 
 // The largest error in units of rounding.
-double worst(const Array& found, const Array& x, const Array& dy, long double (*exact)(long double),
-             double floor) {
+double worst_derivative(const Array& found, const Array& x, const Array& dy,
+                        long double (*exact)(long double), double floor) {
   double largest = 0;
   for (Dim i = 0; i < x.size(); ++i) {
     const long double expected =
@@ -30,16 +30,16 @@ void check_curve(const Curve& curve, const Shape& shape) {
   INFO(curve.name << " " << to_string(shape));
   REQUIRE(found.y.shape() == shape);
   REQUIRE(found.dx[0].shape() == shape);
-  CHECK(worst(found.y, x, dy, curve.y, curve.y_floor) <= curve.y_units);
-  CHECK(worst(found.dx[0], x, dy, curve.slope, curve.slope_floor) <= curve.slope_units);
+  CHECK(worst_derivative(found.y, x, dy, curve.y, curve.y_floor) <= curve.y_units);
+  CHECK(worst_derivative(found.dx[0], x, dy, curve.slope, curve.slope_floor) <= curve.slope_units);
 }
 
-struct Edge {
+struct EdgeCase {
   double x, y, slope;
 };
 
-void check_edges(const char* name, const Function& f, const std::vector<Edge>& edges) {
-  for (const Edge& edge : edges) {
+void check_edges(const char* name, const Function& f, const std::vector<EdgeCase>& edges) {
+  for (const EdgeCase& edge : edges) {
     INFO(name << " of " << edge.x);
     const Pass found = pass(f, {Array({}, {edge.x})}, Array::ones({}));
     CHECK(same_numbers(found.y, Array({}, {edge.y})));
@@ -51,9 +51,8 @@ void check_edges(const char* name, const Function& f, const std::vector<Edge>& e
 // The type of the digits: a Dual's value is a double.
 using Plain = std::conditional_t<std::is_same_v<Real, float>, float, double>;
 
-constexpr double inf = infinity;
 constexpr double tiny = std::numeric_limits<Real>::denorm_min();
-constexpr double most = std::numeric_limits<Real>::max();
+constexpr double largest_real = std::numeric_limits<Real>::max();
 
 }  // namespace
 
@@ -97,29 +96,29 @@ TEST_CASE("exp, log and sqrt at the edges of IEEE 754") {
               {{0.0, 1, 1},
                {-0.0, 1, 1},
                {tiny, 1, 1},
-               {inf, inf, inf},
-               {-inf, 0, 0},
-               {most, inf, inf},
-               {-most, 0, 0},
+               {infinity, infinity, infinity},
+               {-infinity, 0, 0},
+               {largest_real, infinity, infinity},
+               {-largest_real, 0, 0},
                {quiet_nan, quiet_nan, quiet_nan}});
-  // 1/tiny is beyond the largest number; 1/most is subnormal, and not flushed to 0.
+  // 1/tiny is beyond the largest number; 1/largest_real is subnormal, and not flushed to 0.
   check_edges("log", curves[2].f,
-              {{0.0, -inf, inf},
-               {-0.0, -inf, -inf},
+              {{0.0, -infinity, infinity},
+               {-0.0, -infinity, -infinity},
                {1, 0, 1},
                {-2, quiet_nan, -0.5},
-               {inf, inf, 0},
-               {tiny, value_of(log(Real(tiny))), inf},
-               {most, value_of(log(Real(most))), value_of(1 / Real(most))},
+               {infinity, infinity, 0},
+               {tiny, value_of(log(Real(tiny))), infinity},
+               {largest_real, value_of(log(Real(largest_real))), value_of(1 / Real(largest_real))},
                {quiet_nan, quiet_nan, quiet_nan}});
-  CHECK(std::fpclassify(Plain(value_of(1 / Real(most)))) == FP_SUBNORMAL);
+  CHECK(std::fpclassify(Plain(value_of(1 / Real(largest_real)))) == FP_SUBNORMAL);
   check_edges("sqrt", curves[3].f,
-              {{0.0, 0.0, inf},
-               {-0.0, -0.0, -inf},
+              {{0.0, 0.0, infinity},
+               {-0.0, -0.0, -infinity},
                {4, 2, 0.25},
-               {inf, inf, 0},
+               {infinity, infinity, 0},
                {-1, quiet_nan, quiet_nan},
-               {-inf, quiet_nan, quiet_nan},
+               {-infinity, quiet_nan, quiet_nan},
                {quiet_nan, quiet_nan, quiet_nan}});
 }
 
@@ -143,31 +142,32 @@ TEST_CASE("tanh and sigmoid at the edges") {
               {{0.0, 0.0, 1},
                {-0.0, -0.0, 1},
                {tiny, tiny, 1},
-               {inf, 1, 0},
-               {-inf, -1, 0},
+               {infinity, 1, 0},
+               {-infinity, -1, 0},
                {1e4, 1, 0},
                {-1e4, -1, 0},
-               {most, 1, 0},
+               {largest_real, 1, 0},
                {quiet_nan, quiet_nan, quiet_nan}});
   check_edges("sigmoid", curves[5].f,
               {{0.0, 0.5, 0.25},
                {-0.0, 0.5, 0.25},
                {tiny, 0.5, 0.25},
-               {inf, 1, 0},
-               {-inf, 0, 0},
+               {infinity, 1, 0},
+               {-infinity, 0, 0},
                {1e4, 1, 0},
                {-1e4, 0, 0},
                {1000, 1, 0},
                {-1000, 0, 0},
-               {most, 1, 0},
-               {-most, 0, 0},
+               {largest_real, 1, 0},
+               {-largest_real, 0, 0},
                {quiet_nan, quiet_nan, quiet_nan}});
 }
 
 TEST_CASE("sigmoid neither overflows nor divides by zero on the way") {
   std::feclearexcept(FE_ALL_EXCEPT);
   const Pass found =
-      pass(curves[5].f, {Array({6}, {-1000, 1000, -1e20, 1e20, -most, most})}, Array::ones({6}));
+      pass(curves[5].f, {Array({6}, {-1000, 1000, -1e20, 1e20, -largest_real, largest_real})},
+           Array::ones({6}));
   CHECK(std::fetestexcept(FE_OVERFLOW | FE_INVALID | FE_DIVBYZERO) == 0);
   CHECK(same_bits(found.y, Array({6}, {0, 1, 0, 1, 0, 1})));
 }
@@ -178,13 +178,14 @@ TEST_CASE("relu has slope 0 at 0 and loses no NaN") {
                {-0.0, 0, 0},
                {tiny, tiny, 1},
                {-tiny, 0, 0},
-               {inf, inf, 1},
-               {-inf, 0, 0},
-               {most, most, 1},
-               {-most, 0, 0},
+               {infinity, infinity, 1},
+               {-infinity, 0, 0},
+               {largest_real, largest_real, 1},
+               {-largest_real, 0, 0},
                {quiet_nan, quiet_nan, quiet_nan}});
-  const Pass flooded = pass(curves[6].f, {Array({3}, {-1, 0, 1})}, Array({3}, {inf, -inf, inf}));
-  CHECK(same_bits(flooded.dx[0], Array({3}, {0, 0, inf})));
+  const Pass flooded =
+      pass(curves[6].f, {Array({3}, {-1, 0, 1})}, Array({3}, {infinity, -infinity, infinity}));
+  CHECK(same_bits(flooded.dx[0], Array({3}, {0, 0, infinity})));
 }
 
 TEST_CASE("the two forms of gelu are two functions") {
@@ -209,8 +210,8 @@ TEST_CASE("both forms of gelu are straight at enormous numbers") {
     check_edges(curves[form].name, curves[form].f,
                 {{value_of(Real(1e20)), value_of(Real(1e20)), 1},
                  {-1e20, -0.0, 0},
-                 {most, most, 1},
-                 {-most, -0.0, 0}});
+                 {largest_real, largest_real, 1},
+                 {-largest_real, -0.0, 0}});
 }
 
 TEST_CASE("gelu and its slope keep their digits in both tails") {

@@ -7,13 +7,13 @@ using namespace tests;
 
 namespace {
 
-constexpr Dim numbers = 1003;  // whole vectors and a rest
+constexpr Dim number_count = 1003;  // whole vectors and a rest
 
-struct Bits {
+struct CurveBits {
   Array y, dx, unrecorded;
 };
 
-Bits bits(const Curve& curve, const Array& x) {
+CurveBits bits(const Curve& curve, const Array& x) {
   const Pass recorded = pass(curve.f, {x}, Array::ones(x.shape()));
   const NoGrad off;
   return {recorded.y, recorded.dx[0], curve.f({Tensor(x)}).value()};
@@ -24,12 +24,12 @@ Bits bits(const Curve& curve, const Array& x) {
 TEST_CASE("what an element becomes depends on nothing else") {
   for (const Curve& curve : curves) {
     INFO(curve.name);
-    const Array x = uniform({numbers}, 7, curve.low, curve.high);
-    const Bits together = bits(curve, x);
+    const Array x = uniform({number_count}, 7, curve.low, curve.high);
+    const CurveBits together = bits(curve, x);
     CHECK(same_bits(together.unrecorded, together.y));
     Array y(x.shape()), dx(x.shape()), unrecorded(x.shape());
-    for (Dim i = 0; i < numbers; ++i) {
-      const Bits alone = bits(curve, Array({1}, {value_of(x[i])}));
+    for (Dim i = 0; i < number_count; ++i) {
+      const CurveBits alone = bits(curve, Array({1}, {value_of(x[i])}));
       y.write()[i] = alone.y[0];
       dx.write()[i] = alone.dx[0];
       unrecorded.write()[i] = alone.unrecorded[0];

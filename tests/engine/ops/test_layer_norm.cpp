@@ -17,14 +17,14 @@ std::vector<Array> inputs(const Shape& shape, double low = -2, double high = 2) 
 
 // x̂ and dx in long double; rg = rstd·g is what dx is left of after its mean and its part along x̂
 // went.
-struct Exact {
+struct ExactNorm {
   std::vector<long double> x_hat, dx, rg, kappa;
 };
 
-Exact exact_norm(const Array& x, const Array& gain, const Array& dy, double eps) {
+ExactNorm exact_norm(const Array& x, const Array& gain, const Array& dy, double eps) {
   const Dim n = x.dim(-1);
   const auto wide = [](Real v) { return static_cast<long double>(value_of(v)); };
-  Exact exact;
+  ExactNorm exact;
   for (Dim r = 0; r < x.size() / n; ++r) {
     long double mean = 0, variance = 0, mean_g = 0, mean_gx = 0;
     for (Dim j = 0; j < n; ++j) mean += wide(x[r * n + j]) / static_cast<long double>(n);
@@ -73,7 +73,7 @@ void check_row(const std::vector<Array>& x, double eps) {
   const Array dy = uniform(x[0].shape(), 4);
   const Pass found =
       pass(norm(eps), {x[0], Array::ones(x[1].shape()), Array::zeros(x[1].shape())}, dy);
-  const Exact exact = exact_norm(x[0], Array::ones(x[1].shape()), dy, eps);
+  const ExactNorm exact = exact_norm(x[0], Array::ones(x[1].shape()), dy, eps);
   CHECK(within_bound(found.y, exact.x_hat, exact.x_hat, exact.kappa));
   CHECK(within_bound(found.dx[0], exact.dx, exact.rg, exact.kappa));
 }
@@ -155,7 +155,7 @@ TEST_CASE("the gradient of layer norm sums to 0 and is orthogonal to its result"
   for (const Dim n : {3, 8, 65, 300}) {
     const Array x = uniform({6, n}, 1), dy = uniform({6, n}, 4);
     const Pass found = pass(norm(0), {x, Array::ones({n}), Array::zeros({n})}, dy);
-    const Exact exact = exact_norm(x, Array::ones({n}), dy, 0);
+    const ExactNorm exact = exact_norm(x, Array::ones({n}), dy, 0);
     for (Dim r = 0; r < 6; ++r) {
       double sums = 0, along = 0, size = 0;
       for (Dim i = r * n; i < (r + 1) * n; ++i) {

@@ -13,20 +13,15 @@ Function mix(const Mask& mask) {
   return [mask](const Tensors& x) { return weighted_sum(x[0], x[1], mask); };
 }
 
-Array table_of(const Mask& mask, const Shape& shape) {
-  const std::vector<unsigned char> visible = mask.table(shape, "test");
-  return Array(shape, std::vector<double>(visible.begin(), visible.end()));
-}
-
 // Query 1 sees no key, and no query sees key 3.
-const Mask some =
+const Mask three_by_four =
     custom(3, 4, {true, false, true, false, false, false, false, false, true, true, true, false});
 
-struct Sizes {
+struct MaskedSizes {
   Shape lead;
   Dim n, m, d;
 };
-const std::vector<Sizes> sizes = {
+const std::vector<MaskedSizes> masked_sizes = {
     {{}, 3, 4, 5},  {{2}, 4, 4, 1}, {{2, 3}, 3, 3, 4}, {{2}, 1, 6, 3}, {{2}, 5, 2, 3},
     {{0}, 3, 4, 5}, {{2}, 0, 4, 5}, {{2}, 3, 0, 5},    {{2}, 3, 4, 0}, {{2, 1, 2}, 9, 9, 17}};
 
@@ -40,7 +35,7 @@ Array with_row(const Array& x, Dim row, double poison) {
 }
 
 Array where_hidden(const Array& x, double poison) {
-  return where(table_of(some, {3, 4}), x, poison).value();
+  return where(table_of(three_by_four, {3, 4}), x, poison).value();
 }
 
 }  // namespace
@@ -60,7 +55,7 @@ TEST_CASE("attention scores and mix by hand") {
 }
 
 TEST_CASE("attention without a mask is two matrix products") {
-  for (const auto& [lead, n, m, d] : sizes) {
+  for (const auto& [lead, n, m, d] : masked_sizes) {
     INFO(to_string(lead) << " " << n << " queries, " << m << " keys of size " << d);
     const Array q = uniform(lead.append({n, d}), 1), k = uniform(lead.append({m, d}), 2);
     const Array w = uniform(lead.append({n, m}), 3);
@@ -71,7 +66,7 @@ TEST_CASE("attention without a mask is two matrix products") {
 }
 
 TEST_CASE("attention under masks, and elementary ops, are two roads to one answer") {
-  for (const auto& [lead, n, m, d] : sizes)
+  for (const auto& [lead, n, m, d] : masked_sizes)
     for (const Mask& mask : {causal(), window(2), causal() & window(1)}) {
       const Shape shape = lead.append({n, m});
       const Array visible = table_of(mask, shape);
@@ -111,9 +106,9 @@ TEST_CASE("the three steps of attention and elementary ops are two roads to one 
 
 TEST_CASE("attention scores read nothing that is hidden") {
   const Array q = uniform({3, 2}, 1), k = uniform({4, 2}, 2), dy = uniform({3, 4}, 3);
-  const Pass clean = pass(scores(some), {q, k}, dy);
+  const Pass clean = pass(scores(three_by_four), {q, k}, dy);
   for (const double poison : {quiet_nan, infinity, -infinity}) {
-    const Pass found = pass(scores(some), {with_row(q, 1, poison), with_row(k, 3, poison)},
+    const Pass found = pass(scores(three_by_four), {with_row(q, 1, poison), with_row(k, 3, poison)},
                             where_hidden(dy, poison));
     CHECK(same_bits(found.y, clean.y));
     CHECK(same_bits(found.dx[0], clean.dx[0]));
@@ -125,11 +120,11 @@ TEST_CASE("attention scores read nothing that is hidden") {
 
 TEST_CASE("attention mix reads nothing that is hidden") {
   const Array w = uniform({3, 4}, 1), v = uniform({4, 2}, 2), dy = uniform({3, 2}, 3);
-  const Pass clean = pass(mix(some), {w, v}, dy);
+  const Pass clean = pass(mix(three_by_four), {w, v}, dy);
   CHECK(same_bits(slice(clean.y, 0, 1, 2).value(), Array::zeros({1, 2})));
   for (const double poison : {quiet_nan, infinity, -infinity}) {
-    const Pass found =
-        pass(mix(some), {where_hidden(w, poison), with_row(v, 3, poison)}, with_row(dy, 1, poison));
+    const Pass found = pass(mix(three_by_four), {where_hidden(w, poison), with_row(v, 3, poison)},
+                            with_row(dy, 1, poison));
     CHECK(same_bits(found.y, clean.y));
     CHECK(same_bits(found.dx[0], clean.dx[0]));
     CHECK(same_bits(found.dx[1], clean.dx[1]));
@@ -161,9 +156,10 @@ TEST_CASE("attention of one tensor with itself") {
 
 TEST_CASE("attention ops obey the rules of every op") {
   check_rules(mix(causal()), {uniform({2, 3, 4}, 1), uniform({2, 4, 5}, 2)});
-  check_rules(mix(some), {uniform({3, 4}, 1), uniform({4, 5}, 2)});
+  check_rules(mix(three_by_four), {uniform({3, 4}, 1), uniform({4, 5}, 2)});
   check_rules(scores(causal()), {uniform({2, 3, 5}, 1), uniform({2, 4, 5}, 2)});
-  check_rules(scores(some), {uniform({3, 5}, 1), with_row(uniform({4, 5}, 2), 3, quiet_nan)});
+  check_rules(scores(three_by_four),
+              {uniform({3, 5}, 1), with_row(uniform({4, 5}, 2), 3, quiet_nan)});
 }
 
 TEST_CASE("attention ops refuse what does not fit") {
@@ -185,7 +181,7 @@ TEST_CASE("attention ops refuse what does not fit") {
         "attention_scores: queries and keys differ in size: (3, 4) and (3, 5)");
   CHECK(refused(mix(causal()), {3, 4}, {5, 4}) ==
         "weighted_sum: keys and values differ in number: (3, 4) and (5, 4)");
-  CHECK(refused(scores(some), {4, 2}, {3, 2}) ==
+  CHECK(refused(scores(three_by_four), {4, 2}, {3, 2}) ==
         "attention_scores: a custom mask (3, 4) does not fit scores of shape (4, 3); its rows are "
         "queries, its columns keys");
   CHECK(refused(mix(padding({1})), {2, 3, 4}, {2, 4, 5}) ==

@@ -11,22 +11,17 @@ Function masked(const Mask& mask) {
 }
 
 // The same through elementary ops, from a table of 1 (may look) and 0.
-Function composed(const Array& visible) {
+Function composed_masked(const Array& visible) {
   return [visible](const Tensors& x) {
     const Tensor e = where(visible, exp(x[0]), 0.0);
     return e / sum(e, {-1}, true);
   };
 }
 
-Array table_of(const Mask& mask, const Shape& shape) {
-  const std::vector<unsigned char> visible = mask.table(shape, "test");
-  return Array(shape, std::vector<double>(visible.begin(), visible.end()));
-}
-
 // Query 0 sees all four keys, 1 none, 2 the outer two, 3 one, 4 the last three.
 const std::vector<bool> looks = {true,  true, true,  true,  false, false, false, false, true, false,
                                  false, true, false, false, true,  false, false, true,  true, true};
-const Mask some = custom(5, 4, looks);
+const Mask five_by_four = custom(5, 4, looks);
 
 Array poisoned(const Array& x, const Array& visible, double poison) {
   Array y = x.clone();
@@ -52,9 +47,10 @@ TEST_CASE("masked softmax and elementary ops are two roads to one answer") {
   const Shape shape{2, 3, 4, 5};
   for (const Mask& mask : {Mask(), causal(), window(2), padding({3, 5}), causal() & padding({2, 5}),
                            causal() & window(3)})
-    check_two_roads(masked(mask), composed(table_of(mask, shape)), {uniform(shape, 1)});
+    check_two_roads(masked(mask), composed_masked(table_of(mask, shape)), {uniform(shape, 1)});
   for (const Shape& tall : {Shape{3, 5}, Shape{2, 1, 7}, Shape{4, 4}})
-    check_two_roads(masked(causal()), composed(table_of(causal(), tall)), {uniform(tall, 1)});
+    check_two_roads(masked(causal()), composed_masked(table_of(causal(), tall)),
+                    {uniform(tall, 1)});
 }
 
 TEST_CASE("softmax with a mask that hides nothing is softmax") {
@@ -68,20 +64,21 @@ TEST_CASE("softmax with a mask that hides nothing is softmax") {
 
 TEST_CASE("a hidden score is not read") {
   const Shape shape{3, 5, 4};
-  const Array visible = table_of(some, {5, 4});
+  const Array visible = table_of(five_by_four, {5, 4});
   const Array x = uniform(shape, 1), dy = uniform(shape, 2);
-  const Pass clean = pass(masked(some), {poisoned(x, visible, 0)}, poisoned(dy, visible, 0));
+  const Pass clean =
+      pass(masked(five_by_four), {poisoned(x, visible, 0)}, poisoned(dy, visible, 0));
   for (const double poison : {quiet_nan, infinity, -infinity, 1e30}) {
     const Pass found =
-        pass(masked(some), {poisoned(x, visible, poison)}, poisoned(dy, visible, poison));
+        pass(masked(five_by_four), {poisoned(x, visible, poison)}, poisoned(dy, visible, poison));
     CHECK(same_bits(found.y, clean.y));
     CHECK(same_bits(found.dx[0], clean.dx[0]));
   }
 }
 
 TEST_CASE("hidden keys have weight and gradient exactly 0, and a row without keys is zeros") {
-  const Array x = uniform({5, 4}, 1), visible = table_of(some, {5, 4});
-  const Pass found = pass(masked(some), {x}, uniform({5, 4}, 2));
+  const Array x = uniform({5, 4}, 1), visible = table_of(five_by_four, {5, 4});
+  const Pass found = pass(masked(five_by_four), {x}, uniform({5, 4}, 2));
   const Array zero = Array::zeros({1});
   for (Dim i = 0; i < 20; ++i) {
     if (visible[i] != Real(0)) continue;
@@ -127,11 +124,12 @@ TEST_CASE("visible scores travel as IEEE 754 says") {
 }
 
 TEST_CASE("masked softmax obeys the rules of every op") {
-  check_rules(masked(some), {uniform({2, 5, 4}, 1)});
+  check_rules(masked(five_by_four), {uniform({2, 5, 4}, 1)});
   check_rules(masked(causal()), {uniform({0, 3, 4}, 1)});
   check_rules(masked(causal()), {uniform({2, 3, 0}, 1)});
   check_rules(masked(padding({0, 2})), {uniform({2, 3, 4}, 1)});
-  check_rules(masked(some), {poisoned(uniform({5, 4}, 1), table_of(some, {5, 4}), quiet_nan)});
+  check_rules(masked(five_by_four),
+              {poisoned(uniform({5, 4}, 1), table_of(five_by_four, {5, 4}), quiet_nan)});
 }
 
 TEST_CASE("masked softmax refuses masks that do not fit") {
@@ -143,7 +141,7 @@ TEST_CASE("masked softmax refuses masks that do not fit") {
         "softmax: a mask needs scores (..., queries, keys): got shape (3)");
   CHECK(refused({}, Mask()) == "softmax: a mask needs scores (..., queries, keys): got shape ()");
   CHECK(
-      refused({4, 5}, some) ==
+      refused({4, 5}, five_by_four) ==
       "softmax: a custom mask (5, 4) does not fit scores of shape (4, 5); its rows are queries, its "
       "columns keys");
   CHECK(
@@ -155,7 +153,7 @@ TEST_CASE("masked softmax refuses masks that do not fit") {
   CHECK(refused({2, 3, 4}, padding({1, 5})) ==
         "softmax: a padding length of 5 exceeds the keys of shape (2, 3, 4)");
   CHECK(
-      refused({5, 4}, causal() & some & padding({1})) ==
+      refused({5, 4}, causal() & five_by_four & padding({1})) ==
       "softmax: a padding mask of 1 lengths needs scores (1, ..., queries, keys): got shape (5, 4)");
   CHECK(refusal_in_both_modes<GraphError>([] { softmax(Tensor(), causal()); }) ==
         "value: this tensor was never given a value");

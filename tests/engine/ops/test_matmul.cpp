@@ -11,16 +11,16 @@ Tensor multiply(const Tensors& x) { return matmul(x[0], x[1]); }
 Shape lead_of(const Shape& shape) { return shape.without(-1).without(-1); }
 
 // C and, with |A| and |B|, the size of what each of its elements is summed from.
-struct Exact {
+struct ExactProduct {
   Shape shape;
   std::vector<long double> c, size;
 };
 
-Exact naive_product(const Array& a, const Array& b) {
+ExactProduct naive_product(const Array& a, const Array& b) {
   const Dim n = a.dim(-2), k = a.dim(-1), m = b.dim(-1);
   const Shape lead_a = lead_of(a.shape()), lead_b = lead_of(b.shape());
   const Shape lead = broadcast(lead_a, lead_b, "test");
-  Exact exact{lead.append({n, m}), {}, {}};
+  ExactProduct exact{lead.append({n, m}), {}, {}};
   for (Dim batch = 0; batch < lead.size(); ++batch)
     for (Dim i = 0; i < n; ++i)
       for (Dim j = 0; j < m; ++j) {
@@ -39,9 +39,9 @@ Exact naive_product(const Array& a, const Array& b) {
 }
 
 // What broadcasting adds up: a sum over the stretched batches.
-Exact summed_to(const Exact& exact, const Shape& shape) {
+ExactProduct summed_to(const ExactProduct& exact, const Shape& shape) {
   const auto count = static_cast<std::size_t>(shape.size());
-  Exact sums{shape, std::vector<long double>(count), std::vector<long double>(count)};
+  ExactProduct sums{shape, std::vector<long double>(count), std::vector<long double>(count)};
   for (std::size_t i = 0; i < exact.c.size(); ++i) {
     const auto at = static_cast<std::size_t>(source(shape, exact.shape, static_cast<Dim>(i)));
     sums.c[at] += exact.c[i];
@@ -51,7 +51,7 @@ Exact summed_to(const Exact& exact, const Shape& shape) {
 }
 
 // BLAS's test ratio: |found − exact| / (u·K·|A||B|), to be at most 16.
-void check_ratio(const char* what, const Array& found, const Exact& exact, Dim k) {
+void check_ratio(const char* what, const Array& found, const ExactProduct& exact, Dim k) {
   INFO(what << " " << to_string(exact.shape) << " with K = " << k);
   REQUIRE(found.shape() == exact.shape);
   double worst = 0;
@@ -68,7 +68,7 @@ void check_ratio(const char* what, const Array& found, const Exact& exact, Dim k
 
 void check_product(const Shape& shape_a, const Shape& shape_b) {
   const Array a = uniform(shape_a, 1), b = uniform(shape_b, 2);
-  const Exact c = naive_product(a, b);
+  const ExactProduct c = naive_product(a, b);
   const Array dy = uniform(c.shape, 3);
   const Pass found = pass(multiply, {a, b}, dy);
   const Dim batches = std::max<Dim>(1, lead_of(c.shape).size());

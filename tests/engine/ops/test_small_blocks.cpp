@@ -13,7 +13,7 @@ struct Op {
   std::vector<Array> inputs;
 };
 
-Blocking small_blocks(Dim numbers, Dim rows) {
+Blocking blocks_of_op(Dim numbers, Dim rows) {
   Blocking sizes = kernels::blocking;
   sizes.serial_work = sizes.small_work = sizes.unpacked_m = 0;
   sizes.tasks = sizes.tasks_per_thread = sizes.small_tasks = 100;
@@ -61,7 +61,7 @@ TEST_CASE("ops in small blocks give the same bits, over memory full of NaN") {
         for (const Op& op : ops_of(rows, n)) {
           const Array dy = uniform(value(op.f, op.inputs).shape(), 7);
           const Pass whole = pass(op.f, op.inputs, dy);
-          const Blocked blocked(small_blocks(block + 1, block), 2);
+          const Blocked blocked(blocks_of_op(block + 1, block), 2);
           const Pass found = pass(op.f, op.inputs, dy);
           INFO(op.name << " of " << rows << " x " << n << " in blocks of " << block);
           REQUIRE(same_bits(found.y, whole.y));

@@ -10,12 +10,12 @@ namespace {
 Tensor soft(const Tensors& x) { return softmax(x[0]); }
 
 // softmax, and the same through elementary ops.
-Tensor composed(const Tensors& x) {
+Tensor composed_softmax(const Tensors& x) {
   const Tensor e = exp(x[0] - max(x[0], {-1}, true));
   return e / sum(e, {-1}, true);
 }
 
-Array row(const std::vector<double>& values) {
+Array one_row(const std::vector<double>& values) {
   return Array({static_cast<Dim>(values.size())}, values);
 }
 
@@ -23,10 +23,10 @@ Array row(const std::vector<double>& values) {
 
 TEST_CASE("softmax and its gradient by hand") {
   const Pass found =
-      pass(soft, {row({std::log(1.0), std::log(2.0), std::log(5.0)})}, row({8, 0, 16}));
-  CHECK(close(found.y, row({0.125, 0.25, 0.625})));
+      pass(soft, {one_row({std::log(1.0), std::log(2.0), std::log(5.0)})}, one_row({8, 0, 16}));
+  CHECK(close(found.y, one_row({0.125, 0.25, 0.625})));
   // ⟨dy, y⟩ = 1 + 10 = 11
-  CHECK(close(found.dx[0], row({-0.375, -2.75, 3.125})));
+  CHECK(close(found.dx[0], one_row({-0.375, -2.75, 3.125})));
 }
 
 TEST_CASE("softmax against long double") {
@@ -67,7 +67,7 @@ TEST_CASE("softmax over the last axis of every shape") {
   for (const Shape& shape : shapes) {
     if (shape.rank() == 0) continue;
     INFO(to_string(shape));
-    check_two_roads(soft, shape.size() == 0 ? soft : composed, {uniform(shape, 1)});
+    check_two_roads(soft, shape.size() == 0 ? soft : composed_softmax, {uniform(shape, 1)});
     CHECK(value(soft, {uniform(shape, 1)}).shape() == shape);
   }
 }
@@ -77,7 +77,7 @@ TEST_CASE("softmax of extreme rows") {
   const double gap = sizeof(Real) == sizeof(float) ? 105 : 746;
   const auto check = [](const std::vector<double>& x, const std::vector<double>& y) {
     INFO("row starts with " << x[0]);
-    CHECK(same_numbers(value(soft, {row(x)}), row(y)));
+    CHECK(same_numbers(value(soft, {one_row(x)}), one_row(y)));
   };
   check({1e4, -1e4}, {1, 0});
   check({-1e30, 1e30, 0}, {0, 1, 0});
@@ -87,9 +87,9 @@ TEST_CASE("softmax of extreme rows") {
   check({-inf, -inf}, {nan, nan});
   check({nan, 0, 1}, {nan, nan, nan});
   const Real most = std::numeric_limits<Real>::max();
-  CHECK(same_bits(value(soft, {Array::full({2}, most)}), row({0.5, 0.5})));
+  CHECK(same_bits(value(soft, {Array::full({2}, most)}), one_row({0.5, 0.5})));
 
-  const Pass hidden = pass(soft, {row({-inf, 1, 2})}, row({5, 6, 7}));
+  const Pass hidden = pass(soft, {one_row({-inf, 1, 2})}, one_row({5, 6, 7}));
   CHECK(hidden.y[0] == Real(0));
   CHECK(hidden.dx[0][0] == Real(0));
   const Pass unknown = pass(soft, {Array({2, 2}, {nan, 1, 1, 1})}, Array({2, 2}, {1, 2, 3, 5}));

@@ -20,7 +20,7 @@ std::vector<Dim> tokens_of(const std::vector<Choice>& list) {
   return tokens;
 }
 
-using Tokens = std::vector<Dim>;
+using Ids = std::vector<Dim>;
 const double none = -infinity;
 
 // χ² of what was drawn against the probabilities written out here, and how many kinds came.
@@ -59,7 +59,7 @@ TEST_CASE("choices: temperature, then top_k, then top_p of what is left") {
   const Array z = logits_of({0, 3 * two, two, 2 * two, 0});
   struct Case {
     SampleOptions options;
-    Tokens tokens;
+    Ids tokens;
     std::vector<double> p;
   };
   const std::vector<Case> cases{
@@ -88,13 +88,12 @@ TEST_CASE("choices: temperature, then top_k, then top_p of what is left") {
 
 TEST_CASE(
     "choices: ties go by number, what is impossible is no choice, large logits are harmless") {
-  CHECK(tokens_of(choices(logits_of({1, 2, 2, none, 2}), {.temperature = 1})) ==
-        Tokens{1, 2, 4, 0});
-  CHECK(tokens_of(choices(logits_of({1, 2, 2}), {.temperature = 0})) == Tokens{1});
-  CHECK(tokens_of(choices(logits_of({1, 2, 2}), {.top_k = 1})) == Tokens{1});
+  CHECK(tokens_of(choices(logits_of({1, 2, 2, none, 2}), {.temperature = 1})) == Ids{1, 2, 4, 0});
+  CHECK(tokens_of(choices(logits_of({1, 2, 2}), {.temperature = 0})) == Ids{1});
+  CHECK(tokens_of(choices(logits_of({1, 2, 2}), {.top_k = 1})) == Ids{1});
   const std::vector<Choice> found =
       choices(logits_of({-3e38, 3e38, 3e38, 0}), {.temperature = 1e-3});
-  CHECK(tokens_of(found) == Tokens{1, 2});
+  CHECK(tokens_of(found) == Ids{1, 2});
   CHECK(found[0].probability == 0.5);
   for (const Choice& choice : choices(uniform({100}, 1, -5, 5), {.temperature = 1e9}))
     CHECK_THAT(choice.probability, WithinAbs(0.01, 1e-9));
@@ -102,7 +101,7 @@ TEST_CASE(
 
 TEST_CASE("most_likely: the first n of softmax") {
   const std::vector<Choice> found = most_likely(logits_of({0, std::log(3.0), none, 0}), 2);
-  CHECK(tokens_of(found) == Tokens{1, 0});
+  CHECK(tokens_of(found) == Ids{1, 0});
   CHECK_THAT(found[0].probability, WithinAbs(0.6, rounding));
   CHECK_THAT(found[1].probability, WithinAbs(0.2, rounding));
   CHECK(most_likely(logits_of({1, 2}), 9).size() == 2);
@@ -170,7 +169,7 @@ TEST_CASE("sample refuses options and logits that mean nothing") {
 
 namespace {
 
-LanguageModel made() {
+LanguageModel sampled_model() {
   Rng rng(1);
   LanguageModel model({.vocabulary = 11, .context = 12, .layers = 2, .heads = 2, .width = 8}, rng);
   redraw(model, 2);
@@ -180,13 +179,13 @@ LanguageModel made() {
 }  // namespace
 
 TEST_CASE("generate: each token is drawn from the full pass over what was read before it") {
-  const LanguageModel model = made();
-  const Tokens prompt{3, 1, 4};
+  const LanguageModel model = sampled_model();
+  const Ids prompt{3, 1, 4};
   for (const double temperature : {0.0, 1.0}) {
     const SampleOptions options{.temperature = temperature};
     Decoder decoder(model);
     Rng rng(7), again(7);
-    Tokens text = prompt;
+    Ids text = prompt;
     const Dim drawn = generate(decoder, prompt, 9, options, rng, [&](Dim token, const Array& z) {
       const NoGrad no_grad;
       const Dim T = static_cast<Dim>(text.size());
@@ -200,14 +199,14 @@ TEST_CASE("generate: each token is drawn from the full pass over what was read b
     });
     CHECK(drawn == 9);
     CHECK(text.size() == 12);
-    CHECK(decoder.window() == Tokens(text.begin(), text.end() - 1));
+    CHECK(decoder.window() == Ids(text.begin(), text.end() - 1));
   }
 }
 
 TEST_CASE("generate: ends when told, runs on past the context, and goes on where it was") {
-  const LanguageModel model = made();
-  const auto text_of = [&](Decoder& decoder, const Tokens& prompt, Dim count, Rng& rng) {
-    Tokens text;
+  const LanguageModel model = sampled_model();
+  const auto text_of = [&](Decoder& decoder, const Ids& prompt, Dim count, Rng& rng) {
+    Ids text;
     generate(decoder, prompt, count, {}, rng, [&](Dim token, const Array&) {
       text.push_back(token);
       return true;
@@ -216,9 +215,9 @@ TEST_CASE("generate: ends when told, runs on past the context, and goes on where
   };
   Decoder decoder(model), other(model);
   Rng rng(8), again(8), stopping(8);
-  const Tokens whole = text_of(decoder, {5}, 40, rng);
+  const Ids whole = text_of(decoder, {5}, 40, rng);
   REQUIRE(whole.size() == 40);
-  Tokens parts = text_of(other, {5}, 15, again);
+  Ids parts = text_of(other, {5}, 15, again);
   for (const Dim token : text_of(other, {parts.back()}, 25, again)) parts.push_back(token);
   CHECK(parts == whole);
 
@@ -229,9 +228,9 @@ TEST_CASE("generate: ends when told, runs on past the context, and goes on where
 }
 
 TEST_CASE("generate refuses an empty prompt and a negative count, and reads nothing") {
-  Decoder decoder(made());
+  Decoder decoder(sampled_model());
   Rng rng(1);
-  const auto call = [&](const Tokens& prompt, Dim count, const SampleOptions& options) {
+  const auto call = [&](const Ids& prompt, Dim count, const SampleOptions& options) {
     return refusal<ValueError>([&] {
       generate(decoder, prompt, count, options, rng, [](Dim, const Array&) { return true; });
     });

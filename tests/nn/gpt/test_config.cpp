@@ -9,7 +9,7 @@ using namespace tests;
 
 namespace {
 
-bool same(const LanguageModelSizes& a, const LanguageModelSizes& b) {
+bool same_sizes(const LanguageModelSizes& a, const LanguageModelSizes& b) {
   return a.vocabulary == b.vocabulary && a.context == b.context && a.layers == b.layers &&
          a.heads == b.heads && a.width == b.width && a.hidden == b.hidden &&
          a.dropout == b.dropout && a.bias == b.bias;
@@ -24,7 +24,7 @@ std::string with(const std::string& key, const std::string& value) {
   const std::size_t begin = at + key.size() + 3, end = std::min(text.find(',', begin), text.size());
   return "{" + text.replace(begin, end - begin, value) + "}";
 }
-std::string refused(const std::string& text) {
+std::string refused_config(const std::string& text) {
   const std::string message = refusal<FormatError>([&] { read_config(text); });
   const std::size_t colon = message.find(": ");  // behind the place
   return message.substr(0, 5) == "line " ? message.substr(colon + 2) : message;
@@ -46,7 +46,7 @@ TEST_CASE("model config: sizes are read as they were written") {
        .bias = Bias::without}};
   for (const LanguageModelSizes& sizes : all) {
     const ModelConfig config = read_config(config_json(sizes));
-    CHECK(same(config.sizes, sizes));
+    CHECK(same_sizes(config.sizes, sizes));
     CHECK(config.own.is_null());
   }
   const ModelConfig own = read_config(config_json(all[0], Json::object({{"tokens", "character"}})));
@@ -79,12 +79,12 @@ TEST_CASE("model config: GPT-2's own file") {
   "task_specific_params": {"text-generation": {"do_sample": true, "max_length": 50}},
   "vocab_size": 50257
 })");
-  CHECK(same(config.sizes, {.vocabulary = 50257,
-                            .context = 1024,
-                            .layers = 12,
-                            .heads = 12,
-                            .width = 768,
-                            .dropout = 0.1}));
+  CHECK(same_sizes(config.sizes, {.vocabulary = 50257,
+                                  .context = 1024,
+                                  .layers = 12,
+                                  .heads = 12,
+                                  .width = 768,
+                                  .dropout = 0.1}));
   CHECK(parameter_count(config.sizes) == 124'439'808);  // as it is known for
   CHECK_FALSE(read_config(with("n_ctx", "6")).says_bias);
   CHECK(read_config(with("bias", "false")).says_bias);
@@ -100,18 +100,18 @@ TEST_CASE("model config: each number has its range") {
        {"vocab_size", "n_positions", "n_embd", "n_layer", "n_head", "n_ctx", "n_inner"})
     for (const char* value : {"0", "-1", "2147483648", "1.5", "1e3", "\"8\"", "true", "[]"}) {
       INFO(key << " " << value);
-      const std::string message = refused(with(key, value));
+      const std::string message = refused_config(with(key, value));
       CHECK_THAT(message, StartsWith(whole(key)));
     }
-  CHECK(refused(with("n_head", "3")) == "n_head must divide n_embd, 8: got 3");
-  CHECK(refused(with("n_ctx", "7")) == "n_ctx must be n_positions, 6");
+  CHECK(refused_config(with("n_head", "3")) == "n_head must divide n_embd, 8: got 3");
+  CHECK(refused_config(with("n_ctx", "7")) == "n_ctx must be n_positions, 6");
   for (const char* key : {"resid_pdrop", "embd_pdrop", "attn_pdrop"})
     for (const char* value : {"1", "-0.1", "2e10"})
-      CHECK_THAT(refused(with(key, value)),
+      CHECK_THAT(refused_config(with(key, value)),
                  StartsWith(std::string(key) + " must be at least 0 and below 1: got "));
-  CHECK(refused(with("resid_pdrop", "null")) == "resid_pdrop must be a number: got null");
-  CHECK(refused(with("resid_pdrop", "NaN")) == "expected a value");
-  CHECK(refused(with("embd_pdrop", "0.25")) == "embd_pdrop must be resid_pdrop, 0");
+  CHECK(refused_config(with("resid_pdrop", "null")) == "resid_pdrop must be a number: got null");
+  CHECK(refused_config(with("resid_pdrop", "NaN")) == "expected a value");
+  CHECK(refused_config(with("embd_pdrop", "0.25")) == "embd_pdrop must be resid_pdrop, 0");
   CHECK(read_config(with("attn_pdrop", "0.25")).sizes.dropout == 0);
 }
 
@@ -130,7 +130,7 @@ TEST_CASE("model config: what this model cannot be is refused by name") {
         {"add_cross_attention", "true", "add_cross_attention must be false: got true"},
         {"bias", "0", "bias must be true or false: got 0"},
         {"fledge", "null", "fledge must be an object: got null"}})
-    CHECK(refused(with(key, value)) == message);
+    CHECK(refused_config(with(key, value)) == message);
   for (const char* name : {"gelu_new", "gelu_pytorch_tanh"})
     CHECK_NOTHROW(read_config(with("activation_function", "\"" + std::string(name) + "\"")));
 }
@@ -140,10 +140,10 @@ TEST_CASE("model config: keys that are missing, unknown or there twice") {
        {"model_type", "vocab_size", "n_positions", "n_embd", "n_layer", "n_head"}) {
     std::string text = with("use_cache", "true");
     text.replace(text.find(key), 1, "_");  // another key: first it is unknown
-    CHECK_THAT(refused(text), EndsWith("is not known"));
+    CHECK_THAT(refused_config(text), EndsWith("is not known"));
     text.replace(text.find("_" + std::string(key + 1)), std::string(key).size(), "prefix");
     text.replace(text.find("prefix"), 6, "n_special");
-    CHECK(refused(text) == "the text must have a key '" + std::string(key) + "'");
+    CHECK(refused_config(text) == "the text must have a key '" + std::string(key) + "'");
   }
   const auto message = [](const std::string& text) {
     return refusal<FormatError>([&] { read_config(text); });
@@ -158,10 +158,10 @@ TEST_CASE("model config: keys that are missing, unknown or there twice") {
 }
 
 TEST_CASE("model config: what no memory holds is refused before it is asked for") {
-  CHECK_THAT(refused(with("n_embd", "2147483646")),
+  CHECK_THAT(refused_config(with("n_embd", "2147483646")),
              StartsWith("the text describes too large a model: LanguageModel: its numbers must fit "
                         "into memory: 4.43e+11 GB of "));
-  CHECK(refused(with("n_layer", "1001")) ==
+  CHECK(refused_config(with("n_layer", "1001")) ==
         "n_layer must be a whole number from 1 to 1000: got 1001");
 }
 

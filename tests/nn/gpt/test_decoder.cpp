@@ -2,21 +2,22 @@
 // stands.
 #include "nn/gpt/decoder.h"
 
-#include "engine/base/thread_pool.h"
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
 #include "tests/support/refusal.h"
+#include "tests/support/threads.h"
 
 using namespace tests;
 
 namespace {
 
-constexpr Dim V = 13;
+constexpr Dim decoder_vocabulary = 13;
 
 // Weights that keep the size of what they map, queries and keys somewhat larger: heads that choose.
-LanguageModel made(Dim context, Dim layers, Dim heads, Dim D, Bias bias, std::uint64_t seed) {
+LanguageModel decoded_model(Dim context, Dim layers, Dim heads, Dim D, Bias bias,
+                            std::uint64_t seed) {
   Rng rng(seed);
-  LanguageModel model({.vocabulary = V,
+  LanguageModel model({.vocabulary = decoder_vocabulary,
                        .context = context,
                        .layers = layers,
                        .heads = heads,
@@ -33,7 +34,7 @@ LanguageModel made(Dim context, Dim layers, Dim heads, Dim D, Bias bias, std::ui
 
 std::vector<Dim> some_tokens(Dim count, Rng& rng) {
   std::vector<Dim> ids(static_cast<std::size_t>(count));
-  for (Dim& id : ids) id = rng.below(V);
+  for (Dim& id : ids) id = rng.below(decoder_vocabulary);
   return ids;
 }
 
@@ -41,14 +42,16 @@ std::vector<Dim> cut(const std::vector<Dim>& ids, Dim begin, Dim end) {
   return {ids.begin() + begin, ids.begin() + end};
 }
 
-// (T, V)
+// (T, decoder_vocabulary)
 Array full_pass(const LanguageModel& model, const std::vector<Dim>& ids) {
   const NoGrad no_grad;
   const Dim T = static_cast<Dim>(ids.size());
-  return model(Indices({1, T}, ids)).value().with_shape({T, V});
+  return model(Indices({1, T}, ids)).value().with_shape({T, decoder_vocabulary});
 }
 
-Array row(const Array& logits, Dim t) { return part(logits, 0, t, t + 1).with_shape({V}); }
+Array row_at(const Array& logits, Dim t) {
+  return part(logits, 0, t, t + 1).with_shape({decoder_vocabulary});
+}
 
 // How often more than half of a head's attention is on one token, among places that see four or
 // more.
@@ -89,7 +92,9 @@ class Recorded {
       const Array weights = cached_attention_weights(qkv.value(), block.attn.heads, caches_[layer]);
       for (Dim t = 0; t < length - first; ++t) rows_[layer].push_back({weights, t});
     }
-    return model_.logits(slice(x, 0, length - first - 1, length - first)).value().with_shape({V});
+    return model_.logits(slice(x, 0, length - first - 1, length - first))
+        .value()
+        .with_shape({decoder_vocabulary});
   }
   double weight(std::size_t layer, Dim head, Dim place, Dim key) const {
     const auto& [weights, t] = rows_[layer][static_cast<std::size_t>(place)];
@@ -104,17 +109,11 @@ class Recorded {
   std::vector<Dim> window_;
 };
 
-struct Threads {
-  int before = threads();
-  explicit Threads(int count) { set_threads(count); }
-  ~Threads() { set_threads(before); }
-};
-
-struct Shapes {
+struct DecoderShape {
   Dim context, layers, heads, D;
   Bias bias;
 };
-const Shapes shapes[] = {
+const DecoderShape decoder_shapes[] = {
     {96, 1, 1, 16, Bias::with},    {96, 2, 4, 32, Bias::without}, {64, 2, 4, 4, Bias::with},
     {33, 3, 3, 16, Bias::without}, {90, 1, 2, 32, Bias::with},    {47, 2, 2, 8, Bias::without},
     {71, 2, 3, 12, Bias::with},    {40, 1, 4, 5, Bias::with},
@@ -125,10 +124,10 @@ const Shapes shapes[] = {
 TEST_CASE("Decoder: token by token and in pieces, the rows of the full pass to the bit") {
   Dim steps = 0;
   std::uint64_t seed = 0;
-  for (const Shapes& s : shapes) {
+  for (const DecoderShape& s : decoder_shapes) {
     CAPTURE(s.context, s.layers, s.heads, s.D);
     Rng rng(++seed);
-    const LanguageModel model = made(s.context, s.layers, s.heads, s.D, s.bias, seed);
+    const LanguageModel model = decoded_model(s.context, s.layers, s.heads, s.D, s.bias, seed);
     const std::vector<Dim> ids = some_tokens(s.context, rng);
     const Array full = full_pass(model, ids);
     CHECK(part_of_sharp(model, ids) > 0.2);
@@ -137,10 +136,10 @@ TEST_CASE("Decoder: token by token and in pieces, the rows of the full pass to t
       Decoder by_token(model), by_piece(model);
       Dim wrong = 0;
       for (Dim t = 0; t < s.context; ++t, ++steps)
-        wrong += !same_bits(by_token.read(cut(ids, t, t + 1)), row(full, t));
+        wrong += !same_bits(by_token.read(cut(ids, t, t + 1)), row_at(full, t));
       for (Dim t = 0, next = 0; t < s.context; t = next, ++steps) {
         next = std::min(s.context, t + 1 + rng.below(rng.below(2) == 0 ? 4 : 30));
-        wrong += !same_bits(by_piece.read(cut(ids, t, next)), row(full, next - 1));
+        wrong += !same_bits(by_piece.read(cut(ids, t, next)), row_at(full, next - 1));
       }
       CHECK(wrong == 0);
       CHECK(by_piece.window() == ids);
@@ -152,7 +151,7 @@ TEST_CASE("Decoder: token by token and in pieces, the rows of the full pass to t
 TEST_CASE("Decoder: when the context is full the window moves on, and equals a pass over it") {
   for (const Dim context : {1, 2, 3, 8, 17}) {
     CAPTURE(context);
-    const LanguageModel model = made(context, 2, 2, 8, Bias::with, 40);
+    const LanguageModel model = decoded_model(context, 2, 2, 8, Bias::with, 40);
     Rng rng(41);
     const std::vector<Dim> ids = some_tokens(70, rng);
     Decoder decoder(model), by_piece(model);
@@ -163,7 +162,7 @@ TEST_CASE("Decoder: when the context is full the window moves on, and equals a p
       const std::vector<Dim> window = cut(ids, first, t + 1);
       REQUIRE(decoder.window() == window);
       REQUIRE(decoder.length() == t + 1 - first);
-      REQUIRE(same_bits(logits, row(full_pass(model, window), t - first)));
+      REQUIRE(same_bits(logits, row_at(full_pass(model, window), t - first)));
       if (t < 69 && rng.below(9) > 0) continue;
       REQUIRE(same_bits(by_piece.read(cut(ids, read, t + 1)), logits));
       REQUIRE(by_piece.window() == window);
@@ -173,10 +172,10 @@ TEST_CASE("Decoder: when the context is full the window moves on, and equals a p
 }
 
 TEST_CASE("Decoder: its attention is what was used while it read, in each layer and head") {
-  for (const Shapes& s : shapes) {
+  for (const DecoderShape& s : decoder_shapes) {
     const Dim context = std::min<Dim>(s.context, 40);
     CAPTURE(context, s.layers, s.heads, s.D);
-    const LanguageModel model = made(context, s.layers, s.heads, s.D, s.bias, 42);
+    const LanguageModel model = decoded_model(context, s.layers, s.heads, s.D, s.bias, 42);
     Rng rng(43);
     const std::vector<Dim> ids = some_tokens(3 * context, rng);
     Decoder decoder(model);
@@ -199,15 +198,15 @@ TEST_CASE("Decoder: its attention is what was used while it read, in each layer 
     }
     CHECK(recorded.passes > 1);  // the window has moved on
   }
-  Decoder fresh(made(4, 1, 1, 4, Bias::with, 60));
+  Decoder fresh(decoded_model(4, 1, 1, 4, Bias::with, 60));
   CHECK(refusal<ValueError>([&] { fresh.attention(); }) ==
         "Decoder: must read a token before attention(): it has read none");
 }
 
 TEST_CASE("Decoder: the attention of the last rows alone is that of the whole, to the bit") {
-  for (const Shapes& s : shapes) {
+  for (const DecoderShape& s : decoder_shapes) {
     CAPTURE(s.context, s.layers, s.heads, s.D);
-    const LanguageModel model = made(s.context, s.layers, s.heads, s.D, s.bias, 44);
+    const LanguageModel model = decoded_model(s.context, s.layers, s.heads, s.D, s.bias, 44);
     Rng rng(45);
     for (const Dim T : {Dim{1}, Dim{7}, s.context}) {
       Decoder decoder(model);
@@ -224,14 +223,14 @@ TEST_CASE("Decoder: the attention of the last rows alone is that of the whole, t
       }
     }
   }
-  Decoder decoder(made(4, 1, 1, 4, Bias::with, 60));
+  Decoder decoder(decoded_model(4, 1, 1, 4, Bias::with, 60));
   decoder.read({1});
   CHECK(refusal<ValueError>([&] { decoder.attention(-1); }) ==
         "Decoder: needs 0 rows of attention or more: got -1");
 }
 
 TEST_CASE("Decoder: a number that is not a token is refused, and nothing is read") {
-  Decoder decoder(made(4, 1, 1, 4, Bias::with, 60));
+  Decoder decoder(decoded_model(4, 1, 1, 4, Bias::with, 60));
   const Array before = decoder.read({1, 2});
   CHECK(refusal<ValueError>([&] { decoder.read({}); }) ==
         "Decoder: needs at least one token to read: got none");
@@ -242,6 +241,6 @@ TEST_CASE("Decoder: a number that is not a token is refused, and nothing is read
         "Decoder: token -1 is outside a vocabulary of 13");
   CHECK(decoder.window() == std::vector<Dim>{1, 2});
   const Array third = decoder.read({5});
-  Decoder other(made(4, 1, 1, 4, Bias::with, 60));
+  Decoder other(decoded_model(4, 1, 1, 4, Bias::with, 60));
   CHECK(same_bits(other.read({1, 2, 5}), third));
 }

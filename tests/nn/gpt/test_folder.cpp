@@ -17,12 +17,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr LanguageModelSizes small{
+constexpr LanguageModelSizes stored_sizes{
     .vocabulary = 5, .context = 3, .layers = 2, .heads = 2, .width = 4, .bias = Bias::without};
 
-LanguageModel made(std::uint64_t seed) {
+LanguageModel stored_model(std::uint64_t seed) {
   Rng rng(seed);
-  LanguageModel model(small, rng);
+  LanguageModel model(stored_sizes, rng);
   redraw(model, seed);
   return model;
 }
@@ -33,7 +33,7 @@ void write_model(const std::string& folder, const LanguageModel& model,
   write_file(folder + "/model.safetensors", weights_bytes(model, {{"format", "pt"}}));
 }
 
-std::string reading(const std::string& folder) {
+std::string reading_model(const std::string& folder) {
   return refusal<FileError>([&] { read_model(folder); });
 }
 std::string reading_wrong(const std::string& folder) {
@@ -56,7 +56,7 @@ TEST_CASE("model folder: PyTorch's models are read as they are, and computed ali
 
 TEST_CASE("model folder: what is written is read again") {
   const Desk folder;
-  const LanguageModel model = made(1);
+  const LanguageModel model = stored_model(1);
   write_model(folder.path(), model, Json::object({{"steps", 7}}));
   const SavedModel saved = read_model(folder.path());
   CHECK(saved.config.own["steps"].integer(0, 10) == 7);
@@ -81,20 +81,20 @@ TEST_CASE("model folder: what is wrong names its file") {
   const auto about = [](const std::string& file, const std::string& reason) {
     return "cannot read '" + file + "': " + reason;
   };
-  CHECK(reading(folder.path()) == about(config, "no such file or directory"));
-  write_file(config, config_json(small));
-  CHECK(reading(folder.path()) == about(weights, "no such file or directory"));
+  CHECK(reading_model(folder.path()) == about(config, "no such file or directory"));
+  write_file(config, config_json(stored_sizes));
+  CHECK(reading_model(folder.path()) == about(weights, "no such file or directory"));
   write_file(weights, "birds");
   CHECK(
       reading_wrong(folder.path()) ==
       about(
           weights,
           "the first 8 bytes must be the length of a header, which follows: the file has 5 bytes"));
-  write_file(weights, weights_bytes(made(1)));
+  write_file(weights, weights_bytes(stored_model(1)));
   write_file(config, "{}");
   CHECK(reading_wrong(folder.path()) ==
         about(config, "line 1, column 1: the text must have a key 'model_type'"));
-  LanguageModelSizes wrong = small;
+  LanguageModelSizes wrong = stored_sizes;
   wrong.vocabulary = 6;
   write_file(config, config_json(wrong));
   CHECK(reading_wrong(folder.path()) ==
@@ -106,22 +106,22 @@ TEST_CASE("model folder: what is wrong names its file") {
                            std::to_string(fs::file_size(weights)) + " bytes"));
   fs::remove(config);
   fs::create_directory(config);
-  CHECK(reading(folder.path()) == about(config, "it is a folder"));
+  CHECK(reading_model(folder.path()) == about(config, "it is a folder"));
 }
 
 TEST_CASE("model folder: sizes are compared before a file is read or a model is built") {
   const Desk folder;
   const std::string config = folder.path() + "/config.json",
                     weights = folder.path() + "/model.safetensors";
-  write_model(folder.path(), made(1));
+  write_model(folder.path(), stored_model(1));
   // 24 GB of weights are declared, and a kilobyte is there.
   write_file(config, config_json({.vocabulary = 5, .context = 3, .layers = 1000, .width = 512}));
   CHECK_THAT(reading_wrong(folder.path()), ContainsSubstring("config.json describes "));
-  write_file(config, config_json(small));
+  write_file(config, config_json(stored_sizes));
   fs::resize_file(weights, std::uint64_t{1} << 40);  // sparse: nothing is on the disk
-  CHECK_THAT(reading(folder.path()),
+  CHECK_THAT(reading_model(folder.path()),
              ContainsSubstring("it has 1099511627776 bytes, over 100003968"));
   fs::resize_file(config, std::uint64_t{1} << 40);
-  CHECK_THAT(reading(folder.path()),
+  CHECK_THAT(reading_model(folder.path()),
              ContainsSubstring("it has 1099511627776 bytes, over 67108864"));
 }

@@ -8,19 +8,19 @@ using namespace tests;
 
 namespace {
 
-constexpr LanguageModelSizes small{
+constexpr LanguageModelSizes small_sizes{
     .vocabulary = 11, .context = 6, .layers = 2, .heads = 2, .width = 8, .hidden = 12};
 
-const Indices words({2, 5}, {1, 2, 3, 4, 5, 10, 9, 2, 2, 0});
+const Indices two_texts({2, 5}, {1, 2, 3, 4, 5, 10, 9, 2, 2, 0});
 
-LanguageModel made(std::uint64_t seed, const LanguageModelSizes& sizes = small) {
+LanguageModel small_model(std::uint64_t seed, const LanguageModelSizes& sizes = small_sizes) {
   Rng rng(seed);
   LanguageModel model(sizes, rng);
   redraw(model, seed);
   return model;
 }
 
-Indices sample(const Indices& ids, Dim b) {
+Indices one_text(const Indices& ids, Dim b) {
   const Dim T = ids.shape()[1];
   std::vector<Dim> row;
   for (Dim t = 0; t < T; ++t) row.push_back(ids[b * T + t]);
@@ -30,8 +30,8 @@ Indices sample(const Indices& ids, Dim b) {
 }  // namespace
 
 TEST_CASE("LanguageModel: is its parts, to the bit") {
-  const LanguageModel model = made(1);
-  Tensor x = embedding(model.wte.weight, words) + slice(model.wpe.weight, 0, 0, 5), in_one = x;
+  const LanguageModel model = small_model(1);
+  Tensor x = embedding(model.wte.weight, two_texts) + slice(model.wpe.weight, 0, 0, 5), in_one = x;
   std::vector<Tensor> weights;
   for (const Block& block : model.h) {
     in_one = block(in_one, causal());
@@ -44,10 +44,10 @@ TEST_CASE("LanguageModel: is its parts, to the bit") {
     return matmul(normal, transpose(model.wte.weight));
   };
   const Tensor logits = guess(x);
-  const LanguageModel::LogitsAndWeights found = model.forward_with_weights(words);
+  const LanguageModel::LogitsAndWeights found = model.forward_with_weights(two_texts);
   CHECK(found.logits.shape() == Shape{2, 5, 11});
   CHECK(same_bits(found.logits.value(), logits.value()));
-  CHECK(same_bits(model(words).value(), guess(in_one).value()));
+  CHECK(same_bits(model(two_texts).value(), guess(in_one).value()));
   REQUIRE(found.weights.size() == 2);
   for (std::size_t layer = 0; layer < 2; ++layer) {
     CHECK(found.weights[layer].shape() == Shape{2, 2, 5, 5});
@@ -57,8 +57,9 @@ TEST_CASE("LanguageModel: is its parts, to the bit") {
 
 TEST_CASE("LanguageModel: looking or not, the same logits and the same gradients") {
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
-    const LanguageModel model = made(seed);
-    const Tensor plain = model(words), with_weights = model.forward_with_weights(words).logits;
+    const LanguageModel model = small_model(seed);
+    const Tensor plain = model(two_texts),
+                 with_weights = model.forward_with_weights(two_texts).logits;
     CHECK(close(plain.value(), with_weights.value()));
     pull_random(model, plain);
     std::vector<Array> expected;
@@ -87,15 +88,15 @@ TEST_CASE("LanguageModel: sizes left out are one layer, one head, 16 wide, 4 tim
 }
 
 TEST_CASE("LanguageModel: a sample alone gives what it gives in a batch, to the bit") {
-  const LanguageModel model = made(2);
-  const Array logits = model(words).value();
+  const LanguageModel model = small_model(2);
+  const Array logits = model(two_texts).value();
   for (Dim b = 0; b < 2; ++b)
-    CHECK(same_bits(model(sample(words, b)).value(), part(logits, 0, b, b + 1)));
+    CHECK(same_bits(model(one_text(two_texts, b)).value(), part(logits, 0, b, b + 1)));
 }
 
 TEST_CASE("LanguageModel: every parameter answers, but for the biases of the keys") {
   const LanguageModel model =
-      made(3, {.vocabulary = 6, .context = 4, .heads = 2, .width = 4, .hidden = 5});
+      small_model(3, {.vocabulary = 6, .context = 4, .heads = 2, .width = 4, .hidden = 5});
   const Indices ids({2, 4}, {0, 1, 2, 3, 4, 5, 1, 1});
   CHECK(idle_numbers(model, [&] { return model(ids); }) ==
         std::vector<std::string>{"h.0.attn.c_attn.bias[4]", "h.0.attn.c_attn.bias[5]",
@@ -103,7 +104,7 @@ TEST_CASE("LanguageModel: every parameter answers, but for the biases of the key
 }
 
 TEST_CASE("LanguageModel: positions not looked at and words not read have exact zeros") {
-  const LanguageModel model = made(4);
+  const LanguageModel model = small_model(4);
   pull_random(model, slice(model(Indices({1, 3}, {1, 2, 3})), -1, 0, 5));  // logits of words 0 … 4
   CHECK(all_alive(part(model.wpe.weight.grad(), 0, 0, 3)));
   CHECK(all_zero(part(model.wpe.weight.grad(), 0, 3, 6)));
@@ -150,29 +151,29 @@ TEST_CASE("LanguageModel: a new model knows nothing: its loss is log V") {
 }
 
 TEST_CASE("LanguageModel: a model that gives every word the same score loses exactly log V") {
-  const LanguageModel model = made(5);
+  const LanguageModel model = small_model(5);
   assign(model.wte.weight, Array::zeros({11, 8}));
-  const double loss = cross_entropy(model(words), words).item();
+  const double loss = cross_entropy(model(two_texts), two_texts).item();
   const double ulp = 2 * value_of(std::numeric_limits<Real>::epsilon());  // of numbers from 2 to 4
   CHECK_THAT(loss, WithinAbs(std::log(11.0), 2 * ulp));
 }
 
 TEST_CASE("LanguageModel: dropout acts on the embeddings and in the blocks, in training only") {
-  LanguageModelSizes sizes = small;
+  LanguageModelSizes sizes = small_sizes;
   sizes.dropout = 0.4;
-  const LanguageModel model = made(6, sizes), plain = made(6);
-  CHECK(same_bits(model(words).value(), plain(words).value()));
+  const LanguageModel model = small_model(6, sizes), plain = small_model(6);
+  CHECK(same_bits(model(two_texts).value(), plain(two_texts).value()));
   Rng rng(1), same(1), by_hand(1);
-  const Array y = model(words, Mode::training(rng)).value();
-  CHECK(same_bits(model(words, Mode::training(same)).value(), y));
-  CHECK_FALSE(same_bits(model(words, Mode::training(rng)).value(), y));
-  Tensor x = dropout(plain.wte(words) + slice(plain.wpe.weight, 0, 0, 5), 0.4, by_hand);
+  const Array y = model(two_texts, Mode::training(rng)).value();
+  CHECK(same_bits(model(two_texts, Mode::training(same)).value(), y));
+  CHECK_FALSE(same_bits(model(two_texts, Mode::training(rng)).value(), y));
+  Tensor x = dropout(plain.wte(two_texts) + slice(plain.wpe.weight, 0, 0, 5), 0.4, by_hand);
   for (const Block& block : model.h) x = block(x, causal(), Mode::training(by_hand));
   CHECK(same_bits(matmul(model.ln_f(x), transpose(model.wte.weight)).value(), y));
 }
 
 TEST_CASE("LanguageModel: any time up to the context, none, and an empty batch") {
-  const LanguageModel model = made(7);
+  const LanguageModel model = small_model(7);
   CHECK(model(Indices({1, 6}, {1, 2, 3, 4, 5, 6})).shape() == Shape{1, 6, 11});
   CHECK(model(Indices({3, 1}, {1, 2, 3})).shape() == Shape{3, 1, 11});
   CHECK(model(Indices({2, 0}, {})).shape() == Shape{2, 0, 11});
@@ -180,7 +181,7 @@ TEST_CASE("LanguageModel: any time up to the context, none, and an empty batch")
 }
 
 TEST_CASE("LanguageModel: ids that do not fit are refused") {
-  const LanguageModel model = made(8);
+  const LanguageModel model = small_model(8);
   CHECK(refusal<ShapeError>([&] {
           model({1, 2, 3});
         }) == "LanguageModel: expects ids (batch, time): got shape (3)");

@@ -9,10 +9,10 @@ using namespace tests;
 
 namespace {
 
-const Indices words({2, 5}, {1, 2, 3, 4, 5, 10, 9, 2, 2, 0});
+const Indices checked_words({2, 5}, {1, 2, 3, 4, 5, 10, 9, 2, 2, 0});
 const Indices next_words({2, 5}, {2, 3, 4, 5, 6, 9, 2, 2, -1, -1});
 
-LanguageModel made(std::uint64_t seed, Dim layers = 2, double p = 0) {
+LanguageModel checked_model(std::uint64_t seed, Dim layers = 2, double p = 0) {
   Rng rng(seed);
   LanguageModel model({.vocabulary = 11,
                        .context = 6,
@@ -36,9 +36,9 @@ GradcheckOptions seeded(std::uint64_t seed) {
 
 TEST_CASE("gradients of a language model's logits, every parameter") {
   for (const Dim layers : {1, 2}) {
-    const LanguageModel model = made(1, layers);
+    const LanguageModel model = checked_model(1, layers);
     const GradcheckReport report = gradcheck(
-        model, [&] { return model(words); }, seeded(1));
+        model, [&] { return model(checked_words); }, seeded(1));
     INFO(to_string(report));
     CHECK(report.ok);
     CHECK(report.elements == count_parameters(model));
@@ -47,10 +47,10 @@ TEST_CASE("gradients of a language model's logits, every parameter") {
 
 TEST_CASE("gradients of a language model's loss, every parameter, while it drops") {
   for (const std::uint64_t seed : {2u, 3u, 4u}) {
-    const LanguageModel model = made(seed, 2, 0.2);
+    const LanguageModel model = checked_model(seed, 2, 0.2);
     const auto loss = [&] {
       Rng drops(3);
-      return cross_entropy(model(words, Mode::training(drops)), next_words, -1);
+      return cross_entropy(model(checked_words, Mode::training(drops)), next_words, -1);
     };
     const GradcheckReport report = gradcheck(model, loss, seeded(seed));
     INFO(to_string(report));
@@ -71,8 +71,8 @@ TEST_CASE("gradients of a new model's loss, its numbers as small as they start")
 // R(h) = |L(x + h·d) − L(x) − h·⟨g, d⟩| shrinks as h²: by 4 when h is halved.
 TEST_CASE("the remainder of the loss along a random direction has slope 2") {
   for (const std::uint64_t seed : {6u, 7u, 8u}) {
-    const LanguageModel model = made(seed);
-    const auto loss = [&] { return cross_entropy(model(words), next_words, -1); };
+    const LanguageModel model = checked_model(seed);
+    const auto loss = [&] { return cross_entropy(model(checked_words), next_words, -1); };
     zero_grad(model);
     const Tensor here = loss();
     backward(here);
@@ -97,7 +97,7 @@ TEST_CASE("the remainder of the loss along a random direction has slope 2") {
 }
 
 TEST_CASE("the gradient of the word table is the sum over its two roles") {
-  const LanguageModel model = made(9);
+  const LanguageModel model = checked_model(9);
   const Indices ids({1, 5}, {1, 2, 3, 4, 5}), targets({1, 5}, {2, 3, 4, 5, 6});
   zero_grad(model);
   backward(cross_entropy(model(ids), targets));

@@ -9,12 +9,12 @@ using namespace tests;
 
 namespace {
 
-LanguageModel made(std::uint64_t seed, const LanguageModelSizes& sizes) {
+LanguageModel untrained_model(std::uint64_t seed, const LanguageModelSizes& sizes) {
   Rng rng(seed);
   return {sizes, rng};
 }
 
-std::vector<Array> gradients(const LanguageModel& model) {
+std::vector<Array> gradients_of_model(const LanguageModel& model) {
   std::vector<Array> all;
   for (const Tensor& p : parameters(model)) all.push_back(p.grad());
   return all;
@@ -26,7 +26,7 @@ const std::vector<std::vector<Dim>> sequences{
     {4, 10, 8, 10, 8, 10}, {5, 11, 11, 11, 8, 12}, {6, 9, 12, 9, 11, 8}, {7, 12, 12, 8, 8, 9}};
 
 /// Columns begin … end − 1 of all sequences.
-Indices columns(std::size_t begin, std::size_t end) {
+Indices id_columns(std::size_t begin, std::size_t end) {
   std::vector<Dim> ids;
   for (const auto& sequence : sequences)
     ids.insert(ids.end(), sequence.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -38,7 +38,8 @@ Indices columns(std::size_t begin, std::size_t end) {
 
 // The mean over 4 samples is ¾ of the mean over 3 and ¼ of the last.
 TEST_CASE("LanguageModel: gradients of parts of a batch add up to that of the batch") {
-  const LanguageModel model = made(1, {.vocabulary = 9, .context = 3, .heads = 2, .width = 8});
+  const LanguageModel model =
+      untrained_model(1, {.vocabulary = 9, .context = 3, .heads = 2, .width = 8});
   redraw(model, 1);
   const std::vector<Dim> ids{1, 2, 3, 4, 5, 6, 7, 8, 0, 1, 1, 2},
       next{2, 3, 4, 5, 6, 7, 8, 0, 1, 1, 2, 3};
@@ -48,12 +49,12 @@ TEST_CASE("LanguageModel: gradients of parts of a batch add up to that of the ba
                          Indices(shape, {next.begin() + 3 * begin, next.begin() + 3 * end}));
   };
   backward(loss(0, 4));
-  const std::vector<Array> whole = gradients(model);
+  const std::vector<Array> whole = gradients_of_model(model);
   zero_grad(model);
   backward(loss(0, 3) * 0.75);
-  const std::vector<Array> first = gradients(model);
+  const std::vector<Array> first = gradients_of_model(model);
   backward(loss(3, 4) * 0.25);
-  const std::vector<Array> both = gradients(model);
+  const std::vector<Array> both = gradients_of_model(model);
   for (std::size_t i = 0; i < whole.size(); ++i) {
     CHECK(close(both[i], whole[i]));
     CHECK_FALSE(same_bits(first[i], both[i]));
@@ -63,13 +64,14 @@ TEST_CASE("LanguageModel: gradients of parts of a batch add up to that of the ba
 TEST_CASE("LanguageModel: a small step against the gradient lowers the loss, in 100 models") {
   const Indices ids({2, 3}, {0, 1, 2, 3, 4, 0}), next({2, 3}, {1, 2, 3, 4, 0, 1});
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    const LanguageModel model = made(seed, {.vocabulary = 5, .context = 3, .heads = 2, .width = 4});
+    const LanguageModel model =
+        untrained_model(seed, {.vocabulary = 5, .context = 3, .heads = 2, .width = 4});
     redraw(model, seed);
     const auto loss = [&] { return cross_entropy(model(ids), next); };
     const Tensor before = loss();
     backward(before);
     double squares = 0;
-    for (const Array& g : gradients(model))
+    for (const Array& g : gradients_of_model(model))
       for (const double v : to_vector(g)) squares += v * v;
     const double norm = std::sqrt(squares), length = 1e-3;
     Sgd(parameters(model), {.rate = length / norm}).step();
@@ -81,8 +83,8 @@ TEST_CASE("LanguageModel: a small step against the gradient lowers the loss, in 
 TEST_CASE("LanguageModel: learns eight sequences by heart") {
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     const LanguageModel model =
-        made(seed, {.vocabulary = 13, .context = 5, .heads = 2, .width = 16});
-    const Indices ids = columns(0, 5), next = columns(1, 6);
+        untrained_model(seed, {.vocabulary = 13, .context = 5, .heads = 2, .width = 16});
+    const Indices ids = id_columns(0, 5), next = id_columns(1, 6);
     AdamW adamw(parameters(model), {.rate = 1e-2, .decay = 0});
     double loss = 0;
     for (int step = 0; step < 200; ++step) {
@@ -105,12 +107,12 @@ TEST_CASE("LanguageModel: learns eight sequences by heart") {
 TEST_CASE("LanguageModel: two runs from one seed end in the same bits, dropout included") {
   const auto run = [] {
     const LanguageModel model =
-        made(4, {.vocabulary = 13, .context = 5, .width = 8, .dropout = 0.1});
+        untrained_model(4, {.vocabulary = 13, .context = 5, .width = 8, .dropout = 0.1});
     AdamW adamw(parameters(model), {.rate = 1e-2});
     Rng drops(9);
     for (int step = 0; step < 20; ++step) {
       adamw.zero_grad();
-      backward(cross_entropy(model(columns(0, 5), Mode::training(drops)), columns(1, 6)));
+      backward(cross_entropy(model(id_columns(0, 5), Mode::training(drops)), id_columns(1, 6)));
       adamw.step();
     }
     return model;

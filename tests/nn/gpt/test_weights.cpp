@@ -10,7 +10,7 @@ using namespace tests;
 
 namespace {
 
-LanguageModel made(std::uint64_t seed, Bias bias = Bias::with) {
+LanguageModel model_with(std::uint64_t seed, Bias bias = Bias::with) {
   Rng rng(seed);
   LanguageModel model(
       {.vocabulary = 5, .context = 3, .layers = 2, .heads = 2, .width = 4, .bias = bias}, rng);
@@ -29,7 +29,7 @@ NamedArray& named(std::vector<NamedArray>& arrays, const std::string& name) {
                        [&](const NamedArray& a) { return a.name == name; });
 }
 
-Verdict same(const LanguageModel& a, const LanguageModel& b) {
+Verdict same_weights(const LanguageModel& a, const LanguageModel& b) {
   const auto all = parameters(a), others = parameters(b);
   for (std::size_t i = 0; i < all.size(); ++i)
     if (const Verdict verdict = same_bits(all[i].value(), others.at(i).value()); !verdict)
@@ -37,14 +37,14 @@ Verdict same(const LanguageModel& a, const LanguageModel& b) {
   return {};
 }
 
-LanguageModel read(const std::string& bytes, const LanguageModelSizes& sizes) {
+LanguageModel model_read(const std::string& bytes, const LanguageModelSizes& sizes) {
   return read_weights(bytes, stored_header(bytes), sizes);
 }
 
 // The message of read_weights() for these arrays.
-std::string reading(const std::vector<NamedArray>& arrays) {
+std::string reading_weights(const std::vector<NamedArray>& arrays) {
   const std::string bytes = stored_bytes(arrays);
-  const std::string message = refusal<FormatError>([&] { read(bytes, made(2).sizes); });
+  const std::string message = refusal<FormatError>([&] { model_read(bytes, model_with(2).sizes); });
   const std::string start = "its tensors: ";
   return message.starts_with(start) ? message.substr(start.size()) : message;
 }
@@ -53,40 +53,40 @@ std::string reading(const std::vector<NamedArray>& arrays) {
 
 TEST_CASE("model weights: a model's file gives the same model, to the bit") {
   for (const Bias bias : {Bias::with, Bias::without}) {
-    const LanguageModel model = made(1, bias);
+    const LanguageModel model = model_with(1, bias);
     const std::string bytes = weights_bytes(model, {{"format", "pt"}});
-    const LanguageModel other = read(bytes, model.sizes);
-    CHECK_FALSE(same(other, made(2, bias)));
-    CHECK(same(other, model));
+    const LanguageModel other = model_read(bytes, model.sizes);
+    CHECK_FALSE(same_weights(other, model_with(2, bias)));
+    CHECK(same_weights(other, model));
     CHECK(weights_bytes(other, {{"format", "pt"}}) == bytes);
     CHECK(bias_in(stored_header(bytes)) == bias);
   }
 }
 
 TEST_CASE("model weights: GPT-2's files with their prefix, masks and head") {
-  const LanguageModel model = made(1);
+  const LanguageModel model = model_with(1);
   std::vector<NamedArray> arrays = arrays_of(model, "transformer.");
   for (const char* name :
        {"transformer.h.0.attn.bias", "transformer.h.11.attn.masked_bias", "h.1.attn.bias"})
     arrays.push_back({name, Array::full({1, 1, 3, 3}, Real(infinity))});
   arrays.push_back({"lm_head.weight", model.wte.weight.value()});
   const std::string bytes = stored_bytes(arrays);
-  CHECK(same(read(bytes, model.sizes), model));
+  CHECK(same_weights(model_read(bytes, model.sizes), model));
   CHECK(bias_in(stored_header(bytes)) == Bias::with);
 }
 
 TEST_CASE("model weights: the first difference is named") {
   const auto with = [](const std::string& name, const Array& array) {
-    std::vector<NamedArray> arrays = arrays_of(made(1));
+    std::vector<NamedArray> arrays = arrays_of(model_with(1));
     arrays.push_back({name, array});
-    return reading(arrays);
+    return reading_weights(arrays);
   };
   const auto changed = [](const std::string& name, auto change) {
-    std::vector<NamedArray> arrays = arrays_of(made(1));
+    std::vector<NamedArray> arrays = arrays_of(model_with(1));
     change(named(arrays, name));
-    return reading(arrays);
+    return reading_weights(arrays);
   };
-  const Array table = made(1).wte.weight.value();
+  const Array table = model_with(1).wte.weight.value();
   Array other = table.clone();
   other.write()[7] = 0;
   CHECK(changed("wte.weight", [](NamedArray& array) { array.name = "wte"; }) ==
@@ -99,7 +99,7 @@ TEST_CASE("model weights: the first difference is named") {
   CHECK(changed("ln_f.bias", [](NamedArray& array) {
           array.array.write()[2] = std::numeric_limits<Real>::quiet_NaN();
         }) == "'ln_f.bias' must hold numbers that are finite: number 2 is not");
-  CHECK(reading(arrays_of(made(1, Bias::without))) ==
+  CHECK(reading_weights(arrays_of(model_with(1, Bias::without))) ==
         "'h.0.attn.c_attn.bias' must have shape (12): the file has none");
   CHECK(with("h.2.attn.bias_", Array({}, {1})) == "'h.2.attn.bias_' is not in the model");
   CHECK(with("transformer.ln_f.weight", Array::ones({4})) ==
@@ -112,11 +112,11 @@ TEST_CASE("model weights: the first difference is named") {
 }
 
 TEST_CASE("model weights: a file that is too small for a model is refused before it is built") {
-  LanguageModelSizes large = made(1).sizes;
+  LanguageModelSizes large = model_with(1).sizes;
   large.layers = 1000;
   large.width = 10'000;
-  const std::string bytes = weights_bytes(made(1));
-  CHECK(refusal<FormatError>([&] { read(bytes, large); }) ==
+  const std::string bytes = weights_bytes(model_with(1));
+  CHECK(refusal<FormatError>([&] { model_read(bytes, large); }) ==
         "config.json describes 1200130100000 numbers, and the file has " +
             std::to_string(bytes.size()) + " bytes");
 }

@@ -11,28 +11,29 @@ using namespace tests;
 
 namespace {
 
-constexpr Dim V = 7;
-using Tokens = std::vector<Dim>;
+constexpr Dim ablated_vocabulary = 7;
+using Ids = std::vector<Dim>;
 
-LanguageModel made(Dim layers, std::uint64_t seed = 3) {
+LanguageModel ablated_model(Dim layers, std::uint64_t seed = 3) {
   Rng rng(seed);
-  LanguageModel model({.vocabulary = V, .context = 6, .layers = layers, .heads = 2, .width = 8},
-                      rng);
+  LanguageModel model(
+      {.vocabulary = ablated_vocabulary, .context = 6, .layers = layers, .heads = 2, .width = 8},
+      rng);
   redraw(model, seed);
   return model;
 }
 
-/// ln p of a token behind the last row of logits (…, T, V).
+/// ln p of a token behind the last row of logits (…, T, ablated_vocabulary).
 double log_p(const Tensor& logits, Dim token) {
   const Array z = logits.value();
-  const Dim last = z.size() - V;
+  const Dim last = z.size() - ablated_vocabulary;
   double sum = 0;
-  for (Dim i = 0; i < V; ++i) sum += std::exp(value_of(z[last + i]));
+  for (Dim i = 0; i < ablated_vocabulary; ++i) sum += std::exp(value_of(z[last + i]));
   return value_of(z[last + token]) - std::log(sum);
 }
 
 /// Of a model that reads with this mask in every layer.
-double log_p(const LanguageModel& model, const Tokens& ids, Dim token, const Mask& mask) {
+double log_p(const LanguageModel& model, const Ids& ids, Dim token, const Mask& mask) {
   const NoGrad no_grad;
   const Dim T = static_cast<Dim>(ids.size());
   Tensor x = embedding(model.wte.weight, model.wpe.weight, Indices({1, T}, ids));
@@ -44,10 +45,10 @@ double log_p(const LanguageModel& model, const Tokens& ids, Dim token, const Mas
 
 TEST_CASE("ablate_tokens: nothing left out is the model's own guess") {
   const NoGrad no_grad;
-  const LanguageModel model = made(2);
-  const Tokens ids{3, 1, 4, 1, 5, 2};
+  const LanguageModel model = ablated_model(2);
+  const Ids ids{3, 1, 4, 1, 5, 2};
   double all = 0;
-  for (Dim token = 0; token < V; ++token) {
+  for (Dim token = 0; token < ablated_vocabulary; ++token) {
     const Ablation found = ablate_tokens(model, ids, token);
     CHECK_THAT(found.log_p, WithinAbs(log_p(model(Indices({1, 6}, ids)), token), rounding * 20));
     CHECK(found.without.size() == 5);
@@ -57,7 +58,7 @@ TEST_CASE("ablate_tokens: nothing left out is the model's own guess") {
 }
 
 TEST_CASE("ablate_tokens: of two tokens the first, of three the middle, by masks made by hand") {
-  const LanguageModel model = made(2);
+  const LanguageModel model = ablated_model(2);
   const Ablation two = ablate_tokens(model, {3, 1}, 4);
   CHECK(two.without.size() == 1);
   // Each place looks at itself alone.
@@ -69,13 +70,13 @@ TEST_CASE("ablate_tokens: of two tokens the first, of three the middle, by masks
 }
 
 TEST_CASE("ablate_tokens: what is hidden may be anything, what is not may not") {
-  const LanguageModel model = made(3);
-  const Tokens ids{3, 1, 4, 1, 5};
+  const LanguageModel model = ablated_model(3);
+  const Ids ids{3, 1, 4, 1, 5};
   const Ablation before = ablate_tokens(model, ids, 2);
   for (std::size_t j = 0; j < ids.size(); ++j) {
     CAPTURE(j);
-    Tokens others = ids;
-    others[j] = (others[j] + 1) % V;
+    Ids others = ids;
+    others[j] = (others[j] + 1) % ablated_vocabulary;
     const Ablation after = ablate_tokens(model, others, 2);
     CHECK(after.log_p != before.log_p);
     for (std::size_t i = 0; i + 1 < ids.size(); ++i)
@@ -84,7 +85,7 @@ TEST_CASE("ablate_tokens: what is hidden may be anything, what is not may not") 
 }
 
 TEST_CASE("ablate_tokens: a model that passes nothing on loses nothing") {
-  const LanguageModel model = made(2);
+  const LanguageModel model = ablated_model(2);
   for (const Block& block : model.h) {
     assign(block.attn.c_proj.weight, Array::zeros(block.attn.c_proj.weight.shape()));
     assign(block.attn.c_proj.bias, Array::zeros(block.attn.c_proj.bias.shape()));
@@ -94,13 +95,13 @@ TEST_CASE("ablate_tokens: a model that passes nothing on loses nothing") {
 }
 
 TEST_CASE("ablate_tokens: one token alone, and what it refuses") {
-  const LanguageModel model = made(1);
+  const LanguageModel model = ablated_model(1);
   CHECK(ablate_tokens(model, {3}, 2).without.empty());
-  const auto says = [&](const Tokens& ids, Dim token) {
+  const auto says = [&](const Ids& ids, Dim token) {
     return refusal<ValueError>([&] { ablate_tokens(model, ids, token); });
   };
   CHECK(says({}, 2) == "ablate_tokens: reads 1 to 6 tokens: got 0");
-  CHECK(says(Tokens(7, 1), 2) == "ablate_tokens: reads 1 to 6 tokens: got 7");
+  CHECK(says(Ids(7, 1), 2) == "ablate_tokens: reads 1 to 6 tokens: got 7");
   CHECK(says({1}, 7) == "ablate_tokens: token 7 is outside a vocabulary of 7");
   CHECK(says({1, -1}, 2) == "ablate_tokens: token -1 is outside a vocabulary of 7");
 }

@@ -12,27 +12,31 @@ using namespace tests;
 
 namespace {
 
-using Tokens = std::vector<Dim>;
-constexpr Dim V = 11, context = 12;
+using Ids = std::vector<Dim>;
+constexpr Dim probed_vocabulary = 11, probed_context = 12;
 
-LanguageModel made(Dim layers = 2, Dim heads = 2) {
+LanguageModel probed_model(Dim layers = 2, Dim heads = 2) {
   Rng rng(1);
-  LanguageModel model(
-      {.vocabulary = V, .context = context, .layers = layers, .heads = heads, .width = 8}, rng);
+  LanguageModel model({.vocabulary = probed_vocabulary,
+                       .context = probed_context,
+                       .layers = layers,
+                       .heads = heads,
+                       .width = 8},
+                      rng);
   redraw(model, 2);
   return model;
 }
 
-Tokens some_tokens(Dim count, std::uint64_t seed, Dim vocabulary = V) {
+Ids random_ids(Dim count, std::uint64_t seed, Dim vocabulary = probed_vocabulary) {
   Rng rng(seed);
-  Tokens ids(static_cast<std::size_t>(count));
+  Ids ids(static_cast<std::size_t>(count));
   for (Dim& id : ids) id = rng.below(vocabulary);
   return ids;
 }
 
 // A reader whose logits at place t are Σ of weight(t, j)·(id_j + 1) over all j.
 Reads reader(const std::function<double(Dim t, Dim j)>& weight) {
-  return [=](const Tokens& ids) {
+  return [=](const Ids& ids) {
     const Dim T = static_cast<Dim>(ids.size());
     std::vector<double> logits;
     for (Dim t = 0; t < T; ++t) {
@@ -54,22 +58,22 @@ std::string compared(Dim logits, Dim cuts) {
 }  // namespace
 
 TEST_CASE("no peek: the logits of a language model keep every bit") {
-  const LanguageModel model = made();
-  const CausalityReport all = check_causality(model, some_tokens(context, 3));
+  const LanguageModel model = probed_model();
+  const CausalityReport all = check_causality(model, random_ids(probed_context, 3));
   CHECK(all.is_causal);
   CHECK_FALSE(all.looks_ahead);
-  CHECK(all.text == compared(V * (11 * 12 / 2), 11));
+  CHECK(all.text == compared(probed_vocabulary * (11 * 12 / 2), 11));
   const CausalityReport some =
-      check_causality(model, some_tokens(7, 4), 3);  // after places 0, 2 and 5
+      check_causality(model, random_ids(7, 4), 3);  // after places 0, 2 and 5
   CHECK(some.is_causal);
-  CHECK(some.text == compared(V * (1 + 3 + 6), 3));
+  CHECK(some.text == compared(probed_vocabulary * (1 + 3 + 6), 3));
   CHECK(check_causality(model, {1, 2}).is_causal);
-  CHECK(check_causality(model, some_tokens(9, 5), 1).text == compared(V * 8, 1));
+  CHECK(check_causality(model, random_ids(9, 5), 1).text == compared(probed_vocabulary * 8, 1));
 }
 
 TEST_CASE("no peek: a place that depends on later tokens is found") {
   const auto causal_weight = [](Dim t, Dim j) { return j <= t ? 1.0 : 0.0; };
-  const Tokens ids = some_tokens(9, 6, 5);
+  const Ids ids = random_ids(9, 6, 5);
   CHECK(check_causality(reader(causal_weight), ids, 5).is_causal);
   // One place looks one ahead, ever so little; the last cut alone shows what the last token does.
   for (const Dim place : {0, 3, 7}) {
@@ -87,16 +91,20 @@ TEST_CASE("no peek: a place that depends on later tokens is found") {
 }
 
 TEST_CASE("no peek: what could not have failed is no certificate") {
-  const Tokens ids = some_tokens(6, 7, 5);
+  const Ids ids = random_ids(6, 7, 5);
   const CausalityReport blind = check_causality(reader([](Dim, Dim) { return 0.0; }), ids, 5);
   CHECK_FALSE(blind.is_causal);
   CHECK(blind.text == "could not be shown, as no logits change with the tokens after place 0");
   CHECK_FALSE(blind.looks_ahead);
   // Layer norm of one number is constant, so no token changes the logits of such a model.
   Rng rng(1);
-  const LanguageModel constant(
-      {.vocabulary = V, .context = context, .layers = 1, .heads = 1, .width = 1}, rng);
-  const CausalityReport narrow = check_causality(constant, some_tokens(context, 3));
+  const LanguageModel constant({.vocabulary = probed_vocabulary,
+                                .context = probed_context,
+                                .layers = 1,
+                                .heads = 1,
+                                .width = 1},
+                               rng);
+  const CausalityReport narrow = check_causality(constant, random_ids(probed_context, 3));
   CHECK_FALSE(narrow.is_causal);
   CHECK_FALSE(narrow.looks_ahead);
   CHECK(narrow.text == blind.text);
@@ -108,7 +116,7 @@ TEST_CASE("no peek: what could not have failed is no certificate") {
   CHECK(late.text ==
         "place 3 depends on later tokens: its logits change with the tokens after place 3");
 
-  const LanguageModel model = made();
+  const LanguageModel model = probed_model();
   CHECK(refusal<ValueError>([&] { check_causality(model, {3}); }) ==
         "check_causality: needs two tokens or more: got 1");
   CHECK(refusal<ValueError>([&] {
@@ -120,9 +128,9 @@ TEST_CASE("no peek: what could not have failed is no certificate") {
 }
 
 TEST_CASE("first look: the weights of the model, and the cosine of Σ weight·v with v") {
-  const LanguageModel model = made();
+  const LanguageModel model = probed_model();
   const NoGrad no_grad;
-  const Indices ids({2, 7}, some_tokens(14, 8));
+  const Indices ids({2, 7}, random_ids(14, 8));
   const FirstLook look = first_look(model, ids);
   const Array weights = model.forward_with_weights(ids).weights[0].value();  // (2, H, 7, 7)
   CHECK(same_bits(look.weights.value(), weights));
@@ -147,15 +155,15 @@ TEST_CASE("first look: the weights of the model, and the cosine of Σ weight·v 
 }
 
 TEST_CASE("a watched pair: means over every a with a b in front of it, in windows of the context") {
-  const LanguageModel model = made(2, 2);
+  const LanguageModel model = probed_model(2, 2);
   const NoGrad no_grad;
-  const Tokens text = some_tokens(15 * context + 4, 9);
+  const Ids text = random_ids(15 * probed_context + 4, 9);
   const Dim a = 3, b = 5;
   double attention = 0, chance = 0, association = 0;
   Dim pairs = 0, windows = 0, after_two = 0;
-  for (Dim at = 0; at < static_cast<Dim>(text.size()); at += context) {
-    const Dim size = std::min(context, static_cast<Dim>(text.size()) - at);
-    const Tokens window(text.begin() + at, text.begin() + at + size);
+  for (Dim at = 0; at < static_cast<Dim>(text.size()); at += probed_context) {
+    const Dim size = std::min(probed_context, static_cast<Dim>(text.size()) - at);
+    const Ids window(text.begin() + at, text.begin() + at + size);
     const Indices ids({1, size}, window);
     const Dim before = pairs;
     for (Dim i = 0; i < size; ++i)
@@ -187,7 +195,7 @@ TEST_CASE("a watched pair: means over every a with a b in front of it, in window
 }
 
 TEST_CASE("a watched pair that the text does not have, and one of a token with itself") {
-  const LanguageModel model = made();
+  const LanguageModel model = probed_model();
   const WatchedPair none = watch_pair(model, {3, 1, 5}, 3, 5);  // 5 stands behind 3
   CHECK(none.pairs == 0);
   CHECK(none.attention == 0);
@@ -200,7 +208,7 @@ TEST_CASE("a watched pair that the text does not have, and one of a token with i
 }
 
 TEST_CASE("the control of a pair stands in the text about as often") {
-  const Tokens text{0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 4, 4};  // 4, 3, 2, 1, 2 times; 5 never
+  const Ids text{0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 4, 4};  // 4, 3, 2, 1, 2 times; 5 never
   CHECK(control_of(text, 6, 0, 1) == 2);  // 2 and 4 are as far from 3; a itself is none
   CHECK(control_of(text, 6, 2, 1) == 0);
   CHECK(control_of(text, 6, 0, 4) == 2);

@@ -11,7 +11,8 @@ using namespace fledge;
 namespace {
 
 // Every substring of the sample looked up in the text.
-VerbatimOverlap by_definition(std::string_view sample, std::string_view text, std::size_t least) {
+VerbatimOverlap overlap_by_definition(std::string_view sample, std::string_view text,
+                                      std::size_t least) {
   std::vector<bool> known(sample.size(), false);
   VerbatimOverlap result;
   for (std::size_t at = 0; at < sample.size(); ++at)
@@ -25,7 +26,7 @@ VerbatimOverlap by_definition(std::string_view sample, std::string_view text, st
   return result;
 }
 
-std::string random_text(Rng& rng, Dim size, Dim letters) {
+std::string text_of_letters(Rng& rng, Dim size, Dim letters) {
   std::string text;
   for (Dim i = 0; i < size; ++i) text += static_cast<char>(rng.below(letters));
   return text;
@@ -55,11 +56,11 @@ TEST_CASE("verbatim_overlap: what looking for every substring finds") {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Rng rng(seed);
     const Dim letters = 1 + rng.below(4);
-    const std::string sample = random_text(rng, rng.below(40), letters);
-    const std::string text = random_text(rng, rng.below(80), 1 + rng.below(letters + 1));
+    const std::string sample = text_of_letters(rng, rng.below(40), letters);
+    const std::string text = text_of_letters(rng, rng.below(80), 1 + rng.below(letters + 1));
     const auto least = static_cast<std::size_t>(1 + rng.below(12));
     const VerbatimOverlap found = verbatim_overlap(sample, text, least),
-                          right = by_definition(sample, text, least);
+                          right = overlap_by_definition(sample, text, least);
     REQUIRE(found.share == right.share);
     REQUIRE(found.longest == right.longest);
   }

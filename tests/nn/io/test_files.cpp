@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string reading(const std::string& path, std::uint64_t most = 1000) {
+std::string reading_file(const std::string& path, std::uint64_t most = 1000) {
   return refusal<FileError>([&] { read_file(path, most); });
 }
 // The bytes that `feed` writes to it, as this process's standard input.
@@ -105,24 +105,24 @@ TEST_CASE("what is not a file is refused by its kind, and opening a pipe does no
   const auto with = [&](const std::string& name, const std::string& reason) {
     return "cannot read '" + (folder / name) + "': " + reason;
   };
-  CHECK(reading(folder / "nothing") == with("nothing", "no such file or directory"));
+  CHECK(reading_file(folder / "nothing") == with("nothing", "no such file or directory"));
   fs::create_directory(folder / "folder");
-  CHECK(reading(folder / "folder") == with("folder", "it is a folder"));
+  CHECK(reading_file(folder / "folder") == with("folder", "it is a folder"));
   REQUIRE(mkfifo((folder / "pipe").c_str(), 0600) == 0);
-  CHECK(reading(folder / "pipe") == with("pipe", "it is no regular file"));
-  CHECK(reading(std::string("a\0b", 3)) == "cannot open 'a\\x00b': a path holds no zero byte");
-  CHECK(reading("/dev/zero") == "cannot read '/dev/zero': it is no regular file");
+  CHECK(reading_file(folder / "pipe") == with("pipe", "it is no regular file"));
+  CHECK(reading_file(std::string("a\0b", 3)) == "cannot open 'a\\x00b': a path holds no zero byte");
+  CHECK(reading_file("/dev/zero") == "cannot read '/dev/zero': it is no regular file");
   fs::create_symlink("nowhere", folder / "link");
-  CHECK(reading(folder / "link") == with("link", "no such file or directory"));
+  CHECK(reading_file(folder / "link") == with("link", "no such file or directory"));
   fs::create_symlink("round", folder / "round");
-  CHECK(reading(folder / "round") == with("round", "too many levels of symbolic links"));
+  CHECK(reading_file(folder / "round") == with("round", "too many levels of symbolic links"));
   write_file(folder / "long", std::string(11, 'x'));
-  CHECK(reading(folder / "long", 10) == with("long", "it has 11 bytes, over 10"));
+  CHECK(reading_file(folder / "long", 10) == with("long", "it has 11 bytes, over 10"));
   CHECK(read_file(folder / "long", 11).size() == 11);
-  CHECK(reading(folder / "long/x") == with("long/x", "not a directory"));
+  CHECK(reading_file(folder / "long/x") == with("long/x", "not a directory"));
   if (fs::exists("/proc/self/status")) {  // it claims 0 bytes
     CHECK(read_file("/proc/self/status").size() > 100);
-    CHECK(reading("/proc/self/status", 100) ==
+    CHECK(reading_file("/proc/self/status", 100) ==
           "cannot read '/proc/self/status': it has more than 100 bytes");
   }
 }

@@ -21,13 +21,13 @@ using Opened = fledge::Folder;
 
 namespace {
 
-const std::vector<std::string> names{"one", "two"};
+const std::vector<std::string> odd_names{"one", "two"};
 
 }  // namespace
 
 TEST_CASE("folder: a file is read, missing or refused") {
   const Desk desk;
-  const Opened folder(desk.path(), names);
+  const Opened folder(desk.path(), odd_names);
   CHECK(!folder.has("one"));
   CHECK(!folder.read("one"));
   write_file(desk / "one", "birds");
@@ -42,11 +42,11 @@ TEST_CASE("folder: a file is read, missing or refused") {
   fs::create_symlink("nowhere", desk / "two");
   CHECK(folder.has("two"));
   CHECK(!folder.read("two"));
-  CHECK(refusal<FileError>([&] { Opened(desk / "none", names); }) ==
+  CHECK(refusal<FileError>([&] { Opened(desk / "none", odd_names); }) ==
         "cannot read '" + (desk / "none") + "': no such file or directory");
-  CHECK(refusal<FileError>([&] { Opened(desk / "one", names); }) ==
+  CHECK(refusal<FileError>([&] { Opened(desk / "one", odd_names); }) ==
         "cannot read '" + (desk / "one") + "': not a directory");
-  CHECK(refusal<FileError>([&] { Opened(std::string("a\0b", 3), names); }) ==
+  CHECK(refusal<FileError>([&] { Opened(std::string("a\0b", 3), odd_names); }) ==
         "cannot open 'a\\x00b': a path holds no zero byte");
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("folder: what is committed is read before it is moved; what is not is 
   for (const char* name : {"/.fledge-uncommitted", "/.fledge-committed"})
     fs::create_directory(desk.path() + name);
   write_file(desk / ".fledge-uncommitted/one", "newer 1");
-  const Opened folder(desk.path(), names);
+  const Opened folder(desk.path(), odd_names);
   CHECK(folder.read("one") == "old 1");
   write_file(desk / ".fledge-committed/two", "new 2");
   CHECK(folder.read("two") == "new 2");
@@ -73,7 +73,7 @@ TEST_CASE("folder: it may be read where nothing may be written") {
   const Desk desk;
   write_file(desk / "one", "birds");
   chmod(desk.path().c_str(), 0555);
-  CHECK(Opened(desk.path(), names).read("one") == "birds");
+  CHECK(Opened(desk.path(), odd_names).read("one") == "birds");
   chmod(desk.path().c_str(), 0755);
 }
 
@@ -82,7 +82,7 @@ TEST_CASE("folder: moved, replaced or removed, it stays the same folder and know
   REQUIRE(make_folder(desk / "run"));
   CHECK(!make_folder(desk / "run"));
   write_file(desk / "run/one", "mine");
-  const Opened folder(desk / "run", names);
+  const Opened folder(desk / "run", odd_names);
   CHECK(folder.is_at_its_path());
   CHECK(folder.path_now() == fs::canonical(desk / "run").string());
   fs::rename(desk / "run", desk / "moved");

@@ -15,11 +15,11 @@ using tests::refusal;
 namespace {
 
 template <class F>
-std::string wrong(F f) {
+std::string wrong_access(F f) {
   return refusal<FormatError>(f);
 }
-std::string reading(const std::string& text) {
-  return wrong([&] { read_json(text); });
+std::string reading_json(const std::string& text) {
+  return wrong_access([&] { read_json(text); });
 }
 std::vector<std::string> keys_of(const JsonValue& object) {
   std::vector<std::string> keys;
@@ -31,7 +31,7 @@ std::vector<JsonValue> items_of(const JsonValue& array) {
   array.each_item([&](const JsonValue& item) { items.push_back(item); });
   return items;
 }
-bool accepted(const std::string& text) { return reading(text) == "<nothing was thrown>"; }
+bool accepted_json(const std::string& text) { return reading_json(text) == "<nothing was thrown>"; }
 bool accepted_by_another(const std::string& text) {
   try {
     testing::read_json(text);
@@ -41,37 +41,37 @@ bool accepted_by_another(const std::string& text) {
   }
 }
 
-const char* const good[] = {"null",
-                            " true ",
-                            "false\n",
-                            "0",
-                            "-0",
-                            "-0.0e-0",
-                            "1E+2",
-                            "0.1",
-                            "123456789012345678901234567890",
-                            "\"\"",
-                            "\"a\"",
-                            R"("\u0060\u012a\u12AB\ud801\udc37")",
-                            R"("\"\\\/\b\f\n\r\t")",
-                            "\"\x7f\"",
-                            "\"漢🐦\"",
-                            "\"\u2028\"",
-                            R"("\u0000")",
-                            "[]",
-                            "[ ]",
-                            "[[]]",
-                            "[\"\"]",
-                            "[1\n,2\r\n,3\t]",
-                            "[null,1,\"1\",{}]",
-                            "{}",
-                            "{ }",
-                            R"({"":0})",
-                            R"({"a":[],"b":{"a":1}})",
-                            "\t\r\n {\"a\"\n:\n1} ",
-                            R"({"a":1,"A":2})"};
+const char* const good_texts[] = {"null",
+                                  " true ",
+                                  "false\n",
+                                  "0",
+                                  "-0",
+                                  "-0.0e-0",
+                                  "1E+2",
+                                  "0.1",
+                                  "123456789012345678901234567890",
+                                  "\"\"",
+                                  "\"a\"",
+                                  R"("\u0060\u012a\u12AB\ud801\udc37")",
+                                  R"("\"\\\/\b\f\n\r\t")",
+                                  "\"\x7f\"",
+                                  "\"漢🐦\"",
+                                  "\"\u2028\"",
+                                  R"("\u0000")",
+                                  "[]",
+                                  "[ ]",
+                                  "[[]]",
+                                  "[\"\"]",
+                                  "[1\n,2\r\n,3\t]",
+                                  "[null,1,\"1\",{}]",
+                                  "{}",
+                                  "{ }",
+                                  R"({"":0})",
+                                  R"({"a":[],"b":{"a":1}})",
+                                  "\t\r\n {\"a\"\n:\n1} ",
+                                  R"({"a":1,"A":2})"};
 
-const std::string bad[] = {
+const std::string bad_texts[] = {
     // nothing, or more than one value
     "", " ", "1 2", "{}{}", "[]]", "[]a", "{}}", "\"\"x", std::string("1\0", 2), "[1]\xef\xbb\xbf",
     // arrays
@@ -104,14 +104,14 @@ const std::string bad[] = {
 }  // namespace
 
 TEST_CASE("json: what is accepted and what is not, as another strict reader says too") {
-  for (const std::string text : good) {
+  for (const std::string text : good_texts) {
     INFO(text);
-    CHECK(reading(text) == "<nothing was thrown>");
+    CHECK(reading_json(text) == "<nothing was thrown>");
     CHECK(accepted_by_another(text));
   }
-  for (const std::string& text : bad) {
+  for (const std::string& text : bad_texts) {
     INFO(text);
-    CHECK_THAT(reading(text), StartsWith("line "));
+    CHECK_THAT(reading_json(text), StartsWith("line "));
     CHECK_FALSE(accepted_by_another(text));
   }
 }
@@ -121,11 +121,11 @@ TEST_CASE("json: every byte changed to every value, and every beginning") {
   constexpr int step = testing::sanitized ? 15 : 1;  // 255 is among them
   std::size_t differ = 0, taken = 0;
   for (std::size_t at = 0; at < whole.size(); ++at) {
-    CHECK_FALSE(accepted(whole.substr(0, at)));
+    CHECK_FALSE(accepted_json(whole.substr(0, at)));
     for (int value = 0; value < 256; value += step) {
       std::string text = whole;
       text[at] = static_cast<char>(value);
-      const bool ours = accepted(text);
+      const bool ours = accepted_json(text);
       taken += ours;
       if (ours != accepted_by_another(text) && ++differ < 5) FAIL_CHECK(text);
     }
@@ -135,30 +135,31 @@ TEST_CASE("json: every byte changed to every value, and every beginning") {
 }
 
 TEST_CASE("json: where a text stops being JSON") {
-  CHECK(reading("") == "line 1, column 1: expected a value");
-  CHECK(reading("{\n  \"é\": 1,\r\n  // no\n}") ==
+  CHECK(reading_json("") == "line 1, column 1: expected a value");
+  CHECK(reading_json("{\n  \"é\": 1,\r\n  // no\n}") ==
         "line 3, column 3: expected a key in double quotes");
-  CHECK(reading("{\"é\": nil}") == "line 1, column 7: expected a value");
-  CHECK(reading("[\n1,\n\n2\n3]") == "line 5, column 1: expected ',' or ']'");
-  CHECK(reading("{\"ß\" 2}") == "line 1, column 6: expected ':' after a key");
-  CHECK(reading("{\"a\":1") == "line 1, column 7: expected ',' or '}'");
-  CHECK(reading("\xef\xbb\xbf{}") == "line 1, column 1: the text begins with a byte order mark");
-  CHECK(reading("{\n\"\xff\"}") == "line 2, column 2: not UTF-8");
-  CHECK(reading("{\"a\": {\"b\": 1,\n \"\\u0062\": 2}}") ==
+  CHECK(reading_json("{\"é\": nil}") == "line 1, column 7: expected a value");
+  CHECK(reading_json("[\n1,\n\n2\n3]") == "line 5, column 1: expected ',' or ']'");
+  CHECK(reading_json("{\"ß\" 2}") == "line 1, column 6: expected ':' after a key");
+  CHECK(reading_json("{\"a\":1") == "line 1, column 7: expected ',' or '}'");
+  CHECK(reading_json("\xef\xbb\xbf{}") ==
+        "line 1, column 1: the text begins with a byte order mark");
+  CHECK(reading_json("{\n\"\xff\"}") == "line 2, column 2: not UTF-8");
+  CHECK(reading_json("{\"a\": {\"b\": 1,\n \"\\u0062\": 2}}") ==
         "line 2, column 2: the key 'b' stands twice");
   // The hashes of these two keys are equal.
   const std::string one = "\"8yn0iYCKYHlIj4-BwPqk\":0", other = "\"GReLUrM4wMqfg9yzV3KQ\":0";
-  CHECK(accepted("{" + one + "," + other + "}"));
-  CHECK_THAT(reading("{" + one + "," + other + "," + one + "}"),
+  CHECK(accepted_json("{" + one + "," + other + "}"));
+  CHECK_THAT(reading_json("{" + one + "," + other + "," + one + "}"),
              StartsWith("line 1, column 52: the key '8yn0"));
-  CHECK(accepted(std::string(64, '[') + std::string(64, ']')));
-  CHECK(reading(std::string(65, '[')) == "line 1, column 65: more than 64 levels");
-  CHECK(reading(std::string(10'000'000, '[')) == "line 1, column 65: more than 64 levels");
-  CHECK(reading(std::string(most_json_bytes + 1, ' ')) ==
+  CHECK(accepted_json(std::string(64, '[') + std::string(64, ']')));
+  CHECK(reading_json(std::string(65, '[')) == "line 1, column 65: more than 64 levels");
+  CHECK(reading_json(std::string(10'000'000, '[')) == "line 1, column 65: more than 64 levels");
+  CHECK(reading_json(std::string(most_json_bytes + 1, ' ')) ==
         "line 1, column 1: the text has 67108865 bytes; at most 67108864 are read");
-  CHECK(reading(std::string("\0", 1)) == "line 1, column 1: expected a value");
-  CHECK(reading(std::string("1\0", 2)) == "line 1, column 2: nothing may follow the value");
-  CHECK(reading("[1\r\n\r\n1]") == "line 3, column 1: expected ',' or ']'");
+  CHECK(reading_json(std::string("\0", 1)) == "line 1, column 1: expected a value");
+  CHECK(reading_json(std::string("1\0", 2)) == "line 1, column 2: nothing may follow the value");
+  CHECK(reading_json("[1\r\n\r\n1]") == "line 3, column 1: expected ',' or ']'");
 }
 
 TEST_CASE("json: strings are decoded, and the wrong byte of a string is named") {
@@ -181,7 +182,7 @@ TEST_CASE("json: strings are decoded, and the wrong byte of a string is named") 
         {"\"\\udc26\"", "line 1, column 8: half of a surrogate pair"},
         {"\"\n\"", "line 1, column 2: a control character in a string"},
         {"\"\" \"", "line 1, column 4: nothing may follow the value"}})
-    CHECK(reading(text) == problem);
+    CHECK(reading_json(text) == problem);
 }
 
 TEST_CASE("json: values as what they are, and refused as anything else") {
@@ -204,21 +205,23 @@ TEST_CASE("json: values as what they are, and refused as anything else") {
   CHECK(JsonValue().is_null());
 
   const auto list = [&] { return items_of(all["list"])[1]; };
-  CHECK(wrong([&] { all["yes"].number(); }) == "line 1, column 9: yes must be a number: got true");
-  CHECK(wrong([&] { items_of(list())[1].boolean(); }) ==
+  CHECK(wrong_access([&] { all["yes"].number(); }) ==
+        "line 1, column 9: yes must be a number: got true");
+  CHECK(wrong_access([&] { items_of(list())[1].boolean(); }) ==
         "line 1, column 75: list[1][1] must be true or false: got \"x\"");
-  CHECK(wrong([&] { all["in"]["deep"]["k"].string(); }) ==
+  CHECK(wrong_access([&] { all["in"]["deep"]["k"].string(); }) ==
         "line 2, column 32: in.deep.k must be a string: got null");
-  CHECK(wrong([&] { items_of(all["n"]); }) == "line 1, column 45: n must be an array: got -7");
-  CHECK(wrong([&] { keys_of(list()); }) ==
+  CHECK(wrong_access([&] { items_of(all["n"]); }) ==
+        "line 1, column 45: n must be an array: got -7");
+  CHECK(wrong_access([&] { keys_of(list()); }) ==
         "line 1, column 71: list[1] must be an object: got [2, \"x\"]");
-  CHECK(wrong([&] { list()["x"]; }) ==
+  CHECK(wrong_access([&] { list()["x"]; }) ==
         "line 1, column 71: list[1] must be an object: got [2, \"x\"]");
-  CHECK(wrong([&] { all["in"]["k"]; }) == "line 2, column 17: in must have a key 'k'");
-  CHECK(wrong([&] { all["k"]; }) == "line 1, column 1: the text must have a key 'k'");
-  CHECK(wrong([&] { all["in"].integer(0, 1); }) ==
+  CHECK(wrong_access([&] { all["in"]["k"]; }) == "line 2, column 17: in must have a key 'k'");
+  CHECK(wrong_access([&] { all["k"]; }) == "line 1, column 1: the text must have a key 'k'");
+  CHECK(wrong_access([&] { all["in"].integer(0, 1); }) ==
         "line 2, column 17: in must be a whole number from 0 to 1: got {\"deep\": {\"k\": null}}");
-  CHECK(wrong([&] { all["s"].fail("is no word"); }) == "line 1, column 54: s is no word");
+  CHECK(wrong_access([&] { all["s"].fail("is no word"); }) == "line 1, column 54: s is no word");
 }
 
 TEST_CASE("json: a value outlives the text and the other values") {
@@ -228,18 +231,19 @@ TEST_CASE("json: a value outlives the text and the other values") {
     kept = read_json(text)["a"];
   }
   CHECK(kept["b"].string() == "birds");
-  CHECK(wrong([&] { kept["b"].number(); }) ==
+  CHECK(wrong_access([&] { kept["b"].number(); }) ==
         "line 1, column 13: a.b must be a number: got \"birds\"");
 }
 
 TEST_CASE("json: keys that are not known are named") {
   const JsonValue value = read_json("{\"a\": {\"b\": 1,\n\"\x7f\": 2}}");
   value.allow_only({"a", "z"});
-  CHECK(wrong([&] { value.allow_only({}); }) == "line 1, column 7: the key 'a' is not known");
-  CHECK(wrong([&] {
+  CHECK(wrong_access([&] { value.allow_only({}); }) ==
+        "line 1, column 7: the key 'a' is not known");
+  CHECK(wrong_access([&] {
           value["a"].allow_only({"a", "b"});
         }) == "line 2, column 6: the key 'a.\\x7f' is not known");
-  CHECK(wrong([&] { value["a"]["b"].allow_only({}); }) ==
+  CHECK(wrong_access([&] { value["a"]["b"].allow_only({}); }) ==
         "line 1, column 13: a.b must be an object: got 1");
   // A key may be written with escapes, and be longer or shorter than another.
   const JsonValue escaped = read_json(R"({"\u0062\u0069rd": 1, "bir": 2, "birds": [3, {"x": 4}]})");
@@ -263,7 +267,7 @@ TEST_CASE("json: integers are whole, exact and in their range") {
        {"-1", "9223372036854775808", "\"abc\"", "1.5", "1.0", "\"\"", "\" 7\"", "\"7\"", "1e3",
         "1E0", "null", "true", "[7]", "1000000000000000000000"}) {
     INFO(text);
-    CHECK_THAT(wrong([&] { whole(text); }),
+    CHECK_THAT(wrong_access([&] { whole(text); }),
                StartsWith("line 1, column 1: the text must be a whole number from 0 to " +
                           std::to_string(most) + ": got "));
   }
@@ -279,6 +283,6 @@ TEST_CASE("json: numbers read back what the writer wrote, whatever the locale") 
   }
   std::setlocale(LC_NUMERIC, kept.c_str());
   CHECK(read_json("1e-400").number() == 0);
-  CHECK(wrong([] { read_json("1e400").number(); }) ==
+  CHECK(wrong_access([] { read_json("1e400").number(); }) ==
         "line 1, column 1: the text must fit into a double: got 1e400");
 }

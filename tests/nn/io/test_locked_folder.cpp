@@ -30,7 +30,7 @@ using Desk = testing::Folder;
 
 namespace {
 
-const std::vector<std::string> names{"one", "two", "three"};
+const std::vector<std::string> lock_names{"one", "two", "three"};
 
 using Files = std::map<std::string, std::string>;
 /// Every file below a folder, by its path.
@@ -42,23 +42,25 @@ Files files_in(const std::string& folder) {
   return files;
 }
 std::string locking(const std::string& path) {
-  return refusal<FileError>([&] { LockedFolder(path, names); });
+  return refusal<FileError>([&] { LockedFolder(path, lock_names); });
 }
 constexpr const char* nothing = "<nothing was thrown>";
 
-const Files before{{"one", "1"}, {"two", "2"}, {"mine", "foreign"}};
-const Files after{{"one", "1"}, {"two", "22"}, {"three", "33"}, {"mine", "foreign"}};
+const Files files_before{{"one", "1"}, {"two", "2"}, {"mine", "foreign"}};
+const Files files_after{{"one", "1"}, {"two", "22"}, {"three", "33"}, {"mine", "foreign"}};
 
 struct Old : Desk {
   Old() {
-    for (const auto& [name, bytes] : before) write_file(*this / name, bytes);
+    for (const auto& [name, bytes] : files_before) write_file(*this / name, bytes);
   }
-  void replace() const { LockedFolder(path(), names).replace({{"two", "22"}, {"three", "33"}}); }
+  void replace() const {
+    LockedFolder(path(), lock_names).replace({{"two", "22"}, {"three", "33"}});
+  }
   /// The files as a reader sees them, which changes nothing.
   Files seen() const {
-    const fledge::Folder folder(path(), names);
+    const fledge::Folder folder(path(), lock_names);
     Files files{{"mine", *folder.read("mine")}};
-    for (const std::string& name : names)
+    for (const std::string& name : lock_names)
       if (const auto bytes = folder.read(name)) files[name] = *bytes;
     return files;
   }
@@ -80,10 +82,10 @@ extern "C" int flock(int file, int operation) noexcept {
 TEST_CASE("locked folder: the new files replace the old, and nothing else stays") {
   const Old desk;
   desk.replace();
-  CHECK(files_in(desk.path()) == after);
+  CHECK(files_in(desk.path()) == files_after);
   CHECK(!fs::exists(desk / ".fledge-committed"));
   CHECK(!fs::exists(desk / ".lock"));
-  LockedFolder folder(desk.path(), names);
+  LockedFolder folder(desk.path(), lock_names);
   folder.replace({{"one", std::string(300'000, '\xff')}});
   folder.replace({{"one", ""}});
   CHECK(folder.read("one") == "");
@@ -97,18 +99,19 @@ TEST_CASE("locked folder: killed in front of any change, it has all new files or
     CAPTURE(stop);
     finished = ends_before(stop, [&] { desk.replace(); });
     const Files seen = desk.seen();
-    const bool is_old = seen == before;
-    CHECK((is_old || seen == after));
+    const bool is_old = seen == files_before;
+    CHECK((is_old || seen == files_after));
     old += is_old;
     stops += !finished;
     // The next writer, killed in front of its first, second, ... change too.
-    for (int again = 0; !ends_before(again, [&] { LockedFolder(desk.path(), names); }); ++again)
+    for (int again = 0; !ends_before(again, [&] { LockedFolder(desk.path(), lock_names); });
+         ++again)
       CHECK(desk.seen() == seen);
     CHECK(files_in(desk.path()) == seen);
     CHECK(!fs::exists(desk / ".fledge-uncommitted"));
     CHECK(!fs::exists(desk / ".fledge-committed"));
     desk.replace();
-    CHECK(files_in(desk.path()) == after);
+    CHECK(files_in(desk.path()) == files_after);
   }
   CHECK(stops >= 10);
   CHECK(old >= 5);
@@ -121,15 +124,15 @@ TEST_CASE("locked folder: a change that fails is said, and leaves all new files 
     for (int change = 0; failed; ++change) {
       const Old desk;
       CAPTURE(error, change);
-      LockedFolder folder(desk.path(), names);
+      LockedFolder folder(desk.path(), lock_names);
       const std::string said = with_failure(change, error, [&] {
         folder.replace({{"two", "22"}, {"three", "33"}});
       });
       failed = !said.empty();
       const bool counts = said.empty() || said.find("the new files are saved, but ") != said.npos;
-      CHECK(desk.seen() == (counts ? after : before));
+      CHECK(desk.seen() == (counts ? files_after : files_before));
       folder.replace({{"two", "22"}, {"three", "33"}});
-      CHECK(files_in(desk.path()) == after);
+      CHECK(files_in(desk.path()) == files_after);
     }
   }
 }
@@ -137,7 +140,7 @@ TEST_CASE("locked folder: a change that fails is said, and leaves all new files 
 TEST_CASE("locked folder: an interrupted fsync is tried again") {
   for (int change = 0; change < 8; ++change) {
     const Old desk;
-    LockedFolder folder(desk.path(), names);
+    LockedFolder folder(desk.path(), lock_names);
     const std::string said = with_failure(change, EINTR, [&] {
       folder.replace({{"two", "22"}, {"three", "33"}});
     });
@@ -152,7 +155,7 @@ TEST_CASE("locked folder: one process at a time, and the lock ends with it") {
   const Desk desk;
   const std::string path = desk.path();
   {
-    const LockedFolder mine(path, names);
+    const LockedFolder mine(path, lock_names);
     const std::string said = locking(path);
     CHECK(said == "cannot use '" + path + "': another process is using it");
     CHECK(run_here([&] { return locking(path) == said ? 0 : 1; }).status == 0);
@@ -161,7 +164,7 @@ TEST_CASE("locked folder: one process at a time, and the lock ends with it") {
     CHECK(locking(path) == said);
   }
   const auto dies = run_here([&]() -> int {
-    const LockedFolder its(path, names);
+    const LockedFolder its(path, lock_names);
     std::raise(SIGKILL);
     return 0;
   });
@@ -174,7 +177,7 @@ TEST_CASE("locked folder: where folders cannot be locked, a file is") {
   write_file(desk / ".lock", "notes of the user");
   locks_folders = false;
   {
-    const LockedFolder mine(desk.path(), names);
+    const LockedFolder mine(desk.path(), lock_names);
     CHECK(locking(desk.path()) == "cannot use '" + desk.path() + "': another process is using it");
   }
   CHECK(locking(desk.path()) == nothing);
@@ -199,7 +202,7 @@ TEST_CASE("locked folder: what is foreign is not touched, and said") {
              ContainsSubstring("it holds the file 'thesis', which fledge did"));
   CHECK(files_in(desk.path()).size() == all.size());
   fs::remove_all(desk / ".fledge-committed");
-  LockedFolder folder(desk.path(), names);
+  LockedFolder folder(desk.path(), lock_names);
   fs::create_directory(desk / "one");
   CHECK(refusal<WriteError>([&] {
           folder.replace({{"two", "2"}, {"one", "new"}});
@@ -222,10 +225,10 @@ TEST_CASE("locked folder: what is foreign is not touched, and said") {
 TEST_CASE("locked folder: moved while it is written to, it writes into no other folder") {
   const Desk desk;
   REQUIRE(make_folder(desk / "run"));
-  LockedFolder first(desk / "run", names);
+  LockedFolder first(desk / "run", lock_names);
   fs::rename(desk / "run", desk / "moved");
   REQUIRE(make_folder(desk / "run"));
-  LockedFolder second(desk / "run", names);
+  LockedFolder second(desk / "run", lock_names);
   second.replace({{"one", "second"}});
   first.replace({{"one", "first"}});
   CHECK(read_file(desk / "run/one") == "second");
@@ -238,12 +241,12 @@ TEST_CASE("locked folder: a disk that is full in the middle of a write") {
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit most{100'000, 100'000};
     setrlimit(RLIMIT_FSIZE, &most);
-    LockedFolder folder(desk.path(), names);
+    LockedFolder folder(desk.path(), lock_names);
     const std::string text = refusal<WriteError>([&] {
       folder.replace({{"one", "new"}, {"two", std::string(300'000, 'x')}});
     });
     return text == "cannot write '" + (desk / "two") + "': file too large" ? 0 : 1;
   });
   CHECK(result.status == 0);
-  CHECK(files_in(desk.path()) == before);
+  CHECK(files_in(desk.path()) == files_before);
 }

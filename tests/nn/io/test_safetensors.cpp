@@ -141,7 +141,7 @@ bool is_safetensors(const std::string& bytes) try {
   return false;
 }
 
-bool accepted(const std::string& bytes) {
+bool accepted_header(const std::string& bytes) {
   try {
     std::size_t numbers = 0;
     const StoredHeader header = stored_header(bytes);
@@ -171,13 +171,13 @@ TEST_CASE("every byte of three files changed to every value: what is accepted is
   constexpr int step = testing::sanitized ? 15 : 1;  // 255 is among them
   std::size_t disagree = 0, taken = 0;
   for (const std::string& good : small_files()) {
-    REQUIRE((accepted(good) && is_safetensors(good)));
+    REQUIRE((accepted_header(good) && is_safetensors(good)));
     std::string bytes = good;
     for (char& byte : bytes) {
       const char before = byte;
       for (int value = 0; value < 256; value += step) {
         byte = static_cast<char>(value);
-        const bool ours = accepted(bytes);
+        const bool ours = accepted_header(bytes);
         taken += ours;
         if (ours != is_safetensors(bytes) && ++disagree < 5)
           FAIL_CHECK((ours ? "only ours accepts " : "only ours refuses ")
@@ -193,7 +193,7 @@ TEST_CASE("every byte of three files changed to every value: what is accepted is
 TEST_CASE("a file cut short anywhere, or longer, is refused") {
   for (const std::string& good : small_files()) {
     for (std::size_t size = 0; size < good.size(); ++size)
-      CHECK_FALSE(accepted(good.substr(0, size)));
-    CHECK_FALSE(accepted(good + '\0'));
+      CHECK_FALSE(accepted_header(good.substr(0, size)));
+    CHECK_FALSE(accepted_header(good + '\0'));
   }
 }

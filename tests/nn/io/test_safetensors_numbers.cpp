@@ -11,7 +11,8 @@ using namespace tests;
 namespace {
 
 // The numbers of one tensor of this type, behind a header of an odd length: no number is aligned.
-std::vector<double> read(const std::string& dtype, std::size_t width, const std::string& data) {
+std::vector<double> numbers_read(const std::string& dtype, std::size_t width,
+                                 const std::string& data) {
   const std::string size = std::to_string(data.size()),
                     header = "{" +
                              entry("t", dtype, "[" + std::to_string(data.size() / width) + "]",
@@ -23,7 +24,7 @@ std::vector<double> read(const std::string& dtype, std::size_t width, const std:
 }
 
 // A floating number by its definition: 1 sign, `exponents` exponent and `fractions` fraction bits.
-double by_definition(unsigned bits, int exponents, int fractions) {
+double number_by_definition(unsigned bits, int exponents, int fractions) {
   const int bias = (1 << (exponents - 1)) - 1,
             exponent = static_cast<int>(bits >> fractions) & (2 * bias + 1);
   const double fraction = (bits & ((1u << fractions) - 1)) / std::pow(2.0, fractions);
@@ -90,10 +91,10 @@ TEST_CASE("the types of other libraries' files") {
     INFO(row.dtype);
     std::vector<double> rounded;
     for (const double number : row.numbers) rounded.push_back(value_of(Real(number)));
-    CHECK(read(row.dtype, row.width, row.data) == rounded);
+    CHECK(numbers_read(row.dtype, row.width, row.data) == rounded);
   }
   const auto refused = [](const char* dtype, std::size_t width, const std::string& data) {
-    return refusal<FormatError>([&] { read(dtype, width, data); });
+    return refusal<FormatError>([&] { numbers_read(dtype, width, data); });
   };
   CHECK(refused("BOOL", 1, "\1\2") ==
         "'t' must hold numbers that are finite and at most 1: number 1 is not");
@@ -114,15 +115,15 @@ TEST_CASE("all 65,536 numbers of the two 16-bit types") {
     std::vector<double> expected;
     for (unsigned bits = 0; bits < 65536; ++bits) {
       const std::string bytes{static_cast<char>(bits & 0xFF), static_cast<char>(bits >> 8)};
-      const double number = by_definition(bits, exponents, 15 - exponents);
+      const double number = number_by_definition(bits, exponents, 15 - exponents);
       if (std::isfinite(number)) {
         data += bytes;
         expected.push_back(number);
       } else if (bits % 16 < 2) {  // infinity, and every eighth NaN
-        CHECK_THROWS_AS(read(dtype, 2, bytes), FormatError);
+        CHECK_THROWS_AS(numbers_read(dtype, 2, bytes), FormatError);
       }
     }
-    const std::vector<double> found = read(dtype, 2, data);
+    const std::vector<double> found = numbers_read(dtype, 2, data);
     CHECK(found == expected);
     for (std::size_t i = 0; i < found.size(); ++i)
       if (std::signbit(found[i]) != std::signbit(expected[i]))

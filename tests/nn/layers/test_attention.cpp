@@ -18,7 +18,7 @@ struct ByHand {
 };
 
 /// The columns of a (C, 3C) table that belong to one head: its third `part` (0 q, 1 k, 2 v).
-Array columns(const Tensor& table, int third, Dim head, Dim heads) {
+Array head_columns(const Tensor& table, int third, Dim head, Dim heads) {
   const Dim C = table.dim(-1) / 3, D = C / heads;
   return part(table.value(), -1, third * C + head * D, third * C + (head + 1) * D);
 }
@@ -90,8 +90,8 @@ TEST_CASE("Attention: many heads are the sum of heads, each down and up on its o
   Tensor y = attention.c_proj.bias;
   for (Dim h = 0; h < heads; ++h) {
     const auto made = [&](int third) {
-      return matmul(x, columns(attention.c_attn.weight, third, h, heads)) +
-             Tensor(columns(attention.c_attn.bias, third, h, heads));
+      return matmul(x, head_columns(attention.c_attn.weight, third, h, heads)) +
+             Tensor(head_columns(attention.c_attn.bias, third, h, heads));
     };
     const Tensor weights =
         softmax(matmul(made(0), transpose(made(1))) * (1 / std::sqrt(2.0)), causal());

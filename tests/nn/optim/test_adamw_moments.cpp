@@ -11,7 +11,7 @@ using namespace tests;
 namespace {
 
 /// Two parameters with gradients of a seed; the second only from its second step on.
-struct Pair {
+struct TwoWeights {
   Tensor a = parameter(Array({2}, {1, 2})), b = parameter(Array({1, 1}, {3}));
   AdamW adamw{{a, b}, {}};
 
@@ -28,7 +28,7 @@ struct Pair {
 
 TEST_CASE("AdamW: with its moments restored it goes on in the same bits") {
   for (const int stop : {0, 1, 2, 5}) {
-    Pair whole, first, second;
+    TwoWeights whole, first, second;
     for (int step = 0; step < 8; ++step) whole.step(step);
     for (int step = 0; step < stop; ++step) first.step(step);
     const std::vector<AdamW::Moments> moments = first.adamw.moments();
@@ -49,7 +49,7 @@ TEST_CASE("AdamW: with its moments restored it goes on in the same bits") {
 }
 
 TEST_CASE("AdamW: moments that no steps give are refused, and change nothing") {
-  Pair pair;
+  TwoWeights pair;
   for (int step = 0; step < 3; ++step) pair.step(step);
   const std::vector<AdamW::Moments> good = pair.adamw.moments();
   const auto bent = [&](auto change) {

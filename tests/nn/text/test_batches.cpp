@@ -28,14 +28,14 @@ Ids ids(const Indices& indices) {
   return ids;
 }
 
-TokenText counting(Dim size) {
+TokenText counted_text(Dim size) {
   TokenText text{Ids(static_cast<std::size_t>(size)), {}};
   std::iota(text.tokens.begin(), text.tokens.end(), Dim{0});
   return text;
 }
 
 // Document d has the tokens 10·d + 1, 10·d + 2, …; the boundary is 0.
-TokenText documents(const Ids& lengths) {
+TokenText text_of_documents(const Ids& lengths) {
   TokenText text;
   for (std::size_t d = 0; d < lengths.size(); ++d) {
     text.starts.push_back(text.tokens.size());
@@ -47,7 +47,7 @@ TokenText documents(const Ids& lengths) {
   return text;
 }
 
-std::vector<std::pair<std::size_t, Dim>> plain(const std::vector<TextWindow>& windows) {
+std::vector<std::pair<std::size_t, Dim>> plain_windows(const std::vector<TextWindow>& windows) {
   std::vector<std::pair<std::size_t, Dim>> pairs;
   for (const TextWindow& window : windows) pairs.emplace_back(window.begin, window.length);
   return pairs;
@@ -56,7 +56,7 @@ std::vector<std::pair<std::size_t, Dim>> plain(const std::vector<TextWindow>& wi
 }  // namespace
 
 TEST_CASE("a window's targets are the tokens behind its inputs") {
-  const TokenText text = counting(10);
+  const TokenText text = counted_text(10);
   const std::vector<TextWindow> windows{{2, 3}, {6, 3}};
   const Batch batch = batch_of(text, windows);
   CHECK(batch.inputs.shape() == Shape{2, 3});
@@ -66,7 +66,7 @@ TEST_CASE("a window's targets are the tokens behind its inputs") {
 }
 
 TEST_CASE("shorter rows are padded: the boundary goes in, no target comes out") {
-  const TokenText text = documents({1, 3});
+  const TokenText text = text_of_documents({1, 3});
   const Batch batch = batch_of(text, evaluation_windows(text, 8));
   CHECK(batch.inputs.shape() == Shape{2, 4});
   CHECK(ids(batch.inputs) == Ids{0, 1, 0, 0, 0, 11, 12, 13});
@@ -79,15 +79,16 @@ TEST_CASE("shorter rows are padded: the boundary goes in, no target comes out") 
 
 TEST_CASE("evaluation predicts every token once, in order, and never across documents") {
   using Plain = std::vector<std::pair<std::size_t, Dim>>;
-  CHECK(plain(evaluation_windows(counting(10), 4)) == Plain{{0, 4}, {4, 4}, {8, 1}});
-  CHECK(plain(evaluation_windows(counting(9), 4)) == Plain{{0, 4}, {4, 4}});
-  CHECK(plain(evaluation_windows(counting(3), 4)) == Plain{{0, 2}});
-  CHECK(evaluation_windows(counting(1), 4).empty());
+  CHECK(plain_windows(evaluation_windows(counted_text(10), 4)) == Plain{{0, 4}, {4, 4}, {8, 1}});
+  CHECK(plain_windows(evaluation_windows(counted_text(9), 4)) == Plain{{0, 4}, {4, 4}});
+  CHECK(plain_windows(evaluation_windows(counted_text(3), 4)) == Plain{{0, 2}});
+  CHECK(evaluation_windows(counted_text(1), 4).empty());
   CHECK(evaluation_windows({}, 4).empty());
-  CHECK(plain(evaluation_windows(documents({1, 6}), 3)) == Plain{{0, 2}, {2, 3}, {5, 3}, {8, 1}});
+  CHECK(plain_windows(evaluation_windows(text_of_documents({1, 6}), 3)) ==
+        Plain{{0, 2}, {2, 3}, {5, 3}, {8, 1}});
   for (const Dim context : {1, 2, 3, 7, 100}) {
     Ids predicted;
-    const TokenText text = documents({1, 9, 2, 5});
+    const TokenText text = text_of_documents({1, 9, 2, 5});
     for (const TextWindow& window : evaluation_windows(text, context)) {
       const Ids targets = ids(batch_of(text, std::vector{window}).targets);
       predicted.insert(predicted.end(), targets.begin(), targets.end());
@@ -97,7 +98,7 @@ TEST_CASE("evaluation predicts every token once, in order, and never across docu
 }
 
 TEST_CASE("a stream's windows lie within it, and begin anywhere equally often") {
-  const TokenText text = counting(12);
+  const TokenText text = counted_text(12);
   std::map<std::size_t, int> begins;
   for (std::int64_t step = 0; step < 1000; ++step)
     for (const TextWindow& window : sample_windows(text, 8, 4, step, Rng(1))) {
@@ -108,11 +109,11 @@ TEST_CASE("a stream's windows lie within it, and begin anywhere equally often") 
   CHECK(begins.rbegin()->first == 7);
   // 1,000 ± 30 each
   for (const auto& entry : begins) CHECK(std::abs(entry.second - 1000) < 150);
-  CHECK(ids(sample_batch(counting(5), 2, 4, 9, Rng(1)).targets) == Ids{1, 2, 3, 4, 1, 2, 3, 4});
+  CHECK(ids(sample_batch(counted_text(5), 2, 4, 9, Rng(1)).targets) == Ids{1, 2, 3, 4, 1, 2, 3, 4});
 }
 
 TEST_CASE("a step's batch depends on step and stream alone") {
-  for (const TokenText& text : {counting(100), documents({3, 1, 4, 1, 5, 9, 2, 6})}) {
+  for (const TokenText& text : {counted_text(100), text_of_documents({3, 1, 4, 1, 5, 9, 2, 6})}) {
     const Rng data = Rng(7).stream(3);
     std::vector<Ids> first;
     for (std::int64_t step = 0; step < 20; ++step)
@@ -126,7 +127,7 @@ TEST_CASE("a step's batch depends on step and stream alone") {
 }
 
 TEST_CASE("lines: every document once an epoch, whatever the size of a batch") {
-  const TokenText text = documents({1, 2, 3, 4, 5, 6, 7});
+  const TokenText text = text_of_documents({1, 2, 3, 4, 5, 6, 7});
   for (const Dim batch : {1, 2, 5, 7, 20}) {
     std::vector<std::size_t> begins;
     for (std::int64_t step = 0; begins.size() < 70; ++step)
@@ -145,7 +146,7 @@ TEST_CASE("lines: every document once an epoch, whatever the size of a batch") {
 }
 
 TEST_CASE("lines: a long document gives windows from all of it, and from nothing else") {
-  const TokenText text = documents({9, 2});  // 10 and 3 predictions
+  const TokenText text = text_of_documents({9, 2});  // 10 and 3 predictions
   std::set<std::size_t> begins;
   for (std::int64_t step = 0; step < 300; ++step)
     for (const TextWindow& window : sample_windows(text, 2, 4, step, Rng(3))) {
@@ -187,18 +188,19 @@ TEST_CASE("batches refuse texts that are too short, and sizes that are not posit
     return refusal<ValueError>([&] { sample_batch(text, batch, context, step, Rng(1)); });
   };
   CHECK(
-      refused(counting(4), 1, 4, 0) ==
+      refused(counted_text(4), 1, 4, 0) ==
       "batches: a context of 4 needs 5 tokens: the text has 4; a smaller context or a longer text");
   CHECK(
       refused({}, 1, 1, 0) ==
       "batches: a context of 1 needs 2 tokens: the text has 0; a smaller context or a longer text");
-  CHECK(refused(counting(9), 0, 4, 0) == "batches: a batch must have at least 1 row: got 0");
-  CHECK(refused(counting(9), 1, 0, 0) == "batches: the context must be at least 1: got 0");
-  CHECK(refused(counting(9), 1, 4, -1) == "batches: steps are counted from 0: got -1");
+  CHECK(refused(counted_text(9), 0, 4, 0) == "batches: a batch must have at least 1 row: got 0");
+  CHECK(refused(counted_text(9), 1, 0, 0) == "batches: the context must be at least 1: got 0");
+  CHECK(refused(counted_text(9), 1, 4, -1) == "batches: steps are counted from 0: got -1");
   CHECK(refused({{0}, {0}}, 1, 4, 0) == "batches: the text has no documents");
-  CHECK(refusal<ValueError>([] { evaluation_windows(counting(3), 0); }) ==
+  CHECK(refusal<ValueError>([] { evaluation_windows(counted_text(3), 0); }) ==
         "batches: the context must be at least 1: got 0");
-  CHECK(refusal<ValueError>([] { batch_of(counting(3), {}); }) == "batches: a batch of no windows");
+  CHECK(refusal<ValueError>([] { batch_of(counted_text(3), {}); }) ==
+        "batches: a batch of no windows");
   CHECK(refusal<ValueError>([] { permutation_element(0, 0, Rng(1)); }) ==
         "permutation_element: place 0 of 0");
 }

@@ -19,7 +19,7 @@ std::vector<std::string> pieces_of(std::string_view text) {
   return pieces;
 }
 
-std::vector<Dim> bytes_of(std::string_view piece) {
+std::vector<Dim> byte_ids(std::string_view piece) {
   std::vector<Dim> ids;
   for (const char c : piece) ids.push_back(static_cast<unsigned char>(c));
   return ids;
@@ -36,7 +36,7 @@ void merge(std::vector<Dim>& ids, Merge pair, Dim both) {
 // Algorithm 1 of the paper as it stands there: all pairs counted anew for each merge.
 std::vector<Merge> merges_by_definition(std::string_view text, std::size_t most) {
   std::vector<std::vector<Dim>> pieces;
-  for (const std::string& piece : pieces_of(text)) pieces.push_back(bytes_of(piece));
+  for (const std::string& piece : pieces_of(text)) pieces.push_back(byte_ids(piece));
   std::vector<Merge> merges;
   while (merges.size() < most) {
     std::map<Merge, int> counts;
@@ -53,7 +53,7 @@ std::vector<Merge> merges_by_definition(std::string_view text, std::size_t most)
   return merges;
 }
 
-std::string random_text(std::uint64_t seed, Dim size, std::string_view alphabet) {
+std::string random_letters(std::uint64_t seed, Dim size, std::string_view alphabet) {
   Rng rng(seed);
   std::string text;
   for (Dim i = 0; i < size; ++i)
@@ -77,7 +77,7 @@ TEST_CASE("piece_at: runs of one kind, with the one space before them") {
 
 TEST_CASE("byte pairs are learned as the paper says, one count after another") {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
-    const std::string text = random_text(seed, 400, seed % 2 == 0 ? "aab " : "abcde 1.\n");
+    const std::string text = random_letters(seed, 400, seed % 2 == 0 ? "aab " : "abcde 1.\n");
     CHECK(BytePairs::learn(text, 256 + 40).merges() == merges_by_definition(text, 40));
   }
 }
@@ -88,11 +88,11 @@ TEST_CASE("byte pairs are encoded as they were learned, the earliest merge first
   CHECK(pairs.encode("abcd") == std::vector<Dim>{258, 'd'});
   CHECK(pairs.encode("abbcd") == std::vector<Dim>{257, 259});
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
-    const std::string text = random_text(seed, 400, "abcd ");
+    const std::string text = random_letters(seed, 400, "abcd ");
     const BytePairs learned = BytePairs::learn(text, 256 + 40);
     std::vector<Dim> expected;  // every merge, from left to right, over the whole piece
     for (const std::string& piece : pieces_of(text)) {
-      std::vector<Dim> ids = bytes_of(piece);
+      std::vector<Dim> ids = byte_ids(piece);
       for (std::size_t m = 0; m < learned.merges().size(); ++m)
         merge(ids, learned.merges()[m], 256 + static_cast<Dim>(m));
       expected.insert(expected.end(), ids.begin(), ids.end());
@@ -120,7 +120,7 @@ TEST_CASE("byte pairs: a text without a gap takes no longer than one of words") 
 }
 
 TEST_CASE("byte pairs are made again from their merges") {
-  const std::string text = random_text(3, 2000, "abc \n");
+  const std::string text = random_letters(3, 2000, "abc \n");
   const BytePairs learned = BytePairs::learn(text, 300), again(learned.merges());
   CHECK(again.encode(text) == learned.encode(text));
   CHECK(again.symbols() == learned.symbols());

@@ -14,22 +14,23 @@ namespace {
 using Ids = std::vector<Dim>;
 using Starts = std::vector<std::size_t>;
 
-const std::string_view birds = "birds walk\nducks swim\nbirds walk\nbirds fly\n";
+const std::string_view birds_and_ducks = "birds walk\nducks swim\nbirds walk\nbirds fly\n";
 
-std::vector<std::string> documents(const Corpus& corpus, const TokenText& text) {
-  std::vector<std::string> documents;
+std::vector<std::string> documents_of(const Corpus& corpus, const TokenText& text) {
+  std::vector<std::string> documents_of;
   for (std::size_t d = 0; d + 1 < text.starts.size(); ++d) {
     const auto at = [&](std::size_t i) {
       return text.tokens.begin() + static_cast<std::ptrdiff_t>(i);
     };
-    documents.push_back(corpus.tokenizer.decode({at(text.starts[d] + 1), at(text.starts[d + 1])}));
+    documents_of.push_back(
+        corpus.tokenizer.decode({at(text.starts[d] + 1), at(text.starts[d + 1])}));
     CHECK(text.tokens[text.starts[d]] == corpus.tokenizer.find("\n"));
   }
   if (!text.starts.empty()) CHECK(text.starts.back() + 1 == text.tokens.size());
-  return documents;
+  return documents_of;
 }
 
-std::string refused(std::string_view text, const CorpusOptions& options) {
+std::string refused_corpus(std::string_view text, const CorpusOptions& options) {
   return refusal<ValueError>([&] { read_corpus(text, options); });
 }
 
@@ -64,7 +65,7 @@ TEST_CASE("a stream is cut once: the first tokens are for training, the rest for
   const Corpus letters = read_corpus("ßaßaß", {.valid = 0.4});
   CHECK(letters.train.tokens == Ids{1, 0, 1});
   CHECK(letters.valid.tokens == Ids{0, 1});
-  const Corpus words = read_corpus(birds, {.tokens = Tokens::word, .valid = 5});
+  const Corpus words = read_corpus(birds_and_ducks, {.tokens = Tokens::word, .valid = 5});
   CHECK(words.train.tokens == Ids{1, 5, 0, 2, 4, 0, 1});
   CHECK(words.valid.tokens == Ids{5, 0, 1, 3, 0});
 }
@@ -107,8 +108,8 @@ TEST_CASE("lines: documents stand whole in one part, between boundaries") {
     for (const double valid : {0.1, 10.0}) {
       const Corpus corpus = read_corpus(
           names, {.reading = Reading::lines, .tokens = Tokens::bpe, .valid = valid, .seed = seed});
-      auto train = documents(corpus, corpus.train);
-      drawn.push_back(documents(corpus, corpus.valid));
+      auto train = documents_of(corpus, corpus.train);
+      drawn.push_back(documents_of(corpus, corpus.valid));
       CHECK(train.size() == 90);
       CHECK(drawn.back().size() == 10);
       // in the order of the text, and together the text
@@ -129,7 +130,7 @@ TEST_CASE("lines: merges are learned from the documents for training alone") {
     const Corpus corpus =
         read_corpus("ababab\nxyxyxy\n",
                     {.reading = Reading::lines, .tokens = Tokens::bpe, .valid = 1, .seed = seed});
-    const bool first = documents(corpus, corpus.train).front() == "ababab";
+    const bool first = documents_of(corpus, corpus.train).front() == "ababab";
     CHECK(corpus.tokenizer.find("ab").has_value() == first);
     CHECK(corpus.tokenizer.find("xy").has_value() == !first);
     CHECK(corpus.valid.size() == 6 + 2);
@@ -137,14 +138,15 @@ TEST_CASE("lines: merges are learned from the documents for training alone") {
 }
 
 TEST_CASE("facts: what the validation part shares with the training part, and what it does not") {
-  const CorpusFacts facts = read_corpus(birds, {.valid = 21}).facts;
+  const CorpusFacts facts = read_corpus(birds_and_ducks, {.valid = 21}).facts;
   CHECK(facts.bytes == 43);
   CHECK(facts.documents == 4);
   CHECK(facts.symbols == 16);
   CHECK(facts.repeated == 1);  // birds walk
   CHECK(facts.unseen == 2);    // f, y
   // the cut is within the third line, which counts for neither part
-  const CorpusFacts within = read_corpus(birds, {.tokens = Tokens::word, .valid = 5}).facts;
+  const CorpusFacts within =
+      read_corpus(birds_and_ducks, {.tokens = Tokens::word, .valid = 5}).facts;
   CHECK(within.repeated == 0);
   CHECK(within.unseen == 1);
   CHECK(read_corpus("a b\nb c\nb\n", {.tokens = Tokens::word, .valid = 4}).facts.repeated == 0);
@@ -160,9 +162,9 @@ TEST_CASE("a corpus is read again with the symbols of a model") {
   for (const Tokens kind : {Tokens::character, Tokens::word, Tokens::byte, Tokens::bpe}) {
     for (const Reading reading : {Reading::stream, Reading::lines}) {
       const CorpusOptions options{.reading = reading, .tokens = kind, .valid = 0.5};
-      const Corpus learned = read_corpus(birds, options);
+      const Corpus learned = read_corpus(birds_and_ducks, options);
       const Corpus again =
-          read_corpus(birds, {.reading = reading, .valid = 0.5}, learned.tokenizer);
+          read_corpus(birds_and_ducks, {.reading = reading, .valid = 0.5}, learned.tokenizer);
       CHECK(again.train.tokens == learned.train.tokens);
       CHECK(again.valid.tokens == learned.valid.tokens);
       CHECK(again.valid.starts == learned.valid.starts);
@@ -181,22 +183,23 @@ TEST_CASE("a corpus is read again with the symbols of a model") {
 
 TEST_CASE("a text that is too little, or not what it should be, is refused") {
   for (const Reading reading : {Reading::stream, Reading::lines})
-    CHECK(refused("", {.reading = reading}) == "read_corpus: the text is empty");
-  CHECK(refused("\n \n", {.reading = Reading::lines}) ==
+    CHECK(refused_corpus("", {.reading = reading}) == "read_corpus: the text is empty");
+  CHECK(refused_corpus("\n \n", {.reading = Reading::lines}) ==
         "read_corpus: all lines of the text are blank");
-  CHECK(refused("\n\r\na\xff", {.reading = Reading::lines}) ==
+  CHECK(refused_corpus("\n\r\na\xff", {.reading = Reading::lines}) ==
         "Tokenizer: the text is not UTF-8 at byte 4; tokens of kind byte or bpe take any bytes");
-  CHECK(refused("a", {}) == "read_corpus: valid = 0.1 of 1 tokens leaves nothing to train on");
-  CHECK(refused("a\n", {.reading = Reading::lines, .valid = 1}) ==
+  CHECK(refused_corpus("a", {}) ==
+        "read_corpus: valid = 0.1 of 1 tokens leaves nothing to train on");
+  CHECK(refused_corpus("a\n", {.reading = Reading::lines, .valid = 1}) ==
         "read_corpus: valid = 1 of 1 documents leaves nothing to train on");
-  CHECK(refused("abc", {.tokens = Tokens::bpe, .valid = 3}) ==
+  CHECK(refused_corpus("abc", {.tokens = Tokens::bpe, .valid = 3}) ==
         "read_corpus: valid = 3 of 3 bytes leaves nothing to train on");
   for (const double valid : {-0.1, 1.5, static_cast<double>(NAN)})
     CHECK(
-        refused("abc", {.valid = valid})
+        refused_corpus("abc", {.valid = valid})
             .starts_with("read_corpus: valid must be a share below 1 or a whole number of tokens: "
                          "got "));
-  CHECK(refused("abc", {.valid = INFINITY}) ==
+  CHECK(refused_corpus("abc", {.valid = INFINITY}) ==
         "read_corpus: valid = inf of 3 tokens leaves nothing to train on");
   // one symbol is a vocabulary
   CHECK(read_corpus("aaaa", {.valid = 0.5}).valid.tokens == Ids{0, 0});

@@ -13,7 +13,7 @@ using Ids = std::vector<Dim>;
 using Symbols = std::vector<std::string>;
 using namespace std::string_literals;
 
-const std::string birds = "birds sometimes walk\nbirds sometimes fly\n";
+const std::string two_birds = "birds sometimes walk\nbirds sometimes fly\n";
 
 std::string random_bytes(std::uint64_t seed, std::size_t size) {
   Rng rng(seed);
@@ -68,20 +68,20 @@ TEST_CASE("characters: a byte order mark, NUL and every line end are characters"
 }
 
 TEST_CASE("words: line ends are words, other white space is one space") {
-  const Tokenizer tokens(Tokens::word, birds);
+  const Tokenizer tokens(Tokens::word, two_birds);
   CHECK(tokens.symbols() == Symbols{"\n", "birds", "fly", "sometimes", "walk"});
   CHECK(tokens.encode("birds \t walk") == Ids{1, 4});
-  CHECK(tokens.decode(tokens.encode(birds)) == birds);
+  CHECK(tokens.decode(tokens.encode(two_birds)) == two_birds);
   CHECK(tokens.decode(tokens.encode("  birds \v fly \r\n\n\f walk ")) == "birds fly\n\nwalk");
   CHECK(Tokenizer(Tokens::word, "a\0b \xff\xfe"s).symbols() == Symbols{"a\0b"s, "\xff\xfe"});
 }
 
 TEST_CASE("bytes and byte pairs: any bytes come back, learned or not") {
   const Tokenizer bytes(Tokens::byte, "");
-  const Tokenizer pairs(Tokens::bpe, birds + birds + "  two   spaces\r\n", 300);
+  const Tokenizer pairs(Tokens::bpe, two_birds + two_birds + "  two   spaces\r\n", 300);
   CHECK(bytes.size() == 256);
   CHECK(pairs.size() == 256 + static_cast<Dim>(pairs.merges().size()));
-  CHECK(pairs.encode(birds).size() < birds.size() / 2);
+  CHECK(pairs.encode(two_birds).size() < two_birds.size() / 2);
   for (const Tokenizer& tokens : {bytes, pairs}) {
     for (std::uint64_t seed = 1; seed <= 2000; ++seed) {
       const std::string text = random_bytes(seed, seed % 67);
@@ -107,7 +107,7 @@ TEST_CASE("characters: what is not UTF-8 is refused, and the byte named") {
 }
 
 TEST_CASE("what a tokenizer does not have is named, and shown so that a terminal stays as it is") {
-  const Tokenizer words(Tokens::word, birds), characters(Tokens::character, birds);
+  const Tokenizer words(Tokens::word, two_birds), characters(Tokens::character, two_birds);
   const auto unknown = [](const Tokenizer& tokens, std::string_view text, std::size_t first) {
     return refusal<UnknownSymbol>([&] { tokens.encode(text, first); });
   };
@@ -142,12 +142,12 @@ TEST_CASE("what a tokenizer does not have is named, and shown so that a terminal
 
 TEST_CASE("a tokenizer is made again from its symbols and merges") {
   for (const Tokens kind : {Tokens::character, Tokens::word, Tokens::byte, Tokens::bpe}) {
-    const Tokenizer learned(kind, birds, 290);
+    const Tokenizer learned(kind, two_birds, 290);
     const bool has_bytes = kind == Tokens::byte || kind == Tokens::bpe;
     const Tokenizer again(kind, has_bytes ? Symbols{} : learned.symbols(), learned.merges());
     CHECK(again.symbols() == learned.symbols());
-    CHECK(again.encode(birds) == learned.encode(birds));
-    CHECK(again.decode(again.encode(birds)) == birds);
+    CHECK(again.encode(two_birds) == learned.encode(two_birds));
+    CHECK(again.decode(again.encode(two_birds)) == two_birds);
     CHECK(tokens_named(to_string(kind)) == kind);
   }
   CHECK(refusal<ValueError>([] { tokens_named("letter"); }) ==
@@ -158,7 +158,7 @@ TEST_CASE("parts that no text could have given are refused") {
   const auto refused = [](Tokens kind, Symbols symbols, std::vector<Merge> merges) {
     return refusal<ValueError>([&] { Tokenizer(kind, symbols, merges); });
   };
-  const Tokenizer learned(Tokens::bpe, birds + birds, 260);
+  const Tokenizer learned(Tokens::bpe, two_birds + two_birds, 260);
   std::vector<Merge> cyclic = learned.merges();
   cyclic[0] = {256, 257};
   CHECK(refused(Tokens::word, {"a", "b", "a"}, {}) ==

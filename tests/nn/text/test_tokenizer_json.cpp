@@ -9,7 +9,7 @@ namespace {
 
 std::string written(const Tokenizer& tokenizer) { return tokenizer_json(tokenizer).text(); }
 
-std::string refusal(const std::string& text) {
+std::string refused_json(const std::string& text) {
   try {
     read_tokenizer(read_json(text));
   } catch (const FormatError& error) {
@@ -49,23 +49,23 @@ TEST_CASE("tokenizer json: what no tokenizer has written") {
         R"({"kind":"byte","symbols":[]})", R"({"kind":"bpe","merges":[[1]]})",
         R"({"kind":"bpe","merges":[[1,2,3]]})", R"({"kind":"bpe","merges":[[256,1]]})",
         R"({"kind":"bpe","merges":[[-1,1]]})", R"({"kind":"bpe","merges":[[97,98],[97,98]]})"})
-    CHECK_THAT(refusal(wrong), StartsWith("line 1, column "));
+    CHECK_THAT(refused_json(wrong), StartsWith("line 1, column "));
   // A symbol twice as long each time would fill the memory after fifty of them.
   std::string doubling = R"({"kind":"bpe","merges":[[97,97])";
   for (int i = 256; i < 306; ++i)
     doubling += ",[" + std::to_string(i) + "," + std::to_string(i) + "]";
-  CHECK_THAT(refusal(doubling + "]}"), ContainsSubstring("64"));
+  CHECK_THAT(refused_json(doubling + "]}"), ContainsSubstring("64"));
 }
 
 TEST_CASE("tokenizer json: lists that no training writes end at their limit") {
   std::string many = R"({"kind":"word","symbols":["0")";
   for (Dim i = 1; i < most_symbols; ++i) many += ",\"" + std::to_string(i) + "\"";
   CHECK(read_tokenizer(read_json(many + "]}")).size() == most_symbols);
-  CHECK_THAT(refusal(many + ",\"x\"]}"),
+  CHECK_THAT(refused_json(many + ",\"x\"]}"),
              EndsWith("symbols[1000000] is one more than the most symbols, 1,000,000"));
   std::string merges = R"({"kind":"bpe","merges":[[0,0])";
   for (int i = 1; i <= 65280; ++i)
     merges += ",[" + std::to_string(i / 256 % 256) + "," + std::to_string(i % 256) + "]";
-  CHECK_THAT(refusal(merges + "]}"),
+  CHECK_THAT(refused_json(merges + "]}"),
              EndsWith("merges[65280] is one more than the most merges, 65,280"));
 }

@@ -17,12 +17,12 @@ using tests::refusal;
 
 namespace {
 
-const Corpus& corpus() {
+const Corpus& letter_corpus() {
   static const Corpus read = read_corpus("abcabbcaabcbacbbacab", {});
   return read;
 }
 
-LanguageModel model_of(Dim width = 2, Dim layers = 1) {
+LanguageModel letter_model(Dim width = 2, Dim layers = 1) {
   Rng rng(5);
   return {{.vocabulary = 3, .context = 2, .layers = layers, .heads = 1, .width = width}, rng};
 }
@@ -31,7 +31,7 @@ Trainer trainer_of(const LanguageModel& model, std::int64_t steps = 0) {
   TrainerOptions options;
   options.batch = 2;
   options.schedule = {.rate = 0.02, .warmup = 0, .steps = 20};
-  Trainer trainer(model, corpus().train, options);
+  Trainer trainer(model, letter_corpus().train, options);
   while (trainer.steps_done() < steps) trainer.step();
   return trainer;
 }
@@ -50,7 +50,7 @@ RunNotes notes(std::int64_t best_step = 0) {
   return result;
 }
 
-bool same(const RunNotes& a, const RunNotes& b) {
+bool same_notes(const RunNotes& a, const RunNotes& b) {
   return a.best_step == b.best_step && a.best_loss == b.best_loss && a.last_loss == b.last_loss &&
          a.since_best == b.since_best && a.train_loss == b.train_loss &&
          a.csv_bytes == b.csv_bytes && a.jsonl_bytes == b.jsonl_bytes && a.run_id == b.run_id &&
@@ -83,8 +83,8 @@ struct Parts {
 
 /// Why a checkpoint is refused; and that the trainer is then as it was.
 template <class E>
-std::string refused(const std::string& bytes) {
-  Trainer trainer = trainer_of(model_of(), 1);
+std::string refused_checkpoint(const std::string& bytes) {
+  Trainer trainer = trainer_of(letter_model(), 1);
   const std::string before = checkpoint_bytes(trainer, {});
   const std::string said = refusal<E>([&] { load_checkpoint(bytes, trainer); });
   CHECK((checkpoint_bytes(trainer, {}) == before));
@@ -95,22 +95,22 @@ std::string refused(const std::string& bytes) {
 
 TEST_CASE("checkpoint: every bit comes back, at any step, and the same state has the same bytes") {
   for (const std::int64_t steps : {0, 1, 3}) {
-    const Trainer trainer = trainer_of(model_of(), steps);
+    const Trainer trainer = trainer_of(letter_model(), steps);
     const std::string bytes = checkpoint_bytes(trainer, notes(steps));
     CHECK((checkpoint_bytes(trainer, notes(steps)) == bytes));
-    Trainer other = trainer_of(model_of(), 2);
-    CHECK(same(load_checkpoint(bytes, other), notes(steps)));
+    Trainer other = trainer_of(letter_model(), 2);
+    CHECK(same_notes(load_checkpoint(bytes, other), notes(steps)));
     CHECK(other.steps_done() == steps);
     CHECK((checkpoint_bytes(other, notes(steps)) == bytes));
   }
-  Trainer trainer = trainer_of(model_of());
-  CHECK(
-      same(load_checkpoint(checkpoint_bytes(trainer, {}), trainer), {}));  // losses still infinite
+  Trainer trainer = trainer_of(letter_model());
+  CHECK(same_notes(load_checkpoint(checkpoint_bytes(trainer, {}), trainer),
+                   {}));  // losses still infinite
 }
 
 TEST_CASE("checkpoint: no byte of it can be changed, and none left away or added") {
-  const std::string good = checkpoint_bytes(trainer_of(model_of(), 1), notes());
-  Trainer trainer = trainer_of(model_of(), 3);
+  const std::string good = checkpoint_bytes(trainer_of(letter_model(), 1), notes());
+  Trainer trainer = trainer_of(letter_model(), 3);
   CHECK_NOTHROW(load_checkpoint(good, trainer));
   trainer.step();
   const std::string before = checkpoint_bytes(trainer, {});
@@ -141,8 +141,8 @@ TEST_CASE("checkpoint: no byte of it can be changed, and none left away or added
 }
 
 TEST_CASE("checkpoint: while one weight cannot be written, none of a checkpoint is taken over") {
-  const std::string good = checkpoint_bytes(trainer_of(model_of(), 3), notes());
-  Trainer trainer = trainer_of(model_of(), 1);
+  const std::string good = checkpoint_bytes(trainer_of(letter_model(), 3), notes());
+  Trainer trainer = trainer_of(letter_model(), 1);
   const std::string before = checkpoint_bytes(trainer, {});
   for (const Tensor& held : parameters(trainer.model())) {
     const Array also = held.value();
@@ -161,12 +161,12 @@ TEST_CASE("checkpoint: while one weight cannot be written, none of a checkpoint 
 }
 
 TEST_CASE("checkpoint: the first difference to the model is named") {
-  const std::string good = checkpoint_bytes(trainer_of(model_of(), 1), {});
+  const std::string good = checkpoint_bytes(trainer_of(letter_model(), 1), {});
   CHECK((Parts(good).bytes() == good));
   const auto changed = [&](auto change) {
     Parts parts(good);
     change(parts.arrays);
-    return refused<FormatError>(parts.bytes());
+    return refused_checkpoint<FormatError>(parts.bytes());
   };
   CHECK(changed([](auto& arrays) { arrays.erase("adamw.v.ln_f.bias"); }) ==
         "its tensors: 'adamw.v.ln_f.bias' must have shape (2): the file has none");
@@ -175,20 +175,20 @@ TEST_CASE("checkpoint: the first difference to the model is named") {
         }) == "its tensors: 'adamw.m.wte.weight' must have shape (3, 2): the file has (2, 3)");
   CHECK(changed([](auto& arrays) { arrays["colour"] = Array::zeros({1}); }) ==
         "its tensors: 'colour' is not in the model");
-  const std::string two = checkpoint_bytes(trainer_of(model_of(2, 2), 1), {});
-  CHECK(refused<FormatError>(two) ==
+  const std::string two = checkpoint_bytes(trainer_of(letter_model(2, 2), 1), {});
+  CHECK(refused_checkpoint<FormatError>(two) ==
         "the checkpoint must be of a model with 16 parameters: it has another number of them");
-  CHECK(refused<FormatError>(checkpoint_bytes(trainer_of(model_of(4)), {})) ==
+  CHECK(refused_checkpoint<FormatError>(checkpoint_bytes(trainer_of(letter_model(4)), {})) ==
         "its tensors: 'wte.weight' must have shape (3, 2): the file has (3, 4)");
 }
 
 TEST_CASE("checkpoint: notes that no run has written, and moments that no steps give") {
-  const std::string good = checkpoint_bytes(trainer_of(model_of(), 1), {});
+  const std::string good = checkpoint_bytes(trainer_of(letter_model(), 1), {});
   const auto changed = [&](const char* from, const char* to) {
     return Parts(good).change(from, to).bytes();
   };
   for (const char* other : {"2", "4"})
-    CHECK(refused<FormatError>(
+    CHECK(refused_checkpoint<FormatError>(
               changed("\"version\":3", ("\"version\":" + std::string(other)).c_str())) ==
           "the checkpoint must have format version 3: got " + std::string(other) +
               "; use the fledge that wrote it, or train again");
@@ -197,25 +197,25 @@ TEST_CASE("checkpoint: notes that no run has written, and moments that no steps 
            {"\"step\":1", "\"step\":1.5", "step must be a whole number from 0 to "},
            {"\"step\":1,", "", "must have a key 'step'"},
            {"\"gradients\":[1", "\"gradients\":[-1", "gradients[0] must be a whole number"}})
-    CHECK_THAT(refused<FormatError>(changed(from, to)), ContainsSubstring(said));
-  CHECK_THAT(refused<FormatError>(changed("\"gradients\":[1", "\"gradients\":[0")),
+    CHECK_THAT(refused_checkpoint<FormatError>(changed(from, to)), ContainsSubstring(said));
+  CHECK_THAT(refused_checkpoint<FormatError>(changed("\"gradients\":[1", "\"gradients\":[0")),
              ContainsSubstring("'adamw.m.wte.weight' is not in the model"));
   for (const double wrong : {-1.0, std::nan(""), infinity}) {
     Parts parts(good);
     parts.arrays["adamw.v.ln_f.bias"] = Array({2}, {0, wrong});
-    CHECK_THAT(refused<FormatError>(parts.bytes()), ContainsSubstring("number 1 is "));
+    CHECK_THAT(refused_checkpoint<FormatError>(parts.bytes()), ContainsSubstring("number 1 is "));
   }
   const std::string other = stored_bytes({{"wte.weight", Array::zeros({3, 2})}});
-  CHECK(refused<FormatError>(other) ==
+  CHECK(refused_checkpoint<FormatError>(other) ==
         "the checkpoint must have \"run\" in its metadata: it was not written by fledge");
 }
 
 TEST_CASE("checkpoint: numbers that no run has saved are refused, not trained on") {
-  const std::string good = checkpoint_bytes(trainer_of(model_of(), 1), notes());
+  const std::string good = checkpoint_bytes(trainer_of(letter_model(), 1), notes());
   const auto with = [&](const std::string& name, double x) {
     Parts parts(good);
     parts.arrays.at(name).write()[1] = Real(x);
-    return refused<FormatError>(parts.bytes());
+    return refused_checkpoint<FormatError>(parts.bytes());
   };
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const std::string finite = " must hold numbers that are finite: number 1 is not";
@@ -229,6 +229,6 @@ TEST_CASE("checkpoint: numbers that no run has saved are refused, not trained on
       "is -0.5");
   Parts negative_mean(good);  // of gradients: it may be negative
   negative_mean.arrays.at("adamw.m.ln_f.bias").write()[1] = Real(-0.5);
-  Trainer trainer = trainer_of(model_of(), 1);
+  Trainer trainer = trainer_of(letter_model(), 1);
   CHECK_NOTHROW(load_checkpoint(negative_mean.bytes(), trainer));
 }

@@ -11,7 +11,7 @@ using namespace tests;
 
 namespace {
 
-std::vector<double> after(std::int64_t steps, const Corpus& c) {
+std::vector<double> weights_after(std::int64_t steps, const Corpus& c) {
   Trainer trainer(model_of(c), c.train, options(20));
   for (std::int64_t i = 0; i < steps; ++i) trainer.step();
   return numbers(trainer.model());
@@ -35,10 +35,10 @@ TEST_CASE("trainer: learns, counts its steps, and reports what happened") {
 
 TEST_CASE("trainer: the same bits again, with any number of threads, and after rehearsals") {
   const Corpus c = corpus();
-  const std::vector<double> once = after(6, c);
-  CHECK(after(6, c) == once);
+  const std::vector<double> once = weights_after(6, c);
+  CHECK(weights_after(6, c) == once);
   set_threads(3);
-  const std::vector<double> threaded = after(6, c);
+  const std::vector<double> threaded = weights_after(6, c);
   set_threads(1);
   CHECK(threaded == once);
   Trainer trainer(model_of(c), c.train, options(20));
@@ -51,7 +51,7 @@ TEST_CASE("trainer: the same bits again, with any number of threads, and after r
 
 TEST_CASE("trainer: restored from its state it goes on as if nothing had been") {
   const Corpus c = corpus();
-  const std::vector<double> whole = after(9, c);
+  const std::vector<double> whole = weights_after(9, c);
   for (const std::int64_t at : {0, 1, 4, 8}) {
     CAPTURE(at);
     Trainer first(model_of(c), c.train, options(20));
@@ -98,7 +98,7 @@ TEST_CASE("trainer: vectors do not decay, matrices do") {
 
 TEST_CASE("trainer: while one weight cannot be written, a step moves no weight") {
   const Corpus c = corpus();
-  const std::vector<double> whole = after(6, c);
+  const std::vector<double> whole = weights_after(6, c);
   Trainer trainer(model_of(c), c.train, options(20));
   for (int i = 0; i < 3; ++i) trainer.step();
   const std::vector<double> before = numbers(trainer.model());

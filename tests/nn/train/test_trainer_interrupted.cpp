@@ -11,7 +11,7 @@ using namespace tests;
 
 namespace {
 
-std::atomic<int> calls_left{0};
+std::atomic<int> checks_left{0};
 
 // A trainer whose products are large enough for several threads.
 Trainer trainer_on(const Corpus& corpus) {
@@ -31,7 +31,7 @@ Trainer trainer_on(const Corpus& corpus) {
 }
 
 // Weights and moments.
-std::vector<Array> numbers(const Trainer& trainer) {
+std::vector<Array> weights_and_moments(const Trainer& trainer) {
   std::vector<Array> all = weights_of(trainer.model());
   for (const AdamW::Moments& moments : trainer.state().moments) {
     all.push_back(moments.m);
@@ -40,7 +40,7 @@ std::vector<Array> numbers(const Trainer& trainer) {
   return all;
 }
 
-bool same(const std::vector<Array>& a, const std::vector<Array>& b) {
+bool same_arrays(const std::vector<Array>& a, const std::vector<Array>& b) {
   bool result = a.size() == b.size();
   for (std::size_t i = 0; result && i < a.size(); ++i)
     result = a[i].exists() == b[i].exists() && (!a[i].exists() || same_bits(a[i], b[i]));
@@ -58,18 +58,19 @@ TEST_CASE("trainer: a step that is interrupted at any place has changed nothing"
     int interruptions = 0, wrong = 0;
     for (int step = 0; step < 3; ++step) {
       undisturbed.step();
-      const std::vector<Array> before = numbers(trainer);
+      const std::vector<Array> before = weights_and_moments(trainer);
       for (int calls = 0; trainer.steps_done() == step; ++calls) {
-        calls_left = calls;
-        const InterruptScope scope([] { return --calls_left < 0; });
+        checks_left = calls;
+        const InterruptScope scope([] { return --checks_left < 0; });
         try {
           trainer.step();
         } catch (const Interrupted&) {
           ++interruptions;
-          if (trainer.steps_done() != step || !same(numbers(trainer), before)) ++wrong;
+          if (trainer.steps_done() != step || !same_arrays(weights_and_moments(trainer), before))
+            ++wrong;
         }
       }
-      CHECK(same(numbers(trainer), numbers(undisturbed)));
+      CHECK(same_arrays(weights_and_moments(trainer), weights_and_moments(undisturbed)));
     }
     INFO(count << " threads, " << interruptions << " interruptions");
     CHECK(wrong == 0);
@@ -86,8 +87,8 @@ TEST_CASE("mean_loss: interrupted before any batch, however small the model is")
       rng);
   const double whole = mean_loss(model, corpus.train, 1);
   for (int calls = 0; calls < 3; ++calls) {
-    calls_left = calls;
-    const InterruptScope scope([] { return --calls_left < 0; });
+    checks_left = calls;
+    const InterruptScope scope([] { return --checks_left < 0; });
     CHECK_THROWS_AS(mean_loss(model, corpus.train, 1), Interrupted);
   }
   CHECK(mean_loss(model, corpus.train, 1) == whole);
