@@ -45,7 +45,9 @@ bool is_of_a_run(const std::string& name, const std::optional<std::string>& byte
 // What a crashed writer left does not count.
 bool is_empty(const std::string& folder) {
   std::error_code error;
-  std::filesystem::directory_iterator entry(folder, error);
+  std::filesystem::directory_iterator entry;
+  do entry = std::filesystem::directory_iterator(folder, error);
+  while (error.value() == EINTR);
   for (const std::filesystem::directory_iterator end; !error && entry != end;
        entry.increment(error))
     if (entry->path().filename() != ".lock" && entry->path().filename() != ".fledge-uncommitted")
