@@ -56,7 +56,7 @@ support::Options bench_options(bench::StepSizes& sizes, bool& json) {
 Sizes sizes_of(const support::Options& options, std::size_t first, std::size_t count) {
   const std::vector<std::string>& words = options.arguments();
   if (words.size() != first + count)
-    options.refuse(
+    support::refuse_usage(
         support::quoted(words[0]) +
             (count == 0 ? " takes no sizes" : " needs " + std::to_string(count) + " sizes"),
         std::string("use: ") + kinds);
@@ -65,26 +65,25 @@ Sizes sizes_of(const support::Options& options, std::size_t first, std::size_t c
     const char* const end = words[i].data() + words[i].size();
     const bool is_number = std::from_chars(words[i].data(), end, sizes.emplace_back()).ptr == end;
     if (!is_number || sizes.back() < 1 || sizes.back() > largest_size)
-      options.refuse("a size must be a whole number from 1 to " + std::to_string(largest_size) +
-                         ": got " + support::quoted(words[i]),
-                     std::string("use: ") + kinds);
+      support::refuse_usage("a size must be a whole number from 1 to " +
+                                std::to_string(largest_size) + ": got " + support::quoted(words[i]),
+                            std::string("use: ") + kinds);
   }
   return sizes;
 }
 
-void require_memory(const support::Options& options, double numbers) {
+void require_memory(double numbers) {
   if (numbers > most_numbers)
-    options.refuse("sizes like these need more than 2 GB of memory", "use smaller sizes");
+    support::refuse_usage("sizes like these need more than 2 GB of memory", "use smaller sizes");
 }
 
-void require_step_sizes(const support::Options& options, const bench::StepSizes& sizes) {
+void require_step_sizes(const bench::StepSizes& sizes) {
   if (sizes.width % sizes.heads != 0)
-    options.refuse(std::to_string(sizes.heads) + " heads do not divide a width of " +
-                       std::to_string(sizes.width),
-                   "use a width that is a multiple of the heads");
+    support::refuse_usage(std::to_string(sizes.heads) + " heads do not divide a width of " +
+                              std::to_string(sizes.width),
+                          "use a width that is a multiple of the heads");
   const auto number = [](std::int64_t n) { return static_cast<double>(n); };
-  require_memory(options,
-                 numbers_of_step(number(sizes.layers), number(sizes.width), number(sizes.context),
+  require_memory(numbers_of_step(number(sizes.layers), number(sizes.width), number(sizes.context),
                                  number(sizes.batch), number(sizes.vocab)));
 }
 
@@ -110,11 +109,11 @@ std::vector<Row> measured(const support::Options& options, const bench::StepSize
     for (const char* option : {"--layers", "--heads", "--width", "--context", "--batch", "--vocab",
                                "--no-bias", "--steps"})
       if (options.given().contains(option))
-        options.refuse(std::string(option) + " says nothing about " + support::quoted(what),
-                       "leave it out, or measure a step");
+        support::refuse_usage(std::string(option) + " says nothing about " + support::quoted(what),
+                              "leave it out, or measure a step");
   if (what == "step") {
     if (!words.empty()) sizes_of(options, 1, 0);
-    require_step_sizes(options, sizes);
+    require_step_sizes(sizes);
     if (words.empty()) return everything(sizes);
     return {bench::step(sizes)};
   }
@@ -125,27 +124,27 @@ std::vector<Row> measured(const support::Options& options, const bench::StepSize
   const auto size = [](std::int64_t n) { return static_cast<double>(n); };
   if (what == "gemm") {
     const Sizes n = sizes_of(options, 1, 3);
-    require_memory(options,
-                   size(n[0]) * size(n[1]) + size(n[0]) * size(n[2]) + size(n[1]) * size(n[2]));
+    require_memory(size(n[0]) * size(n[1]) + size(n[0]) * size(n[2]) + size(n[1]) * size(n[2]));
     return {bench::gemm(n[0], n[1], n[2])};
   }
   if (what == "attention") {
     const Sizes n = sizes_of(options, 1, 4);
-    require_memory(options, 11 * size(n[0]) * size(n[1]) * size(n[2]) * size(n[3]));
+    require_memory(11 * size(n[0]) * size(n[1]) * size(n[2]) * size(n[3]));
     return {bench::attention(n[0], n[1], n[2], n[3])};
   }
   if (what == "op") {
     const std::string name = words.size() > 1 ? words[1] : "";
     if (std::find(op_names.begin(), op_names.end(), name) == op_names.end())
-      options.refuse("op needs a name: got " + support::quoted(name),
-                     "use softmax, layernorm, gelu or gelu_tanh, then ROWS and COLS");
+      support::refuse_usage("op needs a name: got " + support::quoted(name),
+                            "use softmax, layernorm, gelu or gelu_tanh, then ROWS and COLS");
     const Sizes n = sizes_of(options, 2, 2);
-    require_memory(options, 6 * size(n[0]) * size(n[1]));
+    require_memory(6 * size(n[0]) * size(n[1]));
     return {bench::op(name, n[0], n[1])};
   }
   const std::string meant = support::closest(what, {"step", "gemm", "attention", "op", "overhead"});
-  options.refuse("nothing to measure is named " + support::quoted(what),
-                 meant.empty() ? std::string("use: ") + kinds : "did you mean '" + meant + "'?");
+  support::refuse_usage(
+      "nothing to measure is named " + support::quoted(what),
+      meant.empty() ? std::string("use: ") + kinds : "did you mean '" + meant + "'?");
 }
 
 /// What bounds a row on this machine; "" for a row that is all overhead.

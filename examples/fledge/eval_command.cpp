@@ -59,8 +59,8 @@ int evaluate(const EvalConfig& config) {
         Json::object({{"loss", loss}, {"perplexity", std::exp(loss)}, {"tokens", guessed}});
     std::printf("%s\n", json.text().c_str());
   } else {
-    std::printf("%.4f nats per token, like choosing among %.2f; %lld tokens\n", loss,
-                std::exp(loss), static_cast<long long>(guessed));
+    std::printf("%.4f nats per token, like choosing among %.2f; %s\n", loss, std::exp(loss),
+                support::counted(guessed, "token").c_str());
   }
   return 0;
 }

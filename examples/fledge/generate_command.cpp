@@ -61,7 +61,8 @@ GenerateConfig generate_config(int argc, char** argv) {
   options.parse(argc, argv);
   for (const char* name : {"--probs", "--attention"})
     if (config.json && options.given().contains(name))
-      options.refuse(std::string(name) + " is for people, --json for programs", "use one of them");
+      support::refuse_usage(std::string(name) + " is for people, --json for programs",
+                            "use one of them");
   config.folder = options.arguments()[0];
   if (options.arguments().size() > 1) config.prompt = options.arguments()[1];
   config.is_numbered = options.given().contains("--samples");

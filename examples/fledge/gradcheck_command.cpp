@@ -97,9 +97,9 @@ int gradcheck_command(int argc, char** argv) {
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   if (rows.empty()) {
     const std::string meant = support::closest(request.only, fledge_dual::gradient_names());
-    options.refuse("nothing is named " + support::quoted(request.only),
-                   (meant.empty() ? "" : "did you mean '" + meant + "'? ") +
-                       "the names stand in the first column of: fledge gradcheck");
+    support::refuse_usage("nothing is named " + support::quoted(request.only),
+                          (meant.empty() ? "" : "did you mean '" + meant + "'? ") +
+                              "the names stand in the first column of: fledge gradcheck");
   }
 
   const bool all_ok =

@@ -5,6 +5,7 @@
 
 #include "examples/support/options.h"
 #include "examples/support/run_main.h"
+#include "examples/support/text.h"
 
 namespace support {
 
@@ -13,10 +14,6 @@ namespace {
 void print(const std::string& line) {
   std::printf("%s\n", line.c_str());
   std::fflush(stdout);  // a lesson takes seconds: each line is shown at once
-}
-
-std::string counted(int count, std::string_view noun) {
-  return std::to_string(count).append(" ").append(noun).append(count == 1 ? "" : "s");
 }
 
 }  // namespace

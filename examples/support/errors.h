@@ -37,6 +37,11 @@ struct UsageError : CommandError {
       : CommandError(Exit::usage, problem, std::move(what_to_do)) {}
 };
 
+/// Throws UsageError. Users' words in it should be quoted().
+[[noreturn]] inline void refuse_usage(const std::string& problem, const std::string& advice) {
+  throw UsageError(problem, advice);
+}
+
 /// The user asked for help; what() is the text for stdout.
 struct HelpRequest : std::runtime_error {
   using std::runtime_error::runtime_error;

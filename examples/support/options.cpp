@@ -101,34 +101,35 @@ void Options::parse(int argc, const char* const* argv) {
     const bool numeral = word->size() > 1 && (*word)[1] >= '0' && (*word)[1] <= '9';
     if (word > options_end || *word == "-" || !word->starts_with("-") || (numeral && most_ > 0)) {
       if (arguments_.size() == most_)
-        refuse("unexpected argument " + quoted(*word),
-               suggestion(word->empty() ? "" : "--" + std::string(*word)));
+        refuse_usage("unexpected argument " + quoted(*word),
+                     suggestion(word->empty() ? "" : "--" + std::string(*word)));
       arguments_.emplace_back(*word);
       continue;
     }
-    const auto option = std::find_if(options_.begin(), options_.end(),
-                                     [&](const Option& known) { return is_named(known, name); });
-    if (option == options_.end())
-      refuse("unknown option " + quoted(name), suggestion(std::string(name)));
-    if (option->given) refuse(option->name + " was given twice", "give it once");
+    Option* const option = find(name);
+    if (!option) refuse_usage("unknown option " + quoted(name), suggestion(std::string(name)));
+    if (option->given) refuse_usage(option->name + " was given twice", "give it once");
     option->given = true;
     const bool has_value = name.size() < word->size();
     if (option->argument.empty()) {
-      if (has_value) refuse(option->name + " takes no value", "write " + option->name + " alone");
+      if (has_value)
+        refuse_usage(option->name + " takes no value", "write " + option->name + " alone");
       option->variable.set(option->variable.get() == "true" ? "false" : "true");
     } else if (has_value) {
       set(*option, word->substr(name.size() + 1));
     } else if (word + 1 == given.end() || (word + 1)->starts_with("--") || find(*(word + 1))) {
-      refuse(option->name + " needs a value", "write " + option->name + " " + option->argument);
+      refuse_usage(option->name + " needs a value",
+                   "write " + option->name + " " + option->argument);
     } else {
       set(*option, *++word);
     }
   }
-  if (arguments_.size() < least_) refuse(argument_placeholder_ + " is missing", suggestion(""));
+  if (arguments_.size() < least_)
+    refuse_usage(argument_placeholder_ + " is missing", suggestion(""));
   try {  // what is wrong in the environment is refused like an option, before work begins
     fledge::threads();
   } catch (const fledge::ValueError& error) {
-    refuse(error.what(), "set it to a number, or unset it");
+    refuse_usage(error.what(), "set it to a number, or unset it");
   }
   if (const Option* option = find("--threads"); option && option->given) {
     const auto wanted = std::stoi(option->variable.get());
@@ -136,7 +137,7 @@ void Options::parse(int argc, const char* const* argv) {
   }
 }
 
-const Option* Options::find(std::string_view name) const {
+Option* Options::find(std::string_view name) {
   const auto option = std::find_if(options_.begin(), options_.end(),
                                    [&](const Option& known) { return is_named(known, name); });
   return option == options_.end() ? nullptr : &*option;
@@ -144,13 +145,13 @@ const Option* Options::find(std::string_view name) const {
 
 void Options::set(const Option& option, std::string_view text) const {
   const std::string form = "write " + option.name + " " + option.argument;
-  if (text.empty()) refuse(option.name + " has an empty value", form);
+  if (text.empty()) refuse_usage(option.name + " has an empty value", form);
   const std::string rule = option.variable.set(text);
   if (rule.empty()) return;
   const std::string meant = closest(text, words_of_choice(option.argument));
-  refuse(option.name + " must be " + rule + ": got " + quoted(text),
-         (meant.empty() ? form + ";" : "did you mean '" + meant + "'?") +
-             " all options: " + program_ + " --help");
+  refuse_usage(option.name + " must be " + rule + ": got " + quoted(text),
+               (meant.empty() ? form + ";" : "did you mean '" + meant + "'?") +
+                   " all options: " + program_ + " --help");
 }
 
 std::set<std::string> Options::given() const {
@@ -158,10 +159,6 @@ std::set<std::string> Options::given() const {
   for (const Option& option : options_)
     if (option.given) names.insert(option.name);
   return names;
-}
-
-void Options::refuse(const std::string& problem, const std::string& advice) const {
-  throw UsageError(problem, advice);
 }
 
 std::string Options::suggestion(const std::string& name) const {
@@ -180,7 +177,7 @@ fledge::Json Options::saved() const {
   return fledge::Json::object(values);
 }
 
-void Options::load(const fledge::JsonValue& json) const {
+void Options::load(const fledge::JsonValue& json) {
   json.each_member([&](const std::string& key, const fledge::JsonValue& value) {
     const Option* const option = find("--" + key);
     if (!option || !is_saved(*option)) value.fail("is not known");
@@ -193,8 +190,8 @@ void Options::require_resumable() const {
   for (const Option& option : options_)
     if (option.given &&
         (option.lifetime == Lifetime::lasting || option.lifetime == Lifetime::of_model))
-      refuse(option.name + " belongs to the run since it began",
-             "leave it out, or begin a new run in another folder with -o");
+      refuse_usage(option.name + " belongs to the run since it began",
+                   "leave it out, or begin a new run in another folder with -o");
 }
 
 void Options::resume(const Options& call, const std::set<std::string>& given) const {

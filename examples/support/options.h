@@ -130,18 +130,15 @@ class Options {
   fledge::Json saved() const;
   /// Sets the variables from such an object. Throws FormatError for a value that the option would
   /// not accept, and for a key that is unknown. A missing key leaves the default.
-  void load(const fledge::JsonValue& json) const;
+  void load(const fledge::JsonValue& json);
   /// Throws UsageError if an option was given that belongs to the run since it began.
   void require_resumable() const;
   /// Takes over the values of a call that resumes the run: those that are not saved, and those that
   /// may change and were given. Both have the same rows.
   void resume(const Options& call, const std::set<std::string>& given) const;
 
-  /// Throws UsageError. Users' words in it should be quoted().
-  [[noreturn]] void refuse(const std::string& problem, const std::string& advice) const;
-
  private:
-  const Option* find(std::string_view name) const;
+  Option* find(std::string_view name);
   void set(const Option& option, std::string_view text) const;
   std::string suggestion(const std::string& name) const;
   std::string beginning() const;

@@ -4,6 +4,7 @@
 // printable() before it is shown. Widths are counted in terminal cells, not bytes.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -20,6 +21,11 @@ std::string formatted(const char* format, Values... values) {
   std::snprintf(text, sizeof text, format, values...);
   return text;
 }
+
+/// "1,115,394"
+std::string thousands(std::int64_t number);
+/// "1 line", "1,200 lines"
+std::string counted(std::int64_t number, std::string_view noun);
 
 /// The text with every byte that could control or mislead a terminal written like \x1b: control
 /// characters (C0, DEL, C1), bytes that are not UTF-8, and marks that change the writing direction.

@@ -9,24 +9,15 @@
 
 namespace fledge::train {
 
+using support::counted;
 using support::formatted;
+using support::thousands;
 
 namespace {
-
-std::string counted(std::int64_t n, const std::string& what) {
-  return thousands(n) + " " + what + (n == 1 ? "" : "s");
-}
 
 constexpr const char* table_names[] = {"single", "pairs of", "triples of", "fours of"};
 
 }  // namespace
-
-std::string thousands(std::int64_t number) {
-  std::string text = std::to_string(number);
-  for (int at = static_cast<int>(text.size()) - 3; at > (number < 0 ? 1 : 0); at -= 3)
-    text.insert(static_cast<std::size_t>(at), ",");
-  return text;
-}
 
 std::string token_word(Tokens kind) {
   return kind == Tokens::character ? "character"

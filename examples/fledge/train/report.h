@@ -22,9 +22,6 @@ struct Baselines {
 };
 Baselines baselines_of(const Corpus& corpus);
 
-/// "1,115,394"
-std::string thousands(std::int64_t number);
-
 /// The sizes of the text, how much of it is held out, and what the split leaks.
 std::string text_report(const std::string& path, const Corpus& corpus);
 

@@ -10,6 +10,7 @@ namespace fledge::train {
 
 using support::formatted;
 using support::printable;
+using support::thousands;
 
 namespace {
 

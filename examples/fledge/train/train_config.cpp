@@ -11,6 +11,8 @@
 
 namespace fledge::train {
 
+using support::refuse_usage;
+
 support::Options train_options(TrainConfig& config) {
   using support::Lifetime;
   constexpr auto of_model = Lifetime::of_model, lasting = Lifetime::lasting,
@@ -97,10 +99,6 @@ support::Options train_options(TrainConfig& config) {
 }
 
 namespace {
-
-[[noreturn]] void refuse_usage(const std::string& problem, const std::string& advice) {
-  throw support::UsageError(problem, advice);
-}
 
 void require_heads(Dim width, Dim heads) {
   if (width % heads == 0) return;

@@ -14,6 +14,7 @@
 namespace fledge::train {
 
 using support::formatted;
+using support::thousands;
 
 namespace {
 

@@ -10,6 +10,8 @@
 
 namespace fledge::train {
 
+using support::thousands;
+
 namespace {
 
 void require_memory(const TrainConfig& config) {

@@ -97,6 +97,16 @@ TEST_CASE("quoted: a user's text in a message is harmless and short") {
   CHECK(support::quoted(std::string(1000000, '\x01')).size() == 2 + 80 * 4 + 3);
 }
 
+TEST_CASE("thousands and counted: numbers in messages") {
+  CHECK(thousands(0) == "0");
+  CHECK(thousands(999) == "999");
+  CHECK(thousands(-1000) == "-1,000");
+  CHECK(thousands(1115394) == "1,115,394");
+  CHECK(counted(0, "line") == "0 lines");
+  CHECK(counted(1, "line") == "1 line");
+  CHECK(counted(1200, "line") == "1,200 lines");
+}
+
 TEST_CASE("shell_word: what a shell reads as one word") {
   CHECK(shell_word("runs/a-1_b.2") == "runs/a-1_b.2");
   CHECK(shell_word("my run") == "'my run'");
