@@ -114,10 +114,15 @@ std::string pad_right(std::string_view text, int columns) {
 std::string shell_word(std::string_view text) {
   constexpr std::string_view plain =
       "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-./,:+@%=";
-  std::string shown = printable(text);
-  if (!shown.empty() && shown.find_first_not_of(plain) == std::string::npos) return shown;
+  if (!text.empty() && text.find_first_not_of(plain) == std::string::npos) return std::string(text);
+  if (printable(text) != text) {  // only $'...' has escapes
+    std::string word;
+    for (const char c : text)
+      word += c == '\\' || c == '\'' ? std::string{'\\', c} : std::string{c};
+    return "$'" + printable(word) + "'";
+  }
   std::string word = "'";
-  for (const char c : shown) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return word + "'";
 }
 

@@ -34,7 +34,8 @@ inline std::string printable(std::string_view text) { return fledge::escaped_tex
 /// A user's text in a message: printable, at most 80 of its bytes, between quotes.
 inline std::string quoted(std::string_view text) { return fledge::in_quotes(text); }
 
-/// printable(text) as a shell reads it: in single quotes where it needs them.
+/// The text as a shell reads it as one word: in single quotes where it needs them, or like
+/// $'a\x0ab' if it has bytes that printable() escapes.
 std::string shell_word(std::string_view text);
 
 /// Columns a terminal uses: combining marks 0, East Asian wide characters and pictures 2, others 1.

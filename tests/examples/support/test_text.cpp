@@ -112,7 +112,8 @@ TEST_CASE("shell_word: what a shell reads as one word") {
   CHECK(shell_word("my run") == "'my run'");
   CHECK(shell_word("it's") == R"('it'\''s')");
   CHECK(shell_word("") == "''");
-  CHECK(shell_word("a$(b)\x1b") == R"('a$(b)\x1b')");
+  CHECK(shell_word("a$(b)\x1b") == R"($'a$(b)\x1b')");
+  CHECK(shell_word("it's\\\na") == R"($'it\'s\\\x0aa')");
 }
 
 TEST_CASE("closest: the word that was meant") {
