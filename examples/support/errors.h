@@ -65,9 +65,9 @@ auto with_advice(const std::string& advice, F f, const std::string& place = "") 
   }
 }
 
-/// What to do about a file that could not be written.
-inline std::string remedy(const fledge::FileError& error) {
-  switch (error.error_number) {
+/// What to do about a file that could not be written, because of this error number.
+inline std::string remedy(int error_number) {
+  switch (error_number) {
     case ENOSPC:
     case EDQUOT:
     case EFBIG:
@@ -80,5 +80,6 @@ inline std::string remedy(const fledge::FileError& error) {
       return "remove the cause";
   }
 }
+inline std::string remedy(const fledge::FileError& error) { return remedy(error.error_number); }
 
 }  // namespace support

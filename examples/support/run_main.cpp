@@ -66,15 +66,19 @@ int status_of(const std::function<int()>& body) {
 }
 
 /// Results that stdout did not take are a failure of the program.
-int status_of_output(std::string_view program, int status) {
+int status_of_output(int status) {
   errno = 0;
   const bool flushed = std::fflush(stdout) == 0;
   if (flushed && !std::ferror(stdout)) return status;
-  const int reason = flushed ? 0 : errno;
+  int reason = errno;
   if (!reader_is_gone()) {
+    if (flushed) {  // an earlier write failed, and its errno is lost: another one fails for the same
+      std::clearerr(stdout);
+      reason = std::putchar('\n') == EOF || std::fflush(stdout) != 0 ? errno : 0;
+    }
     std::string message = "cannot write to standard output";
     if (reason != 0) message += ": " + std::generic_category().message(reason);
-    say(program, message);
+    say(command_name, message, remedy(reason) + "; then try again");
   }
   return status == 0 ? 1 : status;
 }
@@ -90,7 +94,7 @@ int run_main(std::string_view program, const std::function<int()>& body) {
   hold_closed_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no further is an error of its write
   try {
-    return status_of_output(program, status_of(body));
+    return status_of_output(status_of(body));
   } catch (const std::bad_alloc&) {  // also of a message about another error
     std::fflush(stdout);
     write_failure(out_of_memory);

@@ -84,7 +84,7 @@ TEST_CASE("birds: NO_COLOR on a terminal gives the bytes of a pipe") {
   CHECK(result.out == whole_story().out);
 }
 
-TEST_CASE("birds: results that cannot be written are a failure, reported in one line") {
+TEST_CASE("birds: results that cannot be written are a failure, reported in two lines") {
   std::vector<std::string> lines{"\"$0\" --help >&-"};
   if (access("/dev/full", W_OK) == 0)  // Linux and NetBSD have it
     for (const char* arguments : {"--help", "--json", ""})
@@ -94,8 +94,8 @@ TEST_CASE("birds: results that cannot be written are a failure, reported in one 
     CAPTURE(line);
     const Result lost = birds_in_shell(line);
     CHECK(lost.status == 1);
-    CHECK_THAT(lost.err, StartsWith("birds: cannot write to standard output"));
-    CHECK(lines_of(lost.err).size() == 1);
+    CHECK_THAT(lost.err, StartsWith("birds: cannot write to standard output: "));
+    CHECK(lines_of(lost.err).size() == 2);
   }
 }
 
