@@ -26,6 +26,12 @@ TrainedModel load_trained(const std::string& path) {
     SavedModel saved = read_model(folder, reader);
     const bool lines = run->settings.corpus.reading == Reading::lines;
     return {std::move(saved.model), std::move(*run), lines};
+  } catch (const FileError& error) {
+    const bool can_resume = folder.has("config.json") && folder.has("state.safetensors");
+    if (folder.has("model.safetensors") || !can_resume) throw;
+    throw support::InputError(
+        error.what(),
+        "make it again from the checkpoint: fledge train --resume " + support::shell_word(path));
   } catch (const FormatError& error) {
     throw support::InputError(
         error.what(),

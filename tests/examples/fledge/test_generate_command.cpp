@@ -125,8 +125,15 @@ TEST_CASE("fledge generate: folders that hold no whole model") {
   trained({desk.poems(), "-o", run});
   const auto good = files_in(run);
   std::filesystem::remove(run + "/model.safetensors");
+  const std::string missing = "cannot read '~/run/model.safetensors': no such file or directory | ";
   CHECK(refused_now() ==
-        "cannot read '~/run/model.safetensors': no such file or directory | " + made);
+        missing + "make it again from the checkpoint: fledge train --resume " + run);
+  trained({"--resume", run});
+  CHECK(fledge_says({"generate", run}).status == 0);
+  std::filesystem::remove(run + "/model.safetensors");
+  std::filesystem::remove(run + "/state.safetensors");
+  CHECK(refused_now() == missing + made);
+  write_text(run + "/state.safetensors", good.at("state.safetensors"));
   const std::string again = " | restore it, or move it away and run: fledge train --resume " + run;
   for (const std::size_t bytes : {0U, 100U, 5000U}) {
     write_text(run + "/model.safetensors", good.at("model.safetensors").substr(0, bytes));
