@@ -24,9 +24,11 @@ constexpr std::size_t verbatim_bytes = 20;
 
 int TrainRun::run() {
   if (config_.resumes() && state_->is_over()) {
-    report_.warn("the run in " + support::quoted(config_.folder()) + " is over after " +
-                 thousands(state_->step()) + " steps" +
+    report_.warn("fledge train: the run in " + support::quoted(config_.folder()) +
+                 " is over after " + thousands(state_->step()) + " steps" +
                  (state_->is_out_of_patience() ? ": it got no better" : "; for more: --steps N"));
+    baselines_ = baselines_of(*corpus_);
+    report_end("ok", state_->notes().last_loss, state_->notes().best_loss);
     return 0;
   }
   try {

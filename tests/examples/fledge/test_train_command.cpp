@@ -207,7 +207,7 @@ TEST_CASE("fledge train --patience: stops when the held-out text gets no better"
   const auto before = files_in(desk / "run");
   const Result over = fledge_says({"train", "--resume", desk / "run"});
   CHECK(over.status == 0);
-  CHECK(has(over.err, "is over after "));
+  CHECK(has(over.err, "fledge train: the run in '" + (desk / "run") + "' is over after "));
   CHECK(files_in(desk / "run") == before);
 }
 

@@ -112,6 +112,12 @@ TEST_CASE("fledge train --resume: at the last step, and further") {
   CHECK(again.status == 0);
   CHECK_THAT(again.err, ContainsSubstring(" is over after 20 steps; for more: --steps N"));
   CHECK((files_in(desk / "whole") == whole));
+  const auto events = json_lines(fledge_says(resumed(desk, "whole", "1") + Words{"--json"}).out);
+  REQUIRE(events.size() == 1);
+  const Json& end = events[0];
+  CHECK(end["type"].string() == "end");
+  CHECK(end["status"].string() == "ok");
+  CHECK(end["step"].number() == 20);
   // More steps stay the run's own, also when it stops on the way.
   Running more(resumed(desk, "whole", "1") + Words{"--steps", "30", "--json", "--pace", "20"});
   REQUIRE(more.says("\"step\":22,"));
