@@ -112,6 +112,9 @@ Corpus usable_corpus(const std::string& text, const TrainConfig& config,
   if (kind == Tokens::character || kind == Tokens::word)
     require_utf8(text, name, 0,
                  "convert it, or use --tokens byte or --tokens bpe: they take any bytes");
+  if (config.corpus.reading == Reading::lines && lines_of(text).empty())
+    throw InputError(name + " has no line with letters: all its lines are blank",
+                     "name a text with some thousand words");
   Corpus corpus = corpus_of(name, "use another --valid, or more text", [&] {
     return tokenizer ? read_corpus(text, config.corpus, *tokenizer)
                      : read_corpus(text, config.corpus);

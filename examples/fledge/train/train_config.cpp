@@ -1,6 +1,7 @@
 #include "examples/fledge/train/train_config.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <sstream>
 
@@ -122,6 +123,13 @@ void require_other_files(const TrainConfig& config) {
                    "name another folder: -o run");
 }
 
+// How a run of the built-in text is shown; it is not saved, so a resumed run needs it again.
+void watch_built_in_text(TrainConfig& config) {
+  if (support::is_terminal(stderr) && !config.given.contains("--pace")) config.pace = 200;
+  if (config.corpus.tokens == Tokens::word && !config.given.contains("--watch"))
+    config.watch = "walk:birds";
+}
+
 // The built-in text is small: its defaults make a model that learns it in seconds.
 void use_built_in_text(TrainConfig& config) {
   const auto unless_given = [&](const char* name, auto& value, auto built_in) {
@@ -136,9 +144,7 @@ void use_built_in_text(TrainConfig& config) {
   unless_given("--steps", config.training.schedule.steps, std::int64_t{1000});
   unless_given("--lr", config.training.schedule.rate, 0.02);
   unless_given("--eval-every", config.evaluate_every, std::int64_t{100});
-  if (support::is_terminal(stderr)) unless_given("--pace", config.pace, std::int64_t{200});
-  if (config.corpus.tokens == Tokens::word)
-    unless_given("--watch", config.watch, std::string("walk:birds"));
+  watch_built_in_text(config);
 }
 
 void require_resumable(const TrainConfig& call) {
@@ -173,7 +179,12 @@ TrainConfig train_config(int argc, const char* const* argv) {
     use_built_in_text(config);
   else if (!config.out.empty())
     require_other_files(config);
-  if (config.corpus.valid == 0 && config.patience > 0)
+  const double valid = config.corpus.valid;
+  if (valid > 1 && valid != std::floor(valid))
+    refuse_usage(
+        support::formatted("--valid must be a share below 1 or a whole number: got %g", valid),
+        "write --valid 0.1 for a tenth, --valid 100 for a hundred");
+  if (valid == 0 && config.patience > 0)
     refuse_usage("--patience needs a held-out text", "use --valid 0.1, or leave out --patience");
   CosineSchedule& schedule = config.training.schedule;
   if (!config.given.contains("--warmup"))
@@ -189,6 +200,7 @@ TrainConfig resumed_config(TrainConfig config, TrainConfig call) {
   train_options(config).resume(train_options(call), call.given);
   config.given = call.given;
   if (!call.text_path.empty()) config.text_path = call.text_path;
+  if (config.text_path.empty()) watch_built_in_text(config);
   const auto& [rate, final_ratio, warmup, steps] = config.training.schedule;
   if (steps < warmup)
     refuse_usage("--steps " + std::to_string(steps) + " is less than the warm-up of " +

@@ -67,6 +67,9 @@ TEST_CASE("fledge train: options that are wrong in themselves or together") {
        "number of --heads"},
       {{poems, "--symbols", "300"},
        "2: --symbols is for --tokens bpe | leave it out: other tokens follow from the text"},
+      {{desk / "none.txt", "--valid", "1.5"},
+       "2: --valid must be a share below 1 or a whole number: got 1.5 | write --valid 0.1 for a "
+       "tenth, --valid 100 for a hundred"},
       {{poems, "--valid", "0", "--patience", "3"},
        "2: --patience needs a held-out text | use --valid 0.1, or leave out --patience"},
       {{poems, "--warmup", "30", "--steps", "20"},
@@ -92,6 +95,7 @@ TEST_CASE("fledge train: texts that teach nothing") {
   write_text(desk / "empty.txt", "");
   write_text(desk / "short.txt", "abcab");
   write_text(desk / "one.txt", std::string(300, 'a'));
+  write_text(desk / "blank.txt", " \n\n");
   write_text(desk / "latin.txt",
              "abc d\xe9"
              "f" +
@@ -120,6 +124,9 @@ TEST_CASE("fledge train: texts that teach nothing") {
       {{desk / "latin.txt"}, "3: ~/latin.txt is not UTF-8 at byte 5 | " + convert},
       {{desk / "latin.txt", "--tokens", "word"},
        "3: ~/latin.txt is not UTF-8 at byte 5 | " + convert},
+      {{desk / "blank.txt", "--lines"},
+       "3: ~/blank.txt has no line with letters: all its lines are blank | name a text with some "
+       "thousand words"},
       {{desk.poems(), "--valid", "1000000"},
        "3: ~/poems.txt: valid = 1e+06 of " + std::to_string(small_text().size()) +
            " tokens leaves nothing to train on | use another --valid, or more text"},

@@ -86,6 +86,22 @@ TEST_CASE("run config: the path of a text may have any bytes") {
   }
 }
 
+TEST_CASE("run config: a resumed run of the built-in text watches the same words") {
+  const auto config_of = [](std::vector<const char*> words) {
+    words.insert(words.begin(), "train");
+    return train_config(static_cast<int>(words.size()), words.data());
+  };
+  const TrainConfig begun = config_of({"-o", "run"});
+  CHECK(begun.watch == "walk:birds");
+  TrainConfig saved = begun;
+  saved.watch = "";
+  CHECK(resumed_config(saved, config_of({"--resume", "run"})).watch == begun.watch);
+  CHECK(resumed_config(saved, config_of({"--resume", "run", "--watch", "at:good"})).watch ==
+        "at:good");
+  saved.text_path = "/somewhere/poems.txt";
+  CHECK(resumed_config(saved, config_of({"--resume", "run"})).watch.empty());
+}
+
 TEST_CASE("run config: a folder without one says so") {
   const testing::Folder desk;
   const fledge::Folder folder(desk.path(), {"config.json"});
