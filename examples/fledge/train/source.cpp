@@ -35,9 +35,9 @@ std::string file_meant_by(const std::string& path) {
 }
 
 void require_utf8(const std::string& text, const std::string& name, std::size_t first,
-                  const std::string& advice) {
+                  const std::string& what_to_do) {
   if (const std::size_t wrong = first_not_utf8(text); wrong != std::string::npos)
-    throw InputError(name + " is not UTF-8 at byte " + std::to_string(first + wrong), advice);
+    throw InputError(name + " is not UTF-8 at byte " + std::to_string(first + wrong), what_to_do);
 }
 
 void require_characters(const Tokenizer& tokenizer, const std::string& text,
@@ -61,27 +61,27 @@ void require_characters(const Tokenizer& tokenizer, const std::string& text,
 
 // read(), which makes a corpus of this text. Its errors name the text, not their function.
 template <class F>
-Corpus corpus_of(const std::string& name, const std::string& advice, F read) {
+Corpus corpus_of(const std::string& name, const std::string& what_to_do, F read) {
   try {
     return read();
   } catch (const UnknownSymbol&) {
     throw;
   } catch (const ValueError& error) {
     const std::string problem = error.what();  // "read_corpus: ..."
-    throw InputError(name + problem.substr(problem.find(": ")), advice);
+    throw InputError(name + problem.substr(problem.find(": ")), what_to_do);
   }
 }
 
 }  // namespace
 
-std::string read_text_file(const std::string& path, const std::string& advice) {
+std::string read_text_file(const std::string& path, const std::string& what_to_do) {
   try {
     return read_file(path);
   } catch (const FileError& error) {
     const bool exists = path == "-" || access(path.c_str(), F_OK) == 0;
     const std::string meant = exists ? "" : file_meant_by(path);
     throw InputError(error.what(),
-                     meant.empty() ? advice : "did you mean " + support::quoted(meant) + "?");
+                     meant.empty() ? what_to_do : "did you mean " + support::quoted(meant) + "?");
   }
 }
 
