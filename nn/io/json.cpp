@@ -17,6 +17,7 @@ std::string shortest(Number value, int fewest, int most) {
   if (!std::isfinite(value)) return "null";
   std::stringstream text;
   text.imbue(std::locale::classic());
+  text.exceptions(std::ios::badbit);  // a failed allocation must not pass for another number
   for (int digits = fewest; digits <= most; ++digits) {
     text.str("");
     text.clear();

@@ -224,6 +224,7 @@ double JsonValue::number() const {
   require_kind("-0123456789", "a number");
   std::istringstream digits{std::string(Scanner{*text_, at_}.number())};
   digits.imbue(std::locale::classic());
+  digits.exceptions(std::ios::badbit);  // a failed allocation
   double value = 0;
   digits >> value;
   // Some libraries also report a number that is nearer to 0 than the smallest double.
