@@ -41,7 +41,7 @@ void RunState::begin(const RunConfig& run) {
   const Checkpoint first = initial_checkpoint();
   folder_ = RunFolder::begin(config_->folder(), run, config_->force, first);
   kept_ = first.model;
-  notes_.csv_bytes = csv_header().size();
+  notes_.csv_bytes = std::ssize(csv_header());
   folder_->open_metrics(notes_, [&](const std::string& text) { warn(text); });
 }
 
@@ -117,7 +117,7 @@ Checkpoint RunState::initial_checkpoint() const {
   const LanguageModel untrained(config_->sizes, weights);
   RunNotes notes;
   notes.run_id = notes_.run_id;
-  notes.csv_bytes = csv_header().size();
+  notes.csv_bytes = std::ssize(csv_header());
   ModelFile model = model_file(untrained, notes.run_id, 0, infinity);
   notes.model_checksum = model.checksum;
   const Trainer trainer(untrained, corpus_->train, config_->training);
@@ -190,7 +190,7 @@ bool RunState::load_state(const std::optional<std::string>& state) {
   if (!state) {
     report_->say("no checkpoint yet: beginning with step 1");
     folder_->write(initial_checkpoint());
-    notes_.csv_bytes = csv_header().size();
+    notes_.csv_bytes = std::ssize(csv_header());
     return false;
   }
   const RunNotes expected = notes_;
