@@ -45,8 +45,9 @@ double largest(const std::vector<double>& numbers) {
   return most;
 }
 
-// The first element whose two numbers differ by more than `tolerance` times the largest number
-// expected of its tensor. Where the expected number is not finite, nothing is required.
+// Compares each element of `found` with the same element of `expected`. Returns the first one that
+// differs by more than `tolerance` times the largest expected number of its tensor. An element with
+// an expected number that is not finite is skipped.
 std::optional<Finding> first_difference(const Gradients& found, const Gradients& expected,
                                         double tolerance, const char* problem) {
   for (std::size_t p = 0; p < found.size(); ++p) {

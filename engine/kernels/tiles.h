@@ -110,8 +110,8 @@ void copy(const Real* from, Real* to) {
   std::memcpy(to, from, n * sizeof(Real));
 }
 
-// A vector stored at the end of a panel's last row may reach so many numbers beyond the panel. It
-// does so only if the width of the panel is no multiple of `lanes`.
+// A vector stored at the end of a panel's last row may reach so many numbers beyond the panel. If
+// the width of the panel is a multiple of `lanes`, no vector does.
 constexpr Dim overhang = lanes;
 
 // Packs a panel of B: rows p0 … p0 + k − 1 and columns j0 … j0 + columns − 1, as k rows of `width`

@@ -46,7 +46,8 @@ struct OptionVariable {
 OptionVariable number_variable(std::int64_t& value, OptionLimits limits);
 OptionVariable number_variable(std::uint64_t& value, OptionLimits limits);
 OptionVariable number_variable(double& value, OptionLimits limits);
-/// The words of a choice, "char|word|..."; of a flag, whose argument is "", false and true.
+/// The values that an option accepts: of the argument "char|word" these two words. A flag has the
+/// argument "" and accepts "false" and "true".
 std::vector<std::string> words_of_choice(const std::string& argument);
 
 /// Of a text, a number, or one of several words: an enumeration or a bool.

@@ -8,9 +8,9 @@
 namespace support {
 
 /// The body of main(): runs `body` and turns what it throws into a message on stderr and an exit
-/// status: HelpRequest 0, CommandError its own, any other error 1. A WriteError gets an advice. Results that could not be
-/// written to stdout (a full disk) are status 1 with a message, or without one when the reader of a
-/// pipe has closed it. A closed standard stream is not mistaken for a file that is opened later,
+/// status: HelpRequest 0, CommandError its own, any other error 1. The message of a WriteError also says
+/// what to do. If results could not be written to stdout (a full disk), the status is 1 with a
+/// message; if the reader of a pipe has closed it, 1 without a message. A closed standard stream is not mistaken for a file that is opened later,
 /// and a limit on the size of files is an error, not a signal.
 int run_main(std::string_view program, const std::function<int()>& body);
 

@@ -14,7 +14,7 @@ namespace support {
 
 bool is_terminal(std::FILE* stream);
 
-/// Whether the stream is a terminal that obeys escape sequences: TERM is neither missing nor "dumb".
+/// Whether the stream is a terminal that obeys escape sequences: TERM is set, and is not "dumb".
 bool obeys_escapes(std::FILE* stream);
 
 /// No if NO_COLOR is set and not empty; else yes if FORCE_COLOR is; else obeys_escapes(stream). See

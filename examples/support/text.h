@@ -14,7 +14,7 @@
 
 namespace support {
 
-/// The text that printf would print, at most 199 bytes. For numbers, whose lengths are known.
+/// The text that printf would print, cut after 199 bytes. It is meant for numbers, which are shorter.
 template <class... Values>
 std::string formatted(const char* format, Values... values) {
   char text[200];

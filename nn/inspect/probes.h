@@ -58,9 +58,10 @@ struct WatchedPair {
 WatchedPair watch_pair(const LanguageModel& model, const std::vector<Dim>& text, Dim a, Dim b,
                        Dim most_windows = 64);
 
-/// The token, neither a nor b, whose count in the text is nearest to that of b; of equals the
-/// smaller number. The pair of a and this token is the control of the pair of a and b: any two
-/// frequent tokens become a little similar. Throws ValueError if there is no third token.
+/// Of all tokens but a and b, the one with the count in the text that is nearest to the count of b.
+/// If two are equally near, the one with the smaller number. The pair of a and this token is the
+/// control of the pair of a and b: any two frequent tokens become a little similar. Throws ValueError
+/// if there is no third token.
 Dim control_of(const std::vector<Dim>& text, Dim vocabulary, Dim a, Dim b);
 
 }  // namespace fledge

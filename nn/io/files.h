@@ -18,9 +18,10 @@ namespace fledge {
 /// An open file or folder. The destructor closes it.
 class Descriptor {
  public:
-  /// Opens `name` in an open folder; AT_FDCWD is the current one. The umask decides who may read
-  /// and write a new file. If it cannot be opened, exists() is false and errno is the reason.
-  /// Throws FileError if the name has a zero byte: the system would ignore the rest of it.
+  /// Opens `name` in the folder that has this descriptor. AT_FDCWD stands for the current folder. A
+  /// new file gets the permissions that the umask leaves. If it cannot be opened, exists() is false and
+  /// errno is the reason. Throws FileError if the name has a zero byte: the system would ignore the
+  /// rest of it.
   Descriptor(int folder, const std::string& name, int flags);
   Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
   ~Descriptor();

@@ -7,14 +7,16 @@
 
 namespace fledge::train {
 
-/// The pairs of --watch, with their tokens. Throws InputError for a word that is no token of the text.
+/// The pairs of --watch, with their tokens. Throws InputError for a word that is not a token of the
+/// text.
 std::vector<WordPair> pairs_to_watch(const TrainConfig& config, const Tokenizer& tokenizer);
 /// Measures each pair and its control: the first word with the other word whose frequency is
 /// nearest to the second's. Throws Diverged when the attention is not a number.
 std::vector<PairMeasurement> watch(const std::vector<WordPair>& pairs, const LanguageModel& model,
                                    const Corpus& corpus, std::int64_t step);
 
-/// The sentences of --probe, with their tokens. Throws InputError for one that the model cannot read whole.
+/// The sentences of --probe, with their tokens. Throws InputError for a sentence that is longer than
+/// the model's context or has an unknown token.
 std::vector<Probe> sentences_to_probe(const TrainConfig& config, const Tokenizer& tokenizer);
 
 /// Draws at most `count` tokens. The same seed and `number` draw the same sample. Throws Diverged

@@ -55,8 +55,7 @@ struct WordPair {
 /// "walk:birds,at:good" as pairs. Throws UsageError.
 std::vector<WordPair> watched_pairs(const std::string& text);
 
-/// A sentence whose attention is shown at the end, its first byte in --probe, and its tokens when
-/// the text has been read.
+/// A sentence of --probe. Its attention is shown at the end of the run.
 struct Probe {
   std::string sentence;
   std::size_t at;
