@@ -14,7 +14,7 @@ TrainedModel load_trained(const std::string& path) {
   std::optional<train::RunConfig> run;
   const auto reader = [&](std::string text) {
     return support::with_advice(
-        train::not_of_a_run,
+        train::config_advice,
         [&] {
           ModelConfig config = read_config(std::move(text));
           run = train::run_config(config);

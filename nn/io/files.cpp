@@ -39,6 +39,15 @@ std::string read_to_end(int descriptor, const std::string& path, std::uint64_t e
   return bytes;
 }
 
+// Throws FileError unless the file is open and is a regular file.
+std::uint64_t size_of_file(const Descriptor& file, const std::string& path) {
+  struct stat status {};
+  if (!file.exists() || ::fstat(file.get(), &status) != 0) throw FileError("read", path, errno);
+  if (S_ISDIR(status.st_mode)) throw FileError("read", path, "it is a folder");
+  if (!S_ISREG(status.st_mode)) throw FileError("read", path, "it is no regular file");
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
 bool repeat_sync(int descriptor) {
   int result = 0;
   do result = ::fsync(descriptor);
@@ -83,15 +92,27 @@ Descriptor::~Descriptor() {
   if (number_ >= 0) ::close(number_);
 }
 
+std::string read_beginning(const Descriptor& file, const std::string& path, std::size_t count) {
+  size_of_file(file, path);
+  std::string bytes(count, '\0');
+  std::size_t done = 0;
+  while (done < count) {
+    const ssize_t got = ::read(file.get(), bytes.data() + done, count - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw FileError("read", path, errno);
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  bytes.resize(done);
+  return bytes;
+}
+
 std::string read_whole(const Descriptor& file, const std::string& path, std::uint64_t most) {
-  struct stat status {};
-  if (!file.exists() || ::fstat(file.get(), &status) != 0) throw FileError("read", path, errno);
-  if (S_ISDIR(status.st_mode)) throw FileError("read", path, "it is a folder");
-  if (!S_ISREG(status.st_mode)) throw FileError("read", path, "it is no regular file");
-  const auto size = static_cast<std::uint64_t>(status.st_size);
+  const std::uint64_t size = size_of_file(file, path);
   if (size > most)
-    throw FileError("read", path,
-                    "it has " + std::to_string(size) + " bytes, over " + std::to_string(most));
+    throw FileError(
+        "read", path,
+        "it has " + std::to_string(size) + " bytes; at most " + std::to_string(most) + " are read");
   return read_to_end(file.get(), path, size, most);
 }
 

@@ -40,6 +40,8 @@ inline constexpr std::uint64_t most_file_size = std::uint64_t{1} << 40;
 /// pipe or a device. A file of more than `most` bytes is an error too, and is not read.
 std::string read_whole(const Descriptor& file, const std::string& path,
                        std::uint64_t most = most_file_size);
+/// The first `count` bytes, or all if there are fewer. Throws FileError as read_whole() does.
+std::string read_beginning(const Descriptor& file, const std::string& path, std::size_t count);
 /// Opens and reads a file in the same way; "-" is standard input, which may be a pipe.
 std::string read_file(const std::string& path, std::uint64_t most = most_file_size);
 

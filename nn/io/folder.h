@@ -7,6 +7,7 @@
 // stays the same one even if its path is renamed.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -32,6 +33,8 @@ class Folder {
   /// `most` bytes is an error, and is not read.
   std::optional<std::string> read(const std::string& name,
                                   std::uint64_t most = most_file_size) const;
+  /// The first `count` bytes of a file; nullopt if it does not exist. Throws FileError.
+  std::optional<std::string> beginning(const std::string& name, std::size_t count) const;
 
   /// Whether the path still leads to this folder.
   bool is_at_its_path() const;
@@ -46,6 +49,10 @@ class Folder {
   int descriptor() const { return folder_.get(); }
 
  protected:
+  /// Calls f(descriptor) with the file, or returns nullopt if it does not exist.
+  std::optional<std::string> with_file(
+      const std::string& name, const std::function<std::string(const Descriptor&)>& f) const;
+
   std::string path_;
   std::string whole_path_;  // from the root, without links
   std::vector<std::string> names_;

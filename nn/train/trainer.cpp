@@ -212,8 +212,10 @@ namespace {
 double loss_over_windows(const LanguageModel& model, const TokenText& text, Dim batch,
                          Dim max_windows) {
   const std::vector<TextWindow> windows = evaluation_windows(text, model.sizes.context);
-  require<ValueError>(!windows.empty() && batch >= 1, "mean_loss", "nothing to guess in ",
-                      text.size(), " tokens, ", batch, " windows at a time");
+  require<ValueError>(batch >= 1, "mean_loss", "batch must be at least 1: got ", batch);
+  require<ValueError>(!windows.empty(), "mean_loss",
+                      "the text must have at least 2 tokens, of which the second is guessed: got ",
+                      text.size());
   const auto all = static_cast<Dim>(windows.size());
   const Dim passes = (all + batch - 1) / batch;
   const Dim wanted = max_windows > 0 ? std::min(passes, (max_windows + batch - 1) / batch) : passes;

@@ -115,7 +115,7 @@ RunConfig read_run_config(const Folder& folder) {
   std::optional<std::string> read = folder.read("config.json", most_json_bytes);
   if (!read) throw FileError("read", path, ENOENT);
   return support::with_advice(
-      not_of_a_run, [&] { return run_config(*read); }, support::quoted(path));
+      config_advice, [&] { return run_config(*read); }, support::quoted(path));
 }
 
 }  // namespace fledge::train

@@ -30,9 +30,9 @@ std::string config_text(const RunConfig& config);
 RunConfig run_config(const ModelConfig& config);
 RunConfig run_config(const std::string& text);
 
-/// The explanation shown when config.json is not from a run.
-inline constexpr const char* not_of_a_run =
-    "it was not written by fledge train, or was changed since";
+/// What to do if fledge train has not written config.json, or it was changed since.
+inline constexpr const char* config_advice =
+    "config.json must be as fledge train wrote it: restore it, or train again";
 
 /// Of a folder. Throws FileError, and InputError for a config.json that fledge has not written.
 RunConfig read_run_config(const Folder& folder);

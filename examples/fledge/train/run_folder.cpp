@@ -32,7 +32,7 @@ constexpr const char* another_folder = "name another folder: -o DIR";
 // Whether a file of this name begins as fledge writes it. An empty file may be replaced too.
 bool is_of_a_run(const std::string& name, const std::optional<std::string>& bytes) {
   if (!bytes) return false;  // a link to no file
-  const std::string beginning = bytes->substr(0, 4096);
+  const std::string& beginning = *bytes;
   const auto has = [&](const char* part) { return beginning.find(part) != std::string::npos; };
   if (beginning.empty()) return true;
   if (name == config_name) return beginning[0] == '{' && has("\"fledge\"");
@@ -62,7 +62,7 @@ void require_replaceable(const Folder& folder, bool replaces) {
     refuse_folder("the folder " + support::quoted(folder.path()) + " is not empty",
                   "--resume goes on with the run in it, --force begins anew");
   for (const std::string& name : run_files())
-    if (folder.has(name) && !is_of_a_run(name, folder.read(name)))
+    if (folder.has(name) && !is_of_a_run(name, folder.beginning(name, 4096)))
       refuse_folder(support::quoted(folder.file(name)) + " was not written by fledge train",
                     "move it away, or name another folder: -o DIR");
 }

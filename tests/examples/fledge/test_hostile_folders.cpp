@@ -259,3 +259,16 @@ TEST_CASE("hostile folders: files that are huge and empty are not read") {
     write_text(file, kept);
   }
 }
+
+TEST_CASE("hostile folders: --force replaces a huge file without reading it") {
+  const Desk desk;
+  trained({desk.poems(), "-o", desk / "run"});
+  for (const char* name : {"model.safetensors", "metrics.jsonl"}) {
+    std::filesystem::resize_file(desk / "run/" + std::string(name), std::uintmax_t{3} << 30);
+    const Result result =
+        fledge_says({"train", desk.poems(), "-o", desk / "run", "--force", "--steps", "2", "-q"});
+    INFO(name << ": " << result.err);
+    CHECK(result.status == 0);
+    if (!sanitized) CHECK(result.megabytes < 256);  // the file has 3,072 MB
+  }
+}

@@ -25,7 +25,8 @@ TEST_CASE("fledge train --resume: config.json with a wrong, missing or unknown k
   const Desk desk;
   trained({desk.poems(), "-o", desk / "run"});
   const std::string good = text_of(desk / "run/config.json");
-  const std::string end = " | it was not written by fledge train, or was changed since";
+  const std::string end =
+      " | config.json must be as fledge train wrote it: restore it, or train again";
   const std::vector<std::array<std::string, 3>> rows{
       {"\"version\": 3", "\"version\": 2",
        "fledge.version must be 3: got 2; use the fledge that wrote it, or train again"},

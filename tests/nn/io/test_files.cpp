@@ -82,7 +82,7 @@ TEST_CASE("a descriptor has one owner, and a reason when there is none") {
   CHECK(read_whole(Descriptor(folder.get(), "file", O_RDONLY), "file", 5) == "birds");
   CHECK(refusal<FileError>([&] {
           read_whole(Descriptor(folder.get(), "file", O_RDONLY), "a file", 4);
-        }) == "cannot read 'a file': it has 5 bytes, over 4");
+        }) == "cannot read 'a file': it has 5 bytes; at most 4 are read");
 }
 
 TEST_CASE("what cannot be written or synced says why") {
@@ -117,7 +117,7 @@ TEST_CASE("what is not a file is refused by its kind, and opening a pipe does no
   fs::create_symlink("round", folder / "round");
   CHECK(reading_file(folder / "round") == with("round", "too many levels of symbolic links"));
   write_file(folder / "long", std::string(11, 'x'));
-  CHECK(reading_file(folder / "long", 10) == with("long", "it has 11 bytes, over 10"));
+  CHECK(reading_file(folder / "long", 10) == with("long", "it has 11 bytes; at most 10 are read"));
   CHECK(read_file(folder / "long", 11).size() == 11);
   CHECK(reading_file(folder / "long/x") == with("long/x", "not a directory"));
   if (fs::exists("/proc/self/status")) {  // it claims 0 bytes

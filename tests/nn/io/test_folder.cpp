@@ -34,8 +34,13 @@ TEST_CASE("folder: a file is read, missing or refused") {
   CHECK(folder.has("one"));
   CHECK(folder.read("one") == "birds");
   CHECK(refusal<FileError>([&] { (void)folder.read("one", 4); }) ==
-        "cannot read '" + (desk / "one") + "': it has 5 bytes, over 4");
+        "cannot read '" + (desk / "one") + "': it has 5 bytes; at most 4 are read");
+  CHECK(folder.beginning("one", 4) == "bird");
+  CHECK(folder.beginning("one", 9) == "birds");
+  CHECK(!folder.beginning("two", 4));
   fs::create_directory(desk / "two");
+  CHECK(refusal<FileError>([&] { (void)folder.beginning("two", 4); }) ==
+        "cannot read '" + (desk / "two") + "': it is a folder");
   CHECK(refusal<FileError>([&] { (void)folder.read("two"); }) ==
         "cannot read '" + (desk / "two") + "': it is a folder");
   fs::remove(desk / "two");

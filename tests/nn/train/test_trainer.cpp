@@ -5,6 +5,7 @@
 
 #include "engine/base/thread_pool.h"
 #include "tests/support/catch.h"
+#include "tests/support/refusal.h"
 #include "tests/support/small_trainer.h"
 
 using namespace tests;
@@ -170,6 +171,17 @@ TEST_CASE("trainer: what cannot be trained is refused") {
   const std::vector<Array> weights = weights_of(trainer.model());
   CHECK_THROWS_AS(trainer.restore({-1, trainer.state().moments}, weights), ValueError);
   CHECK_THROWS_AS(trainer.restore({1, {}}, weights), ValueError);
+}
+
+TEST_CASE("mean_loss: a text without a second token, and a batch of no windows") {
+  const Corpus c = read_corpus("abcabcabc", {.valid = 0});
+  const LanguageModel model = model_of(c, 0);
+  CHECK(tests::refusal<ValueError>([&] {
+          mean_loss(model, {{0}, {}}, 1);
+        }) ==
+        "mean_loss: the text must have at least 2 tokens, of which the second is guessed: got 1");
+  CHECK(tests::refusal<ValueError>([&] { mean_loss(model, c.train, 0); }) ==
+        "mean_loss: batch must be at least 1: got 0");
 }
 
 TEST_CASE("trainer: mean loss counts every token once, padding never") {
