@@ -17,7 +17,7 @@ namespace {
 // of the programs that make nightly checks.
 enum class Count { suite, nightly };
 std::uint64_t programs(Method method, Count count) {
-  if (testing::sanitized) return 25;
+  if (testing::sanitized) return 10;
   return (method == Method::dual ? 2000 : 200) / (count == Count::suite ? 5 : 1);
 }
 

@@ -236,7 +236,9 @@ void try_all(std::size_t size, bool prints) {
 }  // namespace
 
 TEST_CASE("hostile folders of 0.2 MB cost little") { try_all(200'000, false); }
-TEST_CASE("hostile folders of 1 MB cost little") { try_all(1'000'000, false); }
+TEST_CASE("hostile folders of 1 MB cost little") {
+  if (!sanitized) try_all(1'000'000, false);
+}
 TEST_CASE("hostile folders of 0.2, 1, 10 and 50 MB: the table", "[.nightly]") {
   for (const std::size_t size : {200'000U, 1'000'000U, 10'000'000U, 50'000'000U})
     try_all(size, true);
