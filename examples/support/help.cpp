@@ -14,23 +14,7 @@ constexpr int page = 80;
 
 /// `text` after `lead`, broken between words so that no line is wider than the page.
 std::string paragraph(const std::string& lead, const std::string& text) {
-  const int indent = display_width(lead);
-  std::string lines = lead;
-  int column = indent;
-  std::istringstream words(text);
-  for (std::string word; std::getline(words, word, ' ');) {
-    const int width = display_width(word);
-    if (column > indent && column + 1 + width > page) {
-      lines += "\n" + std::string(static_cast<std::size_t>(indent), ' ');
-      column = indent;
-    } else if (column > indent) {
-      lines += ' ';
-      ++column;
-    }
-    lines += word;
-    column += width;
-  }
-  return lines + "\n";
+  return wrapped(lead + text, page, display_width(lead)) + "\n";
 }
 
 /// Pairs in two columns.

@@ -111,6 +111,39 @@ std::string pad_right(std::string_view text, int columns) {
   return std::string(text) + spaces(columns - display_width(text));
 }
 
+std::string wrapped(std::string_view text, int columns, int indent) {
+  std::string lines;
+  int column = 0, blanks = 0;
+  bool has_word = false;  // on this line
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] == '\n') {
+      lines += '\n';
+      column = blanks = 0;
+      has_word = false;
+      ++at;
+    } else if (text[at] == ' ') {
+      ++blanks;
+      ++at;
+    } else {
+      const std::size_t end = std::min(text.find_first_of(" \n", at), text.size());
+      const int width = display_width(text.substr(at, end - at));
+      if (has_word && column + blanks + width > columns) {
+        lines += '\n' + spaces(indent);
+        column = indent;
+      } else {
+        lines += spaces(blanks);
+        column += blanks;
+      }
+      lines += text.substr(at, end - at);
+      column += width;
+      blanks = 0;
+      has_word = true;
+      at = end;
+    }
+  }
+  return lines;
+}
+
 std::string shell_word(std::string_view text) {
   constexpr std::string_view plain =
       "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-./,:+@%=";

@@ -50,6 +50,11 @@ std::string cut(std::string_view text, int columns, std::string_view ellipsis = 
 std::string pad_left(std::string_view text, int columns);
 std::string pad_right(std::string_view text, int columns);
 
+/// The text broken between words, so that no line has more than `columns` columns. Later lines begin
+/// with `indent` spaces, which count. Line ends in the text stay. A word that is wider than a line
+/// stands alone, unbroken. Colours made by Paint count 0. No line end at the end is added.
+std::string wrapped(std::string_view text, int columns, int indent = 0);
+
 /// The known word that is nearest to a misspelt one, or "" when none is near. Near means: at most
 /// one error in three letters (a letter added, missing or changed, or two exchanged), or the first
 /// two or more letters of the word. Words over 100 bytes are not compared. After eight million

@@ -151,3 +151,15 @@ TEST_CASE("closest: a hint costs little, whatever the words") {
   const double seconds = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
   CHECK(seconds < 2);  // some 0.05 in an optimised build; the whole tables take minutes
 }
+
+TEST_CASE("wrapped: lines break between words and keep to their columns") {
+  CHECK(wrapped("", 10).empty());
+  CHECK(wrapped("birds sometimes walk", 20) == "birds sometimes walk");
+  CHECK(wrapped("birds sometimes walk", 19) == "birds sometimes\nwalk");
+  CHECK(wrapped("birds sometimes walk", 8, 2) == "birds\n  sometimes\n  walk");
+  CHECK(wrapped("  birds walk", 7, 2) == "  birds\n  walk");
+  CHECK(wrapped("one two\nthree four", 8) == "one two\nthree\nfour");
+  CHECK(wrapped("one\n\n  two", 8) == "one\n\n  two");
+  CHECK(wrapped("鳥が 歩く", 8) == "鳥が\n歩く");
+  CHECK(wrapped("\x1b[1mone\x1b[22m two", 7) == "\x1b[1mone\x1b[22m two");
+}
