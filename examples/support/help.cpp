@@ -1,7 +1,8 @@
 // The text of --help: purpose, examples, options with their defaults in brackets, exit statuses.
 // At most 80 columns wide; 24 lines hold about ten options.
+#include "examples/support/help.h"
+
 #include <algorithm>
-#include <sstream>
 
 #include "examples/support/options.h"
 #include "examples/support/text.h"
@@ -11,50 +12,56 @@ namespace support {
 namespace {
 
 constexpr int page = 80;
+constexpr int widest_name = 38;  // of those that stand beside their meanings
 
-/// `text` after `lead`, broken between words so that no line is wider than the page.
-std::string paragraph(const std::string& lead, const std::string& text) {
+}  // namespace
+
+std::string help_paragraph(const std::string& text, const std::string& lead) {
   return wrapped(lead + text, page, display_width(lead)) + "\n";
 }
 
-/// Pairs in two columns.
-std::string columns(const std::vector<std::pair<std::string, std::string>>& rows) {
+std::string help_columns(const std::vector<HelpRow>& rows) {
   int left = 0;
-  for (const auto& row : rows) left = std::max(left, display_width(row.first));
+  for (const auto& row : rows)
+    if (const int width = display_width(row.first); width <= widest_name)
+      left = std::max(left, width);
   std::string lines;
-  for (const auto& [name, meaning] : rows)
-    lines += paragraph("  " + pad_right(name, left) + "  ", meaning);
+  for (const auto& [name, meaning] : rows) {
+    const bool is_wide = display_width(name) > left;
+    if (is_wide) lines += "  " + name + "\n";
+    lines += help_paragraph(meaning, "  " + pad_right(is_wide ? "" : name, left) + "  ");
+  }
   return lines;
 }
-
-}  // namespace
 
 std::string Options::beginning() const {
   std::string usage = "usage: " + program_ + (options_.empty() ? "" : " [options]");
   if (most_ > 0) {
-    const std::string many = argument_placeholder_ + (most_ > 1 ? " ..." : "");
+    const bool may_repeat = most_ > 1 && argument_placeholder_.find('[') == std::string::npos;
+    const std::string many = argument_placeholder_ + (may_repeat ? " ..." : "");
     usage += least_ == 0 ? " [" + many + "]" : " " + many;
   }
-  std::string lines = paragraph("", purpose_) + "\n" + paragraph("", usage) + "\n";
-  if (!examples_.empty()) lines += columns(examples_) + "\n";
+  std::string lines = help_paragraph(purpose_) + "\n" + help_paragraph(usage) + "\n";
+  if (!examples_.empty()) lines += help_columns(examples_) + "\n";
   return lines;
 }
 
 std::string Options::ending() const {
-  return "\n" + paragraph("", "exit status: " + exit_statuses_);
+  return "\n" + help_paragraph("exit status: " + exit_statuses_);
 }
 
 std::string Options::help_all() const {
-  std::vector<std::pair<std::string, std::string>> rows;
+  std::vector<HelpRow> rows;
   for (const Option& option : options_) {
     const std::string letter = option.letter == 0 ? "" : std::string{'-', option.letter} + ", ";
     const std::string value = option.argument.empty() ? "" : " " + option.argument;
     const std::string fallback = option.fallback.empty() ? "" : " [" + option.fallback + "]";
     rows.emplace_back(letter + option.name + value, option.help + fallback);
   }
-  rows.emplace_back("-h, --help", "this text");
-  if (!group_.empty()) rows.back().second = "one page; --help-all: this text";
-  return beginning() + columns(rows) + ending();
+  rows.emplace_back("-h, --help", "this text; --version: the version");
+  if (!group_.empty())
+    rows.back().second = "one page; --help-all: this text; --version: the version";
+  return beginning() + help_columns(rows) + ending();
 }
 
 std::string Options::help() const {
@@ -73,12 +80,13 @@ std::string Options::help() const {
       if (!option.fallback.empty()) name += "\x01[" + option.fallback + "]";
       names += (names.empty() ? "" : "  ") + name;
     }
-    lines += paragraph("  " + pad_right(title, 10), names);
+    lines += help_paragraph(names, "  " + pad_right(title, 10));
   }
   std::replace(lines.begin(), lines.end(), '\x01', ' ');
   for (std::size_t at = 0; (at = lines.find(" \n", at)) != std::string::npos;) lines.erase(at, 1);
   return lines +
-         paragraph("  " + pad_right("Help", 10), "-h, --help, --help-all: what each means") +
+         help_paragraph("-h, --help, --help-all: what each means; --version",
+                        "  " + pad_right("Help", 10)) +
          ending();
 }
 

@@ -11,6 +11,7 @@
 #include "engine/base/thread_pool.h"
 #include "examples/support/run_main.h"
 #include "examples/support/text.h"
+#include "examples/support/version.h"
 
 namespace support {
 
@@ -91,9 +92,11 @@ void Options::parse(int argc, const char* const* argv) {
   set_command_name(program_);
   const std::vector<std::string_view> given(argv + std::min(argc, 1), argv + std::max(argc, 0));
   const auto options_end = std::find(given.begin(), given.end(), "--");
-  for (auto word = given.begin(); word != options_end; ++word)
+  for (auto word = given.begin(); word != options_end; ++word) {
+    if (*word == "--version") throw HelpRequest(version_of(program_) + "\n");
     if (*word == "-h" || *word == "--help" || *word == "--help-all")
       throw HelpRequest(*word == "--help-all" ? help_all() : help());
+  }
 
   for (auto word = given.begin(); word != given.end(); ++word) {
     const std::string_view name = word->substr(0, word->find('='));
@@ -162,7 +165,7 @@ std::set<std::string> Options::given() const {
 }
 
 std::string Options::suggestion(const std::string& name) const {
-  std::vector<std::string> names{"--help"};
+  std::vector<std::string> names{"--help", "--version"};
   for (const Option& option : options_) names.push_back(option.name);
   const std::string near = closest(name, names);
   if (near.empty()) return "see '" + program_ + " --help'";

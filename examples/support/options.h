@@ -116,7 +116,7 @@ class Options {
   void example(std::string command, std::string meaning);
 
   /// Reads argv[1] … argv[argc − 1] and sets the variables. Throws HelpRequest for -h or --help
-  /// anywhere before `--`, and UsageError for an option that was not declared, is given twice,
+  /// or --version anywhere before `--`, and UsageError for an option that was not declared, is given twice,
   /// misses its value or has a wrong one. Messages are in this program's name from here on.
   void parse(int argc, const char* const* argv);
 

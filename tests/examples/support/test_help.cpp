@@ -1,5 +1,6 @@
 #include <sstream>
 
+#include "examples/support/help.h"
 #include "examples/support/options.h"
 #include "examples/support/text.h"
 #include "tests/support/catch.h"
@@ -27,7 +28,7 @@ TEST_CASE("help: purpose, examples, options with their defaults") {
         "  --json       results as one JSON object\n"
         "  --seed N     seed of all random numbers [1]\n"
         "  --only NAME  one part alone\n"
-        "  -h, --help   this text\n"
+        "  -h, --help   this text; --version: the version\n"
         "\n"
         "exit status: 0 done, 1 failed, 2 wrong usage\n");
 }
@@ -44,6 +45,9 @@ TEST_CASE("help: the usage line shows the arguments") {
   CHECK(usage(0, 1) == "usage: show [FILE]");
   CHECK(usage(1, 9) == "usage: show FILE ...");
   CHECK(usage(0, 9) == "usage: show [FILE ...]");
+  Options options("show", "Shows.");
+  options.arguments("DIR [FILE]", 1, 2);
+  CHECK_THAT(options.help(), ContainsSubstring("usage: show DIR [FILE]\n"));
 }
 
 TEST_CASE("help: ten options fit on a page of 24 lines of 80 columns, long texts are broken") {
@@ -69,4 +73,11 @@ TEST_CASE("help: ten options fit on a page of 24 lines of 80 columns, long texts
   CHECK(count <= 24);
   CHECK_THAT(options.help(), ContainsSubstring("explanation that has to be broken between words\n"
                                                "                   because"));
+}
+
+TEST_CASE("help: a name that is wider than its column stands above its meaning") {
+  CHECK(help_columns({{"--a", "one"}, {"--what-if-this-is-a-very-long-name TEXT...", "two"}}) ==
+        "  --a  one\n"
+        "  --what-if-this-is-a-very-long-name TEXT...\n"
+        "       two\n");
 }

@@ -155,6 +155,12 @@ TEST_CASE("options: help wins anywhere before '--'") {
   CHECK_THROWS_WITH(parsed({"--help"}), Equals(options_of(birds).help()));
 }
 
+TEST_CASE("options: --version wins anywhere before '--'") {
+  CHECK_THROWS_WITH(parsed({"--version"}), StartsWith("birds ") && EndsWith("\n"));
+  CHECK_THROWS_AS(parsed({"--nonsense", "--version"}), HelpRequest);
+  CHECK_THROWS_AS(parsed({"--", "--version"}), UsageError);
+}
+
 TEST_CASE("options: whatever is typed, the message is short and harmless") {
   const std::string bell = "\x1b]0;title\x07\n\r\t\x7f\xC2\x9B\xFF\xE2\x80\xAE";
   const std::string tower = "a" + std::string(3000, '\xCC');

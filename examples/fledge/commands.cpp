@@ -1,0 +1,47 @@
+#include "examples/fledge/commands.h"
+
+#include <algorithm>
+
+#include "examples/support/errors.h"
+#include "examples/support/help.h"
+#include "examples/support/text.h"
+
+namespace fledge {
+
+const std::vector<Command>& commands() {
+  static const std::vector<Command> table = {
+      {"train", "FILE", "train a small model on a text", train_command},
+      {"generate", "DIR [PROMPT]", "let it go on with a prompt", generate_command},
+      {"eval", "DIR [FILE]", "its loss on text that it has not seen", eval_command},
+      {"gradcheck", "", "prove every gradient twice", gradcheck_command},
+      {"bench", "[WHAT ...]", "how fast, and how near to the machine's limit", bench_command},
+      {"help", "[COMMAND]", "this text, or the options of a command", help_command},
+  };
+  return table;
+}
+
+const Command& command_named(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Command& command : commands()) {
+    if (command.name == name) return command;
+    names.push_back(command.name);
+  }
+  const std::string meant = support::closest(name, names);
+  support::refuse_usage(
+      name.empty() ? "needs a command" : "unknown command " + support::quoted(name),
+      (meant.empty() ? "" : "did you mean '" + meant + "'? ") + "all commands: fledge --help");
+}
+
+std::string commands_help() {
+  std::vector<support::HelpRow> rows;
+  for (const Command& command : commands())
+    rows.push_back({"fledge " + command.name + " " + command.arguments, command.purpose});
+  rows.push_back({"fledge COMMAND --help", "its options; --version: the version"});
+  return "fledge: gradients you can check, attention you can read\n\n" +
+         support::help_columns(rows) + "\n" +
+         support::help_paragraph(
+             "exit status: 0 done, 1 failed, 2 wrong usage, 3 unusable input, "
+             "4 diverged, 130 interrupted");
+}
+
+}  // namespace fledge

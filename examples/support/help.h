@@ -1,0 +1,20 @@
+// The forms of a page of help: paragraphs and two columns, at most 80 columns wide.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace support {
+
+/// A name and what it means.
+using HelpRow = std::pair<std::string, std::string>;
+
+/// Rows in two columns; meanings are wrapped in theirs. A name that is wider than 38 columns
+/// stands on a line of its own.
+std::string help_columns(const std::vector<HelpRow>& rows);
+
+/// The text in lines of at most 80 columns, after `lead`, below which the lines are indented.
+std::string help_paragraph(const std::string& text, const std::string& lead = "");
+
+}  // namespace support
