@@ -5,7 +5,6 @@
 
 #include "examples/fledge/generate/sample.h"
 #include "examples/fledge/generate/why.h"
-#include "examples/fledge/train/report.h"
 #include "examples/fledge/train/source.h"
 #include "examples/support/options.h"
 #include "examples/support/text.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "examples/fledge/attention/attention_report.h"
 #include "examples/fledge/train/source.h"
 #include "examples/support/text.h"
 #include "nn/io/files.h"
@@ -10,8 +11,6 @@
 namespace fledge {
 
 namespace {
-
-constexpr Dim shown_tokens = 24;  // of an attention map
 
 /// The text that a token adds after another token; before < 0: at the beginning.
 std::string piece_of(const Tokenizer& tokenizer, Dim token, Dim before) {
@@ -99,26 +98,31 @@ Sample sample_of(const Task& task, Rng rng) {
   if (task.streams) put(shown(task.prompt, task.raw));
   generate(decoder, task.ids, config.tokens_out, config.choice, rng, take);
   print_up_to(sample.text.size());
-  if (config.attention) sample.attention = train::attention_rows(decoder, shown_tokens);
+  if (config.attention) {
+    sample.attention = attention_weights(decoder, tokenizer);
+    sample.attention->begin = sample.read - sample.attention->size();
+  }
   return sample;
 }
 
 std::string attention_of(const Task& task, const Sample& sample) {
   const auto number = [](Dim n) { return std::to_string(n); };
-  const auto T = static_cast<Dim>(sample.attention.ids.size()), begin = sample.read - T;
-  std::string text = "attention over the " + number(T) + (T == 1 ? " token" : " tokens") +
-                     " that the model read last";
-  if (begin > 0) text += ", from number " + number(begin + 1) + " of the text on";
-  if (sample.read < static_cast<Dim>(sample.ids.size()))
-    text += "; the text's last token was drawn, not read";
-  if (T > shown_tokens)
-    text += "; the first " + number(T - shown_tokens) +
-            " have no row, and the column \"before\" has the sum of their weights";
+  const AttentionWeights& attention = *sample.attention;
+  const Dim T = attention.size();
   support::MapStyle style;
   style.columns = support::terminal_width(stdout);
   style.paint = {support::colour_wanted(stdout)};
-  return text + "\n" +
-         train::attention_report(sample.attention, task.trained.tokenizer(), style, shown_tokens);
+  const Dim shown = tokens_of_map(attention, style);
+  std::string text = "attention over the " + number(T) + (T == 1 ? " token" : " tokens") +
+                     " that the model read last";
+  if (attention.begin > 0)
+    text += ", from number " + number(attention.begin + 1) + " of the text on";
+  if (sample.read < static_cast<Dim>(sample.ids.size()))
+    text += "; the text's last token was drawn, not read";
+  if (T > shown)
+    text += "; the first " + number(T - shown) + " have no row, and the column \"" +
+            (style.unicode ? "…" : "..") + "\" has the sum of their weights";
+  return text + "\n" + attention_report(attention, chosen_heads(attention, task.config.heads), style);
 }
 
 }  // namespace fledge

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/array.h"
-#include "examples/fledge/train/report.h"
+#include "examples/fledge/attention/attention_weights.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/support/terminal.h"
 #include "nn/generate/sampler.h"
@@ -20,6 +20,7 @@ struct GenerateConfig {
   bool is_numbered = false;  // --samples was given: the JSON objects are numbered
   std::string stop, why;     // "": not given
   SampleOptions choice;
+  HeadChoice heads;  // of --attention
   std::uint64_t seed = 1;
   bool probs = false, attention = false, json = false, raw = false;
 };
@@ -43,7 +44,7 @@ struct Sample {
   std::vector<Dim> seen;  // of each step: the number of earlier tokens in its window
   std::string text;       // what was drawn, up to the stop string
   Dim read = 0;           // the number of ids that the model has read: all but the last one drawn
-  train::AttentionRows attention;  // with --attention: the weights of the last pass
+  std::optional<AttentionWeights> attention;  // with --attention: of the last pass
 };
 
 /// A line about the last pass, and a map of its attention weights.

@@ -1,7 +1,6 @@
 #include "examples/fledge/train/report.h"
 
 #include <cmath>
-#include <numeric>
 
 #include "examples/support/table.h"
 #include "examples/support/text.h"
@@ -91,44 +90,6 @@ std::string loss_report(double loss, const Baselines& baselines, const std::stri
     const bool beaten = loss < baselines.counting[n];
     text += "\n  " + support::pad_right(name, 31) + formatted("%.4f", baselines.counting[n]) +
             "  " + (beaten ? paint.good("beaten") : paint.bad("not beaten"));
-  }
-  return text;
-}
-
-AttentionRows attention_rows(const Decoder& decoder, Dim rows) {
-  AttentionRows attention{decoder.window(), {}};
-  for (const Array& heads : decoder.attention(rows)) {  // (H, R, T)
-    const Dim H = heads.dim(0), size = heads.size() / H;
-    std::vector<double> mean(static_cast<std::size_t>(size));
-    for (Dim i = 0; i < heads.size(); ++i)
-      mean[static_cast<std::size_t>(i % size)] += value_of(heads[i]) / static_cast<double>(H);
-    attention.weights.push_back(std::move(mean));
-  }
-  return attention;
-}
-
-std::string attention_report(const AttentionRows& attention, const Tokenizer& tokenizer,
-                             support::MapStyle style, Dim most) {
-  const std::size_t T = attention.ids.size(), known = attention.weights.at(0).size() / T;
-  const std::size_t rows = most > 0 ? std::min(known, static_cast<std::size_t>(most)) : known;
-  const std::size_t earlier = T - rows;
-  std::vector<std::string> words;
-  if (earlier > 0) words.emplace_back("before");
-  for (std::size_t t = earlier; t < T; ++t)
-    words.push_back(support::printable(tokenizer.decode({attention.ids[t]})));
-  style.earlier = static_cast<int>(earlier);
-  std::string text;
-  for (std::size_t layer = 0; layer < attention.weights.size(); ++layer) {
-    std::vector<double> shown;
-    if (earlier > 0) shown.resize(words.size());  // row 0, of "before": attention_map() skips it
-    for (std::size_t t = earlier; t < T; ++t) {
-      const auto row = attention.weights[layer].end() - static_cast<std::ptrdiff_t>((T - t) * T);
-      const auto first = row + static_cast<std::ptrdiff_t>(earlier);
-      if (earlier > 0) shown.push_back(std::accumulate(row, first, 0.0));
-      shown.insert(shown.end(), first, row + static_cast<std::ptrdiff_t>(T));
-    }
-    text += (layer > 0 ? "\nlayer " : "layer ") + std::to_string(layer) + ", mean of its heads\n" +
-            support::attention_map(words, shown, style);
   }
   return text;
 }

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "examples/support/attention_map.h"
-#include "nn/gpt/decoder.h"
+#include "examples/support/terminal.h"
+#include "nn/gpt/language_model.h"
 #include "nn/text/corpus.h"
 
 namespace fledge::train {
@@ -34,21 +34,6 @@ std::string baseline_report(const Baselines& baselines, const std::string& token
 /// A sentence about the loss, and the losses of the n-gram models beside it.
 std::string loss_report(double loss, const Baselines& baselines, const std::string& token,
                         support::Paint paint);
-
-/// The attention weights of the tokens that a decoder has read.
-struct AttentionRows {
-  std::vector<Dim> ids;  // its window, T tokens
-  /// (R, T) for each layer: the weights of the last R positions, mean of the heads.
-  std::vector<std::vector<double>> weights;
-};
-/// The weights of the pass that gave the decoder's last logits. R is `rows`, at most T; 0: all T.
-AttentionRows attention_rows(const Decoder& decoder, Dim rows = 0);
-
-/// One map for each layer. At most `most` tokens, the last ones, have a row and a column; 0 means
-/// all of them. One more column, "before", sums the weights of all other tokens, so that each row
-/// still adds up to 1. Tokens without a row in `attention` count as other tokens.
-std::string attention_report(const AttentionRows& attention, const Tokenizer& tokenizer,
-                             support::MapStyle style, Dim most = 0);
 
 /// The word for a token of this kind: "character".
 std::string token_word(Tokens kind);

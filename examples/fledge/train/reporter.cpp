@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "examples/fledge/attention/attention_data.h"
+#include "examples/fledge/attention/attention_report.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/io/json.h"
@@ -20,25 +22,6 @@ Json as_json(const Baselines& baselines) {
   for (std::size_t n = 0; n < baselines.counting.size(); ++n)
     members.emplace_back(names[n], baselines.counting[n]);
   return Json::object(members);
-}
-
-std::string as_json(std::int64_t step, const std::string& sentence, const Tokenizer& tokenizer,
-                    const AttentionRows& attention) {
-  std::vector<std::string> tokens;
-  for (const Dim id : attention.ids) tokens.push_back(tokenizer.decode({id}));
-  const auto T = static_cast<std::ptrdiff_t>(tokens.size());
-  std::vector<std::vector<std::vector<double>>> layers;  // of each T rows of T weights
-  for (const std::vector<double>& weights : attention.weights) {
-    layers.emplace_back();
-    for (auto row = weights.begin(); row != weights.end(); row += T)
-      layers.back().emplace_back(row, row + T);
-  }
-  return Json::object({{"type", "probe"},
-                       {"step", step},
-                       {"sentence", sentence},
-                       {"tokens", tokens},
-                       {"attention", layers}})
-      .text();
 }
 
 }  // namespace
@@ -111,15 +94,20 @@ void Reporter::progress(Progress progress) {
   show(progress);
 }
 
-void Reporter::sentence(std::int64_t step, const std::string& sentence, const Tokenizer& tokenizer,
-                        const AttentionRows& attention) {
+void Reporter::sentence(std::int64_t step, const std::string& sentence,
+                        const AttentionWeights& attention) {
   support::MapStyle style;
   style.columns = support::terminal_width(stderr);
   style.paint = {support::colour_wanted(stderr)};
-  std::string map = attention_report(attention, tokenizer, style);
+  const std::vector<HeadNumber> heads = chosen_heads(attention, {});
+  std::string map = attention_report(attention, heads, style);
   map.pop_back();  // its line end: say() adds one
   say("attention in " + support::quoted(sentence) + "\n" + map);
-  json_line(as_json(step, sentence, tokenizer, attention));
+  json_line(Json::object({{"type", "probe"},
+                          {"step", step},
+                          {"sentence", sentence},
+                          {"attention", as_json(attention, heads)}})
+                .text());
 }
 
 void Reporter::end(const std::string& status, std::int64_t step, double train_loss,

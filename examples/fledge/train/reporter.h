@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "examples/fledge/attention/attention_weights.h"
 #include "examples/fledge/train/metrics.h"
 #include "examples/fledge/train/progress_display.h"
 #include "examples/fledge/train/report.h"
@@ -38,8 +39,7 @@ class Reporter : public ProgressDisplay {
   void sample(std::int64_t step, const std::string& text);
   void progress(Progress progress);
   /// The attention weights in a sentence.
-  void sentence(std::int64_t step, const std::string& sentence, const Tokenizer& tokenizer,
-                const AttentionRows& attention);
+  void sentence(std::int64_t step, const std::string& sentence, const AttentionWeights& attention);
   /// `status` is "ok", "interrupted" or "diverged". A loss is infinite where there is none.
   void end(const std::string& status, std::int64_t step, double train_loss, double last_loss,
            double best_loss, std::optional<std::int64_t> model_step, const Baselines& baselines);

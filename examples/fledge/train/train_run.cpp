@@ -149,7 +149,7 @@ void TrainRun::report_sentences(std::int64_t step) {
   for (const auto& [sentence, at, ids] : sentences_) {
     Decoder decoder(*model_);
     decoder.read(ids);
-    report_.sentence(step, sentence, corpus_->tokenizer, attention_rows(decoder));
+    report_.sentence(step, sentence, attention_weights(decoder, corpus_->tokenizer));
   }
 }
 

@@ -2,7 +2,7 @@
 #include <sstream>
 
 #include "engine/autograd.h"
-#include "examples/fledge/train/report.h"
+#include "examples/fledge/attention/attention_report.h"
 #include "nn/gpt/folder.h"
 #include "nn/text/corpus.h"
 #include "tests/examples/fledge/models.h"
@@ -44,17 +44,17 @@ class Recorded {
     const auto j = static_cast<Dim>(key);
     return j < weights.dim(2) ? fledge::value_of(weights.at({head, t, j})) : 0;
   }
-  fledge::train::AttentionRows attention_rows() const {
-    fledge::train::AttentionRows all{window, {}};
-    const Dim H = model_.sizes.heads;
+  fledge::AttentionWeights attention(const fledge::Tokenizer& tokenizer) const {
+    fledge::AttentionWeights all{window, {}, {}};
+    const auto T = static_cast<Dim>(window.size());
+    for (const Dim id : window) all.tokens.push_back(tokenizer.decode({id}));
     for (std::size_t layer = 0; layer < rows_.size(); ++layer) {
-      all.weights.emplace_back();
-      for (std::size_t i = 0; i < window.size(); ++i)
-        for (std::size_t j = 0; j < window.size(); ++j) {
-          double mean = 0;
-          for (Dim h = 0; h < H; ++h) mean += weight(layer, h, i, j) / static_cast<double>(H);
-          all.weights.back().push_back(mean);
-        }
+      std::vector<fledge::Real> weights;
+      for (Dim head = 0; head < model_.sizes.heads; ++head)
+        for (std::size_t i = 0; i < window.size(); ++i)
+          for (std::size_t j = 0; j < window.size(); ++j)
+            weights.push_back(static_cast<fledge::Real>(weight(layer, head, i, j)));
+      all.layers.push_back(fledge::Array({model_.sizes.heads, T, T}, std::move(weights)));
     }
     return all;
   }

@@ -23,8 +23,8 @@ TEST_CASE("fledge train --probe: a map a sentence at the end, and its numbers wi
   const Result result =
       trained(Words{desk.poems(), "--json", "--probe", "birds often walk| the blue lake "} +
               tokens_are_words);
-  for (const char* part : {"\nattention in 'birds often walk'\nlayer 0, mean of its heads\n",
-                           "\nattention in 'the blue lake'\nlayer 0, mean of its heads\n",
+  for (const char* part : {"\nattention in 'birds often walk'\nlayer 0, head 0\n",
+                           "\nattention in 'the blue lake'\nlayer 0, head 0\n",
                            "\nbirds looks at birds 1.00 (chance 1.00)\n"}) {
     std::string all = result.err;
     for (std::size_t at = 0; (at = all.find("   birds looks")) != all.npos;)
@@ -38,13 +38,13 @@ TEST_CASE("fledge train --probe: a map a sentence at the end, and its numbers wi
   REQUIRE(probes.size() == 2);
   const StrictJson& probe = probes[1];
   CHECK(probe["sentence"].string() == "the blue lake");
-  CHECK(probe["tokens"][2].string() == "lake");
+  CHECK(probe["attention"]["tokens"][2].string() == "lake");
   CHECK(probe["step"].number() == 20);
-  REQUIRE(probe["attention"].array().size() == 1);
+  REQUIRE(probe["attention"]["heads"].array().size() == 1);
   for (std::size_t row = 0; row < 3; ++row) {
     double sum = 0;
     for (std::size_t column = 0; column < 3; ++column) {
-      const double weight = probe["attention"][0][row][column].number();
+      const double weight = probe["attention"]["heads"][0]["weights"][row][column].number();
       CHECK((weight > 0) == (column <= row));
       sum += weight;
     }
