@@ -31,7 +31,7 @@ std::string head_map(const AttentionWeights& attention, HeadNumber head, support
   std::vector<std::string> names;
   std::vector<double> shown;
   if (first > 0) {
-    names.emplace_back(style.unicode ? "…" : "..");
+    names.emplace_back(earlier_column(style));
     shown.resize(
         static_cast<std::size_t>(T - first + 1));  // attention_map() does not show this row
   }

@@ -10,8 +10,13 @@ namespace fledge {
 /// other into the terminal.
 Dim tokens_of_map(const AttentionWeights& attention, const support::MapStyle& style);
 
-/// The map of one head. If it does not show all tokens, a column "…" (ASCII: "..") has the sum of
-/// the weights of the earlier ones, so that each row still adds up to 1.
+/// The name of the column of a map that has the sum of the weights of the tokens it does not show.
+inline const char* earlier_column(const support::MapStyle& style) {
+  return style.unicode ? "…" : "..";
+}
+
+/// The map of one head. If it does not show all tokens, one column has the sum of the weights
+/// of the earlier ones, so that each row still adds up to 1.
 std::string head_map(const AttentionWeights& attention, HeadNumber head, support::MapStyle style);
 
 }  // namespace fledge

@@ -106,23 +106,20 @@ Sample sample_of(const Task& task, Rng rng) {
 }
 
 std::string attention_of(const Task& task, const Sample& sample) {
-  const auto number = [](Dim n) { return std::to_string(n); };
   const AttentionWeights& attention = *sample.attention;
-  const Dim T = attention.size();
   support::MapStyle style;
   style.columns = support::terminal_width(stdout);
   style.paint = {support::colour_wanted(stdout)};
-  const Dim shown = tokens_of_map(attention, style);
-  std::string text = "attention over the " + number(T) + (T == 1 ? " token" : " tokens") +
-                     " that the model read last";
-  if (attention.begin > 0)
-    text += ", from number " + number(attention.begin + 1) + " of the text on";
+  const std::string last = support::thousands(sample.read);
+  const std::string numbers =
+      attention.size() == 1 ? "number " + last
+                            : "numbers " + support::thousands(attention.begin + 1) + " to " + last;
+  std::string text = "Attention over " + support::counted(attention.size(), "token") + ", " +
+                     numbers + " of the text.";
   if (sample.read < static_cast<Dim>(sample.ids.size()))
-    text += "; the text's last token was drawn, not read";
-  if (T > shown)
-    text += "; the first " + number(T - shown) + " have no row, and the column \"" +
-            (style.unicode ? "…" : "..") + "\" has the sum of their weights";
-  return text + "\n" + attention_report(attention, chosen_heads(attention, task.config.heads), style);
+    text += " The last token of the text was drawn, but not read.";
+  return support::wrapped(text, style.columns) + "\n" +
+         attention_report(attention, chosen_heads(attention, task.config.heads), style);
 }
 
 }  // namespace fledge

@@ -79,9 +79,9 @@ TEST_CASE("fledge generate: --probs, --attention and --json") {
   }
   CHECK(rows[3] + "\n" == plain);
   const std::string map = text(line + Words{"--attention"});
-  CHECK_THAT(map, StartsWith(plain + "\nattention over the 4 tokens that the model read last; the "
-                                     "text's last token was drawn, not read\nlayer 0, mean of its "
-                                     "heads\n"));
+  CHECK_THAT(map, StartsWith(plain + "\nAttention over 4 tokens, numbers 1 to 4 of the text. The "
+                                     "last token of the text\nwas drawn, but not read.\n"
+                                     "Layer 0, head 0\n"));
   CHECK_THAT(map, ContainsSubstring("the looks at the 1.00 (chance 1.00)"));
   const StrictJson json = read_line(text(line + Words{"--json"}));
   CHECK(json["prompt"].string() == "the small");

@@ -49,7 +49,7 @@ TEST_CASE("fledge generate -n: a text of its own for each, with all that was ask
   for (const std::string& piece : found) {
     CHECK_THAT(piece, StartsWith("'"));
     CHECK_THAT(piece, ContainsSubstring("\nthe small"));
-    CHECK_THAT(piece, ContainsSubstring("\n\nattention over the "));
+    CHECK_THAT(piece, ContainsSubstring("\n\nAttention over "));
   }
 }
 

@@ -49,12 +49,12 @@ class Recorded {
     const auto T = static_cast<Dim>(window.size());
     for (const Dim id : window) all.tokens.push_back(tokenizer.decode({id}));
     for (std::size_t layer = 0; layer < rows_.size(); ++layer) {
-      std::vector<fledge::Real> weights;
+      std::vector<double> weights;
       for (Dim head = 0; head < model_.sizes.heads; ++head)
         for (std::size_t i = 0; i < window.size(); ++i)
           for (std::size_t j = 0; j < window.size(); ++j)
-            weights.push_back(static_cast<fledge::Real>(weight(layer, head, i, j)));
-      all.layers.push_back(fledge::Array({model_.sizes.heads, T, T}, std::move(weights)));
+            weights.push_back(weight(layer, head, i, j));
+      all.layers.push_back(fledge::Array({model_.sizes.heads, T, T}, weights));
     }
     return all;
   }
@@ -107,48 +107,51 @@ TEST_CASE("fledge generate --attention: the weights that the text was drawn with
       CHECK((begin > 0) == (3 + count > context));
       support::MapStyle style;
       style.unicode = false;
-      const std::string map =
-          fledge::train::attention_report(recorded.attention_rows(), characters(), style, 24);
-      const std::string from =
-          begin > 0 ? ", from number " + std::to_string(begin + 1) + " of the text on" : "";
-      const std::string rest = read > 24 ? "; the first " + std::to_string(read - 24) +
-                                               " have no row, and the column \"before\" has the "
-                                               "sum of their weights"
-                                         : "";
+      const fledge::AttentionWeights attention = recorded.attention(characters());
+      const std::string map = attention_report(attention, chosen_heads(attention, {}), style);
       CHECK_THAT(text(line + Words{"--attention"}),
-                 EndsWith("\n\nattention over the " + std::to_string(read) +
-                          " tokens that the model read last" + from +
-                          "; the text's last token was drawn, not read" + rest + "\n" + map));
+                 EndsWith("\n\n" +
+                          support::wrapped("Attention over " + std::to_string(read) +
+                                               " tokens, numbers " + std::to_string(begin + 1) +
+                                               " to " + std::to_string(3 + count) +
+                                               " of the text. The last token of the text was "
+                                               "drawn, but not read.",
+                                           80) +
+                          "\n" + map));
     }
 }
 
-TEST_CASE("fledge generate --attention: with what is left out, each row adds up") {
+TEST_CASE("fledge generate --attention: with what is left out, each row of a map adds up") {
   Recorded recorded(fledge::read_model(deep_model()).model);
   recorded.read(characters().encode("the birds sometimes walk over the lake"));
-  const fledge::train::AttentionRows attention = recorded.attention_rows();
-  const std::size_t T = attention.ids.size();
+  const fledge::AttentionWeights attention = recorded.attention(characters());
+  const Dim T = attention.size();
   REQUIRE(T == 38);
   support::MapStyle style;
   style.unicode = false;
   style.numbers = true;
-  style.columns = 500;
-  const Words lines = lines_of(fledge::train::attention_report(attention, characters(), style, 10));
-  REQUIRE(lines.size() == 2 * 12 + 1);  // a title, names and ten rows a layer
-  for (std::size_t layer = 0; layer < 2; ++layer)
-    for (std::size_t row = 0; row < 10; ++row) {
-      std::istringstream cells(lines[layer * 13 + 2 + row].substr(7));
-      const auto weight =
-          attention.weights[layer].begin() + static_cast<std::ptrdiff_t>((T - 10 + row) * T);
+  style.columns = 36;  // names of two columns, and eleven columns: ten tokens and the earlier ones
+  REQUIRE(tokens_of_map(attention, style) == 10);
+  style.columns = 200;
+  for (const fledge::HeadNumber& head : chosen_heads(attention, {})) {
+    const Words lines = lines_of(head_map(attention, head, style));
+    const Dim rows = tokens_of_map(attention, style);
+    for (Dim row = 0; row < rows; ++row) {
+      std::istringstream cells(lines.at(static_cast<std::size_t>(row) + 1).substr(4));
+      const Dim query = T - rows + row;
       double sum = 0, printed = 0, expected = 0;
-      for (std::size_t j = 0; j < T - 10; ++j) expected += weight[static_cast<std::ptrdiff_t>(j)];
-      for (std::size_t column = 0; column <= row + 1; ++column) {
-        if (column > 0) expected = weight[static_cast<std::ptrdiff_t>(T - 11 + column)];
+      for (Dim key = 0; key < T - rows; ++key)
+        expected += attention.weight(head.layer, head.head, query, key);
+      for (Dim column = 0; column <= row + 1; ++column) {
+        if (column > 0)
+          expected = attention.weight(head.layer, head.head, query, T - rows - 1 + column);
         REQUIRE(cells >> printed);
         CHECK(printed == Approx(expected).margin(0.0051));
         sum += printed;
       }
-      CHECK(sum == Approx(1).margin(0.0051 * 12));
+      CHECK(sum == Approx(1).margin(0.0051 * 26));
     }
+  }
 }
 
 TEST_CASE("fledge generate --why: the window and the weights of the step that drew the word") {
