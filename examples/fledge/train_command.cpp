@@ -18,7 +18,7 @@ int train_command(int argc, char** argv) {
     throw support::CommandError(support::Exit::failed, error.what(),
                                 support::remedy(error) +
                                     "; then go on with: fledge train --resume " +
-                                    support::shell_word(config.folder()));
+                                    support::shell_word(run.folder()));
   }
 }
 

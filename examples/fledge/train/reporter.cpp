@@ -48,6 +48,16 @@ void Reporter::json_line(const std::string& line) const {
   std::fflush(stdout);
 }
 
+void Reporter::reading(const std::string& name) {
+  const std::string folder = printable(config_->folder());
+  say(support::wrapped("Reading " + name + ". " +
+                           (config_->resumes() ? "The run in " + folder + " is continued."
+                            : !folder.empty()  ? "This run is saved in " + folder + "."
+                            : config_->save    ? "Nothing is saved: add -o DIR."
+                                               : "Nothing is saved (--no-save)."),
+                       80));
+}
+
 void Reporter::start(const Corpus& corpus, const LanguageModel& model, const Baselines& baselines,
                      std::int64_t step) {
   const TrainConfig& config = *config_;
@@ -59,8 +69,6 @@ void Reporter::start(const Corpus& corpus, const LanguageModel& model, const Bas
         (config.given.contains("--lr")
              ? formatted(", from here on with --lr %g", config.training.schedule.rate)
              : ""));
-  else if (config.folder().empty())
-    say("nothing is kept: -o DIR keeps the model");
   json_line(Json::object({{"type", "start"},
                           {"version", 1},
                           {"tokens", corpus.train.size()},

@@ -32,6 +32,8 @@ class Reporter : public ProgressDisplay {
   explicit Reporter(const TrainConfig& config)
       : ProgressDisplay(config.quiet, config.no_progress), config_(&config) {}
 
+  /// The first line: the text that is read, and where the run is saved.
+  void reading(const std::string& name);
   void start(const Corpus& corpus, const LanguageModel& model, const Baselines& baselines,
              std::int64_t step);
   void watched(const PairMeasurement& measured);

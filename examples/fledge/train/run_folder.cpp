@@ -1,12 +1,10 @@
 #include "examples/fledge/train/run_folder.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <filesystem>
 
+#include "examples/fledge/train/run_place.h"
 #include "examples/support/errors.h"
 #include "examples/support/text.h"
 #include "nn/gpt/weights.h"
@@ -15,79 +13,6 @@
 namespace fledge::train {
 
 namespace {
-
-constexpr const char* config_name = "config.json";
-constexpr const char* model_name = "model.safetensors";
-constexpr const char* state_name = "state.safetensors";
-constexpr const char* csv_name = "metrics.csv";
-constexpr const char* jsonl_name = "metrics.jsonl";
-
-// Exit status 1: the run is not possible here, though its input is usable.
-[[noreturn]] void refuse_folder(const std::string& what, const std::string& advice) {
-  throw support::CommandError(support::Exit::failed, what, advice);
-}
-
-constexpr const char* another_folder = "name another folder: -o DIR";
-
-// Whether a file of this name begins as fledge writes it. An empty file may be replaced too.
-bool is_of_a_run(const std::string& name, const std::optional<std::string>& bytes) {
-  if (!bytes) return false;  // a link to no file
-  const std::string& beginning = *bytes;
-  const auto has = [&](const char* part) { return beginning.find(part) != std::string::npos; };
-  if (beginning.empty()) return true;
-  if (name == config_name) return beginning[0] == '{' && has("\"fledge\"");
-  if (name == csv_name) return beginning.starts_with(csv_header().substr(0, beginning.size()));
-  if (name == jsonl_name) return beginning.starts_with("{\"type\":\"");
-  const bool is_stored = beginning.size() > 8 && beginning[8] == '{' && has("\"__metadata__\"");
-  return is_stored && (name == state_name ? has("\"run\"") : has("\"step\"") && has("\"loss\""));
-}
-
-// What a crashed writer left does not count.
-bool is_empty(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::directory_iterator entry;
-  do entry = std::filesystem::directory_iterator(folder, error);
-  while (error.value() == EINTR);
-  for (const std::filesystem::directory_iterator end; !error && entry != end;
-       entry.increment(error))
-    if (entry->path().filename() != ".lock" && entry->path().filename() != ".fledge-uncommitted")
-      return false;
-  if (error) throw FileError("read", folder, error.value());
-  return true;
-}
-
-void require_replaceable(const Folder& folder, bool replaces) {
-  if (is_empty(folder.path())) return;
-  if (!replaces)
-    refuse_folder("the folder " + support::quoted(folder.path()) + " is not empty",
-                  "--resume goes on with the run in it, --force begins anew");
-  for (const std::string& name : run_files())
-    if (folder.has(name) && !is_of_a_run(name, folder.beginning(name, 4096)))
-      refuse_folder(support::quoted(folder.file(name)) + " was not written by fledge train",
-                    "move it away, or name another folder: -o DIR");
-}
-
-// Checks the path before anything is made there.
-void require_place(const std::string& path, bool replaces) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return;
-  if (!S_ISDIR(status.st_mode))
-    refuse_folder(support::quoted(path) + " is a file, not a folder", "name another: -o DIR");
-  try {
-    require_replaceable(Folder(path, run_files()), replaces);
-  } catch (const FileError& error) {
-    refuse_folder(error.what(), another_folder);
-  }
-}
-
-bool make(const std::string& path) {
-  try {
-    return make_folder(path);
-  } catch (const FileError& error) {
-    refuse_folder(error.what(),
-                  "name a folder in one that is there and that you may write to: -o DIR");
-  }
-}
 
 // The rows of a metrics file at the checkpoint (its first `keep` bytes). If the file is shorter or
 // missing, warns and returns the complete rows that exist.
@@ -104,10 +29,6 @@ std::string kept_lines(const std::optional<std::string>& bytes, std::int64_t siz
 }
 
 }  // namespace
-
-std::vector<std::string> run_files() {
-  return {config_name, model_name, state_name, csv_name, jsonl_name};
-}
 
 ModelFile model_file(const LanguageModel& model, const std::string& id, std::int64_t step,
                      double loss) {
@@ -146,14 +67,16 @@ auto RunFolder::guarded(F f) const {
   }
 }
 
-RunFolder RunFolder::begin(const std::string& path, RunConfig config, bool replaces,
+RunFolder RunFolder::begin(const std::string& path, RunConfig config, Place place,
                            const Checkpoint& first) {
   const std::string text = config_text(config);
   support::with_advice(
       "no command could read this model again: use a text with fewer symbols, or --tokens bpe",
       [&] { return run_config(text); }, support::quoted(path + "/" + config_name));
-  require_place(path, replaces);
-  const bool is_new = make(path);
+  const bool replaces = place == Place::replaceable;
+  if (place != Place::unused) require_place(path, replaces);
+  const std::vector<std::string> made = make_folders(path);
+  if (place == Place::unused && made.empty()) throw FolderExists(path);
   try {
     RunFolder run(path);
     require_replaceable(*run.folder_, replaces);
@@ -166,7 +89,7 @@ RunFolder RunFolder::begin(const std::string& path, RunConfig config, bool repla
     run.written_model_ = first.model.checksum;
     return run;
   } catch (const FileError& error) {
-    if (is_new) ::rmdir(path.c_str());
+    remove_folders(made);
     refuse_folder(error.what(), another_folder);
   }
 }

@@ -12,16 +12,15 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "examples/fledge/train/metrics.h"
 #include "examples/fledge/train/run_config.h"
+#include "examples/fledge/train/run_place.h"
 #include "nn/train/checkpoint.h"
 
 namespace fledge::train {
-
-/// The names of a run's files.
-std::vector<std::string> run_files();
 
 /// The bytes of model.safetensors and their checksum.
 struct ModelFile {
@@ -38,14 +37,24 @@ struct Checkpoint {
   std::int64_t step = 0;
 };
 
+/// What may be at the path of a new run.
+enum class Place {
+  unused,      // nothing, and no other run may begin there at the same time
+  empty,       // nothing or an empty folder
+  replaceable  // also a run, which stays whole until the new run replaces it
+};
+
+/// There is something at the path of a run whose place must be unused.
+struct FolderExists : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 class RunFolder {
  public:
-  /// A new run in an empty or new folder. With `replaces` the folder may have a run, which stays
-  /// whole until the new run replaces it. A file is replaced only if it is empty or if its first
-  /// 4096 bytes look like fledge's output. Before it writes, it checks that the new config.json can
-  /// be parsed; throws InputError if not. Throws CommandError when the run cannot begin here. No
-  /// file has changed then.
-  static RunFolder begin(const std::string& path, RunConfig config, bool replaces,
+  /// A new run. Makes its folder and the folders above it. Before it writes, it checks that the new
+  /// config.json can be parsed; throws InputError if not. Throws FolderExists for a place that is
+  /// not unused, and CommandError when the run cannot begin here. No file has changed then.
+  static RunFolder begin(const std::string& path, RunConfig config, Place place,
                          const Checkpoint& first);
   /// The run that the folder has.
   static RunFolder resume(const std::string& path);

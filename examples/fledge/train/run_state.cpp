@@ -37,9 +37,9 @@ RunState::RunState(const TrainConfig& config, const RunConfig& run, const Corpus
   notes_.run_id = run.id;
 }
 
-void RunState::begin(const RunConfig& run) {
+void RunState::begin(const RunConfig& run, Place place) {
   const Checkpoint first = initial_checkpoint();
-  folder_ = RunFolder::begin(config_->folder(), run, config_->force, first);
+  folder_ = RunFolder::begin(config_->folder(), run, place, first);
   kept_ = first.model;
   notes_.csv_bytes = std::ssize(csv_header());
   folder_->open_metrics(notes_, [&](const std::string& text) { warn(text); });

@@ -25,8 +25,9 @@ class RunState {
   RunState(const TrainConfig& config, const RunConfig& run, const Corpus& corpus, Trainer& trainer,
            Reporter& report);
 
-  /// Creates the folder of a new run and writes the checkpoint of step 0.
-  void begin(const RunConfig& run);
+  /// Creates the folder of a new run and writes the checkpoint of step 0. Throws FolderExists for a
+  /// place that is not unused.
+  void begin(const RunConfig& run, Place place);
   /// Sets model and trainer to what the folder has, and saves settings that have changed.
   void resume(RunFolder folder, const std::optional<std::string>& state);
 

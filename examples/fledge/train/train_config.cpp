@@ -26,9 +26,9 @@ support::Options train_options(TrainConfig& config) {
   support::Options options("fledge train",
                            "Trains a small attention model on a text and says what it learned.");
   options.arguments("FILE", 0, 1);
-  options.example("fledge train", "the built-in text, nothing is written");
-  options.example("fledge train poems.txt -o run", "your text, the model in ./run");
-  options.example("fledge train --resume run", "go on where it stopped, or with another --lr");
+  options.example("fledge train", "the built-in text, nothing is saved");
+  options.example("fledge train poems.txt", "your text, the model in ./poems-run");
+  options.example("fledge train --resume poems-run", "continue where it stopped");
   options.exit_statuses(
       "0 done, 1 failed, 2 wrong usage, 3 unusable input, 4 diverged, 130 interrupted");
 
@@ -87,13 +87,13 @@ support::Options train_options(TrainConfig& config) {
               {0, many});
 
   options.group("Output");
-  options.add("-o, --out", "DIR", config.out, "the folder of the model");
+  options.add("-o, --out", "DIR", config.out,
+              "the folder of the run; without it, one that is named after the text");
+  options.add("--no-save", "", config.save, "write no files");
   options.add("--resume", "DIR", config.resume, "go on with the run in this folder");
   options.add("--force", "", config.force, "begin anew in a folder that has a model");
   options.add("--save-every", "SECONDS", config.save_seconds, "between checkpoints", {0, many});
   options.add("--json", "", config.json, "one JSON object a line on stdout");
-
-  options.group("Screen");
   options.add("-q, --quiet", "", config.quiet, "only warnings and errors");
   options.add("--no-progress", "", config.no_progress, "plain lines instead of a bar");
   return options;
@@ -152,6 +152,9 @@ void require_resumable(const TrainConfig& call) {
     refuse_usage("--resume and --out name two folders",
                  "a run stays in its folder: leave out --out");
   if (call.force) refuse_usage("--force begins anew, --resume goes on", "use one of them");
+  if (!call.save)
+    refuse_usage("--resume saves in the folder of the run, --no-save writes no files",
+                 "use one of them");
 }
 
 }  // namespace
@@ -172,6 +175,10 @@ TrainConfig train_config(int argc, const char* const* argv) {
     options.require_resumable();
     return config;
   }
+  if (!config.save && (!config.out.empty() || config.force))
+    refuse_usage("--no-save writes no files, " + std::string(config.force ? "--force" : "--out") +
+                     " is for a run that does",
+                 "use one of them");
   if (config.given.contains("--symbols") && config.corpus.tokens != Tokens::bpe)
     refuse_usage("--symbols is for --tokens bpe",
                  "leave it out: other tokens follow from the text");

@@ -26,13 +26,15 @@ struct TrainConfig {
   std::int64_t evaluate_every = 250, patience = 0;
 
   // Options of this invocation; not saved.
-  std::string out, resume;  // folders; both "": nothing is kept
-  bool force = false, json = false, quiet = false, no_progress = false;
+  std::string out, resume;  // folders; both "": one is named after the text, or nothing is saved
+  bool save = true, force = false, json = false, quiet = false, no_progress = false;
   std::int64_t log_every = 1, sample_every = 0, save_seconds = 30, pace = 0;
   std::string watch, probe;       // the texts of these options
   std::set<std::string> given{};  // the names of the options that were given
 
   bool resumes() const { return !resume.empty(); }
+  /// Whether the run goes to a folder that is named after its text.
+  bool names_folder() const { return save && !resumes() && out.empty() && !text_path.empty(); }
   const std::string& folder() const { return resumes() ? resume : out; }
 };
 

@@ -21,8 +21,11 @@ class TrainRun {
   explicit TrainRun(TrainConfig config);
   /// Trains, and returns the exit status.
   int run();
+  /// The folder of the run; "" if nothing is saved.
+  const std::string& folder() const { return config_.folder(); }
 
  private:
+  void begin_folder(const RunConfig& run);
   void train();
   void report_start();
   void check_causality_at_start();
@@ -50,6 +53,7 @@ class TrainRun {
   Baselines baselines_;
   std::vector<WordPair> pairs_;   // of --watch
   std::vector<Probe> sentences_;  // of --probe
+  bool names_folder_ = false;     // the folder has the name of the text
   bool all_saved_ = false;        // the last step is saved, and only the reports remain
 };
 

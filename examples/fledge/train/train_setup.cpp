@@ -38,7 +38,10 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
     config_ = resumed_config(run->settings, config_);
   }
   const std::string name = name_of(config_);
-  report_.say("reading " + name + " ...");
+  names_folder_ = config_.names_folder();
+  if (names_folder_) config_.out = run_name(config_.text_path);
+  if (names_folder_ && !config_.force) config_.out = free_name(config_.out);
+  report_.reading(name);
   const std::string text = read_text(config_);
   if (run) {
     require_same_text(*run, text, name);
@@ -62,7 +65,21 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
   if (folder)
     state_->resume(std::move(*folder), state);
   else if (!config_.folder().empty())
-    state_->begin(*run);
+    begin_folder(*run);
+}
+
+void TrainRun::begin_folder(const RunConfig& run) {
+  if (config_.force) return state_->begin(run, Place::replaceable);
+  if (!names_folder_) return state_->begin(run, Place::empty);
+  for (;;) {
+    try {
+      return state_->begin(run, Place::unused);
+    } catch (const FolderExists& taken) {
+      config_.out = free_name(run_name(config_.text_path));
+      report_.say("Another run has begun in " + support::printable(taken.what()) +
+                  ".\nThis run is saved in " + support::printable(config_.out) + ".");
+    }
+  }
 }
 
 void TrainRun::report_start() {

@@ -60,11 +60,11 @@ inline std::string two_lines(const std::string& errors) {
   return lines[0] + " | " + lines[1].substr(indent);
 }
 
-/// "STATUS: what came | what to do" of a refused call, with "~" for this folder. A line about the
-/// text that is read may come first.
+/// "STATUS: what came | what to do" of a refused call, with "~" for this folder. A sentence about
+/// the text that is read may come first.
 inline std::string refusal_of(const Result& result, const std::string& folder) {
   std::string errors = result.err;
-  if (errors.starts_with("reading ")) errors.erase(0, errors.find('\n') + 1);
+  if (errors.starts_with("Reading ")) errors.erase(0, errors.find("\nfledge ") + 1);
   std::string message = two_lines(errors);
   if (message.starts_with("not two lines: ")) return message;
   message = std::to_string(result.status) + message.substr(message.find(": "));

@@ -114,7 +114,7 @@ TEST_CASE("fledge: no word of a user reaches a terminal raw or endless") {
   const std::string hostile = "\x1b[31m\xc2\x9b\xe2\x80\xae";
   for (const Words& line :
        {Words{"train", hostile}, Words{"generate", hostile}, Words{"eval", desk / "run", hostile},
-        Words{hostile}, Words{"train", desk.poems(), "-o", hostile + "/" + hostile},
+        Words{hostile}, Words{"train", desk.poems(), "-o", desk.poems() + "/" + hostile},
         Words{"train", "--resume", hostile}, Words{"eval", hostile}}) {
     const Result result = run_on_terminal(
         with_program(line), {{"LC_ALL", hostile}, {"LANG", hostile}, {"NO_COLOR", "1"}}, 0);

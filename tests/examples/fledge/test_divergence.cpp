@@ -133,7 +133,7 @@ TEST_CASE("fledge train --resume --lr: the run's own rate changes no bit") {
 TEST_CASE("fledge train: the bar does not end happily, and nothing is claimed to be kept") {
   const Desk desk;
   const Result shown =
-      run_on_terminal(with_program(Words{"train", desk.poems()} + tiny + too_fast));
+      run_on_terminal(with_program(Words{"train", desk.poems(), "--no-save"} + tiny + too_fast));
   CHECK(shown.status == 4);
   CHECK(shown.out.find("100%") == shown.out.npos);
   CHECK_THAT(shown.out, EndsWith("try --lr 1e+05, or --clip 1\n"));
@@ -166,7 +166,8 @@ TEST_CASE("fledge train: a divergence is status 4 wherever it is met, and no mod
       const Result eval = fledge_says({"eval", run, desk.poems(), "--json"});
       CHECK(eval.status == 0);
       CHECK(strict_json(eval.out)["loss"].number() < 4);  // ln 22 = 3.09 is guessing
-      const Result alone = fledge_says(Words{"train", desk.poems()} + too_late + meets + shown);
+      const Result alone =
+          fledge_says(Words{"train", desk.poems(), "--no-save"} + too_late + meets + shown);
       CHECK(alone.status == 4);  // where nothing is kept
     }
 }

@@ -36,7 +36,7 @@ TEST_CASE("fledge train: without a word it learns the built-in text and keeps no
   CHECK(result.status == 0);
   CHECK(result.out.empty());
   CHECK(std::filesystem::is_empty(empty.path()));
-  for (const char* part : {"reading the built-in text ...\n", "nothing is kept: -o DIR keeps",
+  for (const char* part : {"Reading the built-in text. Nothing is saved: add -o DIR.\n",
                            "walk->birds attention", "no peeking: ", "forecast: ", "\n  sample: ",
                            "\nheld-out loss ", "next: fledge train poems.txt -o run"}) {
     CAPTURE(part);
@@ -100,7 +100,7 @@ TEST_CASE("fledge train --json: a start, steps, and an end with its keys") {
 
 TEST_CASE("fledge train: a bar on a terminal, plain lines elsewhere") {
   const Desk desk;
-  const Words line = with_program(Words{"train", desk.poems()} + tiny);
+  const Words line = with_program(Words{"train", desk.poems(), "--no-save"} + tiny);
   const Result bar = run_on_terminal(line);
   CHECK(bar.status == 0);
   CHECK(has(bar.out, "\rtrain 100%|"));
@@ -178,7 +178,8 @@ TEST_CASE("fledge train --watch: the pair, its control, and what chance gives") 
 TEST_CASE("fledge train --accumulate: two passes of one window are near one pass of two") {
   const Desk desk;
   const StrictJson one = end_of({desk.poems()});
-  const Words halves = Words{"train", desk.poems(), "--accumulate", "2", "--json", "-q"} + tiny;
+  const Words halves =
+      Words{"train", desk.poems(), "--accumulate", "2", "--json", "-q", "--no-save"} + tiny;
   Words line = halves;
   *(std::find(line.begin(), line.end(), "--batch") + 1) = "1";
   const Result split = fledge_says(line);

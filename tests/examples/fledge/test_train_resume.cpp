@@ -83,7 +83,7 @@ TEST_CASE("fledge train: a text behind a link to another place is found again") 
 TEST_CASE("fledge train: an interrupt says how it ended, in --json and without a folder") {
   const Desk desk;
   const std::string errors = desk / "err";
-  Running run(Words{"train", desk.poems()} + tiny + slow_steps, errors);
+  Running run(Words{"train", desk.poems(), "--no-save"} + tiny + slow_steps, errors);
   REQUIRE(run.says("\"step\":1,"));
   run.signal(SIGTERM);
   CHECK(run.says("{\"type\":\"end\",\"status\":\"interrupted\",\"step\":"));

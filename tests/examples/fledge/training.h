@@ -85,9 +85,13 @@ inline std::vector<StrictJson> json_lines(const std::string& text) {
   return values;
 }
 
-/// A run of the tiny model that must succeed.
+/// A run of the tiny model that must succeed. Without -o nothing is saved.
 inline Result trained(const Words& arguments, std::string_view standard_input = "") {
-  const Words line = Words{"train"} + arguments + (arguments[0] == "--resume" ? Words{} : tiny);
+  const bool saves = std::find(arguments.begin(), arguments.end(), "-o") != arguments.end();
+  const Words line = Words{"train"} + arguments +
+                     (arguments[0] == "--resume" ? Words{}
+                      : saves                    ? tiny
+                                                 : tiny + Words{"--no-save"});
   Result result = run(with_program(line), {}, standard_input);
   INFO(result.err);
   CHECK(result.status == 0);

@@ -58,7 +58,7 @@ struct Made {
     return plan;
   }
   RunFolder begin(const std::string& path, bool replaces = false) const {
-    return RunFolder::begin(path, config, replaces, checkpoint);
+    return RunFolder::begin(path, config, replaces ? Place::replaceable : Place::empty, checkpoint);
   }
   /// Whether a reader finds these files, all of them.
   bool is_in(const std::string& path) const {

@@ -9,6 +9,7 @@ TEST_CASE("fledge train: where nothing can be seen, that is said, and no peeking
   fledge::train::TrainConfig plan;
   plan.text_path = desk.poems();
   plan.no_progress = true;
+  plan.save = false;
   plan.training.schedule.steps = 2;
   plan.training.schedule.warmup = 1;
   plan.training.batch = 2;
