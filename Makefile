@@ -21,7 +21,7 @@ help:
 	@echo 'make run         build and run the birds, the main job        (ARGS=--json, --seed N)'
 	@echo 'make test        build everything and pass every test'
 	@echo 'make lessons     run the nineteen lessons, a line each; examples/README.md is their table'
-	@echo 'make gradcheck   check the gradient of every op and module    (ARGS="--only softmax")'
+	@echo 'make gradcheck   check the gradient of every op and module    (ARGS=softmax)'
 	@echo 'make bench       how fast, and how near to this machine       (ARGS="gemm 512 512 512")'
 	@echo 'make build       build the libraries and programs in $(BUILD)/'
 	@echo 'make planted     plant known bugs one by one; the checks must catch each (20 minutes)'

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace report {
 
@@ -16,10 +17,14 @@ struct CheckRow {
   std::string problem;  // empty when ok: what is wrong, where, both numbers, likely cause
 };
 
-/// What to check: rows whose name is `only` or starts with `only` and a space; all when it is
-/// empty.
+/// Whether `name` selects the row: it is the row's name, or its first words.
+inline bool is_named(const std::string& row, const std::string& name) {
+  return row == name || row.starts_with(name + " ");
+}
+
+/// What to check: the rows that one of the names selects; all when there is none.
 struct CheckRequest {
-  std::string only;
+  std::vector<std::string> names;
   std::uint64_t seed = 1;
 };
 

@@ -39,18 +39,36 @@ std::string as_json(const std::vector<CheckRow>& rows) {
   return Json(objects).indented();
 }
 
+/// "(2, 3) (4)" as "2x3 4"; numbers are "()".
+std::string short_shapes(const std::string& shapes) {
+  std::string text;
+  bool inside = false;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    if (shapes[i] == '(') inside = true;
+    if (shapes[i] == ')') inside = false;
+    if (shapes.compare(i, 2, "()") == 0)
+      text += "()", ++i;
+    else if (inside && shapes[i] == ',')
+      text += 'x', ++i;
+    else if (shapes[i] != '(' && shapes[i] != ')')
+      text += shapes[i];
+  }
+  return text;
+}
+
+// The two rows of a name, one for each oracle, become one line.
 std::string as_table(const CheckRows& rows, support::Paint paint) {
   using Align = support::Table::Align;
   support::Table table({{"what", Align::left},
-                        {"shape", Align::left},
-                        {"oracle", Align::left},
-                        {"elements", Align::right},
-                        {"largest error", Align::right},
-                        {"verdict", Align::left}});
-  for (const CheckRow& row : rows) {
-    table.row({row.name, row.shapes, row.oracle, std::to_string(row.elements),
-               support::formatted("%.1e", row.max_error),
-               row.ok ? paint.good("ok") : paint.bad("FAIL")});
+                        {"shapes", Align::left},
+                        {"dual", Align::right},
+                        {"differences", Align::right},
+                        {"", Align::left}});
+  for (std::size_t i = 0; i < rows.size(); i += 2) {
+    const CheckRow &dual = rows[i], &differences = rows[i + 1];
+    table.row({dual.name, short_shapes(dual.shapes), support::formatted("%.1e", dual.max_error),
+               support::formatted("%.1e", differences.max_error),
+               paint.bold(dual.ok && differences.ok ? paint.good("ok") : paint.bad("FAIL"))});
   }
   return table.text(support::unicode_wanted(), paint);
 }
@@ -63,60 +81,89 @@ double worst_of(const CheckRows& rows, const char* oracle) {
   return worst;
 }
 
-std::string summary(const CheckRows& rows, double seconds) {
-  std::int64_t elements = 0;
-  std::size_t proved = 0;
+std::string summary(const CheckRows& rows, double seconds, support::Paint paint) {
+  std::int64_t elements = 0, passed = 0;
   for (std::size_t i = 0; i < rows.size(); i += 2) {  // two rows a name
-    elements += rows[i].elements + rows[i + 1].elements;
-    proved += rows[i].ok && rows[i + 1].ok ? 1 : 0;
+    elements += rows[i].elements;
+    passed += rows[i].ok && rows[i + 1].ok ? 1 : 0;
   }
-  return support::formatted(
-      "%zu of %zu gradients proved twice, %lld elements in %.1f s; "
-      "largest error %.1e (dual), %.1e (differences)\n",
-      proved, rows.size() / 2, static_cast<long long>(elements), seconds, worst_of(rows, "dual"),
-      worst_of(rows, "differences"));
+  const std::int64_t failed = static_cast<std::int64_t>(rows.size() / 2) - passed;
+  const std::string counts =
+      support::thousands(passed) + " passed, " + support::thousands(failed) + " failed";
+  return paint.bold(failed == 0 ? paint.good(counts) : paint.bad(counts)) + "; " +
+         support::counted(elements, "element") +
+         support::formatted(", each compared twice, in %.1f s\n", seconds) +
+         support::formatted("largest error %.1e (dual numbers), %.1e (differences)\n",
+                            worst_of(rows, "dual"), worst_of(rows, "differences"));
+}
+
+/// The names that these words mean, in which a name may be several words: softmax causal.
+std::vector<std::string> names_of(const std::vector<std::string>& words) {
+  const std::vector<std::string> known = fledge_dual::gradient_names();
+  const auto selects = [&](const std::string& name) {
+    return std::any_of(known.begin(), known.end(),
+                       [&](const std::string& row) { return report::is_named(row, name); });
+  };
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin < words.size();) {
+    std::size_t end = words.size();
+    std::string name;
+    for (; end > begin; --end) {
+      name = words[begin];
+      for (std::size_t i = begin + 1; i < end; ++i) name += " " + words[i];
+      if (selects(name)) break;
+    }
+    if (end == begin) {
+      const std::string meant = support::closest(words[begin], known);
+      support::refuse_usage("nothing is named " + support::quoted(words[begin]),
+                            (meant.empty() ? "" : "did you mean '" + meant + "'? ") +
+                                "the first column of 'fledge gradcheck' has the names");
+    }
+    names.push_back(name);
+    begin = end;
+  }
+  return names;
+}
+
+void print_problems(const CheckRows& rows) {
+  std::fflush(stdout);  // if both streams go to one terminal, the table comes first
+  for (std::size_t i = 0; i < rows.size(); i += 2) {  // the two rows of a name have one report
+    const CheckRow& row = rows[i].ok ? rows[i + 1] : rows[i];
+    const std::string text = "fledge gradcheck: " + row.name + ": " + row.problem;
+    if (!row.ok) std::fprintf(stderr, "%s\n", support::wrapped(text, 80, 4).c_str());
+  }
 }
 
 }  // namespace
 
 int gradcheck_command(int argc, char** argv) {
   report::CheckRequest request;
+  std::string only;
   bool json = false;
   support::Options options("fledge gradcheck",
                            "Proves the gradient of every op, module and a whole model, twice.");
-  options.add("--only", "NAME", request.only,
-              "check only this op or module, such as softmax or Attention");
+  options.arguments("NAME", 0, 1000);
+  options.add("--only", "NAME", only, "the same as NAME");
   options.add("--seed", "N", request.seed, "of the inputs and cotangents");
   options.add("--json", "", json, "one array of objects on stdout instead of the table");
   options.example("fledge gradcheck", "everything");
-  options.example("fledge gradcheck --only softmax", "the rows of one op");
+  options.example("fledge gradcheck softmax layer_norm", "the rows of two ops");
   options.parse(argc, argv);
+  request.names = names_of(options.arguments());
+  if (!only.empty()) request.names.push_back(names_of({only})[0]);
 
   const auto start = std::chrono::steady_clock::now();
   const CheckRows rows = fledge_dual::check_gradients(request);
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  if (rows.empty()) {
-    const std::string meant = support::closest(request.only, fledge_dual::gradient_names());
-    support::refuse_usage("nothing is named " + support::quoted(request.only),
-                          (meant.empty() ? "" : "did you mean '" + meant + "'? ") +
-                              "the names stand in the first column of: fledge gradcheck");
-  }
-
-  const bool all_ok =
-      std::all_of(rows.begin(), rows.end(), [](const CheckRow& row) { return row.ok; });
   if (json) {
     std::printf("%s\n", as_json(rows).c_str());
   } else {
-    std::fputs(as_table(rows, {support::colour_wanted(stdout)}).c_str(), stdout);
-    std::fputs(summary(rows, taken.count()).c_str(), stdout);
+    const support::Paint paint{support::colour_wanted(stdout)};
+    std::fputs(as_table(rows, paint).c_str(), stdout);
+    std::fputs(summary(rows, taken.count(), paint).c_str(), stdout);
   }
-  std::fflush(stdout);  // if both streams go to one terminal, the table comes first
-  for (std::size_t i = 0; i < rows.size(); i += 2) {  // the two rows of a name have one report
-    const CheckRow& row = rows[i].ok ? rows[i + 1] : rows[i];
-    if (!row.ok)
-      std::fprintf(stderr, "fledge gradcheck: %s: %s\n", row.name.c_str(), row.problem.c_str());
-  }
-  return all_ok ? 0 : 1;
+  print_problems(rows);
+  return std::all_of(rows.begin(), rows.end(), [](const CheckRow& row) { return row.ok; }) ? 0 : 1;
 }
 
 }  // namespace fledge

@@ -168,7 +168,7 @@ const std::vector<OpCase>& op_cases() {
       {"attention of separate tensors",
        {{{2, 3, 4}}, {{2, 5, 4}}, {{2, 5, 4}}},
        [](In x) { return attention(x[0], x[1], x[2], 2, causal()); }},
-      {"attention of separate tensors, wide heads",
+      {"attention separate, wide heads",
        {{{7, 18}}, {{4, 18}}, {{4, 18}}},
        [](In x) { return attention(x[0], x[1], x[2], 2, window(3)); }},
       {"attention of one tensor thrice",

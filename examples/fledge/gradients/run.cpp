@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "examples/fledge/gradients/table.h"
 
 namespace fledge {
@@ -42,8 +44,10 @@ void add_rows(const std::string& name, const std::string& shapes, const Gradchec
       !found.wrong_by_differences && !wrong_before && found.undecided == 0);
 }
 
-bool wanted(const std::string& name, const std::string& only) {
-  return only.empty() || name == only || name.rfind(only + " ", 0) == 0;
+bool is_wanted(const std::string& row, const std::vector<std::string>& names) {
+  return names.empty() || std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+           return report::is_named(row, name);
+         });
 }
 
 }  // namespace
@@ -51,10 +55,10 @@ bool wanted(const std::string& name, const std::string& only) {
 std::vector<report::CheckRow> check_gradients(const report::CheckRequest& request) {
   std::vector<report::CheckRow> rows;
   for (const OpCase& op : op_cases())
-    if (wanted(op.name, request.only))
+    if (is_wanted(op.name, request.names))
       add_rows(op.name, shapes_of(op), check(op, request.seed), rows);
   for (const ModuleCase& module : module_cases())
-    if (wanted(module.name, request.only))
+    if (is_wanted(module.name, request.names))
       add_rows(module.name, module.shapes, module.check(request.seed), rows);
   return rows;
 }

@@ -98,9 +98,9 @@ inline const std::vector<GradientRow>& all_rows() {
   return rows;
 }
 
-/// The table with "?" for the seconds in its last line, the one thing that differs between runs.
+/// The table with "?" for the seconds of its summary, the one thing that differs between runs.
 inline std::string without_seconds(const std::string& text) {
-  constexpr std::string_view before = " elements in ", after = " s; largest error";
+  constexpr std::string_view before = " compared twice, in ", after = " s\nlargest error";
   const std::size_t begin = text.find(before) + before.size(), end = text.find(after);
   if (text.find(before) == text.npos || end == text.npos || end <= begin)
     throw std::invalid_argument("no seconds in: " + text);

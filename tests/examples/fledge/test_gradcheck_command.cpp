@@ -57,40 +57,50 @@ std::vector<GradientRow> rows_with(int seed) {
 
 }  // namespace
 
-TEST_CASE("fledge gradcheck: a table with its columns, every row ok, and what --json says") {
+TEST_CASE("fledge gradcheck: a line a name in 80 columns, every one ok, with what --json says") {
   const Result& result = whole_table();
   CHECK(result.status == 0);
   CHECK(result.err.empty());
   const std::vector<std::string> lines = lines_of(result.out);
   const std::vector<GradientRow>& rows = all_rows();
   REQUIRE(rows.size() > 100);
-  REQUIRE(lines.size() == rows.size() + 3);
+  REQUIRE(lines.size() == 2 + rows.size() / 2 + 2);
+  for (const std::string& line : lines) CHECK(line.size() <= 80);
   const std::string& rule = lines[1];
-  CHECK(cells(lines[0], rule) == std::vector<std::string>{"what", "shape", "oracle", "elements",
-                                                          "largest error", "verdict"});
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const GradientRow& row = rows[i];
-    CHECK(cells(lines[i + 2], rule) ==
-          std::vector<std::string>{row.name, row.shapes, row.oracle,
-                                   std::to_string(static_cast<long>(row.elements)),
-                                   short_error(row.max_error), "ok"});
-  }
-
+  std::vector<std::string> titles = cells(lines[0], rule);
+  titles.resize(4);
+  CHECK(titles == std::vector<std::string>{"what", "shapes", "dual", "differences"});
   double elements = 0;
-  for (const GradientRow& row : rows) elements += row.elements;
-  const std::string count = std::to_string(rows.size() / 2);
-  CHECK(without_seconds(lines.back() + "\n") ==
-        count + " of " + count + " gradients proved twice, " +
-            std::to_string(static_cast<long>(elements)) + " elements in ? s; largest error " +
-            short_error(worst(rows, "dual")) + " (dual), " +
-            short_error(worst(rows, "differences")) + " (differences)\n");
+  for (std::size_t i = 0; i < rows.size(); i += 2) {
+    const std::vector<std::string> line = cells(lines[2 + i / 2], rule);
+    CHECK(line[0] == rows[i].name);
+    CHECK(line[2] == short_error(rows[i].max_error));
+    CHECK(line[3] == short_error(rows[i + 1].max_error));
+    CHECK(line[4] == "ok");
+    elements += rows[i].elements;
+  }
+  CHECK(without_seconds(lines[lines.size() - 2] + "\n" + lines.back() + "\n") ==
+        std::to_string(rows.size() / 2) + " passed, 0 failed; " +
+            support::counted(static_cast<std::int64_t>(elements), "element") +
+            ", each compared twice, in ? s\nlargest error " + short_error(worst(rows, "dual")) +
+            " (dual numbers), " + short_error(worst(rows, "differences")) + " (differences)\n");
+}
+
+TEST_CASE("fledge gradcheck: shapes stand in the table without brackets") {
+  const auto shapes = [](const std::string& name) {
+    const std::vector<std::string> lines = lines_of(fledge_says({"gradcheck", name}).out);
+    return cells(lines.at(2), lines.at(1)).at(1);
+  };
+  CHECK(shapes("add broadcast") == "2x1x3 4x1");
+  CHECK(shapes("add a number") == "() 2x3");
+  CHECK(shapes("neg") == "7");
+  CHECK(shapes("LanguageModel loss") == "2 layers, 2x5 ids");
 }
 
 TEST_CASE("fledge gradcheck: everything takes less than 30 seconds") {
-  const std::string last = lines_of(whole_table().out).back();
-  const std::string before = " elements in ";
-  REQUIRE_THAT(last, ContainsSubstring(before));
-  const double seconds = std::strtod(last.c_str() + last.find(before) + before.size(), nullptr);
+  const std::string before = " compared twice, in ", &text = whole_table().out;
+  REQUIRE_THAT(text, ContainsSubstring(before));
+  const double seconds = std::strtod(text.c_str() + text.find(before) + before.size(), nullptr);
   CHECK(seconds > 0);
   // Where the code is neither optimised nor free of sanitizers, they say no more.
   if (FLEDGE_OPTIMISED != 0 && !sanitized) CHECK(seconds < 30);
@@ -156,8 +166,29 @@ TEST_CASE("fledge gradcheck --only: the rows of one op, with the numbers they ha
   for (const std::string& line : lines_of(fledge_says({"gradcheck", "--only", "softmax"}).out)) {
     CAPTURE(line);
     const std::string word = first_word(line);
-    CHECK((word == "what" || word[0] == '-' || word == "softmax" || word == "4"));
+    CHECK((word == "what" || word[0] == '-' || word == "softmax" || word == "4" ||
+           word == "largest"));
   }
+}
+
+TEST_CASE("fledge gradcheck NAME ...: the rows of all names, in the table's order") {
+  const auto names = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"gradcheck", "--json"});
+    const Result result = fledge_says(arguments);
+    CHECK(result.status == 0);
+    std::vector<std::string> found;
+    for (const GradientRow& row : rows_of(result.out))
+      if (row.oracle == "dual") found.push_back(row.name);
+    return found;
+  };
+  using Names = std::vector<std::string>;
+  CHECK(names({"tanh"}) == Names{"tanh"});
+  CHECK(names({"softmax"}) == names({"--only", "softmax"}));
+  CHECK(names({"layer_norm", "exp"}) == Names{"exp", "layer_norm", "layer_norm large eps"});
+  CHECK(names({"tanh", "--only", "exp"}) == Names{"exp", "tanh"});
+  CHECK(names({"softmax causal"}) == Names{"softmax causal"});
+  CHECK(names({"softmax", "causal", "exp"}) == Names{"exp", "softmax causal"});
+  CHECK(names({"tanh", "tanh"}) == Names{"tanh"});
 }
 
 TEST_CASE("fledge gradcheck --seed: 1 unless given, and every 64-bit number is one") {

@@ -11,7 +11,7 @@ std::vector<report::CheckRow> check_gradients(const report::CheckRequest& reques
 }
 
 int main() {
-  const std::vector<report::CheckRow> rows = fledge_dual::check_gradients({"", 1});
+  const std::vector<report::CheckRow> rows = fledge_dual::check_gradients({{}, 1});
   for (const report::CheckRow& row : rows)
     std::printf("%s %s %s\n", row.oracle.c_str(), row.ok ? "ok" : "wrong", row.name.c_str());
   std::printf("%zu rows\n", rows.size());
