@@ -8,7 +8,7 @@
 
 #include "engine/base/thread_pool.h"
 #include "examples/fledge/bench/bench.h"
-#include "examples/fledge/step_memory.h"
+#include "examples/fledge/step_cost.h"
 #include "examples/support/options.h"
 #include "examples/support/table.h"
 #include "examples/support/text.h"

@@ -12,7 +12,7 @@
 #include "examples/support/built_in_text.h"
 #include "examples/support/table.h"
 #include "nn/generate/sampler.h"
-#include "nn/inspect/ngram_baseline.h"
+#include "nn/inspect/ngram_losses.h"
 #include "nn/inspect/probes.h"
 #include "nn/train/trainer.h"
 
@@ -45,16 +45,6 @@ std::vector<double> train(const LanguageModel& model, const Corpus& corpus, std:
     if (step == 60 || step == 300) losses.push_back(mean_loss(model, corpus.valid, 12));
   }
   return losses;
-}
-
-/// The held-out loss of a table that counts what follows `history` words; what is added to each
-/// count is chosen on the held-out text itself, in the table's favour.
-double best_counting(const Corpus& corpus, int history) {
-  const Dim V = corpus.tokenizer.size();
-  double best = infinity;
-  for (const double add : {0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0})
-    best = std::min(best, ngram_loss(corpus.train, corpus.valid, V, history, add));
-  return best;
 }
 
 /// One stage of the pipeline: what it gives, its shape, and the end of its last row.
@@ -119,8 +109,8 @@ void against_counting(Lesson& to) {
   int early = 0, worse = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const Corpus corpus = read_birds(seed);
-    std::vector<double> counted;
-    for (int history = 0; history < 4; ++history) counted.push_back(best_counting(corpus, history));
+    const std::vector<double> counted =
+        ngram_losses(corpus.train, corpus.valid, corpus.tokenizer.size(), 3);
     const std::vector<double> losses = train(new_model(corpus, seed), corpus, seed);
     for (std::size_t i = 0; i < 4; ++i) tables[i] += counted[i] / 10;
     for (std::size_t i = 0; i < 2; ++i) models[i] += losses[i] / 10;

@@ -105,6 +105,8 @@ class Options {
                         lifetime, group_, std::move(fallback),
                         flag.starts_with("--") ? '\0' : flag[1]});
   }
+  /// The last row has no fixed default: help shows none.
+  void without_default() { options_.back().fallback.clear(); }
   /// `--threads N`, 1 … 256, for the whole process, but at most one for each processor. Without it,
   /// FLEDGE_THREADS decides; help does not read that variable.
   void threads();

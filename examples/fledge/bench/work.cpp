@@ -6,6 +6,7 @@
 #include "engine/ops.h"
 #include "examples/fledge/bench/bench.h"
 #include "examples/fledge/bench/timing.h"
+#include "examples/fledge/step_cost.h"
 #include "nn/gpt/language_model.h"
 #include "nn/optim/adamw.h"
 #include "nn/optim/clip.h"
@@ -30,10 +31,6 @@ Indices random_ids(Dim batch, Dim time, Dim vocab, Rng& rng) {
   for (Dim& id : ids) id = rng.below(vocab);
   return {{batch, time}, ids};
 }
-
-// Causal attention, forward and backward: six products of half a square, queries × keys × width.
-// What a kernel computes twice is not counted.
-double attention_flops(double squares, double width) { return 6 * squares * width; }
 
 // Forward and backward with a fixed cotangent.
 double both_ways(const std::vector<Tensor>& inputs, const std::function<Tensor()>& f) {
@@ -68,16 +65,11 @@ Row step(const StepSizes& sizes) {
   };
   const double seconds = median_seconds(train, 1, sizes.steps);
 
-  // Two operations a weight and token forward, four backward.
-  const double C = static_cast<double>(sizes.width), T = static_cast<double>(sizes.context);
-  const double L = static_cast<double>(sizes.layers), V = static_cast<double>(sizes.vocab);
-  const double tokens = static_cast<double>(sizes.batch) * T;
-  const double flops = tokens * 6 * (12 * L * C * C + V * C) + L * attention_flops(tokens * T, C);
   return {"step",
           by({sizes.layers, sizes.heads, sizes.width}) + " context " +
               std::to_string(sizes.context) + " batch " + std::to_string(sizes.batch) + " vocab " +
               std::to_string(sizes.vocab) + (sizes.bias ? "" : " no bias"),
-          seconds, flops};
+          seconds, operations_of_step(model.sizes, static_cast<double>(sizes.batch))};
 }
 
 Row gemm(std::int64_t m, std::int64_t n, std::int64_t k) {
@@ -91,7 +83,7 @@ Row attention(std::int64_t batch, std::int64_t heads, std::int64_t time, std::in
   const double seconds = both_ways({qkv}, [&] { return fledge::attention(qkv, heads, causal()); });
   const double squares = static_cast<double>(batch * time) * static_cast<double>(time);
   return {"attention", by({batch, heads, time, D}), seconds,
-          attention_flops(squares, static_cast<double>(heads * D))};
+          operations_of_attention(squares, static_cast<double>(heads * D))};
 }
 
 Row op(const std::string& name, std::int64_t rows, std::int64_t columns) {

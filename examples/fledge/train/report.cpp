@@ -4,7 +4,7 @@
 
 #include "examples/support/table.h"
 #include "examples/support/text.h"
-#include "nn/inspect/ngram_baseline.h"
+#include "nn/inspect/ngram_losses.h"
 
 namespace fledge::train {
 
@@ -30,8 +30,7 @@ Baselines baselines_of(const Corpus& corpus) {
   const Dim V = corpus.tokenizer.size();
   result.uniform = std::log(static_cast<double>(V));
   const TokenText& test = corpus.valid.size() < 2 ? corpus.train : corpus.valid;
-  for (int history = 0; history < 4; ++history)
-    result.counting.push_back(ngram_loss(corpus.train, test, V, history, history == 0 ? 1 : 0.1));
+  result.counting = ngram_losses(corpus.train, test, V, 3);
   return result;
 }
 

@@ -123,6 +123,11 @@ Corpus usable_corpus(const std::string& text, const TrainConfig& config,
   if (corpus.facts.symbols < 2)
     throw InputError(name + " has one " + token + " again and again: there is nothing to guess",
                      "name a text with at least two different " + token + "s");
+  return corpus;
+}
+
+void require_window(const Corpus& corpus, const TrainConfig& config) {
+  const std::string name = name_of(config), token = token_word(corpus.tokenizer.kind());
   const Dim tokens = corpus.train.size(), context = config.sizes.context;
   if (config.corpus.reading == Reading::stream && tokens <= context)
     throw InputError(name + " has " + std::to_string(tokens) + " " + token +
@@ -130,7 +135,6 @@ Corpus usable_corpus(const std::string& text, const TrainConfig& config,
                          std::to_string(context) + " needs at least " + std::to_string(context + 1),
                      tokens > 1 ? "use --context " + std::to_string(tokens - 1) + ", or more text"
                                 : "use more text");
-  return corpus;
 }
 
 std::vector<Dim> tokens_of(const Tokenizer& tokenizer, const std::string& text,

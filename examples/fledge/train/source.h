@@ -20,6 +20,8 @@ std::string name_of(const TrainConfig& config);
 /// InputError when there is nothing to learn from it.
 Corpus usable_corpus(const std::string& text, const TrainConfig& config,
                      const Tokenizer* tokenizer);
+/// Throws InputError unless the training part has the tokens of one window and the one after it.
+void require_window(const Corpus& corpus, const TrainConfig& config);
 
 /// The tokens of a word, a sentence or a prompt; messages call it `name` and add `first` to the
 /// number of a byte. Throws InputError for an unknown symbol and, if the tokens are characters, for

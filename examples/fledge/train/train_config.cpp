@@ -41,36 +41,49 @@ support::Options train_options(TrainConfig& config) {
   options.add("--valid", "FRAC", corpus.valid, "held out: a share, or how many if 1 or more",
               {0, many}, lasting);
 
-  options.group("Model");
+  options.group("Model");  // what has no default is chosen from the text
   options.add("--layers", "N", sizes.layers, "blocks of attention and MLP", {1, most_layers},
               of_model);
+  options.without_default();
   options.add("--heads", "N", sizes.heads, "of each block; they divide the width", {1, 10'000},
               of_model);
+  options.without_default();
   // At least 2: the layer norm of a single number is constant, so nothing could be learned.
   options.add("--width", "N", sizes.width, "channels", {2, 1e6}, of_model);
+  options.without_default();
   options.add("--context", "N", sizes.context, "tokens that the model can look at", {1, 1e6},
               of_model);
+  options.without_default();
   options.add("--dropout", "X", sizes.dropout, "share of the numbers left out while training",
               {0, 0.99}, lasting);
+  options.without_default();
   options.add("--no-bias", "", sizes.bias, "linear layers without bias", {}, of_model);
 
   options.group("Training");
   options.add("--steps", "N", schedule.steps, "of the whole run", {1, many}, may_change);
+  options.without_default();
+  options.add("--minutes", "M", config.minutes,
+              "without --steps: the work of about M minutes on two cores", {0.01, 1e5}, of_model);
   options.add("--batch", "N", training.batch, "windows, or lines, a pass", {1, 1e6}, lasting);
+  options.without_default();
   options.add("--accumulate", "N", training.accumulate, "passes a step", {1, 100'000}, lasting);
   options.add("--lr", "X", schedule.rate, "the highest rate; with --resume another from there on",
               {0, most}, may_change);
+  options.without_default();
   options.add("--min-lr", "SHARE", schedule.final_ratio, "of --lr that the cosine ends at", {0, 1},
               lasting);
   options.add("--warmup", "N", schedule.warmup, "steps until the rate is --lr", {0, many}, lasting);
+  options.without_default();
   options.add("--decay", "X", training.decay, "weight decay of matrices, a unit of rate", {0, most},
               lasting);
+  options.without_default();
   options.add("--clip", "X", training.clip, "largest norm of the gradients; 0: any", {0, most},
               lasting);
   options.add("--seed", "N", training.seed, "of weights, batches, dropout and what is held out", {},
               lasting);
   options.add("--patience", "N", config.patience,
               "stop after N evaluations without a better one; 0: never", {0, many}, lasting);
+  options.without_default();
   options.threads();
 
   options.group("Watching");
@@ -79,6 +92,7 @@ support::Options train_options(TrainConfig& config) {
               "a sentence, or several between |, whose attention is shown at the end");
   options.add("--eval-every", "N", config.evaluate_every,
               "steps between looks at the held-out text", {1, many}, lasting);
+  options.without_default();
   options.add("--sample-every", "N", config.sample_every, "steps between samples; 0: ten in all",
               {0, many});
   options.add("--log-every", "N", config.log_every, "steps between rows of metrics.csv and --json",
@@ -144,7 +158,28 @@ void use_built_in_text(TrainConfig& config) {
   unless_given("--steps", config.training.schedule.steps, std::int64_t{1000});
   unless_given("--lr", config.training.schedule.rate, 0.02);
   unless_given("--eval-every", config.evaluate_every, std::int64_t{100});
+  CosineSchedule& schedule = config.training.schedule;
+  unless_given("--warmup", schedule.warmup, std::min<std::int64_t>(100, schedule.steps / 10));
   watch_built_in_text(config);
+}
+
+// What is not given yet is chosen from the text, so that it fits.
+void require_possible(const TrainConfig& config) {
+  const bool of_own_text = !config.text_path.empty();
+  const auto is_known = [&](const char* name) {
+    return !of_own_text || config.given.contains(name);
+  };
+  const auto& [rate, final_ratio, warmup, steps] = config.training.schedule;
+  if (is_known("--steps") && is_known("--warmup") && warmup > steps)
+    refuse_usage("--warmup " + std::to_string(warmup) + " is longer than the run",
+                 "use --warmup " + std::to_string(steps) + " or less");
+  if (is_known("--width") && is_known("--heads"))
+    require_heads(config.sizes.width, config.sizes.heads);
+  if (config.given.contains("--minutes") && (!of_own_text || config.given.contains("--steps")))
+    refuse_usage(std::string("--minutes decides how many steps are chosen; ") +
+                     (of_own_text ? "--steps gives their number"
+                                  : "those of the built-in text are not chosen"),
+                 "leave out --minutes");
 }
 
 void require_resumable(const TrainConfig& call) {
@@ -193,13 +228,7 @@ TrainConfig train_config(int argc, const char* const* argv) {
         "write --valid 0.1 for a tenth, --valid 100 for a hundred");
   if (valid == 0 && config.patience > 0)
     refuse_usage("--patience needs a held-out text", "use --valid 0.1, or leave out --patience");
-  CosineSchedule& schedule = config.training.schedule;
-  if (!config.given.contains("--warmup"))
-    schedule.warmup = std::min(schedule.warmup, schedule.steps / 10);
-  if (schedule.warmup > schedule.steps)
-    refuse_usage("--warmup " + std::to_string(schedule.warmup) + " is longer than the run",
-                 "use --warmup " + std::to_string(schedule.steps) + " or less");
-  require_heads(config.sizes.width, config.sizes.heads);
+  require_possible(config);
   return config;
 }
 

@@ -17,13 +17,13 @@
 namespace fledge::train {
 
 struct TrainConfig {
-  // Saved with the run. On resume, only text_path and the may_change options can differ.
+  // Saved with the run, except `minutes`. What is not given is chosen from the text. On resume, only text_path and the may_change options can differ.
   std::string text_path;  // "": the built-in text
   CorpusOptions corpus;
-  LanguageModelSizes sizes{
-      .vocabulary = 1, .context = 64, .layers = 4, .heads = 4, .width = 128};  // V: from the text
-  TrainerOptions training{.schedule = {.warmup = 100, .steps = 2000}};
+  LanguageModelSizes sizes{.vocabulary = 1};  // V: from the text
+  TrainerOptions training;
   std::int64_t evaluate_every = 250, patience = 0;
+  double minutes = 2;  // decides how many steps are chosen; see defaults.h
 
   // Options of this invocation; not saved.
   std::string out, resume;  // folders; both "": one is named after the text, or nothing is saved

@@ -50,6 +50,7 @@ class TrainRun {
   std::optional<LanguageModel> model_;
   std::unique_ptr<Trainer> trainer_;
   std::optional<RunState> state_;
+  std::string chosen_;  // which options were chosen from the text
   Baselines baselines_;
   std::vector<WordPair> pairs_;   // of --watch
   std::vector<Probe> sentences_;  // of --probe

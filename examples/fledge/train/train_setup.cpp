@@ -1,7 +1,8 @@
 // How a run begins: its text, model and folder, and what is reported before the first step.
 #include <algorithm>
 
-#include "examples/fledge/step_memory.h"
+#include "examples/fledge/step_cost.h"
+#include "examples/fledge/train/defaults.h"
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/train/train_run.h"
 #include "examples/support/peak_memory.h"
@@ -49,6 +50,8 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
   } else {
     corpus_.emplace(usable_corpus(text, config_, nullptr));
     config_.sizes.vocabulary = corpus_->tokenizer.size();
+    if (!config_.text_path.empty()) chosen_ = choose_for_text(config_, *corpus_);
+    require_window(*corpus_, config_);
     run = RunConfig{config_, corpus_->tokenizer, text.size(), hash_of(text)};
     run->settings.text_path = absolute_path(config_.text_path);
     run->id = run_id(*run);
@@ -84,6 +87,7 @@ void TrainRun::begin_folder(const RunConfig& run) {
 
 void TrainRun::report_start() {
   report_.say(text_report(name_of(config_), *corpus_));
+  if (!chosen_.empty()) report_.say(support::wrapped(chosen_, 80));
   report_.say(model_report(*model_));
   baselines_ = baselines_of(*corpus_);
   report_.say(baseline_report(baselines_, token_word(corpus_->tokenizer.kind())));

@@ -1,0 +1,30 @@
+// What a training step of the language model costs, computed before it runs.
+#pragma once
+
+#include "nn/gpt/language_model.h"
+
+namespace fledge {
+
+/// The largest number of Reals that a training step of the language model holds, optimiser
+/// included. Each layer keeps 19 vectors of `width` for a token (measured); 24 leaves room for
+/// temporary ones. Each parameter has its gradient and two moments.
+inline double numbers_of_step(double layers, double width, double context, double batch,
+                              double vocabulary) {
+  return context * batch * (24 * width * layers + 4 * vocabulary) +
+         4 * (12 * width * width * layers + (vocabulary + context) * width);
+}
+
+/// Causal attention, forward and backward: six products of half a square, queries × keys × width.
+/// What a kernel computes twice is not counted.
+inline double operations_of_attention(double squares, double width) { return 6 * squares * width; }
+
+/// Multiplications and additions of the matrix products of a training step, for `batch` full
+/// windows: two for each weight and token forward, four backward.
+inline double operations_of_step(const LanguageModelSizes& sizes, double batch) {
+  const auto C = static_cast<double>(sizes.width), T = static_cast<double>(sizes.context);
+  const auto L = static_cast<double>(sizes.layers), V = static_cast<double>(sizes.vocabulary);
+  const double tokens = batch * T;
+  return tokens * 6 * (12 * L * C * C + V * C) + L * operations_of_attention(tokens * T, C);
+}
+
+}  // namespace fledge

@@ -1,0 +1,30 @@
+// The losses of tables that count n-grams, as a baseline: a trained model should be below them.
+#pragma once
+
+#include <vector>
+
+#include "nn/text/corpus.h"
+
+namespace fledge {
+
+/// The mean loss in nats over the tokens of `test`, of tables with 0, 1, …, most_history tokens of
+/// history. A table is interpolated with the table of a shorter history (Jelinek & Mercer 1980),
+/// so that a longer history hardly ever gives a larger loss:
+///
+///   p₀(t) = (count(t) + 1) / (tokens + V)
+///   pₙ(t | h) = λ·count(h, t)/count(h) + (1 − λ)·pₙ₋₁(t | h without its first token)
+///
+/// count(h) = 0: pₙ = pₙ₋₁. The weight λ depends on n and on ⌊log₂ count(h)⌋. It is estimated on the
+/// training text by expectation maximisation: each of its tokens is predicted from the counts
+/// without that token (leaving one out; Ney, Essen & Kneser 1994).
+///
+/// Stream: `test` follows `train`, so its first tokens have a history too. A token with fewer than n
+/// tokens before it is predicted by pₙ₋₁. Lines: each document is counted separately. Its history
+/// begins with boundaries, as many as needed. Every token of a document and the boundary after it
+/// are predicted. V is the size of the vocabulary, including the boundary. Throws ValueError for a
+/// test without tokens, tokens outside 0 … V − 1, a history outside 0 … 8, and a stream together
+/// with lines.
+std::vector<double> ngram_losses(const TokenText& train, const TokenText& test, Dim vocabulary,
+                                 int most_history);
+
+}  // namespace fledge

@@ -1,0 +1,167 @@
+#include "nn/inspect/ngram_losses.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/array.h"
+#include "tests/support/catch.h"
+#include "tests/support/refusal.h"
+
+using namespace fledge;
+using tests::refusal;
+
+namespace {
+
+TokenText stream(std::vector<Dim> tokens) { return {std::move(tokens), {}}; }
+
+const TokenText abab = stream({0, 1, 0, 1, 0, 1, 0, 1});
+
+double p_of_last(const TokenText& train, const std::vector<Dim>& test, Dim V, int history) {
+  return std::exp(-ngram_losses(train, stream(test), V, history).back());
+}
+
+// The formulas as they stand, every count made by looking through the text; for streams.
+class ByDefinition {
+ public:
+  ByDefinition(std::vector<Dim> train, std::vector<Dim> test, Dim V)
+      : n_(static_cast<std::ptrdiff_t>(train.size())), V_(V), all_(std::move(train)) {
+    all_.insert(all_.end(), test.begin(), test.end());
+  }
+
+  double loss(int history) {
+    weights_.clear();
+    for (int shorter = 1; shorter <= history; ++shorter) weights_.push_back(estimate(shorter));
+    double sum = 0;
+    for (auto i = n_; i < std::ssize(all_); ++i) sum -= std::log(p(i, history, false));
+    return sum / static_cast<double>(std::ssize(all_) - n_);
+  }
+
+ private:
+  // How often the history of token i occurs in the training text, and with token i behind it.
+  std::pair<double, double> counts(std::ptrdiff_t i, std::ptrdiff_t history, bool left_out) const {
+    double both = 0, before = 0;
+    for (auto j = history; j < n_ && i >= history; ++j) {
+      if (left_out && j == i) continue;
+      if (!std::equal(all_.begin() + j - history, all_.begin() + j, all_.begin() + i - history))
+        continue;
+      before += 1;
+      both += all_[static_cast<std::size_t>(j)] == all_[static_cast<std::size_t>(i)];
+    }
+    return {before, both};
+  }
+
+  double p(std::ptrdiff_t i, int history, bool left_out) const {
+    const auto [before, both] = counts(i, history, left_out);
+    if (history == 0) return (both + 1) / (before + static_cast<double>(V_));
+    const double shorter = p(i, history - 1, left_out);
+    if (before == 0) return shorter;
+    const auto size = static_cast<std::size_t>(std::log2(before));
+    const double weight = weights_.at(static_cast<std::size_t>(history) - 1).at(size);
+    return weight * both / before + (1 - weight) * shorter;
+  }
+
+  std::vector<double> estimate(int history) const {
+    std::vector<double> weights(16, 0.5);
+    for (int round = 0; round < 20; ++round) {
+      std::vector<double> sum(16), number(16);
+      for (std::ptrdiff_t i = 0; i < n_; ++i) {
+        const auto [before, both] = counts(i, history, true);
+        if (before == 0) continue;
+        const auto size = static_cast<std::size_t>(std::log2(before));
+        const double longer = weights[size] * both / before;
+        sum[size] += longer / (longer + (1 - weights[size]) * p(i, history - 1, true));
+        number[size] += 1;
+      }
+      for (std::size_t size = 0; size < 16; ++size)
+        if (number[size] > 0) weights[size] = std::clamp(sum[size] / number[size], 0.001, 0.999);
+    }
+    return weights;
+  }
+
+  std::ptrdiff_t n_;
+  Dim V_;
+  std::vector<Dim> all_;
+  std::vector<std::vector<double>> weights_;
+};
+
+}  // namespace
+
+TEST_CASE("without a history a table counts tokens") {
+  // four of each of two, one more of each of three: (4 + 1) / (8 + 3)
+  CHECK_THAT(p_of_last(abab, {0}, 3, 0), WithinAbs(5.0 / 11, 1e-15));
+  CHECK_THAT(p_of_last(abab, {2}, 3, 0), WithinAbs(1.0 / 11, 1e-15));
+  CHECK_THAT(ngram_losses(abab, stream({0, 2}), 3, 0).at(0),
+             WithinAbs(-0.5 * (std::log(5.0 / 11) + std::log(1.0 / 11)), 1e-15));
+  CHECK_THAT(p_of_last({}, {1}, 4, 3), WithinAbs(0.25, 1e-15));
+}
+
+TEST_CASE("a history of one predicts what follows, across the split of a stream") {
+  // After 1 always comes 0, also when one of these is left out: the weight grows to its limit.
+  CHECK_THAT(p_of_last(abab, {0}, 2, 1), WithinAbs(1, 0.002));
+  CHECK_THAT(p_of_last(abab, {1}, 2, 1), WithinAbs(0, 0.002));
+}
+
+TEST_CASE("a history that was never seen leaves the prediction to a shorter one") {
+  const TokenText train = stream({0, 1, 2, 0, 1, 2, 3, 1});
+  const std::vector<Dim> unseen{3, 3, 3, 2};  // no 3 follows a 3
+  std::vector<double> losses = ngram_losses(train, stream(unseen), 4, 3);
+  CHECK(losses.size() == 4);
+  const double last = losses.back();
+  losses = ngram_losses(train, stream(unseen), 4, 8);
+  CHECK(losses.back() == last);  // no longer history of the test stands in the training text
+}
+
+TEST_CASE("tables count what looking through the text counts") {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    Rng rng(seed);
+    std::vector<Dim> train, test;
+    for (Dim i = rng.below(60); i >= 0; --i) train.push_back(rng.below(3));
+    for (Dim i = rng.below(30); i >= 0; --i) test.push_back(rng.below(4));
+    ByDefinition by_definition(train, test, 4);
+    const std::vector<double> losses = ngram_losses(stream(train), stream(test), 4, 3);
+    for (int history = 0; history <= 3; ++history)
+      CHECK_THAT(losses.at(static_cast<std::size_t>(history)),
+                 WithinAbs(by_definition.loss(history), 1e-9));
+  }
+}
+
+TEST_CASE("more history is not worse on a text of that kind") {
+  Rng rng(5);
+  std::vector<Dim> text{0, 1, 0};
+  while (text.size() < 6000) {  // most often the sum of the last two tokens
+    const std::size_t n = text.size();
+    text.push_back(rng.below(10) < 8 ? (text[n - 1] + text[n - 2] + 1) % 5 : rng.below(5));
+  }
+  const std::vector<double> losses = ngram_losses(stream({text.begin(), text.begin() + 5000}),
+                                                  stream({text.begin() + 5000, text.end()}), 5, 8);
+  CHECK(losses[2] < losses[1] - 0.3);
+  for (std::size_t n = 3; n < losses.size(); ++n) CHECK(losses[n] < losses[n - 1] + 0.01);
+}
+
+TEST_CASE("documents are counted each by itself, after as many boundaries as a history needs") {
+  // "ab", "b" and "b", with the boundary 0
+  const TokenText train{{0, 1, 2, 0, 2, 0}, {0, 3, 5}}, test{{0, 2, 0}, {0, 2}};
+  const double no_history = -std::log(3.0 / 8) - std::log(3.0 / 8);  // a b 0 b 0: 2 of 5 each
+  const std::vector<double> losses = ngram_losses(train, test, 3, 5);
+  CHECK_THAT(losses.at(0), WithinAbs(no_history / 2, 1e-15));
+  CHECK(losses.at(1) < losses.at(0));  // the boundary always follows b
+  CHECK(losses.size() == 6);
+  // The history of two boundaries is the beginning of a document, as is that of one.
+  const double begun = ngram_losses(train, {{0, 2}, {0, 1}}, 3, 2).at(2);
+  CHECK(std::isfinite(begun));
+}
+
+TEST_CASE("tables refuse what cannot be counted") {
+  const auto refused = [](const TokenText& train, const TokenText& test, int history) {
+    return refusal<ValueError>([&] { ngram_losses(train, test, 2, history); });
+  };
+  CHECK(refused(abab, {}, 1) == "ngram_losses: the test has no tokens");
+  CHECK(refused(abab, stream({2}), 1) == "ngram_losses: token 2 is outside a vocabulary of 2");
+  CHECK(refused(stream({-1}), stream({0}), 1) ==
+        "ngram_losses: token -1 is outside a vocabulary of 2");
+  for (const int history : {-1, 9})
+    CHECK(refused(abab, abab, history) ==
+          "ngram_losses: the history must have 0 to 8 tokens: got " + std::to_string(history));
+  CHECK(refused(abab, {{0, 1, 0}, {0, 2}}, 1) ==
+        "ngram_losses: a stream and documents have different histories");
+}
