@@ -122,7 +122,7 @@ TEST_CASE("fledge train --resume --lr: the run's own rate changes no bit") {
   const Desk desk;
   for (const char* name : {"plain", "same"}) trained({desk.poems(), "-o", desk / name});
   trained({"--resume", desk / "plain", "--steps", "30"});
-  trained({"--resume", desk / "same", "--steps", "30", "--lr", "0.001"});
+  trained({"--resume", desk / "same", "--steps", "30", "--lr", "0.004"});
   CHECK((files_in(desk / "plain") == files_in(desk / "same")));
   trained({"--resume", desk / "plain", "--steps", "40"});
   trained({"--resume", desk / "same", "--steps", "40", "--lr", "0.0001"});
@@ -178,7 +178,7 @@ TEST_CASE("fledge train: a run that diverged does not stay on a state that was s
   const Words saves{"--valid", "0", "--save-every", "0"};
   CHECK(fledge_says(line + saves + Words{"--lr", "1e6", "--clip", "0"}).status == 4);
   // With a rate that is right from the beginning.
-  trained({"--resume", desk / "run", "--lr", "0.001"});
+  trained({"--resume", desk / "run", "--lr", "0.004"});
   trained(Words{desk.poems(), "-o", desk / "never", "--clip", "0"} + saves);
   CHECK((files_in(desk / "run").at("model.safetensors") ==
          files_in(desk / "never").at("model.safetensors")));

@@ -59,7 +59,7 @@ TEST_CASE("fledge train: options that are wrong in themselves or together") {
        "2: --tokens must be one of char|word|byte|bpe: got 'words' | did you mean 'word'? " + all},
       {{""}, "2: FILE has an empty name | leave it out for the built-in text"},
       {{poems, poems}, "2: unexpected argument '~/poems.txt' | see 'fledge train --help'"},
-      {{poems, "--heads", "3"},
+      {{poems, "--width", "128", "--heads", "3"},
        "2: --width 128 does not divide into 3 heads (128 / 3 = 42.6667) | use --width 126 or 129, "
        "or another number of --heads"},
       {{poems, "--width", "2", "--heads", "3"},
@@ -121,7 +121,7 @@ TEST_CASE("fledge train: texts that teach nothing") {
       {{desk / "pipe"}, "3: cannot read '~/pipe': it is no regular file | " + name},
       {{desk / "empty.txt"}, "3: ~/empty.txt is empty | name a text with some thousand words"},
       {{"-"}, "3: standard input is empty | name a text with some thousand words"},
-      {{desk / "short.txt"},
+      {{desk / "short.txt", "--context", "64"},
        "3: ~/short.txt has 4 characters to train on; a context of 64 needs at least 65 | use "
        "--context 3, or more text"},
       {{desk / "one.txt"},
