@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "engine/gradcheck/gradcheck.h"
@@ -9,14 +10,20 @@
 
 namespace fledge {
 
+/// All parameters of the module, under their dotted names.
+template <Module M>
+std::vector<NamedTensor> named_tensors(const M& module) {
+  std::vector<NamedTensor> named;
+  for (const auto& [name, tensor] : named_parameters(module)) named.push_back({name, tensor});
+  return named;
+}
+
 /// Checks f() with respect to all parameters of the module, for instance
 ///     gradcheck(model, [&] { return cross_entropy(model(ids), targets); })
 template <Module M>
 GradcheckReport gradcheck(const M& module, const std::function<Tensor()>& f,
                           const GradcheckOptions& options = {}) {
-  std::vector<NamedTensor> named;
-  for (const auto& [name, tensor] : named_parameters(module)) named.push_back({name, tensor});
-  return gradcheck(f, named, options);
+  return gradcheck(f, named_tensors(module), options);
 }
 
 /// Checks module(input) with respect to all parameters and to the input itself.
@@ -25,7 +32,7 @@ GradcheckReport gradcheck(const M& module, const Array& input,
                           const GradcheckOptions& options = {}) {
   std::vector<NamedTensor> named{{"input", parameter(input.clone())}};
   const Tensor x = named[0].tensor;
-  for (const auto& [name, tensor] : named_parameters(module)) named.push_back({name, tensor});
+  for (NamedTensor& parameter : named_tensors(module)) named.push_back(std::move(parameter));
   return gradcheck([&] { return module(x); }, named, options);
 }
 

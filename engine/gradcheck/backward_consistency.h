@@ -1,6 +1,6 @@
 // Jᵀ·v from backward(), computed in several ways that must agree.
 //
-// Used by gradcheck alone. Not here: whether Jᵀ·v is right; that takes an oracle.
+// Used by gradcheck. Not here: whether Jᵀ·v is right; that takes an oracle.
 // Key idea: a wrong rule may give the right Jᵀ·v for one v. A right rule is linear in dy, and adds
 // to the gradient of its input. So backward() runs again: unchanged, with v = 0, with a scaled v,
 // and with a second op that uses every parameter.

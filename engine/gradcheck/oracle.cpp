@@ -24,10 +24,9 @@ std::vector<double> outputs_at(const Oracle& oracle, Real& x, double place) {
   return to_vector(oracle.f().value());
 }
 
-// x_j has tangent 1; the tangents of the outputs are column j of J, exact to rounding.
-Derivative by_dual(const Oracle& oracle, Real& x) {
-  x.tangent = 1;
-  const Array y = oracle.f().value(), &v = oracle.v;
+// Σ_i v_i·∂y_i/∂x_j
+Derivative by_dual(const Oracle& oracle, const Tensor& parameter, Dim j) {
+  const Array y = forward_derivatives(oracle.f, parameter, j), &v = oracle.v;
   Derivative result;
   for (Dim i = 0; i < y.size(); ++i) {
     const double term = v[i].value * y[i].tangent;
@@ -129,11 +128,19 @@ bool completes(const std::function<void()>& f) {
   }
 }
 
-Derivative Oracle::at(const Tensor& parameter, Dim j, double claimed) const {
+Array forward_derivatives(const std::function<Tensor()>& f, const Tensor& parameter, Dim j) {
   NoGrad no_grad;
   const ChangedValues changed({parameter});
   Real& x = changed.numbers(0)[j];
-  return method == Method::dual ? by_dual(*this, x) : by_differences(*this, x, claimed);
+  x.tangent = 1;
+  return f().value().clone();  // f may return the parameter's own block
+}
+
+Derivative Oracle::at(const Tensor& parameter, Dim j, double claimed) const {
+  if (method == Method::dual) return by_dual(*this, parameter, j);
+  NoGrad no_grad;
+  const ChangedValues changed({parameter});
+  return by_differences(*this, changed.numbers(0)[j], claimed);
 }
 
 }  // namespace fledge

@@ -49,6 +49,10 @@ class ChangedValues {
 /// std::bad_alloc are not caught.
 bool completes(const std::function<void()>& f);
 
+/// f() with tangent 1 at element j of a parameter: output i has the value y_i and the tangent
+/// ∂y_i/∂x_j, exact to rounding. The tangents are column j of J.
+Array forward_derivatives(const std::function<Tensor()>& f, const Tensor& parameter, Dim j);
+
 /// Computes derivatives of ⟨v, f()⟩. v has the shape of f(); `tolerance` is the accuracy needed.
 struct Oracle {
   Method method;

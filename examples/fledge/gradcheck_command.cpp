@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "examples/fledge/check_row.h"
+#include "examples/fledge/explain_command.h"
 #include "examples/support/options.h"
 #include "examples/support/table.h"
 #include "examples/support/text.h"
@@ -138,17 +139,27 @@ void print_problems(const CheckRows& rows) {
 
 int gradcheck_command(int argc, char** argv) {
   report::CheckRequest request;
-  std::string only;
+  std::string only, explain;
   bool json = false;
   support::Options options("fledge gradcheck",
                            "Proves the gradient of every op, module and a whole model, twice.");
   options.arguments("NAME", 0, 1000);
   options.add("--only", "NAME", only, "the same as NAME");
+  options.add("--explain", "NAME[i,j]", explain,
+              "how this number of the gradient comes about, path by path; NAME:1[i,j] is about "
+              "argument 1");
   options.add("--seed", "N", request.seed, "of the inputs and cotangents");
-  options.add("--json", "", json, "one array of objects on stdout instead of the table");
+  options.add("--json", "", json, "the same as JSON on stdout");
   options.example("fledge gradcheck", "everything");
   options.example("fledge gradcheck softmax layer_norm", "the rows of two ops");
+  options.example("fledge gradcheck --explain \"softmax[0,1]\"", "one number of a gradient");
   options.parse(argc, argv);
+  if (!explain.empty()) {
+    if (!only.empty() || !options.arguments().empty())
+      support::refuse_usage("--explain is about one number, and other names were given",
+                            "leave out the other names");
+    return explain_element(explain, request.seed, json);
+  }
   request.names = names_of(options.arguments());
   if (!only.empty()) request.names.push_back(names_of({only})[0]);
 

@@ -18,12 +18,15 @@ void redraw(const M& module, Rng& rng) {
 
 /// A module made by `make`, checked with respect to its parameters and its input.
 template <class Make>
-ModuleCase with_input(std::string name, const Shape& input, Make make) {
+GradientCase with_input(std::string name, const Shape& input, Make make) {
   return {std::move(name), to_string(input), [=](std::uint64_t seed) {
             Rng rng(seed);
             const auto module = make(rng);
             redraw(module, rng);
-            return gradcheck(module, random_normal(input, 0, 1, rng), {.seed = seed});
+            const Tensor x = parameter(random_normal(input, 0, 1, rng));
+            std::vector<NamedTensor> inputs{{"input", x}};
+            for (NamedTensor& tensor : named_tensors(module)) inputs.push_back(std::move(tensor));
+            return Subject{[=] { return module(x); }, inputs};
           }};
 }
 
@@ -35,7 +38,7 @@ struct Masked {
   void visit(auto&& f) const { f("attention", attention); }
 };
 
-ModuleCase attention(std::string name, const Shape& input, Dim heads, const Mask& mask) {
+GradientCase attention(std::string name, const Shape& input, Dim heads, const Mask& mask) {
   return with_input(std::move(name), input, [=](Rng& rng) {
     return Masked{Attention(input.dim(-1), heads, rng), mask};
   });
@@ -76,26 +79,26 @@ LanguageModel two_layers(Rng& rng, double dropout) {
   return model;
 }
 
-GradcheckReport check_logits(std::uint64_t seed) {
+Subject logits(std::uint64_t seed) {
   Rng rng(seed);
   const LanguageModel model = two_layers(rng, 0);
-  return gradcheck(model, [&] { return model(words); }, {.seed = seed});
+  return {[=] { return model(words); }, named_tensors(model)};
 }
 
-GradcheckReport check_loss(std::uint64_t seed) {
+Subject loss(std::uint64_t seed) {
   Rng rng(seed);
   const LanguageModel model = two_layers(rng, 0.1);
-  const auto loss = [&] {
+  const auto f = [=] {
     Rng drops(3);
     return cross_entropy(model(words, Mode::training(drops)), next_words, -1);
   };
-  return gradcheck(model, loss, {.seed = seed});
+  return {f, named_tensors(model)};
 }
 
 }  // namespace
 
-const std::vector<ModuleCase>& module_cases() {
-  static const std::vector<ModuleCase> cases = {
+const std::vector<GradientCase>& module_cases() {
+  static const std::vector<GradientCase> cases = {
       with_input("Linear", {2, 3, 4}, [](Rng& rng) { return Linear(4, 3, rng); }),
       with_input("Linear without bias", {3, 4},
                  [](Rng& rng) { return Linear(4, 3, rng, Bias::without); }),
@@ -103,7 +106,7 @@ const std::vector<ModuleCase>& module_cases() {
        [](std::uint64_t seed) {
          Rng rng(seed);
          const Embedding table(11, 3, rng);
-         return gradcheck(table, [&] { return table(words); }, {.seed = seed});
+         return Subject{[=] { return table(words); }, named_tensors(table)};
        }},
       with_input("LayerNorm", {2, 3, 5}, [](Rng&) { return LayerNorm(5); }),
       with_input("MLP", {2, 2, 3}, [](Rng& rng) { return MLP(3, 7, rng); }),
@@ -124,8 +127,8 @@ const std::vector<ModuleCase>& module_cases() {
       with_input("Block", {2, 3, 4}, [](Rng& rng) { return Block(4, 2, 6, rng); }),
       with_input("Dropout in a block", {2, 3, 4},
                  [](Rng& rng) { return Dropping{Block(4, 2, 6, rng, 0.3)}; }),
-      {"LanguageModel logits", "2 layers, (2, 5) ids", check_logits},
-      {"LanguageModel loss", "2 layers, (2, 5) ids", check_loss},
+      {"LanguageModel logits", "2 layers, (2, 5) ids", logits},
+      {"LanguageModel loss", "2 layers, (2, 5) ids", loss},
   };
   return cases;
 }

@@ -17,11 +17,15 @@ Array drawn(const Input& input, Rng& rng) {
   return {input.shape, values};
 }
 
-GradcheckReport check(const OpCase& op, std::uint64_t seed) {
+Subject subject_of(const OpCase& op, std::uint64_t seed) {
   Rng rng(seed);
-  std::vector<Array> inputs;
-  for (const Input& input : op.inputs) inputs.push_back(drawn(input, rng));
-  return gradcheck(op.f, inputs, {.seed = seed});
+  std::vector<Tensor> tensors;
+  std::vector<NamedTensor> named;
+  for (const Input& input : op.inputs) {
+    tensors.push_back(parameter(drawn(input, rng)));
+    named.push_back({"input " + std::to_string(named.size()), tensors.back()});
+  }
+  return {[f = op.f, tensors] { return f(tensors); }, named};
 }
 
 std::string shapes_of(const OpCase& op) {
@@ -52,21 +56,32 @@ bool is_wanted(const std::string& row, const std::vector<std::string>& names) {
 
 }  // namespace
 
+const std::vector<GradientCase>& gradient_cases() {
+  static const std::vector<GradientCase> cases = [] {
+    std::vector<GradientCase> all;
+    for (const OpCase& op : op_cases())
+      all.push_back(
+          {op.name, shapes_of(op), [&op](std::uint64_t seed) { return subject_of(op, seed); }});
+    all.insert(all.end(), module_cases().begin(), module_cases().end());
+    return all;
+  }();
+  return cases;
+}
+
 std::vector<report::CheckRow> check_gradients(const report::CheckRequest& request) {
   std::vector<report::CheckRow> rows;
-  for (const OpCase& op : op_cases())
-    if (is_wanted(op.name, request.names))
-      add_rows(op.name, shapes_of(op), check(op, request.seed), rows);
-  for (const ModuleCase& module : module_cases())
-    if (is_wanted(module.name, request.names))
-      add_rows(module.name, module.shapes, module.check(request.seed), rows);
+  for (const GradientCase& row : gradient_cases()) {
+    if (!is_wanted(row.name, request.names)) continue;
+    const Subject subject = row.make(request.seed);
+    const GradcheckReport found = gradcheck(subject.f, subject.inputs, {.seed = request.seed});
+    add_rows(row.name, row.shapes, found, rows);
+  }
   return rows;
 }
 
 std::vector<std::string> gradient_names() {
   std::vector<std::string> names;
-  for (const OpCase& op : op_cases()) names.push_back(op.name);
-  for (const ModuleCase& module : module_cases()) names.push_back(module.name);
+  for (const GradientCase& row : gradient_cases()) names.push_back(row.name);
   return names;
 }
 

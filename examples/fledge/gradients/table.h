@@ -11,6 +11,7 @@
 #include "engine/array.h"
 #include "engine/gradcheck/gradcheck.h"
 #include "examples/fledge/check_row.h"
+#include "examples/fledge/explanation.h"
 
 namespace fledge {
 
@@ -32,18 +33,31 @@ struct OpCase {
   std::function<Tensor(const std::vector<Tensor>&)> f;
 };
 
-struct ModuleCase {
+/// A function, and the tensors with respect to which its gradient is checked.
+struct Subject {
+  std::function<Tensor()> f;
+  std::vector<NamedTensor> inputs;
+};
+
+/// A row of the table; the seed draws the inputs.
+struct GradientCase {
   std::string name, shapes;
-  std::function<GradcheckReport(std::uint64_t seed)> check;
+  std::function<Subject(std::uint64_t seed)> make;
 };
 
 const std::vector<OpCase>& op_cases();
-const std::vector<ModuleCase>& module_cases();
+const std::vector<GradientCase>& module_cases();
+
+/// The ops, then the modules.
+const std::vector<GradientCase>& gradient_cases();
 
 /// The rows of the request, two for each name: by dual numbers, then by differences.
 std::vector<report::CheckRow> check_gradients(const report::CheckRequest& request);
 
 /// The names of all rows.
 std::vector<std::string> gradient_names();
+
+/// How one number of a gradient comes about: explain.cpp.
+report::Explanation explain_gradient(const report::ExplainRequest& request);
 
 }  // namespace fledge

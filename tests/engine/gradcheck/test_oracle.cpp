@@ -260,3 +260,17 @@ TEST_CASE("completes: false for an error of the function, but not for an end of 
   CHECK_THROWS_AS(completes([] { throw Interrupted(); }), Interrupted);
   CHECK_THROWS_AS(completes([] { throw std::bad_alloc(); }), std::bad_alloc);
 }
+
+TEST_CASE("forward derivatives: one column of J, and the parameter is as before") {
+  const Tensor x = parameter(Array({2}, {3, 5}));
+  const auto g = [&] { return x * x; };
+  const Array y = forward_derivatives(g, x, 1);
+  CHECK(y[0].value == 9);
+  CHECK(y[0].tangent == 0);
+  CHECK(y[1].value == 25);
+  CHECK(y[1].tangent == 10);
+  CHECK(x.value()[1].tangent == 0);
+  const Array same = forward_derivatives([&] { return x; }, x, 0);
+  CHECK(same[0].tangent == 1);
+  CHECK(same[1].tangent == 0);
+}

@@ -41,8 +41,8 @@ const std::vector<OpCase>& op_cases() {
   return cases;
 }
 
-const std::vector<ModuleCase>& module_cases() {
-  static const std::vector<ModuleCase> cases;
+const std::vector<GradientCase>& module_cases() {
+  static const std::vector<GradientCase> cases;
   return cases;
 }
 

@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <cmath>
+
+#include "engine/autograd.h"
+#include "engine/gradcheck/backward_consistency.h"
+#include "engine/gradcheck/diagnosis.h"
+#include "engine/gradcheck/oracle.h"
+#include "examples/fledge/gradients/table.h"
+
+namespace fledge {
+
+namespace {
+
+/// While it lives, it notes what each rule adds to element j of the gradient of a leaf.
+class UsesOf : public GraphObserver {
+ public:
+  UsesOf(const Tensor& leaf, Dim j) : leaf_(leaf.node().get()), j_(j), before_(graph_observer) {
+    graph_observer = this;
+  }
+  ~UsesOf() override { graph_observer = before_; }
+  UsesOf(const UsesOf&) = delete;
+  UsesOf& operator=(const UsesOf&) = delete;
+
+  const std::vector<report::Use>& uses() const { return uses_; }
+
+ private:
+  void inspect(const Node& node, const Array& numbers, const Node* input) override {
+    if (input != leaf_) return;
+    const double total = value_of(numbers[j_]);
+    uses_.push_back({std::string(node.op), total - total_});
+    total_ = total;
+  }
+
+  const Node* leaf_;
+  Dim j_;
+  GraphObserver* before_;
+  double total_ = 0;
+  std::vector<report::Use> uses_;
+};
+
+std::string element_text(const std::string& tensor, const Shape& shape, Dim j) {
+  std::string text = shape.rank() == 0 ? tensor : tensor + index_text(shape, j);
+  std::erase(text, ' ');
+  return text;
+}
+
+/// "x", or "x0", "x1" of several: the names of an op's inputs. A module's tensors have their own.
+std::string short_name(const Subject& subject, std::size_t p) {
+  const std::string& name = subject.inputs[p].name;
+  if (!name.starts_with("input ")) return name;
+  return subject.inputs.size() == 1 ? "x" : "x" + std::to_string(p);
+}
+
+/// The tensor that the request names, or an advice with the names there are.
+std::size_t find_tensor(const Subject& subject, const report::ExplainRequest& request,
+                        report::Explanation& found) {
+  if (request.tensor.empty()) return 0;
+  std::string names;
+  for (std::size_t p = 0; p < subject.inputs.size(); ++p) {
+    const std::string name = short_name(subject, p);
+    if (request.tensor == name || request.tensor == std::to_string(p)) return p;
+    names += (p > 0 ? ", " : "") + name;
+  }
+  found.problem = "'" + request.row + "' has no such tensor";
+  found.advice = "its tensors are: " + names;
+  return 0;
+}
+
+/// The number of the element in row order, or an advice with the shape.
+Dim find_element(const Shape& shape, const report::ExplainRequest& request,
+                 report::Explanation& found) {
+  bool is_inside = static_cast<int>(request.index.size()) == shape.rank();
+  Dim j = 0;
+  for (int axis = 0; is_inside && axis < shape.rank(); ++axis) {
+    const std::int64_t i = request.index[static_cast<std::size_t>(axis)];
+    is_inside = i >= 0 && i < shape[axis];
+    j = j * shape[axis] + i;
+  }
+  if (is_inside) return j;
+  found.problem = "the index is not inside " + found.tensor + " of shape " + to_string(shape);
+  found.advice = "the last element is " + element_text(found.tensor, shape, shape.size() - 1);
+  return 0;
+}
+
+void follow_paths(const Subject& subject, const Tensor& x, Dim j, const Array& v,
+                  report::Explanation& found) {
+  const Array y = forward_derivatives(subject.f, x, j);
+  double scale = 0, size = 0;
+  for (Dim i = 0; i < y.size(); ++i) {
+    size += std::abs(v[i].value * y[i].value);
+    if (y[i].tangent == 0) {
+      ++found.other_outputs;
+      continue;
+    }
+    found.paths.push_back({element_text("y", y.shape(), i), y[i].tangent, v[i].value});
+    found.by_paths += found.paths.back().part();
+    scale += std::abs(found.paths.back().part());
+  }
+  const double noise = 4 * std::numeric_limits<double>::epsilon() * size;
+  for (const report::Use& use : found.uses) scale = std::max(scale, std::abs(use.part));
+  found.paths_agree =
+      std::abs(found.by_paths - found.by_backward) <= gradcheck_tolerance_dual * scale + noise;
+
+  const Oracle differences{Method::differences, subject.f, v, gradcheck_tolerance_differences};
+  const Derivative slope = differences.at(x, j, found.by_backward);
+  found.by_differences = slope.value;
+  found.differences_decide = slope.converged;
+  found.differences_agree = std::abs(slope.value - found.by_backward) <=
+                            gradcheck_tolerance_differences * scale + slope.noise;
+}
+
+}  // namespace
+
+report::Explanation explain_gradient(const report::ExplainRequest& request) {
+  report::Explanation found;
+  const std::vector<GradientCase>& cases = gradient_cases();
+  const auto known = std::find_if(cases.begin(), cases.end(),
+                                  [&](const GradientCase& c) { return c.name == request.row; });
+  if (known == cases.end()) {
+    found.problem = "no row has exactly this name";
+    return found;
+  }
+  const Subject subject = known->make(request.seed);
+  const std::size_t p = find_tensor(subject, request, found);
+  if (!found.problem.empty()) return found;
+  const Tensor& x = subject.inputs[p].tensor;
+  found.row = request.row;
+  found.tensor = short_name(subject, p);
+  const Dim j = find_element(x.shape(), request, found);
+  if (!found.problem.empty()) return found;
+
+  found.element = element_text(found.tensor, x.shape(), j);
+  found.tensor_shape = to_string(x.shape());
+  Array v;
+  {  // the oracles write to x, and so the graph must be gone by then
+    const Tensor y = subject.f();
+    v = random_cotangent(y.shape(), request.seed);
+    found.output_shape = to_string(y.shape());
+    const UsesOf uses(x, j);
+    found.by_backward = gradients_of(y, subject.inputs, v)[p][static_cast<std::size_t>(j)];
+    found.uses = uses.uses();
+  }
+  follow_paths(subject, x, j, v, found);
+  return found;
+}
+
+}  // namespace fledge
