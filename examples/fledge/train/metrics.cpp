@@ -10,7 +10,7 @@
 
 namespace fledge::train {
 
-std::string csv_header() { return "step,loss,val_loss,lr,grad_norm\n"; }
+std::string csv_header() { return "step,loss,held_out_loss,lr,grad_norm\n"; }
 
 std::string as_csv(const Metrics& row) {
   const auto number = [](double x) {
@@ -24,7 +24,7 @@ std::string as_csv(const Metrics& row) {
 std::string as_json(const Metrics& row) {
   Json::Members members{
       {"type", "step"}, {"step", row.step}, {"loss", static_cast<float>(row.loss)}};
-  if (row.validation) members.emplace_back("val_loss", static_cast<float>(*row.validation));
+  if (row.validation) members.emplace_back("held_out_loss", static_cast<float>(*row.validation));
   members.emplace_back("lr", static_cast<float>(row.rate));
   members.emplace_back("grad_norm", static_cast<float>(row.gradient_norm));
   return Json::object(members).text();

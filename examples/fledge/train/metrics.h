@@ -1,5 +1,5 @@
-// The measurements of a run, one row for each logged step: metrics.csv and metrics.jsonl. The
-// latter also has the watched pairs.
+// The measurements of a run: metrics.csv has a row for each logged step, metrics.jsonl has all
+// events of the run, a JSON object a line.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,8 @@ struct Metrics {
 std::string csv_header();
 std::string as_csv(const Metrics& row);   // ends with \n
 std::string as_json(const Metrics& row);  // {"type":"step",…}, has no \n at the end
+/// The beginning of the last event of a run that was not stopped.
+inline constexpr std::string_view end_of_run = R"({"type":"end","status":"ok",)";
 
 /// A file of a run's folder that grows by lines. Writing does not change a hard link that was
 /// made as a backup: a file with a second link is first replaced by a copy. A power cut or a kill

@@ -4,6 +4,7 @@
 
 #include "examples/fledge/attention/attention_data.h"
 #include "examples/fledge/attention/attention_report.h"
+#include "examples/fledge/train/source.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/io/json.h"
@@ -42,10 +43,21 @@ std::string as_json(const PairMeasurement& measured) {
       .text();
 }
 
-void Reporter::json_line(const std::string& line) const {
+void Reporter::print(const std::string& line) const {
   if (!config_->json) return;
   std::printf("%s\n", line.c_str());
   std::fflush(stdout);
+}
+
+void Reporter::event(const std::string& line) const {
+  print(line);
+  if (keep_) keep_(line);
+}
+
+void Reporter::event(Json::Members members, const Json::Members& printed, bool is_kept) const {
+  if (keep_ && is_kept) keep_(Json::object(members).text());
+  members.insert(members.end(), printed.begin(), printed.end());
+  print(Json::object(members).text());
 }
 
 void Reporter::reading(const std::string& name) {
@@ -59,7 +71,7 @@ void Reporter::reading(const std::string& name) {
 }
 
 void Reporter::start(const Corpus& corpus, const LanguageModel& model, const Baselines& baselines,
-                     std::int64_t step) {
+                     std::int64_t step, bool is_first) {
   const TrainConfig& config = *config_;
   if (config.pace > 0 && config.text_path.empty())
     say("at most " + std::to_string(config.pace) +
@@ -69,16 +81,37 @@ void Reporter::start(const Corpus& corpus, const LanguageModel& model, const Bas
         (config.given.contains("--lr")
              ? formatted(", from here on with --lr %g", config.training.schedule.rate)
              : ""));
-  json_line(Json::object({{"type", "start"},
-                          {"version", 1},
-                          {"tokens", corpus.train.size()},
-                          {"held_out", corpus.valid.size()},
-                          {"vocabulary", config.sizes.vocabulary},
-                          {"parameters", count_parameters(model)},
-                          {"seed", config.training.seed},
-                          {"step", step},
-                          {"baselines", as_json(baselines)}})
-                .text());
+  const LanguageModelSizes& sizes = config.sizes;
+  const Json::Members members{{"type", "start"},
+                              {"version", 2},
+                              {"bytes", corpus.facts.bytes},
+                              {"token", to_string(corpus.tokenizer.kind())},
+                              {"lines", config.corpus.reading == Reading::lines},
+                              {"tokens", corpus.train.size()},
+                              {"held_out", corpus.valid.size()},
+                              {"vocabulary", sizes.vocabulary},
+                              {"layers", sizes.layers},
+                              {"heads", sizes.heads},
+                              {"width", sizes.width},
+                              {"context", sizes.context},
+                              {"parameters", count_parameters(model)},
+                              {"steps", config.training.schedule.steps},
+                              {"batch", config.training.batch},
+                              {"lr", config.training.schedule.rate},
+                              {"seed", config.training.seed},
+                              {"step", step},
+                              {"baselines", as_json(baselines)}};
+  event(members, {{"text", absolute_path(config.text_path)}, {"folder", config.folder()}},
+        is_first);
+}
+
+void Reporter::evaluated(std::int64_t step, double loss, bool is_best) {
+  const auto members = [&](const char* type) {
+    return Json::Members{
+        {"type", type}, {"step", step}, {"held_out_loss", static_cast<float>(loss)}};
+  };
+  event(members("eval"));
+  if (is_best) event(members("best"));
 }
 
 void Reporter::watched(const PairMeasurement& measured) {
@@ -89,12 +122,17 @@ void Reporter::watched(const PairMeasurement& measured) {
       formatted(" attention %.3f (chance %.3f), association %.3f, cosine %.3f; control ",
                 pair.attention, pair.chance, pair.association, pair.similarity) +
       support::quoted(control) + formatted(" attention %.3f", control_pair.attention));
-  json_line(as_json(measured));
+  event(as_json(measured));
 }
 
 void Reporter::sample(std::int64_t step, const std::string& text) {
   say("  step " + std::to_string(step) + ": " + support::cut(printable(text), 68));
-  json_line(Json::object({{"type", "sample"}, {"step", step}, {"text", text}}).text());
+  event({{"type", "sample"}, {"step", step}, {"text", text}});
+}
+
+void Reporter::final_sample(std::int64_t step, const std::string& text) {
+  say("  sample: " + support::cut(printable(text), 200));
+  event({{"type", "sample"}, {"step", step}, {"is_final", true}, {"text", text}});
 }
 
 void Reporter::progress(Progress progress) {
@@ -111,11 +149,10 @@ void Reporter::sentence(std::int64_t step, const std::string& sentence,
   std::string map = attention_report(attention, heads, style);
   map.pop_back();  // its line end: say() adds one
   say("attention in " + support::quoted(sentence) + "\n" + map);
-  json_line(Json::object({{"type", "probe"},
-                          {"step", step},
-                          {"sentence", sentence},
-                          {"attention", as_json(attention, heads)}})
-                .text());
+  event({{"type", "probe"},
+         {"step", step},
+         {"sentence", sentence},
+         {"attention", as_json(attention, heads)}});
 }
 
 void Reporter::end(const std::string& status, std::int64_t step, double train_loss,
@@ -132,16 +169,15 @@ void Reporter::end(const std::string& status, std::int64_t step, double train_lo
   } else if (is_done && config_->text_path.empty()) {
     say("next: fledge train poems.txt -o run   fledge generate run   fledge gradcheck");
   }
-  json_line(Json::object({{"type", "end"},
-                          {"status", status},
-                          {"step", step},
-                          {"train_loss", train_loss},
-                          {"val_loss", last_loss},
-                          {"best_val_loss", best_loss},
-                          {"model_step", model_step},
-                          {"baselines", as_json(baselines)},
-                          {"seconds", elapsed()}})
-                .text());
+  event({{"type", "end"},
+         {"status", status},
+         {"step", step},
+         {"train_loss", train_loss},
+         {"held_out_loss", last_loss},
+         {"best_held_out_loss", best_loss},
+         {"model_step", model_step},
+         {"baselines", as_json(baselines)}},
+        {{"seconds", elapsed()}});
 }
 
 }  // namespace fledge::train

@@ -1,9 +1,11 @@
 // What a run shows: lines for people on stderr and, with --json, one object a line on stdout.
 //
-// Key idea: most events are reported by one call, which writes both forms. For a step, the training
-// loop calls progress() for people and json_line() for programs. Read next: reporter.cpp.
+// Key idea: an event is reported by one call, which writes both forms; the JSON is also kept in
+// metrics.jsonl. For a step, the training loop calls progress() for people and event() for programs.
+// Read next: reporter.cpp.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -13,6 +15,7 @@
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/train/train_config.h"
 #include "nn/inspect/probes.h"
+#include "nn/io/json.h"
 
 namespace fledge::train {
 
@@ -32,28 +35,40 @@ class Reporter : public ProgressDisplay {
   explicit Reporter(const TrainConfig& config)
       : ProgressDisplay(config.quiet, config.no_progress), config_(&config) {}
 
+  /// From here on keep(line) gets each event, for metrics.jsonl.
+  void keep_events(std::function<void(const std::string& line)> keep) { keep_ = std::move(keep); }
+  /// One event. The members of `printed` are not kept: they differ between equal runs.
+  void event(Json::Members members, const Json::Members& printed = {}, bool is_kept = true) const;
+  void event(const std::string& line) const;
+
   /// The first line: the text that is read, and where the run is saved.
   void reading(const std::string& name);
+  /// The event is kept only if `is_first`: a resumed run has it already.
   void start(const Corpus& corpus, const LanguageModel& model, const Baselines& baselines,
-             std::int64_t step);
+             std::int64_t step, bool is_first);
+  /// The loss of the held-out text after this step, and whether it is the lowest so far.
+  void evaluated(std::int64_t step, double loss, bool is_best);
   void watched(const PairMeasurement& measured);
   /// A text that the model generated after this step.
   void sample(std::int64_t step, const std::string& text);
+  /// The same for a sample of the model that is kept.
+  void final_sample(std::int64_t step, const std::string& text);
   void progress(Progress progress);
   /// The attention weights in a sentence.
   void sentence(std::int64_t step, const std::string& sentence, const AttentionWeights& attention);
   /// `status` is "ok", "interrupted" or "diverged". A loss is infinite where there is none.
   void end(const std::string& status, std::int64_t step, double train_loss, double last_loss,
            double best_loss, std::optional<std::int64_t> model_step, const Baselines& baselines);
-  /// Writes one object if --json was given.
-  void json_line(const std::string& line) const;
 
  private:
+  void print(const std::string& line) const;
+
+  std::function<void(const std::string& line)> keep_;
   const TrainConfig* config_;
   std::string pair_;  // the first watched pair, as the progress line shows it
 };
 
-/// {"type":"watch",…}, without a line end. The same object is also written to metrics.jsonl.
+/// {"type":"watch",…}, without a line end.
 std::string as_json(const PairMeasurement& measured);
 
 }  // namespace fledge::train

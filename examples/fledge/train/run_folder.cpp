@@ -28,6 +28,14 @@ std::string kept_lines(const std::optional<std::string>& bytes, std::int64_t siz
   return bytes ? bytes->substr(0, bytes->rfind('\n') + 1) : "";
 }
 
+// Whether the last of these events is the end of a run that was not stopped.
+bool ends_with_end(const std::string& events) {
+  if (!events.ends_with('\n')) return false;
+  const std::size_t before = events.rfind('\n', events.size() - 2);
+  const std::size_t last = before == std::string::npos ? 0 : before + 1;
+  return events.compare(last, end_of_run.size(), end_of_run) == 0;
+}
+
 }  // namespace
 
 ModelFile model_file(const LanguageModel& model, const std::string& id, std::int64_t step,
@@ -119,11 +127,14 @@ std::optional<std::string> RunFolder::bytes(const char* name, std::uint64_t most
   return found;
 }
 
-void RunFolder::open_metrics(RunNotes& notes, const std::function<void(const std::string&)>& warn) {
+void RunFolder::open_metrics(RunNotes& notes, bool is_over,
+                             const std::function<void(const std::string&)>& warn) {
   const std::optional<std::string> csv = bytes(csv_name), jsonl = bytes(jsonl_name);
   require_not_removed();
   std::string rows = kept_lines(csv, notes.csv_bytes, file(csv_name), warn);
-  const std::string lines = kept_lines(jsonl, notes.jsonl_bytes, file(jsonl_name), warn);
+  has_end_ = is_over && jsonl && std::ssize(*jsonl) > notes.jsonl_bytes && ends_with_end(*jsonl);
+  const std::string lines =
+      has_end_ ? *jsonl : kept_lines(jsonl, notes.jsonl_bytes, file(jsonl_name), warn);
   if (rows.empty()) rows = csv_header();
   if (csv != rows || jsonl != lines) replace({{csv_name, rows}, {jsonl_name, lines}});
   notes.csv_bytes = static_cast<std::int64_t>(rows.size());
@@ -136,10 +147,9 @@ void RunFolder::open_metrics(RunNotes& notes, const std::function<void(const std
 
 void RunFolder::append(const Metrics& row) {
   guarded([&] { csv_->append(as_csv(row)); });
-  append_json(as_json(row));
 }
 
-void RunFolder::append_json(const std::string& line) {
+void RunFolder::append_event(const std::string& line) {
   guarded([&] { jsonl_->append(line + "\n"); });
 }
 

@@ -3,7 +3,8 @@
 //   config.json          GPT-2's sizes; under "fledge" tokenizer, hash of the text and settings
 //   model.safetensors    the weights of the best evaluation, or the latest if there is none
 //   state.safetensors    the last checkpoint, from which --resume continues
-//   metrics.csv, .jsonl  a row for each logged step; .jsonl also has the watched pairs
+//   metrics.csv          a row for each logged step
+//   metrics.jsonl        an object for each event: start, steps, evaluations, samples, …, end
 //
 // Key idea: the model and the checkpoint that it belongs to are replaced together, and all files of
 // a new run are written at once. So at any moment the folder has a run that can be resumed.
@@ -67,11 +68,16 @@ class RunFolder {
   std::optional<std::string> bytes(const char* name,
                                    std::uint64_t most = std::uint64_t{1} << 40) const;
 
-  /// Cuts the metrics files back to the rows of the checkpoint and opens them. `warn` gets a
-  /// message about missing rows, and `notes` the sizes of the files.
-  void open_metrics(RunNotes& notes, const std::function<void(const std::string&)>& warn);
+  /// Cuts the metrics files back to the rows of the checkpoint and opens them. Events after the
+  /// checkpoint stay if the run is over and the last of them is its end. `warn` gets a message about
+  /// missing rows, and `notes` the sizes of the files.
+  void open_metrics(RunNotes& notes, bool is_over,
+                    const std::function<void(const std::string&)>& warn);
+  /// Whether metrics.jsonl has the end of the run.
+  bool has_end() const { return has_end_; }
   void append(const Metrics& row);
-  void append_json(const std::string& line);
+  /// Appends a line to metrics.jsonl.
+  void append_event(const std::string& line);
   /// Flushes the metrics files to disk (fsync) and stores their sizes in `notes`.
   void sync_metrics(RunNotes& notes);
   /// Saves the checkpoint, from which --resume then continues. Throws WriteError; throws
@@ -92,6 +98,7 @@ class RunFolder {
   std::optional<RunConfig> config_;
   std::string written_model_;  // the checksum of model.safetensors
   std::unique_ptr<LineFile> csv_, jsonl_;
+  bool has_end_ = false;
 };
 
 }  // namespace fledge::train

@@ -26,7 +26,8 @@ bool is_of_a_run(const std::string& name, const std::optional<std::string>& byte
   const auto has = [&](const char* part) { return beginning.find(part) != std::string::npos; };
   if (beginning.empty()) return true;
   if (name == config_name) return beginning[0] == '{' && has("\"fledge\"");
-  if (name == csv_name) return beginning.starts_with(csv_header().substr(0, beginning.size()));
+  if (name == csv_name)
+    return beginning.starts_with("step,loss,") || csv_header().starts_with(beginning);
   if (name == jsonl_name) return beginning.starts_with("{\"type\":\"");
   const bool is_stored = beginning.size() > 8 && beginning[8] == '{' && has("\"__metadata__\"");
   return is_stored && (name == state_name ? has("\"run\"") : has("\"step\"") && has("\"loss\""));

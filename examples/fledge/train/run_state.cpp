@@ -1,5 +1,7 @@
 #include "examples/fledge/train/run_state.h"
 
+#include <algorithm>
+
 #include "engine/base/interrupt.h"
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/train/stop.h"
@@ -42,13 +44,13 @@ void RunState::begin(const RunConfig& run, Place place) {
   folder_ = RunFolder::begin(config_->folder(), run, place, first);
   kept_ = first.model;
   notes_.csv_bytes = std::ssize(csv_header());
-  folder_->open_metrics(notes_, [&](const std::string& text) { warn(text); });
+  folder_->open_metrics(notes_, false, [&](const std::string& text) { warn(text); });
 }
 
 void RunState::resume(RunFolder folder, const std::optional<std::string>& state) {
   folder_ = std::move(folder);
   const bool has_new_model = load_state(state);
-  folder_->open_metrics(notes_, [&](const std::string& text) { warn(text); });
+  folder_->open_metrics(notes_, is_over(), [&](const std::string& text) { warn(text); });
   if (has_new_model) folder_->write(checkpoint());
   save_changes();
 }
@@ -69,8 +71,16 @@ double RunState::evaluate() const {
   return trainer_->loss_on(corpus_->valid, config_->training.batch, evaluated_windows);
 }
 
+bool RunState::is_sampled(std::int64_t step) const {
+  const std::int64_t steps = config_->training.schedule.steps;
+  const std::int64_t every =
+      config_->sample_every > 0 ? config_->sample_every : std::max<std::int64_t>(steps / 10, 1);
+  return step < steps && step % every == 0;
+}
+
 void RunState::remember_step() {
-  if (folder_ && (is_evaluated(step() + 1) || step() == 0))
+  const std::int64_t next = step() + 1;
+  if (folder_ && (is_evaluated(next) || is_sampled(next) || next == 1))
     before_ = {weights_of(trainer_->model()), trainer_->state()};
 }
 
@@ -87,8 +97,13 @@ void RunState::record_step(const Metrics& row, bool is_logged) {
   if (is_logged && folder_) folder_->append(row);
 }
 
-void RunState::append_json(const std::string& line) {
-  if (folder_) folder_->append_json(line);
+void RunState::append_event(const std::string& line) {
+  if (folder_ && !folder_->has_end()) folder_->append_event(line);
+}
+
+void RunState::sync_events() {
+  RunNotes sizes;
+  if (folder_) folder_->sync_metrics(sizes);
 }
 
 void RunState::record_evaluation(double loss) {

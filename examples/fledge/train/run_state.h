@@ -47,14 +47,23 @@ class RunState {
   /// The mean loss of the held-out text, over evenly spaced batches of its windows.
   double evaluate() const;
 
-  /// Keeps the state before the next step if there is a folder and that step is the first or is
-  /// evaluated: only then can an interrupt come between step() and record_step(). undo_step()
-  /// restores the state in that case.
+  /// Whether a sample is drawn after this step. After the last step, the final report draws some.
+  bool is_sampled(std::int64_t step) const;
+  /// Keeps the state before the next step if there is a folder and that step is the first, is
+  /// evaluated or is sampled: only then can an interrupt come between step() and record_step().
+  /// undo_step() restores the state in that case.
   void remember_step();
   void undo_step();
   /// Records a step: the smoothed loss, its evaluation and its row of metrics.
   void record_step(const Metrics& row, bool is_logged);
-  void append_json(const std::string& line);
+  /// Whether metrics.jsonl has no event yet.
+  bool has_no_event() const { return notes_.jsonl_bytes == 0; }
+  /// Whether metrics.jsonl has the end of the run. Then it takes no more events.
+  bool has_end() const { return folder_ && folder_->has_end(); }
+  /// Appends a line to metrics.jsonl.
+  void append_event(const std::string& line);
+  /// Writes the last events to the disk.
+  void sync_events();
   /// Saves the model and the state if the evaluation of this step was the best.
   void save_if_best(std::int64_t step);
 

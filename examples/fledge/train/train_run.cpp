@@ -28,7 +28,10 @@ int TrainRun::run() {
                  " is over after " + thousands(state_->step()) + " steps" +
                  (state_->is_out_of_patience() ? ": it got no better" : "; for more: --steps N"));
     baselines_ = baselines_of(*corpus_);
-    report_end("ok", state_->notes().last_loss, state_->notes().best_loss);
+    if (state_->has_end())
+      report_end("ok", state_->notes().last_loss, state_->notes().best_loss);
+    else  // the run was killed during its final report
+      report_result();
     return 0;
   }
   try {
@@ -54,8 +57,6 @@ void TrainRun::train() {
   const InterruptScope can_be_interrupted(&StopSignals::stop_requested);
   state_->remember_resumed();
   const std::int64_t steps = config_.training.schedule.steps;
-  const std::int64_t sample_every =
-      config_.sample_every > 0 ? config_.sample_every : std::max<std::int64_t>(steps / 10, 1);
   while (!state_->is_over()) {
     check_interrupt();
     state_->remember_step();
@@ -65,8 +66,10 @@ void TrainRun::train() {
     if (is_evaluated && state_->holds_out()) row.validation = state_->evaluate();
     std::vector<PairMeasurement> watched;
     if (is_evaluated || row.step == 1) watched = watch(pairs_, *model_, *corpus_, row.step);
-    keep(row, watched);
-    if (row.step < steps && row.step % sample_every == 0) report_sample();
+    std::optional<std::string> sample;
+    if (state_->is_sampled(row.step) && shows_samples())
+      sample = draw_sample(*trainer_, config_, *corpus_, 40, row.step);
+    keep(row, watched, sample);
     const RunNotes& notes = state_->notes();
     report_.progress(
         {row.step, steps, notes.train_loss, notes.last_loss, row.rate, row.gradient_norm});
@@ -80,22 +83,22 @@ void TrainRun::train() {
 }
 
 // Records a step. It is not interrupted: a step is recorded whole or not at all.
-void TrainRun::keep(const Metrics& row, const std::vector<PairMeasurement>& watched) {
+void TrainRun::keep(const Metrics& row, const std::vector<PairMeasurement>& watched,
+                    const std::optional<std::string>& sample) {
   const InterruptScope not_interrupted(nullptr);
   const bool is_logged = state_->is_evaluated(row.step) || row.step % config_.log_every == 0;
   state_->record_step(row, is_logged);
-  if (is_logged) report_.json_line(as_json(row));
-  for (const PairMeasurement& pair : watched) {
-    report_.watched(pair);
-    state_->append_json(as_json(pair));
-  }
+  if (is_logged) report_.event(as_json(row));
+  if (row.validation)
+    report_.evaluated(row.step, *row.validation, state_->notes().best_step == row.step);
+  for (const PairMeasurement& pair : watched) report_.watched(pair);
+  if (sample) report_.sample(row.step, *sample);
   if (row.validation) state_->save_if_best(row.step);
 }
 
-void TrainRun::report_sample() {
-  if (config_.quiet && !config_.json) return;
-  const std::int64_t step = state_->step();
-  report_.sample(step, draw_sample(*trainer_, config_, *corpus_, 40, step));
+// Whether a sample is shown, printed or kept.
+bool TrainRun::shows_samples() const {
+  return !config_.quiet || config_.json || state_->has_folder();
 }
 
 // All is saved before the last report, which may take long. The report is about the model that is
@@ -104,6 +107,10 @@ void TrainRun::finish() {
   report_.finish();
   state_->save();
   all_saved_ = true;
+  report_result();
+}
+
+void TrainRun::report_result() {
   const std::int64_t steps = state_->step(), kept = state_->kept_step();
   const bool holds_out = state_->holds_out();
   const auto loss = [&] { return trainer_->loss_on(corpus_->valid, config_.training.batch); };
@@ -122,19 +129,19 @@ void TrainRun::finish() {
     report_.say("  by the model of step " + thousands(kept) + ", the best" +
                 (state_->has_folder() ? ", which is kept; " : "; ") +
                 formatted("the last weights score %.4f", last));
-  report_final_samples();
+  report_final_samples(kept);
   report_sentences(kept);
   report_end("ok", last, best);
 }
 
-void TrainRun::report_final_samples() {
-  if (config_.quiet) return;
+void TrainRun::report_final_samples(std::int64_t step) {
+  if (!shows_samples()) return;
   const Dim length = config_.corpus.reading == Reading::lines ? 60 : 200;
   std::string all;
   for (std::int64_t i = 1; i <= 3; ++i) {
     const std::string text = draw_sample(*trainer_, config_, *corpus_, length, -i);
     all += text + "\n";
-    report_.say("  sample: " + support::cut(support::printable(text), 200));
+    report_.final_sample(step, text);
   }
   const VerbatimOverlap found =
       verbatim_overlap(all, corpus_->tokenizer.decode(corpus_->train.tokens), verbatim_bytes);
@@ -145,7 +152,7 @@ void TrainRun::report_final_samples() {
 }
 
 void TrainRun::report_sentences(std::int64_t step) {
-  if (config_.quiet && !config_.json) return;
+  if (!shows_samples()) return;
   for (const auto& [sentence, at, ids] : sentences_) {
     Decoder decoder(*model_);
     decoder.read(ids);
@@ -202,6 +209,7 @@ void TrainRun::report_end(const std::string& status, double last_loss, double be
   if (status == "ok" || state_->has_best()) model_step = state_->kept_step();
   report_.end(status, state_->step(), state_->notes().train_loss, holds_out ? last_loss : infinity,
               holds_out ? best_loss : infinity, model_step, baselines_);
+  state_->sync_events();
 }
 
 void TrainRun::keep_pace() const {

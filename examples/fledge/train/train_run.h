@@ -31,12 +31,14 @@ class TrainRun {
   void check_causality_at_start();
   void forecast();
   void finish();
+  void report_result();
   [[noreturn]] void stop_early();
   int stop_diverged(const std::string& what);
 
-  void keep(const Metrics& row, const std::vector<PairMeasurement>& watched);
-  void report_sample();
-  void report_final_samples();
+  void keep(const Metrics& row, const std::vector<PairMeasurement>& watched,
+            const std::optional<std::string>& sample);
+  bool shows_samples() const;
+  void report_final_samples(std::int64_t step);
   void report_sentences(std::int64_t step);
   void report_end(const std::string& status, double last_loss, double best_loss);
   void keep_pace() const;

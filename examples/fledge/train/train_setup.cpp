@@ -69,6 +69,7 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
     state_->resume(std::move(*folder), state);
   else if (!config_.folder().empty())
     begin_folder(*run);
+  report_.keep_events([this](const std::string& line) { state_->append_event(line); });
 }
 
 void TrainRun::begin_folder(const RunConfig& run) {
@@ -94,7 +95,7 @@ void TrainRun::report_start() {
   check_causality_at_start();
   forecast();
   stop_.emplace();  // earlier a signal ends the program at once: nothing is lost
-  report_.start(*corpus_, *model_, baselines_, state_->step());
+  report_.start(*corpus_, *model_, baselines_, state_->step(), state_->has_no_event());
 }
 
 // Checks only a new model: extreme trained weights could hide a causality error.

@@ -169,11 +169,13 @@ TEST_CASE("fledge eval: the held-out loss of the run, and other texts") {
     const std::string run = desk / ("run" + std::to_string(more.size()));
     const StrictJson end =
         json_lines(trained(Words{desk.poems(), "-o", run, "--json"} + more).out).back();
-    REQUIRE(end["best_val_loss"].number() == end["val_loss"].number());  // the last is the best
+    REQUIRE(end["best_held_out_loss"].number() ==
+            end["held_out_loss"].number());  // the last is the best
     const Result own = fledge_says({"eval", run, "--json", "--batch", "2"});
     CHECK(own.status == 0);
-    CHECK(read_line(own.out)["loss"].number() == end["val_loss"].number());
-    CHECK(read_line(own.out)["perplexity"].number() == Approx(std::exp(end["val_loss"].number())));
+    CHECK(read_line(own.out)["loss"].number() == end["held_out_loss"].number());
+    CHECK(read_line(own.out)["perplexity"].number() ==
+          Approx(std::exp(end["held_out_loss"].number())));
     CHECK_THAT(fledge_says({"eval", run}).out,
                ContainsSubstring(" nats per token, like choosing "));
   }

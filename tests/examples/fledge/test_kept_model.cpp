@@ -29,7 +29,7 @@ TEST_CASE("fledge train: the last report is about the model that is kept, and ev
   CHECK(result.status == 0);
   const StrictJson end = json_lines(result.out).back();
   REQUIRE(end["model_step"].number() < end["step"].number());
-  CHECK(end["best_val_loss"].number() < end["val_loss"].number());
+  CHECK(end["best_held_out_loss"].number() < end["held_out_loss"].number());
   CHECK_THAT(result.err,
              ContainsSubstring("\n  by the model of step " +
                                std::to_string(static_cast<int>(end["model_step"].number())) +
@@ -39,7 +39,7 @@ TEST_CASE("fledge train: the last report is about the model that is kept, and ev
   for (const char* batch : {"1", "5", "12", "100"}) {
     CHECK(first_word(fledge_says({"eval", run, "--batch", batch}).out) == loss);
     const StrictJson eval = strict_json(fledge_says({"eval", run, "--batch", batch, "--json"}).out);
-    CHECK(eval["loss"].number() == end["best_val_loss"].number());
+    CHECK(eval["loss"].number() == end["best_held_out_loss"].number());
   }
   for (const std::string& line : lines_of(result.err))
     if (line.starts_with("  table of ")) {

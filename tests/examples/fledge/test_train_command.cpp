@@ -57,7 +57,7 @@ TEST_CASE("fledge train -o: the five files of a run, and the same bytes for the 
                        "state.safetensors"});
   const Words rows = lines_of(files.at("metrics.csv"));
   REQUIRE(rows.size() == 21);
-  CHECK(rows[0] == "step,loss,val_loss,lr,grad_norm");
+  CHECK(rows[0] == "step,loss,held_out_loss,lr,grad_norm");
   for (std::size_t step = 1; step < rows.size(); ++step)
     CHECK_THAT(rows[step], StartsWith(std::to_string(step) + ","));
   trained({desk.poems(), "-o", desk / "again", "--threads", "3"});
@@ -77,25 +77,25 @@ TEST_CASE("fledge train --json: a start, steps, and an end with its keys") {
   for (const StrictJson& line : lines)
     if (line["type"].string() == "step") {
       CHECK(line["step"].number() == static_cast<double>(++steps));
-      judged += line.contains("val_loss");
+      judged += line.contains("held_out_loss");
     }
   CHECK(steps == 20);
   CHECK(judged == 2);
   const StrictJson& end = lines.back();
-  CHECK(keys_of(end) == Words{"type", "status", "step", "train_loss", "val_loss", "best_val_loss",
-                              "model_step", "baselines", "seconds"});
+  CHECK(keys_of(end) == Words{"type", "status", "step", "train_loss", "held_out_loss",
+                              "best_held_out_loss", "model_step", "baselines", "seconds"});
   CHECK(end["type"].string() == "end");
   CHECK(end["status"].string() == "ok");
   CHECK(end["step"].number() == 20);
-  CHECK(end["best_val_loss"].number() == end["val_loss"].number());
+  CHECK(end["best_held_out_loss"].number() == end["held_out_loss"].number());
   CHECK(keys_of(end["baselines"]) == Words{"uniform", "unigram", "bigram", "trigram", "fourgram"});
   CHECK(end["baselines"]["uniform"].number() == Approx(std::log(22.0)));
   CHECK(end["train_loss"].number() < std::log(22.0) + 0.1);
 
   const StrictJson alone = end_of({desk.poems(), "--valid", "0"});
   CHECK(keys_of(alone) == keys_of(end));
-  CHECK(alone["val_loss"].is_null());
-  CHECK(alone["best_val_loss"].is_null());
+  CHECK(alone["held_out_loss"].is_null());
+  CHECK(alone["best_held_out_loss"].is_null());
 }
 
 TEST_CASE("fledge train: a bar on a terminal, plain lines elsewhere") {
@@ -140,8 +140,8 @@ TEST_CASE("fledge train: tokens of every kind, of a stream or of lines") {
                               : kind == "word" ? 14
                               : kind == "byte" ? 256
                                                : 270));
-      CHECK(end["val_loss"].number() > 0);
-      CHECK(end["val_loss"].number() < std::log(symbols) + 0.5);
+      CHECK(end["held_out_loss"].number() > 0);
+      CHECK(end["held_out_loss"].number() < std::log(symbols) + 0.5);
     }
 }
 
@@ -185,8 +185,8 @@ TEST_CASE("fledge train --accumulate: two passes of one window are near one pass
   const Result split = fledge_says(line);
   CHECK(split.status == 0);
   const StrictJson two = json_lines(split.out).back();
-  CHECK(two["val_loss"].number() == Approx(one["val_loss"].number()).margin(0.1));
-  CHECK(two["val_loss"].number() != one["val_loss"].number());
+  CHECK(two["held_out_loss"].number() == Approx(one["held_out_loss"].number()).margin(0.1));
+  CHECK(two["held_out_loss"].number() != one["held_out_loss"].number());
 }
 
 TEST_CASE("fledge train --patience: stops when the held-out text gets no better") {
@@ -204,7 +204,7 @@ TEST_CASE("fledge train --patience: stops when the held-out text gets no better"
   CHECK(step < 200);
   CHECK(has(result.err, "no better on the held-out text in 2 evaluations: stopping at step " +
                             std::to_string(static_cast<int>(step))));
-  CHECK(end["best_val_loss"].number() < end["val_loss"].number());
+  CHECK(end["best_held_out_loss"].number() < end["held_out_loss"].number());
   const auto before = files_in(desk / "run");
   const Result over = fledge_says({"train", "--resume", desk / "run"});
   CHECK(over.status == 0);

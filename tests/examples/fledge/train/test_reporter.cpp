@@ -18,7 +18,7 @@ Result reported(const TrainConfig& config) {
     report.say("a message");
     report.warn("a warning");
     const Metrics row{1, 1.5, 0.001, 0.25, {}};
-    report.json_line(as_json(row));
+    report.event(as_json(row));
     report.watched(
         {1, walk_and_birds, true, "fly", {.pairs = 3, .attention = 0.5}, {.attention = 0.25}});
     report.sample(1, "the \x1b[31m\n");

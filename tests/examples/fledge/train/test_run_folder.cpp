@@ -92,7 +92,7 @@ TEST_CASE("run folder: a new run in place of an old one: killed anywhere, one of
     CHECK(run.config().id == (is_old ? old : fresh).config.id);
     RunNotes notes;
     notes.csv_bytes = std::ssize(csv_header());
-    run.open_metrics(notes, no_warning);
+    run.open_metrics(notes, false, no_warning);
     kills += !finished;
     kept += is_old;
   }
@@ -190,7 +190,7 @@ TEST_CASE("run folder: files that were removed come back with the next checkpoin
   RunFolder run = first.begin(desk / "run");
   RunNotes notes;
   notes.csv_bytes = std::ssize(csv_header());
-  run.open_metrics(notes, no_warning);
+  run.open_metrics(notes, false, no_warning);
   for (const auto& entry : fs::directory_iterator(desk / "run")) fs::remove(entry);
   run.append({1, 1.5, 0.1, 0.1, {}});
   run.sync_metrics(notes);
@@ -225,7 +225,7 @@ TEST_CASE("run folder: removed before its metrics are opened, that is said, and 
   RunNotes notes;
   notes.csv_bytes = notes.jsonl_bytes = 30;
   CHECK_THAT(
-      refused_folder([&] { run.open_metrics(notes, no_warning); }),
+      refused_folder([&] { run.open_metrics(notes, false, no_warning); }),
       ContainsSubstring("' was removed while the run was in it: nothing of the run is left"));
 }
 
@@ -240,7 +240,7 @@ TEST_CASE("run folder: metrics that are shorter or missing are mended, with a wa
   notes.jsonl_bytes = 30;
   write_file(desk / "run/metrics.csv", csv_header() + "1,2,,0.1,1\n2,2,,");  // half a row
   fs::remove(desk / "run/metrics.jsonl");
-  run.open_metrics(notes, warn);
+  run.open_metrics(notes, false, warn);
   CHECK(warnings == std::vector<std::string>{
                         "'" + (desk / "run/metrics.csv") +
                             "' is shorter than when the checkpoint was made: rows are missing "
