@@ -2,24 +2,19 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <cstdio>
 #include <vector>
 
-#include "engine/base/thread_pool.h"
-#include "examples/fledge/bench/bench.h"
+#include "examples/fledge/bench/print.h"
 #include "examples/fledge/step_cost.h"
 #include "examples/support/options.h"
-#include "examples/support/table.h"
 #include "examples/support/text.h"
-#include "nn/io/json.h"
 
 namespace fledge {
 
 namespace {
 
-using bench::Limits;
 using bench::Row;
+using bench::Work;
 using Sizes = std::vector<std::int64_t>;
 
 constexpr std::int64_t largest_size = 1 << 16;  // of one size
@@ -87,22 +82,29 @@ void require_step_sizes(const bench::StepSizes& sizes) {
                                  number(sizes.batch), number(sizes.vocab)));
 }
 
-std::vector<Row> everything(const bench::StepSizes& sizes) {
-  std::vector<Row> rows{bench::step(sizes)};
+std::vector<Work> everything(const bench::StepSizes& sizes) {
+  std::vector<Work> list;
+  const auto add = [&](auto measure) {
+    list.push_back([measure] { return std::vector<Row>{measure()}; });
+  };
+  const bool bias = sizes.bias;
+  const std::int64_t steps = sizes.steps;
+  add([=] { return bench::step(sizes); });
   for (const std::int64_t batch : {1, 16})
-    rows.push_back(bench::step({1, 4, 16, 16, batch, 27, sizes.bias, sizes.steps}));
-  rows.push_back(bench::step({6, 6, 384, 256, 8, 65, sizes.bias, sizes.steps}));
-  for (const std::int64_t n : {64, 128, 256, 512, 1024, 2048}) rows.push_back(bench::gemm(n, n, n));
-  rows.push_back(bench::gemm(768, 512, 128));
-  rows.push_back(bench::gemm(2048, 1536, 384));
-  rows.push_back(bench::attention(1, 8, 4096, 64));
-  for (const std::string& name : op_names) rows.push_back(bench::op(name, 4096, 1024));
-  for (const Row& row : bench::overhead()) rows.push_back(row);
-  return rows;
+    add([=] { return bench::step({1, 4, 16, 16, batch, 27, bias, steps}); });
+  add([=] { return bench::step({6, 6, 384, 256, 8, 65, bias, steps}); });
+  for (const std::int64_t n : {64, 128, 256, 512, 1024, 2048})
+    add([=] { return bench::gemm(n, n, n); });
+  add([] { return bench::gemm(768, 512, 128); });
+  add([] { return bench::gemm(2048, 1536, 384); });
+  add([] { return bench::attention(1, 8, 4096, 64); });
+  for (const std::string& name : op_names) add([=] { return bench::op(name, 4096, 1024); });
+  list.emplace_back(bench::overhead);
+  return list;
 }
 
-// Measures what the arguments name. They are checked before any array is allocated.
-std::vector<Row> measured(const support::Options& options, const bench::StepSizes& sizes) {
+// What the arguments name. They are checked before any array is allocated.
+std::vector<Work> work_of(const support::Options& options, const bench::StepSizes& sizes) {
   const std::vector<std::string>& words = options.arguments();
   const std::string what = words.empty() ? "step" : words[0];
   if (what != "step")
@@ -115,22 +117,22 @@ std::vector<Row> measured(const support::Options& options, const bench::StepSize
     if (!words.empty()) sizes_of(options, 1, 0);
     require_step_sizes(sizes);
     if (words.empty()) return everything(sizes);
-    return {bench::step(sizes)};
+    return {[=] { return std::vector{bench::step(sizes)}; }};
   }
   if (what == "overhead") {
     sizes_of(options, 1, 0);
-    return bench::overhead();
+    return {bench::overhead};
   }
   const auto size = [](std::int64_t n) { return static_cast<double>(n); };
   if (what == "gemm") {
     const Sizes n = sizes_of(options, 1, 3);
     require_memory(size(n[0]) * size(n[1]) + size(n[0]) * size(n[2]) + size(n[1]) * size(n[2]));
-    return {bench::gemm(n[0], n[1], n[2])};
+    return {[=] { return std::vector{bench::gemm(n[0], n[1], n[2])}; }};
   }
   if (what == "attention") {
     const Sizes n = sizes_of(options, 1, 4);
     require_memory(11 * size(n[0]) * size(n[1]) * size(n[2]) * size(n[3]));
-    return {bench::attention(n[0], n[1], n[2], n[3])};
+    return {[=] { return std::vector{bench::attention(n[0], n[1], n[2], n[3])}; }};
   }
   if (what == "op") {
     const std::string name = words.size() > 1 ? words[1] : "";
@@ -139,69 +141,12 @@ std::vector<Row> measured(const support::Options& options, const bench::StepSize
                             "use softmax, layernorm, gelu or gelu_tanh, then ROWS and COLS");
     const Sizes n = sizes_of(options, 2, 2);
     require_memory(6 * size(n[0]) * size(n[1]));
-    return {bench::op(name, n[0], n[1])};
+    return {[=] { return std::vector{bench::op(name, n[0], n[1])}; }};
   }
   const std::string meant = support::closest(what, {"step", "gemm", "attention", "op", "overhead"});
   support::refuse_usage(
       "nothing to measure is named " + support::quoted(what),
       meant.empty() ? std::string("use: ") + kinds : "did you mean '" + meant + "'?");
-}
-
-/// What bounds a row on this machine; "" for a row that is all overhead.
-const char* limit_of(const Row& row) {
-  return row.flops > 0 ? "multiply-adds" : row.bytes > 0 ? "memory" : "";
-}
-
-double gflops_of(const Row& row) { return row.flops / row.seconds * 1e-9; }
-
-double share_of(const Row& row, const Limits& limits) {
-  if (row.flops > 0) return gflops_of(row) / limits.gflops;
-  return row.bytes > 0 ? row.bytes / row.seconds * 1e-9 / limits.gigabytes : 0;
-}
-
-std::string as_json(const std::vector<Row>& rows, const Limits& limits) {
-  std::vector<Json> objects{Json::object({{"name", "machine"},
-                                          {"gflops", limits.gflops},
-                                          {"gigabytes", limits.gigabytes},
-                                          {"threads", threads()}})};
-  for (const Row& row : rows)
-    objects.push_back(Json::object({{"name", row.name},
-                                    {"sizes", row.sizes},
-                                    {"ms", row.seconds * 1e3},
-                                    {"us", row.seconds * 1e6},
-                                    {"gflops", gflops_of(row)},
-                                    {"share_of_peak", share_of(row, limits)},
-                                    {"peak_of", limit_of(row)},
-                                    {"threads", threads()},
-                                    {"peak_mb", row.peak_mb}}));
-  return Json(objects).indented();
-}
-
-std::string as_table(const std::vector<Row>& rows, const Limits& limits, support::Paint paint) {
-  using Align = support::Table::Align;
-  const auto number = [](const char* format, double value) {
-    // NaN is a limit that could not be measured.
-    return std::isnan(value) ? "-" : support::formatted(format, value);
-  };
-  support::Table table({{"what", Align::left},
-                        {"sizes", Align::left},
-                        {"time", Align::right},
-                        {"GFLOP/s", Align::right},
-                        {"share", Align::right},
-                        {"of the machine's", Align::left}});
-  for (const Row& row : rows) {
-    const double us = row.seconds * 1e6;
-    const std::string time = us < 1      ? number("%.0f ns", us * 1e3)
-                             : us < 1000 ? number("%.2f us", us)
-                                         : number("%.2f ms", us * 1e-3);
-    const std::string limit = limit_of(row);
-    table.row({row.name, row.sizes, time, row.flops > 0 ? number("%.1f", gflops_of(row)) : "",
-               limit.empty() ? "" : number("%.0f %%", 100 * share_of(row, limits)), limit});
-  }
-  return table.text(support::unicode_wanted(), paint) + "threads " + std::to_string(threads()) +
-         ", multiply-adds " + number("%.0f", limits.gflops) + " GFLOP/s, memory " +
-         number("%.1f", limits.gigabytes) + " GB/s, peak " + number("%.0f", rows.back().peak_mb) +
-         " MB\n";
 }
 
 }  // namespace
@@ -211,12 +156,11 @@ int bench_command(int argc, char** argv) {
   bool json = false;
   support::Options options = bench_options(sizes, json);
   options.parse(argc, argv);
-  const std::vector<Row> rows = measured(options, sizes);
-  const Limits limits = bench::measure_limits();
+  const std::vector<Work> list = work_of(options, sizes);
   if (json)
-    std::printf("%s\n", as_json(rows, limits).c_str());
+    bench::print_json(list);
   else
-    std::fputs(as_table(rows, limits, {support::colour_wanted(stdout)}).c_str(), stdout);
+    bench::print_table(list);
   return 0;
 }
 

@@ -1,6 +1,8 @@
 // The measurements: each function runs one piece of work many times and returns the median time.
 //
-// Shares are shares of the limits that the same run measures.
+// What limits a row is the largest of three times: that of its multiply-adds, that of its memory
+// traffic, and that of its calls. The rates behind them are the best that this run has seen.
+// Next: limits.h, work.cpp.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +13,14 @@
 
 namespace fledge::bench {
 
-/// The limits of this machine with the threads that are set. NaN: not measured, for lack of memory.
-struct Limits {
-  double gflops = 0;     // fused multiply-adds on registers, two operations each
-  double gigabytes = 0;  // per second, reading and writing arrays that no cache holds
-};
-Limits measure_limits();
-
 struct Row {
-  std::string name, sizes;
+  std::string name{}, sizes{};
+  std::string short_sizes{};                   // for the table; "": the same as sizes
   double seconds = 0;                          // median of one run
   double flops = 0;                            // of one run; 0 when memory is what limits
   double bytes = 0;                            // that one run must move at least
+  double calls = 0;                            // recorded ops of one run
+  double array_bytes = 0;                      // of the arrays behind `bytes`
   double peak_mb = support::peak_megabytes();  // of the process until here
 };
 
@@ -40,7 +38,7 @@ Row gemm(std::int64_t m, std::int64_t n, std::int64_t k);
 Row attention(std::int64_t batch, std::int64_t heads, std::int64_t time, std::int64_t D);
 /// softmax, layernorm, gelu or gelu_tanh of rows, forward and backward.
 Row op(const std::string& name, std::int64_t rows, std::int64_t columns);
-/// One recorded op on 3×3 numbers, forward (first) and backward (second).
+/// One recorded op on 3×3 numbers: forward (first), and backward with its graph freed (second).
 std::vector<Row> overhead();
 
 }  // namespace fledge::bench

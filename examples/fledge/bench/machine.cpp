@@ -1,11 +1,12 @@
 // The limits of this machine: the highest rate of multiply-adds, and of memory traffic.
+#include <algorithm>
 #include <cmath>
 #include <new>
 
 #include "engine/array.h"
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/simd.h"
-#include "examples/fledge/bench/bench.h"
+#include "examples/fledge/bench/limits.h"
 #include "examples/fledge/bench/timing.h"
 
 namespace fledge::bench {
@@ -15,7 +16,8 @@ namespace {
 using kernels::lanes;
 using kernels::Vec;
 
-constexpr double budget = 0.2;  // seconds for each limit
+constexpr double budget = 0.15;        // seconds of one measurement
+constexpr double in_caches = 1 << 25;  // bytes: larger arrays are in no cache as a whole
 constexpr Dim rounds = 200'000;
 // Independent sums: a multiply-add takes four or five cycles, two start each.
 constexpr int chains = 10;
@@ -37,7 +39,7 @@ double gflops() {
   const Dim tasks = threads();
   Array results({tasks});
   float* const to = results.write();
-  const double seconds = median_seconds(
+  const double seconds = best_seconds(
       [&] {
         kernels::parallel_for(tasks, kernels::blocking.serial_work,
                               [&](Dim i) { to[i] = multiply_add(static_cast<float>(i)); });
@@ -53,7 +55,7 @@ double gigabytes() {
   const float* const x = a.data();
   const float* const y = b.data();
   float* const z = c.write();
-  const double seconds = median_seconds(
+  const double seconds = best_seconds(
       [&] {
         kernels::parallel_ranges(size, size / 64, size, [&](Dim begin, Dim end) {
           for (Dim i = begin; i < end; ++i) z[i] = x[i] + 0.5f * y[i];
@@ -63,10 +65,11 @@ double gigabytes() {
   return 3.0 * static_cast<double>(size) * sizeof(float) / seconds * 1e-9;
 }
 
-// NaN if there is no memory for it: the arrays of gigabytes() take 192 MB.
-double measured(double (*limit)()) {
+// The better of two rates; NaN if there is no memory for the measurement: the arrays of gigabytes()
+// take 192 MB.
+double raised(double before, double (*measure)()) {
   try {
-    return limit();
+    return std::max(before, measure());
   } catch (const std::bad_alloc&) {
     return std::nan("");
   }
@@ -74,6 +77,35 @@ double measured(double (*limit)()) {
 
 }  // namespace
 
-Limits measure_limits() { return {measured(gflops), measured(gigabytes)}; }
+void Limits::measure_gflops() { gflops = raised(gflops, bench::gflops); }
+void Limits::measure_gigabytes() { gigabytes = raised(gigabytes, bench::gigabytes); }
+void Limits::measure_call() {
+  const std::vector<Row> rows = overhead();
+  call = rows[0].seconds + rows[1].seconds;
+}
+
+std::string peak_of(const Row& row) {
+  return row.flops > 0 ? "multiply-adds" : row.bytes > 0 ? "memory" : "";
+}
+
+double share_of_peak(const Row& row, const Limits& limits) {
+  const double share = row.flops > 0   ? gflops_of(row) / limits.gflops
+                       : row.bytes > 0 ? row.bytes / row.seconds * 1e-9 / limits.gigabytes
+                                       : 0;
+  return share > 1 ? 1 : share;
+}
+
+Bound bound_of(const Row& row, Limits& limits) {
+  const std::string peak = peak_of(row);
+  if (peak.empty()) return {};
+  double& limit = row.flops > 0 ? limits.gflops : limits.gigabytes;
+  const double rate = (row.flops > 0 ? row.flops : row.bytes) / row.seconds * 1e-9;
+  const double overhead = row.calls * limits.call / row.seconds;
+  if (overhead > rate / limit) return {"call overhead", std::min(overhead, 1.0)};
+  if (rate <= limit || std::isnan(limit)) return {peak, rate / limit};
+  if (row.flops == 0 && row.array_bytes < in_caches) return {"caches", std::nan("")};
+  limit = rate;
+  return {peak, 1, true};
+}
 
 }  // namespace fledge::bench

@@ -1,4 +1,4 @@
-// The median time of many runs.
+// The median and the best time of many runs.
 #pragma once
 
 #include <algorithm>
@@ -8,15 +8,26 @@
 
 namespace fledge::bench {
 
-/// Seconds of one run of f: the median of at least five, after two that warm up, within about
-/// `budget` seconds or for exactly `count` runs.
+using Clock = std::chrono::steady_clock;
+
+inline double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+inline double median(std::vector<double> numbers) {
+  const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
+  std::nth_element(numbers.begin(), middle, numbers.end());
+  return *middle;
+}
+
+/// Seconds of each of at least five runs of f, after two that warm up, within about `budget` seconds
+/// or for exactly `count` runs.
 template <class F>
-double median_seconds(F f, double budget = 0.5, std::int64_t count = 0) {
-  using Clock = std::chrono::steady_clock;
+std::vector<double> timed(F f, double budget, std::int64_t count = 0) {
   const auto run = [&] {
     const auto begin = Clock::now();
     f();
-    return std::chrono::duration<double>(Clock::now() - begin).count();
+    return seconds_since(begin);
   };
   run();
   run();
@@ -30,9 +41,18 @@ double median_seconds(F f, double budget = 0.5, std::int64_t count = 0) {
     seconds.push_back(run());
     total += seconds.back();
   }
-  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
-  std::nth_element(seconds.begin(), middle, seconds.end());
-  return *middle;
+  return seconds;
+}
+
+template <class F>
+double median_seconds(F f, double budget = 0.5, std::int64_t count = 0) {
+  return median(timed(f, budget, count));
+}
+
+template <class F>
+double best_seconds(F f, double budget) {
+  const std::vector<double> seconds = timed(f, budget);
+  return *std::min_element(seconds.begin(), seconds.end());
 }
 
 }  // namespace fledge::bench
