@@ -33,6 +33,9 @@ int generate_command(int argc, char** argv);
 /// The loss of a trained model on its held-out text, or on another text.
 int eval_command(int argc, char** argv);
 
+/// Plots the losses of runs.
+int plot_command(int argc, char** argv);
+
 /// Checks the gradients of every op, every module and a whole model. Exit status: 0 all are right,
 /// 1 a gradient is wrong. Throws UsageError for wrong options, also when a name selects nothing.
 int gradcheck_command(int argc, char** argv);

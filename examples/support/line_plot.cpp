@@ -58,7 +58,9 @@ std::size_t index_of(double share, std::size_t count) {
   return static_cast<std::size_t>(std::lround(share * static_cast<double>(count - 1)));
 }
 
-std::string painted(const Paint& paint, std::size_t curve, const std::string& text) {
+/// The text in the colour of a curve; of a level if `curve` is negative.
+std::string painted(const Paint& paint, int curve, const std::string& text) {
+  if (curve < 0) return paint.dim(text);
   if (curve == 0) return paint.accent(text);
   return curve % 3 == 1 ? paint.good(text) : curve % 3 == 2 ? paint.bad(text) : paint.bold(text);
 }
@@ -73,7 +75,7 @@ class Drawing {
         width_(width),
         unicode_(unicode),
         paint_(paint),
-        cells_(rows, std::vector<std::string>(width, " ")) {
+        cells_(rows, std::vector<Cell>(width)) {
     for (const LinePlot::Level& level : plot.levels)
       if (std::isfinite(level.value)) draw(level);
     for (std::size_t i = 0; i < plot.curves.size(); ++i) draw(plot.curves[i], i);
@@ -81,14 +83,26 @@ class Drawing {
 
   std::string row(std::size_t at) const {
     std::string text;
-    for (const std::string& cell : cells_[at]) text += cell;
+    const std::vector<Cell>& cells = cells_[at];
+    for (std::size_t begin = 0, end = 0; begin < cells.size(); begin = end) {
+      std::string alike;
+      for (; end < cells.size() && cells[end].curve == cells[begin].curve; ++end)
+        alike += cells[end].mark;
+      text += alike[0] == ' ' ? alike : painted(paint_, cells[begin].curve, alike);
+    }
     return text;
   }
 
  private:
+  struct Cell {
+    std::string mark = " ";
+    int curve = blank;
+  };
+  static constexpr int blank = -2, of_level = -1;
+
   void draw(const LinePlot::Level& level) {
     const std::size_t row = index_of(axes_.y_share(level.value), cells_.size());
-    for (std::string& cell : cells_[row]) cell = paint_.dim(unicode_ ? "┄" : "-");
+    for (Cell& cell : cells_[row]) cell = {unicode_ ? "┄" : "-", of_level};
   }
 
   void draw(const LinePlot::Curve& curve, std::size_t number) {
@@ -99,11 +113,11 @@ class Drawing {
       sums[column] += plot_.top ? std::min(y, *plot_.top) : y;
       ++counts[column];
     }
-    const std::string mark = painted(paint_, number, unicode_ ? curve.mark : curve.ascii_mark);
+    const Cell cell{unicode_ ? curve.mark : curve.ascii_mark, static_cast<int>(number)};
     for (std::size_t column = 0; column < width_; ++column)
       if (counts[column] > 0)
         cells_[index_of(axes_.y_share(sums[column] / counts[column]), cells_.size())][column] =
-            mark;
+            cell;
   }
 
   const LinePlot& plot_;
@@ -111,7 +125,7 @@ class Drawing {
   std::size_t width_;
   bool unicode_;
   Paint paint_;
-  std::vector<std::vector<std::string>> cells_;
+  std::vector<std::vector<Cell>> cells_;
 };
 
 std::string whole(double x) { return thousands(std::llround(x)); }
@@ -173,7 +187,8 @@ std::string plot_text(const LinePlot& plot, int columns, int rows, bool unicode,
   for (std::size_t i = 0; i < plot.curves.size(); ++i) {
     const LinePlot::Curve& curve = plot.curves[i];
     legend += (legend.empty() ? "" : "   ") +
-              painted(paint, i, unicode ? curve.mark : curve.ascii_mark) + " " + legend_of(curve);
+              painted(paint, static_cast<int>(i), unicode ? curve.mark : curve.ascii_mark) + " " +
+              legend_of(curve);
   }
   if (plot.best)
     legend += std::string(unicode ? "   ▲" : "   ^") + " best at " + whole(*plot.best) +

@@ -20,12 +20,13 @@ std::string_view variable(const char* name) {
   return value ? value : "";
 }
 
-int asked_columns(std::FILE* stream) {
+/// A side of the stream's terminal, else the environment variable, else the fallback.
+int asked_size(std::FILE* stream, unsigned short winsize::*side, const char* name, int fallback) {
   winsize size{};
-  if (is_terminal(stream) && ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-    return size.ws_col;
-  const std::uint64_t columns = fledge::unsigned_number(variable("COLUMNS"), 10).value_or(0);
-  return columns == 0 ? 80 : static_cast<int>(std::min<std::uint64_t>(columns, widest));
+  if (is_terminal(stream) && ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.*side > 0)
+    return size.*side;
+  const std::uint64_t asked = fledge::unsigned_number(variable(name), 10).value_or(0);
+  return asked == 0 ? fallback : static_cast<int>(std::min<std::uint64_t>(asked, 1000));
 }
 
 }  // namespace
@@ -57,7 +58,13 @@ bool unicode_wanted() {
   return false;
 }
 
-int terminal_width(std::FILE* stream) { return std::clamp(asked_columns(stream), 20, widest); }
+int terminal_width(std::FILE* stream) {
+  return std::clamp(asked_size(stream, &winsize::ws_col, "COLUMNS", 80), 20, widest);
+}
+
+int terminal_height(std::FILE* stream) {
+  return std::clamp(asked_size(stream, &winsize::ws_row, "LINES", 24), 2, 500);
+}
 
 std::string Paint::painted(std::string_view begin, std::string_view text,
                            std::string_view end) const {

@@ -27,6 +27,9 @@ bool unicode_wanted();
 /// Columns of the stream's terminal, else COLUMNS, else 80; within 20 … 200.
 int terminal_width(std::FILE* stream);
 
+/// Lines of the stream's terminal, else LINES, else 24; within 2 … 500.
+int terminal_height(std::FILE* stream);
+
 /// Text in colours if `on`, else the text alone. Colour-blind people can tell the colours apart, on
 /// dark and on light ground: blue, vermillion and purple of Okabe & Ito 2008, the nearest of 256.
 /// The end of a colour does not end bold, so they nest.

@@ -134,8 +134,8 @@ Result run(const std::vector<std::string>& argv, const Environment& extra,
   return result;
 }
 
-Result run_on_terminal(const std::vector<std::string>& argv, const Environment& extra,
-                       int columns) {
+Result run_on_terminal(const std::vector<std::string>& argv, const Environment& extra, int columns,
+                       int rows) {
   const int reader = posix_openpt(O_RDWR | O_NOCTTY);
   if (reader < 0 || grantpt(reader) != 0 || unlockpt(reader) != 0) fail("posix_openpt", errno);
   fcntl(reader, F_SETFD, FD_CLOEXEC);
@@ -146,7 +146,7 @@ Result run_on_terminal(const std::vector<std::string>& argv, const Environment& 
   modes.c_oflag &= ~static_cast<tcflag_t>(OPOST);
   tcsetattr(terminal, TCSANOW, &modes);
   winsize size{};
-  size.ws_row = 24;
+  size.ws_row = static_cast<unsigned short>(rows);
   size.ws_col = static_cast<unsigned short>(columns);
   ioctl(terminal, TIOCSWINSZ, &size);
 

@@ -26,7 +26,7 @@ Result run(const std::vector<std::string>& argv, const Environment& extra = {},
 
 /// The same on a pseudo terminal with TERM=xterm-256color; lines end in "\n" alone.
 Result run_on_terminal(const std::vector<std::string>& argv, const Environment& extra = {},
-                       int columns = 80);
+                       int columns = 80, int rows = 24);
 
 /// Runs `body` in a copy of this process (fork), its result the exit status; stdout goes to
 /// `out_path` when one is given.

@@ -16,10 +16,11 @@ namespace {
 
 constexpr std::size_t curve_points = 10;
 
-std::string speed(double steps_per_second) {
-  if (!(steps_per_second > 0)) return "- steps/s";
-  if (steps_per_second < 1) return formatted("%.1f s/step", 1 / steps_per_second);
-  return formatted(steps_per_second < 10 ? "%.1f steps/s" : "%.0f steps/s", steps_per_second);
+/// "309k tokens/s"
+std::string tokens_text(double tokens_per_second) {
+  if (!(tokens_per_second > 0)) return "";
+  return formatted(tokens_per_second < 10e3 ? "%.1f" : "%.0f", tokens_per_second / 1e3) +
+         "k tokens/s";
 }
 
 double remaining(const Progress& s, double steps_per_second) {
@@ -35,42 +36,48 @@ std::string clock_text(double seconds) {
   return h > 0 ? formatted("%lld:%02lld:%02lld", h, m, s) : formatted("%lld:%02lld", m, s);
 }
 
-std::string bar_line(const Progress& s, const std::vector<double>& curve, double elapsed,
-                     double steps_per_second, int columns, bool unicode) {
+std::string bar_line(const Progress& s, const std::vector<double>& curve, Speed speed, int columns,
+                     bool unicode) {
   const double fraction =
       s.steps > 0 ? static_cast<double>(s.step) / static_cast<double>(s.steps) : 0;
-  const std::string percent = formatted("train %3.0f%%", 100 * fraction);
-  const std::string counts = " " + std::to_string(s.step) + "/" + std::to_string(s.steps) + " [" +
-                             clock_text(elapsed) + "<" +
-                             clock_text(remaining(s, steps_per_second)) + ", " +
-                             speed(steps_per_second) + "] loss " + formatted("%.3f", s.loss);
-  std::string bar = "|" + support::bar(fraction, 16, unicode) + "|";
+  const std::string percent = formatted("%3.0f%%", 100 * fraction);
+  const std::string steps = " " + support::thousands(s.step) + "/" + support::thousands(s.steps) +
+                            formatted(" loss %.3f", s.loss);
+  const std::string left = " " + clock_text(remaining(s, speed.steps_per_second)) + " left";
+  std::string bar = "|" + support::bar(fraction, 8, unicode) + "|";
   std::string drawn = curve.size() > 1 ? " " + support::sparkline(curve, unicode) : "";
-  std::string validation = std::isfinite(s.validation) ? formatted(" val %.3f", s.validation) : "";
+  std::string held_out =
+      std::isfinite(s.validation) ? formatted(" held-out %.3f", s.validation) : "";
+  std::string tokens = tokens_text(s.tokens * speed.steps_per_second);
+  if (!tokens.empty()) tokens.insert(0, " ");
+  std::string elapsed = " " + clock_text(speed.elapsed) + " +";
   std::string pair = s.pair.empty() ? "" : "  " + s.pair;
-  for (std::string* part : {&pair, &validation, &drawn, &bar}) {
-    std::string line = percent + bar + counts + drawn + validation + pair;
-    if (support::display_width(line) < columns) return line;
+  const auto line = [&] {
+    return percent + bar + steps + drawn + held_out + tokens + elapsed + left + pair;
+  };
+  for (std::string* part : {&pair, &drawn, &elapsed, &bar, &tokens, &held_out}) {
+    if (support::display_width(line()) < columns) break;
     part->clear();
   }
-  return support::cut(percent + counts, std::max(columns - 1, 1), "");
+  return support::cut(line(), std::max(columns - 1, 1), "");
 }
 
-std::string plain_line(const Progress& s, double elapsed, double steps_per_second) {
+std::string plain_line(const Progress& s, Speed speed) {
+  const double rate = speed.steps_per_second;
   return "step=" + std::to_string(s.step) + " of=" + std::to_string(s.steps) +
          formatted(" loss=%.4f", s.loss) +
-         (std::isfinite(s.validation) ? formatted(" val=%.4f", s.validation) : "") +
-         formatted(" lr=%.3g grad_norm=%.3g", s.rate, s.gradient_norm) +
-         (steps_per_second > 0 ? formatted(" steps_per_s=%.3g", steps_per_second) : "") +
-         formatted(" elapsed=%.1fs", elapsed) +
-         (steps_per_second > 0 ? formatted(" eta=%.0fs", remaining(s, steps_per_second)) : "");
+         (std::isfinite(s.validation) ? formatted(" held_out=%.4f", s.validation) : "") +
+         formatted(" lr=%.3g", s.rate) +
+         (rate > 0 ? formatted(" tokens_per_s=%.0f", s.tokens * rate) : "") +
+         formatted(" elapsed=%.1fs", speed.elapsed) +
+         (rate > 0 ? formatted(" left=%.0fs", remaining(s, rate)) : "");
 }
 
 ProgressDisplay::ProgressDisplay(bool quiet, bool no_progress)
     : quiet_(quiet), bar_(!quiet && !no_progress && support::obeys_escapes(stderr)) {}
 
 ProgressDisplay::~ProgressDisplay() {
-  if (on_screen_) std::fputs("\n", stderr);
+  if (lines_on_screen_ > 0) std::fputs("\n", stderr);
 }
 
 double ProgressDisplay::elapsed() const {
@@ -78,8 +85,9 @@ double ProgressDisplay::elapsed() const {
 }
 
 void ProgressDisplay::wipe() {
-  if (on_screen_) std::fputs("\r\x1b[K", stderr);
-  on_screen_ = false;
+  if (lines_on_screen_ > 1) std::fprintf(stderr, "\x1b[%dA", lines_on_screen_ - 1);
+  if (lines_on_screen_ > 0) std::fputs("\r\x1b[J", stderr);  // erases what is below too
+  lines_on_screen_ = 0;
 }
 
 void ProgressDisplay::say(std::string_view text) {
@@ -117,29 +125,36 @@ void ProgressDisplay::show(const Progress& progress) {
   progress_ = progress;
   if (quiet_) return;
   const double pause = std::chrono::duration<double>(now - drawn_).count();
-  if (!first && pause < (bar_ ? 0.1 : 10)) return;
+  const bool is_tall = picture_ && support::terminal_height(stderr) >= tall;
+  if (!first && pause < (!bar_ ? 10 : is_tall ? 0.25 : 0.1)) return;
   drawn_ = now;
   draw();
 }
 
 void ProgressDisplay::draw() {
   drawn_step_ = progress_.step;
+  const Speed speed{elapsed(), steps_per_second_};
   if (!bar_) {
-    warn(plain_line(progress_, elapsed(), steps_per_second_));
+    warn(plain_line(progress_, speed));
     return;
   }
-  const std::string line = bar_line(progress_, curve_, elapsed(), steps_per_second_,
-                                    support::terminal_width(stderr), support::unicode_wanted());
-  std::fprintf(stderr, "\r%s\x1b[K", line.c_str());
+  const int columns = support::terminal_width(stderr);
+  std::string picture;
+  if (picture_ && support::terminal_height(stderr) >= tall) picture = picture_(columns - 1);
+  const std::string line = bar_line(progress_, curve_, speed, columns, support::unicode_wanted());
+  wipe();
+  std::fprintf(stderr, "%s%s", picture.c_str(), line.c_str());
   std::fflush(stderr);
-  on_screen_ = true;
+  lines_on_screen_ = 1 + static_cast<int>(std::count(picture.begin(), picture.end(), '\n'));
 }
 
 void ProgressDisplay::finish() {
   if (quiet_ || progress_.step == 0) return;
+  wipe();
+  picture_ = {};  // the last state is one line
   if (bar_ || drawn_step_ != progress_.step) draw();
-  if (on_screen_) std::fputs("\n", stderr);
-  on_screen_ = false;
+  if (lines_on_screen_ > 0) std::fputs("\n", stderr);
+  lines_on_screen_ = 0;
 }
 
 }  // namespace fledge::train

@@ -4,8 +4,10 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace fledge::train {
@@ -16,22 +18,33 @@ struct Progress {
   double loss = 0;               // smoothed
   double validation = INFINITY;  // the last one; infinite: there is none
   double rate = 0, gradient_norm = 0;
+  double tokens = 0;   // of a step, on average
   std::string pair{};  // "walk->birds 0.38"; empty: no watched pair
 };
 
 /// "0:03", "1:02:07"; "-" for a time that is not known.
 std::string clock_text(double seconds);
 
-/// The progress in one line of at most columns − 1 cells. A line that is too long loses, in this
-/// order: the pair, the validation loss, the curve, the bar itself.
-std::string bar_line(const Progress& progress, const std::vector<double>& curve, double elapsed,
-                     double steps_per_second, int columns, bool unicode);
+/// What the display measures itself.
+struct Speed {
+  double elapsed = 0, steps_per_second = 0;  // 0: not known yet
+};
+
+/// The progress in one line of at most columns − 1 cells:
+///
+///   62%|#####   | 1,240/2,000 loss 0.612 held-out 0.710 309k tokens/s 0:02 left
+///
+/// A line that is too long loses, in this order: the pair, the curve, the elapsed time, the bar, the
+/// tokens per second, the held-out loss.
+std::string bar_line(const Progress& progress, const std::vector<double>& curve, Speed speed,
+                     int columns, bool unicode);
 
 /// step=1240 of=2000 loss=0.6120 …, for grep and awk.
-std::string plain_line(const Progress& progress, double elapsed, double steps_per_second);
+std::string plain_line(const Progress& progress, Speed speed);
 
 /// With a bar: at most ten draws a second. Without: a line for the first step, then one every ten
-/// seconds.
+/// seconds. On a terminal of at least `tall` lines a picture stands above the bar and is redrawn in
+/// place, four times a second.
 class ProgressDisplay {
  public:
   ProgressDisplay(bool quiet, bool no_progress);
@@ -45,6 +58,10 @@ class ProgressDisplay {
   /// The same, also when quiet.
   void warn(std::string_view text);
   void show(const Progress& progress);
+  /// The picture above the bar, at most `columns` wide; each line ends with a line end. "": none.
+  void set_picture(std::function<std::string(int columns)> picture) {
+    picture_ = std::move(picture);
+  }
   /// Draws the last state, which then stays.
   void finish();
   /// Seconds since the display was made.
@@ -55,14 +72,17 @@ class ProgressDisplay {
   void draw();
   void wipe();
 
+  static constexpr int tall = 36;
+
   bool quiet_, bar_;
+  std::function<std::string(int columns)> picture_;
   Clock::time_point began_ = Clock::now(), drawn_{}, counted_ = began_;
   std::int64_t counted_step_ = -1, drawn_step_ = -1;
   double steps_per_second_ = 0;
   Progress progress_;
   std::vector<double> curve_;
   std::int64_t curve_every_ = 1;
-  bool on_screen_ = false;
+  int lines_on_screen_ = 0;  // of the picture and the bar
 };
 
 }  // namespace fledge::train

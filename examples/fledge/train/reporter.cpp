@@ -17,6 +17,8 @@ using support::thousands;
 
 namespace {
 
+constexpr int plot_rows = 12;
+
 Json as_json(const Baselines& baselines) {
   static constexpr const char* names[] = {"unigram", "bigram", "trigram", "fourgram"};
   Json::Members members{{"uniform", baselines.uniform}};
@@ -41,6 +43,12 @@ std::string as_json(const PairMeasurement& measured) {
                        {"control", control},
                        {"control_attention", control_pair.attention}})
       .text();
+}
+
+Reporter::Reporter(const TrainConfig& config)
+    : ProgressDisplay(config.quiet, config.no_progress), config_(&config) {
+  set_picture(
+      [this](int columns) { return support::plot_text(plot_of(curves_), columns, plot_rows); });
 }
 
 void Reporter::print(const std::string& line) const {
@@ -81,6 +89,8 @@ void Reporter::start(const Corpus& corpus, const LanguageModel& model, const Bas
         (config.given.contains("--lr")
              ? formatted(", from here on with --lr %g", config.training.schedule.rate)
              : ""));
+  curves_.guessing = baselines.uniform;
+  curves_.counting = baselines.counting;
   const LanguageModelSizes& sizes = config.sizes;
   const Json::Members members{{"type", "start"},
                               {"version", 2},
@@ -110,6 +120,7 @@ void Reporter::evaluated(std::int64_t step, double loss, bool is_best) {
     return Json::Members{
         {"type", type}, {"step", step}, {"held_out_loss", static_cast<float>(loss)}};
   };
+  curves_.held_out.emplace_back(static_cast<double>(step), loss);
   event(members("eval"));
   if (is_best) event(members("best"));
 }
@@ -133,6 +144,20 @@ void Reporter::sample(std::int64_t step, const std::string& text) {
 void Reporter::final_sample(std::int64_t step, const std::string& text) {
   say("  sample: " + support::cut(printable(text), 200));
   event({{"type", "sample"}, {"step", step}, {"is_final", true}, {"text", text}});
+}
+
+void Reporter::recorded(const Metrics& row, bool is_logged) {
+  curves_.training.emplace_back(static_cast<double>(row.step), row.loss);
+  if (is_logged) event(as_json(row));
+}
+
+void Reporter::plot() {
+  if (curves_.training.size() < 2) return;
+  std::string text =
+      support::plot_text(plot_of(curves_), support::terminal_width(stderr), plot_rows,
+                         support::unicode_wanted(), {support::colour_wanted(stderr)});
+  if (!text.empty()) text.pop_back();  // its line end: say() adds one
+  say(text);
 }
 
 void Reporter::progress(Progress progress) {

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "examples/fledge/attention/attention_weights.h"
+#include "examples/fledge/plot/run_curves.h"
 #include "examples/fledge/train/metrics.h"
 #include "examples/fledge/train/progress_display.h"
 #include "examples/fledge/train/report.h"
@@ -32,8 +33,7 @@ struct PairMeasurement {
 class Reporter : public ProgressDisplay {
  public:
   /// The config must outlive it.
-  explicit Reporter(const TrainConfig& config)
-      : ProgressDisplay(config.quiet, config.no_progress), config_(&config) {}
+  explicit Reporter(const TrainConfig& config);
 
   /// From here on keep(line) gets each event, for metrics.jsonl.
   void keep_events(std::function<void(const std::string& line)> keep) { keep_ = std::move(keep); }
@@ -53,7 +53,13 @@ class Reporter : public ProgressDisplay {
   void sample(std::int64_t step, const std::string& text);
   /// The same for a sample of the model that is kept.
   void final_sample(std::int64_t step, const std::string& text);
+  /// A step, and its event if it is logged.
+  void recorded(const Metrics& row, bool is_logged);
   void progress(Progress progress);
+  /// The steps of a run before it is resumed, as metrics.jsonl has them.
+  void resume_curves(std::string_view events) { curves_ = curves_of_events(events); }
+  /// The losses of the run until here, as a plot.
+  void plot();
   /// The attention weights in a sentence.
   void sentence(std::int64_t step, const std::string& sentence, const AttentionWeights& attention);
   /// `status` is "ok", "interrupted" or "diverged". A loss is infinite where there is none.
@@ -65,6 +71,7 @@ class Reporter : public ProgressDisplay {
 
   std::function<void(const std::string& line)> keep_;
   const TrainConfig* config_;
+  RunCurves curves_;
   std::string pair_;  // the first watched pair, as the progress line shows it
 };
 

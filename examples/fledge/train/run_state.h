@@ -32,6 +32,8 @@ class RunState {
   void resume(RunFolder folder, const std::optional<std::string>& state);
 
   const RunNotes& notes() const { return notes_; }
+  /// The events of the run so far, as metrics.jsonl has them; "" without a folder.
+  std::string events() const { return folder_ ? folder_->bytes("metrics.jsonl").value_or("") : ""; }
   bool has_folder() const { return folder_.has_value(); }
   std::int64_t step() const { return trainer_->steps_done(); }
   /// The step of the checkpoint on disk.

@@ -57,6 +57,7 @@ void TrainRun::train() {
   const InterruptScope can_be_interrupted(&StopSignals::stop_requested);
   state_->remember_resumed();
   const std::int64_t steps = config_.training.schedule.steps;
+  const double tokens = tokens_of_step();
   while (!state_->is_over()) {
     check_interrupt();
     state_->remember_step();
@@ -72,7 +73,7 @@ void TrainRun::train() {
     keep(row, watched, sample);
     const RunNotes& notes = state_->notes();
     report_.progress(
-        {row.step, steps, notes.train_loss, notes.last_loss, row.rate, row.gradient_norm});
+        {row.step, steps, notes.train_loss, notes.last_loss, row.rate, row.gradient_norm, tokens});
     if (state_->is_save_due()) state_->save();
     if (!state_->is_over()) keep_pace();
   }
@@ -82,13 +83,21 @@ void TrainRun::train() {
   finish();
 }
 
+// Of lines, on average.
+double TrainRun::tokens_of_step() const {
+  const auto passes = static_cast<double>(config_.training.batch * config_.training.accumulate);
+  const TokenText& text = corpus_->train;
+  if (text.documents() == 0) return passes * static_cast<double>(config_.sizes.context);
+  return passes * static_cast<double>(text.size()) / static_cast<double>(text.documents());
+}
+
 // Records a step. It is not interrupted: a step is recorded whole or not at all.
 void TrainRun::keep(const Metrics& row, const std::vector<PairMeasurement>& watched,
                     const std::optional<std::string>& sample) {
   const InterruptScope not_interrupted(nullptr);
   const bool is_logged = state_->is_evaluated(row.step) || row.step % config_.log_every == 0;
   state_->record_step(row, is_logged);
-  if (is_logged) report_.event(as_json(row));
+  report_.recorded(row, is_logged);
   if (row.validation)
     report_.evaluated(row.step, *row.validation, state_->notes().best_step == row.step);
   for (const PairMeasurement& pair : watched) report_.watched(pair);
@@ -121,6 +130,7 @@ void TrainRun::report_result() {
     state_->use_kept_model();
     best = loss();
   }
+  report_.plot();
   report_.say("done: " + thousands(steps) + " steps in " + clock_text(report_.elapsed()));
   report_.say((holds_out ? "held-out loss " : "training loss ") +
               loss_report(holds_out ? best : state_->notes().train_loss, baselines_,

@@ -42,6 +42,7 @@ class TrainRun {
   void report_sentences(std::int64_t step);
   void report_end(const std::string& status, double last_loss, double best_loss);
   void keep_pace() const;
+  double tokens_of_step() const;
 
   using Clock = std::chrono::steady_clock;
 

@@ -65,10 +65,12 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
   model_.emplace(config_.sizes, weights);
   trainer_ = std::make_unique<Trainer>(*model_, corpus_->train, config_.training);
   state_.emplace(config_, *run, *corpus_, *trainer_, report_);
-  if (folder)
+  if (folder) {
     state_->resume(std::move(*folder), state);
-  else if (!config_.folder().empty())
+    report_.resume_curves(state_->events());
+  } else if (!config_.folder().empty()) {
     begin_folder(*run);
+  }
   report_.keep_events([this](const std::string& line) { state_->append_event(line); });
 }
 

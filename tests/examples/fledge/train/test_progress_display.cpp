@@ -12,10 +12,10 @@ using namespace fledge::train;
 
 namespace {
 
-const Progress progress{1240, 2000, 0.6124, 0.71, 0.003, 0.84, "walk->birds 0.38"};
+const Progress progress{1240, 2000, 0.6124, 0.71, 0.003, 0.84, 768, "walk->birds 0.38"};
 const std::vector<double> curve{3, 2, 1, 0.6};
 
-std::string bar(int columns) { return bar_line(progress, curve, 3.1, 402, columns, false); }
+std::string bar(int columns) { return bar_line(progress, curve, {3.1, 402}, columns, false); }
 
 }  // namespace
 
@@ -28,43 +28,42 @@ TEST_CASE("screen: clocks") {
     CHECK(clock_text(none) == "-");
 }
 
-TEST_CASE("screen: the bar drops pair, held-out loss, curve and bar as the terminal narrows") {
+TEST_CASE("screen: the bar loses the pair, the curve, times and the bar as the terminal narrows") {
   CHECK(bar(200) ==
-        "train  62%|##########------| 1240/2000 [0:03<0:02, 402 steps/s] loss 0.612 @+:. "
-        "val 0.710  walk->birds 0.38");
-  CHECK(
-      bar(100) ==
-      "train  62%|##########------| 1240/2000 [0:03<0:02, 402 steps/s] loss 0.612 @+:. val 0.710");
-  CHECK(bar(88) ==
-        "train  62%|##########------| 1240/2000 [0:03<0:02, 402 steps/s] loss 0.612 @+:.");
-  CHECK(bar(76) == "train  62%|##########------| 1240/2000 [0:03<0:02, 402 steps/s] loss 0.612");
-  CHECK(bar(70) == "train  62% 1240/2000 [0:03<0:02, 402 steps/s] loss 0.612");
+        " 62%|#####---| 1,240/2,000 loss 0.612 @+:. held-out 0.710 309k tokens/s 0:03 + 0:02 left  "
+        "walk->birds 0.38");
+  CHECK(bar(100) ==
+        " 62%|#####---| 1,240/2,000 loss 0.612 @+:. held-out 0.710 309k tokens/s 0:03 + 0:02 left");
+  CHECK(bar(85) ==
+        " 62%|#####---| 1,240/2,000 loss 0.612 held-out 0.710 309k tokens/s 0:03 + 0:02 left");
+  CHECK(bar(80) == " 62%|#####---| 1,240/2,000 loss 0.612 held-out 0.710 309k tokens/s 0:02 left");
+  CHECK(bar(70) == " 62% 1,240/2,000 loss 0.612 held-out 0.710 309k tokens/s 0:02 left");
+  CHECK(bar(60) == " 62% 1,240/2,000 loss 0.612 held-out 0.710 0:02 left");
+  CHECK(bar(40) == " 62% 1,240/2,000 loss 0.612 0:02 left");
   for (int columns = 1; columns < 220; ++columns)
     CHECK(support::display_width(bar(columns)) < std::max(columns, 2));
 }
 
 TEST_CASE("screen: rates that are slow or not known yet") {
-  CHECK_THAT(bar_line(progress, {}, 3, 0, 200, false), ContainsSubstring("[0:03<-, - steps/s]"));
-  CHECK_THAT(bar_line(progress, {}, 3, 0.25, 200, false), ContainsSubstring(", 4.0 s/step]"));
-  CHECK_THAT(bar_line(progress, {}, 3, 7.25, 200, false), ContainsSubstring(", 7.2 steps/s]"));
-  CHECK_THAT(bar_line({}, {}, 0, 0, 200, false), StartsWith("train   0%|"));
+  CHECK_THAT(bar_line(progress, {}, {3, 0}, 200, false), ContainsSubstring("0.710 0:03 + - left"));
+  CHECK_THAT(bar_line(progress, {}, {3, 0.25}, 200, false), ContainsSubstring(" 0.2k tokens/s"));
+  CHECK_THAT(bar_line({}, {}, {}, 200, false), StartsWith("  0%|"));
 }
 
 TEST_CASE("screen: plain lines for programs and people") {
-  CHECK(plain_line(progress, 3.12, 402) ==
-        "step=1240 of=2000 loss=0.6124 val=0.7100 lr=0.003 grad_norm=0.84 steps_per_s=402 "
-        "elapsed=3.1s eta=2s");
+  CHECK(plain_line(progress, {3.12, 402}) ==
+        "step=1240 of=2000 loss=0.6124 held_out=0.7100 lr=0.003 tokens_per_s=308736 elapsed=3.1s "
+        "left=2s");
   Progress first = progress;
   first.validation = INFINITY;
-  CHECK(plain_line(first, 0, 0) ==
-        "step=1240 of=2000 loss=0.6124 lr=0.003 grad_norm=0.84 elapsed=0.0s");
+  CHECK(plain_line(first, {}) == "step=1240 of=2000 loss=0.6124 lr=0.003 elapsed=0.0s");
 }
 
 TEST_CASE("screen: without a terminal the first and the last step have a line, and no escapes") {
   const auto shown = testing::run_here([] {
     ProgressDisplay screen(false, false);
     for (std::int64_t step = 1; step <= 500; ++step)
-      screen.show({step, 500, 1, INFINITY, 0.1, 1, ""});
+      screen.show({step, 500, 1, INFINITY, 0.1, 1, 32, ""});
     screen.say("a message");
     screen.finish();
     return 0;
@@ -75,7 +74,7 @@ TEST_CASE("screen: without a terminal the first and the last step have a line, a
   CHECK(shown.err.find_first_of("\r\b\x1b") == shown.err.npos);
   const auto quiet = testing::run_here([] {
     ProgressDisplay screen(true, false);
-    screen.show({1, 2, 1, INFINITY, 0.1, 1, ""});
+    screen.show({1, 2, 1, INFINITY, 0.1, 1, 32, ""});
     screen.say("not said");
     screen.warn("said");
     screen.finish();

@@ -1,0 +1,158 @@
+#include "examples/fledge/plot/run_curves.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "examples/support/errors.h"
+#include "examples/support/text.h"
+#include "nn/io/folder.h"
+#include "nn/io/json_reader.h"
+
+namespace fledge {
+
+namespace {
+
+constexpr std::uint64_t most_metrics_bytes = std::uint64_t{1} << 30;
+
+/// Calls f(line) for each complete line. A line that a killed run left without its end is skipped.
+template <class F>
+void for_lines(std::string_view text, F f) {
+  for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != text.npos; begin = end + 1)
+    f(text.substr(begin, end - begin));
+}
+
+std::optional<double> number_of(std::string_view text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stopped != end) return {};
+  return number;
+}
+
+std::vector<std::string_view> cells_of(std::string_view row) {
+  std::vector<std::string_view> cells;
+  for (std::size_t begin = 0; begin <= row.size();) {
+    const std::size_t end = std::min(row.find(',', begin), row.size());
+    cells.push_back(row.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return cells;
+}
+
+void add_event(RunCurves& run, const JsonValue& event) {
+  const std::string type = event["type"].string();
+  if (type == "start") {
+    const JsonValue tables = event["baselines"];
+    run.guessing = tables["uniform"].number();
+    run.counting.clear();
+    for (const char* name : {"unigram", "bigram", "trigram", "fourgram"})
+      if (tables.has(name)) run.counting.push_back(tables[name].number());
+  } else if (type == "step" || type == "eval") {
+    const char* const key = type == "step" ? "loss" : "held_out_loss";
+    if (event[key].is_null()) return;  // a loss that is not finite
+    (type == "step" ? run.training : run.held_out)
+        .emplace_back(event["step"].number(), event[key].number());
+    if (type == "step" && event.has("val_loss"))  // as fledge wrote it before it had "eval"
+      run.held_out.emplace_back(event["step"].number(), event["val_loss"].number());
+  }
+}
+
+std::string table_name(std::size_t history) {
+  return "counting, history " + std::to_string(history);
+}
+
+// Losses far above guessing are those of the first steps, or of a run that diverges.
+std::optional<double> top_of(const RunCurves& run) {
+  if (!run.guessing) return {};
+  return 1.1 * *run.guessing;
+}
+
+}  // namespace
+
+std::optional<std::pair<double, double>> RunCurves::best() const {
+  const Points& points = held_out.empty() ? training : held_out;
+  if (points.empty()) return {};
+  return *std::min_element(points.begin(), points.end(),
+                           [](const auto& a, const auto& b) { return a.second < b.second; });
+}
+
+bool RunCurves::is_overfitting() const {
+  return !held_out.empty() && held_out.back().second > 1.01 * best()->second;
+}
+
+RunCurves curves_of_events(std::string_view lines) {
+  RunCurves run;
+  for_lines(lines, [&](std::string_view line) {
+    try {
+      add_event(run, read_json(std::string(line)));
+    } catch (const FormatError&) {
+      return;  // of another program, or of another version
+    }
+  });
+  return run;
+}
+
+RunCurves curves_of_table(std::string_view rows) {
+  RunCurves run;
+  bool is_title = true;
+  for_lines(rows, [&](std::string_view row) {
+    if (std::exchange(is_title, false)) return;
+    const std::vector<std::string_view> cells = cells_of(row);
+    const auto step = number_of(cells[0]);
+    const auto loss = cells.size() > 1 ? number_of(cells[1]) : std::nullopt;
+    if (!step || !loss)
+      throw FormatError("a row must begin with a step and a loss: got " + support::quoted(row));
+    run.training.emplace_back(*step, *loss);
+    if (cells.size() < 3) return;
+    if (const auto held_out = number_of(cells[2])) run.held_out.emplace_back(*step, *held_out);
+  });
+  return run;
+}
+
+RunCurves read_curves(const std::string& folder) {
+  RunCurves run = support::with_advice("name the folder of a run: fledge train FILE -o DIR", [&] {
+    const Folder files(folder, {"metrics.csv", "metrics.jsonl"});
+    const auto events = files.read("metrics.jsonl", most_metrics_bytes);
+    RunCurves found = curves_of_events(events.value_or(""));
+    const auto rows = found.training.empty() ? files.read("metrics.csv", most_metrics_bytes)
+                                             : std::optional<std::string>();
+    return rows ? curves_of_table(*rows) : found;
+  });
+  if (run.training.empty())
+    throw support::InputError(
+        "there is no loss in " + support::quoted(folder) + ": it has no metrics.jsonl with a step",
+        "name the folder of a run: fledge train FILE -o DIR");
+  run.name = folder;
+  return run;
+}
+
+support::LinePlot plot_of(const RunCurves& run) {
+  support::LinePlot plot{.x_name = "steps"};
+  plot.curves.push_back({"training loss", "·", ".", run.training});
+  if (!run.held_out.empty()) plot.curves.push_back({"held-out loss", "●", "o", run.held_out});
+  if (run.guessing) plot.levels.push_back({"guessing", *run.guessing});
+  if (!run.counting.empty()) {
+    const auto least = std::min_element(run.counting.begin(), run.counting.end());
+    plot.levels.push_back(
+        {table_name(static_cast<std::size_t>(least - run.counting.begin())), *least});
+  }
+  if (const auto best = run.best(); best && !run.held_out.empty()) plot.best = best->first;
+  plot.is_worse_after = run.is_overfitting();
+  plot.top = top_of(run);
+  return plot;
+}
+
+support::LinePlot comparison_of(const std::vector<RunCurves>& runs) {
+  support::LinePlot plot{.x_name = "steps"};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const RunCurves& run = runs[i];
+    const std::string mark(1, static_cast<char>('a' + i % 26));
+    plot.curves.push_back({support::printable(run.name), mark, mark,
+                           run.held_out.empty() ? run.training : run.held_out});
+    if (const auto top = top_of(run)) plot.top = std::max(plot.top.value_or(0), *top);
+  }
+  return plot;
+}
+
+}  // namespace fledge

@@ -1,0 +1,42 @@
+// The losses of a run over its steps, collected while it trains or read from its folder, and the
+// plot of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "examples/support/line_plot.h"
+
+namespace fledge {
+
+struct RunCurves {
+  using Points = std::vector<std::pair<double, double>>;  // step and loss, in nats per token
+
+  std::string name;  // the folder
+  Points training, held_out;
+  std::optional<double> guessing;  // ln V
+  std::vector<double> counting;    // of tables with 0, 1, … tokens of history
+
+  /// The lowest held-out loss (of training, if nothing is held out) and its step.
+  std::optional<std::pair<double, double>> best() const;
+  /// Whether the last held-out loss is more than 1 % above the best.
+  bool is_overfitting() const;
+};
+
+/// The events of a metrics.jsonl: "start" has the tables, "step" the training losses, "eval" the
+/// held-out losses. Lines that are no such event are skipped.
+RunCurves curves_of_events(std::string_view lines);
+/// The rows of a metrics.csv. Throws FormatError for a row that has no step or no loss.
+RunCurves curves_of_table(std::string_view rows);
+/// Of the folder: metrics.jsonl, or metrics.csv if that has no loss. Throws InputError.
+RunCurves read_curves(const std::string& folder);
+
+/// One run: training and held-out loss, with guessing and the best table as labelled lines.
+support::LinePlot plot_of(const RunCurves& run);
+/// Several runs: the held-out loss of each (of training, if nothing was held out).
+support::LinePlot comparison_of(const std::vector<RunCurves>& runs);
+
+}  // namespace fledge
