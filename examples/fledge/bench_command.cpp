@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "examples/fledge/bench/print.h"
+#include "examples/fledge/known_names.h"
 #include "examples/fledge/step_cost.h"
 #include "examples/support/options.h"
 #include "examples/support/text.h"
@@ -44,6 +45,7 @@ support::Options bench_options(bench::StepSizes& sizes, bool& json) {
   options.example("fledge bench attention 1 8 4096 64", "batch, heads, words, width of a head");
   options.example("fledge bench op softmax 4096 1024", "or layernorm, gelu, gelu_tanh");
   options.example("fledge bench overhead", "nanoseconds per recorded op");
+  add_known_names(options);
   return options;
 }
 

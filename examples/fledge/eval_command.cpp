@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "examples/fledge/known_names.h"
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/support/options.h"
@@ -33,6 +34,7 @@ EvalConfig eval_config(int argc, char** argv) {
   options.threads();
   options.add("--json", "", config.json, "one object on stdout");
   options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
+  add_known_names(options);
   options.parse(argc, argv);
   config.folder = options.arguments()[0];
   if (options.arguments().size() > 1) config.text_path = options.arguments()[1];

@@ -5,6 +5,7 @@
 
 #include "examples/fledge/generate/sample.h"
 #include "examples/fledge/generate/why.h"
+#include "examples/fledge/known_names.h"
 #include "examples/fledge/train/source.h"
 #include "examples/support/options.h"
 #include "examples/support/text.h"
@@ -57,6 +58,8 @@ GenerateConfig generate_config(int argc, char** argv) {
   options.add("--raw", "", config.raw, "control characters as they are, also on a terminal");
   options.threads();
   options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
+  add_known_names(options);
+  options.known_as("", {"--prompt", "--start", "--text"}, "the prompt stands behind DIR");
   options.parse(argc, argv);
   for (const char* name : {"--probs", "--attention"})
     if (config.json && options.given().contains(name))

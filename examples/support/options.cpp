@@ -84,6 +84,13 @@ void Options::arguments(std::string placeholder, std::size_t least, std::size_t 
   most_ = most;
 }
 
+void Options::known_as(const std::string& option, const std::vector<std::string>& names,
+                       const std::string& reason) {
+  Option* const row = find(option);
+  if (!row && !option.empty()) return;
+  for (const std::string& name : names) (row ? row->known_as : without_option_)[name] = reason;
+}
+
 void Options::example(std::string command, std::string meaning) {
   examples_.emplace_back(std::move(command), std::move(meaning));
 }
@@ -164,7 +171,18 @@ std::set<std::string> Options::given() const {
   return names;
 }
 
+std::string Options::suggestion_of_known(std::string name) const {
+  std::replace(name.begin(), name.end(), '_', '-');
+  for (const Option& option : options_)
+    if (const auto known = option.known_as.find(name); known != option.known_as.end())
+      return (known->second.empty() ? "" : known->second + "; ") + "use " + option.name +
+             (option.argument.empty() ? "" : " " + option.argument);
+  const auto known = without_option_.find(name);
+  return known == without_option_.end() ? "" : known->second;
+}
+
 std::string Options::suggestion(const std::string& name) const {
+  if (const std::string known = suggestion_of_known(name); !known.empty()) return known;
   std::vector<std::string> names{"--help", "--version"};
   for (const Option& option : options_) names.push_back(option.name);
   const std::string near = closest(name, names);

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -83,6 +84,7 @@ struct Option {
   std::string group, fallback;  // the default as help shows it
   char letter = 0;              // of "-o, --out"
   bool given = false;
+  std::map<std::string, std::string> known_as{};  // other tools' names for it, each with a reason
 };
 
 /// `--name value` and `--name=value`, in any order; `--` ends the options.
@@ -112,6 +114,11 @@ class Options {
   void threads();
   /// Arguments that are not options, `least` to `most` of them. Without this, none is accepted.
   void arguments(std::string placeholder, std::size_t least, std::size_t most);
+  /// Other tools have these names for an option of this table. A user who gives one is told the right
+  /// name, and the reason if there is one. "-" and "_" are the same in them. Without such an option
+  /// nothing is added; with the option "", the reason alone is told.
+  void known_as(const std::string& option, const std::vector<std::string>& names,
+                const std::string& reason = "");
   /// The exit statuses, when there are more than done, failed and wrong usage.
   void exit_statuses(std::string text) { exit_statuses_ = std::move(text); }
   /// A line of the help: a command and what it does.
@@ -144,11 +151,14 @@ class Options {
   Option* find(std::string_view name);
   void set(const Option& option, std::string_view text) const;
   std::string suggestion(const std::string& name) const;
+  std::string suggestion_of_known(std::string name) const;
   std::string beginning() const;
   std::string ending() const;
 
   std::string program_, purpose_;
   std::vector<Option> options_;
+  std::map<std::string, std::string>
+      without_option_;  // known names, and what their user should know
   std::vector<std::pair<std::string, std::string>> examples_;
   std::string argument_placeholder_, group_;
   std::string exit_statuses_ = "0 done, 1 failed, 2 wrong usage";

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "examples/fledge/known_names.h"
 #include "examples/fledge/train/run_folder.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
@@ -110,6 +111,9 @@ support::Options train_options(TrainConfig& config) {
   options.add("--json", "", config.json, "one JSON object a line on stdout");
   options.add("-q, --quiet", "", config.quiet, "only warnings and errors");
   options.add("--no-progress", "", config.no_progress, "plain lines instead of a bar");
+  add_known_names(options);
+  options.known_as("", {"--data", "--dataset", "--file", "--input", "--train-file"},
+                   "the text stands alone: fledge train FILE");
   return options;
 }
 

@@ -81,6 +81,26 @@ TEST_CASE("options: unknown ones get a suggestion where one is near") {
   CHECK_THAT(refused_options({"---"}), StartsWith("unknown option '---' | "));
 }
 
+TEST_CASE("options: a name that another tool has for an option is answered with the right one") {
+  const auto refused = [](const char* name) {
+    return tests::usage_refusal([&] {
+      Birds birds;
+      Options options = options_of(birds);
+      options.known_as("--steps", {"--epochs"}, "birds counts steps");
+      options.known_as("--steps", {"--max-iters"});
+      options.known_as("--json", {"--as-json"});
+      options.known_as("--missing", {"--lost"}, "never told");
+      options.known_as("", {"--gpu"}, "leave it out");
+      parse(options, {name});
+    });
+  };
+  CHECK(refused("--epochs=3") == "unknown option '--epochs' | birds counts steps; use --steps N");
+  CHECK(refused("--max_iters") == "unknown option '--max_iters' | use --steps N");
+  CHECK(refused("--as-json") == "unknown option '--as-json' | use --json");
+  CHECK(refused("--gpu") == "unknown option '--gpu' | leave it out");
+  CHECK(refused("--lost") == "unknown option '--lost' | see 'birds --help'");
+}
+
 TEST_CASE("options: wrong numbers are refused with what is allowed, what came and what to do") {
   CHECK(refused_options({"--steps", "5001"}) ==
         "--steps must be a whole number from 1 to 5000: got '5001' | write --steps N; all options: "
