@@ -1,0 +1,69 @@
+#include "nn/inspect/word_vectors.h"
+
+#include <cmath>
+
+#include "engine/base/errors.h"
+#include "tests/support/catch.h"
+
+using namespace fledge;
+
+namespace {
+
+// Two groups of tokens, and one that is like none.
+const Array table({5, 3}, {1, 0, 0, 0.9, 0.1, 0, 0, 2, 0.1, 0, 2, 0, -1, -1, -5});
+
+double squared(double x, double y) { return x * x + y * y; }
+
+}  // namespace
+
+TEST_CASE("nearest tokens: by the cosine, whatever the lengths") {
+  const auto found = nearest_tokens(table, 3, 3);
+  REQUIRE(found.size() == 3);
+  CHECK(found[0].a == 3);
+  CHECK(found[0].b == 2);
+  CHECK_THAT(found[0].cosine, WithinAbs(2 / std::sqrt(4.01), 1e-6));
+  CHECK(found[1].b == 1);
+  CHECK(found[2].b == 0);
+  CHECK(nearest_tokens(table, 0, 99).size() == 4);
+  CHECK(nearest_tokens(Array::zeros({3, 2}), 1, 2)[0].b == 0);
+  CHECK(nearest_tokens(Array::zeros({3, 2}), 1, 2)[0].cosine == 0);
+  for (const Dim token : {-1, 5}) CHECK_THROWS_AS(nearest_tokens(table, token, 1), ValueError);
+}
+
+TEST_CASE("the most similar pairs are those of the groups") {
+  const auto found = most_similar_pairs(table, 2);
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].a == 2);
+  CHECK(found[0].b == 3);
+  CHECK(found[1].a == 0);
+  CHECK(found[1].b == 1);
+  CHECK(most_similar_pairs(table, 9, 2).size() == 1);
+  CHECK(most_similar_pairs(Array::zeros({1, 2}), 4).empty());
+}
+
+TEST_CASE("a map of points in a plane is a rotation of them") {
+  // Four points in a plane of four dimensions, around their mean.
+  const double points[4][2]{{3, 0}, {-3, 0}, {0, 1}, {0, -1}};
+  std::vector<double> numbers;
+  for (const auto& [a, b] : points)
+    for (const double number : {0.6 * a + 5, 0.8 * a - 1, 0.8 * b, 0.6 * b + 2})
+      numbers.push_back(number);
+  const TokenMap map = token_map(Array({4, 4}, numbers));
+  CHECK_THAT(map.share, WithinAbs(1, 1e-6));
+  for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t j = 0; j < 4; ++j)
+      CHECK_THAT(
+          squared(map.x[i] - map.x[j], map.y[i] - map.y[j]),
+          WithinAbs(squared(points[i][0] - points[j][0], points[i][1] - points[j][1]), 1e-4));
+  CHECK_THAT(map.x[0], WithinAbs(3, 1e-5));  // the largest coefficient is positive
+  CHECK_THAT(map.y[2], WithinAbs(1, 1e-5));
+}
+
+TEST_CASE("a map of what does not vary has zeros") {
+  for (const Array& same : {Array::ones({3, 2}), Array::ones({1, 4}), Array::ones({2, 1})}) {
+    const TokenMap map = token_map(same);
+    for (const double number : map.x) CHECK(number == 0);
+    for (const double number : map.y) CHECK(number == 0);
+    CHECK(map.share == 0);
+  }
+}
