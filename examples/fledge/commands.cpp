@@ -13,6 +13,8 @@ const std::vector<Command>& commands() {
       {"train", "FILE", "train a small model on a text", train_command},
       {"generate", "DIR [PROMPT]", "let it go on with a prompt", generate_command},
       {"eval", "DIR [FILE]", "its loss on text that it has not seen", eval_command},
+      {"inspect", "DIR", "what is in a model: tensors, heads, a map of its tokens",
+       inspect_command},
       {"plot", "DIR ...", "the losses of runs, as a plot", plot_command},
       {"gradcheck", "[NAME ...]", "prove every gradient twice", gradcheck_command},
       {"bench", "[WHAT ...]", "how fast, and how near to the machine's limit", bench_command},

@@ -33,6 +33,9 @@ int generate_command(int argc, char** argv);
 /// The loss of a trained model on its held-out text, or on another text.
 int eval_command(int argc, char** argv);
 
+/// Shows what a trained model is made of, and what it would predict with other attention.
+int inspect_command(int argc, char** argv);
+
 /// Plots the losses of runs.
 int plot_command(int argc, char** argv);
 

@@ -1,0 +1,191 @@
+#include "examples/fledge/inspect/what_if.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "engine/autograd.h"
+#include "examples/fledge/train/report.h"
+#include "examples/fledge/train/source.h"
+#include "examples/support/plots.h"
+#include "examples/support/table.h"
+#include "examples/support/text.h"
+#include "examples/support/token_label.h"
+
+namespace fledge {
+
+namespace {
+
+constexpr const char* example = "write --row walk=birds:1, or --row walk=birds:0.8,sometimes:0.2";
+
+/// The last place of a word among the first `end` tokens.
+Dim place_of(const std::string& word, const std::vector<std::string>& tokens, Dim end) {
+  for (Dim place = end - 1; place >= 0; --place)
+    if (tokens[static_cast<std::size_t>(place)] == word) return place;
+  std::string known;
+  for (Dim i = 0; i < end; ++i)
+    known += (i > 0 ? " " : "") + support::quoted(tokens[static_cast<std::size_t>(i)]);
+  throw support::InputError(
+      "--row: " + support::quoted(word) + " is no token before or at the query",
+      "use one of: " + known);
+}
+
+/// The weights of the row in the model, as a mean of the heads that are changed.
+std::vector<double> own_row(const LanguageModel& model, const std::vector<Dim>& ids,
+                            const ForcedRow& row) {
+  const NoGrad no_grad;
+  const auto T = static_cast<Dim>(ids.size());
+  const auto all = model.forward_with_weights(Indices({1, T}, ids)).weights;
+  const Array& weights = all[static_cast<std::size_t>(row.layer)].value();  // (1, H, T, T)
+  const Dim first = row.head.value_or(0), end = row.head ? first + 1 : model.sizes.heads;
+  std::vector<double> own(static_cast<std::size_t>(row.query) + 1);
+  for (Dim head = first; head < end; ++head)
+    for (Dim key = 0; key <= row.query; ++key)
+      own[static_cast<std::size_t>(key)] +=
+          value_of(weights.at({0, head, row.query, key})) / static_cast<double>(end - first);
+  return own;
+}
+
+/// Gives the rest to the keys that were not named.
+std::vector<double> completed(const std::vector<double>& own,
+                              const std::vector<std::optional<double>>& given) {
+  double rest = 1, others = 0;
+  for (std::size_t key = 0; key < own.size(); ++key) {
+    rest -= given[key].value_or(0);
+    if (!given[key]) others += own[key];
+  }
+  std::vector<double> weights;
+  for (std::size_t key = 0; key < own.size(); ++key)
+    weights.push_back(given[key] ? *given[key] : others > 0 ? own[key] * rest / others : 0);
+  if (rest > 1e-9 && others <= 0)
+    throw support::UsageError(
+        support::formatted("--row: the weights must sum to 1: they sum to %g", 1 - rest), example);
+  return weights;
+}
+
+std::vector<Choice> predicted(const Array& logits, Dim vocabulary) {
+  return most_likely(
+      slice(Tensor(logits), 0, logits.dim(0) - 1, logits.dim(0)).value().with_shape({vocabulary}),
+      vocabulary);
+}
+
+double probability(const std::vector<Choice>& choices, Dim token) {
+  for (const Choice& choice : choices)
+    if (choice.token == token) return choice.probability;
+  return 0;
+}
+
+/// The `count` most likely tokens of both, those of `before` first.
+std::vector<Dim> shown_tokens(const WhatIf& result, std::size_t count) {
+  std::vector<Dim> tokens;
+  for (const std::vector<Choice>* choices : {&result.before, &result.after})
+    for (std::size_t i = 0; i < std::min(count, choices->size()); ++i)
+      if (std::find(tokens.begin(), tokens.end(), (*choices)[i].token) == tokens.end())
+        tokens.push_back((*choices)[i].token);
+  return tokens;
+}
+
+}  // namespace
+
+RowRequest parse_row(const std::string& text) {
+  const auto refuse = [&](const char* problem) {
+    support::refuse_usage("--row " + support::quoted(text) + " " + problem, example);
+  };
+  const std::size_t equals = text.find('=', 1);
+  if (equals == std::string::npos) refuse("must be a word, '=', and words with weights");
+  RowRequest request{text.substr(0, equals), {}};
+  double sum = 0;
+  for (std::size_t begin = equals + 1; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin + 1), text.size());
+    const std::string part = text.substr(begin, end - begin);
+    const std::size_t colon = part.rfind(':');
+    double weight = -1;
+    if (colon != std::string::npos && colon > 0)
+      std::from_chars(part.data() + colon + 1, part.data() + part.size(), weight);
+    if (!(weight >= 0 && weight <= 1)) refuse("needs a weight from 0 to 1 after each word and ':'");
+    sum += weight;
+    request.keys.push_back({part.substr(0, colon), weight});
+    begin = end + 1;
+  }
+  if (sum > 1 + 1e-9) refuse("has weights that sum to more than 1");
+  return request;
+}
+
+WhatIf what_if(const TrainedModel& trained, const std::string& text, const RowRequest& request,
+               Dim layer, std::optional<Dim> head) {
+  const LanguageModelSizes& sizes = trained.model.sizes;
+  std::vector<Dim> ids = train::tokens_of(trained.tokenizer(), text, "--what-if");
+  if (ids.empty() || trained.lines) ids.insert(ids.begin(), trained.first_token());
+  const auto T = static_cast<Dim>(ids.size());
+  if (T > sizes.context)
+    throw support::InputError(
+        "--what-if " + support::quoted(text) + " has " + std::to_string(T) + " tokens",
+        "the model looks back over " + std::to_string(sizes.context) + ": shorten the text");
+  if (layer >= sizes.layers || head.value_or(0) >= sizes.heads)
+    support::refuse_usage("the model has " + support::counted(sizes.layers, "layer") + " and " +
+                              support::counted(sizes.heads, "head") + " in each, counted from 0",
+                          "use --layer and --head within these numbers");
+  WhatIf result;
+  for (const Dim id : ids) result.tokens.push_back(trained.tokenizer().decode({id}));
+  const Dim query = place_of(request.query, result.tokens, T);
+  result.row = {layer, head, query, {}};
+  result.own = own_row(trained.model, ids, result.row);
+  std::vector<std::optional<double>> given(result.own.size());
+  for (const auto& [word, weight] : request.keys) {
+    auto& place = given[static_cast<std::size_t>(place_of(word, result.tokens, query + 1))];
+    if (place) support::refuse_usage("--row names " + support::quoted(word) + " twice", example);
+    place = weight;
+  }
+  result.row.weights = completed(result.own, given);
+  const NoGrad no_grad;
+  const Array logits =
+      trained.model(Indices({1, T}, ids)).value().with_shape({T, sizes.vocabulary});
+  result.before = predicted(logits, sizes.vocabulary);
+  result.after = predicted(logits_with_row(trained.model, ids, result.row), sizes.vocabulary);
+  return result;
+}
+
+std::string what_if_text(const WhatIf& result, const TrainedModel& trained, bool unicode) {
+  using Align = support::Table::Align;
+  const auto label = [&](const std::string& token) {
+    return support::cut(support::token_label(token, unicode), 20, unicode ? "…" : ".");
+  };
+  const auto percent = [](double share) { return support::formatted("%.1f %%", 100 * share); };
+  const std::string query = label(result.tokens[static_cast<std::size_t>(result.row.query)]);
+  support::Table row(
+      {{query + " looks at", Align::left}, {"as it is", Align::right}, {"changed", Align::right}});
+  for (std::size_t key = 0; key < result.own.size(); ++key)
+    row.row(
+        {label(result.tokens[key]), percent(result.own[key]), percent(result.row.weights[key])});
+  support::Table next({{"next token", Align::left},
+                       {"as it is", Align::right},
+                       {"changed", Align::right},
+                       {"", Align::left}});
+  for (const Dim token : shown_tokens(result, 5)) {
+    const double after = probability(result.after, token);
+    next.row({label(trained.tokenizer().decode({token})),
+              percent(probability(result.before, token)), percent(after),
+              support::bar(after, 20, unicode)});
+  }
+  return "layer " + std::to_string(result.row.layer) +
+         (result.row.head ? ", head " + std::to_string(*result.row.head)
+                          : ", all heads (as it is: their mean)") +
+         "\n\n" + row.text(unicode) + "\n" + next.text(unicode);
+}
+
+Json as_json(const WhatIf& result, const TrainedModel& trained) {
+  std::vector<Json> next;
+  for (const Choice& choice : result.before)
+    next.push_back(Json::object({{"token", trained.tokenizer().decode({choice.token})},
+                                 {"before", choice.probability},
+                                 {"after", probability(result.after, choice.token)}}));
+  return Json::object({{"tokens", result.tokens},
+                       {"layer", result.row.layer},
+                       {"head", result.row.head},
+                       {"query", result.row.query},
+                       {"own", result.own},
+                       {"row", result.row.weights},
+                       {"next", next}});
+}
+
+}  // namespace fledge
