@@ -34,7 +34,7 @@ help:
 	@echo 'make threads     of these the tests of what threads touch (a minute)'
 	@echo 'make format      lay out the sources with clang-format'
 	@echo 'make lint        clang-format and clang-tidy, without a change to any file'
-	@echo 'make install     install libraries, headers and programs       (PREFIX=$(PREFIX))'
+	@echo 'make install     install libraries, programs and manual         (PREFIX=$(PREFIX))'
 	@echo 'make clean       remove $(BUILD)/'
 	@echo
 	@echo 'What a command needs and this machine lacks is installed first, and said so.'
@@ -122,7 +122,8 @@ install:
 	@$(built) "$(OPTIONS)" installed
 	@cmake --install $(BUILD) --prefix "$(PREFIX)" >/dev/null
 	@echo 'Installed in $(PREFIX): find_package(fledge) gives fledge::fledge and'
-	@echo 'fledge::fledge_dual; the programs are birds and fledge.'
+	@echo 'fledge::fledge_dual; the programs are birds and fledge. man fledge has its manual,'
+	@echo 'and bash, zsh and fish complete its commands and options.'
 
 clean:
 	@if [ -f "$(BUILD)/CMakeCache.txt" ]; then rm -rf "$(BUILD)"; fi

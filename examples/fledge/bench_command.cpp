@@ -28,6 +28,7 @@ support::Options bench_options(bench::StepSizes& sizes, bool& json) {
   support::Options options("fledge bench",
                            "Measures how fast this machine trains, and its limits.");
   options.arguments("WHAT", 0, 5);
+  options.argument_words({"step", "gemm", "attention", "op", "overhead"});
   options.add("--layers", "N", sizes.layers, "of the model that takes a step", {1, 1000});
   options.add("--heads", "N", sizes.heads, "of each layer; they divide the width", {1, 1000});
   options.add("--width", "N", sizes.width, "channels", {1, 16384});

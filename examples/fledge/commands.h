@@ -47,7 +47,10 @@ int gradcheck_command(int argc, char** argv);
 /// possible.
 int bench_command(int argc, char** argv);
 
-/// Prints the help of fledge or of one command.
+/// Prints a completion script for a shell.
+int completion_command(int argc, char** argv);
+
+/// Prints the help of fledge or of one command, or the manual page.
 int help_command(int argc, char** argv);
 
 }  // namespace fledge

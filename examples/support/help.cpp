@@ -34,13 +34,27 @@ std::string help_columns(const std::vector<HelpRow>& rows) {
   return lines;
 }
 
+std::string Options::usage_of_arguments() const {
+  if (most_ == 0) return "";
+  const bool may_repeat = most_ > 1 && argument_placeholder_.find('[') == std::string::npos;
+  const std::string many = argument_placeholder_ + (may_repeat ? " ..." : "");
+  return least_ == 0 ? "[" + many + "]" : many;
+}
+
+OptionTable Options::table() const {
+  OptionTable table{
+      program_, purpose_,  usage_of_arguments(), argument_placeholder_, argument_words_,
+      {},       examples_, exit_statuses_};
+  for (const Option& option : options_)
+    table.rows.push_back(
+        {option.name, option.argument, option.letter, option.help, option.group, option.fallback});
+  return table;
+}
+
 std::string Options::beginning() const {
-  std::string usage = "usage: " + program_ + (options_.empty() ? "" : " [options]");
-  if (most_ > 0) {
-    const bool may_repeat = most_ > 1 && argument_placeholder_.find('[') == std::string::npos;
-    const std::string many = argument_placeholder_ + (may_repeat ? " ..." : "");
-    usage += least_ == 0 ? " [" + many + "]" : " " + many;
-  }
+  const std::string arguments = usage_of_arguments();
+  const std::string usage = "usage: " + program_ + (options_.empty() ? "" : " [options]") +
+                            (arguments.empty() ? "" : " " + arguments);
   std::string lines = help_paragraph(purpose_) + "\n" + help_paragraph(usage) + "\n";
   if (!examples_.empty()) lines += help_columns(examples_) + "\n";
   return lines;

@@ -96,6 +96,7 @@ void Options::example(std::string command, std::string meaning) {
 }
 
 void Options::parse(int argc, const char* const* argv) {
+  give_table([&] { return table(); });
   set_command_name(program_);
   const std::vector<std::string_view> given(argv + std::min(argc, 1), argv + std::max(argc, 0));
   const auto options_end = std::find(given.begin(), given.end(), "--");

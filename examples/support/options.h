@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "examples/support/errors.h"
+#include "examples/support/option_table.h"
 #include "nn/io/json.h"
 #include "nn/io/json_reader.h"
 
@@ -114,6 +115,8 @@ class Options {
   void threads();
   /// Arguments that are not options, `least` to `most` of them. Without this, none is accepted.
   void arguments(std::string placeholder, std::size_t least, std::size_t most);
+  /// The words that an argument may be, where they are known: for completions.
+  void argument_words(std::vector<std::string> words) { argument_words_ = std::move(words); }
   /// Other tools have these names for an option of this table. A user who gives one is told the right
   /// name, and the reason if there is one. "-" and "_" are the same in them. Without such an option
   /// nothing is added; with the option "", the reason alone is told.
@@ -124,15 +127,16 @@ class Options {
   /// A line of the help: a command and what it does.
   void example(std::string command, std::string meaning);
 
-  /// Reads argv[1] … argv[argc − 1] and sets the variables. Throws HelpRequest for -h or --help
-  /// or --version anywhere before `--`, and UsageError for an option that was not declared, is given twice,
-  /// misses its value or has a wrong one. Messages are in this program's name from here on.
+  /// Reads argv[1] … argv[argc − 1] and sets the variables. Throws HelpRequest for -h, --help or
+  /// --version anywhere before `--`, and UsageError for an option that was not declared, is given
+  /// twice, misses its value or has a wrong one. Messages are in this program's name from here on.
   void parse(int argc, const char* const* argv);
 
   /// The names of the options that were given, such as "--out".
   std::set<std::string> given() const;
   const std::vector<std::string>& arguments() const { return arguments_; }
 
+  OptionTable table() const;
   std::string help() const;
   std::string help_all() const;
 
@@ -152,18 +156,18 @@ class Options {
   void set(const Option& option, std::string_view text) const;
   std::string suggestion(const std::string& name) const;
   std::string suggestion_of_known(std::string name) const;
+  std::string usage_of_arguments() const;
   std::string beginning() const;
   std::string ending() const;
 
   std::string program_, purpose_;
   std::vector<Option> options_;
-  std::map<std::string, std::string>
-      without_option_;  // known names, and what their user should know
+  std::map<std::string, std::string> without_option_;  // known names, and what to do
   std::vector<std::pair<std::string, std::string>> examples_;
   std::string argument_placeholder_, group_;
   std::string exit_statuses_ = "0 done, 1 failed, 2 wrong usage";
   std::size_t least_ = 0, most_ = 0;
-  std::vector<std::string> arguments_;
+  std::vector<std::string> arguments_, argument_words_;
 };
 
 }  // namespace support
