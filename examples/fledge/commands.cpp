@@ -18,7 +18,7 @@ const std::vector<Command>& commands() {
       {"plot", "DIR ...", "the losses of runs, as a plot", plot_command},
       {"gradcheck", "[NAME ...]", "prove every gradient twice", gradcheck_command},
       {"bench", "[WHAT ...]", "how fast, and how near to the machine's limit", bench_command},
-      {"completion", "bash|zsh|fish", "a script for the shell's Tab key", completion_command},
+      {"completion", "SHELL", "a script for the shell's Tab key", completion_command},
       {"help", "[COMMAND|man]", "this text, or the options of a command", help_command},
   };
   return table;

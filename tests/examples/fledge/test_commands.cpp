@@ -17,11 +17,14 @@ TEST_CASE("fledge: help lists every command with its purpose, in 80 columns") {
   CHECK(page.out == fledge::commands_help());
   CHECK(fledge_says({"help"}).out == page.out);
   CHECK(fledge_says({"-h"}).out == page.out);
+  std::string joined = page.out;  // without the ends of wrapped lines
+  for (std::size_t at = 0; (at = joined.find("\n      ", at)) != joined.npos;)
+    joined.replace(at, joined.find_first_not_of(" \n", at) - at, " ");
   std::set<std::string> names;
   for (const fledge::Command& command : fledge::commands()) {
     CHECK(names.insert(command.name).second);
     CHECK_THAT(page.out, ContainsSubstring("  fledge " + command.name + " "));
-    CHECK_THAT(page.out, ContainsSubstring(command.purpose));
+    CHECK_THAT(joined, ContainsSubstring(" " + command.purpose));
   }
   for (const std::string& line : lines_of(page.out)) CHECK(support::display_width(line) <= 80);
 }
