@@ -1,75 +1,14 @@
 #include "examples/fledge/commands.h"
 
-#include <algorithm>
 #include <cstdio>
 
-#include "examples/fledge/generate/sample.h"
-#include "examples/fledge/generate/why.h"
-#include "examples/fledge/known_names.h"
+#include "examples/fledge/generate/output.h"
 #include "examples/fledge/train/source.h"
-#include "examples/support/options.h"
 #include "examples/support/text.h"
-#include "nn/io/json.h"
 
 namespace fledge {
 
 namespace {
-
-GenerateConfig generate_config(int argc, char** argv) {
-  constexpr double many = 1e9;
-  GenerateConfig config;
-  support::Options options("fledge generate", "A trained model goes on with a text.");
-  options.arguments("DIR [PROMPT]", 1, 2);
-  options.example("fledge generate run", "from nothing");
-  options.example("fledge generate run \"birds sometimes\"",
-                  "from a prompt; - reads it from stdin");
-  options.example("fledge generate run --temperature 0", "always the likeliest token");
-  options.example("fledge generate run -n 20 --why walk", "twenty texts, and what walk rests on");
-
-  options.group("Text");
-  options.add("--tokens-out", "N", config.tokens_out, "how many tokens", {0, many});
-  options.add("-n, --samples", "N", config.samples,
-              "so many texts, each from a stream of the seed; in a pipe each ends with a NUL, on a "
-              "terminal a line stands between; --json gives a line each",
-              {1, many});
-  options.add("--stop", "S", config.stop, "ends before this text");
-
-  options.group("Choice");
-  options.add("--temperature", "X", config.choice.temperature,
-              "0: the likeliest; 1: as learned; above: bolder", {0, 1000});
-  options.add("--top-k", "N", config.choice.top_k, "only among the N likeliest; 0: all", {0, many});
-  options.add("--top-p", "X", config.choice.top_p,
-              "only among the likeliest that have this probability", {1e-9, 1});
-  options.add("--seed", "N", config.seed, "the same seed gives the same text");
-
-  options.group("Watching");
-  options.add("--probs", "", config.probs, "a line a token, with the five likeliest");
-  options.add("--attention", "", config.attention,
-              "where each token looked that the last pass read, after the text; of more "
-              "than 24 tokens the last 24");
-  options.add("--why", "WORD", config.why,
-              "the step that drew the first token of WORD: where each head looked, and how ln p of "
-              "that token changes when one that was read is hidden from all later places (a mask "
-              "in every layer; positions stay, and the last, where the guess is made, cannot be "
-              "hidden); p is the model's own, at temperature 1");
-
-  options.group("Output");
-  options.add("--json", "", config.json, "one object a text on stdout");
-  options.add("--raw", "", config.raw, "control characters as they are, also on a terminal");
-  options.threads();
-  options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
-  add_known_names(options);
-  options.known_as("", {"--prompt", "--start", "--text"}, "the prompt stands behind DIR");
-  options.parse(argc, argv);
-  for (const char* name : {"--probs", "--attention"})
-    if (config.json && options.given().contains(name))
-      support::refuse_usage(std::string(name) + " is for people, --json for programs",
-                            "use one of them");
-  config.folder = options.arguments()[0];
-  if (options.arguments().size() > 1) config.prompt = options.arguments()[1];
-  config.is_numbered = options.given().contains("--samples");
-  return config;
-}
 
 /// A word that the model may draw.
 void require_word(const std::string& word, const Tokenizer& tokenizer) {
@@ -78,61 +17,80 @@ void require_word(const std::string& word, const Tokenizer& tokenizer) {
                               "name a word: --why walk");
 }
 
+/// The step that drew the word. If one text was asked for and does not have the word: the step after
+/// the prompt. Only a tokenizer of words can say what that step is: other tokens would begin with a
+/// blank or not.
 std::optional<Why> why_of(const Task& task, const Sample& sample) {
   const std::string& word = task.config.why;
   if (word.empty()) return {};
+  const LanguageModel& model = task.trained.model;
+  const Tokenizer& tokenizer = task.trained.tokenizer();
   const auto prompted = sample.ids.begin() + static_cast<std::ptrdiff_t>(task.ids.size());
   const std::vector<Dim> drawn(prompted, sample.ids.end());
-  const auto step = where_drawn(task.trained.tokenizer(), drawn, word);
-  if (!step) return {};
-  const auto token = prompted + static_cast<std::ptrdiff_t>(*step);
-  return why_drawn(task.trained.model, word, {token - sample.seen[*step], token}, *token);
+  if (const auto step = where_drawn(tokenizer, drawn, word)) {
+    const auto token = prompted + static_cast<std::ptrdiff_t>(*step);
+    return why_drawn(model, word, {token - sample.seen[*step], token}, *token);
+  }
+  if (tokenizer.kind() != Tokens::word || task.config.samples > 1) return {};
+  Decoder decoder(model);
+  decoder.read(task.ids);
+  Why why = why_drawn(model, word, decoder.window(), tokenizer.encode(word)[0]);
+  why.was_drawn = false;
+  return why;
 }
 
-void print_json(const Task& task, const Sample& sample, std::int64_t number,
-                const std::optional<Why>& why) {
-  const GenerateConfig& config = task.config;
-  Json::Members members{{"prompt", task.prompt},
-                        {"text", sample.text},
-                        {"tokens", sample.ids.size() - task.ids.size()},
-                        {"seed", config.seed}};
-  if (config.is_numbered) members.emplace_back("sample", number);
-  if (!config.why.empty())
-    members.emplace_back("why", why ? as_json(*why, task.trained.tokenizer()) : Json());
-  put(Json::object(members).text() + "\n");
+/// The layer and the head that were asked for must be in the model.
+void require_heads_of_model(const HeadChoice& choice, const LanguageModelSizes& sizes) {
+  const auto require_below = [](const char* name, const std::optional<Dim>& given, Dim count) {
+    if (given && *given >= count)
+      support::refuse_usage(std::string(name) + " must be a number from 0 to " +
+                                std::to_string(count - 1) + " for this model: got " +
+                                std::to_string(*given),
+                            "the model has " + support::counted(count, name + 2));
+  };
+  require_below("--layer", choice.layer, sizes.layers);
+  require_below("--head", choice.head, sizes.heads);
 }
 
-void print_rest(const Task& task, const Sample& sample, const std::optional<Why>& why) {
-  const TrainedModel& trained = task.trained;
-  if (!task.streams) put(shown(task.prompt + sample.text, task.raw));
-  if (!(task.prompt + sample.text).ends_with('\n')) put("\n");
-  if (task.config.attention) put("\n" + attention_of(task, sample));
-  if (why) put("\n" + why_text(*why, trained.tokenizer()));
+/// The random seed, so that this text can be written again. At temperature 0 nothing is random.
+void print_seed(const GenerateConfig& config) {
+  if (!config.is_random_seed || config.choice.temperature == 0) return;
+  const std::string seed = std::to_string(config.seed);
+  std::fprintf(stderr, "Seed %s: --seed %s gives %s again\n", seed.c_str(), seed.c_str(),
+               config.samples == 1 ? "this text" : "these texts");
+}
+
+void print(const Written& written) {
+  const GenerateConfig& config = written.task.config;
+  if (config.json)
+    print_json(written);
+  else if (config.csv)
+    print_csv(written);
+  else
+    print_rest(written);
+  if (config.null) put(std::string(1, '\0'));
+  if (!config.svg.empty()) draw_picture(written);
 }
 
 int run(const TrainedModel& trained, const Task& task) {
   const GenerateConfig& config = task.config;
   if (!config.why.empty()) require_word(config.why, trained.tokenizer());
+  require_heads_of_model(config.heads, trained.model.sizes);
+  print_seed(config);
   const std::int64_t samples = config.samples;
-  const bool apart = samples > 1 && !config.json;
-  const bool terminal = support::is_terminal(stdout);
+  const bool has_titles = samples > 1 && !config.json && !config.csv && !config.null;
   const Rng seed(config.seed);
-  bool explained = false;
+  bool is_explained = false;
   for (std::int64_t n = 1; n <= samples && !std::ferror(stdout); ++n) {
-    if (apart && terminal)
-      put("--- " + std::to_string(n) + " of " + std::to_string(samples) + "\n");
+    if (has_titles) put("--- " + std::to_string(n) + " of " + std::to_string(samples) + "\n");
     const Sample sample =
         sample_of(task, n == 1 ? seed : seed.stream(static_cast<std::uint64_t>(n)));
     const std::optional<Why> why = why_of(task, sample);
-    explained = explained || why;
-    if (config.json)
-      print_json(task, sample, n, why);
-    else
-      print_rest(task, sample, why);
-    if (apart && !terminal) put(std::string(1, '\0'));
+    is_explained = is_explained || why;
+    print({task, sample, n, why});
     std::fflush(stdout);
   }
-  if (explained || config.why.empty() || std::ferror(stdout)) return 0;
+  if (is_explained || config.why.empty() || std::ferror(stdout)) return 0;
   throw support::CommandError(
       support::Exit::failed,
       support::quoted(config.why) +

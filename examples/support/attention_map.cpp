@@ -12,11 +12,9 @@ namespace support {
 namespace {
 
 constexpr int widest_word = 6;
-constexpr std::array<const char*, 5> shades{"·", "░░", "▒▒", "▓▓", "██"};
+constexpr std::array<const char*, 5> shades{"·", "░", "▒", "▓", "█"};
 constexpr std::array<double, 4> shade_limits{0.05, 0.25, 0.5, 0.75};
 constexpr std::string_view ascii_shades = ".:-=+*#%@";
-constexpr const char* shade_scale = "·<.05  ░<.25  ▒<.5  ▓<.75  █≥.75";
-constexpr const char* ascii_scale = "0 .:-=+*#%@ 1";
 
 /// ".58", "1.0", "-.09"; "2e+05" for a number that cannot be a weight.
 std::string short_number(double weight) {
@@ -30,14 +28,9 @@ std::string short_number(double weight) {
 
 std::string cell(double weight, const MapStyle& style) {
   if (style.numbers) return short_number(weight);
-  if (std::isnan(weight)) return "?";
-  if (style.unicode) {
-    const auto above = std::upper_bound(shade_limits.begin(), shade_limits.end(), weight);
-    return shades[static_cast<std::size_t>(above - shade_limits.begin())];
-  }
-  const double levels = static_cast<double>(ascii_shades.size());
-  const double level = std::clamp(std::floor(weight * levels), 0.0, levels - 1);
-  return std::string(2, ascii_shades[static_cast<std::size_t>(level)]);
+  const std::string drawn = shade(weight, style.unicode);
+  const bool is_single = drawn == "?" || drawn == shades[0];
+  return is_single ? drawn : drawn + drawn;
 }
 
 /// The words and their weights row by row. Labels and cells have the same width.
@@ -62,7 +55,7 @@ class Map {
     int longest = 0;
     std::string sentences;
     for (std::size_t row = first_; row < count_; ++row) {
-      sentences += sentence(row) + "\n";
+      sentences += wrapped(sentence(row), style_.columns, 2) + "\n";
       longest = std::max(longest, display_width(sentence(row)));
     }
     if (grid_width > style_.columns) return sentences;
@@ -73,8 +66,7 @@ class Map {
     };
     std::string lines = line(header(), style_.paint.dim("rows look at columns"));
     for (std::size_t row = first_; row < count_; ++row) lines += line(cells(row), sentence(row));
-    const std::string scale = style_.unicode ? shade_scale : ascii_scale;
-    if (!style_.numbers) lines += style_.paint.dim("scale  " + scale) + "\n";
+    if (!style_.numbers) lines += style_.paint.dim(wrapped(shade_scale(style_.unicode), style_.columns)) + "\n";
     return beside ? lines : lines + sentences;
   }
 
@@ -136,6 +128,22 @@ class Map {
 };
 
 }  // namespace
+
+std::string shade(double weight, bool unicode) {
+  if (std::isnan(weight)) return "?";
+  if (unicode) {
+    const auto above = std::upper_bound(shade_limits.begin(), shade_limits.end(), weight);
+    return shades[static_cast<std::size_t>(above - shade_limits.begin())];
+  }
+  const double levels = static_cast<double>(ascii_shades.size());
+  const double level = std::clamp(std::floor(weight * levels), 0.0, levels - 1);
+  return std::string(1, ascii_shades[static_cast<std::size_t>(level)]);
+}
+
+std::string shade_scale(bool unicode) {
+  return std::string("scale  ") +
+         (unicode ? "·<.05  ░<.25  ▒<.5  ▓<.75  █≥.75" : "0 .:-=+*#%@ 1");
+}
 
 std::string attention_map(const std::vector<std::string>& words, const std::vector<double>& weights,
                           const MapStyle& style) {

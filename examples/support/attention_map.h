@@ -22,6 +22,11 @@ struct MapStyle {
   int earlier = 0;
 };
 
+/// The character that shows a weight from 0 to 1: one of · ░ ▒ ▓ █, or one of .:-=+*#%@; '?' for NaN.
+std::string shade(double weight, bool unicode = unicode_wanted());
+/// What the characters of shade() mean, in one line.
+std::string shade_scale(bool unicode = unicode_wanted());
+
 /// A map of the attention weights of n words, (n, n) row-major: row i shows where word i looks. The
 /// sentence beside each row names its largest weight, and the weight if all were equal (chance):
 ///

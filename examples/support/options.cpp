@@ -109,7 +109,8 @@ void Options::parse(int argc, const char* const* argv) {
   for (auto word = given.begin(); word != given.end(); ++word) {
     const std::string_view name = word->substr(0, word->find('='));
     if (word == options_end) continue;
-    const bool numeral = word->size() > 1 && (*word)[1] >= '0' && (*word)[1] <= '9';
+    const bool numeral =  // such as -5; but -0 may be an option
+        word->size() > 1 && (*word)[1] >= '0' && (*word)[1] <= '9' && !find(name);
     if (word > options_end || *word == "-" || !word->starts_with("-") || (numeral && most_ > 0)) {
       if (arguments_.size() == most_)
         refuse_usage("unexpected argument " + quoted(*word),

@@ -52,7 +52,8 @@ OptionVariable number_variable(double& value, OptionLimits limits);
 /// argument "" and accepts "false" and "true".
 std::vector<std::string> words_of_choice(const std::string& argument);
 
-/// Of a text, a number, or one of several words: an enumeration or a bool.
+/// Of a text, a number, a whole number that may be absent (std::optional, "" in help), or one of
+/// several words: an enumeration or a bool.
 template <class T>
 OptionVariable option_variable(T& value, const std::string& argument, OptionLimits limits) {
   if constexpr (std::is_same_v<T, std::string>) {
@@ -70,6 +71,14 @@ OptionVariable option_variable(T& value, const std::string& argument, OptionLimi
               for (std::size_t i = 0; i < words.size(); ++i)
                 if (words[i] == text) return value = static_cast<T>(i), std::string();
               return "one of " + (argument.empty() ? "false|true" : argument);
+            }};
+  } else if constexpr (requires { value.has_value(); }) {
+    return {[&value] { return value ? std::to_string(*value) : std::string(); },
+            [&value, limits](std::string_view text) {
+              typename T::value_type number{};
+              const std::string rule = number_variable(number, limits).set(text);
+              if (rule.empty()) value = number;
+              return rule;
             }};
   } else {
     return number_variable(value, limits);

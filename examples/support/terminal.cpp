@@ -66,6 +66,12 @@ int terminal_height(std::FILE* stream) {
   return std::clamp(asked_size(stream, &winsize::ws_row, "LINES", 24), 2, 500);
 }
 
+std::string Paint::ground(std::string_view text, double share) const {
+  if (!(share >= 0.05)) return std::string(text);
+  const char* colour = share < 0.25 ? "230" : share < 0.5 ? "222" : share < 0.75 ? "214" : "208";
+  return painted(std::string("38;5;16;48;5;") + colour, text, "39;49");
+}
+
 std::string Paint::painted(std::string_view begin, std::string_view text,
                            std::string_view end) const {
   if (!on || text.empty()) return std::string(text);

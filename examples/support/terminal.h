@@ -41,6 +41,9 @@ struct Paint {
   std::string good(std::string_view text) const { return painted("38;5;32", text, "39"); }
   std::string bad(std::string_view text) const { return painted("38;5;166", text, "39"); }
   std::string accent(std::string_view text) const { return painted("38;5;175", text, "39"); }
+  /// Black on a ground of yellow to orange, the darker the larger `share` is (0 … 1). Below 0.05 and
+  /// for NaN the text has no ground. The steps are those of shade() in attention_map.h.
+  std::string ground(std::string_view text, double share) const;
 
  private:
   std::string painted(std::string_view begin, std::string_view text, std::string_view end) const;

@@ -76,6 +76,11 @@ std::string counted(std::int64_t number, std::string_view noun) {
   return thousands(number).append(" ").append(noun).append(number == 1 ? "" : "s");
 }
 
+std::string percent(double share) {
+  if (share > 0 && share < 0.5e-4) return "<0.01 %";
+  return formatted(share == 0 ? "%.0f %%" : share < 0.00995 ? "%.2f %%" : "%.1f %%", 100 * share);
+}
+
 int display_width(std::string_view text) {
   int columns = 0;
   for (std::size_t at = 0; at < text.size();) {

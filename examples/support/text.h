@@ -27,6 +27,9 @@ std::string thousands(std::int64_t number);
 /// "1 line", "1,200 lines"
 std::string counted(std::int64_t number, std::string_view noun);
 
+/// A share from 0 to 1 in percent: "12.6 %", "0.07 %", "<0.01 %".
+std::string percent(double share);
+
 /// The text with every byte that could control or mislead a terminal written like \x1b: control
 /// characters (C0, DEL, C1), bytes that are not UTF-8, and marks that change the writing direction.
 inline std::string printable(std::string_view text) { return fledge::escaped_text(text); }

@@ -6,10 +6,14 @@ namespace fledge {
 
 namespace {
 
-constexpr double least_excess = 0.25;
+constexpr double least_excess = 0.1;
 constexpr double rounding = 1e-6;  // of the weights; a smaller difference does not count
 
 double excess_of(const HeadRole& role) { return (role.share - role.chance) / (1 - role.chance); }
+
+bool stands_out(const HeadRole& role) {
+  return role.share >= 2 * role.chance && excess_of(role) >= least_excess;
+}
 
 // Of each position the nearest blank before it; −1: there is none.
 std::vector<Dim> last_blanks(const std::vector<bool>& is_blank) {
@@ -42,7 +46,8 @@ HeadRole role_of_position(const Array& weights, Dim head, Role role, const auto&
   return found;
 }
 
-// The token with the largest excess; of equals the smallest. Mixed if all tokens are the same.
+// The token with the largest excess of those that stand out; of equals the smallest. Mixed if none
+// does, and if all tokens are the same.
 HeadRole role_of_token(const Array& weights, Dim head, const std::vector<Dim>& ids) {
   const Dim T = weights.dim(1);
   std::vector<Dim> different = ids;
@@ -60,10 +65,12 @@ HeadRole role_of_token(const Array& weights, Dim head, const std::vector<Dim>& i
       token.chance += 1 / static_cast<double>(i + 1);
     }
   }
-  for (HeadRole& token : tokens) divide(token, T);
-  return *std::max_element(tokens.begin(), tokens.end(), [](const HeadRole& a, const HeadRole& b) {
-    return excess_of(a) < excess_of(b);
-  });
+  HeadRole best;
+  for (HeadRole& token : tokens) {
+    divide(token, T);
+    if (stands_out(token) && excess_of(token) > excess_of(best)) best = token;
+  }
+  return best;
 }
 
 }  // namespace
@@ -89,8 +96,7 @@ std::vector<HeadRole> head_roles(const Array& weights, const std::vector<Dim>& i
             at(Role::first_token, [](Dim) { return Dim{0}; }),
             at(Role::last_blank, [&](Dim i) { return blanks[static_cast<std::size_t>(i)]; }),
             role_of_token(weights, head, ids)})
-        if (excess_of(role) >= least_excess && excess_of(role) > excess_of(best) + rounding)
-          best = role;
+        if (stands_out(role) && excess_of(role) > excess_of(best) + rounding) best = role;
     }
     roles.push_back(best);
   }

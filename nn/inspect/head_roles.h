@@ -35,8 +35,9 @@ struct HeadRole {
 ///   chance = mean over i = 1 … T − 1 of (number of targets of i) / (i + 1)
 ///   excess = (share − chance) / (1 − chance)
 ///
-/// Row 0 has one key and shows nothing. The role has the largest excess; of equals, the one that
-/// comes first in Role. A head is mixed if the largest excess is below 1/4, and if T < 2. Throws
+/// Row 0 has one key and shows nothing. A role stands out if its share is at least twice its chance
+/// and its excess at least 1/10. Of those, the head has the one with the largest excess; of equals
+/// the first in Role. It is mixed if none stands out, and if T < 2. Throws
 /// ShapeError or ValueError for other shapes and lengths.
 std::vector<HeadRole> head_roles(const Array& weights, const std::vector<Dim>& ids,
                                  const std::vector<bool>& is_blank);

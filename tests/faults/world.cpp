@@ -111,7 +111,13 @@ World::World(std::string program_path, std::string calls_library, std::string ro
        ""});
   const Tree kept = finished + foreign;
   add({"eval", {"eval", "DIR"}, kept, {kept}, false, {}, ""});
-  add({"generate", {"generate", "DIR", "--tokens-out", "12"}, kept, {kept}, false, {}, ""});
+  add({"generate",
+       {"generate", "DIR", "--tokens-out", "12", "--seed", "1"},
+       kept,
+       {kept},
+       false,
+       {},
+       ""});
 }
 
 void World::add(Scenario scenario) {
@@ -179,7 +185,7 @@ void World::check_run(const Scenario& scenario, const std::string& folder) const
       expect(name != "model.safetensors" && name != "state.safetensors",
              "there is a " + name + " and eval fails: " + shortened(read.err));
   } else {
-    const Ending generated = run({"generate", "DIR", "--tokens-out", "12"}, folder);
+    const Ending generated = run({"generate", "DIR", "--tokens-out", "12", "--seed", "1"}, folder);
     expect(generated.status == 0, "eval works and generate fails: " + shortened(generated.err));
   }
   finish(scenario, folder, has_run);

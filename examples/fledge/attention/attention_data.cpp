@@ -1,5 +1,9 @@
 #include "examples/fledge/attention/attention_data.h"
 
+#include <algorithm>
+
+#include "examples/fledge/attention/role_label.h"
+
 namespace fledge {
 
 Json as_json(const AttentionWeights& attention, const std::vector<HeadNumber>& heads) {
@@ -10,12 +14,34 @@ Json as_json(const AttentionWeights& attention, const std::vector<HeadNumber>& h
     for (Dim query = 0; query < T; ++query) {
       weights.emplace_back();
       for (Dim key = 0; key < T; ++key)
-        weights.back().push_back(
-            static_cast<float>(attention.weight(head.layer, head.head, query, key)));
+        weights.back().push_back(static_cast<float>(attention.weight(head, query, key)));
     }
-    all.push_back(Json::object({{"layer", head.layer}, {"head", head.head}, {"weights", weights}}));
+    const HeadRole& role = attention.role(head);
+    Json token;
+    for (std::size_t i = 0; i < attention.ids.size(); ++i)
+      if (attention.ids[i] == role.token) token = attention.tokens[i];
+    all.push_back(Json::object({{"layer", head.layer},
+                                {"head", head.head},
+                                {"role", name_of(role.role)},
+                                {"share", role.share},
+                                {"chance", role.chance},
+                                {"token", token},
+                                {"weights", weights}}));
   }
   return Json::object({{"begin", attention.begin}, {"tokens", attention.tokens}, {"heads", all}});
+}
+
+std::vector<std::vector<std::string>> attention_rows(const AttentionWeights& attention,
+                                                     const std::vector<HeadNumber>& heads) {
+  std::vector<std::vector<std::string>> rows;
+  for (const HeadNumber& head : heads)
+    for (Dim query = 0; query < attention.size(); ++query)
+      for (Dim key = 0; key <= query; ++key)
+        rows.push_back({std::to_string(head.layer), std::to_string(head.head),
+                        std::to_string(query), attention.tokens[static_cast<std::size_t>(query)],
+                        std::to_string(key), attention.tokens[static_cast<std::size_t>(key)],
+                        json_number(static_cast<float>(attention.weight(head, query, key)))});
+  return rows;
 }
 
 }  // namespace fledge

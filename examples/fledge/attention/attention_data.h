@@ -1,4 +1,4 @@
-// Attention weights for programs: JSON and CSV.
+// Attention weights for programs: JSON and CSV. Weights have the digits that give the same float.
 #pragma once
 
 #include "examples/fledge/attention/attention_weights.h"
@@ -6,8 +6,17 @@
 
 namespace fledge {
 
-/// {"begin":…,"tokens":[…],"heads":[{"layer":…,"head":…,"weights":[[…],…]},…]}. The weights have a
-/// row for each query and a column for each key; a later key has 0.
+/// {"begin":…,"tokens":[…],"heads":[{"layer":…,"head":…,"role":…,"share":…,"chance":…,"token":…,
+/// "weights":[[…],…]},…]}. begin: the number of tokens of the text before these. The weights have a
+/// row for each query and a column for each key; a later key has 0. token is null unless the role
+/// is "one token".
 Json as_json(const AttentionWeights& attention, const std::vector<HeadNumber>& heads);
+
+/// The names of the columns, and below them a row for each query and each key that it can see. A
+/// query and a key are positions in the window of the last pass, from 0.
+inline const std::vector<std::string> attention_columns{
+    "layer", "head", "query", "query_token", "key", "key_token", "weight"};
+std::vector<std::vector<std::string>> attention_rows(const AttentionWeights& attention,
+                                                     const std::vector<HeadNumber>& heads);
 
 }  // namespace fledge

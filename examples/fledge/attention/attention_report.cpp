@@ -1,23 +1,44 @@
 #include "examples/fledge/attention/attention_report.h"
 
+#include "examples/fledge/attention/head_map.h"
+#include "examples/fledge/attention/role_label.h"
+#include "examples/fledge/attention/thumbnails.h"
 #include "examples/support/text.h"
 
 namespace fledge {
 
+namespace {
+
+using support::formatted;
+
+std::string map_of(const AttentionWeights& attention, HeadNumber head,
+                   const support::MapStyle& style) {
+  std::string title = head_title(attention, head, style.unicode) + ".";
+  const Dim hidden = attention.size() - tokens_of_map(attention, style);
+  if (hidden > 0)
+    title += std::string(" Column ") + earlier_column(style) + ": the first " +
+             support::counted(hidden, "token") + " together.";
+  return support::wrapped(title, style.columns) + "\n" + head_map(attention, head, style);
+}
+
+std::string overview_of(const AttentionWeights& attention, const std::vector<HeadNumber>& heads,
+                        const support::MapStyle& style) {
+  return support::wrapped(
+             "Each triangle is one head, named layer.head. From top to bottom: the tokens in their "
+             "order. From left to right: the tokens that they look at. A character has the largest "
+             "weight of its place. --layer N --head N enlarges one head.",
+             style.columns) +
+         "\n\n" + thumbnails(attention, heads, style) +
+         style.paint.dim(support::wrapped(support::shade_scale(style.unicode), style.columns)) +
+         "\n" + support::wrapped(role_glossary, style.columns) + "\n";
+}
+
+}  // namespace
+
 std::string attention_report(const AttentionWeights& attention,
                              const std::vector<HeadNumber>& heads, const support::MapStyle& style) {
-  std::string text;
-  const Dim hidden = attention.size() - tokens_of_map(attention, style);
-  for (const HeadNumber& head : heads) {
-    std::string title =
-        "Layer " + std::to_string(head.layer) + ", head " + std::to_string(head.head);
-    if (hidden > 0)
-      title += std::string(". Column ") + earlier_column(style) + ": all of the first " +
-               support::counted(hidden, "token") + " together.";
-    text += (text.empty() ? "" : "\n") + support::wrapped(title, style.columns) + "\n" +
-            head_map(attention, head, style);
-  }
-  return text;
+  return heads.size() == 1 ? map_of(attention, heads[0], style)
+                           : overview_of(attention, heads, style);
 }
 
 }  // namespace fledge

@@ -1,11 +1,12 @@
 // What `generate --attention` and `train --probe` show.
 #pragma once
 
-#include "examples/fledge/attention/head_map.h"
+#include "examples/fledge/attention/attention_weights.h"
+#include "examples/support/attention_map.h"
 
 namespace fledge {
 
-/// A map of each of these heads.
+/// Of one head a map, of several heads thumbnails. No line is wider than style.columns.
 std::string attention_report(const AttentionWeights& attention,
                              const std::vector<HeadNumber>& heads, const support::MapStyle& style);
 

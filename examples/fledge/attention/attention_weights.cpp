@@ -2,10 +2,20 @@
 
 namespace fledge {
 
+AttentionWeights::AttentionWeights(std::vector<Dim> token_numbers,
+                                   std::vector<Array> weights_of_layers, const Tokenizer& tokenizer)
+    : ids(std::move(token_numbers)), layers(std::move(weights_of_layers)) {
+  std::vector<bool> is_blank;
+  for (const Dim id : ids) {
+    tokens.push_back(tokenizer.decode({id}));
+    is_blank.push_back(!tokens.back().empty() &&
+                       tokens.back().find_first_not_of(" \t\n\r\v\f") == std::string::npos);
+  }
+  for (const Array& weights : layers) roles.push_back(head_roles(weights, ids, is_blank));
+}
+
 AttentionWeights attention_weights(const Decoder& decoder, const Tokenizer& tokenizer) {
-  AttentionWeights attention{decoder.window(), {}, decoder.attention()};
-  for (const Dim id : attention.ids) attention.tokens.push_back(tokenizer.decode({id}));
-  return attention;
+  return {decoder.window(), decoder.attention(), tokenizer};
 }
 
 std::vector<HeadNumber> chosen_heads(const AttentionWeights& attention, const HeadChoice& choice) {

@@ -1,7 +1,8 @@
 // The attention weights of a pass over a text: of each layer, head, query and key.
 //
-// Not here: showing them (head_map.h, thumbnails.h), exporting them (attention_data.h). Key idea:
-// the weights come from the decoder that computed the logits, so what is shown is what was computed.
+// Not here: showing them (attention_report.h, attention_picture.h), exporting them
+// (attention_data.h). Key idea: the weights come from the decoder that computed the logits, so what
+// is shown is what was computed.
 #pragma once
 
 #include <optional>
@@ -9,34 +10,42 @@
 #include <vector>
 
 #include "nn/gpt/decoder.h"
+#include "nn/inspect/head_roles.h"
 #include "nn/text/tokenizer.h"
 
 namespace fledge {
-
-struct AttentionWeights {
-  std::vector<Dim> ids;             // the T tokens of the pass
-  std::vector<std::string> tokens;  // their texts
-  std::vector<Array> layers;        // of each layer (H, T, T): rows are queries, columns keys
-  /// The number of tokens of the text before these: the window of the decoder had moved on.
-  Dim begin = 0;
-
-  Dim size() const { return static_cast<Dim>(ids.size()); }
-  Dim heads() const { return layers.at(0).dim(0); }
-  /// From the query at one position to the key at another; 0 for a later key.
-  double weight(Dim layer, Dim head, Dim query, Dim key) const {
-    return value_of(layers.at(static_cast<std::size_t>(layer)).at({head, query, key}));
-  }
-};
-
-/// The weights of the pass that gave the decoder's last logits, over its window.
-AttentionWeights attention_weights(const Decoder& decoder, const Tokenizer& tokenizer);
 
 /// One head of one layer; both are counted from 0.
 struct HeadNumber {
   Dim layer = 0, head = 0;
 };
 
-/// Those that were asked for with --layer and --head: all of them where nothing was asked for.
+struct AttentionWeights {
+  std::vector<Dim> ids;             // the T tokens of the pass
+  std::vector<std::string> tokens;  // their texts
+  std::vector<Array> layers;        // of each layer (H, T, T): rows are queries, columns keys
+  std::vector<std::vector<HeadRole>> roles;  // of each layer and head
+  /// The number of tokens of the text before these: the window of the decoder had moved on.
+  Dim begin = 0;
+
+  AttentionWeights(std::vector<Dim> token_numbers, std::vector<Array> weights_of_layers,
+                   const Tokenizer& tokenizer);
+
+  Dim size() const { return static_cast<Dim>(ids.size()); }
+  Dim heads() const { return layers.at(0).dim(0); }
+  /// From the query at one position to the key at another; 0 for a later key.
+  double weight(HeadNumber head, Dim query, Dim key) const {
+    return value_of(layers.at(static_cast<std::size_t>(head.layer)).at({head.head, query, key}));
+  }
+  const HeadRole& role(HeadNumber head) const {
+    return roles.at(static_cast<std::size_t>(head.layer)).at(static_cast<std::size_t>(head.head));
+  }
+};
+
+/// The weights of the pass that gave the decoder's last logits, over its window.
+AttentionWeights attention_weights(const Decoder& decoder, const Tokenizer& tokenizer);
+
+/// What --layer and --head choose. All heads where nothing was chosen.
 struct HeadChoice {
   std::optional<Dim> layer, head;
 };

@@ -39,11 +39,9 @@ std::string head_map(const AttentionWeights& attention, HeadNumber head, support
     const std::string& token = attention.tokens[static_cast<std::size_t>(query)];
     names.push_back(support::token_label(token, style.unicode));
     double earlier = 0;
-    for (Dim key = 0; key < first; ++key)
-      earlier += attention.weight(head.layer, head.head, query, key);
+    for (Dim key = 0; key < first; ++key) earlier += attention.weight(head, query, key);
     if (first > 0) shown.push_back(earlier);
-    for (Dim key = first; key < T; ++key)
-      shown.push_back(attention.weight(head.layer, head.head, query, key));
+    for (Dim key = first; key < T; ++key) shown.push_back(attention.weight(head, query, key));
   }
   style.earlier = static_cast<int>(first);
   return support::attention_map(names, shown, style);

@@ -3,30 +3,16 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "examples/fledge/attention/attention_report.h"
 #include "examples/fledge/train/source.h"
 #include "examples/support/text.h"
 #include "nn/io/files.h"
 
 namespace fledge {
 
-namespace {
-
-/// The text that a token adds after another token; before < 0: at the beginning.
 std::string piece_of(const Tokenizer& tokenizer, Dim token, Dim before) {
   if (before < 0) return tokenizer.decode({token});
   return tokenizer.decode({before, token}).substr(tokenizer.decode({before}).size());
 }
-
-std::string probabilities(const Tokenizer& tokenizer, Dim token, const std::vector<Choice>& best) {
-  const auto name = [&](Dim id) { return support::quoted(tokenizer.decode({id})); };
-  std::string line = support::pad_right(name(token), 16);
-  for (const Choice& choice : best)
-    line += "  " + name(choice.token) + support::formatted(" %.3f", choice.probability);
-  return line + "\n";
-}
-
-}  // namespace
 
 std::string shown(const std::string& text, bool raw) {
   if (raw) return text;
@@ -69,7 +55,9 @@ Sample sample_of(const Task& task, Rng rng) {
   const GenerateConfig& config = task.config;
   const Tokenizer& tokenizer = task.trained.tokenizer();
   const std::string& stop = config.stop;
-  Sample sample{task.ids, {}, {}, static_cast<Dim>(task.ids.size()), {}};
+  Sample sample;
+  sample.ids = task.ids;
+  sample.read = static_cast<Dim>(task.ids.size());
   std::size_t printed = 0;  // bytes of the sample's text
   const auto print_up_to = [&](std::size_t end) {
     if (!task.streams) return;
@@ -81,13 +69,16 @@ Sample sample_of(const Task& task, Rng rng) {
   const auto take = [&](Dim token, const Array& logits) {
     sample.read = static_cast<Dim>(sample.ids.size());
     if (task.trained.lines && token == task.trained.first_token()) return false;  // the line ends
-    if (config.probs) put(probabilities(tokenizer, token, most_likely(logits, 5)));
+    if (config.probs) sample.steps.push_back(drawn_token(logits, config.choice, token));
+    if (config.probs && task.is_for_people())
+      put(probabilities_text(sample.steps.back(), tokenizer, task.columns, task.paint));
     const bool joins = task.is_prompt || !sample.seen.empty();
     const Dim before = joins ? sample.ids.back() : -1;
     sample.ids.push_back(token);
     sample.seen.push_back(decoder.length());
     const std::size_t searched = sample.text.size();
-    sample.text += piece_of(tokenizer, token, before);
+    sample.pieces.push_back(piece_of(tokenizer, token, before));
+    sample.text += sample.pieces.back();
     const std::size_t first = searched - std::min(searched, stop.size());
     const std::size_t end = stop.empty() ? std::string::npos : sample.text.find(stop, first);
     const bool goes_on = end == std::string::npos;
@@ -96,6 +87,7 @@ Sample sample_of(const Task& task, Rng rng) {
     return goes_on;
   };
   if (task.streams) put(shown(task.prompt, task.raw));
+  if (config.probs && task.is_for_people()) put(probabilities_title(config.choice, task.columns));
   generate(decoder, task.ids, config.tokens_out, config.choice, rng, take);
   print_up_to(sample.text.size());
   if (config.attention) {
@@ -103,23 +95,6 @@ Sample sample_of(const Task& task, Rng rng) {
     sample.attention->begin = sample.read - sample.attention->size();
   }
   return sample;
-}
-
-std::string attention_of(const Task& task, const Sample& sample) {
-  const AttentionWeights& attention = *sample.attention;
-  support::MapStyle style;
-  style.columns = support::terminal_width(stdout);
-  style.paint = {support::colour_wanted(stdout)};
-  const std::string last = support::thousands(sample.read);
-  const std::string numbers =
-      attention.size() == 1 ? "number " + last
-                            : "numbers " + support::thousands(attention.begin + 1) + " to " + last;
-  std::string text = "Attention over " + support::counted(attention.size(), "token") + ", " +
-                     numbers + " of the text.";
-  if (sample.read < static_cast<Dim>(sample.ids.size()))
-    text += " The last token of the text was drawn, but not read.";
-  return support::wrapped(text, style.columns) + "\n" +
-         attention_report(attention, chosen_heads(attention, task.config.heads), style);
 }
 
 }  // namespace fledge

@@ -1,15 +1,16 @@
 // generate --why: the attention in the step that drew a word, and the effect of each token on it.
 //
-// Not here: hiding a token (nn/inspect/ablation.h). Key idea: a large attention weight does not
+// Not here: hiding a token (nn/inspect/ablation.h), showing the result (why_report.h). Key idea: a large attention weight does not
 // prove a large effect, so both are shown side by side.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "nn/inspect/ablation.h"
-#include "nn/io/json.h"
 #include "nn/text/tokenizer.h"
 
 namespace fledge {
@@ -30,19 +31,25 @@ struct Why {
   };
 
   std::string word;
-  Dim token = 0;          // the token that the step drew, the first of the word
-  std::vector<Dim> read;  // the tokens that the model read: place 0 … T − 1
+  bool was_drawn = true;  // else the step after the prompt, if it had drawn the word
+  Dim token = 0;          // the first token of the word
+  std::vector<Dim> read;  // the tokens that the model read for this step: place 0 … T − 1
   std::vector<Head> heads;
   Ablation left_out;
+
+  double probability() const { return std::exp(left_out.log_p); }
+  /// With the token at this place hidden; not for the last place, where the prediction is made.
+  double probability_without(std::size_t place) const {
+    return std::exp(left_out.without.at(place));
+  }
+  /// The share of the probability that is lost when this token is hidden: 0 … 1, 0 if it rises.
+  double cost(std::size_t place) const {
+    return std::max(0.0, 1 - std::exp(left_out.without.at(place) - left_out.log_p));
+  }
 };
 
 /// read: the window of the decoder when it drew the token.
 Why why_drawn(const LanguageModel& model, const std::string& word, std::vector<Dim> read,
               Dim token);
-
-/// For people: the probability, a line a head, a line a token that was read.
-std::string why_text(const Why& why, const Tokenizer& tokenizer);
-/// For programs: {"word":…,"token":…,"probability":…,"read":[…],"heads":[…],"left_out":[…]}.
-Json as_json(const Why& why, const Tokenizer& tokenizer);
 
 }  // namespace fledge

@@ -20,8 +20,13 @@ inline const Models& models() {
   return made;
 }
 
+/// With the seed 1, unless another one is named.
+inline Words with_seed(const Words& arguments) {
+  const bool named = std::find(arguments.begin(), arguments.end(), "--seed") != arguments.end();
+  return Words{"generate"} + arguments + (named ? Words{} : Words{"--seed", "1"});
+}
 inline Result generated(const Words& arguments, std::string_view input = "") {
-  return run(with_program(Words{"generate"} + arguments), {}, input);
+  return run(with_program(with_seed(arguments)), {}, input);
 }
 /// The text that it must give.
 inline std::string text(const Words& arguments, std::string_view input = "") {

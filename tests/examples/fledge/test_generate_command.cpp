@@ -67,21 +67,13 @@ TEST_CASE("fledge generate: prompts with what the model never saw") {
       "words and no other");
 }
 
-TEST_CASE("fledge generate: --probs, --attention and --json") {
+TEST_CASE("fledge generate: --attention and --json") {
   const Words line{models().words(), "the small", "--tokens-out", "3"};
   const std::string plain = text(line);
-  const Words rows = lines_of(text(line + Words{"--probs"}));
-  REQUIRE(rows.size() >= 4);
-  for (std::size_t row = 0; row < 3; ++row) {
-    CHECK_THAT(rows[row], StartsWith("'"));
-    CHECK(std::count(rows[row].begin(), rows[row].end(), '\'') == 12);  // it, and the five
-    CHECK(std::count(rows[row].begin(), rows[row].end(), '.') == 5);
-  }
-  CHECK(rows[3] + "\n" == plain);
   const std::string map = text(line + Words{"--attention"});
   CHECK_THAT(map, StartsWith(plain + "\nAttention over 4 tokens, numbers 1 to 4 of the text. The "
                                      "last token of the text\nwas drawn, but not read.\n"
-                                     "Layer 0, head 0\n"));
+                                     "Layer 0, head 0: "));
   CHECK_THAT(map, ContainsSubstring("the looks at the 1.00 (chance 1.00)"));
   const StrictJson json = read_line(text(line + Words{"--json"}));
   CHECK(json["prompt"].string() == "the small");
@@ -101,7 +93,7 @@ TEST_CASE("fledge: control characters reach no terminal, and go through a pipe")
   CHECK(shown.status == 0);
   CHECK(shown.out.find('\x1b') == shown.out.npos);
   CHECK(shown.out.find("\\x1b") != shown.out.npos);
-  const Words line = with_program({"generate", desk / "run", "\x1b[2J", "--tokens-out", "60"});
+  const Words line = with_program(with_seed({desk / "run", "\x1b[2J", "--tokens-out", "60"}));
   const Result terminal = run_on_terminal(line, {{"NO_COLOR", "1"}});
   CHECK_THAT(terminal.out, StartsWith("\\x1b[2J"));
   for (const Words& more : {Words{}, Words{"--probs"}, Words{"--attention"}})

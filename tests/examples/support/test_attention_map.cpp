@@ -102,9 +102,9 @@ TEST_CASE("attention_map: narrow lines put the sentences below, then leave the g
   CHECK_THAT(below, EndsWith("walk looks at birds 0.58 (chance 0.33)\n"));
   style.columns = 20;
   CHECK(attention_map(three_words, nine_weights, style) ==
-        "but looks at but 1.00 (chance 1.00)\n"
-        "birds looks at but 0.70 (chance 0.50)\n"
-        "walk looks at birds 0.58 (chance 0.33)\n");
+        "but looks at but\n  1.00 (chance 1.00)\n"
+        "birds looks at but\n  0.70 (chance 0.50)\n"
+        "walk looks at birds\n  0.58 (chance 0.33)\n");
   const std::vector<std::string> many(300, "鳥");
   const std::string sentences =
       attention_map(many, std::vector<double>(90000, 1.0 / 300), plain_style(true));
@@ -170,4 +170,13 @@ TEST_CASE("attention_map: one weight for each pair") {
       attention_map(three_words, {1, 2}),
       Equals("attention_map: one weight for each pair of words: 3 words and 2 weights"));
   CHECK_THROWS_AS(attention_map({}, {1}), std::invalid_argument);
+}
+
+TEST_CASE("attention_map: the shade of a weight") {
+  CHECK(support::shade(0.6, true) == "▓");
+  CHECK(support::shade(0, true) == "·");
+  CHECK(support::shade(1, false) == "@");
+  CHECK(support::shade(-1, false) == ".");
+  CHECK(support::shade(NAN, true) == "?");
+  CHECK(support::shade_scale(false) == "scale  0 .:-=+*#%@ 1");
 }

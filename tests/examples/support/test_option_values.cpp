@@ -1,5 +1,6 @@
 // Decimals, choices, letters and groups of options; what is saved, loaded and resumed.
 #include <limits>
+#include <optional>
 
 #include "examples/support/options.h"
 #include "tests/examples/support/usage.h"
@@ -243,4 +244,16 @@ TEST_CASE("option values: a new option is one row: parsed, explained, saved, loa
   CHECK(resumed_config(config, Config{}, {}, rows).added == 1.5);
   // A file that was written before the row was there has the default.
   CHECK(loaded(saved(config), rows).added == 0.25);
+}
+
+TEST_CASE("option values: a number that may be absent") {
+  std::optional<std::int64_t> layer;
+  const support::OptionVariable variable = support::option_variable(layer, "N", {0, 9});
+  CHECK(variable.get().empty());
+  CHECK(variable.set("").size() > 0);
+  CHECK(variable.set("10") == "a whole number from 0 to 9");
+  CHECK_FALSE(layer);
+  CHECK(variable.set("0").empty());
+  CHECK(layer == 0);
+  CHECK(variable.get() == "0");
 }

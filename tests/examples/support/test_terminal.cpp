@@ -1,3 +1,4 @@
+#include <cmath>
 #include "examples/support/terminal.h"
 
 #include <fcntl.h>
@@ -161,4 +162,13 @@ TEST_CASE("Paint: colours when on, the text itself when off") {
        {on.bold("ä鳥"), on.dim("ä鳥"), on.good("ä鳥"), on.bad("ä鳥"), on.accent("ä鳥")})
     CHECK(display_width(text) == 3);
   CHECK(on.good("x") != on.bad("x"));
+}
+
+TEST_CASE("Paint: a ground that is darker for a larger share, none below 0.05") {
+  const support::Paint on{true}, off{false};
+  CHECK(on.ground("walk", 0.6) == "\x1b[38;5;16;48;5;214mwalk\x1b[39;49m");
+  CHECK(on.ground("walk", 1) == "\x1b[38;5;16;48;5;208mwalk\x1b[39;49m");
+  CHECK(on.ground("walk", 0.04) == "walk");
+  CHECK(on.ground("walk", NAN) == "walk");
+  CHECK(off.ground("walk", 1) == "walk");
 }

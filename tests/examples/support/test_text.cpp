@@ -163,3 +163,12 @@ TEST_CASE("wrapped: lines break between words and keep to their columns") {
   CHECK(wrapped("鳥が 歩く", 8) == "鳥が\n歩く");
   CHECK(wrapped("\x1b[1mone\x1b[22m two", 7) == "\x1b[1mone\x1b[22m two");
 }
+
+TEST_CASE("percent: one decimal, two where it is small, a bound where it is tiny") {
+  CHECK(support::percent(0.126) == "12.6 %");
+  CHECK(support::percent(1) == "100.0 %");
+  CHECK(support::percent(0.0576) == "5.8 %");
+  CHECK(support::percent(0.0007) == "0.07 %");
+  CHECK(support::percent(0.00001) == "<0.01 %");
+  CHECK(support::percent(0) == "0 %");
+}

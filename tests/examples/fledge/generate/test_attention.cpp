@@ -1,124 +1,149 @@
-// fledge generate --attention and --why: the weights of the pass that gave the text.
+// fledge generate --attention for people: what is shown and drawn is what was computed.
+#include <cmath>
+#include <cstdlib>
 #include <sstream>
 
-#include "engine/autograd.h"
 #include "examples/fledge/attention/attention_report.h"
-#include "nn/gpt/folder.h"
-#include "nn/text/corpus.h"
-#include "tests/examples/fledge/models.h"
+#include "examples/fledge/attention/head_map.h"
+#include "examples/fledge/attention/thumbnails.h"
+#include "tests/examples/fledge/generate/recorded.h"
 
 using namespace testing;
-using fledge::Dim;
 
 namespace {
 
-/// Reads a text as the model did when it wrote it, and notes the weights of each part it reads.
-class Recorded {
- public:
-  explicit Recorded(const fledge::LanguageModel& model) : model_(model) { restart(); }
-
-  void read(const std::vector<Dim>& ids) {
-    if (static_cast<Dim>(window.size() + ids.size()) > model_.sizes.context) {
-      const Dim kept = std::max<Dim>(1, model_.sizes.context / 2);
-      std::vector<Dim> last(window.end() - (kept - 1), window.end());
-      last.insert(last.end(), ids.begin(), ids.end());
-      restart();
-      return read(last);
-    }
-    const fledge::NoGrad no_grad;
-    const auto first = static_cast<Dim>(window.size()), count = static_cast<Dim>(ids.size());
-    window.insert(window.end(), ids.begin(), ids.end());
-    fledge::Tensor x =
-        embedding(model_.wte.weight, model_.wpe.weight, fledge::Indices({count}, ids), first);
-    for (std::size_t layer = 0; layer < model_.h.size(); ++layer) {
-      const fledge::Block& block = model_.h[layer];
-      const fledge::Tensor qkv = block.attn.c_attn(block.ln_1(x));
-      x = block(x, caches_[layer]);
-      const fledge::Array weights =
-          cached_attention_weights(qkv.value(), block.attn.heads, caches_[layer]);
-      for (Dim t = 0; t < count; ++t) rows_[layer].emplace_back(weights, t);
-    }
-  }
-  double weight(std::size_t layer, Dim head, std::size_t place, std::size_t key) const {
-    const auto& [weights, t] = rows_[layer][place];
-    const auto j = static_cast<Dim>(key);
-    return j < weights.dim(2) ? fledge::value_of(weights.at({head, t, j})) : 0;
-  }
-  fledge::AttentionWeights attention(const fledge::Tokenizer& tokenizer) const {
-    fledge::AttentionWeights all{window, {}, {}};
-    const auto T = static_cast<Dim>(window.size());
-    for (const Dim id : window) all.tokens.push_back(tokenizer.decode({id}));
-    for (std::size_t layer = 0; layer < rows_.size(); ++layer) {
-      std::vector<double> weights;
-      for (Dim head = 0; head < model_.sizes.heads; ++head)
-        for (std::size_t i = 0; i < window.size(); ++i)
-          for (std::size_t j = 0; j < window.size(); ++j)
-            weights.push_back(weight(layer, head, i, j));
-      all.layers.push_back(fledge::Array({model_.sizes.heads, T, T}, weights));
-    }
-    return all;
-  }
-  std::vector<Dim> window;
-
- private:
-  void restart() {
-    window.clear();
-    caches_.assign(model_.h.size(), {});
-    rows_.assign(model_.h.size(), {});
-  }
-  fledge::LanguageModel model_;
-  std::vector<fledge::KeyValueCache> caches_;
-  std::vector<std::vector<std::pair<fledge::Array, Dim>>> rows_;  // of each layer and place
-};
-
-/// Two layers of two heads, of characters; longer than a map.
-std::string deep_model() {
-  static const Desk desk;
-  static const bool made = [] {
-    const Result result = fledge_says({"train", desk.poems(), "-o", desk / "run", "-q", "--layers",
-                                       "2", "--heads", "2", "--width", "16", "--context", "40",
-                                       "--batch", "2", "--steps", "5", "--lr", "0.03"});
-    return result.status == 0;
-  }();
-  return made ? desk / "run" : "";
-}
-
-const fledge::Tokenizer& characters() {
-  static const fledge::Corpus corpus = fledge::read_corpus(small_text(), {});
-  return corpus.tokenizer;
+std::size_t widest_line(const std::string& text) {
+  int widest = 0;
+  for (const std::string& line : lines_of(text))
+    widest = std::max(widest, support::display_width(line));
+  return static_cast<std::size_t>(widest);
 }
 
 }  // namespace
 
-TEST_CASE("fledge generate --attention: the weights that the text was drawn with") {
-  for (const auto& [run, context] : {std::pair{models().chars(), 16}, {deep_model(), 40}})
-    for (const int count : {1, 9, 12, 13, 24, 36, 37, 60, 130}) {
-      CAPTURE(run, count);
-      const Words line{run, "the ", "--tokens-out", std::to_string(count)};
-      const std::string written = "the " + read_line(text(line + Words{"--json"}))["text"].string();
-      const std::vector<Dim> ids = characters().encode(written);
-      REQUIRE(ids.size() == 4 + static_cast<std::size_t>(count));
-      Recorded recorded(fledge::read_model(run).model);
-      recorded.read({ids.begin(), ids.begin() + 4});
-      for (std::size_t t = 4; t + 1 < ids.size(); ++t) recorded.read({ids[t]});
-
-      const auto read = static_cast<int>(recorded.window.size());
-      const int begin = 3 + count - read;
-      CHECK((begin > 0) == (3 + count > context));
+TEST_CASE(
+    "fledge generate --attention: for people, all heads or one, in the width of the terminal") {
+  for (const int count : {1, 24, 60}) {
+    const LastPass pass = last_pass(deep_model(), count);
+    const fledge::AttentionWeights& attention = pass.attention;
+    for (const int columns : {80, 120, 40, 20}) {
+      CAPTURE(count, columns);
+      const Environment narrow{{"COLUMNS", std::to_string(columns)}};
+      const auto shown = [&](const Words& more) {
+        const Result result =
+            run(with_program(with_seed(pass.line + Words{"--attention"} + more)), narrow);
+        CHECK(result.status == 0);
+        const std::string out = result.out.substr(result.out.find("\n\nAttention over ") + 2);
+        CHECK(widest_line(out) <= static_cast<std::size_t>(columns));
+        return out;
+      };
       support::MapStyle style;
       style.unicode = false;
-      const fledge::AttentionWeights attention = recorded.attention(characters());
-      const std::string map = attention_report(attention, chosen_heads(attention, {}), style);
-      CHECK_THAT(text(line + Words{"--attention"}),
-                 EndsWith("\n\n" +
-                          support::wrapped("Attention over " + std::to_string(read) +
-                                               " tokens, numbers " + std::to_string(begin + 1) +
-                                               " to " + std::to_string(3 + count) +
-                                               " of the text. The last token of the text was "
-                                               "drawn, but not read.",
-                                           80) +
-                          "\n" + map));
+      style.columns = columns;
+      const std::string title = support::wrapped(
+          "Attention over " + std::to_string(attention.size()) + " tokens, numbers " +
+              std::to_string(pass.begin + 1) + " to " + std::to_string(3 + count) +
+              " of the text. The last token of the text was drawn, but not read.",
+          columns);
+      CHECK(shown({}) ==
+            title + "\n" + attention_report(attention, chosen_heads(attention, {}), style));
+      CHECK(shown({"--layer", "1"}) ==
+            title + "\n" + attention_report(attention, {{1, 0}, {1, 1}}, style));
+      CHECK(shown({"--layer", "1", "--head", "0"}) ==
+            title + "\n" + attention_report(attention, {{1, 0}}, style));
     }
+  }
+}
+
+TEST_CASE("fledge generate --attention: a cell of a thumbnail is the largest weight of its place") {
+  for (const int count : {1, 24, 60}) {
+    const fledge::AttentionWeights attention = last_pass(deep_model(), count).attention;
+    const Dim T = attention.size();
+    for (const Dim columns : {18, 24, 7})
+      for (const fledge::HeadNumber& head : chosen_heads(attention, {})) {
+        const fledge::Thumbnail small = thumbnail_of(attention, head, columns);
+        Dim seen = 0;
+        for (std::size_t r = 0; r < small.rows.size(); ++r) {
+          CHECK(static_cast<Dim>(small.rows[r].size()) <= columns);
+          for (std::size_t c = 0; c < small.rows[r].size(); ++c) {
+            double largest = 0;
+            for (Dim i = 0; i < T; ++i)
+              for (Dim j = 0; j <= i; ++j) {
+                if (i / small.queries_of_cell != static_cast<Dim>(r)) continue;
+                if (j / small.keys_of_cell != static_cast<Dim>(c)) continue;
+                ++seen;
+                largest = std::max(largest, attention.weight(head, i, j));
+              }
+            CHECK(small.rows[r][c] == largest);
+          }
+        }
+        CHECK(seen == T * (T + 1) / 2);  // each weight is in one cell
+      }
+  }
+}
+
+TEST_CASE("fledge generate --attention --svg: a box for each weight, arcs for one head") {
+  const Desk desk;
+  const LastPass pass = last_pass(deep_model(), 20);
+  const auto drawn = [&](const Words& more) {
+    const std::string plain = text(pass.line + Words{"--attention"} + more);
+    CHECK(text(pass.line + Words{"--attention", "--svg", desk / "a.svg"} + more) == plain);
+    return text_of(desk / "a.svg");
+  };
+  const auto opacities = [](const std::string& svg, const std::string& name) {
+    std::vector<double> found;
+    for (std::size_t at = 0; (at = svg.find(name + "=\"", at)) != svg.npos; ++at)
+      found.push_back(std::strtod(svg.c_str() + at + name.size() + 2, nullptr));
+    return found;
+  };
+  const auto expected = [&](const fledge::HeadNumber& head, bool with_itself) {
+    std::vector<double> found;
+    for (Dim query = 0; query < pass.attention.size(); ++query)
+      for (Dim key = 0; key < query + (with_itself ? 1 : 0); ++key)
+        if (const double weight = pass.attention.weight(head, query, key);
+            weight >= 0.005 && weight < 1)
+          found.push_back(std::round(weight * 100) / 100);
+    return found;
+  };
+  const std::string one = drawn({"--layer", "1", "--head", "1"});
+  CHECK_THAT(one, StartsWith("<svg "));
+  CHECK(opacities(one, "fill-opacity") == expected({1, 1}, true));
+  CHECK(opacities(one, "stroke-opacity") == expected({1, 1}, false));
+  CHECK_THAT(one, ContainsSubstring(">Layer 1, head 1: "));
+  const std::string all = drawn({});
+  std::vector<double> boxes;
+  for (const fledge::HeadNumber& head : chosen_heads(pass.attention, {}))
+    for (const double weight : expected(head, true)) boxes.push_back(weight);
+  CHECK(opacities(all, "fill-opacity") == boxes);
+  CHECK_THAT(all, ContainsSubstring(">1.0 "));
+}
+
+TEST_CASE("fledge generate --attention: options that do not fit") {
+  const auto says = [](const Words& words) {
+    const Result result = generated(Words{models().chars()} + words);
+    CHECK(result.out.empty());
+    return std::to_string(result.status) + two_lines(result.err).substr(15);
+  };
+  CHECK(says({"--attention", "--layer", "1"}) ==
+        "2: --layer must be a number from 0 to 0 for this model: got 1 | the model has 1 layer");
+  CHECK(says({"--attention", "--head", "2"}) ==
+        "2: --head must be a number from 0 to 0 for this model: got 2 | the model has 1 head");
+  CHECK(says({"--head", "0"}) == "2: --head is about attention | add --attention");
+  CHECK(
+      says({"--csv"}) ==
+      "2: --csv writes one table: none asked for | add one of --attention, --probs and --why WORD");
+  CHECK(says({"--csv", "--attention", "--probs"}) ==
+        "2: --csv writes one table: several asked for | add one of --attention, --probs and --why "
+        "WORD");
+  CHECK(says({"--csv", "--json", "--attention"}) ==
+        "2: --json and --csv are two forms of the same | use one of them");
+  CHECK(says({"--svg", "a.svg", "--attention", "-n", "2"}) ==
+        "2: --svg draws the attention of one text, and --samples asks for several | leave out "
+        "--samples");
+  CHECK(
+      says({"--null", "--json"}) ==
+      "2: --null is for texts, and a line ends each object of --json and row of --csv | leave out "
+      "--null");
 }
 
 TEST_CASE("fledge generate --attention: with what is left out, each row of a map adds up") {
@@ -140,39 +165,14 @@ TEST_CASE("fledge generate --attention: with what is left out, each row of a map
       std::istringstream cells(lines.at(static_cast<std::size_t>(row) + 1).substr(4));
       const Dim query = T - rows + row;
       double sum = 0, printed = 0, expected = 0;
-      for (Dim key = 0; key < T - rows; ++key)
-        expected += attention.weight(head.layer, head.head, query, key);
+      for (Dim key = 0; key < T - rows; ++key) expected += attention.weight(head, query, key);
       for (Dim column = 0; column <= row + 1; ++column) {
-        if (column > 0)
-          expected = attention.weight(head.layer, head.head, query, T - rows - 1 + column);
+        if (column > 0) expected = attention.weight(head, query, T - rows - 1 + column);
         REQUIRE(cells >> printed);
         CHECK(printed == Approx(expected).margin(0.0051));
         sum += printed;
       }
       CHECK(sum == Approx(1).margin(0.0051 * 26));
     }
-  }
-}
-
-TEST_CASE("fledge generate --why: the window and the weights of the step that drew the word") {
-  for (const std::string& run : {models().chars(), deep_model()}) {
-    const Words line{run, "the ", "--tokens-out", "90"};
-    const std::string written = "the " + read_line(text(line + Words{"--json"}))["text"].string();
-    const std::vector<Dim> ids = characters().encode(written);
-    const std::string word = written.substr(60, 6);
-    const std::size_t at = written.find(word, 4);
-    const StrictJson why = read_line(text(line + Words{"--json", "--why", word}))["why"];
-    Recorded recorded(fledge::read_model(run).model);
-    recorded.read({ids.begin(), ids.begin() + 4});
-    for (std::size_t t = 4; t < at; ++t) recorded.read({ids[t]});
-    REQUIRE(why["read"].array().size() == recorded.window.size());
-    for (std::size_t t = 0; t < recorded.window.size(); ++t)
-      CHECK(why["read"][t].string() == characters().decode({recorded.window[t]}));
-    for (const StrictJson& head : why["heads"].array())
-      for (const StrictJson& look : head["most"].array())
-        CHECK(look["weight"].number() ==
-              recorded.weight(static_cast<std::size_t>(head["layer"].number()),
-                              static_cast<Dim>(head["head"].number()), recorded.window.size() - 1,
-                              static_cast<std::size_t>(look["place"].number())));
   }
 }

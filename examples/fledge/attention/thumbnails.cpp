@@ -1,0 +1,110 @@
+#include "examples/fledge/attention/thumbnails.h"
+
+#include <algorithm>
+
+#include "examples/fledge/attention/role_label.h"
+#include "examples/support/text.h"
+
+namespace fledge {
+
+namespace {
+
+constexpr Dim narrowest = 18, widest = 24;  // columns of a thumbnail; "previous token" fits
+constexpr Dim gap = 2;                      // columns between two
+
+using Lines = std::vector<std::string>;
+
+/// Two characters a cell where that fits, else one.
+Lines lines_of(const Thumbnail& thumbnail, Dim columns, bool unicode) {
+  const bool wide = 2 * static_cast<Dim>(thumbnail.rows.back().size()) <= columns;
+  Lines lines;
+  for (const std::vector<double>& row : thumbnail.rows) {
+    lines.emplace_back();
+    for (const double weight : row) {
+      const std::string drawn = support::shade(weight, unicode);
+      lines.back() += wide ? drawn + drawn : drawn;
+    }
+  }
+  return lines;
+}
+
+/// Blocks of lines beside each other, all as wide as `columns`.
+std::string beside(const std::vector<Lines>& blocks, Dim columns) {
+  std::string text;
+  std::size_t height = 0;
+  for (const Lines& block : blocks) height = std::max(height, block.size());
+  for (std::size_t i = 0; i < height; ++i) {
+    std::string line;
+    for (const Lines& block : blocks)
+      line += support::pad_right(i < block.size() ? block[i] : "", static_cast<int>(columns + gap));
+    text += line.erase(line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+/// The heads of each layer; all heads together if each layer has one.
+std::vector<std::vector<HeadNumber>> groups_of(const std::vector<HeadNumber>& heads) {
+  std::vector<std::vector<HeadNumber>> groups;
+  for (const HeadNumber& head : heads) {
+    if (groups.empty() || groups.back().back().layer != head.layer) groups.emplace_back();
+    groups.back().push_back(head);
+  }
+  if (groups.size() == heads.size()) return {heads};
+  return groups;
+}
+
+}  // namespace
+
+Thumbnail thumbnail_of(const AttentionWeights& attention, HeadNumber head, Dim columns) {
+  const Dim T = attention.size();
+  Thumbnail thumbnail;
+  if (2 * T > columns) {
+    thumbnail.keys_of_cell = (T + columns - 1) / columns;
+    thumbnail.queries_of_cell = 2 * thumbnail.keys_of_cell;
+  }
+  for (Dim top = 0; top < T; top += thumbnail.queries_of_cell) {
+    const Dim bottom = std::min(T, top + thumbnail.queries_of_cell);
+    thumbnail.rows.emplace_back();
+    for (Dim left = 0; left < bottom; left += thumbnail.keys_of_cell) {
+      double largest = 0;
+      for (Dim query = top; query < bottom; ++query)
+        for (Dim key = left; key < std::min(query + 1, left + thumbnail.keys_of_cell); ++key)
+          largest = std::max(largest, attention.weight(head, query, key));
+      thumbnail.rows.back().push_back(largest);
+    }
+  }
+  return thumbnail;
+}
+
+std::string thumbnails(const AttentionWeights& attention, const std::vector<HeadNumber>& heads,
+                       const support::MapStyle& style) {
+  const Dim room = std::max<Dim>(1, (style.columns + gap) / (narrowest + gap));
+  std::string text;
+  for (const std::vector<HeadNumber>& group : groups_of(heads)) {
+    const Dim count = static_cast<Dim>(group.size()), lines = (count + room - 1) / room;
+    const Dim in_line = (count + lines - 1) / lines;
+    const Dim columns = std::min(widest, (style.columns + gap) / in_line - gap);
+    for (Dim first = 0; first < count; first += in_line) {
+      std::vector<Lines> blocks;
+      for (Dim n = first; n < std::min(count, first + in_line); ++n) {
+        const HeadNumber head = group[static_cast<std::size_t>(n)];
+        const HeadRole& role = attention.role(head);
+        const std::string number =
+            std::to_string(head.layer) + "." + std::to_string(head.head) + " ";
+        Lines block{number + role_label(attention, head, style.unicode),
+                    role.role == Role::mixed ? ""
+                                             : std::string(number.size(), ' ') +
+                                                   support::formatted("%.0f %%", 100 * role.share)};
+        for (std::string& line : block) line = support::cut(line, static_cast<int>(columns), "");
+        const Lines drawn =
+            lines_of(thumbnail_of(attention, head, columns), columns, style.unicode);
+        block.insert(block.end(), drawn.begin(), drawn.end());
+        blocks.push_back(std::move(block));
+      }
+      text += (text.empty() ? "" : "\n") + beside(blocks, columns);
+    }
+  }
+  return text;
+}
+
+}  // namespace fledge
