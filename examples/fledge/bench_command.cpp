@@ -31,19 +31,19 @@ support::Options bench_options(bench::StepSizes& sizes, bool& json) {
   options.argument_words({"step", "gemm", "attention", "op", "overhead"});
   options.add("--layers", "N", sizes.layers, "of the model that takes a step", {1, 1000});
   options.add("--heads", "N", sizes.heads, "of each layer; they divide the width", {1, 1000});
-  options.add("--width", "N", sizes.width, "channels", {1, 16384});
-  options.add("--context", "N", sizes.context, "words a sequence", {1, largest_size});
+  options.add("--width", "N", sizes.width, "numbers per token (embedding size)", {1, 16384});
+  options.add("--context", "N", sizes.context, "tokens a sequence", {1, largest_size});
   options.add("--batch", "N", sizes.batch, "sequences a step", {1, largest_size});
-  options.add("--vocab", "N", sizes.vocab, "different words", {1, 1e6});
+  options.add("--vocab", "N", sizes.vocab, "different tokens", {1, 1e6});
   options.add("--no-bias", "", sizes.bias, "linear layers without bias");
   options.threads();
-  options.add("--steps", "N", sizes.steps, "to measure; 0: a second long, and at least 5",
-              {0, 1e6});
+  options.add("--steps", "N", sizes.steps,
+              "how many steps to measure; 0: a second long, at least 5", {0, 1e6});
   options.add("--json", "", json, "one array of objects on stdout instead of the table");
   options.example("fledge bench", "a table of all");
   options.example("fledge bench step --layers 6", "one step of training");
   options.example("fledge bench gemm 512 512 512", "one matrix product");
-  options.example("fledge bench attention 1 8 4096 64", "batch, heads, words, width of a head");
+  options.example("fledge bench attention 1 8 4096 64", "batch, heads, tokens, width of a head");
   options.example("fledge bench op softmax 4096 1024", "or layernorm, gelu, gelu_tanh");
   options.example("fledge bench overhead", "nanoseconds per recorded op");
   add_known_names(options);

@@ -159,7 +159,7 @@ int gradcheck_command(int argc, char** argv) {
   options.add("--explain", "NAME[i,j]", explain,
               "how this number of the gradient comes about, path by path; NAME:1[i,j] is about "
               "argument 1");
-  options.add("--seed", "N", request.seed, "of the inputs and cotangents");
+  options.add("--seed", "N", request.seed, "seed of the random inputs and cotangents");
   options.add("--json", "", json, "the same as JSON on stdout");
   options.example("fledge gradcheck", "everything");
   options.example("fledge gradcheck softmax layer_norm", "the rows of two ops");

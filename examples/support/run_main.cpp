@@ -13,6 +13,7 @@
 
 #include "examples/support/errors.h"
 #include "examples/support/failure.h"
+#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 
 namespace support {
@@ -21,11 +22,16 @@ namespace {
 
 std::string command_name;
 
-/// "NAME: MESSAGE", and below the message the advice if there is one.
+/// "NAME: MESSAGE", and below the message the advice if there is one. A terminal gets whole words.
 void say(std::string_view program, std::string_view message, std::string_view advice = "") {
   std::fflush(stdout);  // results before the message about them
-  std::string text = std::string(program) + ": " + printable(message) + "\n";
-  if (!advice.empty()) text += std::string(program.size() + 2, ' ') + printable(advice) + "\n";
+  const std::string indent(program.size() + 2, ' ');
+  const auto shown = [&](const std::string& line) {
+    if (!is_terminal(stderr)) return line + "\n";  // two lines, for programs
+    return wrapped(line, terminal_width(stderr), static_cast<int>(indent.size())) + "\n";
+  };
+  std::string text = shown(std::string(program) + ": " + printable(message));
+  if (!advice.empty()) text += shown(indent + printable(advice));
   std::fputs(text.c_str(), stderr);
 }
 

@@ -117,6 +117,22 @@ TEST_CASE("fledge: help and refusals have no colours either") {
   }
 }
 
+TEST_CASE("fledge: on a terminal messages are wrapped between words") {
+  const std::vector<std::string> wrong{"gradcheck", "softmax", "layernorm"};
+  const std::string whole = fledge_says(wrong).err;
+  CHECK(lines_of(whole).size() == 2);
+  for (const int columns : {50, 80}) {
+    const std::string shown = run_on_terminal(with_program(wrong), {}, columns).out;
+    const std::vector<std::string> lines = lines_of(shown);
+    CHECK(lines.size() > 2);
+    for (const std::string& line : lines) CHECK(line.size() <= static_cast<std::size_t>(columns));
+    const std::string indent(std::string("fledge gradcheck: ").size(), ' ');
+    for (std::size_t i = 1; i < lines.size(); ++i) CHECK(lines[i].starts_with(indent));
+    CHECK(all_replaced(all_replaced(shown, "\n" + indent, " "), "\n", "") ==
+          all_replaced(all_replaced(whole, "\n" + indent, " "), "\n", ""));
+  }
+}
+
 TEST_CASE("fledge: results that cannot be written are a failure") {
   std::vector<std::string> lines{"--help", "gradcheck --help", "gradcheck --only add",
                                  "gradcheck --only add --json"};
