@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "examples/fledge/known_names.h"
+#include "examples/fledge/train/report.h"
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/support/options.h"
@@ -55,14 +56,18 @@ int evaluate(const EvalConfig& config) {
     throw support::InputError("there is nothing to guess in one token", "name a longer text");
   const double loss = mean_loss(trained.model, text, config.batch);
   if (!std::isfinite(loss)) refuse_numbers(config.folder, trained.model, text.tokens);
+  const double bits = train::bits_per_byte(loss, text, trained.tokenizer());
   const Dim guessed = text.size() - 1;  // all tokens but the first
   if (config.json) {
-    const Json json =
-        Json::object({{"loss", loss}, {"perplexity", std::exp(loss)}, {"tokens", guessed}});
+    const Json json = Json::object({{"loss", loss},
+                                    {"bits_per_byte", bits},
+                                    {"perplexity", std::exp(loss)},
+                                    {"tokens", guessed}});
     std::printf("%s\n", json.text().c_str());
   } else {
-    std::printf("%.4f nats per token, like choosing among %.2f; %s\n", loss, std::exp(loss),
-                support::counted(guessed, "token").c_str());
+    const std::string token = train::token_word(trained.tokenizer().kind());
+    std::printf("%.4f nats per %s (%.3f bits per byte), like choosing among %.2f; %s\n", loss,
+                token.c_str(), bits, std::exp(loss), support::counted(guessed, token).c_str());
   }
   return 0;
 }

@@ -33,7 +33,6 @@ CausalityReport check_causality(const Reads& reads, const std::vector<Dim>& ids,
   require(before.rank() == 2 && before.dim(0) == T, "check_causality", "needs logits (", T,
           ", V): got shape ", before.shape());
   const Dim cuts = std::min(most_cuts, T - 1);
-  Dim compared = 0;  // logits before the cuts
   for (Dim cut = 0; cut < cuts; ++cut) {
     const Dim t = cuts == 1 ? T - 2 : cut * (T - 2) / (cuts - 1);
     const Dim shift = 1 + cut % (vocabulary - 1);
@@ -49,14 +48,14 @@ CausalityReport check_causality(const Reads& reads, const std::vector<Dim>& ids,
                    " depends on later tokens: its logits change with the tokens" + after;
       return found;
     }
-    compared += (t + 1) * before.dim(1);
+    found.compared += (t + 1) * before.dim(1);
     // The first reason is kept. Other cuts may still show a position that depends on later tokens.
     if (found.text.empty() && first_difference(changed, before, t + 1, T) == T)
       found.text = "could not be shown, as no logits change with the tokens" + after;
   }
   found.is_causal = found.text.empty();
   if (found.is_causal)
-    found.text = "no place depends on later tokens: " + std::to_string(compared) +
+    found.text = "no place depends on later tokens: " + std::to_string(found.compared) +
                  " logits in front of " + std::to_string(cuts) +
                  " cuts keep every bit when all tokens that follow change";
   return found;

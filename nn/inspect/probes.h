@@ -14,6 +14,7 @@ namespace fledge {
 struct CausalityReport {
   bool looks_ahead = false;  // a logit before a cut changed: it depends on later tokens
   bool is_causal = false;    // no logit before a cut changed; all changes reached the later logits
+  Dim compared = 0;          // the number of logits before the cuts
   /// What was checked, which position depends on later tokens, or why nothing could be shown.
   std::string text;
 };

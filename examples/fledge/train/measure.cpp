@@ -2,10 +2,8 @@
 
 #include <cmath>
 
-#include "engine/autograd.h"
 #include "examples/fledge/train/source.h"
 #include "examples/support/text.h"
-#include "nn/generate/sampler.h"
 
 namespace fledge::train {
 
@@ -64,28 +62,6 @@ std::vector<Probe> sentences_to_probe(const TrainConfig& config, const Tokenizer
                                     : "shorten it, or use --context " + std::to_string(tokens));
   }
   return sentences;
-}
-
-std::string draw_sample(const Trainer& trainer, const TrainConfig& config, const Corpus& corpus,
-                        Dim count, std::int64_t number) {
-  NoGrad no_grad;
-  Rng rng =
-      Rng(config.training.seed).stream(sample_stream).stream(static_cast<std::uint64_t>(number));
-  Decoder decoder(trainer.model());
-  const Dim first = corpus.train.tokens.front();
-  const Dim boundary = config.corpus.reading == Reading::lines ? first : -1;
-  std::vector<Dim> drawn;
-  try {
-    generate(decoder, {first}, count, {}, rng, [&](Dim id, const Array&) {
-      if (id != boundary) drawn.push_back(id);
-      return id != boundary;
-    });
-  } catch (const NumericError&) {  // scores that are not numbers
-    trainer.throw_diverged(
-        "a sample was not possible after step " + std::to_string(trainer.steps_done()),
-        [&] { Decoder(trainer.model()).read(decoder.window()); });
-  }
-  return corpus.tokenizer.decode(drawn);
 }
 
 }  // namespace fledge::train

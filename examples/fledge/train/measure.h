@@ -1,5 +1,4 @@
-// Measurements of a model besides its loss: attention between two words, attention in a sentence,
-// and samples.
+// Measurements of a model besides its loss: attention between two words and in a sentence.
 #pragma once
 
 #include "examples/fledge/train/reporter.h"
@@ -18,10 +17,5 @@ std::vector<PairMeasurement> watch(const std::vector<WordPair>& pairs, const Lan
 /// The sentences of --probe, with their tokens. Throws InputError for a sentence that is longer than
 /// the model's context or has an unknown token.
 std::vector<Probe> sentences_to_probe(const TrainConfig& config, const Tokenizer& tokenizer);
-
-/// Draws at most `count` tokens. The same seed and `number` draw the same sample. Throws Diverged
-/// when the scores are not finite.
-std::string draw_sample(const Trainer& trainer, const TrainConfig& config, const Corpus& corpus,
-                        Dim count, std::int64_t number);
 
 }  // namespace fledge::train

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "examples/support/table.h"
 #include "examples/support/text.h"
 #include "nn/inspect/ngram_losses.h"
 
@@ -14,7 +13,7 @@ using support::thousands;
 
 namespace {
 
-constexpr const char* table_names[] = {"single", "pairs of", "triples of", "fours of"};
+constexpr int columns = 80;
 
 }  // namespace
 
@@ -34,61 +33,82 @@ Baselines baselines_of(const Corpus& corpus) {
   return result;
 }
 
+double bits_per_byte(double loss, const TokenText& text, const Tokenizer& tokenizer) {
+  const double bytes = static_cast<double>(tokenizer.decode(text.tokens).size());
+  return loss / std::log(2.0) * static_cast<double>(text.tokens.size()) / bytes;
+}
+
 std::string text_report(const std::string& path, const Corpus& corpus) {
   const std::string token = token_word(corpus.tokenizer.kind());
   const auto size = [](const TokenText& text) { return static_cast<Dim>(text.tokens.size()); };
-  std::string text = support::printable(path) + ": " + counted(corpus.facts.bytes, "byte");
+  std::string text = support::printable(path) + " has " + counted(corpus.facts.bytes, "byte");
   if (!corpus.train.starts.empty()) text += ", " + counted(corpus.facts.documents, "line");
-  text += "; " + counted(size(corpus.train) + size(corpus.valid), token) + ", " +
-          thousands(corpus.tokenizer.size()) + " different; " + thousands(size(corpus.valid)) +
-          " held out";
-  if (corpus.facts.repeated > 0)
-    text += "\nthe split leaks: " + counted(corpus.facts.repeated, "held-out line") +
-            (corpus.facts.repeated == 1 ? " also stands" : " also stand") + " in the training text";
-  if (corpus.facts.unseen > 0)
-    text += "\n" + counted(corpus.facts.unseen, "held-out " + token) +
-            " never came in the training text";
+  text += ": " + counted(size(corpus.train) + size(corpus.valid), token) + ", " +
+          thousands(corpus.tokenizer.size()) + " different.";
+  if (corpus.valid.size() > 0)
+    text += " " + thousands(size(corpus.valid)) +
+            " are held out: they measure the model and do not train it.";
+  return support::wrapped(text, columns);
+}
+
+std::string split_report(const CorpusFacts& facts, const std::string& token,
+                         const std::string& folder) {
+  std::string text;
+  if (facts.repeated > 0) {
+    const bool is_one = facts.repeated == 1;
+    const std::string eval =
+        folder.empty() ? ""
+                       : ", or judge the model by another text: fledge eval " + folder + " FILE";
+    text = support::wrapped(
+        counted(facts.repeated, "held-out line") + " also " + (is_one ? "occurs" : "occur") +
+            " in the training text, so the held-out loss is too optimistic. Remove repeated lines" +
+            eval + ".",
+        columns);
+  }
+  if (facts.unseen > 0)
+    text += (text.empty() ? "" : "\n") + counted(facts.unseen, "held-out " + token) + " never " +
+            (facts.unseen == 1 ? "occurs" : "occur") + " in the training text.";
   return text;
 }
 
 std::string model_report(const LanguageModel& model) {
-  using Align = support::Table::Align;
-  support::Table table(
-      {{"tensor", Align::left}, {"shape", Align::left}, {"numbers", Align::right}});
   const LanguageModelSizes& s = model.sizes;
-  for (const auto& [name, tensor] : named_parameters(model)) {
-    const bool of_a_layer = name.starts_with("h.");
-    if (of_a_layer && !name.starts_with("h.0.")) continue;  // the other layers have the same shapes
-    const Dim count = of_a_layer ? s.layers : 1;
-    const std::string times = count > 1 ? " x " + std::to_string(count) : "";
-    table.row({of_a_layer ? "h.*" + name.substr(3) : name, to_string(tensor.shape()) + times,
-               thousands(tensor.size() * count)});
-  }
-  table.row({"all", "", thousands(count_parameters(model))});
-  return counted(s.layers, "layer") + ", " + counted(s.heads, "head") + ", " + thousands(s.width) +
-         " wide, looks back over " + thousands(s.context) + "\n" + table.text();
+  return "The model: " + counted(s.layers, "layer") + ", " + counted(s.heads, "head") + ", width " +
+         thousands(s.width) + ", context " + thousands(s.context) + "; " +
+         counted(count_parameters(model), "parameter") + ".";
 }
 
 std::string baseline_report(const Baselines& baselines, const std::string& token) {
-  std::string text = "guessing blindly would score " + formatted("%.3f", baselines.uniform) +
-                     " nats per " + token + "; counting on the training text:";
-  for (std::size_t n = 0; n < baselines.counting.size(); ++n)
-    text += std::string(n > 0 ? "," : "") + " " + table_names[n] + " " + token + "s " +
-            formatted("%.3f", baselines.counting[n]);
-  return text;
+  std::string text = "Losses to beat, in nats per " + token + ": guessing blindly " +
+                     formatted("%.3f", baselines.uniform) + "; counting tables with ";
+  std::string histories, losses;
+  for (std::size_t n = 0; n < baselines.counting.size(); ++n) {
+    histories += (n > 0 ? ", " : "") + std::to_string(n);
+    losses += (n > 0 ? ", " : "") + formatted("%.3f", baselines.counting[n]);
+  }
+  return support::wrapped(text + histories + " " + token + "s of history " + losses + ".", columns);
 }
 
-std::string loss_report(double loss, const Baselines& baselines, const std::string& token,
+std::string loss_report(const std::string& name, double loss, double bits,
+                        const Baselines& baselines, const std::string& token,
                         support::Paint paint) {
-  std::string text = formatted("%.4f", loss) + " nats per " + token + ": like choosing among " +
-                     formatted("%.1f", std::exp(loss)) + " " + token + "s";
-  text +=
-      "\n  " + support::pad_right("guessing blindly", 31) + formatted("%.4f", baselines.uniform);
+  constexpr int name_columns = 42;
+  const bool beats_guessing = loss < baselines.uniform;
+  std::string text = support::wrapped(
+      name + " " + formatted("%.4f nats per ", loss) + token +
+          formatted(" (%.3f bits per byte): ", bits) +
+          (beats_guessing ? formatted("like choosing among %.1f ", std::exp(loss)) + token + "s."
+                          : "worse than guessing blindly."),
+      columns);
+  text += "\n  " + support::pad_right("guessing blindly", name_columns) +
+          formatted("%.4f", baselines.uniform);
   for (std::size_t n = 0; n < baselines.counting.size(); ++n) {
-    const std::string name = "table of " + std::string(table_names[n]) + " " + token + "s";
+    const std::string history =
+        n == 0 ? "no history" : counted(static_cast<std::int64_t>(n), token) + " of history";
     const bool beaten = loss < baselines.counting[n];
-    text += "\n  " + support::pad_right(name, 31) + formatted("%.4f", baselines.counting[n]) +
-            "  " + (beaten ? paint.good("beaten") : paint.bad("not beaten"));
+    text += "\n  " + support::pad_right("counting table, " + history, name_columns) +
+            formatted("%.4f", baselines.counting[n]) + "  " +
+            (beaten ? paint.good("beaten") : paint.bad("not beaten"));
   }
   return text;
 }

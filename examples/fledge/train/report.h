@@ -22,18 +22,29 @@ struct Baselines {
 };
 Baselines baselines_of(const Corpus& corpus);
 
-/// The sizes of the text, how much of it is held out, and what the split leaks.
+/// The loss of a text, in nats per token, as bits per byte of this text. So the losses of models
+/// with different tokenizers can be compared.
+double bits_per_byte(double loss, const TokenText& text, const Tokenizer& tokenizer);
+
+/// The sizes of the text, and how much of it is held out.
 std::string text_report(const std::string& path, const Corpus& corpus);
 
-/// The parameters by tensor. The same tensor of all layers is shown on one line (h.*).
+/// What makes the held-out loss differ from the loss of an unseen text: repeated lines, and tokens
+/// that only the held-out part has. "" if there are none. `folder`: of the run, for the shell; "" if
+/// nothing is saved.
+std::string split_report(const CorpusFacts& facts, const std::string& token,
+                         const std::string& folder);
+
+/// The sizes of the model and its number of parameters, in a line.
 std::string model_report(const LanguageModel& model);
 
-/// "guessing blindly would score ln 65 = 4.174; counting tables …"
+/// "Losses to beat, in nats per character: guessing blindly 4.174; counting tables …"
 std::string baseline_report(const Baselines& baselines, const std::string& token);
 
-/// A sentence about the loss, and the losses of the n-gram models beside it.
-std::string loss_report(double loss, const Baselines& baselines, const std::string& token,
-                        support::Paint paint);
+/// A sentence about the loss, which is called `name`, and the losses of guessing and of the counting
+/// tables beside it. `bits`: the loss as bits per byte.
+std::string loss_report(const std::string& name, double loss, double bits,
+                        const Baselines& baselines, const std::string& token, support::Paint paint);
 
 /// The word for a token of this kind: "character".
 std::string token_word(Tokens kind);

@@ -4,6 +4,7 @@
 
 #include "examples/fledge/attention/attention_data.h"
 #include "examples/fledge/attention/attention_report.h"
+#include "examples/fledge/train/samples.h"
 #include "examples/fledge/train/source.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
@@ -82,13 +83,13 @@ void Reporter::start(const Corpus& corpus, const LanguageModel& model, const Bas
                      std::int64_t step, bool is_first) {
   const TrainConfig& config = *config_;
   if (config.pace > 0 && config.text_path.empty())
-    say("at most " + std::to_string(config.pace) +
-        " steps a second, to be watched; --pace 0: as fast as it goes");
+    say("Slowed to " + std::to_string(config.pace) +
+        " steps a second so that you can follow; --pace 0 for full speed");
   if (config.resumes())
-    say("going on after step " + thousands(step) +
+    say("Continuing after step " + thousands(step) +
         (config.given.contains("--lr")
-             ? formatted(", from here on with --lr %g", config.training.schedule.rate)
-             : ""));
+             ? formatted(", from here on with --lr %g.", config.training.schedule.rate)
+             : "."));
   curves_.guessing = baselines.uniform;
   curves_.counting = baselines.counting;
   const LanguageModelSizes& sizes = config.sizes;
@@ -127,23 +128,34 @@ void Reporter::evaluated(std::int64_t step, double loss, bool is_best) {
 
 void Reporter::watched(const PairMeasurement& measured) {
   const auto& [step, words, is_first, control, pair, control_pair] = measured;
-  const std::string name = printable(words.word) + "->" + printable(words.looks_at);
-  if (is_first) pair_ = name + formatted(" %.2f", pair.attention);
-  say("  step " + std::to_string(step) + ": " + name +
-      formatted(" attention %.3f (chance %.3f), association %.3f, cosine %.3f; control ",
-                pair.attention, pair.chance, pair.association, pair.similarity) +
-      support::quoted(control) + formatted(" attention %.3f", control_pair.attention));
+  const std::string name = printable(words.word) + " -> " + printable(words.looks_at);
+  const auto percent = [](double share) { return formatted("%.0f %%", 100 * share); };
+  if (is_first) pair_ = name + " " + percent(pair.attention);
+  std::string line = "  step " + thousands(step) + ": " + name + " " + percent(pair.attention);
+  const std::string beside = "even split " + percent(pair.chance) + "; to " +
+                             support::quoted(control) + " " + percent(control_pair.attention) + ")";
+  const bool is_sentence = config_->corpus.reading == Reading::lines;
+  if (known_.insert(name).second)
+    line += " of attention (" + beside + ", over " +
+            support::counted(pair.pairs, is_sentence ? "sentence" : "place");
+  else
+    line += " (" + beside;
+  say(support::wrapped(line, 80, 4));
   event(as_json(measured));
 }
 
 void Reporter::sample(std::int64_t step, const std::string& text) {
-  say("  step " + std::to_string(step) + ": " + support::cut(printable(text), 68));
+  const std::string before = "  step " + thousands(step) + ": ";
+  say(before +
+      sample_rows(text, 80 - support::display_width(before), 0, 1, support::unicode_wanted()));
   event({{"type", "sample"}, {"step", step}, {"text", text}});
 }
 
-void Reporter::final_sample(std::int64_t step, const std::string& text) {
-  say("  sample: " + support::cut(printable(text), 200));
-  event({{"type", "sample"}, {"step", step}, {"is_final", true}, {"text", text}});
+void Reporter::final_samples(std::int64_t step, const std::vector<std::string>& samples) {
+  const bool are_lines = config_->corpus.reading == Reading::lines;
+  say("Samples:\n" + final_samples_text(samples, are_lines, support::unicode_wanted()));
+  for (const std::string& text : samples)
+    event({{"type", "sample"}, {"step", step}, {"is_final", true}, {"text", text}});
 }
 
 void Reporter::recorded(const Metrics& row, bool is_logged) {
@@ -181,25 +193,23 @@ void Reporter::sentence(std::int64_t step, const std::string& sentence,
 }
 
 void Reporter::end(const std::string& status, std::int64_t step, double train_loss,
-                   double last_loss, double best_loss, std::optional<std::int64_t> model_step,
-                   const Baselines& baselines) {
-  const bool is_done = status == "ok";
+                   double last_loss, double best_loss, std::optional<double> bits_per_byte,
+                   std::optional<std::int64_t> model_step, const Baselines& baselines) {
   const std::string folder = support::shell_word(config_->folder());
-  if (is_done && !config_->folder().empty()) {
-    say("kept in " + printable(config_->folder()) +
-        ": model.safetensors, config.json, state.safetensors, metrics.csv");
-    say("next: fledge generate " + folder + "   fledge eval " + folder +
-        "   fledge train --resume " + folder + " --steps " +
-        std::to_string(2 * config_->training.schedule.steps));
-  } else if (is_done && config_->text_path.empty()) {
-    say("next: fledge train poems.txt -o run   fledge generate run   fledge gradcheck");
-  }
+  if (status == "ok" && !config_->folder().empty())
+    say("Next: fledge generate " + folder + "\n      fledge eval " + folder + " FILE" +
+        (model_step == step ? "\n      fledge train --resume " + folder + " --steps " +
+                                  std::to_string(2 * config_->training.schedule.steps)
+                            : ""));
+  else if (status == "ok" && config_->text_path.empty())
+    say("Next: fledge train poems.txt   fledge generate poems-run   fledge gradcheck");
   event({{"type", "end"},
          {"status", status},
          {"step", step},
          {"train_loss", train_loss},
          {"held_out_loss", last_loss},
          {"best_held_out_loss", best_loss},
+         {"bits_per_byte", bits_per_byte},
          {"model_step", model_step},
          {"baselines", as_json(baselines)}},
         {{"seconds", elapsed()}});

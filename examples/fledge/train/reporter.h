@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "examples/fledge/attention/attention_weights.h"
@@ -51,8 +52,8 @@ class Reporter : public ProgressDisplay {
   void watched(const PairMeasurement& measured);
   /// A text that the model generated after this step.
   void sample(std::int64_t step, const std::string& text);
-  /// The same for a sample of the model that is kept.
-  void final_sample(std::int64_t step, const std::string& text);
+  /// The samples of the model that is kept, which is of this step.
+  void final_samples(std::int64_t step, const std::vector<std::string>& samples);
   /// A step, and its event if it is logged.
   void recorded(const Metrics& row, bool is_logged);
   void progress(Progress progress);
@@ -64,7 +65,8 @@ class Reporter : public ProgressDisplay {
   void sentence(std::int64_t step, const std::string& sentence, const AttentionWeights& attention);
   /// `status` is "ok", "interrupted" or "diverged". A loss is infinite where there is none.
   void end(const std::string& status, std::int64_t step, double train_loss, double last_loss,
-           double best_loss, std::optional<std::int64_t> model_step, const Baselines& baselines);
+           double best_loss, std::optional<double> bits_per_byte,
+           std::optional<std::int64_t> model_step, const Baselines& baselines);
 
  private:
   void print(const std::string& line) const;
@@ -72,7 +74,8 @@ class Reporter : public ProgressDisplay {
   std::function<void(const std::string& line)> keep_;
   const TrainConfig* config_;
   RunCurves curves_;
-  std::string pair_;  // the first watched pair, as the progress line shows it
+  std::string pair_;             // the first watched pair, as the progress line shows it
+  std::set<std::string> known_;  // the watched pairs whose line has been explained
 };
 
 /// {"type":"watch",…}, without a line end.

@@ -74,9 +74,7 @@ std::string run_id(const RunConfig& config) {
 
 RunConfig run_config(const ModelConfig& config) {
   if (config.own.is_null())
-    throw FormatError(
-        "it has no part of fledge's: without the tokenizer of its text the "
-        "model reads and writes no words");
+    throw FormatError("it has no fledge tokenizer, so this model cannot be used with text");
   const JsonValue& own = config.own;
   const std::int64_t found = own["version"].integer(1, 1'000'000);
   if (found != version)

@@ -9,7 +9,6 @@
 #include "engine/base/interrupt.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
-#include "nn/inspect/verbatim_overlap.h"
 
 namespace fledge::train {
 
@@ -18,7 +17,8 @@ using support::thousands;
 
 namespace {
 
-constexpr std::size_t verbatim_bytes = 20;
+// Tokens of a sample during training: a row of a terminal has room for some 60 characters of it.
+constexpr Dim sample_tokens = 80;
 
 }  // namespace
 
@@ -26,7 +26,8 @@ int TrainRun::run() {
   if (config_.resumes() && state_->is_over()) {
     report_.warn("fledge train: the run in " + support::quoted(config_.folder()) +
                  " is over after " + thousands(state_->step()) + " steps" +
-                 (state_->is_out_of_patience() ? ": it got no better" : "; for more: --steps N"));
+                 (state_->is_out_of_patience() ? ": its held-out loss did not become lower"
+                                               : "; for more: --steps N"));
     baselines_ = baselines_of(*corpus_);
     if (state_->has_end())
       report_end("ok", state_->notes().last_loss, state_->notes().best_loss);
@@ -69,7 +70,7 @@ void TrainRun::train() {
     if (is_evaluated || row.step == 1) watched = watch(pairs_, *model_, *corpus_, row.step);
     std::optional<std::string> sample;
     if (state_->is_sampled(row.step) && shows_samples())
-      sample = draw_sample(*trainer_, config_, *corpus_, 40, row.step);
+      sample = draw_sample(*trainer_, config_, *corpus_, sample_tokens, row.step);
     keep(row, watched, sample);
     const RunNotes& notes = state_->notes();
     report_.progress(
@@ -78,8 +79,11 @@ void TrainRun::train() {
     if (!state_->is_over()) keep_pace();
   }
   if (state_->is_out_of_patience())
-    report_.say("no better on the held-out text in " + std::to_string(config_.patience) +
-                " evaluations: stopping at step " + std::to_string(state_->step()));
+    report_.say(support::wrapped("The held-out loss was not lower in the last " +
+                                     support::counted(config_.patience, "evaluation") +
+                                     ": the run ends at step " + thousands(state_->step()) +
+                                     " (--patience).",
+                                 80));
   finish();
 }
 
@@ -110,8 +114,11 @@ bool TrainRun::shows_samples() const {
   return !config_.quiet || config_.json || state_->has_folder();
 }
 
-// All is saved before the last report, which may take long. The report is about the model that is
-// kept, which may be of an earlier step than the last.
+std::string TrainRun::shell_folder() const {
+  return folder().empty() ? "" : support::shell_word(folder());
+}
+
+// All is saved before the last report, which may take long.
 void TrainRun::finish() {
   report_.finish();
   state_->save();
@@ -119,6 +126,7 @@ void TrainRun::finish() {
   report_result();
 }
 
+// The report is about the model that is kept, which may be of an earlier step than the last.
 void TrainRun::report_result() {
   const std::int64_t steps = state_->step(), kept = state_->kept_step();
   const bool holds_out = state_->holds_out();
@@ -131,34 +139,41 @@ void TrainRun::report_result() {
     best = loss();
   }
   report_.plot();
-  report_.say("done: " + thousands(steps) + " steps in " + clock_text(report_.elapsed()));
-  report_.say((holds_out ? "held-out loss " : "training loss ") +
-              loss_report(holds_out ? best : state_->notes().train_loss, baselines_,
-                          token_word(corpus_->tokenizer.kind()), {support::colour_wanted(stderr)}));
-  if (kept != steps)
-    report_.say("  by the model of step " + thousands(kept) + ", the best" +
-                (state_->has_folder() ? ", which is kept; " : "; ") +
-                formatted("the last weights score %.4f", last));
+  report_.say("Done: " + thousands(steps) + " steps in " + clock_text(report_.elapsed()) + ".");
+  const TokenText& text = holds_out ? corpus_->valid : corpus_->train;
+  const double shown = holds_out ? best : state_->notes().train_loss;
+  bits_per_byte_ = bits_per_byte(shown, text, corpus_->tokenizer);
+  report_.say(loss_report(holds_out ? "Held-out loss" : "Training loss", shown, *bits_per_byte_,
+                          baselines_, token_word(corpus_->tokenizer.kind()),
+                          {support::colour_wanted(stderr)}));
+  report_kept(best, last);
   report_final_samples(kept);
   report_sentences(kept);
   report_end("ok", last, best);
 }
 
+void TrainRun::report_kept(double best_loss, double last_loss) {
+  const std::int64_t kept = state_->kept_step();
+  std::string text;
+  if (state_->holds_out())
+    text = formatted("Best held-out loss %.4f at step ", best_loss) + thousands(kept) + ". ";
+  text += !state_->has_folder() ? "Nothing was saved: add -o run."
+          : state_->holds_out() ? "These weights are saved in "
+                                : "The weights of step " + thousands(kept) + " are saved in ";
+  if (state_->has_folder()) text += support::printable(folder()) + ".";
+  if (kept != state_->step())
+    text += formatted(" The weights of the last step score %.4f.", last_loss);
+  report_.say(support::wrapped(text, 80));
+}
+
 void TrainRun::report_final_samples(std::int64_t step) {
   if (!shows_samples()) return;
-  const Dim length = config_.corpus.reading == Reading::lines ? 60 : 200;
-  std::string all;
-  for (std::int64_t i = 1; i <= 3; ++i) {
-    const std::string text = draw_sample(*trainer_, config_, *corpus_, length, -i);
-    all += text + "\n";
-    report_.final_sample(step, text);
-  }
-  const VerbatimOverlap found =
-      verbatim_overlap(all, corpus_->tokenizer.decode(corpus_->train.tokens), verbatim_bytes);
-  report_.say(
-      formatted("  %.0f %% of it stands word for word in the text, in runs of %zu bytes or more; "
-                "the longest has %zu",
-                100 * found.share, verbatim_bytes, found.longest));
+  const auto [count, tokens] = final_sample_sizes(*corpus_);
+  std::vector<std::string> samples;
+  for (std::int64_t i = 1; i <= count; ++i)
+    samples.push_back(draw_sample(*trainer_, config_, *corpus_, tokens, -i));
+  report_.final_samples(step, samples);
+  if (!config_.quiet) report_.say(support::wrapped(copied_report(samples, *corpus_), 80));
 }
 
 void TrainRun::report_sentences(std::int64_t step) {
@@ -180,14 +195,13 @@ void TrainRun::stop_early() {
   const std::string step = std::to_string(state_->step());
   const std::string when = all_saved_ ? "the last step" : "step " + step;
   if (!state_->has_folder()) {
-    report_.warn("stopping after " + when + "; without -o DIR nothing is kept");
+    report_.warn("Stopping after " + when + ". Nothing was saved: add -o DIR.");
   } else if (all_saved_) {
-    report_.warn("stopping after " + when + "; all is saved in " + folder);
+    report_.warn("Stopping after " + when + ". All is saved in " + folder + ".");
   } else {
-    report_.warn("stopping after " + when + " (Ctrl-C again to quit at once)");
+    report_.warn("Stopping after " + when + " (Ctrl-C again to quit at once).");
     state_->save();
-    report_.warn("saved " + folder + ". go on with: fledge train --resume " +
-                 support::shell_word(config_.folder()));
+    report_.warn("Saved in " + folder + ". Continue with: fledge train --resume " + shell_folder());
   }
   report_end("interrupted", state_->notes().last_loss, state_->notes().best_loss);
   state_->close();
@@ -218,7 +232,7 @@ void TrainRun::report_end(const std::string& status, double last_loss, double be
   std::optional<std::int64_t> model_step;
   if (status == "ok" || state_->has_best()) model_step = state_->kept_step();
   report_.end(status, state_->step(), state_->notes().train_loss, holds_out ? last_loss : infinity,
-              holds_out ? best_loss : infinity, model_step, baselines_);
+              holds_out ? best_loss : infinity, bits_per_byte_, model_step, baselines_);
   state_->sync_events();
 }
 

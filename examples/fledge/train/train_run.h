@@ -10,6 +10,7 @@
 #include "examples/fledge/train/measure.h"
 #include "examples/fledge/train/reporter.h"
 #include "examples/fledge/train/run_state.h"
+#include "examples/fledge/train/samples.h"
 #include "examples/fledge/train/stop.h"
 
 namespace fledge::train {
@@ -26,6 +27,7 @@ class TrainRun {
 
  private:
   void begin_folder(const RunConfig& run);
+  std::string shell_folder() const;
   void train();
   void report_start();
   void check_causality_at_start();
@@ -39,6 +41,7 @@ class TrainRun {
             const std::optional<std::string>& sample);
   bool shows_samples() const;
   void report_final_samples(std::int64_t step);
+  void report_kept(double best_loss, double last_loss);
   void report_sentences(std::int64_t step);
   void report_end(const std::string& status, double last_loss, double best_loss);
   void keep_pace() const;
@@ -55,10 +58,11 @@ class TrainRun {
   std::optional<RunState> state_;
   std::string chosen_;  // which options were chosen from the text
   Baselines baselines_;
-  std::vector<WordPair> pairs_;   // of --watch
-  std::vector<Probe> sentences_;  // of --probe
-  bool names_folder_ = false;     // the folder has the name of the text
-  bool all_saved_ = false;        // the last step is saved, and only the reports remain
+  std::optional<double> bits_per_byte_;  // of the loss in the final report
+  std::vector<WordPair> pairs_;          // of --watch
+  std::vector<Probe> sentences_;         // of --probe
+  bool names_folder_ = false;            // the folder has the name of the text
+  bool all_saved_ = false;               // the last step is saved, and only the reports remain
 };
 
 }  // namespace fledge::train

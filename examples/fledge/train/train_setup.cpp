@@ -1,5 +1,6 @@
 // How a run begins: its text, model and folder, and what is reported before the first step.
 #include <algorithm>
+#include <cctype>
 
 #include "examples/fledge/step_cost.h"
 #include "examples/fledge/train/defaults.h"
@@ -89,11 +90,17 @@ void TrainRun::begin_folder(const RunConfig& run) {
 }
 
 void TrainRun::report_start() {
-  report_.say(text_report(name_of(config_), *corpus_));
+  const std::string token = token_word(corpus_->tokenizer.kind());
+  std::string name = name_of(config_);
+  if (config_.text_path.empty() || config_.text_path == "-")  // "The built-in text"
+    name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+  report_.say(text_report(name, *corpus_));
+  const std::string split = split_report(corpus_->facts, token, shell_folder());
+  if (!split.empty()) report_.say(split);
   if (!chosen_.empty()) report_.say(support::wrapped(chosen_, 80));
   report_.say(model_report(*model_));
   baselines_ = baselines_of(*corpus_);
-  report_.say(baseline_report(baselines_, token_word(corpus_->tokenizer.kind())));
+  report_.say(baseline_report(baselines_, token));
   check_causality_at_start();
   forecast();
   stop_.emplace();  // earlier a signal ends the program at once: nothing is lost
@@ -108,8 +115,13 @@ void TrainRun::check_causality_at_start() {
   const std::vector<Dim> ids(text.begin(), text.begin() + length);
   if (ids.size() < 2 || config_.sizes.vocabulary < 2) return;
   const CausalityReport report = check_causality(*model_, ids);
-  if (report.looks_ahead) throw std::logic_error("the model peeks: " + report.text);
-  report_.say("no peeking: " + report.text);
+  if (report.looks_ahead) throw std::logic_error("the model is not causal: " + report.text);
+  report_.say(support::wrapped(report.is_causal ? "Causality check passed: changing later " +
+                                                      token_word(corpus_->tokenizer.kind()) +
+                                                      "s did not change any earlier prediction (" +
+                                                      thousands(report.compared) + " compared)."
+                                                : "Causality " + report.text + ".",
+                               80));
 }
 
 // Measures the time of one dry run. It does not change the training: batches depend only on the
@@ -120,8 +132,8 @@ void TrainRun::forecast() {
   const std::chrono::duration<double> taken = Clock::now() - begin;
   const std::int64_t left = config_.training.schedule.steps - state_->step();
   const double seconds = static_cast<double>(left) * taken.count() * 1.1;
-  report_.say("forecast: " + clock_text(seconds) + " for " + thousands(left) + " steps, " +
-              support::formatted("%.0f MB", support::peak_megabytes()));
+  report_.say("Forecast: " + clock_text(seconds) + " for " + thousands(left) + " steps, " +
+              support::formatted("%.0f MB of memory.", support::peak_megabytes()));
 }
 
 }  // namespace fledge::train

@@ -110,7 +110,7 @@ TEST_CASE("fledge train --resume --lr: a run that diverged late goes back to its
   const auto go_on = [&](const char* name, const Words& more) {
     const Result result = trained(Words{"--resume", desk / name} + more);
     CHECK_THAT(result.err,
-               ContainsSubstring("\ngoing on after step 20, from here on with --lr 0.005\n"));
+               ContainsSubstring("\nContinuing after step 20, from here on with --lr 0.005.\n"));
   };
   go_on("diverged", {"--lr", "0.005", "--threads", "3"});
   go_on("straight", {"--lr", "0.005", "--steps", "60", "--threads", "1"});

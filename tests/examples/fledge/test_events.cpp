@@ -104,9 +104,9 @@ TEST_CASE("events: a run that was killed during its final report reports again")
   REQUIRE(report != whole.npos);
   write_text(desk / "run/metrics.jsonl", whole.substr(0, whole.find('\n', report) + 1));
   const Words again{"--resume", desk / "run", "--watch", "b:i", "--probe", "lake"};
-  CHECK_THAT(trained(again).err, ContainsSubstring("held-out loss"));
+  CHECK_THAT(trained(again).err, ContainsSubstring("Held-out loss"));
   CHECK(text_of(desk / "run/metrics.jsonl") == whole);
   // Now it has its end: nothing is reported or written again.
-  CHECK_THAT(trained(again).err, !ContainsSubstring("held-out loss"));
+  CHECK_THAT(trained(again).err, !ContainsSubstring("Held-out loss"));
   CHECK(text_of(desk / "run/metrics.jsonl") == whole);
 }

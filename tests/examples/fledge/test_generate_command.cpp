@@ -149,9 +149,11 @@ TEST_CASE("fledge generate: folders that hold no whole model") {
   write_text(run + "/config.json",
              R"({"model_type":"gpt2","vocab_size":14,"n_positions":16,"n_embd":16,"n_layer":1,)"
              R"("n_head":1})");
-  CHECK_THAT(refused_now(), StartsWith("'~/run/config.json': it has no part of fledge's: without "
-                                       "the tokenizer of its text the model reads and writes no "
-                                       "words | "));
+  CHECK_THAT(
+      refused_now(),
+      StartsWith(
+          "'~/run/config.json': it has no fledge tokenizer, so this model cannot be used with "
+          "text | "));
 }
 
 TEST_CASE("fledge eval: the held-out loss of the run, and other texts") {
@@ -169,7 +171,7 @@ TEST_CASE("fledge eval: the held-out loss of the run, and other texts") {
     CHECK(read_line(own.out)["perplexity"].number() ==
           Approx(std::exp(end["held_out_loss"].number())));
     CHECK_THAT(fledge_says({"eval", run}).out,
-               ContainsSubstring(" nats per token, like choosing "));
+               ContainsSubstring(" bits per byte), like choosing among "));
   }
   const std::string run = desk / "run0";
   write_text(desk / "other.txt", small_text(4));

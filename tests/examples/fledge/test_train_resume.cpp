@@ -23,8 +23,8 @@ void check_same(const Files& files, const Files& whole) {
 
 /// The tiny run, with evaluations and dropout.
 Words run_in(const Desk& desk, const std::string& folder) {
-  return Words{"train",   desk.poems(), "-o",           desk / folder, "--dropout", "0.1",
-               "--watch", "b:i",        "--eval-every", "4",           "--threads", "1"} +
+  return Words{"train", desk.poems(),   "-o", desk / folder, "--dropout", "0.1",        "--watch",
+               "b:i",   "--eval-every", "4",  "--threads",   "1",         "--patience", "0"} +
          tiny;
 }
 Words resumed(const Desk& desk, const std::string& folder, const std::string& threads) {
@@ -58,9 +58,10 @@ TEST_CASE("fledge train --resume: after an interrupt at any step, with another n
     CHECK(WIFSIGNALED(status));
     CHECK(WTERMSIG(status) == SIGINT);
     const std::string said = text_of(errors);
-    CHECK_THAT(said, ContainsSubstring("\nstopping after step "));
-    CHECK_THAT(said, ContainsSubstring("(Ctrl-C again to quit at once)\nsaved " + (desk / folder)));
-    CHECK_THAT(said, EndsWith(". go on with: fledge train --resume " + (desk / folder) + "\n"));
+    CHECK_THAT(said, ContainsSubstring("\nStopping after step "));
+    CHECK_THAT(said,
+               ContainsSubstring("(Ctrl-C again to quit at once).\nSaved in " + (desk / folder)));
+    CHECK_THAT(said, EndsWith(". Continue with: fledge train --resume " + (desk / folder) + "\n"));
     CHECK(fledge_says({"generate", desk / folder, "b", "--seed", "1"}).status == 0);
     const Result rest = fledge_says(resumed(desk, folder, "3"));
     INFO(rest.err);
@@ -88,7 +89,7 @@ TEST_CASE("fledge train: an interrupt says how it ended, in --json and without a
   run.signal(SIGTERM);
   CHECK(run.says("{\"type\":\"end\",\"status\":\"interrupted\",\"step\":"));
   CHECK(WTERMSIG(run.end()) == SIGTERM);
-  CHECK_THAT(text_of(errors), EndsWith("; without -o DIR nothing is kept\n"));
+  CHECK_THAT(text_of(errors), EndsWith(". Nothing was saved: add -o DIR.\n"));
 }
 
 TEST_CASE("fledge train: a second interrupt ends it at once, with what the folder had") {

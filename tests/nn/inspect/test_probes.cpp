@@ -63,6 +63,7 @@ TEST_CASE("no peek: the logits of a language model keep every bit") {
   CHECK(all.is_causal);
   CHECK_FALSE(all.looks_ahead);
   CHECK(all.text == compared(probed_vocabulary * (11 * 12 / 2), 11));
+  CHECK(all.compared == probed_vocabulary * (11 * 12 / 2));
   const CausalityReport some =
       check_causality(model, random_ids(7, 4), 3);  // after places 0, 2 and 5
   CHECK(some.is_causal);

@@ -52,6 +52,19 @@ TEST_CASE("verbatim_overlap: the share of long runs, and the longest of all") {
   CHECK(verbatim_overlap("abc", "", 1).share == 0);
 }
 
+TEST_CASE("verbatim_overlap: characters count, not bytes, and blanks in a row are one") {
+  // Seven characters of three bytes each.
+  const std::string line = "\u5e8a\u524d\u660e\u6708\u5149\u7591\u662f";
+  CHECK(verbatim_overlap(line, "x" + line, 20).share == 0);
+  CHECK(verbatim_overlap(line, "x" + line, 7).share == 1);
+  CHECK(verbatim_overlap(line, "x" + line, 7).longest == 7);
+  const std::string indented = "x =\n" + std::string(30, ' ') + "y";
+  CHECK(verbatim_overlap(indented, std::string(60, ' '), 2).share == 0);
+  CHECK(verbatim_overlap(indented, "x =\t\ty", 5).share == 1);
+  CHECK(verbatim_overlap("a \xff\xfe b", "\xff\xfe", 2).longest == 2);
+  CHECK(verbatim_overlap("\xff", "\xc3\xbf", 1).share == 0);  // U+00FF is not the byte FF
+}
+
 TEST_CASE("verbatim_overlap: what looking for every substring finds") {
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     Rng rng(seed);

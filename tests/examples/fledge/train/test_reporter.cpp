@@ -33,9 +33,10 @@ Result reported(const TrainConfig& config) {
 TEST_CASE("reporter: the screen writes lines to stderr, with users' text made printable") {
   const Result shown = reported({});
   CHECK(shown.out.empty());
-  CHECK_THAT(shown.err, StartsWith("a message\na warning\n  step 1: walk->birds attention 0.500 "
-                                   "(chance 0.000), association 0.000, cosine 0.000; control "
-                                   "'fly' attention 0.250\n  step 1: the "));
+  CHECK_THAT(shown.err,
+             StartsWith("a message\na warning\n  step 1: walk -> birds 50 % of attention "
+                        "(even split 0 %; to 'fly' 25 %), over\n    3 places\n  step 1: "
+                        "the "));
   CHECK(shown.err.find('\x1b') == std::string::npos);
   CHECK_THAT(shown.err, ContainsSubstring("\nstep=1 of=20 loss=1.5000 "));
 }

@@ -41,7 +41,8 @@ TEST_CASE("fledge train: SIGHUP and SIGTERM save and stop as SIGINT does") {
     const int status = run.end();
     CHECK(WIFSIGNALED(status));  // 128 + 1 = 129 to a shell
     CHECK(WTERMSIG(status) == signal);
-    CHECK_THAT(text_of(errors), ContainsSubstring("\nsaved " + (desk / "run") + ". go on with: "));
+    CHECK_THAT(text_of(errors),
+               ContainsSubstring("\nSaved in " + (desk / "run") + ". Continue with: "));
     check_goes_on(desk, "run");
   }
 }
@@ -111,9 +112,9 @@ TEST_CASE("fledge train: Ctrl-C breaks off what is in hand, within a second of w
     INFO("step " << step << " s, afterwards " << took << " s");
     if (!sanitized) CHECK(took < 1);
     if (in_step) CHECK(took < 0.7 * step);
-    CHECK_THAT(text_of(errors), ContainsSubstring(in_step ? "\nstopping after step 1 (Ctrl-C"
-                                                          : "\nstopping after "));
-    CHECK(text_of(errors).find("done:") == std::string::npos);
+    CHECK_THAT(text_of(errors), ContainsSubstring(in_step ? "\nStopping after step 1 (Ctrl-C"
+                                                          : "\nStopping after "));
+    CHECK(text_of(errors).find("Done:") == std::string::npos);
     CHECK(fledge_says({"generate", desk / "run", "--tokens-out", "2"}).status == 0);
   }
 }
@@ -126,7 +127,7 @@ TEST_CASE("fledge train: until the first step Ctrl-C ends it at once") {
   write_text(desk / "noise", noise);
   // The tables of so many different bytes take seconds.
   Running run({"train", desk / "noise", "--tokens", "byte", "-o", desk / "run"}, desk / "err");
-  while (text_of(desk / "err").find("all ") == std::string::npos)
+  while (text_of(desk / "err").find("parameters.") == std::string::npos)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   const double begin = run.processor_seconds();
   run.signal(SIGINT);
