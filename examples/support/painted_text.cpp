@@ -66,7 +66,7 @@ class PaintedLines {
   }
 
   void end_line() {
-    std::string line, shades;
+    std::string line, shade_line;
     for (std::size_t begin = 0; begin < line_.size();) {
       std::string run;  // of cells with the same shade
       std::size_t end = begin;
@@ -75,13 +75,13 @@ class PaintedLines {
         const Cell& cell = line_[end];
         run += cell.text;
         for (int i = 0; i < cell.width; ++i)
-          shades += cell.share >= least_share ? shade(cell.share, unicode_) : " ";
+          shade_line += cell.share >= least_share ? shade(cell.share, unicode_) : " ";
       }
       line += paint_.ground(run, line_[begin].share);
       begin = end;
     }
     text_ += trimmed(line) + "\n";
-    if (!paint_.on && !trimmed(shades).empty()) text_ += trimmed(shades) + "\n";
+    if (!paint_.on && !trimmed(shade_line).empty()) text_ += trimmed(shade_line) + "\n";
     line_.clear();
     width_ = 0;
   }

@@ -14,18 +14,19 @@ namespace {
 using support::Svg;
 
 constexpr Dim most_tokens_drawn = 64;
-constexpr double least_weight = 0.005, edge = 20, letter = 7.5, line_height = 18;
+constexpr double least_weight = 0.005, least_small_weight = 0.02;
+constexpr double edge = 20, letter = 7.5, line_height = 18;
 
 const std::string& ink() { return support::svg_colours().front(); }
-const std::string last_ink = "#d55e00";  // vermillion, Okabe & Ito 2008
+constexpr const char* last_ink = "#d55e00";  // vermillion, Okabe & Ito 2008
 
 /// The weights of the tokens from `first` on, as boxes of this size.
 void draw_boxes(Svg& svg, const AttentionWeights& attention, HeadNumber head, Dim first, double x,
-                double y, double width, double height) {
+                double y, double width, double height, double least) {
   for (Dim query = first; query < attention.size(); ++query)
     for (Dim key = first; key <= query; ++key) {
       const double weight = attention.weight(head, query, key);
-      if (weight >= least_weight)
+      if (weight >= least)
         svg.box(x + static_cast<double>(key - first) * width,
                 y + static_cast<double>(query - first) * height, width, height, ink(), weight);
     }
@@ -42,7 +43,8 @@ void draw_arcs(Svg& svg, const AttentionWeights& attention, HeadNumber head, Dim
       const double weight = attention.weight(head, query, key);
       const bool last = query + 1 == attention.size();
       if (weight >= least_weight)
-        svg.arc(middle(query), middle(key), y, last ? last_ink : ink(), 0.5 + 3 * weight, weight);
+        svg.arc(middle(query), middle(key), y, last ? last_ink : ink().c_str(), 0.5 + 3 * weight,
+                weight);
     }
 }
 
@@ -63,7 +65,7 @@ Svg picture_of_one(const AttentionWeights& attention, HeadNumber head) {
   Svg svg(std::max(left + count * cell, 520.0) + edge, bottom + 2 * line_height + edge);
   svg.text(edge, edge + 12, head_title(attention, head, true));
   draw_arcs(svg, attention, head, first, left, line - line_height + 4, cell);
-  draw_boxes(svg, attention, head, first, left, top, cell, line_height);
+  draw_boxes(svg, attention, head, first, left, top, cell, line_height, least_weight);
   for (Dim token = first; token < T; ++token) {
     const auto n = static_cast<double>(token - first);
     const std::string& label = labels[static_cast<std::size_t>(token - first)];
@@ -100,7 +102,7 @@ Svg picture_of_all(const AttentionWeights& attention, const std::vector<HeadNumb
       svg.text(x, y + 27, support::formatted("%.0f %% of the weight", 100 * role.share),
                Svg::Anchor::start, 11);
     svg.box(x, y + label, side, side, "#f2f2f2");
-    draw_boxes(svg, attention, heads[n], 0, x, y + label, box, box);
+    draw_boxes(svg, attention, heads[n], 0, x, y + label, box, box, least_small_weight);
   }
   return svg;
 }

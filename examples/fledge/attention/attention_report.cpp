@@ -24,9 +24,9 @@ std::string map_of(const AttentionWeights& attention, HeadNumber head,
 std::string overview_of(const AttentionWeights& attention, const std::vector<HeadNumber>& heads,
                         const support::MapStyle& style) {
   return support::wrapped(
-             "Each triangle is one head, named layer.head. From top to bottom: the tokens in their "
-             "order. From left to right: the tokens that they look at. A character has the largest "
-             "weight of its place. --layer N --head N enlarges one head.",
+             "Each triangle is one head, named layer.head, both counted from 0. From top to bottom: the "
+             "tokens in their order. From left to right: the tokens that they look at. A character "
+             "has the largest weight of its place.",
              style.columns) +
          "\n\n" + thumbnails(attention, heads, style) +
          style.paint.dim(support::wrapped(support::shade_scale(style.unicode), style.columns)) +

@@ -9,8 +9,9 @@ namespace fledge {
 
 namespace {
 
-constexpr Dim narrowest = 18, widest = 24;  // columns of a thumbnail; "previous token" fits
-constexpr Dim gap = 2;                      // columns between two
+constexpr Dim narrowest_head = 18,
+              widest_head = 24;  // columns of a thumbnail; "previous token" fits
+constexpr Dim head_gap = 2;      // columns between two
 
 using Lines = std::vector<std::string>;
 
@@ -36,7 +37,8 @@ std::string beside(const std::vector<Lines>& blocks, Dim columns) {
   for (std::size_t i = 0; i < height; ++i) {
     std::string line;
     for (const Lines& block : blocks)
-      line += support::pad_right(i < block.size() ? block[i] : "", static_cast<int>(columns + gap));
+      line += support::pad_right(i < block.size() ? block[i] : "",
+                                 static_cast<int>(columns + head_gap));
     text += line.erase(line.find_last_not_of(' ') + 1) + "\n";
   }
   return text;
@@ -78,12 +80,12 @@ Thumbnail thumbnail_of(const AttentionWeights& attention, HeadNumber head, Dim c
 
 std::string thumbnails(const AttentionWeights& attention, const std::vector<HeadNumber>& heads,
                        const support::MapStyle& style) {
-  const Dim room = std::max<Dim>(1, (style.columns + gap) / (narrowest + gap));
+  const Dim room = std::max<Dim>(1, (style.columns + head_gap) / (narrowest_head + head_gap));
   std::string text;
   for (const std::vector<HeadNumber>& group : groups_of(heads)) {
     const Dim count = static_cast<Dim>(group.size()), lines = (count + room - 1) / room;
     const Dim in_line = (count + lines - 1) / lines;
-    const Dim columns = std::min(widest, (style.columns + gap) / in_line - gap);
+    const Dim columns = std::min(widest_head, (style.columns + head_gap) / in_line - head_gap);
     for (Dim first = 0; first < count; first += in_line) {
       std::vector<Lines> blocks;
       for (Dim n = first; n < std::min(count, first + in_line); ++n) {

@@ -33,8 +33,13 @@ std::string attention_text(const Written& written) {
                      " of the text.";
   if (sample.read < static_cast<Dim>(sample.ids.size()))
     text += " The last token of the text was drawn, but not read.";
-  return support::wrapped(text, style.columns) + "\n" +
-         attention_report(attention, heads_of(written), style);
+  const std::vector<HeadNumber> heads = heads_of(written);
+  const std::string hint =
+      heads.size() == 1
+          ? ""
+          : support::wrapped("--layer N --head N shows one head large.", style.columns) + "\n";
+  return support::wrapped(text, style.columns) + "\n" + attention_report(attention, heads, style) +
+         hint;
 }
 
 /// The text with shades of surprise.

@@ -37,14 +37,14 @@ std::string effects_text(const Why& why, const Tokenizer& tokenizer) {
   std::string text;
   std::vector<std::size_t> places = places_by_effect(why);
   places.resize(std::min(shown_effects, places.size()));
-  int widest = 0;
+  int widest_name = 0;
   const auto name = [&](std::size_t place) {
     return name_in(tokenizer, why.read[place], widest_effect) + "(" + std::to_string(place) + ")";
   };
   for (const std::size_t place : places)
-    widest = std::max(widest, support::display_width(name(place)));
+    widest_name = std::max(widest_name, support::display_width(name(place)));
   for (const std::size_t place : places)
-    text += "  " + support::pad_right(name(place), widest) + "  " +
+    text += "  " + support::pad_right(name(place), widest_name) + "  " +
             support::bar(why.cost(place), bar_columns) + "  " +
             support::percent(why.probability()) + " -> " +
             support::percent(why.probability_without(place)) + "\n";
