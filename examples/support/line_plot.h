@@ -25,10 +25,10 @@ struct LinePlot {
     double value;
   };
 
-  std::string x_name;
-  std::vector<Curve> curves;  // a later curve is drawn over an earlier one
-  std::vector<Level> levels;
-  std::optional<double> best;      // an x that is marked on the axis
+  std::string x_name{};
+  std::vector<Curve> curves{};  // a later curve is drawn over an earlier one
+  std::vector<Level> levels{};
+  std::optional<double> best{};    // an x that is marked on the axis
   bool is_worse_after = false;     // the axis after `best` is shaded
   bool has_log_axis = false;       // of x, which must be at least 1 then
   std::optional<double> top = {};  // larger values are drawn at the upper edge

@@ -13,7 +13,7 @@ using support::thousands;
 
 namespace {
 
-constexpr int columns = 80;
+constexpr int report_columns = 80;
 
 }  // namespace
 
@@ -48,7 +48,7 @@ std::string text_report(const std::string& path, const Corpus& corpus) {
   if (corpus.valid.size() > 0)
     text += " " + thousands(size(corpus.valid)) +
             " are held out: they measure the model and do not train it.";
-  return support::wrapped(text, columns);
+  return support::wrapped(text, report_columns);
 }
 
 std::string split_report(const CorpusFacts& facts, const std::string& token,
@@ -63,7 +63,7 @@ std::string split_report(const CorpusFacts& facts, const std::string& token,
         counted(facts.repeated, "held-out line") + " also " + (is_one ? "occurs" : "occur") +
             " in the training text, so the held-out loss is too optimistic. Remove repeated lines" +
             eval + ".",
-        columns);
+        report_columns);
   }
   if (facts.unseen > 0)
     text += (text.empty() ? "" : "\n") + counted(facts.unseen, "held-out " + token) + " never " +
@@ -86,7 +86,8 @@ std::string baseline_report(const Baselines& baselines, const std::string& token
     histories += (n > 0 ? ", " : "") + std::to_string(n);
     losses += (n > 0 ? ", " : "") + formatted("%.3f", baselines.counting[n]);
   }
-  return support::wrapped(text + histories + " " + token + "s of history " + losses + ".", columns);
+  return support::wrapped(text + histories + " " + token + "s of history " + losses + ".",
+                          report_columns);
 }
 
 std::string loss_report(const std::string& name, double loss, double bits,
@@ -99,7 +100,7 @@ std::string loss_report(const std::string& name, double loss, double bits,
           formatted(" (%.3f bits per byte): ", bits) +
           (beats_guessing ? formatted("like choosing among %.1f ", std::exp(loss)) + token + "s."
                           : "worse than guessing blindly."),
-      columns);
+      report_columns);
   text += "\n  " + support::pad_right("guessing blindly", name_columns) +
           formatted("%.4f", baselines.uniform);
   for (std::size_t n = 0; n < baselines.counting.size(); ++n) {

@@ -20,7 +20,7 @@ struct TrainConfig {
   // Saved with the run, except `minutes`. What is not given is chosen from the text. On resume, only text_path and the may_change options can differ.
   std::string text_path;  // "": the built-in text
   CorpusOptions corpus;
-  LanguageModelSizes sizes{.vocabulary = 1};  // V: from the text
+  LanguageModelSizes sizes{.vocabulary = 1, .context = 0};  // V: from the text
   TrainerOptions training;
   std::int64_t evaluate_every = 250, patience = 0;
   double minutes = 2;  // decides how many steps are chosen; see defaults.h
