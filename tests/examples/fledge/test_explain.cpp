@@ -10,9 +10,9 @@ using namespace testing;
 
 namespace {
 
-const std::string wrong_program = FLEDGE_BINARY_DIR "/fledge_wrong";
+const std::string wrong_fledge = FLEDGE_BINARY_DIR "/fledge_wrong";
 
-StrictJson explained(const std::string& element) {
+StrictJson explanation_of(const std::string& element) {
   const Result result = fledge_says({"gradcheck", "--explain", element, "--json"});
   CAPTURE(element, result.err);
   REQUIRE(result.status == 0);
@@ -49,7 +49,7 @@ std::string first_index(const std::string& shapes) {
 
 TEST_CASE(
     "explain: the paths are the outputs that depend on the number, each with its derivative") {
-  const StrictJson twice = explained("add itself[1]");
+  const StrictJson twice = explanation_of("add itself[1]");
   CHECK(twice["element"].string() == "x[1]");
   REQUIRE(twice["paths"].array().size() == 1);
   CHECK(twice["paths"][0]["output"].string() == "y[1]");
@@ -62,7 +62,7 @@ TEST_CASE(
   }
 
   // C = A·B: A[0,1] reaches the four outputs of row 0; B[2,3] the two outputs of column 3.
-  const StrictJson left = explained("matmul[0,1]"), right = explained("matmul:1[2,3]");
+  const StrictJson left = explanation_of("matmul[0,1]"), right = explanation_of("matmul:1[2,3]");
   CHECK(left["element"].string() == "x0[0,1]");
   REQUIRE(left["paths"].array().size() == 4);
   CHECK(left["paths"][3]["output"].string() == "y[0,3]");
@@ -78,7 +78,7 @@ TEST_CASE("explain: the paths add up to backward(), for the first element of eve
     if (row.oracle != "dual" || row.shapes[0] != '(' || row.shapes.ends_with("ids")) continue;
     if (sanitized && ++count % 10 != 0) continue;
     const std::string element = row.name + first_index(row.shapes);
-    const StrictJson found = explained(element);
+    const StrictJson found = explanation_of(element);
     CAPTURE(element);
     CHECK(found["paths_agree"].boolean());
     CHECK(found["differences_agree"].boolean());
@@ -93,13 +93,14 @@ TEST_CASE("explain: the paths add up to backward(), for the first element of eve
 }
 
 TEST_CASE("explain: a weight that is used twice, by its name") {
-  const StrictJson tied = explained("LanguageModel loss:wte.weight[2,3]");
+  const StrictJson tied = explanation_of("LanguageModel loss:wte.weight[2,3]");
   CHECK(tied["element"].string() == "wte.weight[2,3]");
   REQUIRE(tied["ops"].array().size() == 2);
   CHECK(tied["ops"][0]["op"].string() == "matmul_transposed");
   CHECK(tied["ops"][1]["op"].string() == "embedding");
-  CHECK(explained("LanguageModel loss:0[2,3]")["backward"].number() == tied["backward"].number());
-  const StrictJson bias = explained("Attention causal:attention.c_attn.bias[7]");
+  CHECK(explanation_of("LanguageModel loss:0[2,3]")["backward"].number() ==
+        tied["backward"].number());
+  const StrictJson bias = explanation_of("Attention causal:attention.c_attn.bias[7]");
   CHECK(std::abs(bias["backward"].number()) < 1e-14);  // of a key: softmax does not see it
 }
 
@@ -119,7 +120,7 @@ TEST_CASE("explain: the text has the same numbers in 80 columns, and its verdict
     }
     CHECK(lines.size() <= 36);
     CHECK(lines.back() == "The paths add up to what backward() gives.");
-    const StrictJson found = explained(element);
+    const StrictJson found = explanation_of(element);
     CHECK_THAT(result.out,
                ContainsSubstring(support::formatted("%.15f", found["backward"].number())));
     CHECK_THAT(result.out,
@@ -147,16 +148,16 @@ TEST_CASE("explain: --seed draws other inputs and cotangents") {
 }
 
 TEST_CASE("explain: status 1 and another verdict where the rule is wrong") {
-  const Result wrong = run({wrong_program, "gradcheck", "--explain", "halved[1,1]"});
+  const Result wrong = run({wrong_fledge, "gradcheck", "--explain", "halved[1,1]"});
   CHECK(wrong.status == 1);
   CHECK(lines_of(wrong.out).back() ==
         "The paths do not add up to what backward() gives: a rule is wrong.");
   const StrictJson found =
-      strict_json(run({wrong_program, "gradcheck", "--explain", "halved[1,1]", "--json"}).out);
+      strict_json(run({wrong_fledge, "gradcheck", "--explain", "halved[1,1]", "--json"}).out);
   CHECK_FALSE(found["paths_agree"].boolean());
   CHECK_THAT(found["sum_of_paths"].number(), WithinRel(2 * found["backward"].number(), 1e-12));
-  CHECK(run({wrong_program, "gradcheck", "--explain", "not finite[0]"}).status == 1);
-  CHECK(run({wrong_program, "gradcheck", "--explain", "right[0,0]"}).status == 0);
+  CHECK(run({wrong_fledge, "gradcheck", "--explain", "not finite[0]"}).status == 1);
+  CHECK(run({wrong_fledge, "gradcheck", "--explain", "right[0,0]"}).status == 0);
 }
 
 TEST_CASE("explain: what names no element is refused with what there is") {

@@ -8,7 +8,7 @@ using namespace testing;
 
 namespace {
 
-std::string all_replaced(std::string text, const std::string& from, const std::string& to) {
+std::string with_replaced(std::string text, const std::string& from, const std::string& to) {
   for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
     text.replace(at, from.size(), to);
   return text;
@@ -22,7 +22,7 @@ TEST_CASE("manual: every command, option, explanation and example is in it") {
   CHECK(result.err.empty());
   CHECK_THAT(result.out,
              ContainsSubstring("\n.TH FLEDGE 1 \"\" \"" + support::version_of("fledge") + "\""));
-  const std::string text = all_replaced(all_replaced(result.out, "\\-", "-"), "\\e", "\\");
+  const std::string text = with_replaced(with_replaced(result.out, "\\-", "-"), "\\e", "\\");
   for (const fledge::Command& command : fledge::commands())
     CHECK_THAT(text, ContainsSubstring("\\fBfledge " + command.name + "\\fR"));
   for (const support::OptionTable& table : fledge::pages::command_tables()) {

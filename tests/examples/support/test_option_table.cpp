@@ -9,9 +9,9 @@ using namespace support;
 
 namespace {
 
-int parsed = 0;
+int flights = 0;
 
-void fly(int argc, const char* const* argv) {
+void fly_command(int argc, const char* const* argv) {
   std::int64_t height = 5;
   bool quick = false;
   std::string out;
@@ -26,15 +26,15 @@ void fly(int argc, const char* const* argv) {
   options.example("birds fly up", "into the sky");
   options.exit_statuses("0 done, 7 tired");
   options.parse(argc, argv);
-  ++parsed;
+  ++flights;
 }
 
 }  // namespace
 
 TEST_CASE("option table: what a command would parse, without running the command") {
-  parsed = 0;
-  const OptionTable table = table_of([] { fly(0, nullptr); });
-  CHECK(parsed == 0);
+  flights = 0;
+  const OptionTable table = table_of([] { fly_command(0, nullptr); });
+  CHECK(flights == 0);
   CHECK(table.program == "birds fly");
   CHECK(table.purpose == "Birds fly.");
   CHECK(table.usage == "[WHERE ...]");
@@ -57,13 +57,13 @@ TEST_CASE("option table: what a command would parse, without running the command
 }
 
 TEST_CASE("option table: afterwards the command parses as before") {
-  parsed = 0;
-  table_of([] { fly(0, nullptr); });
+  flights = 0;
+  table_of([] { fly_command(0, nullptr); });
   const char* const words[] = {"fly", "--height", "3"};
-  fly(3, words);
-  CHECK(parsed == 1);
+  fly_command(3, words);
+  CHECK(flights == 1);
   CHECK_THROWS_AS(table_of([] {}), std::logic_error);
   CHECK_THROWS_AS(table_of([] { throw std::runtime_error("fell"); }), std::runtime_error);
-  fly(3, words);
-  CHECK(parsed == 2);
+  fly_command(3, words);
+  CHECK(flights == 2);
 }

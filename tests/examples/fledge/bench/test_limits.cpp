@@ -19,7 +19,7 @@ Limits known_limits() {
 
 Bound bound_in(const Row& row, Limits limits = known_limits()) { return bound_of(row, limits); }
 
-constexpr double large = 1e9;  // bytes that no cache holds
+constexpr double uncached = 1e9;  // bytes that no cache holds
 
 }  // namespace
 
@@ -27,7 +27,7 @@ TEST_CASE("limits: the largest of the three times is what limits a row") {
   const Bound product = bound_in({.seconds = 1, .flops = 50e9, .calls = 1});
   CHECK(product.limit == "multiply-adds");
   CHECK_THAT(product.share, WithinRel(0.5, 1e-12));
-  const Bound rows = bound_in({.seconds = 1, .bytes = 4e9, .calls = 1, .array_bytes = large});
+  const Bound rows = bound_in({.seconds = 1, .bytes = 4e9, .calls = 1, .array_bytes = uncached});
   CHECK(rows.limit == "memory");
   CHECK_THAT(rows.share, WithinRel(0.4, 1e-12));
   const Bound small = bound_in({.seconds = 1e-4, .flops = 1e6, .calls = 30});
@@ -46,7 +46,7 @@ TEST_CASE("limits: a row that exceeds a limit becomes the limit, and its share i
   CHECK(share_of_peak(fast, known_limits()) == 1);
   CHECK_FALSE(bound_of({.seconds = 1, .flops = 60e9}, limits).is_the_limit);
   CHECK(limits.gflops > 100);
-  const Row fast_rows{.seconds = 1, .bytes = 20e9, .array_bytes = large};
+  const Row fast_rows{.seconds = 1, .bytes = 20e9, .array_bytes = uncached};
   CHECK(bound_of(fast_rows, limits).is_the_limit);
   CHECK_THAT(limits.gigabytes, WithinRel(20, 1e-12));
   CHECK(bound_in({.seconds = 1e-6, .flops = 1e3, .calls = 5}).share == 1);
@@ -63,7 +63,7 @@ TEST_CASE("limits: small arrays that are faster than memory were in caches") {
 TEST_CASE("limits: a limit that was not measured has no share") {
   Limits limits = known_limits();
   limits.gigabytes = std::nan("");
-  const Row row{.seconds = 1, .bytes = 20e9, .array_bytes = large};
+  const Row row{.seconds = 1, .bytes = 20e9, .array_bytes = uncached};
   CHECK(std::isnan(bound_of(row, limits).share));
   CHECK(std::isnan(share_of_peak(row, limits)));
 }
