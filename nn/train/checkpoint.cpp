@@ -66,7 +66,11 @@ RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
            run["version"].shown() + "; use the fledge that wrote it, or train again");
   require_checksum(bytes);
   RunNotes notes;
-  notes.visit([&](const char* key, auto& value) { read_note(run[key], value); });
+  notes.visit([&](std::string_view key, auto& value) {
+    // Checkpoints that were written before there were these notes are read too.
+    const bool is_new = key == "best_train_loss" || key == "overfitting_step";
+    if (!is_new || run.has(key)) read_note(run[key], value);
+  });
   const auto named = named_parameters(trainer.model());
   Trainer::State state{notes.step, {}};
   run["gradients"].each_item([&](const JsonValue& count) {

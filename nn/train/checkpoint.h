@@ -15,9 +15,12 @@ struct RunNotes {
   std::int64_t step = 0;
   std::int64_t best_step = 0;  // of the lowest validation loss; 0: no evaluation yet
   double best_loss = infinity;
-  double last_loss = infinity;                  // of the last evaluation
-  std::int64_t since_best = 0;                  // number of evaluations since the best one
-  double train_loss = infinity;                 // smoothed
+  double last_loss = infinity;        // of the last evaluation
+  std::int64_t since_best = 0;        // number of evaluations since the best one
+  double train_loss = infinity;       // smoothed
+  double best_train_loss = infinity;  // the same after the step of the best evaluation
+  std::int64_t overfitting_step =
+      0;  // when overfitting since the best evaluation was found; 0: never
   std::int64_t csv_bytes = 0, jsonl_bytes = 0;  // sizes of the metrics files at this step
   std::string run_id;                           // of the settings
   std::string model_checksum;                   // of the model.safetensors that belongs to it
@@ -27,6 +30,7 @@ struct RunNotes {
   void visit(F f) {
     f("step", step), f("best_step", best_step), f("best_loss", best_loss);
     f("last_loss", last_loss), f("since_best", since_best), f("train_loss", train_loss);
+    f("best_train_loss", best_train_loss), f("overfitting_step", overfitting_step);
     f("csv_bytes", csv_bytes), f("jsonl_bytes", jsonl_bytes);
     f("id", run_id), f("model", model_checksum);
   }

@@ -126,6 +126,16 @@ void Reporter::evaluated(std::int64_t step, double loss, bool is_best) {
   if (is_best) event(members("best"));
 }
 
+void Reporter::overfitting(std::int64_t step, std::int64_t since) {
+  const std::string best = thousands(since);
+  say(support::wrapped("Overfitting since step " + best +
+                           ": the training loss falls, the held-out loss rises. The weights of "
+                           "step " +
+                           best + " are kept.",
+                       80));
+  event({{"type", "overfitting"}, {"step", step}, {"since", since}});
+}
+
 void Reporter::watched(const PairMeasurement& measured) {
   const auto& [step, words, is_first, control, pair, control_pair] = measured;
   const std::string name = printable(words.word) + " -> " + printable(words.looks_at);

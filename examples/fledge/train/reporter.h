@@ -49,6 +49,8 @@ class Reporter : public ProgressDisplay {
              std::int64_t step, bool is_first);
   /// The loss of the held-out text after this step, and whether it is the lowest so far.
   void evaluated(std::int64_t step, double loss, bool is_best);
+  /// The held-out loss rises since this step of the best evaluation; the training loss falls.
+  void overfitting(std::int64_t step, std::int64_t since);
   void watched(const PairMeasurement& measured);
   /// A text that the model generated after this step.
   void sample(std::int64_t step, const std::string& text);

@@ -15,6 +15,10 @@ namespace {
 
 constexpr Dim evaluated_windows = 480;  // of the held-out text, while the run lasts
 constexpr double smoothing = 0.02;      // the weight of a new loss in the smoothed one
+// Overfitting: this number of evaluations or more have passed since the best one, the loss is higher
+// than the best by this share, and the training loss is lower.
+constexpr std::int64_t evaluations_of_a_rise = 3;
+constexpr double least_rise = 0.02;
 constexpr const char* advice = "begin a new run in another folder with -o, or here with --force";
 
 }  // namespace
@@ -109,8 +113,16 @@ void RunState::sync_events() {
 void RunState::record_evaluation(double loss) {
   notes_.last_loss = loss;
   ++notes_.since_best;
-  if (loss >= notes_.best_loss) return;
+  if (loss >= notes_.best_loss) {
+    const bool rises =
+        notes_.since_best >= evaluations_of_a_rise && loss > notes_.best_loss * (1 + least_rise);
+    const bool falls = notes_.train_loss < notes_.best_train_loss;
+    if (rises && falls && notes_.overfitting_step == 0) notes_.overfitting_step = step();
+    return;
+  }
   notes_.best_loss = loss;
+  notes_.best_train_loss = notes_.train_loss;
+  notes_.overfitting_step = 0;
   notes_.best_step = step();
   notes_.since_best = 0;
   best_ = weights_of(trainer_->model());

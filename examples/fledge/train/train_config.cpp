@@ -35,79 +35,86 @@ support::Options train_options(TrainConfig& config) {
 
   options.group("Text");
   options.add("--tokens", "char|word|byte|bpe", corpus.tokens, "what a token is", {}, of_model);
-  options.add("--symbols", "N", corpus.symbols, "how many symbols --tokens bpe learns",
+  options.add("--symbols", "N", corpus.symbols, "how many different tokens --tokens bpe has",
               {257, 65536}, of_model);
-  options.add("--lines", "", corpus.reading,
-              "each line is a text of its own, read from its beginning", {}, lasting);
-  options.add("--valid", "FRAC", corpus.valid, "held out: a share, or how many if 1 or more",
-              {0, many}, lasting);
+  options.add("--lines", "", corpus.reading, "each line is a text of its own: for names or verses",
+              {}, lasting);
+  options.add("--valid", "FRAC", corpus.valid,
+              "held out to measure the model: a share, or how many if 1 or more", {0, many},
+              lasting);
 
   options.group("Model");  // what has no default is chosen from the text
   options.add("--layers", "N", sizes.layers, "blocks of attention and MLP", {1, most_layers},
               of_model);
   options.without_default();
-  options.add("--heads", "N", sizes.heads, "of each block; they divide the width", {1, 10'000},
-              of_model);
+  options.add("--heads", "N", sizes.heads, "attention heads of each block; they divide the width",
+              {1, 10'000}, of_model);
   options.without_default();
   // At least 2: the layer norm of a single number is constant, so nothing could be learned.
-  options.add("--width", "N", sizes.width, "channels", {2, 1e6}, of_model);
-  options.without_default();
-  options.add("--context", "N", sizes.context, "tokens that the model can look at", {1, 1e6},
+  options.add("--width", "N", sizes.width, "numbers per token (embedding size)", {2, 1e6},
               of_model);
   options.without_default();
-  options.add("--dropout", "X", sizes.dropout, "share of the numbers left out while training",
-              {0, 0.99}, lasting);
+  options.add("--context", "N", sizes.context, "the most tokens that the model looks back over",
+              {1, 1e6}, of_model);
+  options.without_default();
+  options.add("--dropout", "X", sizes.dropout,
+              "share of the numbers that training leaves out at random", {0, 0.99}, lasting);
   options.without_default();
   options.add("--no-bias", "", sizes.bias, "linear layers without bias", {}, of_model);
 
   options.group("Training");
-  options.add("--steps", "N", schedule.steps, "of the whole run", {1, many}, may_change);
+  options.add("--steps", "N", schedule.steps, "total training steps", {1, many}, may_change);
   options.without_default();
   options.add("--minutes", "M", config.minutes,
               "without --steps: the work of about M minutes on two cores", {0.01, 1e5}, of_model);
-  options.add("--batch", "N", training.batch, "windows, or lines, a pass", {1, 1e6}, lasting);
-  options.without_default();
-  options.add("--accumulate", "N", training.accumulate, "passes a step", {1, 100'000}, lasting);
-  options.add("--lr", "X", schedule.rate, "the highest rate; with --resume another from there on",
-              {0, most}, may_change);
-  options.without_default();
-  options.add("--min-lr", "SHARE", schedule.final_ratio, "of --lr that the cosine ends at", {0, 1},
-              lasting);
-  options.add("--warmup", "N", schedule.warmup, "steps until the rate is --lr", {0, many}, lasting);
-  options.without_default();
-  options.add("--decay", "X", training.decay, "weight decay of matrices, a unit of rate", {0, most},
+  options.add("--batch", "N", training.batch, "windows (with --lines: lines) in a pass", {1, 1e6},
               lasting);
   options.without_default();
-  options.add("--clip", "X", training.clip, "largest norm of the gradients; 0: any", {0, most},
+  options.add("--accumulate", "N", training.accumulate, "passes in a step", {1, 100'000}, lasting);
+  options.add("--lr", "X", schedule.rate,
+              "highest learning rate; with --resume another from there on", {0, most}, may_change);
+  options.without_default();
+  options.add("--min-lr", "SHARE", schedule.final_ratio,
+              "the last learning rate, as a share of --lr", {0, 1}, lasting);
+  options.add("--warmup", "N", schedule.warmup, "steps in which the learning rate rises to --lr",
+              {0, many}, lasting);
+  options.without_default();
+  options.add("--decay", "X", training.decay, "weight decay of matrices (times the learning rate)",
+              {0, most}, lasting);
+  options.without_default();
+  options.add("--clip", "X", training.clip, "largest norm of the gradients; 0: no limit", {0, most},
               lasting);
-  options.add("--seed", "N", training.seed, "of weights, batches, dropout and what is held out", {},
-              lasting);
+  options.add("--seed", "N", training.seed,
+              "decides weights, batches, dropout and what is held out", {}, lasting);
   options.add("--patience", "N", config.patience,
-              "stop after N evaluations without a better one; 0: never", {0, many}, lasting);
+              "stop after N evaluations without a lower held-out loss; 0: never", {0, many},
+              lasting);
   options.without_default();
   options.threads();
 
   options.group("Watching");
-  options.add("--watch", "a:b,...", config.watch, "how word a comes to look at word b");
+  options.add("--watch", "a:b,...", config.watch,
+              "the attention of word a to word b during training");
   options.add("--probe", "\"words\"", config.probe,
-              "a sentence, or several between |, whose attention is shown at the end");
+              "show the attention in a sentence, or in several between |, at the end");
   options.add("--eval-every", "N", config.evaluate_every,
-              "steps between looks at the held-out text", {1, many}, lasting);
+              "steps between evaluations of the held-out loss", {1, many}, lasting);
   options.without_default();
   options.add("--sample-every", "N", config.sample_every, "steps between samples; 0: ten in all",
               {0, many});
   options.add("--log-every", "N", config.log_every, "steps between rows of metrics.csv and --json",
               {1, many});
-  options.add("--pace", "N", config.pace, "at most N steps a second; 0: as fast as it goes",
+  options.add("--pace", "N", config.pace, "at most N steps a second, to follow them; 0: full speed",
               {0, many});
 
   options.group("Output");
   options.add("-o, --out", "DIR", config.out,
               "the folder of the run; without it, one that is named after the text");
   options.add("--no-save", "", config.save, "write no files");
-  options.add("--resume", "DIR", config.resume, "go on with the run in this folder");
-  options.add("--force", "", config.force, "begin anew in a folder that has a model");
-  options.add("--save-every", "SECONDS", config.save_seconds, "between checkpoints", {0, many});
+  options.add("--resume", "DIR", config.resume, "continue the run in this folder");
+  options.add("--force", "", config.force, "begin anew in a folder that has a run");
+  options.add("--save-every", "SECONDS", config.save_seconds, "seconds between checkpoints",
+              {0, many});
   options.add("--json", "", config.json, "one JSON object a line on stdout");
   options.add("-q, --quiet", "", config.quiet, "only warnings and errors");
   options.add("--no-progress", "", config.no_progress, "plain lines instead of a bar");

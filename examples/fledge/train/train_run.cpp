@@ -104,6 +104,8 @@ void TrainRun::keep(const Metrics& row, const std::vector<PairMeasurement>& watc
   report_.recorded(row, is_logged);
   if (row.validation)
     report_.evaluated(row.step, *row.validation, state_->notes().best_step == row.step);
+  if (state_->notes().overfitting_step == row.step)
+    report_.overfitting(row.step, state_->notes().best_step);
   for (const PairMeasurement& pair : watched) report_.watched(pair);
   if (sample) report_.sample(row.step, *sample);
   if (row.validation) state_->save_if_best(row.step);

@@ -96,6 +96,37 @@ TEST_CASE("events: a run that was stopped and continued has each event once") {
   CHECK(text_of(desk / "stopped/metrics.jsonl") == text_of(desk / "whole/metrics.jsonl"));
 }
 
+TEST_CASE("events: overfitting is found, said once, and found again after a stop") {
+  const Desk desk;
+  write_text(desk.poems(), small_text(25));
+  const Words learns_by_heart{"train",     desk.poems(), "--tokens", "word", "--layers",     "1",
+                              "--width",   "32",         "--heads",  "1",    "--patience",   "0",
+                              "--context", "16",         "--batch",  "8",    "--dropout",    "0",
+                              "--steps",   "300",        "--lr",     "0.02", "--eval-every", "20"};
+  const Result result = fledge_says(learns_by_heart + Words{"-o", desk / "whole"});
+  CHECK(result.status == 0);
+  const std::vector<StrictJson> events = events_in(desk / "whole");
+  REQUIRE(number_of(events, "overfitting") == 1);
+  const auto found = std::find_if(events.begin(), events.end(), [](const StrictJson& event) {
+    return event["type"].string() == "overfitting";
+  });
+  const int since = static_cast<int>((*found)["since"].number());
+  CHECK((*found)["step"].number() >= since + 60);
+  CHECK(events.back()["model_step"].number() == since);
+  CHECK_THAT(result.err, ContainsSubstring("\nOverfitting since step " + std::to_string(since) +
+                                           ": the training loss falls, the held-out loss rises."));
+  // Stopped between the best evaluation and the message.
+  Running run(learns_by_heart + Words{"-o", desk / "stopped", "--json"});
+  REQUIRE(run.says("{\"type\":\"best\",\"step\":" + std::to_string(since)));
+  run.signal(SIGTERM);
+  run.end();
+  trained({"--resume", desk / "stopped"});
+  CHECK(text_of(desk / "stopped/metrics.jsonl") == text_of(desk / "whole/metrics.jsonl"));
+  // Without a held-out text, and while the training loss does not fall, nothing is claimed.
+  trained({desk.poems(), "-o", desk / "short", "--eval-every", "1"});
+  CHECK(number_of(events_in(desk / "short"), "overfitting") == 0);
+}
+
 TEST_CASE("events: a run that was killed during its final report reports again") {
   const Desk desk;
   trained(run_of_events(desk, "run"));

@@ -141,18 +141,21 @@ TEST_CASE("fledge train --resume: killed again and again, without a step lost or
   const Result whole = fledge_says(with_steps(run_in(desk, "whole")));
   REQUIRE(whole.status == 0);
   std::mt19937 draw(static_cast<unsigned>(kills));
-  int killed = 0;
+  int killed = 0, too_early = 0;
   const Words every{"--save-every", "0"};
   for (int tries = 0; killed < kills; ++tries) {
     REQUIRE(tries < 20 * kills);
     const bool began = std::filesystem::exists(desk / "killed/config.json");
     Running run((began ? resumed(desk, "killed", "2") : with_steps(run_in(desk, "killed"))) +
                 every);
-    // On a slow machine 60 ms may be too short for a run to begin, so later tries may take longer.
-    const auto most = static_cast<unsigned>(60000 * (1 + tries / kills));
+    // On a slow machine 60 ms may be too short for a run to begin, so later tries take longer.
+    const auto most = static_cast<unsigned>(60000 * (1 + too_early / 2));
     std::this_thread::sleep_for(std::chrono::microseconds(draw() % most));
     run.signal(SIGKILL);
-    killed += WIFSIGNALED(run.end()) && std::filesystem::exists(desk / "killed/config.json");
+    const bool was_killed = WIFSIGNALED(run.end());
+    const bool has_begun = std::filesystem::exists(desk / "killed/config.json");
+    killed += was_killed && has_begun;
+    too_early = has_begun ? 0 : too_early + 1;
     if (std::filesystem::exists(desk /
                                 "killed/model.safetensors"))  // whenever it is there it loads
       CHECK(fledge_says({"generate", desk / "killed", "--tokens-out", "0"}).status == 0);

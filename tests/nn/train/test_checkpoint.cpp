@@ -44,6 +44,8 @@ RunNotes notes(std::int64_t best_step = 0) {
   result.last_loss = 0.1 + 0.2;
   result.since_best = 1;
   result.train_loss = 1e-300;
+  result.best_train_loss = 2.5;
+  result.overfitting_step = 12;
   result.csv_bytes = (std::int64_t{1} << 53) - 1;
   result.jsonl_bytes = 7;
   result.run_id = "0123456789abcdef";
@@ -54,6 +56,7 @@ RunNotes notes(std::int64_t best_step = 0) {
 bool same_notes(const RunNotes& a, const RunNotes& b) {
   return a.best_step == b.best_step && a.best_loss == b.best_loss && a.last_loss == b.last_loss &&
          a.since_best == b.since_best && a.train_loss == b.train_loss &&
+         a.best_train_loss == b.best_train_loss && a.overfitting_step == b.overfitting_step &&
          a.csv_bytes == b.csv_bytes && a.jsonl_bytes == b.jsonl_bytes && a.run_id == b.run_id &&
          a.model_checksum == b.model_checksum;
 }
@@ -107,6 +110,17 @@ TEST_CASE("checkpoint: every bit comes back, at any step, and the same state has
   Trainer trainer = trainer_of(letter_model());
   CHECK(same_notes(load_checkpoint(checkpoint_bytes(trainer, {}), trainer),
                    {}));  // losses still infinite
+}
+
+TEST_CASE(
+    "checkpoint: one without the notes about overfitting, from before they existed, is read") {
+  Parts parts(checkpoint_bytes(trainer_of(letter_model(), 1), notes()));
+  parts.change("\"best_train_loss\":2.5,\"overfitting_step\":12,", "");
+  Trainer trainer = trainer_of(letter_model(), 3);
+  RunNotes expected = notes();
+  expected.best_train_loss = infinity;
+  expected.overfitting_step = 0;
+  CHECK(same_notes(load_checkpoint(parts.bytes(), trainer), expected));
 }
 
 TEST_CASE("checkpoint: no byte of it can be changed, and none left away or added") {
