@@ -30,6 +30,9 @@ int train_command(int argc, char** argv);
 /// Continues a prompt with a trained model.
 int generate_command(int argc, char** argv);
 
+/// Continues a text that the user writes line by line.
+int chat_command(int argc, char** argv);
+
 /// The loss of a trained model on its held-out text, or on another text.
 int eval_command(int argc, char** argv);
 
