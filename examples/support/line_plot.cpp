@@ -192,7 +192,7 @@ std::string plot_text(const LinePlot& plot, int columns, int rows, bool unicode,
   }
   if (plot.best)
     legend += std::string(unicode ? "   ▲" : "   ^") + " best at " + whole(*plot.best) +
-              (plot.is_worse_after ? std::string(", then worse ") + (unicode ? "░" : "#") : "");
+              (plot.is_worse_after ? ", worse after it" : "");
   return text + wrapped(pad_left("", left + 2) + legend, columns, left + 2) + "\n";
 }
 

@@ -58,10 +58,6 @@ void add_event(RunCurves& run, const JsonValue& event) {
   }
 }
 
-std::string table_name(std::size_t history) {
-  return "counting, history " + std::to_string(history);
-}
-
 // Losses far above guessing are those of the first steps, or of a run that diverges.
 std::optional<double> top_of(const RunCurves& run) {
   if (!run.guessing) return {};
@@ -132,11 +128,9 @@ support::LinePlot plot_of(const RunCurves& run) {
   plot.curves.push_back({"training loss", "·", ".", run.training});
   if (!run.held_out.empty()) plot.curves.push_back({"held-out loss", "●", "o", run.held_out});
   if (run.guessing) plot.levels.push_back({"guessing", *run.guessing});
-  if (!run.counting.empty()) {
-    const auto least = std::min_element(run.counting.begin(), run.counting.end());
+  if (!run.counting.empty())
     plot.levels.push_back(
-        {table_name(static_cast<std::size_t>(least - run.counting.begin())), *least});
-  }
+        {"best counting table", *std::min_element(run.counting.begin(), run.counting.end())});
   if (const auto best = run.best(); best && !run.held_out.empty()) plot.best = best->first;
   plot.is_worse_after = run.is_overfitting();
   plot.top = top_of(run);

@@ -125,7 +125,7 @@ void ProgressDisplay::show(const Progress& progress) {
   progress_ = progress;
   if (quiet_) return;
   const double pause = std::chrono::duration<double>(now - drawn_).count();
-  const bool is_tall = picture_ && support::terminal_height(stderr) >= tall;
+  const bool is_tall = picture_ && support::terminal_height(stderr) >= picture_lines_;
   if (!first && pause < (!bar_ ? 10 : is_tall ? 0.25 : 0.1)) return;
   drawn_ = now;
   draw();
@@ -140,7 +140,8 @@ void ProgressDisplay::draw() {
   }
   const int columns = support::terminal_width(stderr);
   std::string picture;
-  if (picture_ && support::terminal_height(stderr) >= tall) picture = picture_(columns - 1);
+  if (picture_ && support::terminal_height(stderr) >= picture_lines_)
+    picture = picture_(columns - 1);
   const std::string line = bar_line(progress_, curve_, speed, columns, support::unicode_wanted());
   wipe();
   std::fprintf(stderr, "%s%s", picture.c_str(), line.c_str());

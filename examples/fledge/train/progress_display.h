@@ -43,7 +43,7 @@ std::string bar_line(const Progress& progress, const std::vector<double>& curve,
 std::string plain_line(const Progress& progress, Speed speed);
 
 /// With a bar: at most ten draws a second. Without: a line for the first step, then one every ten
-/// seconds. On a terminal of at least `tall` lines a picture stands above the bar and is redrawn in
+/// seconds. On a tall terminal a picture stands above the bar and is redrawn in
 /// place, four times a second.
 class ProgressDisplay {
  public:
@@ -59,8 +59,10 @@ class ProgressDisplay {
   void warn(std::string_view text);
   void show(const Progress& progress);
   /// The picture above the bar, at most `columns` wide; each line ends with a line end. "": none.
-  void set_picture(std::function<std::string(int columns)> picture) {
+  /// It is drawn if the terminal has this many lines or more.
+  void set_picture(std::function<std::string(int columns)> picture, int lines) {
     picture_ = std::move(picture);
+    picture_lines_ = lines;
   }
   /// Draws the last state, which then stays.
   void finish();
@@ -72,10 +74,9 @@ class ProgressDisplay {
   void draw();
   void wipe();
 
-  static constexpr int tall = 36;
-
   bool quiet_, bar_;
   std::function<std::string(int columns)> picture_;
+  int picture_lines_ = 0;
   Clock::time_point began_ = Clock::now(), drawn_{}, counted_ = began_;
   std::int64_t counted_step_ = -1, drawn_step_ = -1;
   double steps_per_second_ = 0;

@@ -49,7 +49,7 @@ std::string as_json(const PairMeasurement& measured) {
 Reporter::Reporter(const TrainConfig& config)
     : ProgressDisplay(config.quiet, config.no_progress), config_(&config) {
   set_picture(
-      [this](int columns) { return support::plot_text(plot_of(curves_), columns, plot_rows); });
+      [this](int columns) { return support::plot_text(plot_of(curves_), columns, plot_rows); }, 36);
 }
 
 void Reporter::print(const std::string& line) const {

@@ -97,6 +97,8 @@ support::Options train_options(TrainConfig& config) {
               "the attention of word a to word b during training");
   options.add("--probe", "\"words\"", config.probe,
               "show the attention in a sentence, or in several between |, at the end");
+  options.add("--film", "", config.film,
+              "the first sentence of --probe is drawn while the model learns");
   options.add("--eval-every", "N", config.evaluate_every,
               "steps between evaluations of the held-out loss", {1, many}, lasting);
   options.without_default();
@@ -153,6 +155,7 @@ void watch_built_in_text(TrainConfig& config) {
   if (support::is_terminal(stderr) && !config.given.contains("--pace")) config.pace = 200;
   if (config.corpus.tokens == Tokens::word && !config.given.contains("--watch"))
     config.watch = "walk:birds";
+  if (config.film && config.probe.empty()) config.probe = "birds sometimes walk";
 }
 
 // The built-in text is small: its defaults make a model that learns it in seconds.
@@ -232,6 +235,8 @@ TrainConfig train_config(int argc, const char* const* argv) {
     use_built_in_text(config);
   else if (!config.out.empty())
     require_other_files(config);
+  if (config.film && config.probe.empty())
+    refuse_usage("--film needs a sentence", "name it: --probe \"birds sometimes walk\"");
   const double valid = config.corpus.valid;
   if (valid > 1 && valid != std::floor(valid))
     refuse_usage(

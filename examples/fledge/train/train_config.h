@@ -27,7 +27,7 @@ struct TrainConfig {
 
   // Options of this invocation; not saved.
   std::string out, resume;  // folders; both "": one is named after the text, or nothing is saved
-  bool save = true, force = false, json = false, quiet = false, no_progress = false;
+  bool save = true, force = false, film = false, json = false, quiet = false, no_progress = false;
   std::int64_t log_every = 1, sample_every = 0, save_seconds = 30, pace = 0;
   std::string watch, probe;       // the texts of these options
   std::set<std::string> given{};  // the names of the options that were given

@@ -71,7 +71,10 @@ void TrainRun::train() {
     std::optional<std::string> sample;
     if (state_->is_sampled(row.step) && shows_samples())
       sample = draw_sample(*trainer_, config_, *corpus_, sample_tokens, row.step);
-    keep(row, watched, sample);
+    std::optional<FilmFrame> frame;
+    if (film_ && film_->has_frame(row.step))
+      frame = film_->frame(*model_, corpus_->tokenizer, row.step);
+    keep(row, watched, sample, frame);
     const RunNotes& notes = state_->notes();
     report_.progress(
         {row.step, steps, notes.train_loss, notes.last_loss, row.rate, row.gradient_norm, tokens});
@@ -97,7 +100,8 @@ double TrainRun::tokens_of_step() const {
 
 // Records a step. It is not interrupted: a step is recorded whole or not at all.
 void TrainRun::keep(const Metrics& row, const std::vector<PairMeasurement>& watched,
-                    const std::optional<std::string>& sample) {
+                    const std::optional<std::string>& sample,
+                    const std::optional<FilmFrame>& frame) {
   const InterruptScope not_interrupted(nullptr);
   const bool is_logged = state_->is_evaluated(row.step) || row.step % config_.log_every == 0;
   state_->record_step(row, is_logged);
@@ -108,6 +112,10 @@ void TrainRun::keep(const Metrics& row, const std::vector<PairMeasurement>& watc
     report_.overfitting(row.step, state_->notes().best_step);
   for (const PairMeasurement& pair : watched) report_.watched(pair);
   if (sample) report_.sample(row.step, *sample);
+  if (frame) {
+    film_->add(*frame);
+    report_.event(film_->event(*frame));
+  }
   if (row.validation) state_->save_if_best(row.step);
 }
 
@@ -140,6 +148,9 @@ void TrainRun::report_result() {
     state_->use_kept_model();
     best = loss();
   }
+  if (film_)
+    report_.say(film_->picture(support::terminal_width(stderr), support::unicode_wanted(),
+                               {support::colour_wanted(stderr)}));
   report_.plot();
   report_.say("Done: " + thousands(steps) + " steps in " + clock_text(report_.elapsed()) + ".");
   const TokenText& text = holds_out ? corpus_->valid : corpus_->train;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "examples/fledge/train/film.h"
 #include "examples/fledge/train/measure.h"
 #include "examples/fledge/train/reporter.h"
 #include "examples/fledge/train/run_state.h"
@@ -38,7 +39,8 @@ class TrainRun {
   int stop_diverged(const std::string& what);
 
   void keep(const Metrics& row, const std::vector<PairMeasurement>& watched,
-            const std::optional<std::string>& sample);
+            const std::optional<std::string>& sample, const std::optional<FilmFrame>& frame);
+  void begin_film();
   bool shows_samples() const;
   void report_final_samples(std::int64_t step);
   void report_kept(double best_loss, double last_loss);
@@ -61,6 +63,7 @@ class TrainRun {
   std::optional<double> bits_per_byte_;  // of the loss in the final report
   std::vector<WordPair> pairs_;          // of --watch
   std::vector<Probe> sentences_;         // of --probe
+  std::optional<Film> film_;             // of --film
   bool names_folder_ = false;            // the folder has the name of the text
   bool all_saved_ = false;               // the last step is saved, and only the reports remain
 };

@@ -7,6 +7,7 @@
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/train/train_run.h"
 #include "examples/support/peak_memory.h"
+#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/io/files.h"
 
@@ -59,6 +60,7 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
   }
   pairs_ = pairs_to_watch(config_, corpus_->tokenizer);
   sentences_ = sentences_to_probe(config_, corpus_->tokenizer);
+  if (config_.film) begin_film();
   require_memory(config_);
   std::optional<std::string> state;
   if (folder) state = read_state(*folder, config_.sizes);
@@ -73,6 +75,20 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
     begin_folder(*run);
   }
   report_.keep_events([this](const std::string& line) { state_->append_event(line); });
+}
+
+void TrainRun::begin_film() {
+  constexpr int lines = 23;  // of the map of a short sentence and the curves
+  if (sentences_[0].ids.size() < 2)
+    throw support::InputError(
+        "--film: " + support::quoted(sentences_[0].sentence) + " has one token",
+        "name a sentence of two tokens or more with --probe");
+  film_.emplace(sentences_[0], pairs_, corpus_->tokenizer, config_.training.schedule.steps);
+  report_.set_picture(
+      [this](int columns) {
+        return film_->picture(columns, support::unicode_wanted(), {support::colour_wanted(stderr)});
+      },
+      lines);
 }
 
 void TrainRun::begin_folder(const RunConfig& run) {

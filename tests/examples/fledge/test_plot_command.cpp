@@ -52,7 +52,7 @@ TEST_CASE("fledge plot: in characters, within the width, and as a picture") {
       const Result shown = plotted({desk / "run"}, {{"COLUMNS", columns}, {"LC_ALL", language}});
       CHECK(shown.status == 0);
       CHECK_THAT(shown.out, ContainsSubstring("held-out loss"));
-      CHECK_THAT(shown.out, ContainsSubstring("counting, history"));
+      CHECK_THAT(shown.out, ContainsSubstring("best counting table"));
       CHECK_THAT(shown.out, ContainsSubstring("best"));
       for (const std::string& line : lines_of(shown.out))
         CHECK(support::display_width(line) <= std::stoi(columns));

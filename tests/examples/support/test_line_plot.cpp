@@ -62,7 +62,7 @@ TEST_CASE("plot_text: levels have labels, the best step a mark, what follows a s
   CHECK(lines.at(0).find("┄") != std::string::npos);
   CHECK(lines.at(3).ends_with(" table 2.40, floor 2.10"));
   CHECK(lines.at(5).find("▲░") != std::string::npos);
-  CHECK(lines.at(7).ends_with("▲ best at 5, then worse ░"));
+  CHECK(lines.at(7).ends_with("▲ best at 5, worse after it"));
   plot.is_worse_after = false;
   CHECK(plot_text(plot, 60, 5, true).find("░") == std::string::npos);
 }

@@ -1,0 +1,83 @@
+// --film: what is drawn is what the model computes.
+#include "examples/fledge/train/film.h"
+
+#include "examples/fledge/trained_model.h"
+#include "tests/examples/fledge/training.h"
+
+using namespace testing;
+using fledge::train::Film;
+using fledge::train::FilmFrame;
+
+namespace {
+
+const Words film{
+    "--tokens", "word", "--watch", "walk:birds", "--film", "--probe", "birds sometimes walk"};
+
+}  // namespace
+
+TEST_CASE("--film: the last frame has the weights of the model that was saved") {
+  const Desk desk;
+  const Result result = trained(Words{desk.poems(), "-o", desk / "run", "--valid", "0"} + film);
+  std::vector<StrictJson> frames;
+  for (const StrictJson& event : json_lines(text_of(desk / "run/metrics.jsonl")))
+    if (event["type"].string() == "film") frames.push_back(event);
+  REQUIRE(frames.size() == 20);  // one for each of so few steps
+  const fledge::TrainedModel saved = fledge::load_trained(desk / "run");
+  const std::vector<fledge::Dim> ids = saved.tokenizer().encode("birds sometimes walk");
+  const auto weights = saved.model.forward_with_weights(fledge::Indices({1, 3}, ids)).weights[0];
+  const StrictJson& last = frames.back();
+  CHECK(last["step"].number() == 20);
+  CHECK(last["query"].number() == 2);
+  CHECK(last["looks_at"].number() == 0);
+  CHECK(last["control"].number() == 1);
+  for (std::size_t i = 0; i < 3; ++i)
+    for (std::size_t j = 0; j <= i; ++j)
+      CHECK_THAT(last["attention"][i][j].number(),
+                 WithinAbs(static_cast<double>(weights.value().at(
+                               {0, 0, static_cast<fledge::Dim>(i), static_cast<fledge::Dim>(j)})),
+                           1e-6));
+  CHECK_THAT(result.err, ContainsSubstring(support::formatted("walk -> birds %.3f",
+                                                              last["attention"][2][0].number())));
+}
+
+TEST_CASE("--film: the words of --watch, or the last and the first of the sentence") {
+  const fledge::Tokenizer tokenizer(fledge::Tokens::word, "at birds good fly walk");
+  const auto id = [&](const char* word) { return *tokenizer.find(word); };
+  const auto event_of = [&](const std::vector<fledge::Dim>& ids, const char* a, const char* b) {
+    const Film drawn({"", 0, ids}, {{a, b, id(a), id(b)}}, tokenizer, 100);
+    const std::size_t T = ids.size();
+    const FilmFrame frame{1, std::vector<double>(T * T, 0.5), 0.5, 0.5};
+    return strict_json(fledge::Json::object(drawn.event(frame)).text());
+  };
+  const StrictJson watched =
+      event_of({id("birds"), id("good"), id("at"), id("fly")}, "at", "birds");
+  CHECK(watched["query"].number() == 2);
+  CHECK(watched["looks_at"].number() == 0);
+  CHECK(watched["control"].number() == 1);
+  const StrictJson other = event_of({id("good"), id("fly")}, "walk", "birds");
+  CHECK(other["query"].number() == 1);
+  CHECK(other["looks_at"].number() == 0);
+  CHECK(other["control"].is_null());
+}
+
+TEST_CASE("--film: sixty frames, and the first and the last step") {
+  const fledge::Tokenizer tokenizer(fledge::Tokens::word, "birds walk");
+  const Film drawn({"", 0, {0, 1}}, {}, tokenizer, 6001);
+  int frames = 0;
+  for (int step = 1; step <= 6001; ++step) frames += drawn.has_frame(step) ? 1 : 0;
+  CHECK(frames == 62);
+  CHECK(drawn.picture(80, false, {}).empty());
+}
+
+TEST_CASE("--film: redrawn in place on a terminal; a sentence is needed") {
+  const Desk desk;
+  Words line = Words{"train", desk.poems(), "--no-save", "--pace", "40"} + film + tiny;
+  const Result shown = run_on_terminal(with_program(line));
+  CHECK(shown.status == 0);
+  CHECK_THAT(shown.out, ContainsSubstring("A\r\x1b[J"));
+  CHECK_THAT(shown.out, ContainsSubstring("chance 0.33"));
+  CHECK(run(with_program(Words{"train", desk.poems(), "--film", "--no-save"} + tiny)).status == 2);
+  CHECK(
+      run(with_program(Words{"train", desk.poems(), "--film", "--no-save", "--probe", "a"} + tiny))
+          .status == 3);
+}
