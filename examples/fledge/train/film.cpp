@@ -57,7 +57,7 @@ FilmFrame Film::frame(const LanguageModel& model, const Tokenizer& tokenizer,
       double& mean = frame.weights[i * T + j];
       for (Dim layer = 0; layer < layers; ++layer)
         for (Dim head = 0; head < heads; ++head)
-          mean += attention.weight(layer, head, static_cast<Dim>(i), static_cast<Dim>(j));
+          mean += attention.weight({layer, head}, static_cast<Dim>(i), static_cast<Dim>(j));
       mean /= static_cast<double>(layers * heads);
     }
   frame.target = frame.weights[query_ * T + target_];
