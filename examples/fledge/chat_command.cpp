@@ -4,6 +4,7 @@
 
 #include "examples/fledge/commands.h"
 #include "examples/fledge/generate/sample.h"
+#include "examples/fledge/known_names.h"
 #include "examples/fledge/train/source.h"
 #include "examples/support/options.h"
 #include "examples/support/text.h"
@@ -44,11 +45,14 @@ ChatConfig chat_config(int argc, char** argv) {
   options.add("--json", "", config.json, "one object a line on stdout");
   options.threads();
   options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
+  add_known_names(options);
   options.parse(argc, argv);
   config.folder = options.arguments()[0];
   if (!options.given().contains("--seed")) {
     config.seed = std::random_device{}();
-    std::fprintf(stderr, "seed %llu\n", static_cast<unsigned long long>(config.seed));
+    std::fprintf(stderr, "Seed %llu: --seed %llu gives these answers again\n",
+                 static_cast<unsigned long long>(config.seed),
+                 static_cast<unsigned long long>(config.seed));
   }
   return config;
 }

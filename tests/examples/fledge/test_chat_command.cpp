@@ -54,7 +54,7 @@ TEST_CASE("fledge chat: the stop text, lines, a seed, and refusals") {
   };
   CHECK(seeded("5") == seeded("5"));
   CHECK(seeded("5") != seeded("6"));
-  CHECK_THAT(chatted({models().chars()}, "").err, StartsWith("seed "));
+  CHECK_THAT(chatted({models().chars()}, "").err, StartsWith("Seed "));
   CHECK(chatted({models() / "none"}, "").status == 3);
   CHECK(chatted({}, "").status == 2);
 }

@@ -163,7 +163,7 @@ TEST_CASE("option values: a page of names by group, and all that they mean") {
         "            --order sorted|shuffled|reversed [sorted]  --ignore-case\n"
         "            --seed N [1]\n"
         "  Second    -o DIR  --waits N [1]  -l  --no-bias\n"
-        "  Help      -h, --help, --help-all: what each means\n"
+        "  Help      -h, --help, --help-all: what each means; --version\n"
         "\n"
         "exit status: 0 done, 4 diverged\n");
   const std::string all = options_for(config).help_all();
