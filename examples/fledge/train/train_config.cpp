@@ -25,7 +25,8 @@ support::Options train_options(TrainConfig& config) {
   TrainerOptions& training = config.training;
   CosineSchedule& schedule = training.schedule;
   support::Options options("fledge train",
-                           "Trains a small attention model on a text and says what it learned.");
+                           "Trains a small attention model on a text. What is not given of the "
+                           "model and its training is chosen from the text.");
   options.arguments("FILE", 0, 1);
   options.example("fledge train", "the built-in text, nothing is saved");
   options.example("fledge train poems.txt", "your text, the model in ./poems-run");
