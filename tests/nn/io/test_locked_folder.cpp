@@ -70,7 +70,10 @@ bool locks_folders = true;
 
 }  // namespace
 
-// It stands in front of the C library's. Some network file systems do not lock folders.
+// It stands in front of the C library's. Some network file systems do not lock folders. <fcntl.h>
+// has a struct of the same name.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 extern "C" int flock(int file, int operation) noexcept {
   struct stat status {};
   if (locks_folders || fstat(file, &status) != 0 || !S_ISDIR(status.st_mode))
@@ -78,6 +81,7 @@ extern "C" int flock(int file, int operation) noexcept {
   errno = EBADF;
   return -1;
 }
+#pragma GCC diagnostic pop
 
 TEST_CASE("locked folder: the new files replace the old, and nothing else stays") {
   const Old desk;
