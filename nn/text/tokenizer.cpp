@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "nn/io/utf8.h"
+#include "nn/text/word_pieces.h"
 
 namespace fledge {
 
@@ -15,25 +16,6 @@ namespace {
 constexpr std::array<std::string_view, 4> kind_names{"character", "word", "byte", "bpe"};
 constexpr std::string_view blanks = " \t\r\v\f", blanks_and_end = " \t\r\v\f\n";
 
-// Calls f(symbol, at) for every character or word of a text. `first` is added to each place.
-template <class F>
-void for_each_symbol(Tokens kind, std::string_view text, std::size_t first, F f) {
-  if (kind == Tokens::character) require_utf8(text, first);
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t length = 1;
-    if (kind == Tokens::character) {
-      length = code_point_at(text, at).bytes;
-    } else if (blanks.find(text[at]) != std::string_view::npos) {
-      ++at;
-      continue;
-    } else if (text[at] != '\n') {
-      length = std::min(text.find_first_of(blanks_and_end, at), text.size()) - at;
-    }
-    f(text.substr(at, length), first + at);
-    at += length;
-  }
-}
-
 // A symbol for a message. A single character outside ASCII is followed by its number, as it may be
 // invisible or look like another character.
 struct Symbol {
@@ -41,7 +23,8 @@ struct Symbol {
 };
 
 std::string to_string(Symbol shown) {
-  const std::string_view symbol = shown.text;
+  const std::string_view symbol =
+      is_word_piece(shown.text) ? without_joins(shown.text) : shown.text;
   std::string text = in_quotes(symbol);
   const CodePoint point = symbol.empty() ? CodePoint{0, 1, false} : code_point_at(symbol, 0);
   if (point.valid && point.bytes > 1 && point.bytes == symbol.size()) {
@@ -50,15 +33,6 @@ std::string to_string(Symbol shown) {
     text += number;
   }
   return text;
-}
-
-// Whether the text is exactly one symbol of this kind.
-bool is_symbol(Tokens kind, std::string_view symbol) {
-  if (kind == Tokens::character) {
-    const CodePoint point = code_point_at(symbol, 0);
-    return point.valid && point.bytes == symbol.size();
-  }
-  return symbol == "\n" || symbol.find_first_of(blanks_and_end) == std::string_view::npos;
 }
 
 bool has_bytes(Tokens kind) { return kind == Tokens::byte || kind == Tokens::bpe; }
@@ -76,22 +50,57 @@ Tokens tokens_named(std::string_view name) {
   return static_cast<Tokens>(found - kind_names.begin());
 }
 
+// Calls f(symbol, at) for every character or word of a text. `first` is added to each place.
+template <class F>
+void Tokenizer::for_each_symbol(std::string_view text, std::size_t first, F f) const {
+  if (kind_ == Tokens::character) require_utf8(text, first);
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t length = 1;
+    if (kind_ == Tokens::character) {
+      length = code_point_at(text, at).bytes;
+    } else if (blanks.find(text[at]) != std::string_view::npos) {
+      ++at;
+      continue;
+    } else if (text[at] != '\n') {
+      length = std::min(text.find_first_of(blanks_and_end, at), text.size()) - at;
+    }
+    const std::string_view chunk = text.substr(at, length);
+    if (kind_ == Tokens::word && rule_ == WordRule::punctuation && chunk != "\n")
+      for (const WordPiece& piece : word_pieces(chunk)) f(piece.symbol, first + at + piece.at);
+    else
+      f(chunk, first + at);
+    at += length;
+  }
+}
+
+// Whether the text is exactly one symbol of this kind.
+bool Tokenizer::is_symbol(std::string_view symbol) const {
+  if (kind_ == Tokens::character) {
+    const CodePoint point = code_point_at(symbol, 0);
+    return point.valid && point.bytes == symbol.size();
+  }
+  if (symbol == "\n") return true;
+  const bool has_blank =
+      without_joins(symbol).find_first_of(blanks_and_end) != std::string_view::npos;
+  if (rule_ == WordRule::punctuation) return !has_blank && is_word_piece(symbol);
+  return symbol.find_first_of(blanks_and_end) == std::string_view::npos;
+}
+
 Tokenizer::Tokenizer(Tokens kind, std::string_view text, Dim most) : kind_(kind) {
   if (has_bytes(kind)) {
     if (kind == Tokens::bpe) pairs_ = BytePairs::learn(text, most);
     symbols_ = pairs_.symbols();
   } else {
-    std::set<std::string_view> found;
-    for_each_symbol(kind, text, 0,
-                    [&](std::string_view symbol, std::size_t) { found.insert(symbol); });
+    std::set<std::string, std::less<>> found;
+    for_each_symbol(text, 0, [&](std::string_view symbol, std::size_t) { found.emplace(symbol); });
     symbols_.assign(found.begin(), found.end());
   }
   number_symbols();
 }
 
 Tokenizer::Tokenizer(Tokens kind, std::vector<std::string> symbols,
-                     const std::vector<Merge>& merges)
-    : kind_(kind), symbols_(std::move(symbols)) {
+                     const std::vector<Merge>& merges, WordRule rule)
+    : kind_(kind), rule_(rule), symbols_(std::move(symbols)) {
   require<ValueError>(kind == Tokens::bpe || merges.empty(), "Tokenizer", merges.size(),
                       " merges for tokens of kind ", to_string(kind), "; only bpe has merges");
   require<ValueError>(!has_bytes(kind) || symbols_.empty(), "Tokenizer", symbols_.size(),
@@ -109,7 +118,7 @@ void Tokenizer::number_symbols() {
   for (Dim id = 0; id < size(); ++id) {
     const std::string& symbol = symbols_[static_cast<std::size_t>(id)];
     require<ValueError>(!symbol.empty(), "Tokenizer", "symbol ", id, " is empty");
-    require<ValueError>(has_bytes(kind_) || is_symbol(kind_, symbol), "Tokenizer", "symbol ", id,
+    require<ValueError>(has_bytes(kind_) || is_symbol(symbol), "Tokenizer", "symbol ", id,
                         " is not one ", to_string(kind_), ": got ", Symbol{symbol});
     const auto [entry, is_new] = numbers_.try_emplace(symbol, id);
     // Two merges may make the same bytes: "ab" + "c", "a" + "bc".
@@ -121,13 +130,13 @@ void Tokenizer::number_symbols() {
 std::vector<Dim> Tokenizer::encode(std::string_view text, std::size_t first) const {
   if (has_bytes(kind_)) return pairs_.encode(text);
   std::vector<Dim> ids;
-  for_each_symbol(kind_, text, first, [&](std::string_view symbol, std::size_t at) {
+  for_each_symbol(text, first, [&](std::string_view symbol, std::size_t at) {
     const auto id = find(symbol);
     if (!id) {
       throw UnknownSymbol("Tokenizer: the " + fledge::to_string(kind_) + " " +
                               to_string(Symbol{symbol}) + " at byte " + std::to_string(at) +
                               " is not among the " + std::to_string(size()) + " it has",
-                          symbol, at);
+                          kind_ == Tokens::word ? without_joins(symbol) : symbol, at);
     }
     ids.push_back(*id);
   });
@@ -136,21 +145,31 @@ std::vector<Dim> Tokenizer::encode(std::string_view text, std::size_t first) con
 
 std::string Tokenizer::decode(const std::vector<Dim>& ids) const {
   std::string text;
+  std::string_view before;
+  const bool has_joins = kind_ == Tokens::word && rule_ == WordRule::punctuation;
   for (const Dim id : ids) {
     require<ValueError>(id >= 0 && id < size(), "Tokenizer", "no symbol has number ", id,
                         "; there are ", size());
     const std::string& symbol = symbols_[static_cast<std::size_t>(id)];
     const bool apart = kind_ == Tokens::word && !text.empty() && text.back() != '\n';
-    if (apart && symbol != "\n") text += ' ';
-    text += symbol;
+    if (apart && symbol != "\n" && (!has_joins || are_apart(before, symbol))) text += ' ';
+    text += has_joins ? without_joins(symbol) : symbol;
+    before = symbol;
   }
   return text;
 }
 
 std::optional<Dim> Tokenizer::find(std::string_view symbol) const {
-  const auto entry = numbers_.find(symbol);
-  if (entry == numbers_.end()) return {};
-  return entry->second;
+  const auto found = [&](std::string_view name) -> std::optional<Dim> {
+    const auto entry = numbers_.find(name);
+    return entry == numbers_.end() ? std::nullopt : std::optional(entry->second);
+  };
+  std::optional<Dim> id = found(symbol);
+  if (id || kind_ != Tokens::word || rule_ != WordRule::punctuation) return id;
+  const std::string mark(without_joins(symbol));
+  for (const std::string& other : {"\t" + mark, mark, mark + "\t", "\t" + mark + "\t"})
+    if (!id) id = found(other);
+  return id;
 }
 
 void require_utf8(std::string_view text, std::size_t first) {

@@ -19,9 +19,15 @@ namespace fledge {
 /// What a token is.
 enum class Tokens {
   character,  // a code point of UTF-8
-  word,       // the text between spaces, tabs, \r, \v, \f; a line end \n is also a word
+  word,       // a word or a punctuation mark (word_pieces.h); a line end \n is also a word
   byte,       // one of 256
   bpe,        // a string of bytes, made by merging pairs (byte_pairs.h)
+};
+
+/// How a text is split into words.
+enum class WordRule {
+  blanks,      // at spaces, tabs, \r, \v, \f: "walk," is a word. Models of older versions have it
+  punctuation  // also at punctuation marks: "walk" and ","
 };
 
 /// "character", "word", "byte" or "bpe".
@@ -52,27 +58,35 @@ class Tokenizer {
   /// determine the symbols. Throws ValueError for parts that no text can give: no symbols, a symbol
   /// twice, an empty symbol, a symbol that is not of this kind, merges that BytePairs refuses, and
   /// merges or symbols of a kind that has none.
-  Tokenizer(Tokens kind, std::vector<std::string> symbols, const std::vector<Merge>& merges = {});
+  Tokenizer(Tokens kind, std::vector<std::string> symbols, const std::vector<Merge>& merges = {},
+            WordRule rule = WordRule::punctuation);
 
   /// Token numbers of a text. decode(encode(x)) is x, including NUL, \r\n and a byte order mark.
-  /// For words it is x with one space between the words of a line, and no white space at its ends.
-  /// Throws UnknownSymbol for the first symbol that the tokenizer does not have. `first` is added
+  /// For words it is x with one space between the words of a line, and no white space at its ends;
+  /// a punctuation mark that the tokenizer has only with other blanks beside it gets those. Throws
+  /// UnknownSymbol for the first symbol that the tokenizer does not have. `first` is added
   /// to the place that errors name, for a text that is part of a longer one.
   std::vector<Dim> encode(std::string_view text, std::size_t first = 0) const;
   /// The text of token numbers. Throws ValueError for a number that is not 0 … size() − 1.
   std::string decode(const std::vector<Dim>& ids) const;
-  /// The number of a symbol; nullopt if the tokenizer does not have it.
+  /// The number of a symbol; nullopt if the tokenizer does not have it. A punctuation mark may be
+  /// written without the tabs of word_pieces.h.
   std::optional<Dim> find(std::string_view symbol) const;
 
   Tokens kind() const { return kind_; }
+  WordRule rule() const { return rule_; }
   Dim size() const { return static_cast<Dim>(symbols_.size()); }
   const std::vector<std::string>& symbols() const { return symbols_; }
   const std::vector<Merge>& merges() const { return pairs_.merges(); }
 
  private:
   void number_symbols();
+  template <class F>
+  void for_each_symbol(std::string_view text, std::size_t first, F f) const;
+  bool is_symbol(std::string_view symbol) const;
 
   Tokens kind_;
+  WordRule rule_ = WordRule::punctuation;
   std::vector<std::string> symbols_;
   BytePairs pairs_;
   std::map<std::string, Dim, std::less<>> numbers_;

@@ -32,6 +32,8 @@ Json tokenizer_json(const Tokenizer& tokenizer) {
     members.emplace_back("merges", merges);
   } else if (tokenizer.kind() != Tokens::byte) {
     for (const std::string& symbol : tokenizer.symbols()) require_utf8(symbol);
+    if (tokenizer.kind() == Tokens::word && tokenizer.rule() == WordRule::punctuation)
+      members.emplace_back("rule", "punctuation");
     members.emplace_back("symbols", tokenizer.symbols());
   }
   return Json::object(members);
@@ -42,20 +44,27 @@ Tokenizer read_tokenizer(const JsonValue& json) {
     const Tokens kind = tokens_named(json["kind"].string());
     std::vector<std::string> symbols;
     std::vector<Merge> merges;
+    WordRule rule = WordRule::blanks;
     if (kind == Tokens::byte) {
       json.allow_only({"kind"});
     } else if (kind == Tokens::bpe) {
       json.allow_only({"kind", "merges"});
       merges = read_merges(json["merges"]);
     } else {
-      json.allow_only({"kind", "symbols"});
+      json.allow_only(kind == Tokens::word
+                          ? std::vector<std::string_view>{"kind", "rule", "symbols"}
+                          : std::vector<std::string_view>{"kind", "symbols"});
+      if (json.has("rule")) {
+        if (json["rule"].string() != "punctuation") json["rule"].fail("must be \"punctuation\"");
+        rule = WordRule::punctuation;
+      }
       json["symbols"].each_item([&](const JsonValue& symbol) {
         if (static_cast<Dim>(symbols.size()) == most_symbols)
           symbol.fail("is one more than the most symbols, 1,000,000");
         symbols.push_back(symbol.string());
       });
     }
-    return {kind, std::move(symbols), merges};
+    return {kind, std::move(symbols), merges, rule};
   } catch (const ValueError& error) {
     json.fail(error.what());
   }

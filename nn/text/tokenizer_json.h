@@ -7,7 +7,8 @@
 
 namespace fledge {
 
-/// {"kind":"word","symbols":["\n","birds",…]}. For bpe, "merges":[[a, b],…] replaces the symbols;
+/// {"kind":"word","rule":"punctuation","symbols":["\n","birds",…]}. Words of older versions have no
+/// "rule": they are split at blanks alone. Characters have none either. For bpe, "merges":[[a, b],…] replaces the symbols;
 /// for bytes there are only 256, and they are not listed. Throws ValueError for words that are not
 /// UTF-8, because JSON must be UTF-8.
 Json tokenizer_json(const Tokenizer& tokenizer);

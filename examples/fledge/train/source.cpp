@@ -7,6 +7,7 @@
 
 #include "examples/fledge/train/report.h"
 #include "examples/support/built_in_text.h"
+#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/io/files.h"
 
@@ -47,16 +48,28 @@ void require_characters(const Tokenizer& tokenizer, const std::string& text,
                  "the model reads characters: convert it, such as with iconv -f latin1 -t utf-8");
 }
 
+// "61 characters: !',-.:;?AB…"; line ends and blanks are not shown.
+std::string known_characters(const Tokenizer& tokenizer) {
+  std::string list;
+  for (const std::string& symbol : tokenizer.symbols())
+    if (symbol.find_first_of(" \t\r\n") == std::string::npos) list += support::printable(symbol);
+  return support::thousands(tokenizer.size()) +
+         " characters: " + support::cut(list, 60, support::unicode_wanted() ? "…" : "...");
+}
+
 [[noreturn]] void refuse_unknown(const UnknownSymbol& found, const Tokenizer& tokenizer,
                                  const std::string& name) {
   const std::string kind = token_word(tokenizer.kind());
-  std::string meant;
-  if (tokenizer.kind() == Tokens::word) meant = support::closest(found.symbol, tokenizer.symbols());
+  const bool is_word = tokenizer.kind() == Tokens::word;
+  const std::string meant =
+      is_word ? support::closest(found.symbol, tokenizer.symbols()) : std::string();
+  const std::string known =
+      is_word ? support::thousands(tokenizer.size()) + " words" : known_characters(tokenizer);
   throw InputError("the " + kind + " " + support::quoted(found.symbol) + " at byte " +
                        std::to_string(found.at) + " of " + name + " was not in the training text",
-                   meant.empty() ? "the model knows " + std::to_string(tokenizer.size()) + " " +
-                                       kind + "s and no other"
-                                 : "nearest by spelling: " + support::quoted(meant));
+                   meant.empty()
+                       ? "the model knows " + known + "; train with --tokens byte to read any text"
+                       : "nearest by spelling: " + support::quoted(meant));
 }
 
 // read(), which makes a corpus of this text. Its errors name the text, not their function.

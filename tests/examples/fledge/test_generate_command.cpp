@@ -52,10 +52,10 @@ TEST_CASE("fledge generate: prompts with what the model never saw") {
         "spelling: 'birds'");
   CHECK(refused_with_3({"generate", models().words(), "-"}, "penguin") ==
         "the word 'penguin' at byte 0 of the prompt was not in the training text | the model knows "
-        "14 words and no other");
+        "14 words; train with --tokens byte to read any text");
   CHECK(refused_with_3({"generate", models().chars(), "birds at \xc3\xa9"}) ==
         "the character '\xc3\xa9' at byte 9 of the prompt was not in the training text | the model "
-        "knows 22 characters and no other");
+        "knows 22 characters: abdefghiklmnorstuvwy; train with --tokens byte to read any text");
   CHECK_THAT(refused_with_3({"generate", models().chars(), "\x1b[2J"}),
              StartsWith("the character '\\x1b' at byte 0 of the prompt "));
   CHECK(refused_with_3({"generate", models().chars(), "a\xff"}) ==
@@ -64,7 +64,7 @@ TEST_CASE("fledge generate: prompts with what the model never saw") {
   CHECK(
       refused_with_3({"generate", models().words(), "birds \xff"}) ==
       "the word '\\xff' at byte 6 of the prompt was not in the training text | the model knows 14 "
-      "words and no other");
+      "words; train with --tokens byte to read any text");
 }
 
 TEST_CASE("fledge generate: --attention and --json") {
@@ -154,6 +154,23 @@ TEST_CASE("fledge generate: folders that hold no whole model") {
       StartsWith(
           "'~/run/config.json': it has no fledge tokenizer, so this model cannot be used with "
           "text | "));
+}
+
+TEST_CASE("fledge generate: a model of words reads and writes punctuation marks") {
+  const Desk desk;
+  std::string text;
+  for (int i = 0; i < 20; ++i) text += "(birds walk, then \"fly\"). cats -- no, dogs!\n";
+  write_text(desk / "marks.txt", text);
+  trained({desk / "marks.txt", "-o", desk / "run", "--tokens", "word"});
+  const std::string prompt = "(birds walk, then \"fly\").";
+  const Result result = fledge_says({"generate", desk / "run", prompt, "--tokens-out", "5"});
+  CHECK(result.status == 0);
+  CHECK_THAT(result.out, StartsWith(prompt));
+  // A mark that the text has only behind a word is read with a blank in front of it, too.
+  CHECK(fledge_says({"generate", desk / "run", "birds walk , then"}).status == 0);
+  const Result unknown = fledge_says({"generate", desk / "run", "birds walk;"});
+  CHECK(unknown.status == 3);
+  CHECK_THAT(unknown.err, ContainsSubstring("the word ';' at byte 10 of the prompt was not"));
 }
 
 TEST_CASE("fledge eval: the held-out loss of the run, and other texts") {

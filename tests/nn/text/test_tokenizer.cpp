@@ -76,6 +76,33 @@ TEST_CASE("words: line ends are words, other white space is one space") {
   CHECK(Tokenizer(Tokens::word, "a\0b \xff\xfe"s).symbols() == Symbols{"a\0b"s, "\xff\xfe"});
 }
 
+TEST_CASE("words: punctuation marks are words of their own, and the text comes back") {
+  const std::string text = "\"Walk,\" said (sometimes) the bird; it's 3.14.\nWalk .\n";
+  const Tokenizer tokens(Tokens::word, text);
+  CHECK(tokens.decode(tokens.encode(text)) == text);
+  CHECK(tokens.find("Walk").has_value());
+  CHECK(tokens.find("it's").has_value());
+  CHECK_FALSE(tokens.find("Walk,").has_value());
+  const std::vector<Dim> comma = tokens.encode("Walk,");
+  REQUIRE(comma.size() == 2);
+  CHECK(tokens.decode({comma[1]}) == ",");
+  CHECK(tokens.find(",") == std::optional(comma[1]));
+  // "." stands alone and behind a word: two tokens. A mark with other blanks is found too.
+  CHECK(tokens.encode("Walk .")[1] != tokens.encode("Walk.")[1]);
+  CHECK(tokens.decode(tokens.encode("bird;it's")) == "bird; it's");
+  CHECK(refusal<UnknownSymbol>([&] { tokens.encode("Walk?"); }) ==
+        "Tokenizer: the word '?' at byte 4 is not among the 16 it has");
+}
+
+TEST_CASE("words: a tokenizer of an older version is split at blanks alone") {
+  const Tokenizer old(Tokens::word, {"\n", "birds", "walk,"}, {}, WordRule::blanks);
+  CHECK(old.rule() == WordRule::blanks);
+  CHECK(old.encode("birds walk,\n") == Ids{1, 2, 0});
+  CHECK(old.decode({1, 2, 0}) == "birds walk,\n");
+  CHECK(refusal<ValueError>([] { Tokenizer(Tokens::word, Symbols{"walk,"}); }) ==
+        "Tokenizer: symbol 0 is not one word: got 'walk,'");
+}
+
 TEST_CASE("bytes and byte pairs: any bytes come back, learned or not") {
   const Tokenizer bytes(Tokens::byte, "");
   const Tokenizer pairs(Tokens::bpe, two_birds + two_birds + "  two   spaces\r\n", 300);

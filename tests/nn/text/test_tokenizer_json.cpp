@@ -32,8 +32,18 @@ TEST_CASE("tokenizer json: every kind comes back") {
     CHECK(written(after) == written(before));
   }
   CHECK(written(Tokenizer(Tokens::word, "b a\n")) ==
-        R"({"kind":"word","symbols":["\u000a","a","b"]})");
+        R"({"kind":"word","rule":"punctuation","symbols":["\u000a","a","b"]})");
+  CHECK(written(Tokenizer(Tokens::word, "a, b")) ==
+        R"({"kind":"word","rule":"punctuation","symbols":["\u0009,","a","b"]})");
   CHECK(written(Tokenizer(Tokens::byte, "b")) == R"({"kind":"byte"})");
+}
+
+TEST_CASE("tokenizer json: words of older versions have no rule, and stay as they are") {
+  const std::string old = R"({"kind":"word","symbols":["\u000a","birds","walk,"]})";
+  const Tokenizer tokenizer = read_tokenizer(read_json(old));
+  CHECK(tokenizer.rule() == WordRule::blanks);
+  CHECK(tokenizer.encode("birds walk,") == std::vector<Dim>{1, 2});
+  CHECK(written(tokenizer) == old);
 }
 
 TEST_CASE("tokenizer json: words that JSON cannot hold") {
@@ -41,14 +51,26 @@ TEST_CASE("tokenizer json: words that JSON cannot hold") {
 }
 
 TEST_CASE("tokenizer json: what no tokenizer has written") {
-  for (const char* wrong :
-       {R"({"kind":"letters"})", R"({"symbols":["a"]})", R"({"kind":"word"})", R"([])", "null",
-        R"({"kind":"word","symbols":[]})", R"({"kind":"word","symbols":["a","a"]})",
-        R"({"kind":"word","symbols":["a",""]})", R"({"kind":"word","symbols":["a b"]})",
-        R"({"kind":"word","symbols":["a",1]})", R"({"kind":"word","symbols":["a"],"merges":[]})",
-        R"({"kind":"byte","symbols":[]})", R"({"kind":"bpe","merges":[[1]]})",
-        R"({"kind":"bpe","merges":[[1,2,3]]})", R"({"kind":"bpe","merges":[[256,1]]})",
-        R"({"kind":"bpe","merges":[[-1,1]]})", R"({"kind":"bpe","merges":[[97,98],[97,98]]})"})
+  for (const char* wrong : {R"({"kind":"letters"})",
+                            R"({"symbols":["a"]})",
+                            R"({"kind":"word"})",
+                            R"([])",
+                            "null",
+                            R"({"kind":"word","symbols":[]})",
+                            R"({"kind":"word","symbols":["a","a"]})",
+                            R"({"kind":"word","symbols":["a",""]})",
+                            R"({"kind":"word","symbols":["a b"]})",
+                            R"({"kind":"word","symbols":["a",1]})",
+                            R"({"kind":"word","rule":"blanks","symbols":["a"]})",
+                            R"({"kind":"word","rule":"punctuation","symbols":["a,"]})",
+                            R"({"kind":"character","rule":"punctuation","symbols":["a"]})",
+                            R"({"kind":"word","symbols":["a"],"merges":[]})",
+                            R"({"kind":"byte","symbols":[]})",
+                            R"({"kind":"bpe","merges":[[1]]})",
+                            R"({"kind":"bpe","merges":[[1,2,3]]})",
+                            R"({"kind":"bpe","merges":[[256,1]]})",
+                            R"({"kind":"bpe","merges":[[-1,1]]})",
+                            R"({"kind":"bpe","merges":[[97,98],[97,98]]})"})
     CHECK_THAT(refused_json(wrong), StartsWith("line 1, column "));
   // A symbol twice as long each time would fill the memory after fifty of them.
   std::string doubling = R"({"kind":"bpe","merges":[[97,97])";
