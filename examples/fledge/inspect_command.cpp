@@ -19,7 +19,6 @@ namespace fledge {
 namespace {
 
 using support::formatted, support::thousands;
-using Align = support::Table::Align;
 
 struct InspectConfig {
   std::string folder, near, svg, what_if, row;
@@ -66,6 +65,7 @@ std::vector<std::string> labels_of(const Tokenizer& tokenizer, bool unicode) {
 }
 
 std::string facts_text(const TrainedModel& trained, const ModelFacts& facts) {
+  using Align = support::Table::Align;
   const LanguageModelSizes& s = facts.sizes;
   std::string text = support::wrapped(
       support::counted(s.layers, "layer") + ", " + support::counted(s.heads, "head") + ", width " +
@@ -109,6 +109,7 @@ std::string pairs_text(const std::vector<SimilarTokens>& pairs,
 
 std::string near_text(const std::vector<SimilarTokens>& found,
                       const std::vector<std::string>& labels) {
+  using Align = support::Table::Align;
   support::Table table({{"token", Align::left}, {"cosine", Align::right}});
   for (const SimilarTokens& one : found)
     table.row({labels[static_cast<std::size_t>(one.b)], formatted("%.3f", one.cosine)});

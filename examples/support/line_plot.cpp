@@ -9,7 +9,7 @@ namespace support {
 
 namespace {
 
-struct Range {
+struct Extent {
   double low = INFINITY, high = -INFINITY;
   void include(double value) {
     low = std::min(low, value);
@@ -40,12 +40,12 @@ class Axes {
   /// From 0, left, to 1, right.
   double x_share(double x) const {
     if (!plot_.has_log_axis) return xs.share(x);
-    return Range{scaled(xs.low), scaled(xs.high)}.share(scaled(x));
+    return Extent{scaled(xs.low), scaled(xs.high)}.share(scaled(x));
   }
   /// From 0, above, to 1, below.
   double y_share(double y) const { return 1 - ys.share(cut_at_top(y)); }
 
-  Range xs, ys;
+  Extent xs, ys;
 
  private:
   double cut_at_top(double y) const { return plot_.top ? std::min(y, *plot_.top) : y; }

@@ -11,7 +11,7 @@ namespace fledge::train {
 namespace {
 
 constexpr std::int64_t most_frames = 60;
-constexpr int plot_rows = 8;
+constexpr int film_rows = 8;
 
 /// The last place of a token among the first `end`; `end` if it is not there.
 std::size_t last_place(const std::vector<Dim>& ids, Dim token, std::size_t end) {
@@ -93,7 +93,7 @@ std::string Film::picture(int columns, bool unicode, support::Paint paint) const
   plot.curves = {control, target};
   if (!control_) plot.curves.erase(plot.curves.begin());
   return support::attention_map(labels_, frames_.back().weights, style) + "\n" +
-         support::plot_text(plot, columns, plot_rows, unicode, paint);
+         support::plot_text(plot, columns, film_rows, unicode, paint);
 }
 
 }  // namespace fledge::train

@@ -41,7 +41,7 @@ TEST_CASE("completion: every command and every option stands in every script") {
 }
 
 TEST_CASE("completion: each shell finds no mistake in its script") {
-  const Folder folder;
+  const testing::Folder folder;
   std::size_t read = 0;
   for (const std::string& shell : shells) {
     CAPTURE(shell);
@@ -62,7 +62,7 @@ TEST_CASE("completion: bash completes commands, options, values and files") {
     SUCCEED("bash is not installed");
     return;
   }
-  const Folder folder;
+  const testing::Folder folder;
   write_file(folder / "my text.txt", "text");
   write_file(folder / "script", script_for("bash") +
                                     "cd \"$1\"; shift\n"
@@ -91,7 +91,7 @@ TEST_CASE("completion: fish completes commands, options, values and files") {
     SUCCEED("fish is not installed");
     return;
   }
-  const Folder folder;
+  const testing::Folder folder;
   write_file(folder / "my text.txt", "text");
   write_file(folder / "script", script_for("fish"));
   const auto completed = [&](const std::string& line) {

@@ -18,7 +18,7 @@ std::string refused_training(const Desk& desk, const Words& arguments,
   return refusal_of(result, desk.path());
 }
 
-struct Row {
+struct Refused {
   Words arguments;
   std::string said;
 };
@@ -29,7 +29,7 @@ TEST_CASE("fledge train: options that are wrong in themselves or together") {
   const Desk desk;
   const std::string run = desk / "run", poems = desk.poems();
   const std::string all = "all options: fledge train --help";
-  const std::vector<Row> rows{
+  const std::vector<Refused> rows{
       {{"--stesp", "5"},
        "2: unknown option '--stesp' | did you mean '--steps'? all options: fledge train --help"},
       {{"--steps"}, "2: --steps needs a value | write --steps N"},
@@ -91,7 +91,7 @@ TEST_CASE("fledge train: options that are wrong in themselves or together") {
        "folder with -o"},
       {{poems, "-o", poems},
        "2: --out '~/poems.txt' would write over the text itself | name another folder: -o run"}};
-  for (const Row& row : rows) CHECK(refused_training(desk, row.arguments) == row.said);
+  for (const Refused& row : rows) CHECK(refused_training(desk, row.arguments) == row.said);
   CHECK(files_in(desk.path()).size() == 1);
   CHECK(text_of(poems) == small_text());
 }
@@ -111,7 +111,7 @@ TEST_CASE("fledge train: texts that teach nothing") {
   const std::string name = "name a text file, or - for standard input";
   const std::string convert =
       "convert it, or use --tokens byte or --tokens bpe: they take any bytes";
-  const std::vector<Row> rows{
+  const std::vector<Refused> rows{
       {{desk / "peoms.txt"},
        "3: cannot read '~/peoms.txt': no such file or directory | did you mean '~/poems.txt'?"},
       {{desk / "novel"}, "3: cannot read '~/novel': no such file or directory | " + name},
@@ -140,7 +140,7 @@ TEST_CASE("fledge train: texts that teach nothing") {
        "3: --watch: 'bords' is no word of the text | nearest by spelling: 'birds'"},
       {{desk.poems(), "--watch", "walk:birds"},
        "3: --watch: 'walk' is no character of the text | to watch words: --tokens word"}};
-  for (const Row& row : rows)
+  for (const Refused& row : rows)
     CHECK(refused_training(desk, row.arguments + Words{"-o", desk / "run"}) == row.said);
   CHECK_FALSE(std::filesystem::exists(desk / "run"));
   // The shortest text that is one window, and any bytes as bytes.
@@ -168,13 +168,13 @@ TEST_CASE("fledge train -o: folders that cannot be its own") {
   trained({desk.poems(), "-o", desk / "run"});
   const auto run = files_in(desk / "run");
   const std::string make = "name a folder in one that you may write to: -o DIR";
-  const std::vector<Row> rows{
+  const std::vector<Refused> rows{
       {{desk / "run"},
        "1: the folder '~/run' is not empty | --resume goes on with the run in it, --force begins "
        "anew"},
       {{desk / "file"}, "1: '~/file' is a file, not a folder | name another: -o DIR"},
       {{desk / "file/run"}, "1: cannot make the folder '~/file/run': not a directory | " + make}};
-  for (const Row& row : rows)
+  for (const Refused& row : rows)
     CHECK(refused_training(desk, Words{desk.poems(), "-o"} + row.arguments) == row.said);
   CHECK_THAT(refused_training(desk, {desk.poems(), "-o", desk / std::string(5000, 'x')}),
              ContainsSubstring("': file name too long | " + make));

@@ -15,7 +15,7 @@ namespace {
 using Ids = std::vector<Dim>;
 
 /// "the cat sat on a mat": letters 1 … 9, blanks 0.
-const Ids letters{1, 2, 3, 0, 4, 5, 1, 0, 6, 5, 1, 0};
+const Ids cat_letters{1, 2, 3, 0, 4, 5, 1, 0, 6, 5, 1, 0};
 
 std::vector<bool> blanks_of(const Ids& ids) {
   std::vector<bool> is_blank;
@@ -36,14 +36,14 @@ Array pattern(const Ids& ids, double most, const auto& target) {
   return Array({1, T, T}, weights);
 }
 
-HeadRole role_of(const Array& weights, const Ids& ids = letters) {
+HeadRole role_of(const Array& weights, const Ids& ids = cat_letters) {
   return head_roles(weights, ids, blanks_of(ids)).at(0);
 }
 
 /// The nearest position before i with this token, −1 if there is none.
 Dim last_of(Dim token, Dim i) {
   while (--i >= 0)
-    if (letters[static_cast<std::size_t>(i)] == token) return i;
+    if (cat_letters[static_cast<std::size_t>(i)] == token) return i;
   return -1;
 }
 
@@ -57,16 +57,16 @@ TEST_CASE("head_roles: each pattern has its role") {
   const auto five = [](Dim i) { return last_of(5, i); };
   const auto nowhere = [](Dim) { return Dim{-1}; };
   for (const double most : {1.0, 0.7}) {
-    CHECK(role_of(pattern(letters, most, previous)).role == Role::previous_token);
-    CHECK(role_of(pattern(letters, most, itself)).role == Role::itself);
-    CHECK(role_of(pattern(letters, most, first)).role == Role::first_token);
-    CHECK(role_of(pattern(letters, most, blank)).role == Role::last_blank);
-    const HeadRole token = role_of(pattern(letters, most, five));
+    CHECK(role_of(pattern(cat_letters, most, previous)).role == Role::previous_token);
+    CHECK(role_of(pattern(cat_letters, most, itself)).role == Role::itself);
+    CHECK(role_of(pattern(cat_letters, most, first)).role == Role::first_token);
+    CHECK(role_of(pattern(cat_letters, most, blank)).role == Role::last_blank);
+    const HeadRole token = role_of(pattern(cat_letters, most, five));
     CHECK(token.role == Role::one_token);
     CHECK(token.token == 5);
   }
-  CHECK(role_of(pattern(letters, 0.1, previous)).role == Role::mixed);
-  const HeadRole even = role_of(pattern(letters, 1, nowhere));
+  CHECK(role_of(pattern(cat_letters, 0.1, previous)).role == Role::mixed);
+  const HeadRole even = role_of(pattern(cat_letters, 1, nowhere));
   CHECK(even.role == Role::mixed);
   CHECK(even.share == 0);
   CHECK(even.token == -1);

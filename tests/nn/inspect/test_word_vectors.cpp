@@ -10,34 +10,34 @@ using namespace fledge;
 namespace {
 
 // Two groups of tokens, and one that is like none.
-const Array table({5, 3}, {1, 0, 0, 0.9, 0.1, 0, 0, 2, 0.1, 0, 2, 0, -1, -1, -5});
+const Array two_groups({5, 3}, {1, 0, 0, 0.9, 0.1, 0, 0, 2, 0.1, 0, 2, 0, -1, -1, -5});
 
 double squared(double x, double y) { return x * x + y * y; }
 
 }  // namespace
 
 TEST_CASE("nearest tokens: by the cosine, whatever the lengths") {
-  const auto found = nearest_tokens(table, 3, 3);
+  const auto found = nearest_tokens(two_groups, 3, 3);
   REQUIRE(found.size() == 3);
   CHECK(found[0].a == 3);
   CHECK(found[0].b == 2);
   CHECK_THAT(found[0].cosine, WithinAbs(2 / std::sqrt(4.01), 1e-6));
   CHECK(found[1].b == 1);
   CHECK(found[2].b == 0);
-  CHECK(nearest_tokens(table, 0, 99).size() == 4);
+  CHECK(nearest_tokens(two_groups, 0, 99).size() == 4);
   CHECK(nearest_tokens(Array::zeros({3, 2}), 1, 2)[0].b == 0);
   CHECK(nearest_tokens(Array::zeros({3, 2}), 1, 2)[0].cosine == 0);
-  for (const Dim token : {-1, 5}) CHECK_THROWS_AS(nearest_tokens(table, token, 1), ValueError);
+  for (const Dim token : {-1, 5}) CHECK_THROWS_AS(nearest_tokens(two_groups, token, 1), ValueError);
 }
 
 TEST_CASE("the most similar pairs are those of the groups") {
-  const auto found = most_similar_pairs(table, 2);
+  const auto found = most_similar_pairs(two_groups, 2);
   REQUIRE(found.size() == 2);
   CHECK(found[0].a == 2);
   CHECK(found[0].b == 3);
   CHECK(found[1].a == 0);
   CHECK(found[1].b == 1);
-  CHECK(most_similar_pairs(table, 9, 2).size() == 1);
+  CHECK(most_similar_pairs(two_groups, 9, 2).size() == 1);
   CHECK(most_similar_pairs(Array::zeros({1, 2}), 4).empty());
 }
 
