@@ -106,7 +106,11 @@ struct Claims {
 };
 
 void forward_and_backward(Claims& claim) {
-  std::puts("1. walk asks with q; birds answer with k1 and v1, walk itself with k2 and v2\n");
+  std::puts(
+      "1. One query, two keys, two values\n\n"
+      "   The word walk has a query q. It can look at two words, birds and itself. Each\n"
+      "   has a key and a value: birds k1 and v1, walk k2 and v2. A score is q times a\n"
+      "   key. The result y is a mean of the values with the weights exp(score) / z.\n");
   std::puts("   step              value   gradient  by differences");
   const Inputs x{2, 0.5, 0.1, -0.25, 0.5};
   Tape tape;
@@ -122,8 +126,9 @@ void forward_and_backward(Claims& claim) {
     std::puts("");
   }
   std::puts(
-      "\n   Values are filled in downwards, gradients upwards: a step collects, from each of its");
-  std::puts("   users, the user's gradient times the user's local derivative.\n");
+      "\n   The values are computed from the top down, the gradients from the bottom up.\n"
+      "   The gradient of a step is a sum over the steps that use it: the gradient of\n"
+      "   the user times the user's local derivative.\n");
   claim(gap <= 1e-10, "differences agree with all five gradients, to 1e-10");
   claim(std::abs(tape[2].gradient - tape[7].value / tape[9].value) <= 1e-15,
         "the gradient of a value is its weight: dv1 = e1 / z, to 1e-15");
@@ -140,8 +145,10 @@ void why_newest_first(Claims& claim) {
   careless(y);
   claim(x.step().gradient == 18, "careless: dy/dx = 18");
   std::puts(
-      "\n   s hears from y twice. Careless, it passes on 1, then 2, all that it holds by then:");
-  std::puts("   3 in all, where 2 arrived. Newest first, it waits until y has said everything.");
+      "\n   y uses s twice, so s receives two gradients, 1 and 1. The careless recursion\n"
+      "   passes on the running total each time: first 1, then 2. That adds up to 3;\n"
+      "   the right total is 2. Newest first, s passes on its gradient once, when it is\n"
+      "   complete.");
 
   std::puts("\n3. What recursion costs\n");
   Number power = record(doublings, 1), sum = record(chain, 1);
@@ -152,8 +159,8 @@ void why_newest_first(Claims& claim) {
   claim(chain[0].gradient == 1000001, "a million times + 1: the loop over the tape is exact");
   const double bytes = 8.0 * 1024 * 1024 / static_cast<double>(chain.size());
   std::printf(
-      "          and recursion so deep that a stack of 8 MB has %.1f bytes a call, too\n"
-      "          few for a return address and a frame: it would overflow\n",
+      "\n   A recursion would be a million calls deep here. A stack of 8 MB has %.1f bytes\n"
+      "   for each of them, too few for a return address: the stack would overflow.\n",
       bytes);
 }
 

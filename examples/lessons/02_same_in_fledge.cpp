@@ -131,7 +131,7 @@ void lesson(Lesson& to) {
   backward(y, Graph::keep);  // the pictures show the edges
 
   to.part("The graph, from the result down");
-  to.say("   name                  op            value   gradient\n" + indented(y, album));
+  to.show("   name                  op            value   gradient\n" + indented(y, album));
   const auto expected = written_out();
   double gap = 0;
   std::size_t i = 0;
@@ -143,12 +143,12 @@ void lesson(Lesson& to) {
     leaves_only = leaves_only && seen.x.node()->value.exists() == seen.x.is_parameter();
   }
   to.claim_near(gap, 0, 1e-15, "fourteen values and gradients, largest difference from lesson 1");
-  to.claim(ordered, "every node has a larger id than its inputs: newest first is the right order");
-  to.claim(leaves_only, "only nodes of parameters hold a value; results are the caller's to keep");
+  to.claim(ordered, "every node has a larger id than its inputs, so newest first is right");
+  to.claim(leaves_only, "only nodes of parameters hold a value; the caller keeps the results");
 
   to.part("The same for Graphviz: dot -Tsvg draws it");
   std::string drawing = graphviz(album);
-  to.say(drawing);
+  to.show(drawing);
   to.claim(read(drawing) == std::pair<std::size_t, int>(14, 16), "reads back: 14 nodes, 16 edges");
   drawing.erase(drawing.find("\\\"walk"), 1);
   to.claim(read(drawing).first == 0, "without the backslash before a quote it does not");

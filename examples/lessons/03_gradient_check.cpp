@@ -53,8 +53,10 @@ double power(int points, double from, double to) {
 
 void steps(Lesson& to) {
   to.part("The step: not too long, not too short");
-  to.say("   The slope of exp by differences: relative error, root mean square over 100 places.\n");
-  to.say("   step    2 points      4 points      6 points");
+  to.say(
+      "The derivative of exp by differences with the step h: the relative error, as a root mean "
+      "square over 100 places.\n");
+  to.show("   step    2 points      4 points      6 points");
   constexpr std::array points{2, 4, 6};
   std::array<std::vector<double>, 3> logs;
   for (int decade = 1; decade <= 12; ++decade) {
@@ -64,13 +66,14 @@ void steps(Lesson& to) {
       logs[i].push_back(std::log10(error));
       line += formatted(i == 0 ? "   %.0e" : "         %.0e", error);
     }
-    to.say(line);
+    to.show(line);
   }
-  to.say("   valley  " + sparkline(logs[0]) + "  " + sparkline(logs[1]) + "  " +
-         sparkline(logs[2]));
-  to.say("\n   Downwards the error first falls as a power of h: what the formula leaves out. Then");
+  to.show("   valley  " + sparkline(logs[0]) + "  " + sparkline(logs[1]) + "  " +
+          sparkline(logs[2]));
   to.say(
-      "   it rises as 1/h: f is rounded, and the rounding is divided by an ever smaller step.\n");
+      "\nFrom the top down the error first falls as a power of h: this is the part that the formula "
+      "leaves out. Then it rises as 1/h: the values of f are rounded, and this rounding error is "
+      "divided by an ever smaller step.\n");
   for (std::size_t i = 0; i < 3; ++i) {
     const int p = points[i];
     const double best = std::pow(std::numeric_limits<double>::epsilon(), 1.0 / (p + 1));
@@ -92,7 +95,9 @@ Number attend(const std::vector<Number>& x) {
 
 void dual_numbers(Lesson& to) {
   to.part("Dual numbers: no step at all");
-  to.say("   a + b eps with eps^2 = 0 carries its derivative b along. Lesson 1's expression:\n");
+  to.say(
+      "A dual number a + b eps, with eps^2 = 0, carries its derivative b along. The expression of "
+      "lesson 1 in dual numbers:\n");
   const std::vector<double> x{2, 0.5, 0.1, -0.25, 0.5};
   std::vector<Tensor> inputs;
   for (const double number : x) inputs.push_back(parameter(Array::full({}, number)));
@@ -127,7 +132,9 @@ double norm(const Array& x) { return std::sqrt(value_of(sum(x * x).item())); }
 
 void planted_bug(Lesson& to) {
   to.part("One planted bug, looked for twice");
-  to.say("   Weights softmax(s / sqrt(8)), with a rule that forgets the root.\n");
+  to.say(
+      "The weights are softmax(s / sqrt(8)). The planted bug: the rule forgets the factor "
+      "1/sqrt(8).\n");
   Rng rng(1);
   const Array s = random_normal({2, 3}, 0, 1, rng);
   const auto blind = gradcheck([](const auto& in) { return sum(weights(in[0], false)); }, {s});
@@ -135,26 +142,28 @@ void planted_bug(Lesson& to) {
   to.claim(by_rule <= 1e-15 && std::abs(blind.expected) <= 1e-15,
            formatted("gradient of the plain sum: %.0g by that rule, ", by_rule) +
                formatted("%.0g by dual numbers", blind.expected));
-  to.say("          A row of weights sums to 1 whatever s is, so the gradient of the sum is zero:");
-  to.say("          a check that sums the outputs, v = (1, ..., 1), finds nothing wrong.");
+  to.say(
+      "\nA row of weights sums to 1 whatever s is, so the gradient of the sum is zero. A check that "
+      "only sums the outputs, v = (1, ..., 1), finds nothing wrong.\n");
   int seen = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Rng draws(seed);
     const Array v = random_normal({2, 3}, 0, 1, draws);
     seen += norm(gradient(s, v, true) - gradient(s, v, false)) > 0.01 ? 1 : 0;
   }
-  to.claim_rate(seen, 100, 100, "with a random v the rules differ by more than 0.01");
+  to.claim_rate(seen, 100, 100, "with a random v the two rules differ by more than 0.01");
 
   const auto right = gradcheck([](const auto& in) { return weights(in[0], false); }, {s});
   const auto wrong = gradcheck([](const auto& in) { return weights(in[0], true); }, {s});
-  to.say("\n   fledge's checker draws v at random. Of the right rule it says:");
-  to.say("      " + to_string(right) + "\n   and of the planted one, after the numbers:");
   const std::string& cause = wrong.likely_cause;
-  const std::size_t middle = std::min(cause.find(": ") + 2, cause.size());
-  to.say("      " + cause.substr(0, middle - 1) + "\n      " + cause.substr(middle) + "\n");
+  to.say("\nThe checker of fledge draws v at random. Its report of the right rule:\n   " +
+         to_string(right));
+  to.say("Its report of the planted rule, after the numbers:\n   " + cause + "\n");
   to.claim(right.ok && !wrong.ok, "the right rule passes, the planted one does not");
-  to.claim(cause.find("1/sqrt(8)") != std::string::npos, "the root that is missing is named");
-  to.claim(!blind.ok, "asked about the plain sum, it does not pass even the right rule");
+  to.claim(cause.find("1/sqrt(8)") != std::string::npos,
+           "the report names the root that is missing");
+  to.claim(!blind.ok,
+           "the check of a plain sum fails even for the right rule: it could not have failed");
 }
 
 }  // namespace

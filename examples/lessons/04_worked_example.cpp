@@ -41,8 +41,8 @@ void by_hand_and_by_engine(Lesson& to) {
   const Tensor V = birds::word_vectors(), A = birds::hand_set_attention();
   Dim i = 0;
   for (const char* word : {"birds      v1", "sometimes  v2", "walk       v3"}) {
-    to.say(text_of((std::string("   ") + word + "   %4.1f %4.1f %4.1f").c_str(), row(V, i)) +
-           text_of("     looks at them   %.1f %.1f %.1f", row(A, i)));
+    to.show(text_of((std::string("   ") + word + "   %4.1f %4.1f %4.1f").c_str(), row(V, i)) +
+            text_of("     looks at them   %.1f %.1f %.1f", row(A, i)));
     ++i;
   }
   to.say();
@@ -57,7 +57,7 @@ void by_hand_and_by_engine(Lesson& to) {
 
   to.slip("000", "v3'.v3 = 0.043",
           formatted("v3'.v1 = %.3f; v3'.v3 is %.3f", found.association, found.as_labelled),
-          "the label says walk with itself, the numbers are those of walk with birds");
+          "the label names walk with itself, the numbers are those of walk with birds");
   to.claim_near(found.as_labelled, 0.075, 1e-7, "v3'.v3");
   to.slip("000", "a trained A with the row 0.6, 0.1, 0.4",
           formatted("sum %.1f; divided by it, v3'.v1 = %.4f", found.row_sum, found.normalised),
@@ -66,14 +66,14 @@ void by_hand_and_by_engine(Lesson& to) {
   const Tensor narrow = slice(V, 1, 0, 2);  // three words, vectors of d_k = 2 numbers
   const Tensor to_d_k = sum_of_terms(A, narrow, 2, 2), to_n = sum_of_terms(A, narrow, 2, 3);
   to.slip("000", "v_i' sums a_ij v_j over j = 1 ... d_k",
-          formatted("vectors cut to d_k = 2: v_31' = %.2f by d_k terms, %.2f by n = 3 terms",
-                    at(to_d_k, 0, 0), at(to_n, 0, 0)),
+          formatted("for d_k = 2: v_31' = %.2f by d_k terms, %.2f by n = 3 terms", at(to_d_k, 0, 0),
+                    at(to_n, 0, 0)),
           "a row of A has a weight for each word; here n and d_k both happen to be 3");
   to.claim(farthest(to_n, row(matmul(A, narrow), 2)) < 1e-6 && farthest(to_d_k, to_n) > 0.1,
            "only the sum over the words is the row of the product");
   to.slip("000", "bird is paying more attention to walk",
-          formatted("walk looks at birds %.1f, birds look at walk %.1f", at(A, 2, 0), at(A, 0, 2)),
-          "row 3 belongs to the word that looks; birds come first and cannot see what follows");
+          formatted("walk looks at birds %.1f, birds looks at walk %.1f", at(A, 2, 0), at(A, 0, 2)),
+          "row 3 belongs to the word that looks; birds is the first word and sees no later one");
   to.claim(at(A, 2, 0) > 0.5 && at(A, 0, 2) == 0, "walk looks at birds, and birds not at walk");
 }
 
@@ -97,8 +97,9 @@ double interaction(Tensor (*walk)(const Tensor&), const Tensor& d, const Tensor&
 void rows_as_terms(Lesson& to) {
   to.part("A row is a sum of terms, one for each word it may see");
   to.say(
-      "   Birds have one term, sometimes two, walk three. The note asks whether they are like the\n"
-      "   interaction terms of a regression. So push a word, and see which words move.\n");
+      "The row of birds has one term, that of sometimes two, that of walk three. The note asks "
+      "whether they are like the interaction terms of a regression. To find out, change the vector "
+      "of one word and see which words change.\n");
   const Tensor V = birds::word_vectors(), A = birds::hand_set_attention();
   const Tensor d = Array({1, 3}, {0.6, -0.3, -0.6}), e = Array({1, 3}, {0.3, 0.5, -0.2});
   double worst = 0;
@@ -106,28 +107,32 @@ void rows_as_terms(Lesson& to) {
     for (Dim i = 0; i < 3; ++i)
       worst = std::max(
           worst, farthest(row(matmul(A, pushed(V, j, d)) - matmul(A, V), i), at(A, i, j) * d));
-  to.claim(worst < 1e-6, "A fixed: push word j by d, and word i moves by a_ij d; all nine pairs");
-  to.claim(interaction(by_fixed, d, e) < 1e-6, "two pushes at once add up: no interaction there");
+  to.claim(worst < 1e-6,
+           "A fixed: if word j changes by d, word i changes by a_ij d; all nine pairs");
+  to.claim(interaction(by_fixed, d, e) < 1e-6,
+           "A fixed: two changes at once add up, so there is no interaction");
   const double left = interaction(by_made, d, e);
-  to.claim(left > 0.01, formatted("A made of the words: %.3f is left over, an interaction", left));
+  to.claim(left > 0.01,
+           formatted("A computed from the words: %.3f is left over, an interaction", left));
 
   const AttentionOutput before = attend(V, V, V, 1, causal());
   const double a_31 = value_of(before.weights.value().at({0, 2, 0}));
   const Tensor seen = a_31 * d;
   const Tensor seeing =
       a_31 * dot(row(V, 2), d) / std::sqrt(3.0) * (row(V, 0) - row(before.output, 2));
-  to.say("\n   As birds move along d, walk moves by the two terms of the product rule:");
-  to.say(
-      text_of("      what is seen   a_31 d                             %7.4f %7.4f %7.4f", seen));
-  to.say(
-      text_of("      the seeing     a_31 (v3.d / sqrt 3) (v1 - v3')    %7.4f %7.4f %7.4f", seeing));
+  to.say("\nIf birds changes along d, walk changes by the two terms of the product rule:");
+  to.show(
+      text_of("      of the value    a_31 d                            %7.4f %7.4f %7.4f", seen));
+  to.show(
+      text_of("      of the weight   a_31 (v3.d / sqrt 3) (v1 - v3')   %7.4f %7.4f %7.4f", seeing));
   const Tensor X = parameter(birds::word_vectors()), h = 0.01;
   backward(by_made(X), e.value());
-  to.claim_near(dot(seen + seeing, e), dot(row(X.grad(), 0), d), 1e-6, "along e, by backward()");
+  to.claim_near(dot(seen + seeing, e), dot(row(X.grad(), 0), d), 1e-6,
+                "both terms along e are what backward() gives");
   const Tensor difference =
       (by_made(pushed(V, 0, h * d)) - by_made(pushed(V, 0, -h * d))) / (2 * h);
   to.claim(farthest(seen + seeing, difference) < 1e-4 && farthest(seen, difference) > 1e-3,
-           "by differences both terms together are right, and the first alone is not");
+           "differences agree with both terms together, not with the first alone");
 }
 
 }  // namespace

@@ -48,20 +48,22 @@ class Ascents {
 
 void raise_the_product(Lesson& to) {
   to.part("The product v3'.v1: a ceiling, or none");
-  to.say("   W_Q = W_K = W_V = 1 at first, a causal mask, scores / sqrt(3). Those named learn.\n");
+  to.say(
+      "At first W_Q, W_K and W_V are the identity. The mask is causal, scores are divided by "
+      "sqrt(3). The matrices in the first column learn.\n");
   Ascents ascents(Objective::product);
   const Learned Q = ascents.run("Q", 10, 400), K = ascents.run("K", 10, 400);
   const Learned QK = ascents.run("Q and K", 10, 100);
   const Learned V = ascents.run("V", 1, 100), QKV = ascents.run("Q, K and V", 1, 100);
-  to.say(ascents.text());
-  to.claim_near(Q.before.association, -0.0072, 5e-5, "where all begin");
+  to.show(ascents.text());
+  to.claim_near(Q.before.association, -0.0072, 5e-5, "the product at the start of all five");
 
   const Tensor X = birds::word_vectors(), birds = slice(X, 0, 0, 1);
   const std::vector<double> products = to_vector(matmul_transposed(X, birds).value());
-  to.say(formatted(
-      "\n   With V fixed, walk becomes a mean of v1, v2 and v3, whose products with v1 are\n"
-      "   %.2f, %.2f and %.2f. No mean is above the largest of what it is made of.\n",
-      products[0], products[1], products[2]));
+  to.say("\nWith V fixed, v3' is a weighted mean of v1, v2 and v3. " +
+         formatted("Their products with v1 are %.2f, %.2f and %.2f. ", products[0], products[1],
+                   products[2]) +
+         "A mean is at most its largest part.\n");
   const double ceiling = birds::product_ceiling();
   to.claim_near(ceiling, 0.14, 1e-7, "the ceiling of Q and K, reached by looking at birds alone");
   to.claim_near(QK.after.association, 0.1395, 5e-5, "Q and K together, 100 steps");
@@ -72,16 +74,18 @@ void raise_the_product(Lesson& to) {
 
   // For V alone, d(a·X·W·v1ᵀ)/dW = (a·X)ᵀ·v1 never changes: each step adds |a·X|²·|v1|².
   const Tensor mean = slice(attend(X, X, X, 1, causal()).output, 0, 2, 3);
-  to.say("\n   With V free there is none: the same gradient at every step, a straight line up.\n");
+  to.say(
+      "\nIf V learns, there is no ceiling. For V alone the gradient is the same at every step, so "
+      "the product rises in a straight line.\n");
   to.claim_near(V.after.association,
                 V.before.association + 100 * dot(mean, mean) * dot(birds, birds), 1e-5,
                 "V alone, 100 equal steps of |a X|^2 |v1|^2 each");
   to.claim(QKV.after.association > 10 * ceiling && QKV.after.attention[2] > 0.95,
-           "all three run away, and walk looks at itself: raising is not attending");
+           "if all three learn, the product exceeds 1.4 and walk looks at itself");
   to.slip("000", "the attention row a_i is a product of q_i and V",
-          formatted("V has learnt, and walk looks at birds %.4f, as before: %.4f",
-                    V.after.attention[0], V.before.attention[0]),
-          "the row is the softmax of q_i with the keys; values are what it mixes");
+          formatted("with V learned walk looks at birds %.4f, before %.4f", V.after.attention[0],
+                    V.before.attention[0]),
+          "the row is the softmax of the products of q_i with the keys; it mixes the values");
   to.claim(V.after.attention == V.before.attention && K.after.attention != K.before.attention,
            "learning V leaves the row as it is, to the bit; learning K does not");
 }
@@ -97,14 +101,14 @@ void raise_the_cosine(Lesson& to) {
     if (std::string(learns).find('V') == std::string::npos)
       least_by_QK = std::min(least_by_QK, e.after.attention[0]);
   }
-  to.say(ascents.text());
-  to.claim(near_one == 5, "any of them brings it to 0.998 and more");
+  to.show(ascents.text());
+  to.claim(near_one == 5, "any of them raises the cosine to 0.998 or more");
   to.claim(least_by_QK > 0.9,
-           formatted("by Q and K, alone or both, walk looks at birds, %.2f at least", least_by_QK));
+           formatted("if only Q, K or both learn, walk looks at birds %.2f or more", least_by_QK));
   to.say(
-      "\n   If V may change, the association can rise while walk looks where it did before. That\n"
-      "   attending pays must come from the objective: lesson 14 guesses the next word of a text,\n"
-      "   where it does.");
+      "\nIf V learns, the association (the cosine) can rise although walk looks where it looked "
+      "before: a high association does not prove attention. Lesson 14 has another objective, to "
+      "predict the next word of a text. There the model must look at birds.");
 }
 
 }  // namespace

@@ -78,8 +78,9 @@ std::vector<double> descend(const Projections& W, Dim steps) {
 void rows_or_columns(Lesson& to) {
   to.part("Rows or columns");
   to.say(
-      "   The note has a column for each word, and multiplies from the left; the code has a row\n"
-      "   for each, and multiplies from the right. Random W_Q and W_K, the same in both:\n");
+      "In the note each word is a column, and matrices multiply from the left. In the code each "
+      "word is a row, and matrices multiply from the right. W_Q and W_K are random, the same in "
+      "both:\n");
   const Projections W = random_projections(1);
   const AttentionOutput rows = in_rows(embeddings(), W),
                         columns = in_columns(transpose(embeddings()), W);
@@ -90,15 +91,17 @@ void rows_or_columns(Lesson& to) {
 
 Projections pattern_found(Lesson& to) {
   to.part("W_Q and W_K found by gradient");
-  to.say("   From random numbers down the cross entropy to the pattern of the note, 1000 steps:\n");
+  to.say(
+      "W_Q and W_K start at random. 1000 steps of gradient descent on the cross entropy lead to the "
+      "pattern of the note:\n");
   Projections W = random_projections(1);
   const std::vector<double> errors = descend(W, 1000);
   const std::vector<double> a = to_vector(in_rows(embeddings(), W).weights.value());
   support::MapStyle style;
   style.numbers = true;
-  to.say(attention_map({"dirty", "quantum", "plumbing"}, a, style));
+  to.show(attention_map({"dirty", "quantum", "plumbing"}, a, style));
   to.claim(errors[1000] < 1e-12,
-           formatted("largest error: %.2f at first, %.4f after 100 steps, below 1e-12 after 1000",
+           formatted("largest error: %.2f at first, %.4f after 100 steps, below 1e-12 at the end",
                      errors[0], errors[100]));
   to.claim(a[0] == 1 && a[1] == 0 && a[2] == 0 && a[5] == 0,
            "what the mask decides is exact: three zeros, and the 1 of dirty");
@@ -112,14 +115,15 @@ Projections pattern_found(Lesson& to) {
   int reached = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed)
     reached += descend(random_projections(seed), 300).back() < 1e-4 ? 1 : 0;
-  to.claim_rate(reached, 100, 100, "300 steps from a random start come within 0.0001");
+  to.claim_rate(reached, 100, 100, "after 300 steps the error is below 0.0001");
 
   const AttentionOutput sharper = in_rows(embeddings(), {3.0 * W.query, W.key});
   const double longer = to_vector(sharper.weights.value())[6];
-  to.slip("003", "a key matches a query if they point in the same direction",
-          formatted("queries thrice as long: plumbing looks at dirty %.2f, not %.2f", longer, a[6]),
-          "a dot product counts lengths too; a longer query is a sharper one");
-  to.claim(longer - a[6] > 0.1, "same directions, another pattern");
+  to.slip(
+      "003", "a key matches a query if they point in the same direction",
+      formatted("queries 3 times as long: plumbing looks at dirty %.2f, not %.2f", longer, a[6]),
+      "a dot product depends on lengths too; a longer query gives sharper weights");
+  to.claim(longer - a[6] > 0.1, "the same directions, another pattern");
   return W;
 }
 
@@ -138,21 +142,21 @@ void residual(Lesson& to, const Projections& W) {
   to.part("The residual: E' = E + dE");
   const Tensor E = parameter(embeddings().value()), V = matmul(E, value_matrix());
   const Tensor delta = row(in_rows(E, W).output, 2), after = row(E, 2) + delta;
-  to.say("   As columns of adjective, dirt, physics and pipes:\n");
-  to.say("   plumbing as it came   E_2    " + to_string(row(E, 2).value()));
-  to.say("   what it found         dE_2   " + to_string(delta.value()));
-  to.say("   the sum               E_2'   " + to_string(after.value()) + "\n");
+  to.say("The four numbers mean adjective, dirt, physics and pipes:\n");
+  to.show("   plumbing before   E_2    " + to_string(row(E, 2).value()));
+  to.show("   from attention    dE_2   " + to_string(delta.value()));
+  to.show("   the sum           E_2'   " + to_string(after.value()) + "\n");
   const Tensor by_hand = 0.55 * row(V, 0) + 0.4 * row(V, 1) + 0.05 * row(V, 2);
   to.claim(farthest(delta, by_hand) < 1e-12,
-           "dE_2 = 0.55 V_0 + 0.4 V_1 + 0.05 V_2, by the W_Q and W_K that were found");
+           "dE_2 = 0.55 V_0 + 0.4 V_1 + 0.05 V_2, with the W_Q and W_K found");
   to.claim(farthest(after, Array({1, 4}, {0, 0.55, 0.4, 1.05})) < 1e-12,
            "plumbing stays plumbing, and is now dirty and quantum as well");
   backward(row(E + matmul(wanted(), V), 2), Array::ones({1, 4}));
   to.claim(farthest(row(E.grad(), 2), Array({1, 4}, {1, 1.05, 1.05, 1.05})) < 1e-14,
-           "backwards, plumbing hears 1 by the residual, and 0.05 of what M_V passes on");
+           "gradient of plumbing: 1 by the residual, and 0.05 more where M_V passes on");
   const std::string wide = refusal(6);
   to.slip("003", "M_V leads to a higher dimensional space", wide,
-          "what is added to E is as wide as E: a head may go down, but comes up again");
+          "what is added to E is as wide as E; a head may use fewer numbers in between");
   to.claim(!wide.empty() && refusal(4).empty(), "six wide is refused, four wide is not");
 }
 

@@ -48,7 +48,8 @@ int different(const Tensor& x) {
 void one_matrix_or_two(Lesson& to) {
   to.part("One matrix or two");
   to.say(
-      "   Five random words (5, 4), random W_Q and W_K (4, 2). First W_Q stands in both places.\n");
+      "Five random words (5, 4), random W_Q and W_K (4, 2). In the first claims one matrix, W_Q, makes "
+      "queries and keys.\n");
   Rng rng(1);
   const auto draw = [&](const Shape& shape) { return Tensor(random_normal(shape, 0, 1, rng)); };
   const Tensor X = draw({5, 4}), Q = draw({4, 2}), K = draw({4, 2});
@@ -65,25 +66,25 @@ void one_matrix_or_two(Lesson& to) {
   to.slip(
       "004", "with one matrix, nearly half of A would be redundant",
       formatted("%d different scores make %d different weights", different(S), different(weights)),
-      "a row has its own sum, and a causal mask hides one of each mirrored pair");
+      "each row is divided by its own sum; a causal mask hides one of each mirrored pair");
   to.claim(different(S) == 15 && different(weights) == 25,
            "all 25 weights are different numbers: none is redundant");
   to.claim(farthest(mirrored, transpose(mirrored)) == 0 &&
                farthest(softmax(mirrored, causal()), P) < 1e-14,
-           "any causal pattern of one input has symmetric scores: S_ij = S_ji = log a_ij");
+           "any causal pattern of one input has symmetric scores: log a_ij = S_ij = S_ji");
 
   const Tensor direct = scores(X, {Q, K}), swapped = scores(X, {K, Q});
   to.claim(farthest(swapped, transpose(direct)) == 0, "W_Q and W_K swapped: scores transposed");
   const double moved = farthest(softmax(direct), softmax(swapped));
   to.slip("004", "queries and keys work identically",
-          formatted("swapped, the scores are transposed and a weight moves by %.2f", moved),
-          "they are made alike, but a softmax shares out one to each query, not to each key");
+          formatted("swapped, scores are transposed and a weight changes by %.2f", moved),
+          "both are computed in the same way, but weights sum to 1 for each query, not each key");
   to.claim(std::min(moved, farthest(softmax(direct), transpose(softmax(swapped)))) > 0.05,
-           "the weights are then neither those of before nor their transpose");
+           "the weights are then neither those before the swap nor their transpose");
   const Tensor R = Array({2, 2}, {2, 1, 3, 2}), inverse = Array({2, 2}, {2, -1, -3, 2});
   const Head turned{matmul(Q, R), matmul(K, transpose(inverse))};
   to.claim(farthest(scores(X, turned), direct) < 1e-13 && farthest(turned.query, Q) > 1,
-           "W_Q R and W_K R^-T make the same scores: the two share their work as they please");
+           "W_Q R and W_K R^-T give the same scores for any invertible R");
 }
 
 // Rock, paper and scissors each want the card of the one they beat: rock that of scissors, paper
@@ -128,12 +129,20 @@ double accuracy(const Head& W) {
 void cost_of_tying(Lesson& to) {
   to.part("What one matrix costs when direction matters");
   to.say(
-      "   Rock, paper and scissors each hold a card, and each names that of the one it beats.\n"
-      "   Symmetric scores cannot have it: rock-scissors above rock-paper, paper-rock above\n"
-      "   paper-scissors, scissors-paper above scissors-rock is a score above itself. So one of\n"
-      "   them gives its winner no less weight than its victim, and is wrong in each deal where\n"
-      "   the other two agree against the victim: one in four. After learning they look:\n");
-  Table table({{"player"}, {"at rock, paper, scissors by W_Q, W_K"}, {"by one matrix"}});
+      "Rock, paper and scissors each hold a card, +1 or -1. Each must name the card of the player "
+      "that it beats, so it must look there more than at the third player:\n");
+  to.show(
+      "   s(r, s) > s(r, p)    rock prefers scissors\n"
+      "   s(p, r) > s(p, s)    paper prefers rock\n"
+      "   s(s, p) > s(s, r)    scissors prefers paper\n");
+  to.say("With one matrix s(a, b) = s(b, a). Chain the three:\n");
+  to.show("   s(r, s) > s(r, p) = s(p, r) > s(p, s) = s(s, p) > s(s, r) = s(r, s)\n");
+  to.say(
+      "No number is larger than itself, so at least one player fails: it looks at the player that beats it at least as much as at its victim. So it "
+      "is wrong whenever it and that player hold one card and its victim the other, in one deal of "
+      "four.\n\n"
+      "Where each player looks after learning, at rock, paper and scissors:\n");
+  Table table({{"player"}, {"W_Q and W_K"}, {"one matrix"}});
   const Tensor two = pattern(learn(Sides::untied, 1)), one = pattern(learn(Sides::tied, 1));
   for (Dim i = 0; i < 3; ++i) {
     const auto cell = [i](const Tensor& p) {
@@ -142,7 +151,7 @@ void cost_of_tying(Lesson& to) {
     };
     table.row({i == 0 ? "rock" : i == 1 ? "paper" : "scissors", cell(two), cell(one)});
   }
-  to.say(table.text());
+  to.show(table.text());
   const double bound = (1 + 1 + 0.75) / 3;
   int all_named = 0, within = 0, by_majority = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
@@ -151,9 +160,10 @@ void cost_of_tying(Lesson& to) {
     within += tied <= bound ? 1 : 0;
     by_majority += tied == 0.75 ? 1 : 0;
   }
-  to.claim_rate(all_named, 100, 100, "W_Q and W_K name every card of every deal");
-  to.claim_rate(within, 100, 100, formatted("one matrix: within (1 + 1 + 3/4) / 3 = %.3f", bound));
-  to.claim_rate(by_majority, 100, 90, "one matrix says what most hold: 3 cards in 4 are right");
+  to.claim_rate(all_named, 100, 100, "with W_Q and W_K every card is right");
+  to.claim_rate(within, 100, 100, formatted("one matrix: (1 + 1 + 3/4) / 3 = %.3f at most", bound));
+  to.claim_rate(by_majority, 100, 90,
+                "one matrix: each names the card that most hold, and 3 cards in 4 are right");
 }
 
 }  // namespace

@@ -47,14 +47,14 @@ std::vector<Edge> network(const Input& input) {
 
 /// Four strokes of growing thickness.
 const char* stroke(double weight) {
-  return weight < 0.1 ? "...." : weight < 0.4 ? "----" : weight < 0.7 ? "====" : "####";
+  return weight < 0.1 ? "..." : weight < 0.4 ? "---" : weight < 0.7 ? "===" : "###";
 }
 
 /// A line for each node: its edges, and the words that they lead to.
 std::string drawn(const Input& input) {
   std::string lines;
   for (const Edge& e : network(input)) {
-    if (e.to == 0) lines += formatted("\n      %-8s", name(input[e.from]));
+    if (e.to == 0) lines += formatted("\n   %-8s", name(input[e.from]));
     lines += formatted("  %s> %s %.2f", stroke(e.weight), name(input[e.to]), e.weight);
   }
   return lines;
@@ -72,14 +72,17 @@ constexpr double widest = 12;  // of a line whose weight is 1
 /// The same as SVG: words in a line, over them an arc for each edge, a loop where a word stays.
 std::string svg(const Input& input) {
   const auto x = [](std::size_t place) { return 60 + 120 * static_cast<int>(place); };
-  std::string text = formatted("<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d 140'>\n",
-                               x(input.size()) - 60);
+  std::string text = formatted(
+      "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d 140'>\n"
+      "<g fill='none' stroke='black'>\n",
+      x(input.size()) - 60);
   for (const Edge& e : network(input)) {
     const int from = x(e.from), to = x(e.to), top = 60 - (from - to) / 4;
     text +=
         formatted("<path d='M%d 110C%d %d %d %d %d 110'", from, from + 25, top, to - 25, top, to);
-    text += formatted(" fill='none' stroke='black' stroke-width='%.2f'/>\n", widest * e.weight);
+    text += formatted(" stroke-width='%.2f'/>\n", widest * e.weight);
   }
+  text += "</g>\n";
   for (std::size_t i = 0; i < input.size(); ++i)
     text += formatted("<text x='%d' y='130' text-anchor='middle'>", x(i)) +
             escaped(name(input[i])) + "</text>\n";
@@ -108,19 +111,20 @@ std::vector<Input> inputs(std::size_t longest) {
 void a_few_drawn(Lesson& to) {
   to.part("Four inputs, four networks");
   to.say(
-      "   Rock looks for scissors, paper for rock, scissors for paper: each for the one it beats.\n"
-      "   A line is a node, an arrow an edge from the word that looks to the word it sees. Its\n"
-      "   stroke, of . - = #, is as thick as its weight. The same W_Q and W_K make all of them.");
+      "Each player looks for the one it beats: rock for scissors, paper for rock, scissors for "
+      "paper. A line is a word of the input, an arrow leads to a word that it looks at. The arrow "
+      "is drawn with . - = or #, the larger its weight the thicker. W_Q and W_K are the same for all "
+      "four inputs.");
   for (const Input& input :
        {Input{rock}, {scissors, rock}, {paper, paper, rock}, {scissors, rock, paper, rock}})
-    to.say(drawn(input));
+    to.show(drawn(input));
   to.say();
   const double met = network({paper, scissors, rock}).at(4).weight;  // rock at the second word
   const double missed = network({paper, paper, rock}).at(4).weight;
   to.slip("004", "A is made to suit this length of input",
-          formatted("of three words, rock gives the second %.2f if it is scissors, %.2f if paper",
+          formatted("rock, the third word, gives the second %.2f if it is scissors, %.2f if paper",
                     met, missed),
-          "the length says how many edges there are; the words say how thick they are");
+          "the length gives the number of edges; the words give their weights");
   to.claim(met > 0.9 && std::abs(missed - 1.0 / 3) < 1e-15,
            "two inputs of one length, two networks");
 }
@@ -141,13 +145,13 @@ void every_input(Lesson& to) {
   to.part(formatted("What holds for each of the %zu inputs of one to six words", all.size() - 1));
   to.claim(counted, "n words make n (n + 1) / 2 edges, so one word more adds n + 1");
   to.claim(whole, "the edges that leave a node are together as thick as one of weight 1");
-  to.claim(kept, "one word more leaves every edge that was there as it is, to the bit");
+  to.claim(kept, "one word more leaves every earlier edge as it is, to the bit");
 }
 
 void as_svg(Lesson& to) {
   to.part("Paper scissors rock as SVG, to be pasted into a file");
   const std::string picture = svg({paper, scissors, rock});
-  to.say(picture);
+  to.show(picture);
   to.claim(count(picture, "<path ") == 6 && count(picture, "<text ") == 3,
            "six edges, three nodes");
   to.claim(escaped("<rock & \"roll\">") == "&#60;rock &#38; &#34;roll&#34;&#62;",

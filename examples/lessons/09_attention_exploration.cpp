@@ -67,8 +67,8 @@ void copying(Lesson& to) {
     worst = std::max(worst, std::abs(error - formula));
     table.row(digits({gap, number(weights, 0), error, formula, bound(gap)}));
   }
-  to.say("   Six keys at right angles, q = gap k; c is the sum of weights times values.\n\n" +
-         table.text());
+  to.say("Six keys at right angles, q = gap k; c is the sum of weights times values.\n");
+  to.show(table.text());
   to.claim(worst < 1e-14, "|c - v| = r/(1 + r) |mean of the others - v|, r = (n - 1) exp(-gap)");
 
   bool distribution = true;
@@ -85,8 +85,8 @@ void copying(Lesson& to) {
     nearest = std::max(nearest, error / bound(scores[0] - scores[1]));
   }
   to.claim(distribution, "of 1000 random queries and keys: weights within 0 and 1 that sum to 1");
-  to.claim(nearest <= 1, formatted("there |c - v| <= 2 (n - 1) exp(-gap) max|v|, of which it "
-                                   "takes %.2f at most",
+  to.claim(nearest <= 1, formatted("for all of them |c - v| <= 2 (n - 1) exp(-gap) max|v|; the "
+                                   "largest share of this bound is %.2f",
                                    nearest));
 }
 
@@ -108,12 +108,13 @@ void subspaces(Lesson& to) {
     table.row({formatted("   %.0f degrees", degrees), formatted("%.1e", error),
                formatted("%.1e", formula)});
   }
-  to.say("   v_a = A c and v_b = B w lie in two planes, A and B orthonormal, and M = A A^T.\n\n" +
-         table.text());
+  to.say(
+      "v_a = A c and v_b = B w lie in two planes. The columns of A and of B are orthonormal, and "
+      "M = A A^T.\n");
+  to.show(table.text());
   to.claim(length(matmul(s, M) - v_a) < 1e-14,
-           "with the planes at right angles M s is v_a, to rounding");
-  to.claim(worst < 1e-14,
-           "else M lets the shadow of v_b on the plane of A through: sin(angle) |w_1|");
+           "if the planes are at right angles, M s is v_a, to rounding");
+  to.claim(worst < 1e-14, "else M also keeps the part of v_b in the plane of A: sin(angle) |w_1|");
   const Tensor by_half = matmul(s, transpose(A));
   to.claim(by_half.size() == 2 && length(by_half - c) < 1e-14, "A^T s is c, to rounding");
   to.slip(
@@ -137,16 +138,17 @@ void averaging(Lesson& to) {
     last = length(matmul(weights, values) - middle);
     table.row(digits({beta, at_a, at_b, expected, last}));
   }
-  to.say("   q = beta (k_a + k_b); the mean is that of v_a and v_b.\n\n" + table.text());
+  to.say("q = beta (k_a + k_b); the mean is that of v_a and v_b.\n");
+  to.show(table.text());
   to.claim(worst < 1e-14, "both weights are exp(beta) / ((n - 2) + 2 exp(beta))");
   to.claim(last < 1e-7, "at beta = 20 c is (v_a + v_b) / 2, to seven places");
   // As written, alpha = e / ((alpha - 2) + 2 e) at beta = 1, or alpha^2 + 2 (e - 1) alpha - e = 0.
   const double e = std::numbers::e, written = 1 - e + std::sqrt((e - 1) * (e - 1) + e);
   to.claim(std::abs(e / (written - 2 + 2 * e) - written) < 1e-14 && 2 * written > 1.3,
-           "solved as written at beta = 1, the two weights sum to more than 1.3");
+           "as written, the two weights sum to more than 1.3 at beta = 1");
   to.slip("001", formatted("exp(beta) / ((alpha - 2) + 2 exp(beta)), %.3f at beta = 1", written),
           formatted("exp(beta) / ((n - 2) + 2 exp(beta)), %.3f", formula(1)),
-          "n - 2 keys are left over, each with a score of 0 and so a term of exp(0) = 1");
+          "the other n - 2 keys have a score of 0, and each adds a term of exp(0) = 1");
 }
 
 void lesson(Lesson& to) {

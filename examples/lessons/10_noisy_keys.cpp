@@ -78,8 +78,8 @@ Observed observe(const std::string& name, const Tensor& shares, double score, do
 }
 
 void show(Lesson& to, const std::vector<Observed>& all) {
-  constexpr int bins = 24;
-  Table table({{"   keys"}, {"mean"}, {"formula"}, {"spread"}, {"formula"}, {"v_a in c: 0 ... 1"}});
+  constexpr int bins = 18;
+  Table table({{"   keys"}, {"mean"}, {"formula"}, {"spread"}, {"formula"}, {"v_a in c, 0 to 1"}});
   double worst = 0;
   for (const auto& [name, shares, measured, predicted] : all) {
     std::vector<double> counts(bins);
@@ -93,7 +93,7 @@ void show(Lesson& to, const std::vector<Observed>& all) {
     worst = std::max({worst, std::abs(measured.mean - predicted.mean),
                       std::abs(measured.deviation - predicted.deviation)});
   }
-  to.say(table.text());
+  to.show(table.text());
   to.claim(worst < 0.01, "mean and spread are those of the formula, within 0.01");
 }
 
@@ -112,8 +112,9 @@ void lesson(Lesson& to) {
 
   to.part("A little noise in every direction: c stays near the mean");
   to.say(
-      "   q = beta (m_a + m_b), m the means of six keys, beta = 10. The two scores differ by a\n"
-      "   normal number of variance 4 alpha beta^2, and alpha_a is its sigmoid.\n");
+      "Six keys are random numbers around their means m. The query is q = beta (m_a + m_b), beta = "
+      "10. The difference of the scores of a and b is normally distributed, with the variance 4 "
+      "alpha beta^2. The weight of v_a is the sigmoid of this difference.\n");
   std::vector<Observed> round;
   for (const double variance : {1e-4, 1e-3, 1e-2})
     round.push_back(observe(formatted("alpha = %g, one head", variance),
@@ -124,7 +125,9 @@ void lesson(Lesson& to) {
   to.claim(rate(round[0].shares, far) == 0, "at alpha = 0.0001 c is near the mean in every draw");
 
   to.part("One key whose length varies: c swings between v_a and v_b");
-  to.say("   Key a now has a variance of 0.5 along its mean besides. On average c is as it was.\n");
+  to.say(
+      "Key a now also varies along its mean, with a variance of 0.5. The mean of c does not "
+      "change.\n");
   const Tensor keys = drawn_keys(alpha, along);
   const double swing = beta * std::sqrt(4 * alpha + along);
   const Observed one = observe("k_a varies, one head", weight_of_a(between, keys), 0, swing);
@@ -133,33 +136,34 @@ void lesson(Lesson& to) {
                 "share of draws nearer to one value than to the mean of both");
   const double at_a = value_of(softmax(Array({2}, {2, -2})).value()[0]),
                written = 1 / (1 + std::exp(2.0));
-  to.claim_near(at_a, 1 / (1 + std::exp(-4.0)), 1e-15, "scores 2 and -2 give a the weight");
+  to.claim_near(at_a, 1 / (1 + std::exp(-4.0)), 1e-15, "the scores 2 and -2 give a the weight");
   to.slip("001",
           formatted("1/(1 + exp(beta)) for a, 1/(1 + exp(-beta)) for b: %.3f, %.3f at beta = 2",
                     written, 1 - written),
           formatted("1/(1 + exp(-2 beta)), 1/(1 + exp(2 beta)): %.3f, %.3f", at_a, 1 - at_a),
-          "dividing by exp(beta) leaves exp(-2 beta) below; and a, which is ahead, gets more");
+          "divided by exp(beta), the denominator is 1 + exp(-2 beta); and a has the larger score");
 
-  to.part("Two heads, one for each key: it holds again");
+  to.part("Two heads, one for each key: c stays near the mean again");
   const Tensor own = weight_of_a(q_a, keys), averaged = (own + weight_of_a(q_b, keys)) / 2.0;
   const double ahead = beta - std::log(n - 1.0), length = beta * std::sqrt(alpha + along);
   const Observed two = observe("k_a varies, two heads", averaged, ahead, length, 0.5);
   to.say(
-      "   q_1 = beta m_a and q_2 = beta m_b, each with its own softmax on the same keys; c is the\n"
-      "   mean of both results. Head 1 asks only that k_a is far ahead of five scores near 0.\n");
+      "q_1 = beta m_a and q_2 = beta m_b, each with its own softmax over the same keys; c is the mean "
+      "of both results. Head 1 only needs a score of k_a that is far above the five others, which "
+      "are near 0.\n");
   show(to, {one, two});
   to.claim(two.measured.deviation < 0.4 * one.measured.deviation,
            formatted("two heads divide the spread by %.1f",
                      one.measured.deviation / two.measured.deviation));
   to.claim_near(rate(own, [](double share) { return share < 0.5; }), tail(ahead / length), 0.02,
-                "what is left: draws in which head 1 itself has lost its key");
+                "share of draws in which head 1 gives its own key less than half");
   // With the means as keys, the axes, the scores of a query are its coordinates.
   const double plain = value_of(softmax(axis(0)).value()[0]),
                long_one = value_of(softmax(q_a).value()[0]);
   to.claim_near(plain, std::exp(1.0) / (std::exp(1.0) + n - 1), 1e-15, "alpha_a of q_1 = m_a");
   to.slip("001", "q_1 = m_a gives alpha_a = 1 / (1 + 0 + ... + 0) = 1",
           formatted("exp(1) / (exp(1) + n - 1) = %.3f; with q_1 = beta m_a, %.4f", plain, long_one),
-          "weights are exponentials of scores: a score of 0 is a term of 1");
+          "weights are exponentials of scores: a score of 0 adds a term of exp(0) = 1");
 }
 
 }  // namespace

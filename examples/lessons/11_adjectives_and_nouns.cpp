@@ -27,7 +27,7 @@ double at(const Tensor& x, Dim i, Dim j) { return value_of(x.value().at({i, j}))
 std::string digits(const Tensor& x, const char* format) {
   std::string text;
   for (const double number : to_vector(x.value()))
-    text += (text.empty() ? "" : " ") + (std::isinf(number) ? " ." : formatted(format, number));
+    text += (text.empty() ? "" : " ") + (std::isinf(number) ? "." : formatted(format, number));
   return text;
 }
 
@@ -45,20 +45,21 @@ void one_head(Lesson& to) {
   const Tensor grid = attention_scores(q, k, causal());
   const auto [mixed, weights] = attend(q, k, v, 1, causal());  // (4, 2) and (1, 4, 4)
   const Tensor A = reshape(weights, {4, 4}), after = X + matmul(mixed, transpose(W_V));
-  Table table({{"   word"}, {"x"}, {"q"}, {"k"}, {"v"}, {"q.k"}, {"weights"}, {"becomes"}});
+  Table table({{"word"}, {"x"}, {"q"}, {"k"}, {"v"}, {"q.k"}, {"weights"}, {"becomes"}});
   for (Dim i = 0; i < 4; ++i)
-    table.row({std::string("   ") + words[i], digits(row(X, i), "%.0f"), digits(row(q, i), "%.0f"),
-               digits(row(k, i), "%.0f"), digits(row(v, i), "%.0f"), digits(row(grid, i), "%2.0f"),
-               digits(row(A, i), "%.2f"), digits(row(after, i), "%.2f")});
+    table.row({words[i], digits(row(X, i), "%.0f"), digits(row(q, i), "%.0f"),
+               digits(row(k, i), "%.0f"), digits(row(v, i), "%.0f"), digits(row(grid, i), "%.0f"),
+               digits(row(A, i), "%.2f"), digits(row(after, i), "%.1f")});
   to.say(
-      "   x says whether a word is a noun, an adjective, soft, blue. It asks q, answers k, passes\n"
-      "   v on; q.k is with each word that it may see, and weights are softmax(q.k / sqrt 2).\n\n" +
-      table.text());
+      "The four numbers of x mean noun, adjective, soft, blue. Each word has a query q, a key k and a "
+      "value v. q.k has the product with each word that it may see, and the weights are "
+      "softmax(q.k / sqrt 2). The last column is x with the weighted values added.\n");
+  to.show(table.text());
   to.claim(to_vector(row(grid, 3).value()) == std::vector<double>{0, 6, 6, 0},
-           "bird asks (3, 0), fluffy and blue answer (2, 0): 3*2 + 0*0 = 6 with both");
+           "q of bird is (3, 0), k of fluffy and blue (2, 0): q.k = 3*2 + 0*0 = 6");
   const double w = 1 / (2 + 2 * std::exp(-6 / std::sqrt(2.0)));
   to.claim(largest(row(after, 3) - Tensor(Array({1, 4}, {1, 0, w, w}))) < 1e-15,
-           formatted("the bird is soft and blue now, w = 1/(2 + 2 exp(-6/sqrt 2)) = %.4f each", w));
+           formatted("bird is soft and blue now, w = 1/(2 + 2 exp(-6/sqrt 2)) = %.4f each", w));
 
   const Mask not_below = custom(4, 4,
                                 {true, true, true, true, false, true, true, true,  //
@@ -66,13 +67,13 @@ void one_head(Lesson& to) {
   const Tensor peeks = reshape(attend(q, k, v, 1, not_below).weights, {4, 4});
   const double ahead = 1 - at(peeks, 0, 0), back = at(peeks, 3, 1);
   to.claim(ahead > 0.7 && back == 0,
-           "hiding what is below the diagonal of this grid hides the past and shows the future");
+           "a mask below the diagonal of this grid hides earlier words and shows later ones");
   to.slip("002", "scores below the diagonal become -infinity",
-          formatted("'the' gives %.2f to words to come, and bird gives fluffy %.2f", ahead, back),
-          "right where queries are columns; where they are rows, what is to come is above");
+          formatted("'the' gives %.2f to later words, and bird gives fluffy %.2f", ahead, back),
+          "right if queries are columns; if queries are rows, later words are above the diagonal");
   const Tensor product = matmul(A, v);
   to.claim(!common_shape(A.shape(), v.shape()) && largest(product - mixed) < 1e-15,
-           "weights times values is what each word gets; their sum does not exist");
+           "weights times values is what each word gets; their sum is not defined");
   to.slip("002", "add the value matrix to the weights",
           to_string(A.shape()) + " times " + to_string(v.shape()) + " is " +
               to_string(product.shape()) + ", plus is refused",
@@ -118,9 +119,9 @@ void masks(Lesson& to) {
   const auto moved = [&](const Mask& mask) {
     return largest(slice(attention(x, mask), 0, 0, 3) - attention(start, mask));
   };
-  to.claim(
-      moved(causal()) < 1e-14 && moved(Mask()) > 0.1,
-      formatted("three words do not move as three more follow; unmasked, by %.2f", moved(Mask())));
+  to.claim(moved(causal()) < 1e-14 && moved(Mask()) > 0.1,
+           formatted("three more words do not change the first three; unmasked, by %.2f",
+                     moved(Mask())));
 }
 
 void down_and_up(Lesson& to) {
@@ -147,11 +148,11 @@ void down_and_up(Lesson& to) {
   const Tensor down_columns = transpose(down), up_columns = transpose(up);
   const Tensor in_columns = matmul(up_columns, matmul(down_columns, transpose(x)));
   to.claim(largest(transpose(in_columns) - matmul(x, W_V)) < 1e-14,
-           "with tokens in columns the two stand the other way round, and give the transpose");
+           "with tokens in columns the order is Up Down, and the result is the transpose");
   to.slip("002", "in columns W_V = W_Vd (n x d) W_Vu (d x n)",
           "W_V = W_Vu " + to_string(up_columns.shape()) + " W_Vd " +
               to_string(down_columns.shape()) + formatted(" for n = %d, d = %d", int{n}, int{d}),
-          "what stands next to x acts first, and takes n numbers down to d");
+          "the factor next to x acts first, and maps n numbers to d");
 }
 
 void lesson(Lesson& to) {

@@ -124,9 +124,11 @@ void another_text(Lesson& to, const Indices& unseen) {
   }
   support::MapStyle style;
   style.causal = false;
-  to.say("   Queries know their place on the page, keys and values come from the text; no mask.\n");
-  to.say(support::attention_map({"1", "2", "3", "4", "5", "6", "7", "8"}, pattern, style));
-  to.claim_rate(solved, seeds, 20, "100 new texts, every word of them written backwards");
+  to.say(
+      "The queries are made of places alone, keys and values of the words of the text and their "
+      "places. No mask.\n");
+  to.show(support::attention_map({"1", "2", "3", "4", "5", "6", "7", "8"}, pattern, style));
+  to.claim_rate(solved, seeds, 20, "all words of 100 new texts come out backwards");
 }
 
 void two_heads(Lesson& to, const Indices& unseen) {
@@ -150,15 +152,17 @@ void two_heads(Lesson& to, const Indices& unseen) {
       table.row({formatted("   %d", static_cast<int>(seed)), cell(a), cell(b), cell(both),
                  cell(looks(one, unseen, 0)), cell(alone)});
   }
-  to.say("   Two numbers each, for the word before and for the first word: the weight that a head");
-  to.say("   gives to it, and the share of right answers.\n\n" + table.text());
-  to.claim_rate(right, seeds, 18, "two heads answer both questions, at least 99 % of each");
-  to.claim_rate(apart, seeds, 17, "one looks at the word before, the other at the first");
+  to.say(
+      "Two numbers a cell, for the word before and for the first word: the weight that a head gives "
+      "it, or the share of right answers.\n");
+  to.show(table.text());
+  to.claim_rate(right, seeds, 18, "two heads: at least 99 % of each question are right");
+  to.claim_rate(apart, seeds, 17, "one head looks at the word before, the other at the first");
+  to.claim(swapped > 0 && swapped < seeds,
+           formatted("chance decides which: head 1 looks at the first word in %d seeds", swapped));
   to.claim(
-      swapped > 0 && swapped < seeds,
-      formatted("which does which is chance: head 1 takes the first word in %d seeds", swapped));
-  to.claim(best_alone < 0.98,
-           formatted("one head as wide blends two words: %.2f of both right at best", best_alone));
+      best_alone < 0.98,
+      formatted("one head of the same width mixes two words: at best %.2f are right", best_alone));
 }
 
 void lesson(Lesson& to) {

@@ -75,10 +75,12 @@ double bend(const Net& f, const Tensor& p, const Tensor& q, const Tensor& r) {
 
 void alike_is_affine(Lesson& to) {
   to.part("Of tokens that are all alike, attention computes an affine map");
-  to.say("   A token gets a mean of the values x_j W_V + b, with weights that sum to 1. If every");
-  to.say("   x_j is the same x, that is x W_V + b, whatever the weights. A residual adds x; heads");
-  to.say("   and layers compose: still an affine map f of x. And an affine f bends nowhere:");
-  to.say("   f(p) + f(q) - f(r) - f(p + q - r) = 0. Here for random p, q, r and weights:\n");
+  to.say(
+      "Attention gives a token a mean of the values x_j W_V + b, with weights that sum to 1. If every "
+      "x_j is the same x, this mean is x W_V + b, whatever the weights. The residual adds x. Heads "
+      "and layers compose, and a composition of affine maps is affine. For every affine f:\n");
+  to.show("   f(p) + f(q) - f(r) - f(p + q - r) = 0\n");
+  to.say("The size of this sum, for random p, q, r and random weights:\n");
   double alike = 0, different = infinity, with_mlp = infinity;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     Rng rng(seed);
@@ -101,9 +103,11 @@ struct Task {
 
 void floors(Lesson& to) {
   to.part("So it cannot fit XOR of a token's two bits, nor parity, nor |x|");
-  to.say("   mean (f-t)^2 = mean (f-m)^2 - 2 mean (f-m)(t-m) + mean (t-m)^2, m the mean of t.");
-  to.say("   For affine f the middle term is a sum of covariances of t and the coordinates of x.");
-  to.say("   Where these are 0, no affine map errs less than the last term: the variance of t.\n");
+  to.say("Let f be a model, t the targets and m the mean of t. Then\n");
+  to.show("   mean (f-t)^2 = mean (f-m)^2 - 2 mean (f-m)(t-m) + mean (t-m)^2\n");
+  to.say(
+      "If f is affine, the middle term is a sum of covariances of t and the coordinates of x. If these "
+      "are 0, the squared error of an affine map is at least the last term, the variance of t.\n");
   const std::vector<Task> tasks = {
       {"XOR of 2 bits", Array({4, 1, 2}, {0, 0, 0, 1, 1, 0, 1, 1}), Array({4, 1, 1}, {0, 1, 1, 0})},
       {"parity of 3 bits",
@@ -134,17 +138,17 @@ void floors(Lesson& to) {
     table.row(
         {task.name, formatted("%.6f", floor), formatted("%.6f", best), formatted("%.6f", worst)});
   }
-  to.say("\n" + table.text());
+  to.show("\n" + table.text());
   to.claim_rate(above, 3 * seeds, 3 * seeds, "two layers of attention never get below the floor");
   to.claim_rate(near, 3 * seeds, 3 * seeds, "they come within 0.001 of it");
-  to.claim_rate(fits, 3 * seeds, 57, "one layer and an MLP come below a hundredth of it");
+  to.claim_rate(fits, 3 * seeds, 57, "one layer and an MLP get below a hundredth of it");
 }
 
 void two_tokens(Lesson& to) {
   to.part("What the proof does not say");
   to.say(
-      "   It is about tokens that are alike. With one bit of XOR in each of two tokens, attention");
-  to.say("   alone can fit it: the second looks at either of them, and at which hangs on both.\n");
+      "The proof holds for tokens that are all alike. If each of two tokens has one bit, attention "
+      "alone can fit their XOR: which of the two the second token looks at depends on both bits.\n");
   const Tensor x = Array({4, 2, 2}, {-1, 0, 0, -1, -1, 0, 0, 1, 1, 0, 0, -1, 1, 0, 0, 1});
   const Tensor t = Array({4, 1, 1}, {0, 1, 1, 0});
   int fits = 0;

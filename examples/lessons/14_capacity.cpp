@@ -82,14 +82,15 @@ void one_model(Lesson& to, const Corpus& text, const LanguageModel& model) {
   for (std::size_t i = 0; i < blanks.size(); ++i)
     to.claim(p[i] > 0.5, blanks[i].prompt + " __  " + blanks[i].word + formatted(" %.2f", p[i]));
   to.say(
-      "\n   walk always follows sometimes, whatever the animal. How an animal walks and what it");
-  to.say("   is good at depend on the animal, so the word before the blank must look at birds.\n");
-  Table rows(
-      {{"head"}, {"walk at: start birds sometimes walk"}, {"at at: start but birds are good at"}});
+      "\nIn this text walk always follows sometimes, whatever the animal. So the model can predict "
+      "walk without looking at the animal. How an animal walks and what it is good at depend on the "
+      "animal: there the last word of the prompt must look at birds.\n\n"
+      "The weights that each head gives, from the last word of the prompt:\n");
+  Table rows({{"head"}, {"start birds sometimes walk"}, {"start but birds are good at"}});
   for (Dim head = 0; head < heads; ++head)
     rows.row({std::to_string(head), two_digits(last_row(model, text, blanks[1].prompt, head)),
               two_digits(last_row(model, text, blanks[2].prompt, head))});
-  to.say(rows.text());
+  to.show(rows.text());
 }
 
 /// The least that is left of each word without one of the dimensions.
@@ -103,7 +104,7 @@ std::vector<double> worst_dimension(const LanguageModel& model, const Corpus& te
 }
 
 void ablation(Lesson& to, const Corpus& text, const LanguageModel& model) {
-  to.part("What is left of the words without a part of it");
+  to.part("The probability of each word without a part of the model");
   constexpr auto right = Table::Align::right;
   Table table({{"without"}, {"walk", right}, {"slowly", right}, {"flying", right}});
   const auto row = [&](const std::string& name, const std::vector<double>& p) {
@@ -113,7 +114,7 @@ void ablation(Lesson& to, const Corpus& text, const LanguageModel& model) {
     row("head " + std::to_string(head), without(model, text, head * head_size, head_size));
   row("the worst of 16 dimensions", worst_dimension(model, text));
   row("all heads", without(model, text, 0, width));
-  to.say(table.text());
+  to.show(table.text());
 }
 
 /// Which head costs a word most.
@@ -143,12 +144,13 @@ void ten_models(Lesson& to, const Corpus& text) {
     fragile += std::min(worst[1], worst[2]) < 0.5 ? 1 : 0;
   }
   to.claim_rate(fill, 10, 9, "one model fills all three blanks");
-  to.claim_rate(look, 10, 9, "both rows, mean of the heads, give birds more than an even share");
-  to.claim_rate(need, 10, 9, "without attention slowly is lost, and walk is hurt least");
+  to.claim_rate(look, 10, 9, "walk and at give birds more than an even share, mean of the heads");
+  to.claim_rate(need, 10, 9, "without attention slowly is below 0.5, and walk keeps the most");
   to.claim(parted > 1 && parted < 10,
-           formatted("slowly and flying need different heads most in %d, not in all", parted));
-  to.claim(fragile > 0 && fragile < 10,
-           formatted("one dimension less costs one of them its place in %d, not in all", fragile));
+           formatted("slowly and flying depend most on different heads in %d of 10", parted));
+  to.claim(
+      fragile > 0 && fragile < 10,
+      formatted("without one dimension, slowly or flying falls below 0.5 in %d of 10", fragile));
 }
 
 void tell(Lesson& to) {

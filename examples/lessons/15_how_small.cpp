@@ -92,14 +92,14 @@ void sweep(Lesson& to, const Corpus& text) {
                std::to_string(row.flying), std::to_string(row.both),
                formatted("%.0f %%", 100. * row.words / words)});
   }
-  to.say(table.text());
-  to.claim(rows[0].both == 0, "with one head of 2 no seed holds both");
+  to.show(table.text());
+  to.claim(rows[0].both == 0, "with one head of 2 no run learns both");
   to.claim(rows[1].walk >= 4 && rows[1].both <= 4 && rows[1].words < words / 2,
-           "one head of 4 holds walk; flying not always, and under half of every animal's words");
-  to.claim_rate(rows[4].both, 5, 4, "four heads of 2 hold both");
-  to.claim_rate(rows[5].both, 5, 4, "even with one number in the MLP: it is not what is short");
-  to.claim_rate(rows[7].both, 5, 5, "one head of 16 holds both");
-  to.claim(rows[7].words > words * 97 / 100, "and nearly every animal's words");
+           "one head of 4 learns walk, flying not always, and under half of all words");
+  to.claim_rate(rows[4].both, 5, 4, "four heads of 2 learn both");
+  to.claim_rate(rows[5].both, 5, 4, "even if the MLP is 1 wide, so the MLP is not the limit");
+  to.claim_rate(rows[7].both, 5, 5, "one head of 16 learns both");
+  to.claim(rows[7].words > words * 97 / 100, "and over 97 % of every animal's words");
 }
 
 void count(Lesson& to) {
@@ -113,12 +113,12 @@ void count(Lesson& to) {
   const std::string product =
       formatted("%d x %d = %d", whole(query.dim(0)), whole(size), whole(query.size()));
   to.claim(query.size() == 49152 && query.size() * 36 == w.size(),
-           "W_Q of one head: " + product + ", a 36th of the queries, keys and values of a layer\n");
+           "W_Q of one head: " + product + ", a 36th of W_Q, W_K and W_V");
   to.slip(
       "000", "n_head x n_head numbers, typically 48,000, for what a word attends to",
       formatted("n_head x n_head = %d; d_model x head size = ", whole(gpt2.heads * gpt2.heads)) +
           product,
-      "W_Q of a head takes 768 channels to 64; n_head is how many heads there are");
+      "W_Q of a head maps 768 numbers to 64; n_head is the number of heads");
   to.slip("000", "each vector in V has n_head numbers",
           formatted("%d numbers a head, in %d heads", whole(size), whole(gpt2.heads)),
           "a head's vectors have the head size, which is d_model / n_head");

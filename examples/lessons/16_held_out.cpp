@@ -124,8 +124,8 @@ void one_seed(Lesson& to, const Tokenizer& words) {
     const Dim verb = words.find(held_out.verb).value();
     table.row({held_out.text(), verbs, formatted("%.2f", value_of(p.value()[verb]))});
   }
-  to.say(table.text());
-  to.say(formatted("   Mean cosine of two animals: %.2f within a kind, %.2f across kinds.\n",
+  to.show(table.text());
+  to.say(formatted("Mean cosine of two animals: %.2f within a kind, %.2f across kinds.\n",
                    likeness(model, words, true), likeness(model, words, false)));
   to.claim(count_right(model, words, split.held_out) == 3, "each verb is the likeliest word");
 }
@@ -148,10 +148,12 @@ void many_seeds(Lesson& to, const Tokenizer& words) {
   }
   to.claim(verbatim == 0, "no held-out verb was ever read with its animal");
   to.claim_rate(all, 100, 95, "all three held-out verbs are predicted");
-  to.claim_rate(closer, 100, 95, "animals of one kind are more alike than animals of two");
+  to.claim_rate(closer, 100, 95, "animals are more alike within a kind than across kinds");
   to.say(
-      "\n   The control: whose verb an animal takes is drawn for each adverb; kinds mean nothing.");
-  to.claim(mixed_right < 45, formatted("then %d of 90 are predicted, by chance 30", mixed_right));
+      "\nThe control: for each animal and adverb the verb comes from a random kind, so kinds mean "
+      "nothing.\n");
+  to.claim(mixed_right < 45,
+           formatted("then %d of 90 held-out verbs are predicted; by chance 30", mixed_right));
 }
 
 void tell(Lesson& to) {

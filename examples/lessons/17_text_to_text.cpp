@@ -52,7 +52,7 @@ void stage(Lesson& to, const char* what, const Tensor& x) {
   const std::vector<double> all = to_vector(x.value());
   std::string numbers;
   for (std::size_t i = all.size() - 4; i < all.size(); ++i) numbers += formatted(" %7.3f", all[i]);
-  to.say(formatted("   %-26s %-13s ...", what, to_string(x.shape()).c_str()) + numbers);
+  to.show(formatted("   %-26s %-13s ...", what, to_string(x.shape()).c_str()) + numbers);
 }
 
 /// The line goes on, word by word, to its end; the decoder computes only what is new.
@@ -74,9 +74,10 @@ std::string in_words(const Corpus& corpus, const std::vector<Dim>& line) {
 void pipeline(Lesson& to, const Corpus& corpus, const LanguageModel& model) {
   to.part("Through a trained model");
   const std::vector<Dim> tokens = corpus.tokenizer.encode("\nbirds sometimes walk");
-  to.say("   text                       \"birds sometimes walk\", behind the end of a line");
-  to.say("   tokens                     " +
-         to_string(Array({4}, std::vector<double>(tokens.begin(), tokens.end()))));
+  to.say("For each stage: its shape, and the last four numbers of its last row.\n");
+  to.show("   text                       \"birds sometimes walk\", after a line end");
+  to.show("   tokens                     " +
+          to_string(Array({4}, std::vector<double>(tokens.begin(), tokens.end()))));
   NoGrad no_grad;
   const Indices ids({1, 4}, tokens);
   const Block& block = model.h[0];
@@ -93,7 +94,7 @@ void pipeline(Lesson& to, const Corpus& corpus, const LanguageModel& model) {
   stage(to, "LayerNorm", model.ln_f(thought));
   stage(to, "logits: like which word", logits);
   stage(to, "probabilities", softmax(logits));
-  to.say("   likeliest words            " + in_words(corpus, drawn(model, tokens, 0)) + "\n");
+  to.show("   likeliest words            " + in_words(corpus, drawn(model, tokens, 0)) + "\n");
 
   const Tensor whole = model(ids),
                last = Tensor(Decoder(model).read(tokens)) - slice(whole, 1, 3, 4);
@@ -122,9 +123,9 @@ void against_counting(Lesson& to) {
     table.row({"counting, by words before: " + std::to_string(i), formatted("%.2f", tables[i])});
   table.row({"model, 60 steps", formatted("%.2f", models[0])});
   table.row({"model, 300 steps", formatted("%.2f", models[1])});
-  to.say(table.text());
+  to.show(table.text());
   to.claim_rate(early, 10, 9, "after 60 steps the model beats every table");
-  to.claim_rate(worse, 10, 7, "240 steps more make it worse: it learns its sentences by heart");
+  to.claim_rate(worse, 10, 7, "240 steps more raise the held-out loss: overfitting");
 }
 
 void text(Lesson& to, const Corpus& corpus, const LanguageModel& model) {
@@ -134,8 +135,8 @@ void text(Lesson& to, const Corpus& corpus, const LanguageModel& model) {
     const std::vector<Dim> line = corpus.tokenizer.encode(std::string("\n").append(prompt));
     const std::vector<Dim> best = drawn(model, line, 0), other = drawn(model, line, 1);
     ended += best.back() == line.front() ? 1 : 0;
-    to.say("   likeliest  " + in_words(corpus, best));
-    to.say("       drawn  " + in_words(corpus, other));
+    to.show("   likeliest  " + in_words(corpus, best));
+    to.show("       drawn  " + in_words(corpus, other));
   }
   to.claim(ended == 5, "the likeliest lines all come to an end");
 }

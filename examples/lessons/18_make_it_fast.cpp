@@ -130,13 +130,13 @@ void products(Lesson& to) {
                formatted("%.1f", first / seconds), formatted("%.4f", share)});
   }
   constexpr int rows = kernels::tile_rows;
-  to.say(table.text());
-  to.say(formatted(
-      "   The tile of matmul has %d rows: %d loads for %d multiplications. B is packed before:",
-      rows, rows + 2, 2 * rows));
+  to.show(table.text());
   to.say(
-      "   copied into the order in which tiles read it, so that the first cache has it ready.\n");
-  to.claim(worst < 1, "every result is A.B, within what rounding may do to sums of 480 products");
+      formatted("A tile of matmul has %d rows: %d loads for %d multiplications. ", rows, rows + 2,
+                2 * rows) +
+      "matmul first packs B: it copies B into the order in which tiles read it, so that the reads "
+      "hit the first-level cache.\n");
+  to.claim(worst < 1, "every result is A.B, within the rounding bound of sums of 480 products");
   set_threads(1);
   to.claim(same_bits(product(A, B), C), "matmul gives the same bits on one thread and on all");
   set_threads(all);

@@ -64,10 +64,8 @@ void lesson(Lesson& to) {
     const Run a = run(composed, 200, mask), b = run(fused, 200, mask);
     worst = std::max({worst, apart(b.y, a.y), apart(b.dqkv, a.dqkv)});
   }
-  to.claim(
-      worst < 1e-5,
-      formatted("four masks: y and the gradients of q, k and v agree within %.0e of the largest",
-                worst));
+  to.claim(worst < 1e-5,
+           formatted("four masks: y, dq, dk and dv agree within %.0e of the largest", worst));
 
   to.part("Time and memory, causal, forward and backward");
   const std::vector<Dim> lengths{256, 512, 1024};
@@ -95,17 +93,15 @@ void lesson(Lesson& to) {
                formatted("%.1f", op), formatted("%.1f", lines / op),
                megabytes(heads * words * words), megabytes(words * channels + 2 * heads * words)});
   }
-  to.say(formatted(
-      "   %d heads of %d channels, %d threads; the table is that of all heads' weights.\n",
-      int{heads}, int{channels / heads}, threads()));
-  to.say(table.text());
-  to.say(formatted(
-      "   At most the program held %.0f MB before, %.0f with the op, %.0f with the five lines.\n",
-      before, op_peak, lines_peak));
+  to.say(formatted("%d heads of %d channels, %d threads. One table: the weights of all heads.\n",
+                   int{heads}, int{channels / heads}, threads()));
+  to.show(table.text());
+  to.say(formatted("Peak memory: %.0f MB before, %.0f with the op, %.0f with the five lines.\n",
+                   before, op_peak, lines_peak));
   to.say(
-      "   The five lines make several such tables and the gradient of each, and each goes to\n"
-      "   memory and back. The op keeps y and two numbers a row and head: it makes the weights\n"
-      "   of a few queries, uses them while cached, and makes them again going back.\n");
+      "The five lines write several such tables and the gradient of each to memory, and read them "
+      "back. The op keeps y and two numbers for each row and head. It computes the weights of a few "
+      "queries, uses them while they are cached, and computes them again in the backward pass.\n");
   to.claim(worst < 1e-5, formatted("the same numbers again, within %.0e of the largest", worst));
 }
 

@@ -1,5 +1,6 @@
 #include "examples/lessons/lesson.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -16,6 +17,13 @@ void print(const std::string& line) {
   std::fflush(stdout);  // a lesson takes seconds: each line is shown at once
 }
 
+constexpr int columns = 80;
+
+/// The label and the text behind it, wrapped; later lines begin where the text begins.
+void print_labelled(const std::string& label, std::string_view text) {
+  print(wrapped(label + std::string(text), columns, display_width(label)));
+}
+
 }  // namespace
 
 void Lesson::part(std::string_view title) {
@@ -23,12 +31,23 @@ void Lesson::part(std::string_view title) {
   print((parts_ == 1 ? "" : "\n") + std::to_string(parts_) + ". " + paint_.bold(title) + "\n");
 }
 
-void Lesson::say(std::string_view text) { print(std::string(text)); }
+void Lesson::say(std::string_view text) {
+  constexpr int indent = 3;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view paragraph = text.substr(begin, end - begin);
+    const std::size_t blanks = std::min(paragraph.find_first_not_of(' '), paragraph.size());
+    print_labelled(std::string(indent + blanks, ' '), paragraph.substr(blanks));
+    begin = end + 1;
+  }
+}
+
+void Lesson::show(std::string_view picture) { print(std::string(picture)); }
 
 void Lesson::claim(bool holds, std::string_view what) {
   ++claims_;
   false_claims_ += holds ? 0 : 1;
-  print("   " + (holds ? paint_.good("ok   ") : paint_.bad("FALSE")) + "  " + std::string(what));
+  print_labelled("   " + (holds ? paint_.good("ok   ") : paint_.bad("FALSE")) + "  ", what);
 }
 
 void Lesson::claim_near(double value, double expected, double tolerance, std::string_view what) {
@@ -46,9 +65,9 @@ void Lesson::claim_rate(int count, int runs, int least, std::string_view what) {
 void Lesson::slip(std::string_view note, std::string_view as_written, std::string_view comes_out,
                   std::string_view why) {
   print("   " + paint_.accent("slip in note " + std::string(note)));
-  print("      as written  " + std::string(as_written));
-  print("      comes out   " + std::string(comes_out));
-  print("      why         " + std::string(why));
+  print_labelled("      as written  ", as_written);
+  print_labelled("      comes out   ", comes_out);
+  print_labelled("      why         ", why);
 }
 
 int run_lesson(int argc, const char* const* argv, std::string_view name, std::string_view purpose,

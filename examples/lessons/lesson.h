@@ -1,7 +1,8 @@
 // What the lessons share: parts, claims that are checked, slips of the notes.
 //
-// Not here: pictures (plots.h, attention_map.h) and tables (table.h). Key idea: a lesson checks
-// each claim that it prints. One false claim makes its exit status 1.
+// Not here: pictures (plots.h, attention_map.h) and tables (table.h). Key ideas: a lesson checks
+// each claim that it prints, and one false claim makes its exit status 1. Sentences are broken
+// between words, so that they fit into 80 columns.
 #pragma once
 
 #include <functional>
@@ -19,9 +20,12 @@ class Lesson {
 
   /// "2. title" between empty lines; parts count from 1.
   void part(std::string_view title);
-  /// Prints one line or several, unchanged.
+  /// Prints paragraphs, one a line of the text: three columns to the right, and wrapped. A paragraph
+  /// that begins with blanks stands further to the right, all its lines.
   void say(std::string_view text = "");
-  /// "   ok     what", or "   FALSE  what".
+  /// Prints a table or a picture unchanged. Its lines must fit into 80 columns.
+  void show(std::string_view picture);
+  /// "   ok     what", or "   FALSE  what", wrapped below `what`.
   void claim(bool holds, std::string_view what);
   /// |value − expected| ≤ tolerance, which no NaN is: "   ok     what: 0.043".
   void claim_near(double value, double expected, double tolerance, std::string_view what);

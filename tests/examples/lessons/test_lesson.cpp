@@ -31,7 +31,7 @@ TEST_CASE("lesson: parts, words and claims, and a last line that counts them") {
   CHECK(result.status == 0);
   CHECK(result.err.empty());
   CHECK(result.out ==
-        "1. Sums\n\none\ntwo\n   ok     1 < 2\n\n2. Products\n\n   ok     0.1 + 0.2: 0.3\n"
+        "1. Sums\n\n   one\n   two\n   ok     1 < 2\n\n2. Products\n\n   ok     0.1 + 0.2: 0.3\n"
         "\n00_test: 2 claims hold\n");
 }
 
@@ -62,7 +62,25 @@ TEST_CASE("lesson: rates over seeds hold from their least count on") {
 TEST_CASE("lesson: nothing claimed is nothing learned") {
   const Result result = lesson([](Lesson& to) { to.say("trust me"); });
   CHECK(result.status == 1);
-  CHECK(result.out == "trust me\n\n00_test: nothing was claimed\n");
+  CHECK(result.out == "   trust me\n\n00_test: nothing was claimed\n");
+}
+
+TEST_CASE("lesson: sentences are broken between words at 80 columns, pictures are not") {
+  const std::string letters(40, 'a'), wide = letters + " " + letters + " " + letters;
+  const Result result = lesson([&](Lesson& to) {
+    to.say(wide + "\n\n  " + wide);
+    to.show("  |\n|");
+    to.claim(true, wide);
+    to.slip("000", wide, "", wide);
+  });
+  const auto wrapped_at = [&](const std::string& label) {
+    const std::string later(label.size(), ' ');
+    return label + letters + "\n" + later + letters + "\n" + later + letters + "\n";
+  };
+  CHECK(result.out == wrapped_at("   ") + "\n" + wrapped_at("     ") + "  |\n|\n" +
+                          wrapped_at("   ok     ") + "   slip in note 000\n" +
+                          wrapped_at("      as written  ") + "      comes out\n" +
+                          wrapped_at("      why         ") + "\n00_test: 1 claim holds\n");
 }
 
 TEST_CASE("lesson: a slip shows what stands there, what comes out, and why") {

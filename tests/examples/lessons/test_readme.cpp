@@ -98,6 +98,27 @@ bool same_line(const std::string& quoted, const std::string& printed, double sla
   return !(b >> other);
 }
 
+/// A line that holds a text of several lines, with one blank between words.
+std::string joined(const Lines& lines) {
+  std::string text;
+  for (const std::string& line : lines) {
+    std::istringstream words(line);
+    for (std::string word; words >> word;) text += (text.empty() ? "" : " ") + word;
+  }
+  return text;
+}
+
+/// What each slip of a lesson says, in one line each: "as written … comes out … why …".
+Lines slips_of(const Lines& output) {
+  Lines slips;
+  for (auto line = output.begin(); line != output.end(); ++line) {
+    if (line->find("slip in note 00") == line->npos) continue;
+    const auto is_over = [](const std::string& next) { return next.rfind("      ", 0) != 0; };
+    slips.push_back(joined({line, std::find_if(line + 1, output.end(), is_over)}));
+  }
+  return slips;
+}
+
 /// Whether the quotation stands in the output; `missing` is the first line of what does not.
 bool stands_in(const Lines& output, const Lines& quotation, std::string& missing) {
   const auto same = [](const std::string& a, const std::string& b) { return same_line(b, a); };
@@ -209,14 +230,13 @@ TEST_CASE("readme: every slip is said by a lesson, and every slip of a lesson is
     INFO(line);
     REQUIRE(row.size() == 5);
     ++rows;
-    const Lines slip{"slip in note " + row[0], "as written " + row[1], "comes out " + row[2],
-                     "why " + row[3]};
-    std::string missing;
-    CHECK(stands_in(output_of(row[4]), slip, missing));
+    const std::string slip =
+        joined({"slip in note", row[0], "as written", row[1], "comes out", row[2], "why", row[3]});
+    const Lines slips = slips_of(output_of(row[4]));
+    CHECK(std::any_of(slips.begin(), slips.end(),
+                      [&](const std::string& one) { return same_line(slip, one); }));
   }
-  for (const std::string& name : lessons_in_the_folder())
-    for (const std::string& line : output_of(name))
-      said += line.find("slip in note 00") != line.npos ? 1 : 0;
+  for (const std::string& name : lessons_in_the_folder()) said += slips_of(output_of(name)).size();
   CHECK(rows == said);
   CHECK(rows > 0);
 }
