@@ -27,6 +27,7 @@ class JsonValue {
 
   bool is_null() const { return first() == 'n'; }
   bool is_object() const { return first() == '{'; }
+  bool is_array() const { return first() == '['; }
   bool boolean() const;
   /// Throws for a number that is too large for a double, such as 1e400.
   double number() const;

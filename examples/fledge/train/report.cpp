@@ -38,10 +38,10 @@ double bits_per_byte(double loss, const TokenText& text, const Tokenizer& tokeni
   return loss / std::log(2.0) * static_cast<double>(text.tokens.size()) / bytes;
 }
 
-std::string text_report(const std::string& path, const Corpus& corpus) {
+std::string text_report(const std::string& beginning, const Corpus& corpus) {
   const std::string token = token_word(corpus.tokenizer.kind());
   const auto size = [](const TokenText& text) { return static_cast<Dim>(text.tokens.size()); };
-  std::string text = support::printable(path) + " has " + counted(corpus.facts.bytes, "byte");
+  std::string text = beginning + " " + counted(corpus.facts.bytes, "byte");
   if (!corpus.train.starts.empty()) text += ", " + counted(corpus.facts.documents, "line");
   text += ": " + counted(size(corpus.train) + size(corpus.valid), token) + ", " +
           thousands(corpus.tokenizer.size()) + " different.";

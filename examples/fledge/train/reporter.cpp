@@ -82,7 +82,7 @@ void Reporter::reading(const std::string& name) {
 void Reporter::start(const Corpus& corpus, const LanguageModel& model, const Baselines& baselines,
                      std::int64_t step, bool is_first) {
   const TrainConfig& config = *config_;
-  if (config.pace > 0 && config.text_path.empty())
+  if (config.pace > 0 && config.texts.empty())
     say("Slowed to " + std::to_string(config.pace) +
         " steps a second so that you can follow; --pace 0 for full speed");
   if (config.resumes())
@@ -112,8 +112,7 @@ void Reporter::start(const Corpus& corpus, const LanguageModel& model, const Bas
                               {"seed", config.training.seed},
                               {"step", step},
                               {"baselines", as_json(baselines)}};
-  event(members, {{"text", absolute_path(config.text_path)}, {"folder", config.folder()}},
-        is_first);
+  event(members, {{"texts", absolute_paths(config.texts)}, {"folder", config.folder()}}, is_first);
 }
 
 void Reporter::evaluated(std::int64_t step, double loss, bool is_best) {
@@ -211,7 +210,7 @@ void Reporter::end(const std::string& status, std::int64_t step, double train_lo
         (model_step == step ? "\n      fledge train --resume " + folder + " --steps " +
                                   std::to_string(2 * config_->training.schedule.steps)
                             : ""));
-  else if (status == "ok" && config_->text_path.empty())
+  else if (status == "ok" && config_->texts.empty())
     say("Next: fledge train poems.txt   fledge generate poems-run   fledge gradcheck");
   event({{"type", "end"},
          {"status", status},

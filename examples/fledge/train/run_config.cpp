@@ -48,6 +48,22 @@ std::string decoded(const JsonValue& json) {
   return path;
 }
 
+// One path as a string ("": the built-in text), several as an array.
+Json saved_paths(const std::vector<std::string>& paths) {
+  std::vector<std::string> all;
+  for (const std::string& path : paths) all.push_back(encoded(path));
+  return all.size() > 1 ? Json(all) : Json(all.empty() ? "" : all[0]);
+}
+
+std::vector<std::string> read_paths(const JsonValue& json) {
+  std::vector<std::string> paths;
+  if (json.is_array())
+    json.each_item([&](const JsonValue& path) { paths.push_back(decoded(path)); });
+  else if (const std::string path = decoded(json); !path.empty())
+    paths.push_back(path);
+  return paths;
+}
+
 }  // namespace
 
 std::string config_text(const RunConfig& config) {
@@ -55,7 +71,7 @@ std::string config_text(const RunConfig& config) {
   const Json own = Json::object({{"version", version},
                                  {"id", config.id},
                                  {"checksum", std::string(16, '0')},
-                                 {"text", encoded(config.settings.text_path)},
+                                 {"text", saved_paths(config.settings.texts)},
                                  {"text_bytes", config.text_bytes},
                                  {"text_hash", hexadecimal(config.text_hash)},
                                  {"run", train_options(settings).saved()},
@@ -66,7 +82,7 @@ std::string config_text(const RunConfig& config) {
 std::string run_id(const RunConfig& config) {
   RunConfig lasting = config;
   lasting.id = "";
-  lasting.settings.text_path = "";
+  lasting.settings.texts.clear();
   lasting.settings.training.schedule.steps = 0;
   lasting.settings.training.schedule.rate = 0;
   return hexadecimal(hash_of(config_text(lasting)));
@@ -87,7 +103,7 @@ RunConfig run_config(const ModelConfig& config) {
   train_options(settings).load(own["run"]);
   if (settings.training.schedule.warmup > settings.training.schedule.steps)
     own["run"].fail("must have a warm-up within its steps");
-  settings.text_path = decoded(own["text"]);
+  settings.texts = read_paths(own["text"]);
   settings.corpus.seed = settings.training.seed;
   Tokenizer tokenizer = read_tokenizer(own["tokenizer"]);
   settings.corpus.tokens = tokenizer.kind();

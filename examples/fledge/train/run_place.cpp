@@ -63,7 +63,8 @@ std::string run_name(const std::string& text_path) {
   std::error_code no_folder;  // the current folder may have been removed
   std::filesystem::path path = std::filesystem::absolute(text_path, no_folder).lexically_normal();
   if (!path.has_filename()) path = path.parent_path();  // "poems/"
-  std::string name = path.stem().string();
+  std::string name = std::filesystem::is_directory(path, no_folder) ? path.filename().string()
+                                                                    : path.stem().string();
   name.erase(0, std::min(name.find_first_not_of(".-"), name.size()));
   if (name.size() > most_name_bytes) {  // cut in front of a character
     std::size_t end = most_name_bytes;

@@ -278,7 +278,7 @@ void RunState::save_changes() {
   RunConfig run = folder_->config();
   const std::string before = config_text(run);
   run.settings = *config_;
-  run.settings.text_path = absolute_path(config_->text_path);
+  run.settings.texts = absolute_paths(config_->texts);
   if (config_text(run) != before) folder_->rewrite(run);
 }
 

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "examples/fledge/train/report.h"
+#include "examples/fledge/train/text_files.h"
 #include "examples/support/built_in_text.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
@@ -99,23 +100,23 @@ std::string read_text_file(const std::string& path, const std::string& what_to_d
 }
 
 std::string read_text(const TrainConfig& config) {
-  if (config.text_path.empty()) return std::string(support::built_in_text());
-  return read_text_file(config.text_path,
-                        config.resumes() ? "say where its text is: fledge train --resume DIR FILE"
-                                         : "name a text file, or - for standard input");
+  if (config.texts.empty()) return std::string(support::built_in_text());
+  const Tokens kind = config.corpus.tokens;
+  return joined_text(config.texts, kind == Tokens::character || kind == Tokens::word,
+                     config.resumes() ? "say where its text is: fledge train --resume DIR FILE"
+                                      : "name a text file, or - for standard input");
 }
 
-std::string absolute_path(const std::string& path) {
-  std::error_code no_folder;  // the current folder may have been removed
-  const auto whole = std::filesystem::absolute(path, no_folder);
-  return path.empty() || path == "-" || no_folder ? path : whole.string();
+std::vector<std::string> absolute_paths(std::vector<std::string> paths) {
+  for (std::string& path : paths) {
+    std::error_code no_folder;  // the current folder may have been removed
+    const auto whole = std::filesystem::absolute(path, no_folder);
+    if (!path.empty() && path != "-" && !no_folder) path = whole.string();
+  }
+  return paths;
 }
 
-std::string name_of(const TrainConfig& config) {
-  return config.text_path.empty()  ? "the built-in text"
-         : config.text_path == "-" ? "standard input"
-                                   : support::printable(config.text_path);
-}
+std::string name_of(const TrainConfig& config) { return name_of_files(config.texts); }
 
 Corpus usable_corpus(const std::string& text, const TrainConfig& config,
                      const Tokenizer* tokenizer) {

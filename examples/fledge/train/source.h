@@ -11,8 +11,8 @@ namespace fledge::train {
 std::string read_text_file(const std::string& path, const std::string& advice);
 /// The text that the options name, or the built-in text.
 std::string read_text(const TrainConfig& config);
-/// The path from the root: a run keeps it in this form, so that it is found from any folder.
-std::string absolute_path(const std::string& path);
+/// The paths from the root: a run keeps them in this form, so that they are found from any folder.
+std::vector<std::string> absolute_paths(std::vector<std::string> paths);
 /// The name of the run's text in messages.
 std::string name_of(const TrainConfig& config);
 

@@ -27,7 +27,7 @@ support::Options train_options(TrainConfig& config) {
   support::Options options("fledge train",
                            "Trains a small attention model on a text. What is not given of the "
                            "model and its training is chosen from the text.");
-  options.arguments("FILE", 0, 1);
+  options.arguments("FILE ...", 0, 100'000);
   options.example("fledge train", "the built-in text, nothing is saved");
   options.example("fledge train poems.txt", "your text, the model in ./poems-run");
   options.example("fledge train --resume poems-run", "continue where it stopped");
@@ -142,13 +142,14 @@ void require_heads(Dim width, Dim heads) {
 
 // Refuses a run that would write over its own text, be it a named file or standard input.
 void require_other_files(const TrainConfig& config) {
-  const std::string text = config.text_path == "-" ? "/dev/stdin" : config.text_path;
   std::vector<std::string> written{config.out};
   for (const std::string& name : run_files()) written.push_back(config.out + "/" + name);
-  for (const std::string& path : written)
-    if (std::error_code missing; std::filesystem::equivalent(text, path, missing))
-      refuse_usage("--out " + support::quoted(config.out) + " would write over the text itself",
-                   "name another folder: -o run");
+  for (const std::string& name : config.texts)
+    for (const std::string& path : written)
+      if (std::error_code missing;
+          std::filesystem::equivalent(name == "-" ? "/dev/stdin" : name, path, missing))
+        refuse_usage("--out " + support::quoted(config.out) + " would write over the text itself",
+                     "name another folder: -o run");
 }
 
 // How a run of the built-in text is shown; it is not saved, so a resumed run needs it again.
@@ -180,7 +181,7 @@ void use_built_in_text(TrainConfig& config) {
 
 // What is not given yet is chosen from the text, so that it fits.
 void require_possible(const TrainConfig& config) {
-  const bool of_own_text = !config.text_path.empty();
+  const bool of_own_text = !config.texts.empty();
   const auto is_known = [&](const char* name) {
     return !of_own_text || config.given.contains(name);
   };
@@ -213,9 +214,12 @@ TrainConfig train_config(int argc, const char* const* argv) {
   TrainConfig config;
   support::Options options = train_options(config);
   options.parse(argc, argv);
-  if (!options.arguments().empty()) config.text_path = options.arguments()[0];
-  if (!options.arguments().empty() && config.text_path.empty())
-    refuse_usage("FILE has an empty name", "leave it out for the built-in text");
+  config.texts = options.arguments();
+  for (const std::string& text : config.texts) {
+    if (text.empty()) refuse_usage("FILE has an empty name", "leave it out for the built-in text");
+    if (text == "-" && config.texts.size() > 1)
+      refuse_usage("standard input (-) is a text of its own", "name only files, or only -");
+  }
   config.given = options.given();
   config.corpus.seed = config.training.seed;
   watched_pairs(config.watch);
@@ -232,7 +236,7 @@ TrainConfig train_config(int argc, const char* const* argv) {
   if (config.given.contains("--symbols") && config.corpus.tokens != Tokens::bpe)
     refuse_usage("--symbols is for --tokens bpe",
                  "leave it out: other tokens follow from the text");
-  if (config.text_path.empty())
+  if (config.texts.empty())
     use_built_in_text(config);
   else if (!config.out.empty())
     require_other_files(config);
@@ -252,8 +256,8 @@ TrainConfig train_config(int argc, const char* const* argv) {
 TrainConfig resumed_config(TrainConfig config, TrainConfig call) {
   train_options(config).resume(train_options(call), call.given);
   config.given = call.given;
-  if (!call.text_path.empty()) config.text_path = call.text_path;
-  if (config.text_path.empty()) watch_built_in_text(config);
+  if (!call.texts.empty()) config.texts = call.texts;
+  if (config.texts.empty()) watch_built_in_text(config);
   const auto& [rate, final_ratio, warmup, steps] = config.training.schedule;
   if (steps < warmup)
     refuse_usage("--steps " + std::to_string(steps) + " is less than the warm-up of " +

@@ -17,8 +17,8 @@
 namespace fledge::train {
 
 struct TrainConfig {
-  // Saved with the run, except `minutes`. What is not given is chosen from the text. On resume, only text_path and the may_change options can differ.
-  std::string text_path;  // "": the built-in text
+  // Saved with the run, except `minutes`. What is not given is chosen from the text. On resume, only `texts` and the may_change options can differ.
+  std::vector<std::string> texts;  // files, or "-"; none: the built-in text
   CorpusOptions corpus;
   LanguageModelSizes sizes{.vocabulary = 1, .context = 0};  // V: from the text
   TrainerOptions training;
@@ -34,7 +34,7 @@ struct TrainConfig {
 
   bool resumes() const { return !resume.empty(); }
   /// Whether the run goes to a folder that is named after its text.
-  bool names_folder() const { return save && !resumes() && out.empty() && !text_path.empty(); }
+  bool names_folder() const { return save && !resumes() && out.empty() && !texts.empty(); }
   const std::string& folder() const { return resumes() ? resume : out; }
 };
 

@@ -64,8 +64,9 @@ class TrainRun {
   std::vector<WordPair> pairs_;          // of --watch
   std::vector<Probe> sentences_;         // of --probe
   std::optional<Film> film_;             // of --film
-  bool names_folder_ = false;            // the folder has the name of the text
-  bool all_saved_ = false;               // the last step is saved, and only the reports remain
+  std::string folder_name_;      // if the folder is named after the text; a number may follow
+  bool hints_at_lines_ = false;  // the text is a list of lines, and is read as a stream
+  bool all_saved_ = false;       // the last step is saved, and only the reports remain
 };
 
 }  // namespace fledge::train

@@ -4,7 +4,9 @@
 
 #include "examples/fledge/step_cost.h"
 #include "examples/fledge/train/defaults.h"
+#include "examples/fledge/train/line_list.h"
 #include "examples/fledge/train/source.h"
+#include "examples/fledge/train/text_files.h"
 #include "examples/fledge/train/train_run.h"
 #include "examples/support/peak_memory.h"
 #include "examples/support/terminal.h"
@@ -35,27 +37,28 @@ void require_memory(const TrainConfig& config) {
 TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(config_) {
   std::optional<RunFolder> folder;
   std::optional<RunConfig> run;
+  if (config_.names_folder()) folder_name_ = run_name(config_.texts[0]);
+  config_.texts = text_files(config_.texts);
   if (config_.resumes()) {
     folder = RunFolder::resume(config_.folder());
     run = folder->config();
     config_ = resumed_config(run->settings, config_);
   }
   const std::string name = name_of(config_);
-  names_folder_ = config_.names_folder();
-  if (names_folder_) config_.out = run_name(config_.text_path);
-  if (names_folder_ && !config_.force) config_.out = free_name(config_.out);
-  report_.reading(name);
+  if (!folder_name_.empty()) config_.out = config_.force ? folder_name_ : free_name(folder_name_);
+  report_.reading(names_of_files(config_.texts));
   const std::string text = read_text(config_);
+  hints_at_lines_ = !run && config_.corpus.reading == Reading::stream && is_list_of_lines(text);
   if (run) {
     require_same_text(*run, text, name);
     corpus_.emplace(usable_corpus(text, config_, &run->tokenizer));
   } else {
     corpus_.emplace(usable_corpus(text, config_, nullptr));
     config_.sizes.vocabulary = corpus_->tokenizer.size();
-    if (!config_.text_path.empty()) chosen_ = choose_for_text(config_, *corpus_);
+    if (!config_.texts.empty()) chosen_ = choose_for_text(config_, *corpus_);
     require_window(*corpus_, config_);
     run = RunConfig{config_, corpus_->tokenizer, text.size(), hash_of(text)};
-    run->settings.text_path = absolute_path(config_.text_path);
+    run->settings.texts = absolute_paths(config_.texts);
     run->id = run_id(*run);
   }
   pairs_ = pairs_to_watch(config_, corpus_->tokenizer);
@@ -93,12 +96,12 @@ void TrainRun::begin_film() {
 
 void TrainRun::begin_folder(const RunConfig& run) {
   if (config_.force) return state_->begin(run, Place::replaceable);
-  if (!names_folder_) return state_->begin(run, Place::empty);
+  if (folder_name_.empty()) return state_->begin(run, Place::empty);
   for (;;) {
     try {
       return state_->begin(run, Place::unused);
     } catch (const FolderExists& taken) {
-      config_.out = free_name(run_name(config_.text_path));
+      config_.out = free_name(folder_name_);
       report_.say("Another run has begun in " + support::printable(taken.what()) +
                   ".\nThis run is saved in " + support::printable(config_.out) + ".");
     }
@@ -107,12 +110,19 @@ void TrainRun::begin_folder(const RunConfig& run) {
 
 void TrainRun::report_start() {
   const std::string token = token_word(corpus_->tokenizer.kind());
-  std::string name = name_of(config_);
-  if (config_.text_path.empty() || config_.text_path == "-")  // "The built-in text"
+  std::string name = name_of(config_) + " has";
+  if (config_.texts.empty() || config_.texts[0] == "-")  // "The built-in text has"
     name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+  else if (config_.texts.size() > 1)
+    name = "The " + thousands(std::ssize(config_.texts)) + " files have";
   report_.say(text_report(name, *corpus_));
   const std::string split = split_report(corpus_->facts, token, shell_folder());
   if (!split.empty()) report_.say(split);
+  if (hints_at_lines_)
+    report_.say(support::wrapped(
+        "The lines of this text are short. If each of them is a text of its own, such as a name, a "
+        "word or a record, add --lines.",
+        80));
   if (!chosen_.empty()) report_.say(support::wrapped(chosen_, 80));
   report_.say(model_report(*model_));
   baselines_ = baselines_of(*corpus_);

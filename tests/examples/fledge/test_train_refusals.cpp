@@ -58,7 +58,7 @@ TEST_CASE("fledge train: options that are wrong in themselves or together") {
       {{"--tokens", "words"},
        "2: --tokens must be one of char|word|byte|bpe: got 'words' | did you mean 'word'? " + all},
       {{""}, "2: FILE has an empty name | leave it out for the built-in text"},
-      {{poems, poems}, "2: unexpected argument '~/poems.txt' | see 'fledge train --help'"},
+      {{poems, "-"}, "2: standard input (-) is a text of its own | name only files, or only -"},
       {{poems, "--width", "128", "--heads", "3"},
        "2: --width 128 does not divide into 3 heads (128 / 3 = 42.6667) | use --width 126 or 129, "
        "or another number of --heads"},
@@ -117,7 +117,12 @@ TEST_CASE("fledge train: texts that teach nothing") {
       {{desk / "novel"}, "3: cannot read '~/novel': no such file or directory | " + name},
       {{desk / "no/poems.txt"},
        "3: cannot read '~/no/poems.txt': no such file or directory | " + name},
-      {{desk / "folder"}, "3: cannot read '~/folder': it is a folder | " + name},
+      {{desk / "folder"}, "3: there is no text file in the folder '~/folder' | name a text file"},
+      {{desk.poems(), desk / "latin.txt"},
+       "3: ~/latin.txt is not UTF-8 at byte 5 | leave it out, convert it, or use --tokens byte: it "
+       "takes any bytes"},
+      {{desk.poems(), desk / "novel"},
+       "3: cannot read '~/novel': no such file or directory | " + name},
       {{desk / "pipe"}, "3: cannot read '~/pipe': it is no regular file | " + name},
       {{desk / "empty.txt"}, "3: ~/empty.txt is empty | name a text with some thousand words"},
       {{"-"}, "3: standard input is empty | name a text with some thousand words"},

@@ -26,7 +26,7 @@ struct Chosen {
 };
 
 Chosen chosen_for(const Corpus& corpus, TrainConfig config = {}) {
-  config.text_path = "poems.txt";
+  config.texts = {"poems.txt"};
   config.sizes.vocabulary = corpus.tokenizer.size();
   const std::string text = choose_for_text(config, corpus);
   return {config, text};

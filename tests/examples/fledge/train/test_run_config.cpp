@@ -19,7 +19,7 @@ RunConfig made() {
   RunConfig config{{}, corpus.tokenizer, 20, 7};
   config.settings.sizes = {.vocabulary = 3, .context = 2, .layers = 1, .heads = 1, .width = 2};
   config.settings.training.schedule = {.rate = 0.02, .warmup = 1, .steps = 20};
-  config.settings.text_path = "/somewhere/poems.txt";
+  config.settings.texts = {"/somewhere/poems.txt"};
   config.id = run_id(config);
   return config;
 }
@@ -44,7 +44,7 @@ TEST_CASE("run config: the identity depends on what never changes in a run, and 
   };
   CHECK(changed([](RunConfig& c) { c.settings.training.schedule.steps = 40; }) == id);
   CHECK(changed([](RunConfig& c) { c.settings.training.schedule.rate = 0.5; }) == id);
-  CHECK(changed([](RunConfig& c) { c.settings.text_path = "elsewhere"; }) == id);
+  CHECK(changed([](RunConfig& c) { c.settings.texts = {"elsewhere"}; }) == id);
   CHECK(changed([](RunConfig& c) { c.id = "another"; }) == id);
   CHECK(changed([](RunConfig& c) { c.settings.training.seed = 2; }) != id);
   CHECK(changed([](RunConfig& c) { c.settings.training.batch = 3; }) != id);
@@ -80,9 +80,14 @@ TEST_CASE("run config: another version is refused in one sentence") {
 
 TEST_CASE("run config: the path of a text may have any bytes") {
   RunConfig config = made();
-  for (const std::string path : {"/a b/\xff\xfe%41.txt", "/100%", "/Vögel/鳥.txt", ""}) {
-    config.settings.text_path = path;
-    CHECK(run_config(config_text(config)).settings.text_path == path);
+  for (const std::string path : {"/a b/\xff\xfe%41.txt", "/100%", "/Vögel/鳥.txt"}) {
+    config.settings.texts = {path};
+    CHECK(run_config(config_text(config)).settings.texts == std::vector<std::string>{path});
+  }
+  for (const std::vector<std::string>& paths :
+       {std::vector<std::string>{}, {"/a.txt", "/100%", "/\xff"}}) {
+    config.settings.texts = paths;
+    CHECK(run_config(config_text(config)).settings.texts == paths);
   }
 }
 
@@ -98,7 +103,7 @@ TEST_CASE("run config: a resumed run of the built-in text watches the same words
   CHECK(resumed_config(saved, config_of({"--resume", "run"})).watch == begun.watch);
   CHECK(resumed_config(saved, config_of({"--resume", "run", "--watch", "at:good"})).watch ==
         "at:good");
-  saved.text_path = "/somewhere/poems.txt";
+  saved.texts = {"/somewhere/poems.txt"};
   CHECK(resumed_config(saved, config_of({"--resume", "run"})).watch.empty());
 }
 

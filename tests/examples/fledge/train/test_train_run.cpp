@@ -7,7 +7,7 @@ using namespace testing;
 TEST_CASE("fledge train: a causality check that could show nothing does not claim to have passed") {
   const Desk desk;
   fledge::train::TrainConfig plan;
-  plan.text_path = desk.poems();
+  plan.texts = {desk.poems()};
   plan.no_progress = true;
   plan.save = false;
   plan.given = {"--steps", "--width", "--heads", "--layers", "--context", "--batch", "--warmup"};

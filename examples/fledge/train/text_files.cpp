@@ -1,0 +1,116 @@
+#include "examples/fledge/train/text_files.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "examples/fledge/train/source.h"
+#include "examples/support/errors.h"
+#include "examples/support/text.h"
+#include "nn/io/folder.h"
+#include "nn/io/utf8.h"
+
+namespace fledge::train {
+
+namespace fs = std::filesystem;
+using support::InputError;
+
+namespace {
+
+constexpr std::size_t most_shown = 6;  // names of files in a message
+
+bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
+
+bool is_folder_of_a_run(const fs::path& path) {
+  std::error_code error;
+  return fs::exists(path / "config.json", error) && fs::exists(path / "model.safetensors", error);
+}
+
+bool is_text(const fs::path& path) {
+  const std::string name = path.filename().string();
+  const std::optional<std::string> begin =
+      Folder(path.parent_path().string()).beginning(name, 4096);
+  return begin && begin->find('\0') == std::string::npos;
+}
+
+[[noreturn]] void refuse_many(const std::string& name) {
+  throw InputError(support::quoted(name) + " has more than " +
+                       support::thousands(static_cast<std::int64_t>(most_text_files)) +
+                       " text files",
+                   "join them to one file");
+}
+
+void add_folder(const std::string& folder, std::set<std::string>& files) {
+  std::error_code error;
+  const std::size_t before = files.size();
+  fs::recursive_directory_iterator entry(folder, error);
+  for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
+    std::error_code unknown;
+    const bool is_below = entry->is_directory(unknown);
+    if (is_hidden(entry->path()) || (is_below && is_folder_of_a_run(entry->path())))
+      entry.disable_recursion_pending();
+    else if (entry->is_regular_file(unknown) && is_text(entry->path()))
+      files.insert(entry->path().lexically_normal().string());
+    if (files.size() > most_text_files) refuse_many(folder);
+  }
+  if (error)
+    throw InputError("cannot read " + support::quoted(folder) + ": " + error.message(),
+                     "name the files themselves");
+  if (files.size() == before)
+    throw InputError("there is no text file in the folder " + support::quoted(folder),
+                     "name a text file");
+}
+
+}  // namespace
+
+std::vector<std::string> text_files(const std::vector<std::string>& names) {
+  std::error_code error;
+  const bool is_one = names.size() < 2;
+  if (is_one && (names.empty() || names[0] == "-" || !fs::is_directory(names[0], error)))
+    return names;
+  std::set<std::string> files;
+  for (const std::string& name : names)
+    if (fs::is_directory(name, error))
+      add_folder(name, files);
+    else
+      files.insert(fs::path(name).lexically_normal().string());
+  if (files.size() > most_text_files) refuse_many(names[0]);
+  return {files.begin(), files.end()};
+}
+
+std::string joined_text(const std::vector<std::string>& files, bool needs_utf8,
+                        const std::string& advice) {
+  if (files.size() == 1) return read_text_file(files[0], advice);
+  std::string all;
+  for (const std::string& file : files) {
+    const std::string text = read_text_file(file, advice);
+    const std::size_t wrong = needs_utf8 ? first_not_utf8(text) : std::string::npos;
+    if (wrong != std::string::npos)
+      throw InputError(support::printable(file) + " is not UTF-8 at byte " + std::to_string(wrong),
+                       "leave it out, convert it, or use --tokens byte: it takes any bytes");
+    if (!all.empty() && !all.ends_with('\n') && !text.empty()) all += '\n';
+    all += text;
+  }
+  return all;
+}
+
+std::string name_of_files(const std::vector<std::string>& files) {
+  if (files.empty()) return "the built-in text";
+  if (files[0] == "-") return "standard input";
+  const auto others = static_cast<std::int64_t>(files.size()) - 1;
+  return support::printable(files[0]) +
+         (others > 0 ? " and " + support::counted(others, "other file") : "");
+}
+
+std::string names_of_files(const std::vector<std::string>& files) {
+  if (files.size() < 2) return name_of_files(files);
+  std::string names;
+  for (std::size_t i = 0; i < std::min(files.size(), most_shown); ++i)
+    names += (i > 0 ? ", " : "") + support::printable(files[i]);
+  const auto hidden =
+      static_cast<std::int64_t>(files.size()) - static_cast<std::int64_t>(most_shown);
+  return support::counted(static_cast<std::int64_t>(files.size()), "file") + ": " + names +
+         (hidden > 0 ? " and " + support::thousands(hidden) + " more" : "");
+}
+
+}  // namespace fledge::train

@@ -1,0 +1,29 @@
+// The files of a text: several files and folders are read as one text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace fledge::train {
+
+/// The most files of a text. Their names are saved with the run.
+inline constexpr std::size_t most_text_files = 10'000;
+
+/// The files that these names stand for, sorted, each once. A folder stands for the text files in it
+/// and below it: regular files without a NUL byte in their first 4096 bytes. Names that begin with a
+/// dot and folders of runs are skipped. A single name of a file and "-" stay as they are. Throws
+/// InputError for a folder without text files, and for more than most_text_files.
+std::vector<std::string> text_files(const std::vector<std::string>& names);
+
+/// The texts of these files, one after the other. A line end is added to a text in front of another
+/// if it does not end with one. "-": standard input. Throws InputError as read_text_file() does and,
+/// if `needs_utf8`, for one of several files that is not UTF-8.
+std::string joined_text(const std::vector<std::string>& files, bool needs_utf8,
+                        const std::string& advice);
+
+/// "poems.txt", "standard input", "the built-in text", or "a.txt and 2 other files".
+std::string name_of_files(const std::vector<std::string>& files);
+/// The same, but of several files the names of the first ones: "3 files: a.txt, b.txt, c.txt".
+std::string names_of_files(const std::vector<std::string>& files);
+
+}  // namespace fledge::train
