@@ -24,10 +24,10 @@ support::Options train_options(TrainConfig& config) {
   LanguageModelSizes& sizes = config.sizes;
   TrainerOptions& training = config.training;
   CosineSchedule& schedule = training.schedule;
-  support::Options options("fledge train",
-                           "Trains a small attention model on a text. What is not given of the "
-                           "model and its training is chosen from the text.");
-  options.arguments("FILE ...", 0, 100'000);
+  support::Options options(
+      "fledge train",
+      "Trains a small attention model on a text; what is not given is chosen from it.");
+  options.arguments("FILE", 0, 100'000);
   options.example("fledge train", "the built-in text, nothing is saved");
   options.example("fledge train poems.txt", "your text, the model in ./poems-run");
   options.example("fledge train --resume poems-run", "continue where it stopped");
