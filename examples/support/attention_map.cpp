@@ -66,7 +66,8 @@ class Map {
     };
     std::string lines = line(header(), style_.paint.dim("rows look at columns"));
     for (std::size_t row = first_; row < count_; ++row) lines += line(cells(row), sentence(row));
-    if (!style_.numbers) lines += style_.paint.dim(wrapped(shade_scale(style_.unicode), style_.columns)) + "\n";
+    if (!style_.numbers)
+      lines += style_.paint.dim(wrapped(shade_scale(style_.unicode), style_.columns)) + "\n";
     return beside ? lines : lines + sentences;
   }
 
@@ -141,8 +142,7 @@ std::string shade(double weight, bool unicode) {
 }
 
 std::string shade_scale(bool unicode) {
-  return std::string("scale  ") +
-         (unicode ? "·<.05  ░<.25  ▒<.5  ▓<.75  █≥.75" : "0 .:-=+*#%@ 1");
+  return std::string("scale  ") + (unicode ? "·<.05  ░<.25  ▒<.5  ▓<.75  █≥.75" : "0 .:-=+*#%@ 1");
 }
 
 std::string attention_map(const std::vector<std::string>& words, const std::vector<double>& weights,

@@ -15,7 +15,7 @@ LinePlot falling() {
   return plot;
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> rows_of_plot(const std::string& text) {
   std::vector<std::string> lines;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = text.find('\n', begin);
@@ -48,7 +48,7 @@ TEST_CASE("plot_text: no line is wider than asked, whatever is drawn") {
   plot.is_worse_after = true;
   for (int columns = 40; columns <= 120; ++columns)
     for (const bool unicode : {false, true})
-      for (const std::string& line : lines_of(plot_text(plot, columns, 12, unicode)))
+      for (const std::string& line : rows_of_plot(plot_text(plot, columns, 12, unicode)))
         CHECK(display_width(line) <= columns);
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("plot_text: levels have labels, the best step a mark, what follows a s
   plot.levels = {{"guessing", 9}, {"table", 2.4}, {"floor", 2.1}};
   plot.best = 5;
   plot.is_worse_after = true;
-  const std::vector<std::string> lines = lines_of(plot_text(plot, 60, 5, true));
+  const std::vector<std::string> lines = rows_of_plot(plot_text(plot, 60, 5, true));
   CHECK(lines.at(0).ends_with(" guessing 9.00"));
   CHECK(lines.at(0).find("┄") != std::string::npos);
   CHECK(lines.at(3).ends_with(" table 2.40, floor 2.10"));
@@ -73,21 +73,21 @@ TEST_CASE(
   plot.curves[0].points[0].second = 1e9;
   plot.curves[0].points[5].second = NAN;
   plot.top = 9;
-  const std::vector<std::string> lines = lines_of(plot_text(plot, 17, 5, false));
+  const std::vector<std::string> lines = rows_of_plot(plot_text(plot, 17, 5, false));
   CHECK(lines.at(0) == "9.00 |oo");
   CHECK(lines.at(2) == "     |    o");
   plot.curves[0].points = {{1, NAN}};
   CHECK(plot_text(plot, 17, 5, false).empty());
   CHECK(plot_text({}, 16, 5, false).empty());
   plot.curves[0].points = {{3, 2}};
-  CHECK(lines_of(plot_text(plot, 30, 5, false)).size() == 8);
+  CHECK(rows_of_plot(plot_text(plot, 30, 5, false)).size() == 8);
 }
 
 TEST_CASE("plot_text: a logarithmic axis gives each power the same room") {
   LinePlot plot = falling();
   plot.curves[0].points = {{1, 1}, {10, 1}, {100, 1}};
   plot.has_log_axis = true;
-  const std::vector<std::string> lines = lines_of(plot_text(plot, 18, 3, false));
+  const std::vector<std::string> lines = rows_of_plot(plot_text(plot, 18, 3, false));
   CHECK(lines.at(1) == "     |o    o    o");
 }
 
