@@ -1,5 +1,7 @@
 #include "examples/birds/story.h"
 
+#include <sstream>
+
 #include "examples/support/attention_map.h"
 #include "examples/support/plots.h"
 #include "examples/support/text.h"
@@ -8,6 +10,22 @@ namespace fledge::birds {
 
 using support::formatted, support::Paint;
 
+namespace {
+
+constexpr int story_columns = 80;
+
+/// Sentences three columns to the right, wrapped.
+std::string paragraph(const std::string& sentences) {
+  return support::wrapped("   " + sentences, story_columns, 3) + "\n";
+}
+
+/// The same with a dash in front.
+std::string list_item(const std::string& sentences) {
+  return support::wrapped("   - " + sentences, story_columns, 5) + "\n";
+}
+
+}  // namespace
+
 std::string words(const ByHand& part, Paint paint) {
   std::string text = paint.bold("1. By hand: Birds sometimes walk") + "\n\n";
   text += "   Three words, three vectors; row 3 of A says how much walk looks at each word.\n\n";
@@ -15,99 +33,115 @@ std::string words(const ByHand& part, Paint paint) {
   text += "        birds       0.1  0.2  0.3    1.0  0.0  0.0\n";
   text += "        sometimes  -0.8  0.3 -0.1    0.1  0.9  0.0\n";
   text += "        walk        0.5 -0.1 -0.4    0.6  0.1  0.4\n\n";
-  text += formatted("   walk and birds as they are           v3 . v1     = %6.2f\n", part.before);
-  text += formatted("   walk after attention, row 3 of A V   v3'         = (%.2f, %.2f, %.2f)\n",
+  text += formatted("   walk and birds as they are          v3 . v1     = %6.2f\n", part.before);
+  text += formatted("   walk after attention, row 3 of A V  v3'         =  (%.2f, %.2f, %.2f)\n",
                     part.v_hat[0], part.v_hat[1], part.v_hat[2]);
-  text += "   walk and birds after attention       v3' . v1    = " +
-          paint.accent(formatted("%6.3f", part.association)) + "   closer than before\n\n";
-  text += "   What is off in these numbers:\n";
-  text +=
-      formatted("   - row 3 of A sums to %.1f, which no softmax gives; divided by its sum: %.4f\n",
-                part.row_sum, part.normalised);
-  text += formatted(
-      "   - the last product is labelled v3' . v3, but is v3' . v1; v3' . v3 would be %.3f\n",
-      part.as_labelled);
+  text += "   walk and birds after attention      v3' . v1    = " +
+          paint.accent(formatted("%6.3f", part.association)) + "  closer than before\n\n";
+  text += paragraph("The numbers come from note 000 (see examples/README.md). It has two slips:");
+  text += list_item(formatted("Row 3 of A sums to %.1f, which no softmax gives. ", part.row_sum) +
+                    formatted("Divided by its sum, the product is %.4f.", part.normalised));
+  text += list_item("The note calls the last product v3'.v3. Its numbers are those of v3'.v1; " +
+                    formatted("v3'.v3 is %.3f.", part.as_labelled));
   return text;
 }
 
 namespace {
 
-std::string how_close(const Learned& experiment) {
-  if (!experiment.ceiling)
-    return experiment.objective == Objective::cosine ? "at most 1" : "no ceiling";
-  return formatted("%.1f %% of its ceiling",
-                   100 * experiment.after.association / *experiment.ceiling);
+std::string share_of_ceiling(const Learned& experiment) {
+  if (experiment.objective == Objective::product && !experiment.ceiling) return "no ceiling";
+  const double ceiling = experiment.ceiling.value_or(1);  // a cosine is 1 at most
+  return formatted("%.1f %%", 100 * experiment.after.association / ceiling);
 }
 
 }  // namespace
 
 std::string words(const std::vector<Learned>& part, Paint paint) {
   std::string text = paint.bold("2. Learning on those three vectors") + "\n\n";
-  text += "   W_Q = W_K = W_V = 1 at first, causal mask, scores / sqrt(3), gradient ascent.\n";
   const std::array<double, 3>& row = part[0].before.attention;
-  text += formatted("   At first walk looks at birds %.2f, sometimes %.2f, walk %.2f.\n\n", row[0],
-                    row[1], row[2]);
+  text += paragraph(
+      "At first W_Q, W_K and W_V are the identity. The mask is causal, scores are divided by sqrt(3). "
+      "The matrices in the first column learn by gradient ascent. They raise the product v3' . v1, "
+      "or the cosine: this product divided by the lengths of both vectors.");
+  text += paragraph(formatted("At first walk looks at birds %.2f, sometimes %.2f, walk %.2f.",
+                              row[0], row[1], row[2]));
   text +=
-      "                                                                  then walk looks at\n"
-      "   learns      objective   before    after                        birds  sometimes  walk\n";
+      "\n                                                       then walk looks at\n"
+      "   learns      raises    before    after  of ceiling   birds  sometimes  walk\n";
   for (const Learned& e : part) {
-    const bool runs_away = e.objective == Objective::product && !e.ceiling;
-    const std::string after = formatted("%8.4f", e.after.association);
+    const bool has_limit = e.objective == Objective::cosine || e.ceiling.has_value();
+    const std::string after = formatted("%7.4f", e.after.association);
     text +=
-        formatted("   %-10s  %-9s  %7.4f ", e.learns.c_str(),
+        formatted("   %-10s  %-7s  %7.4f  ", e.learns.c_str(),
                   e.objective == Objective::product ? "product" : "cosine", e.before.association);
-    text += runs_away ? paint.bad(after) : paint.good(after);
-    text += formatted("  %-24s  %5.2f  %9.2f %5.2f\n", how_close(e).c_str(), e.after.attention[0],
-                      e.after.attention[1], e.after.attention[2]);
+    text += has_limit ? paint.good(after) : paint.bad(after);
+    text += formatted("  %10s   %5.2f  %9.2f  %4.2f\n", share_of_ceiling(e).c_str(),
+                      e.after.attention[0], e.after.attention[1], e.after.attention[2]);
   }
-  text +=
-      "\n   With W_V fixed, walk becomes a mean of the three vectors, whose products with birds are\n"
-      "   0.14, -0.05 and -0.09: 0.14 is the ceiling, reached as walk looks at birds alone.\n";
-  text +=
-      "   With W_V free the product has none. In the last line it runs away while walk looks\n"
-      "   at itself: " +
-      paint.bad("raising the association is not the same as attending.") +
-      " The objective matters.\n";
+  text += "\n" + paragraph(
+                     "If W_V is fixed, walk becomes a weighted mean of the three vectors. Their "
+                     "products with birds are 0.14, -0.05 and -0.09. So 0.14 is the ceiling, which "
+                     "walk reaches if it looks at birds alone.");
+  text += paragraph(
+      "If W_V learns, the product has no ceiling. In the last line walk looks at itself. " +
+      paint.bad("Here the score rose although walk ignores birds: a high score does not prove "
+                "attention."));
   return text;
 }
 
 namespace {
 
+/// The maps of the first watched sentence before and after training, side by side, and where each
+/// word looks after it.
 std::string maps(const TextStory& part, Paint paint) {
   const std::vector<std::string> words = {"start", "birds", "sometimes", "walk"};
   support::MapStyle style;
   style.paint = paint;
-  style.columns = 96;
-  std::string text = "   (start is the line end that the model reads in front of each sentence)\n";
-  text += "   before\n" + support::attention_map(words, part.pattern_before, style);
-  return text + "   after\n" + support::attention_map(words, part.pattern_after, style);
+  style.columns = 60;  // too narrow for sentences beside the grid
+  std::istringstream before(support::attention_map(words, part.pattern_before, style));
+  std::istringstream after(support::attention_map(words, part.pattern_after, style));
+  constexpr int second_map = 40;
+  std::string text = support::pad_right("   before training", second_map) + "   after training\n";
+  std::string left, right;
+  for (std::size_t line = 0; line <= words.size(); ++line) {
+    std::getline(before, left);
+    std::getline(after, right);
+    text += support::pad_right(left, second_map) + right + "\n";
+  }
+  while (std::getline(after, right)) text += right + "\n";
+  return text;
 }
 
 }  // namespace
 
 std::string words(const TextStory& part, Paint paint) {
   const auto count = [](Dim n) { return std::to_string(n); };
-  std::string text = paint.bold("3. On a text: where attending is what pays") + "\n\n";
-  text += "   " + count(part.sentence_count) + " sentences, " + count(part.vocabulary - 1) +
-          " words and the line end, a model of " + count(part.parameters) +
-          " numbers: one block of attention and MLP.\n";
-  text += formatted("   It learns to predict the next word. Loss %.2f", part.losses.front()) +
-          " (guessing: log " + count(part.vocabulary) +
-          formatted(" = %.2f) -> %.2f  ", part.loss_of_guessing, part.losses.back());
+  std::string text =
+      paint.bold("3. On a text: to predict the next word, the model must look at birds") + "\n\n";
+  text += paragraph(count(part.sentence_count) + " sentences, " + count(part.vocabulary - 1) +
+                    " words and the line end. The model has one block of attention and MLP: " +
+                    count(part.parameters) + " numbers. It learns to predict the next word.");
+  text += paragraph(formatted("The loss falls from %.2f to %.2f nats per word; ",
+                              part.losses.front(), part.losses.back()) +
+                    "guessing blindly has log " + count(part.vocabulary) +
+                    formatted(" = %.2f.", part.loss_of_guessing));
   std::vector<double> curve;
-  for (std::size_t i = 0; i < part.losses.size(); i += 32) curve.push_back(part.losses[i]);
-  text += support::sparkline(curve) + "\n\n";
+  for (std::size_t i = 0; i < part.losses.size(); i += 8) curve.push_back(part.losses[i]);
+  text += "   loss  " + support::sparkline(curve) + "\n\n";
 
-  text +=
-      "   where it looks                               attention         association (cosine)\n";
+  text += "   where it looks                             attention     association (cosine)\n";
   for (const TextStory::Seen& seen : part.watched) {
-    text += formatted("   %-23s%-5s-> %-12s  %.2f -> ", (seen.pair.sentence + ",").c_str(),
+    text += formatted("   %-23s%-5s-> %-10s %.2f -> ", (seen.pair.sentence + ",").c_str(),
                       seen.pair.word.c_str(), seen.pair.looks_at.c_str(), seen.before.attention);
     text += paint.accent(formatted("%.2f", seen.after.attention));
-    text += formatted("      %5.2f -> ", seen.before.association);
+    text += formatted("  %5.2f -> ", seen.before.association);
     text += paint.accent(formatted("%5.2f", seen.after.association)) + "\n";
   }
-  text += "   (sometimes and good are the controls: words it could look at just as well)\n\n";
+  text += paragraph(
+      "The association is the cosine of two vectors: what attention passes to the first word, and the "
+      "value of the second. The words sometimes and good are controls: the model could look at them "
+      "as well.");
+  text += "\n";
 
   for (const TextStory::Completed& c : part.completed) {
     text += formatted("   %-23sbefore: %-10s %4.2f    after: ", c.prompt.c_str(),
@@ -115,16 +149,19 @@ std::string words(const TextStory& part, Paint paint) {
     text += paint.good(formatted("%-8s", support::printable(c.after.next).c_str())) +
             formatted(" %4.2f\n", c.after.probability);
   }
-  return text + "\n" + maps(part, paint);
+  text += "\n" + paragraph(
+                     "Rows look at columns. start is the line end that the model reads before "
+                     "each sentence.");
+  return text + maps(part, paint);
 }
 
 std::string words(const report::ModelProof& part, Paint paint) {
   std::string text = paint.bold("4. The gradient check of exactly this model") + "\n\n";
   const auto verdict = [&](const char* oracle, const report::ModelCheck& check) {
-    text += formatted("   %-20s every parameter: ", oracle) + std::to_string(check.elements) +
-            formatted(", largest error %.1e  ", check.max_error);
-    text += check.ok ? paint.good("ok") : paint.bad("FAIL: " + check.text);
-    text += "\n";
+    const std::string found = formatted("%-20s every parameter: ", oracle) +
+                              std::to_string(check.elements) +
+                              formatted(", largest error %.1e  ", check.max_error);
+    text += paragraph(found + (check.ok ? paint.good("ok") : paint.bad("FAIL: " + check.text)));
   };
   verdict("finite differences", part.differences);
   verdict("dual numbers", part.dual);

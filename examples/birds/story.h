@@ -36,7 +36,7 @@ struct TextStory {
 /// Trains the model of part 3. The result depends on the seed alone.
 TextStory tell_text(std::uint64_t seed);
 
-/// Each part as text, at most 100 columns wide, with colours if the paint is on.
+/// Each part as text, at most 80 columns wide, with colours if the paint is on.
 std::string words(const ByHand& part, support::Paint paint);
 std::string words(const std::vector<Learned>& part, support::Paint paint);
 std::string words(const TextStory& part, support::Paint paint);

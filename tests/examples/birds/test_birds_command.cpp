@@ -16,7 +16,8 @@ namespace {
 
 const std::vector<std::string> headings{
     "1. By hand: Birds sometimes walk", "2. Learning on those three vectors",
-    "3. On a text: where attending is what pays", "4. The gradient check of exactly this model"};
+    "3. On a text: to predict the next word, the model must look at birds",
+    "4. The gradient check of exactly this model"};
 
 const Result& whole_story() {
   static const Result result = birds_says({});
@@ -45,7 +46,7 @@ TEST_CASE("birds: four parts in order, every claim in them, nothing on stderr, s
   CHECK(found == headings);
   for (const char* claim :
        {"v3 . v1     =  -0.09", "(0.18, 0.11, 0.01)", "0.043", "sums to 1.1", "0.0391", "0.075",
-        "0.14 is the ceiling", "after: walk ", "after: flying ", "it runs away",
+        "0.14 is the ceiling", "after: walk ", "after: flying ", "walk ignores birds",
         "finite differences   every parameter: 3680", "dual numbers         every parameter: 3680"})
     CHECK_THAT(result.out, ContainsSubstring(claim));
   CHECK(result.out.find("FAIL") == std::string::npos);
@@ -57,7 +58,7 @@ TEST_CASE("birds: in a pipe and without UTF-8 there is nothing but ASCII text an
   CHECK(out.find('\x1b') == std::string::npos);
   const auto text = [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); };
   CHECK(std::all_of(out.begin(), out.end(), text));
-  for (const std::string& line : lines_of(out)) CHECK(line.size() <= 100);
+  for (const std::string& line : lines_of(out)) CHECK(line.size() <= 80);
 }
 
 TEST_CASE("birds: colours on a terminal over the same words, and shades where there is UTF-8") {
@@ -72,6 +73,7 @@ TEST_CASE("birds: colours on a terminal over the same words, and shades where th
   const Result shades = run_on_terminal(birds_with({}), {{"LC_ALL", "C.UTF-8"}});
   CHECK_THAT(shades.out, ContainsSubstring("█"));
   CHECK_THAT(shades.out, ContainsSubstring("\x1b["));
+  for (const std::string& line : lines_of(shades.out)) CHECK(support::display_width(line) <= 80);
 }
 
 TEST_CASE("birds: NO_COLOR on a terminal gives the bytes of a pipe") {
