@@ -66,8 +66,11 @@ int evaluate(const EvalConfig& config) {
     std::printf("%s\n", json.text().c_str());
   } else {
     const std::string token = train::token_word(trained.tokenizer().kind());
-    std::printf("%.4f nats per %s (%.3f bits per byte), like choosing among %.2f; %s\n", loss,
-                token.c_str(), bits, std::exp(loss), support::counted(guessed, token).c_str());
+    const double uniform = std::log(static_cast<double>(trained.tokenizer().size()));
+    const std::string report = train::loss_sentence(config.text_path ? "Loss" : "Held-out loss",
+                                                    loss, bits, uniform, token) +
+                               " This is a mean over " + support::counted(guessed, token) + ".";
+    std::printf("%s\n", support::wrapped(report, 80).c_str());
   }
   return 0;
 }

@@ -90,17 +90,20 @@ std::string baseline_report(const Baselines& baselines, const std::string& token
                           report_columns);
 }
 
+std::string loss_sentence(const std::string& name, double loss, double bits, double uniform,
+                          const std::string& token) {
+  return name + formatted(" %.4f nats per ", loss) + token +
+         formatted(" (%.3f bits per byte): ", bits) +
+         (loss < uniform ? formatted("like choosing among %.1f ", std::exp(loss)) + token + "s."
+                         : "worse than guessing blindly.");
+}
+
 std::string loss_report(const std::string& name, double loss, double bits,
                         const Baselines& baselines, const std::string& token,
                         support::Paint paint) {
   constexpr int name_columns = 42;
-  const bool beats_guessing = loss < baselines.uniform;
-  std::string text = support::wrapped(
-      name + " " + formatted("%.4f nats per ", loss) + token +
-          formatted(" (%.3f bits per byte): ", bits) +
-          (beats_guessing ? formatted("like choosing among %.1f ", std::exp(loss)) + token + "s."
-                          : "worse than guessing blindly."),
-      report_columns);
+  std::string text =
+      support::wrapped(loss_sentence(name, loss, bits, baselines.uniform, token), report_columns);
   text += "\n  " + support::pad_right("guessing blindly", name_columns) +
           formatted("%.4f", baselines.uniform);
   for (std::size_t n = 0; n < baselines.counting.size(); ++n) {

@@ -42,8 +42,13 @@ std::string model_report(const LanguageModel& model);
 /// "Losses to beat, in nats per character: guessing blindly 4.174; counting tables …"
 std::string baseline_report(const Baselines& baselines, const std::string& token);
 
-/// A sentence about the loss, which is called `name`, and the losses of guessing and of the counting
-/// tables beside it. `bits`: the loss as bits per byte.
+/// "Held-out loss 1.9412 nats per character (2.801 bits per byte): like choosing among 7.0
+/// characters." or, if the loss is not below `uniform`, "worse than guessing blindly."  `bits`: the
+/// loss as bits per byte.
+std::string loss_sentence(const std::string& name, double loss, double bits, double uniform,
+                          const std::string& token);
+
+/// This sentence, and the losses of guessing and of the counting tables beside it.
 std::string loss_report(const std::string& name, double loss, double bits,
                         const Baselines& baselines, const std::string& token, support::Paint paint);
 

@@ -1,6 +1,5 @@
-// fledge generate and fledge eval on tiny models.
+// fledge generate on tiny models.
 #include <algorithm>
-#include <cmath>
 
 #include "tests/examples/fledge/models.h"
 
@@ -171,50 +170,4 @@ TEST_CASE("fledge generate: a model of words reads and writes punctuation marks"
   const Result unknown = fledge_says({"generate", desk / "run", "birds walk;"});
   CHECK(unknown.status == 3);
   CHECK_THAT(unknown.err, ContainsSubstring("the word ';' at byte 10 of the prompt was not"));
-}
-
-TEST_CASE("fledge eval: the held-out loss of the run, and other texts") {
-  const Desk desk;
-  for (const Words& more :
-       {Words{}, Words{"--tokens", "word", "--lines"}, Words{"--valid", "100"}}) {
-    const std::string run = desk / ("run" + std::to_string(more.size()));
-    const StrictJson end =
-        json_lines(trained(Words{desk.poems(), "-o", run, "--json"} + more).out).back();
-    REQUIRE(end["best_held_out_loss"].number() ==
-            end["held_out_loss"].number());  // the last is the best
-    const Result own = fledge_says({"eval", run, "--json", "--batch", "2"});
-    CHECK(own.status == 0);
-    CHECK(read_line(own.out)["loss"].number() == end["held_out_loss"].number());
-    CHECK(read_line(own.out)["perplexity"].number() ==
-          Approx(std::exp(end["held_out_loss"].number())));
-    CHECK_THAT(fledge_says({"eval", run}).out,
-               ContainsSubstring(" bits per byte), like choosing among "));
-  }
-  const std::string run = desk / "run0";
-  write_text(desk / "other.txt", small_text(4));
-  const StrictJson other = read_line(fledge_says({"eval", run, desk / "other.txt", "--json"}).out);
-  CHECK(other["tokens"].number() == static_cast<double>(small_text(4).size() - 1));
-  write_text(desk / "digits.txt", "the birds 7\n");
-  CHECK_THAT(refused_with_3({"eval", run, desk / "digits.txt"}),
-             ContainsSubstring("the character '7' at byte 10 of "));
-  CHECK_THAT(refused_with_3({"eval", run, desk / "othr.txt"}), EndsWith("/other.txt'?"));
-  write_text(desk / "latin.txt", "the bl\xfc\n");
-  CHECK(refused_with_3({"eval", run, desk / "latin.txt"}) ==
-        "'" + (desk / "latin.txt") +
-            "' is not UTF-8 at byte 6 | the model reads characters: convert it, such as with iconv "
-            "-f latin1 -t utf-8");
-  CHECK_THAT(refused_with_3({"eval", run, "-"}, "the bl\xfc\n"),
-             StartsWith("standard input is not UTF-8 at byte 6 | "));
-  write_text(desk / "blank.txt", " \n\n");
-  CHECK(refused_with_3({"eval", models() / "lines", desk / "blank.txt"}) ==
-        "'" + (desk / "blank.txt") + "': all lines of the text are blank | name another text");
-  write_text(desk / "one.txt", "t");
-  CHECK(refused_with_3({"eval", run, desk / "one.txt"}) ==
-        "there is nothing to guess in one token | name a longer text");
-  write_text(desk / "empty.txt", "");
-  CHECK_THAT(refused_with_3({"eval", run, desk / "empty.txt"}),
-             EndsWith("' is empty | name another text"));
-  trained({desk.poems(), "-o", desk / "all", "--valid", "0"});
-  CHECK_THAT(refused_with_3({"eval", desk / "all"}),
-             EndsWith(" was held out | name another text: fledge eval DIR FILE"));
 }
