@@ -91,9 +91,9 @@ Svg picture_of_all(const AttentionWeights& attention, const std::vector<HeadNumb
           2 * edge + static_cast<double>(down) * (side + label + between));
   const double box = side / static_cast<double>(attention.size());
   for (std::size_t n = 0; n < heads.size(); ++n) {
-    const double x = edge + static_cast<double>(static_cast<Dim>(n) % across) * (side + between);
-    const double y =
-        edge + static_cast<double>(static_cast<Dim>(n) / across) * (side + label + between);
+    const Dim column = static_cast<Dim>(n) % across, row = static_cast<Dim>(n) / across;
+    const double x = edge + static_cast<double>(column) * (side + between);
+    const double y = edge + static_cast<double>(row) * (side + label + between);
     const HeadRole& role = attention.role(heads[n]);
     svg.text(x, y + 12,
              std::to_string(heads[n].layer) + "." + std::to_string(heads[n].head) + " " +
