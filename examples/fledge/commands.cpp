@@ -40,8 +40,8 @@ const Command& command_named(std::string_view name) {
 std::string commands_help() {
   std::vector<support::HelpRow> rows;
   for (const Command& command : commands())
-    rows.push_back({"fledge " + command.name + " " + command.arguments, command.purpose});
-  rows.push_back({"fledge COMMAND --help", "its options; --version: the version"});
+    rows.emplace_back("fledge " + command.name + " " + command.arguments, command.purpose);
+  rows.emplace_back("fledge COMMAND --help", "its options; --version: the version");
   return "fledge: gradients you can check, attention you can read\n\n" +
          support::help_columns(rows) + "\n" +
          support::help_paragraph(

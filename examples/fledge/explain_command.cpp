@@ -35,7 +35,7 @@ report::ExplainRequest request_of(const std::string& element, std::uint64_t seed
                           "write --explain \"softmax[0,1]\", or \"linear:1[0,2]\" for argument 1");
   };
   const std::size_t open = element.rfind('[');
-  if (open == element.npos || !element.ends_with(']')) refuse();
+  if (open == std::string::npos || !element.ends_with(']')) refuse();
   const std::string name = element.substr(0, open);
   const std::size_t colon = std::min(name.rfind(':'), name.size());
   report::ExplainRequest request{name.substr(0, colon), "", {}, seed};

@@ -76,7 +76,7 @@ OptionVariable option_variable(T& value, const std::string& argument, OptionLimi
     return {[&value] { return value ? std::to_string(*value) : std::string(); },
             [&value, limits](std::string_view text) {
               typename T::value_type number{};
-              const std::string rule = number_variable(number, limits).set(text);
+              std::string rule = number_variable(number, limits).set(text);
               if (rule.empty()) value = number;
               return rule;
             }};

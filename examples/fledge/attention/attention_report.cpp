@@ -9,8 +9,6 @@ namespace fledge {
 
 namespace {
 
-using support::formatted;
-
 std::string map_of(const AttentionWeights& attention, HeadNumber head,
                    const support::MapStyle& style) {
   std::string title = head_title(attention, head, style.unicode) + ".";

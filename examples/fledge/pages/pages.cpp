@@ -17,9 +17,9 @@ std::vector<support::OptionTable> command_tables() {
 
 Expected expected(const std::string& argument) {
   if (argument.empty()) return Expected::nothing;
-  if (argument.find('|') != argument.npos) return Expected::words;
-  if (argument.find("FILE") != argument.npos) return Expected::file;
-  return argument.find("DIR") != argument.npos ? Expected::folder : Expected::text;
+  if (argument.find('|') != std::string::npos) return Expected::words;
+  if (argument.find("FILE") != std::string::npos) return Expected::file;
+  return argument.find("DIR") != std::string::npos ? Expected::folder : Expected::text;
 }
 
 std::vector<std::string> names_of(const support::OptionRow& row) {
@@ -45,7 +45,7 @@ std::string escaped(const std::string& text, const std::string& special,
                     const std::string& escape) {
   std::string result;
   for (const char c : text) {
-    if (special.find(c) != special.npos) result += escape;
+    if (special.find(c) != std::string_view::npos) result += escape;
     result += c;
   }
   return result;

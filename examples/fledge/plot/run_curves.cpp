@@ -18,7 +18,8 @@ constexpr std::uint64_t most_metrics_bytes = std::uint64_t{1} << 30;
 /// Calls f(line) for each complete line. A line that a killed run left without its end is skipped.
 template <class F>
 void for_lines(std::string_view text, F f) {
-  for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != text.npos; begin = end + 1)
+  for (std::size_t begin = 0, end = 0; (end = text.find('\n', begin)) != std::string_view::npos;
+       begin = end + 1)
     f(text.substr(begin, end - begin));
 }
 
