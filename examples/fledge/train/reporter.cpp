@@ -58,6 +58,13 @@ void Reporter::print(const std::string& line) const {
   std::fflush(stdout);
 }
 
+void Reporter::warn_wrapped(const std::string& line) {
+  constexpr int indent = 14;  // "fledge train: "
+  warn(support::is_terminal(stderr)
+           ? support::wrapped(line, support::terminal_width(stderr), indent)
+           : line);
+}
+
 void Reporter::event(const std::string& line) const {
   print(line);
   if (keep_) keep_(line);

@@ -38,6 +38,11 @@ class Reporter : public ProgressDisplay {
 
   /// From here on keep(line) gets each event, for metrics.jsonl.
   void keep_events(std::function<void(const std::string& line)> keep) { keep_ = std::move(keep); }
+  /// A warning, also when quiet: "fledge train: TEXT". On a terminal it is wrapped, otherwise it is
+  /// one line. Advice stands below a warning, without the name.
+  void problem(const std::string& text) { warn_wrapped("fledge train: " + text); }
+  void advice(const std::string& text) { warn_wrapped("              " + text); }
+
   /// One event. The members of `printed` are not kept: they differ between equal runs.
   void event(Json::Members members, const Json::Members& printed = {}, bool is_kept = true) const;
   void event(const std::string& line) const;
@@ -72,6 +77,7 @@ class Reporter : public ProgressDisplay {
 
  private:
   void print(const std::string& line) const;
+  void warn_wrapped(const std::string& line);
 
   std::function<void(const std::string& line)> keep_;
   const TrainConfig* config_;

@@ -86,7 +86,7 @@ class RunState {
   void close() { folder_.reset(); }
 
  private:
-  void warn(const std::string& text) const { report_->warn("fledge train: " + text); }
+  void warn(const std::string& text) const { report_->problem(text); }
   bool load_state(const std::optional<std::string>& state);
   bool load_best();
   void save_changes();

@@ -24,10 +24,10 @@ constexpr Dim sample_tokens = 80;
 
 int TrainRun::run() {
   if (config_.resumes() && state_->is_over()) {
-    report_.warn("fledge train: the run in " + support::quoted(config_.folder()) +
-                 " is over after " + thousands(state_->step()) + " steps" +
-                 (state_->is_out_of_patience() ? ": its held-out loss did not become lower"
-                                               : "; for more: --steps N"));
+    report_.problem("the run in " + support::quoted(config_.folder()) + " is over after " +
+                    thousands(state_->step()) + " steps" +
+                    (state_->is_out_of_patience() ? ": its held-out loss did not become lower"
+                                                  : "; for more: --steps N"));
     baselines_ = baselines_of(*corpus_);
     if (state_->has_end())
       report_end("ok", state_->notes().last_loss, state_->notes().best_loss);
@@ -223,7 +223,7 @@ void TrainRun::stop_early() {
 
 int TrainRun::stop_diverged(const std::string& what) {
   report_.finish();
-  report_.warn("fledge train: " + what);  // before rolling back, which may fail
+  report_.problem(what);  // before rolling back, which may fail
   const bool clips = config_.training.clip > 0;
   const std::string rate = formatted("--lr %.2g", config_.training.schedule.rate / 10);
   std::string advice = "the rate may be too large: try " + rate + (clips ? "" : ", or --clip 1");
@@ -235,7 +235,7 @@ int TrainRun::stop_diverged(const std::string& what) {
              " with a smaller one: fledge train --resume " + support::shell_word(config_.folder()) +
              " " + rate;
   }
-  report_.warn("              " + advice);
+  report_.advice(advice);
   report_end("diverged", state_->notes().last_loss, state_->notes().best_loss);
   return static_cast<int>(support::Exit::diverged);
 }
