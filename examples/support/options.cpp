@@ -184,7 +184,7 @@ std::string Options::suggestion_of_known(std::string name) const {
 }
 
 std::string Options::suggestion(const std::string& name) const {
-  if (const std::string known = suggestion_of_known(name); !known.empty()) return known;
+  if (std::string known = suggestion_of_known(name); !known.empty()) return known;
   std::vector<std::string> names{"--help", "--version"};
   for (const Option& option : options_) names.push_back(option.name);
   const std::string near = closest(name, names);

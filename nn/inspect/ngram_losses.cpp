@@ -88,7 +88,9 @@ class Weights {
  public:
   // Maximises the probability of the counted tokens: Σ ln(λ·share + (1 − λ)·shorter).
   Weights(const std::vector<Counts>& counts, const std::vector<double>& shorter) {
-    constexpr int rounds = 20;  // 20 more change no loss by 0.0005 nats
+    // Three times as many rounds change the held-out losses of three texts (verse, Chinese poems,
+    // Python) by −0.0003 to +0.016 nats.
+    constexpr int rounds = 20;
     weights_.fill(0.5);
     for (int round = 0; round < rounds; ++round) {
       std::array<double, sizes> sum{}, number{};
@@ -115,7 +117,7 @@ class Weights {
   static std::size_t size_of(const Counts& counts) {
     return static_cast<std::size_t>(std::log2(counts.history));
   }
-  std::array<double, sizes> weights_;
+  std::array<double, sizes> weights_{};
 };
 
 double mean_of_losses(const std::vector<double>& probabilities) {

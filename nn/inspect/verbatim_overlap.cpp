@@ -22,7 +22,7 @@ std::u32string characters_of(std::string_view text) {
     const CodePoint point = code_point_at(text, at);
     const bool is_blank = blanks.find(text[at]) != std::string_view::npos;
     if (!point.valid)
-      characters += after_unicode + static_cast<unsigned char>(text[at]);
+      characters += static_cast<char32_t>(after_unicode + static_cast<unsigned char>(text[at]));
     else if (!is_blank)
       characters += static_cast<char32_t>(point.value);
     else if (characters.empty() || characters.back() != U' ')
