@@ -37,7 +37,7 @@ TEST_CASE("fledge train: the last report is about the model that is kept, and ev
 
   const std::string loss = first_number(result.err, "Held-out loss ");
   for (const char* batch : {"1", "5", "12", "100"}) {
-    CHECK(first_word(fledge_says({"eval", run, "--batch", batch}).out) == loss);
+    CHECK(first_number(fledge_says({"eval", run, "--batch", batch}).out, "Held-out loss ") == loss);
     const StrictJson eval = strict_json(fledge_says({"eval", run, "--batch", batch, "--json"}).out);
     CHECK(eval["loss"].number() == end["best_held_out_loss"].number());
   }
