@@ -15,12 +15,12 @@ namespace {
 
 // The characters of a text, several blanks in a row as one space.
 std::u32string characters_of(std::string_view text) {
-  constexpr std::string_view blanks = " \t\n\r\v\f";
+  constexpr std::string_view white_space = " \t\n\r\v\f";
   constexpr char32_t after_unicode = 0x110000;
   std::u32string characters;
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint point = code_point_at(text, at);
-    const bool is_blank = blanks.find(text[at]) != std::string_view::npos;
+    const bool is_blank = white_space.find(text[at]) != std::string_view::npos;
     if (!point.valid)
       characters += static_cast<char32_t>(after_unicode + static_cast<unsigned char>(text[at]));
     else if (!is_blank)

@@ -8,22 +8,22 @@ namespace fledge {
 
 namespace {
 
-constexpr char join = '\t';
+constexpr char join_mark = '\t';
 
-constexpr std::u32string_view marks =
+constexpr std::u32string_view split_marks =
     U"\"()[]{};!?…“”„«»‹›—–¡¿"
     U"。，、；：！？（）「」『』《》〈〉【】〔〕・～";
-constexpr std::u32string_view marks_at_ends = U".,:";
+constexpr std::u32string_view end_marks = U".,:";
 
 // Equal code points in a row.
-struct Run {
+struct EqualMarks {
   char32_t value;
   std::size_t at, bytes, count;
   bool is_mark;
 };
 
-std::vector<Run> runs_of(std::string_view text) {
-  std::vector<Run> runs;
+std::vector<EqualMarks> runs_of(std::string_view text) {
+  std::vector<EqualMarks> runs;
   for (std::size_t at = 0; at < text.size();) {
     const CodePoint point = code_point_at(text, at);
     if (!runs.empty() && point.valid && runs.back().value == point.value) {
@@ -41,32 +41,32 @@ bool is_one_of(std::u32string_view list, char32_t value) {
   return list.find(value) != std::u32string_view::npos;
 }
 
-void find_marks(std::vector<Run>& runs) {
-  for (Run& run : runs)
-    run.is_mark = is_one_of(marks, run.value) || (run.value == U'-' && run.count > 1) ||
-                  (is_one_of(marks_at_ends, run.value) && run.count > 1);
+void find_marks(std::vector<EqualMarks>& runs) {
+  for (EqualMarks& run : runs)
+    run.is_mark = is_one_of(split_marks, run.value) || (run.value == U'-' && run.count > 1) ||
+                  (is_one_of(end_marks, run.value) && run.count > 1);
   const auto is_beside_word = [&](std::size_t r) {  // on both sides
     return r > 0 && r + 1 < runs.size() && !runs[r - 1].is_mark && !runs[r + 1].is_mark &&
-           !is_one_of(marks_at_ends, runs[r + 1].value);
+           !is_one_of(end_marks, runs[r + 1].value);
   };
   for (std::size_t r = 0; r < runs.size(); ++r)
-    if (is_one_of(marks_at_ends, runs[r].value) && !is_beside_word(r)) runs[r].is_mark = true;
+    if (is_one_of(end_marks, runs[r].value) && !is_beside_word(r)) runs[r].is_mark = true;
 }
 
 }  // namespace
 
 std::vector<WordPiece> word_pieces(std::string_view text) {
-  std::vector<Run> runs = runs_of(text);
+  std::vector<EqualMarks> runs = runs_of(text);
   find_marks(runs);
-  std::vector<Run> parts;  // runs of marks, and whole words
-  for (const Run& run : runs)
+  std::vector<EqualMarks> parts;  // runs of marks, and whole words
+  for (const EqualMarks& run : runs)
     if (parts.empty() || run.is_mark || parts.back().is_mark)
       parts.push_back(run);
     else
       parts.back().bytes += run.bytes;
 
-  const auto first_word =
-      std::find_if(parts.begin(), parts.end(), [](const Run& part) { return !part.is_mark; });
+  const auto first_word = std::find_if(parts.begin(), parts.end(),
+                                       [](const EqualMarks& part) { return !part.is_mark; });
   const bool has_word = first_word != parts.end();
   const std::size_t leading = has_word ? static_cast<std::size_t>(first_word - parts.begin()) : 0;
   std::size_t trailing = parts.size();  // the first of the marks after the last word
@@ -78,31 +78,31 @@ std::vector<WordPiece> word_pieces(std::string_view text) {
     const bool joins_left = parts[p].is_mark && p >= leading && p > 0;
     const bool joins_right = parts[p].is_mark && p < trailing && has_word;
     std::string symbol(text.substr(parts[p].at, parts[p].bytes));
-    if (joins_left) symbol.insert(symbol.begin(), join);
-    if (joins_right) symbol += join;
+    if (joins_left) symbol.insert(symbol.begin(), join_mark);
+    if (joins_right) symbol += join_mark;
     pieces.push_back({std::move(symbol), parts[p].at});
   }
   return pieces;
 }
 
 std::string_view without_joins(std::string_view symbol) {
-  if (symbol.starts_with(join)) symbol.remove_prefix(1);
-  if (symbol.ends_with(join)) symbol.remove_suffix(1);
+  if (symbol.starts_with(join_mark)) symbol.remove_prefix(1);
+  if (symbol.ends_with(join_mark)) symbol.remove_suffix(1);
   return symbol;
 }
 
 bool are_apart(std::string_view first, std::string_view second) {
-  return !first.ends_with(join) && !second.starts_with(join);
+  return !first.ends_with(join_mark) && !second.starts_with(join_mark);
 }
 
 bool is_word_piece(std::string_view symbol) {
   const std::string_view text = without_joins(symbol);
-  if (text.empty() || text.find(join) != std::string_view::npos) return false;
+  if (text.empty() || text.find(join_mark) != std::string_view::npos) return false;
   const std::vector<WordPiece> pieces = word_pieces(text);
   if (pieces.size() != 1) return false;
   if (text.size() == symbol.size()) return true;
   // With a tab it must be a mark: between two letters it is a piece of its own, or it is . , :
-  std::vector<Run> runs = runs_of(text);
+  std::vector<EqualMarks> runs = runs_of(text);
   find_marks(runs);
   return runs.size() == 1 && runs[0].is_mark;
 }

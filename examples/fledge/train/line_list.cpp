@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t least_lines = 20, most_characters = 40, most_words = 4;
 constexpr char32_t first_east_asian = 0x2E80;
-constexpr std::u32string_view ends = U".,;:!?…{}()[]>\\\"”«»—。，、；：！？」』）";
+constexpr std::u32string_view closing_marks = U".,;:!?…{}()[]>\\\"”«»—。，、；：！？」』）";
 
 bool is_entry(std::string_view line) {
   std::size_t characters = 0, words = 0;
@@ -29,7 +29,7 @@ bool is_entry(std::string_view line) {
     at += point.bytes;
   }
   return characters <= most_characters && words <= most_words &&
-         ends.find(last) == std::u32string_view::npos;
+         closing_marks.find(last) == std::u32string_view::npos;
 }
 
 }  // namespace

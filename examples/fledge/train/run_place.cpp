@@ -34,7 +34,7 @@ bool is_of_a_run(const std::string& name, const std::optional<std::string>& byte
 }
 
 // What a crashed writer left does not count.
-bool is_empty(const std::string& folder) {
+bool has_no_entries(const std::string& folder) {
   std::error_code error;
   std::filesystem::directory_iterator entry;
   do entry = std::filesystem::directory_iterator(folder, error);
@@ -47,7 +47,7 @@ bool is_empty(const std::string& folder) {
   return true;
 }
 
-bool exists(const std::string& path) {
+bool path_exists(const std::string& path) {
   struct stat status {};
   return ::lstat(path.c_str(), &status) == 0;
 }
@@ -78,14 +78,14 @@ std::string run_name(const std::string& text_path) {
 
 std::string free_name(const std::string& name) {
   std::string free = name;
-  for (int number = 2; exists(free); ++number) free = name + "-" + std::to_string(number);
+  for (int number = 2; path_exists(free); ++number) free = name + "-" + std::to_string(number);
   return free;
 }
 
 std::vector<std::string> make_folders(const std::string& path) {
   std::vector<std::string> above, made;  // the missing folders above the path, the innermost first
   for (std::string folder = std::filesystem::path(path).parent_path().string();
-       !folder.empty() && !exists(folder);
+       !folder.empty() && !path_exists(folder);
        folder = std::filesystem::path(folder).parent_path().string())
     above.push_back(folder);
   try {
@@ -104,7 +104,7 @@ void remove_folders(const std::vector<std::string>& folders) {
 }
 
 void require_replaceable(const Folder& folder, bool replaces) {
-  if (is_empty(folder.path())) return;
+  if (has_no_entries(folder.path())) return;
   if (!replaces)
     refuse_folder("the folder " + support::quoted(folder.path()) + " is not empty",
                   "--resume goes on with the run in it, --force begins anew");

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t long_stretch = 20;  // characters; shorter ones are common phrases
 constexpr Dim longest_sample = 200;
-constexpr std::string_view line_break = "⏎";
+constexpr std::string_view line_break_mark = "⏎";
 
 // The text on one line: what printable() changes, and a mark for each line break.
 std::string on_one_line(std::string_view text, bool unicode) {
@@ -22,7 +22,7 @@ std::string on_one_line(std::string_view text, bool unicode) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find_first_of("\n\t", at), text.size());
     line += support::printable(text.substr(at, end - at));
-    if (end < text.size()) line += text[end] == '\t' ? " " : unicode ? line_break : "\\n";
+    if (end < text.size()) line += text[end] == '\t' ? " " : unicode ? line_break_mark : "\\n";
     at = end + 1;
   }
   return line;
@@ -42,7 +42,7 @@ std::size_t fitting(std::string_view text, int columns, bool keeps_words) {
   end = std::max<std::size_t>(end, 1);
   if (!keeps_words || end == text.size() || text[end] == ' ') return end;
   for (std::size_t at = end; at > end / 3; --at)
-    if (text[at] == ' ' || text.substr(0, at).ends_with(line_break)) return at;
+    if (text[at] == ' ' || text.substr(0, at).ends_with(line_break_mark)) return at;
   return end;
 }
 

@@ -17,7 +17,7 @@ using support::InputError;
 
 namespace {
 
-constexpr std::size_t most_shown = 6;  // names of files in a message
+constexpr std::size_t most_names_shown = 6;  // names of files in a message
 
 bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
 
@@ -105,10 +105,10 @@ std::string name_of_files(const std::vector<std::string>& files) {
 std::string names_of_files(const std::vector<std::string>& files) {
   if (files.size() < 2) return name_of_files(files);
   std::string names;
-  for (std::size_t i = 0; i < std::min(files.size(), most_shown); ++i)
+  for (std::size_t i = 0; i < std::min(files.size(), most_names_shown); ++i)
     names += (i > 0 ? ", " : "") + support::printable(files[i]);
   const auto hidden =
-      static_cast<std::int64_t>(files.size()) - static_cast<std::int64_t>(most_shown);
+      static_cast<std::int64_t>(files.size()) - static_cast<std::int64_t>(most_names_shown);
   return support::counted(static_cast<std::int64_t>(files.size()), "file") + ": " + names +
          (hidden > 0 ? " and " + support::thousands(hidden) + " more" : "");
 }

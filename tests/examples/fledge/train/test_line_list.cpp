@@ -17,7 +17,7 @@ std::string lines_made(int count, F make) {
   return text;
 }
 
-std::string source_text(const std::string& path) {
+std::string project_file(const std::string& path) {
   return text_of(std::string(FLEDGE_SOURCE_DIR) + "/" + path);
 }
 
@@ -60,8 +60,8 @@ TEST_CASE("list of lines: verses, prose, source code, and the built-in text are 
   for (const char* path : {"README.md", "CMakeLists.txt", "nn/text/tokenizer.cpp",
                            "examples/fledge/train/line_list.cpp", "engine/ops.h"}) {
     CAPTURE(path);
-    REQUIRE(source_text(path).size() > 500);
-    CHECK_FALSE(is_list_of_lines(source_text(path)));
+    REQUIRE(project_file(path).size() > 500);
+    CHECK_FALSE(is_list_of_lines(project_file(path)));
   }
 }
 
