@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstdio>
 
 #include "examples/fledge/commands.h"
@@ -52,7 +51,20 @@ InspectConfig inspect_config(int argc, char** argv) {
   if (config.what_if.empty() != config.row.empty())
     support::refuse_usage("--what-if and --row belong together",
                           "write --what-if \"birds sometimes walk\" --row walk=birds:1");
-  if (config.json && config.csv) support::refuse_usage("--json and --csv", "use one of them");
+  if (config.json && config.csv)
+    support::refuse_usage("--json and --csv are two forms of the same", "use one of them");
+  if (!config.near.empty() && !config.what_if.empty())
+    support::refuse_usage("--near and --what-if are two questions", "use one of them");
+  if (!config.svg.empty()) require_picture_place(config.svg);
+  const bool shows_map = config.near.empty() && config.what_if.empty();
+  for (const char* of_map : {"--csv", "--svg"})
+    if (!shows_map && options.given().contains(of_map))
+      support::refuse_usage(std::string(of_map) + " is for the map of tokens",
+                            "leave it out, or leave out --near and --what-if");
+  for (const char* of_row : {"--layer", "--head"})
+    if (config.what_if.empty() && options.given().contains(of_row))
+      support::refuse_usage(std::string(of_row) + " is for --what-if",
+                            "leave it out, or add --what-if and --row");
   return config;
 }
 
@@ -71,11 +83,11 @@ std::string facts_text(const TrainedModel& trained, const ModelFacts& facts) {
       support::counted(s.layers, "layer") + ", " + support::counted(s.heads, "head") + ", width " +
           thousands(s.width) + ", context " + thousands(s.context) + "; " +
           thousands(s.vocabulary) + " tokens (" + to_string(trained.tokenizer().kind()) + "); " +
-          support::counted(facts.parameters, "number"),
+          support::counted(facts.parameters, "parameter"),
       80);
   support::Table tensors({{"tensor", Align::left},
                           {"shape", Align::left},
-                          {"numbers", Align::right},
+                          {"parameters", Align::right},
                           {"norm", Align::right},
                           {"largest", Align::right}});
   for (const TensorFacts& tensor : facts.tensors)
@@ -90,7 +102,10 @@ std::string facts_text(const TrainedModel& trained, const ModelFacts& facts) {
     heads.row({std::to_string(head.layer) + "." + std::to_string(head.head),
                formatted("%.3g", head.query), formatted("%.3g", head.key),
                formatted("%.3g", head.value), formatted("%.3g", head.output)});
-  return text + "\n\n" + tensors.text() + "\nNorms of the weights of each head (layer.head):\n\n" +
+  return text + "\n\n" + tensors.text() +
+         "norm: square root of the sum of squares; largest: largest absolute value.\n"
+         "The names are GPT-2's: wte token vectors, wpe position vectors, h.0 layer 0.\n\n"
+         "Norms of each head's weights (layer.head, both counted from 0):\n\n" +
          heads.text();
 }
 
@@ -172,8 +187,13 @@ std::string as_csv(const TokenMap& map, const Tokenizer& tokenizer) {
 
 std::string map_text(const TokenMap& map, const std::vector<std::string>& labels) {
   constexpr int rows = 20;
-  return formatted("The two main directions of the token vectors (%.0f %% of their variance):\n\n",
-                   100 * map.share) +
+  return support::wrapped(
+             formatted(
+                 "A map of the token vectors: their two principal components. It shows %.0f %% "
+                 "of the variance, so tokens that are close here may be far apart.",
+                 100 * map.share),
+             80) +
+         "\n\n" +
          token_map_text(map, labels, support::terminal_width(stdout) - 1, rows,
                         support::unicode_wanted());
 }

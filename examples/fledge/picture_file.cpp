@@ -15,31 +15,59 @@ namespace fledge {
 
 namespace {
 
-// An empty file may be replaced: a shell makes one for mktemp.
-void require_picture(const std::string& path) {
-  const Descriptor old(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
-  if (!old.exists()) return;
-  const std::string beginning = read_beginning(old, path, 4);
-  if (!beginning.empty() && beginning != "<svg")
-    throw support::CommandError(
-        support::Exit::failed,
-        "--svg " + support::quoted(path) + " exists and was not written by fledge",
-        "name another file, or remove this one");
+namespace fs = std::filesystem;
+
+[[noreturn]] void refuse_place(const std::string& path, const std::string& problem,
+                               const std::string& advice) {
+  throw support::CommandError(support::Exit::failed,
+                              "--svg " + support::quoted(path) + " cannot be written: " + problem,
+                              advice);
+}
+
+fs::path folder_of(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  return folder.empty() ? fs::path(".") : folder;
+}
+
+// Ends with the program's number, so that two programs do not write the same file.
+std::string name_beside(const std::string& path) {
+  return path + ".part" + std::to_string(::getpid());
 }
 
 }  // namespace
 
+void require_picture_place(const std::string& path) {
+  std::error_code none;
+  const fs::path folder = folder_of(path);
+  if (!fs::is_directory(folder, none))
+    refuse_place(path, "the folder " + support::quoted(folder.string()) + " does not exist",
+                 "make it first: mkdir -p " + support::shell_word(folder.string()));
+  if (fs::is_directory(path, none) || path.ends_with('/'))
+    refuse_place(path, "it is a folder", "name a file: --svg losses.svg");
+  const Descriptor old(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
+  if (!old.exists()) return;
+  constexpr std::size_t first_lines = 300;
+  const std::string beginning = read_beginning(old, path, first_lines);
+  if (!beginning.empty() && beginning.find(support::Svg::mark) == std::string::npos)
+    refuse_place(path, "it exists and was not written by fledge",
+                 "name another file, or remove this one");
+}
+
 void write_picture(const std::string& path, const support::Svg& picture) {
-  require_picture(path);
-  const std::string beside = path + ".part";
-  const auto failed = [&] { throw WriteError("write", path, errno); };
+  require_picture_place(path);
+  const std::string beside = name_beside(path);
+  int problem = 0;
   {
-    const Descriptor file(AT_FDCWD, beside, O_WRONLY | O_CREAT | O_TRUNC);
-    if (!file.exists() || !write_all(file, picture.file()) || !sync_file(file)) failed();
+    const Descriptor file(AT_FDCWD, beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
+    if (!file.exists()) throw WriteError("write", path, errno);
+    if (!write_all(file, picture.file()) || !sync_file(file)) problem = errno;
   }
-  if (std::rename(beside.c_str(), path.c_str()) != 0) failed();
-  const std::string folder = std::filesystem::path(path).parent_path().string();
-  sync_folder(Descriptor(AT_FDCWD, folder.empty() ? "." : folder, O_RDONLY));
+  if (problem == 0 && std::rename(beside.c_str(), path.c_str()) != 0) problem = errno;
+  if (problem != 0) {
+    ::unlink(beside.c_str());
+    throw WriteError("write", path, problem);
+  }
+  sync_folder(Descriptor(AT_FDCWD, folder_of(path).string(), O_RDONLY));
 }
 
 }  // namespace fledge

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstdio>
 
 #include "examples/fledge/commands.h"
@@ -22,6 +21,9 @@ struct PlotConfig {
   bool has_log_axis = false, json = false, csv = false;
 };
 
+/// The text that the best loss is measured on.
+const char* best_of(const RunCurves& run) { return run.held_out.empty() ? "training" : "held-out"; }
+
 Json as_json(const RunCurves::Points& points) {
   std::vector<Json> pairs;
   for (const auto& [step, loss] : points) pairs.emplace_back(std::vector<double>{step, loss});
@@ -35,6 +37,7 @@ std::string as_json(const std::vector<RunCurves>& runs) {
     objects.push_back(Json::object({{"folder", run.name},
                                     {"best_step", best->first},
                                     {"best_loss", best->second},
+                                    {"best_of", best_of(run)},
                                     {"guessing", run.guessing},
                                     {"counting", run.counting},
                                     {"training", as_json(run.training)},
@@ -58,14 +61,15 @@ std::string best_table(const std::vector<RunCurves>& runs, support::Paint paint)
   using Align = support::Table::Align;
   support::Table table({{"", Align::left},
                         {"run", Align::left},
-                        {"best held-out", Align::right},
+                        {"best loss", Align::right},
+                        {"of", Align::left},
                         {"at step", Align::right},
-                        {"of", Align::right}});
+                        {"steps", Align::right}});
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const auto best = *runs[i].best();
     table.row({std::string(1, static_cast<char>('a' + i % 26)),
                support::cut(support::printable(runs[i].name), 40),
-               runs[i].held_out.empty() ? "none" : support::formatted("%.4f", best.second),
+               support::formatted("%.4f", best.second), best_of(runs[i]),
                support::thousands(static_cast<std::int64_t>(best.first)),
                support::thousands(static_cast<std::int64_t>(runs[i].training.back().first))});
   }
@@ -88,7 +92,9 @@ int plot_command(int argc, char** argv) {
   options.add("--csv", "", config.csv, "the points as CSV on stdout: folder, curve, step, loss");
   options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
   options.parse(argc, argv);
-  if (config.json && config.csv) support::refuse_usage("--json and --csv", "use one of them");
+  if (config.json && config.csv)
+    support::refuse_usage("--json and --csv are two forms of the same", "use one of them");
+  if (!config.svg.empty()) require_picture_place(config.svg);
 
   std::vector<RunCurves> runs;
   for (const std::string& folder : options.arguments()) runs.push_back(read_curves(folder));

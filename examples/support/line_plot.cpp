@@ -22,13 +22,16 @@ struct Extent {
   }
 };
 
+/// Larger numbers have no room in labels.
+bool can_be_drawn(double x, double y) { return std::abs(x) <= 1e15 && std::abs(y) <= 1e15; }
+
 /// Where the points of a plot lie.
 class Axes {
  public:
   explicit Axes(const LinePlot& plot) : plot_(plot) {
     for (const LinePlot::Curve& curve : plot.curves)
       for (const auto& [x, y] : curve.points)
-        if (std::isfinite(x) && std::isfinite(y)) {
+        if (can_be_drawn(x, y)) {
           xs.include(x);
           ys.include(cut_at_top(y));
         }
@@ -108,7 +111,7 @@ class Drawing {
   void draw(const LinePlot::Curve& curve, std::size_t number) {
     std::vector<double> sums(width_), counts(width_);
     for (const auto& [x, y] : curve.points) {
-      if (!std::isfinite(x) || !std::isfinite(y)) continue;
+      if (!can_be_drawn(x, y)) continue;
       const std::size_t column = index_of(axes_.x_share(x), width_);
       sums[column] += plot_.top ? std::min(y, *plot_.top) : y;
       ++counts[column];
@@ -129,13 +132,6 @@ class Drawing {
 };
 
 std::string whole(double x) { return thousands(std::llround(x)); }
-
-/// "●  held-out loss 1.93": the last value of a curve.
-std::string legend_of(const LinePlot::Curve& curve) {
-  for (auto point = curve.points.rbegin(); point != curve.points.rend(); ++point)
-    if (std::isfinite(point->second)) return curve.name + formatted(" %.3f", point->second);
-  return curve.name;
-}
 
 /// The names of the levels in each row.
 std::vector<std::string> row_labels(const LinePlot& plot, const Axes& axes, std::size_t rows) {
@@ -188,17 +184,18 @@ std::string plot_text(const LinePlot& plot, int columns, int rows, bool unicode,
     const LinePlot::Curve& curve = plot.curves[i];
     legend += (legend.empty() ? "" : "   ") +
               painted(paint, static_cast<int>(i), unicode ? curve.mark : curve.ascii_mark) + " " +
-              legend_of(curve);
+              curve.name;
   }
   if (plot.best)
     legend += std::string(unicode ? "   ▲" : "   ^") + " best at " + whole(*plot.best) +
-              (plot.is_worse_after ? ", worse after it" : "");
+              (plot.is_worse_after ? ", then worse" : "");
   return text + wrapped(pad_left("", left + 2) + legend, columns, left + 2) + "\n";
 }
 
 Svg plot_picture(const LinePlot& plot) {
-  constexpr double left = 60, right = 520, above = 20, below = 340;
-  Svg picture(720, 400);
+  constexpr double wide = 720, left = 60, right = 520, above = 20, below = 340;
+  const double rows_of_legend = static_cast<double>(plot.curves.size());  // at most
+  Svg picture(wide, below + 48 + 16 * rows_of_legend);
   const Axes axes(plot);
   if (axes.ys.is_empty()) return picture;
   const auto x_of = [&](double x) { return left + axes.x_share(x) * (right - left); };
@@ -224,15 +221,21 @@ Svg plot_picture(const LinePlot& plot) {
     picture.line(left, y, right, y, "gray", 1, true);
     picture.text(right + 8, label, level.name + formatted(" %.2f", level.value));
   }
-  double legend = left;
+  double legend_x = left, legend_y = below + 36;
   for (std::size_t i = 0; i < plot.curves.size(); ++i) {
     const std::string& colour = svg_colours()[i % svg_colours().size()];
     std::vector<std::pair<double, double>> points;
-    for (const auto& [x, y] : plot.curves[i].points) points.emplace_back(x_of(x), y_of(y));
+    for (const auto& [x, y] : plot.curves[i].points)
+      points.emplace_back(x_of(x), can_be_drawn(x, y) ? y_of(y) : NAN);
     picture.curve(points, colour, i == 0 && plot.curves.size() > 1 ? 1 : 2);
-    const std::string name = legend_of(plot.curves[i]);
-    picture.text(legend, 385, name, Svg::Anchor::start, 12, colour);
-    legend += 7.5 * (display_width(name) + 3);
+    const std::string& name = plot.curves[i].name;
+    const double width = 7.5 * (display_width(name) + 3);
+    if (legend_x > left && legend_x + width > wide) {
+      legend_x = left;
+      legend_y += 16;
+    }
+    picture.text(legend_x, legend_y, name, Svg::Anchor::start, 12, colour);
+    legend_x += width;
   }
   if (plot.best) {
     picture.line(x_of(*plot.best), above, x_of(*plot.best), below, "black", 1, true);

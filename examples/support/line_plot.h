@@ -16,7 +16,8 @@ namespace support {
 
 struct LinePlot {
   struct Curve {
-    std::string name, mark, ascii_mark;  // marks of one column
+    std::string name;              // in the legend
+    std::string mark, ascii_mark;  // of one column
     std::vector<std::pair<double, double>> points;
   };
   /// A horizontal line with a label.
@@ -36,11 +37,11 @@ struct LinePlot {
 
 /// The plot, `columns` wide with the labels, `rows` high without the axis and the legend (at least
 /// 2). Each column of a curve shows the mean of its points there. Points that are not finite are
-/// left out; "" if no point is left. Ends with a line end. Users' text must be printable.
+/// left out, as are those beyond ±1e15; "" if no point is left. Ends with a line end. Users' text must be printable.
 std::string plot_text(const LinePlot& plot, int columns, int rows, bool unicode = unicode_wanted(),
                       Paint paint = {});
 
-/// The same plot as a picture of 720 × 400 pixels.
+/// The same plot as a picture, 720 pixels wide.
 Svg plot_picture(const LinePlot& plot);
 
 }  // namespace support

@@ -88,8 +88,9 @@ void Svg::text(double x, double y, std::string_view words, Anchor anchor, double
 
 std::string Svg::file() const {
   return "<svg xmlns=\"http://www.w3.org/2000/svg\"" + attribute("width", width_) +
-         attribute("height", height_) + attribute("font-family", "monospace") +
-         ">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n" + elements_ + "</svg>\n";
+         attribute("height", height_) + attribute("font-family", "monospace") + ">\n" +
+         std::string(mark) + "\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n" +
+         elements_ + "</svg>\n";
 }
 
 const std::vector<std::string>& svg_colours() {

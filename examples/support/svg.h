@@ -32,7 +32,8 @@ class Svg {
   void text(double x, double y, std::string_view words, Anchor anchor = Anchor::start,
             double size = 12, std::string_view colour = "black");
 
-  /// The whole file.
+  /// The whole file. Its second line is the comment `mark`.
+  static constexpr std::string_view mark = "<!-- made by fledge -->";
   std::string file() const;
 
  private:

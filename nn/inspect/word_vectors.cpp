@@ -121,7 +121,11 @@ TokenMap token_map(const Array& table) {
   }
   TokenMap map;
   map.x = taken_out(rows, first_component(rows));
-  map.y = taken_out(rows, first_component(rows));
+  double rest = 0;
+  for (const Vector& row : rows) rest += product(row, row);
+  // Rounding leaves about 1e-16 of the variance; it has no direction.
+  const bool is_plane = rest > 1e-12 * variance;
+  map.y = is_plane ? taken_out(rows, first_component(rows)) : Vector(rows.size());
   if (variance > 0) map.share = (product(map.x, map.x) + product(map.y, map.y)) / variance;
   return map;
 }

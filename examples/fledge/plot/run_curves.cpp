@@ -49,6 +49,8 @@ void add_event(RunCurves& run, const JsonValue& event) {
     run.counting.clear();
     for (const char* name : {"unigram", "bigram", "trigram", "fourgram"})
       if (tables.has(name)) run.counting.push_back(tables[name].number());
+  } else if (type == "overfitting") {
+    run.overfits_since = event["since"].number();
   } else if (type == "step" || type == "eval") {
     const char* const key = type == "step" ? "loss" : "held_out_loss";
     if (event[key].is_null()) return;  // a loss that is not finite
@@ -58,6 +60,8 @@ void add_event(RunCurves& run, const JsonValue& event) {
       run.held_out.emplace_back(event["step"].number(), event["val_loss"].number());
   }
 }
+
+std::string shown_loss(double loss) { return support::formatted(" %.4f", loss); }
 
 // Losses far above guessing are those of the first steps, or of a run that diverges.
 std::optional<double> top_of(const RunCurves& run) {
@@ -75,7 +79,7 @@ std::optional<std::pair<double, double>> RunCurves::best() const {
 }
 
 bool RunCurves::is_overfitting() const {
-  return !held_out.empty() && held_out.back().second > 1.01 * best()->second;
+  return overfits_since && !held_out.empty() && best()->first == *overfits_since;
 }
 
 RunCurves curves_of_events(std::string_view lines) {
@@ -92,14 +96,15 @@ RunCurves curves_of_events(std::string_view lines) {
 
 RunCurves curves_of_table(std::string_view rows) {
   RunCurves run;
-  bool is_title = true;
+  std::int64_t line = 0;
   for_lines(rows, [&](std::string_view row) {
-    if (std::exchange(is_title, false)) return;
+    if (++line == 1) return;  // the names of the columns
     const std::vector<std::string_view> cells = cells_of(row);
     const auto step = number_of(cells[0]);
     const auto loss = cells.size() > 1 ? number_of(cells[1]) : std::nullopt;
     if (!step || !loss)
-      throw FormatError("a row must begin with a step and a loss: got " + support::quoted(row));
+      throw FormatError("line " + std::to_string(line) +
+                        ": a row must begin with a step and a loss: got " + support::quoted(row));
     run.training.emplace_back(*step, *loss);
     if (cells.size() < 3) return;
     if (const auto held_out = number_of(cells[2])) run.held_out.emplace_back(*step, *held_out);
@@ -114,7 +119,10 @@ RunCurves read_curves(const std::string& folder) {
     RunCurves found = curves_of_events(events.value_or(""));
     const auto rows = found.training.empty() ? files.read("metrics.csv", most_metrics_bytes)
                                              : std::optional<std::string>();
-    return rows ? curves_of_table(*rows) : found;
+    if (!rows) return found;
+    return support::with_advice(
+        "restore the file, or remove this line", [&] { return curves_of_table(*rows); },
+        support::quoted(files.file("metrics.csv")));
   });
   if (run.training.empty())
     throw support::InputError(
@@ -127,7 +135,9 @@ RunCurves read_curves(const std::string& folder) {
 support::LinePlot plot_of(const RunCurves& run) {
   support::LinePlot plot{.x_name = "steps"};
   plot.curves.push_back({"training loss", "·", ".", run.training});
-  if (!run.held_out.empty()) plot.curves.push_back({"held-out loss", "●", "o", run.held_out});
+  if (!run.held_out.empty())
+    plot.curves.push_back(
+        {"held-out loss, best" + shown_loss(run.best()->second), "●", "o", run.held_out});
   if (run.guessing) plot.levels.push_back({"guessing", *run.guessing});
   if (!run.counting.empty())
     plot.levels.push_back(
@@ -143,8 +153,10 @@ support::LinePlot comparison_of(const std::vector<RunCurves>& runs) {
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const RunCurves& run = runs[i];
     const std::string mark(1, static_cast<char>('a' + i % 26));
-    plot.curves.push_back({support::printable(run.name), mark, mark,
-                           run.held_out.empty() ? run.training : run.held_out});
+    const auto best = run.best();
+    plot.curves.push_back(
+        {support::printable(run.name) + (best ? ", best" + shown_loss(best->second) : ""), mark,
+         mark, run.held_out.empty() ? run.training : run.held_out});
     if (const auto top = top_of(run)) plot.top = std::max(plot.top.value_or(0), *top);
   }
   return plot;

@@ -17,17 +17,18 @@ struct RunCurves {
 
   std::string name;  // the folder
   Points training, held_out;
-  std::optional<double> guessing;  // ln V
-  std::vector<double> counting;    // of tables with 0, 1, … tokens of history
+  std::optional<double> guessing;        // ln V
+  std::vector<double> counting;          // of tables with 0, 1, … tokens of history
+  std::optional<double> overfits_since;  // a step, as the run said it
 
   /// The lowest held-out loss (of training, if nothing is held out) and its step.
   std::optional<std::pair<double, double>> best() const;
-  /// Whether the last held-out loss is more than 1 % above the best.
+  /// Whether the run said that it overfits since the best step, and no better one came after it.
   bool is_overfitting() const;
 };
 
 /// The events of a metrics.jsonl: "start" has the tables, "step" the training losses, "eval" the
-/// held-out losses. Lines that are no such event are skipped.
+/// held-out losses, "overfitting" since when. Lines that are no such event are skipped.
 RunCurves curves_of_events(std::string_view lines);
 /// The rows of a metrics.csv. Throws FormatError for a row that has no step or no loss.
 RunCurves curves_of_table(std::string_view rows);

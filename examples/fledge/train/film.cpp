@@ -4,6 +4,7 @@
 
 #include "examples/support/attention_map.h"
 #include "examples/support/line_plot.h"
+#include "examples/support/text.h"
 #include "examples/support/token_label.h"
 
 namespace fledge::train {
@@ -86,6 +87,8 @@ std::string Film::picture(int columns, bool unicode, support::Paint paint) const
   using Curve = support::LinePlot::Curve;
   Curve target{labels_[query_] + arrow + labels_[target_], "●", "o", {}};
   Curve control{control_ ? labels_[query_] + arrow + labels_[*control_] : "", "·", ".", {}};
+  target.name += support::formatted(" %.3f", frames_.back().target);
+  if (control_) control.name += support::formatted(" %.3f", frames_.back().control);
   for (const FilmFrame& frame : frames_) {
     target.points.emplace_back(frame.step, frame.target);
     if (control_) control.points.emplace_back(frame.step, frame.control);

@@ -139,6 +139,7 @@ void Reporter::overfitting(std::int64_t step, std::int64_t since) {
                            "step " +
                            best + " are kept.",
                        80));
+  curves_.overfits_since = static_cast<double>(since);
   event({{"type", "overfitting"}, {"step", step}, {"since", since}});
 }
 

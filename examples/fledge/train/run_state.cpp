@@ -14,7 +14,7 @@ namespace fledge::train {
 namespace {
 
 constexpr Dim evaluated_windows = 480;  // of the held-out text, while the run lasts
-constexpr double smoothing = 0.02;      // the weight of a new loss in the smoothed one
+constexpr double smoothing = 0.02;      // the smallest weight of a new loss in the smoothed one
 // Overfitting: this number of evaluations or more have passed since the best one, the loss is higher
 // than the best by this share, and the training loss is lower.
 constexpr std::int64_t evaluations_of_a_rise = 3;
@@ -94,8 +94,10 @@ void RunState::undo_step() {
 
 void RunState::record_step(const Metrics& row, bool is_logged) {
   before_.reset();
+  // The mean of the first 50 losses, then an exponential mean over about 50.
+  const double weight = std::max(smoothing, 1 / static_cast<double>(row.step));
   notes_.train_loss = std::isfinite(notes_.train_loss)
-                          ? notes_.train_loss + smoothing * (row.loss - notes_.train_loss)
+                          ? notes_.train_loss + weight * (row.loss - notes_.train_loss)
                           : row.loss;
   if (row.validation) record_evaluation(*row.validation);
   if (is_logged && folder_) folder_->append(row);

@@ -118,6 +118,10 @@ TEST_CASE("fledge inspect: refusals") {
   CHECK(refused({"--what-if", "dragons walk", "--row", "walk=walk:1"}).status == 3);
   CHECK(refused({"--near", "birds walk"}).status == 3);
   CHECK(refused({"--json", "--csv"}).status == 2);
+  CHECK(refused({"--near", "birds", "--csv"}).status == 2);
+  CHECK(refused({"--near", "birds", "--svg", desk / "map.svg"}).status == 2);
+  CHECK(refused({"--layer", "0"}).status == 2);
+  CHECK(refused({"--near", "birds", "--what-if", "birds", "--row", "birds=birds:1"}).status == 2);
   CHECK(inspected({desk / "nothing"}).status == 3);
 }
 

@@ -60,11 +60,29 @@ TEST_CASE("fledge plot: in characters, within the width, and as a picture") {
     }
   CHECK(plotted({desk / "run", "--svg", desk / "losses.svg"}).status == 0);
   CHECK_THAT(text_of(desk / "losses.svg"), StartsWith("<svg "));
-  // A file that is no picture stays.
-  const Result refused = plotted({desk / "run", "--svg", desk.poems()});
-  CHECK(refused.status == 1);
-  CHECK_THAT(refused.err, ContainsSubstring("was not written by fledge"));
+}
+
+TEST_CASE("fledge plot --svg: files of the user stay, also with the endings that fledge uses") {
+  const Desk desk;
+  trained({desk.poems(), "-o", desk / "run"});
+  const auto refused = [&](const std::string& path) {
+    const Result result = plotted({desk / "run", "--svg", path});
+    CHECK(result.status == 1);
+    CHECK(result.out.empty());
+    return result.err;
+  };
+  CHECK_THAT(refused(desk.poems()), ContainsSubstring("it exists and was not written by fledge"));
   CHECK(text_of(desk.poems()) == small_text());
+  write_text(desk / "own.svg", "<svg>my drawing</svg>");
+  CHECK_THAT(refused(desk / "own.svg"), ContainsSubstring("was not written by fledge"));
+  CHECK(text_of(desk / "own.svg") == "<svg>my drawing</svg>");
+  CHECK_THAT(refused(desk / "none/l.svg"), ContainsSubstring("make it first: mkdir -p "));
+  CHECK_THAT(refused(desk / "run"), ContainsSubstring("it is a folder"));
+  write_text(desk / "l.svg.part", "my notes");
+  for (int again = 0; again < 2; ++again)  // fledge's own picture is replaced
+    CHECK(plotted({desk / "run", "--svg", desk / "l.svg"}).status == 0);
+  CHECK(text_of(desk / "l.svg.part") == "my notes");
+  CHECK(files_in(desk.path()).size() == 4);  // no file stays beside these
 }
 
 TEST_CASE("fledge plot: several runs stand side by side") {
@@ -73,7 +91,7 @@ TEST_CASE("fledge plot: several runs stand side by side") {
   trained({desk.poems(), "-o", desk / "two", "--lr", "0.01"});
   const Result shown = plotted({desk / "one", desk / "two"});
   CHECK(shown.status == 0);
-  CHECK_THAT(shown.out, ContainsSubstring("best held-out"));
+  CHECK_THAT(shown.out, ContainsSubstring("best loss"));
   CHECK(shown.out.find("\na  ") != shown.out.npos);
   CHECK(shown.out.find("\nb  ") != shown.out.npos);
 }
@@ -102,12 +120,16 @@ TEST_CASE("curves_of_events: losses that are not finite and foreign lines are sk
   const auto run = fledge::curves_of_events(
       "{\"type\":\"step\",\"step\":1,\"loss\":3}\n{\"type\":\"step\",\"step\":2,\"loss\":null}\n"
       "no json\n{\"type\":\"eval\",\"step\":2,\"held_out_loss\":2}\n"
-      "{\"type\":\"eval\",\"step\":3,\"held_out_loss\":2.5}\n{\"type\":\"step\",\"step\":3");
+      "{\"type\":\"eval\",\"step\":3,\"held_out_loss\":2.5}\n"
+      "{\"type\":\"overfitting\",\"step\":3,\"since\":2}\n{\"type\":\"step\",\"step\":3");
   CHECK(run.training == fledge::RunCurves::Points{{1, 3}});
   CHECK(run.held_out.size() == 2);
   CHECK(run.best()->second == 2);
   CHECK(run.is_overfitting());
   CHECK(fledge::plot_of(run).is_worse_after);
+  auto better = run;
+  better.held_out.emplace_back(4, 1);
+  CHECK_FALSE(better.is_overfitting());
 }
 
 TEST_CASE("fledge train: the plot at the end has the numbers of the run, also after --resume") {

@@ -59,6 +59,13 @@ TEST_CASE("a map of points in a plane is a rotation of them") {
   CHECK_THAT(map.y[2], WithinAbs(1, 1e-5));
 }
 
+TEST_CASE("two tokens lie on a line: the second axis has zeros") {
+  const TokenMap map = token_map(Array({2, 3}, {0.3, -1.7, 2.9, 1.1, 0.7, -0.4}));
+  CHECK(map.x[0] != map.x[1]);
+  CHECK(map.y == std::vector<double>{0, 0});
+  CHECK_THAT(map.share, WithinAbs(1, 1e-6));
+}
+
 TEST_CASE("a map of what does not vary has zeros") {
   for (const Array& same : {Array::ones({3, 2}), Array::ones({1, 4}), Array::ones({2, 1})}) {
     const TokenMap map = token_map(same);
