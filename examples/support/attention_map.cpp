@@ -117,8 +117,8 @@ class Map {
         style_.earlier > 0 ? formatted("; at all earlier ones %.2f", weight(row, 0)) : "";
     if (most <= 0) return names_[row] + " looks nowhere" + (rest.empty() ? "" : " here") + rest;
     return names_[row] + " looks at " + names_[column] +
-           formatted(most < 10 ? " %.2f" : " %.0e", most) + formatted(" (chance %.2f)", 1 / words) +
-           rest;
+           formatted(most < 10 ? " %.2f" : " %.0e", most) +
+           formatted(" (even split %.2f)", 1 / words) + rest;
   }
 
   const std::vector<double>& weights_;

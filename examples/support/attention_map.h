@@ -28,11 +28,11 @@ std::string shade(double weight, bool unicode = unicode_wanted());
 std::string shade_scale(bool unicode = unicode_wanted());
 
 /// A map of the attention weights of n words, (n, n) row-major: row i shows where word i looks. The
-/// sentence beside each row names its largest weight, and the weight if all were equal (chance):
+/// sentence beside each row names its largest weight, and the weight if all were equal (even split):
 ///
 ///              you   see   birds   rows look at columns
-///       you    ██                  you looks at you 1.00 (chance 1.00)
-///       see    ▓▓    ░░            see looks at you 0.71 (chance 0.50)
+///       you    ██                  you looks at you 1.00 (even split 1.00)
+///       see    ▓▓    ░░            see looks at you 0.71 (even split 0.50)
 ///
 /// When a line is too narrow for both, the sentences go below the grid. When the grid alone is too
 /// wide, only the sentences are printed. Throws std::invalid_argument unless there are n² weights.

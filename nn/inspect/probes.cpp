@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "engine/autograd.h"
+#include "nn/text/batches.h"
 
 namespace fledge {
 
@@ -110,7 +111,7 @@ std::vector<Places> places_of(const std::vector<Dim>& window, Dim a, Dim b) {
 
 }  // namespace
 
-WatchedPair watch_pair(const LanguageModel& model, const std::vector<Dim>& text, Dim a, Dim b,
+WatchedPair watch_pair(const LanguageModel& model, const TokenText& text, Dim a, Dim b,
                        Dim most_windows) {
   const NoGrad no_grad;
   const Dim V = model.sizes.vocabulary, H = model.sizes.heads;
@@ -119,16 +120,15 @@ WatchedPair watch_pair(const LanguageModel& model, const std::vector<Dim>& text,
   const auto row = [&](Dim token) { return slice(model.wte.weight, 0, token, token + 1); };
   found.similarity = cosine_similarity(row(a), row(b)).item();
 
-  const auto step = static_cast<std::size_t>(model.sizes.context);
   Dim windows = 0;
-  for (std::size_t at = 0; at < text.size() && windows < most_windows; at += step) {
-    const auto size = static_cast<Dim>(std::min(step, text.size() - at));
-    const auto begin = text.begin() + static_cast<std::ptrdiff_t>(at);
-    const std::vector<Dim> window(begin, begin + size);
+  for (const auto& [begin, length] : evaluation_windows(text, model.sizes.context)) {
+    if (windows == most_windows) break;
+    const auto first = text.tokens.begin() + static_cast<std::ptrdiff_t>(begin);
+    const std::vector<Dim> window(first, first + length);
     const std::vector<Places> pairs = places_of(window, a, b);
     if (pairs.empty()) continue;
     ++windows;
-    const Indices ids({1, size}, window);
+    const Indices ids({1, length}, window);
     const LanguageModel::LogitsAndWeights forward = model.forward_with_weights(ids);
     const FirstLook first = first_look(model, ids);
     for (const Places& pair : pairs) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nn/gpt/language_model.h"
+#include "nn/text/corpus.h"
 
 namespace fledge {
 
@@ -45,7 +46,7 @@ struct FirstLook {
 };
 FirstLook first_look(const LanguageModel& model, const Indices& ids);
 
-/// All pairs of a token a and a token b before it in the same window of `context` tokens.
+/// All pairs of a token a and a token b before it in the same window.
 struct WatchedPair {
   Dim pairs = 0;           // how many; if 0, only `similarity` is computed
   double attention = 0;    // the mean attention weight from a to b over all layers and heads
@@ -54,9 +55,10 @@ struct WatchedPair {
   double similarity = 0;   // cosine of the two rows of the embedding
 };
 
-/// Cuts the text into windows of `context` tokens and reads the first `most_windows` that have such
-/// a pair. Throws ValueError for tokens outside 0 … V − 1.
-WatchedPair watch_pair(const LanguageModel& model, const std::vector<Dim>& text, Dim a, Dim b,
+/// Reads the first `most_windows` of evaluation_windows() that have such a pair. So a window of a
+/// text with documents begins with the boundary before a document and never goes over its end; a
+/// longer document has several windows. Throws ValueError for tokens outside 0 … V − 1.
+WatchedPair watch_pair(const LanguageModel& model, const TokenText& text, Dim a, Dim b,
                        Dim most_windows = 64);
 
 /// Of all tokens but a and b, the one with the count in the text that is nearest to the count of b.

@@ -83,7 +83,7 @@ std::string Film::picture(int columns, bool unicode, support::Paint paint) const
   style.paint = paint;
   const std::string arrow = unicode ? " → " : " -> ";
   support::LinePlot plot{.x_name = "steps"};
-  plot.levels = {{"chance", chance()}};
+  plot.levels = {{"even split", even_split()}};
   using Curve = support::LinePlot::Curve;
   Curve target{labels_[query_] + arrow + labels_[target_], "●", "o", {}};
   Curve control{control_ ? labels_[query_] + arrow + labels_[*control_] : "", "·", ".", {}};

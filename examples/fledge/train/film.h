@@ -1,5 +1,6 @@
 // --film: where one sentence looks, redrawn while the model learns, with three curves: the weight
-// from one word to another, the weight to a control, and chance.
+// from one word to another, the weight to a control, and the weight of
+// an even split.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,7 @@ class Film {
   std::string picture(int columns, bool unicode, support::Paint paint) const;
 
  private:
-  double chance() const { return 1 / static_cast<double>(query_ + 1); }
+  double even_split() const { return 1 / static_cast<double>(query_ + 1); }
 
   std::vector<Dim> ids_;
   std::vector<std::string> labels_;

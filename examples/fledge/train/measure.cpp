@@ -39,7 +39,8 @@ std::vector<PairMeasurement> watch(const std::vector<WordPair>& pairs, const Lan
     const Dim a = words.word_token, b = words.looks_at_token;
     const Dim control = control_of(tokens, model.sizes.vocabulary, a, b);
     watched.push_back({step, words, watched.empty(), corpus.tokenizer.decode({control}),
-                       watch_pair(model, tokens, a, b), watch_pair(model, tokens, a, control)});
+                       watch_pair(model, corpus.train, a, b),
+                       watch_pair(model, corpus.train, a, control)});
     const WatchedPair& pair = watched.back().pair;
     if (!std::isfinite(pair.attention + pair.association + pair.similarity))
       throw Diverged("the attention of " + support::quoted(words.word) +

@@ -91,7 +91,7 @@ void Reporter::start(const Corpus& corpus, const LanguageModel& model, const Bas
   const TrainConfig& config = *config_;
   if (config.pace > 0 && config.texts.empty())
     say("Slowed to " + std::to_string(config.pace) +
-        " steps a second so that you can follow; --pace 0 for full speed");
+        " steps a second so that you can follow; --pace 0 for full speed.");
   if (config.resumes())
     say("Continuing after step " + thousands(step) +
         (config.given.contains("--lr")
@@ -148,16 +148,20 @@ void Reporter::watched(const PairMeasurement& measured) {
   const std::string name = printable(words.word) + " -> " + printable(words.looks_at);
   const auto percent = [](double share) { return formatted("%.0f %%", 100 * share); };
   if (is_first) pair_ = name + " " + percent(pair.attention);
-  std::string line = "  step " + thousands(step) + ": " + name + " " + percent(pair.attention);
-  const std::string beside = "even split " + percent(pair.chance) + "; to " +
-                             support::quoted(control) + " " + percent(control_pair.attention) + ")";
-  const bool is_sentence = config_->corpus.reading == Reading::lines;
+  const std::string place = "  step " + thousands(step) + ": ";
   if (known_.insert(name).second)
-    line += " of attention (" + beside + ", over " +
-            support::counted(pair.pairs, is_sentence ? "sentence" : "place");
+    say(support::wrapped(place + printable(words.word) + " gives " + printable(words.looks_at) +
+                             " " + percent(pair.attention) +
+                             " of its attention. An even split would give " + percent(pair.chance) +
+                             "; the control word " + support::quoted(control) + " gets " +
+                             percent(control_pair.attention) + ". Mean over " +
+                             support::counted(pair.pairs, "place") + ".",
+                         80, 4));
   else
-    line += " (" + beside;
-  say(support::wrapped(line, 80, 4));
+    say(support::wrapped(place + name + " " + percent(pair.attention) + " (even split " +
+                             percent(pair.chance) + "; " + support::quoted(control) + " " +
+                             percent(control_pair.attention) + ")",
+                         80, 4));
   event(as_json(measured));
 }
 
@@ -202,7 +206,7 @@ void Reporter::sentence(std::int64_t step, const std::string& sentence,
   const std::vector<HeadNumber> heads = chosen_heads(attention, {});
   std::string map = attention_report(attention, heads, style);
   map.pop_back();  // its line end: say() adds one
-  say("attention in " + support::quoted(sentence) + "\n" + map);
+  say("Attention in " + support::quoted(sentence) + "\n" + map);
   event({{"type", "probe"},
          {"step", step},
          {"sentence", sentence},
@@ -219,7 +223,7 @@ void Reporter::end(const std::string& status, std::int64_t step, double train_lo
                                   std::to_string(2 * config_->training.schedule.steps)
                             : ""));
   else if (status == "ok" && config_->texts.empty())
-    say("Next: fledge train poems.txt   fledge generate poems-run   fledge gradcheck");
+    say("Next: fledge train YOUR_TEXT.txt");
   event({{"type", "end"},
          {"status", status},
          {"step", step},

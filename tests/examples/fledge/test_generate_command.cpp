@@ -73,7 +73,7 @@ TEST_CASE("fledge generate: --attention and --json") {
   CHECK_THAT(map, StartsWith(plain + "\nAttention over 4 tokens, numbers 1 to 4 of the text. The "
                                      "last token of the text\nwas drawn, but not read.\n"
                                      "Layer 0, head 0: "));
-  CHECK_THAT(map, ContainsSubstring("the looks at the 1.00 (chance 1.00)"));
+  CHECK_THAT(map, ContainsSubstring("the looks at the 1.00 (even split 1.00)"));
   const StrictJson json = read_line(text(line + Words{"--json"}));
   CHECK(json["prompt"].string() == "the small");
   CHECK(json["prompt"].string() + json["text"].string() + "\n" == plain);

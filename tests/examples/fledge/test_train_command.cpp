@@ -38,7 +38,7 @@ TEST_CASE("fledge train: without a word it learns the built-in text and keeps no
   CHECK(std::filesystem::is_empty(empty.path()));
   for (const char* part : {"Reading the built-in text. Nothing is saved: add -o DIR.\n",
                            "walk -> birds ", "Causality check passed: ", "Forecast: ",
-                           "\nSamples:\n", "\nHeld-out loss ", "Next: fledge train poems.txt "}) {
+                           "\nSamples:\n", "\nHeld-out loss ", "Next: fledge train YOUR_TEXT.txt\n"}) {
     CAPTURE(part);
     CHECK(has(result.err, part));
   }
@@ -163,6 +163,7 @@ TEST_CASE("fledge train --watch: the pair, its control, and what chance gives") 
   const Desk desk;
   const Words line{desk.poems(), "--tokens", "word", "--watch", "birds:small,walk:birds"};
   const Result result = trained(line + Words{"--json"});
+  CHECK(has(result.err, "  step 1: birds gives small "));
   CHECK(has(result.err, "  step 20: birds -> small "));
   CHECK(has(result.err, "  step 20: walk -> birds "));
   std::size_t watched = 0;

@@ -30,18 +30,18 @@ std::size_t occurrences(const std::string& text, const std::string& part) {
 TEST_CASE("attention_map: shades, and the same in words") {
   CHECK(attention_map(three_words, nine_weights, plain_style(true)) ==
         "      but   birds walk    rows look at columns\n"
-        "but   ██                  but looks at but 1.00 (chance 1.00)\n"
-        "birds ▓▓    ▒▒            birds looks at but 0.70 (chance 0.50)\n"
-        "walk  ·     ▓▓    ▒▒      walk looks at birds 0.58 (chance 0.33)\n"
+        "but   ██                  but looks at but 1.00 (even split 1.00)\n"
+        "birds ▓▓    ▒▒            birds looks at but 0.70 (even split 0.50)\n"
+        "walk  ·     ▓▓    ▒▒      walk looks at birds 0.58 (even split 0.33)\n"
         "scale  ·<.05  ░<.25  ▒<.5  ▓<.75  █≥.75\n");
 }
 
 TEST_CASE("attention_map: ASCII") {
   CHECK(attention_map(three_words, nine_weights, plain_style(false)) ==
         "      but   birds walk    rows look at columns\n"
-        "but   @@                  but looks at but 1.00 (chance 1.00)\n"
-        "birds ##    --            birds looks at but 0.70 (chance 0.50)\n"
-        "walk  ..    **    ==      walk looks at birds 0.58 (chance 0.33)\n"
+        "but   @@                  but looks at but 1.00 (even split 1.00)\n"
+        "birds ##    --            birds looks at but 0.70 (even split 0.50)\n"
+        "walk  ..    **    ==      walk looks at birds 0.58 (even split 0.33)\n"
         "scale  0 .:-=+*#%@ 1\n");
 }
 
@@ -50,9 +50,9 @@ TEST_CASE("attention_map: digits on request") {
   style.numbers = true;
   CHECK(attention_map(three_words, nine_weights, style) ==
         "      but   birds walk    rows look at columns\n"
-        "but   1.0                 but looks at but 1.00 (chance 1.00)\n"
-        "birds .70   .30           birds looks at but 0.70 (chance 0.50)\n"
-        "walk  .02   .58   .40     walk looks at birds 0.58 (chance 0.33)\n");
+        "but   1.0                 but looks at but 1.00 (even split 1.00)\n"
+        "birds .70   .30           birds looks at but 0.70 (even split 0.50)\n"
+        "walk  .02   .58   .40     walk looks at birds 0.58 (even split 0.33)\n");
   style.causal = false;
   const std::string odd = attention_map({"a", "b"}, {-0.09, 12345.6, 0.999, -0.001}, style);
   CHECK_THAT(odd, ContainsSubstring("-.09  1e+04"));
@@ -90,8 +90,8 @@ TEST_CASE("attention_map: without causality every column is seen") {
   MapStyle style = plain_style(true);
   style.causal = false;
   const std::string map = attention_map({"a", "b"}, {.1, .9, .5, .5}, style);
-  CHECK_THAT(map, ContainsSubstring("a looks at b 0.90 (chance 0.50)"));
-  CHECK_THAT(map, ContainsSubstring("b looks at a 0.50 (chance 0.50)"));
+  CHECK_THAT(map, ContainsSubstring("a looks at b 0.90 (even split 0.50)"));
+  CHECK_THAT(map, ContainsSubstring("b looks at a 0.50 (even split 0.50)"));
 }
 
 TEST_CASE("attention_map: narrow lines put the sentences below, then leave the grid out") {
@@ -99,12 +99,12 @@ TEST_CASE("attention_map: narrow lines put the sentences below, then leave the g
   style.columns = 40;
   const std::string below = attention_map(three_words, nine_weights, style);
   CHECK_THAT(below, StartsWith("      but   birds walk\nbut   ██\nbirds ▓▓    ▒▒\n"));
-  CHECK_THAT(below, EndsWith("walk looks at birds 0.58 (chance 0.33)\n"));
+  CHECK_THAT(below, EndsWith("walk looks at birds 0.58 (even split 0.33)\n"));
   style.columns = 20;
   CHECK(attention_map(three_words, nine_weights, style) ==
-        "but looks at but\n  1.00 (chance 1.00)\n"
-        "birds looks at but\n  0.70 (chance 0.50)\n"
-        "walk looks at birds\n  0.58 (chance 0.33)\n");
+        "but looks at but\n  1.00 (even split 1.00)\n"
+        "birds looks at but\n  0.70 (even split 0.50)\n"
+        "walk looks at birds\n  0.58 (even split 0.33)\n");
   const std::vector<std::string> many(300, "鳥");
   const std::string sentences =
       attention_map(many, std::vector<double>(90000, 1.0 / 300), plain_style(true));
@@ -156,11 +156,11 @@ TEST_CASE("attention_map: earlier words share a column, have no row, and count f
   CHECK(
       attention_map({"before", "but", "birds", "walk"}, seen, style) ==
       "       before but    birds  walk     rows look at columns\n"
-      "but    .90    .10                    but looks at but 0.10 (chance 0.17); at all earlier "
+      "but    .90    .10                    but looks at but 0.10 (even split 0.17); at all earlier "
       "ones 0.90\n"
-      "birds  .20    .70    .10             birds looks at but 0.70 (chance 0.14); at all earlier "
+      "birds  .20    .70    .10             birds looks at but 0.70 (even split 0.14); at all earlier "
       "ones 0.20\n"
-      "walk   .50    .10    .15    .25      walk looks at walk 0.25 (chance 0.12); at all earlier "
+      "walk   .50    .10    .15    .25      walk looks at walk 0.25 (even split 0.12); at all earlier "
       "ones 0.50\n");
 }
 

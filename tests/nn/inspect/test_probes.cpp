@@ -162,8 +162,9 @@ TEST_CASE("a watched pair: means over every a with a b in front of it, in window
   const Dim a = 3, b = 5;
   double attention = 0, chance = 0, association = 0;
   Dim pairs = 0, windows = 0, after_two = 0;
-  for (Dim at = 0; at < static_cast<Dim>(text.size()); at += probed_context) {
-    const Dim size = std::min(probed_context, static_cast<Dim>(text.size()) - at);
+  const Dim inputs = static_cast<Dim>(text.size()) - 1;  // the last token is a target alone
+  for (Dim at = 0; at < inputs; at += probed_context) {
+    const Dim size = std::min(probed_context, inputs - at);
     const Ids window(text.begin() + at, text.begin() + at + size);
     const Indices ids({1, size}, window);
     const Dim before = pairs;
@@ -185,27 +186,45 @@ TEST_CASE("a watched pair: means over every a with a b in front of it, in window
   REQUIRE(windows > 2);
   REQUIRE(pairs > windows);  // a window with several
   const auto n = static_cast<double>(pairs);
-  const WatchedPair found = watch_pair(model, text, a, b);
+  const WatchedPair found = watch_pair(model, {text, {}}, a, b);
   CHECK(found.pairs == pairs);
   CHECK_THAT(found.attention, WithinAbs(attention / 4 / n, 1e-12));
   CHECK_THAT(found.chance, WithinAbs(chance / n, 1e-12));
   CHECK_THAT(found.association, WithinAbs(association / n, 1e-12));
   const auto row = [&](Dim token) { return part(model.wte.weight.value(), 0, token, token + 1); };
   CHECK(found.similarity == cosine_similarity(row(a), row(b)).item());
-  CHECK(watch_pair(model, text, a, b, 2).pairs == after_two);
+  CHECK(watch_pair(model, {text, {}}, a, b, 2).pairs == after_two);
+}
+
+TEST_CASE(
+    "a watched pair: with documents, a window begins at a boundary and ends with its document") {
+  const LanguageModel model = probed_model(1, 2);
+  const NoGrad no_grad;
+  // "5 3" and "3 7 5": only the first has a 5 before a 3. One window over both would have three more.
+  const TokenText text{{0, 5, 3, 0, 3, 7, 5, 0}, {0, 3, 7}};
+  const WatchedPair found = watch_pair(model, text, 3, 5);
+  CHECK(found.pairs == 1);
+  CHECK_THAT(found.chance, WithinAbs(1. / 3, 1e-12));  // the boundary, 5 and 3
+  const Array weights = model.forward_with_weights(Indices({1, 3}, {0, 5, 3})).weights[0].value();
+  CHECK_THAT(
+      found.attention,
+      WithinAbs((value_of(weights.at({0, 0, 2, 1})) + value_of(weights.at({0, 1, 2, 1}))) / 2,
+                1e-12));
+  CHECK(watch_pair(model, {text.tokens, {}}, 3, 5).pairs == 2);
 }
 
 TEST_CASE("a watched pair that the text does not have, and one of a token with itself") {
   const LanguageModel model = probed_model();
-  const WatchedPair none = watch_pair(model, {3, 1, 5}, 3, 5);  // 5 stands behind 3
+  const WatchedPair none = watch_pair(model, {{3, 1, 5, 0}, {}}, 3, 5);  // 5 stands behind 3
   CHECK(none.pairs == 0);
   CHECK(none.attention == 0);
   CHECK(none.similarity != 0);
-  const WatchedPair self = watch_pair(model, {4, 4, 4}, 4, 4);
+  const WatchedPair self = watch_pair(model, {{4, 4, 4, 0}, {}}, 4, 4);
   CHECK(self.pairs == 3);
   CHECK_THAT(self.chance, WithinAbs((1. / 2 + 1. / 3 + 1. / 3) / 3, 1e-12));
-  CHECK(refusal<ValueError>([&] { watch_pair(model, {1}, 11, 5); }) ==
-        "watch_pair: token 11 is outside a vocabulary of 11");
+  CHECK(refusal<ValueError>([&] {
+          watch_pair(model, {{1}, {}}, 11, 5);
+        }) == "watch_pair: token 11 is outside a vocabulary of 11");
 }
 
 TEST_CASE("the control of a pair stands in the text about as often") {

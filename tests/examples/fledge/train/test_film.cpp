@@ -75,7 +75,7 @@ TEST_CASE("--film: redrawn in place on a terminal; a sentence is needed") {
   const Result shown = run_on_terminal(with_program(line));
   CHECK(shown.status == 0);
   CHECK_THAT(shown.out, ContainsSubstring("A\r\x1b[J"));
-  CHECK_THAT(shown.out, ContainsSubstring("chance 0.33"));
+  CHECK_THAT(shown.out, ContainsSubstring("even split 0.33"));
   CHECK(run(with_program(Words{"train", desk.poems(), "--film", "--no-save"} + tiny)).status == 2);
   CHECK(
       run(with_program(Words{"train", desk.poems(), "--film", "--no-save", "--probe", "a"} + tiny))

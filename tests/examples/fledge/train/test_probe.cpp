@@ -23,9 +23,9 @@ TEST_CASE("fledge train --probe: a map a sentence at the end, and its numbers wi
   const Result result =
       trained(Words{desk.poems(), "--json", "--probe", "birds often walk| the blue lake "} +
               tokens_are_words);
-  for (const char* part : {"\nattention in 'birds often walk'\nLayer 0, head 0: ",
-                           "\nattention in 'the blue lake'\nLayer 0, head 0: ",
-                           "\nbirds looks at birds 1.00 (chance 1.00)\n"}) {
+  for (const char* part : {"\nAttention in 'birds often walk'\nLayer 0, head 0: ",
+                           "\nAttention in 'the blue lake'\nLayer 0, head 0: ",
+                           "\nbirds looks at birds 1.00 (even split 1.00)\n"}) {
     std::string all = result.err;
     for (std::size_t at = 0; (at = all.find("   birds looks")) != all.npos;)
       all.replace(at, 3, "\n");
@@ -56,7 +56,7 @@ TEST_CASE("fledge train --probe: changes nothing but the events, is asked anew w
   const Desk desk;
   trained({desk.poems(), "-o", desk / "plain"});
   const Result probed = trained({desk.poems(), "-o", desk / "probed", "--probe", "the lake"});
-  CHECK_THAT(probed.err, ContainsSubstring("\nattention in 'the lake'\n"));
+  CHECK_THAT(probed.err, ContainsSubstring("\nAttention in 'the lake'\n"));
   Files with = files_in(desk / "probed"), without = files_in(desk / "plain");
   CHECK_THAT(with.at("metrics.jsonl"), ContainsSubstring("\n{\"type\":\"probe\",\"step\":20,"));
   with.erase("metrics.jsonl"), without.erase("metrics.jsonl");
@@ -64,8 +64,8 @@ TEST_CASE("fledge train --probe: changes nothing but the events, is asked anew w
   const auto more = [&](const Words& probe) {
     return trained(Words{"--resume", desk / "probed", "--steps"} + probe).err;
   };
-  CHECK(more({"22"}).find("attention in") == std::string::npos);
-  CHECK_THAT(more({"24", "--probe", "a lake"}), ContainsSubstring("\nattention in 'a lake'\n"));
+  CHECK(more({"22"}).find("Attention in") == std::string::npos);
+  CHECK_THAT(more({"24", "--probe", "a lake"}), ContainsSubstring("\nAttention in 'a lake'\n"));
 }
 
 TEST_CASE("fledge train --probe: what the text has not, or is too long, before any work") {

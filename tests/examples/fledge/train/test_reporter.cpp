@@ -33,10 +33,11 @@ Result reported(const TrainConfig& config) {
 TEST_CASE("reporter: the screen writes lines to stderr, with users' text made printable") {
   const Result shown = reported({});
   CHECK(shown.out.empty());
-  CHECK_THAT(shown.err,
-             StartsWith("a message\na warning\n  step 1: walk -> birds 50 % of attention "
-                        "(even split 0 %; to 'fly' 25 %), over\n    3 places\n  step 1: "
-                        "the "));
+  CHECK_THAT(
+      shown.err,
+      StartsWith("a message\na warning\n  step 1: walk gives birds 50 % of its attention. An "
+                 "even split would give 0 %;\n    the control word 'fly' gets 25 %. Mean "
+                 "over 3 places.\n  step 1: the "));
   CHECK(shown.err.find('\x1b') == std::string::npos);
   CHECK_THAT(shown.err, ContainsSubstring("\nstep=1 of=20 loss=1.5000 "));
 }
