@@ -61,17 +61,17 @@ ChatConfig chat_config(int argc, char** argv) {
 class Chat {
  public:
   Chat(const ChatConfig& config, const TrainedModel& trained)
-      : config_(config), trained_(trained), decoder_(trained.model), rng_(config.seed) {
-    if (trained.lines) unread_ = {trained.first_token()};
-  }
+      : config_(config), trained_(trained), decoder_(trained.model), rng_(config.seed) {}
 
   /// The model's answer to a line. Throws InputError for a line that it cannot read; then the text
   /// has not changed.
   std::string answer(const std::string& line) {
-    const std::vector<Dim> typed = train::tokens_of(trained_.tokenizer(), line, "the line");
-    std::vector<Dim> ids = unread_;
-    ids.insert(ids.end(), typed.begin(), typed.end());
-    if (ids.empty()) ids = {trained_.first_token()};  // nothing was read yet
+    const bool begins = unread_.empty();
+    const auto [read, begin] =
+        train::prompt_of(trained_.tokenizer(), line, begins && trained_.lines, "the line");
+    const std::vector<Dim> typed(read.begin() + static_cast<std::ptrdiff_t>(begin), read.end());
+    std::vector<Dim> ids = begins ? read : unread_;
+    if (!begins) ids.insert(ids.end(), typed.begin(), typed.end());
     std::vector<Dim> drawn;
     const Dim boundary = trained_.lines ? trained_.first_token() : -1;
     const auto take = [&](Dim token, const Array&) {
@@ -99,7 +99,7 @@ class Chat {
   const TrainedModel& trained_;
   Decoder decoder_;
   Rng rng_;
-  std::vector<Dim> unread_;  // drawn or begun with, and not read by the decoder yet
+  std::vector<Dim> unread_;  // drawn, and not read by the decoder yet; empty before the first line
 };
 
 void print(const ChatConfig& config, const std::string& line, const std::string& answer) {

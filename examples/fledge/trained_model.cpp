@@ -39,6 +39,8 @@ TrainedModel load_trained(const std::string& path) {
   }
 }
 
+Dim TrainedModel::first_token() const { return train::first_token(tokenizer()); }
+
 TokenText TrainedModel::held_out() const {
   const std::string text = train::read_text(run.settings);
   train::require_same_text(run, text, train::name_of(run.settings));

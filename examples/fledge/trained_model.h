@@ -15,7 +15,7 @@ struct TrainedModel {
 
   const Tokenizer& tokenizer() const { return run.tokenizer; }
   /// The token in front of a text's first token: the line end, or token 0 if there is no line end.
-  Dim first_token() const { return tokenizer().find("\n").value_or(0); }
+  Dim first_token() const;
   /// The held-out part of the text that it was trained on, read again. Throws InputError when the
   /// text is not there, has changed, or nothing of it was held out.
   TokenText held_out() const;

@@ -123,8 +123,8 @@ WatchedPair watch_pair(const LanguageModel& model, const TokenText& text, Dim a,
   Dim windows = 0;
   for (const auto& [begin, length] : evaluation_windows(text, model.sizes.context)) {
     if (windows == most_windows) break;
-    const auto first = text.tokens.begin() + static_cast<std::ptrdiff_t>(begin);
-    const std::vector<Dim> window(first, first + length);
+    const auto start = text.tokens.begin() + static_cast<std::ptrdiff_t>(begin);
+    const std::vector<Dim> window(start, start + length);
     const std::vector<Places> pairs = places_of(window, a, b);
     if (pairs.empty()) continue;
     ++windows;

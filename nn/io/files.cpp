@@ -44,7 +44,7 @@ std::uint64_t size_of_file(const Descriptor& file, const std::string& path) {
   struct stat status {};
   if (!file.exists() || ::fstat(file.get(), &status) != 0) throw FileError("read", path, errno);
   if (S_ISDIR(status.st_mode)) throw FileError("read", path, "it is a folder");
-  if (!S_ISREG(status.st_mode)) throw FileError("read", path, "it is no regular file");
+  if (!S_ISREG(status.st_mode)) throw FileError("read", path, "it is not a regular file");
   return static_cast<std::uint64_t>(status.st_size);
 }
 

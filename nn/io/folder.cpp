@@ -140,7 +140,7 @@ void LockedFolder::write_uncommitted(const NewFiles& files) const {
     struct stat status {};
     if (::fstatat(folder, name.c_str(), &status, AT_SYMLINK_NOFOLLOW) == 0 &&
         !S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode))  // the rename replaces a link
-      throw WriteError("write", file(name), "it is no regular file");
+      throw WriteError("write", file(name), "it is not a regular file");
     const Descriptor made(inside.get(), name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
     if (!made.exists() || !write_all(made, bytes) || !sync_file(made))
       throw WriteError("write", file(name), errno);

@@ -23,8 +23,8 @@ std::size_t for_training(std::size_t n, double valid, std::string_view things) {
   // 10·(1 − 0.9) is 0.99…98 in double; the factor makes it 1, the result in decimal numbers.
   const double share = std::min(std::floor(all * (1 - valid) * (1 + 1e-12)), all);
   const double train = valid < 1 ? share : all - valid;
-  require<ValueError>(train >= 1, "read_corpus", "valid = ", valid, " of ", n, " ", things,
-                      " leaves nothing to train on");
+  require<NothingToTrain>(train >= 1, "read_corpus", "valid = ", valid, " of ", n, " ", things,
+                          " leaves nothing to train on");
   return static_cast<std::size_t>(train);
 }
 

@@ -27,6 +27,11 @@ struct TokenText {
   Dim documents() const { return starts.empty() ? 0 : static_cast<Dim>(starts.size()) - 1; }
 };
 
+/// The validation part leaves no token or document for training.
+struct NothingToTrain : ValueError {
+  using ValueError::ValueError;
+};
+
 struct CorpusOptions {
   Reading reading = Reading::stream;
   Tokens tokens = Tokens::character;

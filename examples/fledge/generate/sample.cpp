@@ -45,9 +45,10 @@ void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), std
 Task task_of(const GenerateConfig& config, const TrainedModel& trained) {
   Task task{config, trained, config.prompt, {}};
   if (task.prompt == "-") task.prompt = read_file("-");
-  task.ids = train::tokens_of(trained.tokenizer(), task.prompt, "the prompt");
-  task.is_prompt = !task.ids.empty();
-  if (!task.is_prompt || trained.lines) task.ids.insert(task.ids.begin(), trained.first_token());
+  train::Prompt prompt =
+      train::prompt_of(trained.tokenizer(), task.prompt, trained.lines, "the prompt");
+  task.is_prompt = !prompt.is_empty();
+  task.ids = std::move(prompt.ids);
   return task;
 }
 

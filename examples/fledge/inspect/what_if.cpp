@@ -114,8 +114,8 @@ RowRequest parse_row(const std::string& text) {
 WhatIf what_if(const TrainedModel& trained, const std::string& text, const RowRequest& request,
                Dim layer, std::optional<Dim> head) {
   const LanguageModelSizes& sizes = trained.model.sizes;
-  std::vector<Dim> ids = train::tokens_of(trained.tokenizer(), text, "--what-if");
-  if (ids.empty() || trained.lines) ids.insert(ids.begin(), trained.first_token());
+  const std::vector<Dim> ids =
+      train::prompt_of(trained.tokenizer(), text, trained.lines, "--what-if").ids;
   const auto T = static_cast<Dim>(ids.size());
   if (T > sizes.context)
     throw support::InputError(

@@ -25,7 +25,10 @@ std::size_t last_place(const std::vector<Dim>& ids, Dim token, std::size_t end) 
 
 Film::Film(const Probe& sentence, const std::vector<WordPair>& pairs, const Tokenizer& tokenizer,
            std::int64_t steps)
-    : ids_(sentence.ids), steps_(steps), every_(std::max<std::int64_t>(steps / most_frames, 1)) {
+    : ids_(sentence.ids),
+      target_(sentence.begin),
+      steps_(steps),
+      every_(std::max<std::int64_t>(steps / most_frames, 1)) {
   for (const Dim id : ids_) labels_.push_back(support::token_label(tokenizer.decode({id})));
   query_ = ids_.size() - 1;
   for (const WordPair& pair : pairs) {

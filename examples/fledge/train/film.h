@@ -1,6 +1,5 @@
 // --film: where one sentence looks, redrawn while the model learns, with three curves: the weight
-// from one word to another, the weight to a control, and the weight of
-// an even split.
+// from one word to another, the weight to a control, and an even split.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +45,7 @@ class Film {
 
   std::vector<Dim> ids_;
   std::vector<std::string> labels_;
-  std::size_t query_ = 0, target_ = 0;
+  std::size_t query_ = 0, target_;
   std::optional<std::size_t> control_;
   std::int64_t steps_, every_;
   std::vector<FilmFrame> frames_;

@@ -51,16 +51,20 @@ std::vector<PairMeasurement> watch(const std::vector<WordPair>& pairs, const Lan
 
 std::vector<Probe> sentences_to_probe(const TrainConfig& config, const Tokenizer& tokenizer) {
   std::vector<Probe> sentences = probed_sentences(config.probe);
-  for (auto& [sentence, at, ids] : sentences) {
-    ids = tokens_of(tokenizer, sentence, "--probe", at);
-    const auto tokens = static_cast<Dim>(ids.size()), context = config.sizes.context;
+  const bool lines = config.corpus.reading == Reading::lines;
+  for (auto& [sentence, at, ids, begin] : sentences) {
+    Prompt prompt = prompt_of(tokenizer, sentence, lines, "--probe", at);
+    ids = std::move(prompt.ids);
+    begin = prompt.begin;
+    const Dim tokens = std::ssize(ids), context = config.sizes.context;
     if (tokens > context)
-      throw support::InputError("--probe " + support::quoted(sentence) + " has " +
-                                    std::to_string(tokens) + " " + token_word(tokenizer.kind()) +
-                                    "s; the model looks back over " + std::to_string(context),
-                                config.resumes()
-                                    ? "shorten it"
-                                    : "shorten it, or use --context " + std::to_string(tokens));
+      throw support::InputError(
+          "--probe " + support::quoted(sentence) + " has " +
+              std::to_string(tokens - static_cast<Dim>(begin)) + " " +
+              token_word(tokenizer.kind()) + (begin > 0 ? "s after the line start" : "s") +
+              "; the model looks back over " + std::to_string(context),
+          config.resumes() ? "shorten it"
+                           : "shorten it, or use --context " + std::to_string(tokens));
   }
   return sentences;
 }

@@ -41,7 +41,7 @@ void LineFile::open() {
   if (!file_->exists() || ::fstat(file_->get(), &status) != 0)
     throw WriteError("write", folder_->file(name_), errno);
   if (!S_ISREG(status.st_mode))
-    throw WriteError("write", folder_->file(name_), "it is no regular file");
+    throw WriteError("write", folder_->file(name_), "it is not a regular file");
   bytes_ = static_cast<std::uint64_t>(status.st_size);
 }
 

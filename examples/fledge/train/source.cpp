@@ -73,6 +73,17 @@ std::string known_characters(const Tokenizer& tokenizer) {
                        : "nearest by spelling: " + support::quoted(meant));
 }
 
+// The training part of the text is empty, and `valid` is a share of it.
+[[noreturn]] void refuse_short(const std::string& text, bool lines, const std::string& name) {
+  std::int64_t count = lines ? std::ssize(lines_of(text)) : 0;
+  if (!lines)
+    for (std::size_t at = 0; at < text.size(); at += code_point_at(text, at).bytes) ++count;
+  throw InputError(
+      name + " has " + support::counted(count, lines ? "line" : "character") +
+          ": too few to train on and to hold a part out",
+      lines ? "name a text with at least 100 lines" : "name a text with at least 1,000 characters");
+}
+
 // read(), which makes a corpus of this text. Its errors name the text, not their function.
 template <class F>
 Corpus corpus_of(const std::string& name, const std::string& what_to_do, F read) {
@@ -129,13 +140,19 @@ Corpus usable_corpus(const std::string& text, const TrainConfig& config,
   if (config.corpus.reading == Reading::lines && lines_of(text).empty())
     throw InputError(name + " has no line with letters: all its lines are blank",
                      "name a text with some thousand words");
-  Corpus corpus = corpus_of(name, "use another --valid, or more text", [&] {
-    return tokenizer ? read_corpus(text, config.corpus, *tokenizer)
-                     : read_corpus(text, config.corpus);
-  });
+  const auto read = [&] {
+    try {
+      return tokenizer ? read_corpus(text, config.corpus, *tokenizer)
+                       : read_corpus(text, config.corpus);
+    } catch (const NothingToTrain&) {
+      if (config.corpus.valid >= 1) throw;
+      refuse_short(text, config.corpus.reading == Reading::lines, name);
+    }
+  };
+  Corpus corpus = corpus_of(name, "use another --valid, or more text", read);
   const std::string token = token_word(kind);
   if (corpus.facts.symbols < 2)
-    throw InputError(name + " has one " + token + " again and again: there is nothing to guess",
+    throw InputError(name + " consists of one repeated " + token + ", so there is nothing to learn",
                      "name a text with at least two different " + token + "s");
   return corpus;
 }
@@ -159,6 +176,17 @@ std::vector<Dim> tokens_of(const Tokenizer& tokenizer, const std::string& text,
   } catch (const UnknownSymbol& error) {
     refuse_unknown(error, tokenizer, name);
   }
+}
+
+Dim first_token(const Tokenizer& tokenizer) { return tokenizer.find("\n").value_or(0); }
+
+Prompt prompt_of(const Tokenizer& tokenizer, const std::string& text, bool lines,
+                 const std::string& name, std::size_t first) {
+  Prompt prompt{tokens_of(tokenizer, text, name, first), 0};
+  if (!prompt.ids.empty() && !lines) return prompt;
+  prompt.ids.insert(prompt.ids.begin(), first_token(tokenizer));
+  prompt.begin = 1;
+  return prompt;
 }
 
 TokenText tokens_of_text(const Tokenizer& tokenizer, const std::string& text, Reading reading,

@@ -29,6 +29,19 @@ void require_window(const Corpus& corpus, const TrainConfig& config);
 /// if any.
 std::vector<Dim> tokens_of(const Tokenizer& tokenizer, const std::string& text,
                            const std::string& name, std::size_t first = 0);
+/// The token in front of a text: the line end, or token 0 if there is no line end.
+Dim first_token(const Tokenizer& tokenizer);
+/// A text as a model reads it.
+struct Prompt {
+  std::vector<Dim> ids;
+  std::size_t begin = 0;  // the text's own tokens are ids[begin] …; 1 after a first_token()
+
+  bool is_empty() const { return ids.size() == begin; }
+};
+/// The tokens of a text. In front of them is first_token() if there are none, or if the model was
+/// trained on lines: then each text begins with it. Throws InputError like tokens_of().
+Prompt prompt_of(const Tokenizer& tokenizer, const std::string& text, bool lines,
+                 const std::string& name, std::size_t first = 0);
 /// The tokens of another text, read whole or in lines like the run's own. Throws InputError as
 /// above, and for a text without tokens.
 TokenText tokens_of_text(const Tokenizer& tokenizer, const std::string& text, Reading reading,

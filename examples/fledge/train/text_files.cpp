@@ -86,7 +86,7 @@ std::string joined_text(const std::vector<std::string>& files, bool needs_utf8,
     const std::string text = read_text_file(file, advice);
     const std::size_t wrong = needs_utf8 ? first_not_utf8(text) : std::string::npos;
     if (wrong != std::string::npos)
-      throw InputError(support::printable(file) + " is not UTF-8 at byte " + std::to_string(wrong),
+      throw InputError(support::quoted(file) + " is not UTF-8 at byte " + std::to_string(wrong),
                        "leave it out, convert it, or use --tokens byte: it takes any bytes");
     if (!all.empty() && !all.ends_with('\n') && !text.empty()) all += '\n';
     all += text;
@@ -98,7 +98,7 @@ std::string name_of_files(const std::vector<std::string>& files) {
   if (files.empty()) return "the built-in text";
   if (files[0] == "-") return "standard input";
   const auto others = static_cast<std::int64_t>(files.size()) - 1;
-  return support::printable(files[0]) +
+  return support::quoted(files[0]) +
          (others > 0 ? " and " + support::counted(others, "other file") : "");
 }
 
@@ -106,7 +106,7 @@ std::string names_of_files(const std::vector<std::string>& files) {
   if (files.size() < 2) return name_of_files(files);
   std::string names;
   for (std::size_t i = 0; i < std::min(files.size(), most_names_shown); ++i)
-    names += (i > 0 ? ", " : "") + support::printable(files[i]);
+    names += (i > 0 ? ", " : "") + support::quoted(files[i]);
   const auto hidden =
       static_cast<std::int64_t>(files.size()) - static_cast<std::int64_t>(most_names_shown);
   return support::counted(static_cast<std::int64_t>(files.size()), "file") + ": " + names +

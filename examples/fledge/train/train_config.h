@@ -61,7 +61,8 @@ std::vector<WordPair> watched_pairs(const std::string& text);
 struct Probe {
   std::string sentence;
   std::size_t at;
-  std::vector<Dim> ids{};
+  std::vector<Dim> ids{};  // as the model reads it: with lines, a line end is in front
+  std::size_t begin = 0;   // the sentence's own tokens are ids[begin] …
 };
 /// "birds walk | they fly" as sentences, without the spaces around them. Throws UsageError.
 std::vector<Probe> probed_sentences(const std::string& text);

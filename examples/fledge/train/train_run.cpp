@@ -191,7 +191,7 @@ void TrainRun::report_final_samples(std::int64_t step) {
 
 void TrainRun::report_sentences(std::int64_t step) {
   if (!shows_samples()) return;
-  for (const auto& [sentence, at, ids] : sentences_) {
+  for (const auto& [sentence, at, ids, begin] : sentences_) {
     Decoder decoder(*model_);
     decoder.read(ids);
     report_.sentence(step, sentence, attention_weights(decoder, corpus_->tokenizer));

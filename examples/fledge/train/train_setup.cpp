@@ -82,7 +82,7 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
 
 void TrainRun::begin_film() {
   constexpr int lines = 23;  // of the map of a short sentence and the curves
-  if (sentences_[0].ids.size() < 2)
+  if (sentences_[0].ids.size() < sentences_[0].begin + 2)
     throw support::InputError(
         "--film: " + support::quoted(sentences_[0].sentence) + " has one token",
         "name a sentence of two tokens or more with --probe");

@@ -101,6 +101,8 @@ TEST_CASE("fledge train: texts that teach nothing") {
   write_text(desk / "empty.txt", "");
   write_text(desk / "short.txt", "abcab");
   write_text(desk / "one.txt", std::string(300, 'a'));
+  write_text(desk / "letter.txt", "a");
+  write_text(desk / "line.txt", "a line\n");
   write_text(desk / "blank.txt", " \n\n");
   write_text(desk / "latin.txt",
              "abc d\xe9"
@@ -119,27 +121,33 @@ TEST_CASE("fledge train: texts that teach nothing") {
        "3: cannot read '~/no/poems.txt': no such file or directory | " + name},
       {{desk / "folder"}, "3: there is no text file in the folder '~/folder' | name a text file"},
       {{desk.poems(), desk / "latin.txt"},
-       "3: ~/latin.txt is not UTF-8 at byte 5 | leave it out, convert it, or use --tokens byte: it "
+       "3: '~/latin.txt' is not UTF-8 at byte 5 | leave it out, convert it, or use --tokens byte: it "
        "takes any bytes"},
       {{desk.poems(), desk / "novel"},
        "3: cannot read '~/novel': no such file or directory | " + name},
-      {{desk / "pipe"}, "3: cannot read '~/pipe': it is no regular file | " + name},
-      {{desk / "empty.txt"}, "3: ~/empty.txt is empty | name a text with some thousand words"},
+      {{desk / "pipe"}, "3: cannot read '~/pipe': it is not a regular file | " + name},
+      {{desk / "empty.txt"}, "3: '~/empty.txt' is empty | name a text with some thousand words"},
       {{"-"}, "3: standard input is empty | name a text with some thousand words"},
       {{desk / "short.txt", "--context", "64"},
-       "3: ~/short.txt has 4 characters to train on; a context of 64 needs at least 65 | use "
+       "3: '~/short.txt' has 4 characters to train on; a context of 64 needs at least 65 | use "
        "--context 3, or more text"},
+      {{desk / "letter.txt"},
+       "3: '~/letter.txt' has 1 character: too few to train on and to hold a part out | name a text "
+       "with at least 1,000 characters"},
+      {{desk / "line.txt", "--lines"},
+       "3: '~/line.txt' has 1 line: too few to train on and to hold a part out | name a text with at "
+       "least 100 lines"},
       {{desk / "one.txt"},
-       "3: ~/one.txt has one character again and again: there is nothing to guess | name a text "
+       "3: '~/one.txt' consists of one repeated character, so there is nothing to learn | name a text "
        "with at least two different characters"},
-      {{desk / "latin.txt"}, "3: ~/latin.txt is not UTF-8 at byte 5 | " + convert},
+      {{desk / "latin.txt"}, "3: '~/latin.txt' is not UTF-8 at byte 5 | " + convert},
       {{desk / "latin.txt", "--tokens", "word"},
-       "3: ~/latin.txt is not UTF-8 at byte 5 | " + convert},
+       "3: '~/latin.txt' is not UTF-8 at byte 5 | " + convert},
       {{desk / "blank.txt", "--lines"},
-       "3: ~/blank.txt has no line with letters: all its lines are blank | name a text with some "
+       "3: '~/blank.txt' has no line with letters: all its lines are blank | name a text with some "
        "thousand words"},
       {{desk.poems(), "--valid", "1000000"},
-       "3: ~/poems.txt: valid = 1e+06 of " + std::to_string(small_text().size()) +
+       "3: '~/poems.txt': valid = 1e+06 of " + std::to_string(small_text().size()) +
            " tokens leaves nothing to train on | use another --valid, or more text"},
       {{desk.poems(), "--tokens", "word", "--watch", "walk:bords"},
        "3: --watch: 'bords' is no word of the text | nearest by spelling: 'birds'"},
@@ -227,7 +235,7 @@ TEST_CASE("fledge train --resume: folders without a run, and texts that changed"
   write_text(desk.poems(), text + "\n");
   const auto refused_text = [&](std::size_t bytes) {
     const std::string said = refused_training(desk, resume);
-    CHECK_THAT(said, StartsWith("3: ~/poems.txt is not the text of this run: it has " +
+    CHECK_THAT(said, StartsWith("3: '~/poems.txt' is not the text of this run: it has " +
                                 std::to_string(bytes) + " bytes (hash "));
     CHECK_THAT(said, ContainsSubstring("), the run's had " + size + " bytes (hash "));
     CHECK_THAT(said, EndsWith(")" + keep));

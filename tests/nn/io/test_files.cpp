@@ -109,9 +109,9 @@ TEST_CASE("what is not a file is refused by its kind, and opening a pipe does no
   fs::create_directory(folder / "folder");
   CHECK(reading_file(folder / "folder") == with("folder", "it is a folder"));
   REQUIRE(mkfifo((folder / "pipe").c_str(), 0600) == 0);
-  CHECK(reading_file(folder / "pipe") == with("pipe", "it is no regular file"));
+  CHECK(reading_file(folder / "pipe") == with("pipe", "it is not a regular file"));
   CHECK(reading_file(std::string("a\0b", 3)) == "cannot open 'a\\x00b': a path holds no zero byte");
-  CHECK(reading_file("/dev/zero") == "cannot read '/dev/zero': it is no regular file");
+  CHECK(reading_file("/dev/zero") == "cannot read '/dev/zero': it is not a regular file");
   fs::create_symlink("nowhere", folder / "link");
   CHECK(reading_file(folder / "link") == with("link", "no such file or directory"));
   fs::create_symlink("round", folder / "round");

@@ -210,7 +210,7 @@ TEST_CASE("locked folder: what is foreign is not touched, and said") {
   fs::create_directory(desk / "one");
   CHECK(refusal<WriteError>([&] {
           folder.replace({{"two", "2"}, {"one", "new"}});
-        }) == "cannot write '" + (desk / "one") + "': it is no regular file");
+        }) == "cannot write '" + (desk / "one") + "': it is not a regular file");
   CHECK(!fs::exists(desk / "two"));
   fs::remove(desk / "one");
   fs::create_symlink(desk / "x.tmp-999999-1", desk / "one");

@@ -2,6 +2,7 @@
 #include "examples/fledge/train/film.h"
 
 #include "examples/fledge/trained_model.h"
+#include "examples/support/token_label.h"
 #include "tests/examples/fledge/training.h"
 
 using namespace testing;
@@ -44,7 +45,7 @@ TEST_CASE("--film: the words of --watch, or the last and the first of the senten
   const fledge::Tokenizer tokenizer(fledge::Tokens::word, "at birds good fly walk");
   const auto id = [&](const char* word) { return *tokenizer.find(word); };
   const auto event_of = [&](const std::vector<fledge::Dim>& ids, const char* a, const char* b) {
-    const Film drawn({"", 0, ids}, {{a, b, id(a), id(b)}}, tokenizer, 100);
+    const Film drawn({"", 0, ids, 0}, {{a, b, id(a), id(b)}}, tokenizer, 100);
     const std::size_t T = ids.size();
     const FilmFrame frame{1, std::vector<double>(T * T, 0.5), 0.5, 0.5};
     return strict_json(fledge::Json::object(drawn.event(frame)).text());
@@ -60,9 +61,34 @@ TEST_CASE("--film: the words of --watch, or the last and the first of the senten
   CHECK(other["control"].is_null());
 }
 
+TEST_CASE("--film --lines: the line end stands in front, as it does in training") {
+  const Desk desk;
+  const Words lines = Words{desk.poems(), "-o", desk / "run", "--lines"} + film;
+  const Result result = trained(lines);
+  CHECK_THAT(result.err, ContainsSubstring("Attention in 'birds sometimes walk'"));
+  CHECK_THAT(result.err, ContainsSubstring(std::string(support::token_label("\n")) + " looks at "));
+  CHECK_THAT(result.err, ContainsSubstring("even split 0.25"));
+  std::size_t seen = 0;
+  for (const StrictJson& event : json_lines(text_of(desk / "run/metrics.jsonl"))) {
+    const std::string type = event["type"].string();
+    if (type == "film") {
+      ++seen;
+      CHECK(event["query"].number() == 3);
+      CHECK(event["looks_at"].number() == 1);
+      CHECK(event["control"].number() == 2);
+    }
+    if (type == "probe") {
+      ++seen;
+      CHECK(event["attention"]["tokens"][0].string() == "\n");
+      CHECK(event["attention"]["tokens"].array().size() == 4);
+    }
+  }
+  CHECK(seen == 21);
+}
+
 TEST_CASE("--film: sixty frames, and the first and the last step") {
   const fledge::Tokenizer tokenizer(fledge::Tokens::word, "birds walk");
-  const Film drawn({"", 0, {0, 1}}, {}, tokenizer, 6001);
+  const Film drawn({"", 0, {0, 1}, 0}, {}, tokenizer, 6001);
   int frames = 0;
   for (int step = 1; step <= 6001; ++step) frames += drawn.has_frame(step) ? 1 : 0;
   CHECK(frames == 62);

@@ -72,7 +72,7 @@ TEST_CASE("fledge train: without -o a run goes to a new folder that is named aft
   const Desk desk;
   const Result first = trained_in(desk, "poems.txt");
   CHECK(first.status == 0);
-  CHECK(first_line(first) == "Reading poems.txt. This run is saved in poems-run.");
+  CHECK(first_line(first) == "Reading 'poems.txt'. This run is saved in poems-run.");
   CHECK(files_in(desk / "poems-run").size() == 5);
   CHECK_THAT(trained_in(desk, desk.poems()).err, ContainsSubstring("poems-run-2."));
   CHECK((files_in(desk / "poems-run-2") == files_in(desk / "poems-run")));
@@ -81,7 +81,7 @@ TEST_CASE("fledge train: without -o a run goes to a new folder that is named aft
   CHECK(fs::exists(desk / "text-run/model.safetensors"));
   // --force replaces the run in the folder of this name.
   const Result forced = trained_in(desk, "poems.txt --force --seed 2");
-  CHECK(first_line(forced) == "Reading poems.txt. This run is saved in poems-run.");
+  CHECK(first_line(forced) == "Reading 'poems.txt'. This run is saved in poems-run.");
   CHECK((files_in(desk / "poems-run") != files_in(desk / "poems-run-2")));
   // A text that cannot be used leaves no folder.
   write_text(desk / "short.txt", "abc");
@@ -92,7 +92,7 @@ TEST_CASE("fledge train: without -o a run goes to a new folder that is named aft
 TEST_CASE("fledge train: --no-save and the built-in text write no files") {
   const Desk desk;
   CHECK(first_line(trained_in(desk, "poems.txt --no-save")) ==
-        "Reading poems.txt. Nothing is saved (--no-save).");
+        "Reading 'poems.txt'. Nothing is saved (--no-save).");
   CHECK(first_line(trained_in(desk, "")) ==
         "Reading the built-in text. Nothing is saved: add -o DIR.");
   CHECK(files_in(desk.path()).size() == 1);

@@ -75,11 +75,11 @@ TEST_CASE("text files: a line end stands between two texts") {
 TEST_CASE("text files: their names in messages") {
   CHECK(name_of_files({}) == "the built-in text");
   CHECK(name_of_files({"-"}) == "standard input");
-  CHECK(name_of_files({"a.txt"}) == "a.txt");
-  CHECK(name_of_files({"a.txt", "b.txt"}) == "a.txt and 1 other file");
-  CHECK(names_of_files({"a.txt", "b.txt"}) == "2 files: a.txt, b.txt");
+  CHECK(name_of_files({"a.txt"}) == "'a.txt'");
+  CHECK(name_of_files({"a.txt", "b.txt"}) == "'a.txt' and 1 other file");
+  CHECK(names_of_files({"a.txt", "b.txt"}) == "2 files: 'a.txt', 'b.txt'");
   CHECK(names_of_files({"a", "b", "c", "d", "e", "f", "g", "h"}) ==
-        "8 files: a, b, c, d, e, f and 2 more");
+        "8 files: 'a', 'b', 'c', 'd', 'e', 'f' and 2 more");
 }
 
 TEST_CASE("fledge train: several files and a folder are one text, which --resume and eval find") {
