@@ -19,7 +19,7 @@ struct ChatConfig {
   std::int64_t tokens_out = 100;
   SampleOptions choice;
   std::uint64_t seed = 1;
-  bool json = false;
+  bool is_random_seed = false, json = false;
 };
 
 ChatConfig chat_config(int argc, char** argv) {
@@ -48,12 +48,8 @@ ChatConfig chat_config(int argc, char** argv) {
   add_known_names(options);
   options.parse(argc, argv);
   config.folder = options.arguments()[0];
-  if (!options.given().contains("--seed")) {
-    config.seed = std::random_device{}();
-    std::fprintf(stderr, "Seed %llu: --seed %llu gives these answers again\n",
-                 static_cast<unsigned long long>(config.seed),
-                 static_cast<unsigned long long>(config.seed));
-  }
+  config.is_random_seed = !options.given().contains("--seed");
+  if (config.is_random_seed) config.seed = std::random_device{}();
   return config;
 }
 
@@ -114,8 +110,14 @@ void print(const ChatConfig& config, const std::string& line, const std::string&
 
 int run(const ChatConfig& config) {
   const TrainedModel trained = load_trained(config.folder);
+  if (config.is_random_seed) {
+    const std::string seed = std::to_string(config.seed);
+    std::fprintf(stderr, "Seed %s: --seed %s gives these answers again\n", seed.c_str(),
+                 seed.c_str());
+  }
   Chat chat(config, trained);
   const bool prompts = support::is_terminal(stdin);
+  const std::string margin(std::string_view("fledge chat: ").size(), ' ');
   std::string line;
   while (true) {
     if (prompts) std::fputs("> ", stderr);
@@ -123,8 +125,10 @@ int run(const ChatConfig& config) {
     try {
       print(config, line, chat.answer(line));
     } catch (const support::InputError& error) {  // an unknown character: the user tries again
-      std::fprintf(stderr, "fledge chat: %s\n             %s\n", error.what(),
-                   error.advice.c_str());
+      const std::string said = support::wrapped(
+          std::string("fledge chat: ") + error.what() + "\n" + margin + error.advice,
+          support::terminal_width(stderr), static_cast<int>(margin.size()));
+      std::fprintf(stderr, "%s\n", said.c_str());
     } catch (const NumericError&) {
       refuse_numbers(config.folder, trained.model, {trained.first_token()});
     }

@@ -11,7 +11,7 @@ namespace fledge {
 const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
       {"train", "FILE", "train a small model on a text", train_command},
-      {"generate", "DIR [PROMPT]", "let it go on with a prompt", generate_command},
+      {"generate", "DIR [PROMPT]", "continue a prompt", generate_command},
       {"chat", "DIR", "go on with what you type, line by line", chat_command},
       {"eval", "DIR [FILE]", "its loss on text that it has not seen", eval_command},
       {"inspect", "DIR", "what is in a model: tensors, heads, a map of its tokens",

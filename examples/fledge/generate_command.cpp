@@ -39,19 +39,6 @@ std::optional<Why> why_of(const Task& task, const Sample& sample) {
   return why;
 }
 
-/// The layer and the head that were asked for must be in the model.
-void require_heads_of_model(const HeadChoice& choice, const LanguageModelSizes& sizes) {
-  const auto require_below = [](const char* name, const std::optional<Dim>& given, Dim count) {
-    if (given && *given >= count)
-      support::refuse_usage(std::string(name) + " must be a number from 0 to " +
-                                std::to_string(count - 1) + " for this model: got " +
-                                std::to_string(*given),
-                            "the model has " + support::counted(count, name + 2));
-  };
-  require_below("--layer", choice.layer, sizes.layers);
-  require_below("--head", choice.head, sizes.heads);
-}
-
 /// The random seed, so that this text can be written again. At temperature 0 nothing is random.
 void print_seed(const GenerateConfig& config) {
   if (!config.is_random_seed || config.choice.temperature == 0) return;

@@ -75,7 +75,7 @@ Options::Options(std::string program, std::string purpose)
 void Options::threads() {
   static std::int64_t count = 1;
   add("--threads", "N", count, "how many threads share the work", {1, 256});
-  options_.back().fallback = "FLEDGE_THREADS, or one a processor";
+  options_.back().fallback = "FLEDGE_THREADS, or one per processor";
 }
 
 void Options::arguments(std::string placeholder, std::size_t least, std::size_t most) {

@@ -11,7 +11,10 @@ namespace {
 
 std::string map_of(const AttentionWeights& attention, HeadNumber head,
                    const support::MapStyle& style) {
-  std::string title = head_title(attention, head, style.unicode) + ".";
+  std::string title = head_title(attention, head, style.unicode);
+  if (attention.role(head).role == Role::mixed)
+    title += " (no kind of token gets clearly more weight than an even split)";
+  title += ".";
   const Dim hidden = attention.size() - tokens_of_map(attention, style);
   if (hidden > 0)
     title += std::string(" Column ") + earlier_column(style) + ": the first " +
@@ -21,12 +24,12 @@ std::string map_of(const AttentionWeights& attention, HeadNumber head,
 
 std::string overview_of(const AttentionWeights& attention, const std::vector<HeadNumber>& heads,
                         const support::MapStyle& style) {
-  return support::wrapped(
-             "Each triangle is one head, named layer.head, both counted from 0. From top to bottom: the "
-             "tokens in their order. From left to right: the tokens that they look at. A character "
-             "has the largest weight of its place.",
-             style.columns) +
-         "\n\n" + thumbnails(attention, heads, style) +
+  std::string key =
+      "Each triangle is one head, named layer.head, both counted from 0. From top to bottom: the "
+      "tokens in their order. From left to right: the tokens that they look at.";
+  if (thumbnails_merge(attention, heads, style))
+    key += " Each character stands for several tokens and shows their largest weight.";
+  return support::wrapped(key, style.columns) + "\n\n" + thumbnails(attention, heads, style) +
          style.paint.dim(support::wrapped(support::shade_scale(style.unicode), style.columns)) +
          "\n" + support::wrapped(role_glossary, style.columns) + "\n";
 }

@@ -49,6 +49,8 @@ AttentionWeights attention_weights(const Decoder& decoder, const Tokenizer& toke
 struct HeadChoice {
   std::optional<Dim> layer, head;
 };
+/// Throws UsageError for a layer or a head that a model of these sizes does not have.
+void require_heads_of_model(const HeadChoice& choice, const LanguageModelSizes& sizes);
 std::vector<HeadNumber> chosen_heads(const AttentionWeights& attention, const HeadChoice& choice);
 
 }  // namespace fledge

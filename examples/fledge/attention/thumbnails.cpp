@@ -55,12 +55,34 @@ std::vector<std::vector<HeadNumber>> groups_of(const std::vector<HeadNumber>& he
   return groups;
 }
 
+/// How many thumbnails of a group stand in a line, and their width.
+struct Layout {
+  Dim in_line, columns;
+};
+Layout layout_of(const std::vector<HeadNumber>& group, const support::MapStyle& style) {
+  const Dim room = std::max<Dim>(1, (style.columns + head_gap) / (narrowest_head + head_gap));
+  const Dim count = static_cast<Dim>(group.size()), lines = (count + room - 1) / room;
+  const Dim in_line = (count + lines - 1) / lines;
+  return {in_line, std::min(widest_head, (style.columns + head_gap) / in_line - head_gap)};
+}
+
+/// Whether a cell stands for several keys.
+bool merges(Dim tokens, Dim columns) { return 2 * tokens > columns; }
+
 }  // namespace
+
+bool thumbnails_merge(const AttentionWeights& attention, const std::vector<HeadNumber>& heads,
+                      const support::MapStyle& style) {
+  const auto groups = groups_of(heads);
+  return std::any_of(groups.begin(), groups.end(), [&](const std::vector<HeadNumber>& group) {
+    return merges(attention.size(), layout_of(group, style).columns);
+  });
+}
 
 Thumbnail thumbnail_of(const AttentionWeights& attention, HeadNumber head, Dim columns) {
   const Dim T = attention.size();
   Thumbnail thumbnail;
-  if (2 * T > columns) {
+  if (merges(T, columns)) {
     thumbnail.keys_of_cell = (T + columns - 1) / columns;
     thumbnail.queries_of_cell = 2 * thumbnail.keys_of_cell;
   }
@@ -80,12 +102,10 @@ Thumbnail thumbnail_of(const AttentionWeights& attention, HeadNumber head, Dim c
 
 std::string thumbnails(const AttentionWeights& attention, const std::vector<HeadNumber>& heads,
                        const support::MapStyle& style) {
-  const Dim room = std::max<Dim>(1, (style.columns + head_gap) / (narrowest_head + head_gap));
   std::string text;
   for (const std::vector<HeadNumber>& group : groups_of(heads)) {
-    const Dim count = static_cast<Dim>(group.size()), lines = (count + room - 1) / room;
-    const Dim in_line = (count + lines - 1) / lines;
-    const Dim columns = std::min(widest_head, (style.columns + head_gap) / in_line - head_gap);
+    const Dim count = static_cast<Dim>(group.size());
+    const auto [in_line, columns] = layout_of(group, style);
     for (Dim first = 0; first < count; first += in_line) {
       std::vector<Lines> blocks;
       for (Dim n = first; n < std::min(count, first + in_line); ++n) {

@@ -17,6 +17,10 @@ struct Thumbnail {
 /// character is twice as high as wide.
 Thumbnail thumbnail_of(const AttentionWeights& attention, HeadNumber head, Dim columns);
 
+/// Whether thumbnails() has cells that stand for several tokens.
+bool thumbnails_merge(const AttentionWeights& attention, const std::vector<HeadNumber>& heads,
+                      const support::MapStyle& style);
+
 /// Thumbnails of these heads, as many beside each other as fit, a new line of them for each layer.
 /// Above each: layer.head, what gets most of its weight, and the share.
 std::string thumbnails(const AttentionWeights& attention, const std::vector<HeadNumber>& heads,

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "engine/autograd.h"
-#include "examples/fledge/train/report.h"
+#include "examples/fledge/attention/attention_weights.h"
 #include "examples/fledge/train/source.h"
 #include "examples/support/plots.h"
 #include "examples/support/table.h"
@@ -18,26 +18,43 @@ namespace {
 
 constexpr const char* example = "write --row walk=birds:1, or --row walk=birds:0.8,sometimes:0.2";
 
+/// Whether a user means this token: by its text, or by a label that shows its blanks.
+bool is_label_of(const std::string& word, const std::string& token) {
+  return word == support::token_label(token, true) || word == support::token_label(token, false);
+}
+
 /// The last place of a word among the first `end` tokens.
 Dim place_of(const std::string& word, const std::vector<std::string>& tokens, Dim end) {
-  for (Dim place = end - 1; place >= 0; --place)
-    if (tokens[static_cast<std::size_t>(place)] == word) return place;
+  const auto last = [&](const auto& is_meant) {
+    Dim place = end - 1;
+    while (place >= 0 && !is_meant(tokens[static_cast<std::size_t>(place)])) --place;
+    return place;
+  };
+  if (const Dim place = last([&](const std::string& token) { return token == word; }); place >= 0)
+    return place;
+  if (const Dim place = last([&](const std::string& token) { return is_label_of(word, token); });
+      place >= 0)
+    return place;
+  std::vector<std::string> labels;
   std::string known;
-  for (Dim i = 0; i < end; ++i)
-    known += (i > 0 ? " " : "") + support::quoted(tokens[static_cast<std::size_t>(i)]);
+  for (Dim i = 0; i < end; ++i) {
+    const std::string label = support::token_label(tokens[static_cast<std::size_t>(i)]);
+    if (std::find(labels.begin(), labels.end(), label) != labels.end()) continue;
+    labels.push_back(label);
+    known += " " + label;
+  }
+  const std::string& query = tokens[static_cast<std::size_t>(end) - 1];
   throw support::InputError(
-      "--row: " + support::quoted(word) + " is no token before or at the query",
-      "use one of: " + known);
+      "--row: " + support::quoted(word) + " is not among the tokens " +
+          (end == std::ssize(tokens) ? std::string("of the text")
+                                     : "up to '" + support::token_label(query) + "'"),
+      "use one of:" + known);
 }
 
 /// The weights of the row in the model, as a mean of the heads that are changed.
-std::vector<double> own_row(const LanguageModel& model, const std::vector<Dim>& ids,
-                            const ForcedRow& row) {
-  const NoGrad no_grad;
-  const auto T = static_cast<Dim>(ids.size());
-  const auto all = model.forward_with_weights(Indices({1, T}, ids)).weights;
-  const Array& weights = all[static_cast<std::size_t>(row.layer)].value();  // (1, H, T, T)
-  const Dim first = row.head.value_or(0), end = row.head ? first + 1 : model.sizes.heads;
+std::vector<double> own_row(const std::vector<Tensor>& layers, const ForcedRow& row) {
+  const Array& weights = layers[static_cast<std::size_t>(row.layer)].value();  // (1, H, T, T)
+  const Dim first = row.head.value_or(0), end = row.head ? first + 1 : weights.dim(1);
   std::vector<double> own(static_cast<std::size_t>(row.query) + 1);
   for (Dim head = first; head < end; ++head)
     for (Dim key = 0; key <= row.query; ++key)
@@ -69,10 +86,12 @@ std::vector<Choice> predicted(const Array& logits, Dim vocabulary) {
       vocabulary);
 }
 
-double probability(const std::vector<Choice>& choices, Dim token) {
-  for (const Choice& choice : choices)
-    if (choice.token == token) return choice.probability;
-  return 0;
+/// The probability of each token of the vocabulary.
+std::vector<double> by_token(const std::vector<Choice>& choices) {
+  std::vector<double> probabilities(choices.size());
+  for (const auto& [token, probability] : choices)
+    probabilities[static_cast<std::size_t>(token)] = probability;
+  return probabilities;
 }
 
 /// The `count` most likely tokens of both, those of `before` first.
@@ -100,8 +119,11 @@ RowRequest parse_row(const std::string& text) {
     const std::string part = text.substr(begin, end - begin);
     const std::size_t colon = part.rfind(':');
     double weight = -1;
-    if (colon != std::string::npos && colon > 0)
-      std::from_chars(part.data() + colon + 1, part.data() + part.size(), weight);
+    if (colon != std::string::npos && colon > 0) {
+      const char* const last = part.data() + part.size();
+      const auto [read, error] = std::from_chars(part.data() + colon + 1, last, weight);
+      if (error != std::errc() || read != last) weight = -1;
+    }
     if (!(weight >= 0 && weight <= 1)) refuse("needs a weight from 0 to 1 after each word and ':'");
     sum += weight;
     request.keys.push_back({part.substr(0, colon), weight});
@@ -121,15 +143,15 @@ WhatIf what_if(const TrainedModel& trained, const std::string& text, const RowRe
     throw support::InputError(
         "--what-if " + support::quoted(text) + " has " + std::to_string(T) + " tokens",
         "the model looks back over " + std::to_string(sizes.context) + ": shorten the text");
-  if (layer >= sizes.layers || head.value_or(0) >= sizes.heads)
-    support::refuse_usage("the model has " + support::counted(sizes.layers, "layer") + " and " +
-                              support::counted(sizes.heads, "head") + " in each, counted from 0",
-                          "use --layer and --head within these numbers");
+  require_heads_of_model({layer, head}, sizes);
   WhatIf result;
   for (const Dim id : ids) result.tokens.push_back(trained.tokenizer().decode({id}));
   const Dim query = place_of(request.query, result.tokens, T);
   result.row = {layer, head, query, {}};
-  result.own = own_row(trained.model, ids, result.row);
+  const NoGrad no_grad;
+  const LanguageModel::LogitsAndWeights forward =
+      trained.model.forward_with_weights(Indices({1, T}, ids));
+  result.own = own_row(forward.weights, result.row);
   std::vector<std::optional<double>> given(result.own.size());
   for (const auto& [word, weight] : request.keys) {
     auto& place = given[static_cast<std::size_t>(place_of(word, result.tokens, query + 1))];
@@ -137,9 +159,7 @@ WhatIf what_if(const TrainedModel& trained, const std::string& text, const RowRe
     place = weight;
   }
   result.row.weights = completed(result.own, given);
-  const NoGrad no_grad;
-  const Array logits =
-      trained.model(Indices({1, T}, ids)).value().with_shape({T, sizes.vocabulary});
+  const Array logits = forward.logits.value().with_shape({T, sizes.vocabulary});
   result.before = predicted(logits, sizes.vocabulary);
   result.after = predicted(logits_with_row(trained.model, ids, result.row), sizes.vocabulary);
   return result;
@@ -161,24 +181,27 @@ std::string what_if_text(const WhatIf& result, const TrainedModel& trained, bool
                        {"as it is", Align::right},
                        {"changed", Align::right},
                        {"", Align::left}});
+  const std::vector<double> before = by_token(result.before), after = by_token(result.after);
   for (const Dim token : shown_tokens(result, 5)) {
-    const double after = probability(result.after, token);
-    next.row({label(trained.tokenizer().decode({token})),
-              percent(probability(result.before, token)), percent(after),
-              support::bar(after, 20, unicode)});
+    const auto at = static_cast<std::size_t>(token);
+    next.row({label(trained.tokenizer().decode({token})), percent(before[at]), percent(after[at]),
+              support::bar(after[at], 20, unicode)});
   }
-  return "layer " + std::to_string(result.row.layer) +
-         (result.row.head ? ", head " + std::to_string(*result.row.head)
-                          : ", all heads (as it is: their mean)") +
+  const Dim heads = trained.model.sizes.heads;
+  return "Layer " + std::to_string(result.row.layer) +
+         (result.row.head || heads == 1
+              ? ", head " + std::to_string(result.row.head.value_or(0)) + "."
+              : ", all " + std::to_string(heads) + " heads. \"as it is\": the mean of the heads.") +
          "\n\n" + row.text(unicode) + "\n" + next.text(unicode);
 }
 
 Json as_json(const WhatIf& result, const TrainedModel& trained) {
   std::vector<Json> next;
+  const std::vector<double> after = by_token(result.after);
   for (const Choice& choice : result.before)
     next.push_back(Json::object({{"token", trained.tokenizer().decode({choice.token})},
                                  {"before", choice.probability},
-                                 {"after", probability(result.after, choice.token)}}));
+                                 {"after", after[static_cast<std::size_t>(choice.token)]}}));
   return Json::object({{"tokens", result.tokens},
                        {"layer", result.row.layer},
                        {"head", result.row.head},

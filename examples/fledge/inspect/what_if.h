@@ -31,6 +31,7 @@ struct WhatIf {
   std::vector<Choice> before, after;  // probabilities of every token after the text
 };
 
+/// A word is a token's text, or the label that shows its blanks ("⏎", "␣"; in ASCII "\\n", "_").
 /// Words stand for their last place in the text: the query for its last, a key for its last up to
 /// the query. The weight that the request leaves is given to the other keys, in proportion to the
 /// model's own weights. Throws InputError for a text that is too long or a word that is not in it.

@@ -130,9 +130,10 @@ std::string copied_report(const std::vector<std::string>& samples, const Corpus&
   if (!report.empty() && found.share == 0) return report;
   report += report.empty() ? "" : "\n";
   report += support::formatted("%.0f %%", 100 * found.share) +
-            " of these samples is copied from your text (stretches of " +
-            std::to_string(long_stretch) + " characters and more; the longest has " +
-            std::to_string(found.longest) + ").";
+            " of these samples are copies from your text (counted: passages of at least " +
+            std::to_string(long_stretch) +
+            " characters). The longest passage that also occurs in your text has " +
+            support::counted(static_cast<std::int64_t>(found.longest), "character") + ".";
   return report;
 }
 

@@ -34,7 +34,7 @@ std::string sample_rows(std::string_view text, int columns, int indent, int most
 std::string final_samples_text(const std::vector<std::string>& samples, bool are_lines,
                                bool unicode);
 
-/// How much of the samples is copied from the training text: "8 % of these samples is copied …";
+/// How much of the samples is copied from the training text: "8 % of these samples are copies …";
 /// for lines also how many of them stand in it as they are.
 std::string copied_report(const std::vector<std::string>& samples, const Corpus& corpus);
 

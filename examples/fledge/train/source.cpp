@@ -49,13 +49,15 @@ void require_characters(const Tokenizer& tokenizer, const std::string& text,
                  "the model reads characters: convert it, such as with iconv -f latin1 -t utf-8");
 }
 
-// "61 characters: !',-.:;?AB…"; line ends and blanks are not shown.
+// "4 characters: abdr", without line ends and blanks; "61 characters" if there are many.
 std::string known_characters(const Tokenizer& tokenizer) {
+  constexpr Dim most_listed = 20;
+  const std::string count = support::thousands(tokenizer.size()) + " characters";
+  if (tokenizer.size() > most_listed) return count;
   std::string list;
   for (const std::string& symbol : tokenizer.symbols())
     if (symbol.find_first_of(" \t\r\n") == std::string::npos) list += support::printable(symbol);
-  return support::thousands(tokenizer.size()) +
-         " characters: " + support::cut(list, 60, support::unicode_wanted() ? "…" : "...");
+  return count + ": " + list;
 }
 
 [[noreturn]] void refuse_unknown(const UnknownSymbol& found, const Tokenizer& tokenizer,

@@ -115,7 +115,7 @@ support::Options train_options(TrainConfig& config) {
               "the folder of the run; without it, one that is named after the text");
   options.add("--no-save", "", config.save, "write no files");
   options.add("--resume", "DIR", config.resume, "continue the run in this folder");
-  options.add("--force", "", config.force, "begin anew in a folder that has a run");
+  options.add("--force", "", config.force, "start again in a folder that has a run");
   options.add("--save-every", "SECONDS", config.save_seconds, "seconds between checkpoints",
               {0, many});
   options.add("--json", "", config.json, "one JSON object a line on stdout");

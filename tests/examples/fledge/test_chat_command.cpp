@@ -55,6 +55,11 @@ TEST_CASE("fledge chat: the stop text, lines, a seed, and refusals") {
   CHECK(seeded("5") == seeded("5"));
   CHECK(seeded("5") != seeded("6"));
   CHECK_THAT(chatted({models().chars()}, "").err, StartsWith("Seed "));
-  CHECK(chatted({models() / "none"}, "").status == 3);
+  const Result none = chatted({models() / "none"}, "");
+  CHECK(none.status == 3);
+  CHECK_THAT(none.err, StartsWith("fledge chat: "));  // no seed before the error
+  for (const std::string& line :
+       lines_of(chatted({models().chars(), "--seed", "1"}, "walk 7\n").err))
+    CHECK(line.size() <= 80);
   CHECK(chatted({}, "").status == 2);
 }

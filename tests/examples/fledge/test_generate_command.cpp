@@ -54,7 +54,7 @@ TEST_CASE("fledge generate: prompts with what the model never saw") {
         "14 words; train with --tokens byte to read any text");
   CHECK(refused_with_3({"generate", models().chars(), "birds at \xc3\xa9"}) ==
         "the character '\xc3\xa9' at byte 9 of the prompt was not in the training text | the model "
-        "knows 22 characters: abdefghiklmnorstuvwy; train with --tokens byte to read any text");
+        "knows 22 characters; train with --tokens byte to read any text");
   CHECK_THAT(refused_with_3({"generate", models().chars(), "\x1b[2J"}),
              StartsWith("the character '\\x1b' at byte 0 of the prompt "));
   CHECK(refused_with_3({"generate", models().chars(), "a\xff"}) ==

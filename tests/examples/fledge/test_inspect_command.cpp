@@ -101,12 +101,31 @@ TEST_CASE("fledge inspect --what-if: the model's own row changes nothing, anothe
   CHECK(json["next"][0]["after"].number() != json["next"][0]["before"].number());
 }
 
+TEST_CASE("fledge inspect --what-if: --row takes the label of a line end; the heads are named") {
+  const Desk desk;
+  const std::string run = desk / "run";
+  Words line = Words{"train", desk.poems(), "-o", run, "-q", "--lines"} + words + tiny;
+  *(std::find(line.begin(), line.end(), "--heads") + 1) = "2";
+  REQUIRE(fledge_says(line).status == 0);
+  for (const char* end : {"\n", "⏎", "\\n"}) {
+    const Words row{"--what-if", "birds walk", "--row", std::string("walk=") + end + ":1"};
+    CHECK(strict_json(inspected(Words{run, "--json"} + row).out)["row"][0].number() == 1);
+    CHECK_THAT(inspected(Words{run} + row).out,
+               StartsWith("Layer 0, all 2 heads. \"as it is\": the mean of the heads.\n"));
+    CHECK_THAT(inspected(Words{run, "--head", "1"} + row).out, StartsWith("Layer 0, head 1.\n"));
+  }
+  const Result wrong =
+      inspected({run, "--what-if", "birds walk", "--row", "walk=birds:1", "--head", "2"});
+  CHECK_THAT(wrong.err, ContainsSubstring("--head must be a number from 0 to 1: this model has 2 "
+                                          "heads in each layer (got 2)\n"));
+}
+
 TEST_CASE("fledge inspect: refusals") {
   const ModelDesk desk;
   const std::string run = desk.folder();
   const auto refused = [&](const Words& arguments) { return inspected(Words{run} + arguments); };
   for (const char* row : {"walk", "walk=", "walk=birds", "walk=birds:2", "walk=birds:0.6,walk:0.6",
-                          "walk=birds:-1", "=birds:1"})
+                          "walk=birds:-1", "walk=birds:1x", "walk=birds:.5 ", "=birds:1"})
     CHECK(refused({"--what-if", "birds walk", "--row", row}).status == 2);
   CHECK(refused({"--what-if", "birds walk", "--row", "walk=birds:0.5,birds:0.2"}).status == 2);
   CHECK(refused({"--what-if", "birds", "--row", "birds=birds:0.5"}).status == 2);
@@ -114,7 +133,11 @@ TEST_CASE("fledge inspect: refusals") {
   CHECK(refused({"--what-if", "birds walk", "--row", "walk=birds:1", "--layer", "1"}).status == 2);
   const Result missing = refused({"--what-if", "birds walk", "--row", "walk=lake:1"});
   CHECK(missing.status == 3);
-  CHECK_THAT(missing.err, ContainsSubstring("use one of: 'birds' 'walk'"));
+  CHECK_THAT(missing.err, ContainsSubstring("'lake' is not among the tokens of the text\n"));
+  CHECK_THAT(missing.err, ContainsSubstring("use one of: birds walk\n"));
+  const Result later = refused({"--what-if", "birds walk", "--row", "birds=walk:1"});
+  CHECK_THAT(later.err, ContainsSubstring("'walk' is not among the tokens up to 'birds'\n"));
+  CHECK_THAT(later.err, ContainsSubstring("use one of: birds\n"));
   CHECK(refused({"--what-if", "dragons walk", "--row", "walk=walk:1"}).status == 3);
   CHECK(refused({"--near", "birds walk"}).status == 3);
   CHECK(refused({"--json", "--csv"}).status == 2);

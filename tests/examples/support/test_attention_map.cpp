@@ -96,15 +96,15 @@ TEST_CASE("attention_map: without causality every column is seen") {
 
 TEST_CASE("attention_map: narrow lines put the sentences below, then leave the grid out") {
   MapStyle style = plain_style(true);
-  style.columns = 40;
+  style.columns = 42;
   const std::string below = attention_map(three_words, nine_weights, style);
   CHECK_THAT(below, StartsWith("      but   birds walk\nbut   ██\nbirds ▓▓    ▒▒\n"));
   CHECK_THAT(below, EndsWith("walk looks at birds 0.58 (even split 0.33)\n"));
   style.columns = 20;
   CHECK(attention_map(three_words, nine_weights, style) ==
-        "but looks at but\n  1.00 (even split 1.00)\n"
-        "birds looks at but\n  0.70 (even split 0.50)\n"
-        "walk looks at birds\n  0.58 (even split 0.33)\n");
+        "but looks at but\n  1.00 (even split\n  1.00)\n"
+        "birds looks at but\n  0.70 (even split\n  0.50)\n"
+        "walk looks at birds\n  0.58 (even split\n  0.33)\n");
   const std::vector<std::string> many(300, "鳥");
   const std::string sentences =
       attention_map(many, std::vector<double>(90000, 1.0 / 300), plain_style(true));

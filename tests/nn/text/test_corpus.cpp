@@ -30,8 +30,9 @@ std::vector<std::string> documents_of(const Corpus& corpus, const TokenText& tex
   return documents_of;
 }
 
+template <class E = ValueError>
 std::string refused_corpus(std::string_view text, const CorpusOptions& options) {
-  return refusal<ValueError>([&] { read_corpus(text, options); });
+  return refusal<E>([&] { read_corpus(text, options); });
 }
 
 }  // namespace
@@ -188,18 +189,18 @@ TEST_CASE("a text that is too little, or not what it should be, is refused") {
         "read_corpus: all lines of the text are blank");
   CHECK(refused_corpus("\n\r\na\xff", {.reading = Reading::lines}) ==
         "Tokenizer: the text is not UTF-8 at byte 4; tokens of kind byte or bpe take any bytes");
-  CHECK(refused_corpus("a", {}) ==
+  CHECK(refused_corpus<NothingToTrain>("a", {}) ==
         "read_corpus: valid = 0.1 of 1 tokens leaves nothing to train on");
-  CHECK(refused_corpus("a\n", {.reading = Reading::lines, .valid = 1}) ==
+  CHECK(refused_corpus<NothingToTrain>("a\n", {.reading = Reading::lines, .valid = 1}) ==
         "read_corpus: valid = 1 of 1 documents leaves nothing to train on");
-  CHECK(refused_corpus("abc", {.tokens = Tokens::bpe, .valid = 3}) ==
+  CHECK(refused_corpus<NothingToTrain>("abc", {.tokens = Tokens::bpe, .valid = 3}) ==
         "read_corpus: valid = 3 of 3 bytes leaves nothing to train on");
   for (const double valid : {-0.1, 1.5, static_cast<double>(NAN)})
     CHECK(
         refused_corpus("abc", {.valid = valid})
             .starts_with("read_corpus: valid must be a share below 1 or a whole number of tokens: "
                          "got "));
-  CHECK(refused_corpus("abc", {.valid = INFINITY}) ==
+  CHECK(refused_corpus<NothingToTrain>("abc", {.valid = INFINITY}) ==
         "read_corpus: valid = inf of 3 tokens leaves nothing to train on");
   // one symbol is a vocabulary
   CHECK(read_corpus("aaaa", {.valid = 0.5}).valid.tokens == Ids{0, 0});

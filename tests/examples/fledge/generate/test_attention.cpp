@@ -126,10 +126,13 @@ TEST_CASE("fledge generate --attention: options that do not fit") {
     CHECK(result.out.empty());
     return std::to_string(result.status) + two_lines(result.err).substr(15);
   };
-  CHECK(says({"--attention", "--layer", "1"}) ==
-        "2: --layer must be a number from 0 to 0 for this model: got 1 | the model has 1 layer");
-  CHECK(says({"--attention", "--head", "2"}) ==
-        "2: --head must be a number from 0 to 0 for this model: got 2 | the model has 1 head");
+  CHECK(
+      says({"--attention", "--layer", "1"}) ==
+      "2: --layer must be 0: this model has one layer (got 1) | write --layer 0, or leave it out");
+  CHECK(
+      says({"--attention", "--head", "2"}) ==
+      "2: --head must be 0: this model has one head in each layer (got 2) | write --head 0, or leave "
+      "it out");
   CHECK(says({"--head", "0"}) == "2: --head is about attention | add --attention");
   CHECK(
       says({"--csv"}) ==

@@ -66,7 +66,8 @@ TEST_CASE("--film --lines: the line end stands in front, as it does in training"
   const Words lines = Words{desk.poems(), "-o", desk / "run", "--lines"} + film;
   const Result result = trained(lines);
   CHECK_THAT(result.err, ContainsSubstring("Attention in 'birds sometimes walk'"));
-  CHECK_THAT(result.err, ContainsSubstring(std::string(support::token_label("\n")) + " looks at "));
+  CHECK_THAT(result.err,
+             ContainsSubstring(std::string(support::token_label("\n", false)) + " looks at "));
   CHECK_THAT(result.err, ContainsSubstring("even split 0.25"));
   std::size_t seen = 0;
   for (const StrictJson& event : json_lines(text_of(desk / "run/metrics.jsonl"))) {

@@ -75,7 +75,14 @@ TEST_CASE("fledge train --probe: what the text has not, or is too long, before a
         "spelling: 'birds'");
   CHECK(refused_probe(desk, {"--probe", "the birds 7"}) ==
         "3: the character '7' at byte 10 of --probe was not in the training text | the model knows "
-        "22 characters: abdefghiklmnorstuvwy; train with --tokens byte to read any text");
+        "22 characters; train with --tokens byte to read any text");
+  write_text(desk / "few.txt", "abra cadabra abra cadabra abra cadabra");
+  CHECK(
+      refusal_of(fledge_says(Words{"train", desk / "few.txt", "--no-save", "-q"} + tiny +
+                             Words{"--probe", "abs"}),
+                 desk.path()) ==
+      "3: the character 's' at byte 2 of --probe was not in the training text | the model knows 6 "
+      "characters: abcdr; train with --tokens byte to read any text");
   CHECK(refused_probe(desk, {"--probe", "bl\xfc"}) ==
         "3: --probe is not UTF-8 at byte 2 | the model reads characters: convert it, such as with "
         "iconv -f latin1 -t utf-8");

@@ -41,8 +41,8 @@ TEST_CASE(
   const std::string poem = "but birds are good at flying, and sometimes they walk over the lake";
   const Corpus stream = read(poem + poem, false);
   CHECK(copied_report({"birds are good at flying", "no no no no no"}, stream) ==
-        "60 % of these samples is copied from your text (stretches of 20 characters and more; the "
-        "longest has 24).");
+        "60 % of these samples are copies from your text (counted: passages of at least 20 "
+        "characters). The longest passage that also occurs in your text has 24 characters.");
   const Corpus names = read("anna\nemma\nlena\n", true);
   CHECK(copied_report({"anna", "anne", "lena"}, names) ==
         "2 of the 3 sampled lines stand in the training text as they are.");
@@ -51,7 +51,8 @@ TEST_CASE(
   const Corpus lines = read(poem + "\n" + "another line\n", true);
   CHECK(copied_report({poem.substr(0, 49), poem.substr(0, 49)}, lines) ==
         "0 of the 2 sampled lines stand in the training text as they are.\n98 % of these samples "
-        "is copied from your text (stretches of 20 characters and more; the longest has 49).");
+        "are copies from your text (counted: passages of at least 20 characters). The longest "
+        "passage that also occurs in your text has 49 characters.");
 }
 
 TEST_CASE("samples: three pieces of a stream, or twenty lines as long as the longest") {
@@ -67,7 +68,7 @@ TEST_CASE("fledge train: samples stand in rows, and how much of them is copied i
   const testing::Desk desk;
   const std::string stream = testing::trained({desk.poems()}).err;
   CHECK_THAT(stream, ContainsSubstring("\nSamples:\n  "));
-  CHECK_THAT(stream, ContainsSubstring(" % of these samples is copied from your text"));
+  CHECK_THAT(stream, ContainsSubstring(" % of these samples are copies from your text"));
   const std::string lines = testing::trained({desk.poems(), "--lines"}).err;
   CHECK_THAT(lines, ContainsSubstring(" of the 20 sampled lines stand in the training text"));
   for (const std::string& line : testing::lines_of(stream + lines))

@@ -69,7 +69,7 @@ TEST_CASE("text files: a line end stands between two texts") {
   write_text(desk / "texts/b.txt", "t\xffo");
   CHECK(joined_text(files, false, "") == "one\nt\xffo\nthree\n");
   CHECK(refusal<support::InputError>([&] { joined_text(files, true, ""); }) ==
-        (desk / "texts/b.txt") + " is not UTF-8 at byte 1");
+        "'" + (desk / "texts/b.txt") + "' is not UTF-8 at byte 1");
 }
 
 TEST_CASE("text files: their names in messages") {
