@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "engine/autograd.h"
 #include "nn/text/batches.h"
@@ -148,19 +149,35 @@ WatchedPair watch_pair(const LanguageModel& model, const TokenText& text, Dim a,
   return found;
 }
 
-Dim control_of(const std::vector<Dim>& text, Dim vocabulary, Dim a, Dim b) {
+Dim control_of(const TokenText& text, Dim vocabulary, Dim context, Dim a, Dim b) {
   for (const Dim token : {a, b}) require_token("control_of", token, vocabulary);
   std::vector<Dim> counts(static_cast<std::size_t>(vocabulary));
-  for (const Dim token : text) {
+  for (const Dim token : text.tokens) {
     require_token("control_of", token, vocabulary);
     ++counts[static_cast<std::size_t>(token)];
   }
+  std::vector<bool> is_before(counts.size());
+  for (const auto& [begin, length] : evaluation_windows(text, context)) {
+    const auto first = text.tokens.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto last = std::find(std::reverse_iterator(first + length), std::reverse_iterator(first),
+                                a);  // the last a, or the beginning
+    const auto end = last.base() == first ? first : last.base() - 1;
+    if (std::find(first, end, b) == end) continue;
+    for (auto token = first; token < end; ++token)
+      is_before[static_cast<std::size_t>(*token)] = true;
+  }
+  if (text.documents() > 0) is_before[static_cast<std::size_t>(text.tokens.front())] = false;
+  for (const Dim token : {a, b}) is_before[static_cast<std::size_t>(token)] = false;
+  const bool is_any = std::find(is_before.begin(), is_before.end(), true) == is_before.end();
+  const auto is_possible = [&](Dim token) {
+    return is_any ? token != a && token != b : bool{is_before[static_cast<std::size_t>(token)]};
+  };
   const auto gap = [&](Dim token) {
     return std::abs(counts[static_cast<std::size_t>(token)] - counts[static_cast<std::size_t>(b)]);
   };
   Dim best = -1;
   for (Dim token = 0; token < vocabulary; ++token)
-    if (token != a && token != b && (best < 0 || gap(token) < gap(best))) best = token;
+    if (is_possible(token) && (best < 0 || gap(token) < gap(best))) best = token;
   require<ValueError>(best >= 0, "control_of", "needs a third token: the vocabulary has ",
                       vocabulary);
   return best;

@@ -61,10 +61,11 @@ struct WatchedPair {
 WatchedPair watch_pair(const LanguageModel& model, const TokenText& text, Dim a, Dim b,
                        Dim most_windows = 64);
 
-/// Of all tokens but a and b, the one with the count in the text that is nearest to the count of b.
-/// If two are equally near, the one with the smaller number. The pair of a and this token is the
-/// control of the pair of a and b: any two frequent tokens become a little similar. Throws ValueError
-/// if there is no third token.
-Dim control_of(const std::vector<Dim>& text, Dim vocabulary, Dim a, Dim b);
+/// A token c to compare b with: the pair of a and c is the control of the pair of a and b, as any
+/// two frequent tokens become a little similar. c stands before an a beside b: in a window of
+/// evaluation_windows() that has b before this a, too. It is not the boundary of documents. Its
+/// count in the text is the nearest to the count of b; of two equally near, the smaller number.
+/// If there is no such token, c is any third token. Throws ValueError if there is none.
+Dim control_of(const TokenText& text, Dim vocabulary, Dim context, Dim a, Dim b);
 
 }  // namespace fledge

@@ -34,10 +34,9 @@ std::vector<WordPair> pairs_to_watch(const TrainConfig& config, const Tokenizer&
 std::vector<PairMeasurement> watch(const std::vector<WordPair>& pairs, const LanguageModel& model,
                                    const Corpus& corpus, std::int64_t step) {
   std::vector<PairMeasurement> watched;
-  const std::vector<Dim>& tokens = corpus.train.tokens;
   for (const WordPair& words : pairs) {
     const Dim a = words.word_token, b = words.looks_at_token;
-    const Dim control = control_of(tokens, model.sizes.vocabulary, a, b);
+    const Dim control = control_of(corpus.train, model.sizes.vocabulary, model.sizes.context, a, b);
     watched.push_back({step, words, watched.empty(), corpus.tokenizer.decode({control}),
                        watch_pair(model, corpus.train, a, b),
                        watch_pair(model, corpus.train, a, control)});

@@ -9,8 +9,8 @@ namespace fledge::train {
 /// The pairs of --watch, with their tokens. Throws InputError for a word that is not a token of the
 /// text.
 std::vector<WordPair> pairs_to_watch(const TrainConfig& config, const Tokenizer& tokenizer);
-/// Measures each pair and its control: the first word with the other word whose frequency is
-/// nearest to the second's. Throws Diverged when the attention is not a number.
+/// Measures each pair and its control: the first word with another word that stands before
+/// it beside the second, and is about as frequent. Throws Diverged when the attention is not a number.
 std::vector<PairMeasurement> watch(const std::vector<WordPair>& pairs, const LanguageModel& model,
                                    const Corpus& corpus, std::int64_t step);
 

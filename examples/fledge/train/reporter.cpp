@@ -148,19 +148,20 @@ void Reporter::watched(const PairMeasurement& measured) {
   const std::string name = printable(words.word) + " -> " + printable(words.looks_at);
   const auto percent = [](double share) { return formatted("%.0f %%", 100 * share); };
   if (is_first) pair_ = name + " " + percent(pair.attention);
+  const bool has_control = control_pair.pairs > 0;
   const std::string place = "  step " + thousands(step) + ": ";
+  const std::string even = percent(pair.chance), second = support::quoted(control);
+  const std::string beside = percent(control_pair.attention);
   if (known_.insert(name).second)
-    say(support::wrapped(place + printable(words.word) + " gives " + printable(words.looks_at) +
-                             " " + percent(pair.attention) +
-                             " of its attention. An even split would give " + percent(pair.chance) +
-                             "; the control word " + support::quoted(control) + " gets " +
-                             percent(control_pair.attention) + ". Mean over " +
-                             support::counted(pair.pairs, "place") + ".",
-                         80, 4));
+    say(support::wrapped(
+        place + printable(words.word) + " gives " + printable(words.looks_at) + " " +
+            percent(pair.attention) + " of its attention. An even split would give " + even +
+            (has_control ? "; the control word " + second + " gets " + beside : "") +
+            ". Mean over " + support::counted(pair.pairs, "place") + ".",
+        80, 4));
   else
-    say(support::wrapped(place + name + " " + percent(pair.attention) + " (even split " +
-                             percent(pair.chance) + "; " + support::quoted(control) + " " +
-                             percent(control_pair.attention) + ")",
+    say(support::wrapped(place + name + " " + percent(pair.attention) + " (even split " + even +
+                             (has_control ? "; " + second + " " + beside : "") + ")",
                          80, 4));
   event(as_json(measured));
 }

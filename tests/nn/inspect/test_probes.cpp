@@ -228,16 +228,28 @@ TEST_CASE("a watched pair that the text does not have, and one of a token with i
 }
 
 TEST_CASE("the control of a pair stands in the text about as often") {
-  const Ids text{0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 4, 4};  // 4, 3, 2, 1, 2 times; 5 never
-  CHECK(control_of(text, 6, 0, 1) == 2);  // 2 and 4 are as far from 3; a itself is none
-  CHECK(control_of(text, 6, 2, 1) == 0);
-  CHECK(control_of(text, 6, 0, 4) == 2);
-  CHECK(control_of(text, 6, 0, 5) == 3);
+  const TokenText text{{0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 4, 4}, {}};  // 4, 3, 2, 1, 2 times; 5 never
+  CHECK(control_of(text, 6, 12, 0, 1) ==
+        2);  // 2 and 4 are as far from 3; a itself is none; nothing is before 0
+  CHECK(control_of(text, 6, 12, 2, 1) == 0);
+  CHECK(control_of(text, 6, 12, 0, 4) == 2);
+  CHECK(control_of(text, 6, 12, 0, 5) == 3);
   CHECK(refusal<ValueError>([&] {
-          control_of({0, 1}, 2, 0, 1);
+          control_of({{0, 1}, {}}, 2, 12, 0, 1);
         }) == "control_of: needs a third token: the vocabulary has 2");
-  CHECK(refusal<ValueError>([&] { control_of(text, 4, 0, 1); }) ==
+  CHECK(refusal<ValueError>([&] { control_of(text, 4, 12, 0, 1); }) ==
         "control_of: token 4 is outside a vocabulary of 4");
-  CHECK(refusal<ValueError>([&] { control_of(text, 6, -1, 1); }) ==
+  CHECK(refusal<ValueError>([&] { control_of(text, 6, 12, -1, 1); }) ==
         "control_of: token -1 is outside a vocabulary of 6");
+}
+
+TEST_CASE("the control of a pair stands beside b before an a, in some document") {
+  // Documents: "1 2 2 3 4" and "4 3 5". The token 4 is as frequent as 2, but before 3 never with it.
+  const TokenText text{{0, 1, 2, 2, 3, 4, 0, 4, 3, 5, 0}, {0, 6, 10}};
+  const LanguageModel model = probed_model(1, 1);
+  const Dim control = control_of(text, 6, 12, 3, 2);
+  CHECK(control == 1);
+  CHECK(watch_pair(model, text, 3, control).pairs == 1);
+  CHECK(control_of({text.tokens, {}}, 6, 12, 3, 2) == 4);
+  CHECK(control_of(text, 6, 12, 2, 1) == 5);  // only 1 and the boundary are before 2: any token
 }

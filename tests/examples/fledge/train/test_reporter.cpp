@@ -19,8 +19,12 @@ Result reported(const TrainConfig& config) {
     report.warn("a warning");
     const Metrics row{1, 1.5, 0.001, 0.25, {}};
     report.event(as_json(row));
-    report.watched(
-        {1, walk_and_birds, true, "fly", {.pairs = 3, .attention = 0.5}, {.attention = 0.25}});
+    report.watched({1,
+                    walk_and_birds,
+                    true,
+                    "fly",
+                    {.pairs = 3, .attention = 0.5},
+                    {.pairs = 2, .attention = 0.25}});
     report.sample(1, "the \x1b[31m\n");
     report.progress({1, 20, 1.5, fledge::infinity, 0.001, 0.25, 32, ""});
     report.finish();
