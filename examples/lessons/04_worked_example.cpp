@@ -55,17 +55,17 @@ void by_hand_and_by_engine(Lesson& to) {
                text_of("(%.2f, %.2f, %.2f)", walk));
   to.claim_near(found.association, 0.043, 1e-7, "walk and birds after attention, v3'.v1");
 
-  to.slip("000", "v3'.v3 = 0.043",
+  to.slip("000", "v3'.v3 = 0.18 * 0.1 + 0.11 * 0.2 + 0.01 * 0.3",
           formatted("v3'.v1 = %.3f; v3'.v3 is %.3f", found.association, found.as_labelled),
-          "the label names walk with itself, the numbers are those of walk with birds");
+          "the label names walk with itself; 0.1, 0.2 and 0.3 are the numbers of birds");
   to.claim_near(found.as_labelled, 0.075, 1e-7, "v3'.v3");
-  to.slip("000", "a trained A with the row 0.6, 0.1, 0.4",
+  to.slip("000", "a reasonably good attention A matrix trained (row 3: 0.6 0.1 0.4)",
           formatted("sum %.1f; divided by it, v3'.v1 = %.4f", found.row_sum, found.normalised),
-          "a softmax gives shares of one");
+          "a softmax gives weights that add up to 1");
   to.claim_near(found.normalised, 0.043 / 1.1, 1e-7, "v3'.v1 by a row that sums to 1");
   const Tensor narrow = slice(V, 1, 0, 2);  // three words, vectors of d_k = 2 numbers
   const Tensor to_d_k = sum_of_terms(A, narrow, 2, 2), to_n = sum_of_terms(A, narrow, 2, 3);
-  to.slip("000", "v_i' sums a_ij v_j over j = 1 ... d_k",
+  to.slip("000", "v_i' is the sum of a_ij v_j over j = 1 ... d_k",
           formatted("for d_k = 2: v_31' = %.2f by d_k terms, %.2f by n = 3 terms", at(to_d_k, 0, 0),
                     at(to_n, 0, 0)),
           "a row of A has a weight for each word; here n and d_k both happen to be 3");

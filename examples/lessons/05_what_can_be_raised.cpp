@@ -82,7 +82,7 @@ void raise_the_product(Lesson& to) {
                 "V alone, 100 equal steps of |a X|^2 |v1|^2 each");
   to.claim(QKV.after.association > 10 * ceiling && QKV.after.attention[2] > 0.95,
            "if all three learn, the product exceeds 1.4 and walk looks at itself");
-  to.slip("000", "the attention row a_i is a product of q_i and V",
+  to.slip("000", "we compute the attention row a_i as a product of q_k and V",
           formatted("with V learned walk looks at birds %.4f, before %.4f", V.after.attention[0],
                     V.before.attention[0]),
           "the row is the softmax of the products of q_i with the keys; it mixes the values");

@@ -119,11 +119,13 @@ Projections pattern_found(Lesson& to) {
 
   const AttentionOutput sharper = in_rows(embeddings(), {3.0 * W.query, W.key});
   const double longer = to_vector(sharper.weights.value())[6];
-  to.slip(
-      "003", "a key matches a query if they point in the same direction",
-      formatted("queries 3 times as long: plumbing looks at dirty %.2f, not %.2f", longer, a[6]),
-      "a dot product depends on lengths too; a longer query gives sharper weights");
-  to.claim(longer - a[6] > 0.1, "the same directions, another pattern");
+  to.say(
+      "\nThe note says that a key matches a query if they point in the same direction. This is right "
+      "for vectors of equal length. A dot product also depends on the lengths.\n");
+  to.claim(longer - a[6] > 0.1,
+           formatted("queries 3 times as long, same directions: plumbing looks at dirty %.2f, not "
+                     "%.2f",
+                     longer, a[6]));
   return W;
 }
 
@@ -155,7 +157,7 @@ void residual(Lesson& to, const Projections& W) {
   to.claim(farthest(row(E.grad(), 2), Array({1, 4}, {1, 1.05, 1.05, 1.05})) < 1e-14,
            "gradient of plumbing: 1 by the residual, and 0.05 more where M_V passes on");
   const std::string wide = refusal(6);
-  to.slip("003", "M_V leads to a higher dimensional space", wide,
+  to.slip("003", "translates them to a higher dimensional context space (M_V)", wide,
           "what is added to E is as wide as E; a head may use fewer numbers in between");
   to.claim(!wide.empty() && refusal(4).empty(), "six wide is refused, four wide is not");
 }

@@ -121,12 +121,12 @@ void a_few_drawn(Lesson& to) {
   to.say();
   const double met = network({paper, scissors, rock}).at(4).weight;  // rock at the second word
   const double missed = network({paper, paper, rock}).at(4).weight;
-  to.slip("004", "A is made to suit this length of input",
-          formatted("rock, the third word, gives the second %.2f if it is scissors, %.2f if paper",
-                    met, missed),
-          "the length gives the number of edges; the words give their weights");
+  to.say(
+      "The note says that A is custom-generated to suit the length of the input. This is right, and "
+      "not all: the length gives the number of edges, the words give their weights.\n");
   to.claim(met > 0.9 && std::abs(missed - 1.0 / 3) < 1e-15,
-           "two inputs of one length, two networks");
+           formatted("rock, the third word, gives the second %.2f if it is scissors, %.2f if paper",
+                     met, missed));
 }
 
 void every_input(Lesson& to) {

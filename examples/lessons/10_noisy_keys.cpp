@@ -123,6 +123,13 @@ void lesson(Lesson& to) {
   show(to, round);
   const auto far = [](double share) { return std::abs(share - 0.5) > 0.25; };
   to.claim(rate(round[0].shares, far) == 0, "at alpha = 0.0001 c is near the mean in every draw");
+  const double right = 2 * beta * std::sqrt(1e-4), too_small = 2 * beta * 1e-4;
+  to.claim(std::abs(right - 0.2) < 1e-12 && std::abs(too_small - 0.002) < 1e-12,
+           "the difference of the two scores has the standard deviation 2 beta sqrt(alpha) = 0.2");
+  to.slip("001", "k_a = (m_a + Sigma_a x) = m_a + alpha I x_a",
+          formatted("m_a + sqrt(alpha) x_a; the scores differ by %.1f, as the note says by %.3f", right,
+                    too_small),
+          "alpha is the variance, and noise is multiplied by its square root; beta 10, alpha 0.0001");
 
   to.part("One key whose length varies: c swings between v_a and v_b");
   to.say(
@@ -138,7 +145,8 @@ void lesson(Lesson& to) {
                written = 1 / (1 + std::exp(2.0));
   to.claim_near(at_a, 1 / (1 + std::exp(-4.0)), 1e-15, "the scores 2 and -2 give a the weight");
   to.slip("001",
-          formatted("1/(1 + exp(beta)) for a, 1/(1 + exp(-beta)) for b: %.3f, %.3f at beta = 2",
+          formatted("alpha_a = 1/(1 + exp(beta)), alpha_b = 1/(1 + exp(-beta)): %.3f, %.3f at "
+                    "beta = 2",
                     written, 1 - written),
           formatted("1/(1 + exp(-2 beta)), 1/(1 + exp(2 beta)): %.3f, %.3f", at_a, 1 - at_a),
           "divided by exp(beta), the denominator is 1 + exp(-2 beta); and a has the larger score");
@@ -160,9 +168,9 @@ void lesson(Lesson& to) {
   // With the means as keys, the axes, the scores of a query are its coordinates.
   const double plain = value_of(softmax(axis(0)).value()[0]),
                long_one = value_of(softmax(q_a).value()[0]);
-  to.claim_near(plain, std::exp(1.0) / (std::exp(1.0) + n - 1), 1e-15, "alpha_a of q_1 = m_a");
-  to.slip("001", "q_1 = m_a gives alpha_a = 1 / (1 + 0 + ... + 0) = 1",
-          formatted("exp(1) / (exp(1) + n - 1) = %.3f; with q_1 = beta m_a, %.4f", plain, long_one),
+  to.claim_near(plain, std::exp(1.0) / (std::exp(1.0) + n - 1), 1e-15, "weight of the own key for q = m");
+  to.slip("001", "k_b^T q_2 = 1, so alpha_b = 1 / (1 + 0 ... + 0) = 1",
+          formatted("exp(1) / (exp(1) + n - 1) = %.3f; with q_2 = beta m_b, %.4f", plain, long_one),
           "weights are exponentials of scores: a score of 0 adds a term of exp(0) = 1");
 }
 

@@ -67,17 +67,19 @@ void one_head(Lesson& to) {
   const Tensor peeks = reshape(attend(q, k, v, 1, not_below).weights, {4, 4});
   const double ahead = 1 - at(peeks, 0, 0), back = at(peeks, 3, 1);
   to.claim(ahead > 0.7 && back == 0,
-           "a mask below the diagonal of this grid hides earlier words and shows later ones");
-  to.slip("002", "scores below the diagonal become -infinity",
-          formatted("'the' gives %.2f to later words, and bird gives fluffy %.2f", ahead, back),
-          "right if queries are columns; if queries are rows, later words are above the diagonal");
+           formatted("a mask below the diagonal of this grid: 'the' gives %.2f to later words, bird "
+                     "gives fluffy %.2f",
+                     ahead, back));
+  to.say(
+      "\nThe note has queries in columns, and hides what is below the diagonal: that is right there. "
+      "Here queries are in rows, and later words are above the diagonal.\n");
   const Tensor product = matmul(A, v);
   to.claim(!common_shape(A.shape(), v.shape()) && largest(product - mixed) < 1e-15,
            "weights times values is what each word gets; their sum is not defined");
-  to.slip("002", "add the value matrix to the weights",
+  to.slip("002", "we add the value matrix to the products",
           to_string(A.shape()) + " times " + to_string(v.shape()) + " is " +
               to_string(product.shape()) + ", plus is refused",
-          "what word i gets is the sum over j of weight_ij times v_j");
+          "the next paragraph of the note has it right: \"matrix multiplication\"");
 }
 
 void masks(Lesson& to) {
@@ -149,7 +151,7 @@ void down_and_up(Lesson& to) {
   const Tensor in_columns = matmul(up_columns, matmul(down_columns, transpose(x)));
   to.claim(largest(transpose(in_columns) - matmul(x, W_V)) < 1e-14,
            "with tokens in columns the order is Up Down, and the result is the transpose");
-  to.slip("002", "in columns W_V = W_Vd (n x d) W_Vu (d x n)",
+  to.slip("002", "W_V = W_Vd (n x d) x W_Vu (d x n)",
           "W_V = W_Vu " + to_string(up_columns.shape()) + " W_Vd " +
               to_string(down_columns.shape()) + formatted(" for n = %d, d = %d", int{n}, int{d}),
           "the factor next to x acts first, and maps n numbers to d");

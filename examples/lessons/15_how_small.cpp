@@ -114,14 +114,12 @@ void count(Lesson& to) {
       formatted("%d x %d = %d", whole(query.dim(0)), whole(size), whole(query.size()));
   to.claim(query.size() == 49152 && query.size() * 36 == w.size(),
            "W_Q of one head: " + product + ", a 36th of W_Q, W_K and W_V");
-  to.slip(
-      "000", "n_head x n_head numbers, typically 48,000, for what a word attends to",
-      formatted("n_head x n_head = %d; d_model x head size = ", whole(gpt2.heads * gpt2.heads)) +
-          product,
-      "W_Q of a head maps 768 numbers to 64; n_head is the number of heads");
-  to.slip("000", "each vector in V has n_head numbers",
-          formatted("%d numbers a head, in %d heads", whole(size), whole(gpt2.heads)),
-          "a head's vectors have the head size, which is d_model / n_head");
+  to.say(
+      "\nThe note writes n_head for the size of a head, 64 in GPT-2 small. Today n_head is the number of "
+      "heads, 12.\n");
+  to.slip("000", "n_head*n_head parameters, which is typically 48,000",
+          formatted("64 x 64 = %d; d_model x head size = ", whole(size * size)) + product,
+          "W_Q of a head maps all 768 numbers of a word to 64");
 }
 
 /// How far the weights of attention move when its queries (0), keys (1) or values (2) are doubled.
@@ -143,6 +141,15 @@ void rows(Lesson& to) {
   const double q = moved(0), k = moved(1), v = moved(2);
   to.claim(q > 0.01 && k > 0.01 && v == 0,
            formatted("doubled, W_Q moves a weight by %.2f, W_K by %.2f, W_V by %g", q, k, v));
+  const Corpus text = birds::read_text();
+  const LanguageModel model = birds::new_model(text, 1);
+  const Dim tokens = text.tokenizer.size(), width = model.sizes.width;
+  const Dim shared = width * width;  // W_Q of the only head
+  to.claim(tokens == 79 && shared == 256 && model.h[0].attn.c_attn.weight.size() == 3 * shared,
+           "W_Q of make run has 256 numbers and makes the queries of all 79 tokens");
+  to.slip("000", "48,000 different parameters just for whatever flying needs to attend to!",
+          "W_Q is one matrix for all words: 256 numbers, 79 tokens in make run",
+          "a word's query is its vector times the shared W_Q; a word owns only its vector");
 }
 
 void tell(Lesson& to) {

@@ -79,7 +79,7 @@ TEST_CASE("lesson: sentences are broken between words at 80 columns, pictures ar
   };
   CHECK(result.out == wrapped_at("   ") + "\n" + wrapped_at("     ") + "  |\n|\n" +
                           wrapped_at("   ok     ") + "   slip in note 000\n" +
-                          wrapped_at("      as written  ") + "      comes out\n" +
+                          wrapped_at("      says        ") + "      comes out\n" +
                           wrapped_at("      why         ") + "\n00_test: 1 claim holds\n");
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("lesson: a slip shows what stands there, what comes out, and why") {
     to.claim(2 + 2 == 4, "2 + 2 = 4");
   });
   CHECK(result.out ==
-        "   slip in note 003\n      as written  2 + 2 = 5\n      comes out   4\n"
+        "   slip in note 003\n      says        2 + 2 = 5\n      comes out   4\n"
         "      why         a carry too many\n   ok     2 + 2 = 4\n\n00_test: 1 claim holds\n");
 }
 

@@ -108,7 +108,7 @@ std::string joined(const Lines& lines) {
   return text;
 }
 
-/// What each slip of a lesson says, in one line each: "as written … comes out … why …".
+/// What each slip of a lesson says, in one line each: "says … comes out … why …".
 Lines slips_of(const Lines& output) {
   Lines slips;
   for (auto line = output.begin(); line != output.end(); ++line) {
@@ -226,12 +226,12 @@ TEST_CASE("readme: every slip is said by a lesson, and every slip of a lesson is
   std::size_t rows = 0, said = 0;
   for (const std::string& line : lines_in(source_root / "examples/README.md")) {
     if (line.rfind("| 00", 0) != 0 || line.substr(5, 2) != " |") continue;
-    const Lines row = cells_of(line);  // note, as written, comes out, why, lesson
+    const Lines row = cells_of(line);  // note, the note says, comes out, why, lesson
     INFO(line);
     REQUIRE(row.size() == 5);
     ++rows;
     const std::string slip =
-        joined({"slip in note", row[0], "as written", row[1], "comes out", row[2], "why", row[3]});
+        joined({"slip in note", row[0], "says", row[1], "comes out", row[2], "why", row[3]});
     const Lines slips = slips_of(output_of(row[4]));
     CHECK(std::any_of(slips.begin(), slips.end(),
                       [&](const std::string& one) { return same_line(slip, one); }));
