@@ -123,13 +123,15 @@ void lesson(Lesson& to) {
   show(to, round);
   const auto far = [](double share) { return std::abs(share - 0.5) > 0.25; };
   to.claim(rate(round[0].shares, far) == 0, "at alpha = 0.0001 c is near the mean in every draw");
-  const double right = 2 * beta * std::sqrt(1e-4), too_small = 2 * beta * 1e-4;
-  to.claim(std::abs(right - 0.2) < 1e-12 && std::abs(too_small - 0.002) < 1e-12,
-           "the difference of the two scores has the standard deviation 2 beta sqrt(alpha) = 0.2");
+  const Tensor scores = reshape(matmul(drawn_keys(1e-4, 0), transpose(between)), {draws, n});
+  const Tensor difference = slice(scores, 1, 0, 1) - slice(scores, 1, 1, 2);
+  const double measured = spread(difference, 1.0 / draws).deviation;
+  to.claim_near(measured, 2 * beta * std::sqrt(1e-4), 0.01,
+                "alpha = 0.0001: the scores of a and b differ by 2 beta sqrt(alpha) = 0.2");
   to.slip("001", "k_a = (m_a + Sigma_a x) = m_a + alpha I x_a",
-          formatted("m_a + sqrt(alpha) x_a; the scores differ by %.1f, as the note says by %.3f", right,
-                    too_small),
-          "alpha is the variance, and noise is multiplied by its square root; beta 10, alpha 0.0001");
+          formatted("k_a = m_a + sqrt(alpha) x_a: a difference of %.1f; by the note %.3f",
+                    2 * beta * std::sqrt(1e-4), 2 * beta * 1e-4),
+          "alpha is the variance of the noise, sqrt(alpha) its standard deviation");
 
   to.part("One key whose length varies: c swings between v_a and v_b");
   to.say(

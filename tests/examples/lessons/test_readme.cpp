@@ -5,7 +5,7 @@
 //   ```
 //
 // and each row of the table of slips is what a lesson's slip says. The lessons' outputs are those
-// that the tests lessons/* have kept.
+// that the tests lessons/* have kept. NOTES.md and GLOSSARY.md name only lessons that exist.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -239,6 +239,35 @@ TEST_CASE("readme: every slip is said by a lesson, and every slip of a lesson is
   for (const std::string& name : lessons_in_the_folder()) said += slips_of(output_of(name)).size();
   CHECK(rows == said);
   CHECK(rows > 0);
+}
+
+TEST_CASE("readme: NOTES.md and GLOSSARY.md name only lessons that exist") {
+  const std::set<std::string> there = lessons_in_the_folder();
+  for (const char* page : {"examples/NOTES.md", "examples/GLOSSARY.md"}) {
+    std::size_t named = 0;
+    for (const std::string& line : lines_in(source_root / page))
+      for (std::size_t at = line.find('`'); at != line.npos; at = line.find('`', at + 1)) {
+        const std::string name = line.substr(at + 1, line.find('`', at + 1) - at - 1);
+        if (name.size() < 4 || name.find_first_not_of("0123456789") != 2 || name[2] != '_') continue;
+        INFO(page << ": " << name);
+        CHECK(there.contains(name));
+        ++named;
+      }
+    INFO(page);
+    CHECK(named > 20);
+  }
+}
+
+TEST_CASE("readme: the items of each note in NOTES.md are numbered from 1, and none is left out") {
+  std::map<std::string, std::size_t> items;
+  for (const std::string& line : lines_in(source_root / "examples/NOTES.md")) {
+    if (line.rfind("**00", 0) != 0) continue;
+    INFO(line);
+    const std::string note = line.substr(2, 3);
+    CHECK(line.rfind("**" + note + "." + std::to_string(++items[note]) + " ", 0) == 0);
+  }
+  CHECK(items == std::map<std::string, std::size_t>{
+                     {"000", 39}, {"001", 22}, {"002", 21}, {"003", 10}, {"004", 14}});
 }
 
 TEST_CASE("readme: what README.md quotes of make run is what birds prints") {
