@@ -116,7 +116,8 @@ void subspaces(Lesson& to) {
            "if the planes are at right angles, M s is v_a, to rounding");
   to.claim(worst < 1e-14, "else M also keeps the part of v_b in the plane of A: sin(angle) |w_1|");
   const Tensor by_half = matmul(s, transpose(A));
-  to.claim(by_half.size() == 2 && length(by_half - c) < 1e-14, "A^T s is c, to rounding: the coordinates of v_a, 2 numbers");
+  to.claim(by_half.size() == 2 && length(by_half - c) < 1e-14,
+           "A^T s is c, to rounding: the coordinates of v_a, 2 numbers");
   to.claim(length(matmul(by_half, A) - v_a) < 1e-14,
            "A c is v_a, to rounding: so M = A A^T, as the note finds");
 }

@@ -170,7 +170,8 @@ void lesson(Lesson& to) {
   // With the means as keys, the axes, the scores of a query are its coordinates.
   const double plain = value_of(softmax(axis(0)).value()[0]),
                long_one = value_of(softmax(q_a).value()[0]);
-  to.claim_near(plain, std::exp(1.0) / (std::exp(1.0) + n - 1), 1e-15, "weight of the own key for q = m");
+  to.claim_near(plain, std::exp(1.0) / (std::exp(1.0) + n - 1), 1e-15,
+                "weight of the own key for q = m");
   to.slip("001", "k_b^T q_2 = 1, alpha_b = 1 / (1 + 0 ... + 0) = 1",
           formatted("exp(1) / (exp(1) + n - 1) = %.3f; with q_2 = beta m_b, %.4f", plain, long_one),
           "weights are exponentials of scores: a score of 0 adds a term of exp(0) = 1");

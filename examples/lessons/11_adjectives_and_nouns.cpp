@@ -66,10 +66,11 @@ void one_head(Lesson& to) {
                                  false, false, true, true, false, false, false, true});
   const Tensor peeks = reshape(attend(q, k, v, 1, not_below).weights, {4, 4});
   const double ahead = 1 - at(peeks, 0, 0), back = at(peeks, 3, 1);
-  to.claim(ahead > 0.7 && back == 0,
-           formatted("a mask below the diagonal of this grid: 'the' gives %.2f to later words, bird "
-                     "gives fluffy %.2f",
-                     ahead, back));
+  to.claim(
+      ahead > 0.7 && back == 0,
+      formatted("a mask below the diagonal of this grid: 'the' gives %.2f to later words, bird "
+                "gives fluffy %.2f",
+                ahead, back));
   to.say(
       "\nThe note has queries in columns, and hides what is below the diagonal: that is right there. "
       "Here queries are in rows, and later words are above the diagonal.\n");

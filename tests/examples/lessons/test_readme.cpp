@@ -248,7 +248,8 @@ TEST_CASE("readme: NOTES.md and GLOSSARY.md name only lessons that exist") {
     for (const std::string& line : lines_in(source_root / page))
       for (std::size_t at = line.find('`'); at != line.npos; at = line.find('`', at + 1)) {
         const std::string name = line.substr(at + 1, line.find('`', at + 1) - at - 1);
-        if (name.size() < 4 || name.find_first_not_of("0123456789") != 2 || name[2] != '_') continue;
+        if (name.size() < 4 || name.find_first_not_of("0123456789") != 2 || name[2] != '_')
+          continue;
         INFO(page << ": " << name);
         CHECK(there.contains(name));
         ++named;
