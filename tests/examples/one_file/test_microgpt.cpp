@@ -1,0 +1,125 @@
+// examples/microgpt.cpp repeats the published run and notices a wrong gradient.
+#include <cmath>
+#include <cstdlib>
+#include <sstream>
+
+#include "tests/examples/fledge/command.h"
+#include "tests/examples/one_file/wrong_gradients.h"
+
+using namespace testing;
+
+namespace {
+
+const std::string program_path = FLEDGE_BINARY_DIR "/microgpt";
+
+struct PublishedRun {
+  std::vector<double> losses;
+  std::vector<std::string> invented;
+  std::string names_file;  // as long as the published one, with a stand-in for each unread name
+};
+
+PublishedRun published_run() {
+  PublishedRun run;
+  std::vector<std::string> names(32033, "unread");
+  std::istringstream text(text_of(FLEDGE_SOURCE_DIR "/tests/examples/one_file/microgpt_run.txt"));
+  for (std::string line; std::getline(text, line);) {
+    std::istringstream words(line);
+    double loss = 0;
+    std::size_t place = 0;
+    std::string name;
+    if (line.starts_with('#')) continue;
+    if (words >> loss >> place >> name) {
+      run.losses.push_back(loss);
+      names.at(place - 1) = name;
+    } else {
+      run.invented.push_back(line);
+    }
+  }
+  for (const std::string& name : names) run.names_file += name + "\n";
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("microgpt: the 1,000 losses of the published run to 1e-9, and its 20 names") {
+  const PublishedRun published = published_run();
+  REQUIRE(published.losses.size() == 1000);
+  REQUIRE(published.invented.size() == 20);
+  const Folder folder;
+  write_file(folder / "names.txt", published.names_file);
+  const Result result = run({program_path, folder / "names.txt"});
+  CHECK(result.status == 0);
+  CHECK(result.err.empty());
+  const std::vector<std::string> lines = lines_of(result.out);
+  REQUIRE(lines.size() == 1020);
+  double largest = 0;
+  for (std::size_t i = 0; i < 1000; ++i) {
+    char* end = nullptr;
+    REQUIRE(std::strtoul(lines[i].c_str(), &end, 10) == i + 1);
+    const double difference = std::abs(std::strtod(end, nullptr) - published.losses[i]);
+    REQUIRE(difference <= 1e-9);
+    largest = std::max(largest, difference);
+  }
+  INFO("the largest difference is " << largest);
+  CHECK(std::vector<std::string>(lines.begin() + 1000, lines.end()) == published.invented);
+}
+
+TEST_CASE("microgpt: a missing or wrong file of names is refused, with what is expected") {
+  const Folder folder;
+  write_file(folder / "empty.txt", "\n\n");
+  write_file(folder / "capitals.txt", "emma\nOlivia\n");
+  write_file(folder / "last.txt", "emma\nolivia\x1b[2J");
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{},
+                                                    {folder / "none.txt"},
+                                                    {folder.path()},
+                                                    {folder / "empty.txt"},
+                                                    {folder / "capitals.txt"},
+                                                    {folder / "last.txt"},
+                                                    {folder / "capitals.txt", "--check"}}) {
+    CAPTURE(arguments);
+    std::vector<std::string> argv = arguments;
+    argv.insert(argv.begin(), program_path);
+    const Result result = run(argv);
+    CHECK(result.status == 2);
+    CHECK(result.out.empty());
+    CHECK_THAT(result.err, StartsWith("microgpt: needs a file with one name per line"));
+  }
+}
+
+TEST_CASE("microgpt: few names are enough, and results that cannot be written are a failure") {
+  const Folder folder;
+  write_file(folder / "two.txt", "abba\nottootto\n");
+  const Result result = run({program_path, folder / "two.txt"});
+  CHECK(result.status == 0);
+  CHECK(lines_of(result.out).size() == 1020);
+  CHECK_THAT(result.out, EndsWith("abba\n") || EndsWith("ottootto\n"));
+  if (std::ifstream("/dev/full").good())
+    CHECK(run({"sh", "-c", "\"$0\" \"$1\" >/dev/full", program_path, folder / "two.txt"}).status ==
+          1);
+}
+
+TEST_CASE("microgpt: its check notices a wrong gradient in each line of the backward pass") {
+  check_notices(FLEDGE_SOURCE_DIR "/examples/microgpt.cpp",
+                {
+                    {"add(x.d(t), y.d(t)[i], W[i], W.columns);", ""},
+                    {"add(W.d(i), y.d(t)[i], x[t], W.columns);",
+                     "add(W.d(i), 2 * y.d(t)[i], x[t], W.columns);"},
+                    {"add(x.d(t), r(x[t]), y.d(t), C);", "add(x.d(t), 1, y.d(t), C);"},
+                    {"add(x.d(t), -r(x[t]) * dot(y[t], y.d(t), C) / C, y[t], C);", ""},
+                    {"(dw[j] - mean)", "dw[j]"},
+                    {"(dw[j] - mean) / std::sqrt(double{D})", "(dw[j] - mean)"},
+                    {"add(qkv.d(j) + v, w[j], y.d(t) + q, D);", ""},
+                    {"add(qkv.d(t) + q, ds, qkv[j] + k, D);", ""},
+                    {"add(qkv.d(j) + k, ds, qkv[t] + q, D);", ""},
+                    {"share * (p[t][i] - (letters[i] == next ? 1 : 0))", "share * p[t][i]"},
+                    {"share * (p[t][i] -", "(p[t][i] -"},
+                    {"f[t][i] > 0 ? g.d(t)[i] : 0", "g.d(t)[i]"},
+                    {"add(y.d(t), 1, z.d(t), C);", ""},
+                    {"add(x.d(t), 1, y.d(t), C);", ""},
+                    {"rms_back(y, s, t);", ""},
+                    {"rms_back(e, x, t);", ""},
+                    {"add(w[wpe].d(t), 1, e.d(t), C);", ""},
+                    {"add(w[wte].d(letters.find(letter)), 1, e.d(t), C);", ""},
+                    {"for (size_t t = T; t-- > 0;)", "for (size_t t = 0; t < T; ++t)"},
+                });
+}
