@@ -13,7 +13,7 @@
 
 namespace testing {
 
-inline std::string text_of(const std::string& path) {
+inline std::string whole_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   REQUIRE(file.good());
   std::ostringstream text;
@@ -30,7 +30,7 @@ struct WrongGradient {
 /// end with 0 for the source as it is, and with 1 for each change.
 inline void check_notices(const std::string& source_path,
                           const std::vector<WrongGradient>& changes) {
-  const std::string source = text_of(source_path);
+  const std::string source = whole_file(source_path);
   const Folder folder;
   std::string program, choice;
   // Each version is in a namespace of its own. Headers are therefore included before.
