@@ -11,7 +11,7 @@ using namespace testing;
 
 namespace {
 
-const Words words{"--tokens", "word", "--watch", "walk:birds"};
+const Words of_words{"--tokens", "word", "--watch", "walk:birds"};
 
 Result inspected(const Words& arguments, const Environment& extra = {}) {
   return run(with_program(Words{"inspect"} + arguments), extra);
@@ -19,7 +19,7 @@ Result inspected(const Words& arguments, const Environment& extra = {}) {
 
 /// A desk with a model of words in "run".
 struct ModelDesk : Desk {
-  ModelDesk() { trained(Words{poems(), "-o", folder()} + words); }
+  ModelDesk() { trained(Words{poems(), "-o", folder()} + of_words); }
   std::string folder() const { return *this / "run"; }
 };
 
@@ -104,7 +104,7 @@ TEST_CASE("fledge inspect --what-if: the model's own row changes nothing, anothe
 TEST_CASE("fledge inspect --what-if: --row takes the label of a line end; the heads are named") {
   const Desk desk;
   const std::string run = desk / "run";
-  Words line = Words{"train", desk.poems(), "-o", run, "-q", "--lines"} + words + tiny;
+  Words line = Words{"train", desk.poems(), "-o", run, "-q", "--lines"} + of_words + tiny;
   *(std::find(line.begin(), line.end(), "--heads") + 1) = "2";
   REQUIRE(fledge_says(line).status == 0);
   for (const char* end : {"\n", "⏎", "\\n"}) {

@@ -45,7 +45,7 @@ TEST_CASE("microgpt: the 1,000 losses of the published run to 1e-9, and its 20 n
   const PublishedRun published = published_run();
   REQUIRE(published.losses.size() == 1000);
   REQUIRE(published.invented.size() == 20);
-  const Folder folder;
+  const testing::Folder folder;
   write_file(folder / "names.txt", published.names_file);
   const Result result = run({program_path, folder / "names.txt"});
   CHECK(result.status == 0);
@@ -65,7 +65,7 @@ TEST_CASE("microgpt: the 1,000 losses of the published run to 1e-9, and its 20 n
 }
 
 TEST_CASE("microgpt: a missing or wrong file of names is refused, with what is expected") {
-  const Folder folder;
+  const testing::Folder folder;
   write_file(folder / "empty.txt", "\n\n");
   write_file(folder / "capitals.txt", "emma\nOlivia\n");
   write_file(folder / "last.txt", "emma\nolivia\x1b[2J");
@@ -87,7 +87,7 @@ TEST_CASE("microgpt: a missing or wrong file of names is refused, with what is e
 }
 
 TEST_CASE("microgpt: few names are enough, and results that cannot be written are a failure") {
-  const Folder folder;
+  const testing::Folder folder;
   write_file(folder / "two.txt", "abba\nottootto\n");
   const Result result = run({program_path, folder / "two.txt"});
   CHECK(result.status == 0);
