@@ -1,5 +1,6 @@
 #include "examples/fledge/commands.h"
 
+#include "examples/fledge/train/find_rate.h"
 #include "examples/fledge/train/train_run.h"
 #include "examples/support/errors.h"
 #include "examples/support/text.h"
@@ -8,6 +9,9 @@ namespace fledge {
 
 int train_command(int argc, char** argv) {
   const train::TrainConfig config = train::train_config(argc, argv);
+  if (config.find_lr)
+    return support::with_advice("all options: fledge train --help",
+                                [&] { return train::find_rate(config); });
   train::TrainRun run =
       support::with_advice(config.resumes() ? "make the file readable, or move it away"
                                             : "all options: fledge train --help",

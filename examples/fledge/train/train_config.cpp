@@ -75,6 +75,7 @@ support::Options train_options(TrainConfig& config) {
   options.add("--lr", "X", schedule.rate,
               "highest learning rate; with --resume another from there on", {0, most}, may_change);
   options.without_default();
+  options.add("--find-lr", "", config.find_lr, "compare seven rates, 60 steps each; saves nothing");
   options.add("--min-lr", "SHARE", schedule.final_ratio,
               "the last learning rate, as a share of --lr", {0, 1}, lasting);
   options.add("--warmup", "N", schedule.warmup, "steps in which the learning rate rises to --lr",

@@ -17,7 +17,8 @@
 namespace fledge::train {
 
 struct TrainConfig {
-  // Saved with the run, except `minutes`. What is not given is chosen from the text. On resume, only `texts` and the may_change options can differ.
+  // Saved with the run, except `minutes`. What is not given is chosen from the text. On resume, only
+  // `texts` and the may_change options can differ.
   std::vector<std::string> texts;  // files, or "-"; none: the built-in text
   CorpusOptions corpus;
   LanguageModelSizes sizes{.vocabulary = 1, .context = 0};  // V: from the text
@@ -27,6 +28,7 @@ struct TrainConfig {
 
   // Options of this invocation; not saved.
   std::string out, resume;  // folders; both "": one is named after the text, or nothing is saved
+  bool find_lr = false;
   bool save = true, force = false, film = false, json = false, quiet = false, no_progress = false;
   std::int64_t log_every = 1, sample_every = 0, save_seconds = 30, pace = 0;
   std::string watch, probe;       // the texts of these options

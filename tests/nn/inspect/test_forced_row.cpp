@@ -11,8 +11,8 @@ using tests::refusal;
 
 namespace {
 
-constexpr Dim five = 5;
-const std::vector<Dim> five_ids{3, 1, 4, 1, 5};
+constexpr Dim token_count = 5;
+const std::vector<Dim> read_ids{3, 1, 4, 1, 5};
 
 LanguageModel model_of(Dim layers = 2) {
   Rng rng(7);
@@ -43,23 +43,23 @@ double difference(const Array& a, const Array& b, Dim first_row, Dim end_row) {
 TEST_CASE("the row that a head has itself changes nothing") {
   const LanguageModel model = model_of();
   const NoGrad no_grad;
-  const auto [logits, weights] = model.forward_with_weights(Indices({1, five}, five_ids));
-  const Array own = logits.value().with_shape({five, 6});
+  const auto [logits, weights] = model.forward_with_weights(Indices({1, token_count}, read_ids));
+  const Array own = logits.value().with_shape({token_count, 6});
   for (Dim layer = 0; layer < 2; ++layer)
     for (Dim head = 0; head < 2; ++head)
-      for (Dim query = 0; query < five; ++query) {
+      for (Dim query = 0; query < token_count; ++query) {
         ForcedRow row{layer, head, query, {}};
         const Array& of_layer = weights[static_cast<std::size_t>(layer)].value();
         for (Dim key = 0; key <= query; ++key)
           row.weights.push_back(value_of(of_layer.at({0, head, query, key})));
-        CHECK(difference(logits_with_row(model, five_ids, row), own, 0, five) < 1e-5);
+        CHECK(difference(logits_with_row(model, read_ids, row), own, 0, token_count) < 1e-5);
       }
 }
 
 TEST_CASE("a row changes its own position and later ones, and no earlier one") {
   const LanguageModel model = model_of();
-  const Array own = model(Indices({1, five}, five_ids)).value().with_shape({five, 6});
-  const Array changed = logits_with_row(model, five_ids, {0, std::nullopt, 2, {0, 0, 1}});
+  const Array own = model(Indices({1, token_count}, read_ids)).value().with_shape({token_count, 6});
+  const Array changed = logits_with_row(model, read_ids, {0, std::nullopt, 2, {0, 0, 1}});
   CHECK(difference(changed, own, 0, 2) < 1e-5);
   CHECK(difference(changed, own, 2, 3) > 1e-3);
   CHECK(difference(changed, own, 3, 5) > 1e-3);  // through the next layer
@@ -69,24 +69,24 @@ TEST_CASE("with one layer the output is that of a mean of values with the row's 
   const LanguageModel model = model_of(1);
   const NoGrad no_grad;
   const Block& block = model.h[0];
-  const Tensor x = embedding(model.wte.weight, model.wpe.weight, Indices({1, five}, five_ids));
+  const Tensor x = embedding(model.wte.weight, model.wpe.weight, Indices({1, token_count}, read_ids));
   const std::vector<Tensor> qkv = split(block.attn.c_attn(block.ln_1(x)), 3, -1);
-  const Tensor passed = mean(qkv[2], {1}, true);  // (1, 1, C): equal weights on all five keys
-  Tensor last = slice(x, 1, five - 1, five) + block.attn.c_proj(passed);
+  const Tensor passed = mean(qkv[2], {1}, true);  // (1, 1, C): equal weights on all token_count keys
+  Tensor last = slice(x, 1, token_count - 1, token_count) + block.attn.c_proj(passed);
   last = last + block.mlp(block.ln_2(last));
   const Array expected = model.logits(last).value().with_shape({1, 6});
-  const Array changed = logits_with_row(model, five_ids, {0, std::nullopt, five - 1, even(five)});
+  const Array changed = logits_with_row(model, read_ids, {0, std::nullopt, token_count - 1, even(token_count)});
   for (Dim v = 0; v < 6; ++v)
-    CHECK_THAT(changed.at({five - 1, v}), WithinAbs(expected.at({0, v}), 1e-4));
+    CHECK_THAT(changed.at({token_count - 1, v}), WithinAbs(expected.at({0, v}), 1e-4));
   // One head of two has another effect than both.
-  const Array one = logits_with_row(model, five_ids, {0, 0, five - 1, even(five)});
-  CHECK(difference(one, changed, five - 1, five) > 1e-3);
+  const Array one = logits_with_row(model, read_ids, {0, 0, token_count - 1, even(token_count)});
+  CHECK(difference(one, changed, token_count - 1, token_count) > 1e-3);
 }
 
 TEST_CASE("a row that is none is refused") {
   const LanguageModel model = model_of();
   const auto refused = [&](const ForcedRow& row) {
-    return refusal<ValueError>([&] { logits_with_row(model, five_ids, row); });
+    return refusal<ValueError>([&] { logits_with_row(model, read_ids, row); });
   };
   CHECK(refused({2, 0, 0, {1}}) ==
         "logits_with_row: layer 2 does not exist: there are 2, counted from 0");

@@ -1,0 +1,94 @@
+#include "examples/fledge/train/find_rate.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "examples/fledge/train/defaults.h"
+#include "examples/fledge/train/source.h"
+#include "examples/fledge/train/text_files.h"
+#include "examples/support/text.h"
+#include "nn/io/json.h"
+
+namespace fledge::train {
+
+namespace {
+
+constexpr std::int64_t steps = 60, averaged = 20;  // the training loss is a mean of the last ones
+constexpr Dim evaluated_windows = 240;
+constexpr double factors[] = {1.0 / 8, 1.0 / 4, 1.0 / 2, 1, 2, 4, 8};
+
+struct TriedRate {
+  double rate, training = infinity, held_out = infinity;  // infinite: it diverged
+  double loss(bool holds_out) const { return holds_out ? held_out : training; }
+};
+
+TriedRate tried(double rate, const TrainConfig& config, const Corpus& corpus) {
+  TriedRate result{rate};
+  TrainerOptions options = config.training;
+  options.schedule = {.rate = rate, .final_ratio = 1, .warmup = steps / 10, .steps = steps};
+  Rng weights(options.seed);
+  const LanguageModel model(config.sizes, weights);
+  Trainer trainer(model, corpus.train, options);
+  try {
+    double sum = 0;
+    for (std::int64_t step = 1; step <= steps; ++step) {
+      const double loss = trainer.step().loss;
+      if (step > steps - averaged) sum += loss;
+    }
+    result.training = sum / static_cast<double>(averaged);
+    if (corpus.valid.size() > 1)
+      result.held_out = trainer.loss_on(corpus.valid, options.batch, evaluated_windows);
+  } catch (const NumericError&) {
+    return {rate};
+  }
+  return result;
+}
+
+void print(const TriedRate& rate, bool holds_out, bool json) {
+  if (json) {
+    const Json line = Json::object({{"type", "rate"},
+                                    {"lr", rate.rate},
+                                    {"training_loss", rate.training},
+                                    {"held_out_loss", rate.held_out}});
+    std::printf("%s\n", line.text().c_str());
+  } else if (!std::isfinite(rate.training)) {
+    std::printf("%-12g  diverged\n", rate.rate);
+  } else {
+    std::printf("%-12g  %13.4f  %s\n", rate.rate, rate.training,
+                holds_out ? support::formatted("%13.4f", rate.held_out).c_str() : "");
+  }
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int find_rate(TrainConfig config) {
+  if (config.resumes())
+    support::refuse_usage("--find-lr tries rates on a new model, --resume goes on with an old one",
+                          "use one of them");
+  config.texts = text_files(config.texts);
+  const Corpus corpus = usable_corpus(read_text(config), config, nullptr);
+  config.sizes.vocabulary = corpus.tokenizer.size();
+  if (!config.texts.empty()) choose_for_text(config, corpus);
+  require_window(corpus, config);
+  const bool holds_out = corpus.valid.size() > 1;
+  if (!config.json)
+    std::printf("Losses after %lld steps with each rate:\n\n%-12s  %13s  %s\n",
+                static_cast<long long>(steps), "--lr", "training loss",
+                holds_out ? "held-out loss" : "");
+  TriedRate best{0};
+  for (const double factor : factors) {
+    const TriedRate rate = tried(config.training.schedule.rate * factor, config, corpus);
+    print(rate, holds_out, config.json);
+    if (rate.loss(holds_out) < best.loss(holds_out)) best = rate;
+  }
+  if (best.rate == 0)
+    throw support::CommandError(support::Exit::diverged, "training diverged with each rate",
+                                "try a smaller --lr");
+  if (!config.json)
+    std::printf("\nThe lowest is that of --lr %g. In a longer run another rate may be better.\n",
+                best.rate);
+  return 0;
+}
+
+}  // namespace fledge::train
