@@ -36,9 +36,10 @@ TEST_CASE("fledge train: without a word it learns the built-in text and keeps no
   CHECK(result.status == 0);
   CHECK(result.out.empty());
   CHECK(std::filesystem::is_empty(empty.path()));
-  for (const char* part : {"Reading the built-in text. Nothing is saved: add -o DIR.\n",
-                           "walk -> birds ", "Causality check passed: ", "Forecast: ",
-                           "\nSamples:\n", "\nHeld-out loss ", "Next: fledge train YOUR_TEXT.txt\n"}) {
+  for (const char* part :
+       {"Reading the built-in text. Nothing is saved: add -o DIR.\n", "walk -> birds ",
+        "Causality check passed: ", "Forecast: ", "\nSamples:\n", "\nHeld-out loss ",
+        "Next: fledge train YOUR_TEXT.txt\n"}) {
     CAPTURE(part);
     CHECK(has(result.err, part));
   }

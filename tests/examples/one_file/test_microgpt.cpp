@@ -21,7 +21,8 @@ struct PublishedRun {
 PublishedRun published_run() {
   PublishedRun run;
   std::vector<std::string> names(32033, "unread");
-  std::istringstream text(whole_file(FLEDGE_SOURCE_DIR "/tests/examples/one_file/microgpt_run.txt"));
+  std::istringstream text(
+      whole_file(FLEDGE_SOURCE_DIR "/tests/examples/one_file/microgpt_run.txt"));
   for (std::string line; std::getline(text, line);) {
     std::istringstream words(line);
     double loss = 0;

@@ -69,13 +69,16 @@ TEST_CASE("with one layer the output is that of a mean of values with the row's 
   const LanguageModel model = model_of(1);
   const NoGrad no_grad;
   const Block& block = model.h[0];
-  const Tensor x = embedding(model.wte.weight, model.wpe.weight, Indices({1, token_count}, read_ids));
+  const Tensor x =
+      embedding(model.wte.weight, model.wpe.weight, Indices({1, token_count}, read_ids));
   const std::vector<Tensor> qkv = split(block.attn.c_attn(block.ln_1(x)), 3, -1);
-  const Tensor passed = mean(qkv[2], {1}, true);  // (1, 1, C): equal weights on all token_count keys
+  const Tensor passed =
+      mean(qkv[2], {1}, true);  // (1, 1, C): equal weights on all token_count keys
   Tensor last = slice(x, 1, token_count - 1, token_count) + block.attn.c_proj(passed);
   last = last + block.mlp(block.ln_2(last));
   const Array expected = model.logits(last).value().with_shape({1, 6});
-  const Array changed = logits_with_row(model, read_ids, {0, std::nullopt, token_count - 1, even(token_count)});
+  const Array changed =
+      logits_with_row(model, read_ids, {0, std::nullopt, token_count - 1, even(token_count)});
   for (Dim v = 0; v < 6; ++v)
     CHECK_THAT(changed.at({token_count - 1, v}), WithinAbs(expected.at({0, v}), 1e-4));
   // One head of two has another effect than both.
