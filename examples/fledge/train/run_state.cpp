@@ -19,7 +19,8 @@ constexpr double smoothing = 0.02;      // the smallest weight of a new loss in 
 // than the best by this share, and the training loss is lower.
 constexpr std::int64_t evaluations_of_a_rise = 3;
 constexpr double least_rise = 0.02;
-constexpr const char* advice = "begin a new run in another folder with -o, or here with --force";
+constexpr const char* new_run_advice =
+    "begin a new run in another folder with -o, or here with --force";
 
 }  // namespace
 
@@ -28,7 +29,7 @@ std::optional<std::string> read_state(const RunFolder& folder, const LanguageMod
       folder.bytes("state.safetensors", most_file_bytes(sizes, 3));  // with both moments
   if (state)
     support::with_advice(
-        advice,
+        new_run_advice,
         [&] {
           if (4 * parameter_count(sizes) > static_cast<double>(state->size()))
             throw FormatError("it has too few bytes for the model that config.json describes");
@@ -215,7 +216,7 @@ bool RunState::load_state(const std::optional<std::string>& state) {
   if (!state && folder_->bytes("model.safetensors", most_file_bytes(config_->sizes)))
     throw support::InputError("there is a model in " + support::quoted(config_->folder()) +
                                   ", and no state.safetensors to go on from",
-                              advice);
+                              new_run_advice);
   if (!state) {
     report_->say("no checkpoint yet: beginning with step 1");
     folder_->write(initial_checkpoint());
@@ -224,7 +225,7 @@ bool RunState::load_state(const std::optional<std::string>& state) {
   }
   const RunNotes expected = notes_;
   support::with_advice(
-      advice,
+      new_run_advice,
       [&] {
         notes_ = load_checkpoint(*state, *trainer_);
         require<FormatError>(notes_.run_id == expected.run_id, "checkpoint",
