@@ -99,7 +99,7 @@ void rms_back(Matrix& x, Matrix& y, size_t t) {
   add(x.d(t), r(x[t]), y.d(t), C);
   add(x.d(t), -r(x[t]) * dot(y[t], y.d(t), C) / C, y[t], C);
 }
-//   In each head, for j ≤ t: scores s_tj = q_t·k_j/√D, weights w_t = softmax(s_t), y_t = Σ_j w_tj·v_j
+//   In each head, j ≤ t: scores s_tj = q_t·k_j/√D, weights w_t = softmax(s_t), y_t = Σ_j w_tj·v_j
 //   dw_tj = dy_t·v_j           ds_tj = w_tj·(dw_tj − Σ_i w_ti·dw_ti)
 //   dv_j = Σ_t w_tj·dy_t       dq_t = Σ_j ds_tj·k_j/√D      dk_j = Σ_t ds_tj·q_t/√D
 void attention(Matrix& qkv, Matrix& weights, Matrix& y, size_t t) {

@@ -100,7 +100,7 @@ TEST_CASE("microgpt: few names are enough, and results that cannot be written ar
 }
 
 TEST_CASE("microgpt: its check notices a wrong gradient in each line of the backward pass") {
-  check_notices(FLEDGE_SOURCE_DIR "/examples/microgpt.cpp",
+  check_notices(whole_file(FLEDGE_SOURCE_DIR "/examples/microgpt.cpp"), {"--check"},
                 {
                     {"add(x.d(t), y.d(t)[i], W[i], W.columns);", ""},
                     {"add(W.d(i), y.d(t)[i], x[t], W.columns);",
