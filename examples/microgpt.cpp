@@ -225,7 +225,7 @@ int main(int argc, char** argv) {
   string text;
   for (string line; std::getline(file >> std::ws, line); text += line) names.push_back(line);
   if (text.empty() || text.find_first_not_of(letters) != string::npos) {
-    std::fputs("microgpt: needs a file with one name per line, in letters a to z\n", stderr);
+    std::fputs("microgpt FILE: the file must have one name per line, in letters a to z\n", stderr);
     return 2;
   }
   PythonRandom random;

@@ -4,21 +4,22 @@
 
 #include "tests/examples/birds/command.h"
 #include "tests/examples/one_file/wrong_gradients.h"
+#include "tests/support/sanitized.h"
 
 using namespace testing;
 
 namespace {
 
-const std::string program_path = FLEDGE_BINARY_DIR "/birds_in_one_file";
+const std::string one_file_program = FLEDGE_BINARY_DIR "/birds_in_one_file";
 
-struct Found {
+struct OneFileResults {
   double before = 0, walk_to_birds = 0;
   std::vector<std::string> words;  // in the two blanks
   std::vector<double> probabilities;
 };
 
-Found one_file_finds(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), program_path);
+OneFileResults one_file_finds(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), one_file_program);
   const Result result = run(arguments);
   CHECK(result.status == 0);
   CHECK(result.err.empty());
@@ -26,7 +27,7 @@ Found one_file_finds(std::vector<std::string> arguments) {
              EndsWith("\n0 gradients differ from finite differences by 1e-8 or more\n"));
   const std::vector<std::string> lines = lines_of(result.out);
   REQUIRE(lines.size() == 4);
-  Found found;
+  OneFileResults found;
   const std::string label = "birds sometimes walk,  walk -> birds  ";
   REQUIRE_THAT(lines[0], StartsWith(label));
   std::string word, arrow;
@@ -43,8 +44,9 @@ Found one_file_finds(std::vector<std::string> arguments) {
 
 TEST_CASE("birds in one file: the results of `make run`, part 3, from the same seeds") {
   for (const char* seed : {"2", "3"}) {
+    if (sanitized && std::string(seed) == "3") continue;
     CAPTURE(seed);
-    const Found found = one_file_finds({seed});
+    const OneFileResults found = one_file_finds({seed});
     const StrictJson whole = strict_json(birds_says({"--json", "--seed", seed}).out);
     const StrictJson& story = whole["text"];
     // Two digits are printed. The engine rounds to float, which changes the fourth.
@@ -64,7 +66,11 @@ TEST_CASE("birds in one file: the results of `make run`, part 3, from the same s
 }
 
 TEST_CASE("birds in one file: without a seed it prints the digits that `make run` prints") {
-  const Found found = one_file_finds({});
+  if (sanitized) {
+    SUCCEED("a sanitizer has seen another seed");
+    return;
+  }
+  const OneFileResults found = one_file_finds({});
   const std::vector<std::string> story = lines_of(birds_says({}).out);
   const auto number_behind = [&](const std::string& part, const std::string& label) {
     for (const std::string& line : story)
@@ -85,7 +91,7 @@ TEST_CASE("birds in one file: without a seed it prints the digits that `make run
 
 TEST_CASE("birds in one file: a seed that is no number is refused") {
   for (const char* seed : {"x", "", "7x", "-1", "99999999999999999999999"}) {
-    const Result result = run({program_path, seed});
+    const Result result = run({one_file_program, seed});
     CHECK(result.status == 2);
     CHECK(result.out.empty());
     CHECK(result.err == "birds_in_one_file: the seed must be a whole number\n");
@@ -93,7 +99,7 @@ TEST_CASE("birds in one file: a seed that is no number is refused") {
 }
 
 TEST_CASE("birds in one file: its check notices a wrong gradient") {
-  const std::string whole = whole_file(FLEDGE_SOURCE_DIR "/examples/birds_in_one_file.cpp");
+  const std::string whole = source_text(FLEDGE_SOURCE_DIR "/examples/birds_in_one_file.cpp");
   check_notices(changed(whole, {"t <= 500", "t <= 60"}), {},
                 {
                     {"a.dx[ik] += y.dx[ij] * b.x[kj];", ""},

@@ -10,7 +10,7 @@ using namespace testing;
 
 namespace {
 
-const std::string program_path = FLEDGE_BINARY_DIR "/microgpt";
+const std::string microgpt_program = FLEDGE_BINARY_DIR "/microgpt";
 
 struct PublishedRun {
   std::vector<double> losses;
@@ -22,7 +22,7 @@ PublishedRun published_run() {
   PublishedRun run;
   std::vector<std::string> names(32033, "unread");
   std::istringstream text(
-      whole_file(FLEDGE_SOURCE_DIR "/tests/examples/one_file/microgpt_run.txt"));
+      source_text(FLEDGE_SOURCE_DIR "/tests/examples/one_file/microgpt_run.txt"));
   for (std::string line; std::getline(text, line);) {
     std::istringstream words(line);
     double loss = 0;
@@ -48,7 +48,7 @@ TEST_CASE("microgpt: the 1,000 losses of the published run to 1e-9, and its 20 n
   REQUIRE(published.invented.size() == 20);
   const testing::Folder folder;
   write_file(folder / "names.txt", published.names_file);
-  const Result result = run({program_path, folder / "names.txt"});
+  const Result result = run({microgpt_program, folder / "names.txt"});
   CHECK(result.status == 0);
   CHECK(result.err.empty());
   const std::vector<std::string> lines = lines_of(result.out);
@@ -79,28 +79,28 @@ TEST_CASE("microgpt: a missing or wrong file of names is refused, with what is e
                                                     {folder / "capitals.txt", "--check"}}) {
     CAPTURE(arguments);
     std::vector<std::string> argv = arguments;
-    argv.insert(argv.begin(), program_path);
+    argv.insert(argv.begin(), microgpt_program);
     const Result result = run(argv);
     CHECK(result.status == 2);
     CHECK(result.out.empty());
-    CHECK_THAT(result.err, StartsWith("microgpt: needs a file with one name per line"));
+    CHECK_THAT(result.err, StartsWith("microgpt FILE: the file must have one name per line"));
   }
 }
 
 TEST_CASE("microgpt: few names are enough, and results that cannot be written are a failure") {
   const testing::Folder folder;
   write_file(folder / "two.txt", "abba\nottootto\n");
-  const Result result = run({program_path, folder / "two.txt"});
+  const Result result = run({microgpt_program, folder / "two.txt"});
   CHECK(result.status == 0);
   CHECK(lines_of(result.out).size() == 1020);
   CHECK_THAT(result.out, EndsWith("abba\n") || EndsWith("ottootto\n"));
   if (std::ifstream("/dev/full").good())
-    CHECK(run({"sh", "-c", "\"$0\" \"$1\" >/dev/full", program_path, folder / "two.txt"}).status ==
-          1);
+    CHECK(run({"sh", "-c", "\"$0\" \"$1\" >/dev/full", microgpt_program, folder / "two.txt"})
+              .status == 1);
 }
 
 TEST_CASE("microgpt: its check notices a wrong gradient in each line of the backward pass") {
-  check_notices(whole_file(FLEDGE_SOURCE_DIR "/examples/microgpt.cpp"), {"--check"},
+  check_notices(source_text(FLEDGE_SOURCE_DIR "/examples/microgpt.cpp"), {"--check"},
                 {
                     {"add(x.d(t), y.d(t)[i], W[i], W.columns);", ""},
                     {"add(W.d(i), y.d(t)[i], x[t], W.columns);",

@@ -13,7 +13,7 @@
 
 namespace testing {
 
-inline std::string whole_file(const std::string& path) {
+inline std::string source_text(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   REQUIRE(file.good());
   std::ostringstream text;
