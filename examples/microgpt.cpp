@@ -138,7 +138,7 @@ struct Pass {
   Matrix e{context, C}, x = e, n = e, mixed = e, y = e, s = e, z = e, qkv{context, 3 * C};
   Matrix weights{context, H*context}, f{context, hidden}, g = f, p{context, V};
 
-  void forward(char letter, size_t t, double temperature = 1) {
+  void forward(char letter, size_t t, double temperature = 1) {  // p_t: what follows at t + 1
     for (size_t i = 0; i < C; ++i) e[t][i] = w[wte][letters.find(letter)][i] + w[wpe][t][i];
     rms(e, x, t);
     rms(x, n, t);  // attention: y = x + attention(rms(x))
@@ -152,9 +152,9 @@ struct Pass {
     linear(w[fc2], g, z, t);
     add(z[t], 1, y[t], C);
     linear(w[lm_head], z, p, t);
-    softmax(p[t], V, temperature);  // p_t: the probability of each letter at place t + 1
+    softmax(p[t], V, temperature);  // scores become probabilities; p.d(t) belongs to the scores
   }
-  // The gradients of −share·ln p_t[next]. The last place comes first: it uses every key and value.
+  // From −share·ln p_t[next] back to the weights. The last place comes first: it uses all values.
   void backward(char letter, char next, size_t t, double share) {
     for (size_t i = 0; i < V; ++i) p.d(t)[i] = share * (p[t][i] - (letters[i] == next ? 1 : 0));
     linear_back(w[lm_head], z, p, t);
