@@ -97,7 +97,7 @@ void print_table(const std::vector<Work>& list) {
       peak_mb = row.peak_mb;
       has_step = has_step || row.name == "step";
       has_limit = has_limit || bound.is_the_limit;
-      if (std::ferror(stdout)) return;  // nobody reads on: the rest need not be measured
+      if (std::ferror(stdout)) return;  // the output is closed: the rest is not measured
     }
   limits.measure_gflops();
   limits.measure_gigabytes();
