@@ -4,7 +4,7 @@
 #include "examples/fledge/inspect/model_facts.h"
 #include "examples/fledge/inspect/token_plane.h"
 #include "examples/fledge/inspect/what_if.h"
-#include "examples/fledge/picture_file.h"
+#include "examples/support/picture_file.h"
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/train/source.h"
 #include "examples/support/csv.h"
@@ -55,7 +55,7 @@ InspectConfig inspect_config(int argc, char** argv) {
     support::refuse_usage("--json and --csv are two forms of the same", "use one of them");
   if (!config.near.empty() && !config.what_if.empty())
     support::refuse_usage("--near and --what-if are two questions", "use one of them");
-  if (!config.svg.empty()) require_picture_place(config.svg);
+  if (!config.svg.empty()) support::require_picture_place(config.svg);
   const bool shows_map = config.near.empty() && config.what_if.empty();
   for (const char* of_map : {"--csv", "--svg"})
     if (!shows_map && options.given().contains(of_map))
@@ -220,7 +220,7 @@ std::string inspected(const InspectConfig& config, const TrainedModel& trained) 
     return config.json ? as_json(found, tokenizer).text() + "\n" : near_text(found, labels);
   }
   const TokenMap map = token_map(table);
-  if (!config.svg.empty()) write_picture(config.svg, token_map_picture(map, labels));
+  if (!config.svg.empty()) support::write_picture(config.svg, token_map_picture(map, labels));
   if (config.csv) return as_csv(map, tokenizer);
   const ModelFacts facts = facts_of(trained.model);
   const auto pairs = most_similar_pairs(table, 12);

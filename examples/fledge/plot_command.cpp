@@ -1,7 +1,7 @@
 #include <cstdio>
 
 #include "examples/fledge/commands.h"
-#include "examples/fledge/picture_file.h"
+#include "examples/support/picture_file.h"
 #include "examples/fledge/plot/run_curves.h"
 #include "examples/support/csv.h"
 #include "examples/support/options.h"
@@ -94,13 +94,13 @@ int plot_command(int argc, char** argv) {
   options.parse(argc, argv);
   if (config.json && config.csv)
     support::refuse_usage("--json and --csv are two forms of the same", "use one of them");
-  if (!config.svg.empty()) require_picture_place(config.svg);
+  if (!config.svg.empty()) support::require_picture_place(config.svg);
 
   std::vector<RunCurves> runs;
   for (const std::string& folder : options.arguments()) runs.push_back(read_curves(folder));
   support::LinePlot plot = runs.size() == 1 ? plot_of(runs[0]) : comparison_of(runs);
   plot.has_log_axis = config.has_log_axis;
-  if (!config.svg.empty()) write_picture(config.svg, support::plot_picture(plot));
+  if (!config.svg.empty()) support::write_picture(config.svg, support::plot_picture(plot));
   const support::Paint paint{support::colour_wanted(stdout)};
   std::string text;
   if (config.json) {

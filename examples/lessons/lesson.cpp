@@ -4,31 +4,23 @@
 #include <cmath>
 #include <cstdio>
 
-#include "examples/support/options.h"
-#include "examples/support/run_main.h"
 #include "examples/support/text.h"
 
 namespace support {
 
-namespace {
-
-void print(const std::string& line) {
+void print_line(const std::string& line) {
   std::printf("%s\n", line.c_str());
-  std::fflush(stdout);  // a lesson takes seconds: each line is shown at once
+  std::fflush(stdout);
 }
 
-constexpr int columns = 80;
-
-/// The label and the text behind it, wrapped; later lines begin where the text begins.
 void print_labelled(const std::string& label, std::string_view text) {
-  print(wrapped(label + std::string(text), columns, display_width(label)));
+  constexpr int columns = 80;
+  print_line(wrapped(label + std::string(text), columns, display_width(label)));
 }
-
-}  // namespace
 
 void Lesson::part(std::string_view title) {
   ++parts_;
-  print((parts_ == 1 ? "" : "\n") + std::to_string(parts_) + ". " + paint_.bold(title) + "\n");
+  print_line((parts_ == 1 ? "" : "\n") + std::to_string(parts_) + ". " + paint_.bold(title) + "\n");
 }
 
 void Lesson::say(std::string_view text) {
@@ -42,7 +34,11 @@ void Lesson::say(std::string_view text) {
   }
 }
 
-void Lesson::show(std::string_view picture) { print(std::string(picture)); }
+void Lesson::define(std::string_view term, std::string_view meaning) {
+  print_labelled("   new word: ", paint_.accent(term) + ". " + std::string(meaning));
+}
+
+void Lesson::show(std::string_view picture) { print_line(std::string(picture)); }
 
 void Lesson::claim(bool holds, std::string_view what) {
   ++claims_;
@@ -64,27 +60,10 @@ void Lesson::claim_rate(int count, int runs, int least, std::string_view what) {
 
 void Lesson::slip(std::string_view note, std::string_view says, std::string_view comes_out,
                   std::string_view why) {
-  print("   " + paint_.accent("slip in note " + std::string(note)));
+  print_line("   " + paint_.accent("slip in note " + std::string(note)));
   print_labelled("      says        ", says);
   print_labelled("      comes out   ", comes_out);
   print_labelled("      why         ", why);
-}
-
-int run_lesson(int argc, const char* const* argv, std::string_view name, std::string_view purpose,
-               const std::function<void(Lesson&)>& body) {
-  return run_main(name, [&] {
-    Options options{std::string(name), std::string(purpose)};
-    options.exit_statuses("0 every claim holds, 1 one does not, 2 wrong usage");
-    options.parse(argc, argv);
-    Lesson lesson(Paint{colour_wanted(stdout)});
-    body(lesson);
-    const int wrong = lesson.false_claims(), claims = lesson.claims();
-    std::string verdict = counted(claims, "claim") + (claims == 1 ? " holds" : " hold");
-    if (wrong > 0) verdict = std::to_string(wrong) + " of " + counted(claims, "claim") + " FALSE";
-    if (claims == 0) verdict = "nothing was claimed";
-    print("\n" + std::string(name) + ": " + verdict);
-    return wrong == 0 && claims > 0 ? 0 : 1;
-  });
 }
 
 }  // namespace support

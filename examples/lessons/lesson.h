@@ -1,11 +1,11 @@
-// What the lessons share: parts, claims that are checked, slips of the notes.
+// What the parts of a lesson print: sentences, new words, numbers, and claims that are checked.
 //
-// Not here: pictures (plots.h, attention_map.h) and tables (table.h). Key ideas: a lesson checks
-// each claim that it prints, and one false claim makes its exit status 1. Sentences are broken
-// between words, so that they fit into 80 columns.
+// Not here: what stands before and after the parts (lesson_page.h), pictures (plots.h,
+// attention_map.h, svg.h) and tables (table.h). Key ideas: a lesson checks each claim that it prints,
+// and one false claim makes its exit status 1. Sentences are broken between words, so that they fit
+// into 80 columns.
 #pragma once
 
-#include <functional>
 #include <string>
 #include <string_view>
 
@@ -23,6 +23,9 @@ class Lesson {
   /// Prints paragraphs, one a line of the text: three columns to the right, and wrapped. A paragraph
   /// that begins with blanks stands further to the right, all its lines.
   void say(std::string_view text = "");
+  /// A term and its meaning: "   new word: softmax. The function that …". The meaning is a sentence,
+  /// and the same as in examples/GLOSSARY.md. No lesson before this one may use the term.
+  void define(std::string_view term, std::string_view meaning);
   /// Prints a table or a picture unchanged. Its lines must fit into 80 columns.
   void show(std::string_view picture);
   /// "   ok     what", or "   FALSE  what", wrapped below `what`.
@@ -45,10 +48,9 @@ class Lesson {
   int parts_ = 0, claims_ = 0, false_claims_ = 0;
 };
 
-/// The body of a lesson's main(). Reads the only option, --help, runs `body` and
-/// prints a last line: "04_worked_example: 14 claims hold". Returns 1 when a claim was false,
-/// or there was none.
-int run_lesson(int argc, const char* const* argv, std::string_view name, std::string_view purpose,
-               const std::function<void(Lesson&)>& body);
+/// Prints a line at once. A lesson takes seconds, and the reader sees how far it is.
+void print_line(const std::string& line);
+/// The label and the text behind it, in 80 columns; later lines begin where the text begins.
+void print_labelled(const std::string& label, std::string_view text);
 
 }  // namespace support

@@ -76,6 +76,29 @@ void Svg::arc(double x1, double x2, double y, std::string_view colour, double wi
                attribute("stroke-width", width) + attribute("stroke-opacity", opacity) + "/>\n";
 }
 
+void Svg::circle(double x, double y, double radius, std::string_view colour, double opacity) {
+  elements_ += "<circle" + attribute("cx", x) + attribute("cy", y) + attribute("r", radius) +
+               attribute("fill", colour) + (opacity < 1 ? attribute("fill-opacity", opacity) : "") +
+               "/>\n";
+}
+
+void Svg::arrow(double x1, double y1, double x2, double y2, std::string_view colour, double width,
+                double opacity) {
+  const double length = std::hypot(x2 - x1, y2 - y1), head = std::max(6., 3 * width);
+  if (!(length > 0)) return;
+  const double dx = (x2 - x1) / length, dy = (y2 - y1) / length;  // along the arrow
+  const double bx = x2 - head * dx, by = y2 - head * dy;          // where the head begins
+  const auto point = [](double x, double y) { return pixels(x) + " " + pixels(y); };
+  const std::string faint = opacity < 1 ? attribute("opacity", opacity) : "";
+  elements_ += "<path" + attribute("d", "M" + point(x1, y1) + " L" + point(bx, by)) +
+               attribute("stroke", colour) + attribute("stroke-width", width) + faint + "/>\n";
+  elements_ +=
+      "<path" +
+      attribute("d", "M" + point(x2, y2) + " L" + point(bx - head / 2 * dy, by + head / 2 * dx) +
+                         " L" + point(bx + head / 2 * dy, by - head / 2 * dx) + " Z") +
+      attribute("fill", colour) + faint + "/>\n";
+}
+
 void Svg::text(double x, double y, std::string_view words, Anchor anchor, double size,
                std::string_view colour) {
   elements_ += "<text" + attribute("x", x) + attribute("y", y) + attribute("font-size", size) +

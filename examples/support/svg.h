@@ -28,6 +28,12 @@ class Svg {
              double width = 2);
   /// An arc above the line y from x1 to x2.
   void arc(double x1, double x2, double y, std::string_view colour, double width, double opacity);
+  /// A filled circle around (x, y).
+  void circle(double x, double y, double radius, std::string_view colour, double opacity = 1);
+  /// A line with a head at its end (x2, y2). The head is three times as wide as the line, and at
+  /// least 6 pixels.
+  void arrow(double x1, double y1, double x2, double y2, std::string_view colour, double width = 1,
+             double opacity = 1);
   /// A line of text whose base line is at y. Bytes that are not printable are escaped.
   void text(double x, double y, std::string_view words, Anchor anchor = Anchor::start,
             double size = 12, std::string_view colour = "black");

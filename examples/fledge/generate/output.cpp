@@ -6,7 +6,7 @@
 #include "examples/fledge/attention/attention_picture.h"
 #include "examples/fledge/attention/attention_report.h"
 #include "examples/fledge/generate/why_report.h"
-#include "examples/fledge/picture_file.h"
+#include "examples/support/picture_file.h"
 #include "examples/support/csv.h"
 #include "examples/support/text.h"
 
@@ -114,7 +114,7 @@ void print_csv(const Written& written) {
 }
 
 void draw_picture(const Written& written) {
-  write_picture(written.task.config.svg,
+  support::write_picture(written.task.config.svg,
                 attention_picture(*written.sample.attention, heads_of(written)));
 }
 

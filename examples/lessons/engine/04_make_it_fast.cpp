@@ -1,11 +1,10 @@
 // Make it fast: one product of two matrices in four ways, with the times of this machine.
 //
-// Works out no note; it is about the loop in which a model spends most of its time. Adds to the
-// lessons before it why the same sums can take a small part of the time. Key idea: a processor
-// multiplies far faster than it fetches, so a number that was fetched must be used often before it
-// is let go: in the right order, in registers, packed.
-// Claims are about results. Times are printed and never claimed: they are this machine's, today.
-// Next: engine/kernels/tiles.h, gemm.cpp; run build/fledge bench; then lesson 19_fused_attention.
+// A model spends most of its time in this loop. Key idea: a processor multiplies far faster than it
+// reads from memory. So a number that was read must be used often: in the right order, in registers,
+// packed. Claims are about results. Times are printed and never claimed: they are this machine's,
+// today.
+// Next: engine/kernels/tiles.h, gemm.cpp; build/fledge bench; then 05_fused_attention.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,7 +15,7 @@
 #include "engine/kernels/tiles.h"
 #include "engine/ops.h"
 #include "examples/fledge/bench/timing.h"
-#include "examples/lessons/lesson.h"
+#include "examples/lessons/lesson_page.h"
 #include "examples/support/table.h"
 
 namespace fledge {
@@ -26,8 +25,8 @@ using support::formatted, support::Lesson, support::Table;
 
 constexpr Dim n = 480;  // A, B and C = A·B are n by n
 
-/// As the formula stands. B is read down its columns, where each number lies in another line of the
-/// cache; and a sum is one chain, in which every addition waits for the one before.
+/// The loops of the formula. B is read down its columns, and each number of a column is in another
+/// line of the cache. A sum is one chain: every addition waits for the one before.
 void by_definition(const float* A, const float* B, float* C) {
   for (Dim i = 0; i < n; ++i)
     for (Dim j = 0; j < n; ++j) {
@@ -37,8 +36,8 @@ void by_definition(const float* A, const float* B, float* C) {
     }
 }
 
-/// The inner loops change places. Rows of B and C are read from end to end, whole lines at a time,
-/// and the sums of a row do not wait for each other: the compiler does a vector of them at once.
+/// The two inner loops are exchanged. Rows of B and C are read from end to end. The sums of a row do
+/// not wait for each other, so the compiler computes a vector of them at once.
 void by_rows(const float* A, const float* B, float* C) {
   std::fill_n(C, n * n, 0.0f);
   for (Dim i = 0; i < n; ++i)
@@ -97,6 +96,22 @@ bool same_bits(const Array& a, const Array& b) {
 
 void products(Lesson& to) {
   to.part(formatted("One product, %d by %d, in four ways", int{n}, int{n}));
+  to.say(
+      "C = A B has 480 * 480 sums of 480 products. Every way below computes exactly these sums. They "
+      "differ in the order of the loops, and in how often a number is read from memory.\n");
+  to.define("cache",
+            "Small fast memory of the processor, which holds the numbers that were read last.");
+  to.define("tile",
+            "A small block of a result that is computed at once and stays in registers meanwhile.");
+  to.define("GFLOP/s", "Thousand million multiplications and additions per second.");
+  to.say(
+      "\nBy definition: three loops, the products of one sum innermost. B is read down its columns, "
+      "and almost every read misses the cache.\n"
+      "Row by row: the two inner loops are exchanged, and B is read along its rows.\n"
+      "Tiles: four rows of two vectors of C stay in registers. Each number that is read is used "
+      "several times.\n"
+      "Packed tiles: this is fledge's product. It first copies B into the order in which the tiles "
+      "read it.\n");
   Rng rng(1);
   const Array A = random_normal({n, n}, 0, 1, rng), B = random_normal({n, n}, 0, 1, rng);
   struct Way {
@@ -132,11 +147,14 @@ void products(Lesson& to) {
   constexpr int rows = kernels::tile_rows;
   to.show(table.text());
   to.say(
-      formatted("A tile of matmul has %d rows: %d loads for %d multiplications. ", rows, rows + 2,
-                2 * rows) +
-      "matmul first packs B: it copies B into the order in which tiles read it, so that the reads "
-      "hit the first-level cache.\n");
-  to.claim(worst < 1, "every result is A.B, within the rounding bound of sums of 480 products");
+      "The sums are the same, so only the reading differs. If you predicted a factor below ten, the "
+      "last rows are the surprise. " +
+      formatted("A tile of fledge's product has %d rows of two vectors. For %d vector "
+                "multiplications it reads %d numbers or vectors. ",
+                rows, 2 * rows, rows + 2) +
+      "The last column compares each result with exact sums: it is the largest error, as a share of "
+      "the most that rounding can do.\n");
+  to.claim(worst < 1, "every result is A B, within the bound for rounding errors of 480 products");
   set_threads(1);
   to.claim(same_bits(product(A, B), C), "matmul gives the same bits on one thread and on all");
   set_threads(all);
@@ -149,7 +167,19 @@ void products(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv, "18_make_it_fast",
-                             "One product of two matrices in four ways, timed on this machine.",
-                             fledge::products);
+  return support::run_lesson(
+      argc, argv,
+      {.name = "engine/04_make_it_fast",
+       .title = "Make it fast: the same sums in a small part of the time",
+       .question =
+           "A model spends most of its time in products of matrices. How much faster can the "
+           "same sums be computed on the same processor?",
+       .prediction =
+           "Three nested loops compute a product of two matrices of 480 by 480 numbers. How "
+           "many times as fast is the best way: 2, 10, or 50?",
+       .body = fledge::products,
+       .reading = {
+           {"engine/kernels/tiles.h", "tile_rows", "a tile in registers"},
+           {"engine/kernels/gemm.cpp", "pack_panel", "the copy in the order of reading"},
+           {"examples/fledge/bench/machine.cpp", "peak", "the share of this machine's peak"}}});
 }

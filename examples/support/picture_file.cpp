@@ -1,4 +1,4 @@
-#include "examples/fledge/picture_file.h"
+#include "examples/support/picture_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -11,7 +11,10 @@
 #include "examples/support/text.h"
 #include "nn/io/files.h"
 
-namespace fledge {
+namespace support {
+
+using fledge::Descriptor, fledge::read_beginning, fledge::sync_file, fledge::sync_folder,
+    fledge::write_all, fledge::WriteError;
 
 namespace {
 
@@ -19,9 +22,9 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void refuse_place(const std::string& path, const std::string& problem,
                                const std::string& advice) {
-  throw support::CommandError(support::Exit::failed,
-                              "--svg " + support::quoted(path) + " cannot be written: " + problem,
-                              advice);
+  throw CommandError(Exit::failed,
+                     "the picture " + support::quoted(path) + " cannot be written: " + problem,
+                     advice);
 }
 
 fs::path folder_of(const std::string& path) {
@@ -41,19 +44,19 @@ void require_picture_place(const std::string& path) {
   const fs::path folder = folder_of(path);
   if (!fs::is_directory(folder, none))
     refuse_place(path, "the folder " + support::quoted(folder.string()) + " does not exist",
-                 "make it first: mkdir -p " + support::shell_word(folder.string()));
+                 "make it first: mkdir -p " + shell_word(folder.string()));
   if (fs::is_directory(path, none) || path.ends_with('/'))
-    refuse_place(path, "it is a folder", "name a file: --svg losses.svg");
+    refuse_place(path, "it is a folder", "name a file, such as picture.svg");
   const Descriptor old(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
   if (!old.exists()) return;
   constexpr std::size_t first_lines = 300;
   const std::string beginning = read_beginning(old, path, first_lines);
-  if (!beginning.empty() && beginning.find(support::Svg::mark) == std::string::npos)
+  if (!beginning.empty() && beginning.find(Svg::mark) == std::string::npos)
     refuse_place(path, "it exists and was not written by fledge",
                  "name another file, or remove this one");
 }
 
-void write_picture(const std::string& path, const support::Svg& picture) {
+void write_picture(const std::string& path, const Svg& picture) {
   require_picture_place(path);
   const std::string beside = name_beside(path);
   int problem = 0;
@@ -70,4 +73,4 @@ void write_picture(const std::string& path, const support::Svg& picture) {
   sync_folder(Descriptor(AT_FDCWD, folder_of(path).string(), O_RDONLY));
 }
 
-}  // namespace fledge
+}  // namespace support

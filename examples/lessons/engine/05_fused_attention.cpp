@@ -1,10 +1,9 @@
 // Fused attention: five lines that are easy to read against one op, with the times of this machine.
 //
-// Works out no note. Adds to 18_make_it_fast the second loop in which a model spends its time, and
-// the second way to be fast: not to write to memory at all. Key idea: the table of weights, words
-// by words for each head, is the largest array in attention and no part of the result; a row of it
-// can be made, used and dropped, and made again on the way back from two numbers (Dao et al. 2022).
-// Claims are about results. Times are printed and never claimed: they are this machine's, today.
+// Key idea: the table of weights, words by words for each head, is the largest array in attention,
+// and it is not part of the result. A row of it can be computed, used and dropped. The backward pass
+// computes it again from two numbers (Dao et al. 2022). Claims are about results. Times are printed
+// and never claimed: they are this machine's, today.
 // Next: engine/ops/attention.cpp, engine/kernels/attention.cpp, small_head_attention.cpp.
 #include <algorithm>
 #include <cmath>
@@ -12,7 +11,7 @@
 #include "engine/autograd.h"
 #include "engine/base/thread_pool.h"
 #include "examples/fledge/bench/timing.h"
-#include "examples/lessons/lesson.h"
+#include "examples/lessons/lesson_page.h"
 #include "examples/support/peak_memory.h"
 #include "examples/support/table.h"
 #include "nn/layers/attention.h"
@@ -59,13 +58,22 @@ double apart(const Tensor& a, const Tensor& b) {
 
 void lesson(Lesson& to) {
   to.part("The same numbers");
+  to.say(
+      "nn/layers/attention.cpp computes attention in five lines: scores, scale, softmax, weighted "
+      "sum, output. Each line writes a whole table to memory, and the next line reads it.\n");
+  to.define("fused attention",
+            "Attention in one op that never writes the whole table of weights to memory.");
+  to.say(
+      "\nThe op takes a few queries at a time. It computes their weights, uses them, and drops them. "
+      "We compare results and gradients with those of the five lines, for four masks.\n");
   double worst = 0;
   for (const Mask& mask : {Mask(), causal(), window(50), causal() & window(50)}) {
     const Run a = run(composed, 200, mask), b = run(fused, 200, mask);
     worst = std::max({worst, apart(b.y, a.y), apart(b.dqkv, a.dqkv)});
   }
-  to.claim(worst < 1e-5,
-           formatted("four masks: y, dq, dk and dv agree within %.0e of the largest", worst));
+  to.claim(
+      worst < 1e-5,
+      formatted("four masks: the result and dq, dk, dv agree within %.0e of the largest", worst));
 
   to.part("Time and memory, causal, forward and backward");
   const std::vector<Dim> lengths{256, 512, 1024};
@@ -93,15 +101,19 @@ void lesson(Lesson& to) {
                formatted("%.1f", op), formatted("%.1f", lines / op),
                megabytes(heads * words * words), megabytes(words * channels + 2 * heads * words)});
   }
-  to.say(formatted("%d heads of %d channels, %d threads. One table: the weights of all heads.\n",
-                   int{heads}, int{channels / heads}, threads()));
+  to.say(formatted("%d heads of size %d, causal mask, %d threads. ", int{heads},
+                   int{channels / heads}, threads()) +
+         "One table has the weights of all heads, words times words. If the text is twice as long, "
+         "the table is four times as large.\n");
   to.show(table.text());
-  to.say(formatted("Peak memory: %.0f MB before, %.0f with the op, %.0f with the five lines.\n",
-                   before, op_peak, lines_peak));
+  to.say(formatted(
+      "The most memory in use: %.0f MB before, %.0f with the op, %.0f with the five lines.\n",
+      before, op_peak, lines_peak));
   to.say(
-      "The five lines write several such tables and the gradient of each to memory, and read them "
-      "back. The op keeps y and two numbers for each row and head. It computes the weights of a few "
-      "queries, uses them while they are cached, and computes them again in the backward pass.\n");
+      "The five lines write several such tables, and later the gradient of each. The op keeps only "
+      "its result and two numbers for each query and head: the largest score, and the sum of all "
+      "exp. The backward pass computes the weights again from them. Computing twice is faster than "
+      "writing and reading once.\n");
   to.claim(worst < 1e-5, formatted("the same numbers again, within %.0e of the largest", worst));
 }
 
@@ -109,7 +121,18 @@ void lesson(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv, "19_fused_attention",
-                             "Attention in five lines and in one op, timed on this machine.",
-                             fledge::lesson);
+  return support::run_lesson(
+      argc, argv,
+      {.name = "engine/05_fused_attention",
+       .title = "Fused attention: compute twice instead of writing once",
+       .question =
+           "Attention makes a table of weights with a number for each pair of words. Must this "
+           "table ever exist?",
+       .prediction =
+           "For 1,024 words and 4 heads the table has 4 million numbers, 17 MB. The op drops "
+           "it and computes it twice. Is that slower or faster?",
+       .body = fledge::lesson,
+       .reading = {{"nn/layers/attention.cpp", "attend", "the five lines"},
+                   {"engine/ops/attention.cpp", "attention", "the op and its rule"},
+                   {"engine/kernels/attention.cpp", "attention_head", "a few queries at a time"}}});
 }

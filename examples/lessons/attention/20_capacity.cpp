@@ -1,0 +1,207 @@
+// Capacity: how small may a model be and still fill both blanks?
+//
+// Works out note 000, 000.23 to 000.26 and 000.31 to 000.34. Head size and number of heads vary
+// alone; the width stays 16, and so do all other sizes. Key idea: what a model needs is measured, over
+// twenty seeds. The numbers of W_Q are shared by all words of the text.
+// Next: nn/layers/attention.h, nn/gpt/language_model.h; then 21_partition.
+#include <algorithm>
+
+#include "examples/lessons/attention/blanks.h"
+#include "examples/lessons/lesson_page.h"
+#include "examples/support/table.h"
+
+namespace fledge {
+namespace {
+
+using support::formatted, support::Lesson, support::Table;
+
+constexpr Dim width = 16;
+constexpr int seeds = 20;
+
+/// A head of this size in a model of width 16. The columns of W_Q, W_K and W_V beyond the head size
+/// are 0, and so are the rows of W_O that read them. They stay 0: the gradient of a number in one of
+/// two factors is a multiple of the other factor.
+void shrink_head(const LanguageModel& model, Dim head_size) {
+  const Attention& attention = model.h[0].attn;
+  Real* w = attention.c_attn.weight.write();  // (16, 3·16): queries, keys, values
+  Real* b = attention.c_attn.bias.write();
+  Real* out = attention.c_proj.weight.write();  // (16, 16): a row for each number of the head
+  for (Dim third = 0; third < 3; ++third)
+    for (Dim j = third * width + head_size; j < (third + 1) * width; ++j) {
+      b[j] = 0;
+      for (Dim i = 0; i < width; ++i) w[i * 3 * width + j] = 0;
+    }
+  std::fill(out + head_size * width, out + width * width, Real(0));
+}
+
+struct Size {
+  Dim heads, head_size, hidden;
+};
+
+/// Trained as in make run. With one head the head size is free; else it is 16 / heads.
+LanguageModel trained(const Corpus& text, const Size& size, std::uint64_t seed) {
+  Rng rng(seed);
+  LanguageModelSizes sizes = birds::model_sizes(text);
+  sizes.heads = size.heads;
+  sizes.hidden = size.hidden;
+  LanguageModel model(sizes, rng);
+  if (size.heads == 1) shrink_head(model, size.head_size);
+  birds::train(model, text, seed);
+  return model;
+}
+
+/// Of twenty runs.
+struct Filled {
+  int slowly = 0, flying = 0, both = 0;
+  double all = 0;  // share of all animals' blanks
+};
+
+Filled fill(const Corpus& text, const Size& size) {
+  const std::vector<blanks::Blank> all = blanks::of_all_animals();
+  Filled found;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    const LanguageModel model = trained(text, size, seed);
+    const bool slowly = blanks::is_filled(model, text, blanks::slowly);
+    const bool flying = blanks::is_filled(model, text, blanks::flying);
+    found.slowly += slowly ? 1 : 0;
+    found.flying += flying ? 1 : 0;
+    found.both += slowly && flying ? 1 : 0;
+    for (const blanks::Blank& blank : all)
+      found.all += (blanks::is_filled(model, text, blank) ? 1. : 0.) / seeds /
+                   static_cast<double>(all.size());
+  }
+  return found;
+}
+
+std::vector<Filled> sweep(Lesson& to, const Corpus& text, const std::vector<Size>& sizes) {
+  const auto right = [](const char* title) { return Table::Column{title, Table::Align::right}; };
+  Table table({right("   heads"), right("head size"), right("W_Q"), right("MLP"), right("slowly"),
+               right("flying"), right("both"), right("all animals")});
+  std::vector<Filled> rows;
+  const auto count = [](Dim n) { return std::to_string(n); };
+  for (const Size& size : sizes) {
+    const Filled row = fill(text, size);
+    rows.push_back(row);
+    table.row({count(size.heads), count(size.head_size), count(width * size.heads * size.head_size),
+               count(size.hidden), count(row.slowly), count(row.flying), count(row.both),
+               formatted("%.0f %%", 100 * row.all)});
+  }
+  to.show(table.text());
+  return rows;
+}
+
+void head_size(Lesson& to, const Corpus& text) {
+  to.part("The head size");
+  to.define("capacity", "How much a model can learn, which depends on its sizes.");
+  to.define("run", "One training of a model, with one seed.");
+  to.define("hidden size", "How many numbers the MLP has between its two products.");
+  to.say(
+      "\nThe model of make run has one head of size 16, and an MLP with a hidden size of 32. Two blanks "
+      "need the animal: 'birds sometimes walk __' ('slowly') and 'but birds are good at __' "
+      "('flying'). The next table makes the head smaller and keeps everything else. 'slowly', "
+      "'flying' and 'both' count in how many of 20 runs the blank is filled with the right word. "
+      "The last column has the share of all 24 blanks of twelve animals. W_Q is the number of its "
+      "numbers that are in use.\n");
+  const std::vector<Filled> rows =
+      sweep(to, text, {{1, 0, 32}, {1, 1, 32}, {1, 2, 32}, {1, 4, 32}, {1, 16, 32}});
+  to.say(
+      "Two numbers for each query, key and value are enough for all twelve animals. Even one number "
+      "is enough in most runs. If you predicted 8 or 16, this is the surprise. A head of size 1 still "
+      "compares every pair of words: the score is a product of two numbers. It passes on one number, "
+      "and twelve animals can be twelve places on a line.\n"
+      "The note asks whether capacity, the number of parameters, is the reason that 'flying' fits in "
+      "beside 'walk'. Here it is not: the model of make run has far more than it needs.\n");
+  to.claim(rows[0].both == 0, "without attention (head size 0) no run fills both blanks");
+  to.claim_rate(rows[1].both, seeds, 14, "head size 1 fills both");
+  to.claim_rate(rows[2].both, seeds, 19, "head size 2 fills both");
+  to.claim_rate(rows[4].both, seeds, 19, "head size 16 fills both");
+}
+
+void heads_and_hidden(Lesson& to, const Corpus& text) {
+  to.part("The number of heads, and the hidden size");
+  to.say(
+      "Heads times head size is 16 in each of the first four rows. So all of these models have equally "
+      "many parameters: " +
+      support::thousands(count_parameters(birds::new_model(text, 1))) +
+      ". The last two rows have one head and a smaller MLP.\n");
+  const std::vector<Filled> rows =
+      sweep(to, text, {{2, 8, 32}, {4, 4, 32}, {8, 2, 32}, {16, 1, 32}, {1, 16, 4}, {1, 16, 1}});
+  to.say(
+      "With the same number of parameters, the number of heads makes no difference that twenty runs "
+      "can show. The MLP may shrink to 4 numbers. With 1 number some runs fail.\n");
+  int least = seeds;
+  for (std::size_t i = 0; i < 4; ++i) least = std::min(least, rows[i].both);
+  to.claim_rate(least, seeds, 19, "2, 4, 8 or 16 heads: the worst of the four fills both");
+  to.claim_rate(rows[4].both, seeds, 19, "a hidden size of 4 is enough");
+  to.claim(rows[5].all < rows[4].all, "a hidden size of 1 is not enough for all animals");
+}
+
+void shared(Lesson& to, const Corpus& text) {
+  to.part("The numbers of W_Q belong to no word");
+  Rng rng(1);
+  const Attention gpt2(768, 12, rng);
+  const Dim size = gpt2.c_attn.weight.dim(1) / 3 / gpt2.heads;  // (768, 3 x 768)
+  const Tensor query = slice(gpt2.c_attn.weight, 1, 0, size);   // W_Q of the first head
+  const auto whole = [](Dim n) { return static_cast<int>(n); };
+  const LanguageModel model = birds::new_model(text, 1);
+  const Dim tokens = text.tokenizer.size();
+  to.say(
+      formatted(
+          "In GPT-2 small W_Q of one head has 768 * 64 = %d numbers. The note says that they are "
+          "there for 'flying'. But W_Q is one matrix for all words. ",
+          whole(query.size())) +
+      formatted("In make run its 256 numbers make the queries of %d words and of the line end. ",
+                whole(tokens) - 1) +
+      "A word owns only its row of the table of embeddings: 16 numbers, which are also its row in the "
+      "last product. Its query is made from this row, by the shared W_Q.\n"
+      "For the same reason nothing is \"learned later\": each step changes the embeddings, all heads "
+      "and the MLP at once.\n");
+  to.claim(query.size() == 49152, formatted("W_Q of one head of GPT-2 small: %d x %d = %d",
+                                            whole(query.dim(0)), whole(size), whole(query.size())));
+  to.claim(model.h[0].attn.c_attn.weight.size() == 3 * 256 && tokens == 79,
+           "make run: 3 x 256 numbers in W_Q, W_K and W_V, for 79 tokens");
+  to.slip("000", "48,000 different parameters just for whatever flying needs to attend to!",
+          formatted("W_Q is one matrix for all words: 256 numbers, %d tokens in make run",
+                    whole(tokens)),
+          "a word's query is its vector times the shared W_Q; a word owns only its vector");
+}
+
+void lesson(Lesson& to) {
+  const Corpus text = birds::read_text();
+  head_size(to, text);
+  heads_and_hidden(to, text);
+  shared(to, text);
+}
+
+void with_head_size(Lesson& to, double size) {
+  const Corpus text = birds::read_text();
+  const LanguageModel model = trained(text, {1, static_cast<Dim>(size), 32}, 1);
+  for (const blanks::Blank& blank : {blanks::slowly, blanks::flying}) {
+    const birds::Completion best = birds::complete(model, text, blank.prompt);
+    to.say("'" + blank.prompt + " __': '" + best.next + formatted("' %.3f", best.probability));
+  }
+}
+
+}  // namespace
+}  // namespace fledge
+
+int main(int argc, char** argv) {
+  return support::run_lesson(
+      argc, argv,
+      {.name = "attention/20_capacity",
+       .title = "Capacity: how small may a model be?",
+       .question =
+           "One small model learns what birds do when they walk, and what they are good at. Is "
+           "there room for both because the model has so many parameters?",
+       .prediction =
+           "Queries, keys and values have 16 numbers in make run. With how few does a model "
+           "still fill the blanks of twelve animals: 16, 8, 4, 2 or 1?",
+       .body = fledge::lesson,
+       .reading = {{"nn/layers/attention.h", "c_attn", "W_Q, W_K and W_V side by side"},
+                   {"examples/birds/text_model.cpp", "model_sizes", "the sizes of make run"}},
+       .plays = {{.option = "--head-size",
+                  .value = "1",
+                  .help = "both blanks, filled by a model with a smaller head",
+                  .limits = {0, 16},
+                  .with_number = fledge::with_head_size}}});
+}

@@ -1,0 +1,277 @@
+// Held-out pairs: the model predicts an association that its training text never had.
+//
+// Works out the question of note 000, how a network learns that one word goes with another. A table of
+// counts cannot do this. Animals that share some of their verbs get similar vectors, and then the
+// model predicts the other verbs for all of them.
+// Key idea: what the model learns about one word holds for every word with a similar vector.
+// Next: nn/layers/embedding.h, nn/gpt/language_model.h; then 23_break_it.
+#include <algorithm>
+
+#include "engine/autograd.h"
+#include "examples/lessons/lesson_page.h"
+#include "examples/support/table.h"
+#include "nn/generate/sampler.h"
+#include "nn/inspect/probes.h"
+#include "nn/train/trainer.h"
+
+namespace fledge {
+namespace {
+
+using support::formatted, support::Lesson, support::Table;
+
+/// Animals of a kind do the same: one thing sometimes, one often, one rarely, one always.
+using Words = std::vector<std::string>;
+struct Kind {
+  Words animals, verbs;
+};
+const Words adverbs = {"sometimes", "often", "rarely", "always"};
+const std::vector<Kind> kinds = {
+    {{"birds", "hens", "gulls", "crows"}, {"walk", "fly", "dive", "sing"}},
+    {{"carps", "eels", "pikes", "trouts"}, {"jump", "swim", "rest", "glide"}},
+    {{"cats", "dogs", "foxes", "lions"}, {"sleep", "run", "climb", "howl"}}};
+
+struct Sentence {
+  std::string animal, adverb, verb;
+  std::string text() const { return animal + " " + adverb + " " + verb; }
+};
+
+/// All 48 sentences. One sentence of each kind, chosen at random, is held out.
+struct Split {
+  std::vector<Sentence> read, held_out;
+};
+
+/// mixed: for each animal and adverb the verb comes from a random kind, so kinds mean nothing.
+Split drawn_split(Rng& rng, bool mixed) {
+  Split split;
+  for (const Kind& kind : kinds) {
+    Dim before_held_out = rng.below(16);
+    for (const std::string& animal : kind.animals)
+      for (std::size_t a = 0; a < 4; ++a) {
+        const Kind& source = mixed ? kinds[static_cast<std::size_t>(rng.below(3))] : kind;
+        (before_held_out-- == 0 ? split.held_out : split.read)
+            .push_back({animal, adverbs[a], source.verbs[a]});
+      }
+  }
+  return split;
+}
+
+/// Every word of the lesson.
+Tokenizer all_words() {
+  std::string text = "\n";
+  for (const std::string& adverb : adverbs) text += adverb + " ";
+  for (const Kind& kind : kinds)
+    for (const Words& words : {kind.animals, kind.verbs})
+      for (const std::string& word : words) text += word + " ";
+  return {Tokens::word, text};
+}
+
+/// One layer, one head, 12 wide: it predicts the adverb from the animal, the verb from both.
+LanguageModel trained_model(const Tokenizer& words, const std::vector<Sentence>& read, Rng& rng) {
+  std::string text;
+  for (const Sentence& sentence : read) text += sentence.text() + "\n";
+  const Corpus corpus = read_corpus(text, {.reading = Reading::lines, .valid = 0}, words);
+  LanguageModel model({.vocabulary = words.size(), .context = 4, .width = 12, .hidden = 24}, rng);
+  TrainerOptions options;
+  options.batch = corpus.train.documents();  // every step reads all sentences
+  options.schedule = {.rate = 0.015, .steps = 300};
+  Trainer trainer(model, corpus.train, options);
+  while (trainer.steps_done() < options.schedule.steps) trainer.step();
+  return model;
+}
+
+/// The scores of each word behind the animal and the adverb of a sentence, (V).
+Array verb_logits(const LanguageModel& model, const Tokenizer& words, const Sentence& sentence) {
+  return Decoder(model).read(words.encode("\n" + sentence.animal + " " + sentence.adverb));
+}
+
+/// For how many sentences the verb is the likeliest word.
+int count_right(const LanguageModel& model, const Tokenizer& words,
+                const std::vector<Sentence>& sentences) {
+  return static_cast<int>(std::count_if(sentences.begin(), sentences.end(), [&](const auto& s) {
+    return most_likely(verb_logits(model, words, s), 1)[0].token == words.find(s.verb);
+  }));
+}
+
+/// The embeddings of the twelve animals, kind by kind, without the mean of all twelve, and of
+/// length 1.   (12, C)
+Tensor centred_directions(const LanguageModel& model, const Tokenizer& words) {
+  const NoGrad no_grad;
+  std::vector<Dim> animals;
+  for (const Kind& kind : kinds)
+    for (const std::string& animal : kind.animals) animals.push_back(words.find(animal).value());
+  const Tensor x = model.wte(Indices({12}, animals)), v = x - mean(x, {0}, true);
+  return v / sqrt(sum(v * v, {1}, true));
+}
+
+/// Mean cosine of two different animals, of one kind or of two.
+struct Likeness {
+  double within = 0, across = 0;
+};
+Likeness likeness(const LanguageModel& model, const Tokenizer& words) {
+  const Tensor v = centred_directions(model, words);
+  const Array cosines = matmul_transposed(v, v).value();  // (12, 12)
+  Likeness found;
+  for (Dim i = 0; i < 12; ++i)
+    for (Dim j = 0; j < 12; ++j) {
+      const double cosine = value_of(cosines.at({i, j}));
+      if (i / 4 != j / 4) found.across += cosine / 96;
+      if (i / 4 == j / 4 && i != j) found.within += cosine / 36;
+    }
+  return found;
+}
+
+/// The weights of the adverb, the last word of the prompt: line end, animal, adverb.
+std::vector<double> adverb_looks(const LanguageModel& model, const Tokenizer& words,
+                                 const Sentence& sentence) {
+  const NoGrad no_grad;
+  const std::vector<Dim> ids = words.encode("\n" + sentence.animal + " " + sentence.adverb);
+  const FirstLook look = first_look(model, Indices({1, 3}, ids));
+  return {look.attention(0, 2, 0), look.attention(0, 2, 1), look.attention(0, 2, 2)};
+}
+
+void one_seed(Lesson& to, const Tokenizer& words) {
+  to.part("Forty-five sentences read, three held out");
+  to.define("held-out", "Kept out of training, to test the model on text that it has not seen.");
+  to.say(
+      "\nTwelve animals are of three kinds. Animals of one kind do the same four things: one 'sometimes', "
+      "one 'often', one 'rarely' and one 'always'. That makes 48 sentences of three words. One "
+      "sentence of each kind is held out. So for each of these three animals, one of its four verbs "
+      "never stands in the training text.\n");
+  Rng rng(1);
+  const Split split = drawn_split(rng, false);
+  const LanguageModel model = trained_model(words, split.read, rng);
+  constexpr auto right = Table::Align::right;
+  Table table(
+      {{"held out"}, {"read of the animal"}, {"p of the verb", right}, {"its weight", right}});
+  for (const Sentence& held_out : split.held_out) {
+    std::string verbs;
+    for (const Sentence& read : split.read)
+      if (read.animal == held_out.animal) verbs += (verbs.empty() ? "" : ", ") + read.verb;
+    const Tensor p = softmax(Tensor(verb_logits(model, words, held_out)));
+    const Dim verb = words.find(held_out.verb).value();
+    table.row({held_out.text(), verbs, formatted("%.2f", value_of(p.value()[verb])),
+               formatted("%.2f", adverb_looks(model, words, held_out)[1])});
+  }
+  to.show(table.text());
+  const Likeness found = likeness(model, words);
+  to.say(
+      "The last column is the weight that the adverb gives to the animal. An even split over line end, "
+      "animal and adverb is 0.33. So no head had to turn here: a third of the animal's value is "
+      "enough.\n"
+      "A table of counts gives each of these verbs the probability 0. The model is nearly certain, and "
+      "the reason is in the embeddings. 'crows' shares three verbs with the other animals of its kind. "
+      "So training gave it a similar embedding. What the model learned about the others then holds for "
+      "'crows' as well.\n"
+      "To see it, we take the mean of all twelve embeddings off each of them, and compare their "
+      "directions. The mean only says \"an animal\". " +
+      formatted(
+          "The mean cosine is %.2f for two animals of one kind, and %.2f for two of different "
+          "kinds.\n",
+          found.within, found.across));
+  to.claim(count_right(model, words, split.held_out) == 3,
+           "each held-out verb is the likeliest word");
+  to.claim(found.within > 0.5 && found.across < 0,
+           "embeddings of one kind point the same way, of different kinds apart");
+}
+
+void many_seeds(Lesson& to, const Tokenizer& words) {
+  to.part("A hundred seeds, and a control");
+  to.say(
+      "Each seed has other weights at the start and other held-out sentences. The control: for each "
+      "animal and adverb the verb comes from a random kind, so the kinds mean nothing. Then the verbs "
+      "should be predicted no better than by chance, 1 in 3.\n");
+  int verbatim = 0, all = 0, closer = 0, mixed_right = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    Rng rng(seed);
+    const Split split = drawn_split(rng, false);
+    for (const Sentence& out : split.held_out)
+      for (const Sentence& in : split.read)
+        verbatim += in.animal == out.animal && in.verb == out.verb ? 1 : 0;
+    const LanguageModel model = trained_model(words, split.read, rng);
+    all += count_right(model, words, split.held_out) == 3 ? 1 : 0;
+    const Likeness found = likeness(model, words);
+    closer += found.within > found.across ? 1 : 0;
+    if (seed > 30) continue;
+    const Split mixed = drawn_split(rng, true);
+    mixed_right += count_right(trained_model(words, mixed.read, rng), words, mixed.held_out);
+  }
+  to.claim(verbatim == 0, "no training text has a held-out verb with its animal");
+  to.claim_rate(all, 100, 95, "all three held-out verbs are predicted");
+  to.claim_rate(closer, 100, 95, "embeddings are more alike within a kind than across kinds");
+  to.claim(mixed_right < 45,
+           formatted("control: %d of 90 held-out verbs are predicted; by chance 30", mixed_right));
+}
+
+void lesson(Lesson& to) {
+  const Tokenizer words = all_words();
+  one_seed(to, words);
+  many_seeds(to, words);
+}
+
+/// The held-out sentences of another seed.
+void with_seed(Lesson& to, double seed) {
+  const Tokenizer words = all_words();
+  Rng rng(static_cast<std::uint64_t>(seed));
+  const Split split = drawn_split(rng, false);
+  const LanguageModel model = trained_model(words, split.read, rng);
+  for (const Sentence& held_out : split.held_out) {
+    const Tensor p = softmax(Tensor(verb_logits(model, words, held_out)));
+    to.say("'" + held_out.text() + "'" +
+           formatted(" was not read: p of the verb %.2f",
+                     value_of(p.value()[words.find(held_out.verb).value()])));
+  }
+}
+
+/// The cosines of all pairs of animals: blue for similar, orange for opposite.
+support::Svg picture() {
+  const Tokenizer words = all_words();
+  Rng rng(1);
+  const LanguageModel model = trained_model(words, drawn_split(rng, false).read, rng);
+  const Tensor v = centred_directions(model, words);
+  const Array cosines = matmul_transposed(v, v).value();
+  support::Svg svg(470, 460);
+  svg.text(20, 24, "Cosines of the embeddings of twelve animals", support::Svg::Anchor::start, 14);
+  std::vector<std::string> names;
+  for (const Kind& kind : kinds)
+    names.insert(names.end(), kind.animals.begin(), kind.animals.end());
+  constexpr double cell = 28, left = 90, top = 50;
+  for (Dim i = 0; i < 12; ++i) {
+    svg.text(left - 8, top + cell * (static_cast<double>(i) + 0.65),
+             names[static_cast<std::size_t>(i)], support::Svg::Anchor::end);
+    for (Dim j = 0; j < 12; ++j) {
+      const double cosine = value_of(cosines.at({i, j}));
+      svg.box(left + cell * static_cast<double>(j), top + cell * static_cast<double>(i), cell - 1,
+              cell - 1, support::svg_colours()[cosine > 0 ? 0 : 1],
+              std::min(1.0, std::abs(cosine)));
+    }
+  }
+  svg.text(left, top + 12 * cell + 24, "blue: the same direction, orange: opposite;");
+  svg.text(left, top + 12 * cell + 42, "the mean of all twelve is taken off first");
+  return svg;
+}
+
+}  // namespace
+}  // namespace fledge
+
+int main(int argc, char** argv) {
+  return support::run_lesson(
+      argc, argv,
+      {.name = "attention/22_held_out_pairs",
+       .title = "Held-out pairs: what was never read is predicted",
+       .question =
+           "A model reads that crows walk, fly and sing. It never reads what crows do 'rarely'. "
+           "Can it know?",
+       .prediction =
+           "Hens, gulls and other animals walk, fly and sing as well, and the model reads that "
+           "these 'rarely' dive. What probability does it give to 'crows rarely dive': 0, "
+           "1/12 or nearly 1?",
+       .body = fledge::lesson,
+       .reading = {{"nn/layers/embedding.h", "Embedding", "the table of vectors"},
+                   {"nn/inspect/probes.h", "first_look", "the attention of the first layer"}},
+       .plays = {{.option = "--seed",
+                  .value = "7",
+                  .help = "three other held-out sentences",
+                  .limits = {1, 1e6},
+                  .with_number = fledge::with_seed}},
+       .picture = fledge::picture});
+}

@@ -1,0 +1,109 @@
+// Random texts of eight words, and one attention layer that answers questions about them: which
+// word stands at some other position?
+//
+// Words and positions are one-hot vectors side by side, so attention is all that learns. Used by the
+// lessons on many heads and on cross attention.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "engine/array_math.h"
+#include "engine/autograd.h"
+#include "nn/layers/attention.h"
+#include "nn/optim/adamw.h"
+
+namespace fledge::reader {
+
+inline constexpr Dim V = 8, T = 8, C = V + T;  // words, positions, a channel for each of both
+
+/// The position of the word that position t must name; -1: none.
+using Question = std::function<Dim(Dim t)>;
+
+/// Row i is 1 in channel first + i.
+inline Tensor one_hot(Dim rows, Dim first) {
+  std::vector<double> numbers(static_cast<std::size_t>(rows * C));
+  for (Dim i = 0; i < rows; ++i) numbers[static_cast<std::size_t>(i * C + first + i)] = 1;
+  return Array({rows, C}, numbers);
+}
+
+inline Indices random_texts(Dim count, Rng& rng) {
+  std::vector<Dim> ids(static_cast<std::size_t>(count * T));
+  for (Dim& id : ids) id = rng.below(V);
+  return {{count, T}, ids};
+}
+
+inline Indices targets(const Indices& texts, const Question& place) {
+  std::vector<Dim> ids;
+  for (Dim i = 0; i < texts.size(); ++i)
+    ids.push_back(place(i % T) < 0 ? -1 : texts[i / T * T + place(i % T)]);
+  return {texts.shape(), ids};
+}
+
+/// One attention layer that reads texts (B, T), and the questions that it answers at each position.
+struct Reader {
+  CrossAttention attention;
+  std::vector<Question> questions;
+  bool itself;  // self-attention with a causal mask; else the queries are made of positions alone
+
+  AttentionOutput forward_with_weights(const Indices& texts) const {
+    const Tensor positions = one_hot(T, V), source = embedding(one_hot(V, 0), positions, texts);
+    if (itself) return attention.forward_with_weights(source, source, causal());
+    return attention.forward_with_weights(embedding(Tensor(Array::zeros({V, C})), positions, texts),
+                                          source);
+  }
+  /// Scores (B, T, V) of the words, for each question.
+  std::vector<Tensor> answers(const Indices& texts) const {
+    return split(forward_with_weights(texts).output, C / V, -1);
+  }
+};
+
+inline Reader trained(Dim heads, const std::vector<Question>& questions, bool itself, Rng rng) {
+  Reader reader{CrossAttention(C, C, heads, rng), questions, itself};
+  AdamW adamw(parameters(reader.attention), {.rate = 0.03});
+  for (int step = 0; step < 150; ++step) {
+    const Indices texts = random_texts(16, rng);
+    const std::vector<Tensor> answers = reader.answers(texts);
+    Tensor loss = 0.0;
+    for (std::size_t i = 0; i < questions.size(); ++i)
+      loss = loss + cross_entropy(answers[i], targets(texts, questions[i]), -1);
+    adamw.zero_grad();
+    backward(loss);
+    adamw.step();
+  }
+  return reader;
+}
+
+/// The share of right answers to each question.
+inline std::vector<double> accuracy(const Reader& reader, const Indices& texts) {
+  std::vector<double> shares;
+  for (const Question& question : reader.questions) {
+    const Indices right = targets(texts, question);
+    const Array scores = reader.answers(texts)[shares.size()].value();
+    const Array best = max(Tensor(scores), {-1}).value();
+    double asked = 0, answered = 0;
+    for (Dim i = 0; i < right.size(); ++i) {
+      asked += right[i] < 0 ? 0 : 1;
+      answered += right[i] >= 0 && scores[i * V + right[i]] == best[i] ? 1 : 0;
+    }
+    shares.push_back(answered / asked);
+  }
+  return shares;
+}
+
+/// The mean weight that a head gives to the positions that each question is about.
+inline std::vector<double> looks(const Reader& reader, const Indices& texts, Dim head) {
+  const Array weights = mean(reader.forward_with_weights(texts).weights, {0}).value();  // (H, T, T)
+  std::vector<double> means;
+  for (const Question& question : reader.questions) {
+    double total = 0, asked = 0;
+    for (Dim t = 0; t < T; ++t) {
+      total += question(t) < 0 ? 0 : value_of(weights.at({head, t, question(t)}));
+      asked += question(t) < 0 ? 0 : 1;
+    }
+    means.push_back(total / asked);
+  }
+  return means;
+}
+
+}  // namespace fledge::reader

@@ -1,0 +1,224 @@
+// The same formula in fledge: a graph instead of a tape.
+//
+// Each result knows its inputs and one rule for each of them, and nothing else. So the memory of a
+// number that nothing needs any more is free at once. This lesson keeps its tensors and calls
+// keep_grad(), to show every gradient.
+// Key idea: a node is made after its inputs and has a larger id: the ids are the order of the tape.
+// Next: engine/tensor.h, engine/autograd.h, engine/autograd.cpp.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/autograd.h"
+#include "engine/ops.h"
+#include "examples/lessons/lesson_page.h"
+
+namespace fledge {
+namespace {
+
+using support::formatted, support::Lesson, support::pad_right, support::Svg;
+
+/// A tensor of the formula, and where the picture has it: column and row.
+struct Kept {
+  std::string name;
+  Tensor x;
+  double column, row;
+  double gradient() const { return value_of(x.grad().item()); }
+};
+
+using KeptTensors = std::map<std::uint64_t, Kept>;  // by the ids of nodes: oldest first
+
+// y = (e1·v1 + e2·v2) / (e1 + e2), e = exp(q·k)
+Tensor attend(KeptTensors& kept) {
+  const auto keep = [&](const char* name, double column, double row, const Tensor& x) {
+    kept[x.node()->id] = {name, x.keep_grad(), column, row};
+    return x;
+  };
+  const auto number = [&](const char* name, double row, double x) {
+    return keep(name, 0, row, parameter(Array::full({}, x)));
+  };
+  const Tensor q = number("q", 2, 2), k1 = number("k1", 1, 0.5), v1 = number("v1", 0, 0.1);
+  const Tensor k2 = number("k2", 3, -0.25), v2 = number("v2", 4, 0.5);
+  const Tensor s1 = keep("s1", 1, 1.5, q * k1), s2 = keep("s2", 1, 2.5, q * k2);
+  const Tensor e1 = keep("e1", 2, 1.5, exp(s1)), e2 = keep("e2", 2, 2.5, exp(s2));
+  const Tensor z = keep("z", 3, 2, e1 + e2);
+  const Tensor m1 = keep("m1", 3, 0.5, e1 * v1), m2 = keep("m2", 3, 3.5, e2 * v2);
+  const Tensor m = keep("m", 4, 1, m1 + m2);
+  return keep("y", 5, 1.5, m / z);
+}
+
+// What the tape of the lesson before computes, written out: value and gradient, oldest first.
+std::vector<std::pair<double, double>> written_out() {
+  const double q = 2, k1 = 0.5, v1 = 0.1, k2 = -0.25, v2 = 0.5;
+  const double s1 = q * k1, s2 = q * k2, e1 = std::exp(s1), e2 = std::exp(s2), z = e1 + e2;
+  const double m1 = e1 * v1, m2 = e2 * v2, m = m1 + m2, y = m / z;
+  const double dm = 1 / z, dz = -y / z, de1 = dm * v1 + dz, de2 = dm * v2 + dz;
+  const double ds1 = de1 * e1, ds2 = de2 * e2, dq = ds1 * k1 + ds2 * k2;
+  return {{q, dq},   {k1, ds1 * q}, {v1, dm * e1}, {k2, ds2 * q}, {v2, dm * e2},
+          {s1, ds1}, {s2, ds2},     {e1, de1},     {e2, de2},     {z, dz},
+          {m1, dm},  {m2, dm},      {m, dm},       {y, 1}};
+}
+
+// The graph below y, the inputs of a node indented below it. A list of the nodes that wait to be
+// printed is used instead of recursion: graphs may be deeper than stacks.
+std::string indented(const Tensor& y, const KeptTensors& kept) {
+  std::string text;
+  std::set<const Node*> printed;
+  std::vector<std::pair<const Node*, std::string>> waiting{{y.node().get(), "   "}};
+  while (!waiting.empty()) {
+    const auto [node, indent] = waiting.back();
+    waiting.pop_back();
+    const Kept& shown = kept.at(node->id);
+    const bool again = !printed.insert(node).second;
+    text += pad_right(indent + shown.name + (again ? " (above)" : ""), 25);
+    text += pad_right(node->op, 10) + formatted("%9.6f  %9.6f\n", shown.x.item(), shown.gradient());
+    if (again) continue;
+    for (auto edge = node->edges.rbegin(); edge != node->edges.rend(); ++edge)
+      waiting.emplace_back(edge->input.get(), indent + "  ");
+  }
+  return text;
+}
+
+/// What flows along an edge, from `result` to its input i: gradient times local derivative.
+double flow(const KeptTensors& kept, const Kept& result, std::size_t i) {
+  const auto& edges = result.x.node()->edges;
+  const auto input = [&](std::size_t j) { return kept.at(edges[j].input->id).x.item(); };
+  const double dy = result.gradient(), y = result.x.item();
+  const std::string_view op = result.x.node()->op;
+  if (op == "*") return dy * input(1 - i);
+  if (op == "/") return i == 0 ? dy / input(1) : -dy * y / input(1);
+  return op == "exp" ? dy * y : dy;
+}
+
+void show_graph(Lesson& to) {
+  KeptTensors kept;
+  const Tensor y = attend(kept);
+  backward(y, Graph::keep);  // the table shows the edges
+  to.part("The graph, from the result down");
+  to.say("fledge has no tape. It has tensors, which know how they were made.\n");
+  to.define("tensor", "An array of numbers with a shape, and a place in the graph.");
+  to.define("shape",
+            "How many numbers an array has along each axis: (4, 16) is 4 rows of 16 numbers.");
+  to.define("op", "One operation that the engine knows, with its result and its gradient rules.");
+  to.define("graph",
+            "The record of all operations: a node for each result, an edge to each input.");
+  to.say(
+      "\nHere every tensor is a single number. 'y' is the result, and below each name stand its "
+      "inputs, two columns to the right. \"(above)\" marks a tensor that two others use.\n");
+  to.show("   name                  op            value   gradient\n" + indented(y, kept));
+  to.say(
+      "The numbers are those of the lesson before. A result must store two things: its inputs, and "
+      "one rule for each input. fledge numbers the nodes as they are made. "
+      "An input is made before the result that uses it, so its number is smaller. The backward pass "
+      "takes the largest number first, which is the right order.\n"
+      "A rule holds only the arrays that it needs. Any other array is freed as soon as the program "
+      "drops it.\n");
+  std::map<std::uint64_t, double> arrived;
+  for (const auto& [id, shown] : kept)
+    for (std::size_t j = 0; j < shown.x.node()->edges.size(); ++j)
+      arrived[shown.x.node()->edges[j].input->id] += flow(kept, shown, j);
+  double lost = 0;
+  for (const auto& [id, sum] : arrived)
+    lost = std::max(lost, std::abs(sum - kept.at(id).gradient()));
+  const auto expected = written_out();
+  double gap = 0;
+  std::size_t i = 0;
+  bool ordered = true, leaves_only = true;
+  for (const auto& [id, shown] : kept) {
+    const auto [value, gradient] = expected.at(i++);
+    gap = std::max({gap, std::abs(shown.x.item() - value), std::abs(shown.gradient() - gradient)});
+    for (const Edge& edge : shown.x.node()->edges) ordered = ordered && edge.input->id < id;
+    leaves_only = leaves_only && shown.x.node()->value.exists() == shown.x.is_parameter();
+  }
+  to.claim_near(gap, 0, 1e-15, "largest difference from the tape, 14 results and 14 gradients");
+  to.claim(lost <= 1e-15, "what flows along the edges into a node adds up to its gradient");
+  to.claim(ordered, "each node has a larger number than its inputs");
+  to.claim(leaves_only,
+           "only the nodes of parameters hold their number; a rule keeps what it needs");
+}
+
+void show_second_pass(Lesson& to) {
+  to.part("Two backward passes");
+  to.say(
+      "Gradients of several passes add up, because a training step may read several texts before it "
+      "changes the parameters. A pass also frees the graph as it goes: each rule is used once.\n");
+  KeptTensors kept;
+  const Tensor y = attend(kept);
+  backward(y, Graph::keep);
+  const Kept& q = kept.begin()->second;
+  const double once = q.gradient();
+  backward(y);
+  to.say(formatted("dq after one pass: %.6f, after two: %.6f.\n", once, q.gradient()));
+  to.claim(q.gradient() == 2 * once, "the second pass doubles dq, to the bit");
+  to.claim(y.node()->edges.empty(), "after a pass without Graph::keep the edges are gone");
+}
+
+/// The graph. An edge is as thick as the gradient that flows along it, from a result to an input.
+Svg picture() {
+  KeptTensors kept;
+  backward(attend(kept), Graph::keep);
+  Svg svg(660, 370);
+  svg.text(20, 24, "The gradient of y flows back along the edges, from right to left",
+           Svg::Anchor::start, 14);
+  const auto x_of = [](const Kept& k) { return 60 + 110 * k.column; };
+  const auto y_of = [](const Kept& k) { return 60 + 60 * k.row; };
+  for (const auto& [id, k] : kept)
+    for (std::size_t i = 0; i < k.x.node()->edges.size(); ++i) {
+      const Kept& input = kept.at(k.x.node()->edges[i].input->id);
+      svg.line(x_of(k), y_of(k), x_of(input), y_of(input), support::svg_colours()[0],
+               1 + 9 * std::abs(flow(kept, k, i)));
+    }
+  for (const auto& [id, k] : kept) {
+    svg.circle(x_of(k), y_of(k), 22, k.x.is_parameter() ? "#f0e442" : "#dddddd");
+    svg.text(x_of(k), y_of(k) - 2, k.name, Svg::Anchor::middle, 12);
+    svg.text(x_of(k), y_of(k) + 12, formatted("%.2f", k.gradient()), Svg::Anchor::middle, 10);
+  }
+  svg.text(20, 356, "below each name: its gradient.  yellow: inputs", Svg::Anchor::start, 12);
+  return svg;
+}
+
+/// The same formula with another query.
+void with_query(Lesson& to, double query) {
+  const Tensor q = parameter(Array::full({}, query)), k1 = Array::full({}, 0.5),
+               k2 = Array::full({}, -0.25);
+  const Tensor e1 = exp(q * k1), e2 = exp(q * k2), y = (e1 * 0.1 + e2 * 0.5) / (e1 + e2);
+  backward(y);
+  to.say(formatted("q = %g: the weight of 'birds' is %.4f, y = %.4f, dq = %.4f", query,
+                   (e1 / (e1 + e2)).item(), y.item(), value_of(q.grad().item())));
+  to.say("The larger the weight is, the smaller dq: there is less left to gain.");
+}
+
+void lesson(Lesson& to) {
+  show_graph(to);
+  show_second_pass(to);
+}
+
+}  // namespace
+}  // namespace fledge
+
+int main(int argc, char** argv) {
+  return support::run_lesson(
+      argc, argv,
+      {.name = "engine/02_same_in_fledge",
+       .title = "The same formula in fledge: a graph instead of a tape",
+       .question =
+           "A tape keeps every number until the end. How can an engine free what it no longer "
+           "needs, and still go through the operations in the right order?",
+       .prediction = "What must each result store, so that a backward pass can find its way? Write "
+                     "down two things.",
+       .body = fledge::lesson,
+       .reading = {{"engine/tensor.h", "Tensor", "a handle to an array and to a node"},
+                   {"engine/autograd.h", "struct Node",
+                    "what a result stores: an id, edges, rules"},
+                   {"engine/autograd.cpp", "backward", "the loop over nodes, newest first"}},
+       .plays = {{.option = "--query",
+                  .value = "4",
+                  .help = "the weight and the gradient for another query",
+                  .limits = {-50, 50},
+                  .with_number = fledge::with_query}},
+       .picture = fledge::picture});
+}

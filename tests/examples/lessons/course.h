@@ -1,0 +1,86 @@
+// The lessons of the course in the order in which they are read, and what they printed. The outputs
+// are those that the tests lessons/* have kept.
+#pragma once
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace testing {
+
+using Lines = std::vector<std::string>;
+
+inline const std::filesystem::path source_root = FLEDGE_SOURCE_DIR;
+inline const std::filesystem::path lesson_programs =
+    std::filesystem::path(FLEDGE_BINARY_DIR) / "lessons";
+
+inline Lines split_lines(const std::string& text) {
+  std::istringstream stream(text);
+  Lines lines;
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+inline Lines lines_in(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return split_lines(text.str());
+}
+
+/// The words of these lines with one blank between two of them.
+inline std::string joined(const Lines& lines) {
+  std::string text;
+  for (const std::string& line : lines) {
+    std::istringstream words(line);
+    for (std::string word; words >> word;) text += (text.empty() ? "" : " ") + word;
+  }
+  return text;
+}
+
+/// "attention/01_why_attention" … "engine/05_fused_attention": the track of attention comes first.
+inline Lines lessons_of_the_course() {
+  std::set<std::string> names;
+  for (const char* track : {"attention", "engine"})
+    for (const auto& entry :
+         std::filesystem::directory_iterator(source_root / "examples/lessons" / track))
+      names.insert(std::string(track) + "/" + entry.path().stem().string());
+  return {names.begin(), names.end()};
+}
+
+inline Lines output_of(const std::string& lesson) {
+  return lines_in(lesson_programs / (lesson + ".txt"));
+}
+
+/// The texts behind a label such as "   new word: ", each with its wrapped lines in one. Lines that
+/// belong to a label begin at least as far to the right as the text behind it.
+inline Lines texts_behind(const std::string& label, const Lines& output) {
+  const std::string indent(label.size(), ' ');
+  Lines texts;
+  for (auto line = output.begin(); line != output.end(); ++line) {
+    if (line->rfind(label, 0) != 0) continue;
+    const auto end = std::find_if(line + 1, output.end(), [&](const std::string& next) {
+      return next.rfind(indent, 0) != 0;
+    });
+    texts.push_back(joined({line, end}).substr(label.size() - label.find_first_not_of(' ')));
+  }
+  return texts;
+}
+
+/// The cells of a row of a Markdown table.
+inline Lines cells_of(const std::string& row) {
+  Lines cells;
+  std::istringstream stream(row.substr(1));
+  for (std::string cell; std::getline(stream, cell, '|');) {
+    cell.erase(0, std::min(cell.find_first_not_of(' '), cell.size()));
+    cell.erase(cell.find_last_not_of(' ') + 1);
+    cells.push_back(cell);
+  }
+  return cells;
+}
+
+}  // namespace testing

@@ -1,0 +1,108 @@
+#include "examples/lessons/lesson_page.h"
+
+#include "tests/examples/lessons/course.h"
+#include "tests/support/catch.h"
+#include "tests/support/folder.h"
+#include "tests/support/process.h"
+
+using namespace support;
+using testing::Result;
+
+namespace {
+
+LessonPage test_page() {
+  return {.name = "attention/00_test",
+          .title = "A test",
+          .question = "Is one less than two?",
+          .prediction = "Write down yes or no.",
+          .body = [](Lesson& to) { to.claim(true, "1 < 2"); },
+          .reading = {{"engine/ops.h", "softmax", "a catalogue"}},
+          .plays = {{.option = "--beta",
+                     .value = "3",
+                     .help = "doubles a number",
+                     .limits = {0, 10},
+                     .with_number = [](Lesson& to, double x) { to.say(formatted("%g", 2 * x)); }},
+                    {.option = "--sentence",
+                     .value = "birds walk",
+                     .help = "repeats a sentence",
+                     .with_text = [](Lesson& to, const std::string& text) { to.say(text); }}},
+          .picture = [] { return Svg(10, 20); }};
+}
+
+Result lesson(std::vector<const char*> arguments, const LessonPage& page = test_page()) {
+  arguments.insert(arguments.begin(), "00_test");
+  return testing::run_here(
+      [&] { return run_lesson(static_cast<int>(arguments.size()), arguments.data(), page); });
+}
+
+}  // namespace
+
+TEST_CASE("lesson page: question and prediction, the parts, what to read and to try, a verdict") {
+  const Result result = lesson({});
+  CHECK(result.status == 0);
+  CHECK(result.out ==
+        "A test\n\n   question: Is one less than two?\n   predict:  Write down yes or no.\n\n"
+        "   ok     1 < 2\n\nRead in the code\n   engine/ops.h, softmax: a catalogue\n\nTry\n"
+        "   build/lessons/attention/00_test --beta 3\n      doubles a number\n"
+        "   build/lessons/attention/00_test --sentence 'birds walk'\n      repeats a sentence\n"
+        "   build/lessons/attention/00_test -o picture.svg\n      writes the picture\n\n"
+        "attention/00_test: 1 claim holds\n");
+}
+
+TEST_CASE("lesson page: one false claim, or none at all, ends it with 1") {
+  LessonPage page = test_page();
+  page.body = [](Lesson& to) {
+    to.claim(true, "true");
+    to.claim(false, "2 < 1");
+  };
+  Result result = lesson({}, page);
+  CHECK(result.status == 1);
+  CHECK(result.out.ends_with("\nattention/00_test: 1 of 2 claims FALSE\n"));
+  page.body = [](Lesson& to) { to.say("trust me"); };
+  result = lesson({}, page);
+  CHECK(result.status == 1);
+  CHECK(result.out.ends_with("\nattention/00_test: nothing was claimed\n"));
+}
+
+TEST_CASE("lesson page: an option runs its function in place of the parts") {
+  Result result = lesson({"--beta", "2.5"});
+  CHECK(result.status == 0);
+  CHECK(result.out == "   5\n");
+  result = lesson({"--sentence", "cats sleep"});
+  CHECK(result.out == "   cats sleep\n");
+  CHECK(lesson({"--beta", "11"}).status == 2);
+  CHECK(lesson({"--beat", "1"}).status == 2);
+  LessonPage page = test_page();
+  page.plays[0].with_number = [](Lesson& to, double) { to.claim(false, "never"); };
+  result = lesson({"--beta", "1"}, page);
+  CHECK(result.status == 1);
+  CHECK(result.out.ends_with("attention/00_test: 1 of 1 claim FALSE\n"));
+}
+
+TEST_CASE("lesson page: -o writes the picture and prints nothing") {
+  const testing::Folder folder;
+  const std::string path = folder / "a.svg";
+  const Result result = lesson({"-o", path.c_str()});
+  CHECK(result.status == 0);
+  CHECK(result.out.empty());
+  CHECK(testing::joined(testing::lines_in(path)) ==
+        testing::joined(testing::split_lines(Svg(10, 20).file())));
+  LessonPage page = test_page();
+  page.picture = nullptr;
+  CHECK(lesson({"-o", path.c_str()}, page).status == 2);
+}
+
+TEST_CASE("lesson page: --ask waits for a line, or for the end of the input") {
+  const Result result = lesson({"--ask"});
+  CHECK(result.status == 0);
+  CHECK(result.out.find("Write your prediction down, then press the return key.") !=
+        std::string::npos);
+}
+
+TEST_CASE("lesson page: help names the options and tells no answer") {
+  const Result help = lesson({"--help"});
+  CHECK(help.status == 0);
+  CHECK(help.out.find("--sentence TEXT") != std::string::npos);
+  CHECK(help.out.find("1 one does not") != std::string::npos);
+  CHECK(help.out.find("1 < 2") == std::string::npos);
+}
