@@ -119,7 +119,7 @@ TEST_CASE("birds story: the experiments, each on its line") {
                                "does not prove attention."));
 }
 
-TEST_CASE("birds story: the text's sizes, its two completions and a map before and after") {
+TEST_CASE("birds story: the text's sizes, its three completions and a map before and after") {
   const std::string text = words(story_1(), plain);
   CHECK(
       text.starts_with("3. On a text: to predict the next word, the model must look at 'birds'\n"));
