@@ -1,4 +1,4 @@
-// The main job: in "Birds sometimes walk", Q, K and V learn to make walk look at birds.
+// The main job: in "birds sometimes walk", Q, K and V learn to make 'walk' look at 'birds'.
 //
 // Not here: the four parts, which are in examples/birds/. Reading order: by_hand.cpp, learning.cpp,
 // text_model.cpp, check/check.cpp; story.cpp prints their results.
@@ -25,7 +25,8 @@ void print(const std::string& text) {
 int run(int argc, char** argv) {
   bool as_json = false;
   std::uint64_t seed = 1;
-  support::Options options("birds", "Makes walk look at birds: by hand, by learning, in a text.");
+  support::Options options("birds",
+                           "Makes 'walk' look at 'birds': by hand, by learning, in a text.");
   options.add("--json", "", as_json, "one object on stdout instead of the story");
   options.add("--seed", "N", seed, "of the text model's weights and batches");
   options.example("birds", "the story, in colour on a terminal");
@@ -33,6 +34,7 @@ int run(int argc, char** argv) {
   options.parse(argc, argv);
   const support::Paint paint{!as_json && support::colour_wanted(stdout)};
 
+  if (!as_json) print(birds::introduction());
   const birds::ByHand by_hand = birds::compute_by_hand();
   if (!as_json) print(words(by_hand, paint));
   const std::vector<birds::Learned> learning = birds::learn_all();

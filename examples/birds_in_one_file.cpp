@@ -228,7 +228,7 @@ int main(int argc, char** argv) {
     learn(w, batch, t);
   }
   std::printf("birds sometimes walk,  walk -> birds  %.2f -> %.2f\n", before, look());
-  for (const char* prompt : {"birds sometimes", "but birds are good at"}) {
+  for (const char* prompt : {"birds sometimes", "birds sometimes walk", "but birds are good at"}) {
     const vector<double>& p = read(w, tokens(prompt)).second.x;
     const auto last = p.end() - long(V), best = std::max_element(last, p.end());
     std::printf("%-23s%-8s %.2f\n", prompt, words[size_t(best - last)].c_str(), *best);

@@ -26,21 +26,37 @@ std::string list_item(const std::string& sentences) {
 
 }  // namespace
 
+std::string introduction() {
+  return support::wrapped(
+             "Attention is the part of a language model that computes, for each word of a text, how "
+             "much each earlier word matters for predicting the next word. This program shows how a "
+             "model learns that after 'birds sometimes walk' the word 'birds' decides which word "
+             "comes next.",
+             story_columns) +
+         "\n";
+}
+
 std::string words(const ByHand& part, Paint paint) {
-  std::string text = paint.bold("1. By hand: Birds sometimes walk") + "\n\n";
-  text += "   Three words, three vectors; row 3 of A says how much walk looks at each word.\n\n";
+  std::string text = paint.bold("1. By hand: 'birds sometimes walk'") + "\n\n";
+  text += paragraph(
+      "Each of three words has a vector, its row of V. Row 3 of A has the attention weights of "
+      "'walk': how much it looks at each word. They are set by hand. Attention gives 'walk' a new "
+      "vector v3': the sum of all vectors times these weights. The product v . w multiplies two "
+      "vectors number by number and adds. It says how close two words are.");
+  text += "\n";
   text += "        V                            A\n";
   text += "        birds       0.1  0.2  0.3    1.0  0.0  0.0\n";
   text += "        sometimes  -0.8  0.3 -0.1    0.1  0.9  0.0\n";
   text += "        walk        0.5 -0.1 -0.4    0.6  0.1  0.4\n\n";
-  text += formatted("   walk and birds as they are          v3 . v1     = %6.2f\n", part.before);
-  text += formatted("   walk after attention, row 3 of A V  v3'         =  (%.2f, %.2f, %.2f)\n",
+  text += formatted("   'walk' and 'birds' at first          v3 . v1     = %6.2f\n", part.before);
+  text += formatted("   'walk' after attention, row 3 of AV  v3'         =  (%.2f, %.2f, %.2f)\n",
                     part.v_hat[0], part.v_hat[1], part.v_hat[2]);
-  text += "   walk and birds after attention      v3' . v1    = " +
+  text += "   'walk' and 'birds' after attention   v3' . v1    = " +
           paint.accent(formatted("%6.3f", part.association)) + "  closer than before\n\n";
   text += paragraph("The numbers come from note 000 (see examples/README.md). It has two slips:");
-  text += list_item(formatted("Row 3 of A sums to %.1f, which no softmax gives. ", part.row_sum) +
-                    formatted("Divided by its sum, the product is %.4f.", part.normalised));
+  text += list_item(
+      formatted("Row 3 of A sums to %.1f, but attention weights sum to 1. ", part.row_sum) +
+      formatted("Divided by its sum, the product is %.4f.", part.normalised));
   text += list_item("The note calls the last product v3'.v3. Its numbers are those of v3'.v1; " +
                     formatted("v3'.v3 is %.3f.", part.as_labelled));
   return text;
@@ -60,13 +76,19 @@ std::string words(const std::vector<Learned>& part, Paint paint) {
   std::string text = paint.bold("2. Learning on those three vectors") + "\n\n";
   const std::array<double, 3>& row = part[0].before.attention;
   text += paragraph(
-      "At first W_Q, W_K and W_V are the identity. The mask is causal, scores are divided by sqrt(3). "
-      "The matrices in the first column learn by gradient ascent. They raise the product v3' . v1, "
-      "or the cosine: this product divided by the lengths of both vectors.");
-  text += paragraph(formatted("At first walk looks at birds %.2f, sometimes %.2f, walk %.2f.",
-                              row[0], row[1], row[2]));
+      "Now the weights are computed. Each word has a query, a key and a value: its vector times the "
+      "matrices W_Q, W_K and W_V. The score of two words is the query of the first times the key of "
+      "the second, divided by sqrt(3). Softmax turns the scores of a word into weights that sum to "
+      "1. No word sees a later word.");
+  text += paragraph(
+      "At first the matrices are the identity. The matrices in the first column learn by gradient "
+      "ascent: many small steps. They raise the product v3' . v1, or the cosine: this product "
+      "divided by the lengths of both vectors.");
+  text += paragraph(
+      formatted("At first 'walk' looks at 'birds' %.2f, 'sometimes' %.2f and 'walk' %.2f.", row[0],
+                row[1], row[2]));
   text +=
-      "\n                                                       then walk looks at\n"
+      "\n                                                       then 'walk' looks at\n"
       "   learns      raises    before    after  of ceiling   birds  sometimes  walk\n";
   for (const Learned& e : part) {
     const bool has_limit = e.objective == Objective::cosine || e.ceiling.has_value();
@@ -79,13 +101,13 @@ std::string words(const std::vector<Learned>& part, Paint paint) {
                       e.after.attention[0], e.after.attention[1], e.after.attention[2]);
   }
   text += "\n" + paragraph(
-                     "If W_V is fixed, walk becomes a weighted mean of the three vectors. Their "
-                     "products with birds are 0.14, -0.05 and -0.09. So 0.14 is the ceiling, which "
-                     "walk reaches if it looks at birds alone.");
+                     "If W_V is fixed, v3' is a weighted mean of the three vectors. Their products "
+                     "with v1 are 0.14, -0.05 and -0.09. So 0.14 is the ceiling: 'walk' reaches it "
+                     "if it looks at 'birds' alone.");
   text += paragraph(
-      "If W_V learns, the product has no ceiling. In the last line walk looks at itself. " +
-      paint.bad("Here the score rose although walk ignores birds: a high score does not prove "
-                "attention."));
+      "If W_V learns, the product has no ceiling. In the last line 'walk' looks at itself. " +
+      paint.bad("Here the product rose although 'walk' ignores 'birds': a large product does not "
+                "prove attention."));
   return text;
 }
 
@@ -115,48 +137,68 @@ std::string maps(const TextStory& part, Paint paint) {
 }  // namespace
 
 std::string words(const TextStory& part, Paint paint) {
-  const auto count = [](Dim n) { return std::to_string(n); };
+  const auto count = [](auto n) { return std::to_string(n); };
   std::string text =
-      paint.bold("3. On a text: to predict the next word, the model must look at birds") + "\n\n";
-  text += paragraph(count(part.sentence_count) + " sentences, " + count(part.vocabulary - 1) +
-                    " words and the line end. The model has one block of attention and MLP: " +
-                    count(part.parameters) + " numbers. It learns to predict the next word.");
-  text += paragraph(formatted("The loss falls from %.2f to %.2f nats per word; ",
-                              part.losses.front(), part.losses.back()) +
-                    "guessing blindly has log " + count(part.vocabulary) +
-                    formatted(" = %.2f.", part.loss_of_guessing));
+      paint.bold("3. On a text: to predict the next word, the model must look at 'birds'") + "\n\n";
+  text += paragraph(
+      "The text has " + count(part.sentence_count) + " sentences of " + count(part.vocabulary - 1) +
+      " different words. The model has " + count(part.parameters) +
+      " numbers, its parameters: a vector for each word and each place, one attention layer, and an "
+      "MLP, which changes the vector of each word alone. It learns to predict the next word or line "
+      "end.");
+  text += paragraph(
+      "The loss is the mean of -ln p over the text: p is the probability that the model gives to the "
+      "right next word. " +
+      formatted("Training lowers it from %.2f to %.2f nats, the unit of ln. ", part.loss_before,
+                part.loss_after) +
+      "A guess, with every word and the line end equally likely, has ln " + count(part.vocabulary) +
+      formatted(" = %.2f. ", part.loss_of_guessing) +
+      formatted("No model can have less than %.2f on average, ", part.least_loss) +
+      "because the same beginning goes on in different ways: after 'but' comes 'birds', 'cats' or "
+      "another animal.");
+  text += paragraph(
+      "The seed selects the random numbers for the first model and for the order of the sentences. "
+      "This run has seed " +
+      count(part.seed) + ". With " + count(seed_count.fulfil) + " of the seeds 1 to " +
+      count(seed_count.tested) +
+      ", 'walk' looks at 'birds' more than at any other word, and the model fills the three blanks "
+      "below with the right words.");
   std::vector<double> curve;
   for (std::size_t i = 0; i < part.losses.size(); i += 8) curve.push_back(part.losses[i]);
   text += "   loss  " + support::sparkline(curve) + "\n\n";
 
-  text += "   where it looks                             attention     association (cosine)\n";
+  text += "   where it looks                            attention      next word  if hidden\n";
   for (const TextStory::Seen& seen : part.watched) {
     text += formatted("   %-23s%-5s-> %-10s %.2f -> ", (seen.pair.sentence + ",").c_str(),
                       seen.pair.word.c_str(), seen.pair.looks_at.c_str(), seen.before.attention);
     text += paint.accent(formatted("%.2f", seen.after.attention));
-    text += formatted("  %5.2f -> ", seen.before.association);
-    text += paint.accent(formatted("%5.2f", seen.after.association)) + "\n";
+    text += formatted("   %s %.2f     ", seen.effect.next.c_str(), seen.effect.visible);
+    text += paint.accent(formatted("%.2f", seen.effect.hidden)) + "\n";
   }
   text += paragraph(
-      "The association is the cosine of two vectors: what attention passes to the first word, and the "
-      "value of the second. The words sometimes and good are controls: the model could look at them "
-      "as well.");
+      "Attention: the weight before and after training. Next word: the right word and its "
+      "probability. If hidden: this probability if the later words cannot see the word behind the "
+      "arrow. Without 'birds' the model can only guess the animal, and a guess can be right. "
+      "'sometimes' and 'good' are controls: the model could look at them as well.");
   text += "\n";
 
   for (const TextStory::Completed& c : part.completed) {
-    text += formatted("   %-23sbefore: %-10s %4.2f    after: ", c.prompt.c_str(),
+    text += formatted("   %-25sbefore: %-10s %4.2f    after: ", (c.prompt + " __").c_str(),
                       support::printable(c.before.next).c_str(), c.before.probability);
     text += paint.good(formatted("%-8s", support::printable(c.after.next).c_str())) +
             formatted(" %4.2f\n", c.after.probability);
   }
   text += "\n" + paragraph(
-                     "Rows look at columns. start is the line end that the model reads before "
-                     "each sentence.");
+                     "In the maps, rows look at columns. 'start' is the line end that the model "
+                     "reads before each sentence.");
   return text + maps(part, paint);
 }
 
 std::string words(const report::ModelProof& part, Paint paint) {
   std::string text = paint.bold("4. The gradient check of exactly this model") + "\n\n";
+  text += paragraph(
+      "A step of training needs the gradient: how the loss changes with each of the model's numbers. "
+      "Two other methods compute it again, for two sentences.");
   const auto verdict = [&](const char* oracle, const report::ModelCheck& check) {
     const std::string found = formatted("%-20s every parameter: ", oracle) +
                               std::to_string(check.elements) +

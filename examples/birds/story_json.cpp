@@ -42,7 +42,10 @@ Json as_json(const TextStory::Seen& seen) {
                        {"attention_before", digits(seen.before.attention)},
                        {"attention_after", digits(seen.after.attention)},
                        {"association_before", digits(seen.before.association)},
-                       {"association_after", digits(seen.after.association)}});
+                       {"association_after", digits(seen.after.association)},
+                       {"next", seen.effect.next},
+                       {"p_visible", digits(seen.effect.visible)},
+                       {"p_hidden", digits(seen.effect.hidden)}});
 }
 
 Json as_json(const TextStory::Completed& completed) {
@@ -64,7 +67,9 @@ Json as_json(const TextStory& text) {
   return Json::object({{"sentences", text.sentence_count},
                        {"words", text.vocabulary - 1},  // the line end is a token, not a word
                        {"loss_of_guessing", digits(text.loss_of_guessing)},
-                       {"loss", digits(text.losses.back())},
+                       {"least_loss", digits(text.least_loss)},
+                       {"loss_before", digits(text.loss_before)},
+                       {"loss", digits(text.loss_after)},
                        {"watch", array_of(text.watched)},
                        {"completions", array_of(text.completed)}});
 }

@@ -15,9 +15,12 @@ using namespace testing;
 namespace {
 
 const std::vector<std::string> headings{
-    "1. By hand: Birds sometimes walk", "2. Learning on those three vectors",
-    "3. On a text: to predict the next word, the model must look at birds",
+    "1. By hand: 'birds sometimes walk'", "2. Learning on those three vectors",
+    "3. On a text: to predict the next word, the model must look at 'birds'",
     "4. The gradient check of exactly this model"};
+
+const std::string birds_introduction =
+    "Attention is the part of a language model that computes, for each word of a";
 
 const Result& whole_story() {
   static const Result result = birds_says({});
@@ -44,10 +47,12 @@ TEST_CASE("birds: four parts in order, every claim in them, nothing on stderr, s
     if (!line.empty() && std::isdigit(static_cast<unsigned char>(line[0])) != 0)
       found.push_back(line);
   CHECK(found == headings);
+  CHECK_THAT(result.out, StartsWith(birds_introduction));
   for (const char* claim :
        {"v3 . v1     =  -0.09", "(0.18, 0.11, 0.01)", "0.043", "sums to 1.1", "0.0391", "0.075",
-        "0.14 is the ceiling", "after: walk ", "after: flying ", "walk ignores birds",
-        "finite differences   every parameter: 3680", "dual numbers         every parameter: 3680"})
+        "0.14 is the ceiling", "after: walk ", "after: slowly ", "after: flying ",
+        "'walk' ignores 'birds'", "finite differences   every parameter: 3680",
+        "dual numbers         every parameter: 3680"})
     CHECK_THAT(result.out, ContainsSubstring(claim));
   CHECK(result.out.find("FAIL") == std::string::npos);
 }
@@ -68,7 +73,7 @@ TEST_CASE("birds: colours on a terminal over the same words, and shades where th
   }
   const Result terminal = run_on_terminal(birds_with({}));
   CHECK(terminal.status == 0);
-  CHECK_THAT(terminal.out, StartsWith("\x1b[1m" + headings[0] + "\x1b[22m\n"));
+  CHECK_THAT(terminal.out, ContainsSubstring("\n\x1b[1m" + headings[0] + "\x1b[22m\n"));
   CHECK(without_colours(terminal.out) == whole_story().out);
   const Result shades = run_on_terminal(birds_with({}), {{"LC_ALL", "C.UTF-8"}});
   CHECK_THAT(shades.out, ContainsSubstring("█"));
@@ -103,7 +108,7 @@ TEST_CASE("birds: results that cannot be written are a failure, reported in two 
 
 TEST_CASE("birds: each part is told when it is found, and a reader that has gone is told nothing") {
   const Result first = birds_in_shell("\"$0\" | head -n 1");
-  CHECK(first.out == headings[0] + "\n");
+  CHECK(first.out == birds_introduction + "\n");
   CHECK(first.err.empty());
   if (sanitized) return;
   const Result ignored = birds_in_shell("trap '' PIPE; \"$0\" --json | true");

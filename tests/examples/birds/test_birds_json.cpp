@@ -103,6 +103,8 @@ TEST_CASE("birds --json: text says where walk looks and how the prompts go on") 
     share(pair["attention_after"]);
     check_cosine(pair["association_before"]);
     check_cosine(pair["association_after"]);
+    share(pair["p_hidden"]);
+    CHECK(share(pair["p_visible"]) > 0.95);
   }
   CHECK(watch[0]["word"].string() == "walk");
   CHECK(watch[0]["looks_at"].string() == "birds");
@@ -111,14 +113,31 @@ TEST_CASE("birds --json: text says where walk looks and how the prompts go on") 
   CHECK(watch[1]["looks_at"].string() == "sometimes");
   CHECK(watch[1]["attention_after"].number() < watch[1]["attention_before"].number());
 
+  for (const std::size_t i : {std::size_t{0}, std::size_t{2}}) {
+    CHECK(watch[i]["p_hidden"].number() < watch[i]["p_visible"].number() * (i == 0 ? 0.1 : 0.9));
+    CHECK(watch[i + 1]["p_hidden"].number() > watch[i + 1]["p_visible"].number() - 0.05);
+  }
+  CHECK(watch[1]["next"].string() == "slowly");
+  CHECK(watch[3]["next"].string() == "flying");
+
   const StrictJson& completions = found()["text"]["completions"];
-  REQUIRE(completions.array().size() == 2);
+  REQUIRE(completions.array().size() == 3);
   CHECK(completions[0]["prompt"].string() == "birds sometimes");
   CHECK(completions[0]["next"].string() == "walk");
-  CHECK(completions[1]["prompt"].string() == "but birds are good at");
-  CHECK(completions[1]["next"].string() == "flying");
+  CHECK(completions[1]["prompt"].string() == "birds sometimes walk");
+  CHECK(completions[1]["next"].string() == "slowly");
+  CHECK(completions[2]["prompt"].string() == "but birds are good at");
+  CHECK(completions[2]["next"].string() == "flying");
   for (const StrictJson& completion : completions.array())
     CHECK(share(completion["probability"]) > 0.95);
+}
+
+TEST_CASE("birds --json: the loss stands between that of guessing and the least of the text") {
+  const StrictJson& text = found()["text"];
+  const double least = text["least_loss"].number(), guessing = text["loss_of_guessing"].number();
+  CHECK_THAT(text["loss_before"].number(), WithinAbs(guessing, 0.1));
+  CHECK(text["loss"].number() > least);
+  CHECK(text["loss"].number() < least + 0.05);
 }
 
 TEST_CASE("birds --json: every parameter is proved by both oracles, whatever the seed") {

@@ -1,8 +1,9 @@
-// The story's claims hold together for at least 95 of the seeds 1 to 100 (under sanitizers, for the
-// seeds 1 to 4).
+// The story's claims for the seeds 1 to 100 (under sanitizers, for the seeds 1 to 4): as many as the
+// program prints fill all blanks and look at birds most, and at least 95 raise the association.
 //
-// Measured: for 100 of 100; the association rises for 99. Both are the same with GCC 12 with and
-// without -march=native and with Clang 14. The seeds are divided among threads.
+// Measured: 99 fill and look, 99 raise. Seed 58 does not look: its weight on birds is 0.31, and
+// hiding birds changes nothing. The next smallest weight is above 0.43. All of this is the same with
+// GCC 12 with and without -march=native and with Clang 14. The seeds are divided among threads.
 #include <algorithm>
 #include <future>
 #include <thread>
@@ -16,20 +17,27 @@ using namespace fledge::birds;
 
 namespace {
 
-constexpr std::uint64_t seeds = testing::sanitized ? 4 : 100;
+constexpr std::uint64_t seeds = testing::sanitized ? 4 : seed_count.tested;
 constexpr std::uint64_t enough = seeds * 95 / 100;  // at least
 
 struct Told {
-  std::string walks, flies;
-  TextStory::Seen birds, control;
+  std::vector<std::string> blanks;
+  std::vector<double> looks;  // the weights of walk on the line end, birds, sometimes and itself
+  TextStory::Seen birds, control, at_birds;  // of walk, of walk, and of at
 };
 
 std::vector<Told> tell_every(std::uint64_t first, std::uint64_t step) {
   std::vector<Told> told;
   for (std::uint64_t seed = first; seed <= seeds; seed += step) {
     const TextStory story = tell_text(seed);
-    told.push_back({story.completed.at(0).after.next, story.completed.at(1).after.next,
-                    story.watched.at(0), story.watched.at(1)});
+    std::vector<std::string> blanks;
+    for (const TextStory::Completed& c : story.completed) blanks.push_back(c.after.next);
+    const std::vector<double>& pattern = story.pattern_after;
+    told.push_back({blanks,
+                    {pattern.end() - 4, pattern.end()},
+                    story.watched.at(0),
+                    story.watched.at(1),
+                    story.watched.at(2)});
   }
   return told;
 }
@@ -62,12 +70,31 @@ double mean(Number number) {
 
 }  // namespace
 
-TEST_CASE("birds, seeds 1 to 100: 95 complete with walk and with flying, and walk looks at birds") {
+TEST_CASE(
+    "birds, seeds 1 to 100: as many as printed fill the blanks, and walk looks at birds most") {
   REQUIRE(all_told().size() == seeds);
+  const auto fulfil = seeds_where([](const Told& told) {
+    REQUIRE(told.looks.size() == 4);
+    return told.blanks == std::vector<std::string>{"walk", "slowly", "flying"} &&
+           std::max_element(told.looks.begin(), told.looks.end()) == told.looks.begin() + 1;
+  });
+  STATIC_REQUIRE(seed_count.tested == 100);
+  CHECK(fulfil == static_cast<std::ptrdiff_t>(testing::sanitized ? seeds : seed_count.fulfil));
+}
+
+// Measured: 94 for slowly, 88 or 89 for flying. Without an animal to see, the other models guess
+// this word.
+TEST_CASE("birds, seeds 1 to 100: in most, the right word needs birds to be visible") {
+  if (testing::sanitized) {
+    SUCCEED("four seeds are too few");
+    return;
+  }
   CHECK(seeds_where([](const Told& told) {
-          return told.walks == "walk" && told.flies == "flying" &&
-                 told.birds.after.attention > told.birds.before.attention;
-        }) >= std::ptrdiff_t{enough});
+          return told.birds.effect.hidden < told.birds.effect.visible / 2;
+        }) >= std::ptrdiff_t{seeds * 9 / 10});
+  CHECK(seeds_where([](const Told& told) {
+          return told.at_birds.effect.hidden < told.at_birds.effect.visible / 2;
+        }) >= std::ptrdiff_t{seeds * 8 / 10});
 }
 
 TEST_CASE("birds, seeds 1 to 100: walk's association with birds rises in 95") {

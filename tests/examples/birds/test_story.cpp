@@ -6,6 +6,7 @@
 
 #include "examples/support/text.h"
 #include "nn/text/batches.h"
+#include "nn/train/trainer.h"
 #include "tests/examples/birds/command.h"
 #include "tests/support/catch.h"
 
@@ -39,15 +40,18 @@ const std::vector<Learned>& experiments() {
 
 }  // namespace
 
-TEST_CASE("birds story: seed 1 completes with walk and flying, looking at birds") {
+TEST_CASE("birds story: seed 1 completes with walk, slowly and flying, looking at birds") {
   const TextStory& story = story_1();
-  REQUIRE(story.completed.size() == 2);
+  REQUIRE(story.completed.size() == 3);
   CHECK(story.completed[0].prompt == "birds sometimes");
   CHECK(story.completed[0].after.next == "walk");
   CHECK(story.completed[0].after.probability > 0.95);
-  CHECK(story.completed[1].prompt == "but birds are good at");
-  CHECK(story.completed[1].after.next == "flying");
+  CHECK(story.completed[1].prompt == "birds sometimes walk");
+  CHECK(story.completed[1].after.next == "slowly");
   CHECK(story.completed[1].after.probability > 0.95);
+  CHECK(story.completed[2].prompt == "but birds are good at");
+  CHECK(story.completed[2].after.next == "flying");
+  CHECK(story.completed[2].after.probability > 0.95);
   CHECK(story.completed[0].before.probability < 0.1);
   REQUIRE(story.watched.size() == 4);
   for (const std::size_t i : {std::size_t{0}, std::size_t{2}}) {
@@ -57,6 +61,13 @@ TEST_CASE("birds story: seed 1 completes with walk and flying, looking at birds"
     CHECK(seen.after.attention > seen.before.attention + 0.3);
     CHECK(seen.after.association > seen.before.association);
     CHECK(control.after.attention < control.before.attention);
+    CHECK(seen.effect.next == (i == 0 ? "slowly" : "flying"));
+    CHECK(seen.effect.visible == control.effect.visible);
+    CHECK(seen.effect.hidden < seen.effect.visible * (i == 0 ? 0.1 : 0.9));
+    CHECK(control.effect.hidden > control.effect.visible - 0.05);
+    // The blank's own probability, computed by the decoder.
+    CHECK_THAT(seen.effect.visible,
+               WithinAbs(story.completed[i == 0 ? 1 : 2].after.probability, 1e-5));
   }
   // Row 3 and column 1 of 4: walk and birds, behind the line end.
   CHECK(story.pattern_after[13] == story.watched[0].after.attention);
@@ -85,36 +96,39 @@ TEST_CASE("birds story: the state is the whole model, with the two sentences of 
 
 TEST_CASE("birds story: the example's numbers, and what is off in them") {
   const std::string text = words(compute_by_hand(), plain);
-  CHECK(text.starts_with("1. By hand: Birds sometimes walk\n"));
-  for (const char* part : {"v3 . v1 = -0.09 ", "= (0.18, 0.11, 0.01) ", "= 0.043 ", "sums to 1.1,",
-                           "the product is 0.0391.", "v3'.v3 is 0.075."})
+  CHECK(text.starts_with("1. By hand: 'birds sometimes walk'\n"));
+  for (const char* part : {"v3 . v1 = -0.09 ", "= (0.18, 0.11, 0.01) ", "= 0.043 ",
+                           "sums to 1.1, but", "the product is 0.0391.", "v3'.v3 is 0.075."})
     CHECK_THAT(one_line(text), ContainsSubstring(part));
 }
 
 TEST_CASE("birds story: the experiments, each on its line") {
   const std::string text = words(experiments(), plain);
   CHECK(text.starts_with("2. Learning on those three vectors\n"));
-  for (const char* part : {"At first walk looks at birds 0.31, sometimes 0.26, walk 0.42.\n",
-                           "   Q           product  -0.0072   0.1338      95.6 % ",
-                           "   K           product  -0.0072   0.1338      95.6 % ",
-                           "   Q and K     product  -0.0072   0.1399      99.9 % ",
-                           "   V           cosine   -0.1321   1.0000     100.0 % ",
-                           "   Q, K and V  cosine   -0.1321   1.0000     100.0 % ",
-                           "   Q, K and V  product  -0.0072   2.1129  no ceiling "})
+  for (const char* part :
+       {"   At first 'walk' looks at 'birds' 0.31, 'sometimes' 0.26 and 'walk' 0.42.\n",
+        "   Q           product  -0.0072   0.1338      95.6 % ",
+        "   K           product  -0.0072   0.1338      95.6 % ",
+        "   Q and K     product  -0.0072   0.1399      99.9 % ",
+        "   V           cosine   -0.1321   1.0000     100.0 % ",
+        "   Q, K and V  cosine   -0.1321   1.0000     100.0 % ",
+        "   Q, K and V  product  -0.0072   2.1129  no ceiling "})
     CHECK_THAT(text, ContainsSubstring(part));
   CHECK_THAT(one_line(text),
-             ContainsSubstring("the score rose although walk ignores birds: a high score does not "
-                               "prove attention."));
+             ContainsSubstring("the product rose although 'walk' ignores 'birds': a large product "
+                               "does not prove attention."));
 }
 
-TEST_CASE("birds story: the text's sizes, its two completions and a map before and after") {
+TEST_CASE("birds story: the text's sizes, its three completions and a map before and after") {
   const std::string text = words(story_1(), plain);
-  CHECK(text.starts_with("3. On a text: to predict the next word, the model must look at birds\n"));
-  for (const char* part : {"79 sentences, 78 words and the line end.", "3680 numbers",
-                           "guessing blindly has log 79 = 4.37.", "association (cosine)",
-                           "The association is the cosine of two vectors"})
+  CHECK(
+      text.starts_with("3. On a text: to predict the next word, the model must look at 'birds'\n"));
+  for (const char* part :
+       {"79 sentences of 78 different words.", "3680 numbers", "has ln 79 = 4.37.",
+        "can have less than 0.56 on average", "next word if hidden"})
     CHECK_THAT(one_line(text), ContainsSubstring(part));
   CHECK_THAT(text, ContainsSubstring("after: walk "));
+  CHECK_THAT(text, ContainsSubstring("after: slowly "));
   CHECK_THAT(text, ContainsSubstring("after: flying "));
   const std::size_t maps =
       text.find("\n   before training                         after training\n");
@@ -126,6 +140,37 @@ TEST_CASE("birds story: the text's sizes, its two completions and a map before a
     CHECK(lines[row].find(word, 6) != std::string::npos);
   }
   CHECK_THAT(lines[10], StartsWith("walk looks at birds 0.9"));
+}
+
+TEST_CASE("birds story: the introduction is two sentences without a number") {
+  const std::string text = introduction();
+  CHECK(std::count(text.begin(), text.end(), '.') == 2);
+  for (const char digit : std::string("0123456789")) CHECK(text.find(digit) == text.npos);
+  for (const std::string& line : lines_of(text)) CHECK(support::display_width(line) <= 80);
+}
+
+TEST_CASE("birds story: the printed losses are the mean over the text, above the least") {
+  const Corpus corpus = read_text();
+  const LanguageModel model = new_model(corpus, 1);
+  CHECK(story_1().loss_before == mean_loss(model, corpus.train, 5));
+  birds::train(model, corpus, 1);
+  CHECK(story_1().loss_after == mean_loss(model, corpus.train, 5));
+  CHECK(story_1().loss_after > story_1().least_loss);
+  CHECK_THAT(one_line(words(story_1(), plain)),
+             ContainsSubstring(support::formatted("from %.2f to %.2f nats", story_1().loss_before,
+                                                  story_1().loss_after)));
+}
+
+// test_seeds.cpp checks that the sentence is true.
+TEST_CASE("birds story: the seed of the run, and the count of seeds that test_seeds.cpp checks") {
+  const std::string count = std::to_string(seed_count.fulfil),
+                    tested = std::to_string(seed_count.tested);
+  CHECK_THAT(one_line(words(story_1(), plain)),
+             ContainsSubstring("This run has seed 1. With " + count + " of the seeds 1 to " +
+                               tested + ", 'walk' looks at 'birds' more"));
+  TextStory other = story_1();
+  other.seed = 7;
+  CHECK_THAT(one_line(words(other, plain)), ContainsSubstring("This run has seed 7. "));
 }
 
 TEST_CASE("birds story: a proof says ok twice, and a failure says what failed") {
@@ -176,4 +221,11 @@ TEST_CASE("birds story: JSON holds what was found, and null where there is nothi
   CHECK(seen["word"].string() == "at");
   CHECK(static_cast<float>(seen["association_after"].number()) ==
         static_cast<float>(story_1().watched[2].after.association));
+  CHECK(seen["next"].string() == "flying");
+  CHECK(static_cast<float>(seen["p_visible"].number()) ==
+        static_cast<float>(story_1().watched[2].effect.visible));
+  CHECK(static_cast<float>(seen["p_hidden"].number()) ==
+        static_cast<float>(story_1().watched[2].effect.hidden));
+  CHECK(static_cast<float>(whole["text"]["loss"].number()) ==
+        static_cast<float>(story_1().loss_after));
 }

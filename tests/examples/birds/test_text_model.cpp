@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include "engine/autograd.h"
 #include "examples/support/built_in_text.h"
+#include "nn/inspect/least_loss.h"
 #include "nn/train/trainer.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
@@ -34,28 +34,6 @@ struct Trained {
 const Trained& trained_1() {
   static const Trained result(1);
   return result;
-}
-
-/// The least mean loss of a model that knows the text by heart and sees only earlier words:
-/// −log of how often this word follows this beginning of a sentence.
-double least_loss(const TokenText& text) {
-  std::map<std::vector<Dim>, std::map<Dim, double>> follows;
-  std::vector<std::pair<std::vector<Dim>, Dim>> places;
-  for (std::size_t d = 0; d + 1 < text.starts.size(); ++d) {
-    std::vector<Dim> beginning;
-    for (std::size_t t = text.starts[d]; t < text.starts[d + 1]; ++t) {
-      beginning.push_back(text.tokens[t]);
-      places.emplace_back(beginning, text.tokens[t + 1]);
-      ++follows[beginning][text.tokens[t + 1]];
-    }
-  }
-  double sum = 0;
-  for (const auto& [beginning, target] : places) {
-    double count = 0;
-    for (const auto& [word, times] : follows[beginning]) count += times;
-    sum -= std::log(follows[beginning][target] / count);
-  }
-  return sum / static_cast<double>(places.size());
 }
 
 }  // namespace
