@@ -1,174 +1,272 @@
-// Adjectives and nouns: one head with every number, the mask, and value-down and value-up.
+// One head: query, key and value, with every number of 'the fluffy blue bird'.
 //
-// Works out note 002 (attention intuition). Adds to lesson 10 what surrounds one query in a model:
-// the grid of all queries and keys, the mask that lets one pass train on every prefix, and the two
-// halves into which each head's value matrix is cut. Key idea: a weight says where to look, a value
-// says what to carry away, and the word that looked adds what it got to what it was.
-// Tokens are rows here and columns in the note: its grid is the transpose of this one.
-// Next: nn/layers/attention.h and .cpp, engine/masks.h, then 12_many_heads.
+// Works out items 002.7, 002.8, 002.15, 002.16 and 004.13 of examples/NOTES.md.
+// Key idea: a_ij = softmax over j of q_i·k_j/√d, and word i receives Σ_j a_ij·v_j. The query and the
+// keys give the weights of lesson 2; the values are what the weights mix.
+// Words are rows here and columns in the note. Next: 04_softmax; nn/layers/attention.h.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
+#include <string>
 
 #include "engine/array_math.h"
-#include "engine/autograd.h"
-#include "examples/lessons/lesson.h"
+#include "examples/lessons/lesson_page.h"
 #include "examples/support/table.h"
-#include "nn/gpt/language_model.h"
+#include "examples/support/text.h"
+#include "nn/layers/attention.h"
 
 namespace fledge {
 namespace {
 
 using support::formatted, support::Lesson, support::Table;
 
-double largest(const Tensor& x) { return std::max(max(x).item(), max(-x).item()); }
-Tensor row(const Tensor& x, Dim i) { return slice(x, 0, i, i + 1); }
-double at(const Tensor& x, Dim i, Dim j) { return value_of(x.value().at({i, j})); }
+constexpr std::size_t n = 4, C = 4, d = 2;  // words; numbers of a word; the head size
+using Pair = std::array<double, d>;
+using Four = std::array<double, C>;
+template <std::size_t columns>
+using Matrix = std::array<std::array<double, columns>, 4>;
 
-std::string digits(const Tensor& x, const char* format) {
-  std::string text;
-  for (const double number : to_vector(x.value()))
-    text += (text.empty() ? "" : " ") + (std::isinf(number) ? "." : formatted(format, number));
-  return text;
+const char* const words[] = {"the", "fluffy", "blue", "bird"};
+// x: noun, adjective, soft, blue
+constexpr Matrix<C> X{{{0, 0, 0, 0}, {0, 1, 1, 0}, {0, 1, 0, 1}, {1, 0, 0, 0}}};
+constexpr Matrix<d> W_Q{{{3, 0}, {0, 1}, {0, 0}, {0, 0}}};  // a noun looks for adjectives
+constexpr Matrix<d> W_K{{{0, 1}, {2, 0}, {0, 0}, {0, 0}}};  // (adjective, noun)
+constexpr Matrix<d> W_V{{{0, 0}, {0, 0}, {1, 0}, {0, 1}}};  // soft and blue are passed on
+
+/// x·W: each number of x times its row of W, added up.
+constexpr Matrix<d> product(const Matrix<C>& x, const Matrix<d>& W) {
+  Matrix<d> y{};
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t c = 0; c < C; ++c)
+      for (std::size_t m = 0; m < d; ++m) y[i][m] += x[i][c] * W[c][m];
+  return y;
 }
 
-void one_head(Lesson& to) {
-  to.part("A noun asks, adjectives answer: every number of one head");
-  const char* const words[] = {"the", "fluffy", "blue", "bird"};
-  const Tensor X = Array({4, 4}, {0, 0, 0, 0,  // a noun? an adjective? soft? blue?
-                                  0, 1, 1, 0,  //
-                                  0, 1, 0, 1,  //
-                                  1, 0, 0, 0});
-  const Tensor W_Q = Array({4, 2}, {3, 0, 0, 1, 0, 0, 0, 0});  // nouns ask for adjectives
-  const Tensor W_K = Array({4, 2}, {0, 1, 2, 0, 0, 0, 0, 0});  // adjectives answer
-  const Tensor W_V = Array({4, 2}, {0, 0, 0, 0, 1, 0, 0, 1});  // soft and blue are passed on
-  const Tensor q = matmul(X, W_Q), k = matmul(X, W_K), v = matmul(X, W_V);
-  const Tensor grid = attention_scores(q, k, causal());
-  const auto [mixed, weights] = attend(q, k, v, 1, causal());  // (4, 2) and (1, 4, 4)
-  const Tensor A = reshape(weights, {4, 4}), after = X + matmul(mixed, transpose(W_V));
-  Table table({{"word"}, {"x"}, {"q"}, {"k"}, {"v"}, {"q.k"}, {"weights"}, {"becomes"}});
-  for (Dim i = 0; i < 4; ++i)
-    table.row({words[i], digits(row(X, i), "%.0f"), digits(row(q, i), "%.0f"),
-               digits(row(k, i), "%.0f"), digits(row(v, i), "%.0f"), digits(row(grid, i), "%.0f"),
-               digits(row(A, i), "%.2f"), digits(row(after, i), "%.1f")});
-  to.say(
-      "The four numbers of x mean noun, adjective, soft, blue. Each word has a query q, a key k and a "
-      "value v. q.k has the product with each word that it may see, and the weights are "
-      "softmax(q.k / sqrt 2). The last column is x with the weighted values added.\n");
-  to.show(table.text());
-  to.claim(to_vector(row(grid, 3).value()) == std::vector<double>{0, 6, 6, 0},
-           "q of bird is (3, 0), k of fluffy and blue (2, 0): q.k = 3*2 + 0*0 = 6");
-  const double w = 1 / (2 + 2 * std::exp(-6 / std::sqrt(2.0)));
-  to.claim(largest(row(after, 3) - Tensor(Array({1, 4}, {1, 0, w, w}))) < 1e-15,
-           formatted("bird is soft and blue now, w = 1/(2 + 2 exp(-6/sqrt 2)) = %.4f each", w));
+/// One row of the head; word i sees the words 0 … i.
+struct Row {
+  Four products{}, scores{}, exps{}, weights{};  // for each word j
+  double sum = 0;
+  Pair received{};
+};
 
-  const Mask not_below = custom(4, 4,
-                                {true, true, true, true, false, true, true, true,  //
-                                 false, false, true, true, false, false, false, true});
-  const Tensor peeks = reshape(attend(q, k, v, 1, not_below).weights, {4, 4});
-  const double ahead = 1 - at(peeks, 0, 0), back = at(peeks, 3, 1);
-  to.claim(
-      ahead > 0.7 && back == 0,
-      formatted("a mask below the diagonal of this grid: 'the' gives %.2f to later words, bird "
-                "gives fluffy %.2f",
-                ahead, back));
+Row look(std::size_t i, const Pair& q, const Matrix<d>& k, const Matrix<d>& v) {
+  Row row;
+  for (std::size_t j = 0; j <= i; ++j) {
+    row.products[j] = q[0] * k[j][0] + q[1] * k[j][1];
+    row.scores[j] = row.products[j] / std::sqrt(double{d});
+    row.exps[j] = std::exp(row.scores[j]);
+    row.sum += row.exps[j];
+  }
+  for (std::size_t j = 0; j <= i; ++j) {
+    row.weights[j] = row.exps[j] / row.sum;
+    for (std::size_t m = 0; m < d; ++m) row.received[m] += row.weights[j] * v[j][m];
+  }
+  return row;
+}
+
+/// x + what the word received: soft and blue are the last two numbers of x.
+Four becomes(std::size_t i, const Row& row) {
+  return {X[i][0], X[i][1], X[i][2] + row.received[0], X[i][3] + row.received[1]};
+}
+
+std::string digits(const Pair& x) { return formatted("(%.3g, %.3g)", x[0], x[1]); }
+std::string digits(const Four& x) {
+  return formatted("(%.3g, %.3g, %.3g, %.3g)", x[0], x[1], x[2], x[3]);
+}
+
+constexpr Matrix<d> q = product(X, W_Q), k = product(X, W_K), v = product(X, W_V);
+
+void three_vectors(Lesson& to) {
+  to.part("Three vectors for each word");
   to.say(
-      "\nThe note has queries in columns, and hides what is below the diagonal: that is right there. "
-      "Here queries are in rows, and later words are above the diagonal.\n");
-  const Tensor product = matmul(A, v);
-  to.claim(!common_shape(A.shape(), v.shape()) && largest(product - mixed) < 1e-15,
-           "weights times values is what each word gets; their sum is not defined");
+      "Lesson 2 took the weights as given. Here they are computed from the words. A picture helps: a "
+      "word asks a question, other words have labels, and a match is a large dot product. It is only "
+      "a picture: no word asks anything.");
+  to.define("query", "The vector of the word that looks; it is compared with the keys.");
+  to.define("key", "The vector of a word that queries are compared with.");
+  to.define("value", "The vector of a word that is mixed by the attention weights.");
+  to.define("W_Q, W_K, W_V",
+            "The matrices that make queries, keys and values from the vectors of the words.");
+  to.say(
+      "In a model the three matrices are learned; here they are set by hand. The vector x of a word "
+      "has four numbers: noun, adjective, soft, blue. Each row of this table has what one of these "
+      "numbers adds to q, k and v:\n");
+  const char* const parts[] = {"noun", "adjective", "soft", "blue"};
+  Table matrices({{"x has a 1 for"}, {"row of W_Q"}, {"row of W_K"}, {"row of W_V"}});
+  for (std::size_t c = 0; c < C; ++c)
+    matrices.row({parts[c], digits(W_Q[c]), digits(W_K[c]), digits(W_V[c])});
+  to.show(matrices.text());
+  to.say(
+      "'fluffy' is (0, 1, 1, 0), an adjective and soft. Its key is the row of 'adjective' plus the "
+      "row of 'soft': (2, 0) + (0, 0) = (2, 0). All words in this way:\n");
+  Table table({{"word"}, {"x"}, {"query q"}, {"key k"}, {"value v"}});
+  for (std::size_t i = 0; i < n; ++i)
+    table.row({words[i], digits(X[i]), digits(q[i]), digits(k[i]), digits(v[i])});
+  to.show(table.text());
+  to.say(
+      "The first number of a key means 'adjective', the second 'noun'. The query of 'bird', (3, 0), "
+      "matches keys of adjectives. The two numbers of a value mean soft and blue.");
+  to.claim(q[3] == Pair{3, 0} && k[1] == Pair{2, 0} && k[1] == k[2],
+           "the query of 'bird' is (3, 0); 'fluffy' and 'blue' have the same key, (2, 0)");
+}
+
+void show_row(Lesson& to, const Row& row) {
+  Table table(
+      {{"'bird' looks at"}, {"q.k"}, {"/ sqrt(2)"}, {"exp"}, {"/ sum"}, {"weight * value"}});
+  const double all = std::accumulate(row.weights.begin(), row.weights.end(), 0.0);
+  for (std::size_t j = 0; j < n; ++j)
+    table.row({words[j], formatted("%.3g", row.products[j]), formatted("%.3f", row.scores[j]),
+               formatted("%.3f", row.exps[j]), formatted("%.4f", row.weights[j]),
+               digits(Pair{row.weights[j] * v[j][0], row.weights[j] * v[j][1]})});
+  table.row(
+      {"sum", "", "", formatted("%.3f", row.sum), formatted("%.4f", all), digits(row.received)});
+  to.show(table.text());
+}
+
+void one_row(Lesson& to) {
+  to.part("From a query to a new vector: the row of 'bird'");
+  to.define("head size",
+            "How many numbers a query, a key or a value of one head has; often written d_k or D.");
+  to.define("head",
+            "One attention with its own W_Q, W_K and W_V; a model may have several side by side.");
+  to.define(
+      "scale",
+      "The division of scores by the square root of the head size, so that they stay near 1 in size.");
+  to.define("score",
+            "The dot product of a query and a key, scaled; the softmax turns scores into weights.");
+  to.define("softmax",
+            "exp of each score, divided by the sum of all exp: positive numbers that add up to 1.");
+  to.say(
+      "Our head size is 2, so scores are divided by sqrt(2) = 1.414; lesson 4 shows why. exp(s) is "
+      "2.718 to the power s. It is positive even if s is negative, and exp(0) = 1. 'bird' has q = (3, "
+      "0):\n");
+  const Row row = look(3, q[3], k, v);
+  show_row(to, row);
+  to.say(
+      "For 'fluffy': q.k = 3 * 2 + 0 * 0 = 6, 6 / 1.414 = 4.243, exp(4.243) = 69.6, and 69.6 / 141.2 "
+      "= 0.493. The last column is the weight times the value; its sum is what 'bird' receives. If "
+      "you predicted 0.5 for both adjectives, you are close. A softmax leaves a little for every "
+      "word: a score of 0 still counts exp(0) = 1.\n"
+      "The result is added to x: its first number to soft, its second to blue.\n"
+      "   (1, 0, 0, 0) + (0, 0, 0.493, 0.493) = " +
+      digits(becomes(3, row)) +
+      "\n'bird' was only a noun. Now its vector also has soft and blue: a fluffy blue bird.");
+  const double w = 1 / (2 + 2 * std::exp(-6 / std::sqrt(2.0)));
+  to.claim(std::abs(row.received[0] - w) + std::abs(row.received[1] - w) < 1e-12 &&
+               std::abs(row.exps[1] - 69.6) < 0.05 && std::abs(row.sum - 141.2) < 0.05,
+           formatted("'bird' receives 1 / (2 + 2 exp(-6 / sqrt 2)) = %.4f of soft and of blue", w));
+}
+
+void all_rows(Lesson& to) {
+  to.part("All four rows");
+  to.say(
+      "Each word sees itself and earlier words. A dot stands for a later word. Words that look are "
+      "rows here; the note behind this lesson has them in columns.\n");
+  const auto tensor = [](const Matrix<d>& m) -> Tensor {
+    return Array({4, 2}, {m[0][0], m[0][1], m[1][0], m[1][1], m[2][0], m[2][1], m[3][0], m[3][1]});
+  };
+  const Tensor V = tensor(v);
+  const auto [mixed, weights] = attend(tensor(q), tensor(k), V, 1, causal());
+  double worst = 0;
+  Table table({{"looks at"}, {"the"}, {"fluffy"}, {"blue"}, {"bird"}, {"becomes"}});
+  for (std::size_t i = 0; i < n; ++i) {
+    const Row row = look(i, q[i], k, v);
+    const auto cell = [&](std::size_t j) {
+      return j > i ? "." : formatted("%.3f", row.weights[j]);
+    };
+    table.row({words[i], cell(0), cell(1), cell(2), cell(3), digits(becomes(i, row))});
+    for (std::size_t m = 0; m < d; ++m)
+      worst =
+          std::max(worst, std::abs(value_of(mixed.value().at({Dim(i), Dim(m)})) - row.received[m]));
+  }
+  to.show(table.text());
+  to.say(
+      "'fluffy' and 'blue' have the query (0, 1). It matches the key of a noun, but 'bird' comes "
+      "later. The other scores are all 0, so the weights are equal. 'the' sees only itself.");
+  to.claim(worst < 1e-12, "fledge's attend() gives the same sums for all four words");
+  const Tensor A = reshape(weights, {4, 4});
+  to.claim(!common_shape(A.shape(), V.shape()),
+           "four weights for each word and two numbers for each value cannot be added");
   to.slip("002", "we add the value matrix to the products",
-          to_string(A.shape()) + " times " + to_string(v.shape()) + " is " +
-              to_string(product.shape()) + ", plus is refused",
+          to_string(A.shape()) + " times " + to_string(V.shape()) + " is " +
+              to_string(matmul(A, V).shape()) + ", plus is refused",
           "the next paragraph of the note has it right: \"matrix multiplication\"");
 }
 
-void masks(Lesson& to) {
-  to.part("The mask: training on all prefixes at once is training on each alone");
-  constexpr Dim words = 6;
-  const std::vector<Dim> text{3, 1, 4, 1, 5, 2, 6};
-  Rng rng(1);
-  const LanguageModel model({.vocabulary = 9, .context = words, .heads = 2, .width = 8}, rng);
-  const auto part = [&](Dim begin, Dim end) {
-    return Indices({1, end - begin}, {text.begin() + begin, text.begin() + end});
-  };
-  const auto gradient = [&] {  // all of it, and forgotten
-    std::vector<Tensor> parts;
-    for (const Tensor& p : parameters(model)) parts.push_back(reshape(p.grad(), {p.size()}));
-    zero_grad(model);
-    return concat(parts, 0);
-  };
-  const Tensor at_once = cross_entropy(model(part(0, words)), part(1, words + 1));
-  backward(at_once);
-  const Tensor together = gradient();
-  double alone = 0;
-  int read = 0;
-  for (Dim t = 1; t <= words; ++t) {
-    const Tensor guess = slice(model(part(0, t)), 1, t - 1, t);
-    const Tensor loss = cross_entropy(guess, part(t, t + 1)) / static_cast<double>(words);
-    backward(loss);
-    alone += loss.item();
-    read += static_cast<int>(t);
-  }
-  const double apart = largest(together - gradient());
-  to.claim_near(at_once.item(), alone, 1e-14,
-                formatted("%d words read once, %d words read in %d prefixes: the same loss",
-                          int{words}, read, int{words}));
-  to.claim(apart < 1e-14, formatted("the same gradient of all %d parameters, within %.0e",
-                                    static_cast<int>(together.size()), apart));
-
-  const Attention attention(8, 2, rng);
-  const Tensor x = random_normal({words, 8}, 0, 1, rng), start = slice(x, 0, 0, 3);
-  const auto moved = [&](const Mask& mask) {
-    return largest(slice(attention(x, mask), 0, 0, 3) - attention(start, mask));
-  };
-  to.claim(moved(causal()) < 1e-14 && moved(Mask()) > 0.1,
-           formatted("three more words do not change the first three; unmasked, by %.2f",
-                     moved(Mask())));
-}
-
-void down_and_up(Lesson& to) {
-  to.part("Value-down and value-up: head by head, or joined");
-  constexpr Dim n = 12, d = 3, words = 5;  // four heads
-  Rng rng(2);
-  const Attention attention(n, n / d, rng, Bias::without);
-  const Tensor x = random_normal({words, n}, 0, 1, rng);
-  const auto [joined, weights] = attention.forward_with_weights(x, causal());
-  Tensor by_head = 0.0, whole = 0.0, W_V, down, up;
-  for (Dim h = 0; h < n / d; ++h) {
-    const Tensor A = reshape(row(weights, h), {words, words});
-    down = slice(attention.c_attn.weight, 1, 2 * n + h * d, 2 * n + (h + 1) * d);
-    up = slice(attention.c_proj.weight, 0, h * d, (h + 1) * d);
-    W_V = matmul(down, up);
-    by_head = by_head + matmul(matmul(A, matmul(x, down)), up);
-    whole = whole + matmul(A, matmul(x, W_V));
-  }
-  to.claim(largest(by_head - joined) < 1e-14,
-           "the sum over heads of (A x Down) Up is the joined form, to rounding");
-  to.claim(largest(whole - joined) < 1e-14,
-           formatted("and that of A x W_V, W_V = Down Up: %d numbers a head instead of %d",
-                     static_cast<int>(W_V.size()), static_cast<int>(down.size() + up.size())));
-  const Tensor down_columns = transpose(down), up_columns = transpose(up);
-  const Tensor in_columns = matmul(up_columns, matmul(down_columns, transpose(x)));
-  to.claim(largest(transpose(in_columns) - matmul(x, W_V)) < 1e-14,
-           "with tokens in columns the order is Up Down, and the result is the transpose");
-  to.slip("002", "W_V = W_Vd (n x d) x W_Vu (d x n)",
-          "W_V = W_Vu " + to_string(up_columns.shape()) + " W_Vd " +
-              to_string(down_columns.shape()) + formatted(" for n = %d, d = %d", int{n}, int{d}),
-          "the factor next to x acts first, and maps n numbers to d");
-}
-
 void lesson(Lesson& to) {
-  one_head(to);
-  masks(to);
-  down_and_up(to);
+  three_vectors(to);
+  one_row(to);
+  all_rows(to);
+}
+
+/// --query "0,3"
+void try_query(Lesson& to, const std::string& text) {
+  Pair query{};
+  const std::size_t comma = std::min(text.find(','), text.size());
+  const std::string second = comma < text.size() ? text.substr(comma + 1) : "";
+  if (!support::number_variable(query[0], {-9, 9}).set(text.substr(0, comma)).empty() ||
+      !support::number_variable(query[1], {-9, 9}).set(second).empty())
+    support::refuse_usage(
+        "--query needs two numbers from -9 to 9, and has " + support::quoted(text),
+        "write --query 0,3");
+  const Row row = look(3, query, k, v);
+  to.say("'bird' with the query " + digits(query) +
+         ". Keys: 'the' (0, 0), 'fluffy' and 'blue' (2, 0), 'bird' (0, 1).\n");
+  show_row(to, row);
+  to.say(
+      "'bird' becomes " + digits(becomes(3, row)) +
+      ". Try 0,0 for equal weights, 0,9 to look at the noun, and -3,0 to avoid adjectives. No query "
+      "can tell 'fluffy' from 'blue': their keys are equal.");
+}
+
+/// Values flow from the words on the left to 'bird'; lines are as thick as the weights.
+support::Svg picture() {
+  support::Svg svg(690, 420);
+  using Anchor = support::Svg::Anchor;
+  const std::string &blue = support::svg_colours()[0], &orange = support::svg_colours()[1];
+  const Row row = look(3, q[3], k, v);
+  constexpr double from = 300, to = 455, middle = 240;
+  svg.text(20, 30, "One head: what 'bird' receives", Anchor::start, 17);
+  svg.text(20, 52, "The thicker the line, the larger the weight of a word", Anchor::start, 13);
+  svg.text(20, 95, "word", Anchor::start, 13);
+  svg.text(100, 95, "key", Anchor::start, 13, blue);
+  svg.text(185, 95, "value", Anchor::start, 13, orange);
+  for (std::size_t j = 0; j < n; ++j) {
+    const double y = 135 + 70 * double(j), w = row.weights[j];
+    svg.text(20, y, words[j], Anchor::start, 16);
+    svg.text(100, y, digits(k[j]), Anchor::start, 15, blue);
+    svg.text(185, y, digits(v[j]), Anchor::start, 15, orange);
+    svg.line(from, y - 5, to, middle, orange, 0.5 + 16 * w);
+    svg.text(from - 8, y, formatted("%.3f", w), Anchor::end, 13);
+  }
+  svg.text(to + 15, middle - 40, "'bird', query " + digits(q[3]), Anchor::start, 15, blue);
+  svg.text(to + 15, middle + 5, "receives " + digits(row.received), Anchor::start, 15, orange);
+  svg.text(to + 15, middle + 50, "becomes " + digits(becomes(3, row)), Anchor::start, 15);
+  svg.text(to + 15, middle + 70, "noun, adjective, soft, blue", Anchor::start, 12);
+  return svg;
 }
 
 }  // namespace
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv, "11_adjectives_and_nouns",
-                             "One head with every number, the mask, value-down and value-up.",
-                             fledge::lesson);
+  return support::run_lesson(
+      argc, argv,
+      {.name = "attention/03_one_head",
+       .title = "One head: query, key and value, with every number",
+       .question = "Where do attention weights come from, and what do words pass on to each other?",
+       .prediction =
+           "In 'the fluffy blue bird', 'bird' gives each of the four words a weight, by how well the "
+           "words match what it looks for: adjectives. The match is 6 for 'fluffy', 6 for 'blue', 0 "
+           "for 'the' and 0 for itself. Guess the four weights; they add up to 1.",
+       .body = fledge::lesson,
+       .reading = {{"nn/layers/attention.cpp", "attend", "the five lines, for any number of heads"},
+                   {"engine/ops/softmax.cpp", "softmax", "the formula and its gradient"},
+                   {"nn/layers/attention.h", "c_attn", "W_Q, W_K and W_V as one matrix"}},
+       .plays = {{.option = "--query",
+                  .value = "0,3",
+                  .help = "another query for 'bird': its weights and what it becomes",
+                  .with_text = fledge::try_query}},
+       .picture = fledge::picture});
 }

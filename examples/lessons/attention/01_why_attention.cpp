@@ -1,0 +1,286 @@
+// Why attention: one vector for a word is not enough, because its sentence changes its meaning.
+//
+// Works out items 002.2, 002.3 and 002.4 of examples/NOTES.md: 'mole' by hand, then 'walk' in a
+// trained model. Key idea: the embedding of a word is the same in every sentence. Attention mixes
+// vectors of other words into it, so the vector after attention depends on the sentence.
+// Next: 02_worked_example; examples/birds/text_model.h, nn/layers/block.h.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "engine/autograd.h"
+#include "examples/birds/text_model.h"
+#include "examples/lessons/lesson_page.h"
+#include "examples/support/table.h"
+#include "nn/generate/sampler.h"
+
+namespace fledge {
+namespace {
+
+using support::formatted, support::Lesson, support::Table;
+
+// -- Part 1: two numbers for each word, (animal, chemistry) ---------------------------------------
+
+using Pair = std::array<double, 2>;
+constexpr Pair mole{1, 1}, dug{2, 0}, gas{0, 2};
+constexpr double own = 0.1, other = 0.9;  // attention weights, set by hand
+
+/// own·x + other·y, number by number
+Pair mixed(const Pair& x, const Pair& y) {
+  return {own * x[0] + other * y[0], own * x[1] + other * y[1]};
+}
+
+double cosine(const Pair& x, const Pair& y) {
+  return (x[0] * y[0] + x[1] * y[1]) / (std::hypot(x[0], x[1]) * std::hypot(y[0], y[1]));
+}
+
+/// "   animal     0.1 * 1 + 0.9 * 2 = 0.1 + 1.8 = 1.9"
+std::string worked(const char* name, double x, double y) {
+  return formatted("   %-10s %.1f * %.0f + %.1f * %.0f = %.1f + %.1f = %.1f", name, own, x, other,
+                   y, own * x, other * y, own * x + other * y);
+}
+
+void mole_by_hand(Lesson& to) {
+  to.part("One word, two meanings: 'mole' by hand");
+  to.say("In 'the mole dug' a mole is an animal. In 'a mole of gas' it is a unit of chemistry.");
+  to.define("vector", "A list of numbers, such as (1, 0, 0); it can be drawn as an arrow.");
+  to.define("embedding",
+            "The vector that a table holds for each word; it is the same in every sentence.");
+  to.say(
+      "Here an embedding has two numbers: how much the word has to do with animals, and how much "
+      "with chemistry. We set them by hand: 'mole' (1, 1), 'dug' (2, 0), 'gas' (0, 2). The table "
+      "does not know the sentence, so 'mole' has a little of both meanings. Only the other words "
+      "show which meaning is right. So 'mole' must take something from their vectors.");
+  to.define(
+      "attention",
+      "The computation that gives each word a weighted sum of vectors of the words that it may "
+      "see.");
+  to.define("attention weight",
+            "The share, between 0 and 1, that one word gives to another; the weights of a word add "
+            "up to 1.");
+  to.say(
+      "Let 'mole' give 0.1 to itself, 0.9 to 'dug' or 'gas', and 0 to 'the', 'a' and 'of'. Each "
+      "number of the new vector is then a sum of two products.\n\n'mole' in 'the mole dug':");
+  to.show(worked("animal", mole[0], dug[0]) + "\n" + worked("chemistry", mole[1], dug[1]));
+  to.say("'mole' in 'a mole of gas':");
+  to.show(worked("animal", mole[0], gas[0]) + "\n" + worked("chemistry", mole[1], gas[1]));
+  to.say(
+      "\nThe vectors are (1.9, 0.1) and (0.1, 1.9). If you predicted them, you have computed "
+      "attention. One embedding went in. Two vectors came out, one for each meaning.");
+  to.define("cosine",
+            "A number from -1 to 1 that compares the directions of two vectors: 1 for the same "
+            "direction, 0 for a right angle, -1 for opposite ones.");
+  to.say(
+      "Multiply the two vectors number by number, add the products, and divide by both lengths. Each "
+      "vector of 'mole' has the length sqrt(1.9 * 1.9 + 0.1 * 0.1) = sqrt(3.62). The cosine is (1.9 * "
+      "0.1 + 0.1 * 1.9) / 3.62 = 0.38 / 3.62 = 0.105. Before attention it is 1, because both "
+      "sentences have the same vector (1, 1).");
+  to.define("claim",
+            "A printed statement that the lesson checks; \"ok\" stands before it if it holds.");
+  const Pair animal = mixed(mole, dug), unit = mixed(mole, gas);
+  to.claim(std::abs(animal[0] - 1.9) + std::abs(animal[1] - 0.1) < 1e-12 &&
+               std::abs(unit[0] - 0.1) + std::abs(unit[1] - 1.9) < 1e-12,
+           "'mole' becomes (1.9, 0.1) beside 'dug' and (0.1, 1.9) beside 'gas'");
+  to.claim_near(cosine(animal, unit), 0.38 / 3.62, 1e-12, "the cosine of these two vectors");
+}
+
+// -- Parts 2 and 3: 'walk' in the model of examples/birds -----------------------------------------
+
+/// The last word of a sentence in the model, which reads T tokens: a line end and the words.
+struct LastWord {
+  Tensor before, after;         // x, and x + attention(x)
+  std::vector<double> weights;  // that it gives to the line end and each word
+  std::vector<Choice> next;     // the three most probable next words
+};
+
+LastWord last_word(const LanguageModel& model, const Corpus& corpus, const std::string& sentence) {
+  const NoGrad no_grad;
+  const Indices ids = birds::beginning_row(corpus, sentence);
+  const Dim T = ids.size();
+  std::vector<Dim> places(static_cast<std::size_t>(T));
+  std::iota(places.begin(), places.end(), 0);
+  const Tensor x = model.wte(ids) + model.wpe(Indices({1, T}, places));  // embedding + place
+  const Block& block = model.h[0];
+  const auto [attended, weights] = block.attn.forward_with_weights(block.ln_1(x), causal());
+  const Array logits = Decoder(model).read(birds::beginning(corpus, sentence));
+  return {slice(x, 1, T - 1, T), slice(x + attended, 1, T - 1, T),
+          to_vector(slice(weights, 2, T - 1, T).value()), most_likely(logits, 3)};
+}
+
+double cosine(const Tensor& x, const Tensor& y) { return sum(cosine_similarity(x, y)).item(); }
+
+std::string word_of(const Corpus& corpus, Dim token) {
+  return corpus.tokenizer.symbols().at(static_cast<std::size_t>(token));
+}
+
+const char* const sentences[] = {"birds sometimes walk", "cats sometimes walk",
+                                 "ducks sometimes walk"};
+
+/// 'walk' in the three sentences.
+std::vector<LastWord> look_at_walk(const LanguageModel& model, const Corpus& corpus) {
+  std::vector<LastWord> found;
+  for (const char* sentence : sentences) found.push_back(last_word(model, corpus, sentence));
+  return found;
+}
+
+void walk_in_a_model(Lesson& to, const Corpus& corpus, const std::vector<LastWord>& untrained,
+                     const std::vector<LastWord>& trained) {
+  to.part("The same in a model that has learned: 'walk'");
+  to.define(
+      "model",
+      "A function whose numbers are learned from examples; here it reads the first words of a "
+      "sentence and gives each word a probability to come next.");
+  to.define("training",
+            "Changing the numbers of a model a little at a time, again and again, so that its "
+            "predictions become better.");
+  to.say(
+      "Our model learns from 79 short sentences, such as 'birds sometimes walk slowly .' and 'cats "
+      "sometimes walk quietly .'. A word can look at itself and at earlier words. The vector of "
+      "'walk' begins as its embedding, plus a vector for the third place in a sentence. Attention "
+      "adds a weighted sum to it.\n"
+      "The table compares 'walk' in each sentence with 'walk' in the first one. It has their cosine "
+      "before attention, after attention in a model with random numbers, and after attention in the "
+      "trained model. The last two columns are the most probable next word and its probability.\n");
+  Table table({{"sentence"}, {"before"}, {"random"}, {"trained"}, {"next word"}, {"probability"}});
+  bool same = true, alike = true;
+  for (std::size_t i = 0; i < trained.size(); ++i) {
+    const double random = cosine(untrained[i].after, untrained[0].after);
+    table.row({sentences[i], formatted("%.3f", cosine(trained[i].before, trained[0].before)),
+               formatted("%.3f", random),
+               formatted("%.3f", cosine(trained[i].after, trained[0].after)),
+               word_of(corpus, trained[i].next[0].token),
+               formatted("%.3f", trained[i].next[0].probability)});
+    same = same && to_vector(trained[i].before.value()) == to_vector(trained[0].before.value());
+    alike = alike && random > 0.99;
+  }
+  to.show(table.text());
+  to.say(
+      "Before attention the cosine is always 1: all three sentences read the same entry of the "
+      "table of embeddings. After attention the trained vectors of 'walk' point in different "
+      "directions. The model needs that: from equal vectors it could only predict equal next words.");
+  to.claim(same, "before attention 'walk' has the same numbers in all three sentences, to the bit");
+  to.claim(alike, "with random numbers the vectors after attention are alike: cosine above 0.99");
+  to.claim(word_of(corpus, trained[0].next[0].token) == "slowly" &&
+               word_of(corpus, trained[1].next[0].token) == "quietly",
+           "the trained model predicts 'slowly' for 'birds' and 'quietly' for 'cats'");
+  double largest = -1;
+  for (std::uint64_t start = 1; start <= 10; ++start) {
+    const LanguageModel model = birds::new_model(corpus, start);
+    birds::train(model, corpus, start);
+    const std::vector<LastWord> walks = look_at_walk(model, corpus);
+    largest = std::max(largest, cosine(walks[1].after, walks[0].after));
+  }
+  to.claim(largest < 0.95, formatted("ten trainings, each from other random numbers: after "
+                                     "attention the cosine for 'cats' is at most %.2f",
+                                     largest));
+}
+
+void not_only_neighbours(Lesson& to, const LastWord& walk) {
+  to.part("Attention is not only for neighbours");
+  to.define("line end",
+            "The sign between two lines of a text; a model reads one before each sentence, and "
+            "'start' stands for it in a map.");
+  to.say("These are the attention weights of 'walk' in 'birds sometimes walk', after training:\n");
+  Table table({{"'walk' looks at"}, {"start"}, {"birds"}, {"sometimes"}, {"walk"}});
+  std::vector<std::string> row{"with the weight"};
+  for (const double weight : walk.weights) row.push_back(formatted("%.3f", weight));
+  table.row(row);
+  to.show(table.text());
+  to.say(
+      "If you guessed 'sometimes', you chose the neighbour. But the sum takes any word that 'walk' "
+      "may see, near or far. 'birds' is two places away and gets nearly all of the weight, "
+      "because the animal decides the next word. 'sometimes' comes before 'walk' in all three sentences "
+      "and decides nothing.");
+  to.claim(walk.weights[1] > 0.9 && walk.weights[2] < 0.05,
+           "'walk' gives more than 0.9 to 'birds', and less than 0.05 to 'sometimes'");
+}
+
+void lesson(Lesson& to) {
+  mole_by_hand(to);
+  const Corpus corpus = birds::read_text();
+  const LanguageModel model = birds::new_model(corpus, 1);
+  const auto untrained = look_at_walk(model, corpus);
+  birds::train(model, corpus, 1);
+  const auto trained = look_at_walk(model, corpus);
+  walk_in_a_model(to, corpus, untrained, trained);
+  not_only_neighbours(to, trained[0]);
+}
+
+/// --sentence "cats sometimes walk"
+void compare_sentence(Lesson& to, const std::string& sentence) {
+  const Corpus corpus = birds::read_text();
+  const LanguageModel model = birds::new_model(corpus, 1);
+  const std::vector<Dim> ids = birds::beginning(corpus, sentence);
+  require<ValueError>(static_cast<Dim>(ids.size()) <= model.sizes.context, "--sentence",
+                      "a sentence has at most ", model.sizes.context - 1, " words, and this has ",
+                      ids.size() - 1, ": leave some out");
+  birds::train(model, corpus, 1);
+  const LastWord walk = last_word(model, corpus, sentences[0]);
+  const LastWord last = last_word(model, corpus, sentence);
+  Table looks({{"the last word looks at"}, {"weight"}});
+  for (std::size_t j = 0; j < ids.size(); ++j)
+    looks.row({j == 0 ? "start" : word_of(corpus, ids[j]), formatted("%.3f", last.weights[j])});
+  to.show(looks.text());
+  to.say("Most probable next words:");
+  for (const Choice& choice : last.next)
+    to.say(formatted("   %.3f  ", choice.probability) + word_of(corpus, choice.token));
+  to.say(
+      formatted("The last word and 'walk' in 'birds sometimes walk': cosine %.3f before "
+                "attention, %.3f after.",
+                cosine(last.before, walk.before), cosine(last.after, walk.after)));
+  to.say("With 'walk' as the third word the first cosine is 1; the second depends on the animal.");
+}
+
+support::Svg picture() {
+  constexpr double left = 70, bottom = 400, unit = 160;
+  const std::string grey = "#444444", &blue = support::svg_colours()[0],
+                    &orange = support::svg_colours()[1];
+  support::Svg svg(580, 450);
+  using Anchor = support::Svg::Anchor;
+  svg.text(20, 30, "One embedding of 'mole', two vectors after attention", Anchor::start, 17);
+  svg.arrow(left, bottom, left + 2.3 * unit, bottom, grey);
+  svg.arrow(left, bottom, left, bottom - 2.2 * unit, grey);
+  svg.text(left + 2.3 * unit, bottom + 36, "animal", Anchor::end, 14);
+  svg.text(left + 8, bottom - 2.15 * unit, "chemistry", Anchor::start, 14);
+  const auto arrow = [&](const Pair& to, const char* name, double dx, const std::string& colour) {
+    const double x = left + to[0] * unit, y = bottom - to[1] * unit;
+    svg.arrow(left, bottom, x, y, colour, 3);
+    svg.text(x + dx, y - 12, name + formatted(" (%.1f, %.1f)", to[0], to[1]), Anchor::start, 14,
+             colour);
+  };
+  arrow(mole, "'mole' before attention", 0, grey);
+  arrow(mixed(mole, dug), "'mole' in 'the mole dug'", -60, blue);
+  arrow(mixed(mole, gas), "'mole' in 'a mole of gas'", 14, orange);
+  return svg;
+}
+
+}  // namespace
+}  // namespace fledge
+
+int main(int argc, char** argv) {
+  return support::run_lesson(
+      argc, argv,
+      {.name = "attention/01_why_attention",
+       .title = "Why attention: one vector for a word is not enough",
+       .question = "A word can mean different things in different sentences. How does a model give "
+                   "it a different meaning in each?",
+       .prediction =
+           "Give 'mole' the numbers (1, 1), 'dug' (2, 0), 'gas' (0, 2). 'mole' keeps 0.1 of its own "
+           "numbers and takes 0.9 of those of 'dug'. Which two numbers come out? And with 'gas'? A "
+           "second guess: to find the word after 'birds sometimes walk', from which word should "
+           "'walk' take most: 'birds', 'sometimes' or 'walk'?",
+       .body = fledge::lesson,
+       .reading = {{"nn/layers/block.h", "add_residuals", "attention is added to the vector"},
+                   {"examples/birds/text_model.cpp", "train", "how the model of part 2 learns"},
+                   {"examples/support/built_in_text.inc", "birds sometimes walk slowly",
+                    "the sentences"}},
+       .plays = {{.option = "--sentence",
+                  .value = "dogs sometimes walk",
+                  .help =
+                      "any words of the 79 sentences: where the last one looks, what comes next",
+                  .with_text = fledge::compare_sentence}},
+       .picture = fledge::picture});
+}
