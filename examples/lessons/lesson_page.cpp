@@ -54,15 +54,26 @@ int run_lesson(int argc, const char* const* argv, const LessonPage& page) {
     Options options(page.name, page.title);
     bool ask = false;
     std::string picture;
-    std::deque<double> numbers;  // the variables stay where they are
+    std::deque<double> numbers;  // a deque does not move what it holds
+    std::deque<std::int64_t> whole_numbers;
     std::deque<std::string> texts;
+    std::vector<std::function<void(Lesson&)>> run_play;  // with the value that was given
     options.add("--ask", "", ask, "waits after the question, so that you can predict");
     if (page.picture) options.add("-o, --out", "FILE", picture, "writes the picture (SVG)");
     for (const Play& play : page.plays) {
-      if (play.with_number)
-        options.add(play.option, "X", numbers.emplace_back(), play.help, play.limits);
-      else
-        options.add(play.option, "TEXT", texts.emplace_back(), play.help);
+      if (play.with_number) {
+        const double& x = numbers.emplace_back();
+        options.add(play.option, "X", numbers.back(), play.help, play.limits);
+        run_play.emplace_back([&play, &x](Lesson& to) { play.with_number(to, x); });
+      } else if (play.with_whole_number) {
+        const std::int64_t& n = whole_numbers.emplace_back();
+        options.add(play.option, "N", whole_numbers.back(), play.help, play.limits);
+        run_play.emplace_back([&play, &n](Lesson& to) { play.with_whole_number(to, n); });
+      } else {
+        const std::string& text = texts.emplace_back();
+        options.add(play.option, "TEXT", texts.back(), play.help);
+        run_play.emplace_back([&play, &text](Lesson& to) { play.with_text(to, text); });
+      }
       options.without_default();
     }
     options.exit_statuses("0 every claim holds, 1 one does not, 2 wrong usage");
@@ -74,16 +85,12 @@ int run_lesson(int argc, const char* const* argv, const LessonPage& page) {
       write_picture(picture, page.picture());
       return 0;
     }
-    auto number = numbers.begin();
-    auto text = texts.begin();
     bool played = false;
-    for (const Play& play : page.plays) {
-      const bool wanted = given.contains(play.option);
-      if (play.with_number && wanted) play.with_number(lesson, *number);
-      if (play.with_text && wanted) play.with_text(lesson, *text);
-      play.with_number ? void(++number) : void(++text);
-      played = played || wanted;
-    }
+    for (std::size_t i = 0; i < page.plays.size(); ++i)
+      if (given.contains(page.plays[i].option)) {
+        run_play[i](lesson);
+        played = true;
+      }
     if (played) return print_verdict(page, lesson, false);
     print_opening(page, lesson.paint(), ask);
     page.body(lesson);

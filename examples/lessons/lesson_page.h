@@ -5,6 +5,7 @@
 // READMEs can quote them.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -20,11 +21,12 @@ struct Reading {
   std::string file, name, what;  // "engine/ops/softmax.cpp", "softmax", "the formula and its rule"
 };
 
-/// An option, and what the lesson does with its value. One of the two functions is set.
+/// An option, and what the lesson does with its value. One of the three functions is set.
 struct Play {
   std::string option, value, help;  // "--beta", "3": an example, which the lesson prints
   OptionLimits limits{};            // of a number
   std::function<void(Lesson&, double value)> with_number{};
+  std::function<void(Lesson&, std::int64_t value)> with_whole_number{};
   std::function<void(Lesson&, const std::string& value)> with_text{};
 };
 

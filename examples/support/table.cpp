@@ -5,6 +5,13 @@
 
 namespace support {
 
+Table Table::of_numbers(const std::vector<std::string>& titles) {
+  std::vector<Column> columns;
+  for (const std::string& title : titles)
+    columns.push_back({title, columns.empty() ? Align::left : Align::right});
+  return Table(columns);
+}
+
 void Table::row(std::vector<std::string> cells) {
   if (cells.size() != columns_.size())
     throw std::invalid_argument("table: a row of " + std::to_string(columns_.size()) +

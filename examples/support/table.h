@@ -21,6 +21,8 @@ class Table {
   };
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  /// Columns with these titles, of which the first is aligned left and the others, of numbers, right.
+  static Table of_numbers(const std::vector<std::string>& titles);
 
   /// Throws std::invalid_argument unless there is one cell per column.
   void row(std::vector<std::string> cells);

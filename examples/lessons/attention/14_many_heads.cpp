@@ -127,8 +127,7 @@ void lesson(Lesson& to) {
 }
 
 /// Where each head of one model looks.
-void with_heads(Lesson& to, double count) {
-  const Dim heads = static_cast<Dim>(count);
+void with_heads(Lesson& to, Dim heads) {
   if (heads != 1 && heads != 2 && heads != 4 && heads != 8)
     support::refuse_usage("--heads must be 1, 2, 4 or 8", "for example --heads 4");
   Rng texts(999);
@@ -165,5 +164,5 @@ int main(int argc, char** argv) {
                   .value = "4",
                   .help = "where each head looks if there are 1, 2, 4 or 8",
                   .limits = {1, 8},
-                  .with_number = fledge::with_heads}}});
+                  .with_whole_number = fledge::with_heads}}});
 }

@@ -68,7 +68,7 @@ void lesson(Lesson& to) {
   to.claim(least > 0.5, formatted("every position gives its word a weight of %.2f or more", least));
 }
 
-void with_seed(Lesson& to, double seed) {
+void with_seed(Lesson& to, Dim seed) {
   Rng texts(999);
   const Indices unseen = reader::random_texts(100, texts);
   const Reader model = backwards(static_cast<std::uint64_t>(seed));
@@ -96,5 +96,5 @@ int main(int argc, char** argv) {
                   .value = "7",
                   .help = "the map of another model",
                   .limits = {1, 1e6},
-                  .with_number = fledge::with_seed}}});
+                  .with_whole_number = fledge::with_seed}}});
 }

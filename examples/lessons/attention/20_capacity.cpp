@@ -173,9 +173,9 @@ void lesson(Lesson& to) {
   shared(to, text);
 }
 
-void with_head_size(Lesson& to, double size) {
+void with_head_size(Lesson& to, Dim size) {
   const Corpus text = birds::read_text();
-  const LanguageModel model = trained(text, {1, static_cast<Dim>(size), 32}, 1);
+  const LanguageModel model = trained(text, {1, size, 32}, 1);
   for (const blanks::Blank& blank : {blanks::slowly, blanks::flying}) {
     const birds::Completion best = birds::complete(model, text, blank.prompt);
     to.say("'" + blank.prompt + " __': '" + best.next + formatted("' %.3f", best.probability));
@@ -203,5 +203,5 @@ int main(int argc, char** argv) {
                   .value = "1",
                   .help = "both blanks, filled by a model with a smaller head",
                   .limits = {0, 16},
-                  .with_number = fledge::with_head_size}}});
+                  .with_whole_number = fledge::with_head_size}}});
 }

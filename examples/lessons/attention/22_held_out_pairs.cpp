@@ -209,7 +209,7 @@ void lesson(Lesson& to) {
 }
 
 /// The held-out sentences of another seed.
-void with_seed(Lesson& to, double seed) {
+void with_seed(Lesson& to, Dim seed) {
   const Tokenizer words = all_words();
   Rng rng(static_cast<std::uint64_t>(seed));
   const Split split = drawn_split(rng, false);
@@ -272,6 +272,6 @@ int main(int argc, char** argv) {
                   .value = "7",
                   .help = "three other held-out sentences",
                   .limits = {1, 1e6},
-                  .with_number = fledge::with_seed}},
+                  .with_whole_number = fledge::with_seed}},
        .picture = fledge::picture});
 }

@@ -50,3 +50,9 @@ TEST_CASE("table: a row has one cell per column") {
   CHECK_THROWS_WITH(table.row({"x"}), Equals("table: a row of 2 cells: 1 given"));
   CHECK_THROWS_AS(table.row({"x", "y", "z"}), std::invalid_argument);
 }
+
+TEST_CASE("table: of_numbers aligns the first column left and the others right") {
+  Table table = Table::of_numbers({"word", "p"});
+  table.row({"a", "0.25"});
+  CHECK(table.text(false) == "word     p\n----  ----\na     0.25\n");
+}
