@@ -42,51 +42,40 @@ Tensor weights_of(const Tensor& query, const Tensor& keys) {
   return softmax(matmul(query, transpose(keys)));
 }
 
-/// Cells of a row, with four digits each.
-std::vector<std::string> digits(const std::vector<double>& values) {
-  std::vector<std::string> cells;
-  for (const double value : values) cells.push_back(formatted("%.4g", value));
-  cells[0] = "   " + cells[0];
-  return cells;
-}
-
 void copying(Lesson& to) {
   to.part("To copy: one score far above the others");
   to.define("orthogonal", "At right angles: the dot product is 0.");
   to.define("orthonormal", "At right angles to each other, and each of length 1.");
   to.say(
-      "\nSix keys are orthonormal, so k_1.k_1 = 1 and k_1.k_2 = 0. The query q = g k_1 then has the "
-      "score g with the first key and 0 with the five others. g is the gap between the scores. The "
+      "\nSix keys k_1 to k_6 are orthonormal, so k_1.k_1 = 1 and k_1.k_2 = 0. As in the note, scores are "
+      "not divided in this lesson. The query is q = g k_1, where g is a number. Then the score of the "
+      "first key is q.k_1 = g, and the five others are 0. So g is the gap between the scores. The "
       "softmax makes\n"
       "   weight of v_1 = exp(g) / (exp(g) + 5)\n"
-      "c is the result of attention: the sum of weights times values. |c - v_1| is the distance of "
-      "the result from a perfect copy.\n");
+      "because exp(0) = 1. The result of attention is c, the weighted sum of the six values. A perfect "
+      "copy would be c = v_1. The third column is the distance between the two, |c - v_1|.\n");
   Rng rng(1);
   const Tensor keys = orthonormal(n, rng), values = normal({n, d}, rng), v = row(values, 0);
   const double apart = length((sum(values, {0}, true) - v) / (n - 1.0) - v);
-  const double longest = std::sqrt(max(sum(values * values, {1})).item());
-  const auto bound = [&](double gap) { return 2 * (n - 1) * std::exp(-gap) * longest; };
   double worst = 0;
-  Table table({{"   gap g"}, {"weight of v_1"}, {"|c - v_1|"}, {"formula"}, {"bound"}});
+  Table table = Table::of_numbers({"   gap g", "weight of v_1", "|c - v_1|", "formula"});
   for (const double gap : {0., 1., 2., 5., 10., 20.}) {
     const Tensor weights = weights_of(row(keys, 0) * gap, keys);
     const double error = length(matmul(weights, values) - v);
     const double r = (n - 1) * std::exp(-gap), formula = r / (1 + r) * apart;
     worst = std::max(worst, std::abs(error - formula));
-    table.row(digits({gap, number(weights, 0), error, formula, bound(gap)}));
+    table.row({formatted("   %.0f", gap), formatted("%.6f", number(weights, 0)),
+               formatted("%.6f", error), formatted("%.6f", formula)});
   }
   to.show(table.text());
   to.say(
-      "The first weight is an even split, 1/6. Each unit of the gap divides the rest by about e. If "
-      "you predicted that a gap of 10 is enough for three digits, you are right. The copy is never "
-      "perfect: exp(-g) becomes 0 only for a score of minus infinity, as for a masked word.\n"
-      "The formula: with r = 5 exp(-g), the distance is r/(1 + r) times the distance between v_1 and "
-      "the mean of the other values. The bound holds for any keys: 2 (n - 1) exp(-g) times the "
-      "longest value, where g is the gap between the two largest scores.\n");
+      "At a gap of 0 all weights are an even split, 1/6. At 10 the weight is 1.000 to three digits. If "
+      "you predicted 10, you are right. A copy is never perfect, because exp of a score is never 0. Only "
+      "a masked word has a weight of exactly 0.\n"
+      "The formula: the five other values together have the weight r/(1 + r), with r = 5 exp(-g). So the "
+      "distance is r/(1 + r) times the distance between v_1 and the mean of the others.\n");
   to.claim(worst < 1e-14, "the distance is that of the formula, for all six gaps");
-
-  bool distribution = true;
-  double nearest = 0;
+  bool distribution = true, copied = true;
   for (int draw = 0; draw < 1000; ++draw) {
     const Tensor query = normal({1, d}, rng) * 2.0, drawn = normal({n, d}, rng);
     const Tensor weights = weights_of(query, drawn);
@@ -95,91 +84,100 @@ void copying(Lesson& to) {
     std::vector<double> scores = to_vector(matmul(query, transpose(drawn)).value());
     const Dim top = std::max_element(scores.begin(), scores.end()) - scores.begin();
     std::sort(scores.rbegin(), scores.rend());
-    const double error = length(matmul(weights, values) - row(values, top));
-    nearest = std::max(nearest, error / bound(scores[0] - scores[1]));
+    copied = copied && 1 - number(weights, top) <= (n - 1) * std::exp(scores[1] - scores[0]);
   }
   to.claim(distribution,
            "1000 random queries and keys: all weights are from 0 to 1 and add up to 1");
-  to.claim(nearest <= 1,
-           formatted("in all 1000 the distance is below the bound; at most %.2f of it", nearest));
-}
-
-void subspaces(Lesson& to) {
-  to.part("To take one part out of a sum");
-  to.define("subspace", "All sums of multiples of some vectors, such as a plane through 0.");
-  to.say(
-      "\nAttention adds values up: s = v_a + v_b. Can a matrix find v_a in s again? Yes, if v_a always "
-      "lies in one subspace and v_b in another, and the two are at right angles.\n"
-      "Here both are planes. The columns of A are two orthonormal vectors of the first plane, those of "
-      "B of the second. So v_a = A c for two numbers c, and v_b = B w.\n"
-      "   A^T s = A^T A c + A^T B w = c, because A^T A = 1 and A^T B = 0\n"
-      "   M s = A (A^T s) = A c = v_a, with M = A A^T\n"
-      "Then the second plane is turned, so that one of its vectors leans toward the first plane. M "
-      "keeps the part of v_b that lies in the first plane: sin(angle) times |w_1|.\n");
-  Rng rng(2);
-  const Tensor basis = orthonormal(4, rng), A = slice(basis, 0, 0, 2), B = slice(basis, 0, 2, 4);
-  const Tensor M = matmul(transpose(A), A), c = normal({1, 2}, rng), w = normal({1, 2}, rng);
-  const Tensor v_a = matmul(c, A), s = v_a + matmul(w, B);
-  double worst = 0;
-  Table table({{"   turned by"}, {"|M s - v_a|"}, {"formula"}});
-  for (const double degrees : {0., 10., 30., 60.}) {
-    const double angle = degrees * std::numbers::pi / 180;
-    const Tensor leaning = row(B, 0) * std::cos(angle) + row(A, 0) * std::sin(angle);
-    const Tensor v_b = matmul(w, concat({leaning, row(B, 1)}, 0));
-    const double error = length(matmul(v_a + v_b, M) - v_a);
-    const double formula = std::sin(angle) * std::abs(number(w, 0));
-    worst = std::max(worst, std::abs(error - formula));
-    table.row({formatted("   %.0f degrees", degrees), formatted("%.1e", error),
-               formatted("%.1e", formula)});
-  }
-  to.show(table.text());
-  to.claim(length(matmul(s, M) - v_a) < 1e-14, "at right angles M s is v_a, to 14 digits");
-  to.claim(worst < 1e-14, "the error is sin(angle) |w_1| for all four angles");
-  const Tensor by_half = matmul(s, transpose(A));
-  to.claim(by_half.size() == 2 && length(by_half - c) < 1e-14,
-           "A^T s is c, the two numbers from which v_a is made");
-  to.claim(length(matmul(by_half, A) - v_a) < 1e-14, "A c is v_a: so M = A A^T, as the note finds");
+  to.claim(copied, "for all 1000, the other weights add up to at most 5 exp(-gap)");
 }
 
 void averaging(Lesson& to) {
   to.part("To average: a query between two keys");
   to.say(
-      "Now q = beta (k_a + k_b). The scores of a and b are both beta, and the four others are 0. So "
-      "both weights are\n"
+      "Now the query is q = beta (k_a + k_b), where beta is a number. The score of key a is beta k_a.k_a + "
+      "beta k_b.k_a = beta + 0. The score of key b is beta too, and the four others are 0. So both "
+      "weights are\n"
       "   exp(beta) / (4 + 2 exp(beta))\n"
-      "and they approach 1/2. \"the mean\" is (v_a + v_b) / 2.\n");
+      "and they come near 1/2. Then c comes near (v_a + v_b) / 2, the mean of the two values. The last "
+      "column is its distance from this mean.\n");
   Rng rng(3);
   const Tensor keys = orthonormal(n, rng), values = normal({n, d}, rng);
   const Tensor middle = (row(values, 0) + row(values, 1)) / 2.0;
   const auto formula = [](double beta) { return std::exp(beta) / (n - 2 + 2 * std::exp(beta)); };
   double worst = 0, last = 0;
-  Table table({{"   beta"}, {"weight of v_a"}, {"weight of v_b"}, {"formula"}, {"|c - mean|"}});
+  Table table =
+      Table::of_numbers({"   beta", "weight of v_a", "weight of v_b", "formula", "distance"});
   for (const double beta : {0., 1., 2., 5., 10., 20.}) {
     const Tensor weights = weights_of((row(keys, 0) + row(keys, 1)) * beta, keys);
     const double at_a = number(weights, 0), at_b = number(weights, 1), expected = formula(beta);
     worst = std::max({worst, std::abs(at_a - expected), std::abs(at_b - expected)});
     last = length(matmul(weights, values) - middle);
-    table.row(digits({beta, at_a, at_b, expected, last}));
+    table.row({formatted("   %.0f", beta), formatted("%.6f", at_a), formatted("%.6f", at_b),
+               formatted("%.6f", expected), formatted("%.6f", last)});
   }
   to.show(table.text());
   to.say(
-      "Other shares are possible too. For 3 : 1 the score of a must be larger by ln 3 = 1.0986, "
-      "because exp(ln 3) = 3: q = (beta + ln 3) k_a + beta k_b.\n");
+      "Other shares are possible too. If the score of a is larger than that of b by ln 3 = 1.0986, the "
+      "weight of a is 3 times the weight of b, because exp(ln 3) = 3. The query for this is q = (beta + "
+      "ln 3) k_a + beta k_b.\n");
   const double beta = 20;
   const Tensor shares =
       weights_of(row(keys, 0) * (beta + std::log(3.0)) + row(keys, 1) * beta, keys);
-  to.claim(worst < 1e-14, "both weights are exp(beta) / ((n - 2) + 2 exp(beta))");
-  to.claim(last < 1e-7, "at beta = 20 c is (v_a + v_b) / 2, to seven places");
-  to.claim_near(number(shares, 0) / number(shares, 1), 3, 1e-12, "the shares with ln 3, a to b");
+  to.claim(worst < 1e-14, "both weights are exp(beta) / (4 + 2 exp(beta)), for all six beta");
+  to.claim(last < 1e-7, "at beta = 20 the distance from the mean is below 1e-7");
+  to.claim_near(number(shares, 0) / number(shares, 1), 3, 1e-12,
+                "with ln 3 the weight of a, divided by the weight of b");
   to.slip("001", "exp(beta) / ((alpha-2) + exp(beta) 2)",
           formatted("exp(beta) / ((n - 2) + 2 exp(beta)): %.3f at beta = 1, n = 6", formula(1)),
           "n - 2 other keys have a score of 0: each adds exp(0) = 1; alpha may be a misread n");
 }
 
+void take_out(Lesson& to) {
+  to.part("To take one part out of a sum");
+  to.define(
+      "subspace",
+      "All vectors that can be made from some given vectors, by multiplying them by numbers and "
+      "adding; two vectors give a plane through 0.");
+  to.say(
+      "\nAttention adds values up: s = v_a + v_b. Can v_a be found in the sum again? Yes, if v_a always "
+      "lies in one subspace and v_b in another, and the two are at right angles. An example: v_a = (3, "
+      "4, 0, 0) and v_b = (0, 0, 1, 2). Then s = (3, 4, 1, 2). A matrix that keeps the first two numbers "
+      "and sets the others to 0 finds v_a.\n"
+      "It works for any directions. Let a_1 and a_2 be orthonormal vectors of the first subspace. Then "
+      "v_a = (s.a_1) a_1 + (s.a_2) a_2, because v_b has no share in a_1 and a_2. The note writes the "
+      "same with matrices: A has the columns a_1 and a_2, its transpose A^T gives the two dot products, "
+      "and M = A A^T gives v_a = M s.\n"
+      "What if the subspaces are not at right angles? We turn one vector of the second subspace toward "
+      "a_1 by an angle. Then a part of v_b lies along a_1, and M keeps it by mistake. The size of this "
+      "part is sin(angle) times w_1, the number that multiplies the turned vector.\n");
+  Rng rng(2);
+  const Tensor basis = orthonormal(4, rng), A = slice(basis, 0, 0, 2), B = slice(basis, 0, 2, 4);
+  const Tensor M = matmul(transpose(A), A), c = normal({1, 2}, rng), w = normal({1, 2}, rng);
+  const Tensor v_a = matmul(c, A), s = v_a + matmul(w, B);
+  double worst = 0;
+  Table table = Table::of_numbers({"   turned by", "error |M s - v_a|", "formula"});
+  for (const double degrees : {0., 10., 30., 60.}) {
+    const double angle = degrees * std::numbers::pi / 180;
+    const Tensor turned = row(B, 0) * std::cos(angle) + row(A, 0) * std::sin(angle);
+    const Tensor v_b = matmul(w, concat({turned, row(B, 1)}, 0));
+    const double error = length(matmul(v_a + v_b, M) - v_a);
+    const double formula = std::sin(angle) * std::abs(number(w, 0));
+    worst = std::max(worst, std::abs(error - formula));
+    table.row({formatted("   %.0f degrees", degrees), formatted("%.4f", error),
+               formatted("%.4f", formula)});
+  }
+  to.show(table.text());
+  to.claim(length(matmul(s, M) - v_a) < 1e-14, "at right angles M s is v_a, to 14 digits");
+  to.claim(worst < 1e-14, "the error is sin(angle) times |w_1|, for all four angles");
+  const Tensor products = matmul(s, transpose(A));
+  to.claim(products.size() == 2 && length(matmul(products, A) - v_a) < 1e-14,
+           "A^T s has two numbers, and A times these is v_a");
+}
+
 void lesson(Lesson& to) {
   copying(to);
-  subspaces(to);
   averaging(to);
+  take_out(to);
 }
 
 /// The weights of a query beta (k_a + k_b) + gap k_a, with six orthonormal keys.
@@ -237,8 +235,7 @@ int main(int argc, char** argv) {
                    "value be found again in a sum?",
        .prediction =
            "Six keys are at right angles. One score is larger than the five others by a gap. "
-           "How large must the gap be, so that the weight is 1 in the first three digits: 2, "
-           "10 or 100?",
+           "How large must the gap be, so that its weight is 1.000 to three digits: 2, 10 or 100?",
        .body = fledge::lesson,
        .reading = {{"engine/ops/softmax.cpp", "softmax", "weights from scores"},
                    {"nn/layers/attention.cpp", "attend", "weights times values"}},

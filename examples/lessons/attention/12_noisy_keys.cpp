@@ -23,7 +23,8 @@ using support::formatted, support::Lesson, support::sparkline, support::Table;
 
 constexpr Dim n = 6;  // keys; their means are the axes
 constexpr Dim draws = 4000;
-constexpr double beta = 10;  // the length of a query along each mean
+constexpr double beta = 10;                  // the length of a query along each true key
+constexpr double alpha = 1e-4, along = 0.5;  // variances: of all noise, and of the length of key a
 
 /// The mean of key i.   (1, n)
 Tensor axis(Dim i) {
@@ -32,14 +33,14 @@ Tensor axis(Dim i) {
   return Array({1, n}, numbers);
 }
 
-/// Keys around their means: noise of variance alpha in every direction. Key a, the first, also has
-/// noise of variance `along` in the direction of its mean.   (draws, n, n)
-Tensor drawn_keys(double alpha, double along) {
+/// Keys around their means: noise of this variance in every direction. Key a, the first, also has
+/// noise of this variance along its true key.   (draws, n, n)
+Tensor drawn_keys(double variance, double of_length) {
   Rng rng(1);
   std::vector<Tensor> means;
   for (Dim i = 0; i < n; ++i) means.push_back(axis(i));
-  const Tensor noise = random_normal({draws, n, n}, 0, std::sqrt(alpha), rng);
-  const Tensor stretch = random_normal({draws, 1, 1}, 0, std::sqrt(along), rng);
+  const Tensor noise = random_normal({draws, n, n}, 0, std::sqrt(variance), rng);
+  const Tensor stretch = random_normal({draws, 1, 1}, 0, std::sqrt(of_length), rng);
   const Tensor first = transpose(axis(0)) * axis(0);  // m_a in the row of key a, else zeros
   return concat(means, 0) + noise + stretch * first;
 }
@@ -79,7 +80,12 @@ Observed observe(const std::string& name, const Tensor& shares, double score, do
 /// Prints the table, then the explanation, then the claim.
 void show(Lesson& to, const std::vector<Observed>& all, const std::string& explanation) {
   constexpr int bins = 18;
-  Table table({{"   keys"}, {"mean"}, {"formula"}, {"spread"}, {"formula"}, {"v_a in c, 0 to 1"}});
+  Table table({{"   keys"},
+               {"mean"},
+               {"expected"},
+               {"spread"},
+               {"expected"},
+               {"0 ... weight of v_a ... 1"}});
   double worst = 0;
   for (const auto& [name, shares, measured, predicted] : all) {
     std::vector<double> counts(bins);
@@ -95,7 +101,7 @@ void show(Lesson& to, const std::vector<Observed>& all, const std::string& expla
   }
   to.show(table.text());
   to.say(explanation + "\n");
-  to.claim(worst < 0.01, "mean and spread agree with the formula, within 0.01");
+  to.claim(worst < 0.01, "mean and spread are as expected, within 0.01");
 }
 
 /// The share of draws of which it holds.
@@ -107,14 +113,12 @@ double rate(const Tensor& x, const std::function<bool(double)>& holds) {
 /// P(z > x), z standard normal
 double tail(double x) { return std::erfc(x / std::numbers::sqrt2) / 2; }
 
-void lesson(Lesson& to) {
-  constexpr double alpha = 1e-4, along = 0.5;
-  const Tensor q_a = axis(0) * beta, q_b = axis(1) * beta, between = q_a + q_b;
-
-  to.part("A little noise in every direction");
+void small_noise(Lesson& to) {
+  to.part("A little noise in every key");
   to.say(
       "The lesson before averaged two values with the query q = beta (k_a + k_b). A real key is never "
-      "exactly known. So here each key is its mean m plus random numbers.\n");
+      "exactly known. So here each key is a true key plus random numbers. We call the true keys m_a, "
+      "m_b and so on; they are orthonormal.\n");
   to.define("noise", "Random numbers that are added to a quantity.");
   to.define("normal distribution",
             "The bell curve: small deviations from the mean are likely, large ones are rare.");
@@ -122,90 +126,120 @@ void lesson(Lesson& to) {
             "The function 1/(1 + exp(-x)); a softmax over two scores is the sigmoid of their "
             "difference.");
   to.say(
-      "\nThe query is q = 10 (m_a + m_b), so both scores should be 10. The noise has a normal "
-      "distribution with the variance alpha in every direction. We draw 4,000 times six keys, and "
-      "measure the share of v_a in the result c: its weight. An exact mean is 0.5.\n"
-      "The last column is a histogram: which shares came out how often, from 0 on the left to 1 on the "
-      "right. \"spread\" is the standard deviation.\n");
-  std::vector<Observed> round;
+      "\nThe noise has a normal distribution. To each number of a key we add a random number with the "
+      "variance alpha, so its usual size is sqrt(alpha), the standard deviation. The query is q = "
+      "beta (m_a + m_b) with beta = 10. Both scores should then be 10, and the weight of v_a one half.\n"
+      "We draw six keys 4,000 times. The table has the mean and the standard deviation (\"spread\") of "
+      "the weight of v_a. \"expected\" is the same without random draws, as an integral. The last column "
+      "is a histogram: how often each weight came out, from 0 on the left to 1 on the right.\n");
+  const Tensor q = (axis(0) + axis(1)) * beta;
+  std::vector<Observed> rows;
   for (const double variance : {1e-4, 1e-3, 1e-2})
-    round.push_back(observe(formatted("alpha = %g, one head", variance),
-                            weight_of_a(between, drawn_keys(variance, 0)), 0,
-                            2 * beta * std::sqrt(variance)));
+    rows.push_back(observe(formatted("alpha = %g", variance),
+                           weight_of_a(q, drawn_keys(variance, 0)), 0,
+                           2 * beta * std::sqrt(variance)));
   show(
-      to, round,
-      "For alpha = 0.0001 all shares are near the middle. The other rows are less stable. The score "
-      "of a minus the score of b has the standard deviation 2 beta sqrt(alpha), which is 0.2, 0.63 "
-      "and 2. The weight of v_a is the sigmoid of this difference. The formula is the mean over all "
-      "differences, computed as an integral.");
-  const auto far = [](double share) { return std::abs(share - 0.5) > 0.25; };
-  to.claim(rate(round[0].shares, far) == 0,
-           "alpha = 0.0001: every share is within 0.25 of the mean");
-  const Tensor scores = reshape(matmul(drawn_keys(1e-4, 0), transpose(between)), {draws, n});
+      to, rows,
+      "For alpha = 0.0001 all weights are near one half. For 0.01 most are already near 0 or near 1. "
+      "The reason is the difference of the two scores. It is the sum of four random numbers, each "
+      "multiplied by 10, so its standard deviation is 10 sqrt(4 alpha): 0.2, 0.63 and 2. The weight "
+      "of v_a is the sigmoid of this difference. The four other scores are near 0 and hardly count: "
+      "exp(10) is 22,000 times exp(0).");
+  to.claim(rate(rows[0].shares, [](double w) { return std::abs(w - 0.5) > 0.25; }) == 0,
+           "alpha = 0.0001: every weight is within 0.25 of one half");
+  const Tensor scores = reshape(matmul(drawn_keys(1e-4, 0), transpose(q)), {draws, n});
   const Tensor difference = slice(scores, 1, 0, 1) - slice(scores, 1, 1, 2);
   const double measured = spread(difference, 1.0 / draws).deviation;
-  to.claim_near(measured, 2 * beta * std::sqrt(1e-4), 0.01,
-                "alpha = 0.0001: the standard deviation of the difference is 0.2");
+  to.claim(std::abs(measured - 0.2) < 0.01,
+           formatted("alpha = 0.0001: the spread of the difference should be 0.2, and is %.3f",
+                     measured));
   to.slip("001", "k_a = (m_a + Sigma_a x) = m_a + alpha I x_a",
           formatted("k_a = m_a + sqrt(alpha) x_a: a difference of %.1f; by the note %.3f",
                     2 * beta * std::sqrt(1e-4), 2 * beta * 1e-4),
           "alpha is the variance of the noise, sqrt(alpha) its standard deviation");
+}
 
+Observed one_head(const Tensor& keys) {
+  return observe("one head", weight_of_a((axis(0) + axis(1)) * beta, keys), 0,
+                 beta * std::sqrt(4 * alpha + along));
+}
+
+void varying_length(Lesson& to, const Tensor& keys) {
   to.part("One key whose length varies");
   to.say(
-      "Now key a also varies in length: noise with the variance 0.5 along its mean. The key is then "
-      "sometimes 1.7 m_a and sometimes 0.3 m_a. Its score is 17 or 3, and the score of b is still "
-      "10. The softmax gives nearly all the weight to the larger one.\n");
-  const Tensor keys = drawn_keys(alpha, along);
-  const double swing = beta * std::sqrt(4 * alpha + along);
-  const Observed one = observe("k_a varies, one head", weight_of_a(between, keys), 0, swing);
+      "Now the length of key a varies as well. m_a is multiplied by a random number around 1, with the "
+      "variance 0.5. The standard deviation is sqrt(0.5) = 0.7, so lengths of 1.7 and of 0.3 are usual. "
+      "The score of a is then 17 or 3, and the score of b is still near 10. The softmax gives nearly "
+      "all the weight to the larger score. (The other noise has alpha = 0.0001.)\n");
+  const Observed one = one_head(keys);
   show(
       to, {one},
-      "The mean is still 0.5, but hardly any single draw is near it. The result c jumps between v_a "
-      "and v_b. If you predicted that noise of the mean 0 does no harm, this is the surprise.\n"
-      "An example: if the scores differ by 4, such as 2 and -2, a has the weight 1/(1 + exp(-4)) = "
-      "0.982, and b has 0.018.");
-  to.claim_near(rate(one.shares, far), 2 * tail(std::log(3.0) / swing), 0.02,
-                "share of the draws that are nearer to one value than to the mean");
+      "The mean is still one half, but hardly any weight is near it. The result jumps between v_a and "
+      "v_b. If you predicted that it stays near the mean, this is the surprise. For example, scores of "
+      "10 and 3 give the weights 1/(1 + exp(-7)) = 0.999 and 0.001.");
+  const double far = rate(one.shares, [](double w) { return std::abs(w - 0.5) > 0.25; });
+  to.claim(std::abs(far - 2 * tail(std::log(3.0) / (beta * std::sqrt(4 * alpha + along)))) < 0.02,
+           formatted("in %.0f of 100 draws the result is nearer to v_a or v_b than to their mean",
+                     100 * far));
   const double at_a = value_of(softmax(Array({2}, {2, -2})).value()[0]);
   to.claim_near(at_a, 1 / (1 + std::exp(-4.0)), 1e-15,
-                "the scores 2 and -2 give the first a weight of");
+                "scores of 2 and -2, as in the note: the first weight is 1/(1 + exp(-4))");
+}
 
+void two_heads(Lesson& to, const Tensor& keys) {
   to.part("Two heads, one for each key");
-  const Tensor own = weight_of_a(q_a, keys), averaged = (own + weight_of_a(q_b, keys)) / 2.0;
-  const double ahead = beta - std::log(n - 1.0), length = beta * std::sqrt(alpha + along);
-  const Observed two = observe("k_a varies, two heads", averaged, ahead, length, 0.5);
   to.say(
-      "Head 1 has the query 10 m_a, head 2 has 10 m_b. Each has its own softmax over the same keys, "
-      "and c is the mean of both results. Now no two scores must be equal. In head 1 the score of a "
-      "must only be far above the five others, which are near 0. Both 17 and 3 are.\n");
-  show(
-      to, {one, two},
-      "The shares are near 0.5 again. Some draws are near 0: there the length of key a is so small "
-      "that head 1 does not find it.");
+      "Head 1 has the query 10 m_a, head 2 has 10 m_b. Each has its own softmax over the same keys. The "
+      "result is the mean of both: one half of each head's result. Now the two scores need not be "
+      "equal. In head 1 the score of a must only be larger than the five others, which are near 0. A "
+      "score of 17 gives a the weight 1.00, and even a score of 3 gives 0.80.\n");
+  const Tensor own = weight_of_a(axis(0) * beta, keys);
+  const Tensor averaged = (own + weight_of_a(axis(1) * beta, keys)) / 2.0;
+  const double ahead = beta - std::log(n - 1.0), length = beta * std::sqrt(alpha + along);
+  const Observed one = one_head(keys), two = observe("two heads", averaged, ahead, length, 0.5);
+  const double missed = rate(own, [](double w) { return w < 0.5; });
+  show(to, {one, two},
+       formatted("Most weights are near one half again; more than that is not possible with half a "
+                 "head. The mean is a little lower, %.2f. ",
+                 two.measured.mean) +
+           formatted("In %.0f of 100 draws key a is so short that its score is no larger than the "
+                     "others. ",
+                     100 * missed) +
+           "Then head 1 misses it.");
   to.claim(two.measured.deviation < 0.4 * one.measured.deviation,
            formatted("two heads divide the spread by %.1f",
                      one.measured.deviation / two.measured.deviation));
-  to.claim_near(rate(own, [](double share) { return share < 0.5; }), tail(ahead / length), 0.02,
-                "share of the draws in which head 1 gives a less than half");
-  // With the means as keys, the axes, the scores of a query are its coordinates.
+  to.claim(std::abs(missed - tail(ahead / length)) < 0.02,
+           "the share of draws that head 1 misses is that of the integral, within 0.02");
+  // With the true keys, the axes, the scores of a query are its coordinates.
   const double plain = value_of(softmax(axis(0)).value()[0]),
-               long_one = value_of(softmax(q_a).value()[0]);
+               long_one = value_of(softmax(axis(0) * beta).value()[0]);
+  to.say(
+      "\nThe query must be long. With q = m_a in place of 10 m_a the scores are 1 and 0, and a gets "
+      "only exp(1) / (exp(1) + 5).\n");
   to.claim_near(plain, std::exp(1.0) / (std::exp(1.0) + n - 1), 1e-15,
-                "with q = m_a instead of 10 m_a, the weight of v_a is only");
+                "q = m_a gives a the weight exp(1) / (exp(1) + 5)");
   to.slip("001", "k_b^T q_2 = 1, alpha_b = 1 / (1 + 0 ... + 0) = 1",
           formatted("exp(1) / (exp(1) + n - 1) = %.3f; with q_2 = beta m_b, %.4f", plain, long_one),
           "weights are exponentials of scores: a score of 0 adds a term of exp(0) = 1");
 }
 
+void lesson(Lesson& to) {
+  const Tensor keys = drawn_keys(alpha, along);
+  small_noise(to);
+  varying_length(to, keys);
+  two_heads(to, keys);
+}
+
 /// One head and two heads for another variance of the length of key a.
-void with_variance(Lesson& to, double along) {
-  const Tensor keys = drawn_keys(1e-4, along), q_a = axis(0) * beta, q_b = axis(1) * beta;
+void with_variance(Lesson& to, double of_length) {
+  const Tensor keys = drawn_keys(alpha, of_length), q_a = axis(0) * beta, q_b = axis(1) * beta;
   const Tensor one = weight_of_a(q_a + q_b, keys);
   const Tensor two = (weight_of_a(q_a, keys) + weight_of_a(q_b, keys)) / 2.0;
   const auto line = [&](const char* name, const Tensor& shares) {
     const Spread found = spread(shares, 1.0 / draws);
-    to.say(formatted("%s share of v_a: mean %.3f, spread %.3f", name, found.mean, found.deviation));
+    to.say(
+        formatted("%s weight of v_a: mean %.3f, spread %.3f", name, found.mean, found.deviation));
   };
   line("one head,  ", one);
   line("two heads, ", two);
@@ -217,7 +251,7 @@ support::Svg picture() {
   const Tensor shares[] = {weight_of_a(q_a + q_b, keys),
                            (weight_of_a(q_a, keys) + weight_of_a(q_b, keys)) / 2.0};
   support::Svg svg(620, 300);
-  svg.text(20, 24, "The share of v_a in 4,000 draws; an exact mean is 0.5",
+  svg.text(20, 24, "The weight of v_a in 4,000 draws; it should be one half",
            support::Svg::Anchor::start, 14);
   constexpr int bins = 20;
   for (int side = 0; side < 2; ++side) {

@@ -16,21 +16,21 @@
 
 namespace {
 
-using LocalDerivatives = std::vector<std::pair<std::size_t, double>>;  // (line, ∂result/∂line)
+using LocalDerivatives = std::vector<std::pair<std::size_t, double>>;  // (entry, ∂result/∂entry)
 
-struct Line {
+struct Entry {
   double value;
   LocalDerivatives inputs;
-  double gradient = 0;  // ∂y/∂line
+  double gradient = 0;  // ∂y/∂entry
 };
 
-using Tape = std::vector<Line>;  // in the order of computing: inputs stand before their users
+using Tape = std::vector<Entry>;  // in the order of computing: inputs stand before their users
 
 struct Number {
   Tape* tape;
   std::size_t place;
-  Line& line() const { return (*tape)[place]; }
-  double value() const { return line().value; }
+  Entry& entry() const { return (*tape)[place]; }
+  double value() const { return entry().value; }
 };
 
 Number record(Tape& tape, double value, LocalDerivatives inputs = {}) {
@@ -72,8 +72,8 @@ void backward(Number y) {
 // The mistake: each time a gradient arrives, the sum so far is passed on. Returns its calls.
 long backward_by_naive_recursion(Number y) {
   long calls = 1;
-  for (const auto& [input, derivative] : y.line().inputs) {
-    (*y.tape)[input].gradient += y.line().gradient * derivative;
+  for (const auto& [input, derivative] : y.entry().inputs) {
+    (*y.tape)[input].gradient += y.entry().gradient * derivative;
     calls += backward_by_naive_recursion({y.tape, input});
   }
   return calls;
@@ -107,7 +107,7 @@ double by_differences(const Inputs& x, std::size_t i) {
 }
 
 void print_tape(const Tape& tape, const Inputs& x) {
-  std::puts("   line             value   gradient  by differences");
+  std::puts("   entry           result   gradient  by differences");
   for (std::size_t i = 0; i < tape.size(); ++i) {
     std::printf("   %-12s  %9.6f  %9.6f", labels[i], tape[i].value, tape[i].gradient);
     if (i < x.size()) std::printf("  %14.6f", by_differences(x, i));
@@ -129,27 +129,30 @@ void forward_and_backward(Claims& claim) {
       "1. One query, two keys, two values\n\n"
       "   The word 'walk' has a query q. It can look at two words: at 'birds', with\n"
       "   the key k1 and the value v1, and at itself, with k2 and v2. All are single\n"
-      "   numbers. A score is q times a key. The result y is a weighted mean of the\n"
-      "   two values, with the weights e1/z and e2/z.\n\n"
+      "   numbers. The head size is 1, so a score is simply q times a key. The result\n"
+      "   y is the weighted mean of the two values, with softmax weights:\n\n"
+      "      e1 = exp(q k1)   e2 = exp(q k2)   z = e1 + e2   y = (e1 v1 + e2 v2) / z\n\n"
       "   new word: engine. A program part that computes results, records how they were\n"
       "             computed, and gives gradients.\n"
       "   new word: tape. A list of operations in the order in which they were\n"
       "             computed.\n"
       "   new word: forward pass. The computation of the result from the inputs.\n\n"
-      "   The forward pass writes fourteen lines on the tape, from the top down:\n");
+      "   The forward pass writes fourteen entries on the tape, from the top down. An\n"
+      "   entry has its result, its inputs, and how fast its result changes with each\n"
+      "   input. That is all the engine ever needs to know of the formula.\n\n"
+      "   The column \"gradient\" says how fast y changes if this entry changes. The last\n"
+      "   column checks it: each input was moved by 0.00001 up and down.\n");
   const Inputs x{2, 0.5, 0.1, -0.25, 0.5};
   Tape tape;
   backward(attend(tape, x));
   print_tape(tape, x);
   std::puts(
-      "\n   The backward pass goes from the bottom up. It begins with 1 at y, because\n"
-      "   dy/dy = 1. Then comes the rule for each line. Take every later line that\n"
-      "   uses it: that line's gradient times its local derivative. Add these up.\n\n"
-      "   One gradient by hand. q is used twice, so two paths lead from y to q:\n");
-  std::puts(
-      "        +--> s1 --> e1 --> m1, z --+\n"
-      "   q ---+                          +--> y\n"
-      "        +--> s2 --> e2 --> m2, z --+\n");
+      "\n   The backward pass fills this column from the bottom up. It begins with\n"
+      "   dy/dy = 1. To get the gradient of q, it looks at each later entry that uses\n"
+      "   q. It multiplies the gradient of that entry by its derivative with respect\n"
+      "   to q. It adds up these products.\n\n"
+      "   By hand: q is used in two entries. s1 = q * k1 has the derivative k1, and\n"
+      "   s2 = q * k2 has the derivative k2.\n");
   const double upper = tape[s1].gradient * x[k1], lower = tape[s2].gradient * x[k2];
   std::printf("   by s1   gradient of s1 * k1 = %9.6f * %5.2f = %9.6f\n", tape[s1].gradient, x[k1],
               upper);
@@ -157,60 +160,64 @@ void forward_and_backward(Claims& claim) {
               lower);
   std::printf("   sum     gradient of q                            = %9.6f\n\n", upper + lower);
   std::puts(
-      "   Both paths are negative. A larger q makes the score of 'birds' larger and the\n"
-      "   score of 'walk' smaller. The value of 'birds' is the smaller one, so y falls.\n"
-      "   If you predicted \"down\" for this reason, you did a backward pass in words.\n");
+      "   The sum is negative: y goes down if the query becomes larger. A larger q\n"
+      "   makes the score of 'birds' larger and the score of 'walk' smaller. The value\n"
+      "   of 'birds' is the smaller one. If you predicted \"down\", you were right.\n");
   double gap = 0;
   for (std::size_t i = 0; i < x.size(); ++i)
     gap = std::max(gap, std::abs(tape[i].gradient - by_differences(x, i)));
-  claim(gap <= 1e-10, "finite differences agree with all five gradients, to 1e-10");
-  claim(std::abs(upper + lower - tape[q].gradient) <= 1e-15, "the two paths add up to dq");
+  claim(gap <= 1e-10, "all five gradients agree with the differences, to ten digits");
+  claim(std::abs(upper + lower - tape[q].gradient) <= 1e-15,
+        "the two products add up to the gradient of q");
   claim(std::abs(tape[v1].gradient - tape[e1].value / tape[z].value) <= 1e-15,
-        "the gradient of a value is its weight: dv1 = e1 / z, to 1e-15");
+        "the gradient of a value is its weight: that of v1 is e1 / z");
 }
 
 void why_newest_first(Claims& claim) {
   std::puts(
-      "\n2. Why the newest line comes first\n\n"
-      "   Three lines: x = 3, then s = x * x, then y = s + s. So y = 2 * x * x, and\n"
+      "\n2. Why the newest entry comes first\n\n"
+      "   Three entries: x = 3, then s = x * x, then y = s + s. So y = 2 * x * x, and\n"
       "   dy/dx = 4 * x = 12.\n\n"
-      "   y uses s twice, so s receives two gradients, 1 and 1. A naive recursion\n"
-      "   passes on the running total each time: first 1, then 2. That adds up to 3;\n"
-      "   the right total is 2. If the newest line comes first, s passes on its\n"
-      "   gradient once, when it is complete.\n");
+      "   y uses s twice, so s receives two gradients, 1 and 1. The right total is 2.\n"
+      "   A naive recursion passes the total on each time something arrives. First the\n"
+      "   total is 1, and it passes on 1. Then the total is 2, and it passes on 2. That\n"
+      "   is 3 in all, and x gets 3 * 2 * 3 = 18.\n"
+      "   If the newest entry comes first, both parts have arrived at s before its turn\n"
+      "   comes. It passes on 2 once. This always works: an entry is used only by\n"
+      "   entries that are newer.\n");
   Tape tape;
   const Number x = record(tape, 3), s = x * x, y = s + s;
   backward(y);
-  const double newest_first = x.line().gradient;
-  for (Line& line : tape) line.gradient = 0;
-  y.line().gradient = 1;
+  const double newest_first = x.entry().gradient;
+  for (Entry& entry : tape) entry.gradient = 0;
+  y.entry().gradient = 1;
   backward_by_naive_recursion(y);
   std::printf("   newest first       dy/dx = %g\n   naive recursion    dy/dx = %g\n\n",
-              newest_first, x.line().gradient);
-  claim(newest_first == 12, "newest first is right: 12");
-  claim(x.line().gradient == 18, "the naive recursion gives 3/2 of it: 18");
+              newest_first, x.entry().gradient);
+  claim(newest_first == 12, "newest first gives 12");
+  claim(x.entry().gradient == 18, "the naive recursion gives 18");
 }
 
 void what_recursion_costs(Claims& claim) {
   std::puts(
       "\n3. What recursion costs\n\n"
-      "   Recursion follows every path. If a number is doubled twenty times by\n"
-      "   x = x + x, there are 2^20 paths. A chain of a million additions makes the\n"
-      "   recursion a million calls deep, and the memory for calls (8 MB) overflows.\n"
-      "   The loop over the tape reads each line once.\n");
+      "   The recursion follows every path from y to the inputs. Let x1 = x0 + x0, x2 =\n"
+      "   x1 + x1, and so on, twenty times. There are 2^20 paths, and 1 + 2 + 4 + ... +\n"
+      "   2^20 calls. A chain of a million additions makes the recursion a million\n"
+      "   calls deep, and 8 MB of memory for calls are not enough. The loop over the\n"
+      "   tape reads each entry once.\n");
   Tape doublings, chain;
   Number power = record(doublings, 1), sum = record(chain, 1);
   for (int i = 0; i < 20; ++i) power = power + power;
-  claim(backward_by_naive_recursion(power) == (1L << 21) - 1,
-        "20 doublings take the recursion 2^21 - 1 calls");
+  claim(backward_by_naive_recursion(power) == (1L << 21) - 1, "20 doublings take 2^21 - 1 calls");
   for (int i = 0; i < 1000000; ++i) sum = sum + Number{&chain, 0};
   backward(sum);
-  claim(chain[0].gradient == 1000001, "the loop over a chain of a million additions is exact");
+  claim(chain[0].gradient == 1000001, "the loop gives the exact gradient of a million additions");
 }
 
 int lesson() {
   std::puts(
-      "A tape of numbers: gradients in fifty lines\n\n"
+      "A tape of numbers: an engine in fifty lines of code\n\n"
       "   question: How can a program compute a formula and all its derivatives,\n"
       "             without knowing the formula beforehand?\n"
       "   predict:  'walk' looks at 'birds' (key 0.5, value 0.1) and at itself (key\n"

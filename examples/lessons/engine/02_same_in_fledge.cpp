@@ -99,24 +99,28 @@ void show_graph(Lesson& to) {
   const Tensor y = attend(kept);
   backward(y, Graph::keep);  // the table shows the edges
   to.part("The graph, from the result down");
-  to.say("fledge has no tape. It has tensors, which know how they were made.\n");
-  to.define("tensor", "An array of numbers with a shape, and a place in the graph.");
-  to.define("shape",
-            "How many numbers an array has along each axis: (4, 16) is 4 rows of 16 numbers.");
-  to.define("op", "One operation that the engine knows, with its result and its gradient rules.");
+  to.say(
+      "fledge, the engine of this course, has no tape. Every result remembers how it was made.\n");
   to.define("graph",
             "The record of all operations: a node for each result, an edge to each input.");
+  to.define("shape",
+            "How many numbers an array has along each axis: (4, 16) is 4 rows of 16 numbers.");
+  to.define("tensor", "An array of numbers with a shape, and a place in the graph.");
+  to.define("op", "One operation that the engine knows, with its result and its gradient rules.");
   to.say(
-      "\nHere every tensor is a single number. 'y' is the result, and below each name stand its "
-      "inputs, two columns to the right. \"(above)\" marks a tensor that two others use.\n");
-  to.show("   name                  op            value   gradient\n" + indented(y, kept));
+      "\nA rule computes what an input receives from the gradient of the result. For s1 = q * k1 the rule "
+      "for q multiplies by k1, and the rule for k1 multiplies by q.\n"
+      "Here is the formula of the lesson before. Every tensor is a single number. Below each name stand "
+      "its inputs, a little to the right. \"(above)\" marks a tensor that was already printed, because "
+      "two others use it.\n");
+  to.show("   name                  op            result   gradient\n" + indented(y, kept));
   to.say(
-      "The numbers are those of the lesson before. A result must store two things: its inputs, and "
-      "one rule for each input. fledge numbers the nodes as they are made. "
-      "An input is made before the result that uses it, so its number is smaller. The backward pass "
-      "takes the largest number first, which is the right order.\n"
-      "A rule holds only the arrays that it needs. Any other array is freed as soon as the program "
-      "drops it.\n");
+      "The numbers are those of the lesson before. If you wrote \"its inputs\" and \"one rule for each "
+      "input\", you were right. The order comes for free: each node gets an id when it is made, 1, 2, 3 "
+      "and so on. An input is made before the result that uses it. So the backward pass takes the "
+      "largest id first, which is the newest node.\n"
+      "And the memory? The rules of q * k1 need q and k1, so these two stay. The rules of m1 + m2 need no "
+      "array. So the arrays of m1 and m2 are given back as soon as the program drops them.\n");
   std::map<std::uint64_t, double> arrived;
   for (const auto& [id, shown] : kept)
     for (std::size_t j = 0; j < shown.x.node()->edges.size(); ++j)
@@ -135,26 +139,28 @@ void show_graph(Lesson& to) {
     leaves_only = leaves_only && shown.x.node()->value.exists() == shown.x.is_parameter();
   }
   to.claim_near(gap, 0, 1e-15, "largest difference from the tape, 14 results and 14 gradients");
-  to.claim(lost <= 1e-15, "what flows along the edges into a node adds up to its gradient");
-  to.claim(ordered, "each node has a larger number than its inputs");
-  to.claim(leaves_only,
-           "only the nodes of parameters hold their number; a rule keeps what it needs");
+  to.claim(lost <= 1e-15, "the parts that a node receives from the results that use it add up");
+  to.claim(ordered, "each node has a larger id than its inputs");
+  to.claim(leaves_only, "a node keeps no array of its own, unless it is a parameter");
 }
 
 void show_second_pass(Lesson& to) {
   to.part("Two backward passes");
   to.say(
       "Gradients of several passes add up, because a training step may read several texts before it "
-      "changes the parameters. A pass also frees the graph as it goes: each rule is used once.\n");
+      "changes the parameters. Normally a pass also frees the graph: each rule is used once. For two "
+      "passes the first one must keep the graph.\n");
   KeptTensors kept;
   const Tensor y = attend(kept);
   backward(y, Graph::keep);
   const Kept& q = kept.begin()->second;
   const double once = q.gradient();
   backward(y);
-  to.say(formatted("dq after one pass: %.6f, after two: %.6f.\n", once, q.gradient()));
-  to.claim(q.gradient() == 2 * once, "the second pass doubles dq, to the bit");
-  to.claim(y.node()->edges.empty(), "after a pass without Graph::keep the edges are gone");
+  to.say(
+      formatted("The gradient of q after one pass: %.6f, after two: %.6f.\n", once, q.gradient()));
+  to.claim(q.gradient() == 2 * once, "the second pass exactly doubles the gradient of q");
+  to.claim(y.node()->edges.empty(),
+           "after a pass that does not keep the graph, the edges are gone");
 }
 
 /// The graph. An edge is as thick as the gradient that flows along it, from a result to an input.
@@ -206,8 +212,8 @@ int main(int argc, char** argv) {
       {.name = "engine/02_same_in_fledge",
        .title = "The same formula in fledge: a graph instead of a tape",
        .question =
-           "A tape keeps every number until the end. How can an engine free what it no longer "
-           "needs, and still go through the operations in the right order?",
+           "A tape keeps every number until the end. How can an engine give memory back that it no longer "
+           "needs, and still find the right order?",
        .prediction = "What must each result store, so that a backward pass can find its way? Write "
                      "down two things.",
        .body = fledge::lesson,

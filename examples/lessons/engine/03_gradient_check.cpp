@@ -54,10 +54,10 @@ double power(int points, double from, double to) {
 void steps(Lesson& to) {
   to.part("How long is a good step?");
   to.say(
-      "A finite difference moves an input by a small step h and divides the change of the result by "
-      "h. We do this for exp, whose derivative is known: exp itself. With 2 points we use "
-      "(f(x + h) - f(x - h)) / 2h. With 4 or 6 points we use more places, so that more of the error "
-      "cancels. The table has the relative error, the mean over 100 places.\n");
+      "A finite difference moves an input up and down by a small step h. The change of the result, "
+      "divided by 2h, is an estimate of the derivative. We try it on exp, whose derivative is known: exp "
+      "itself. With 4 or 6 points, exp is computed at more places around x, and a fitting sum of them "
+      "has a smaller error. The table has the error divided by the true derivative, for 100 places x.\n");
   to.show("   step    2 points      4 points      6 points");
   constexpr std::array points{2, 4, 6};
   std::array<std::vector<double>, 3> logs;
@@ -73,25 +73,27 @@ void steps(Lesson& to) {
   to.show("   valley  " + sparkline(logs[0]) + "  " + sparkline(logs[1]) + "  " +
           sparkline(logs[2]));
   to.say(
-      "\nEach column is a valley. From the top down the error first falls: a shorter step follows the "
-      "curve better. Then it rises again.\n");
+      "\nThe last line draws each column from left to right: a valley. From the top of the table down, the "
+      "error first falls, because over a shorter step the curve is more nearly straight. Then it rises "
+      "again.\n");
   to.define("rounding error",
             "The small error of storing a number with a limited number of digits.");
   to.say(
-      "\nf is stored with about 16 digits. Its rounding error is divided by the step, so a step that is "
-      "ten times shorter makes this part of the error ten times larger. If you predicted that the "
-      "shortest step is best, this is the surprise.\n"
-      "The next number after 1 is 1 + u with u = 2.2e-16. For p points the best step is near "
-      "u^(1/(p + 1)).\n");
+      "\nThe computer stores about 16 digits. This small error is divided by the step. So a step that is "
+      "ten times shorter makes this part of the error ten times larger. For 2 points 0.00001 is the best "
+      "of the three steps. If you predicted the shortest one, this is a surprise.\n"
+      "The best step is where both parts of the error are equal: h^p for p points, and u/h, where u = "
+      "2.2e-16 is the rounding error of 1. So it is near u^(1/(p + 1)).\n");
   for (std::size_t i = 0; i < 3; ++i) {
     const int p = points[i];
     const double best = std::pow(std::numeric_limits<double>::epsilon(), 1.0 / (p + 1));
     const auto lowest = std::min_element(logs[i].begin(), logs[i].end()) - logs[i].begin();
     const std::string name = std::to_string(p) + " points: ";
-    to.claim_near(power(p, 0.125, 0.0625), p, 0.05,
-                  name + "for long steps the error grows like h to the power");
-    to.claim_near(power(p, 1e-9, 1e-12), -1, 0.1,
-                  name + "for short steps it grows like h to the power");
+    const double rises = power(p, 0.125, 0.0625), falls = power(p, 1e-9, 1e-12);
+    to.claim(
+        std::abs(rises - p) < 0.05 && std::abs(falls + 1) < 0.1,
+        name + formatted("the error grows like h^%.2f for long steps, like h^%.2f for short ones",
+                         rises, falls));
     to.claim(std::abs(static_cast<double>(lowest + 1) + std::log10(best)) < 0.5,
              name + formatted("the best step is near u^(1/%d) = %.1e", p + 1, best));
   }
@@ -106,12 +108,15 @@ Number attend(const std::vector<Number>& x) {
 
 void dual_numbers(Lesson& to) {
   to.part("Dual numbers: no step at all");
-  to.define("dual number",
-            "A pair a + b e with the rule e^2 = 0; its second part b is the exact derivative.");
+  to.define(
+      "dual number",
+      "A pair a + b t, where t is a sign with t * t = 0; the second part b is an exact derivative.");
   to.say(
-      "\nFor example (3 + e)^2 = 9 + 6e + e^2 = 9 + 6e: the square of 3 is 9, and its derivative is 6. "
-      "Every operation carries the second part along, so there is no step and no error of a step. "
-      "We compute the attention of lesson engine/01 in dual numbers, once for each of its five "
+      "\nStart with the number x + 1 t, compute as usual, and leave out t * t. Then the second part of the "
+      "result is the derivative with respect to x. For example (3 + t)^2 = 9 + 6t + t * t = 9 + 6t: the "
+      "square of 3 is 9, and its derivative there is 6. In the same way exp(a + b t) = exp(a) + exp(a) b "
+      "t. There is no step, so there is no error of a step.\n"
+      "We compute the attention of lesson engine/01 with dual numbers, once for each of its five "
       "inputs:\n");
   const std::vector<double> x{2, 0.5, 0.1, -0.25, 0.5};
   std::vector<Tensor> inputs;
@@ -151,15 +156,18 @@ void planted_bug(Lesson& to) {
             "A comparison of the gradient by backward() with one computed in another way.");
   to.define("oracle", "The other way to compute a gradient: finite differences or dual numbers.");
   to.define("planted bug", "A wrong line put in on purpose, to see whether a check finds it.");
-  to.define("cotangent", "The numbers v, one for each output, with which a backward pass begins.");
+  to.define(
+      "cotangent",
+      "Numbers v, one for each output: the outputs times v are added up, and the backward pass of "
+      "this sum begins with v.");
   to.say(
-      "\nThe weights are softmax(s / sqrt(8)), six outputs in two rows. The planted bug: the rule "
-      "forgets the factor 1/sqrt(8).\n"
-      "A simple check adds up all outputs and looks at the gradient of the sum, which means v = (1, "
-      "1, ..., 1). But a row of weights always adds up to 1. So the sum never changes, its gradient is "
-      "0, and the wrong rule gives 0 as well: 0 times any factor is 0. This check finds nothing "
-      "wrong.\n"
-      "So fledge draws v at random. Then the missing factor shows.\n");
+      "\nWe check a softmax of scores with the scale for head size 8: softmax(s / sqrt(8)), two rows of "
+      "three weights. The planted bug: the rule forgets the factor 1/sqrt(8).\n"
+      "A simple check adds up all six weights and looks at the gradient of the sum. Its cotangent is v = "
+      "(1, 1, 1, 1, 1, 1). But a row of weights always adds up to 1. So the sum never changes, and its "
+      "gradient is 0. The wrong rule gives 0 as well, because any factor times 0 is 0. This check finds "
+      "nothing wrong.\n"
+      "So fledge takes random numbers for v. Then the missing factor shows.\n");
   Rng rng(1);
   const Array s = random_normal({2, 3}, 0, 1, rng);
   const auto blind = gradcheck([](const auto& in) { return sum(weights(in[0], false)); }, {s});
@@ -179,14 +187,12 @@ void planted_bug(Lesson& to) {
   const auto wrong = gradcheck([](const auto& in) { return weights(in[0], true); }, {s});
   const std::string& cause = wrong.likely_cause;
   to.say("\nThe report of the checker on the right rule:\n   " + to_string(right));
-  to.say("The end of its report on the wrong rule:\n   " + cause + "\n");
+  to.say("The end of its report on the wrong rule (2.82843 is sqrt(8)):\n   " + cause + "\n");
   to.claim(right.ok && !wrong.ok,
            "the right rule passes the gradient check, the wrong one does not");
   to.claim(cause.find("1/sqrt(8)") != std::string::npos,
            "the report names the factor that is missing");
-  to.claim(
-      !blind.ok,
-      "fledge refuses a check of the plain sum even for the right rule, since it could not fail");
+  to.claim(!blind.ok, "fledge refuses the check of the plain sum, because it would pass any rule");
 }
 
 void lesson(Lesson& to) {
@@ -235,7 +241,7 @@ int main(int argc, char** argv) {
   return support::run_lesson(
       argc, argv,
       {.name = "engine/03_gradient_check",
-       .title = "A gradient check that can fail",
+       .title = "A check of gradients that really finds mistakes",
        .question = "A gradient rule is written by hand, so it can be wrong. How can a program find "
                    "that out?",
        .prediction =

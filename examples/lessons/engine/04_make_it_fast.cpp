@@ -97,20 +97,27 @@ bool same_bits(const Array& a, const Array& b) {
 void products(Lesson& to) {
   to.part(formatted("One product, %d by %d, in four ways", int{n}, int{n}));
   to.say(
-      "C = A B has 480 * 480 sums of 480 products. Every way below computes exactly these sums. They "
-      "differ in the order of the loops, and in how often a number is read from memory.\n");
+      "C = A B has 480 * 480 numbers, and each is a sum of 480 products. Every program below adds the same "
+      "products, some in another order. So only the last digits may differ. The programs differ in how "
+      "they read the numbers, and in how many they multiply at once.\n");
   to.define("cache",
             "Small fast memory of the processor, which holds the numbers that were read last.");
   to.define("tile",
-            "A small block of a result that is computed at once and stays in registers meanwhile.");
-  to.define("GFLOP/s", "Thousand million multiplications and additions per second.");
+            "A small block of the result whose sums are all computed at the same time, inside the "
+            "processor.");
+  to.define("GFLOP/s",
+            "Thousand million multiplications and additions, counted together, per second.");
   to.say(
-      "\nBy definition: three loops, the products of one sum innermost. B is read down its columns, "
-      "and almost every read misses the cache.\n"
-      "Row by row: the two inner loops are exchanged, and B is read along its rows.\n"
-      "Tiles: four rows of two vectors of C stay in registers. Each number that is read is used "
-      "several times.\n"
-      "Packed tiles: this is fledge's product. It first copies B into the order in which the tiles "
+      "\nBy definition: three loops; the inner one adds up the 480 products of one sum. It reads B down a "
+      "column, so almost every number comes from slow memory.\n"
+      "Row by row: two loops are exchanged. B is read along its rows, where the next number is already in "
+      "the cache.\n" +
+      formatted(
+          "Tiles: the processor multiplies %d numbers at once; we call them a pack. A tile of four "
+          "rows and two packs stays inside the processor. ",
+          static_cast<int>(kernels::lanes)) +
+      "Each number that is read is used several times.\n"
+      "Packed tiles: this is the product of fledge. It first copies B into the order in which the tiles "
       "read it.\n");
   Rng rng(1);
   const Array A = random_normal({n, n}, 0, 1, rng), B = random_normal({n, n}, 0, 1, rng);
@@ -120,13 +127,13 @@ void products(Lesson& to) {
     int threads;
   };
   const int all = threads();
-  Table table({{"   loops"}, {"threads"}, {"GFLOP/s"}, {"times the first"}, {"error / bound"}});
+  Table table({{"   program"}, {"cores"}, {"GFLOP/s"}, {"times the first"}, {"error / bound"}});
   double first = 0, worst = 0;
   Array C;
   for (const Way& way :
        {Way{"   by definition", by_definition, 1}, Way{"   row by row", by_rows, 1},
-        Way{"   tiles in registers", by_tiles, 1}, Way{"   matmul: packed tiles", nullptr, 1},
-        Way{"   matmul", nullptr, all}}) {
+        Way{"   tiles in registers", by_tiles, 1}, Way{"   packed tiles (fledge)", nullptr, 1},
+        Way{"   the same, all cores", nullptr, all}}) {
     set_threads(way.threads);
     const double seconds = bench::median_seconds(
         [&] {
@@ -147,20 +154,21 @@ void products(Lesson& to) {
   constexpr int rows = kernels::tile_rows;
   to.show(table.text());
   to.say(
-      "The sums are the same, so only the reading differs. If you predicted a factor below ten, the "
-      "last rows are the surprise. " +
-      formatted("A tile of fledge's product has %d rows of two vectors. For %d vector "
-                "multiplications it reads %d numbers or vectors. ",
-                rows, 2 * rows, rows + 2) +
-      "The last column compares each result with exact sums: it is the largest error, as a share of "
-      "the most that rounding can do.\n");
+      "If you predicted 2 or 10, the last rows are a surprise. " +
+      formatted(
+          "A tile of fledge has %d rows and two packs. It reads %d numbers and 2 packs, and makes "
+          "%d multiplications of packs from them. ",
+          rows, rows, 2 * rows) +
+      "\"error / bound\" compares each result with exact sums: the largest error, divided by the largest "
+      "that rounding can cause. Below 1 it is right.\n");
   to.claim(worst < 1, "every result is A B, within the bound for rounding errors of 480 products");
   set_threads(1);
-  to.claim(same_bits(product(A, B), C), "matmul gives the same bits on one thread and on all");
+  to.claim(same_bits(product(A, B), C),
+           "fledge's product has exactly the same digits with one processor core and with all");
   set_threads(all);
   const Tensor few = matmul(slice(A, 0, 0, 7), B);
   to.claim(same_bits(few.value(), slice(C, 0, 0, 7).value()),
-           "and for seven rows of A the bits of the first seven rows of C");
+           "a product with seven rows of A gives exactly the first seven rows of C");
 }
 
 }  // namespace
