@@ -20,7 +20,7 @@ checked = .ci/check
 help:
 	@echo 'make run         build and run the birds, the main job        (ARGS=--json, --seed N)'
 	@echo 'make test        build everything and pass every test'
-	@echo 'make lessons     run the nineteen lessons, a line each; examples/README.md is their table'
+	@echo 'make lessons     run the course, a line a lesson; examples/README.md is its table'
 	@echo 'make gradcheck   check the gradient of every op and module    (ARGS=softmax)'
 	@echo 'make bench       how fast, and how near to this machine       (ARGS="gemm 512 512 512")'
 	@echo 'make build       build the libraries and programs in $(BUILD)/'
