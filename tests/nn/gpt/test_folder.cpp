@@ -28,7 +28,7 @@ LanguageModel stored_model(std::uint64_t seed) {
 }
 
 void write_model(const std::string& folder, const LanguageModel& model,
-                 const std::optional<Json>& own = {}) {
+                 const Json::Members& own = {}) {
   write_file(folder + "/config.json", config_json(model.sizes, own));
   write_file(folder + "/model.safetensors", weights_bytes(model, {{"format", "pt"}}));
 }
