@@ -65,7 +65,8 @@ support::Options train_options(TrainConfig& config) {
   options.add("--without", "mask|positions|scale|mlp|value|attention|residual|norm,...",
               sizes.variant.without, "parts to leave out: mask,scale", {}, of_model);
   options.add("--tie-qk", "", sizes.variant.tie_qk, "W_Q and W_K stay one matrix", {}, lasting);
-  options.add("--freeze", "q|k|v,...", sizes.variant.freeze, "they do not learn: q,k", {}, lasting);
+  options.add("--freeze", "q|k|v,...", sizes.variant.freeze, "matrices that do not learn: q,k", {},
+              lasting);
 
   options.group("Training");
   options.add("--steps", "N", schedule.steps, "total training steps", {1, many}, may_change);
@@ -165,8 +166,7 @@ void watch_built_in_text(TrainConfig& config) {
   if (config.film && config.probe.empty()) config.probe = "birds sometimes walk";
 }
 
-// The built-in text is small: its defaults make a model that learns it in seconds. The model has
-// the sizes of LanguageModelSizes: one layer, one head, 16 wide.
+// The built-in text is small: a model of the sizes that LanguageModelSizes has learns it in seconds.
 void use_built_in_text(TrainConfig& config) {
   const auto unless_given = [&](const char* name, auto& value, auto built_in) {
     if (!config.given.contains(name)) value = built_in;

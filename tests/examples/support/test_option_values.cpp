@@ -288,12 +288,7 @@ TEST_CASE("option values: some of several words, in any order, saved in one") {
   CHECK(colours.blue);
   CHECK_FALSE(colours.green);
   const auto refused = [](const char* value) {
-    try {
-      saved_colours({"paint", "--with", value});
-    } catch (const UsageError& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+    return refusal<UsageError>([&] { saved_colours({"paint", "--with", value}); });
   };
   CHECK(refused("red,gren") ==
         "--with must be one or more of red|green|blue, with commas between them: got 'red,gren'");
