@@ -71,7 +71,7 @@ OptionVariable number_variable(double& value, OptionLimits limits) {
   return variable_of(value, limits, "a number");
 }
 
-OptionVariable words_variable(std::vector<std::pair<std::string, bool*>> words) {
+OptionVariable words_variable(const std::vector<std::pair<std::string, bool*>>& words) {
   const auto get = [words] {
     std::string text;
     for (const auto& [word, is_listed] : words)

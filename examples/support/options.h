@@ -49,7 +49,7 @@ OptionVariable number_variable(std::int64_t& value, OptionLimits limits);
 OptionVariable number_variable(std::uint64_t& value, OptionLimits limits);
 OptionVariable number_variable(double& value, OptionLimits limits);
 /// Some of these words, with commas between them. The text of none is "".
-OptionVariable words_variable(std::vector<std::pair<std::string, bool*>> words);
+OptionVariable words_variable(const std::vector<std::pair<std::string, bool*>>& words);
 /// The values that an option accepts: of the argument "char|word" these two words, of "q|k,..." one
 /// or both, with commas between them. A flag has the
 /// argument "" and accepts "false" and "true".
@@ -79,7 +79,7 @@ OptionVariable option_variable(T& value, const std::string& argument, OptionLimi
   } else if constexpr (requires { value.each([](const char*, bool&) {}); }) {
     std::vector<std::pair<std::string, bool*>> words;
     value.each([&](const char* word, bool& is_listed) { words.emplace_back(word, &is_listed); });
-    return words_variable(std::move(words));
+    return words_variable(words);
   } else if constexpr (requires { value.has_value(); }) {
     return {[&value] { return value ? std::to_string(*value) : std::string(); },
             [&value, limits](std::string_view text) {

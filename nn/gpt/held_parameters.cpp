@@ -71,14 +71,16 @@ void change_gradient(const Tensor& parameter, auto f) {
 
 void set_held_values(const LanguageModel& model) {
   for (const Runs& runs : zeros_of(model)) set(runs, 0);
+  const Variant& variant = model.sizes.variant;
   for (const Block& block : model.h) {
     const Linear& c_attn = block.attn.c_attn;
-    if (model.sizes.variant.without.value) set_to_identity(c_attn);
-    if (!model.sizes.variant.tie_qk) continue;
-    for (const auto& [parameter, count, step, first, length] : third_of(c_attn, key_third)) {
-      Real* const numbers = parameter.write();  // the query's are C places in front
-      for (Dim run = 0; run < count; ++run)
-        std::copy_n(numbers + run * step, length, numbers + run * step + first);
+    if (variant.without.value) set_to_identity(c_attn);
+    if (!variant.tie_qk) continue;
+    for (const Runs& q : third_of(c_attn, query_third)) {
+      Real* const numbers = q.parameter.write();
+      each_run(q, [&](Dim begin) {
+        std::copy_n(numbers + begin, q.length, numbers + begin + q.length);
+      });
     }
   }
 }
@@ -95,17 +97,16 @@ HeldParameters::HeldParameters(const LanguageModel& model) : held_(zeros_of(mode
     if (variant.freeze.k || both) hold(c_attn, key_third);
     if (variant.freeze.v || variant.without.value) hold(c_attn, value_third);
     if (!variant.tie_qk) continue;
-    const RunsOfParameters q = third_of(c_attn, query_third), k = third_of(c_attn, key_third);
-    for (std::size_t i = 0; i < q.size(); ++i) tied_.emplace_back(q[i], k[i]);
+    for (const Runs& runs : third_of(c_attn, query_third)) tied_.push_back(runs);
   }
 }
 
 void HeldParameters::change_gradients() const {
-  for (const auto& [q, k] : tied_)
-    change_gradient(q.parameter, [&, to_key = k.first - q.first](Real* gradient) {
+  for (const Runs& q : tied_)
+    change_gradient(q.parameter, [&](Real* gradient) {
       each_run(q, [&](Dim begin) {
         for (Dim i = begin; i < begin + q.length; ++i)
-          gradient[i] = gradient[i + to_key] = gradient[i] + gradient[i + to_key];
+          gradient[i] = gradient[i + q.length] = gradient[i] + gradient[i + q.length];
       });
     });
   for (const Runs& runs : held_)

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <functional>
-#include <utility>
 #include <vector>
 
 #include "nn/gpt/language_model.h"
@@ -31,12 +30,12 @@ class HeldParameters {
   /// Runs of numbers of a parameter: run r of `count` has `length` numbers from r·step + first on.
   struct Runs {
     Tensor parameter;
-    Dim count, step, first, length;
+    Dim count = 0, step = 0, first = 0, length = 0;
   };
 
  private:
   std::vector<Runs> held_;
-  std::vector<std::pair<Runs, Runs>> tied_;  // W_Q and W_K, and their biases
+  std::vector<Runs> tied_;  // W_Q and its bias; each run of W_K is right behind its run of W_Q
 };
 
 }  // namespace fledge

@@ -59,12 +59,11 @@ Attention::Attention(Dim width, Dim head_count, InitialWeights initial, Bias bia
 
 Tensor Attention::qkv(const Tensor& x) const {
   require_features("Attention", x, c_attn);
-  const Tensor all = c_attn(x);
-  if (is_scaled) return all;
-  const Dim C = x.dim(-1);
+  if (is_scaled) return c_attn(x);
+  const Dim C = x.dim(-1), D = C / heads;
   Array factors = Array::ones({3 * C});
-  std::fill_n(factors.write(), C, Real(std::sqrt(static_cast<double>(C / heads))));
-  return all * Tensor(factors);
+  std::fill_n(factors.write(), C, Real(std::sqrt(static_cast<double>(D))));
+  return c_attn(x) * Tensor(factors);
 }
 
 Tensor Attention::operator()(const Tensor& x, const Mask& mask) const {
