@@ -33,9 +33,11 @@ LanguageModelSizes model_sizes(const Corpus& corpus) {
           .hidden = 32};
 }
 
-LanguageModel new_model(const Corpus& corpus, std::uint64_t seed) {
+LanguageModel new_model(const Corpus& corpus, std::uint64_t seed, const Variant& variant) {
   Rng rng(seed);
-  return {model_sizes(corpus), rng};
+  LanguageModelSizes sizes = model_sizes(corpus);
+  sizes.variant = variant;
+  return {sizes, rng};
 }
 
 // With these settings walk gives birds a weight of 0.885 after training, mean of 100 seeds. Without

@@ -25,7 +25,8 @@ Indices beginning_row(const Corpus& corpus, const std::string& words);
 
 /// One layer, one head, 16 wide; the context is as long as the longest sentence.
 LanguageModelSizes model_sizes(const Corpus& corpus);
-LanguageModel new_model(const Corpus& corpus, std::uint64_t seed);
+/// A variant (nn/variant.h) is without a part, or has weights that do not learn.
+LanguageModel new_model(const Corpus& corpus, std::uint64_t seed, const Variant& variant = {});
 
 /// 500 steps of 12 sentences each. Returns the loss of each step, in nats per token.
 std::vector<double> train(const LanguageModel& model, const Corpus& corpus, std::uint64_t seed);

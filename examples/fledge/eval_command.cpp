@@ -67,9 +67,11 @@ int evaluate(const EvalConfig& config) {
   } else {
     const std::string token = train::token_word(trained.tokenizer().kind());
     const double uniform = std::log(static_cast<double>(trained.tokenizer().size()));
-    const std::string report = train::loss_sentence(config.text_path ? "Loss" : "Held-out loss",
-                                                    loss, bits, uniform, token) +
-                               " This is a mean over " + support::counted(guessed, token) + ".";
+    const std::string report =
+        train::loss_sentence(config.text_path ? "Loss" : "Held-out loss", loss, bits, uniform,
+                             token) +
+        " This is a mean over " + support::counted(guessed, token) + "." +
+        (trained.model.sizes.variant.without.mask ? " " + train::cheating_report(token) : "");
     std::printf("%s\n", support::wrapped(report, 80).c_str());
   }
   return 0;

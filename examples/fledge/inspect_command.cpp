@@ -85,6 +85,9 @@ std::string facts_text(const TrainedModel& trained, const ModelFacts& facts) {
           thousands(s.vocabulary) + " tokens (" + to_string(trained.tokenizer().kind()) + "); " +
           support::counted(facts.parameters, "parameter"),
       80);
+  if (const std::string variant = train::variant_report(trained.run.settings.sizes.variant);
+      !variant.empty())
+    text += "\n" + support::wrapped(variant, 80);
   support::Table tensors({{"tensor", Align::left},
                           {"shape", Align::left},
                           {"parameters", Align::right},

@@ -78,6 +78,16 @@ std::string Options::help_all() const {
   return beginning() + help_columns(rows) + ending();
 }
 
+namespace {
+
+// Of a list its first word: "mask,..." for "mask|scale|norm,...". The other pages have all words.
+std::string short_form(const std::string& argument) {
+  const bool is_list = argument.ends_with(",...") && argument.find('|') != std::string::npos;
+  return is_list ? argument.substr(0, argument.find('|')) + ",..." : argument;
+}
+
+}  // namespace
+
 std::string Options::help() const {
   if (group_.empty()) return help_all();
   std::string lines = beginning();
@@ -90,7 +100,7 @@ std::string Options::help() const {
     for (const Option& option : options_) {
       if (option.group != title) continue;
       std::string name = option.letter == 0 ? option.name : std::string{'-', option.letter};
-      if (!option.argument.empty()) name += "\x01" + option.argument;
+      if (!option.argument.empty()) name += "\x01" + short_form(option.argument);
       if (!option.fallback.empty()) name += "\x01[" + option.fallback + "]";
       names += (names.empty() ? "" : "  ") + name;
     }

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <concepts>
 #include <limits>
-#include <sstream>
 
 #include "engine/base/errors.h"
 #include "engine/base/processors.h"
@@ -19,6 +18,17 @@ namespace {
 
 bool is_named(const Option& option, std::string_view name) {
   return option.name == name || (option.letter != 0 && name == std::string{'-', option.letter});
+}
+
+// The parts of a text between separators; none of an empty text.
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; !text.empty() && begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    parts.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
 }
 
 bool is_saved(const Option& option) {
@@ -61,12 +71,32 @@ OptionVariable number_variable(double& value, OptionLimits limits) {
   return variable_of(value, limits, "a number");
 }
 
+OptionVariable words_variable(const std::vector<std::pair<std::string, bool*>>& words) {
+  const auto get = [words] {
+    std::string text;
+    for (const auto& [word, is_listed] : words)
+      if (*is_listed) text += (text.empty() ? "" : ",") + word;
+    return text;
+  };
+  const auto set = [words](std::string_view text) {
+    const std::vector<std::string> found = split(text, ',');
+    std::string known;
+    std::size_t count = 0;  // of the found words that are known
+    for (const auto& [word, is_listed] : words) {
+      known += (known.empty() ? "" : "|") + word;
+      count += static_cast<std::size_t>(std::count(found.begin(), found.end(), word));
+    }
+    if (count < found.size()) return "one or more of " + known + ", with commas between them";
+    for (const auto& [word, is_listed] : words)
+      *is_listed = std::find(found.begin(), found.end(), word) != found.end();
+    return std::string();
+  };
+  return {get, set};
+}
+
 std::vector<std::string> words_of_choice(const std::string& argument) {
   if (argument.empty()) return {"false", "true"};
-  std::vector<std::string> words;
-  std::istringstream parts(argument);
-  for (std::string word; std::getline(parts, word, '|');) words.push_back(word);
-  return words;
+  return split(std::string_view(argument).substr(0, argument.find(",...")), '|');
 }
 
 Options::Options(std::string program, std::string purpose)
@@ -160,7 +190,11 @@ void Options::set(const Option& option, std::string_view text) const {
   if (text.empty()) refuse_usage(option.name + " has an empty value", form);
   const std::string rule = option.variable.set(text);
   if (rule.empty()) return;
-  const std::string meant = closest(text, words_of_choice(option.argument));
+  const std::vector<std::string> words = words_of_choice(option.argument);
+  std::string meant;  // for the first word that is not known
+  for (const std::string& word : split(text, ','))
+    if (meant.empty() && std::find(words.begin(), words.end(), word) == words.end())
+      meant = closest(word, words);
   refuse_usage(option.name + " must be " + rule + ": got " + quoted(text),
                (meant.empty() ? form + ";" : "did you mean '" + meant + "'?") +
                    " all options: " + program_ + " --help");
@@ -195,7 +229,7 @@ std::string Options::suggestion(const std::string& name) const {
 fledge::Json Options::saved() const {
   fledge::Json::Members values;
   for (const Option& option : options_)
-    if (is_saved(option))
+    if (is_saved(option) && !option.variable.get().empty())
       values.emplace_back(std::string_view(option.name).substr(2), option.variable.get());
   return fledge::Json::object(values);
 }

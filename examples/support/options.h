@@ -48,12 +48,16 @@ struct OptionVariable {
 OptionVariable number_variable(std::int64_t& value, OptionLimits limits);
 OptionVariable number_variable(std::uint64_t& value, OptionLimits limits);
 OptionVariable number_variable(double& value, OptionLimits limits);
-/// The values that an option accepts: of the argument "char|word" these two words. A flag has the
+/// Some of these words, with commas between them. The text of none is "".
+OptionVariable words_variable(const std::vector<std::pair<std::string, bool*>>& words);
+/// The values that an option accepts: of the argument "char|word" these two words, of "q|k,..." one
+/// or both, with commas between them. A flag has the
 /// argument "" and accepts "false" and "true".
 std::vector<std::string> words_of_choice(const std::string& argument);
 
-/// Of a text, a number, a whole number that may be absent (std::optional, "" in help), or one of
-/// several words: an enumeration or a bool.
+/// Of a text, a number, a whole number that may be absent (std::optional, "" in help), one of
+/// several words (an enumeration or a bool), or some of several words: a type whose each(f) calls
+/// f(word, bool&) for them.
 template <class T>
 OptionVariable option_variable(T& value, const std::string& argument, OptionLimits limits) {
   if constexpr (std::is_same_v<T, std::string>) {
@@ -72,6 +76,10 @@ OptionVariable option_variable(T& value, const std::string& argument, OptionLimi
                 if (words[i] == text) return value = static_cast<T>(i), std::string();
               return "one of " + (argument.empty() ? "false|true" : argument);
             }};
+  } else if constexpr (requires { value.each([](const char*, bool&) {}); }) {
+    std::vector<std::pair<std::string, bool*>> words;
+    value.each([&](const char* word, bool& is_listed) { words.emplace_back(word, &is_listed); });
+    return words_variable(words);
   } else if constexpr (requires { value.has_value(); }) {
     return {[&value] { return value ? std::to_string(*value) : std::string(); },
             [&value, limits](std::string_view text) {

@@ -14,9 +14,11 @@ constexpr double layer_norm_epsilon = 1e-5;  // LayerNorm's own
 // computes nothing else. Both names of the activation are the tanh form of gelu.
 constexpr std::pair<std::string_view, std::string_view> only_values[] = {
     {"model_type", "\"gpt2\""},
+    {"model_type", "\"fledge\""},
     {"activation_function", "\"gelu_new\""},
     {"activation_function", "\"gelu_pytorch_tanh\""},
     {"scale_attn_weights", "true"},
+    {"scale_attn_weights", "false"},
     {"scale_attn_by_inverse_layer_idx", "false"},
     {"reorder_and_upcast_attn", "false"},
     {"tie_word_embeddings", "true"},
@@ -47,6 +49,40 @@ void check_keys(const JsonValue& config) {
   }
 }
 
+std::string model_type_of(const Without& without) {
+  return without.is_other_formula() ? "fledge" : "gpt2";
+}
+
+// The words under the key "without": all but the scale, for which GPT-2 has a key.
+std::vector<std::string> listed_parts(Without without) {
+  without.scale = false;
+  return words_of(without);
+}
+
+Without read_without(const JsonValue& config, const JsonValue& own) {
+  Without without;
+  if (!own.is_null() && own.has("without")) {
+    std::vector<std::string> found;
+    own["without"].each_item([&](const JsonValue& word) { found.push_back(word.string()); });
+    without.each([&](const std::string& word, bool& is_without) {
+      is_without = std::find(found.begin(), found.end(), word) != found.end();
+    });
+    if (found.empty() || found != listed_parts(without))
+      own["without"].fail(
+          "must have one or more of mask, positions, mlp, value, attention, residual and norm, in "
+          "this order and each once: got " +
+          own["without"].shown());
+  }
+  without.scale = config.has("scale_attn_weights") && !config["scale_attn_weights"].boolean();
+  const std::string type = config["model_type"].string();
+  if (type != model_type_of(without))
+    config["model_type"].fail(
+        "must be \"" + model_type_of(without) + "\" for a model with" +
+        (without.is_other_formula() ? "out mask, residual or norm" : " mask, residual and norm") +
+        ": got \"" + type + "\"");
+  return without;
+}
+
 Dim size_of(const JsonValue& value, Dim most = 2147483647) { return value.integer(1, most); }
 
 double probability(const JsonValue& config, std::string_view key) {
@@ -73,25 +109,31 @@ void require_memory(const LanguageModelSizes& sizes) {
 
 }  // namespace
 
-std::string config_json(const LanguageModelSizes& sizes, const std::optional<Json>& own) {
+std::string config_json(const LanguageModelSizes& sizes, Json::Members own) {
+  const Without& without = sizes.variant.without;
+  const std::vector<std::string> parts = listed_parts(without);
+  if (!parts.empty()) own.emplace_back("without", parts);
   const Json hidden = sizes.hidden > 0 ? Json(sizes.hidden) : Json();
-  Json::Members members{{"model_type", "gpt2"},
-                        {"architectures", std::vector<std::string>{"GPT2LMHeadModel"}},
-                        {"vocab_size", sizes.vocabulary},
-                        {"n_positions", sizes.context},
-                        {"n_ctx", sizes.context},
-                        {"n_embd", sizes.width},
-                        {"n_layer", sizes.layers},
-                        {"n_head", sizes.heads},
-                        {"n_inner", hidden},
-                        {"activation_function", "gelu_new"},
-                        {"layer_norm_epsilon", layer_norm_epsilon},
-                        {"resid_pdrop", sizes.dropout},
-                        {"embd_pdrop", sizes.dropout},
-                        {"attn_pdrop", 0.0},
-                        {"tie_word_embeddings", true}};
+  Json::Members members{{"model_type", model_type_of(without)}};
+  if (!without.is_other_formula())
+    members.emplace_back("architectures", std::vector<std::string>{"GPT2LMHeadModel"});
+  const Json::Members numbers{{"vocab_size", sizes.vocabulary},
+                              {"n_positions", sizes.context},
+                              {"n_ctx", sizes.context},
+                              {"n_embd", sizes.width},
+                              {"n_layer", sizes.layers},
+                              {"n_head", sizes.heads},
+                              {"n_inner", hidden},
+                              {"activation_function", "gelu_new"},
+                              {"layer_norm_epsilon", layer_norm_epsilon},
+                              {"resid_pdrop", sizes.dropout},
+                              {"embd_pdrop", sizes.dropout},
+                              {"attn_pdrop", 0.0},
+                              {"tie_word_embeddings", true}};
+  members.insert(members.end(), numbers.begin(), numbers.end());
+  if (without.scale) members.emplace_back("scale_attn_weights", false);
   if (sizes.bias == Bias::without) members.emplace_back("bias", false);
-  if (own) members.emplace_back("fledge", *own);
+  if (!own.empty()) members.emplace_back("fledge", Json::object(own));
   return Json::object(members).indented() + "\n";
 }
 
@@ -120,6 +162,7 @@ ModelConfig read_config(std::string text) {
   if (config.has("bias")) sizes.bias = config["bias"].boolean() ? Bias::with : Bias::without;
   const JsonValue own = config.find("fledge");
   if (config.has("fledge")) own.find("");  // throws unless it is an object
+  sizes.variant.without = read_without(config, own);
   try {
     require_memory(sizes);
   } catch (const ValueError& error) {

@@ -4,8 +4,6 @@
 // key that changes no output is ignored. Any other key is an error.
 #pragma once
 
-#include <optional>
-
 #include "nn/gpt/language_model.h"
 #include "nn/io/json.h"
 #include "nn/io/json_reader.h"
@@ -23,9 +21,12 @@ struct ModelConfig {
 /// kilobyte could make a program build a million blocks.
 inline constexpr Dim most_layers = 1000;
 
-/// The text of config.json. `own` is the object under the key "fledge", which other programs
-/// ignore. A model without biases has the key "bias", which GPT-2's files do not have.
-std::string config_json(const LanguageModelSizes& sizes, const std::optional<Json>& own = {});
+/// The text of config.json. `own` are members of the object under the key "fledge", which other
+/// programs ignore. A model without biases has the key "bias", which GPT-2's files do not have. What
+/// a model is without stands in this object under "without"; for the scale there is GPT-2's key.
+/// Without mask, residual or norm it is no GPT-2: then "model_type" is "fledge", which other
+/// programs refuse.
+std::string config_json(const LanguageModelSizes& sizes, Json::Members own = {});
 
 /// Reads a config.json of fledge or of GPT-2. Without the key "bias" the model has biases.
 /// resid_pdrop and embd_pdrop must be equal; their default is 0. attn_pdrop is ignored, because

@@ -50,12 +50,15 @@ Array Decoder::read(const std::vector<Dim>& ids) {
 
 Array Decoder::logits_of(const std::vector<Dim>& window, std::vector<KeyValueCache>& caches) const {
   const NoGrad no_grad;
-  const Dim first = caches[0].length, count = static_cast<Dim>(window.size()) - first;
+  const Dim V = model_.sizes.vocabulary, T = static_cast<Dim>(window.size());
+  if (model_.sizes.variant.without.mask)
+    return slice(model_(Indices({1, T}, window)), 1, T - 1, T).value().with_shape({V});
+  const Dim first = caches[0].length, count = T - first;
   const Indices fresh({count}, {window.end() - count, window.end()});
   Tensor x = embedding(model_.wte.weight, model_.wpe.weight, fresh, first);  // (count, C)
   for (std::size_t layer = 0; layer < caches.size(); ++layer) x = model_.h[layer](x, caches[layer]);
   const Tensor logits = model_.logits(slice(x, 0, count - 1, count));  // (1, V)
-  return logits.value().with_shape({model_.sizes.vocabulary});
+  return logits.value().with_shape({V});
 }
 
 // The bits do not depend on how the text was divided into calls. One pass over the window gives
@@ -67,12 +70,19 @@ std::vector<Array> Decoder::attention(Dim rows) const {
   const Dim T = length(), first = rows > 0 ? std::max<Dim>(0, T - rows) : Dim{0};
   const NoGrad no_grad;
   std::vector<Array> weights;
+  if (model_.sizes.variant.without.mask) {
+    for (const Tensor& layer : model_.forward_with_weights(Indices({1, T}, window_)).weights) {
+      const Array last = slice(layer, 2, first, T).value();  // (1, H, R, T)
+      weights.push_back(last.with_shape({layer.dim(1), T - first, T}));
+    }
+    return weights;
+  }
   Tensor x = embedding(model_.wte.weight, model_.wpe.weight, Indices({T}, window_));
   for (const Block& block : model_.h) {
     KeyValueCache cache;
     const Tensor last = slice(x, 0, first, T);
     x = block(x, cache);
-    weights.push_back(cached_attention_weights(block.attn.c_attn(block.ln_1(last)).value(),
+    weights.push_back(cached_attention_weights(block.attn.qkv(block.ln_1(last)).value(),
                                                block.attn.heads, cache));
   }
   return weights;

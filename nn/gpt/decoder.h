@@ -1,7 +1,7 @@
 // The decoder reads a text token by token and computes only what is new.
 //
 // Later tokens do not change the keys and values of earlier ones. So the keys and values of each
-// layer are computed once and kept.
+// layer are computed once and kept. Without a mask they do: then all tokens are read again.
 #pragma once
 
 #include <vector>
@@ -31,17 +31,19 @@ class Decoder {
   /// first read().
   const std::vector<Dim>& window() const { return window_; }
   Dim length() const { return static_cast<Dim>(window_.size()); }
+  /// Whether no token sees the tokens after it.
+  bool is_causal() const { return !model_.sizes.variant.without.mask; }
 
   /// The attention weights (H, R, T) of each layer over window(). Row i has the weights of the
   /// query at position T − R + i. R is `rows`, at most T; 0 means all T. The weights are computed
-  /// again, with the same bits. Throws ValueError for negative rows and before the first read().
+  /// again, with the same bits (without a mask step by step, so they differ by rounding). Throws ValueError for negative rows and before the first read().
   std::vector<Array> attention(Dim rows = 0) const;
 
  private:
   Array logits_of(const std::vector<Dim>& window, std::vector<KeyValueCache>& caches) const;
 
   LanguageModel model_;
-  std::vector<KeyValueCache> caches_;  // one per layer
+  std::vector<KeyValueCache> caches_;  // one per layer; empty without a mask
   std::vector<Dim> window_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "nn/gpt/held_parameters.h"
+
 namespace fledge {
 
 namespace {
@@ -35,7 +37,9 @@ LanguageModel::LanguageModel(const LanguageModelSizes& model_sizes, InitialWeigh
       ln_f(sizes.width) {
   const Dim hidden = sizes.hidden > 0 ? sizes.hidden : 4 * sizes.width;
   for (Dim layer = 0; layer < sizes.layers; ++layer)
-    h.emplace_back(sizes.width, sizes.heads, hidden, initial, sizes.dropout, sizes.bias);
+    h.emplace_back(sizes.width, sizes.heads, hidden, initial, sizes.dropout, sizes.bias,
+                   sizes.variant.without);
+  ln_f.normalises = !sizes.variant.without.norm;
   if (initial.rng() == nullptr) return;
   Rng& rng = *initial.rng();
   // GPT-2's initial weights (Radford et al. 2019, section 2.3): small, so that at first the
@@ -48,6 +52,7 @@ LanguageModel::LanguageModel(const LanguageModelSizes& model_sizes, InitialWeigh
     redraw(block.mlp.c_fc.weight, small, rng);
     redraw(block.mlp.c_proj.weight, smaller, rng);
   }
+  set_held_values(*this);
 }
 
 Tensor LanguageModel::embed(const Indices& ids, Mode mode) const {
@@ -62,9 +67,16 @@ Tensor LanguageModel::logits(const Tensor& x) const {
   return matmul_transposed(ln_f(x), wte.weight);
 }
 
-Tensor LanguageModel::operator()(const Indices& ids, Mode mode) const {
+Mask LanguageModel::mask(const std::vector<Dim>& lengths) const {
+  if (!sizes.variant.without.mask) return causal();
+  return lengths.empty() ? Mask() : padding(lengths);
+}
+
+Tensor LanguageModel::operator()(const Indices& ids, Mode mode,
+                                 const std::vector<Dim>& lengths) const {
   Tensor x = embed(ids, mode);
-  for (const Block& block : h) x = block(x, causal(), mode);
+  const Mask seen = mask(lengths);
+  for (const Block& block : h) x = block(x, seen, mode);
   return logits(x);
 }
 
@@ -73,7 +85,7 @@ LanguageModel::LogitsAndWeights LanguageModel::forward_with_weights(const Indice
   LogitsAndWeights result;
   Tensor x = embed(ids, mode);
   for (const Block& block : h) {
-    const auto [seen, weights] = block.forward_with_weights(x, causal(), mode);
+    const auto [seen, weights] = block.forward_with_weights(x, mask(), mode);
     x = seen;
     result.weights.push_back(weights);
   }

@@ -16,6 +16,7 @@ struct LanguageModelSizes {
   Dim hidden = 0;  // of the MLP; 0 means 4·width, as in GPT-2
   double dropout = 0;
   Bias bias = Bias::with;
+  Variant variant = {};
 };
 
 /// Throws ValueError unless 0 ≤ token < vocabulary.
@@ -28,6 +29,8 @@ inline void require_token(const char* op, Dim token, Dim vocabulary) {
 ///
 ///   x = wte[ids] + wpe[0 … T−1];   x = block(x) for each block, causal;   logits = ln_f(x)·wteᵀ
 ///
+/// sizes.variant changes this formula and the initial weights (variant.h).
+///
 /// The output projection is the word table itself (Press & Wolf 2017). Names: GPT-2's.
 struct LanguageModel {
   LanguageModelSizes sizes;
@@ -39,7 +42,10 @@ struct LanguageModel {
   /// With InitialWeights::none() the weights must then be loaded (weights.h).
   LanguageModel(const LanguageModelSizes& model_sizes, InitialWeights initial);
 
-  Tensor operator()(const Indices& ids, Mode mode = Mode::evaluation()) const;
+  /// lengths: of the rows, if some are padded at their end (Batch). Only a model without a mask
+  /// needs them: with the mask no token sees the padding after it.
+  Tensor operator()(const Indices& ids, Mode mode = Mode::evaluation(),
+                    const std::vector<Dim>& lengths = {}) const;
 
   struct LogitsAndWeights {
     Tensor logits;
@@ -47,6 +53,9 @@ struct LanguageModel {
   };
   /// The same, and the attention weights of each layer.
   LogitsAndWeights forward_with_weights(const Indices& ids, Mode mode = Mode::evaluation()) const;
+
+  /// Which positions each position sees: causal, or all of its row.
+  Mask mask(const std::vector<Dim>& lengths = {}) const;
 
   /// The last line of the formula: the output of the last block, x (…, C)  ->  logits (…, V).
   Tensor logits(const Tensor& x) const;

@@ -9,14 +9,15 @@ namespace fledge {
 
 namespace {
 
-// The causal mask over T positions, where only position `hidden` itself sees `hidden`. With
-// hidden = T nothing is hidden. The mask is a table in both cases, so the sums run in the same
-// order and differ only by the hidden position.
+// A mask over T positions in which only position `hidden` itself sees `hidden`. With hidden = T
+// nothing is hidden. The mask is a table in both cases, so the sums run in the same order and differ
+// only by the hidden position.
 Mask without(Dim hidden, Dim T) {
   std::vector<bool> visible(static_cast<std::size_t>(T * T), true);
-  for (Dim query = hidden + 1; query < T; ++query)
-    visible[static_cast<std::size_t>(query * T + hidden)] = false;
-  return causal() & custom(T, T, std::move(visible));
+  for (Dim query = 0; query < T; ++query)
+    if (hidden < T && query != hidden)
+      visible[static_cast<std::size_t>(query * T + hidden)] = false;
+  return custom(T, T, std::move(visible));
 }
 
 // ln softmax(z)_token = z_token − max z − ln Σ_i exp(z_i − max z)
@@ -39,7 +40,7 @@ Ablation ablate_tokens(const LanguageModel& model, const std::vector<Dim>& ids, 
 
   const Tensor read = embedding(model.wte.weight, model.wpe.weight, Indices({1, T}, ids));
   const auto log_p = [&](Dim hidden) {
-    const Mask mask = without(hidden, T);
+    const Mask mask = model.mask() & without(hidden, T);
     Tensor x = read;  // (1, T, C)
     for (const Block& block : model.h) x = block(x, mask);
     return log_softmax_at(model.logits(slice(x, 1, T - 1, T)).value(), token);

@@ -9,6 +9,8 @@ namespace fledge {
 namespace {
 
 void require_row(const LanguageModel& model, Dim tokens, const ForcedRow& row) {
+  require<ValueError>(!model.sizes.variant.without.mask, "logits_with_row",
+                      "needs a model with the causal mask: this model is without it");
   const auto inside = [](const char* what, Dim number, Dim count) {
     require<ValueError>(number >= 0 && number < count, "logits_with_row", what, " ", number,
                         " does not exist: there are ", count, ", counted from 0");
@@ -31,7 +33,7 @@ void require_row(const LanguageModel& model, Dim tokens, const ForcedRow& row) {
 // attn(x) with the row, x (1, T, C).
 Tensor attention_with_row(const Attention& attn, const Tensor& x, const ForcedRow& row) {
   const Dim H = attn.heads, T = x.dim(1), C = x.dim(2);
-  const std::vector<Tensor> qkv = split(attn.c_attn(x), 3, -1);
+  const std::vector<Tensor> qkv = split(attn.qkv(x), 3, -1);
   Array weights = attend(qkv[0], qkv[1], qkv[2], H, causal()).weights.value().clone();
   Real* const to = weights.write();  // (1, H, T, T)
   for (Dim head = 0; head < H; ++head) {
@@ -61,8 +63,7 @@ Array logits_with_row(const LanguageModel& model, const std::vector<Dim>& ids,
       x = block(x, causal());
       continue;
     }
-    x = x + attention_with_row(block.attn, block.ln_1(x), row);
-    x = x + block.mlp(block.ln_2(x));
+    x = block.add_residuals(x, attention_with_row(block.attn, block.ln_1(x), row));
   }
   return model.logits(x).value().with_shape({T, model.sizes.vocabulary});
 }

@@ -21,7 +21,7 @@ struct ForcedRow {
 
 /// The logits (T, V) of the model for T tokens, computed with this row in place of its own. All
 /// later positions and layers follow from it. Records no gradient. Throws ValueError for ids outside
-/// the vocabulary, more than `context` of them, a layer, head or query that does not exist, and
+/// the vocabulary, a model without a mask, more than `context` of them, a layer, head or query that does not exist, and
 /// weights that are not one for each key, are negative or do not sum to 1 within 1e-6.
 Array logits_with_row(const LanguageModel& model, const std::vector<Dim>& ids,
                       const ForcedRow& row);

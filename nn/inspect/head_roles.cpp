@@ -33,14 +33,15 @@ void divide(HeadRole& role, Dim T) {
 }
 
 // The role in which the query i has one target, the position target(i), or none: −1.
-HeadRole role_of_position(const Array& weights, Dim head, Role role, const auto& target) {
+HeadRole role_of_position(const Array& weights, Dim head, Role role, bool is_causal,
+                          const auto& target) {
   const Dim T = weights.dim(1);
   HeadRole found{role, 0, 0, -1};
   for (Dim i = 1; i < T; ++i) {
     const Dim j = target(i);
     if (j < 0) continue;
     found.share += value_of(weights.at({head, i, j}));
-    found.chance += 1 / static_cast<double>(i + 1);
+    found.chance += 1 / static_cast<double>(is_causal ? i + 1 : T);
   }
   divide(found, T);
   return found;
@@ -48,7 +49,8 @@ HeadRole role_of_position(const Array& weights, Dim head, Role role, const auto&
 
 // The token with the largest excess of those that stand out; of equals the smallest. Mixed if none
 // does, and if all tokens are the same.
-HeadRole role_of_token(const Array& weights, Dim head, const std::vector<Dim>& ids) {
+HeadRole role_of_token(const Array& weights, Dim head, const std::vector<Dim>& ids,
+                       bool is_causal) {
   const Dim T = weights.dim(1);
   std::vector<Dim> different = ids;
   std::sort(different.begin(), different.end());
@@ -60,9 +62,9 @@ HeadRole role_of_token(const Array& weights, Dim head, const std::vector<Dim>& i
     const Dim id = ids[static_cast<std::size_t>(j)];
     const auto at = std::lower_bound(different.begin(), different.end(), id) - different.begin();
     HeadRole& token = tokens[static_cast<std::size_t>(at)];
-    for (Dim i = std::max<Dim>(1, j); i < T; ++i) {
+    for (Dim i = is_causal ? std::max<Dim>(1, j) : 1; i < T; ++i) {
       token.share += value_of(weights.at({head, i, j}));
-      token.chance += 1 / static_cast<double>(i + 1);
+      token.chance += 1 / static_cast<double>(is_causal ? i + 1 : T);
     }
   }
   HeadRole best;
@@ -76,7 +78,7 @@ HeadRole role_of_token(const Array& weights, Dim head, const std::vector<Dim>& i
 }  // namespace
 
 std::vector<HeadRole> head_roles(const Array& weights, const std::vector<Dim>& ids,
-                                 const std::vector<bool>& is_blank) {
+                                 const std::vector<bool>& is_blank, bool is_causal) {
   const Dim T = static_cast<Dim>(ids.size());
   require(weights.rank() == 3 && weights.dim(1) == T && weights.dim(2) == T, "head_roles",
           "needs weights (heads, ", T, ", ", T, "): got shape ", weights.shape());
@@ -88,14 +90,14 @@ std::vector<HeadRole> head_roles(const Array& weights, const std::vector<Dim>& i
     HeadRole best;
     if (T >= 2) {
       const auto at = [&](Role role, const auto& target) {
-        return role_of_position(weights, head, role, target);
+        return role_of_position(weights, head, role, is_causal, target);
       };
       for (const HeadRole& role :
            {at(Role::previous_token, [](Dim i) { return i - 1; }),
             at(Role::itself, [](Dim i) { return i; }),
             at(Role::first_token, [](Dim) { return Dim{0}; }),
             at(Role::last_blank, [&](Dim i) { return blanks[static_cast<std::size_t>(i)]; }),
-            role_of_token(weights, head, ids)})
+            role_of_token(weights, head, ids, is_causal)})
         if (stands_out(role) && excess_of(role) > excess_of(best) + rounding) best = role;
     }
     roles.push_back(best);

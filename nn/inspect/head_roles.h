@@ -27,19 +27,19 @@ struct HeadRole {
   Dim token = -1;     // of one_token: the token
 };
 
-/// The role of each of H heads. weights (H, T, T), causal: row i has the weights of the query at
-/// position i on the keys 0 … i. ids: the T tokens. is_blank: whether each of the T tokens is a
-/// blank.
+/// The role of each of H heads. weights (H, T, T): row i has the weights of the query at position i
+/// on the keys that it sees: 0 … i, or all T if the weights are not causal. ids: the T tokens.
+/// is_blank: whether each of the T tokens is a blank.
 ///
 ///   share  = mean over i = 1 … T − 1 of Σ_{j is a target of i} weight_ij
-///   chance = mean over i = 1 … T − 1 of (number of targets of i) / (i + 1)
+///   chance = mean over i = 1 … T − 1 of (targets that i sees) / (keys that i sees)
 ///   excess = (share − chance) / (1 − chance)
 ///
-/// Row 0 has one key and shows nothing. A role stands out if its share is at least twice its chance
-/// and its excess at least 1/10. Of those, the head has the one with the largest excess; of equals
+/// Row 0 is left out: a causal one has one key and shows nothing. A role stands out if its share is
+/// at least twice its chance and its excess at least 1/10. Of those, the head has the one with the largest excess; of equals
 /// the first in Role. It is mixed if none stands out, and if T < 2. Throws
 /// ShapeError or ValueError for other shapes and lengths.
 std::vector<HeadRole> head_roles(const Array& weights, const std::vector<Dim>& ids,
-                                 const std::vector<bool>& is_blank);
+                                 const std::vector<bool>& is_blank, bool is_causal = true);
 
 }  // namespace fledge

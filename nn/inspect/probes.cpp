@@ -77,8 +77,8 @@ FirstLook first_look(const LanguageModel& model, const Indices& ids) {
   const NoGrad no_grad;
   const Block& block = model.h[0];
   const Tensor x = embedding(model.wte.weight, model.wpe.weight, ids);
-  const std::vector<Tensor> qkv = split(block.attn.c_attn(block.ln_1(x)), 3, -1);  // (B, T, C) each
-  const AttentionOutput seen = attend(qkv[0], qkv[1], qkv[2], model.sizes.heads, causal());
+  const std::vector<Tensor> qkv = split(block.attn.qkv(block.ln_1(x)), 3, -1);  // (B, T, C) each
+  const AttentionOutput seen = attend(qkv[0], qkv[1], qkv[2], model.sizes.heads, model.mask());
   return {seen.weights, seen.output, qkv[2]};
 }
 
@@ -117,6 +117,7 @@ WatchedPair watch_pair(const LanguageModel& model, const TokenText& text, Dim a,
   const NoGrad no_grad;
   const Dim V = model.sizes.vocabulary, H = model.sizes.heads;
   for (const Dim token : {a, b}) require_token("watch_pair", token, V);
+  const bool without_mask = model.sizes.variant.without.mask;
   WatchedPair found;
   const auto row = [&](Dim token) { return slice(model.wte.weight, 0, token, token + 1); };
   found.similarity = cosine_similarity(row(a), row(b)).item();
@@ -134,7 +135,7 @@ WatchedPair watch_pair(const LanguageModel& model, const TokenText& text, Dim a,
     const FirstLook first = first_look(model, ids);
     for (const Places& pair : pairs) {
       ++found.pairs;
-      found.chance += 1 / static_cast<double>(pair.from + 1);
+      found.chance += 1 / static_cast<double>(without_mask ? length : pair.from + 1);
       found.association += first.association(0, pair.from, pair.to);
       for (const Tensor& layer : forward.weights)
         for (Dim head = 0; head < H; ++head)

@@ -1,5 +1,7 @@
 #include "nn/layers/attention.h"
 
+#include <algorithm>
+
 #include "engine/ops/attention_heads.h"
 
 namespace fledge {
@@ -55,21 +57,27 @@ Attention::Attention(Dim width, Dim head_count, InitialWeights initial, Bias bia
       c_attn(width, 3 * width, initial, bias),
       c_proj(width, width, initial, bias) {}
 
+Tensor Attention::qkv(const Tensor& x) const {
+  require_features("Attention", x, c_attn);
+  if (is_scaled) return c_attn(x);
+  const Dim C = x.dim(-1), D = C / heads;
+  Array factors = Array::ones({3 * C});
+  std::fill_n(factors.write(), C, Real(std::sqrt(static_cast<double>(D))));
+  return c_attn(x) * Tensor(factors);
+}
+
 Tensor Attention::operator()(const Tensor& x, const Mask& mask) const {
   if (!mask.has_spans()) return forward_with_weights(x, mask).output;
-  require_features("Attention", x, c_attn);
-  return c_proj(attention(c_attn(x), heads, mask));
+  return c_proj(attention(qkv(x), heads, mask));
 }
 
 Tensor Attention::operator()(const Tensor& x, KeyValueCache& cache) const {
-  require_features("Attention", x, c_attn);
-  return c_proj(cached_attention(c_attn(x).value(), heads, cache));
+  return c_proj(cached_attention(qkv(x).value(), heads, cache));
 }
 
 AttentionOutput Attention::forward_with_weights(const Tensor& x, const Mask& mask) const {
-  require_features("Attention", x, c_attn);
-  const std::vector<Tensor> qkv = split(c_attn(x), 3, -1);  // three of (…, T, C)
-  const AttentionOutput attended = attend(qkv[0], qkv[1], qkv[2], heads, mask);
+  const std::vector<Tensor> parts = split(qkv(x), 3, -1);  // three of (…, T, C)
+  const AttentionOutput attended = attend(parts[0], parts[1], parts[2], heads, mask);
   return {c_proj(attended.output), attended.weights};
 }
 

@@ -35,8 +35,13 @@ AttentionOutput attend(const Tensor& q, const Tensor& k, const Tensor& v, Dim he
 struct Attention {
   Dim heads;
   Linear c_attn, c_proj;
+  bool is_scaled = true;  // false: the scores are not divided by √D (Without::scale)
 
   Attention(Dim width, Dim head_count, InitialWeights initial, Bias bias = Bias::with);
+
+  /// c_attn(x): q, k and v side by side. Unscaled, q is multiplied by √D, because all that computes
+  /// scores divides them by √D.
+  Tensor qkv(const Tensor& x) const;
 
   /// Uses one fused op that stores no weights (ops.h, attention). For custom masks, it uses
   /// forward_with_weights().

@@ -12,6 +12,7 @@ namespace fledge {
 struct LayerNorm {
   Tensor weight, bias;
   double eps;
+  bool normalises = true;  // false: y = x (Without::norm)
 
   explicit LayerNorm(Dim width, double epsilon = 1e-5) : eps(epsilon) {
     require<ValueError>(width > 0, "LayerNorm", "the width must be positive: got ", width);
@@ -19,7 +20,9 @@ struct LayerNorm {
     bias = parameter(Array::zeros({width}));
   }
 
-  Tensor operator()(const Tensor& x) const { return layer_norm(x, weight, bias, eps); }
+  Tensor operator()(const Tensor& x) const {
+    return normalises ? layer_norm(x, weight, bias, eps) : x;
+  }
 
   void visit(auto&& f) const {
     f("weight", weight);

@@ -85,8 +85,9 @@ std::vector<TextWindow> evaluation_windows(const TokenText& text, Dim context) {
 Batch batch_of(const TokenText& text, std::span<const TextWindow> windows) {
   require<ValueError>(!windows.empty(), "batches", "a batch of no windows");
   const auto rows = static_cast<Dim>(windows.size());
-  Dim longest = 0;
-  for (const TextWindow& window : windows) longest = std::max(longest, window.length);
+  std::vector<Dim> lengths;
+  for (const TextWindow& window : windows) lengths.push_back(window.length);
+  const Dim longest = *std::max_element(lengths.begin(), lengths.end());
   const auto size = static_cast<std::size_t>(rows * longest);
   std::vector<Dim> inputs(size, text.tokens.front()), targets(size, no_target);
   for (std::size_t row = 0; row < windows.size(); ++row) {
@@ -96,7 +97,7 @@ Batch batch_of(const TokenText& text, std::span<const TextWindow> windows) {
     std::copy_n(from, length, inputs.begin() + to);
     std::copy_n(from + 1, length, targets.begin() + to);
   }
-  return {Indices({rows, longest}, inputs), Indices({rows, longest}, targets)};
+  return {Indices({rows, longest}, inputs), Indices({rows, longest}, targets), std::move(lengths)};
 }
 
 }  // namespace fledge

@@ -19,6 +19,7 @@ inline constexpr Dim no_target = -1;
 /// Inputs and targets (B, T). Target t of a row is the token after input t.
 struct Batch {
   Indices inputs, targets;
+  std::vector<Dim> lengths;  // of the rows, without their padding
 };
 
 /// Tokens begin … begin + length of a text. The last one is only a target: `length` predictions.

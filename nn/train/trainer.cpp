@@ -62,7 +62,8 @@ Trainer::Trainer(LanguageModel model, const TokenText& text, const TrainerOption
       parameters_(parameters(model_)),
       optimizer_(parameters_,
                  {.beta1 = options.beta1, .beta2 = options.beta2, .decay = options.decay},
-                 decay_factors(parameters_)) {
+                 decay_factors(parameters_)),
+      held_(model_) {
   sample_windows(text, 1, model_.sizes.context, 0, Rng(0));  // throws for a text that is too short
 }
 
@@ -72,8 +73,8 @@ Tensor Trainer::loss_of_pass(Dim pass) const {
   const Batch batch = batch_of(*text_, sample_windows(*text_, options_.batch, model_.sizes.context,
                                                       draw, seed.stream(batch_stream)));
   Rng dropout = seed.stream(dropout_stream).stream(static_cast<std::uint64_t>(draw));
-  const Tensor loss =
-      cross_entropy(model_(batch.inputs, Mode::training(dropout)), batch.targets, no_target);
+  const Tensor logits = model_(batch.inputs, Mode::training(dropout), batch.lengths);
+  const Tensor loss = cross_entropy(logits, batch.targets, no_target);
   return options_.accumulate == 1 ? loss : loss * (1 / static_cast<double>(options_.accumulate));
 }
 
@@ -87,13 +88,14 @@ Trainer::Step Trainer::step() {
     require_finite_loss(loss);
     backward(part);
   }
+  held_.change_gradients();
   try {
     norm = clip_gradients(parameters_, options_.clip > 0 ? options_.clip : infinity);
     const double left = options_.clip > 0 ? std::min(norm, options_.clip) : norm;
     require<NumericError>(isfinite(Real(left * left)), "Trainer",
                           "a square overflows");  // in AdamW
     optimizer_.options.rate = rate;
-    optimizer_.step();
+    held_.keep_during([&] { optimizer_.step(); });
   } catch (const NumericError&) {
     throw_step_diverged("a gradient became infinite, not-a-number, or too large to be squared");
   }
@@ -225,7 +227,8 @@ double loss_over_windows(const LanguageModel& model, const TokenText& text, Dim 
     const Dim first = pass * passes / wanted * batch;
     const std::span<const TextWindow> part(windows.data() + first,
                                            static_cast<std::size_t>(std::min(batch, all - first)));
-    const Tensor logits = model(batch_of(text, part).inputs);  // (windows, longest, V)
+    const Batch batch_of_part = batch_of(text, part);
+    const Tensor logits = model(batch_of_part.inputs, Mode::evaluation(), batch_of_part.lengths);
     for (std::size_t i = 0; i < part.size(); ++i) {
       const auto row = static_cast<Dim>(i), length = part[i].length;
       const Tensor own = slice(slice(logits, 0, row, row + 1), 1, 0, length);

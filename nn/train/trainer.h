@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "nn/gpt/language_model.h"
+#include "nn/gpt/held_parameters.h"
 #include "nn/optim/adamw.h"
 #include "nn/optim/schedule.h"
 #include "nn/text/batches.h"
@@ -94,6 +94,7 @@ class Trainer {
   std::vector<std::pair<std::string, Tensor>> named_;
   std::vector<Tensor> parameters_;
   AdamW optimizer_;
+  HeldParameters held_;
   std::int64_t done_ = 0;
 };
 

@@ -32,7 +32,7 @@ inline constexpr Bug layer_bugs[] = {
      "a classic slip: model.eval() forgotten",
      "tests/nn/layers/test_block.cpp tests/nn/layers/test_dropout.cpp"},
     {"causal-mask-forgotten", "nn/gpt/language_model.cpp",
-     R"(block.forward_with_weights(x, causal(), mode))",
+     R"(block.forward_with_weights(x, mask(), mode))",
      R"(block.forward_with_weights(x, Mask(), mode))",
      "facebookresearch/xformers #103: no mask passed, so the causal one was skipped too"},
     {"tied-table-cut", "nn/gpt/language_model.cpp", R"(matmul_transposed(ln_f(x), wte.weight))",

@@ -36,7 +36,7 @@ std::vector<std::vector<std::string>> attention_rows(const AttentionWeights& att
   std::vector<std::vector<std::string>> rows;
   for (const HeadNumber& head : heads)
     for (Dim query = 0; query < attention.size(); ++query)
-      for (Dim key = 0; key <= query; ++key)
+      for (Dim key = 0; key < attention.seen(query); ++key)
         rows.push_back({std::to_string(head.layer), std::to_string(head.head),
                         std::to_string(query), attention.tokens[static_cast<std::size_t>(query)],
                         std::to_string(key), attention.tokens[static_cast<std::size_t>(key)],

@@ -8,8 +8,8 @@ namespace fledge {
 
 /// {"begin":…,"tokens":[…],"heads":[{"layer":…,"head":…,"role":…,"share":…,"chance":…,"token":…,
 /// "weights":[[…],…]},…]}. begin: the number of tokens of the text before these. The weights have a
-/// row for each query and a column for each key; a later key has 0. token is null unless the role
-/// is "one token".
+/// row for each query and a column for each key; a key that the query does not see has 0. token is
+/// null unless the role is "one token".
 Json as_json(const AttentionWeights& attention, const std::vector<HeadNumber>& heads);
 
 /// The names of the columns, and below them a row for each query and each key that it can see. A

@@ -24,7 +24,7 @@ constexpr const char* last_ink = "#d55e00";  // vermillion, Okabe & Ito 2008
 void draw_boxes(Svg& svg, const AttentionWeights& attention, HeadNumber head, Dim first, double x,
                 double y, double width, double height, double least) {
   for (Dim query = first; query < attention.size(); ++query)
-    for (Dim key = first; key <= query; ++key) {
+    for (Dim key = first; key < attention.seen(query); ++key) {
       const double weight = attention.weight(head, query, key);
       if (weight >= least)
         svg.box(x + static_cast<double>(key - first) * width,
@@ -38,8 +38,9 @@ void draw_arcs(Svg& svg, const AttentionWeights& attention, HeadNumber head, Dim
   const auto middle = [&](Dim token) {
     return x + (static_cast<double>(token - first) + 0.5) * step;
   };
-  for (Dim query = first + 1; query < attention.size(); ++query)
-    for (Dim key = first; key < query; ++key) {
+  for (Dim query = first; query < attention.size(); ++query)
+    for (Dim key = first; key < attention.seen(query); ++key) {
+      if (key == query) continue;
       const double weight = attention.weight(head, query, key);
       const bool last = query + 1 == attention.size();
       if (weight >= least_weight)

@@ -24,9 +24,9 @@ std::string map_of(const AttentionWeights& attention, HeadNumber head,
 
 std::string overview_of(const AttentionWeights& attention, const std::vector<HeadNumber>& heads,
                         const support::MapStyle& style) {
-  std::string key =
-      "Each triangle is one head, named layer.head, both counted from 0. From top to bottom: the "
-      "tokens in their order. From left to right: the tokens that they look at.";
+  std::string key = std::string("Each ") + (attention.is_causal ? "triangle" : "square") +
+                    " is one head, named layer.head, both counted from 0. From top to bottom: the "
+                    "tokens in their order. From left to right: the tokens that they look at.";
   if (thumbnails_merge(attention, heads, style))
     key += " Each character stands for several tokens and shows their largest weight.";
   return support::wrapped(key, style.columns) + "\n\n" + thumbnails(attention, heads, style) +

@@ -5,19 +5,21 @@
 namespace fledge {
 
 AttentionWeights::AttentionWeights(std::vector<Dim> token_numbers,
-                                   std::vector<Array> weights_of_layers, const Tokenizer& tokenizer)
-    : ids(std::move(token_numbers)), layers(std::move(weights_of_layers)) {
+                                   std::vector<Array> weights_of_layers, const Tokenizer& tokenizer,
+                                   bool causal)
+    : ids(std::move(token_numbers)), layers(std::move(weights_of_layers)), is_causal(causal) {
   std::vector<bool> is_blank;
   for (const Dim id : ids) {
     tokens.push_back(tokenizer.decode({id}));
     is_blank.push_back(!tokens.back().empty() &&
                        tokens.back().find_first_not_of(" \t\n\r\v\f") == std::string::npos);
   }
-  for (const Array& weights : layers) roles.push_back(head_roles(weights, ids, is_blank));
+  for (const Array& weights : layers)
+    roles.push_back(head_roles(weights, ids, is_blank, is_causal));
 }
 
 AttentionWeights attention_weights(const Decoder& decoder, const Tokenizer& tokenizer) {
-  return {decoder.window(), decoder.attention(), tokenizer};
+  return {decoder.window(), decoder.attention(), tokenizer, decoder.is_causal()};
 }
 
 void require_heads_of_model(const HeadChoice& choice, const LanguageModelSizes& sizes) {

@@ -27,13 +27,16 @@ struct AttentionWeights {
   std::vector<std::vector<HeadRole>> roles;  // of each layer and head
   /// The number of tokens of the text before these: the window of the decoder had moved on.
   Dim begin = 0;
+  bool is_causal;  // no query sees the keys after it
 
   AttentionWeights(std::vector<Dim> token_numbers, std::vector<Array> weights_of_layers,
-                   const Tokenizer& tokenizer);
+                   const Tokenizer& tokenizer, bool causal = true);
 
   Dim size() const { return static_cast<Dim>(ids.size()); }
+  /// The number of keys that a query sees: those from 0 on.
+  Dim seen(Dim query) const { return is_causal ? query + 1 : size(); }
   Dim heads() const { return layers.at(0).dim(0); }
-  /// From the query at one position to the key at another; 0 for a later key.
+  /// From the query at one position to the key at another; 0 for a key that it does not see.
   double weight(HeadNumber head, Dim query, Dim key) const {
     return value_of(layers.at(static_cast<std::size_t>(head.layer)).at({head.head, query, key}));
   }

@@ -43,6 +43,7 @@ std::string head_map(const AttentionWeights& attention, HeadNumber head, support
     if (first > 0) shown.push_back(earlier);
     for (Dim key = first; key < T; ++key) shown.push_back(attention.weight(head, query, key));
   }
+  style.causal = attention.is_causal;
   style.earlier = static_cast<int>(first);
   return support::attention_map(names, shown, style);
 }

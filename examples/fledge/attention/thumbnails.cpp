@@ -89,10 +89,11 @@ Thumbnail thumbnail_of(const AttentionWeights& attention, HeadNumber head, Dim c
   for (Dim top = 0; top < T; top += thumbnail.queries_of_cell) {
     const Dim bottom = std::min(T, top + thumbnail.queries_of_cell);
     thumbnail.rows.emplace_back();
-    for (Dim left = 0; left < bottom; left += thumbnail.keys_of_cell) {
+    for (Dim left = 0; left < attention.seen(bottom - 1); left += thumbnail.keys_of_cell) {
       double largest = 0;
       for (Dim query = top; query < bottom; ++query)
-        for (Dim key = left; key < std::min(query + 1, left + thumbnail.keys_of_cell); ++key)
+        for (Dim key = left; key < std::min(attention.seen(query), left + thumbnail.keys_of_cell);
+             ++key)
           largest = std::max(largest, attention.weight(head, query, key));
       thumbnail.rows.back().push_back(largest);
     }

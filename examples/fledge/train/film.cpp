@@ -24,11 +24,12 @@ std::size_t last_place(const std::vector<Dim>& ids, Dim token, std::size_t end) 
 }  // namespace
 
 Film::Film(const Probe& sentence, const std::vector<WordPair>& pairs, const Tokenizer& tokenizer,
-           std::int64_t steps)
+           std::int64_t steps, bool is_causal)
     : ids_(sentence.ids),
       target_(sentence.begin),
       steps_(steps),
-      every_(std::max<std::int64_t>(steps / most_frames, 1)) {
+      every_(std::max<std::int64_t>(steps / most_frames, 1)),
+      is_causal_(is_causal) {
   for (const Dim id : ids_) labels_.push_back(support::token_label(tokenizer.decode({id})));
   query_ = ids_.size() - 1;
   for (const WordPair& pair : pairs) {
@@ -57,7 +58,7 @@ FilmFrame Film::frame(const LanguageModel& model, const Tokenizer& tokenizer,
   const auto layers = static_cast<Dim>(attention.layers.size()), heads = attention.heads();
   FilmFrame frame{step, std::vector<double>(T * T), 0, 0};
   for (std::size_t i = 0; i < T; ++i)
-    for (std::size_t j = 0; j <= i; ++j) {
+    for (std::size_t j = 0; j < keys_of(i); ++j) {
       double& mean = frame.weights[i * T + j];
       for (Dim layer = 0; layer < layers; ++layer)
         for (Dim head = 0; head < heads; ++head)
@@ -82,6 +83,7 @@ std::string Film::picture(int columns, bool unicode, support::Paint paint) const
   if (frames_.empty()) return "";
   support::MapStyle style;
   style.columns = columns;
+  style.causal = is_causal_;
   style.unicode = unicode;
   style.paint = paint;
   const std::string arrow = unicode ? " → " : " -> ";

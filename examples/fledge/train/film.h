@@ -27,7 +27,7 @@ class Film {
   /// pair of --watch that is in the sentence, or else its last and its first token. The control is
   /// another token before the query, if there is one.
   Film(const Probe& sentence, const std::vector<WordPair>& pairs, const Tokenizer& tokenizer,
-       std::int64_t steps);
+       std::int64_t steps, bool is_causal = true);
 
   /// Whether this step has a frame: sixty steps, evenly spaced, and the first and the last.
   bool has_frame(std::int64_t step) const;
@@ -41,13 +41,16 @@ class Film {
   std::string picture(int columns, bool unicode, support::Paint paint) const;
 
  private:
-  double even_split() const { return 1 / static_cast<double>(query_ + 1); }
+  /// The number of keys that a query sees.
+  std::size_t keys_of(std::size_t query) const { return is_causal_ ? query + 1 : ids_.size(); }
+  double even_split() const { return 1 / static_cast<double>(keys_of(query_)); }
 
   std::vector<Dim> ids_;
   std::vector<std::string> labels_;
   std::size_t query_ = 0, target_;
   std::optional<std::size_t> control_;
   std::int64_t steps_, every_;
+  bool is_causal_;
   std::vector<FilmFrame> frames_;
 };
 

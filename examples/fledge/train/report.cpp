@@ -78,6 +78,24 @@ std::string model_report(const LanguageModel& model) {
          counted(count_parameters(model), "parameter") + ".";
 }
 
+std::string variant_report(const Variant& variant) {
+  const auto listed = [](const std::string& title, const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? title + ": " : ", ") + word;
+    return text.empty() ? text : text + ". ";
+  };
+  std::string text = listed("Left out", words_of(variant.without)) +
+                     listed("Frozen", words_of(variant.freeze)) +
+                     (variant.tie_qk ? "W_Q and W_K are the same matrix. " : "");
+  if (!text.empty()) text.pop_back();
+  return text;
+}
+
+std::string cheating_report(const std::string& token) {
+  return "Without the mask each position but the last sees the " + token +
+         " that it must predict. This model can cheat: its loss is not a prediction.";
+}
+
 std::string baseline_report(const Baselines& baselines, const std::string& token) {
   std::string text = "Losses to beat, in nats per " + token + ": guessing blindly " +
                      formatted("%.3f", baselines.uniform) + "; counting tables with ";

@@ -39,6 +39,13 @@ std::string split_report(const CorpusFacts& facts, const std::string& token,
 /// The sizes of the model and its number of parameters, in a line.
 std::string model_report(const LanguageModel& model);
 
+/// What the model is without, and which of its weights do not learn: "Left out: mask, scale." "" if
+/// nothing is left out and all weights learn.
+std::string variant_report(const Variant& variant);
+
+/// The warning about a model without a mask. `token`: the word for a token.
+std::string cheating_report(const std::string& token);
+
 /// "Losses to beat, in nats per character: guessing blindly 4.174; counting tables …"
 std::string baseline_report(const Baselines& baselines, const std::string& token);
 

@@ -68,14 +68,14 @@ std::vector<std::string> read_paths(const JsonValue& json) {
 
 std::string config_text(const RunConfig& config) {
   TrainConfig settings = config.settings;
-  const Json own = Json::object({{"version", version},
-                                 {"id", config.id},
-                                 {"checksum", std::string(16, '0')},
-                                 {"text", saved_paths(config.settings.texts)},
-                                 {"text_bytes", config.text_bytes},
-                                 {"text_hash", hexadecimal(config.text_hash)},
-                                 {"run", train_options(settings).saved()},
-                                 {"tokenizer", tokenizer_json(config.tokenizer)}});
+  const Json::Members own{{"version", version},
+                          {"id", config.id},
+                          {"checksum", std::string(16, '0')},
+                          {"text", saved_paths(config.settings.texts)},
+                          {"text_bytes", config.text_bytes},
+                          {"text_hash", hexadecimal(config.text_hash)},
+                          {"run", train_options(settings).saved()},
+                          {"tokenizer", tokenizer_json(config.tokenizer)}};
   return with_checksum(config_json(config.settings.sizes, own));
 }
 
@@ -96,8 +96,8 @@ RunConfig run_config(const ModelConfig& config) {
   if (found != version)
     own["version"].fail("must be " + std::to_string(version) + ": got " + std::to_string(found) +
                         "; use the fledge that wrote it, or train again");
-  own.allow_only(
-      {"version", "id", "checksum", "text", "text_bytes", "text_hash", "run", "tokenizer"});
+  own.allow_only({"version", "id", "checksum", "text", "text_bytes", "text_hash", "run",
+                  "tokenizer", "without"});
   TrainConfig settings;
   settings.sizes = config.sizes;
   train_options(settings).load(own["run"]);

@@ -62,6 +62,11 @@ support::Options train_options(TrainConfig& config) {
               "share of the numbers that training leaves out at random", {0, 0.99}, lasting);
   options.without_default();
   options.add("--no-bias", "", sizes.bias, "linear layers without bias", {}, of_model);
+  options.add("--without", "mask|positions|scale|mlp|value|attention|residual|norm,...",
+              sizes.variant.without, "parts to leave out: mask,scale", {}, of_model);
+  options.add("--tie-qk", "", sizes.variant.tie_qk, "W_Q and W_K stay one matrix", {}, lasting);
+  options.add("--freeze", "q|k|v,...", sizes.variant.freeze, "matrices that do not learn: q,k", {},
+              lasting);
 
   options.group("Training");
   options.add("--steps", "N", schedule.steps, "total training steps", {1, many}, may_change);
@@ -161,16 +166,13 @@ void watch_built_in_text(TrainConfig& config) {
   if (config.film && config.probe.empty()) config.probe = "birds sometimes walk";
 }
 
-// The built-in text is small: its defaults make a model that learns it in seconds.
+// The built-in text is small: a model of the sizes that LanguageModelSizes has learns it in seconds.
 void use_built_in_text(TrainConfig& config) {
   const auto unless_given = [&](const char* name, auto& value, auto built_in) {
     if (!config.given.contains(name)) value = built_in;
   };
   config.corpus.reading = Reading::lines;
   unless_given("--tokens", config.corpus.tokens, Tokens::word);
-  unless_given("--layers", config.sizes.layers, Dim{1});
-  unless_given("--heads", config.sizes.heads, Dim{1});
-  unless_given("--width", config.sizes.width, Dim{16});
   unless_given("--context", config.sizes.context, Dim{16});
   unless_given("--steps", config.training.schedule.steps, std::int64_t{1000});
   unless_given("--lr", config.training.schedule.rate, 0.02);

@@ -86,7 +86,8 @@ void TrainRun::begin_film() {
     throw support::InputError(
         "--film: " + support::quoted(sentences_[0].sentence) + " has one token",
         "name a sentence of two tokens or more with --probe");
-  film_.emplace(sentences_[0], pairs_, corpus_->tokenizer, config_.training.schedule.steps);
+  film_.emplace(sentences_[0], pairs_, corpus_->tokenizer, config_.training.schedule.steps,
+                !config_.sizes.variant.without.mask);
   report_.set_picture(
       [this](int columns) {
         return film_->picture(columns, support::unicode_wanted(), {support::colour_wanted(stderr)});
@@ -125,6 +126,8 @@ void TrainRun::report_start() {
         80));
   if (!chosen_.empty()) report_.say(support::wrapped(chosen_, 80));
   report_.say(model_report(*model_));
+  const std::string variant = variant_report(config_.sizes.variant);
+  if (!variant.empty()) report_.say(variant);
   baselines_ = baselines_of(*corpus_);
   report_.say(baseline_report(baselines_, token));
   check_causality_at_start();
@@ -135,6 +138,9 @@ void TrainRun::report_start() {
 
 // Checks only a new model: extreme trained weights could hide a causality error.
 void TrainRun::check_causality_at_start() {
+  const std::string token = token_word(corpus_->tokenizer.kind());
+  if (config_.sizes.variant.without.mask)
+    return report_.say(support::wrapped(cheating_report(token), 80));
   if (state_->step() > 0) return;
   const std::vector<Dim>& text = corpus_->train.tokens;
   const Dim length = std::min(config_.sizes.context, corpus_->train.size());
@@ -142,11 +148,11 @@ void TrainRun::check_causality_at_start() {
   if (ids.size() < 2 || config_.sizes.vocabulary < 2) return;
   const CausalityReport report = check_causality(*model_, ids);
   if (report.looks_ahead) throw std::logic_error("the model is not causal: " + report.text);
-  report_.say(support::wrapped(report.is_causal ? "Causality check passed: changing later " +
-                                                      token_word(corpus_->tokenizer.kind()) +
-                                                      "s did not change any earlier prediction (" +
-                                                      thousands(report.compared) + " compared)."
-                                                : "Causality " + report.text + ".",
+  report_.say(support::wrapped(report.is_causal
+                                   ? "Causality check passed: changing later " + token +
+                                         "s did not change any earlier prediction (" +
+                                         thousands(report.compared) + " compared)."
+                                   : "Causality " + report.text + ".",
                                80));
 }
 

@@ -138,3 +138,15 @@ TEST_CASE("birds text model: the most likely word, with its share of the softmax
   CHECK(found.next == the_text().tokenizer.decode({best - last.begin()}));
   CHECK_THAT(found.probability, WithinAbs(1 / sum, 1e-5));
 }
+
+TEST_CASE("birds text model: a variant is trained with the same settings, and only it differs") {
+  const auto trained_as = [](const Variant& variant) {
+    const LanguageModel model = new_model(the_text(), 1, variant);
+    return birds::train(model, the_text(), 1);
+  };
+  CHECK(trained_as({}) == trained_1().losses);
+  const double cheating = trained_as({.without = {.mask = true}}).back();
+  CHECK(cheating < 0.1 * least_loss(the_text().train));  // it sees the words that it predicts
+  const double blind = trained_as({.without = {.attention = true}}).back();
+  CHECK(blind > trained_1().losses.back() + 0.1);
+}

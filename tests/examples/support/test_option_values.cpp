@@ -257,3 +257,41 @@ TEST_CASE("option values: a number that may be absent") {
   CHECK(layer == 0);
   CHECK(variable.get() == "0");
 }
+
+namespace {
+
+struct Colours {
+  bool red = false, green = false, blue = false;
+  void each(auto&& f) { f("red", red), f("green", green), f("blue", blue); }
+};
+
+Options options_for(Colours& colours) {
+  Options options("paint", "Paints.");
+  options.add("--with", "red|green|blue,...", colours, "the colours", {}, lasting);
+  return options;
+}
+
+std::string saved_colours(const std::vector<const char*>& words) {
+  Colours colours;
+  Options options = options_for(colours);
+  options.parse(static_cast<int>(words.size()), words.data());
+  return options.saved().text();
+}
+
+}  // namespace
+
+TEST_CASE("option values: some of several words, in any order, saved in one") {
+  CHECK(saved_colours({"paint"}) == "{}");
+  CHECK(saved_colours({"paint", "--with", "blue,red"}) == R"({"with":"red,blue"})");
+  Colours colours{.green = true};
+  options_for(colours).load(read_json(R"({"with":"blue"})"));
+  CHECK(colours.blue);
+  CHECK_FALSE(colours.green);
+  const auto refused = [](const char* value) {
+    return refusal<UsageError>([&] { saved_colours({"paint", "--with", value}); });
+  };
+  CHECK(refused("red,gren") ==
+        "--with must be one or more of red|green|blue, with commas between them: got 'red,gren'");
+  for (const char* value : {"red,", ",red", "red blue", "red|blue"})
+    CHECK_THAT(refused(value), EndsWith("got '" + std::string(value) + "'"));
+}

@@ -12,7 +12,8 @@ namespace {
 bool same_sizes(const LanguageModelSizes& a, const LanguageModelSizes& b) {
   return a.vocabulary == b.vocabulary && a.context == b.context && a.layers == b.layers &&
          a.heads == b.heads && a.width == b.width && a.hidden == b.hidden &&
-         a.dropout == b.dropout && a.bias == b.bias;
+         a.dropout == b.dropout && a.bias == b.bias &&
+         words_of(a.variant.without) == words_of(b.variant.without);
 }
 
 // A small configuration with one key more, or another value for one of its own.
@@ -49,7 +50,7 @@ TEST_CASE("model config: sizes are read as they were written") {
     CHECK(same_sizes(config.sizes, sizes));
     CHECK(config.own.is_null());
   }
-  const ModelConfig own = read_config(config_json(all[0], Json::object({{"tokens", "character"}})));
+  const ModelConfig own = read_config(config_json(all[0], {{"tokens", "character"}}));
   CHECK(own.own["tokens"].string() == "character");
   CHECK(own.own.path() == "fledge");
 }
@@ -122,7 +123,7 @@ TEST_CASE("model config: what this model cannot be is refused by name") {
         {"activation_function", "\"relu\"",
          R"(activation_function must be "gelu_new": got "relu")"},
         {"layer_norm_epsilon", "1e-6", "layer_norm_epsilon must be 1e-5"},
-        {"scale_attn_weights", "false", "scale_attn_weights must be true: got false"},
+        {"scale_attn_weights", "0", "scale_attn_weights must be true: got 0"},
         {"scale_attn_by_inverse_layer_idx", "true",
          "scale_attn_by_inverse_layer_idx must be false: got true"},
         {"reorder_and_upcast_attn", "true", "reorder_and_upcast_attn must be false: got true"},
@@ -181,4 +182,39 @@ TEST_CASE("model config: parameters are counted without a model") {
       CHECK(weights_bytes(model).size() <= most_file_bytes(sizes));
       CHECK(most_file_bytes(sizes, 3) > most_file_bytes(sizes));
     }
+}
+
+TEST_CASE("model config: what a model is without is read as it was written") {
+  for (int bits = 0; bits < 256; ++bits) {
+    LanguageModelSizes sizes{.vocabulary = 11, .context = 6};
+    int bit = 1;
+    sizes.variant.without.each([&](const char*, bool& is_without) {
+      is_without = (bits & bit) != 0;
+      bit *= 2;
+    });
+    const std::string text = config_json(sizes);
+    CAPTURE(text);
+    CHECK(same_sizes(read_config(text).sizes, sizes));
+    const Without& without = sizes.variant.without;
+    const bool is_other = without.mask || without.residual || without.norm;
+    CHECK((text.find("\"model_type\": \"gpt2\"") == std::string::npos) == is_other);
+    CHECK((text.find("GPT2LMHeadModel") == std::string::npos) == is_other);
+    CHECK((text.find("\"scale_attn_weights\": false") != std::string::npos) == without.scale);
+  }
+}
+
+TEST_CASE("model config: a list of left out parts that no fledge writes is refused") {
+  const std::string order =
+      "fledge.without must have one or more of mask, positions, mlp, value, attention, residual "
+      "and norm, in this order and each once: got ";
+  for (const char* list :
+       {"[]", R"(["scale"])", R"(["mlp","mlp"])", R"(["mlp","positions"])", R"(["maks"])"})
+    CHECK(refused_config(with("fledge", R"({"without":)" + std::string(list) + "}")) ==
+          order + list);
+  CHECK(refused_config(with("fledge", R"({"without":["mask"]})")) ==
+        R"(model_type must be "fledge" for a model without mask, residual or norm: got "gpt2")");
+  CHECK(refused_config(with("model_type", R"("fledge")")) ==
+        R"(model_type must be "gpt2" for a model with mask, residual and norm: got "fledge")");
+  CHECK(read_config(with("scale_attn_weights", "false")).sizes.variant.without.scale);
+  CHECK_FALSE(read_config(with("scale_attn_weights", "true")).sizes.variant.without.scale);
 }

@@ -244,3 +244,36 @@ TEST_CASE("Decoder: a number that is not a token is refused, and nothing is read
   Decoder other(decoded_model(4, 1, 1, 4, Bias::with, 60));
   CHECK(same_bits(other.read({1, 2, 5}), third));
 }
+
+TEST_CASE("Decoder: without any of the parts it still gives the rows of the full pass") {
+  for (const Without& without :
+       {Without{.mask = true}, Without{.positions = true}, Without{.scale = true},
+        Without{.mlp = true}, Without{.value = true}, Without{.attention = true},
+        Without{.residual = true}, Without{.norm = true},
+        Without{.mask = true, .scale = true, .residual = true, .norm = true}}) {
+    CAPTURE(words_of(without));
+    LanguageModelSizes sizes = decoded_model(12, 2, 2, 8, Bias::with, 50).sizes;
+    sizes.variant.without = without;
+    Rng rng(51);
+    const LanguageModel model(sizes, rng);
+    const std::vector<Dim> ids = some_tokens(30, rng);
+    Decoder by_token(model), by_piece(model);
+    for (Dim t = 0, read = 0; t < 30; ++t) {
+      const Array logits = by_token.read({ids[static_cast<std::size_t>(t)]});
+      const Array full = full_pass(model, by_token.window());
+      REQUIRE(same_bits(logits, row_at(full, by_token.length() - 1)));
+      if (t % 7 < 6 && t < 29) continue;
+      REQUIRE(same_bits(by_piece.read(cut(ids, read, t + 1)), logits));
+      read = t + 1;
+      const NoGrad no_grad;
+      const Dim T = by_token.length();
+      const std::vector<Array> weights = by_token.attention(), last = by_token.attention(2);
+      const auto composed = model.forward_with_weights(Indices({1, T}, by_token.window())).weights;
+      for (std::size_t layer = 0; layer < 2; ++layer) {
+        CHECK(close(weights[layer], composed[layer].value().with_shape({2, T, T})));
+        CHECK(same_bits(last[layer], part(weights[layer], 1, std::max<Dim>(0, T - 2), T)));
+      }
+    }
+    CHECK(by_token.is_causal() == !without.mask);
+  }
+}

@@ -28,7 +28,7 @@ LanguageModel stored_model(std::uint64_t seed) {
 }
 
 void write_model(const std::string& folder, const LanguageModel& model,
-                 const std::optional<Json>& own = {}) {
+                 const Json::Members& own = {}) {
   write_file(folder + "/config.json", config_json(model.sizes, own));
   write_file(folder + "/model.safetensors", weights_bytes(model, {{"format", "pt"}}));
 }
@@ -57,7 +57,7 @@ TEST_CASE("model folder: PyTorch's models are read as they are, and computed ali
 TEST_CASE("model folder: what is written is read again") {
   const Desk folder;
   const LanguageModel model = stored_model(1);
-  write_model(folder.path(), model, Json::object({{"steps", 7}}));
+  write_model(folder.path(), model, {{"steps", 7}});
   const SavedModel saved = read_model(folder.path());
   CHECK(saved.config.own["steps"].integer(0, 10) == 7);
   const auto before = named_parameters(model), after = named_parameters(saved.model);

@@ -110,3 +110,32 @@ TEST_CASE("the gradient of the word table is the sum over its two roles") {
   CHECK(largest(read.grad()) > 1e-3);
   CHECK(largest(written.grad()) > 1e-3);
 }
+
+TEST_CASE("gradients of models without mask, scale, residual and norm") {
+  for (const Without& without :
+       {Without{.mask = true}, Without{.scale = true}, Without{.residual = true},
+        Without{.norm = true}, Without{true, false, true, false, false, false, true, true}}) {
+    Rng rng(10);
+    const LanguageModel model({.vocabulary = 11,
+                               .context = 6,
+                               .heads = 2,
+                               .width = 6,
+                               .hidden = 7,
+                               .variant = {.without = without}},
+                              rng);
+    redraw(model, 10);
+    GradcheckOptions options = seeded(10);
+    for (const auto& [name, p] : named_parameters(model))
+      if (without.norm && name.find("ln_") != std::string::npos)
+        options.zero_gradients.push_back(name);
+    const std::vector<Dim> lengths{5, 3};
+    const GradcheckReport report = gradcheck(
+        model,
+        [&] {
+          return cross_entropy(model(checked_words, Mode::evaluation(), lengths), next_words, -1);
+        },
+        options);
+    INFO(to_string(report));
+    CHECK(report.ok);
+  }
+}

@@ -105,3 +105,19 @@ TEST_CASE("ablate_tokens: one token alone, and what it refuses") {
   CHECK(says({1}, 7) == "ablate_tokens: token 7 is outside a vocabulary of 7");
   CHECK(says({1, -1}, 2) == "ablate_tokens: token -1 is outside a vocabulary of 7");
 }
+
+TEST_CASE("ablate_tokens: of a model without a mask a token is hidden from those before it, too") {
+  const NoGrad no_grad;
+  LanguageModelSizes sizes = ablated_model(2).sizes;
+  sizes.variant.without.mask = true;
+  Rng rng(3);
+  const LanguageModel model(sizes, rng);
+  redraw(model, 3);
+  const Ids ids{3, 1, 4};
+  const Ablation found = ablate_tokens(model, ids, 2);
+  CHECK_THAT(found.log_p, WithinAbs(log_p(model(Indices({1, 3}, ids)), 2), rounding * 20));
+  const bool o = true, x = false;
+  CHECK_THAT(
+      found.without[1],
+      WithinAbs(log_p(model, ids, 2, custom(3, 3, {o, x, o, o, o, o, o, x, o})), rounding * 20));
+}

@@ -103,3 +103,23 @@ TEST_CASE("a row that is none is refused") {
   CHECK_THROWS_AS(logits_with_row(model, {6}, {0, 0, 0, {1}}), ValueError);
   CHECK_THROWS_AS(logits_with_row(model, std::vector<Dim>(9, 1), {0, 0, 0, {1}}), ValueError);
 }
+
+TEST_CASE("a row changes models without scale, residual and norm as their formula says") {
+  const NoGrad no_grad;
+  LanguageModelSizes sizes = model_of().sizes;
+  sizes.variant.without = {.scale = true, .residual = true, .norm = true};
+  Rng rng(7);
+  const LanguageModel model(sizes, rng);
+  const auto forward =
+      model.forward_with_weights(Indices({1, static_cast<Dim>(read_ids.size())}, read_ids));
+  std::vector<double> own;  // the row that the head has
+  for (Dim key = 0; key < 3; ++key)
+    own.push_back(value_of(forward.weights[1].value().at({0, 0, 2, key})));
+  const Array same = logits_with_row(model, read_ids, {1, 0, 2, own});
+  CHECK(close(same, forward.logits.value().with_shape(same.shape())));
+  sizes.variant.without = {.mask = true};
+  const LanguageModel maskless(sizes, rng);
+  CHECK(refusal<ValueError>([&] {
+          logits_with_row(maskless, read_ids, {0, 0, 0, {1}});
+        }) == "logits_with_row: needs a model with the causal mask: this model is without it");
+}

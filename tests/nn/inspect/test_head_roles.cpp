@@ -148,3 +148,14 @@ TEST_CASE("head_roles: what does not fit") {
           head_roles(Array({1, 2, 2}, {1, 0, 0, 1}), {1, 2}, {true});
         }) == "head_roles: needs to know of 2 tokens whether they are blanks: got 1");
 }
+
+TEST_CASE("head_roles: without a mask later keys count, and the chance is 1/T") {
+  const Ids ids{1, 2, 3, 4};
+  std::vector<double> weights(16, 0.05);  // each query gives 0.85 to the last token
+  for (std::size_t i = 0; i < 4; ++i) weights[i * 4 + 3] = 0.85;
+  const HeadRole role = head_roles(Array({1, 4, 4}, weights), ids, blanks_of(ids), false).at(0);
+  CHECK(role.role == Role::one_token);
+  CHECK(role.token == 4);
+  CHECK_THAT(role.share, WithinAbs(0.85, 1e-6));
+  CHECK(role.chance == 0.25);
+}

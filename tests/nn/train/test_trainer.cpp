@@ -201,3 +201,49 @@ TEST_CASE("trainer: mean loss counts every token once, padding never") {
   CHECK(mean_loss(model, c.train, 1, 1) !=
         Approx(sum / tokens).epsilon(1e-6));  // of one window only
 }
+
+TEST_CASE(
+    "trainer: a variant's held numbers keep their bits, also restored, with passes and drops") {
+  const Corpus c = corpus();
+  LanguageModelSizes sizes = model_of(c).sizes;
+  sizes.variant = {.without = {.positions = true}, .freeze = {.v = true}, .tie_qk = true};
+  const auto new_model = [&] {
+    Rng rng(5);
+    return LanguageModel(sizes, rng);
+  };
+  TrainerOptions two_passes = options(20);
+  two_passes.accumulate = 2;
+  Trainer whole(new_model(), c.train, two_passes), first(new_model(), c.train, two_passes);
+  for (int i = 0; i < 6; ++i) whole.step();
+  for (int i = 0; i < 3; ++i) first.step();
+  Trainer second(new_model(), c.train, two_passes);
+  second.restore(first.state(), weights_of(first.model()));
+  for (int i = 0; i < 3; ++i) second.step();
+  CHECK(numbers(second.model()) == numbers(whole.model()));
+
+  const LanguageModel start = new_model();
+  const auto column = [](const LanguageModel& model, Dim row, Dim at) {
+    const Array weight = model.h[1].attn.c_attn.weight.value();
+    return value_of(weight[row * weight.dim(1) + at]);
+  };
+  for (Dim row = 0; row < 8; ++row)
+    for (Dim i = 0; i < 8; ++i) {
+      CHECK(column(whole.model(), row, i) == column(whole.model(), row, 8 + i));
+      CHECK(column(whole.model(), row, i) != column(start, row, i));
+      CHECK(column(whole.model(), row, 16 + i) == column(start, row, 16 + i));
+    }
+  for (Dim i = 0; i < whole.model().wpe.weight.size(); ++i)
+    CHECK(whole.model().wpe.weight.value()[i] == 0);
+}
+
+TEST_CASE(
+    "mean_loss: without a mask, too, it is the same however many windows are read at a time") {
+  const Corpus c = read_corpus("birds walk\nbirds sometimes walk\nthey fly\n",
+                               {.reading = Reading::lines, .valid = 0});
+  LanguageModelSizes sizes = model_of(c).sizes;
+  sizes.context = 24;
+  sizes.variant.without.mask = true;
+  Rng rng(5);
+  const LanguageModel model(sizes, rng);
+  CHECK(mean_loss(model, c.train, 3) == mean_loss(model, c.train, 1));
+}

@@ -108,3 +108,23 @@ TEST_CASE("--film: redrawn in place on a terminal; a sentence is needed") {
       run(with_program(Words{"train", desk.poems(), "--film", "--no-save", "--probe", "a"} + tiny))
           .status == 3);
 }
+
+TEST_CASE(
+    "--film: without a mask a frame has the weights on later words, and an even split of 1/T") {
+  const Desk desk;
+  const Words without = Words{desk.poems(), "-o", desk / "run", "--without", "mask"} + film;
+  const Result result = trained(without);
+  CHECK_THAT(result.err, ContainsSubstring("birds looks at"));
+  CHECK_THAT(result.err, ContainsSubstring("(even split 0.33)"));
+  CHECK_THAT(result.err, !ContainsSubstring("(even split 0.50)"));
+  std::vector<StrictJson> frames;
+  for (const StrictJson& event : json_lines(text_of(desk / "run/metrics.jsonl")))
+    if (event["type"].string() == "film") frames.push_back(event);
+  const StrictJson& last = frames.back();
+  for (std::size_t i = 0; i < 3; ++i) {
+    double sum = 0;
+    for (std::size_t j = 0; j < 3; ++j) sum += last["attention"][i][j].number();
+    CHECK_THAT(sum, WithinAbs(1, 1e-5));
+    CHECK(last["attention"][i][2].number() > 0);
+  }
+}
