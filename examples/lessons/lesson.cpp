@@ -12,19 +12,22 @@ namespace support {
 
 namespace {
 
-void print(const std::string& line) {
+void print_to_stdout(const std::string& line) {
   std::printf("%s\n", line.c_str());
   std::fflush(stdout);  // a lesson takes seconds: each line is shown at once
 }
 
 constexpr int columns = 80;
 
-/// The label and the text behind it, wrapped; later lines begin where the text begins.
-void print_labelled(const std::string& label, std::string_view text) {
-  print(wrapped(label + std::string(text), columns, display_width(label)));
+}  // namespace
+
+void Lesson::print(const std::string& line) const {
+  output_ ? output_(line) : print_to_stdout(line);
 }
 
-}  // namespace
+void Lesson::print_labelled(const std::string& label, std::string_view text) const {
+  print(wrapped(label + std::string(text), columns, display_width(label)));
+}
 
 void Lesson::part(std::string_view title) {
   ++parts_;
@@ -82,7 +85,7 @@ int run_lesson(int argc, const char* const* argv, std::string_view name, std::st
     std::string verdict = counted(claims, "claim") + (claims == 1 ? " holds" : " hold");
     if (wrong > 0) verdict = std::to_string(wrong) + " of " + counted(claims, "claim") + " FALSE";
     if (claims == 0) verdict = "nothing was claimed";
-    print("\n" + std::string(name) + ": " + verdict);
+    print_to_stdout("\n" + std::string(name) + ": " + verdict);
     return wrong == 0 && claims > 0 ? 0 : 1;
   });
 }

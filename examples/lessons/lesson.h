@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
@@ -16,7 +17,12 @@ namespace support {
 
 class Lesson {
  public:
-  explicit Lesson(Paint paint = {}) : paint_(paint) {}
+  /// Takes a line that was printed, without its line end.
+  using Output = std::function<void(const std::string& line)>;
+
+  /// Lines go to `output`, or to stdout if there is none.
+  explicit Lesson(Paint paint = {}, Output output = {})
+      : paint_(paint), output_(std::move(output)) {}
 
   /// "2. title" between empty lines; parts count from 1.
   void part(std::string_view title);
@@ -41,7 +47,12 @@ class Lesson {
   Paint paint() const { return paint_; }
 
  private:
+  void print(const std::string& line) const;
+  /// The label and the text behind it, wrapped; later lines begin where the text begins.
+  void print_labelled(const std::string& label, std::string_view text) const;
+
   Paint paint_;
+  Output output_;
   int parts_ = 0, claims_ = 0, false_claims_ = 0;
 };
 

@@ -93,6 +93,19 @@ TEST_CASE("lesson: a slip shows what stands there, what comes out, and why") {
         "      why         a carry too many\n   ok     2 + 2 = 4\n\n00_test: 1 claim holds\n");
 }
 
+TEST_CASE("lesson: with an output of its own it prints nothing") {
+  std::string lines;
+  const Result result = run_here([&] {
+    Lesson to(Paint{}, [&](const std::string& line) { lines += line + "|"; });
+    to.part("Sums");
+    to.say("one");
+    to.claim(false, "2 < 1");
+    return lines == "1. Sums\n|   one|   FALSE  2 < 1|" && to.false_claims() == 1 ? 0 : 1;
+  });
+  CHECK(result.status == 0);
+  CHECK(result.out.empty());
+}
+
 TEST_CASE("lesson: help, and no arguments") {
   const auto nothing = [](Lesson& to) { to.claim(true, "never said"); };
   const Result help = lesson(nothing, "--help");
