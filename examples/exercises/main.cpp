@@ -80,8 +80,8 @@ void show_hints(const Exercise& exercise, std::int64_t count) {
 }
 
 int show_one(const Exercise& exercise, std::size_t number, std::int64_t hints, Paint paint) {
-  print(paint.bold("Exercise " + std::to_string(number) + ". " + exercise.title) + "   (note " +
-        exercise.note + ")");
+  print(paint.bold("Exercise " + std::to_string(number) + ". " + exercise.title) + "   (" +
+        exercise.source + ")");
   show_question(exercise);
   print("\n" + paint.bold("Your answer") + "\n");
   Lesson lesson(paint);

@@ -35,7 +35,7 @@ void grade_forget_birds(Grading& to) {
 Exercise forget_birds() {
   return {"01_forget_birds",
           "A row that forgets 'birds'",
-          "000",
+          "note 000",
           grade_forget_birds,
           {"v3'.v1 is a1 (v1.v1) + a2 (v2.v1) + a3 (v3.v1). Compute the three products first.",
            "The products are 0.14, -0.05 and -0.09. Set one of a2 and a3 to 0; two weights remain, "

@@ -28,8 +28,10 @@ void grade_largest_association(Grading& to) {
   to.claim(is_near(number, product, 1e-9), "your number is v3'.v1 of your row",
            formatted("your number is %.6g, and your row gives %.6g", number, product + 0.0));
   to.conclude(
-      "With legal weights v3'.v1 is a weighted mean of 0.14, -0.05 and -0.09. A mean is at most its "
-      "largest part. So learning Q and K has this ceiling; learning V has none.");
+      formatted("With legal weights v3'.v1 is a weighted mean of %g, %g and %g. ", p[0], p[1],
+                p[2]) +
+      "A mean is at most its largest part. So learning Q and K has this ceiling; learning V "
+      "has none.");
 }
 
 }  // namespace
@@ -37,7 +39,7 @@ void grade_largest_association(Grading& to) {
 Exercise largest_association() {
   return {"02_largest_association",
           "The largest association",
-          "000",
+          "note 000",
           grade_largest_association,
           {"v3'.v1 = 0.14 a1 - 0.05 a2 - 0.09 a3. The weights share out a total of 1.",
            "Move a little weight from one word to another. Which move raises the sum? Go on until "

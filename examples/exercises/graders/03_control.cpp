@@ -46,7 +46,7 @@ void grade_control(Grading& to) {
 Exercise control() {
   return {"03_control",
           "The control: 'sometimes'",
-          "000",
+          "note 000",
           grade_control,
           {"v3'.v2 = 0.18 (-0.8) + 0.11 (0.3) + 0.01 (-0.1). Watch the signs.",
            "For the second part compute v1.v2, v2.v2 and v3.v2. A weighted mean is at most its "

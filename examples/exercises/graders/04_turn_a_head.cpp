@@ -62,7 +62,7 @@ Exercise turn_a_head() {
   return {
       "04_turn_a_head",
       "How a gradient turns a head",
-      "000",
+      "note 000",
       grade_turn_a_head,
       {"If s_j rises, a_j rises, and the other weights fall: the weights still add up to 1. What "
        "does L gain by a_j, and what does it lose by the others?",

@@ -12,9 +12,9 @@
 namespace exercises {
 
 struct Exercise {
-  std::string file;   // "01_forget_birds", in examples/exercises
-  std::string title;  // as in the first line of the file
-  std::string note;   // "000"
+  std::string file;    // "01_forget_birds", in examples/exercises
+  std::string title;   // as in the first line of the file
+  std::string source;  // "note 000"
   void (*grade)(Grading&);
   std::vector<std::string> hints;  // from a gentle one to nearly the answer
 };

@@ -66,8 +66,20 @@ bool Grading::accept(std::string_view what, const Matrix& matrix, std::size_t ro
   if (!complete(what, shown, numbers)) return false;
   if (fits) return true;
   ++unusable_;
-  lesson_.say(formatted("It must have %zu rows of %zu numbers each.", rows, columns));
+  lesson_.say(formatted("It must have %zu rows, each of ", rows) +
+              support::counted(static_cast<int>(columns), "number") + ".");
   return false;
+}
+
+bool Grading::accept_choice(std::string_view what, double answer) {
+  if (answer != RIGHT && answer != SLIP) {
+    if (!accept(what, answer)) return false;
+    ++unusable_;
+    lesson_.say("The answer must be RIGHT or SLIP.");
+    return false;
+  }
+  lesson_.say(std::string(what) + ": " + (answer == RIGHT ? "RIGHT" : "SLIP"));
+  return true;
 }
 
 void Grading::show(std::string_view picture) {

@@ -26,7 +26,10 @@ class Grading {
   bool accept(std::string_view what, const Row& row, std::size_t length);
   bool accept(std::string_view what, const Matrix& matrix, std::size_t rows, std::size_t columns);
 
-  void say(std::string_view text) { lesson_.say(text); }
+  /// A choice between RIGHT and SLIP.
+  bool accept_choice(std::string_view what, double answer);
+
+  void say(std::string_view text = "") { lesson_.say(text); }
   /// Prints a table or a picture, three columns to the right.
   void show(std::string_view picture);
 

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+
+#include "examples/support/text.h"
 
 namespace exercises {
 
@@ -38,9 +41,19 @@ Matrix matrix_of(const Tensor& tensor) {
 double farthest(const Matrix& a, const Matrix& b) {
   double most = 0;
   for (std::size_t i = 0; i < a.size(); ++i)
-    for (std::size_t j = 0; j < a[i].size(); ++j)
-      most = std::max(most, std::abs(a[i][j] - b[i][j]));
+    for (std::size_t j = 0; j < a[i].size(); ++j) {
+      const double apart = std::abs(a[i][j] - b[i][j]);
+      if (std::isnan(apart)) return std::numeric_limits<double>::infinity();
+      most = std::max(most, apart);
+    }
   return most;
+}
+
+std::string rounded(const Row& row, const char* format) {
+  std::string text;
+  for (const double number : row)
+    text += (text.empty() ? "" : "  ") + support::formatted(format, number + 0.0);
+  return text;
 }
 
 Matrix word_values() { return {{0.1, 0.2, 0.3}, {-0.8, 0.3, -0.1}, {0.5, -0.1, -0.4}}; }

@@ -3,6 +3,8 @@
 // Used by the graders. The dual build computes as double does. Next: engine/ops.h.
 #pragma once
 
+#include <string>
+
 #include "engine/ops.h"
 #include "examples/exercises/exercise.h"
 
@@ -17,8 +19,10 @@ bool is_near(double a, double b, double tolerance);
 
 fledge::Tensor tensor(const Matrix& matrix);
 Matrix matrix_of(const fledge::Tensor& tensor);  // (n, m)
-/// The largest |a_ij − b_ij|.
+/// The largest |a_ij − b_ij|; infinite if one of them is NaN.
 double farthest(const Matrix& a, const Matrix& b);
+/// "0.25  0.75" with the format "%.2f".
+std::string rounded(const Row& row, const char* format);
 
 /// v1, v2 and v3 of 'birds', 'sometimes' and 'walk'.
 Matrix word_values();
