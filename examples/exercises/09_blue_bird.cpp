@@ -16,14 +16,16 @@
 
 namespace exercises {
 
-Matrix bird_W_Q() {
+// W_Q
+Matrix bird_query_matrix() {
   return {{FILL},   // noun
           {FILL},   // adjective
           {FILL},   // soft
           {FILL}};  // blue
 }
 
-Matrix bird_W_K() {
+// W_K
+Matrix bird_key_matrix() {
   return {{FILL},   // noun
           {FILL},   // adjective
           {FILL},   // soft

@@ -13,13 +13,15 @@
 
 namespace exercises {
 
-Matrix plumbing_W_Q() {
+// W_Q
+Matrix plumbing_query_matrix() {
   return {{0, 0, 0, 0},      // 'dirty'
           {0, 0, 0, 0},      // 'quantum'
           {FILL, 0, 0, 0}};  // 'plumbing'
 }
 
-Matrix plumbing_W_K() {
+// W_K
+Matrix plumbing_key_matrix() {
   return {{FILL, 0, 0, 0},   // 'dirty'
           {FILL, 0, 0, 0},   // 'quantum'
           {FILL, 0, 0, 0}};  // 'plumbing'

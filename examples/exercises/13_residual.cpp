@@ -14,7 +14,8 @@
 
 namespace exercises {
 
-Matrix plumbing_M_V() {
+// M_V
+Matrix plumbing_value_matrix() {
   return {{FILL, FILL, FILL},   // V_0, of 'dirty'
           {FILL, FILL, FILL},   // V_1, of 'quantum'
           {FILL, FILL, FILL}};  // V_2, of 'plumbing'

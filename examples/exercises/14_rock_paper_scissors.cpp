@@ -14,13 +14,15 @@
 
 namespace exercises {
 
-Matrix game_W_Q() {
+// W_Q
+Matrix game_query_matrix() {
   return {{FILL, FILL, FILL},   // rock
           {FILL, FILL, FILL},   // paper
           {FILL, FILL, FILL}};  // scissors
 }
 
-Matrix game_W_K() {
+// W_K
+Matrix game_key_matrix() {
   return {{FILL, FILL, FILL},   // rock
           {FILL, FILL, FILL},   // paper
           {FILL, FILL, FILL}};  // scissors

@@ -40,15 +40,15 @@ Row copying_query();                               // 5
 Row averaging_query();                             // 6
 Row three_to_one_query();                          // 7
 double deviation_of_key(double alpha);             // 8
-Matrix bird_W_Q();                                 // 9
-Matrix bird_W_K();                                 // 9
+Matrix bird_query_matrix();                        // 9
+Matrix bird_key_matrix();                          // 9
 double is_hidden(int row, int column);             // 10
 Row same_vector_of_bites();                        // 11
-Matrix plumbing_W_Q();                             // 12
-Matrix plumbing_W_K();                             // 12
-Matrix plumbing_M_V();                             // 13
-Matrix game_W_Q();                                 // 14
-Matrix game_W_K();                                 // 14
+Matrix plumbing_query_matrix();                    // 12
+Matrix plumbing_key_matrix();                      // 12
+Matrix plumbing_value_matrix();                    // 13
+Matrix game_query_matrix();                        // 14
+Matrix game_key_matrix();                          // 14
 double smallest_head_size();                       // 15
 Matrix table_queries();                            // 15
 Matrix table_keys();                               // 15

@@ -9,7 +9,7 @@ using support::formatted;
 namespace {
 
 void grade_blue_bird(Grading& to) {
-  const Matrix W_Q = bird_W_Q(), W_K = bird_W_K();
+  const Matrix W_Q = bird_query_matrix(), W_K = bird_key_matrix();
   const bool has_Q = to.accept("your W_Q", W_Q, 4, 1), has_K = to.accept("your W_K", W_K, 4, 1);
   if (!has_Q || !has_K) return;
   const char* const words[] = {"the", "fluffy", "blue", "bird"};

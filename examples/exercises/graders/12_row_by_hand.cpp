@@ -11,7 +11,7 @@ using support::formatted;
 namespace {
 
 void grade_row_by_hand(Grading& to) {
-  const Matrix W_Q = plumbing_W_Q(), W_K = plumbing_W_K();
+  const Matrix W_Q = plumbing_query_matrix(), W_K = plumbing_key_matrix();
   const bool has_Q = to.accept("your W_Q", W_Q, 3, 4), has_K = to.accept("your W_K", W_K, 3, 4);
   if (!has_Q || !has_K) return;
   const fledge::Tensor E = tensor({{1, 0, 0}, {0, 1, 0}, {0, 0, 1}});

@@ -7,7 +7,7 @@ namespace exercises {
 namespace {
 
 void grade_residual(Grading& to) {
-  const Matrix M_V = plumbing_M_V();
+  const Matrix M_V = plumbing_value_matrix();
   if (!to.accept("your M_V", M_V, 3, 3)) return;
   const Matrix E{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
   const Matrix values = matrix_of(matmul(tensor(E), tensor(M_V)));

@@ -26,7 +26,7 @@ int count_right(const Matrix& weights) {
 }
 
 void grade_rock_paper_scissors(Grading& to) {
-  const Matrix W_Q = game_W_Q(), W_K = game_W_K();
+  const Matrix W_Q = game_query_matrix(), W_K = game_key_matrix();
   const bool has_Q = to.accept("your W_Q", W_Q, 3, 3), has_K = to.accept("your W_K", W_K, 3, 3);
   if (!has_Q || !has_K) return;
   const fledge::Tensor S = matmul(tensor(W_Q), transpose(tensor(W_K)));

@@ -2,8 +2,8 @@
 
 namespace exercises {
 
-Matrix bird_W_Q() { return {{5}, {0}, {0}, {0}}; }
+Matrix bird_query_matrix() { return {{5}, {0}, {0}, {0}}; }
 
-Matrix bird_W_K() { return {{0}, {0}, {0}, {1}}; }
+Matrix bird_key_matrix() { return {{0}, {0}, {0}, {1}}; }
 
 }  // namespace exercises

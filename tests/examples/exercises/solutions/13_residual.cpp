@@ -2,6 +2,6 @@
 
 namespace exercises {
 
-Matrix plumbing_M_V() { return {{2, 0, 0}, {0, 1, 0}, {0, 0, 0}}; }
+Matrix plumbing_value_matrix() { return {{2, 0, 0}, {0, 1, 0}, {0, 0, 0}}; }
 
 }  // namespace exercises

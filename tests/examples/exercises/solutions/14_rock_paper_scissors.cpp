@@ -2,8 +2,8 @@
 
 namespace exercises {
 
-Matrix game_W_Q() { return {{5, 0, 0}, {0, 5, 0}, {0, 0, 5}}; }
+Matrix game_query_matrix() { return {{5, 0, 0}, {0, 5, 0}, {0, 0, 5}}; }
 
-Matrix game_W_K() { return {{0, 1, 0}, {0, 0, 1}, {1, 0, 0}}; }
+Matrix game_key_matrix() { return {{0, 1, 0}, {0, 0, 1}, {1, 0, 0}}; }
 
 }  // namespace exercises

@@ -3,9 +3,11 @@
 
 namespace exercises {
 
-Matrix bird_W_Q() { return chosen<Matrix>({{{5}, {0}, {0}, {0}}, {{1}, {0}, {0}, {0}}, {{5}}}); }
+Matrix bird_query_matrix() {
+  return chosen<Matrix>({{{5}, {0}, {0}, {0}}, {{1}, {0}, {0}, {0}}, {{5}}});
+}
 
-Matrix bird_W_K() {
+Matrix bird_key_matrix() {
   return chosen<Matrix>({{{0}, {1}, {0}, {0}},    // the key of all adjectives
                          {{0}, {0}, {0}, {1}}});  // 'blue', but the score is 1 only
 }

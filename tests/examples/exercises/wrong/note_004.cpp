@@ -3,9 +3,9 @@
 
 namespace exercises {
 
-Matrix game_W_Q() { return {{5, 0, 0}, {0, 5, 0}, {0, 0, 5}}; }
+Matrix game_query_matrix() { return {{5, 0, 0}, {0, 5, 0}, {0, 0, 5}}; }
 
-Matrix game_W_K() {
+Matrix game_key_matrix() {
   return chosen<Matrix>({{{5, 0, 0}, {0, 5, 0}, {0, 0, 5}},  // tied
                          {{0, 0, 1}, {1, 0, 0}, {0, 1, 0}},  // looks at the player that wins
                          {{0, 0.2, 0}, {0, 0, 0.2}, {0.2, 0, 0}}});  // too small
