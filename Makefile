@@ -6,6 +6,8 @@ FLEDGE_WERROR ?= 0
 ARGS ?=
 BUG ?= 1
 ANSWER ?=
+N ?=
+HINT ?=
 
 on_1 = ON
 on_0 = OFF
@@ -15,12 +17,13 @@ need = @.ci/install-missing
 built = .ci/build $(BUILD)
 checked = .ci/check
 
-.PHONY: help run test build gradcheck lessons zoo planted bench nightly kills faults asan tsan threads format lint install clean
+.PHONY: help run test build gradcheck lessons exercises zoo planted bench nightly kills faults asan tsan threads format lint install clean
 
 help:
 	@echo 'make run         build and run the birds, the main job        (ARGS=--json, --seed N)'
 	@echo 'make test        build everything and pass every test'
 	@echo 'make lessons     run the course, a line a lesson; examples/README.md is its table'
+	@echo 'make exercises   exercises on attention that check themselves   (N=3, then HINT=1)'
 	@echo 'make gradcheck   check the gradient of every op and module    (ARGS=softmax)'
 	@echo 'make bench       how fast, and how near to this machine       (ARGS="gemm 512 512 512")'
 	@echo 'make build       build the libraries and programs in $(BUILD)/'
@@ -63,6 +66,12 @@ lessons:
 	$(need) compiler cmake
 	@$(built) "$(OPTIONS)" lessons
 	@.ci/lessons $(BUILD)
+
+# An exercise that is not solved is no error of make.
+exercises:
+	$(need) compiler cmake
+	@$(built) "$(OPTIONS)" exercises
+	@$(BUILD)/exercises $(N) $(if $(HINT),--hint $(HINT)) || [ $$? -eq 1 ]
 
 bench:
 	$(need) compiler cmake

@@ -8,19 +8,20 @@
 
 namespace support {
 
-void print_line(const std::string& line) {
+void Lesson::print(const std::string& line) const {
+  if (output_) return output_(line);
   std::printf("%s\n", line.c_str());
-  std::fflush(stdout);
+  std::fflush(stdout);  // a lesson takes seconds, and the reader sees how far it is
 }
 
-void print_labelled(const std::string& label, std::string_view text) {
+void Lesson::print_labelled(const std::string& label, std::string_view text) const {
   constexpr int columns = 80;
-  print_line(wrapped(label + std::string(text), columns, display_width(label)));
+  print(wrapped(label + std::string(text), columns, display_width(label)));
 }
 
 void Lesson::part(std::string_view title) {
   ++parts_;
-  print_line((parts_ == 1 ? "" : "\n") + std::to_string(parts_) + ". " + paint_.bold(title) + "\n");
+  print((parts_ == 1 ? "" : "\n") + std::to_string(parts_) + ". " + paint_.bold(title) + "\n");
 }
 
 void Lesson::say(std::string_view text) {
@@ -38,7 +39,7 @@ void Lesson::define(std::string_view term, std::string_view meaning) {
   print_labelled("   new word: ", paint_.accent(term) + ". " + std::string(meaning));
 }
 
-void Lesson::show(std::string_view picture) { print_line(std::string(picture)); }
+void Lesson::show(std::string_view picture) { print(std::string(picture)); }
 
 void Lesson::claim(bool holds, std::string_view what) {
   ++claims_;
@@ -60,7 +61,7 @@ void Lesson::claim_rate(int count, int runs, int least, std::string_view what) {
 
 void Lesson::slip(std::string_view note, std::string_view says, std::string_view comes_out,
                   std::string_view why) {
-  print_line("   " + paint_.accent("slip in note " + std::string(note)));
+  print("   " + paint_.accent("slip in note " + std::string(note)));
   print_labelled("      says        ", says);
   print_labelled("      comes out   ", comes_out);
   print_labelled("      why         ", why);

@@ -6,8 +6,10 @@
 // into 80 columns.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
@@ -16,7 +18,12 @@ namespace support {
 
 class Lesson {
  public:
-  explicit Lesson(Paint paint = {}) : paint_(paint) {}
+  /// Takes a line that was printed, without its line end.
+  using Output = std::function<void(const std::string& line)>;
+
+  /// Lines go to `output`, or to stdout if there is none.
+  explicit Lesson(Paint paint = {}, Output output = {})
+      : paint_(paint), output_(std::move(output)) {}
 
   /// "2. title" between empty lines; parts count from 1.
   void part(std::string_view title);
@@ -39,18 +46,19 @@ class Lesson {
   void slip(std::string_view note, std::string_view says, std::string_view comes_out,
             std::string_view why);
 
+  /// Prints a line as it is.
+  void print(const std::string& line) const;
+  /// Prints the label and the text behind it, in 80 columns; later lines begin where the text begins.
+  void print_labelled(const std::string& label, std::string_view text) const;
+
   int claims() const { return claims_; }
   int false_claims() const { return false_claims_; }
   Paint paint() const { return paint_; }
 
  private:
   Paint paint_;
+  Output output_;
   int parts_ = 0, claims_ = 0, false_claims_ = 0;
 };
-
-/// Prints a line at once. A lesson takes seconds, and the reader sees how far it is.
-void print_line(const std::string& line);
-/// The label and the text behind it, in 80 columns; later lines begin where the text begins.
-void print_labelled(const std::string& label, std::string_view text);
 
 }  // namespace support

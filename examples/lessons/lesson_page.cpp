@@ -12,38 +12,38 @@ namespace support {
 
 namespace {
 
-void print_opening(const LessonPage& page, Paint paint, bool wait) {
-  print_line(paint.bold(page.title) + "\n");
-  print_labelled("   question: ", page.question);
-  print_labelled("   predict:  ", page.prediction);
+void print_opening(const LessonPage& page, const Lesson& to, bool wait) {
+  to.print(to.paint().bold(page.title) + "\n");
+  to.print_labelled("   question: ", page.question);
+  to.print_labelled("   predict:  ", page.prediction);
   if (wait) {
-    print_labelled("   ", "Write your prediction down, then press the return key.");
+    to.print_labelled("   ", "Write your prediction down, then press the return key.");
     for (int c = std::getchar(); c != '\n' && c != EOF; c = std::getchar()) {
     }
   }
-  print_line("");
+  to.print("");
 }
 
-void print_closing(const LessonPage& page, Paint paint) {
-  print_line("\n" + paint.bold("Read in the code"));
+void print_closing(const LessonPage& page, const Lesson& to) {
+  to.print("\n" + to.paint().bold("Read in the code"));
   for (const Reading& reading : page.reading)
-    print_labelled("   " + reading.file + ", " + reading.name + ": ", reading.what);
+    to.print_labelled("   " + reading.file + ", " + reading.name + ": ", reading.what);
   if (page.plays.empty() && !page.picture) return;
-  print_line("\n" + paint.bold("Try"));
+  to.print("\n" + to.paint().bold("Try"));
   const std::string program = "build/lessons/" + page.name;
   for (const Play& play : page.plays) {
-    print_line("   " + program + " " + play.option + " " + shell_word(play.value));
-    print_labelled("      ", play.help);
+    to.print("   " + program + " " + play.option + " " + shell_word(play.value));
+    to.print_labelled("      ", play.help);
   }
-  if (page.picture) print_line("   " + program + " -o picture.svg\n      writes the picture");
+  if (page.picture) to.print("   " + program + " -o picture.svg\n      writes the picture");
 }
 
-int print_verdict(const LessonPage& page, const Lesson& lesson, bool needs_claims) {
-  const int wrong = lesson.false_claims(), claims = lesson.claims();
+int print_verdict(const LessonPage& page, const Lesson& to, bool needs_claims) {
+  const int wrong = to.false_claims(), claims = to.claims();
   std::string verdict = counted(claims, "claim") + (claims == 1 ? " holds" : " hold");
   if (wrong > 0) verdict = std::to_string(wrong) + " of " + counted(claims, "claim") + " FALSE";
   if (claims == 0) verdict = "nothing was claimed";
-  if (claims > 0 || needs_claims) print_line("\n" + page.name + ": " + verdict);
+  if (claims > 0 || needs_claims) to.print("\n" + page.name + ": " + verdict);
   return wrong == 0 && (claims > 0 || !needs_claims) ? 0 : 1;
 }
 
@@ -92,9 +92,9 @@ int run_lesson(int argc, const char* const* argv, const LessonPage& page) {
         played = true;
       }
     if (played) return print_verdict(page, lesson, false);
-    print_opening(page, lesson.paint(), ask);
+    print_opening(page, lesson, ask);
     page.body(lesson);
-    print_closing(page, lesson.paint());
+    print_closing(page, lesson);
     return print_verdict(page, lesson, true);
   });
 }

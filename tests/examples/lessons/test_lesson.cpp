@@ -33,8 +33,7 @@ TEST_CASE("lesson: parts, words and claims, and a last line that counts them") {
   CHECK(result.status == 0);
   CHECK(result.err.empty());
   CHECK(result.out ==
-        "1. Sums\n\n   one\n   two\n   ok     1 < 2\n\n2. Products\n\n   ok     0.1 + 0.2: 0.3\n"
-);
+        "1. Sums\n\n   one\n   two\n   ok     1 < 2\n\n2. Products\n\n   ok     0.1 + 0.2: 0.3\n");
 }
 
 TEST_CASE("lesson: one false claim among true ones ends it with 1") {
@@ -101,4 +100,17 @@ TEST_CASE("lesson: a new word stands before its meaning, and claims are counted"
   CHECK(result.out ==
         "   new word: softmax. exp of each score, divided by the sum of all of them, so\n"
         "             that they add up to 1.\n   ok     true\n   FALSE  false\n");
+}
+
+TEST_CASE("lesson: with an output of its own it prints nothing") {
+  std::string lines;
+  const Result result = run_here([&] {
+    Lesson to(Paint{}, [&](const std::string& line) { lines += line + "|"; });
+    to.part("Sums");
+    to.say("one");
+    to.claim(false, "2 < 1");
+    return lines == "1. Sums\n|   one|   FALSE  2 < 1|" && to.false_claims() == 1 ? 0 : 1;
+  });
+  CHECK(result.status == 0);
+  CHECK(result.out.empty());
 }

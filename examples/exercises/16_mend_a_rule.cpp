@@ -1,0 +1,35 @@
+// Exercise 16. A wrong rule, to find and to mend
+//
+// The op below computes weights of attention from a table of scores, with one
+// query in each row:   y = softmax(beta s), along each row.
+// Its rule computes the gradient ds of the scores from the gradient dy of the
+// weights. By mathematics, for row i and key j:
+//    ds_ij = beta y_ij (dy_ij - (sum over k of dy_ik y_ik)).
+// Four lines have a number. One of them is wrong. The program runs gradcheck(),
+// which compares the rule with the true derivative, and prints its report.
+// Give the number of the wrong line, then change this line so that the check
+// passes. sum_over(x, axes) adds along the axes in a list; axis 0 goes from row
+// to row, and axis 1 goes along a row. The result keeps the axis, with size 1.
+// The lesson on the gradient check prepares this.
+#include <array>
+
+#include "engine/array_math.h"
+#include "engine/autograd.h"
+#include "engine/ops.h"
+#include "examples/exercises/rule.h"
+
+namespace exercises {
+
+double wrong_line() { return FILL; }
+
+fledge::Tensor sharpened_weights(const fledge::Tensor& s, double beta) {
+  using fledge::Array, fledge::Real;
+  const Array y = softmax(s.value() * Real(beta)).value();  // line 1
+  return record("sharpened_weights", y, wrt(s, [=](const Array& dy) {
+                  const Array mean = sum_over(dy * y, std::array{0, 1});  // line 2
+                  const Array ds = y * (dy - mean);                       // line 3
+                  return ds * Real(beta);                                 // line 4
+                }));
+}
+
+}  // namespace exercises

@@ -1,0 +1,59 @@
+// What the files of the exercises share: the blank FILL, and the functions that they define.
+//
+// An answer is made of numbers. FILL stands where an answer is missing. It is the number NaN ("not a
+// number"), so that a file with blanks compiles. Replace it by a number, a formula or lines of code;
+// std::exp, std::log and std::sqrt can be used. README.md says how an answer is checked.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace exercises {
+
+inline constexpr double FILL = std::numeric_limits<double>::quiet_NaN();
+
+using Row = std::vector<double>;
+using Matrix = std::vector<Row>;  // {{first row}, {second row}, …}
+
+/// Two answers to "is this statement right?".
+inline constexpr double RIGHT = 1, SLIP = 0;
+
+/// Exercise 4: word j of the row of 'walk'.
+struct ScoredWord {
+  double weight;   // a_j
+  double product;  // v_j·v1
+  double mixture;  // v3'·v1
+};
+
+/// Exercise 7: the query c1·k1 + c2·k2 + c3·k3 + c4·k4.
+Row along_keys(const Row& c);
+
+// What the files define, by number.
+Row forgetting_row();                              // 1
+Row nearest_row();                                 // 2
+double largest_product();                          // 2
+double product_with_sometimes();                   // 3
+Row control_row();                                 // 3
+double gradient_of_score(const ScoredWord& word);  // 4
+Row copying_query();                               // 5
+Row averaging_query();                             // 6
+Row three_to_one_query();                          // 7
+double deviation_of_key(double alpha);             // 8
+Matrix bird_query_matrix();                        // 9
+Matrix bird_key_matrix();                          // 9
+double is_hidden(int row, int column);             // 10
+Row same_vector_of_bites();                        // 11
+Matrix plumbing_query_matrix();                    // 12
+Matrix plumbing_key_matrix();                      // 12
+Matrix plumbing_value_matrix();                    // 13
+Matrix game_query_matrix();                        // 14
+Matrix game_key_matrix();                          // 14
+double smallest_head_size();                       // 15
+Matrix table_queries();                            // 15
+Matrix table_keys();                               // 15
+double wrong_line();                               // 16; its op is declared in rule.h
+Row card_answers();                                // 17
+Row card_numbers();                                // 17
+
+}  // namespace exercises

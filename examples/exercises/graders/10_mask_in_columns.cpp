@@ -1,0 +1,79 @@
+#include "examples/exercises/graders/exercise_list.h"
+#include "examples/exercises/graders/numbers.h"
+#include "examples/support/table.h"
+
+namespace exercises {
+
+using support::formatted;
+
+namespace {
+
+/// The first place that is wrong, as a sentence; empty if all are right.
+std::string wrong_place(const Matrix& hidden) {
+  for (int row = 0; row < 4; ++row)
+    for (int column = 0; column < 4; ++column) {
+      const bool is_later = row > column;  // the key comes after the query
+      if ((hidden[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)] == 1) ==
+          is_later)
+        continue;
+      return formatted("row %d, column %d: query %d would look at key %d, which is %s; ", row,
+                       column, column, row, is_later ? "later" : "not later") +
+             (is_later ? "hide this place" : "do not hide this place");
+    }
+  return "";
+}
+
+/// Weights in the note's form: queries in columns, a softmax along each column.
+Matrix weights_in_columns(const fledge::Tensor& scores, const Matrix& hidden) {
+  const fledge::Tensor shares = exp(transpose(scores)) * (1.0 - tensor(hidden));
+  return matrix_of(transpose(shares / sum(shares, {0}, true)));
+}
+
+void grade_mask_in_columns(Grading& to) {
+  Matrix hidden;
+  support::Table table({{""}, {"query 0"}, {"query 1"}, {"query 2"}, {"query 3"}});
+  bool is_mask = true;
+  for (int row = 0; row < 4; ++row) {
+    hidden.emplace_back();
+    std::vector<std::string> cells{"key " + std::to_string(row)};
+    for (int column = 0; column < 4; ++column) {
+      const double answer = is_hidden(row, column);
+      hidden.back().push_back(answer);
+      is_mask = is_mask && (answer == 0 || answer == 1);
+      cells.emplace_back(answer == 1 ? "hidden" : answer == 0 ? "seen" : "?");
+    }
+    table.row(cells);
+  }
+  if (!to.accept("your table, row by row", hidden, 4, 4)) return;
+  to.show("\n" + table.text());
+  to.claim(is_mask, "each place is 0 or 1", "a place has another number than 0 or 1");
+  const std::string wrong = wrong_place(hidden);
+  to.claim(wrong.empty(), "no query looks at a later key, and each looks at all others", wrong);
+  fledge::Rng rng(1);
+  const fledge::Tensor scores = fledge::random_normal({4, 4}, 0, 1, rng);
+  const double apart =
+      farthest(weights_in_columns(scores, hidden), matrix_of(softmax(scores, fledge::causal())));
+  to.claim(apart <= 1e-12, "random scores: the weights are the transpose of those in rows",
+           "with random scores, these weights are not the transpose of those that fledge computes "
+           "in rows");
+  to.conclude(
+      "In the note's form the mask lies below the diagonal, as the note says. In rows it lies above. "
+      "Both hide the same pairs of words.");
+}
+
+}  // namespace
+
+Exercise mask_in_columns() {
+  return {
+      "10_mask_in_columns",
+      "The mask when queries are columns",
+      "note 002",
+      grade_mask_in_columns,
+      {"In this table the place (row, column) belongs to the key with the number row and the query "
+       "with the number column.",
+       "A place is hidden if the key is later than the query. Which of the two numbers is then "
+       "the larger one?",
+       "The key is later if row > column. A comparison in C++ is 1 if it holds, else 0."}};
+}
+
+}  // namespace exercises
