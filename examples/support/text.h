@@ -14,11 +14,12 @@
 
 namespace support {
 
-/// The text that printf would print, cut after 199 bytes. It is meant for numbers, which are shorter.
+/// The text that printf would print.
 template <class... Values>
 std::string formatted(const char* format, Values... values) {
-  char text[200];
-  std::snprintf(text, sizeof text, format, values...);
+  const int length = std::snprintf(nullptr, 0, format, values...);
+  std::string text(length < 0 ? 0 : static_cast<std::size_t>(length), '\0');
+  std::snprintf(text.data(), text.size() + 1, format, values...);
   return text;
 }
 

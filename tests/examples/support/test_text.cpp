@@ -172,3 +172,9 @@ TEST_CASE("percent: one decimal, two where it is small, a bound where it is tiny
   CHECK(support::percent(0.00001) == "<0.01 %");
   CHECK(support::percent(0) == "0 %");
 }
+
+TEST_CASE("formatted: long texts are whole, and a text without values stays") {
+  const std::string word(500, 'a');
+  CHECK(support::formatted("%s!", word.c_str()) == word + "!");
+  CHECK(support::formatted("%d of %.2f", 3, 0.5) == "3 of 0.50");
+}

@@ -1,0 +1,196 @@
+// Break it to understand it: the model of make run without one of its parts.
+//
+// Works out note 004 on a text (tied W_Q and W_K), and what each part of the model is for. Key idea:
+// only an experiment shows what a part does, and a low loss can be a sign of cheating. The switches
+// are those of the command: fledge train --without mask, --tie-qk, --freeze q,k.
+// Next: nn/variant.h, nn/gpt/held_parameters.h.
+#include <algorithm>
+#include <cmath>
+
+#include "examples/lessons/attention/blanks.h"
+#include "examples/lessons/lesson_page.h"
+#include "examples/support/errors.h"
+#include "examples/support/table.h"
+#include "nn/inspect/least_loss.h"
+#include "nn/train/trainer.h"
+#include "nn/variant.h"
+
+namespace fledge {
+namespace {
+
+using support::formatted, support::Lesson, support::Table;
+
+constexpr int seeds = 20;
+
+/// "without mask", "tied q and k", …
+struct Broken {
+  std::string name;
+  Variant variant;
+};
+
+Variant without(const std::string& part) {
+  Variant variant;
+  bool is_part = part.empty();
+  variant.without.each([&](const char* word, bool& is_left_out) {
+    is_left_out = part == word;
+    is_part = is_part || is_left_out;
+  });
+  if (!is_part)
+    support::refuse_usage("--without " + support::quoted(part) + " is not a part of the model",
+                          "the parts are mask, positions, scale, mlp, value, attention, residual, "
+                          "norm");
+  return variant;
+}
+
+std::vector<Broken> all_variants() {
+  std::vector<Broken> all{{"nothing left out", {}}};
+  for (const char* part :
+       {"mask", "positions", "scale", "mlp", "value", "residual", "norm", "attention"})
+    all.push_back({std::string("without ") + part, without(part)});
+  all.push_back({"W_Q = W_K", {.tie_qk = true}});
+  all.push_back({"W_Q, W_K frozen", {.freeze = {.q = true, .k = true}}});
+  all.push_back({"W_V frozen", {.freeze = {.v = true}}});
+  return all;
+}
+
+/// Of one run, or means over runs.
+struct Outcome {
+  double loss = 0, attention = 0;  // nats a word, over the whole text; 'walk' to 'birds'
+  double slowly = 0, flying = 0;   // in how many runs the word is the likeliest
+};
+
+Outcome outcome(const Corpus& text, const Variant& variant, std::uint64_t seed) {
+  const LanguageModel model = birds::new_model(text, seed, variant);
+  birds::train(model, text, seed);
+  return {mean_loss(model, text.train, text.train.documents()),
+          birds::watch(model, text, birds::watches()[0]).attention,
+          blanks::is_filled(model, text, blanks::slowly) ? 1. : 0.,
+          blanks::is_filled(model, text, blanks::flying) ? 1. : 0.};
+}
+
+std::vector<std::string> cells(const std::string& name, const Outcome& found) {
+  return {"   " + name, formatted("%.3f", found.loss), formatted("%.2f", found.attention),
+          formatted("%.0f", found.slowly), formatted("%.0f", found.flying)};
+}
+
+Table table_of_outcomes() {
+  constexpr auto right = Table::Align::right;
+  return Table({{"   the model"},
+                {"loss", right},
+                {"'walk' -> 'birds'", right},
+                {"slowly", right},
+                {"flying", right}});
+}
+
+void lesson(Lesson& to) {
+  const Corpus text = birds::read_text();
+  const double floor = least_loss(text.train);
+
+  to.part("Twelve models");
+  to.say(
+      "The first model is the one that the command `make run` trains. Each of the others lacks one part, "
+      "or has matrices that do not learn:\n"
+      "   mask: each word also sees later words      positions: no position vectors\n"
+      "   scale: scores are not divided by sqrt(16)  mlp: no MLP\n"
+      "   value: values are the normalised vectors   residual: x is not added again\n"
+      "   norm: no layer norm                        attention: no attention at all\n"
+      "The last three rows: W_Q and W_K are one matrix; W_Q and W_K keep their random numbers; W_V "
+      "keeps its random numbers.\n" +
+      formatted(
+          "Every number is of %d seeds. The loss is the mean over the whole text, and its floor "
+          "is %.3f nats. Then comes the weight of 'walk' on 'birds', where an even split is "
+          "0.25. The last columns say in how many runs the blanks get 'slowly' and 'flying'.\n",
+          seeds, floor));
+  Table table = table_of_outcomes();
+  std::vector<Outcome> rows;
+  for (const Broken& broken : all_variants()) {
+    Outcome sum;
+    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+      const Outcome one = outcome(text, broken.variant, seed);
+      sum.loss += one.loss / seeds, sum.attention += one.attention / seeds;
+      sum.slowly += one.slowly, sum.flying += one.flying;
+    }
+    rows.push_back(sum);
+    table.row(cells(broken.name, sum));
+  }
+  to.show(table.text());
+  const auto row = [&](std::size_t i) { return rows.at(i); };
+  const Outcome whole = row(0), no_mask = row(1), no_attention = row(8), frozen = row(10);
+
+  to.part("Cheating: the model without a mask");
+  to.say(
+      formatted(
+          "The loss of the model without a mask is %.4f, far below the floor of %.3f. No honest "
+          "model can do that, because the text itself leaves the next word open. This model "
+          "cheats. ",
+          no_mask.loss, floor) +
+      "Each word sees the words behind it, and the next word is the answer. So the model learns to "
+      "copy it. For a blank there is no next word to copy, and the blanks stay empty.\n"
+      "If you predicted that a lower loss is a better model, this is the surprise. A loss below the "
+      "floor is always a fault of the experiment.\n");
+  to.claim(no_mask.loss < floor / 10, "without a mask the loss is below a tenth of the floor");
+  to.claim(no_mask.slowly + no_mask.flying <= 10,
+           formatted("but of 40 blanks it fills only %.0f", no_mask.slowly + no_mask.flying));
+  double least = whole.loss;
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (i != 1) least = std::min(least, rows[i].loss);
+  to.claim(least >= floor,
+           formatted("no other model is below the floor; the lowest is %.3f", least));
+
+  to.part("What the others show");
+  to.say(
+      "attention: without it no run fills a blank. The last word of a prompt then knows nothing of the "
+      "animal.\n"
+      "positions: they are not needed here. In this text the animal can be found by what it is. And with "
+      "a mask the first word sees one word, the second sees two, and so on.\n"
+      "scale, MLP, value: this text is so small that a model learns it without one of them.\n"
+      "residual, norm: without one of them training is not reliable. Many runs stay at a high loss.\n"
+      "W_Q = W_K: scores become symmetric, and 'walk' looks at 'birds' less. The text can still be "
+      "learned, because it never needs two words to look at each other in different ways.\n" +
+      formatted(
+          "W_Q and W_K frozen: their random numbers are small, so attention stays an even split: "
+          "%.2f. The blanks are filled all the same. A quarter of the value of 'birds' is "
+          "enough for the MLP.\n",
+          frozen.attention) +
+      "So a low loss does not prove that a model has learned where to look.\n");
+  to.claim(no_attention.slowly + no_attention.flying == 0, "without attention no blank is filled");
+  to.claim(std::abs(frozen.attention - 0.25) < 0.02 && frozen.slowly >= 18 && frozen.flying >= 18,
+           "frozen W_Q and W_K: an even split, and both blanks in at least 18 of 20 runs");
+  to.claim(whole.attention > 0.8 && whole.slowly >= 18 && whole.flying >= 18,
+           formatted("nothing left out: 'walk' gives 'birds' %.2f", whole.attention));
+  to.claim(row(6).loss > whole.loss + 0.05 && row(7).loss > whole.loss + 0.05,
+           "without residual or norm the mean loss is higher by more than 0.05");
+}
+
+void without_part(Lesson& to, const std::string& part) {
+  const Corpus text = birds::read_text();
+  Table table = table_of_outcomes();
+  table.row(cells("nothing left out", outcome(text, {}, 1)));
+  table.row(cells("without " + part, outcome(text, without(part), 1)));
+  to.say("One run each, seed 1. 1: the blank is filled with the right word.\n");
+  to.show(table.text());
+}
+
+}  // namespace
+}  // namespace fledge
+
+int main(int argc, char** argv) {
+  return support::run_lesson(
+      argc, argv,
+      {.name = "attention/23_break_it",
+       .title = "Break it to understand it",
+       .question =
+           "A model has a mask, positions, a scale, an MLP, a residual connection, layer norm. "
+           "What is each of them for?",
+       .prediction =
+           "We take one part out and train again. Which model gets the lowest loss: without "
+           "the mask, without positions, or without the MLP?",
+       .body = fledge::lesson,
+       .reading = {{"nn/variant.h", "Without", "the parts that can be left out"},
+                   {"nn/gpt/held_parameters.h", "HeldParameters", "numbers that do not learn"},
+                   {"nn/inspect/least_loss.h", "least_loss", "the floor of a text"}},
+       .plays = {{.option = "--without",
+                  .value = "mask",
+                  .help = "one run without this part, beside one with all parts",
+                  .with_text = fledge::without_part}}});
+}
