@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "examples/exercises/graders/exercise_list.h"
 #include "examples/exercises/graders/numbers.h"
@@ -14,9 +15,9 @@ void grade_forget_birds(Grading& to) {
   const Row a = forgetting_row();
   if (!to.accept("your row of 'walk'", a, 3)) return;
   const Row p = products_with_birds();
-  const double product = dot(a, p);
+  const double exact = dot(a, p), product = std::abs(exact) < 1e-15 ? 0 : exact;  // rounding
   to.say("v3' is " + text_of(mixture(a, word_values())));
-  to.say(formatted("v3'.v1 = %g a1 - %g a2 - %g a3 = %.10g\n", p[0], -p[1], -p[2], product + 0.0));
+  to.say(formatted("v3'.v1 = %g a1 - %g a2 - %g a3 = %.10f\n", p[0], -p[1], -p[2], product + 0.0));
   to.claim_legal(a);
   to.claim(is_near(product, 0, 1e-9), "v3'.v1 is 0",
            product < 0 ? "v3'.v1 is negative: 'sometimes' and 'walk' point away from 'birds', and "
