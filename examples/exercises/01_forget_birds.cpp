@@ -9,7 +9,7 @@
 // number by number, then add. A row is legal if no weight is negative and the
 // weights add up to 1: a softmax gives only such rows.
 // Find a legal row for which v3'.v1 is 0, to nine decimals. There are many.
-// The lesson on the worked example of 'Birds sometimes walk' prepares this.
+// Lesson attention/02_worked_example prepares this.
 #include "examples/exercises/exercise.h"
 
 namespace exercises {

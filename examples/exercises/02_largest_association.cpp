@@ -7,7 +7,7 @@
 // adds up to 1.1, so it is not legal.
 // How large can v3'.v1 become with a legal row, that is: no weight is negative
 // and the weights add up to 1? Give that row, and the number that it reaches.
-// The lesson on what Q, K and V can raise prepares this.
+// Lesson attention/08_what_can_be_raised prepares this.
 #include "examples/exercises/exercise.h"
 
 namespace exercises {

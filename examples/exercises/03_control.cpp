@@ -7,7 +7,7 @@
 // (0.6, 0.1, 0.4), v3' is (0.18, 0.11, 0.01), and v3'.v1 is 0.043.
 // First: what is v3'.v2 for this row?
 // Second: which legal row (no weight negative, sum 1) makes v3'.v2 largest?
-// The lesson on the worked example of 'Birds sometimes walk' prepares this.
+// Lesson attention/02_worked_example prepares this.
 #include "examples/exercises/exercise.h"
 
 namespace exercises {

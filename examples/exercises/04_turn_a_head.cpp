@@ -11,7 +11,7 @@
 //    word.product   p_j
 //    word.mixture   v3'.v1, the present value of L
 // The program compares your formula with backward(), for all three words.
-// The lesson on what Q, K and V can raise prepares this.
+// Lesson attention/07_turning_a_head prepares this.
 #include "examples/exercises/exercise.h"
 
 namespace exercises {

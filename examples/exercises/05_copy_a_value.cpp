@@ -8,7 +8,7 @@
 //    k_1 = (0.5,  0.5,  0.5,  0.5)     k_2 = (0.5, -0.5,  0.5, -0.5)
 //    k_3 = (0.5,  0.5, -0.5, -0.5)     k_4 = (0.5, -0.5, -0.5,  0.5)
 // Choose q so that c is v_2, within 0.001 in both numbers.
-// The lesson on copying and averaging values prepares this.
+// Lesson attention/11_copy_and_average prepares this.
 #include "examples/exercises/exercise.h"
 
 namespace exercises {

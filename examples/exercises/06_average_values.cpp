@@ -9,7 +9,7 @@
 // the values.
 // Choose q so that c is the mean of v_1 and v_4, that is (0.5, -0.5), within
 // 0.001 in both numbers.
-// The lesson on copying and averaging values prepares this.
+// Lesson attention/11_copy_and_average prepares this.
 #include "examples/exercises/exercise.h"
 
 namespace exercises {

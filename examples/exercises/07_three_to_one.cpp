@@ -7,7 +7,7 @@
 // Choose the four numbers c so that key 1 has the weight 0.75 and key 2 the
 // weight 0.25, both within 0.001. So keys 3 and 4 have almost none.
 // A formula is allowed, with std::exp, std::log or std::sqrt.
-// The lesson on copying and averaging values prepares this.
+// Lesson attention/11_copy_and_average prepares this.
 #include "examples/exercises/exercise.h"
 
 namespace exercises {

@@ -9,7 +9,7 @@
 // fixed number: the standard deviation.
 // Which d gives the distribution N(m, alpha I)? Write it as a formula of alpha.
 // The program draws 4000 keys for each of three alphas, and measures.
-// The lesson on noisy keys prepares this.
+// Lesson attention/12_noisy_keys prepares this.
 #include "examples/exercises/exercise.h"
 
 namespace exercises {

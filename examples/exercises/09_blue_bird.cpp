@@ -11,7 +11,7 @@
 // words.
 // Choose W_Q and W_K so that 'bird' gives 'blue' a weight of more than 0.9, and
 // 'fluffy' less than 0.05.
-// The lesson on adjectives and nouns prepares this.
+// Lesson attention/03_one_head prepares this.
 #include "examples/exercises/exercise.h"
 
 namespace exercises {

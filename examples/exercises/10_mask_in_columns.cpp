@@ -11,7 +11,7 @@
 // four words, with the places 0 to 3.
 // Return 1 if the place (row, column) of the note's table is hidden, else 0.
 // You may write one line of code: row < 2 && column > 1 is 1 or 0, for example.
-// The lesson on adjectives and nouns prepares this.
+// Lesson attention/05_mask prepares this.
 #include "examples/exercises/exercise.h"
 
 namespace exercises {

@@ -8,7 +8,7 @@
 // Which sentences give 'bites' the same vector as 'dog bites man', whatever
 // W_Q, W_K and W_V are? Answer 1 for the same vector, 0 for another one.
 // In the last sentence both words 'bites' get the same vector; it counts once.
-// The lessons on the text pipeline and on many heads add positions to words.
+// Lesson attention/06_positions prepares this.
 #include "examples/exercises/exercise.h"
 
 namespace exercises {

@@ -8,7 +8,7 @@
 //    q.k_j / sqrt(4).
 // Only the first number of a query or key is used here; the others are 0.
 // The row must be right within 0.001. std::log may be used.
-// The lesson on the attention block prepares this.
+// Lesson attention/13_residual_and_block prepares this.
 #include "examples/exercises/exercise.h"
 
 namespace exercises {

@@ -9,7 +9,7 @@
 // The embeddings are E_0 = (1, 0, 0), E_1 = (0, 1, 0) and E_2 = (0, 0, 1), so
 // row j of M_V is V_j. (The note has columns; rows are its transpose.)
 // Choose M_V so that E'_2 is (1.1, 0.4, 1), to nine decimals.
-// The lesson on the attention block prepares this.
+// Lesson attention/13_residual_and_block prepares this.
 #include "examples/exercises/exercise.h"
 
 namespace exercises {

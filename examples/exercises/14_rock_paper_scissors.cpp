@@ -9,7 +9,7 @@
 // Tied matrices, W_Q = W_K, give symmetric scores: S_ij = S_ji. The game needs
 // others. Choose W_Q and W_K so that each player gives the right one a weight
 // of more than 0.9.
-// The lesson on why Q and K differ prepares this.
+// Lesson attention/09_why_q_and_k prepares this.
 #include "examples/exercises/exercise.h"
 
 namespace exercises {

@@ -10,7 +10,7 @@
 // Give the number of the wrong line, then change this line so that the check
 // passes. sum_over(x, axes) adds along the axes in a list; axis 0 goes from row
 // to row, and axis 1 goes along a row. The result keeps the axis, with size 1.
-// The lesson on the gradient check prepares this.
+// Lesson engine/03_gradient_check prepares this.
 #include <array>
 
 #include "engine/array_math.h"
