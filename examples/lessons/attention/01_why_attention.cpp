@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -55,29 +54,35 @@ void mole_by_hand(Lesson& to) {
       "does not know the sentence, so 'mole' has a little of both meanings. Only the other words "
       "show which meaning is right. So 'mole' must take something from their vectors.");
   to.define(
+      "weighted sum",
+      "Several vectors, each multiplied by a number, its weight, and then added: 0.1 x + 0.9 y.");
+  to.define(
       "attention",
-      "The computation that gives each word a weighted sum of vectors of the words that it may "
-      "see.");
+      "The computation that gives each word a new vector: a weighted sum of vectors of words in "
+      "the text.");
   to.define("attention weight",
-            "The share, between 0 and 1, that one word gives to another; the weights of a word add "
-            "up to 1.");
+            "The share, from 0 to 1, that a word takes of the vector of one word; the shares of a "
+            "word add up to 1.");
   to.say(
-      "Let 'mole' give 0.1 to itself, 0.9 to 'dug' or 'gas', and 0 to 'the', 'a' and 'of'. Each "
-      "number of the new vector is then a sum of two products.\n\n'mole' in 'the mole dug':");
+      "'mole' takes 0.9 of the vector of 'dug'. We say: 'mole' gives 'dug' the weight 0.9, or "
+      "'mole' looks at 'dug'. The weight goes to 'dug'; the numbers come from 'dug'. A word may "
+      "also look at itself: 'mole' takes 0.1 of its own vector. 'the', 'a' and 'of' get the weight "
+      "0.\n\n'mole' in 'the mole dug':");
   to.show(worked("animal", mole[0], dug[0]) + "\n" + worked("chemistry", mole[1], dug[1]));
   to.say("'mole' in 'a mole of gas':");
   to.show(worked("animal", mole[0], gas[0]) + "\n" + worked("chemistry", mole[1], gas[1]));
   to.say(
-      "\nThe vectors are (1.9, 0.1) and (0.1, 1.9). If you predicted them, you have computed "
-      "attention. One embedding went in. Two vectors came out, one for each meaning.");
+      "\nThe new vectors are (1.9, 0.1) and (0.1, 1.9). If you predicted them, you computed "
+      "attention. 'mole' had one vector. Now it has one for each sentence.");
   to.define("cosine",
             "A number from -1 to 1 that compares the directions of two vectors: 1 for the same "
             "direction, 0 for a right angle, -1 for opposite ones.");
   to.say(
-      "Multiply the two vectors number by number, add the products, and divide by both lengths. Each "
-      "vector of 'mole' has the length sqrt(1.9 * 1.9 + 0.1 * 0.1) = sqrt(3.62). The cosine is (1.9 * "
-      "0.1 + 0.1 * 1.9) / 3.62 = 0.38 / 3.62 = 0.105. Before attention it is 1, because both "
-      "sentences have the same vector (1, 1).");
+      "To get the cosine, multiply the vectors number by number and add the products. Then divide "
+      "by the first length and by the second. Each new vector has the length sqrt(1.9 * 1.9 + 0.1 "
+      "* 0.1) = sqrt(3.62), and sqrt(3.62) * sqrt(3.62) = 3.62. So the cosine is (1.9 * 0.1 + 0.1 "
+      "* 1.9) / 3.62 = 0.38 / 3.62 = 0.105. Before attention it is 1: 'mole' has (1, 1) in both "
+      "sentences.");
   to.define("claim",
             "A printed statement that the lesson checks; \"ok\" stands before it if it holds.");
   const Pair animal = mixed(mole, dug), unit = mixed(mole, gas);
@@ -100,8 +105,8 @@ LastWord last_word(const LanguageModel& model, const Corpus& corpus, const std::
   const NoGrad no_grad;
   const Indices ids = birds::beginning_row(corpus, sentence);
   const Dim T = ids.size();
-  std::vector<Dim> places(static_cast<std::size_t>(T));
-  std::iota(places.begin(), places.end(), 0);
+  std::vector<Dim> places;
+  while (std::ssize(places) < T) places.push_back(std::ssize(places));
   const Tensor x = model.wte(ids) + model.wpe(Indices({1, T}, places));  // embedding + place
   const Block& block = model.h[0];
   const auto [attended, weights] = block.attn.forward_with_weights(block.ln_1(x), causal());
@@ -129,43 +134,49 @@ std::vector<LastWord> look_at_walk(const LanguageModel& model, const Corpus& cor
 void walk_in_a_model(Lesson& to, const Corpus& corpus, const std::vector<LastWord>& untrained,
                      const std::vector<LastWord>& trained) {
   to.part("The same in a model that has learned: 'walk'");
-  to.define(
-      "model",
-      "A function whose numbers are learned from examples; here it reads the first words of a "
-      "sentence and gives each word a probability to come next.");
+  to.define("model",
+            "A function whose numbers are learned from examples; here it gives every word that it "
+            "knows a probability to come next.");
   to.define("training",
             "Changing the numbers of a model a little at a time, again and again, so that its "
             "predictions become better.");
   to.say(
-      "Our model learns from 79 short sentences, such as 'birds sometimes walk slowly .' and 'cats "
-      "sometimes walk quietly .'. A word can look at itself and at earlier words. The vector of "
-      "'walk' begins as its embedding, plus a vector for the third place in a sentence. Attention "
-      "adds a weighted sum to it.\n"
-      "The table compares 'walk' in each sentence with 'walk' in the first one. It has their cosine "
-      "before attention, after attention in a model with random numbers, and after attention in the "
-      "trained model. The last two columns are the most probable next word and its probability.\n");
-  Table table({{"sentence"}, {"before"}, {"random"}, {"trained"}, {"next word"}, {"probability"}});
+      "fledge is the program of this course. We look at the model that its command 'make run' "
+      "trains. The model learns from 79 short sentences, such as 'birds sometimes walk slowly .'. "
+      "Before training its numbers are random. A word may look at itself and at earlier words.\n"
+      "Here 'walk' is always the third word. One table holds a vector for each word, and a second "
+      "table holds a vector for each place. 'walk' begins with the sum of its two vectors. In part "
+      "1 the weighted sum replaced the old vector. In this model it is added to the old vector.\n"
+      "The rows of the table are three sentences: an animal, then 'sometimes walk'. The cosine "
+      "compares 'walk' in each sentence with 'walk' in the first one: before attention, after "
+      "untrained attention, and after trained attention. The last column is the most probable next "
+      "word after training, with its probability.\n");
+  Table table = Table::of_numbers(
+      {"animal", "before attention", "after, untrained", "after, trained", "next word"});
   bool same = true, alike = true;
   for (std::size_t i = 0; i < trained.size(); ++i) {
     const double random = cosine(untrained[i].after, untrained[0].after);
-    table.row({sentences[i], formatted("%.3f", cosine(trained[i].before, trained[0].before)),
+    const std::string sentence = sentences[i];
+    const Choice& next = trained[i].next[0];
+    table.row({sentence.substr(0, sentence.find(' ')),
+               formatted("%.3f", cosine(trained[i].before, trained[0].before)),
                formatted("%.3f", random),
                formatted("%.3f", cosine(trained[i].after, trained[0].after)),
-               word_of(corpus, trained[i].next[0].token),
-               formatted("%.3f", trained[i].next[0].probability)});
+               word_of(corpus, next.token) + formatted(" (%.3f)", next.probability)});
     same = same && to_vector(trained[i].before.value()) == to_vector(trained[0].before.value());
     alike = alike && random > 0.99;
   }
   to.show(table.text());
   to.say(
-      "Before attention the cosine is always 1: all three sentences read the same entry of the "
-      "table of embeddings. After attention the trained vectors of 'walk' point in different "
-      "directions. The model needs that: from equal vectors it could only predict equal next words.");
-  to.claim(same, "before attention 'walk' has the same numbers in all three sentences, to the bit");
-  to.claim(alike, "with random numbers the vectors after attention are alike: cosine above 0.99");
+      "Before attention the cosine is always 1, because 'walk' has the same two vectors in all "
+      "three sentences. After training the new vectors of 'walk' differ in direction. The model "
+      "needs that. If the vectors of 'walk' were equal, the predicted next words would be equal "
+      "too. A cosine from one training could be luck, so the last claim compares ten.");
+  to.claim(same, "before attention 'walk' has the same numbers in all three sentences");
+  to.claim(alike, "untrained, the vectors after attention are alike: cosine above 0.99");
   to.claim(word_of(corpus, trained[0].next[0].token) == "slowly" &&
                word_of(corpus, trained[1].next[0].token) == "quietly",
-           "the trained model predicts 'slowly' for 'birds' and 'quietly' for 'cats'");
+           "trained, it predicts 'slowly' for 'birds' and 'quietly' for 'cats'");
   double largest = -1;
   for (std::uint64_t start = 1; start <= 10; ++start) {
     const LanguageModel model = birds::new_model(corpus, start);
@@ -173,29 +184,29 @@ void walk_in_a_model(Lesson& to, const Corpus& corpus, const std::vector<LastWor
     const std::vector<LastWord> walks = look_at_walk(model, corpus);
     largest = std::max(largest, cosine(walks[1].after, walks[0].after));
   }
-  to.claim(largest < 0.95, formatted("ten trainings, each from other random numbers: after "
-                                     "attention the cosine for 'cats' is at most %.2f",
-                                     largest));
+  to.claim(largest < 0.95,
+           formatted("ten trainings from other random numbers: 'cats' has at most %.2f", largest));
 }
 
 void not_only_neighbours(Lesson& to, const LastWord& walk) {
   to.part("Attention is not only for neighbours");
-  to.define("line end",
-            "The sign between two lines of a text; a model reads one before each sentence, and "
-            "'start' stands for it in a map.");
-  to.say("These are the attention weights of 'walk' in 'birds sometimes walk', after training:\n");
+  to.define(
+      "line end",
+      "The sign between two lines of a text; a model reads one before each sentence, and tables "
+      "call it 'start'.");
+  to.say("In the trained model 'walk' gives these weights in 'birds sometimes walk':\n");
   Table table({{"'walk' looks at"}, {"start"}, {"birds"}, {"sometimes"}, {"walk"}});
   std::vector<std::string> row{"with the weight"};
   for (const double weight : walk.weights) row.push_back(formatted("%.3f", weight));
   table.row(row);
   to.show(table.text());
   to.say(
-      "If you guessed 'sometimes', you chose the neighbour. But the sum takes any word that 'walk' "
-      "may see, near or far. 'birds' is two places away and gets nearly all of the weight, "
-      "because the animal decides the next word. 'sometimes' comes before 'walk' in all three sentences "
-      "and decides nothing.");
+      "If you guessed 'sometimes', you chose the neighbour. But a word may look at any earlier "
+      "word, near or far. 'birds' is two places away and gets nearly all of the weight, because the "
+      "next word depends on the animal. 'sometimes' is the same in all three sentences of part 2, "
+      "so it cannot decide.");
   to.claim(walk.weights[1] > 0.9 && walk.weights[2] < 0.05,
-           "'walk' gives more than 0.9 to 'birds', and less than 0.05 to 'sometimes'");
+           "'walk' gives 'birds' more than 0.9, and 'sometimes' less than 0.05");
 }
 
 void lesson(Lesson& to) {
@@ -265,18 +276,19 @@ int main(int argc, char** argv) {
       argc, argv,
       {.name = "attention/01_why_attention",
        .title = "Why attention: one vector for a word is not enough",
-       .question = "A word can mean different things in different sentences. How does a model give "
-                   "it a different meaning in each?",
+       .question =
+           "A word can mean different things in different sentences. How can a program give "
+           "it a different meaning in each?",
        .prediction =
-           "Give 'mole' the numbers (1, 1), 'dug' (2, 0), 'gas' (0, 2). 'mole' keeps 0.1 of its own "
-           "numbers and takes 0.9 of those of 'dug'. Which two numbers come out? And with 'gas'? A "
-           "second guess: to find the word after 'birds sometimes walk', from which word should "
-           "'walk' take most: 'birds', 'sometimes' or 'walk'?",
+           "Give 'mole' the numbers (1, 1), 'dug' (2, 0), 'gas' (0, 2). 'mole' takes 0.1 of its own "
+           "numbers and 0.9 of those of 'dug'. Which two numbers come out? And with 'gas' in place "
+           "of 'dug'? A second guess: a program must predict the word after 'birds sometimes walk'. "
+           "From which word should 'walk' take most: 'birds', 'sometimes' or itself?",
        .body = fledge::lesson,
-       .reading = {{"nn/layers/block.h", "add_residuals", "attention is added to the vector"},
+       .reading = {{"nn/layers/block.h", "add_residuals",
+                    "the weighted sum is added to the vector"},
                    {"examples/birds/text_model.cpp", "train", "how the model of part 2 learns"},
-                   {"examples/support/built_in_text.inc", "birds sometimes walk slowly",
-                    "the sentences"}},
+                   {"examples/support/built_in_text.inc", "walk slowly", "the sentences"}},
        .plays = {{.option = "--sentence",
                   .value = "dogs sometimes walk",
                   .help =

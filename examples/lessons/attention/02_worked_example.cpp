@@ -12,6 +12,7 @@
 #include <string>
 
 #include "examples/birds/by_hand.h"
+#include "examples/lessons/attention/triangle.h"
 #include "examples/lessons/lesson_page.h"
 #include "examples/support/table.h"
 #include "examples/support/text.h"
@@ -211,44 +212,17 @@ void try_row(Lesson& to, const std::string& text) {
                          total(a)));
 }
 
-/// The triangle: 'birds' on top, 'sometimes' left, 'walk' right; lines of equal v3'.v1.
+/// The triangle of rows, with lines of equal v3'.v1 and the row of the example.
 support::Svg picture() {
-  support::Svg svg(690, 500);
-  using Anchor = support::Svg::Anchor;
-  const auto& colours = support::svg_colours();
-  constexpr std::array<double, 3> corner_x{330, 110, 550}, corner_y{90, 450, 450};
-  const auto x_of = [&](const Three& a) { return dot(a, corner_x); };
-  const auto y_of = [&](const Three& a) { return dot(a, corner_y); };
-  svg.text(20, 30, "Every legal row of 'walk' is a point in this triangle", Anchor::start, 17);
-  svg.text(20, 50, "On a dashed line v3'.v1, the association with 'birds', is everywhere the same",
-           Anchor::start, 13);
-  const Three product{dot(V[0], V[0]), dot(V[1], V[0]), dot(V[2], V[0])};  // at the corners
-  // Along an edge from corner i to corner j the product goes evenly from one end to the other.
-  const auto on_edge = [&](std::size_t i, std::size_t j, double level) {
-    Three a{};
-    a[j] = (level - product[i]) / (product[j] - product[i]);
-    a[i] = 1 - a[j];
-    return a;
-  };
-  for (const double level : {-0.075, -0.05, -0.025, 0.0, 0.025, 0.05, 0.075, 0.1, 0.125}) {
-    const Three right = on_edge(0, 2, level);
-    const Three left = level >= product[1] ? on_edge(0, 1, level) : on_edge(1, 2, level);
-    svg.line(x_of(left), y_of(left), x_of(right), y_of(right), level == 0 ? colours[1] : "#888888",
-             level == 0 ? 2 : 1, true);
-    svg.text(x_of(right) + 8, y_of(right) + 4, formatted("%.3f", level));
-  }
-  for (std::size_t i = 0; i < 3; ++i) {
-    const std::size_t j = (i + 1) % 3;
-    svg.line(corner_x[i], corner_y[i], corner_x[j], corner_y[j], "black", 2);
-    svg.circle(corner_x[i], corner_y[i], 5, "black");
-    svg.text(corner_x[i], i == 0 ? 78 : 475, formatted("all on '%s': %.2f", words[i], product[i]),
-             Anchor::middle, 14);
-  }
+  support::Svg svg(700, 500);
+  svg.text(20, 30, "Every legal row of 'walk' is a point in this triangle",
+           support::Svg::Anchor::start, 17);
+  svg.text(20, 50, "On a dashed line v3'.v1, the association with 'birds', is everywhere the same");
+  Triangle triangle(svg, 130, 460, 420);
+  for (int level = -8; level <= 12; level += 2) triangle.contour(level / 100.0);
   const Three legal = divided(A[2], total(A[2]));
-  svg.line(x_of(legal), y_of(legal), 480, y_of(legal), colours[0]);
-  svg.circle(x_of(legal), y_of(legal), 7, colours[0]);
-  svg.text(485, y_of(legal) + 4, formatted("the row divided by 1.1: %.3f", dot(mixed(legal), V[0])),
-           Anchor::start, 13, colours[0]);
+  triangle.dot(legal, support::svg_colours()[0],
+               formatted("the example: %.3f", dot(mixed(legal), V[0])));
   return svg;
 }
 

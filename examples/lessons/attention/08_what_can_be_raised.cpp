@@ -1,125 +1,277 @@
-// What Q, K and V can raise, and what not.        Note 000, "Attention with a worked out example"
+// What Q, K and V can raise: by looking elsewhere up to a ceiling, by changing values without one.
 //
-// Adds to lesson 04_worked_example a pattern that is learnt: W_Q, W_K and W_V start at 1, and some
-// of them climb, by gradient, the association of walk with birds, while the others stay.
-// Key idea: Q and K choose a mean of what there is, so they have a ceiling; V changes what there
-// is, and has none. It is the objective that makes attending pay.
-// Next: examples/birds/learning.cpp, the thirty lines that learn; engine/ops/softmax.cpp.
+// Works out note 000, items 4, 15 and 31. W_Q, W_K and W_V begin as the identity matrix. Some of them
+// learn, the others stay. Key idea: Q and K choose a mean of the values that there are, so they have
+// a ceiling. V changes the values, and has none. So a large association does not prove attention.
+// Next: 09_why_q_and_k; examples/birds/learning.cpp, which does the same in make run.
 #include <algorithm>
+#include <cmath>
 #include <string>
+#include <vector>
 
-#include "engine/ops.h"
+#include "engine/autograd.h"
 #include "examples/birds/by_hand.h"
 #include "examples/birds/learning.h"
-#include "examples/lessons/lesson.h"
+#include "examples/lessons/attention/triangle.h"
+#include "examples/lessons/lesson_page.h"
+#include "examples/support/errors.h"
 #include "examples/support/table.h"
-#include "nn/layers/attention.h"
+#include "nn/optim/sgd.h"
 
 namespace fledge {
-
 namespace {
 
-using birds::Learned, birds::Objective;
-using support::formatted, support::Lesson, support::Table;
+using birds::Objective;
+using support::formatted, support::Lesson, support::Svg, support::Table;
+using Three = Triangle::Row;  // three numbers, one for each word
 
+const double root = std::sqrt(3.0);
+
+Tensor row(const Tensor& x, Dim i) { return slice(x, 0, i, i + 1); }
 double dot(const Tensor& a, const Tensor& b) { return sum(a * b).item(); }
-
-/// Experiments with one objective, and the table of what came of them.
-class Ascents {
- public:
-  explicit Ascents(Objective objective) : objective_(objective) {}
-
-  Learned run(const char* learns, double rate, Dim steps) {
-    Learned e = birds::learn(learns, objective_, rate, steps);
-    const auto [at_birds, at_sometimes, at_walk] = e.after.attention;
-    table_.row(
-        {learns, formatted("%d", static_cast<int>(steps)), formatted("%7.4f", e.before.association),
-         formatted("%7.4f", e.after.association),
-         formatted("birds %.2f, sometimes %.2f, walk %.2f", at_birds, at_sometimes, at_walk)});
-    return e;
-  }
-  std::string text() const { return table_.text(); }
-
- private:
-  Objective objective_;
-  Table table_{
-      {{"learns"}, {"steps", Table::Align::right}, {"from"}, {"to"}, {"walk then looks at"}}};
-};
-
-void raise_the_product(Lesson& to) {
-  to.part("The product v3'.v1: a ceiling, or none");
-  to.say(
-      "At first W_Q, W_K and W_V are the identity. The mask is causal, scores are divided by "
-      "sqrt(3). The matrices in the first column learn.\n");
-  Ascents ascents(Objective::product);
-  const Learned Q = ascents.run("Q", 10, 400), K = ascents.run("K", 10, 400);
-  const Learned QK = ascents.run("Q and K", 10, 100);
-  const Learned V = ascents.run("V", 1, 100), QKV = ascents.run("Q, K and V", 1, 100);
-  to.show(ascents.text());
-  to.claim_near(Q.before.association, -0.0072, 5e-5, "the product at the start of all five");
-
-  const Tensor X = birds::word_vectors(), birds = slice(X, 0, 0, 1);
-  const std::vector<double> products = to_vector(matmul_transposed(X, birds).value());
-  to.say("\nWith V fixed, v3' is a weighted mean of v1, v2 and v3. " +
-         formatted("Their products with v1 are %.2f, %.2f and %.2f. ", products[0], products[1],
-                   products[2]) +
-         "A mean is at most its largest part.\n");
-  const double ceiling = birds::product_ceiling();
-  to.claim_near(ceiling, 0.14, 1e-7, "the ceiling of Q and K, reached by looking at birds alone");
-  to.claim_near(QK.after.association, 0.1395, 5e-5, "Q and K together, 100 steps");
-  to.claim_near(Q.after.association, 0.1338, 5e-5, "Q alone, 400 steps");
-  to.claim_near(K.after.association, 0.1338, 5e-5, "K alone, 400 steps");
-  to.claim(std::max({Q.after.association, K.after.association, QK.after.association}) < ceiling,
-           "none of them passes it");
-
-  // For V alone, d(a·X·W·v1ᵀ)/dW = (a·X)ᵀ·v1 never changes: each step adds |a·X|²·|v1|².
-  const Tensor mean = slice(attend(X, X, X, 1, causal()).output, 0, 2, 3);
-  to.say(
-      "\nIf V learns, there is no ceiling. For V alone the gradient is the same at every step, so "
-      "the product rises in a straight line.\n");
-  to.claim_near(V.after.association,
-                V.before.association + 100 * dot(mean, mean) * dot(birds, birds), 1e-5,
-                "V alone, 100 equal steps of |a X|^2 |v1|^2 each");
-  to.claim(QKV.after.association > 10 * ceiling && QKV.after.attention[2] > 0.95,
-           "if all three learn, the product exceeds 1.4 and walk looks at itself");
-  to.slip("000", "we compute the attention row a_i as a product of q_k and V",
-          formatted("with V learned walk looks at birds %.4f, before %.4f", V.after.attention[0],
-                    V.before.attention[0]),
-          "the row is the softmax of the products of q_i with the keys; it mixes the values");
-  to.claim(V.after.attention == V.before.attention && K.after.attention != K.before.attention,
-           "learning V leaves the row as it is, to the bit; learning K does not");
+Three three(const Tensor& x) {
+  const std::vector<double> n = to_vector(x.value());
+  return {n[0], n[1], n[2]};
+}
+/// The identity matrix, as a parameter if this matrix learns.
+Tensor identity(bool learns) {
+  const Array ones({3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1});
+  return learns ? parameter(ones) : Tensor(ones);
 }
 
-void raise_the_cosine(Lesson& to) {
-  to.part("The cosine of v3' and v1: it ends at 1");
-  Ascents ascents(Objective::cosine);
-  int near_one = 0;
-  double least_by_QK = 1;
-  for (const char* learns : {"Q", "K", "Q and K", "V", "Q, K and V"}) {
-    const Learned e = ascents.run(learns, 10, 400);
-    near_one += e.after.association > 0.998 ? 1 : 0;
-    if (std::string(learns).find('V') == std::string::npos)
-      least_by_QK = std::min(least_by_QK, e.after.attention[0]);
+/// What is seen before a step: the weights of 'walk', the products of the three values with v1, and
+/// the number that is raised.
+struct Seen {
+  Three weights, products;
+  double goal = 0;
+};
+
+/// The matrices named in `learns` follow gradient ascent. Returns what is seen before each step and
+/// after the last.
+std::vector<Seen> learn(const std::string& learns, Objective objective, double rate, int steps) {
+  const Tensor X = birds::word_vectors(), v1 = row(X, 0);
+  const Tensor W_Q = identity(learns.find('Q') != std::string::npos);
+  const Tensor W_K = identity(learns.find('K') != std::string::npos);
+  const Tensor W_V = identity(learns.find('V') != std::string::npos);
+  std::vector<Tensor> learning;
+  for (const Tensor& W : {W_Q, W_K, W_V})
+    if (W.requires_grad()) learning.push_back(W);
+  Sgd ascent(learning, {.rate = rate});
+  std::vector<Seen> history;
+  for (int n = 0;; ++n) {
+    const Tensor q = matmul(X, W_Q), k = matmul(X, W_K), v = matmul(X, W_V);
+    const Tensor weights = softmax(attention_scores(q, k, causal()) / root, causal());
+    const Tensor walk = row(weighted_sum(weights, v, causal()), 2);  // v3'
+    const Tensor goal =
+        objective == Objective::product ? sum(walk * v1) : sum(cosine_similarity(walk, v1));
+    history.push_back({three(row(weights, 2)), three(matmul_transposed(v, v1)), goal.item()});
+    if (n == steps) return history;
+    ascent.zero_grad();
+    backward(-goal);  // Sgd lowers a number
+    ascent.step();
   }
-  to.show(ascents.text());
-  to.claim(near_one == 5, "any of them raises the cosine to 0.998 or more");
-  to.claim(least_by_QK > 0.9,
-           formatted("if only Q, K or both learn, walk looks at birds %.2f or more", least_by_QK));
+}
+
+struct Way {
+  std::string learns;
+  double rate;
+  int steps;
+};
+const std::vector<Way> five_ways{
+    {"Q", 10, 400}, {"K", 10, 400}, {"Q and K", 10, 100}, {"V", 1, 100}, {"Q, K and V", 1, 100}};
+
+Table table_of_ways() {
+  return Table::of_numbers(
+      {"   learns", "rate", "steps", "before", "after", "'birds'", "'sometimes'", "'walk'"});
+}
+void add(Table& table, const Way& way, const std::vector<Seen>& history) {
+  const Seen &first = history.front(), &last = history.back();
+  table.row({"   " + way.learns, formatted("%g", way.rate), formatted("%d", way.steps),
+             formatted("%.4f", first.goal), formatted("%.4f", last.goal),
+             formatted("%.4f", last.weights[0]), formatted("%.4f", last.weights[1]),
+             formatted("%.4f", last.weights[2])});
+}
+
+void with_and_without_a_ceiling(Lesson& to) {
+  std::vector<std::vector<Seen>> found;
+  Table table = table_of_ways();
+  for (const Way& way : five_ways) {
+    found.push_back(learn(way.learns, Objective::product, way.rate, way.steps));
+    add(table, way, found.back());
+  }
+  const std::vector<Seen>&Q = found[0], &K = found[1], &both = found[2], &V = found[3];
+  const Tensor X = birds::word_vectors(), v1 = row(X, 0);
+  const Three w = V.front().weights;
+  const Tensor a =
+      w[0] * row(X, 0) + w[1] * row(X, 1) + w[2] * row(X, 2);  // the mean of v1, v2, v3
+  const double slope = dot(a, a) * dot(v1, v1);                // Σ_ic (a[i] v1[c])²
+  to.part("Q and K have a ceiling, V has none");
   to.say(
-      "\nIf V learns, the association (the cosine) can rise although walk looks where it looked "
-      "before: a high association does not prove attention. Lesson 14 has another objective, to "
-      "predict the next word of a text. There the model must look at birds.");
+      "As in lesson 07, 'birds', 'sometimes' and 'walk' have the vectors v1, v2 and v3. W_Q, W_K and "
+      "W_V begin as the identity matrix. Gradient ascent raises the association L = v3'.v1, where v3' "
+      "is 'walk' after attention. Now we choose which matrices learn.\n"
+      "As long as W_V stays, the values are v1, v2 and v3. Their dot products with v1 are 0.14, -0.05 "
+      "and -0.09. L is a weighted mean of these three numbers. A weighted mean is never above the "
+      "largest number. So L has a ceiling of 0.14.");
+  to.define("ceiling", "The largest number that a quantity can reach, whatever is learned.");
+  to.say(
+      "If only W_V learns, the weights stay. Let a be the mean of v1, v2 and v3 with these weights. "
+      "Then v3' = a W_V, and the gradient of W_V[i][c] is a[i] v1[c]. It is the same at every step. So "
+      "each step adds the same number to L, and L has no ceiling:\n");
+  to.say(formatted("   each step adds (a.a) (v1.v1) = %.5f x %.2f = %.6f\n", dot(a, a), dot(v1, v1),
+                   slope) +
+         formatted("   100 steps: %.4f + 100 x %.6f = %.4f\n", V.front().goal, slope,
+                   V.front().goal + 100 * slope));
+  to.say(
+      "In the table, rate is the learning rate, and 'before' and 'after' are L. The last columns are "
+      "the weights of 'walk' at the end.\n");
+  to.show(table.text());
+  to.say(
+      "With Q, K or both, 'walk' turns to 'birds', and L comes near 0.14. Q alone and K alone give the "
+      "same numbers: the score multiplies v3, one matrix and v_j, and that matrix learns.\n"
+      "If you predicted that L is largest if all three learn, you were right. But then 'walk' does not "
+      "look at 'birds'.\n");
+  to.claim_near(birds::product_ceiling(), 0.14, 1e-7, "the largest of the three products");
+  to.claim(std::max({Q.back().goal, K.back().goal, both.back().goal}) < birds::product_ceiling(),
+           "Q, K, and both together stay below it");
+  to.claim(std::abs(Q.back().goal - K.back().goal) < 1e-6, "Q alone is K alone, to 6 decimals");
+  to.claim(
+      birds::learn("Q and K", Objective::product, 10, 100).after.association == both.back().goal,
+      "birds::learn() gets the same L for Q and K, to the last bit");
+  to.claim_near(V.back().goal, V.front().goal + 100 * slope, 1e-5,
+                "L after 100 steps of W_V alone");
+  to.claim(V.back().weights == w, "with V alone the weights of 'walk' stay, to the last bit");
+  to.slip(
+      "000", "we compute the attention row a_i as a product of q_k and V",
+      formatted("with V learned walk looks at birds %.4f, before %.4f", V.back().weights[0], w[0]),
+      "the row is the softmax of the products of q_i with the keys; it mixes the values");
+}
+
+void all_three(Lesson& to) {
+  const auto all = learn("QKV", Objective::product, 1, 100);
+  to.part("All three learn: 'walk' looks at itself");
+  to.say(
+      "Here p1 and p3 are the products of the values of 'birds' and 'walk' with v1. They change, "
+      "because W_V learns.\n");
+  Table table = Table::of_numbers({"   step", "weight of 'birds'", "of 'walk'", "p1", "p3", "L"});
+  for (const std::size_t n : {0UL, 25UL, 50UL, 75UL, 100UL})
+    table.row({formatted("   %4d", static_cast<int>(n)), formatted("%.4f", all[n].weights[0]),
+               formatted("%.4f", all[n].weights[2]), formatted("%.4f", all[n].products[0]),
+               formatted("%.4f", all[n].products[2]), formatted("%.4f", all[n].goal)});
+  to.show(table.text());
+  std::size_t turn = 0;
+  while (all[turn].products[2] < all[turn].products[0]) ++turn;
+  to.say(
+      formatted(
+          "The surprise: L becomes %.2f, %.0f times the ceiling, and 'walk' looks at itself. ",
+          all.back().goal, all.back().goal / 0.14) +
+      "'walk' has the largest weight at first, so W_V raises p3 most. " +
+      formatted("At step %d p3 becomes larger than p1. ", static_cast<int>(turn)) +
+      "By the rule of lesson 07 the score of 'walk' then rises. A larger weight on 'walk' makes p3 "
+      "grow faster, and a larger p3 makes the weight grow.\n");
+  to.claim_near(all.back().goal, 2.1129, 5e-4, "L, if all three learn");
+  to.claim(all.back().weights[2] > 0.95 && all.back().weights[0] < 0.05,
+           "and 'walk' gives itself more than 0.95, and 'birds' less than 0.05");
+}
+
+void raising_the_cosine(Lesson& to) {
+  to.part("The cosine: raising is not attending");
+  to.say(
+      "Perhaps the product is the wrong goal, because it also grows with the length of v3'. The "
+      "cosine divides by both lengths, and it is at most 1. So we raise the cosine of v3' and v1.\n");
+  Table table = table_of_ways();
+  bool are_near_1 = true;
+  std::vector<double> at_birds;
+  for (const Way& way : five_ways) {
+    const auto history = learn(way.learns, Objective::cosine, 10, 400);
+    add(table, {way.learns, 10, 400}, history);
+    are_near_1 = are_near_1 && history.back().goal > 0.998;
+    at_birds.push_back(history.back().weights[0]);
+  }
+  to.show(table.text());
+  to.say(
+      formatted(
+          "All five end near 1. Three of them look at 'birds'. The two in which V learns do not: "
+          "they give 'birds' %.2f and %.2f. ",
+          at_birds[3], at_birds[4]) +
+      "So a large association does not prove that a word attends to another word. To know where a "
+      "model looks, look at its weights.\n"
+      "In a real model V learns too. What makes 'walk' look at 'birds' there is the goal: the next "
+      "word depends on the animal. A later lesson trains a model on a text: "
+      "attention/18_text_to_text.\n");
+  to.claim(are_near_1, "all five cosines are above 0.998");
+  to.claim(std::min({at_birds[0], at_birds[1], at_birds[2]}) > 0.9,
+           "if V stays, 'walk' gives 'birds' more than 0.9");
+  to.claim(std::max(at_birds[3], at_birds[4]) < 0.5, "if V learns, less than 0.5");
+}
+
+void with_learns(Lesson& to, const std::string& text) {
+  if (text.find_first_of("QKV") == std::string::npos ||
+      text.find_first_not_of("QKV, ") != std::string::npos)
+    support::refuse_usage("--learns must be some of Q, K and V: got " + support::quoted(text),
+                          "write --learns Q,V");
+  const bool has_V = text.find('V') != std::string::npos;
+  const Way way{text, has_V ? 1.0 : 10.0, 100};
+  Table table = table_of_ways();
+  add(table, way, learn(text, Objective::product, way.rate, way.steps));
+  to.say("L is the product v3'.v1. The last columns are the weights of 'walk' after 100 steps.\n");
+  to.show(table.text());
+  to.say(has_V ? "V learns, so L has no ceiling. See whether 'walk' looks at 'birds' or at itself."
+               : "V stays, so L is below its ceiling, 0.14.");
+}
+
+Svg picture() {
+  Svg svg(700, 500);
+  svg.text(20, 26, "Where 'walk' looks while L = v3'.v1 is raised, by five ways of learning",
+           Svg::Anchor::start, 14);
+  svg.text(20, 46, "Each point is a row of three weights. All paths begin at the same point.");
+  Triangle triangle(svg, 80, 460, 420);
+  double y = 120;
+  for (std::size_t i = 0; i < five_ways.size(); ++i) {
+    const Way& way = five_ways[i];
+    const std::string& ink = support::svg_colours()[i];
+    const auto history = learn(way.learns, Objective::product, way.rate, way.steps);
+    std::vector<Three> rows;
+    for (const Seen& seen : history) rows.push_back(seen.weights);
+    triangle.path(rows, ink, i == 0 ? 6 : 2.5);  // the path of Q lies below that of K
+    triangle.dot(rows.back(), ink);
+    svg.text(
+        440, y,
+        formatted("%-10s  %d steps: L = %.2f", way.learns.c_str(), way.steps, history.back().goal),
+        Svg::Anchor::start, 12, ink);
+    y += 22;
+  }
+  return svg;
+}
+
+void lesson(Lesson& to) {
+  with_and_without_a_ceiling(to);
+  all_three(to);
+  raising_the_cosine(to);
 }
 
 }  // namespace
-
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv, "05_what_can_be_raised",
-                             "What learning Q, K and V can raise, and what it cannot.",
-                             [](support::Lesson& to) {
-                               fledge::raise_the_product(to);
-                               fledge::raise_the_cosine(to);
-                             });
+  return support::run_lesson(
+      argc, argv,
+      {.name = "attention/08_what_can_be_raised",
+       .title = "What Q, K and V can raise",
+       .question =
+           "Training raises the association of 'walk' with 'birds'. How high can it rise if "
+           "only W_Q and W_K learn? And if W_V learns too?",
+       .prediction =
+           "The association is -0.0072 at the start. The products of the three values with 'birds' "
+           "are 0.14, -0.05 and -0.09. Put in order by the association at the end: Q and K learn; V "
+           "learns; all three learn. And in which of them does 'walk' look at 'birds'?",
+       .body = fledge::lesson,
+       .reading = {{"examples/birds/learning.cpp", "learn", "the same loop in make run"},
+                   {"examples/birds/learning.h", "product_ceiling", "the ceiling"},
+                   {"engine/ops/masked_products.cpp", "weighted_sum", "weights times values"}},
+       .plays = {{.option = "--learns",
+                  .value = "Q,V",
+                  .help = "another choice of the matrices that learn",
+                  .with_text = fledge::with_learns}},
+       .picture = fledge::picture});
 }

@@ -1,167 +1,251 @@
-// A network that lives for one input.                     Note 004, "Poorly Structured Notes on AI"
+// A network that lasts for one input: its edges are computed, and only what makes them is stored.
 //
-// Adds to lesson 07_why_q_and_k its patterns as networks: each word of an input is a node, each
-// weight an edge, as thick as it is large. Nothing of such a network is stored. W_Q and W_K are,
-// and every input makes its own; under a causal mask a longer one keeps that of its beginning.
-// Key idea: what is learnt is not a network, but how to make one for whatever comes.
-// Next: nn/gpt/decoder.h, which lives on that; examples/support/plots.h, the same as a map.
+// Works out note 004, "Poorly Structured Notes on AI": items 004.7 to 004.9 and 004.14 of
+// examples/NOTES.md. Key idea: nodes are words, edges are weights, and values travel along
+// the edges to the word that looks. W_Q, W_K and W_V stay; the next input makes another network.
+// Next: 11_copy_and_average.cpp; nn/gpt/decoder.h, which adds one node at a time.
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <cstring>
+#include <sstream>
 
-#include "examples/lessons/lesson.h"
+#include "examples/lessons/lesson_page.h"
+#include "examples/support/errors.h"
+#include "examples/support/table.h"
 #include "nn/layers/attention.h"
 
 namespace fledge {
 
 namespace {
 
-using support::formatted, support::Lesson;
+using support::formatted, support::Lesson, support::Table;
 
+constexpr std::array players{"rock", "paper", "scissors"};
 constexpr Dim rock = 0, paper = 1, scissors = 2;
 using Input = std::vector<Dim>;
 
-const char* name(Dim player) {
-  return player == rock ? "rock" : player == paper ? "paper" : "scissors";
-}
-
 struct Edge {
-  std::size_t from, to;  // the word that looks, the word it looks at: places in the input
+  std::size_t from, to;  // places in the input: the word looked at, and the word that looks
   double weight;
   bool operator==(const Edge&) const = default;
 };
 
-/// A node for each word, an edge for each weight. Each player asks for the one it beats: with words
-/// one-hot, q = 6·beaten and k = the word itself, so that its score is 6/√3 and all others are 0.
+// Words are one-hot. The query of a player is 6 times the vector of its victim, its key is its own
+// vector. So its score for the victim is 6/√3 = 3.46, and its other scores are 0.
+Tensor query_matrix() { return Array({3, 3}, {0, 0, 6, 6, 0, 0, 0, 6, 0}); }
+Tensor key_matrix() { return Array({3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1}); }
+constexpr double values[3][2] = {{4, 0}, {0, 2}, {1, 3}};  // the rows of W_V (3, 2)
+constexpr int stored = 9 + 9 + 6;                          // numbers in W_Q, W_K and W_V
+
+/// A node for each word and an edge for each weight: row i of A has the edges into word i.
 std::vector<Edge> network(const Input& input) {
-  const Tensor words = Array({3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1}), W_K = words;
-  const Tensor W_Q = Array({3, 3}, {0, 0, 6, 6, 0, 0, 0, 6, 0});
-  const Tensor X = embedding(words, Indices({static_cast<Dim>(input.size())}, input));
-  const AttentionOutput attended = attend(matmul(X, W_Q), matmul(X, W_K), X, 1, causal());
-  const std::vector<double> weights = to_vector(attended.weights.value());
+  const Tensor X = embedding(key_matrix(), Indices({static_cast<Dim>(input.size())}, input));
+  const Tensor Q = matmul(X, query_matrix()), K = matmul(X, key_matrix());
+  const std::vector<double> A = to_vector(attend(Q, K, X, 1, causal()).weights.value());
   std::vector<Edge> edges;
-  for (std::size_t i = 0; i < weights.size(); ++i)
-    if (weights[i] > 0) edges.push_back({i / input.size(), i % input.size(), weights[i]});
+  for (std::size_t i = 0; i < input.size(); ++i)
+    for (std::size_t j = 0; j <= i; ++j) edges.push_back({j, i, A[i * input.size() + j]});
   return edges;
 }
 
-/// Four strokes of growing thickness.
-const char* stroke(double weight) {
-  return weight < 0.1 ? "..." : weight < 0.4 ? "---" : weight < 0.7 ? "===" : "###";
+/// Two equal words are told apart by their place: "paper 1", "paper 2".
+std::string label(const Input& input, std::size_t place) {
+  return formatted("%s %zu", players[static_cast<std::size_t>(input[place])], place + 1);
 }
 
-/// A line for each node: its edges, and the words that they lead to.
+const double* value_of(const Input& input, std::size_t place) { return values[input[place]]; }
+
+/// A line for each word: the edges that end there. A longer arrow shows a larger weight.
 std::string drawn(const Input& input) {
-  std::string lines;
+  std::string lines, line;
   for (const Edge& e : network(input)) {
-    if (e.to == 0) lines += formatted("\n   %-8s", name(input[e.from]));
-    lines += formatted("  %s> %s %.2f", stroke(e.weight), name(input[e.to]), e.weight);
+    if (e.from == 0) line = "   " + support::pad_right(label(input, e.to), 10);
+    const auto strokes = static_cast<std::size_t>(std::lround(6 * e.weight));
+    line +=
+        "  <" + std::string(strokes, '=') + formatted(" %.2f ", e.weight) + label(input, e.from);
+    if (e.from == e.to) lines += support::wrapped(line, 80, 15) + "\n";
   }
   return lines;
 }
 
-std::string escaped(std::string_view text) {
-  std::string safe;
-  for (const char c : text)
-    safe += std::strchr("&<>\"'", c) ? formatted("&#%d;", c) : std::string(1, c);
-  return safe;
-}
-
-constexpr double widest = 12;  // of a line whose weight is 1
-
-/// The same as SVG: words in a line, over them an arc for each edge, a loop where a word stays.
-std::string svg(const Input& input) {
-  const auto x = [](std::size_t place) { return 60 + 120 * static_cast<int>(place); };
-  std::string text = formatted(
-      "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d 140'>\n"
-      "<g fill='none' stroke='black'>\n",
-      x(input.size()) - 60);
-  for (const Edge& e : network(input)) {
-    const int from = x(e.from), to = x(e.to), top = 60 - (from - to) / 4;
-    text +=
-        formatted("<path d='M%d 110C%d %d %d %d %d 110'", from, from + 25, top, to - 25, top, to);
-    text += formatted(" stroke-width='%.2f'/>\n", widest * e.weight);
+void what_travels(Lesson& to) {
+  to.part("What travels along an edge");
+  to.define("node", "A point of a network.");
+  to.define("edge", "A connection from one node to another; it can have a number, its strength.");
+  to.define("one-hot", "Said of a vector with one 1 and zeros elsewhere.");
+  to.say(
+      "\nThe words are one-hot: rock (1, 0, 0), paper (0, 1, 0), scissors (0, 0, 1). Each player "
+      "looks for its victim, the one that it beats. W_Q is set by hand: the query of a player is 6 "
+      "times the vector of its victim. The key is the word's own vector. So the score for the "
+      "victim is 6/sqrt(3) = 3.46, and other scores are 0. The rows of W_V are the values: rock "
+      "(4, 0), paper (0, 2), scissors (1, 3).\nThe input is 'paper scissors rock'; a number behind "
+      "a word is its place. Its nodes are the three words. Each word sees itself and earlier "
+      "words. Rock beats scissors, so its weights are\n \n   exp(0) = 1 for paper, exp(3.46) = "
+      "31.95 for scissors, exp(0) = 1 for rock;\n   divided by the sum 33.95: 0.03, 0.94 and "
+      "0.03.\n \nEach weight is the strength of an edge. Along the edge travels the value of the "
+      "word that is looked at, times the weight, to the word that looks.\n");
+  const Input input{paper, scissors, rock};
+  const std::vector<Edge> edges = network(input);
+  Table table = Table::of_numbers({"   edge", "weight", "value", "weight x value"});
+  double arrives[2] = {0, 0};
+  for (const Edge& e : edges) {
+    if (e.to != 2) continue;  // the edges into rock, the third word
+    const double *v = value_of(input, e.from), x = e.weight * v[0], y = e.weight * v[1];
+    table.row({"   " + label(input, e.from) + " -> " + label(input, e.to),
+               formatted("%.2f", e.weight), formatted("(%g, %g)", v[0], v[1]),
+               formatted("(%.2f, %.2f)", x, y)});
+    arrives[0] += x;
+    arrives[1] += y;
   }
-  text += "</g>\n";
-  for (std::size_t i = 0; i < input.size(); ++i)
-    text += formatted("<text x='%d' y='130' text-anchor='middle'>", x(i)) +
-            escaped(name(input[i])) + "</text>\n";
-  return text + "</svg>\n";
+  table.row({"   sum", "", "", formatted("(%.2f, %.2f)", arrives[0], arrives[1])});
+  to.show(table.text());
+  to.say(
+      "The sum is what attention gives to the word. Rock receives nearly the value of scissors.\n");
+  const double e = std::exp(6 / std::sqrt(3.0)), a = e / (e + 2), b = 1 / (e + 2);
+  to.claim(std::abs(edges[4].weight - a) < 1e-12 && std::abs(edges[3].weight - b) < 1e-12,
+           formatted("weights of rock: exp(3.46)/33.95 = %.2f, and 1/33.95 = %.2f twice", a, b));
+  to.claim(
+      std::abs(arrives[0] - (a + 4 * b)) < 1e-12 && std::abs(arrives[1] - (2 * b + 3 * a)) < 1e-12,
+      formatted("at rock arrives (%.2f, %.2f)", arrives[0], arrives[1]));
 }
 
-int count(std::string_view text, std::string_view part) {
-  int found = 0;
-  for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1))
-    ++found;
-  return found;
-}
-
-/// Every input of at most `longest` words, the empty one first.
+/// Every input of 1 to `longest` words.
 std::vector<Input> inputs(std::size_t longest) {
   std::vector<Input> found{{}};
   for (std::size_t i = 0; found[i].size() < longest; ++i)
     for (const Dim player : {rock, paper, scissors}) {
-      Input longer = found[i];
-      longer.push_back(player);
-      found.push_back(longer);
+      found.push_back(found[i]);
+      found.back().push_back(player);
     }
+  found.erase(found.begin());
   return found;
 }
 
-void a_few_drawn(Lesson& to) {
-  to.part("Four inputs, four networks");
+void another_input(Lesson& to) {
+  to.part("Another input, another network");
   to.say(
-      "Each player looks for the one it beats: rock for scissors, paper for rock, scissors for "
-      "paper. A line is a word of the input, an arrow leads to a word that it looks at. The arrow "
-      "is drawn with . - = or #, the larger its weight the thicker. W_Q and W_K are the same for all "
-      "four inputs.");
+      "Here are three inputs. A line begins with the word that looks. Behind it stand the edges "
+      "that end there. A longer arrow shows a larger weight.");
   for (const Input& input :
-       {Input{rock}, {scissors, rock}, {paper, paper, rock}, {scissors, rock, paper, rock}})
-    to.show(drawn(input));
-  to.say();
-  const double met = network({paper, scissors, rock}).at(4).weight;  // rock at the second word
-  const double missed = network({paper, paper, rock}).at(4).weight;
+       {Input{paper, scissors, rock}, {rock, scissors, paper}, {paper, paper, rock}})
+    to.show("\n" + drawn(input).substr(0, drawn(input).size() - 1));
   to.say(
-      "The note says that A is custom-generated to suit the length of the input. This is right, and "
-      "not all: the length gives the number of edges, the words give their weights.\n");
-  to.claim(met > 0.9 && std::abs(missed - 1.0 / 3) < 1e-15,
-           formatted("rock, the third word, gives the second %.2f if it is scissors, %.2f if paper",
-                     met, missed));
-}
-
-void every_input(Lesson& to) {
+      formatted("\nW_Q, W_K and W_V were the same %d numbers each time. ", stored) +
+      "The first and the second input have the same words in another order, and their edges "
+      "differ. Word number i has i edges, so n words have 1 + 2 + ... + n = n (n + 1)/2 edges.\nIf "
+      "you predicted 6 and 55 arrows, and no further stored number, you were right.\n");
   bool counted = true, whole = true, kept = true;
   const std::vector<Input> all = inputs(6);
   for (const Input& input : all) {
     const std::vector<Edge> edges = network(input);
-    const std::size_t n = input.size();
-    counted = counted && edges.size() == n * (n + 1) / 2;
-    std::vector<double> widths(n);
-    for (const Edge& e : edges) widths[e.from] += widest * e.weight;
-    for (const double width : widths) whole = whole && std::abs(width - widest) < 1e-13;
-    const std::vector<Edge> before = network(Input(input.begin(), input.end() - (n > 0 ? 1 : 0)));
+    counted = counted && edges.size() == input.size() * (input.size() + 1) / 2;
+    std::vector<double> arriving(input.size());
+    for (const Edge& e : edges) arriving[e.to] += e.weight;
+    for (const double sum : arriving) whole = whole && std::abs(sum - 1) < 1e-13;
+    if (input.size() == 1) continue;
+    const std::vector<Edge> before = network(Input(input.begin(), input.end() - 1));
     kept = kept && std::equal(before.begin(), before.end(), edges.begin());
   }
-  to.part(formatted("What holds for each of the %zu inputs of one to six words", all.size() - 1));
-  to.claim(counted, "n words make n (n + 1) / 2 edges, so one word more adds n + 1");
-  to.claim(whole, "the edges that leave a node are together as thick as one of weight 1");
-  to.claim(kept, "one word more leaves every earlier edge as it is, to the bit");
+  to.say(
+      formatted("The program builds the network of each of the %zu inputs of one to six words:\n",
+                all.size()));
+  to.claim(counted, "n words have n (n + 1)/2 edges");
+  to.claim(whole, "the weights of the edges that end at one word add up to 1");
+  to.claim(kept, "a further word at the end adds edges, and leaves all earlier edges as they are");
+  to.claim(network(Input(10, rock)).size() == 55, "ten words have 55 edges");
 }
 
-void as_svg(Lesson& to) {
-  to.part("Paper scissors rock as SVG, to be pasted into a file");
-  const std::string picture = svg({paper, scissors, rock});
-  to.show(picture);
-  to.claim(count(picture, "<path ") == 6 && count(picture, "<text ") == 3,
-           "six edges, three nodes");
-  to.claim(escaped("<rock & \"roll\">") == "&#60;rock &#38; &#34;roll&#34;&#62;",
-           "a word may hold what XML reserves");
+/// A stored network: three numbers in, three out, and a parameter for each of its nine edges.
+constexpr double persistent[3][3] = {{0.8, 0.1, 0.5}, {0.2, 0.9, 0.3}, {0.4, 0.6, 0.7}};
+
+void beside_a_stored_network(Lesson& to) {
+  to.part("Beside it: a network that is stored");
+  to.define(
+      "activation",
+      "A number that the model computes from its input; unlike a parameter, it is not stored.");
+  to.say(
+      "\nIn a classical network each edge is a parameter. Three numbers go in, three come out, and "
+      "each of the 3 x 3 edges has a stored number. Training changes these numbers; an input does "
+      "not. In attention the edges are activations. Training changes W_Q and W_K, which make the "
+      "edges, and W_V, which makes what travels.\n");
+  const auto edge = [](const Input& input) {
+    return formatted("%.2f", network(input)[4].weight);  // from the second word to the third
+  };
+  Table table = Table::of_numbers({"   ", "stored network", "attention"});
+  table.row({"   edges for three words", "9", formatted("%zu", network(Input(3, rock)).size())});
+  table.row({"   edges for ten words", "ten do not fit",
+             formatted("%zu", network(Input(10, rock)).size())});
+  table.row({"   stored numbers", "9", formatted("%d", stored)});
+  table.row({"   edge 2 -> 3, 'paper scissors rock'", formatted("%.2f", persistent[1][2]),
+             edge({paper, scissors, rock})});
+  table.row({"   edge 2 -> 3, 'paper paper rock'", formatted("%.2f", persistent[1][2]),
+             edge({paper, paper, rock})});
+  to.show(table.text());
+  const double met = network({paper, scissors, rock})[4].weight;
+  const double missed = network({paper, paper, rock})[4].weight;
+  to.say(
+      "The stored edge is the same for both inputs. The edge of attention is large if the second "
+      "word is what rock looks for.\nNote 004 says that the network is made to suit the length of "
+      "the input. This is right. The length gives the number of edges, and the words give their "
+      "weights.\n");
+  to.claim(met > 0.9 && std::abs(missed - 1.0 / 3) < 1e-15,
+           formatted("same length, other words: the edge has %.2f or %.2f", met, missed));
 }
 
-void ephemeral_network(Lesson& to) {
-  a_few_drawn(to);
-  every_input(to);
-  as_svg(to);
+void network_of(Lesson& to, const std::string& text) {
+  std::istringstream words(text);
+  Input input;
+  for (std::string word; words >> word;) {
+    const auto found = std::find(players.begin(), players.end(), word);
+    if (found == players.end())
+      support::refuse_usage("--words knows rock, paper and scissors: got " + support::quoted(word),
+                            "give for example --words 'rock paper rock'");
+    input.push_back(found - players.begin());
+  }
+  if (input.empty() || input.size() > 8)
+    support::refuse_usage(formatted("--words needs 1 to 8 words: got %zu", input.size()),
+                          "give for example --words 'rock paper rock'");
+  to.say("Each line begins with the word that looks. Behind it stand the edges that end there:\n");
+  to.show(drawn(input));
+  to.say(
+      "See how the strongest edges into a word come from the word that it beats. If that word is "
+      "missing, the word looks at all words equally.");
+}
+
+/// Edges go up, from the word that is looked at to the word that looks, as thick as their weights.
+void draw(support::Svg& svg, double left, double top, const std::array<std::string, 3>& labels,
+          const std::vector<Edge>& edges, const std::string& colour) {
+  const auto x = [&](std::size_t i) { return left + 110 * static_cast<double>(i); };
+  for (const Edge& e : edges)
+    svg.arrow(x(e.from), top + 120, x(e.to), top + 20, colour, std::max(0.6, 7 * e.weight), 0.7);
+  for (std::size_t i = 0; i < 3; ++i)
+    for (const double y : {top + 12, top + 136})
+      svg.text(x(i), y, labels[i], support::Svg::Anchor::middle);
+}
+
+support::Svg picture() {
+  support::Svg svg(690, 420);
+  svg.text(15, 26, "Attention: edges are computed", {}, 15);
+  svg.text(380, 26, "Classical: edges are stored", {}, 15);
+  std::vector<Edge> fixed;
+  for (std::size_t j = 0; j < 3; ++j)
+    for (std::size_t i = 0; i < 3; ++i) fixed.push_back({j, i, persistent[j][i]});
+  double top = 45;
+  for (const Input& input : {Input{paper, scissors, rock}, {paper, paper, rock}}) {
+    draw(svg, 60, top, {label(input, 0), label(input, 1), label(input, 2)}, network(input),
+         support::svg_colours()[0]);
+    draw(svg, 420, top, {"number 1", "number 2", "number 3"}, fixed, support::svg_colours()[1]);
+    top += 170;
+  }
+  svg.text(15, 390, "Edges go up, to the word that looks. Thick edges have large weights.");
+  svg.text(15, 410, "The second input is below the first. Only the left network changes.");
+  return svg;
+}
+
+void lesson(Lesson& to) {
+  what_travels(to);
+  another_input(to);
+  beside_a_stored_network(to);
 }
 
 }  // namespace
@@ -169,6 +253,25 @@ void ephemeral_network(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv, "08_ephemeral_network", "Attention drawn as a network.",
-                             fledge::ephemeral_network);
+  return support::run_lesson(
+      argc, argv,
+      {.name = "attention/10_ephemeral_network",
+       .title = "A network that lasts for one input",
+       .question =
+           "Attention can be drawn as a network: words with arrows between them. What travels "
+           "along the arrows? Which numbers of the network does a model store?",
+       .prediction =
+           "Draw an arrow for each word that a word looks at: itself, and every earlier word. How "
+           "many arrows do three words have, and how many do ten? How many more numbers must the "
+           "model store for ten words?",
+       .body = fledge::lesson,
+       .reading = {{"nn/layers/attention.cpp", "attend", "scores, weights, and the sum of values"},
+                   {"nn/layers/attention.h", "Attention", "what is stored: the matrices"},
+                   {"nn/gpt/decoder.h", "Decoder",
+                    "a longer text adds edges and keeps the old ones"}},
+       .plays = {{.option = "--words",
+                  .value = "rock paper rock",
+                  .help = "the network of your own words: rock, paper and scissors",
+                  .with_text = fledge::network_of}},
+       .picture = fledge::picture});
 }

@@ -1,170 +1,275 @@
-// An attention block with its residual: dirty quantum plumbing.      Note 003, "Attention Blocks"
+// The residual connection, layer norm, and the block: dirty quantum plumbing.
 //
-// Adds to lesson 4, whose pattern was set by hand: W_Q and W_K are found by gradient so that the
-// pattern of the note comes out of the words themselves, and what attention finds is added to the
-// word that looked: E' = E + dE. The note writes tokens in columns, the code in rows; part 1 shows
-// once that this is the transpose and nothing else.
-// Key idea: a row of weights fixes the differences of the scores in it, and gradient finds those.
-// Next: nn/layers/block.h, where x + attn(...) is this residual; engine/masks.h.
+// Works out note 003, "Attention Blocks": items 003.2 to 003.10 of examples/NOTES.md. Key idea:
+// attention gives a change dE, and E' = E + dE keeps the word. Sums of many changes grow, so layer
+// norm brings each vector back to one size before it is read. The note writes words in columns.
+// Next: 14_many_heads.cpp; nn/layers/block.h, the same in the library.
+#include <array>
 #include <cmath>
 
 #include "engine/autograd.h"
-#include "examples/lessons/lesson.h"
-#include "examples/support/attention_map.h"
-#include "nn/layers/attention.h"
+#include "examples/lessons/lesson_page.h"
+#include "examples/support/table.h"
+#include "nn/layers/block.h"
 #include "nn/optim/sgd.h"
 
 namespace fledge {
 
 namespace {
 
-using support::attention_map, support::formatted, support::Lesson;
+using support::formatted, support::Lesson, support::Table;
+
+constexpr std::array words{"dirty", "quantum", "plumbing"};
 
 Tensor row(const Tensor& matrix, Dim i) { return slice(matrix, 0, i, i + 1); }
 double farthest(const Tensor& a, const Tensor& b) { return std::sqrt(max(pow(a - b, 2.0)).item()); }
 
-/// The words, one a row, in four features: is it an adjective; how much dirt, physics, pipes.
+std::string text_of(const Tensor& x, const char* format = "%6.2f") {
+  std::string text;
+  for (const double number : to_vector(x.value())) text += formatted(format, number + 0.0);
+  return text;
+}
+
+/// The words, one a row: is it an adjective; how much dirt, physics, pipes.
 Tensor embeddings() { return Array({3, 4}, {1, 1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1}); }
-
-/// M_V passes on what a word means, and keeps to itself that it is an adjective.
+/// W_V, in the note M_V: it passes on all but the first number.
 Tensor value_matrix() { return Array({4, 4}, {0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}); }
-
-/// The note's pattern: its columns are these rows. Row 2 is plumbing, looking at all three.
+/// The note's pattern: its columns are these rows.
 Tensor wanted() { return Array({3, 3}, {1, 0, 0, 0.9, 0.1, 0, 0.55, 0.4, 0.05}); }
 
 struct Projections {
   Tensor query, key;  // W_Q, W_K (4, 4)
 };
 
-/// ΔE = softmax(Q·Kᵀ/√4, causal)·V, one row a token, with its pattern (3, 3).
-AttentionOutput in_rows(const Tensor& E, const Projections& W) {
-  const Tensor Q = matmul(E, W.query), K = matmul(E, W.key), V = matmul(E, value_matrix());
-  const AttentionOutput found = attend(Q, K, V, 1, causal());
-  return {found.output, reshape(found.weights, {3, 3})};
+/// W_K is the identity matrix. The query of 'quantum' is the third row of W_Q, and that of
+/// 'plumbing' the fourth. The 2 undoes the scale 1/√4.
+Projections by_hand() {
+  const double nine = 2 * std::log(9), eleven = 2 * std::log(11), eight = 2 * std::log(8);
+  return {Array({4, 4}, {0, 0, 0, 0, 0, 0, 0, 0, 0, nine, 0, 0, 0, eleven, eight, 0}),
+          Array({4, 4}, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1})};
 }
 
-/// The same as the note writes it, one column a token: keys go down, queries go across, each column
-/// of the pattern sums to one, and what lies below the diagonal is hidden.
-AttentionOutput in_columns(const Tensor& E, const Projections& W) {
-  const Tensor Q = matmul(transpose(W.query), E), K = matmul(transpose(W.key), E);
-  const Tensor V = matmul(transpose(value_matrix()), E);
-  const Tensor not_below = Array({3, 3}, {1, 1, 1, 0, 1, 1, 0, 0, 1});
-  const Tensor shares = exp(matmul(transpose(K), Q) / 2) * not_below;
-  const Tensor pattern = shares / sum(shares, {0}, true);
-  return {matmul(V, pattern), pattern};
+/// softmax(Q·Kᵀ/√4, causal), and the same times V: dE.                                E (3, 4)
+AttentionOutput attend_to(const Tensor& E, const Projections& W) {
+  return attend(matmul(E, W.query), matmul(E, W.key), matmul(E, value_matrix()), 1, causal());
 }
+Tensor pattern(const Projections& W) { return reshape(attend_to(embeddings(), W).weights, {3, 3}); }
 
-Projections random_projections(std::uint64_t seed) {
+/// SGD on L = −Σ a*_ij·ln a_ij over the visible words, which is least where a is a*. Returns the
+/// largest error of the pattern.
+double error_after_training(std::uint64_t seed) {
   Rng rng(seed);
   const auto draw = [&] { return parameter(random_normal({4, 4}, 0, 0.5, rng)); };
-  return {draw(), draw()};
-}
-
-/// Gradient descent on L = −Σ a*_ij·log a_ij over the places that may be seen, least where a is a*.
-/// Returns the largest error of the pattern before each step and after the last.
-std::vector<double> descend(const Projections& W, Dim steps) {
-  Sgd descent({W.query, W.key}, {.rate = 0.5, .momentum = 0.9});
-  std::vector<double> errors;
-  for (Dim step = 0; step <= steps; ++step) {
-    descent.zero_grad();
-    const Tensor pattern = in_rows(embeddings(), W).weights;
-    errors.push_back(farthest(pattern, wanted()));
-    backward(-sum(wanted() * log(where(wanted().value(), pattern, 1.0))));
-    if (step < steps) descent.step();
+  const Tensor query = draw();
+  const Projections W{query, draw()};
+  Sgd optimizer({W.query, W.key}, {.rate = 0.5, .momentum = 0.9});
+  for (int step = 0; step < 300; ++step) {
+    optimizer.zero_grad();
+    backward(-sum(wanted() * log(where(wanted().value(), pattern(W), 1.0))));
+    optimizer.step();
   }
-  return errors;
+  return farthest(pattern(W), wanted());
 }
 
-void rows_or_columns(Lesson& to) {
-  to.part("Rows or columns");
-  to.say(
-      "In the note each word is a column, and matrices multiply from the left. In the code each "
-      "word is a row, and matrices multiply from the right. W_Q and W_K are random, the same in "
-      "both:\n");
-  const Projections W = random_projections(1);
-  const AttentionOutput rows = in_rows(embeddings(), W),
-                        columns = in_columns(transpose(embeddings()), W);
-  to.claim(farthest(transpose(rows.output), columns.output) < 1e-14 &&
-               farthest(transpose(rows.weights), columns.weights) < 1e-14,
-           "the same pattern and the same dE, one the transpose of the other");
+/// The weights of 'plumbing' with a query that is `length` times as long.
+Tensor with_longer_query(double length) {
+  return row(pattern({by_hand().query * length, by_hand().key}), 2);
 }
 
-Projections pattern_found(Lesson& to) {
-  to.part("W_Q and W_K found by gradient");
+void pattern_by_hand(Lesson& to) {
+  to.part("A pattern, and matrices that make it");
   to.say(
-      "W_Q and W_K start at random. 1000 steps of gradient descent on the cross entropy lead to the "
-      "pattern of the note:\n");
-  Projections W = random_projections(1);
-  const std::vector<double> errors = descend(W, 1000);
-  const std::vector<double> a = to_vector(in_rows(embeddings(), W).weights.value());
-  support::MapStyle style;
-  style.numbers = true;
-  to.show(attention_map({"dirty", "quantum", "plumbing"}, a, style));
-  to.claim(errors[1000] < 1e-12,
-           formatted("largest error: %.2f at first, %.4f after 100 steps, below 1e-12 at the end",
-                     errors[0], errors[100]));
-  to.claim(a[0] == 1 && a[1] == 0 && a[2] == 0 && a[5] == 0,
-           "what the mask decides is exact: three zeros, and the 1 of dirty");
-  const auto score = [&W, E = embeddings()](Dim i, Dim j) {
-    return sum(matmul(row(E, i), W.query) * matmul(row(E, j), W.key)).item() / 2;
-  };
-  to.claim_near(score(1, 0) - score(1, 1), std::log(0.9 / 0.1), 1e-11,
-                "quantum: S_10 - S_11 = log(0.9 / 0.1)");
-  to.claim_near(score(2, 0) - score(2, 2), std::log(0.55 / 0.05), 1e-11,
-                "plumbing: S_20 - S_22 = log(0.55 / 0.05)");
+      "The vector E of a word has four numbers. The first is 1 for an adjective. The others say "
+      "how much the word has to do with dirt, physics and pipes: 'dirty' (1, 1, 0, 0), 'quantum' "
+      "(1, 0, 1, 0), 'plumbing' (0, 0, 0, 1).\nNote 003 wants the weights 0.9 and 0.1 for "
+      "'quantum', and 0.55, 0.4 and 0.05 for 'plumbing'. It writes them in columns, the transpose "
+      "of our rows.\nA weight is exp(score) divided by the sum of its row, so only differences of "
+      "scores matter. For 'plumbing' they are ln(0.55/0.05) = ln 11 and ln(0.4/0.05) = ln 8. For "
+      "'quantum' it is ln(0.9/0.1) = ln 9. W_K is the identity matrix, so a key is E. W_Q gives "
+      "'quantum' the query (0, 2 ln 9, 0, 0) and 'plumbing' (0, 2 ln 11, 2 ln 8, 0). The scale "
+      "1/sqrt(4) = 1/2 takes away the factor 2.\n");
+  const Tensor S = matmul(matmul(embeddings(), by_hand().query), transpose(embeddings())) / 2;
+  Table table = Table::of_numbers({"   looks", "scores", "exp of the scores", "sum", "weights"});
+  for (Dim i = 1; i < 3; ++i) {
+    const Tensor s = slice(row(S, i), 1, 0, i + 1);  // the visible words
+    table.row({formatted("   %s", words[static_cast<std::size_t>(i)]), text_of(s), text_of(exp(s)),
+               text_of(sum(exp(s)), "%5.2f"), text_of(softmax(s))});
+  }
+  to.show(table.text());
+  to.say(
+      "'Quantum' is an adjective, and yet it looks at 'dirty'. Its weights must add up to 1, so it "
+      "must look somewhere. Training finds such matrices too, from a random start. Its loss is "
+      "least where the weights are those of the note.\n");
+  to.define("SGD",
+            "Stochastic gradient descent: an optimizer that subtracts the gradient, times the "
+            "learning rate, from the parameters.");
+  to.define("momentum",
+            "A running sum of past gradients, older ones smaller; a step uses it in place of the "
+            "last gradient.");
+  to.say("");
   int reached = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed)
-    reached += descend(random_projections(seed), 300).back() < 1e-4 ? 1 : 0;
-  to.claim_rate(reached, 100, 100, "after 300 steps the error is below 0.0001");
-
-  const AttentionOutput sharper = in_rows(embeddings(), {3.0 * W.query, W.key});
-  const double longer = to_vector(sharper.weights.value())[6];
+    reached += error_after_training(seed) < 1e-4 ? 1 : 0;
+  to.claim(farthest(pattern(by_hand()), wanted()) < 1e-12, "the matrices by hand make the pattern");
+  to.claim_rate(reached, 100, 100, "SGD with momentum makes it too, in 300 steps");
   to.say(
-      "\nThe note says that a key matches a query if they point in the same direction. This is right "
-      "for vectors of equal length. A dot product also depends on the lengths.\n");
-  to.claim(longer - a[6] > 0.1,
-           formatted("queries 3 times as long, same directions: plumbing looks at dirty %.2f, not "
-                     "%.2f",
-                     longer, a[6]));
-  return W;
+      "\nThe note says that a key matches a query if both have the same direction. Length counts "
+      "as well: with a query three times as long, 'plumbing' gives 'dirty' 11^3/(11^3 + 8^3 + 1) = "
+      "0.72.\n");
+  to.claim_near(to_vector(with_longer_query(3).value())[0], 1331.0 / 1844, 1e-12,
+                "'plumbing' at 'dirty', query three times as long");
 }
 
-/// What the engine answers to E + ΔE when M_V leads to this width.
-std::string refusal(Dim width) {
+void residual(Lesson& to) {
+  to.part("The residual connection: E' = E + dE");
+  to.define("residual connection", "Adding the input of a calculation to its result: E' = E + dE.");
+  const Tensor E = parameter(embeddings().value()), V = matmul(embeddings(), value_matrix());
+  const Tensor dE = matmul(wanted(), V), after = embeddings() + dE;
+  to.say(
+      "\nW_V, in the note M_V, passes on all but the first number. So the values are V_0 = (0, 1, "
+      "0, 0), V_1 = (0, 0, 1, 0) and V_2 = (0, 0, 0, 1). Attention gives each word a mixture of "
+      "values: dE_0 = V_0, dE_1 = 0.9 V_0 + 0.1 V_1, and dE_2 = 0.55 V_0 + 0.4 V_1 + 0.05 V_2.\n");
+  Table table = Table::of_numbers({"   word", "E", "dE", "E' = E + dE"});
+  for (Dim i = 0; i < 3; ++i)
+    table.row({formatted("   %s", words[static_cast<std::size_t>(i)]), text_of(row(E, i), "%3.0f"),
+               text_of(row(dE, i)), text_of(row(after, i))});
+  to.show(table.text());
+  backward(row(E + matmul(wanted(), matmul(E, value_matrix())), 2), Array({1, 4}, {0, 0, 0, 1}));
+  const double slope = to_vector(row(E.grad(), 2).value())[3];
+  to.say(
+      "The last number says how much the word has to do with pipes. In dE of 'plumbing' only 0.05 "
+      "of 1 is left; in E' it is 1.05. If you predicted 5 %, you were right for dE. Models "
+      "therefore add E.\nAdding E helps the gradient as well. If the pipes of E grow by a small "
+      "number h, those of E' grow by h through E and by 0.05 h through dE. The derivative is 1.05, "
+      "and without E 0.05. Twelve such calculations in a row multiply their derivatives: " +
+      formatted("1.05^12 = %.2f with E, and 0.05^12 = %.0e without. ", std::pow(1.05, 12),
+                std::pow(0.05, 12)) +
+      "With so small a derivative, training hardly changes the first calculation.\n");
+  to.claim(farthest(attend_to(embeddings(), by_hand()).output, dE) < 1e-12,
+           "attention with the matrices by hand gives all three dE");
+  to.claim_near(slope, 1.05, 1e-12, "derivative by the backward pass, pipes of 'plumbing'");
+  bool refused = false;
   try {
-    embeddings() + matmul(wanted(), Array::ones({3, width}));
-  } catch (const ShapeError& error) {
-    return std::string(
-        std::string_view(error.what()).substr(0, std::string_view(error.what()).find(';')));
+    embeddings() + matmul(wanted(), Array::ones({3, 6}));
+  } catch (const ShapeError&) {
+    refused = true;
   }
-  return "";
+  to.claim(refused, "adding a dE of 6 numbers a word to an E of 4 is refused");
+  to.slip(
+      "003", "translates them to a higher dimensional context space",
+      "E has 4 numbers a word; a dE of 6 numbers a word cannot be added to it",
+      "dE must have as many numbers as E; inside a head a value has fewer, in GPT-2 small 64 of "
+      "768");
 }
 
-void residual(Lesson& to, const Projections& W) {
-  to.part("The residual: E' = E + dE");
-  const Tensor E = parameter(embeddings().value()), V = matmul(E, value_matrix());
-  const Tensor delta = row(in_rows(E, W).output, 2), after = row(E, 2) + delta;
-  to.say("The four numbers mean adjective, dirt, physics and pipes:\n");
-  to.show("   plumbing before   E_2    " + to_string(row(E, 2).value()));
-  to.show("   from attention    dE_2   " + to_string(delta.value()));
-  to.show("   the sum           E_2'   " + to_string(after.value()) + "\n");
-  const Tensor by_hand = 0.55 * row(V, 0) + 0.4 * row(V, 1) + 0.05 * row(V, 2);
-  to.claim(farthest(delta, by_hand) < 1e-12,
-           "dE_2 = 0.55 V_0 + 0.4 V_1 + 0.05 V_2, with the W_Q and W_K found");
-  to.claim(farthest(after, Array({1, 4}, {0, 0.55, 0.4, 1.05})) < 1e-12,
-           "plumbing stays plumbing, and is now dirty and quantum as well");
-  backward(row(E + matmul(wanted(), V), 2), Array::ones({1, 4}));
-  to.claim(farthest(row(E.grad(), 2), Array({1, 4}, {1, 1.05, 1.05, 1.05})) < 1e-14,
-           "gradient of plumbing: 1 by the residual, and 0.05 more where M_V passes on");
-  const std::string wide = refusal(6);
-  to.slip("003", "translates them to a higher dimensional context space (M_V)", wide,
-          "what is added to E is as wide as E; a head may use fewer numbers in between");
-  to.claim(!wide.empty() && refusal(4).empty(), "six wide is refused, four wide is not");
+/// (x − mean)/√variance of each row.
+Tensor norm(const Tensor& x) {
+  const Tensor centred = x - mean(x, {-1}, true);
+  return centred / sqrt(mean(pow(centred, 2.0), {-1}, true));
 }
 
-void attention_block(Lesson& to) {
-  rows_or_columns(to);
-  residual(to, pattern_found(to));
+/// The root of the mean square of all numbers.
+double size_of(const Tensor& x) { return std::sqrt(mean(pow(x, 2.0)).item()); }
+
+enum class Norm { without, with };
+
+/// x ← x + attention(norm(x)) or x + attention(x), 12 times, with random matrices.     x (8, 16)
+/// Returns the size of x before the first layer and after each layer.
+std::vector<double> twelve_layers(Norm kind, std::uint64_t seed) {
+  Rng rng(seed);
+  const auto draw = [&](Dim rows, double sd) { return random_normal({rows, 16}, 0, sd, rng); };
+  Tensor x = draw(8, 1);
+  std::vector<double> sizes{size_of(x)};
+  for (int layer = 0; layer < 12; ++layer) {
+    const Tensor read = kind == Norm::with ? norm(x) : x;
+    const Tensor W_Q = draw(16, 0.4), W_K = draw(16, 0.4), W_V = draw(16, 0.4);
+    x = x + attend(matmul(read, W_Q), matmul(read, W_K), matmul(read, W_V), 1, Mask()).output;
+    sizes.push_back(size_of(x));
+  }
+  return sizes;
+}
+
+void norm_and_block(Lesson& to) {
+  to.part("Layer norm and the block");
+  to.define("layer", "One stage of a model; the next layer reads its result.");
+  to.define("layer norm (LayerNorm)",
+            "A calculation that shifts and scales the numbers of a vector to mean 0 and variance "
+            "1, then multiplies and shifts each number by parameters.");
+  const Tensor x = Array({1, 4}, {0, 0.55, 0.4, 1.05});
+  const Tensor centred = x - mean(x), squares = pow(centred, 2.0);
+  to.say("\nWe leave the parameters out; they begin with 1 and 0. Take E' of 'plumbing':\n");
+  to.show("   the vector             " + text_of(x, "%8.4f"));
+  to.show(formatted("   minus its mean %.2f    ", mean(x).item()) + text_of(centred, "%8.4f"));
+  to.show(formatted("   variance: mean of squares %.5f; its root is %.4f", mean(squares).item(),
+                    std::sqrt(mean(squares).item())));
+  to.show("   divided by the root    " + text_of(norm(x), "%8.4f") + "\n");
+  to.say(
+      "Each residual connection adds something, so vectors grow from layer to layer. Longer "
+      "vectors give larger scores, as in part 1. Eight random words x pass 12 layers with random "
+      "matrices. In each layer x becomes x + attention(x), or x + attention(norm(x)); norm is "
+      "layer norm. The table shows the root of the mean square of x.\n");
+  Table table = Table::of_numbers({"   after layer", "0", "3", "6", "9", "12"});
+  for (const Norm kind : {Norm::without, Norm::with}) {
+    const std::vector<double> sizes = twelve_layers(kind, 1);
+    table.row({kind == Norm::with ? "   x + attention(norm(x))" : "   x + attention(x)",
+               formatted("%.1f", sizes[0]), formatted("%.1f", sizes[3]),
+               formatted("%.1f", sizes[6]), formatted("%.1f", sizes[9]),
+               formatted("%.1f", sizes[12])});
+  }
+  to.show(table.text());
+  to.say("With layer norm each layer reads numbers of size 1, and x grows only a little.\n");
+  int holds = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const double free = twelve_layers(Norm::without, seed)[12];
+    holds += free > 20 * twelve_layers(Norm::with, seed)[12] ? 1 : 0;
+  }
+  to.claim(std::abs(size_of(norm(x)) - 1) < 1e-12 && std::abs(sum(norm(x)).item()) < 1e-12,
+           "after layer norm the mean is 0 and the variance 1");
+  to.claim_rate(holds, 20, 20, "without it x is over 20 times as large");
+  to.say("");
+  to.define("block",
+            "One layer of a model: attention, then a second part that works on each word by "
+            "itself, each with a residual connection.");
+  to.say(
+      "\n   x becomes x + attention(norm(x)), then x becomes x + second part(norm(x)).\n \nNote "
+      "003 calls heads 'layered'. The heads of one layer stand side by side, and their results are "
+      "added. Layers stand one behind the other.\n");
+  Rng rng(1);
+  const Block block(16, 2, 32, rng);
+  const Tensor input = random_normal({8, 16}, 0, 1, rng);
+  const Tensor seen = input + block.attn(block.ln_1(input));
+  to.claim(farthest(block(input), seen + block.mlp(block.ln_2(seen))) == 0,
+           "the block of the library computes this");
+  const std::int64_t n = 768, layers = 12, table_rows = 50257 + 1024;  // GPT-2 small
+  const std::int64_t qkv = layers * 3 * n * n, attention = layers * (4 * n * n + 4 * n);
+  const std::int64_t second = layers * (8 * n * n + 5 * n), norms = (2 * layers + 1) * 2 * n;
+  const std::int64_t all = attention + second + norms + table_rows * n;
+  to.claim(all == 124439808 && attention == 28348416, "GPT-2 small: the numbers of the slip below");
+  const auto share = [&](std::int64_t part) {
+    return support::percent(static_cast<double>(part) / static_cast<double>(all));
+  };
+  to.slip("003", "These three matrices make up the parameters of the model",
+          "in GPT-2 small " + support::thousands(qkv) + " of " + support::thousands(all) + ": " +
+              share(qkv) + "; attention with its output matrix: " + support::thousands(attention) +
+              ", " + share(attention),
+          "most are in the second part of the blocks (" + share(second) +
+              ") and in the tables of embeddings (" + share(table_rows * n) + ")");
+}
+
+void length(Lesson& to, double times) {
+  const std::vector<double> a = to_vector(with_longer_query(times).value());
+  to.say(
+      formatted("The query of 'plumbing' is %g times as long, in the same direction. ", times) +
+      formatted("Its weights: 'dirty' %.2f, 'quantum' %.2f, 'plumbing' %.2f. ", a[0], a[1], a[2]) +
+      "The longer the query, the more 'dirty' gets, because its score is the largest.\n");
+  const double sum = std::pow(11, times) + std::pow(8, times) + 1;
+  to.claim_near(a[0], std::pow(11, times) / sum, 1e-9, "'dirty': 11^X/(11^X + 8^X + 1)");
+}
+
+void lesson(Lesson& to) {
+  pattern_by_hand(to);
+  residual(to);
+  norm_and_block(to);
 }
 
 }  // namespace
@@ -172,7 +277,22 @@ void attention_block(Lesson& to) {
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv, "06_attention_block",
-                             "Dirty quantum plumbing: a pattern found by gradient.",
-                             fledge::attention_block);
+  return support::run_lesson(
+      argc, argv,
+      {.name = "attention/13_residual_and_block",
+       .title = "Dirty quantum plumbing: how a word stays itself, and numbers keep their size",
+       .question =
+           "Attention gives a word a mixture of values. How does the word keep its own meaning? "
+           "What keeps the numbers at one size?",
+       .prediction =
+           "'plumbing' gives 'dirty' the weight 0.55, 'quantum' 0.40 and itself 0.05. How much of "
+           "its own vector is in the mixture: all of it, half, or 5 %?",
+       .body = fledge::lesson,
+       .reading = {{"nn/layers/block.h", "Block", "the two lines of a block"},
+                   {"nn/layers/layer_norm.h", "LayerNorm", "with its parameters"}},
+       .plays = {{.option = "--length",
+                  .value = "3",
+                  .help = "makes the query of 'plumbing' X times as long",
+                  .limits = {0, 20},
+                  .with_number = fledge::length}}});
 }

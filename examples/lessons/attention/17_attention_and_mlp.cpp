@@ -1,14 +1,13 @@
-// Attention is not enough: what it cannot fit, proved and measured, and what the MLP adds.
+// What attention alone cannot do: XOR of two bits of one token. What the MLP adds: a bend.
 //
-// Works out note 000 (Birds sometimes walk), its first thought on the mathematics: a weighted sum
-// is linear, so something that is not should follow it. Adds to lesson 12 the block's other half.
-// Key idea: attention bends only by its weights. Where all tokens are alike these make no
-// difference, and it computes an affine map. Next: nn/layers/mlp.h, nn/layers/block.h.
+// Works out note 000's conjecture (000.17): attention is a weighted sum, so something that is not
+// linear should follow it. Key idea: the weights of attention add up to 1. On tokens that are all
+// alike they cancel, and attention computes an affine map. Next: lesson 18; nn/layers/mlp.h.
 #include <algorithm>
 #include <cmath>
 
 #include "engine/autograd.h"
-#include "examples/lessons/lesson.h"
+#include "examples/lessons/lesson_page.h"
 #include "examples/support/table.h"
 #include "nn/layers/attention.h"
 #include "nn/layers/mlp.h"
@@ -21,17 +20,18 @@ using support::formatted, support::Lesson, support::Table;
 
 constexpr int seeds = 20;
 
-/// h <- h + attention(h), with an MLP then h <- h + mlp(h), in each layer; read at the last token.
+/// h <- h + attention(h), and with an MLP h <- h + mlp(h), in each layer; read at the last token.
+/// hidden: numbers in the MLP, 0 for no MLP.
 /// x (B, T, in)   y (B, 1, 1)
 struct Net {
   Linear embed, read;
   std::vector<Attention> attention;
   std::vector<MLP> mlp;
 
-  Net(Dim in, int layers, bool with_mlp, Rng& rng) : embed(in, 8, rng), read(8, 1, rng) {
+  Net(Dim in, int layers, Dim hidden, Rng& rng) : embed(in, 8, rng), read(8, 1, rng) {
     for (int layer = 0; layer < layers; ++layer) {
-      attention.emplace_back(8, 2, rng);
-      if (with_mlp) mlp.emplace_back(8, 16, rng);
+      attention.emplace_back(8, 1, rng);
+      if (hidden > 0) mlp.emplace_back(8, hidden, rng);
     }
   }
 
@@ -52,13 +52,33 @@ struct Net {
   }
 };
 
-/// The lowest mean squared error that training ever meets.
-double lowest_error(const Net& net, const Tensor& x, const Tensor& t) {
+struct Task {
+  std::string name;
+  Tensor x, t;  // inputs (B, T, in) and right answers (B, 1, 1)
+};
+
+/// The same token three times.   x (B, 1, in)   y (B, 3, in)
+Tensor thrice(const Tensor& x) { return concat({x, x, x}, 1); }
+
+const std::vector<Task>& tasks() {
+  static const std::vector<Task> all = {
+      {"XOR of 2 bits", thrice(Array({4, 1, 2}, {0, 0, 0, 1, 1, 0, 1, 1})),
+       Array({4, 1, 1}, {0, 1, 1, 0})},
+      {"XOR of 3 bits",
+       thrice(Array({8, 1, 3},  //
+                    {0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1, 1, 1, 0, 0, 1, 0, 1, 1, 1, 0, 1, 1, 1})),
+       Array({8, 1, 1}, {0, 1, 1, 0, 1, 0, 0, 1})},
+      {"|x| of -1, 0, 1", thrice(Array({3, 1, 1}, {-1, 0, 1})), Array({3, 1, 1}, {1, 0, 1})}};
+  return all;
+}
+
+/// Trains 400 steps. Returns the lowest mean squared error of them.
+double train(const Net& net, const Task& task) {
   AdamW adamw(parameters(net), {.rate = 0.02, .decay = 0});
   double lowest = infinity;
   for (int step = 0; step < 400; ++step) {
     adamw.zero_grad();
-    const Tensor error = net(x) - t, loss = mean(error * error);
+    const Tensor error = net(task.x) - task.t, loss = mean(error * error);
     backward(loss);
     adamw.step();
     lowest = std::min(lowest, loss.item());
@@ -66,109 +86,201 @@ double lowest_error(const Net& net, const Tensor& x, const Tensor& t) {
   return lowest;
 }
 
-/// The same token three times.   x (B, 1, in)   y (B, 3, in)
-Tensor thrice(const Tensor& x) { return concat({x, x, x}, 1); }
+/// The lowest errors of models with the seeds 1 … 20, smallest first.
+std::vector<double> lowest_errors(const Task& task, int layers, Dim hidden) {
+  std::vector<double> errors;
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    Rng rng(seed);
+    errors.push_back(train(Net(task.x.dim(2), layers, hidden, rng), task));
+  }
+  std::sort(errors.begin(), errors.end());
+  return errors;
+}
 
-double bend(const Net& f, const Tensor& p, const Tensor& q, const Tensor& r) {
-  return std::abs((f(p) + f(q) - f(r) - f(p + q - r)).item());
+void no_weighted_sum(Lesson& to) {
+  to.part("A task for which no weighted sum is enough");
+  to.define("affine map",
+            "A weighted sum of the inputs plus a constant, such as 2a - 3b + 1: equal steps of the "
+            "inputs always give equal changes of the result.");
+  to.define(
+      "XOR",
+      "The function of two bits that is 1 if exactly one of them is 1; of more bits, if an odd "
+      "number of them is 1.");
+  to.define(
+      "floor",
+      "The lowest loss that is possible; for a text it is above 0, because the text leaves the "
+      "next word open.");
+  to.say("Each corner of this square is one case of the bits a and b, with its XOR:\n");
+  to.show(
+      "   b = 1    1 -------- 0\n"
+      "            |          |\n"
+      "   b = 0    0 -------- 1\n"
+      "          a = 0      a = 1\n");
+  to.say(
+      "From left to right XOR changes by 1 below, and by -1 above. An affine map changes by c1 in "
+      "both rows: wrong by c1 - 1 below, by c1 + 1 above. These differ by 2. So the sizes of the four "
+      "errors add up to 2 or more. The mean square is lowest if each is 1/2: the floor is 0.25. If "
+      "you predicted 0: three cases can be right, but then the fourth is wrong by 2.");
 }
 
 void alike_is_affine(Lesson& to) {
-  to.part("Of tokens that are all alike, attention computes an affine map");
+  to.part("On one token, attention is an affine map");
+  to.define("linear layer", "A product with a matrix of parameters, plus a bias: y = x W + bias.");
+  to.define("bias", "A vector of parameters that a linear layer adds to its result.");
   to.say(
-      "Attention gives a token a mean of the values x_j W_V + b, with weights that sum to 1. If every "
-      "x_j is the same x, this mean is x W_V + b, whatever the weights. The residual adds x. Heads "
-      "and layers compose, and a composition of affine maps is affine. For every affine f:\n");
-  to.show("   f(p) + f(q) - f(r) - f(p + q - r) = 0\n");
-  to.say("The size of this sum, for random p, q, r and random weights:\n");
-  double alike = 0, different = infinity, with_mlp = infinity;
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    Rng rng(seed);
-    const Net attention(2, 3, false, rng), both(2, 3, true, rng);
-    const auto draw = [&](Dim tokens) { return Tensor(random_normal({1, tokens, 2}, 0, 1, rng)); };
-    const Tensor p = thrice(draw(1)), q = thrice(draw(1)), r = thrice(draw(1));
-    alike = std::max(alike, bend(attention, p, q, r));
-    different = std::min(different, bend(attention, draw(3), draw(3), draw(3)));
-    with_mlp = std::min(with_mlp, bend(both, p, q, r));
-  }
-  to.claim(alike < 1e-12, formatted("3 layers, 3 tokens alike:      at most %.0e", alike));
-  to.claim(different > 1e-4, formatted("3 layers, 3 different tokens:  at least %.4f", different));
-  to.claim(with_mlp > 1e-4, formatted("an MLP in each, 3 alike:       at least %.4f", with_mlp));
+      "Now a model reads one token that has both bits, x = (a, b). Its value comes from a linear "
+      "layer, v = x W_V + bias. The token can only look at itself, so its weight is 1. If the same "
+      "token comes three times, the weights add up to 1: 0.2 v + 0.3 v + 0.5 v = v. So attention "
+      "gives x W_V + bias, an affine map, and W_Q and W_K do not matter.\n"
+      "The residual connection adds x, and an affine map of an affine map is an affine map. So the "
+      "floor is 0.25 for any number of heads and layers. A test in the square:\n");
+  Rng rng(1);
+  const Array f = Net(2, 3, 0, rng)(tasks()[0].x).value();  // of (0,0), (0,1), (1,0), (1,1)
+  const double below = value_of(f[2]) - value_of(f[0]), above = value_of(f[3]) - value_of(f[1]);
+  to.claim(std::abs(above - below) < 1e-12 && std::abs(below) > 1e-3,
+           formatted("3 layers, random parameters: change %.4f below, %.4f above", below, above));
 }
 
-struct Task {
-  std::string name;
-  Tensor x, t;  // a function of a token: points (B, 1, in), values (B, 1, 1)
-};
-
-void floors(Lesson& to) {
-  to.part("So it cannot fit XOR of a token's two bits, nor parity, nor |x|");
-  to.say("Let f be a model, t the targets and m the mean of t. Then\n");
-  to.show("   mean (f-t)^2 = mean (f-m)^2 - 2 mean (f-m)(t-m) + mean (t-m)^2\n");
+void bent(Lesson& to) {
+  to.part("The MLP bends");
+  to.define(
+      "MLP",
+      "Two linear layers with a bend (GELU) between them, applied to each word by itself; short "
+      "for multilayer perceptron.");
+  to.define("GELU",
+            "A smooth function with a bend: large positive numbers stay nearly the same, negative "
+            "numbers become nearly 0.");
   to.say(
-      "If f is affine, the middle term is a sum of covariances of t and the coordinates of x. If these "
-      "are 0, the squared error of an affine map is at least the last term, the variance of t.\n");
-  const std::vector<Task> tasks = {
-      {"XOR of 2 bits", Array({4, 1, 2}, {0, 0, 0, 1, 1, 0, 1, 1}), Array({4, 1, 1}, {0, 1, 1, 0})},
-      {"parity of 3 bits",
-       Array({8, 1, 3}, {0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 1, 1, 1, 0, 0, 1, 0, 1, 1, 1, 0, 1, 1, 1}),
-       Array({8, 1, 1}, {0, 1, 1, 0, 1, 0, 0, 1})},
-      {"|x| of -1, 0 and 1", Array({3, 1, 1}, {-1, 0, 1}), Array({3, 1, 1}, {1, 0, 1})},
-  };
-  const auto right = [](const char* title) { return Table::Column{title, Table::Align::right}; };
-  Table table({Table::Column{"lowest squared error"}, right("floor"),
-               right("attention, best of 20"), right("and MLP, worst of 20")});
-  int above = 0, near = 0, fits = 0;
-  for (const Task& task : tasks) {
-    const Tensor d = task.t - mean(task.t), along = mean(task.x * d, {0});  // the covariances
-    to.claim(sum(along * along).item() < 1e-30, task.name + ": covariances of 0");
-    const double floor = mean(d * d).item();
-    const Tensor x = thrice(task.x);
-    double best = infinity, worst = 0;
-    for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-      Rng rng(seed);
-      const double attention = lowest_error(Net(x.dim(2), 2, false, rng), x, task.t);
-      const double with_mlp = lowest_error(Net(x.dim(2), 1, true, rng), x, task.t);
-      above += attention > floor - 1e-12 ? 1 : 0;
-      near += attention < floor + 0.001 ? 1 : 0;
-      fits += with_mlp < floor / 100 ? 1 : 0;
-      best = std::min(best, attention);
-      worst = std::max(worst, with_mlp);
-    }
-    table.row(
-        {task.name, formatted("%.6f", floor), formatted("%.6f", best), formatted("%.6f", worst)});
+      "Two numbers between the linear layers are enough for XOR. By hand: "
+      "h1 = GELU(4a - 4b), h2 = GELU(4b - 4a), and the answer is h1/4 + h2/4.\n");
+  const auto gelu = [](double x) { return gelu_tanh(Tensor(Array({1}, {x}))).item(); };
+  to.show("   a  b   4a-4b  4b-4a       h1       h2    answer");
+  double worst = 0;
+  for (const auto& [a, b] : {std::pair{0, 0}, {0, 1}, {1, 0}, {1, 1}}) {
+    const double h1 = gelu(4.0 * (a - b)), h2 = gelu(4.0 * (b - a)), answer = (h1 + h2) / 4;
+    to.show(formatted("   %d  %d  %6d %6d  %7.4f  %7.4f   %7.4f", a, b, 4 * (a - b), 4 * (b - a),
+                      h1, h2, answer));
+    worst = std::max(worst, std::abs(answer - (a ^ b)));
   }
-  to.show("\n" + table.text());
-  to.claim_rate(above, 3 * seeds, 3 * seeds, "two layers of attention never get below the floor");
-  to.claim_rate(near, 3 * seeds, 3 * seeds, "they come within 0.001 of it");
-  to.claim_rate(fits, 3 * seeds, 57, "one layer and an MLP get below a hundredth of it");
+  to.show("");
+  to.define("covariance",
+            "The mean product of two quantities, each measured from its own mean; 0 means that "
+            "neither predicts the other by an affine map.");
+  to.say(
+      "In the three tasks below each input has the covariance 0 with the answer t. For XOR of 2 bits, "
+      "a and t have (1/4 - 1/4 + 1/4 - 1/4)/4 = 0. So the best affine map is the mean m of t, and the "
+      "floor is the mean of (t - m)^2. We train two layers of attention without an MLP, and one "
+      "layer with an MLP of 16 numbers. The token comes three times. The table has the lowest mean "
+      "squared error of 400 steps, for the best or the worst of 20 seeds.\n");
+  Table table = Table::of_numbers({"   task", "floor", "attention, best", "with MLP, worst"});
+  int stopped = 0, fits = 0, below = 0;
+  double covariances = 0;
+  for (const Task& task : tasks()) {
+    const Tensor d = task.t - mean(task.t);
+    const Tensor covariance = mean(slice(task.x, 1, 0, 1) * d, {0});  // (1, in)
+    covariances += sum(covariance * covariance).item();
+    const double floor = mean(d * d).item();
+    const std::vector<double> alone = lowest_errors(task, 2, 0);
+    const std::vector<double> both = lowest_errors(task, 1, 16);
+    for (const double e : alone) stopped += e < floor + 0.001 ? 1 : 0;
+    below += alone.front() < floor - 1e-12 ? 1 : 0;
+    for (const double e : both) fits += e < floor / 100 ? 1 : 0;
+    table.row({"   " + task.name, formatted("%.6f", floor), formatted("%.6f", alone.front()),
+               formatted("%.6f", both.back())});
+  }
+  to.show(table.text());
+  to.say("Attention alone stops at the floor. An MLP reaches 0.\n");
+  to.claim(worst < 0.001, "by hand: all four answers right within 0.001");
+  to.claim(covariances < 1e-30 && below == 0, "all covariances are 0; no error below the floor");
+  to.claim_rate(stopped, 3 * seeds, 57, "attention: at most 0.001 above the floor");
+  to.claim_rate(fits, 3 * seeds, 57, "with an MLP: less than floor / 100");
 }
 
 void two_tokens(Lesson& to) {
   to.part("What the proof does not say");
   to.say(
-      "The proof holds for tokens that are all alike. If each of two tokens has one bit, attention "
-      "alone can fit their XOR: which of the two the second token looks at depends on both bits.\n");
-  const Tensor x = Array({4, 2, 2}, {-1, 0, 0, -1, -1, 0, 0, 1, 1, 0, 0, -1, 1, 0, 0, 1});
-  const Tensor t = Array({4, 1, 1}, {0, 1, 1, 0});
+      "The proof needs equal tokens. Now the first token has bit a, and the second has bit b. The "
+      "answer is read at the second token, which can look at both. Then attention alone, with one "
+      "head, learns XOR. The model of seed 1:\n");
+  // A token is (bit, 0) or (0, bit); its bit is written as -1 or 1.
+  const Task task{"", Array({4, 2, 2}, {-1, 0, 0, -1, -1, 0, 0, 1, 1, 0, 0, -1, 1, 0, 0, 1}),
+                  Array({4, 1, 1}, {0, 1, 1, 0})};
+  Rng rng(1);
+  const Net net(2, 1, 0, rng);
+  train(net, task);
+  const Array w = net.attention[0].forward_with_weights(net.embed(task.x)).weights.value();
+  const Array y = net(task.x).value();
+  to.show("   a  b   weight on the first   on the second   answer");
+  for (Dim i = 0; i < 4; ++i)
+    to.show(formatted("   %d  %d   %19.2f   %13.2f   %6.2f", i > 1 ? 1 : 0, i % 2 == 1 ? 1 : 0,
+                      value_of(w.at({i, 0, 1, 0})), value_of(w.at({i, 0, 1, 1})),
+                      std::round(100 * value_of(y.at({i, 0, 0}))) / 100 + 0.0));
+  to.say(
+      "\nBit a decides whether the second token looks at the first. Bit b decides which value it "
+      "finds at itself. So a weight that depends on a multiplies a value that depends on b. No affine "
+      "map multiplies two inputs. Note 000 guesses that attention is not enough. That is right within "
+      "one token, where only the MLP bends. Across tokens, attention bends by its weights.\n");
   int fits = 0;
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    Rng rng(seed);
-    fits += lowest_error(Net(2, 1, false, rng), x, t) < 0.0025 ? 1 : 0;
-  }
-  to.claim_rate(fits, seeds, 18, "one layer of attention fits the XOR of two tokens");
+  for (const double error : lowest_errors(task, 1, 0)) fits += error < 0.0025 ? 1 : 0;
+  to.claim_rate(fits, seeds, 18, "attention learns the XOR of two tokens");
 }
 
-void tell(Lesson& to) {
-  alike_is_affine(to);
-  floors(to);
-  two_tokens(to);
+void lesson(Lesson& to) {
+  for (const auto part : {no_weighted_sum, alike_is_affine, bent, two_tokens}) part(to);
+}
+
+void with_hidden(Lesson& to, std::int64_t numbers) {
+  const std::vector<double> errors = lowest_errors(tasks()[0], 1, numbers);
+  to.say(
+      formatted("XOR of two bits of one token, lowest mean squared error: %.6f with the best of 20 "
+                "seeds, %.6f with the worst. ",
+                errors.front(), errors.back()) +
+      "See that 0 numbers leave the floor of 0.25, and how few numbers are enough.");
+}
+
+/// The answers of a trained model with an MLP for all a and b from -0.25 to 1.25.
+support::Svg picture() {
+  Rng rng(1);
+  const Net net(2, 1, 16, rng);
+  train(net, tasks()[0]);
+  support::Svg svg(420, 390);
+  constexpr auto middle = support::Svg::Anchor::middle;
+  svg.text(210, 28, "XOR by an MLP: darker means nearer to 1", middle, 14);
+  const auto x = [](double a) { return 110 + 200 * a; };
+  const auto y = [](double b) { return 300 - 200 * b; };
+  for (double a = -0.225; a < 1.25; a += 0.05)
+    for (double b = -0.225; b < 1.25; b += 0.05)
+      svg.box(x(a) - 5, y(b) - 5, 10, 10, support::svg_colours()[0],
+              std::clamp(double(net(thrice(Array({1, 1, 2}, {a, b}))).item()), 0.0, 1.0));
+  for (const auto& [a, b] : {std::pair{0, 0}, {0, 1}, {1, 0}, {1, 1}}) {
+    svg.circle(x(a), y(b), 20, "white");
+    svg.text(x(a), y(b) + 4, formatted("%d XOR %d", a, b), middle, 8);
+  }
+  svg.text(210, 375, "a grows from left to right, b from below to above", middle);
+  return svg;
 }
 
 }  // namespace
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(argc, argv, "13_not_enough", "What attention cannot fit.",
-                             fledge::tell);
+  return support::run_lesson(
+      argc, argv,
+      {.name = "attention/17_attention_and_mlp",
+       .title = "What attention alone cannot do",
+       .question =
+           "Attention only makes weighted sums. Is there a simple task that attention alone "
+           "cannot learn?",
+       .prediction = "a and b are 0 or 1. The right answer is 1 if exactly one of them is 1, and "
+                     "else 0. You may answer only c1 a + c2 b + c0, with three fixed numbers of "
+                     "your choice. How small can the mean squared error of the four cases be?",
+       .body = fledge::lesson,
+       .reading = {{"nn/layers/mlp.h", "MLP", "the formula, with GELU between two linear layers"},
+                   {"nn/layers/block.h", "Block", "attention, then MLP, each with its residual"}},
+       .plays = {{.option = "--hidden",
+                  .value = "2",
+                  .help = "XOR of two bits with so many numbers in the MLP, 20 seeds",
+                  .limits = {0, 64},
+                  .with_whole_number = fledge::with_hidden}},
+       .picture = fledge::picture});
 }

@@ -69,17 +69,16 @@ Outcome outcome(const Corpus& text, const Variant& variant, std::uint64_t seed) 
 }
 
 std::vector<std::string> cells(const std::string& name, const Outcome& found) {
-  return {"   " + name, formatted("%.3f", found.loss), formatted("%.2f", found.attention),
-          formatted("%.0f", found.slowly), formatted("%.0f", found.flying)};
+  const bool has_attention = name != "without attention";
+  return {"   " + name, formatted("%.3f", found.loss),
+          has_attention ? formatted("%.2f", found.attention) : "-", formatted("%.0f", found.slowly),
+          formatted("%.0f", found.flying)};
 }
 
 Table table_of_outcomes() {
   constexpr auto right = Table::Align::right;
-  return Table({{"   the model"},
-                {"loss", right},
-                {"'walk' -> 'birds'", right},
-                {"slowly", right},
-                {"flying", right}});
+  return Table(
+      {{"   the model"}, {"loss", right}, {"weight", right}, {"slowly", right}, {"flying", right}});
 }
 
 void lesson(Lesson& to) {
@@ -88,19 +87,24 @@ void lesson(Lesson& to) {
 
   to.part("Twelve models");
   to.say(
-      "The first model is the one that the command `make run` trains. Each of the others lacks one part, "
-      "or has matrices that do not learn:\n"
-      "   mask: each word also sees later words      positions: no position vectors\n"
-      "   scale: scores are not divided by sqrt(16)  mlp: no MLP\n"
-      "   value: values are the normalised vectors   residual: x is not added again\n"
-      "   norm: no layer norm                        attention: no attention at all\n"
-      "The last three rows: W_Q and W_K are one matrix; W_Q and W_K keep their random numbers; W_V "
-      "keeps its random numbers.\n" +
+      "Two prompts need the animal: 'birds sometimes walk __' goes on with 'slowly', and 'but birds are good "
+      "at __' with 'flying'. The first model below is the one that the command `make run` trains. Each of "
+      "the others lacks one part, or has matrices that do not learn:\n"
+      "   mask         each word also sees later words\n"
+      "   positions    there are no position vectors\n"
+      "   scale        scores are not divided by sqrt(16)\n"
+      "   MLP          there is no MLP\n"
+      "   value        there is no W_V: values are the vectors after layer norm\n"
+      "   residual     x is not added to the result\n"
+      "   norm         there is no layer norm\n"
+      "   attention    there is no attention\n"
+      "   W_Q = W_K    queries and keys share one matrix\n"
+      "   frozen       these matrices keep their first random numbers\n" +
       formatted(
-          "Every number is of %d seeds. The loss is the mean over the whole text, and its floor "
-          "is %.3f nats. Then comes the weight of 'walk' on 'birds', where an even split is "
-          "0.25. The last columns say in how many runs the blanks get 'slowly' and 'flying'.\n",
-          seeds, floor));
+          "Losses and weights are means of %d seeds; the last two columns count runs, of %d. The loss is "
+          "that of the whole text, and its floor is %.3f nats. The weight is that of 'walk' on 'birds'. "
+          "With the line end, 'walk' sees four words, so an even split is 0.25.\n",
+          seeds, seeds, floor));
   Table table = table_of_outcomes();
   std::vector<Outcome> rows;
   for (const Broken& broken : all_variants()) {
@@ -120,14 +124,13 @@ void lesson(Lesson& to) {
   to.part("Cheating: the model without a mask");
   to.say(
       formatted(
-          "The loss of the model without a mask is %.4f, far below the floor of %.3f. No honest "
-          "model can do that, because the text itself leaves the next word open. This model "
-          "cheats. ",
+          "Without a mask the loss is %.4f, far below the floor of %.3f. No honest model can do that: the "
+          "text itself leaves the next word open. ",
           no_mask.loss, floor) +
-      "Each word sees the words behind it, and the next word is the answer. So the model learns to "
-      "copy it. For a blank there is no next word to copy, and the blanks stay empty.\n"
-      "If you predicted that a lower loss is a better model, this is the surprise. A loss below the "
-      "floor is always a fault of the experiment.\n");
+      "This model cheats. Each word sees the words after it, and the next word is the answer. So the model "
+      "learns to copy it. After a prompt there is no next word to copy, and most blanks get a wrong word.\n"
+      "If you predicted \"without the mask\", you were right. But the lowest loss is not the best model. A loss "
+      "below the floor shows that the model has seen the answer, or that the measurement is wrong.\n");
   to.claim(no_mask.loss < floor / 10, "without a mask the loss is below a tenth of the floor");
   to.claim(no_mask.slowly + no_mask.flying <= 10,
            formatted("but of 40 blanks it fills only %.0f", no_mask.slowly + no_mask.flying));
@@ -141,16 +144,18 @@ void lesson(Lesson& to) {
   to.say(
       "attention: without it no run fills a blank. The last word of a prompt then knows nothing of the "
       "animal.\n"
-      "positions: they are not needed here. In this text the animal can be found by what it is. And with "
-      "a mask the first word sees one word, the second sees two, and so on.\n"
-      "scale, MLP, value: this text is so small that a model learns it without one of them.\n"
-      "residual, norm: without one of them training is not reliable. Many runs stay at a high loss.\n"
-      "W_Q = W_K: scores become symmetric, and 'walk' looks at 'birds' less. The text can still be "
-      "learned, because it never needs two words to look at each other in different ways.\n" +
+      "positions, scale, MLP, value: this text is so small that a model learns it without any one of them. "
+      "Positions are not needed, because an animal can be found by what it is.\n" +
+      formatted(
+          "residual, norm: without one of them training is not reliable. Of %d runs, %.0f and %.0f get "
+          "'slowly' right.\n",
+          seeds, row(6).slowly, row(7).slowly) +
+      "W_Q = W_K: scores become symmetric, and 'walk' looks at 'birds' less. But the text can still be "
+      "learned.\n" +
       formatted(
           "W_Q and W_K frozen: their random numbers are small, so attention stays an even split: "
-          "%.2f. The blanks are filled all the same. A quarter of the value of 'birds' is "
-          "enough for the MLP.\n",
+          "%.2f. The blanks are filled all the same. A quarter of the value of 'birds' is enough: the "
+          "MLP can find the animal in it.\n",
           frozen.attention) +
       "So a low loss does not prove that a model has learned where to look.\n");
   to.claim(no_attention.slowly + no_attention.flying == 0, "without attention no blank is filled");

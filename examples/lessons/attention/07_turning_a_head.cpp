@@ -1,0 +1,302 @@
+// How a gradient turns a head: from the goal to the scores, to W_Q and W_K, and on for 100 steps.
+//
+// Works out note 000, item 15: "a learnt A". Key idea: ds_j = a_j (v_j.v1 - v3'.v1). A score should
+// rise if the value of its word is better than the present mixture. All words share W_Q and W_K, so
+// one step changes all scores together.
+// Next: 08_what_can_be_raised, where the values learn too; examples/birds/learning.cpp.
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "engine/autograd.h"
+#include "engine/ops.h"
+#include "examples/lessons/attention/triangle.h"
+#include "examples/lessons/lesson_page.h"
+#include "examples/support/table.h"
+
+namespace fledge {
+namespace {
+
+using support::formatted, support::Lesson, support::Svg, support::Table;
+using Three = Triangle::Row;  // three numbers: one for each word, or the numbers of a vector
+
+const double root = std::sqrt(3.0);
+const char* const words[] = {"'birds'", "'sometimes'", "'walk'"};
+
+/// v1, v2 and v3 of note 000, as in examples/birds/by_hand.cpp, which computes in float.
+Tensor vectors() { return Array({3, 3}, {0.1, 0.2, 0.3, -0.8, 0.3, -0.1, 0.5, -0.1, -0.4}); }
+Array identity() { return Array({3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1}); }
+
+Tensor row(const Tensor& x, Dim i) { return slice(x, 0, i, i + 1); }
+Three three(const Tensor& x) {
+  const std::vector<double> n = to_vector(x.value());
+  return {n[0], n[1], n[2]};
+}
+double largest(const Tensor& x) { return std::max(max(x).item(), max(-x).item()); }
+
+/// p_j = v_j.v1, (1, 3)
+Tensor products() { return matmul_transposed(row(vectors(), 0), vectors()); }
+/// L = a1 p1 + a2 p2 + a3 p3 = v3'.v1, from the scores of 'walk'
+Tensor goal(const Tensor& scores) { return sum(softmax(scores) * products()); }
+
+struct Head {
+  Tensor W_Q = identity(), W_K = identity();  // W_V stays the identity: the values are v1, v2, v3
+};
+
+/// What 'walk' computes. ds is the derivative of L by s, and so on.
+struct Look {
+  Tensor q, k, s, a, L, ds, dq, dk, dW_Q, dW_K;
+};
+
+Look look(const Head& head) {
+  const Tensor v = vectors(), v3 = row(v, 2);
+  Look at;
+  at.q = matmul(v3, head.W_Q);                    // (1, 3)
+  at.k = matmul(v, head.W_K);                     // (3, 3)   a key in each row
+  at.s = matmul_transposed(at.q, at.k) / root;    // (1, 3)   s_j = q.k_j / √3
+  at.a = softmax(at.s);                           // (1, 3)
+  at.L = goal(at.s);                              // v3'.v1
+  at.ds = at.a * (products() - at.L);             // (1, 3)   ds_j = a_j (p_j - L)
+  at.dq = matmul(at.ds, at.k) / root;             // (1, 3)   Σ_j ds_j k_j / √3
+  at.dk = matmul(transpose(at.ds), at.q) / root;  // (3, 3)   dk_j = ds_j q / √3
+  at.dW_Q = matmul(transpose(v3), at.dq);         // (3, 3)   [i][c]: v3[i] dq[c]
+  at.dW_K = matmul(transpose(v), at.dk);          // (3, 3)   [i][c]: Σ_j v_j[i] dk_j[c]
+  return at;
+}
+
+/// Gradient ascent: what 'walk' computes before each step, and after the last.
+std::vector<Look> learn(double rate, int steps) {
+  Head head;
+  std::vector<Look> path{look(head)};
+  for (int n = 0; n < steps; ++n) {
+    head = {head.W_Q + rate * path.back().dW_Q, head.W_K + rate * path.back().dW_K};
+    path.push_back(look(head));
+  }
+  return path;
+}
+
+void from_goal_to_scores(Lesson& to) {
+  const Look at = look({});
+  const Three s = three(at.s), a = three(at.a), p = three(products()), ds = three(at.ds);
+  const double L = at.L.item();
+  to.part("Which score should rise?");
+  to.say(
+      "As in lesson 02, 'birds', 'sometimes' and 'walk' have the vectors v1, v2 and v3. W_Q, W_K and "
+      "W_V begin as the identity matrix.");
+  to.define("identity matrix",
+            "The matrix that leaves every vector as it is: ones on the diagonal, zeros elsewhere.");
+  to.say(
+      "So at first the query, the key and the value of a word are its vector. 'walk' gives word j the "
+      "score s_j = v3.v_j / sqrt(3) and the weight a_j. We write p_j for v_j.v1. After attention "
+      "'walk' is v3' = a1 v1 + a2 v2 + a3 v3. The goal is a large L = v3'.v1. L is the mean of the "
+      "p_j, weighted by the a_j:\n");
+  to.say(formatted("   L = %.4f x 0.14 + %.4f x (-0.05) + %.4f x (-0.09) = %.4f\n", a[0], a[1],
+                   a[2], L));
+  to.say(
+      "Let the score of 'birds' rise by a small number h. Then exp(s1) grows by the factor 1 + h, "
+      "nearly. So a1 becomes a1 + h a1. The softmax divides the three weights by their new sum, 1 + "
+      "h a1. So L becomes (L + h a1 p1) / (1 + h a1). The difference from L is h a1 (p1 - L) / (1 + "
+      "h a1). The divisor is nearly 1. So L rises by h times a1 (p1 - L). The same is true of each "
+      "word. We write ds_j for the derivative of L by the score s_j:\n");
+  to.say("   ds_j = a_j (p_j - L)\n");
+  to.say("So a score should rise if p_j is larger than L, the p_j of the present mixture.\n");
+  Table table = Table::of_numbers({"   word j", "s_j", "a_j", "p_j", "p_j - L", "ds_j"});
+  for (std::size_t j = 0; j < 3; ++j)
+    table.row({formatted("   %s", words[j]), formatted("%.4f", s[j]), formatted("%.4f", a[j]),
+               formatted("%.2f", p[j]), formatted("%+.4f", p[j] - L), formatted("%+.4f", ds[j])});
+  to.show(table.text());
+  to.say(
+      formatted("The sum is %.4f %+.4f %+.4f = 0: if all scores rise by the same number, no weight "
+                "changes. ",
+                ds[0], ds[1], ds[2]) +
+      "If you predicted that only the score of 'birds' should rise, you were right.");
+  to.define(
+      "backward pass",
+      "The pass from the result back to the inputs that computes all gradients; in fledge the "
+      "function backward().");
+  const Tensor scores = parameter(at.s.value().clone());
+  backward(goal(scores));
+  double apart = largest(Tensor(scores.grad()) - at.ds);
+  for (Dim j = 0; j < 3; ++j) {
+    const Tensor h = 1e-5 * row(Tensor(identity()), j);
+    const double moved = (goal(at.s + h) - goal(at.s - h)).item() / 2e-5;
+    apart = std::max(apart, std::abs(moved - ds[static_cast<std::size_t>(j)]));
+  }
+  to.claim(apart < 1e-10 && std::abs(ds[0] + ds[1] + ds[2]) < 1e-15,
+           "backward() gives these ds_j, and so does moving each score a little");
+}
+
+void from_scores_to_matrices(Lesson& to) {
+  const Look at = look({});
+  const Three ds = three(at.ds), dq = three(at.dq);
+  to.part("From the scores to W_Q and W_K");
+  to.say(
+      "Only the numbers of W_Q and W_K are parameters. They make q = v3 W_Q and k_j = v_j W_K. We "
+      "write dq for the derivative of L by q, and so on. In s_j = q.k_j / sqrt(3) the factor of q is "
+      "k_j / sqrt(3). The query is in three scores, so dq is a sum. Each key is in one score. In "
+      "number c of q, W_Q[i][c] has the factor v3[i]. W_K makes three keys, so dW_K is a sum:\n");
+  to.say(
+      "   dq   = (ds_1 k_1 + ds_2 k_2 + ds_3 k_3) / sqrt(3)\n   dk_j = ds_j q / sqrt(3)\n"
+      "   dW_Q[i][c] = v3[i] dq[c]\n   dW_K[i][c] = the sum over j of v_j[i] dk_j[c]\n");
+  to.say(formatted("The first number of dq is (%.4f x 0.1 + (%.4f) x (-0.8) + (%.4f) x 0.5) / ",
+                   ds[0], ds[1], ds[2]) +
+         formatted("1.732 = %.4f.", dq[0]));
+  to.define("gradient ascent",
+            "Changing parameters a little along the gradient, so that a number rises; descent goes "
+            "the other way.");
+  to.define("step", "One change of all parameters at once, computed from their gradients.");
+  to.define("learning rate", "The factor by which the gradient is multiplied in a step.");
+  const Tensor W_Q = parameter(identity()), W_K = parameter(identity());
+  backward(look({W_Q, W_K}).L);
+  to.claim(largest(Tensor(W_Q.grad()) - at.dW_Q) < 1e-15 &&
+               largest(Tensor(W_K.grad()) - at.dW_K) < 1e-15,
+           "backward() gives the same dW_Q and dW_K, 9 numbers each");
+}
+
+std::string table_of_steps(const std::vector<Look>& path) {
+  Table table = Table::of_numbers(
+      {"   step", "'birds'", "'sometimes'", "'walk'", "L = v3'.v1", "largest ds_j"});
+  for (const std::size_t n : {0UL, 1UL, 2UL, 5UL, 10UL, 20UL, 50UL, 100UL}) {
+    const Three a = three(path[n].a);
+    table.row({formatted("   %4d", static_cast<int>(n)), formatted("%.4f", a[0]),
+               formatted("%.4f", a[1]), formatted("%.4f", a[2]),
+               formatted("%.4f", path[n].L.item()), formatted("%.4f", largest(path[n].ds))});
+  }
+  return table.text();
+}
+
+void a_surprise(Lesson& to) {
+  const std::vector<Look> path = learn(10, 100);
+  const Three ds = three(path[0].ds), change = three(path[1].s - path[0].s);
+  to.part("A hundred steps, and a surprise");
+  to.say(
+      "In a step each matrix becomes itself plus the learning rate, here 10, times its gradient. The "
+      "table has the three weights of 'walk', then L, then the largest ds_j without its sign.\n");
+  to.show(table_of_steps(path));
+  to.say(
+      "The weight of 'birds' comes near 1, and L comes near p1 = 0.14. A mean of the p_j cannot be "
+      "larger than the largest p_j.\n"
+      "The surprise is 'sometimes'. Its ds is negative, and yet its weight rises in steps 1 and 2. "
+      "The reason: no word has a W_Q or a W_K of its own. Each ds_i changes both matrices, and they "
+      "make all three scores.\n"
+      "In the first step ds_i adds 10 (v3.v3) ds_i v_i / sqrt(3) to the query. That moves s_j by 10 "
+      "(v3.v3) ds_i (v_i.v_j) / 3. The keys move s_j by the same number. So the score of 'sometimes' "
+      "changes by three parts 20 x ds_i x (v_i.v2) x (v3.v3) / 3:\n");
+  const Three v2 = three(matmul_transposed(row(vectors(), 1), vectors()));  // v_i.v2
+  double sum_of_parts = 0;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double part = 20 * ds[i] * v2[i] * 0.42 / 3;
+    sum_of_parts += part;
+    to.show(formatted("      from %-11s  20 x (%+.4f) x (%+.2f) x 0.42 / 3 = %+.4f", words[i],
+                      ds[i], v2[i], part));
+  }
+  to.say(
+      formatted("\nThe sum is %+.4f. ", sum_of_parts) +
+      "The largest part comes from 'walk'. Its vector and that of 'sometimes' have a negative dot "
+      "product. So what lowers the score of 'walk' raises the score of 'sometimes'. " +
+      formatted("In the whole step the scores change by %+.4f, %+.4f and %+.4f. ", change[0],
+                change[1], change[2]) +
+      "So 'sometimes' takes weight from 'walk'. If you predicted that its weight falls at first, "
+      "you used its own ds only.\n");
+  to.claim_near(three(path[100].a)[0], 0.9977, 5e-5, "the weight of 'birds' after 100 steps");
+  to.claim(three(path[0].a)[1] < three(path[1].a)[1] && three(path[1].a)[1] < three(path[2].a)[1] &&
+               ds[1] < 0 && three(path[1].ds)[1] < 0,
+           "'sometimes' rises in steps 1 and 2, and its ds is negative at both");
+  const double small = three(learn(1e-5, 1)[1].s - path[0].s)[1];
+  to.claim(std::abs(1e6 * small - sum_of_parts) < 1e-6,
+           "at a learning rate of 0.00001 a millionth of the sum is the change");
+}
+
+void why_it_slows_down(Lesson& to) {
+  const std::vector<Look> path = learn(10, 100);
+  const Three p = three(products());
+  to.part("Why it slows down");
+  to.say(
+      "The largest ds_j falls to almost 0. Let m be the mean of p2 and p3, weighted by a2 and a3. Then "
+      "L = a1 p1 + (1 - a1) m, and p1 - L = (1 - a1) (p1 - m). So ds_1 = a1 (1 - a1) (p1 - m):\n");
+  bool is_equal = true;
+  for (const std::size_t n : {0UL, 100UL}) {
+    const Three a = three(path[n].a);
+    const double m = (a[1] * p[1] + a[2] * p[2]) / (a[1] + a[2]);
+    const double ds = a[0] * (1 - a[0]) * (p[0] - m);
+    is_equal = is_equal && std::abs(ds - three(path[n].ds)[0]) < 1e-15;
+    to.show(formatted("      step %3d:  %.4f x %.4f x %.4f = %.4f", static_cast<int>(n), a[0],
+                      1 - a[0], p[0] - m, ds));
+  }
+  const Look large = look({20.0 * Tensor(identity()), identity()});
+  to.say(
+      formatted(
+          "\nWith a1 near 1 the factor 1 - a1 is almost 0. A head that looks at the wrong word "
+          "only has the same trouble. With scores 20 times as large, 'walk' begins with a "
+          "weight of %.4f on itself. Then the largest ds_j is %.4f. ",
+          three(large.a)[2], largest(large.ds)) +
+      "This is why scores are divided by sqrt(d): small scores leave a gradient to learn from.\n");
+  to.claim(is_equal && largest(path[100].ds) < 0.02 * largest(path[0].ds),
+           "ds_1 = a1 (1 - a1) (p1 - m) at both steps, and it falls below 2 %");
+  to.claim(largest(large.ds) < 0.02 * largest(path[0].ds),
+           "with large scores the largest ds_j is below 2 % too");
+}
+
+void with_rate(Lesson& to, double rate) {
+  const std::vector<Look> path = learn(rate, 100);
+  to.say(formatted("The three weights of 'walk' at a learning rate of %g:\n", rate));
+  to.show(table_of_steps(path));
+  to.say(
+      path[1].L.item() < path[0].L.item()
+          ? "This rate is too large: L falls in the first step. Where does 'walk' look at the end?"
+          : "L rises. See whether 100 steps bring it near 0.14.");
+}
+
+Svg picture() {
+  Svg svg(700, 500);
+  svg.text(20, 26, "How a gradient turns a head: the attention weights of 'walk', step by step",
+           Svg::Anchor::start, 14);
+  svg.text(20, 46,
+           "Each point is a row of three weights. On a dashed line L = v3'.v1 is the same.");
+  Triangle triangle(svg, 130, 460, 420);
+  for (const double level : {-0.08, -0.04, 0.0, 0.04, 0.08, 0.12}) triangle.contour(level);
+  const std::string& blue = support::svg_colours()[0];
+  std::vector<Three> rows;
+  for (const Look& at : learn(10, 100)) rows.push_back(three(at.a));
+  triangle.path(rows, blue);
+  triangle.dot(rows[0], blue, "step 0", Svg::Anchor::start);
+  for (const std::size_t n : {10UL, 15UL, 20UL, 100UL})
+    triangle.dot(rows[n], blue, formatted("step %d", static_cast<int>(n)));
+  return svg;
+}
+
+void lesson(Lesson& to) {
+  from_goal_to_scores(to);
+  from_scores_to_matrices(to);
+  a_surprise(to);
+  why_it_slows_down(to);
+}
+
+}  // namespace
+}  // namespace fledge
+
+int main(int argc, char** argv) {
+  return support::run_lesson(
+      argc, argv,
+      {.name = "attention/07_turning_a_head",
+       .title = "How a gradient turns a head",
+       .question =
+           "A head is only told a goal. How does the goal change W_Q and W_K, so that 'walk' "
+           "looks at 'birds'?",
+       .prediction =
+           "'walk' gives 'birds' 0.31, 'sometimes' 0.26 and itself 0.42. The dot products of their "
+           "vectors with that of 'birds' are 0.14, -0.05 and -0.09. The goal is to make this product "
+           "large for 'walk' after attention. Which of the three scores should rise? Does the weight "
+           "of 'sometimes' rise or fall at first?",
+       .body = fledge::lesson,
+       .reading = {{"engine/ops/softmax.cpp", "softmax", "ds_j = a_j (p_j - L) for any goal"},
+                   {"nn/optim/sgd.h", "Sgd", "the step"},
+                   {"examples/birds/learning.cpp", "learn", "the same hundred steps in make run"}},
+       .plays = {{.option = "--rate",
+                  .value = "1000",
+                  .help = "the table of steps at another learning rate: when is it too large?",
+                  .limits = {0.001, 1000},
+                  .with_number = fledge::with_rate}},
+       .picture = fledge::picture});
+}

@@ -1,0 +1,325 @@
+// Attention, position, effect: what a large attention weight proves, and what it does not.
+//
+// Works out note 000: its motive (000.2), whether 'walk' finds 'birds' by content or by position
+// (000.1), what 'flying' needs (000.26), whether the two words come closer (000.12). Key idea: a
+// weight shows where a head looks. Only an experiment shows why, and what that changes.
+// Next: lesson 20.
+#include <algorithm>
+#include <cmath>
+
+#include "examples/lessons/attention/blanks.h"
+#include "examples/lessons/lesson_page.h"
+#include "examples/support/errors.h"
+#include "examples/support/table.h"
+#include "nn/inspect/ablation.h"
+
+namespace fledge {
+namespace {
+
+using blanks::Blank, support::formatted, support::Lesson, support::Table;
+using Models = std::vector<LanguageModel>;
+using Numbers = std::vector<double>;  // one for each seed
+
+constexpr int seeds = 20;
+
+const Corpus& text() {
+  static const Corpus corpus = birds::read_text();
+  return corpus;
+}
+
+/// Models of the seeds 1 … count, trained on a text.
+Models trained(const Corpus& corpus, int count) {
+  Models models;
+  for (std::uint64_t seed = 1; seed <= static_cast<std::uint64_t>(count); ++seed) {
+    models.push_back(birds::new_model(corpus, seed));
+    birds::train(models.back(), corpus, seed);
+  }
+  return models;
+}
+
+double mean_of(const Numbers& x) {
+  double sum = 0;
+  for (const double one : x) sum += one;
+  return sum / static_cast<double>(x.size());
+}
+
+/// The number in the middle; of two, their mean.
+double median_of(Numbers x) {
+  std::sort(x.begin(), x.end());
+  return (x[(x.size() - 1) / 2] + x[x.size() / 2]) / 2;
+}
+
+int count_above(const Numbers& x, double limit) {
+  return static_cast<int>(std::count_if(x.begin(), x.end(), [&](double v) { return v > limit; }));
+}
+
+/// Two decimals, and 0.00 for what rounds to -0.00.
+std::string two_digits(double x) { return formatted("%.2f", std::round(100 * x) / 100 + 0.0); }
+
+/// A word of a prompt, the line end before it included: what each model does with it.
+struct Word {
+  std::string word;
+  Numbers weights;  // that the last word gives to it
+  Numbers effects;  // ln p(next) - ln p(next with this word hidden); none for the last word
+  int largest = 0;  // how many models give it their largest weight
+};
+
+std::vector<Word> measure(const Models& models, const Blank& blank) {
+  const std::vector<Dim> tokens = birds::beginning(text(), blank.prompt);
+  const std::size_t T = tokens.size();
+  std::vector<Word> words(T);
+  for (std::size_t j = 0; j < T; ++j)
+    words[j].word = j == 0 ? "line end" : text().tokenizer.decode({tokens[j]});
+  for (const LanguageModel& model : models) {
+    const Numbers rows = birds::attention_pattern(model, text(), blank.prompt);  // (T, T)
+    const Numbers last(rows.end() - static_cast<std::ptrdiff_t>(T), rows.end());
+    const Ablation hidden = ablate_tokens(model, tokens, *text().tokenizer.find(blank.word));
+    for (std::size_t j = 0; j < T; ++j) words[j].weights.push_back(last[j]);
+    for (std::size_t j = 0; j + 1 < T; ++j)
+      words[j].effects.push_back(hidden.log_p - hidden.without[j]);
+    ++words[static_cast<std::size_t>(std::max_element(last.begin(), last.end()) - last.begin())]
+          .largest;
+  }
+  return words;
+}
+
+void content_or_position(Lesson& to, const Models& models) {
+  to.part("Does 'walk' look for an animal, or for the first word?");
+  to.say(
+      "The model is that of lesson 18, trained with 20 seeds. In all sentences with 'sometimes walk' "
+      "the animal is the first word. Two explanations fit them equally well. By content: 'walk' looks "
+      "for an animal. By position: 'walk' looks for the first word. New sentences can separate the "
+      "two. The number after a word is the mean weight that 'walk' gives to it. In brackets: in how "
+      "many seeds it is the largest weight. The rest goes to the line end and to 'walk' itself.\n");
+  std::vector<std::vector<Word>> seen;
+  for (const char* prompt : {"birds sometimes walk", "grass sometimes walk", "sometimes birds walk",
+                             "on grass birds sometimes walk"}) {
+    const std::vector<Word>& words = seen.emplace_back(measure(models, {prompt, "slowly"}));
+    std::string line = "   ";
+    for (std::size_t j = 1; j + 1 < words.size(); ++j)
+      line +=
+          words[j].word + formatted(" %.2f (%d)  ", mean_of(words[j].weights), words[j].largest);
+    to.show(line + "walk");
+  }
+  const Numbers& moved = seen[2][2].weights;
+  to.say(
+      "\nPosition counts: 'grass' is no animal, but as the first word it gets nearly as much as "
+      "'birds'. Content counts too: " +
+      formatted("as the second word 'birds' gets %.2f, and 'sometimes' only %.2f. ", mean_of(moved),
+                mean_of(seen[0][2].weights)) +
+      "If you predicted one clear winner for 'sometimes birds walk': the seeds disagree. " +
+      formatted("The weight of 'birds' there is %.2f in one seed and %.2f in another.\n",
+                *std::min_element(moved.begin(), moved.end()),
+                *std::max_element(moved.begin(), moved.end())) +
+      "The reason: the vector of a word is its embedding plus its position. The query of 'walk' can "
+      "match either of the two. Both predict this text, so training has no reason to prefer one.\n");
+  to.claim_rate(seen[0][1].largest, seeds, 18, "'birds sometimes walk': most for 'birds'");
+  to.claim_rate(seen[1][1].largest, seeds, 14, "'grass sometimes walk': most for 'grass'");
+  to.claim(seen[2][1].largest >= 3 && seen[2][2].largest >= 3,
+           "'sometimes birds walk': the seeds disagree");
+}
+
+const Blank walk{"birds sometimes", "walk"};
+
+void attention_or_effect(Lesson& to, const Models& models) {
+  to.part("Does the prediction need the word that gets the weight?");
+  to.define("effect",
+            "How much ln p of the right next word falls when one word is hidden; a large attention "
+            "weight need not have a large effect.");
+  to.say(
+      "A mask hides the word from all later words. The weight below is the mean weight that the last "
+      "word before the blank gives to it. The median effect stands in the middle of the 20 effects. "
+      "The last column counts the seeds with an effect above ln 2 = 0.69, which halves p.\n");
+  Table table = Table::of_numbers({"   hidden", "weight", "median effect", "p halved, of 20"});
+  std::vector<std::vector<Word>> found;
+  for (const Blank& blank : {blanks::slowly, blanks::flying, walk}) {
+    const std::vector<Word>& words = found.emplace_back(measure(models, blank));
+    table.row({"   " + blank.prompt + " __: " + blank.word, "", "", ""});
+    for (std::size_t j = 1; j + 1 < words.size(); ++j)
+      table.row({"      " + words[j].word, two_digits(mean_of(words[j].weights)),
+                 two_digits(median_of(words[j].effects)),
+                 std::to_string(count_above(words[j].effects, std::log(2)))});
+  }
+  to.show(table.text());
+  const double slowly = median_of(found[0][1].effects);
+  to.say(
+      formatted("An effect of %.2f divides p by exp(%.2f) = %.0f. ", slowly, slowly,
+                std::exp(slowly)) +
+      "So without 'birds' most models lose 'slowly' and 'flying'. The others predict the word even "
+      "when they see no animal. Note 000 asks whether 'flying' also needs 'but' and 'good'. In nearly "
+      "all seeds it needs neither.\n"
+      "The last row is the surprise: 'birds' gets half of the weight, and hiding it changes nothing. "
+      "If you predicted that p('walk') falls: in this text 'walk' follows 'sometimes' after every "
+      "animal. So 'sometimes' alone predicts 'walk'. Its weights must still add up to 1, so they go "
+      "somewhere. A weight is not an explanation.\n");
+  const auto halved = [&](std::size_t prompt, std::size_t j) {
+    return count_above(found[prompt][j].effects, std::log(2));
+  };
+  to.claim_rate(halved(0, 1), seeds, 16, "'slowly' needs 'birds'");
+  to.claim_rate(halved(1, 2), seeds, 11, "'flying' needs 'birds'");
+  to.claim_rate(seeds - std::max(halved(1, 1), halved(1, 4)), seeds, 17,
+                "'flying' needs neither 'but' nor 'good'");
+  to.claim_rate(seeds - halved(2, 1), seeds, 18, "'walk' does not need 'birds'");
+}
+
+double cosine(const Tensor& a, const Tensor& b) {
+  return (sum(a * b) / pow(sum(a * a) * sum(b * b), 0.5)).item();
+}
+
+/// The cosine of the embeddings of 'walk' and of 'birds'.
+double embedded(const LanguageModel& model) {
+  const auto embedding_of = [&](const char* word) {
+    const Dim token = *text().tokenizer.find(word);
+    return slice(model.wte.weight, 0, token, token + 1);
+  };
+  return cosine(embedding_of("walk"), embedding_of("birds"));
+}
+
+void own_vectors(Lesson& to, const Models& models) {
+  to.part("Do 'walk' and 'birds' come closer?");
+  Numbers stored[2], received[2];  // before training, after it
+  const birds::Watch pair{"birds sometimes walk", "walk", "birds"};
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
+    const LanguageModel before = birds::new_model(text(), seed), &after = models[seed - 1];
+    stored[0].push_back(embedded(before));
+    stored[1].push_back(embedded(after));
+    received[0].push_back(birds::watch(before, text(), pair).association);
+    received[1].push_back(birds::watch(after, text(), pair).association);
+  }
+  Table table = Table::of_numbers({"   cosine, mean of 20 seeds", "before training", "after"});
+  table.row({"   embeddings of 'walk' and of 'birds'", two_digits(mean_of(stored[0])),
+             two_digits(mean_of(stored[1]))});
+  table.row({"   what attention gives 'walk', value of 'birds'", two_digits(mean_of(received[0])),
+             two_digits(mean_of(received[1]))});
+  to.say(
+      "Note 000 finds that 'walk' comes closer to 'birds' in the embedded space. Its embedding does "
+      "not: in most seeds it moves away. The loss asks for the right next word, 'slowly', and not for "
+      "similar embeddings. The vector that 'walk' receives in this sentence comes closer: nearly all "
+      "of it is the value of 'birds'.\n");
+  to.show(table.text());
+  int apart = 0;
+  for (std::size_t i = 0; i < seeds; ++i) apart += stored[1][i] < stored[0][i] ? 1 : 0;
+  to.claim_rate(apart, seeds, 12, "the cosine of the two embeddings falls");
+  to.claim_rate(count_above(received[1], 0.9), seeds, 18, "what 'walk' receives: above 0.9");
+}
+
+/// The text without the sentences that begin in one of these ways.
+Corpus text_without(const std::vector<std::string>& beginnings) {
+  std::string kept;
+  std::istringstream lines{std::string(support::built_in_text())};
+  for (std::string line; std::getline(lines, line);)
+    if (std::none_of(beginnings.begin(), beginnings.end(),
+                     [&](const std::string& start) { return line.starts_with(start); }))
+      kept += line + "\n";
+  return read_corpus(kept, {.reading = Reading::lines, .tokens = Tokens::word, .valid = 0});
+}
+
+void other_sentences(Lesson& to) {
+  to.part("Which sentences make 'walk' look at 'birds'?");
+  to.say(
+      "Note 000 names other sentences as the reason: birds that use floppy feet, birds that fly. We "
+      "leave such sentences out and train again, with 10 seeds. The table counts the seeds that fill "
+      "both blanks, 'birds sometimes walk __' and 'but birds are good at __'. The last column is the "
+      "mean weight of 'walk' on 'birds'.\n");
+  Table table = Table::of_numbers({"   text", "sentences", "filled, of 10", "weight"});
+  const std::vector<std::string> few = {"for walking birds", "but birds do not only walk"};
+  const std::vector<std::string> more = {few[0], few[1], "for flying birds", "for watching birds"};
+  int least_filled = 10;
+  double least_weight = 1;
+  for (const auto& [what, left_out] : {std::pair{"whole", std::vector<std::string>{}},
+                                       {"without 'floppy feet', 'not only walk'", few},
+                                       {"also without 'for flying', 'for watching'", more}}) {
+    const Corpus corpus = text_without(left_out);
+    int filled = 0;
+    Numbers weights;
+    for (const LanguageModel& model : trained(corpus, 10)) {
+      const bool both = blanks::is_filled(model, corpus, blanks::slowly) &&
+                        blanks::is_filled(model, corpus, blanks::flying);
+      filled += both ? 1 : 0;
+      weights.push_back(
+          birds::watch(model, corpus, {"birds sometimes walk", "walk", "birds"}).attention);
+    }
+    table.row({formatted("   %s", what), std::to_string(corpus.train.documents()),
+               std::to_string(filled), two_digits(mean_of(weights))});
+    least_filled = std::min(least_filled, filled);
+    least_weight = std::min(least_weight, mean_of(weights));
+  }
+  to.show(table.text());
+  to.say(
+      "These other sentences are not what makes 'walk' look at 'birds'. The sentences with the pair "
+      "itself are enough.\n");
+  to.claim_rate(least_filled, 10, 9, "the worst of the three texts fills both blanks");
+  to.claim(least_weight > 0.5, "the mean weight stays above 0.5");
+}
+
+void lesson(Lesson& to) {
+  const Models models = trained(text(), seeds);
+  content_or_position(to, models);
+  attention_or_effect(to, models);
+  own_vectors(to, models);
+  other_sentences(to);
+}
+
+/// The weights of the last word, and the effect of each word on the likeliest next word.
+void with_sentence(Lesson& to, const std::string& sentence) {
+  const char* advice = "give 1 to 9 words of the built-in text, such as \"birds sometimes walk\"";
+  support::with_advice(advice, [&] {
+    const Models one = trained(text(), 1);
+    const auto [next, p] = birds::complete(one[0], text(), sentence);
+    to.say(
+        formatted("The likeliest next word is '%s', with p = %.3f. ",
+                  next == "\n" ? "line end" : next.c_str(), p) +
+        "Look whether the largest weight has the largest effect. The last word cannot be hidden.\n");
+    Table table = Table::of_numbers({"   word", "weight", "effect"});
+    for (const Word& word : measure(one, {sentence, next}))
+      table.row({"   " + word.word, two_digits(word.weights[0]),
+                 word.effects.empty() ? "-" : two_digits(word.effects[0])});
+    to.show(table.text());
+  });
+}
+
+/// Bars of attention beside bars of effect for "birds sometimes __".
+support::Svg picture() {
+  const std::vector<Word> words = measure(trained(text(), seeds), blanks::flying);
+  support::Svg svg(600, 240);
+  svg.text(20, 28, "but birds are good at __: the weight of 'at', and what hiding a word changes");
+  svg.text(120, 56, "weight, mean of 20 seeds");
+  svg.text(350, 56, "effect on ln p('flying'), median");
+  double y = 76;
+  const auto bar = [&](double x, double pixels, double number, std::size_t colour) {
+    svg.box(x, y - 14, std::max(pixels * number, 1.0), 18, support::svg_colours()[colour]);
+    svg.text(x + std::max(pixels * number, 1.0) + 8, y, two_digits(number));
+  };
+  for (const Word& word : words) {
+    svg.text(110, y, word.word, support::Svg::Anchor::end);
+    bar(120, 170, mean_of(word.weights), 0);
+    if (!word.effects.empty()) bar(350, 50, median_of(word.effects), 1);
+    y += 26;
+  }
+  return svg;
+}
+
+}  // namespace
+}  // namespace fledge
+
+int main(int argc, char** argv) {
+  return support::run_lesson(
+      argc, argv,
+      {.name = "attention/19_attention_position_effect",
+       .title = "Attention, position, effect",
+       .question = "After training, 'walk' gives 'birds' nearly all its weight in 'birds sometimes "
+                   "walk'. Does it look for the animal, or for the first word? And does the "
+                   "prediction need the word that gets the weight?",
+       .prediction = "(a) Which word gets the largest weight of 'walk' in 'sometimes birds walk'? "
+                     "(b) In the text 'walk' always follows 'sometimes'. Does p('walk') after "
+                     "'birds sometimes' fall below 0.5 if the model cannot see 'birds'?",
+       .body = fledge::lesson,
+       .reading = {{"nn/inspect/ablation.cpp", "ablate_tokens", "how one word is hidden"},
+                   {"examples/fledge/generate/why.cpp", "why_drawn",
+                    "the same in fledge generate RUN --why WORD"}},
+       .plays = {{.option = "--sentence",
+                  .value = "cats birds sometimes walk",
+                  .help = "the weights of the last word, and the effect of each word on the next",
+                  .with_text = fledge::with_sentence}},
+       .picture = fledge::picture});
+}
