@@ -70,8 +70,8 @@ void from_scores_to_weights(Lesson& to) {
             "Numbers between 0 and 1 that add up to 1, such as weights or probabilities.");
   to.say(formatted("If all scores are larger by 5, each exp is exp(5) = %.3f times larger. ",
                    std::exp(5)) +
-         "So is the sum. The factor cancels, and the weights stay. Only differences of scores "
-         "matter.\n"
+         "So is the sum. The factor cancels, and the weights stay the same. Only differences of "
+         "scores matter.\n"
          "If the scores are multiplied by 8, one word gets nearly everything:\n");
   Table factors = Table::of_numbers({"factor", "scores", words[0], words[1], words[2]});
   for (const double factor : {1., 4., 8.}) {
@@ -99,19 +99,21 @@ void how_fast_a_weight_changes(Lesson& to) {
   const double h = 0.01, others = std::exp(1) + std::exp(0);
   const double e = std::exp(2), a = e / (e + others);
   const double e_h = std::exp(2 + h), a_h = e_h / (e_h + others), measured = (a_h - a) / h;
-  to.say(formatted("   score 2.00:  %.3f / %.3f = %.5f", e, e + others, a));
-  to.say(formatted("   score 2.01:  %.3f / %.3f = %.5f", e_h, e_h + others, a_h));
-  to.say(formatted("   change of the weight per change of the score:  %.5f / 0.01 = %.4f\n",
+  to.say(formatted("   score 2.00:  %.5f / %.5f = %.6f", e, e + others, a));
+  to.say(formatted("   score 2.01:  %.5f / %.5f = %.6f", e_h, e_h + others, a_h));
+  to.say(formatted("   change of the weight per change of the score:  %.6f / 0.01 = %.4f\n",
                    a_h - a, measured));
-  to.say("The derivative of a weight a with respect to its own score is a(1-a). " +
-         formatted("Here it is %.4f * %.4f = %.4f. For a = 0.99 it is %.4f, and for a = 0.9999 it "
-                   "is %.4f. So training hardly changes a weight that is nearly 1.",
-                   a, 1 - a, derivative(a), derivative(0.99), derivative(0.9999)));
+  to.say(
+      "The derivative of a weight a with respect to its own score is a(1-a). " +
+      formatted("Here it is %.4f * %.4f = %.4f; a smaller step than 0.01 comes nearer to it. It is "
+                "largest, 0.25, for a = 0.5. For a = 0.99 it is %.4f, and for a = 0.9999 it is "
+                "%.4f. So training hardly changes a weight that is nearly 1.",
+                a, 1 - a, derivative(a), derivative(0.99), derivative(0.9999)));
   const Tensor s = parameter(Array({3}, three));
   backward(sum(slice(fledge::softmax(s), 0, 0, 1)));
   to.claim(std::abs(measured - derivative(a)) < h / 10 &&
                std::abs(to_vector(s.grad())[0] - derivative(a)) < 1e-15,
-           "the measured change and fledge's derivative agree with a(1-a)");
+           "the measured change is near a(1-a); fledge's derivative is a(1-a)");
 }
 
 /// A random number with the mean 0 and the variance 1: evenly from -sqrt(3) to sqrt(3).
@@ -164,7 +166,7 @@ std::vector<Row> rows_of(std::uint64_t seed) {
 
 std::string table_of(const std::vector<Row>& rows) {
   Table table = Table::of_numbers(
-      {"d", "sqrt(d)", "spread", "largest weight", "divided", "derivative", "divided"});
+      {"d", "sqrt(d)", "spread", "weight", "weight, divided", "derivative", "deriv., divided"});
   for (const auto& [d, q_k, divided] : rows)
     table.row({std::to_string(d), formatted("%.2f", std::sqrt(d)), formatted("%.2f", q_k.deviation),
                formatted("%.3f", q_k.weight), formatted("%.3f", divided.weight),
@@ -184,18 +186,18 @@ void why_sqrt_d(Lesson& to) {
       "Its mean is 0. All equally likely sums of one product and of two:\n\n"
       "   d = 1:  -1, 1         variance (1 + 1) / 2 = 1\n"
       "   d = 2:  -2, 0, 0, 2   variance (4 + 0 + 0 + 4) / 4 = 2\n\n"
-      "Each product adds its variance of 1, so q.k has the variance d. Its standard deviation is "
+      "Variances of independent numbers add, so q.k has the variance d. Its standard deviation is "
       "sqrt(d). Divided by sqrt(d), the scores have the standard deviation 1 for every d. This is "
       "the scale of lesson 3.\n"
-      "For the table, a query and ten keys are drawn 2000 times. Each number is drawn evenly "
-      "between -1.732 and 1.732; its variance is 1.");
+      "For the table, a query and its ten keys are made 2000 times. Each number is drawn evenly "
+      "between -1.732 and 1.732. Its variance is 1, and so is that of a product of two.");
   to.define("seed",
             "The whole number from which a program derives all its random numbers; another seed "
             "gives other numbers.");
   to.say(
-      "The seed is 1. 'spread' is the standard deviation of q.k. 'largest weight' is the mean of "
-      "the largest of the ten weights. 'derivative' is a(1-a) of this weight; half of the draws "
-      "have less. The columns 'divided' are for q.k / sqrt(d).\n");
+      "The seed is 1. 'spread' is the standard deviation of q.k. The next two columns have the mean of the "
+      "largest of the ten weights: of q.k, and of q.k / sqrt(d). The last two have its derivative a(1-a) in "
+      "the same way. Here we take the median: half of the 2000 are smaller. (3e-06 is 0.000003.)\n");
   const std::vector<Row> rows = rows_of(1);
   to.show(table_of(rows));
   const Row& last = rows.back();
@@ -206,11 +208,13 @@ void why_sqrt_d(Lesson& to) {
                    "ten words gets nearly everything. ",
                    root, std::exp(root)) +
          formatted("After the division by %.0f its weight is %.3f.", root, last.divided.weight));
-  to.say(formatted("Without the division, the derivative falls to %.2g. In most draws training "
-                   "would then stand still. With the division, it stays near %.1f. ",
-                   last.q_k.derivative, divided) +
-         formatted("With respect to q.k it is %.0f times smaller, %.4f: still far more.", root,
-                   divided / root));
+  to.say(
+      formatted("Without the division, the derivative falls to %.2g. In most draws training "
+                "would then stand still. With the division, it stays near %.1f. ",
+                last.q_k.derivative, divided) +
+      formatted("(If q.k changes by 1, the divided score changes by 1/%.0f only. So the derivative "
+                "with respect to q.k is %.4f, still far more than %.2g.)",
+                root, divided / root, last.q_k.derivative));
   double off = 0;
   for (const Row& row : rows)
     off = std::max(off, std::abs(row.q_k.deviation / std::sqrt(row.d) - 1));
@@ -219,7 +223,7 @@ void why_sqrt_d(Lesson& to) {
   to.claim(last.q_k.weight > 0.9 && last.divided.weight < 0.4,
            "d = 1024: the largest weight is above 0.9, and divided below 0.4");
   to.claim(divided / root > 100 * last.q_k.derivative,
-           "d = 1024: the division makes the derivative over 100 times larger");
+           "d = 1024: with respect to q.k, too, the derivative is over 100 times larger");
 }
 
 void lesson(Lesson& to) {

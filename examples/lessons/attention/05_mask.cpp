@@ -42,19 +42,19 @@ std::string grid(const char* title, bool rows_look) {
 void minus_infinity(Lesson& to) {
   to.part("Why there is a mask, and how a score is hidden");
   to.define("token",
-            "A piece of text that the model treats as one: a character, a word, a byte or a byte "
-            "pair.");
+            "A piece of text that the model treats as one, such as a word or a character.");
   to.define("prefix", "The beginning of a text, up to some token.");
   to.say(
-      "Tokens are words here. A model learns to predict the next word after each prefix of 'birds "
-      "sometimes walk on the grass slowly': 'walk' after 'birds sometimes'.\n"
-      "If 'sometimes' may look at 'walk', attention can copy the answer. Then the model learns "
-      "nothing: in a new text, the next word is not there yet. So later words must be hidden.");
+      "Tokens are words here. A model learns to predict the next word after each prefix of a text: "
+      "'walk' after 'birds sometimes'.\n"
+      "If 'sometimes' may look at 'walk', attention can copy the answer. Then the model learns only to "
+      "copy. In a new text there is nothing to copy, because the next word is not written yet. So later "
+      "words are hidden.");
   to.define("mask",
             "The rule that says which words a word may see; hidden words get the weight 0.");
   to.define("causal mask", "The mask that lets a word see itself and earlier words only.");
   to.say("'x' marks a word that is seen, '.' a hidden word:\n");
-  to.show(grid("the row looks", true));
+  to.show(grid("looks at:", true));
   to.say(
       "A hidden score is replaced by minus infinity (-inf) before the softmax. exp(-inf) is "
       "exactly 0. So the weight is exactly 0, and the other weights of the row add up to 1. Here "
@@ -138,8 +138,8 @@ void compare(Lesson& to, std::int64_t n) {
   to.claim(apart < 1e-14, formatted("%d words read once, %d words read in %d prefixes: the same "
                                     "losses",
                                     int(n), int(read), int(n)));
-  to.claim(moved < 1e-14, formatted("the same gradient for all %d parameters, within %.0e",
-                                    int(once.gradient.size()), moved));
+  to.claim(moved < 1e-14, formatted("the same gradient for all %d parameters, to 14 digits",
+                                    int(once.gradient.size())));
 }
 
 void all_prefixes_at_once(Lesson& to) {
@@ -149,13 +149,14 @@ void all_prefixes_at_once(Lesson& to) {
             "The number that training makes small; it says how wrong the predictions of the model "
             "are.");
   to.say(
-      "The loss of a prediction is -ln p here. p is the probability that the model gave to the "
-      "right word. The loss is 0 for p = 1, and 2.303 for p = 0.1.\n"
+      "The loss of a prediction is -ln p here, where ln is the natural logarithm. p is the probability "
+      "that the model gave to the right word. The loss is 0 for p = 1, and 2.303 for p = 0.1.\n"
       "A pass is one computation of the model, from the words to its predictions. A model can "
       "read each prefix alone, in six passes. With the causal mask it can also read all six words "
       "in one pass, and predict after each of them. The result of 'walk' then contains no later "
       "word: it is the result of its prefix.\n"
-      "The table compares both, for a small model with random parameters.\n");
+      "The table compares both, for a small model with random parameters. The text has seven words; the "
+      "seventh is only an answer.\n");
   compare(to, 6);
   to.say(
       "If you predicted 21 and 6, you were right: 1 + 2 + 3 + 4 + 5 + 6 = 21 words alone, and 6 in "
@@ -165,9 +166,9 @@ void all_prefixes_at_once(Lesson& to) {
 void what_the_mask_is_not(Lesson& to) {
   to.part("Not every subsequence, and on which side of the diagonal");
   to.say(
-      "'birds walk' is not a prefix of the text, because 'sometimes' is left out. It is a "
-      "subsequence: some of the words, in order. A text of n words has n prefixes. It has 2^n - 1 "
-      "subsequences: each word is in or out, and not all are out.");
+      "'birds walk' is not a prefix of 'birds sometimes walk', because 'sometimes' is left out. It "
+      "is a subsequence: some of the words, in order. A text of n words has n prefixes. It has 2^n "
+      "- 1 subsequences: each word is in or out, and not all are out.");
   int subsequences = 0, prefixes = 0;
   for (unsigned in = 1; in < 1u << 6; ++in) {  // bit i: word i is in
     ++subsequences;
@@ -183,8 +184,8 @@ void what_the_mask_is_not(Lesson& to) {
   to.say(
       "Note 002 writes that the results below the diagonal become minus infinity. The diagonal "
       "goes from the upper left to the lower right. Our grid hides what is above it. The note is "
-      "still right: there each word that looks has a column. This is the same mask:\n");
-  to.show(grid("the column looks", false));
+      "still right, because there the words that look are the columns. This is the same mask:\n");
+  to.show(grid("is seen by:", false));
   Rng rng(2);
   const Tensor q = random_normal({6, 4}, 0, 1, rng), k = random_normal({6, 4}, 0, 1, rng);
   const Array of_rows = attention_scores(q, k, causal()).value();  // q.k, a query in each row
@@ -196,7 +197,8 @@ void what_the_mask_is_not(Lesson& to) {
       const bool agree = is_seen(i, j) ? std::abs(score - mirrored) < 1e-14 : std::isinf(score);
       are_mirrored = are_mirrored && agree;
     }
-  to.claim(are_mirrored, "random scores: fledge hides above the diagonal, and mirrored, below");
+  to.claim(are_mirrored,
+           "random scores: hidden above the diagonal; with rows and columns exchanged, below");
 }
 
 void lesson(Lesson& to) {

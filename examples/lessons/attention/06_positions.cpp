@@ -91,10 +91,9 @@ void order_is_lost(Lesson& to) {
   to.say(
       "The last row is the new vector of 'bites'. 'man bites dog' has the same rows in another "
       "order. A sum does not depend on the order of its terms, so the new vector is the same. If "
-      "you "
-      "predicted two vectors: no number here says which word came first.\n"
-      "This holds for all parameters and all words. If words change places, their results change "
-      "places with them, and nothing else changes.");
+      "you predicted two vectors, look again: no number here says which word came first.\n"
+      "This also holds if W_Q, W_K and W_V have any other numbers. If words change places, their "
+      "results change places with them, and nothing else changes.");
   to.claim(apart(dog_first, man_first) < 1e-15, "'bites' gets the same vector in both sentences");
   Rng rng(1);
   const Attention attention(8, 2, rng);
@@ -107,14 +106,15 @@ void order_is_lost(Lesson& to) {
         std::max(moved, largest(attention(embedding(x, in_order)) - embedding(given, in_order)));
   } while (std::next_permutation(order.begin(), order.end()));
   to.claim(moved < 1e-14,
-           formatted("random parameters, five words: the same in every order, within %.0e", moved));
+           "random parameters, five words: the same results in every order, to 14 digits");
 }
 
 void order_is_in_the_vectors(Lesson& to) {
   to.part("Position vectors put the order into the vectors");
-  to.define("position",
-            "The place of a token in the text; a table holds a vector for each, which is added to "
-            "the embedding.");
+  to.define(
+      "position",
+      "The place of a token in the text; a table has a vector for each place, which is added to "
+      "the embedding.");
   to.say(
       "So x = word vector + position vector. The position vectors are parameters, like the word "
       "vectors: training chooses their numbers. Here they are (1, 0) for the first position, (0, "
@@ -132,9 +132,9 @@ void distance_has_no_influence(Lesson& to) {
   to.part("Without positions the distance has no influence");
   to.define("even split", "Equal weights on all words that may be seen: 1/4 each for four words.");
   to.say(
-      "'bird' sees 1001 words: 'blue' with a score of 5, and 1000 words with a score of 0. 'blue' "
-      "gets exp(5) / (exp(5) + 1000), wherever it stands. An even split gives each word 1/1001 = " +
-      formatted("%.6f.\n", 1. / 1001));
+      "'bird' sees 1001 words: 'blue' with a score of 5, and 1000 others, itself included, with a score "
+      "of 0. 'blue' gets exp(5) / (exp(5) + 1000), wherever it stands. " +
+      formatted("An even split would give each word 1/1001 = %.6f.\n", 1. / 1001));
   Table table = Table::of_numbers({"words from 'blue' to 'bird'", "weight of 'blue'"});
   const double expected = std::exp(5) / (std::exp(5) + 1000);
   double off = 0;
@@ -148,12 +148,13 @@ void distance_has_no_influence(Lesson& to) {
   }
   to.show(table.text());
   to.claim(off < 1e-14, "the weight is exp(5) / (exp(5) + 1000) at each distance");
-  to.slip("002", "adjacent vectors to pass information",
-          formatted("the weight is %.6f for a word 1 place away, and 1000 places away", expected),
-          "a score depends on query and key; only learned positions can prefer near words");
+  to.slip(
+      "002", "adjacent vectors to pass information (or adjunctives) to the word vector",
+      formatted("the weight is %.6f for a word 1 place away, and 1000 places away", expected),
+      "a score depends on query and key; a head prefers near words only if it learns positions");
   to.say(
-      "The same note also says that attention reaches beyond sentences. That is right, up to the "
-      "largest number of words that the model reads at once.");
+      "The same note also says that attention reaches beyond sentences. That is right. But a model reads "
+      "at most a fixed number of words at once.");
 }
 
 /// The loss after training. The model reads "a b ?" and predicts a: 6 words, 30 pairs, '?' is 6.
@@ -189,7 +190,7 @@ void a_task(Lesson& to) {
       "A small model reads two of 6 words and a '?'. At the '?' it predicts which of the two came "
       "first. Training on all 30 pairs changes its parameters 200 times. There is no mask. A row "
       "is one seed, with the mean loss of the 30 predictions:\n");
-  Table table = Table::of_numbers({"seed", "loss with positions", "without"});
+  Table table = Table::of_numbers({"seed", "loss with positions", "loss without"});
   int learned = 0, guessed = 0;
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
     const double with = trained_loss(true, seed), without = trained_loss(false, seed);

@@ -33,12 +33,6 @@ Three three(const Tensor& x) {
   const std::vector<double> n = to_vector(x.value());
   return {n[0], n[1], n[2]};
 }
-/// The identity matrix, as a parameter if this matrix learns.
-Tensor identity(bool learns) {
-  const Array ones({3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1});
-  return learns ? parameter(ones) : Tensor(ones);
-}
-
 /// What is seen before a step: the weights of 'walk', the products of the three values with v1, and
 /// the number that is raised.
 struct Seen {
@@ -50,16 +44,17 @@ struct Seen {
 /// after the last.
 std::vector<Seen> learn(const std::string& learns, Objective objective, double rate, int steps) {
   const Tensor X = birds::word_vectors(), v1 = row(X, 0);
-  const Tensor W_Q = identity(learns.find('Q') != std::string::npos);
-  const Tensor W_K = identity(learns.find('K') != std::string::npos);
-  const Tensor W_V = identity(learns.find('V') != std::string::npos);
-  std::vector<Tensor> learning;
-  for (const Tensor& W : {W_Q, W_K, W_V})
-    if (W.requires_grad()) learning.push_back(W);
+  const Array identity({3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1});
+  std::vector<Tensor> W, learning;  // W_Q, W_K and W_V, and those of them that learn
+  for (const char letter : {'Q', 'K', 'V'}) {
+    const bool is_learning = learns.find(letter) != std::string::npos;
+    W.push_back(is_learning ? parameter(identity.clone()) : Tensor(identity));
+    if (is_learning) learning.push_back(W.back());
+  }
   Sgd ascent(learning, {.rate = rate});
   std::vector<Seen> history;
   for (int n = 0;; ++n) {
-    const Tensor q = matmul(X, W_Q), k = matmul(X, W_K), v = matmul(X, W_V);
+    const Tensor q = matmul(X, W[0]), k = matmul(X, W[1]), v = matmul(X, W[2]);
     const Tensor weights = softmax(attention_scores(q, k, causal()) / root, causal());
     const Tensor walk = row(weighted_sum(weights, v, causal()), 2);  // v3'
     const Tensor goal =

@@ -96,20 +96,25 @@ int players_right(const Tensor& weights) {
 
 void game(Lesson& to) {
   to.part("Rock, paper, scissors");
+  to.show(
+      "              rock\n            /     ^\n           v       \\        an arrow: looks at its "
+      "victim\n     scissors ---> paper\n");
   to.say(
-      "Each player is a word. It must look at its victim, the player that it beats. Let s(a, b) be "
-      "the score of a for b: the dot product of the query of a and the key of b. If one matrix "
-      "makes queries and keys, then s(a, b) = s(b, a).\nRock (r) needs s(r, s) > s(r, p): a larger "
-      "score for scissors than for paper. Paper (p) needs s(p, r) > s(p, s). Scissors (s) needs "
-      "s(s, p) > s(s, r). In one chain:\n \n   s(r, s) > s(r, p) = s(p, r) > s(p, s) = s(s, p) > "
-      "s(s, r) = s(r, s)\n \nEach = exchanges the two letters. The chain begins and ends with s(r, "
-      "s), and no number is larger than itself. So one matrix serves at most two players. If you "
-      "predicted 2, you were right.\n");
+      "Each player is a word. It must look at its victim, the player that it beats. All words see each "
+      "other. Let score(A, B) be the dot product of the query of A and the key of B. If one matrix makes "
+      "queries and keys, then score(A, B) = score(B, A).\nR is rock, P is paper, S is scissors. Rock needs "
+      "score(R, S) > score(R, P). Paper needs score(P, R) > score(P, S). Scissors needs score(S, P) > "
+      "score(S, R). In one chain:\n \n   score(R, S) > score(R, P) = score(P, R) > score(P, S) =\n   "
+      "score(S, P) > score(S, R) = score(R, S)\n \nEach = exchanges the two letters. The chain begins and "
+      "ends with score(R, S), and no number is larger than itself. So one matrix serves at most two "
+      "players. If you predicted 2, you were right.\nNow we train such heads, with one matrix and with "
+      "two.\n");
   to.define("tied", "Said of two matrices that share all their parameters: they are one matrix.");
   to.define("optimizer", "The rule that computes new parameters from the gradients.");
-  to.define("Adam, AdamW",
-            "An optimizer that divides each gradient by its recent size; AdamW also shrinks each "
-            "parameter a little in each step.");
+  to.define(
+      "Adam, AdamW",
+      "An optimizer that divides each gradient by the usual size of its last values; AdamW also "
+      "shrinks each parameter a little in each step.");
   int three_untied = 0, three_tied = 0, two_tied = 0, even = 0;  // seeds
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     three_untied += players_right(learned_weights(Sides::untied, seed)) == 3 ? 1 : 0;
@@ -119,10 +124,10 @@ void game(Lesson& to) {
     even += farthest(tied, 1.0 / 3) < 0.05 ? 1 : 0;
   }
   to.say(
-      "\nThe loss is 1 minus the mean weight on the victim, and AdamW takes 300 steps. A player "
-      "succeeds if its victim gets more than half of its weight. " +
-      formatted("In 100 seeds, one matrix serves two players %d times. ", two_tied) +
-      formatted("In %d seeds it stops at the even split, 1/3 for each.\n", even));
+      "\nOne matrix that makes both is a tied pair. The loss is 1 minus the mean weight on the victim, and "
+      "AdamW takes 300 steps. A player succeeds if its victim gets more than half of its weight. " +
+      formatted("Of 100 seeds, a tied pair serves two players in %d. ", two_tied) +
+      formatted("In %d it stops at the even split, 1/3 for each word.\n", even));
   to.claim_rate(three_untied, 100, 100, "two matrices: all three succeed");
   to.claim_rate(100 - three_tied, 100, 100, "one matrix: at most two do");
 }
@@ -142,7 +147,7 @@ void symmetric_scores(Lesson& to) {
       "i.");
   to.define("transpose", "The table with rows and columns exchanged.");
   to.say(
-      "\nThree words have the queries (1, 0), (1, 1) and (0, 1). One matrix makes queries and "
+      "\nAn example: three words have the queries (1, 0), (1, 1) and (0, 1). One matrix makes queries and "
       "keys, so the keys are the same vectors. Scores are q.k here, without the scale.\n");
   const Tensor q = Array({3, 2}, {1, 0, 1, 1, 0, 1}), s = matmul(q, transpose(q)), a = softmax(s);
   Table table = Table::of_numbers({"   word", "scores", "exp of the scores", "sum", "exp/sum"});
@@ -161,12 +166,12 @@ void symmetric_scores(Lesson& to) {
           "The scores are symmetric. The weights exp/sum are not: word 1 gives word 2 %.2f, and "
           "word 2 gives word 1 %.2f. ",
           numbers(a)[1], numbers(a)[3]) +
-      "The sums of the two rows differ. Note 004 calls nearly half of the scores redundant. This "
-      "is right: for five words, 10 of the 25 repeat another one.\nExchange two different "
-      "matrices, and the scores become their transpose. The weights do not, because they add up to "
-      "1 for each query, not for each key.\nLet R R^-1 be the identity matrix. Then W_Q R, and W_K "
-      "times the transpose of R^-1, give the same scores. So one number of W_Q has no meaning of "
-      "its own.\n");
+      "The sums of the two rows differ. With one matrix, note 004 calls nearly half of the "
+      "scores redundant. This is right: of n * n scores, n * (n - 1)/2 repeat another one.\nIf two "
+      "different matrices W_Q and W_K change places, the scores become their transpose. The weights do "
+      "not, because they add up to 1 for each query, not for each key.\nLet M be a matrix, and let M^-1 "
+      "undo it: M M^-1 is the identity matrix. Then W_Q M, and W_K times the transpose of M^-1, give the "
+      "same scores. So a single number of W_Q has no meaning of its own.\n");
   to.claim(farthest(tied, transpose(tied)) == 0 &&
                farthest(softmax(tied), transpose(softmax(tied))) > 0.05,
            "one matrix, five random words: only the scores are symmetric");
@@ -174,23 +179,28 @@ void symmetric_scores(Lesson& to) {
                farthest(softmax(direct), transpose(softmax(swapped))) > 0.05,
            "exchanged: the scores are transposed, the weights are not");
   to.claim(farthest(scores(X, turned), direct) < 1e-12 && farthest(turned.query, W_Q) > 1,
-           "with R = (2 1; 3 2) and R^-1 = (2 -1; -3 2): the same scores");
-  to.slip("004", "they work identically (queries and keys)",
-          formatted("swapped, scores are transposed and a weight changes by %.2f", moved),
-          "both are computed in the same way, but weights sum to 1 for each query, not each key");
+           "with M of the rows (2, 1) and (3, 2): the same scores");
+  to.slip(
+      "004", "they work identically",
+      formatted("exchanged, scores are transposed; of five random words a weight changes by %.2f",
+                moved),
+      "queries and keys are computed in the same way, but weights sum to 1 for each query");
 }
 
 void one_matrix_in_between(Lesson& to) {
   to.part("Why two thin matrices, and not one large one");
   const int n = 768, D = 64;
   to.say(
-      "One matrix can do it in another way. Let the rows x and y be the vectors of two words, and "
-      "^T the transpose. Without the scale, the score of x for y is\n \n   q.k = (x W_Q).(y W_K) = "
-      "x W_Q W_K^T y^T = x W y^T,  with W = W_Q W_K^T.\n \nOnly W decides. If rock is (1, 0, 0), "
-      "paper (0, 1, 0) and scissors (0, 0, 1), then each number of W is one score. W = (0 0 1; 1 0 "
-      "0; 0 1 0) serves all three players, because it is not symmetric. Models store two matrices, "
-      "because two thin ones are smaller. " +
-      formatted("In GPT-2 small a word has %d numbers, and the head size D is %d. ", n, D) +
+      "A single matrix can serve all three players if it stands between the two words. Let x and y be "
+      "the rows of numbers of two words, and ^T the transpose. A dot product u.w is u w^T, and (y W_K)^T "
+      "is W_K^T y^T. So without the scale the score of x for y is\n \n   q.k = (x W_Q).(y W_K) = x W_Q "
+      "W_K^T y^T = x W y^T,  with W = W_Q W_K^T.\n \nOnly W decides, and W need not be symmetric. If rock "
+      "is (1, 0, 0), paper (0, 1, 0) and scissors (0, 0, 1), each number of W is one score. W with the "
+      "rows (0, 0, 1), (1, 0, 0), (0, 1, 0) serves all three. Models store two matrices instead, because "
+      "two with few columns are smaller. " +
+      formatted(
+          "In GPT-2 small, a published model, a word has %d numbers, and the head size D is %d. ",
+          n, D) +
       formatted("W_Q and W_K have 2 x %d x %d = %s numbers; ", n, D,
                 support::thousands(2 * n * D).c_str()) +
       formatted("W has %d x %d = %s. The small size has a price.\n", n, n,
@@ -206,60 +216,60 @@ void one_matrix_in_between(Lesson& to) {
   const auto [X, W_Q, W_K] = five_random_words();
   const Tensor Q = matmul(X, W_Q), S = scores(X, {W_Q, W_K}), W = matmul(W_Q, transpose(W_K));
   const Tensor C = matmul(Q, inverse(slice(Q, 0, 0, 2)));  // Q = C·(rows 1 and 2 of Q)     (5, 2)
-  to.say("\nFive random words have queries of D = 2 numbers. " +
-         formatted("Query 3 is %.2f times query 1 plus %.2f times query 2. ", numbers(C)[4],
-                   numbers(C)[5]) +
-         "So row 3 of the scores is made from rows 1 and 2 with the same two numbers. Rows 4 and 5 "
-         "are made in this way too, so the rank is 2. With head size D, it is at most D.\n");
+  to.say(
+      "\nFive random words have queries of D = 2 numbers. " +
+      formatted("Query 3 is %.2f times query 1 plus %.2f times query 2. ", numbers(C)[4],
+                numbers(C)[5]) +
+      "So row 3 of the scores is made from rows 1 and 2 with the same two numbers. Rows 4 and 5 are "
+      "made from rows 1 and 2 as well, with other numbers. So the rank is 2, a low rank. With head size "
+      "D it is at most D.\n");
   to.claim(players_right(softmax(victims(3))) == 3, "with this W all three players succeed");
   to.claim(farthest(matmul(matmul(X, W), transpose(X)) / std::sqrt(2.0), S) < 1e-12,
-           "five random words: x W y^T/sqrt(2) gives the same 25 scores");
+           "five random words: x W y^T, scaled, gives the same 25 scores");
   to.claim(farthest(matmul(C, slice(S, 0, 0, 2)), S) < 1e-12,
            "rows 3, 4 and 5 are made from rows 1 and 2");
-  to.slip("004", "enriched with as much information as possible",
+  to.slip("004", "the resulting A matrix is enriched with as much information as possible",
           "5 x 5 scores with D = 2 have rank 2; a table of 5 x 5 can have rank 5",
           "scores are products of queries and keys, and these have only D numbers each");
 }
 
-/// W_Q and W_K of head size D try to make scores with which each of five players finds its victim.
-void largest_rank(Lesson& to, std::int64_t D) {
-  const auto loss = [](const Head& W) {
-    return sum(pow(scores(identity(5), W) - victims(5), 2.0));
-  };
-  const Head W = train(Sides::untied, 5, D, 1, 3000, loss);
-  to.say(
-      "Five players stand in a circle; each beats the one before it. Wanted are scores of 1 for "
-      "the victim and 0 for all others. The rank of this table is 5. " +
-      formatted("Training with head size D = %d reaches these scores:\n", static_cast<int>(D)));
-  for (Dim i = 0; i < 5; ++i) to.show("   " + text_of(row(scores(identity(5), W), i)));
-  to.say(
-      "\nThe squares of the 25 errors add up to 5 - D at least. Only D = 5 reaches the whole "
-      "table.\n");
-  to.claim_near(loss(W).item(), static_cast<double>(5 - D), 0.01, "sum of the squared errors");
+/// The weights that one matrix, and two, learn from other random numbers.
+void with_seed(Lesson& to, std::int64_t seed) {
+  for (const Sides sides : {Sides::tied, Sides::untied}) {
+    to.say(sides == Sides::tied ? "one matrix:" : "two matrices:");
+    const Tensor learned = learned_weights(sides, static_cast<std::uint64_t>(seed));
+    for (Dim i = 0; i < 3; ++i)
+      to.show(
+          formatted("   %-9s gives rock, paper, scissors", players[static_cast<std::size_t>(i)]) +
+          text_of(row(learned, i)));
+  }
 }
 
-/// Lines from each player, on the left, to the players that it looks at, as thick as the weights.
-void draw_weights(support::Svg& svg, double left, const char* title, const Tensor& weights) {
-  svg.text(left, 70, title, {}, 15);
+/// The players in a triangle. Arrows go from each to the others, as wide as the weights.
+void draw_triangle(support::Svg& svg, double left, const char* title, const Tensor& weights) {
+  const double x[] = {left + 160, left + 270, left + 50}, y[] = {110, 290, 290};
   const std::vector<double> a = numbers(weights), wanted = numbers(victims(3));
+  svg.text(left, 70, title, {}, 15);
   for (std::size_t i = 0; i < 3; ++i) {
-    const double y = 110 + 80 * static_cast<double>(i);
-    svg.text(left + 60, y + 5, players[i], support::Svg::Anchor::end, 15);
-    svg.text(left + 230, y + 5, players[i], {}, 15);
-    for (std::size_t k = 0; k < 3; ++k)
-      svg.line(left + 70, y, left + 220, 110 + 80 * static_cast<double>(k),
-               support::svg_colours()[wanted[3 * i + k] > 0 ? 0 : 1], 10 * a[3 * i + k]);
+    for (std::size_t k = 0; k < 3; ++k) {  // 25 pixels before the other player, 6 to the right
+      if (a[3 * i + k] < 0.02) continue;
+      const double length = i == k ? 1 : std::hypot(x[k] - x[i], y[k] - y[i]);
+      const double dx = (x[k] - x[i]) / length, dy = (y[k] - y[i]) / length;
+      svg.arrow(x[i] + 25 * dx - 6 * dy, y[i] + 25 * dy + 6 * dx, x[k] - 25 * dx - 6 * dy,
+                y[k] - 25 * dy + 6 * dx, support::svg_colours()[wanted[3 * i + k] > 0 ? 0 : 1],
+                8 * a[3 * i + k]);
+    }
+    svg.text(x[i], y[i], players[i], support::Svg::Anchor::middle, 14);
+    svg.text(x[i], y[i] + 15, formatted("itself %.2f", a[4 * i]), support::Svg::Anchor::middle, 10);
   }
 }
 
 support::Svg picture() {
-  support::Svg svg(680, 370);
+  support::Svg svg(680, 360);
   svg.text(20, 28, "Rock, paper, scissors: where each player looks after training", {}, 16);
-  draw_weights(svg, 20, "W_Q and W_K", learned_weights(Sides::untied, 2));
-  draw_weights(svg, 360, "one matrix for both", learned_weights(Sides::tied, 2));
-  svg.text(20, 325,
-           "A line goes from the player that looks, on the left. It is as thick as the weight.");
-  svg.text(20, 347, "Blue: to the player that it beats. Orange: to another player, or to itself.");
+  draw_triangle(svg, 20, "W_Q and W_K", learned_weights(Sides::untied, 2));
+  draw_triangle(svg, 350, "one matrix for both", learned_weights(Sides::tied, 2));
+  svg.text(20, 345, "Blue: to the player that it beats. Orange: to another one.");
   return svg;
 }
 
@@ -286,10 +296,10 @@ int main(int argc, char** argv) {
        .body = fledge::lesson,
        .reading = {{"nn/layers/attention.h", "c_attn", "W_Q, W_K and W_V side by side"},
                    {"nn/optim/adamw.h", "AdamW", "the rule of a step"}},
-       .plays = {{.option = "--d",
+       .plays = {{.option = "--seed",
                   .value = "3",
-                  .help = "which table of scores a head size D from 1 to 5 can reach",
-                  .limits = {1, 5},
-                  .with_whole_number = fledge::largest_rank}},
+                  .help = "the weights that are learned from other random numbers",
+                  .limits = {1, 1e6},
+                  .with_whole_number = fledge::with_seed}},
        .picture = fledge::picture});
 }

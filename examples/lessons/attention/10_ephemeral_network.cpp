@@ -77,13 +77,13 @@ void what_travels(Lesson& to) {
       "\nThe words are one-hot: rock (1, 0, 0), paper (0, 1, 0), scissors (0, 0, 1). Each player "
       "looks for its victim, the one that it beats. W_Q is set by hand: the query of a player is 6 "
       "times the vector of its victim. The key is the word's own vector. So the score for the "
-      "victim is 6/sqrt(3) = 3.46, and other scores are 0. The rows of W_V are the values: rock "
-      "(4, 0), paper (0, 2), scissors (1, 3).\nThe input is 'paper scissors rock'; a number behind "
-      "a word is its place. Its nodes are the three words. Each word sees itself and earlier "
-      "words. Rock beats scissors, so its weights are\n \n   exp(0) = 1 for paper, exp(3.46) = "
-      "31.95 for scissors, exp(0) = 1 for rock;\n   divided by the sum 33.95: 0.03, 0.94 and "
-      "0.03.\n \nEach weight is the strength of an edge. Along the edge travels the value of the "
-      "word that is looked at, times the weight, to the word that looks.\n");
+      "victim is 6/sqrt(3) = 3.464, and other scores are 0. The rows of W_V are the values: rock "
+      "(4, 0), paper (0, 2), scissors (1, 3).\nThe input is 'paper scissors rock'. Its nodes are the three words; 'rock 3' is rock in "
+      "the third place. Each word sees itself and earlier words. Rock beats scissors, so its weights "
+      "are\n \n   exp(0) = 1 for paper, exp(3.464) = 31.95 for scissors, exp(0) = 1 for rock;\n   divided "
+      "by the sum 33.95: 0.03, 0.94 and 0.03.\n \nEach weight is the strength of an edge. The word that "
+      "is looked at sends its value, times the weight, along the edge. It goes to the word that "
+      "looks.\n");
   const Input input{paper, scissors, rock};
   const std::vector<Edge> edges = network(input);
   Table table = Table::of_numbers({"   edge", "weight", "value", "weight x value"});
@@ -103,7 +103,7 @@ void what_travels(Lesson& to) {
       "The sum is what attention gives to the word. Rock receives nearly the value of scissors.\n");
   const double e = std::exp(6 / std::sqrt(3.0)), a = e / (e + 2), b = 1 / (e + 2);
   to.claim(std::abs(edges[4].weight - a) < 1e-12 && std::abs(edges[3].weight - b) < 1e-12,
-           formatted("weights of rock: exp(3.46)/33.95 = %.2f, and 1/33.95 = %.2f twice", a, b));
+           formatted("weights of rock: exp(3.464)/33.95 = %.2f, and 1/33.95 = %.2f twice", a, b));
   to.claim(
       std::abs(arrives[0] - (a + 4 * b)) < 1e-12 && std::abs(arrives[1] - (2 * b + 3 * a)) < 1e-12,
       formatted("at rock arrives (%.2f, %.2f)", arrives[0], arrives[1]));
@@ -124,13 +124,13 @@ std::vector<Input> inputs(std::size_t longest) {
 void another_input(Lesson& to) {
   to.part("Another input, another network");
   to.say(
-      "Here are three inputs. A line begins with the word that looks. Behind it stand the edges "
-      "that end there. A longer arrow shows a larger weight.");
+      "Here are three inputs. A line begins with the word that looks. To the right are the edges "
+      "that end at this word. A longer arrow shows a larger weight.");
   for (const Input& input :
        {Input{paper, scissors, rock}, {rock, scissors, paper}, {paper, paper, rock}})
     to.show("\n" + drawn(input).substr(0, drawn(input).size() - 1));
   to.say(
-      formatted("\nW_Q, W_K and W_V were the same %d numbers each time. ", stored) +
+      formatted("\nW_Q, W_K and W_V were the same 9 + 9 + 6 = %d numbers each time. ", stored) +
       "The first and the second input have the same words in another order, and their edges "
       "differ. Word number i has i edges, so n words have 1 + 2 + ... + n = n (n + 1)/2 edges.\nIf "
       "you predicted 6 and 55 arrows, and no further stored number, you were right.\n");
@@ -164,10 +164,11 @@ void beside_a_stored_network(Lesson& to) {
       "activation",
       "A number that the model computes from its input; unlike a parameter, it is not stored.");
   to.say(
-      "\nIn a classical network each edge is a parameter. Three numbers go in, three come out, and "
-      "each of the 3 x 3 edges has a stored number. Training changes these numbers; an input does "
-      "not. In attention the edges are activations. Training changes W_Q and W_K, which make the "
-      "edges, and W_V, which makes what travels.\n");
+      "\nIn an older kind of network each edge has a stored number, a parameter. Three numbers go in, one "
+      "for each word. Three come out, so there are 3 x 3 edges. Training changes their numbers; an input "
+      "does not. The numbers in the table below are an example.\nIn attention the strengths of the edges "
+      "are activations. Training changes W_Q and W_K, which make the strengths, and W_V, which makes what "
+      "travels.\n");
   const auto edge = [](const Input& input) {
     return formatted("%.2f", network(input)[4].weight);  // from the second word to the third
   };
@@ -185,9 +186,8 @@ void beside_a_stored_network(Lesson& to) {
   const double missed = network({paper, paper, rock})[4].weight;
   to.say(
       "The stored edge is the same for both inputs. The edge of attention is large if the second "
-      "word is what rock looks for.\nNote 004 says that the network is made to suit the length of "
-      "the input. This is right. The length gives the number of edges, and the words give their "
-      "weights.\n");
+      "word is what rock looks for.\nNote 004 says that the network is made to suit the length of the "
+      "input. This is right: it has as many nodes as the input has words. The words give the weights.\n");
   to.claim(met > 0.9 && std::abs(missed - 1.0 / 3) < 1e-15,
            formatted("same length, other words: the edge has %.2f or %.2f", met, missed));
 }
@@ -261,7 +261,7 @@ int main(int argc, char** argv) {
            "Attention can be drawn as a network: words with arrows between them. What travels "
            "along the arrows? Which numbers of the network does a model store?",
        .prediction =
-           "Draw an arrow for each word that a word looks at: itself, and every earlier word. How "
+           "Draw an arrow to each word from every word that it looks at: itself, and all earlier words. How "
            "many arrows do three words have, and how many do ten? How many more numbers must the "
            "model store for ten words?",
        .body = fledge::lesson,

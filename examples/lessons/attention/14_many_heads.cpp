@@ -2,10 +2,12 @@
 //
 // Works out note 002, 002.10 to 002.14 and 002.21. Key idea: a head has one row of weights for each
 // word, so it brings one mixture; two heads bring two mixtures, kept apart. No head is told where to
-// look. Which head takes which question depends on the seed.
+// look. Which head takes which question depends on the seed. One head has only the small difference of
+// its two weights to tell the two words apart.
 // Next: nn/layers/attention.h, then 15_cross_attention.
 #include <algorithm>
 
+#include "engine/autograd.h"
 #include "engine/ops.h"
 #include "examples/lessons/attention/reader.h"
 #include "examples/lessons/lesson_page.h"
@@ -25,29 +27,79 @@ const std::vector<Question> questions{[](Dim t) { return t < 2 ? -1 : t - 1; },
 
 std::string cell(const std::vector<double>& x) { return formatted("%.2f  %.2f", x[0], x[1]); }
 
+/// The answers of models with one head, at each word that has questions.
+struct Answers {
+  int all = 0, wrong = 0;
+  int exchanged = 0;       // wrong, and the right answer to the other question
+  int right_if_equal = 0;  // if both words get the mean of their two weights
+};
+
+/// The word with the largest score at position t of text b; scores (B, T, V).
+Dim answer(const Array& scores, Dim b, Dim t) {
+  Dim best = 0;
+  for (Dim word = 1; word < reader::V; ++word)
+    if (value_of(scores.at({b, t, word})) > value_of(scores.at({b, t, best}))) best = word;
+  return best;
+}
+
+/// Counts the answers of a model with one head. Returns the mean distance of the two weights.
+double count_answers(const Reader& one, const Indices& texts, Answers& found) {
+  const NoGrad no_grad;
+  constexpr Dim T = reader::T;
+  const Dim B = texts.size() / T;
+  const AttentionOutput attended = one.forward_with_weights(texts);
+  const Tensor A = reshape(attended.weights, {B, T, T});
+  std::vector<double> equal = to_vector(A.value());
+  double apart = 0;
+  for (Dim row = 0; row < B * T; ++row) {
+    const Dim t = row % T;
+    if (t < 2) continue;
+    double& previous = equal[static_cast<std::size_t>(row * T + t - 1)];
+    double& first = equal[static_cast<std::size_t>(row * T)];
+    apart += std::abs(previous - first) / static_cast<double>(B * (T - 2));
+    previous = first = (previous + first) / 2;
+  }
+  const Tensor values = split(one.attention.c_attn(one.source(texts)), 2, -1)[1];  // (B, T, C)
+  const Tensor mixed = one.attention.c_proj(matmul(Tensor(Array({B, T, T}, equal)), values));
+  for (std::size_t q = 0; q < 2; ++q) {
+    const Array given = split(attended.output, 2, -1)[q].value();  // (B, T, V)
+    const Array if_equal = split(mixed, 2, -1)[q].value();
+    for (Dim b = 0; b < B; ++b)
+      for (Dim t = 2; t < T; ++t) {
+        const Dim right = texts[b * T + questions[q](t)];
+        const Dim other = texts[b * T + questions[1 - q](t)];
+        const Dim word = answer(given, b, t);
+        found.all += 1;
+        found.wrong += word != right ? 1 : 0;
+        found.exchanged += word != right && word == other ? 1 : 0;
+        found.right_if_equal += answer(if_equal, b, t) == right ? 1 : 0;
+      }
+  }
+  return apart;
+}
+
 void two_questions(Lesson& to) {
   to.part("Two questions, and one or two heads");
   to.say(
       "A text has eight random words. At each word, from the third on, the model must answer two "
-      "questions: which word stands before this one, and which word is the first? Words and positions "
-      "are one-hot vectors, and one attention layer is all that learns: 150 steps.\n");
+      "questions. Which word stands before this one? Which word is the first? The vector of a word "
+      "has a 1 for the word, a 1 for its position, and zeros elsewhere. The model is one attention "
+      "layer. It is trained for 150 steps.\n");
   to.define("self-attention", "Attention with queries, keys and values from the same text.");
   to.define("role of a head", "What a head mostly looks at, such as the previous word.");
   to.say(
-      "\nEach cell has two numbers: for the previous word, and for the first word. Under \"looks\" "
-      "they are the weights that the head gives to these words; under \"right\" the share of right "
-      "answers.\n");
+      "\nWe train 20 models with two heads, and 20 models with one head. The tables show seeds 1 to 4. "
+      "In each cell the left number belongs to the previous word, the right number to the first word. "
+      "In the columns \"looks\" they are the weights of a head, as means over 100 new texts. In the "
+      "columns \"right\" they are the shares of right answers.\n");
   Rng texts(999);
   const Indices unseen = reader::random_texts(100, texts);
   constexpr int seeds = 20;
-  int right = 0, apart = 0, exchanged = 0;
+  int right = 0, apart = 0, first_by_head_1 = 0;
   double best_alone = 0;
-  Table table({{"   seed"},
-               {"head 1 looks"},
-               {"head 2 looks"},
-               {"both: right"},
-               {"one head looks"},
-               {"right"}});
+  Answers one_head;
+  Table with_two({{"   two heads: seed"}, {"head 1 looks"}, {"head 2 looks"}, {"right"}});
+  Table with_one({{"   one head: seed"}, {"head looks"}, {"weights apart by"}, {"right"}});
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const Reader two = reader::trained(2, questions, true, Rng(seed));
     const Reader one = reader::trained(1, questions, true, Rng(seed));
@@ -56,24 +108,66 @@ void two_questions(Lesson& to) {
     const std::vector<double> alone = reader::accuracy(one, unseen);
     right += both[0] >= 0.99 && both[1] >= 0.99 ? 1 : 0;
     apart += std::max(std::min(a[0], b[1]), std::min(a[1], b[0])) > 0.8 ? 1 : 0;
-    exchanged += a[0] < b[0] ? 1 : 0;
+    first_by_head_1 += a[0] < b[0] ? 1 : 0;
     best_alone = std::max(best_alone, std::min(alone[0], alone[1]));
-    if (seed <= 4)
-      table.row({formatted("   %d", static_cast<int>(seed)), cell(a), cell(b), cell(both),
-                 cell(reader::looks(one, unseen, 0)), cell(alone)});
+    const double distance = count_answers(one, unseen, one_head);
+    if (seed > 4) continue;
+    const std::string number = formatted("   %d", static_cast<int>(seed));
+    with_two.row({number, cell(a), cell(b), cell(both)});
+    with_one.row(
+        {number, cell(reader::looks(one, unseen, 0)), formatted("%.2f", distance), cell(alone)});
   }
-  to.show(table.text());
+  const auto percent = [&](int count) { return formatted("%.0f %%", 100. * count / one_head.all); };
+  to.show(with_two.text());
+  to.say(formatted("In %d of 20 models one head looks at the previous word, and the other looks at "
+                   "the first word. ",
+                   apart) +
+         "Each head has one role. Nothing in the model fixes the roles: they depend on the random "
+         "numbers at the start.\n");
+  to.show(with_one.text());
   to.say(
-      "With two heads, one takes the previous word and the other takes the first word. Nothing in the "
-      "model says which: it depends on the random numbers at the start. One head gives about half of "
-      "its weight to each word, because its weights must add up to 1. It passes on a mixture of two "
-      "words, and the two words can no longer be told apart with certainty. So one head gets most answers right, and neither question fully.\n");
+      "The weights of one head add up to 1. So each of the two words gets about half, and the result "
+      "is a mixture of both. Suppose that both weights are equal. Exchange the two words: the mixture "
+      "stays the same. Then the model can only guess which word is the previous one.\n"
+      "But equal weights are only the mean. The scores depend on the words too, so in each text the two "
+      "weights differ. The third column shows the mean distance. The distance often shows which word is "
+      "which. So one head gets most answers right, but neither question fully.\n" +
+      formatted("In 20 models %s of the answers are right. ",
+                percent(one_head.all - one_head.wrong).c_str()) +
+      "If you predicted a share between half and all, you were right. " +
+      formatted("Of %s wrong answers, %s name the other one of the two words. ",
+                support::thousands(one_head.wrong).c_str(),
+                support::thousands(one_head.exchanged).c_str()) +
+      formatted("If we make the two weights equal, only %s are right.\n",
+                percent(one_head.right_if_equal).c_str()));
   to.claim_rate(right, seeds, 18, "with two heads at least 99 % of both questions are right");
   to.claim_rate(apart, seeds, 17, "one head looks at the previous word, the other at the first");
-  to.claim(exchanged > 0 && exchanged < seeds,
-           formatted("in %d of 20 seeds head 1 is the one for the first word", exchanged));
+  to.claim(first_by_head_1 > 0 && first_by_head_1 < seeds,
+           formatted("in %d of 20 seeds head 1 is the one for the first word", first_by_head_1));
   to.claim(best_alone < 0.98,
            formatted("with one head the worse question is never above %.2f", best_alone));
+  to.claim(one_head.exchanged > 0.95 * one_head.wrong,
+           "with one head, wrong answers name the other one of the two words");
+  to.claim(one_head.right_if_equal < 0.6 * one_head.all,
+           "with two equal weights, fewer than 60 % of the answers are right");
+}
+
+/// Two heads of size 1: their results 2 and 5, and their rows of value-up.
+void side_by_side(Lesson& to) {
+  const Tensor results(Array({1, 2}, {2, 5})), up(Array({2, 3}, {1, 0, 3, 0, 1, 1}));
+  const Tensor first = matmul(slice(results, 1, 0, 1), slice(up, 0, 0, 1));
+  const Tensor second = matmul(slice(results, 1, 1, 2), slice(up, 0, 1, 2));
+  const Tensor joined = matmul(results, up);
+  const auto row = [](const Tensor& x) {
+    const std::vector<double> v = to_vector(x.value());
+    return formatted("(%.0f, %.0f, %.0f)", v[0], v[1], v[2]);
+  };
+  to.say("   added:         2 * (1, 0, 3) + 5 * (0, 1, 1) = " + row(first) + " + " + row(second) +
+         " = " + row(first + second) +
+         "\n   side by side:  (2, 5) times the rows (1, 0, 3) and "
+         "(0, 1, 1) = " +
+         row(joined) + "\n");
+  to.claim(largest(first + second - joined) == 0, "both ways give the same three numbers");
 }
 
 void down_and_up(Lesson& to) {
@@ -85,14 +179,19 @@ void down_and_up(Lesson& to) {
       "The two factors of a head's value matrix: from the width down to the head size, and back "
       "up to the width.");
   to.say(
-      "\nHere the width is 12, and four heads have the size 3. In a full value matrix a head would "
-      "have 12 * 12 = 144 numbers. As two factors, 12 x 3 and 3 x 12, it has 36 + 36 = 72: as many as "
-      "W_Q and W_K together. The result of a head is\n"
-      "   weights times (x Down) times Up\n"
-      "and the results of all heads are added. A program does this in one step. It puts the four "
-      "results of three numbers side by side, which gives 12 numbers. Then it multiplies once by all "
-      "Up matrices, one below the other.\n"
-      "Heads stand side by side: every head reads the same x. Layers stand one behind the other.\n");
+      "\nIn lesson 3, W_V made values that were shorter than the vectors of the words. Here a second "
+      "matrix, Up, makes them as long as the vectors again. Down is the W_V of lesson 3. The product "
+      "Down Up is the whole value matrix.\n"
+      "The width is 12, and four heads have the size 3. A full value matrix of one head has 12 * 12 = "
+      "144 numbers. The two factors, 12 x 3 and 3 x 12, have only 36 + 36 = 72. With X for the vectors "
+      "of all words, one row for each word, the result of a head is\n"
+      "   weights * (X Down) * Up\n"
+      "The results of all heads are added. Every head reads the same X.\n"
+      "A program does it in one step. It puts the results before Up side by side: four heads with three "
+      "numbers each are 12 numbers. It puts the four matrices Up one below the other: a matrix of 12 x "
+      "12. One product of the two gives the same sum. An example has two heads of size 1, with the "
+      "results 2 and 5:\n");
+  side_by_side(to);
   Rng rng(2);
   const Attention attention(n, n / d, rng, Bias::without);
   const Tensor x = random_normal({words, n}, 0, 1, rng);
@@ -107,18 +206,22 @@ void down_and_up(Lesson& to) {
     whole = whole + matmul(A, matmul(x, W_V));
   }
   to.claim(largest(by_head - joined) < 1e-14,
-           "the sum over the heads is the joined result, to 14 digits");
+           "four heads added, and four heads side by side: the same to 14 digits");
   to.claim(largest(whole - joined) < 1e-14,
-           formatted("a value matrix W_V = Down Up gives the same: %d numbers instead of %d",
+           formatted("the value matrix W_V = Down Up gives the same: %d numbers instead of %d",
                      static_cast<int>(down.size() + up.size()), static_cast<int>(W_V.size())));
+  to.say(
+      "\nThe note writes words in columns: the vector of a word is a column x, and W_V x is its "
+      "product. There the factor next to x must be the right one, so W_V = Up Down. This Down is 3 x 12 "
+      "and maps 12 numbers to 3. This Up is 12 x 3 and maps 3 numbers to 12.\n");
   const Tensor down_columns = transpose(down), up_columns = transpose(up);
   const Tensor in_columns = matmul(up_columns, matmul(down_columns, transpose(x)));
   to.claim(largest(transpose(in_columns) - matmul(x, W_V)) < 1e-14,
-           "with words in columns the order is Up Down, and the result is the transpose");
+           "with words in columns, Up Down gives the same numbers");
   to.slip("002", "W_V = W_Vd (n x d) x W_Vu (d x n)",
           "W_V = W_Vu " + to_string(up_columns.shape()) + " W_Vd " +
               to_string(down_columns.shape()) + formatted(" for n = %d, d = %d", int{n}, int{d}),
-          "the factor next to x acts first, and maps n numbers to d");
+          "with words in columns, the right factor acts first and maps n numbers to d");
 }
 
 void lesson(Lesson& to) {
@@ -151,11 +254,11 @@ int main(int argc, char** argv) {
       {.name = "attention/14_many_heads",
        .title = "Many heads: two questions at once",
        .question =
-           "The weights of one head add up to 1. What does a model do that must look at two "
-           "words at the same time?",
+           "The weights of one head add up to 1. A model must look at two words at the same "
+           "time. How can it?",
        .prediction =
-           "A model must name the previous word and the first word of a text. With one head, "
-           "does it get both right, one of them, or neither?",
+           "At each word, a model with one head must name the previous word and the first word "
+           "of the text. What share of its answers is right: all, half, or between half and all?",
        .body = fledge::lesson,
        .reading = {{"nn/layers/attention.cpp", "attend",
                     "one row of weights for each head and word"},

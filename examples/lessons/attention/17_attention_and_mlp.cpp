@@ -118,9 +118,9 @@ void no_weighted_sum(Lesson& to) {
       "          a = 0      a = 1\n");
   to.say(
       "From left to right XOR changes by 1 below, and by -1 above. An affine map changes by c1 in "
-      "both rows: wrong by c1 - 1 below, by c1 + 1 above. These differ by 2. So the sizes of the four "
-      "errors add up to 2 or more. The mean square is lowest if each is 1/2: the floor is 0.25. If "
-      "you predicted 0: three cases can be right, but then the fourth is wrong by 2.");
+      "both rows: wrong by c1 - 1 below, by c1 + 1 above. These differ by 2. So the sizes of the "
+      "four errors add up to 2 or more. The mean square is lowest if each is 1/2: the floor is "
+      "0.25. If you predicted 0: three cases can be right, but then the fourth is wrong by 2.");
 }
 
 void alike_is_affine(Lesson& to) {
@@ -167,11 +167,11 @@ void bent(Lesson& to) {
             "The mean product of two quantities, each measured from its own mean; 0 means that "
             "neither predicts the other by an affine map.");
   to.say(
-      "In the three tasks below each input has the covariance 0 with the answer t. For XOR of 2 bits, "
-      "a and t have (1/4 - 1/4 + 1/4 - 1/4)/4 = 0. So the best affine map is the mean m of t, and the "
-      "floor is the mean of (t - m)^2. We train two layers of attention without an MLP, and one "
-      "layer with an MLP of 16 numbers. The token comes three times. The table has the lowest mean "
-      "squared error of 400 steps, for the best or the worst of 20 seeds.\n");
+      "In the three tasks below each input has the covariance 0 with the answer t. For XOR of 2 "
+      "bits, a and t have (1/4 - 1/4 + 1/4 - 1/4)/4 = 0. So the best affine map is the mean m of "
+      "t, and the floor is the mean of (t - m)^2. We train two layers of attention without an MLP, "
+      "and one layer with an MLP of 16 numbers. The token comes three times. The table has the "
+      "lowest mean squared error of 400 steps, for the best or the worst of 20 seeds.\n");
   Table table = Table::of_numbers({"   task", "floor", "attention, best", "with MLP, worst"});
   int stopped = 0, fits = 0, below = 0;
   double covariances = 0;
@@ -217,9 +217,10 @@ void two_tokens(Lesson& to) {
                       std::round(100 * value_of(y.at({i, 0, 0}))) / 100 + 0.0));
   to.say(
       "\nBit a decides whether the second token looks at the first. Bit b decides which value it "
-      "finds at itself. So a weight that depends on a multiplies a value that depends on b. No affine "
-      "map multiplies two inputs. Note 000 guesses that attention is not enough. That is right within "
-      "one token, where only the MLP bends. Across tokens, attention bends by its weights.\n");
+      "finds at itself. So a weight that depends on a multiplies a value that depends on b. No "
+      "affine map multiplies two inputs. Note 000 guesses that attention is not enough. That is "
+      "right within one token, where only the MLP bends. Across tokens, attention bends by its "
+      "weights.\n");
   int fits = 0;
   for (const double error : lowest_errors(task, 1, 0)) fits += error < 0.0025 ? 1 : 0;
   to.claim_rate(fits, seeds, 18, "attention learns the XOR of two tokens");

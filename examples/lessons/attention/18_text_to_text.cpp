@@ -98,9 +98,9 @@ void stages(Lesson& to, const Models& models) {
   stage(to, "logits: layer norm(x) times all embeddings", logits);
   stage(to, "probabilities: softmax of each row", softmax(logits));
   to.say(
-      "\nThe last row belongs to 'walk'. Its probabilities are those of the next word: p is exp(logit), "
-      "divided by the sum over all words. The five likeliest words after training, with their numbers "
-      "before training and after it:\n");
+      "\nThe last row belongs to 'walk'. Its probabilities are those of the next word: p is "
+      "exp(logit), divided by the sum over all words. The five likeliest words after training, "
+      "with their numbers before training and after it:\n");
   five_likeliest(to, models, "birds sometimes walk");
   to.say(formatted("If you predicted about 1/79 = %.3f and then nearly 1, you are right. ",
                    1.0 / static_cast<double>(corpus.tokenizer.size())) +
@@ -139,11 +139,12 @@ void meaning_of_the_loss(Lesson& to, const Models& models) {
             "lower one.");
   const TokenText& text = models.corpus.train;
   to.say(
-      "The loss of a language model is the cross-entropy, in nats. If k words are equally likely, p is "
-      "1/k, and the loss is -ln(1/k) = ln k. So a loss of L is like a choice among exp(L) words.\n"
-      "The text sets a floor. After 'birds sometimes walk slowly' it has '.', 'on' and 'near', once "
-      "each. At best each gets p = 1/3, a loss of ln 3 = 1.10. The mean of such losses over the text "
-      "is its entropy. " +
+      "The loss of a language model is the cross-entropy, in nats. If k words are equally likely, "
+      "p is 1/k, and the loss is -ln(1/k) = ln k. So a loss of L is like a choice among exp(L) "
+      "words.\n"
+      "The text sets a floor. After 'birds sometimes walk slowly' it has '.', 'on' and 'near', "
+      "once each. At best each gets p = 1/3, a loss of ln 3 = 1.10. The mean of such losses over "
+      "the text is its entropy. " +
       formatted("The model learned in 500 steps, each with a batch of 12 sentences. Losses on the "
                 "corpus, mean of %d words and line ends:\n",
                 static_cast<int>(text.size() - 1)));
@@ -188,9 +189,10 @@ void against_counting(Lesson& to) {
   to.define("overfitting",
             "Learning the training text so closely that the loss on other text rises.");
   to.say(
-      "A list of all sentences would reach the floor as well. So the test is new sentences. The seed "
-      "sets a tenth of them aside, and all methods learn from the others. A counting table that looks "
-      "at 2 words counts n-grams with n = 3. The loss on the sentences set aside, mean of 20 seeds:\n");
+      "A list of all sentences would reach the floor as well. So the test is new sentences. The "
+      "seed sets a tenth of them aside, and all methods learn from the others. A counting table "
+      "that looks at 2 words counts n-grams with n = 3. The loss on the sentences set aside, mean "
+      "of 20 seeds:\n");
   std::vector<double> tables(4), models(2);
   int early = 0, worse = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -210,9 +212,9 @@ void against_counting(Lesson& to) {
   to.show(formatted("   model after 60 steps             %.2f", models[0]));
   to.show(formatted("   model after 300 steps            %.2f\n", models[1]));
   to.say(
-      "A counting table treats each n-gram by itself. In the model all words share the same matrices, "
-      "so each sentence also teaches something about others. But after 300 steps it is worse than "
-      "after 60. This is overfitting.\n");
+      "A counting table treats each n-gram by itself. In the model all words share the same "
+      "matrices, so each sentence also teaches something about others. But after 300 steps it is "
+      "worse than after 60. This is overfitting.\n");
   to.claim_rate(early, 20, 15, "after 60 steps it beats all four tables");
   to.claim_rate(worse, 20, 15, "240 more steps raise the loss");
 }

@@ -2,10 +2,11 @@
 //
 // Works out note 000: its motive (000.2), whether 'walk' finds 'birds' by content or by position
 // (000.1), what 'flying' needs (000.26), whether the two words come closer (000.12). Key idea: a
-// weight shows where a head looks. Only an experiment shows why, and what that changes.
+// weight shows where a head looks. Only an experiment shows why, and what it changes.
 // Next: lesson 20.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "examples/lessons/attention/blanks.h"
 #include "examples/lessons/lesson_page.h"
@@ -38,9 +39,7 @@ Models trained(const Corpus& corpus, int count) {
 }
 
 double mean_of(const Numbers& x) {
-  double sum = 0;
-  for (const double one : x) sum += one;
-  return sum / static_cast<double>(x.size());
+  return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
 }
 
 /// The number in the middle; of two, their mean.
@@ -86,11 +85,11 @@ std::vector<Word> measure(const Models& models, const Blank& blank) {
 void content_or_position(Lesson& to, const Models& models) {
   to.part("Does 'walk' look for an animal, or for the first word?");
   to.say(
-      "The model is that of lesson 18, trained with 20 seeds. In all sentences with 'sometimes walk' "
-      "the animal is the first word. Two explanations fit them equally well. By content: 'walk' looks "
-      "for an animal. By position: 'walk' looks for the first word. New sentences can separate the "
-      "two. The number after a word is the mean weight that 'walk' gives to it. In brackets: in how "
-      "many seeds it is the largest weight. The rest goes to the line end and to 'walk' itself.\n");
+      "The model is that of lesson 18, trained with 20 seeds. In the text the animal is always the "
+      "first word before 'sometimes walk'. So 'walk' can look for an animal, or for the first "
+      "word. New sentences separate the two. The number after a word is the mean weight that "
+      "'walk' gives to it. In brackets: in how many seeds it is the largest weight. The rest goes "
+      "to the line end and to 'walk' itself.\n");
   std::vector<std::vector<Word>> seen;
   for (const char* prompt : {"birds sometimes walk", "grass sometimes walk", "sometimes birds walk",
                              "on grass birds sometimes walk"}) {
@@ -111,8 +110,9 @@ void content_or_position(Lesson& to, const Models& models) {
       formatted("The weight of 'birds' there is %.2f in one seed and %.2f in another.\n",
                 *std::min_element(moved.begin(), moved.end()),
                 *std::max_element(moved.begin(), moved.end())) +
-      "The reason: the vector of a word is its embedding plus its position. The query of 'walk' can "
-      "match either of the two. Both predict this text, so training has no reason to prefer one.\n");
+      "The reason: the vector of a word is its embedding plus its position. The query of 'walk' "
+      "can match either of the two. Both predict this text, so training has no reason to prefer "
+      "one.\n");
   to.claim_rate(seen[0][1].largest, seeds, 18, "'birds sometimes walk': most for 'birds'");
   to.claim_rate(seen[1][1].largest, seeds, 14, "'grass sometimes walk': most for 'grass'");
   to.claim(seen[2][1].largest >= 3 && seen[2][2].largest >= 3,
@@ -120,6 +120,7 @@ void content_or_position(Lesson& to, const Models& models) {
 }
 
 const Blank walk{"birds sometimes", "walk"};
+const birds::Watch looks{"birds sometimes walk", "walk", "birds"};
 
 void attention_or_effect(Lesson& to, const Models& models) {
   to.part("Does the prediction need the word that gets the weight?");
@@ -127,17 +128,18 @@ void attention_or_effect(Lesson& to, const Models& models) {
             "How much ln p of the right next word falls when one word is hidden; a large attention "
             "weight need not have a large effect.");
   to.say(
-      "A mask hides the word from all later words. The weight below is the mean weight that the last "
-      "word before the blank gives to it. The median effect stands in the middle of the 20 effects. "
-      "The last column counts the seeds with an effect above ln 2 = 0.69, which halves p.\n");
-  Table table = Table::of_numbers({"   hidden", "weight", "median effect", "p halved, of 20"});
+      "A mask hides the word from all later words. The blanks are 'birds sometimes walk __' "
+      "('slowly'), 'but birds are good at __' ('flying') and 'birds sometimes __' ('walk'). The "
+      "weight is that of the last word before the blank, the mean of 20 seeds. The effect is the "
+      "median: ten effects are larger, ten are smaller. The last column counts the effects above "
+      "ln 2 = 0.69, which halve p.\n");
+  Table table = Table::of_numbers({"   word, hidden", "weight", "effect", "p halved, of 20"});
   std::vector<std::vector<Word>> found;
   for (const Blank& blank : {blanks::slowly, blanks::flying, walk}) {
     const std::vector<Word>& words = found.emplace_back(measure(models, blank));
-    table.row({"   " + blank.prompt + " __: " + blank.word, "", "", ""});
     for (std::size_t j = 1; j + 1 < words.size(); ++j)
-      table.row({"      " + words[j].word, two_digits(mean_of(words[j].weights)),
-                 two_digits(median_of(words[j].effects)),
+      table.row({"   '" + blank.word + "' without '" + words[j].word + "'",
+                 two_digits(mean_of(words[j].weights)), two_digits(median_of(words[j].effects)),
                  std::to_string(count_above(words[j].effects, std::log(2)))});
   }
   to.show(table.text());
@@ -146,12 +148,12 @@ void attention_or_effect(Lesson& to, const Models& models) {
       formatted("An effect of %.2f divides p by exp(%.2f) = %.0f. ", slowly, slowly,
                 std::exp(slowly)) +
       "So without 'birds' most models lose 'slowly' and 'flying'. The others predict the word even "
-      "when they see no animal. Note 000 asks whether 'flying' also needs 'but' and 'good'. In nearly "
-      "all seeds it needs neither.\n"
-      "The last row is the surprise: 'birds' gets half of the weight, and hiding it changes nothing. "
-      "If you predicted that p('walk') falls: in this text 'walk' follows 'sometimes' after every "
-      "animal. So 'sometimes' alone predicts 'walk'. Its weights must still add up to 1, so they go "
-      "somewhere. A weight is not an explanation.\n");
+      "when they see no animal. Note 000 asks whether 'flying' also needs 'but' and 'good'. In "
+      "nearly all seeds it needs neither.\n"
+      "The last row is the surprise: 'birds' gets half of the weight, and hiding it changes "
+      "nothing. If you predicted that p('walk') falls: in this text 'walk' follows 'sometimes' "
+      "after every animal. So 'sometimes' alone predicts 'walk'. Its weights must add up to 1 all "
+      "the same. A weight is not an explanation.\n");
   const auto halved = [&](std::size_t prompt, std::size_t j) {
     return count_above(found[prompt][j].effects, std::log(2));
   };
@@ -162,45 +164,38 @@ void attention_or_effect(Lesson& to, const Models& models) {
   to.claim_rate(seeds - halved(2, 1), seeds, 18, "'walk' does not need 'birds'");
 }
 
-double cosine(const Tensor& a, const Tensor& b) {
-  return (sum(a * b) / pow(sum(a * a) * sum(b * b), 0.5)).item();
-}
-
 /// The cosine of the embeddings of 'walk' and of 'birds'.
-double embedded(const LanguageModel& model) {
+double cosine(const LanguageModel& model) {
   const auto embedding_of = [&](const char* word) {
     const Dim token = *text().tokenizer.find(word);
     return slice(model.wte.weight, 0, token, token + 1);
   };
-  return cosine(embedding_of("walk"), embedding_of("birds"));
+  const Tensor a = embedding_of("walk"), b = embedding_of("birds");
+  return (sum(a * b) / pow(sum(a * a) * sum(b * b), 0.5)).item();
 }
 
 void own_vectors(Lesson& to, const Models& models) {
   to.part("Do 'walk' and 'birds' come closer?");
-  Numbers stored[2], received[2];  // before training, after it
-  const birds::Watch pair{"birds sometimes walk", "walk", "birds"};
+  Numbers before, after, received;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    const LanguageModel before = birds::new_model(text(), seed), &after = models[seed - 1];
-    stored[0].push_back(embedded(before));
-    stored[1].push_back(embedded(after));
-    received[0].push_back(birds::watch(before, text(), pair).association);
-    received[1].push_back(birds::watch(after, text(), pair).association);
+    const LanguageModel& model = models[seed - 1];
+    before.push_back(cosine(birds::new_model(text(), seed)));
+    after.push_back(cosine(model));
+    received.push_back(birds::watch(model, text(), looks).association);
   }
-  Table table = Table::of_numbers({"   cosine, mean of 20 seeds", "before training", "after"});
-  table.row({"   embeddings of 'walk' and of 'birds'", two_digits(mean_of(stored[0])),
-             two_digits(mean_of(stored[1]))});
-  table.row({"   what attention gives 'walk', value of 'birds'", two_digits(mean_of(received[0])),
-             two_digits(mean_of(received[1]))});
   to.say(
-      "Note 000 finds that 'walk' comes closer to 'birds' in the embedded space. Its embedding does "
-      "not: in most seeds it moves away. The loss asks for the right next word, 'slowly', and not for "
-      "similar embeddings. The vector that 'walk' receives in this sentence comes closer: nearly all "
-      "of it is the value of 'birds'.\n");
-  to.show(table.text());
+      "Note 000 finds that 'walk' comes closer to 'birds' in the embedded space. Their embeddings "
+      "do not: in most seeds they move apart. " +
+      formatted("The mean of their cosine is %.2f before training and %.2f after it. ",
+                mean_of(before), mean_of(after)) +
+      "The loss asks for the right next word, 'slowly', and not for similar embeddings. What comes "
+      "closer is the vector that 'walk' receives from attention: " +
+      formatted("its cosine with the value of 'birds' is %.2f after training.\n",
+                mean_of(received)));
   int apart = 0;
-  for (std::size_t i = 0; i < seeds; ++i) apart += stored[1][i] < stored[0][i] ? 1 : 0;
+  for (std::size_t i = 0; i < seeds; ++i) apart += after[i] < before[i] ? 1 : 0;
   to.claim_rate(apart, seeds, 12, "the cosine of the two embeddings falls");
-  to.claim_rate(count_above(received[1], 0.9), seeds, 18, "what 'walk' receives: above 0.9");
+  to.claim_rate(count_above(received, 0.9), seeds, 18, "what 'walk' receives: above 0.9");
 }
 
 /// The text without the sentences that begin in one of these ways.
@@ -217,10 +212,10 @@ Corpus text_without(const std::vector<std::string>& beginnings) {
 void other_sentences(Lesson& to) {
   to.part("Which sentences make 'walk' look at 'birds'?");
   to.say(
-      "Note 000 names other sentences as the reason: birds that use floppy feet, birds that fly. We "
-      "leave such sentences out and train again, with 10 seeds. The table counts the seeds that fill "
-      "both blanks, 'birds sometimes walk __' and 'but birds are good at __'. The last column is the "
-      "mean weight of 'walk' on 'birds'.\n");
+      "Note 000 names other sentences as the reason: birds that use floppy feet, birds that fly. "
+      "We leave such sentences of birds out and train again, with 10 seeds. The table counts the "
+      "seeds that fill both 'slowly' and 'flying'. The last column is the mean weight of 'walk' on "
+      "'birds'.\n");
   Table table = Table::of_numbers({"   text", "sentences", "filled, of 10", "weight"});
   const std::vector<std::string> few = {"for walking birds", "but birds do not only walk"};
   const std::vector<std::string> more = {few[0], few[1], "for flying birds", "for watching birds"};
@@ -233,11 +228,10 @@ void other_sentences(Lesson& to) {
     int filled = 0;
     Numbers weights;
     for (const LanguageModel& model : trained(corpus, 10)) {
-      const bool both = blanks::is_filled(model, corpus, blanks::slowly) &&
-                        blanks::is_filled(model, corpus, blanks::flying);
-      filled += both ? 1 : 0;
-      weights.push_back(
-          birds::watch(model, corpus, {"birds sometimes walk", "walk", "birds"}).attention);
+      if (blanks::is_filled(model, corpus, blanks::slowly) &&
+          blanks::is_filled(model, corpus, blanks::flying))
+        ++filled;
+      weights.push_back(birds::watch(model, corpus, looks).attention);
     }
     table.row({formatted("   %s", what), std::to_string(corpus.train.documents()),
                std::to_string(filled), two_digits(mean_of(weights))});
@@ -246,9 +240,9 @@ void other_sentences(Lesson& to) {
   }
   to.show(table.text());
   to.say(
-      "These other sentences are not what makes 'walk' look at 'birds'. The sentences with the pair "
-      "itself are enough.\n");
-  to.claim_rate(least_filled, 10, 9, "the worst of the three texts fills both blanks");
+      "These other sentences are not what makes 'walk' look at 'birds'. The sentences with the "
+      "pair itself are enough. With 74 sentences the weight is lower; the blanks stay filled.\n");
+  to.claim_rate(least_filled, 10, 9, "each text fills both blanks");
   to.claim(least_weight > 0.5, "the mean weight stays above 0.5");
 }
 
@@ -262,41 +256,21 @@ void lesson(Lesson& to) {
 
 /// The weights of the last word, and the effect of each word on the likeliest next word.
 void with_sentence(Lesson& to, const std::string& sentence) {
-  const char* advice = "give 1 to 9 words of the built-in text, such as \"birds sometimes walk\"";
+  const char* advice = "give words of the built-in text, such as \"birds sometimes walk\"";
   support::with_advice(advice, [&] {
+    if (const std::size_t n = birds::beginning(text(), sentence).size() - 1; n > 9)
+      support::refuse_usage(formatted("a sentence must have at most 9 words: got %zu", n), advice);
     const Models one = trained(text(), 1);
     const auto [next, p] = birds::complete(one[0], text(), sentence);
-    to.say(
-        formatted("The likeliest next word is '%s', with p = %.3f. ",
-                  next == "\n" ? "line end" : next.c_str(), p) +
-        "Look whether the largest weight has the largest effect. The last word cannot be hidden.\n");
+    to.say(formatted("The likeliest next word is '%s', with p = %.3f. ",
+                     next == "\n" ? "line end" : next.c_str(), p) +
+           "Look whether the largest weight has the largest effect.\n");
     Table table = Table::of_numbers({"   word", "weight", "effect"});
     for (const Word& word : measure(one, {sentence, next}))
       table.row({"   " + word.word, two_digits(word.weights[0]),
                  word.effects.empty() ? "-" : two_digits(word.effects[0])});
     to.show(table.text());
   });
-}
-
-/// Bars of attention beside bars of effect for "birds sometimes __".
-support::Svg picture() {
-  const std::vector<Word> words = measure(trained(text(), seeds), blanks::flying);
-  support::Svg svg(600, 240);
-  svg.text(20, 28, "but birds are good at __: the weight of 'at', and what hiding a word changes");
-  svg.text(120, 56, "weight, mean of 20 seeds");
-  svg.text(350, 56, "effect on ln p('flying'), median");
-  double y = 76;
-  const auto bar = [&](double x, double pixels, double number, std::size_t colour) {
-    svg.box(x, y - 14, std::max(pixels * number, 1.0), 18, support::svg_colours()[colour]);
-    svg.text(x + std::max(pixels * number, 1.0) + 8, y, two_digits(number));
-  };
-  for (const Word& word : words) {
-    svg.text(110, y, word.word, support::Svg::Anchor::end);
-    bar(120, 170, mean_of(word.weights), 0);
-    if (!word.effects.empty()) bar(350, 50, median_of(word.effects), 1);
-    y += 26;
-  }
-  return svg;
 }
 
 }  // namespace
@@ -307,9 +281,9 @@ int main(int argc, char** argv) {
       argc, argv,
       {.name = "attention/19_attention_position_effect",
        .title = "Attention, position, effect",
-       .question = "After training, 'walk' gives 'birds' nearly all its weight in 'birds sometimes "
-                   "walk'. Does it look for the animal, or for the first word? And does the "
-                   "prediction need the word that gets the weight?",
+       .question = "In 'birds sometimes walk', 'walk' gives 'birds' nearly all its weight. Does it "
+                   "look for the animal, or for the first word? And does the prediction need "
+                   "'birds'?",
        .prediction = "(a) Which word gets the largest weight of 'walk' in 'sometimes birds walk'? "
                      "(b) In the text 'walk' always follows 'sometimes'. Does p('walk') after "
                      "'birds sometimes' fall below 0.5 if the model cannot see 'birds'?",
@@ -318,8 +292,7 @@ int main(int argc, char** argv) {
                    {"examples/fledge/generate/why.cpp", "why_drawn",
                     "the same in fledge generate RUN --why WORD"}},
        .plays = {{.option = "--sentence",
-                  .value = "cats birds sometimes walk",
+                  .value = "birds often",
                   .help = "the weights of the last word, and the effect of each word on the next",
-                  .with_text = fledge::with_sentence}},
-       .picture = fledge::picture});
+                  .with_text = fledge::with_sentence}}});
 }

@@ -5,6 +5,8 @@
 // twenty seeds. The numbers of W_Q are shared by all words of the text.
 // Next: nn/layers/attention.h, nn/gpt/language_model.h; then 21_partition.
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 #include "examples/lessons/attention/blanks.h"
 #include "examples/lessons/lesson_page.h"
@@ -90,28 +92,56 @@ std::vector<Filled> sweep(Lesson& to, const Corpus& text, const std::vector<Size
   return rows;
 }
 
+/// The share of blanks that are right if the model knows the animal nowhere: each of the two kinds of
+/// blank gets its most frequent word.
+double share_without_animal() {
+  const std::vector<blanks::Blank> all = blanks::of_all_animals();
+  std::map<std::string, int> walks, good_at;
+  for (const blanks::Blank& blank : all)
+    ++(blank.prompt.starts_with("but ") ? good_at : walks)[blank.word];
+  int right = 0;
+  for (const auto& words : {walks, good_at})
+    right += std::max_element(words.begin(), words.end(), [](const auto& a, const auto& b) {
+               return a.second < b.second;
+             })->second;
+  return right / static_cast<double>(all.size());
+}
+
 void head_size(Lesson& to, const Corpus& text) {
   to.part("The head size");
   to.define("capacity", "How much a model can learn, which depends on its sizes.");
   to.define("run", "One training of a model, with one seed.");
   to.define("hidden size", "How many numbers the MLP has between its two products.");
   to.say(
-      "\nThe model of make run has one head of size 16, and an MLP with a hidden size of 32. Two blanks "
-      "need the animal: 'birds sometimes walk __' ('slowly') and 'but birds are good at __' "
-      "('flying'). The next table makes the head smaller and keeps everything else. 'slowly', "
-      "'flying' and 'both' count in how many of 20 runs the blank is filled with the right word. "
-      "The last column has the share of all 24 blanks of twelve animals. W_Q is the number of its "
-      "numbers that are in use.\n");
+      "\nThe command `make run` trains a model on a small text about animals. We call it our model. It "
+      "has one head of size 16, and an MLP with a hidden size of 32. A blank is an empty place at the "
+      "end of a prompt. Each animal has two blanks, such as 'birds sometimes walk __' ('slowly') and "
+      "'but birds are good at __' ('flying'). To fill them, the model must know the animal.\n"
+      "Each row of the table is one size of model, with 20 runs. The head becomes smaller; the rest "
+      "stays. W_Q is how many numbers that matrix has, MLP is the hidden size. The columns 'slowly' "
+      "and 'flying' say in how many of 20 runs this blank got the right word. \"both\" says in how many "
+      "runs both did. The last column is the share of right words among the 24 blanks of twelve "
+      "animals, over all 20 runs.\n");
   const std::vector<Filled> rows =
       sweep(to, text, {{1, 0, 32}, {1, 1, 32}, {1, 2, 32}, {1, 4, 32}, {1, 16, 32}});
+  const double guessed = share_without_animal();
   to.say(
-      "Two numbers for each query, key and value are enough for all twelve animals. Even one number "
-      "is enough in most runs. If you predicted 8 or 16, this is the surprise. A head of size 1 still "
-      "compares every pair of words: the score is a product of two numbers. It passes on one number, "
-      "and twelve animals can be twelve places on a line.\n"
-      "The note asks whether capacity, the number of parameters, is the reason that 'flying' fits in "
-      "beside 'walk'. Here it is not: the model of make run has far more than it needs.\n");
+      "Two numbers for each query, key and value are enough for all twelve animals. " +
+      formatted("One number is nearly enough: it fills both blanks of 'birds' in %d of 20 runs. ",
+                rows[1].both) +
+      "If you predicted 2, you were right. If you predicted more, the small number is the surprise. "
+      "One number has room for twelve animals, if each animal gets a different number.\n"
+      "A head of size 0 gives no attention, so the model cannot know the animal. It writes the same word "
+      "for all animals, the most frequent one: 'away' and 'hiding'. Each is right for three of twelve "
+      "animals: mice, hens and foxes. " +
+      formatted("So %.0f %% of all blanks are right.\n", 100 * guessed) +
+      "A source note asks how a model learns 'flying' as well as 'walk'. It says: \"I think the answer "
+      "is capacity\", the number of parameters. Here it is not: a model with a head eight times smaller "
+      "learns both as well.\n"
+      "In the lines below, \"at least\" says how many of 20 runs the check asks for.\n");
   to.claim(rows[0].both == 0, "without attention (head size 0) no run fills both blanks");
+  to.claim(std::abs(rows[0].all - guessed) < 0.01,
+           "without attention the share is that of the most frequent words");
   to.claim_rate(rows[1].both, seeds, 14, "head size 1 fills both");
   to.claim_rate(rows[2].both, seeds, 19, "head size 2 fills both");
   to.claim_rate(rows[4].both, seeds, 19, "head size 16 fills both");
@@ -123,15 +153,15 @@ void heads_and_hidden(Lesson& to, const Corpus& text) {
       "Heads times head size is 16 in each of the first four rows. So all of these models have equally "
       "many parameters: " +
       support::thousands(count_parameters(birds::new_model(text, 1))) +
-      ". The last two rows have one head and a smaller MLP.\n");
+      ". The last two rows have one head and a smaller MLP. W_Q now counts all heads.\n");
   const std::vector<Filled> rows =
       sweep(to, text, {{2, 8, 32}, {4, 4, 32}, {8, 2, 32}, {16, 1, 32}, {1, 16, 4}, {1, 16, 1}});
   to.say(
       "With the same number of parameters, the number of heads makes no difference that twenty runs "
-      "can show. The MLP may shrink to 4 numbers. With 1 number some runs fail.\n");
+      "can show. A hidden size of 4 is enough for the MLP. With a hidden size of 1 some runs fail.\n");
   int least = seeds;
   for (std::size_t i = 0; i < 4; ++i) least = std::min(least, rows[i].both);
-  to.claim_rate(least, seeds, 19, "2, 4, 8 or 16 heads: the worst of the four fills both");
+  to.claim_rate(least, seeds, 19, "both blanks are filled, with 2, 4, 8 and 16 heads alike");
   to.claim_rate(rows[4].both, seeds, 19, "a hidden size of 4 is enough");
   to.claim(rows[5].all < rows[4].all, "a hidden size of 1 is not enough for all animals");
 }
@@ -146,22 +176,25 @@ void shared(Lesson& to, const Corpus& text) {
   const LanguageModel model = birds::new_model(text, 1);
   const Dim tokens = text.tokenizer.size();
   to.say(
+      formatted("GPT-2 small is a published model of width 768, with heads of size 64. W_Q of one "
+                "head has 768 * 64 = %d numbers. ",
+                whole(query.size())) +
+      "The note means this number, and says that all of it is there for 'flying'. But W_Q is one matrix "
+      "for all words. " +
       formatted(
-          "In GPT-2 small W_Q of one head has 768 * 64 = %d numbers. The note says that they are "
-          "there for 'flying'. But W_Q is one matrix for all words. ",
-          whole(query.size())) +
-      formatted("In make run its 256 numbers make the queries of %d words and of the line end. ",
-                whole(tokens) - 1) +
-      "A word owns only its row of the table of embeddings: 16 numbers, which are also its row in the "
-      "last product. Its query is made from this row, by the shared W_Q.\n"
-      "For the same reason nothing is \"learned later\": each step changes the embeddings, all heads "
-      "and the MLP at once.\n");
+          "In our model W_Q has 16 * 16 = 256 numbers. They make the queries of all %d tokens: "
+          "words, full stop and line end. ",
+          whole(tokens)) +
+      "Only one row in the table of embeddings belongs to a single word: 16 numbers. The model adds the "
+      "vector of the position to this row. The shared W_Q makes the query from the sum.\n"
+      "The note also speaks of \"other heads that get learnt later\". But no part is learned later: "
+      "each step changes the embeddings, all heads and the MLP at once.\n");
   to.claim(query.size() == 49152, formatted("W_Q of one head of GPT-2 small: %d x %d = %d",
                                             whole(query.dim(0)), whole(size), whole(query.size())));
   to.claim(model.h[0].attn.c_attn.weight.size() == 3 * 256 && tokens == 79,
-           "make run: 3 x 256 numbers in W_Q, W_K and W_V, for 79 tokens");
+           "our model: 3 x 256 numbers in W_Q, W_K and W_V, for 79 tokens");
   to.slip("000", "48,000 different parameters just for whatever flying needs to attend to!",
-          formatted("W_Q is one matrix for all words: 256 numbers, %d tokens in make run",
+          formatted("W_Q is one matrix for all words: 256 numbers, %d tokens in our model",
                     whole(tokens)),
           "a word's query is its vector times the shared W_Q; a word owns only its vector");
 }
@@ -191,14 +224,15 @@ int main(int argc, char** argv) {
       {.name = "attention/20_capacity",
        .title = "Capacity: how small may a model be?",
        .question =
-           "One small model learns what birds do when they walk, and what they are good at. Is "
-           "there room for both because the model has so many parameters?",
+           "One small model learns how birds walk, and what they are good at. Is there room for "
+           "both because the model has so many parameters?",
        .prediction =
-           "Queries, keys and values have 16 numbers in make run. With how few does a model "
-           "still fill the blanks of twelve animals: 16, 8, 4, 2 or 1?",
+           "A model must say how each of twelve animals walks, and what it is good at. Its "
+           "queries, keys and values have 16 numbers each. How few numbers are enough: 16, 8, 4, "
+           "2 or 1?",
        .body = fledge::lesson,
        .reading = {{"nn/layers/attention.h", "c_attn", "W_Q, W_K and W_V side by side"},
-                   {"examples/birds/text_model.cpp", "model_sizes", "the sizes of make run"}},
+                   {"examples/birds/text_model.cpp", "model_sizes", "the sizes of our model"}},
        .plays = {{.option = "--head-size",
                   .value = "1",
                   .help = "both blanks, filled by a model with a smaller head",

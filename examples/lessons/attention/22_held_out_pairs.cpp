@@ -133,16 +133,19 @@ void one_seed(Lesson& to, const Tokenizer& words) {
   to.part("Forty-five sentences read, three held out");
   to.define("held-out", "Kept out of training, to test the model on text that it has not seen.");
   to.say(
-      "\nTwelve animals are of three kinds. Animals of one kind do the same four things: one 'sometimes', "
-      "one 'often', one 'rarely' and one 'always'. That makes 48 sentences of three words. One "
-      "sentence of each kind is held out. So for each of these three animals, one of its four verbs "
-      "never stands in the training text.\n");
+      "\nThere are twelve animals of three kinds. The four animals of one kind do the same four things. "
+      "Birds, hens, gulls and crows 'sometimes' walk, 'often' fly, 'rarely' dive and 'always' sing. The "
+      "other two kinds have four other verbs each. So each adverb has three verbs, one for each kind. "
+      "That makes 12 * 4 = 48 sentences of three words. One sentence of each kind is held out. So three "
+      "animals never stand with one of their four verbs in the training text.\n");
   Rng rng(1);
   const Split split = drawn_split(rng, false);
   const LanguageModel model = trained_model(words, split.read, rng);
   constexpr auto right = Table::Align::right;
-  Table table(
-      {{"held out"}, {"read of the animal"}, {"p of the verb", right}, {"its weight", right}});
+  Table table({{"held out"},
+               {"read about this animal"},
+               {"p of the verb", right},
+               {"weight on animal", right}});
   for (const Sentence& held_out : split.held_out) {
     std::string verbs;
     for (const Sentence& read : split.read)
@@ -155,31 +158,36 @@ void one_seed(Lesson& to, const Tokenizer& words) {
   to.show(table.text());
   const Likeness found = likeness(model, words);
   to.say(
-      "The last column is the weight that the adverb gives to the animal. An even split over line end, "
-      "animal and adverb is 0.33. So no head had to turn here: a third of the animal's value is "
-      "enough.\n"
-      "A table of counts gives each of these verbs the probability 0. The model is nearly certain, and "
-      "the reason is in the embeddings. 'crows' shares three verbs with the other animals of its kind. "
+      "The model is nearly certain of each held-out verb. If you predicted 0, you counted: in the "
+      "training text 'dive' follows 'crows rarely' 0 times. A model that only counts which verbs stand "
+      "with an animal gives 'dive' no probability. If you predicted 1/3, you used the adverb alone, which "
+      "three verbs follow.\n"
+      "The reason is in the embeddings. 'crows' shares three verbs with the other animals of its kind. "
       "So training gave it a similar embedding. What the model learned about the others then holds for "
       "'crows' as well.\n"
-      "To see it, we take the mean of all twelve embeddings off each of them, and compare their "
-      "directions. The mean only says \"an animal\". " +
+      "To see it, we subtract the mean of all twelve embeddings from each one. What remains is how an "
+      "animal differs from the mean. " +
       formatted(
-          "The mean cosine is %.2f for two animals of one kind, and %.2f for two of different "
-          "kinds.\n",
-          found.within, found.across));
+          "The cosine is then %.2f for two animals of one kind, and %.2f for two of different "
+          "kinds, as means over all pairs.\n",
+          found.within, found.across) +
+      "The last column of the table is the weight that the adverb gives to the animal. An even split "
+      "over line end, animal and adverb is 1/3 = 0.33. So attention gives hardly more than an even "
+      "split. That is enough, because the animal's value is then one third of the mixture.\n");
   to.claim(count_right(model, words, split.held_out) == 3,
            "each held-out verb is the likeliest word");
   to.claim(found.within > 0.5 && found.across < 0,
-           "embeddings of one kind point the same way, of different kinds apart");
+           "without the mean: cosine above 0.5 within a kind, below 0 across kinds");
 }
 
 void many_seeds(Lesson& to, const Tokenizer& words) {
   to.part("A hundred seeds, and a control");
   to.say(
-      "Each seed has other weights at the start and other held-out sentences. The control: for each "
-      "animal and adverb the verb comes from a random kind, so the kinds mean nothing. Then the verbs "
-      "should be predicted no better than by chance, 1 in 3.\n");
+      "One model may be luck, so we train 100. Each seed gives other random numbers at the start and "
+      "other held-out sentences.\n"
+      "As a control we break the kinds, in 30 more models. For each animal and adverb we draw one of the "
+      "adverb's three verbs at random. Then no animal says anything about another one, and a model can "
+      "only guess. Three held-out verbs in 30 models are 90, and 1 in 3 guesses is right: about 30.\n");
   int verbatim = 0, all = 0, closer = 0, mixed_right = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Rng rng(seed);
@@ -195,11 +203,18 @@ void many_seeds(Lesson& to, const Tokenizer& words) {
     const Split mixed = drawn_split(rng, true);
     mixed_right += count_right(trained_model(words, mixed.read, rng), words, mixed.held_out);
   }
+  to.say(
+      formatted(
+          "In %d of 100 models all three held-out verbs are right. In the control %d of 90 are "
+          "right, no more than by chance. ",
+          all, mixed_right) +
+      "So the shared verbs of a kind are the reason, and not the adverb or the sizes of the model.\n");
   to.claim(verbatim == 0, "no training text has a held-out verb with its animal");
   to.claim_rate(all, 100, 95, "all three held-out verbs are predicted");
   to.claim_rate(closer, 100, 95, "embeddings are more alike within a kind than across kinds");
-  to.claim(mixed_right < 45,
-           formatted("control: %d of 90 held-out verbs are predicted; by chance 30", mixed_right));
+  to.claim(
+      mixed_right < 45,
+      formatted("control: %d of 90 held-out verbs are right; by chance about 30", mixed_right));
 }
 
 void lesson(Lesson& to) {
@@ -246,7 +261,7 @@ support::Svg picture() {
     }
   }
   svg.text(left, top + 12 * cell + 24, "blue: the same direction, orange: opposite;");
-  svg.text(left, top + 12 * cell + 42, "the mean of all twelve is taken off first");
+  svg.text(left, top + 12 * cell + 42, "the mean of all twelve is subtracted first");
   return svg;
 }
 
@@ -257,14 +272,14 @@ int main(int argc, char** argv) {
   return support::run_lesson(
       argc, argv,
       {.name = "attention/22_held_out_pairs",
-       .title = "Held-out pairs: what was never read is predicted",
+       .title = "Held-out pairs: can a model know what it never read?",
        .question =
-           "A model reads that crows walk, fly and sing. It never reads what crows do 'rarely'. "
-           "Can it know?",
+           "A model reads what crows do 'sometimes', 'often' and 'always'. It never reads what "
+           "crows do 'rarely'. Can it know?",
        .prediction =
-           "Hens, gulls and other animals walk, fly and sing as well, and the model reads that "
-           "these 'rarely' dive. What probability does it give to 'crows rarely dive': 0, "
-           "1/12 or nearly 1?",
+           "Crows walk, fly and sing. Hens walk, fly and sing as well, and they 'rarely' dive. "
+           "Other animals 'rarely' rest or climb. After 'crows rarely', what probability does the "
+           "model give to 'dive': 0, 1/3 or nearly 1?",
        .body = fledge::lesson,
        .reading = {{"nn/layers/embedding.h", "Embedding", "the table of vectors"},
                    {"nn/inspect/probes.h", "first_look", "the attention of the first layer"}},

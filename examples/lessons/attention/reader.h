@@ -46,11 +46,15 @@ struct Reader {
   std::vector<Question> questions;
   bool itself;  // self-attention with a causal mask; else the queries are made of positions alone
 
+  /// Words and positions, (B, T, C): what keys and values are made of.
+  Tensor source(const Indices& texts) const {
+    return embedding(one_hot(V, 0), one_hot(T, V), texts);
+  }
   AttentionOutput forward_with_weights(const Indices& texts) const {
-    const Tensor positions = one_hot(T, V), source = embedding(one_hot(V, 0), positions, texts);
-    if (itself) return attention.forward_with_weights(source, source, causal());
-    return attention.forward_with_weights(embedding(Tensor(Array::zeros({V, C})), positions, texts),
-                                          source);
+    const Tensor x = source(texts);
+    if (itself) return attention.forward_with_weights(x, x, causal());
+    const Tensor no_words = Array::zeros({V, C});
+    return attention.forward_with_weights(embedding(no_words, one_hot(T, V), texts), x);
   }
   /// Scores (B, T, V) of the words, for each question.
   std::vector<Tensor> answers(const Indices& texts) const {
