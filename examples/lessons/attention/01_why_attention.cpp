@@ -79,10 +79,9 @@ void mole_by_hand(Lesson& to) {
             "direction, 0 for a right angle, -1 for opposite ones.");
   to.say(
       "To get the cosine, multiply the vectors number by number and add the products. Then divide "
-      "by the first length and by the second. Each new vector has the length sqrt(1.9 * 1.9 + 0.1 "
-      "* 0.1) = sqrt(3.62), and sqrt(3.62) * sqrt(3.62) = 3.62. So the cosine is (1.9 * 0.1 + 0.1 "
-      "* 1.9) / 3.62 = 0.38 / 3.62 = 0.105. Before attention it is 1: 'mole' has (1, 1) in both "
-      "sentences.");
+      "by both lengths. Each new vector has the length sqrt(1.9 * 1.9 + 0.1 * 0.1) = sqrt(3.62), "
+      "and sqrt(3.62) * sqrt(3.62) = 3.62. So the cosine is (1.9 * 0.1 + 0.1 * 1.9) / 3.62 = 0.38 "
+      "/ 3.62 = 0.105. Before attention it is 1: 'mole' has the vector (1, 1) in both sentences.");
   to.define("claim",
             "A printed statement that the lesson checks; \"ok\" stands before it if it holds.");
   const Pair animal = mixed(mole, dug), unit = mixed(mole, gas);
@@ -108,8 +107,8 @@ LastWord last_word(const LanguageModel& model, const Corpus& corpus, const std::
   std::vector<Dim> places;
   while (std::ssize(places) < T) places.push_back(std::ssize(places));
   const Tensor x = model.wte(ids) + model.wpe(Indices({1, T}, places));  // embedding + place
-  const Block& block = model.h[0];
-  const auto [attended, weights] = block.attn.forward_with_weights(block.ln_1(x), causal());
+  const auto [attended, weights] =
+      model.h[0].attn.forward_with_weights(model.h[0].ln_1(x), causal());
   const Array logits = Decoder(model).read(birds::beginning(corpus, sentence));
   return {slice(x, 1, T - 1, T), slice(x + attended, 1, T - 1, T),
           to_vector(slice(weights, 2, T - 1, T).value()), most_likely(logits, 3)};
@@ -121,13 +120,13 @@ std::string word_of(const Corpus& corpus, Dim token) {
   return corpus.tokenizer.symbols().at(static_cast<std::size_t>(token));
 }
 
-const char* const sentences[] = {"birds sometimes walk", "cats sometimes walk",
-                                 "ducks sometimes walk"};
+const std::string animals[] = {"birds", "cats", "ducks"};
 
 /// 'walk' in the three sentences.
 std::vector<LastWord> look_at_walk(const LanguageModel& model, const Corpus& corpus) {
   std::vector<LastWord> found;
-  for (const char* sentence : sentences) found.push_back(last_word(model, corpus, sentence));
+  for (const std::string& animal : animals)
+    found.push_back(last_word(model, corpus, animal + " sometimes walk"));
   return found;
 }
 
@@ -156,10 +155,8 @@ void walk_in_a_model(Lesson& to, const Corpus& corpus, const std::vector<LastWor
   bool same = true, alike = true;
   for (std::size_t i = 0; i < trained.size(); ++i) {
     const double random = cosine(untrained[i].after, untrained[0].after);
-    const std::string sentence = sentences[i];
     const Choice& next = trained[i].next[0];
-    table.row({sentence.substr(0, sentence.find(' ')),
-               formatted("%.3f", cosine(trained[i].before, trained[0].before)),
+    table.row({animals[i], formatted("%.3f", cosine(trained[i].before, trained[0].before)),
                formatted("%.3f", random),
                formatted("%.3f", cosine(trained[i].after, trained[0].after)),
                word_of(corpus, next.token) + formatted(" (%.3f)", next.probability)});
@@ -185,7 +182,7 @@ void walk_in_a_model(Lesson& to, const Corpus& corpus, const std::vector<LastWor
     largest = std::max(largest, cosine(walks[1].after, walks[0].after));
   }
   to.claim(largest < 0.95,
-           formatted("ten trainings from other random numbers: 'cats' has at most %.2f", largest));
+           formatted("ten trainings, new random numbers: cosine for 'cats' at most %.2f", largest));
 }
 
 void not_only_neighbours(Lesson& to, const LastWord& walk) {
@@ -202,9 +199,9 @@ void not_only_neighbours(Lesson& to, const LastWord& walk) {
   to.show(table.text());
   to.say(
       "If you guessed 'sometimes', you chose the neighbour. But a word may look at any earlier "
-      "word, near or far. 'birds' is two places away and gets nearly all of the weight, because the "
-      "next word depends on the animal. 'sometimes' is the same in all three sentences of part 2, "
-      "so it cannot decide.");
+      "word, near or far. 'birds' is two places away and gets nearly all of the weight, because "
+      "the next word depends on the animal. 'sometimes' is the same in all three sentences of part "
+      "2, so it cannot decide.");
   to.claim(walk.weights[1] > 0.9 && walk.weights[2] < 0.05,
            "'walk' gives 'birds' more than 0.9, and 'sometimes' less than 0.05");
 }
@@ -229,7 +226,7 @@ void compare_sentence(Lesson& to, const std::string& sentence) {
                       "a sentence has at most ", model.sizes.context - 1, " words, and this has ",
                       ids.size() - 1, ": leave some out");
   birds::train(model, corpus, 1);
-  const LastWord walk = last_word(model, corpus, sentences[0]);
+  const LastWord walk = last_word(model, corpus, "birds sometimes walk");
   const LastWord last = last_word(model, corpus, sentence);
   Table looks({{"the last word looks at"}, {"weight"}});
   for (std::size_t j = 0; j < ids.size(); ++j)
@@ -239,32 +236,29 @@ void compare_sentence(Lesson& to, const std::string& sentence) {
   for (const Choice& choice : last.next)
     to.say(formatted("   %.3f  ", choice.probability) + word_of(corpus, choice.token));
   to.say(
-      formatted("The last word and 'walk' in 'birds sometimes walk': cosine %.3f before "
-                "attention, %.3f after.",
+      formatted("The last word and 'walk' in 'birds sometimes walk': cosine %.3f before attention, "
+                "%.3f after. With 'walk' as the third word the first cosine is 1.",
                 cosine(last.before, walk.before), cosine(last.after, walk.after)));
-  to.say("With 'walk' as the third word the first cosine is 1; the second depends on the animal.");
 }
 
 support::Svg picture() {
   constexpr double left = 70, bottom = 400, unit = 160;
-  const std::string grey = "#444444", &blue = support::svg_colours()[0],
-                    &orange = support::svg_colours()[1];
   support::Svg svg(580, 450);
   using Anchor = support::Svg::Anchor;
   svg.text(20, 30, "One embedding of 'mole', two vectors after attention", Anchor::start, 17);
-  svg.arrow(left, bottom, left + 2.3 * unit, bottom, grey);
-  svg.arrow(left, bottom, left, bottom - 2.2 * unit, grey);
+  svg.arrow(left, bottom, left + 2.3 * unit, bottom, "#444444");
+  svg.arrow(left, bottom, left, bottom - 2.2 * unit, "#444444");
   svg.text(left + 2.3 * unit, bottom + 36, "animal", Anchor::end, 14);
   svg.text(left + 8, bottom - 2.15 * unit, "chemistry", Anchor::start, 14);
   const auto arrow = [&](const Pair& to, const char* name, double dx, const std::string& colour) {
     const double x = left + to[0] * unit, y = bottom - to[1] * unit;
     svg.arrow(left, bottom, x, y, colour, 3);
-    svg.text(x + dx, y - 12, name + formatted(" (%.1f, %.1f)", to[0], to[1]), Anchor::start, 14,
-             colour);
+    const std::string label = name + formatted(" (%.1f, %.1f)", to[0], to[1]);
+    svg.text(x + dx, y - 12, label, Anchor::start, 14, colour);
   };
-  arrow(mole, "'mole' before attention", 0, grey);
-  arrow(mixed(mole, dug), "'mole' in 'the mole dug'", -60, blue);
-  arrow(mixed(mole, gas), "'mole' in 'a mole of gas'", 14, orange);
+  arrow(mole, "'mole' before attention", 0, "#444444");
+  arrow(mixed(mole, dug), "'mole' in 'the mole dug'", -60, support::svg_colours()[0]);
+  arrow(mixed(mole, gas), "'mole' in 'a mole of gas'", 14, support::svg_colours()[1]);
   return svg;
 }
 
@@ -276,23 +270,20 @@ int main(int argc, char** argv) {
       argc, argv,
       {.name = "attention/01_why_attention",
        .title = "Why attention: one vector for a word is not enough",
-       .question =
-           "A word can mean different things in different sentences. How can a program give "
-           "it a different meaning in each?",
+       .question = "A word can mean different things in different sentences. How can a program "
+                   "give it a different meaning in each?",
        .prediction =
-           "Give 'mole' the numbers (1, 1), 'dug' (2, 0), 'gas' (0, 2). 'mole' takes 0.1 of its own "
-           "numbers and 0.9 of those of 'dug'. Which two numbers come out? And with 'gas' in place "
-           "of 'dug'? A second guess: a program must predict the word after 'birds sometimes walk'. "
-           "From which word should 'walk' take most: 'birds', 'sometimes' or itself?",
+           "Give 'mole' the numbers (1, 1), 'dug' (2, 0), 'gas' (0, 2). 'mole' takes 0.1 of its "
+           "own numbers and 0.9 of those of 'dug'. Which two numbers come out? And with 'gas' in "
+           "place of 'dug'? A second guess: a program must predict the word after 'birds sometimes "
+           "walk'. From which word should 'walk' take most: 'birds', 'sometimes' or itself?",
        .body = fledge::lesson,
-       .reading = {{"nn/layers/block.h", "add_residuals",
-                    "the weighted sum is added to the vector"},
+       .reading = {{"nn/layers/block.h", "add_residuals", "adds the weighted sum"},
                    {"examples/birds/text_model.cpp", "train", "how the model of part 2 learns"},
                    {"examples/support/built_in_text.inc", "walk slowly", "the sentences"}},
        .plays = {{.option = "--sentence",
                   .value = "dogs sometimes walk",
-                  .help =
-                      "any words of the 79 sentences: where the last one looks, what comes next",
+                  .help = "words of the 79 sentences: where the last one looks, what comes next",
                   .with_text = fledge::compare_sentence}},
        .picture = fledge::picture});
 }

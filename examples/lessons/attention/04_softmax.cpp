@@ -71,8 +71,7 @@ void from_scores_to_weights(Lesson& to) {
   to.say(formatted("If all scores are larger by 5, each exp is exp(5) = %.3f times larger. ",
                    std::exp(5)) +
          "So is the sum. The factor cancels, and the weights stay the same. Only differences of "
-         "scores matter.\n"
-         "If the scores are multiplied by 8, one word gets nearly everything:\n");
+         "scores matter.\nIf the scores are multiplied by 8, one word gets nearly everything:\n");
   Table factors = Table::of_numbers({"factor", "scores", words[0], words[1], words[2]});
   for (const double factor : {1., 4., 8.}) {
     const Numbers s = times(factor, three), a = softmax(s);
@@ -89,8 +88,8 @@ void how_fast_a_weight_changes(Lesson& to) {
   to.part("How fast a weight changes with its score");
   to.define(
       "derivative",
-      "How fast a result changes with one input: the change of the result per small change of "
-      "the input.");
+      "How fast a result changes with one input: the change of the result per small change of the "
+      "input.");
   to.define("gradient",
             "All derivatives of one number: one for each number from which it is computed.");
   to.say(
@@ -103,12 +102,11 @@ void how_fast_a_weight_changes(Lesson& to) {
   to.say(formatted("   score 2.01:  %.5f / %.5f = %.6f", e_h, e_h + others, a_h));
   to.say(formatted("   change of the weight per change of the score:  %.6f / 0.01 = %.4f\n",
                    a_h - a, measured));
-  to.say(
-      "The derivative of a weight a with respect to its own score is a(1-a). " +
-      formatted("Here it is %.4f * %.4f = %.4f; a smaller step than 0.01 comes nearer to it. It is "
-                "largest, 0.25, for a = 0.5. For a = 0.99 it is %.4f, and for a = 0.9999 it is "
-                "%.4f. So training hardly changes a weight that is nearly 1.",
-                a, 1 - a, derivative(a), derivative(0.99), derivative(0.9999)));
+  to.say("The derivative of a weight a with respect to its own score is a(1-a). " +
+         formatted("Here it is %.4f * %.4f = %.4f; a change smaller than 0.01 comes nearer. It is "
+                   "largest, 0.25, for a = 0.5. For a = 0.99 it is %.4f, and for a = 0.9999 it is "
+                   "%.4f. So training hardly changes a weight that is nearly 1.",
+                   a, 1 - a, derivative(a), derivative(0.99), derivative(0.9999)));
   const Tensor s = parameter(Array({3}, three));
   backward(sum(slice(fledge::softmax(s), 0, 0, 1)));
   to.claim(std::abs(measured - derivative(a)) < h / 10 &&
@@ -181,23 +179,22 @@ void why_sqrt_d(Lesson& to) {
   to.define("standard deviation", "The root of the variance: the usual distance from the mean.");
   to.say(
       "A query and a key have d numbers each; d is the head size. Their dot product q.k is a sum "
-      "of d products. How large is it if the numbers are random?\n"
-      "Let each number be +1 or -1, by the toss of a coin. Then each product is +1 or -1, too. "
-      "Its mean is 0. All equally likely sums of one product and of two:\n\n"
-      "   d = 1:  -1, 1         variance (1 + 1) / 2 = 1\n"
-      "   d = 2:  -2, 0, 0, 2   variance (4 + 0 + 0 + 4) / 4 = 2\n\n"
-      "Variances of independent numbers add, so q.k has the variance d. Its standard deviation is "
-      "sqrt(d). Divided by sqrt(d), the scores have the standard deviation 1 for every d. This is "
-      "the scale of lesson 3.\n"
-      "For the table, a query and its ten keys are made 2000 times. Each number is drawn evenly "
-      "between -1.732 and 1.732. Its variance is 1, and so is that of a product of two.");
+      "of d products. How large is it if the numbers are random?\nLet each number be +1 or -1, by "
+      "the toss of a coin. Then each product is +1 or -1, too. Its mean is 0. All equally likely "
+      "sums of one product and of two:\n\n   d = 1:  -1, 1         variance (1 + 1) / 2 = 1\n   d "
+      "= 2:  -2, 0, 0, 2   variance (4 + 0 + 0 + 4) / 4 = 2\n\nVariances of independent numbers "
+      "add, so q.k has the variance d. Its standard deviation is sqrt(d). Divided by sqrt(d), the "
+      "scores have the standard deviation 1 for every d. This is the scale of lesson 3.\nFor the "
+      "table, a query and its ten keys are made 2000 times. Each number is drawn evenly between "
+      "-1.732 and 1.732. Its variance is 1, and so is that of a product of two.");
   to.define("seed",
             "The whole number from which a program derives all its random numbers; another seed "
             "gives other numbers.");
   to.say(
-      "The seed is 1. 'spread' is the standard deviation of q.k. The next two columns have the mean of the "
-      "largest of the ten weights: of q.k, and of q.k / sqrt(d). The last two have its derivative a(1-a) in "
-      "the same way. Here we take the median: half of the 2000 are smaller. (3e-06 is 0.000003.)\n");
+      "The seed is 1. 'spread' is the standard deviation of q.k. The next two columns have the "
+      "mean of the largest of the ten weights: of q.k, and of q.k / sqrt(d). The last two have its "
+      "derivative a(1-a) in the same way. Here we take the median: half of the 2000 are smaller. "
+      "(3e-06 is 0.000003.)\n");
   const std::vector<Row> rows = rows_of(1);
   to.show(table_of(rows));
   const Row& last = rows.back();

@@ -46,10 +46,9 @@ void minus_infinity(Lesson& to) {
   to.define("prefix", "The beginning of a text, up to some token.");
   to.say(
       "Tokens are words here. A model learns to predict the next word after each prefix of a text: "
-      "'walk' after 'birds sometimes'.\n"
-      "If 'sometimes' may look at 'walk', attention can copy the answer. Then the model learns only to "
-      "copy. In a new text there is nothing to copy, because the next word is not written yet. So later "
-      "words are hidden.");
+      "'walk' after 'birds sometimes'.\nIf 'sometimes' may look at 'walk', attention can copy the "
+      "answer. Then the model learns only to copy. In a new text there is nothing to copy, because "
+      "the next word is not written yet. So later words are hidden.");
   to.define("mask",
             "The rule that says which words a word may see; hidden words get the weight 0.");
   to.define("causal mask", "The mask that lets a word see itself and earlier words only.");
@@ -149,14 +148,13 @@ void all_prefixes_at_once(Lesson& to) {
             "The number that training makes small; it says how wrong the predictions of the model "
             "are.");
   to.say(
-      "The loss of a prediction is -ln p here, where ln is the natural logarithm. p is the probability "
-      "that the model gave to the right word. The loss is 0 for p = 1, and 2.303 for p = 0.1.\n"
-      "A pass is one computation of the model, from the words to its predictions. A model can "
-      "read each prefix alone, in six passes. With the causal mask it can also read all six words "
-      "in one pass, and predict after each of them. The result of 'walk' then contains no later "
-      "word: it is the result of its prefix.\n"
-      "The table compares both, for a small model with random parameters. The text has seven words; the "
-      "seventh is only an answer.\n");
+      "The loss of a prediction is -ln p here, where ln is the natural logarithm. p is the "
+      "probability that the model gave to the right word. The loss is 0 for p = 1, and 2.303 for p "
+      "= 0.1.\nA pass is one computation of the model, from the words to its predictions. A model "
+      "can read each prefix alone, in six passes. With the causal mask it can also read all six "
+      "words in one pass, and predict after each of them. The result of 'walk' then contains no "
+      "later word: it is the result of its prefix.\nThe table compares both, for a small model "
+      "with random parameters. The text has seven words; the seventh is only an answer.\n");
   compare(to, 6);
   to.say(
       "If you predicted 21 and 6, you were right: 1 + 2 + 3 + 4 + 5 + 6 = 21 words alone, and 6 in "

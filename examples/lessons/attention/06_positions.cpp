@@ -85,14 +85,14 @@ void order_is_lost(Lesson& to) {
   to.part("Without positions the order is lost");
   to.say(
       "In this part a vector stands for a word, and for nothing else: dog = (1, 0), bites = (1, "
-      "1), man = (0, 2). To keep the numbers short, the query, the key and the value of a word "
-      "are its vector x. There is no mask. 'bites' looks at all words of 'dog bites man':\n");
+      "1), man = (0, 2). To keep the numbers short, the query, the key and the value of a word are "
+      "its vector x. There is no mask. 'bites' looks at all words of 'dog bites man':\n");
   to.show(bites_looks_at(dog_first).table);
   to.say(
       "The last row is the new vector of 'bites'. 'man bites dog' has the same rows in another "
       "order. A sum does not depend on the order of its terms, so the new vector is the same. If "
-      "you predicted two vectors, look again: no number here says which word came first.\n"
-      "This also holds if W_Q, W_K and W_V have any other numbers. If words change places, their "
+      "you predicted two vectors, look again: no number here says which word came first.\nThis "
+      "also holds if W_Q, W_K and W_V have any other numbers. If words change places, their "
       "results change places with them, and nothing else changes.");
   to.claim(apart(dog_first, man_first) < 1e-15, "'bites' gets the same vector in both sentences");
   Rng rng(1);
@@ -118,8 +118,8 @@ void order_is_in_the_vectors(Lesson& to) {
   to.say(
       "So x = word vector + position vector. The position vectors are parameters, like the word "
       "vectors: training chooses their numbers. Here they are (1, 0) for the first position, (0, "
-      "0) for the second and (1, 1) for the third. 'dog' in first position has x = (1, 0) + (1, "
-      "0) = (2, 0). First 'dog bites man', then 'man bites dog':\n");
+      "0) for the second and (1, 1) for the third. 'dog' in first position has x = (1, 0) + (1, 0) "
+      "= (2, 0). First 'dog bites man', then 'man bites dog':\n");
   const Sentence first = with_positions(dog_first), second = with_positions(man_first);
   to.show(bites_looks_at(first).table + "\n" + bites_looks_at(second).table);
   to.say("The vectors x are different, so the new vector of 'bites' is different, too.");
@@ -132,8 +132,8 @@ void distance_has_no_influence(Lesson& to) {
   to.part("Without positions the distance has no influence");
   to.define("even split", "Equal weights on all words that may be seen: 1/4 each for four words.");
   to.say(
-      "'bird' sees 1001 words: 'blue' with a score of 5, and 1000 others, itself included, with a score "
-      "of 0. 'blue' gets exp(5) / (exp(5) + 1000), wherever it stands. " +
+      "'bird' sees 1001 words: 'blue' with a score of 5, and 1000 others, itself included, with a "
+      "score of 0. 'blue' gets exp(5) / (exp(5) + 1000), wherever it stands. " +
       formatted("An even split would give each word 1/1001 = %.6f.\n", 1. / 1001));
   Table table = Table::of_numbers({"words from 'blue' to 'bird'", "weight of 'blue'"});
   const double expected = std::exp(5) / (std::exp(5) + 1000);
@@ -153,8 +153,8 @@ void distance_has_no_influence(Lesson& to) {
       formatted("the weight is %.6f for a word 1 place away, and 1000 places away", expected),
       "a score depends on query and key; a head prefers near words only if it learns positions");
   to.say(
-      "The same note also says that attention reaches beyond sentences. That is right. But a model reads "
-      "at most a fixed number of words at once.");
+      "The same note also says that attention reaches beyond sentences. That is right. But a model "
+      "reads at most a fixed number of words at once.");
 }
 
 /// The loss after training. The model reads "a b ?" and predicts a: 6 words, 30 pairs, '?' is 6.
@@ -200,8 +200,8 @@ void a_task(Lesson& to) {
   }
   to.show(table.text());
   to.say(
-      "Without positions, 'a b ?' and 'b a ?' get the same prediction. The best that the model "
-      "can do is p = 0.5 for both words, and the loss -ln 0.5 = ln 2 = 0.693. With positions each "
+      "Without positions, 'a b ?' and 'b a ?' get the same prediction. The best that the model can "
+      "do is p = 0.5 for both words, and the loss -ln 0.5 = ln 2 = 0.693. With positions each "
       "right word gets nearly p = 1.");
   to.claim_rate(learned, 3, 3, "with positions the loss is below 0.01");
   to.claim_rate(guessed, 3, 3, "without positions the loss is above ln 2");
@@ -241,8 +241,8 @@ void another_sentence(Lesson& to, const std::string& sentence) {
                formatted("%.3f", largest(slice(without, 0, i, i + 1))),
                formatted("%.3f", largest(slice(with, 0, i, i + 1)))});
   to.say(
-      "Attention with random parameters reads the sentence forwards and backwards. The numbers "
-      "say how much the result of each word changes: the largest change of 8 numbers. Without "
+      "Attention with random parameters reads the sentence forwards and backwards. The numbers say "
+      "how much the result of each word changes: the largest change of 8 numbers. Without "
       "positions they are all 0.\n");
   to.show(table.text());
 }

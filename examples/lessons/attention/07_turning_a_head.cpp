@@ -182,7 +182,7 @@ void a_surprise(Lesson& to) {
       "make all three scores.\n"
       "In the first step ds_i adds 10 (v3.v3) ds_i v_i / sqrt(3) to the query. That moves s_j by 10 "
       "(v3.v3) ds_i (v_i.v_j) / 3. The keys move s_j by the same number. So the score of 'sometimes' "
-      "changes by three parts 20 x ds_i x (v_i.v2) x (v3.v3) / 3:\n");
+      "changes by three parts:\n");
   const Three v2 = three(matmul_transposed(row(vectors(), 1), vectors()));  // v_i.v2
   double sum_of_parts = 0;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -198,7 +198,7 @@ void a_surprise(Lesson& to) {
       formatted("In the whole step the scores change by %+.4f, %+.4f and %+.4f. ", change[0],
                 change[1], change[2]) +
       "So 'sometimes' takes weight from 'walk'. If you predicted that its weight falls at first, "
-      "you used its own ds only.\n");
+      "you used its own ds only.");
   to.claim_near(three(path[100].a)[0], 0.9977, 5e-5, "the weight of 'birds' after 100 steps");
   to.claim(three(path[0].a)[1] < three(path[1].a)[1] && three(path[1].a)[1] < three(path[2].a)[1] &&
                ds[1] < 0 && three(path[1].ds)[1] < 0,
@@ -226,12 +226,12 @@ void why_it_slows_down(Lesson& to) {
   }
   const Look large = look({20.0 * Tensor(identity()), identity()});
   to.say(
-      formatted(
-          "\nWith a1 near 1 the factor 1 - a1 is almost 0. A head that looks at the wrong word "
-          "only has the same trouble. With scores 20 times as large, 'walk' begins with a "
-          "weight of %.4f on itself. Then the largest ds_j is %.4f. ",
-          three(large.a)[2], largest(large.ds)) +
-      "This is why scores are divided by sqrt(d): small scores leave a gradient to learn from.\n");
+      "\nWith a1 near 1 the factor 1 - a1 is almost 0. A head that looks at one wrong word only has the "
+      "same trouble. " +
+      formatted("With scores 20 times as large, 'walk' gives itself %.4f at first, and the largest "
+                "ds_j is %.4f. ",
+                three(large.a)[2], largest(large.ds)) +
+      "So scores are divided by sqrt(d), which keeps them small.");
   to.claim(is_equal, "ds_1 = a1 (1 - a1) (p1 - m) at both steps");
   to.claim(std::max(largest(path[100].ds), largest(large.ds)) < 0.02 * largest(path[0].ds),
            "the largest ds_j falls below 2 %, and begins there with large scores");
@@ -241,10 +241,8 @@ void with_rate(Lesson& to, double rate) {
   const std::vector<Look> path = learn(rate, 100);
   to.say(formatted("The three weights of 'walk' at a learning rate of %g:\n", rate));
   to.show(table_of_steps(path));
-  to.say(
-      path[1].L.item() < path[0].L.item()
-          ? "This rate is too large: L falls in the first step. Where does 'walk' look at the end?"
-          : "L rises. See whether 100 steps bring it near 0.14.");
+  to.say(path[1].L.item() < path[0].L.item() ? "This rate is too large: L falls in the first step."
+                                             : "L rises. Does it come near 0.14?");
 }
 
 Svg picture() {

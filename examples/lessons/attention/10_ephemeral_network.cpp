@@ -78,12 +78,12 @@ void what_travels(Lesson& to) {
       "looks for its victim, the one that it beats. W_Q is set by hand: the query of a player is 6 "
       "times the vector of its victim. The key is the word's own vector. So the score for the "
       "victim is 6/sqrt(3) = 3.464, and other scores are 0. The rows of W_V are the values: rock "
-      "(4, 0), paper (0, 2), scissors (1, 3).\nThe input is 'paper scissors rock'. Its nodes are the three words; 'rock 3' is rock in "
-      "the third place. Each word sees itself and earlier words. Rock beats scissors, so its weights "
-      "are\n \n   exp(0) = 1 for paper, exp(3.464) = 31.95 for scissors, exp(0) = 1 for rock;\n   divided "
-      "by the sum 33.95: 0.03, 0.94 and 0.03.\n \nEach weight is the strength of an edge. The word that "
-      "is looked at sends its value, times the weight, along the edge. It goes to the word that "
-      "looks.\n");
+      "(4, 0), paper (0, 2), scissors (1, 3).\nThe input is 'paper scissors rock'. Its nodes are "
+      "the three words; 'rock 3' is rock in the third place. Each word sees itself and earlier "
+      "words. Rock beats scissors, so its weights are\n \n   exp(0) = 1 for paper, exp(3.464) = "
+      "31.95 for scissors, exp(0) = 1 for rock;\n   divided by the sum 33.95: 0.03, 0.94 and "
+      "0.03.\n \nEach weight is the strength of an edge. The word that is looked at sends its "
+      "value, times the weight, along the edge. It goes to the word that looks.\n");
   const Input input{paper, scissors, rock};
   const std::vector<Edge> edges = network(input);
   Table table = Table::of_numbers({"   edge", "weight", "value", "weight x value"});
@@ -164,11 +164,11 @@ void beside_a_stored_network(Lesson& to) {
       "activation",
       "A number that the model computes from its input; unlike a parameter, it is not stored.");
   to.say(
-      "\nIn an older kind of network each edge has a stored number, a parameter. Three numbers go in, one "
-      "for each word. Three come out, so there are 3 x 3 edges. Training changes their numbers; an input "
-      "does not. The numbers in the table below are an example.\nIn attention the strengths of the edges "
-      "are activations. Training changes W_Q and W_K, which make the strengths, and W_V, which makes what "
-      "travels.\n");
+      "\nIn an older kind of network each edge has a stored number, a parameter. Three numbers go "
+      "in, one for each word. Three come out, so there are 3 x 3 edges. Training changes their "
+      "numbers; an input does not. The numbers in the table below are an example.\nIn attention "
+      "the strengths of the edges are activations. Training changes W_Q and W_K, which make the "
+      "strengths, and W_V, which makes what travels.\n");
   const auto edge = [](const Input& input) {
     return formatted("%.2f", network(input)[4].weight);  // from the second word to the third
   };
@@ -186,8 +186,9 @@ void beside_a_stored_network(Lesson& to) {
   const double missed = network({paper, paper, rock})[4].weight;
   to.say(
       "The stored edge is the same for both inputs. The edge of attention is large if the second "
-      "word is what rock looks for.\nNote 004 says that the network is made to suit the length of the "
-      "input. This is right: it has as many nodes as the input has words. The words give the weights.\n");
+      "word is what rock looks for.\nNote 004 says that the network is made to suit the length of "
+      "the input. This is right: it has as many nodes as the input has words. The words give the "
+      "weights.\n");
   to.claim(met > 0.9 && std::abs(missed - 1.0 / 3) < 1e-15,
            formatted("same length, other words: the edge has %.2f or %.2f", met, missed));
 }
@@ -261,9 +262,9 @@ int main(int argc, char** argv) {
            "Attention can be drawn as a network: words with arrows between them. What travels "
            "along the arrows? Which numbers of the network does a model store?",
        .prediction =
-           "Draw an arrow to each word from every word that it looks at: itself, and all earlier words. How "
-           "many arrows do three words have, and how many do ten? How many more numbers must the "
-           "model store for ten words?",
+           "Draw an arrow to each word from every word that it looks at: itself, and all earlier "
+           "words. How many arrows do three words have, and how many do ten? How many more numbers "
+           "must the model store for ten words?",
        .body = fledge::lesson,
        .reading = {{"nn/layers/attention.cpp", "attend", "scores, weights, and the sum of values"},
                    {"nn/layers/attention.h", "Attention", "what is stored: the matrices"},

@@ -47,13 +47,12 @@ void copying(Lesson& to) {
   to.define("orthogonal", "At right angles: the dot product is 0.");
   to.define("orthonormal", "At right angles to each other, and each of length 1.");
   to.say(
-      "\nSix keys k_1 to k_6 are orthonormal, so k_1.k_1 = 1 and k_1.k_2 = 0. As in the note, scores are "
-      "not divided in this lesson. The query is q = g k_1, where g is a number. Then the score of the "
-      "first key is q.k_1 = g, and the five others are 0. So g is the gap between the scores. The "
-      "softmax makes\n"
-      "   weight of v_1 = exp(g) / (exp(g) + 5)\n"
-      "because exp(0) = 1. The result of attention is c, the weighted sum of the six values. A perfect "
-      "copy would be c = v_1. The third column is the distance between the two, |c - v_1|.\n");
+      "\nSix keys k_1 to k_6 are orthonormal, so k_1.k_1 = 1 and k_1.k_2 = 0. As in the note, "
+      "scores are not divided in this lesson. The query is q = g k_1, where g is a number. Then "
+      "the score of the first key is q.k_1 = g, and the five others are 0. So g is the gap between "
+      "the scores. The softmax makes\n   weight of v_1 = exp(g) / (exp(g) + 5)\nbecause exp(0) = "
+      "1. The result of attention is c, the weighted sum of the six values. A perfect copy would "
+      "be c = v_1. The third column is the distance between the two, |c - v_1|.\n");
   Rng rng(1);
   const Tensor keys = orthonormal(n, rng), values = normal({n, d}, rng), v = row(values, 0);
   const double apart = length((sum(values, {0}, true) - v) / (n - 1.0) - v);
@@ -69,11 +68,11 @@ void copying(Lesson& to) {
   }
   to.show(table.text());
   to.say(
-      "At a gap of 0 all weights are an even split, 1/6. At 10 the weight is 1.000 to three digits. If "
-      "you predicted 10, you are right. A copy is never perfect, because exp of a score is never 0. Only "
-      "a masked word has a weight of exactly 0.\n"
-      "The formula: the five other values together have the weight r/(1 + r), with r = 5 exp(-g). So the "
-      "distance is r/(1 + r) times the distance between v_1 and the mean of the others.\n");
+      "At a gap of 0 all weights are an even split, 1/6. At 10 the weight is 1.000 to three "
+      "digits. If you predicted 10, you are right. A copy is never perfect, because exp of a score "
+      "is never 0. Only a masked word has a weight of exactly 0.\nThe formula: the five other "
+      "values together have the weight r/(1 + r), with r = 5 exp(-g). So the distance is r/(1 + r) "
+      "times the distance between v_1 and the mean of the others.\n");
   to.claim(worst < 1e-14, "the distance is that of the formula, for all six gaps");
   bool distribution = true, copied = true;
   for (int draw = 0; draw < 1000; ++draw) {
@@ -94,12 +93,11 @@ void copying(Lesson& to) {
 void averaging(Lesson& to) {
   to.part("To average: a query between two keys");
   to.say(
-      "Now the query is q = beta (k_a + k_b), where beta is a number. The score of key a is beta k_a.k_a + "
-      "beta k_b.k_a = beta + 0. The score of key b is beta too, and the four others are 0. So both "
-      "weights are\n"
-      "   exp(beta) / (4 + 2 exp(beta))\n"
-      "and they come near 1/2. Then c comes near (v_a + v_b) / 2, the mean of the two values. The last "
-      "column is its distance from this mean.\n");
+      "Now the query is q = beta (k_a + k_b), where beta is a number. The score of key a is beta "
+      "k_a.k_a + beta k_b.k_a = beta + 0. The score of key b is beta too, and the four others are "
+      "0. So both weights are\n   exp(beta) / (4 + 2 exp(beta))\nand they come near 1/2. Then c "
+      "comes near (v_a + v_b) / 2, the mean of the two values. The last column is its distance "
+      "from this mean.\n");
   Rng rng(3);
   const Tensor keys = orthonormal(n, rng), values = normal({n, d}, rng);
   const Tensor middle = (row(values, 0) + row(values, 1)) / 2.0;
@@ -117,9 +115,9 @@ void averaging(Lesson& to) {
   }
   to.show(table.text());
   to.say(
-      "Other shares are possible too. If the score of a is larger than that of b by ln 3 = 1.0986, the "
-      "weight of a is 3 times the weight of b, because exp(ln 3) = 3. The query for this is q = (beta + "
-      "ln 3) k_a + beta k_b.\n");
+      "Other shares are possible too. If the score of a is larger than that of b by ln 3 = 1.0986, "
+      "the weight of a is 3 times the weight of b, because exp(ln 3) = 3. The query for this is q "
+      "= (beta + ln 3) k_a + beta k_b.\n");
   const double beta = 20;
   const Tensor shares =
       weights_of(row(keys, 0) * (beta + std::log(3.0)) + row(keys, 1) * beta, keys);
@@ -139,17 +137,17 @@ void take_out(Lesson& to) {
       "All vectors that can be made from some given vectors, by multiplying them by numbers and "
       "adding; two vectors give a plane through 0.");
   to.say(
-      "\nAttention adds values up: s = v_a + v_b. Can v_a be found in the sum again? Yes, if v_a always "
-      "lies in one subspace and v_b in another, and the two are at right angles. An example: v_a = (3, "
-      "4, 0, 0) and v_b = (0, 0, 1, 2). Then s = (3, 4, 1, 2). A matrix that keeps the first two numbers "
-      "and sets the others to 0 finds v_a.\n"
-      "It works for any directions. Let a_1 and a_2 be orthonormal vectors of the first subspace. Then "
-      "v_a = (s.a_1) a_1 + (s.a_2) a_2, because v_b has no share in a_1 and a_2. The note writes the "
-      "same with matrices: A has the columns a_1 and a_2, its transpose A^T gives the two dot products, "
-      "and M = A A^T gives v_a = M s.\n"
-      "What if the subspaces are not at right angles? We turn one vector of the second subspace toward "
-      "a_1 by an angle. Then a part of v_b lies along a_1, and M keeps it by mistake. The size of this "
-      "part is sin(angle) times w_1, the number that multiplies the turned vector.\n");
+      "\nAttention adds values up: s = v_a + v_b. Can v_a be found in the sum again? Yes, if v_a "
+      "always lies in one subspace and v_b in another, and the two are at right angles. An "
+      "example: v_a = (3, 4, 0, 0) and v_b = (0, 0, 1, 2). Then s = (3, 4, 1, 2). A matrix that "
+      "keeps the first two numbers and sets the others to 0 finds v_a.\nIt works for any "
+      "directions. Let a_1 and a_2 be orthonormal vectors of the first subspace. Then v_a = "
+      "(s.a_1) a_1 + (s.a_2) a_2, because v_b has no share in a_1 and a_2. The note writes the "
+      "same with matrices: A has the columns a_1 and a_2, its transpose A^T gives the two dot "
+      "products, and M = A A^T gives v_a = M s.\nWhat if the subspaces are not at right angles? We "
+      "turn one vector of the second subspace toward a_1 by an angle. Then a part of v_b lies "
+      "along a_1, and M keeps it by mistake. The size of this part is sin(angle) times w_1, the "
+      "number that multiplies the turned vector.\n");
   Rng rng(2);
   const Tensor basis = orthonormal(4, rng), A = slice(basis, 0, 0, 2), B = slice(basis, 0, 2, 4);
   const Tensor M = matmul(transpose(A), A), c = normal({1, 2}, rng), w = normal({1, 2}, rng);
@@ -234,8 +232,8 @@ int main(int argc, char** argv) {
        .question = "Which queries make attention copy one value, or average two values? And can a "
                    "value be found again in a sum?",
        .prediction =
-           "Six keys are at right angles. One score is larger than the five others by a gap. "
-           "How large must the gap be, so that its weight is 1.000 to three digits: 2, 10 or 100?",
+           "Six keys are at right angles. One score is larger than the five others by a gap. How "
+           "large must the gap be, so that its weight is 1.000 to three digits: 2, 10 or 100?",
        .body = fledge::lesson,
        .reading = {{"engine/ops/softmax.cpp", "softmax", "weights from scores"},
                    {"nn/layers/attention.cpp", "attend", "weights times values"}},

@@ -116,9 +116,9 @@ double tail(double x) { return std::erfc(x / std::numbers::sqrt2) / 2; }
 void small_noise(Lesson& to) {
   to.part("A little noise in every key");
   to.say(
-      "The lesson before averaged two values with the query q = beta (k_a + k_b). A real key is never "
-      "exactly known. So here each key is a true key plus random numbers. We call the true keys m_a, "
-      "m_b and so on; they are orthonormal.\n");
+      "The lesson before averaged two values with the query q = beta (k_a + k_b). A real key is "
+      "never exactly known. So here each key is a true key plus random numbers. We call the true "
+      "keys m_a, m_b and so on; they are orthonormal.\n");
   to.define("noise", "Random numbers that are added to a quantity.");
   to.define("normal distribution",
             "The bell curve: small deviations from the mean are likely, large ones are rare.");
@@ -126,25 +126,25 @@ void small_noise(Lesson& to) {
             "The function 1/(1 + exp(-x)); a softmax over two scores is the sigmoid of their "
             "difference.");
   to.say(
-      "\nThe noise has a normal distribution. To each number of a key we add a random number with the "
-      "variance alpha, so its usual size is sqrt(alpha), the standard deviation. The query is q = "
-      "beta (m_a + m_b) with beta = 10. Both scores should then be 10, and the weight of v_a one half.\n"
-      "We draw six keys 4,000 times. The table has the mean and the standard deviation (\"spread\") of "
-      "the weight of v_a. \"expected\" is the same without random draws, as an integral. The last column "
-      "is a histogram: how often each weight came out, from 0 on the left to 1 on the right.\n");
+      "\nThe noise has a normal distribution. To each number of a key we add a random number with "
+      "the variance alpha, so its usual size is sqrt(alpha), the standard deviation. The query is "
+      "q = beta (m_a + m_b) with beta = 10. Both scores should then be 10, and the weight of v_a "
+      "one half.\nWe draw six keys 4,000 times. The table has the mean and the standard deviation "
+      "(\"spread\") of the weight of v_a. \"expected\" is the same without random draws, as an "
+      "integral. The last column is a histogram: how often each weight came out, from 0 on the "
+      "left to 1 on the right.\n");
   const Tensor q = (axis(0) + axis(1)) * beta;
   std::vector<Observed> rows;
   for (const double variance : {1e-4, 1e-3, 1e-2})
     rows.push_back(observe(formatted("alpha = %g", variance),
                            weight_of_a(q, drawn_keys(variance, 0)), 0,
                            2 * beta * std::sqrt(variance)));
-  show(
-      to, rows,
-      "For alpha = 0.0001 all weights are near one half. For 0.01 most are already near 0 or near 1. "
-      "The reason is the difference of the two scores. It is the sum of four random numbers, each "
-      "multiplied by 10, so its standard deviation is 10 sqrt(4 alpha): 0.2, 0.63 and 2. The weight "
-      "of v_a is the sigmoid of this difference. The four other scores are near 0 and hardly count: "
-      "exp(10) is 22,000 times exp(0).");
+  show(to, rows,
+       "For alpha = 0.0001 all weights are near one half. For 0.01 most are already near 0 or near "
+       "1. The reason is the difference of the two scores. It is the sum of four random numbers, "
+       "each multiplied by 10, so its standard deviation is 10 sqrt(4 alpha): 0.2, 0.63 and 2. The "
+       "weight of v_a is the sigmoid of this difference. The four other scores are near 0 and "
+       "hardly count: exp(10) is 22,000 times exp(0).");
   to.claim(rate(rows[0].shares, [](double w) { return std::abs(w - 0.5) > 0.25; }) == 0,
            "alpha = 0.0001: every weight is within 0.25 of one half");
   const Tensor scores = reshape(matmul(drawn_keys(1e-4, 0), transpose(q)), {draws, n});
@@ -167,16 +167,15 @@ Observed one_head(const Tensor& keys) {
 void varying_length(Lesson& to, const Tensor& keys) {
   to.part("One key whose length varies");
   to.say(
-      "Now the length of key a varies as well. m_a is multiplied by a random number around 1, with the "
-      "variance 0.5. The standard deviation is sqrt(0.5) = 0.7, so lengths of 1.7 and of 0.3 are usual. "
-      "The score of a is then 17 or 3, and the score of b is still near 10. The softmax gives nearly "
-      "all the weight to the larger score. (The other noise has alpha = 0.0001.)\n");
+      "Now the length of key a varies as well. m_a is multiplied by a random number around 1, with "
+      "the variance 0.5. The standard deviation is sqrt(0.5) = 0.7, so lengths of 1.7 and of 0.3 "
+      "are usual. The score of a is then 17 or 3, and the score of b is still near 10. The softmax "
+      "gives nearly all the weight to the larger score. (The other noise has alpha = 0.0001.)\n");
   const Observed one = one_head(keys);
-  show(
-      to, {one},
-      "The mean is still one half, but hardly any weight is near it. The result jumps between v_a and "
-      "v_b. If you predicted that it stays near the mean, this is the surprise. For example, scores of "
-      "10 and 3 give the weights 1/(1 + exp(-7)) = 0.999 and 0.001.");
+  show(to, {one},
+       "The mean is still one half, but hardly any weight is near it. The result jumps between v_a "
+       "and v_b. If you predicted that it stays near the mean, this is the surprise. For example, "
+       "scores of 10 and 3 give the weights 1/(1 + exp(-7)) = 0.999 and 0.001.");
   const double far = rate(one.shares, [](double w) { return std::abs(w - 0.5) > 0.25; });
   to.claim(std::abs(far - 2 * tail(std::log(3.0) / (beta * std::sqrt(4 * alpha + along)))) < 0.02,
            formatted("in %.0f of 100 draws the result is nearer to v_a or v_b than to their mean",
@@ -189,10 +188,10 @@ void varying_length(Lesson& to, const Tensor& keys) {
 void two_heads(Lesson& to, const Tensor& keys) {
   to.part("Two heads, one for each key");
   to.say(
-      "Head 1 has the query 10 m_a, head 2 has 10 m_b. Each has its own softmax over the same keys. The "
-      "result is the mean of both: one half of each head's result. Now the two scores need not be "
-      "equal. In head 1 the score of a must only be larger than the five others, which are near 0. A "
-      "score of 17 gives a the weight 1.00, and even a score of 3 gives 0.80.\n");
+      "Head 1 has the query 10 m_a, head 2 has 10 m_b. Each has its own softmax over the same "
+      "keys. The result is the mean of both: one half of each head's result. Now the two scores "
+      "need not be equal. In head 1 the score of a must only be larger than the five others, which "
+      "are near 0. A score of 17 gives a the weight 1.00, and even a score of 3 gives 0.80.\n");
   const Tensor own = weight_of_a(axis(0) * beta, keys);
   const Tensor averaged = (own + weight_of_a(axis(1) * beta, keys)) / 2.0;
   const double ahead = beta - std::log(n - 1.0), length = beta * std::sqrt(alpha + along);
@@ -215,8 +214,8 @@ void two_heads(Lesson& to, const Tensor& keys) {
   const double plain = value_of(softmax(axis(0)).value()[0]),
                long_one = value_of(softmax(axis(0) * beta).value()[0]);
   to.say(
-      "\nThe query must be long. With q = m_a in place of 10 m_a the scores are 1 and 0, and a gets "
-      "only exp(1) / (exp(1) + 5).\n");
+      "\nThe query must be long. With q = m_a in place of 10 m_a the scores are 1 and 0, and a "
+      "gets only exp(1) / (exp(1) + 5).\n");
   to.claim_near(plain, std::exp(1.0) / (std::exp(1.0) + n - 1), 1e-15,
                 "q = m_a gives a the weight exp(1) / (exp(1) + 5)");
   to.slip("001", "k_b^T q_2 = 1, alpha_b = 1 / (1 + 0 ... + 0) = 1",
@@ -283,8 +282,8 @@ int main(int argc, char** argv) {
            "A query between two keys averages their values. What happens if the keys are not "
            "exactly where they should be?",
        .prediction =
-           "The length of one key varies at random around 1. Does the result stay near the "
-           "mean of the two values, or does it jump between them?",
+           "The length of one key varies at random around 1. Does the result stay near the mean of "
+           "the two values, or does it jump between them?",
        .body = fledge::lesson,
        .reading = {{"nn/layers/attention.cpp", "attend",
                     "several heads, each with its own softmax"},

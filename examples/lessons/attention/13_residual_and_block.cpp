@@ -158,8 +158,7 @@ void residual(Lesson& to) {
   to.slip(
       "003", "translates them to a higher dimensional context space",
       "E has 4 numbers a word; a dE of 6 numbers a word cannot be added to it",
-      "dE must have as many numbers as E; inside a head a value has fewer, in GPT-2 small 64 of "
-      "768");
+      "dE must have as many numbers as E; inside a head a value has fewer, in GPT-2 small 64 of 768");
 }
 
 /// (x − mean)/√variance of each row.

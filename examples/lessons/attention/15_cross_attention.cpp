@@ -39,16 +39,17 @@ void lesson(Lesson& to) {
   to.define("cross attention",
             "Attention with queries from one input, and keys and values from another.");
   to.say(
-      "\nA translating program works like this. The queries come from the words that it has written so "
-      "far. The keys and values come from the text that it translates.\n"
-      "Our task is smaller. The text has eight random words. The answer has eight empty positions, and "
-      "position 1 must name word 8, position 2 word 7, and so on. The empty positions have no words, so "
-      "a query is made of a position alone. A key is made of a word and its position, and so is a value. "
-      "There is no mask: all words of the text are known before the first word of the answer.\n"
-      "The model is never told which position to look at. In training it is shown only which words the "
-      "right answer has. We train 20 models, each with its own seed. The map shows the weights of the "
-      "last one, as means over 100 new texts. Rows are the positions of the answer, columns are the "
-      "words of the text. An even split would be 1/8 = 0.125 for each word.\n");
+      "\nA translating program works like this. The queries come from the words that it has "
+      "written so far. The keys and values come from the text that it translates.\nOur task is "
+      "smaller. The text has eight random words. The answer has eight empty positions, and "
+      "position 1 must name word 8, position 2 word 7, and so on. The empty positions have no "
+      "words, so a query is made of a position alone. A key is made of a word and its position, "
+      "and so is a value. There is no mask: all words of the text are known before the first word "
+      "of the answer.\nThe model is never told which position to look at. In training it is shown "
+      "only which words the right answer has. We train 20 models, each with its own seed. The map "
+      "shows the weights of the last one, as means over 100 new texts. Rows are the positions of "
+      "the answer, columns are the words of the text. An even split would be 1/8 = 0.125 for each "
+      "word.\n");
   Rng texts(999);
   const Indices unseen = reader::random_texts(100, texts);
   constexpr int seeds = 20;
@@ -64,9 +65,9 @@ void lesson(Lesson& to) {
   for (Dim t = 0; t < T; ++t) named.push_back(weights[static_cast<std::size_t>(t * T + T - 1 - t)]);
   const auto [least, most] = std::minmax_element(named.begin(), named.end());
   to.say(
-      "\nThe large weights lie on the diagonal from top right to bottom left. If you predicted this "
-      "picture, you used the main idea of attention: a query finds the key that fits it, at any "
-      "distance. " +
+      "\nThe large weights lie on the diagonal from top right to bottom left. If you predicted "
+      "this picture, you used the main idea of attention: a query finds the key that fits it, at "
+      "any distance. " +
       formatted("Position 1 looks at word 8, seven places away, with the weight %.2f. Position 4 "
                 "looks at word 5, one place away, with %.2f. ",
                 named[0], named[3]) +

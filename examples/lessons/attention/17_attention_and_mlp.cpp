@@ -106,21 +106,18 @@ void no_weighted_sum(Lesson& to) {
       "XOR",
       "The function of two bits that is 1 if exactly one of them is 1; of more bits, if an odd "
       "number of them is 1.");
-  to.define(
-      "floor",
-      "The lowest loss that is possible; for a text it is above 0, because the text leaves the "
-      "next word open.");
+  to.define("floor", "The lowest loss that is possible, whatever a model learns.");
   to.say("Each corner of this square is one case of the bits a and b, with its XOR:\n");
   to.show(
-      "   b = 1    1 -------- 0\n"
-      "            |          |\n"
-      "   b = 0    0 -------- 1\n"
-      "          a = 0      a = 1\n");
+      "   b = 1    1 -------- 0\n            |          |\n   b = 0    0 -------- 1\n          a = "
+      "0      a = 1\n");
   to.say(
-      "From left to right XOR changes by 1 below, and by -1 above. An affine map changes by c1 in "
-      "both rows: wrong by c1 - 1 below, by c1 + 1 above. These differ by 2. So the sizes of the "
-      "four errors add up to 2 or more. The mean square is lowest if each is 1/2: the floor is "
-      "0.25. If you predicted 0: three cases can be right, but then the fourth is wrong by 2.");
+      "From left to right XOR changes by 1 in the lower row, and by -1 in the upper row. An affine "
+      "map changes by c1 in both. Call the errors e00, e10, e01 and e11. Then e10 - e00 = c1 - 1 "
+      "and e11 - e01 = c1 + 1. The difference of these two is e11 - e01 - e10 + e00 = 2. So the "
+      "sizes of the four errors add up to 2 or more. The mean square is smallest if each size is "
+      "1/2: then it is 0.25, the floor. If you predicted 0, look again: three cases can be right, "
+      "but then the fourth is wrong by 2.");
 }
 
 void alike_is_affine(Lesson& to) {
@@ -131,9 +128,9 @@ void alike_is_affine(Lesson& to) {
       "Now a model reads one token that has both bits, x = (a, b). Its value comes from a linear "
       "layer, v = x W_V + bias. The token can only look at itself, so its weight is 1. If the same "
       "token comes three times, the weights add up to 1: 0.2 v + 0.3 v + 0.5 v = v. So attention "
-      "gives x W_V + bias, an affine map, and W_Q and W_K do not matter.\n"
-      "The residual connection adds x, and an affine map of an affine map is an affine map. So the "
-      "floor is 0.25 for any number of heads and layers. A test in the square:\n");
+      "gives x W_V + bias, an affine map, and W_Q and W_K do not matter.\nThe models here have no "
+      "layer norm. The residual connection adds x, and an affine map of an affine map is an affine "
+      "map. So the floor is 0.25 for any number of heads and layers. A test in the square:\n");
   Rng rng(1);
   const Array f = Net(2, 3, 0, rng)(tasks()[0].x).value();  // of (0,0), (0,1), (1,0), (1,1)
   const double below = value_of(f[2]) - value_of(f[0]), above = value_of(f[3]) - value_of(f[1]);
@@ -145,14 +142,14 @@ void bent(Lesson& to) {
   to.part("The MLP bends");
   to.define(
       "MLP",
-      "Two linear layers with a bend (GELU) between them, applied to each word by itself; short "
-      "for multilayer perceptron.");
+      "Two linear layers with the function GELU between them, applied to each word by itself; "
+      "short for multilayer perceptron.");
   to.define("GELU",
-            "A smooth function with a bend: large positive numbers stay nearly the same, negative "
-            "numbers become nearly 0.");
+            "A function whose curve is bent: large positive numbers stay nearly the same, large "
+            "negative numbers become nearly 0.");
   to.say(
-      "Two numbers between the linear layers are enough for XOR. By hand: "
-      "h1 = GELU(4a - 4b), h2 = GELU(4b - 4a), and the answer is h1/4 + h2/4.\n");
+      "Two numbers between the linear layers are enough for XOR. By hand: h1 = GELU(4a - 4b), h2 = "
+      "GELU(4b - 4a), and the answer is h1/4 + h2/4.\n");
   const auto gelu = [](double x) { return gelu_tanh(Tensor(Array({1}, {x}))).item(); };
   to.show("   a  b   4a-4b  4b-4a       h1       h2    answer");
   double worst = 0;
@@ -168,10 +165,13 @@ void bent(Lesson& to) {
             "neither predicts the other by an affine map.");
   to.say(
       "In the three tasks below each input has the covariance 0 with the answer t. For XOR of 2 "
-      "bits, a and t have (1/4 - 1/4 + 1/4 - 1/4)/4 = 0. So the best affine map is the mean m of "
-      "t, and the floor is the mean of (t - m)^2. We train two layers of attention without an MLP, "
-      "and one layer with an MLP of 16 numbers. The token comes three times. The table has the "
-      "lowest mean squared error of 400 steps, for the best or the worst of 20 seeds.\n");
+      "bits, a and t both have the mean 1/2. The products of a - 1/2 and t - 1/2 are 1/4, -1/4, "
+      "-1/4 and 1/4 in the four cases, and their mean is 0. So no input helps an affine map. The "
+      "best answer is a constant, the mean m of t, and the floor is the mean of (t - m)^2. We "
+      "train two layers of attention without an MLP, and one layer with an MLP of 16 numbers. The "
+      "token comes three times, so that attention has several to look at. For each of 20 seeds we "
+      "take the lowest mean squared error of 400 steps. The table shows the best seed without an "
+      "MLP, and the worst with one.\n");
   Table table = Table::of_numbers({"   task", "floor", "attention, best", "with MLP, worst"});
   int stopped = 0, fits = 0, below = 0;
   double covariances = 0;
@@ -216,11 +216,11 @@ void two_tokens(Lesson& to) {
                       value_of(w.at({i, 0, 1, 0})), value_of(w.at({i, 0, 1, 1})),
                       std::round(100 * value_of(y.at({i, 0, 0}))) / 100 + 0.0));
   to.say(
-      "\nBit a decides whether the second token looks at the first. Bit b decides which value it "
-      "finds at itself. So a weight that depends on a multiplies a value that depends on b. No "
-      "affine map multiplies two inputs. Note 000 guesses that attention is not enough. That is "
-      "right within one token, where only the MLP bends. Across tokens, attention bends by its "
-      "weights.\n");
+      "\nMainly bit a decides the weights, while the values contain both bits. So a number that "
+      "depends on a multiplies a number that depends on b. No affine map multiplies two inputs. "
+      "Note 000 guesses that attention is not enough. That is right within one token, where only "
+      "the MLP bends. Across tokens attention is not affine, because its weights depend on the "
+      "tokens.\n");
   int fits = 0;
   for (const double error : lowest_errors(task, 1, 0)) fits += error < 0.0025 ? 1 : 0;
   to.claim_rate(fits, seeds, 18, "attention learns the XOR of two tokens");
@@ -270,11 +270,11 @@ int main(int argc, char** argv) {
       {.name = "attention/17_attention_and_mlp",
        .title = "What attention alone cannot do",
        .question =
-           "Attention only makes weighted sums. Is there a simple task that attention alone "
-           "cannot learn?",
+           "Attention only makes weighted sums. Is there a simple task that attention alone cannot "
+           "learn?",
        .prediction = "a and b are 0 or 1. The right answer is 1 if exactly one of them is 1, and "
                      "else 0. You may answer only c1 a + c2 b + c0, with three fixed numbers of "
-                     "your choice. How small can the mean squared error of the four cases be?",
+                     "your choice. How small can the mean of the four squared errors be?",
        .body = fledge::lesson,
        .reading = {{"nn/layers/mlp.h", "MLP", "the formula, with GELU between two linear layers"},
                    {"nn/layers/block.h", "Block", "attention, then MLP, each with its residual"}},

@@ -76,12 +76,13 @@ void stages(Lesson& to, const Models& models) {
   const std::vector<Dim> tokens = birds::beginning(corpus, "birds sometimes walk");
   std::string ids;
   for (const Dim token : tokens) ids += " " + std::to_string(token);
-  to.say(formatted("The corpus has %d sentences, each between two line ends. Its vocabulary has %d "
-                   "tokens, with '.' and the line end. ",
-                   static_cast<int>(corpus.train.documents()),
-                   static_cast<int>(corpus.tokenizer.size())) +
-         "The tokenizer turns a line end and the prompt 'birds sometimes walk' into four ids:" +
-         ids + ". The stages, with rows x columns of what each one makes:\n");
+  to.say(
+      formatted("The corpus has %d sentences, with a line end before each and after the last. Its "
+                "vocabulary has %d tokens, with '.' and the line end. ",
+                static_cast<int>(corpus.train.documents()),
+                static_cast<int>(corpus.tokenizer.size())) +
+      "The tokenizer turns a line end and the prompt 'birds sometimes walk' into four ids:" + ids +
+      ". The stages, with rows by columns of what each one makes:\n");
   const NoGrad no_grad;
   const LanguageModel& model = models.after;
   const Indices row = birds::beginning_row(corpus, "birds sometimes walk");
@@ -102,9 +103,11 @@ void stages(Lesson& to, const Models& models) {
       "exp(logit), divided by the sum over all words. The five likeliest words after training, "
       "with their numbers before training and after it:\n");
   five_likeliest(to, models, "birds sometimes walk");
-  to.say(formatted("If you predicted about 1/79 = %.3f and then nearly 1, you are right. ",
-                   1.0 / static_cast<double>(corpus.tokenizer.size())) +
-         "The decoder reads the likeliest word too, and so on until the line end:\n");
+  to.say(
+      formatted("If you predicted about 1/79 = %.3f and then nearly 1, you are right. ",
+                1.0 / static_cast<double>(corpus.tokenizer.size())) +
+      "The decoder then reads the likeliest word as well, and so on until the line end. After two "
+      "prompts, 'people sometimes' and 'but birds are good at', it writes:\n");
   for (std::string text : {"people", "but"}) {
     for (std::string next; next != "\n"; next = birds::complete(model, corpus, text).next)
       text += next.empty() ? "" : " " + next;
@@ -114,7 +117,7 @@ void stages(Lesson& to, const Models& models) {
   const Tensor whole = model(row);
   const Tensor last = Tensor(Decoder(model).read(tokens)) - slice(whole, 1, 3, 4);
   to.claim(max(pow(logits - whole, 2.0)).item() < 1e-8 && max(last * last).item() == 0,
-           "one call of the model gives the same logits, and so does the decoder");
+           "the stages, one call of the model, and the decoder give the same logits");
   to.claim(blanks::log_probability(model, corpus, blanks::slowly) > std::log(0.9),
            "after training p('slowly') is above 0.9");
   to.slip("003", "Tokenization (word \\rightarrow vector)",
@@ -126,25 +129,25 @@ void stages(Lesson& to, const Models& models) {
 
 void meaning_of_the_loss(Lesson& to, const Models& models) {
   to.part("What the loss means");
-  to.define("batch", "The texts of one step: the step lowers the mean of their losses.");
+  to.define("batch", "The texts of one step; the step lowers the mean of their losses.");
   to.define("cross-entropy",
             "The mean of -ln p over all tokens, where p is the probability that the model gave to "
             "the right next token.");
-  to.define("nat", "The unit of a loss with natural logarithms: ln 2 = 0.693 nats are one bit.");
+  to.define("nat", "The unit of a loss that is computed with the natural logarithm ln.");
   to.define("baseline",
             "The result of a simple method, such as guessing or counting, with which the model is "
             "compared.");
-  to.define("entropy",
-            "The mean loss of a predictor that knows the true probabilities; no predictor has a "
-            "lower one.");
+  to.define(
+      "entropy",
+      "The mean loss of a predictor that knows how often each next word follows; no predictor has "
+      "a lower one.");
   const TokenText& text = models.corpus.train;
   to.say(
       "The loss of a language model is the cross-entropy, in nats. If k words are equally likely, "
       "p is 1/k, and the loss is -ln(1/k) = ln k. So a loss of L is like a choice among exp(L) "
-      "words.\n"
-      "The text sets a floor. After 'birds sometimes walk slowly' it has '.', 'on' and 'near', "
-      "once each. At best each gets p = 1/3, a loss of ln 3 = 1.10. The mean of such losses over "
-      "the text is its entropy. " +
+      "words.\nThe text sets a floor. After 'birds sometimes walk slowly' it has '.', 'on' and "
+      "'near', once each. At best each gets p = 1/3, a loss of ln 3 = 1.10. The mean of such "
+      "losses over the text is its entropy. " +
       formatted("The model learned in 500 steps, each with a batch of 12 sentences. Losses on the "
                 "corpus, mean of %d words and line ends:\n",
                 static_cast<int>(text.size() - 1)));
@@ -189,10 +192,11 @@ void against_counting(Lesson& to) {
   to.define("overfitting",
             "Learning the training text so closely that the loss on other text rises.");
   to.say(
-      "A list of all sentences would reach the floor as well. So the test is new sentences. The "
-      "seed sets a tenth of them aside, and all methods learn from the others. A counting table "
-      "that looks at 2 words counts n-grams with n = 3. The loss on the sentences set aside, mean "
-      "of 20 seeds:\n");
+      "A list of all sentences would reach the floor as well. So the test is new sentences. A "
+      "tenth of the sentences, chosen at random, is set aside, and all methods learn from the "
+      "others. A counting table that looks at 2 words counts n-grams with n = 3. For an n-gram "
+      "that it never read, it uses the shorter n-grams as well. The loss on the sentences set "
+      "aside, mean of 20 seeds:\n");
   std::vector<double> tables(4), models(2);
   int early = 0, worse = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -213,8 +217,8 @@ void against_counting(Lesson& to) {
   to.show(formatted("   model after 300 steps            %.2f\n", models[1]));
   to.say(
       "A counting table treats each n-gram by itself. In the model all words share the same "
-      "matrices, so each sentence also teaches something about others. But after 300 steps it is "
-      "worse than after 60. This is overfitting.\n");
+      "matrices, so each sentence also teaches something about other sentences. But after 300 "
+      "steps it is worse than after 60. This is overfitting.\n");
   to.claim_rate(early, 20, 15, "after 60 steps it beats all four tables");
   to.claim_rate(worse, 20, 15, "240 more steps raise the loss");
 }
@@ -244,9 +248,8 @@ int main(int argc, char** argv) {
        .question = "A trained model reads 'birds sometimes walk' and writes the next word. What "
                    "does it compute on the way? And how good can it become?",
        .prediction =
-           "The text has 79 different words. After 'birds sometimes walk' it always has "
-           "'slowly'. Which probability does the model give 'slowly' before training, and "
-           "after it?",
+           "The text has 79 different tokens. After 'birds sometimes walk' it always has 'slowly'. "
+           "Which probability does the model give 'slowly' before training, and after it?",
        .body = fledge::lesson,
        .reading = {{"nn/gpt/language_model.cpp", "LanguageModel", "the stages, for any sizes"},
                    {"nn/text/tokenizer.h", "Tokenizer", "from text to ids and back"},

@@ -149,11 +149,10 @@ void attention_or_effect(Lesson& to, const Models& models) {
                 std::exp(slowly)) +
       "So without 'birds' most models lose 'slowly' and 'flying'. The others predict the word even "
       "when they see no animal. Note 000 asks whether 'flying' also needs 'but' and 'good'. In "
-      "nearly all seeds it needs neither.\n"
-      "The last row is the surprise: 'birds' gets half of the weight, and hiding it changes "
-      "nothing. If you predicted that p('walk') falls: in this text 'walk' follows 'sometimes' "
-      "after every animal. So 'sometimes' alone predicts 'walk'. Its weights must add up to 1 all "
-      "the same. A weight is not an explanation.\n");
+      "nearly all seeds it needs neither.\nThe last row is the surprise: 'birds' gets half of the "
+      "weight, and hiding it changes nothing. If you predicted that p('walk') falls: in this text "
+      "'walk' follows 'sometimes' after every animal. So 'sometimes' alone predicts 'walk'. Its "
+      "weights must add up to 1 all the same. A weight is not an explanation.\n");
   const auto halved = [&](std::size_t prompt, std::size_t j) {
     return count_above(found[prompt][j].effects, std::log(2));
   };

@@ -35,24 +35,25 @@ LanguageModel trained(const Corpus& text, Dim heads, std::uint64_t seed) {
   return model;
 }
 
-/// ln p of a word without the numbers first … first + count − 1 of the results of the heads: their rows
-/// of the value-up (16, 16) are 0.
-double without(const LanguageModel& model, const Corpus& text, const Blank& word, Dim first,
-               Dim count) {
-  const std::vector<Array> whole = weights_of(model);
-  std::fill_n(model.h[0].attn.c_proj.weight.write() + first * width, count * width, Real(0));
-  const double log_p = blanks::log_probability(model, text, word);
-  set_weights(model, whole);
-  return log_p;
-}
-
-/// The cost of each group of `size` numbers.
+/// The cost of each group of `size` numbers. A number of the heads is removed by setting its row of the
+/// value-up (16, 16) to 0.
 Costs costs_of(const LanguageModel& model, const Corpus& text, const Blank& word, Dim size) {
   const double whole = blanks::log_probability(model, text, word);
+  const std::vector<Array> weights = weights_of(model);
   Costs costs;
-  for (Dim first = 0; first < width; first += size)
-    costs.push_back(whole - without(model, text, word, first, size));
+  for (Dim first = 0; first < width; first += size) {
+    Real* up = model.h[0].attn.c_proj.weight.write();
+    std::fill_n(up + first * width, size * width, Real(0));
+    costs.push_back(whole - blanks::log_probability(model, text, word));
+    set_weights(model, weights);
+  }
   return costs;
+}
+
+/// The costs of slowly and flying in one model.
+using Pair = std::array<Costs, 2>;
+Pair pair_of(const LanguageModel& model, const Corpus& text, Dim size) {
+  return {costs_of(model, text, blanks::slowly, size), costs_of(model, text, blanks::flying, size)};
 }
 
 Dim largest(const Costs& costs) {
@@ -86,25 +87,23 @@ void one_model(Lesson& to, const Corpus& text, std::uint64_t seed) {
   to.define("ablation",
             "An experiment that removes one part of a model and measures what the removal costs.");
   to.say(
-      "\nA source note asks: is there a \"partition\" of the numbers, some for 'walk' and others for "
-      "'flying'? We set one of the 16 numbers to 0. Then we measure how much ln p of the right word "
-      "falls, in nats. This fall is the cost. A cost of 0.7 halves the probability: " +
+      "\nA source note asks: is there a \"partition\" of the numbers, some for 'walk' and others "
+      "for 'flying'? We set one of the 16 numbers to 0. Then we measure how much ln p of the right "
+      "word falls, in nats. This fall is the cost. A cost of 0.7 halves the probability: " +
       formatted("exp(-0.7) = %.2f.\n", std::exp(-0.7)) +
-      "We test three words: 'walk' after 'birds sometimes', 'slowly' after 'birds sometimes walk', and "
-      "'flying' after 'but birds are good at'. 'walk' follows 'sometimes' for every animal, so the model "
-      "need not know the animal. It must know the animal for 'slowly', so we compare 'slowly' with "
-      "'flying'.\n"
-      "We trained 20 models, with seeds 1 to 20 and the sizes of the model of the command `make run`. "
-      "In all of them we removed all 16 numbers, for both words. " +
-      formatted("The table shows the model with the largest losses, seed %d:\n",
+      "We test three words: 'walk' after 'birds sometimes', 'slowly' after 'birds sometimes walk', "
+      "and 'flying' after 'but birds are good at'. 'walk' follows 'sometimes' for every animal, so "
+      "the model need not know the animal. It must know the animal for 'slowly', so we compare "
+      "'slowly' with 'flying'.\nWe trained 20 models of the sizes that the command `make run` "
+      "uses, with seeds 1 to 20. " +
+      formatted("Of these, both words lose most without all 16 numbers at seed %d:\n",
                 static_cast<int>(seed)));
   const LanguageModel model = trained(text, 1, seed);
   std::array<Costs, 3> costs;
   std::array<double, 3> all{};
   for (std::size_t w = 0; w < words.size(); ++w) {
     costs[w] = costs_of(model, text, words[w], 1);
-    all[w] =
-        blanks::log_probability(model, text, words[w]) - without(model, text, words[w], 0, width);
+    all[w] = costs_of(model, text, words[w], width)[0];
   }
   constexpr auto right = Table::Align::right;
   Table table({{"   set to 0"}, {"walk", right}, {"slowly", right}, {"flying", right}});
@@ -115,9 +114,9 @@ void one_model(Lesson& to, const Corpus& text, std::uint64_t seed) {
   table.row({"   all 16", cost(all[0]), cost(all[1]), cost(all[2])});
   to.show(table.text());
   to.say(
-      "No single number is needed much for any word. All 16 together cost much more than the sum of the "
-      "single costs. So the information is spread: if one number is missing, the other 15 are still "
-      "enough.\n");
+      "No single number is needed much for any word. All 16 together cost much more than the sum "
+      "of the single costs. So the information is spread: if one number is missing, the other 15 "
+      "are still enough.\n");
   const double sum = std::accumulate(costs[1].begin(), costs[1].end(), 0.0);
   to.claim(all[1] > 1 && all[2] > 1,
            "without attention 'slowly' and 'flying' lose more than 1 nat each");
@@ -125,9 +124,6 @@ void one_model(Lesson& to, const Corpus& text, std::uint64_t seed) {
       all[1] > sum,
       formatted("'slowly': all 16 cost %.2f nats, the single costs add up to %.2f", all[1], sum));
 }
-
-/// The costs of slowly and flying in one model.
-using Pair = std::array<Costs, 2>;
 
 /// In how many models the same part costs both words most.
 int same_part(const std::vector<Pair>& models) {
@@ -173,19 +169,18 @@ void many_models(Lesson& to, const std::vector<Pair>& dimensions) {
   to.part("A pattern, or chance?");
   to.define("chance", "What a method without knowledge would reach.");
   to.say(
-      "\nWith a partition, a number that is costly for 'slowly' would cost little for 'flying'. The two "
-      "words would have fewer common numbers than by chance. So we compare their 16 costs in 20 models, "
-      "in two ways.\n"
-      "First: is the most costly number the same? A blind choice hits the same number in 1 of 16 "
-      "models. " +
+      "\nWith a partition, a number that is costly for 'slowly' would cost little for 'flying'. "
+      "The two words would have fewer common numbers than by chance. So we compare their 16 costs "
+      "in 20 models, in two ways.\nFirst: is the most costly number the same? A blind choice finds "
+      "it in 1 of 16 models. " +
       formatted("In 20 models this gives 20 / 16 = %.2f.\n", double{seeds} / width) +
-      "Second: we sort the 16 numbers by cost, once for each word. The rank correlation compares the two "
-      "orders. It is 1 for the same order, -1 for the opposite order, and near 0 if they have no "
-      "connection. " +
+      "Second: we sort the 16 numbers by cost, once for each word. The rank correlation compares "
+      "the two orders. It is 1 for the same order, -1 for the opposite order, and near 0 if they "
+      "have no connection. " +
       formatted("For the costs (1, 2, 3) and (1, 3, 2) it is %.1f.\n",
                 rank_correlation({1, 2, 3}, {1, 3, 2})) +
-      "The last column shows chance. We put the costs for 'flying' into a random order, 2,000 times, and "
-      "measure again. Of these 2,000 correlations, 95 % lie between the two limits.\n");
+      "The last column shows chance. We put the costs for 'flying' into a random order, 2,000 "
+      "times, and measure again. Of these 2,000 correlations, 95 % lie between the two limits.\n");
   const int same = same_part(dimensions);
   const double correlation = mean_correlation(dimensions);
   const Chance chance = by_chance(dimensions);
@@ -200,56 +195,46 @@ void many_models(Lesson& to, const std::vector<Pair>& dimensions) {
           "In %d of 20 models the most costly number is the same; in the other %d it is not. ",
           same, seeds - same) +
       formatted("The correlation of %.2f is above chance, but far from 1. ", correlation) +
-      "A partition would give fewer common numbers than chance. We find more. So the answer to the note "
-      "is no: the numbers are partly shared. A likely reason is that both words need to know the same "
-      "thing, the animal.\n"
-      "If you predicted 0, you expected a partition. If you predicted 20, you expected that all is "
-      "shared. The result lies between a blind choice and 20.\n");
+      "A partition would give fewer common numbers than chance. We find more. So the answer to the "
+      "note is no: the numbers are partly shared. A likely reason is that both words need to know "
+      "the same thing, the animal.\nIf you predicted 0, you expected a partition; if 20, that all "
+      "numbers are shared.\n");
   to.claim(same > 2 * chance.same_part,
            "the most costly number is shared more often than by chance");
   to.claim(correlation > chance.correlation_95 && chance.reached == 0,
            "none of 2,000 random orders reaches the measured correlation");
 }
 
-/// The weights of the last word of a prompt, of one head, in columns of these widths.
-std::string last_row(const LanguageModel& model, const Corpus& text, const std::string& prompt,
-                     const std::vector<int>& columns) {
-  const NoGrad no_grad;
-  const Tensor A = model.forward_with_weights(birds::beginning_row(text, prompt)).weights[0];
-  std::string row;
-  std::size_t column = 0;
-  for (const double a : to_vector(slice(A, 2, A.dim(2) - 1, A.dim(2)).value()))
-    row += formatted("%*.2f", columns.at(column++), a);
-  return row;
+/// A row of attention in columns of these widths.
+std::string in_columns(const std::vector<double>& row, const std::vector<int>& widths) {
+  std::string line;
+  for (std::size_t i = 0; i < row.size(); ++i) line += formatted("%*.2f", widths.at(i), row[i]);
+  return line;
 }
 
 void heads(Lesson& to, const Corpus& text) {
   to.part("Four heads, and two rows of attention");
   std::vector<Pair> models;
-  for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
-    const LanguageModel model = trained(text, 4, seed);
-    models.push_back(
-        {costs_of(model, text, blanks::slowly, 4), costs_of(model, text, blanks::flying, 4)});
-  }
+  for (std::uint64_t seed = 1; seed <= seeds; ++seed)
+    models.push_back(pair_of(trained(text, 4, seed), text, 4));
   const int same = same_part(models);
   constexpr int by_blind_choice = seeds / 4;
   to.say(
-      "Now each model has four heads of size 4, and we remove a whole head at a time. Does each word "
-      "have a head of its own? " +
+      "Now each model has four heads of size 4, and we remove a whole head at a time. Does each "
+      "word have a head of its own? " +
       formatted("In %d of 20 models the same head costs both words most. A blind choice among four "
                 "heads would give 20 / 4 = %d. ",
                 same, by_blind_choice) +
-      "So heads are partly shared as well.\n"
-      "One model is not enough to see this. With a blind choice the two heads differ in 3 of 4 models. "
-      "So one model in which they differ proves nothing.\n"
-      "The note also asks whether the rows of attention differ for the two phrases. They must, because "
-      "the phrases have different words. The command `make run` trains the model with one head and "
-      "seed 1. Its rows are:\n");
+      "So heads are partly shared as well.\nOne model is not enough to see this. With a blind "
+      "choice the two heads differ in 3 of 4 models. So one model in which they differ proves "
+      "nothing.\nThe note also asks whether the rows of attention differ for the two phrases. They "
+      "must, because the phrases have different words. The command `make run` trains the model "
+      "with one head and seed 1. Its rows are:\n");
   const LanguageModel model = trained(text, 1, 1);
   to.show("   words        line end  birds  sometimes  walk\n   'walk' gives" +
-          last_row(model, text, blanks::slowly.prompt, {10, 7, 11, 6}));
+          in_columns(blanks::last_row(model, text, blanks::slowly.prompt), {10, 7, 11, 6}));
   to.show("\n   words        line end    but  birds    are   good     at\n   'at' gives  " +
-          last_row(model, text, blanks::flying.prompt, {10, 7, 7, 7, 7, 7}));
+          in_columns(blanks::last_row(model, text, blanks::flying.prompt), {10, 7, 7, 7, 7, 7}));
   to.say("\nThe rows differ, but both have their largest weight at 'birds'.\n");
   to.claim(same > by_blind_choice, "the most costly head is shared more often than by chance");
   const double walk = birds::watch(model, text, birds::watches()[0]).attention;
@@ -264,10 +249,9 @@ void lesson(Lesson& to) {
   std::uint64_t shown = 1;  // the seed whose model loses most without attention
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const LanguageModel model = trained(text, 1, seed);
-    dimensions.push_back(
-        {costs_of(model, text, blanks::slowly, 1), costs_of(model, text, blanks::flying, 1)});
-    const double lost = std::min(costs_of(model, text, blanks::slowly, width)[0],
-                                 costs_of(model, text, blanks::flying, width)[0]);
+    dimensions.push_back(pair_of(model, text, 1));
+    const Pair all = pair_of(model, text, width);
+    const double lost = std::min(all[0][0], all[1][0]);
     if (lost > most) most = lost, shown = seed;
   }
   one_model(to, text, shown);

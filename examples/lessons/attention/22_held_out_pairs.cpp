@@ -84,6 +84,13 @@ Array verb_logits(const LanguageModel& model, const Tokenizer& words, const Sent
   return Decoder(model).read(words.encode("\n" + sentence.animal + " " + sentence.adverb));
 }
 
+/// p of the verb of a sentence.
+double verb_probability(const LanguageModel& model, const Tokenizer& words,
+                        const Sentence& sentence) {
+  const Tensor p = softmax(Tensor(verb_logits(model, words, sentence)));
+  return value_of(p.value()[words.find(sentence.verb).value()]);
+}
+
 /// For how many sentences the verb is the likeliest word.
 int count_right(const LanguageModel& model, const Tokenizer& words,
                 const std::vector<Sentence>& sentences) {
@@ -133,11 +140,12 @@ void one_seed(Lesson& to, const Tokenizer& words) {
   to.part("Forty-five sentences read, three held out");
   to.define("held-out", "Kept out of training, to test the model on text that it has not seen.");
   to.say(
-      "\nThere are twelve animals of three kinds. The four animals of one kind do the same four things. "
-      "Birds, hens, gulls and crows 'sometimes' walk, 'often' fly, 'rarely' dive and 'always' sing. The "
-      "other two kinds have four other verbs each. So each adverb has three verbs, one for each kind. "
-      "That makes 12 * 4 = 48 sentences of three words. One sentence of each kind is held out. So three "
-      "animals never stand with one of their four verbs in the training text.\n");
+      "\nThere are twelve animals of three kinds. The four animals of one kind do the same four "
+      "things. Birds, hens, gulls and crows 'sometimes' walk, 'often' fly, 'rarely' dive and "
+      "'always' sing. The other two kinds have four other verbs each. So each adverb has three "
+      "verbs, one for each kind. That makes 12 * 4 = 48 sentences of three words. One sentence of "
+      "each kind is held out. So for three animals the training text has only three of their four "
+      "sentences.\n");
   Rng rng(1);
   const Split split = drawn_split(rng, false);
   const LanguageModel model = trained_model(words, split.read, rng);
@@ -150,30 +158,27 @@ void one_seed(Lesson& to, const Tokenizer& words) {
     std::string verbs;
     for (const Sentence& read : split.read)
       if (read.animal == held_out.animal) verbs += (verbs.empty() ? "" : ", ") + read.verb;
-    const Tensor p = softmax(Tensor(verb_logits(model, words, held_out)));
-    const Dim verb = words.find(held_out.verb).value();
-    table.row({held_out.text(), verbs, formatted("%.2f", value_of(p.value()[verb])),
+    table.row({held_out.text(), verbs, formatted("%.2f", verb_probability(model, words, held_out)),
                formatted("%.2f", adverb_looks(model, words, held_out)[1])});
   }
   to.show(table.text());
   const Likeness found = likeness(model, words);
   to.say(
-      "The model is nearly certain of each held-out verb. If you predicted 0, you counted: in the "
-      "training text 'dive' follows 'crows rarely' 0 times. A model that only counts which verbs stand "
-      "with an animal gives 'dive' no probability. If you predicted 1/3, you used the adverb alone, which "
-      "three verbs follow.\n"
-      "The reason is in the embeddings. 'crows' shares three verbs with the other animals of its kind. "
-      "So training gave it a similar embedding. What the model learned about the others then holds for "
-      "'crows' as well.\n"
-      "To see it, we subtract the mean of all twelve embeddings from each one. What remains is how an "
-      "animal differs from the mean. " +
+      "The model is nearly certain of each held-out verb. If you predicted 0, you counted: 'crows' "
+      "and 'dive' stand in no common sentence of the training text. A program that counts the "
+      "verbs of each animal gives 'dive' the probability 0. If you predicted 1/3, you used the "
+      "adverb alone, which three verbs follow.\nThe reason is in the embeddings. 'crows' shares "
+      "three verbs with the other animals of its kind. So training gave it a similar embedding. "
+      "What the model learned about the others then holds for 'crows' as well.\nTo see it, we "
+      "subtract the mean of all twelve embeddings from each one. What remains is how an animal "
+      "differs from the mean. " +
       formatted(
           "The cosine is then %.2f for two animals of one kind, and %.2f for two of different "
           "kinds, as means over all pairs.\n",
           found.within, found.across) +
-      "The last column of the table is the weight that the adverb gives to the animal. An even split "
-      "over line end, animal and adverb is 1/3 = 0.33. So attention gives hardly more than an even "
-      "split. That is enough, because the animal's value is then one third of the mixture.\n");
+      "The last column of the table is the weight that the adverb gives to the animal. An even "
+      "split over line end, animal and adverb is 1/3 = 0.33. So no large weight is needed: a third "
+      "of the animal's value is enough to know the animal.\n");
   to.claim(count_right(model, words, split.held_out) == 3,
            "each held-out verb is the likeliest word");
   to.claim(found.within > 0.5 && found.across < 0,
@@ -183,11 +188,11 @@ void one_seed(Lesson& to, const Tokenizer& words) {
 void many_seeds(Lesson& to, const Tokenizer& words) {
   to.part("A hundred seeds, and a control");
   to.say(
-      "One model may be luck, so we train 100. Each seed gives other random numbers at the start and "
-      "other held-out sentences.\n"
-      "As a control we break the kinds, in 30 more models. For each animal and adverb we draw one of the "
-      "adverb's three verbs at random. Then no animal says anything about another one, and a model can "
-      "only guess. Three held-out verbs in 30 models are 90, and 1 in 3 guesses is right: about 30.\n");
+      "One model may be luck, so we train 100. Each seed gives other random numbers at the start "
+      "and other held-out sentences.\nThe control is 30 more models, and their text has no kinds. "
+      "For each animal and adverb we draw one of the adverb's three verbs at random. Then no "
+      "animal says anything about another one, and a model can only guess. It has 3 * 30 = 90 "
+      "held-out verbs. 1 in 3 guesses is right: about 30.\n");
   int verbatim = 0, all = 0, closer = 0, mixed_right = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Rng rng(seed);
@@ -203,12 +208,11 @@ void many_seeds(Lesson& to, const Tokenizer& words) {
     const Split mixed = drawn_split(rng, true);
     mixed_right += count_right(trained_model(words, mixed.read, rng), words, mixed.held_out);
   }
-  to.say(
-      formatted(
-          "In %d of 100 models all three held-out verbs are right. In the control %d of 90 are "
-          "right, no more than by chance. ",
-          all, mixed_right) +
-      "So the shared verbs of a kind are the reason, and not the adverb or the sizes of the model.\n");
+  to.say(formatted(
+             "In %d of 100 models all three held-out verbs are right. In the control %d of 90 are "
+             "right, no more than by chance. ",
+             all, mixed_right) +
+         "So the shared verbs of a kind are the reason.\n");
   to.claim(verbatim == 0, "no training text has a held-out verb with its animal");
   to.claim_rate(all, 100, 95, "all three held-out verbs are predicted");
   to.claim_rate(closer, 100, 95, "embeddings are more alike within a kind than across kinds");
@@ -229,12 +233,10 @@ void with_seed(Lesson& to, Dim seed) {
   Rng rng(static_cast<std::uint64_t>(seed));
   const Split split = drawn_split(rng, false);
   const LanguageModel model = trained_model(words, split.read, rng);
-  for (const Sentence& held_out : split.held_out) {
-    const Tensor p = softmax(Tensor(verb_logits(model, words, held_out)));
-    to.say("'" + held_out.text() + "'" +
-           formatted(" was not read: p of the verb %.2f",
-                     value_of(p.value()[words.find(held_out.verb).value()])));
-  }
+  for (const Sentence& held_out : split.held_out)
+    to.say(
+        "'" + held_out.text() + "'" +
+        formatted(" was not read: p of the verb %.2f", verb_probability(model, words, held_out)));
 }
 
 /// The cosines of all pairs of animals: blue for similar, orange for opposite.

@@ -87,23 +87,20 @@ void lesson(Lesson& to) {
 
   to.part("Twelve models");
   to.say(
-      "Two prompts need the animal: 'birds sometimes walk __' goes on with 'slowly', and 'but birds are good "
-      "at __' with 'flying'. The first model below is the one that the command `make run` trains. Each of "
-      "the others lacks one part, or has matrices that do not learn:\n"
-      "   mask         each word also sees later words\n"
-      "   positions    there are no position vectors\n"
-      "   scale        scores are not divided by sqrt(16)\n"
-      "   MLP          there is no MLP\n"
-      "   value        there is no W_V: values are the vectors after layer norm\n"
-      "   residual     x is not added to the result\n"
-      "   norm         there is no layer norm\n"
-      "   attention    there is no attention\n"
-      "   W_Q = W_K    queries and keys share one matrix\n"
-      "   frozen       these matrices keep their first random numbers\n" +
+      "Two prompts need the animal: 'birds sometimes walk __' goes on with 'slowly', and 'but "
+      "birds are good at __' with 'flying'. The first model below is the one that the command "
+      "`make run` trains. Each of the others lacks one part, or has matrices that do not "
+      "learn:\n   mask         each word also sees later words\n   positions    there are no "
+      "position vectors\n   scale        scores are not divided by sqrt(16)\n   MLP          there "
+      "is no MLP\n   value        there is no W_V: values are the vectors after layer norm\n   "
+      "residual     x is not added to the result\n   norm         there is no layer norm\n   "
+      "attention    there is no attention\n   W_Q = W_K    queries and keys share one matrix\n   "
+      "frozen       these matrices keep their first random numbers\n" +
       formatted(
-          "Losses and weights are means of %d seeds; the last two columns count runs, of %d. The loss is "
-          "that of the whole text, and its floor is %.3f nats. The weight is that of 'walk' on 'birds'. "
-          "With the line end, 'walk' sees four words, so an even split is 0.25.\n",
+          "Losses and weights are means of %d seeds; the last two columns count runs, of %d. The "
+          "loss is that of the whole text, and its floor is %.3f nats. The weight is that of "
+          "'walk' on 'birds'. With the line end, 'walk' sees four words, so an even split is "
+          "0.25.\n",
           seeds, seeds, floor));
   Table table = table_of_outcomes();
   std::vector<Outcome> rows;
@@ -124,13 +121,14 @@ void lesson(Lesson& to) {
   to.part("Cheating: the model without a mask");
   to.say(
       formatted(
-          "Without a mask the loss is %.4f, far below the floor of %.3f. No honest model can do that: the "
-          "text itself leaves the next word open. ",
+          "Without a mask the loss is %.4f, far below the floor of %.3f. No honest model can do "
+          "that: the text itself leaves the next word open. ",
           no_mask.loss, floor) +
-      "This model cheats. Each word sees the words after it, and the next word is the answer. So the model "
-      "learns to copy it. After a prompt there is no next word to copy, and most blanks get a wrong word.\n"
-      "If you predicted \"without the mask\", you were right. But the lowest loss is not the best model. A loss "
-      "below the floor shows that the model has seen the answer, or that the measurement is wrong.\n");
+      "This model cheats. Each word sees the words after it, and the next word is the answer. So "
+      "the model learns to copy it. After a prompt there is no next word to copy, and most blanks "
+      "get a wrong word.\nIf you predicted \"without the mask\", you were right. But the lowest "
+      "loss is not the best model. A loss below the floor shows that the model has seen the "
+      "answer, or that the measurement is wrong.\n");
   to.claim(no_mask.loss < floor / 10, "without a mask the loss is below a tenth of the floor");
   to.claim(no_mask.slowly + no_mask.flying <= 10,
            formatted("but of 40 blanks it fills only %.0f", no_mask.slowly + no_mask.flying));
@@ -142,20 +140,20 @@ void lesson(Lesson& to) {
 
   to.part("What the others show");
   to.say(
-      "attention: without it no run fills a blank. The last word of a prompt then knows nothing of the "
-      "animal.\n"
-      "positions, scale, MLP, value: this text is so small that a model learns it without any one of them. "
-      "Positions are not needed, because an animal can be found by what it is.\n" +
+      "attention: without it no run fills a blank. The last word of a prompt then knows nothing of "
+      "the animal.\npositions, scale, MLP, value: this text is so small that a model learns it "
+      "without any one of them. Positions are not needed, because an animal can be found by what "
+      "it is.\n" +
       formatted(
-          "residual, norm: without one of them training is not reliable. Of %d runs, %.0f and %.0f get "
-          "'slowly' right.\n",
+          "residual, norm: without one of them training is not reliable. Of %d runs, %.0f and %.0f "
+          "get 'slowly' right.\n",
           seeds, row(6).slowly, row(7).slowly) +
-      "W_Q = W_K: scores become symmetric, and 'walk' looks at 'birds' less. But the text can still be "
-      "learned.\n" +
+      "W_Q = W_K: scores become symmetric, and 'walk' looks at 'birds' less. But the text can "
+      "still be learned.\n" +
       formatted(
           "W_Q and W_K frozen: their random numbers are small, so attention stays an even split: "
-          "%.2f. The blanks are filled all the same. A quarter of the value of 'birds' is enough: the "
-          "MLP can find the animal in it.\n",
+          "%.2f. The blanks are filled all the same. A quarter of the value of 'birds' is enough: "
+          "the MLP can find the animal in it.\n",
           frozen.attention) +
       "So a low loss does not prove that a model has learned where to look.\n");
   to.claim(no_attention.slowly + no_attention.flying == 0, "without attention no blank is filled");
@@ -188,8 +186,8 @@ int main(int argc, char** argv) {
            "A model has a mask, positions, a scale, an MLP, a residual connection, layer norm. "
            "What is each of them for?",
        .prediction =
-           "We take one part out and train again. Which model gets the lowest loss: without "
-           "the mask, without positions, or without the MLP?",
+           "We take one part out and train again. Which model gets the lowest loss: without the "
+           "mask, without positions, or without the MLP?",
        .body = fledge::lesson,
        .reading = {{"nn/variant.h", "Without", "the parts that can be left out"},
                    {"nn/gpt/held_parameters.h", "HeldParameters", "numbers that do not learn"},

@@ -47,6 +47,14 @@ inline double log_probability(const LanguageModel& model, const Corpus& text, co
   return value_of(p.value().at({0, p.dim(1) - 1, word}));
 }
 
+/// The weights that the last word of the prompt gives to the line end and to each word; of head 1.
+inline std::vector<double> last_row(const LanguageModel& model, const Corpus& text,
+                                    const std::string& prompt) {
+  const NoGrad no_grad;
+  const Tensor A = model.forward_with_weights(birds::beginning_row(text, prompt)).weights[0];
+  return to_vector(slice(A, 2, A.dim(2) - 1, A.dim(2)).value());
+}
+
 /// Whether the word is the likeliest one.
 inline bool is_filled(const LanguageModel& model, const Corpus& text, const Blank& blank) {
   return birds::complete(model, text, blank.prompt).next == blank.word;

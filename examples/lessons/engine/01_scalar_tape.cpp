@@ -126,33 +126,29 @@ struct Claims {
 
 void forward_and_backward(Claims& claim) {
   std::puts(
-      "1. One query, two keys, two values\n\n"
-      "   The word 'walk' has a query q. It can look at two words: at 'birds', with\n"
-      "   the key k1 and the value v1, and at itself, with k2 and v2. All are single\n"
-      "   numbers. The head size is 1, so a score is simply q times a key. The result\n"
-      "   y is the weighted mean of the two values, with softmax weights:\n\n"
-      "      e1 = exp(q k1)   e2 = exp(q k2)   z = e1 + e2   y = (e1 v1 + e2 v2) / z\n\n"
-      "   new word: engine. A program part that computes results, records how they were\n"
-      "             computed, and gives gradients.\n"
-      "   new word: tape. A list of operations in the order in which they were\n"
-      "             computed.\n"
-      "   new word: forward pass. The computation of the result from the inputs.\n\n"
-      "   The forward pass writes fourteen entries on the tape, from the top down. An\n"
-      "   entry has its result, its inputs, and how fast its result changes with each\n"
-      "   input. That is all the engine ever needs to know of the formula.\n\n"
-      "   The column \"gradient\" says how fast y changes if this entry changes. The last\n"
-      "   column checks it: each input was moved by 0.00001 up and down.\n");
+      "1. One query, two keys, two values\n\n   The word 'walk' has a query q. It can look at two "
+      "words: at 'birds', with\n   the key k1 and the value v1, and at itself, with k2 and v2. All "
+      "are single\n   numbers. The head size is 1, so a score is simply q times a key. The "
+      "result\n   y is the weighted mean of the two values, with softmax weights:\n\n      e1 = "
+      "exp(q k1)   e2 = exp(q k2)   z = e1 + e2   y = (e1 v1 + e2 v2) / z\n\n   new word: engine. "
+      "A program part that computes results, records how they were\n             computed, and "
+      "gives gradients.\n   new word: tape. A list of operations in the order in which they "
+      "were\n             computed.\n   new word: forward pass. The computation of the result from "
+      "the inputs.\n\n   The forward pass writes fourteen entries on the tape, from the top down. "
+      "An\n   entry has its result, its inputs, and how fast its result changes with each\n   "
+      "input. That is all the engine ever needs to know of the formula.\n\n   The column "
+      "\"gradient\" says how fast y changes if this entry changes. The last\n   column checks it: "
+      "each input was moved by 0.00001 up and down.\n");
   const Inputs x{2, 0.5, 0.1, -0.25, 0.5};
   Tape tape;
   backward(attend(tape, x));
   print_tape(tape, x);
   std::puts(
-      "\n   The backward pass fills this column from the bottom up. It begins with\n"
-      "   dy/dy = 1. To get the gradient of q, it looks at each later entry that uses\n"
-      "   q. It multiplies the gradient of that entry by its derivative with respect\n"
-      "   to q. It adds up these products.\n\n"
-      "   By hand: q is used in two entries. s1 = q * k1 has the derivative k1, and\n"
-      "   s2 = q * k2 has the derivative k2.\n");
+      "\n   The backward pass fills this column from the bottom up. It begins with\n   dy/dy = 1. "
+      "To get the gradient of q, it looks at each later entry that uses\n   q. It multiplies the "
+      "gradient of that entry by its derivative with respect\n   to q. It adds up these "
+      "products.\n\n   By hand: q is used in two entries. s1 = q * k1 has the derivative k1, "
+      "and\n   s2 = q * k2 has the derivative k2.\n");
   const double upper = tape[s1].gradient * x[k1], lower = tape[s2].gradient * x[k2];
   std::printf("   by s1   gradient of s1 * k1 = %9.6f * %5.2f = %9.6f\n", tape[s1].gradient, x[k1],
               upper);
@@ -160,9 +156,9 @@ void forward_and_backward(Claims& claim) {
               lower);
   std::printf("   sum     gradient of q                            = %9.6f\n\n", upper + lower);
   std::puts(
-      "   The sum is negative: y goes down if the query becomes larger. A larger q\n"
-      "   makes the score of 'birds' larger and the score of 'walk' smaller. The value\n"
-      "   of 'birds' is the smaller one. If you predicted \"down\", you were right.\n");
+      "   The sum is negative: y goes down if the query becomes larger. A larger q\n   makes the "
+      "score of 'birds' larger and the score of 'walk' smaller. The value\n   of 'birds' is the "
+      "smaller one. If you predicted \"down\", you were right.\n");
   double gap = 0;
   for (std::size_t i = 0; i < x.size(); ++i)
     gap = std::max(gap, std::abs(tape[i].gradient - by_differences(x, i)));
@@ -175,16 +171,13 @@ void forward_and_backward(Claims& claim) {
 
 void why_newest_first(Claims& claim) {
   std::puts(
-      "\n2. Why the newest entry comes first\n\n"
-      "   Three entries: x = 3, then s = x * x, then y = s + s. So y = 2 * x * x, and\n"
-      "   dy/dx = 4 * x = 12.\n\n"
-      "   y uses s twice, so s receives two gradients, 1 and 1. The right total is 2.\n"
-      "   A naive recursion passes the total on each time something arrives. First the\n"
-      "   total is 1, and it passes on 1. Then the total is 2, and it passes on 2. That\n"
-      "   is 3 in all, and x gets 3 * 2 * 3 = 18.\n"
-      "   If the newest entry comes first, both parts have arrived at s before its turn\n"
-      "   comes. It passes on 2 once. This always works: an entry is used only by\n"
-      "   entries that are newer.\n");
+      "\n2. Why the newest entry comes first\n\n   Three entries: x = 3, then s = x * x, then y = "
+      "s + s. So y = 2 * x * x, and\n   dy/dx = 4 * x = 12.\n\n   y uses s twice, so s receives "
+      "two gradients, 1 and 1. The right total is 2.\n   A naive recursion passes the total on "
+      "each time something arrives. First the\n   total is 1, and it passes on 1. Then the total "
+      "is 2, and it passes on 2. That\n   is 3 in all, and x gets 3 * 2 * 3 = 18.\n   If the "
+      "newest entry comes first, both parts have arrived at s before its turn\n   comes. It passes "
+      "on 2 once. This always works: an entry is used only by\n   entries that are newer.\n");
   Tape tape;
   const Number x = record(tape, 3), s = x * x, y = s + s;
   backward(y);
@@ -200,12 +193,11 @@ void why_newest_first(Claims& claim) {
 
 void what_recursion_costs(Claims& claim) {
   std::puts(
-      "\n3. What recursion costs\n\n"
-      "   The recursion follows every path from y to the inputs. Let x1 = x0 + x0, x2 =\n"
-      "   x1 + x1, and so on, twenty times. There are 2^20 paths, and 1 + 2 + 4 + ... +\n"
-      "   2^20 calls. A chain of a million additions makes the recursion a million\n"
-      "   calls deep, and 8 MB of memory for calls are not enough. The loop over the\n"
-      "   tape reads each entry once.\n");
+      "\n3. What recursion costs\n\n   The recursion follows every path from y to the inputs. Let "
+      "x1 = x0 + x0, x2 =\n   x1 + x1, and so on, twenty times. There are 2^20 paths, and 1 + 2 + "
+      "4 + ... +\n   2^20 calls. A chain of a million additions makes the recursion a million\n   "
+      "calls deep, and 8 MB of memory for calls are not enough. The loop over the\n   tape reads "
+      "each entry once.\n");
   Tape doublings, chain;
   Number power = record(doublings, 1), sum = record(chain, 1);
   for (int i = 0; i < 20; ++i) power = power + power;
@@ -217,23 +209,20 @@ void what_recursion_costs(Claims& claim) {
 
 int lesson() {
   std::puts(
-      "A tape of numbers: an engine in fifty lines of code\n\n"
-      "   question: How can a program compute a formula and all its derivatives,\n"
-      "             without knowing the formula beforehand?\n"
-      "   predict:  'walk' looks at 'birds' (key 0.5, value 0.1) and at itself (key\n"
-      "             -0.25, value 0.5) with the query 2. If the query becomes larger,\n"
-      "             does the weighted mean of the values go up or down?\n");
+      "A tape of numbers: an engine in fifty lines of code\n\n   question: How can a program "
+      "compute a formula and all its derivatives,\n             without knowing the formula "
+      "beforehand?\n   predict:  'walk' looks at 'birds' (key 0.5, value 0.1) and at itself "
+      "(key\n             -0.25, value 0.5) with the query 2. If the query becomes "
+      "larger,\n             does the weighted mean of the values go up or down?\n");
   Claims claim;
   forward_and_backward(claim);
   why_newest_first(claim);
   what_recursion_costs(claim);
   std::puts(
-      "\nRead in the code\n"
-      "   examples/lessons/engine/01_scalar_tape.cpp, backward: the loop of this lesson\n"
-      "   examples/birds_in_one_file.cpp, backward: the same loop over matrices\n"
-      "\nTry\n"
-      "   build/lessons/engine/01_scalar_tape 4 0.5 0.1 -0.25 0.5\n"
-      "      the table for another q, k1, v1, k2, v2");
+      "\nRead in the code\n   examples/lessons/engine/01_scalar_tape.cpp, backward: the loop of "
+      "this lesson\n   examples/birds_in_one_file.cpp, backward: the same loop over "
+      "matrices\n\nTry\n   build/lessons/engine/01_scalar_tape 4 0.5 0.1 -0.25 0.5\n      the "
+      "table for another q, k1, v1, k2, v2");
   const bool fine = claim.wrong == 0;
   std::printf("\nengine/01_scalar_tape: %d claims %s\n", fine ? claim.made : claim.wrong,
               fine ? "hold" : "FALSE");

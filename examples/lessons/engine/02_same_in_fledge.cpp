@@ -108,19 +108,19 @@ void show_graph(Lesson& to) {
   to.define("tensor", "An array of numbers with a shape, and a place in the graph.");
   to.define("op", "One operation that the engine knows, with its result and its gradient rules.");
   to.say(
-      "\nA rule computes what an input receives from the gradient of the result. For s1 = q * k1 the rule "
-      "for q multiplies by k1, and the rule for k1 multiplies by q.\n"
-      "Here is the formula of the lesson before. Every tensor is a single number. Below each name stand "
-      "its inputs, a little to the right. \"(above)\" marks a tensor that was already printed, because "
-      "two others use it.\n");
+      "\nA rule computes what an input receives from the gradient of the result. For s1 = q * k1 "
+      "the rule for q multiplies by k1, and the rule for k1 multiplies by q.\nHere is the formula "
+      "of the lesson before. Every tensor is a single number. Below each name stand its inputs, a "
+      "little to the right. \"(above)\" marks a tensor that was already printed, because two "
+      "others use it.\n");
   to.show("   name                  op            result   gradient\n" + indented(y, kept));
   to.say(
-      "The numbers are those of the lesson before. If you wrote \"its inputs\" and \"one rule for each "
-      "input\", you were right. The order comes for free: each node gets an id when it is made, 1, 2, 3 "
-      "and so on. An input is made before the result that uses it. So the backward pass takes the "
-      "largest id first, which is the newest node.\n"
-      "And the memory? The rules of q * k1 need q and k1, so these two stay. The rules of m1 + m2 need no "
-      "array. So the arrays of m1 and m2 are given back as soon as the program drops them.\n");
+      "The numbers are those of the lesson before. If you wrote \"its inputs\" and \"one rule for "
+      "each input\", you were right. The order comes for free: each node gets an id when it is "
+      "made, 1, 2, 3 and so on. An input is made before the result that uses it. So the backward "
+      "pass takes the largest id first, which is the newest node.\nAnd the memory? The rules of q "
+      "* k1 need q and k1, so these two stay. The rules of m1 + m2 need no array. So the arrays of "
+      "m1 and m2 are given back as soon as the program drops them.\n");
   std::map<std::uint64_t, double> arrived;
   for (const auto& [id, shown] : kept)
     for (std::size_t j = 0; j < shown.x.node()->edges.size(); ++j)
@@ -147,9 +147,9 @@ void show_graph(Lesson& to) {
 void show_second_pass(Lesson& to) {
   to.part("Two backward passes");
   to.say(
-      "Gradients of several passes add up, because a training step may read several texts before it "
-      "changes the parameters. Normally a pass also frees the graph: each rule is used once. For two "
-      "passes the first one must keep the graph.\n");
+      "Gradients of several passes add up, because a training step may read several texts before "
+      "it changes the parameters. Normally a pass also frees the graph: each rule is used once. "
+      "For two passes the first one must keep the graph.\n");
   KeptTensors kept;
   const Tensor y = attend(kept);
   backward(y, Graph::keep);
@@ -212,8 +212,8 @@ int main(int argc, char** argv) {
       {.name = "engine/02_same_in_fledge",
        .title = "The same formula in fledge: a graph instead of a tape",
        .question =
-           "A tape keeps every number until the end. How can an engine give memory back that it no longer "
-           "needs, and still find the right order?",
+           "A tape keeps every number until the end. How can an engine give memory back that it no "
+           "longer needs, and still find the right order?",
        .prediction = "What must each result store, so that a backward pass can find its way? Write "
                      "down two things.",
        .body = fledge::lesson,

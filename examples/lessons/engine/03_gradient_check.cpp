@@ -55,9 +55,10 @@ void steps(Lesson& to) {
   to.part("How long is a good step?");
   to.say(
       "A finite difference moves an input up and down by a small step h. The change of the result, "
-      "divided by 2h, is an estimate of the derivative. We try it on exp, whose derivative is known: exp "
-      "itself. With 4 or 6 points, exp is computed at more places around x, and a fitting sum of them "
-      "has a smaller error. The table has the error divided by the true derivative, for 100 places x.\n");
+      "divided by 2h, is an estimate of the derivative. We try it on exp, whose derivative is "
+      "known: exp itself. With 4 or 6 points, exp is computed at more places around x, and a "
+      "fitting sum of them has a smaller error. The table has the error divided by the true "
+      "derivative, for 100 places x.\n");
   to.show("   step    2 points      4 points      6 points");
   constexpr std::array points{2, 4, 6};
   std::array<std::vector<double>, 3> logs;
@@ -73,17 +74,17 @@ void steps(Lesson& to) {
   to.show("   valley  " + sparkline(logs[0]) + "  " + sparkline(logs[1]) + "  " +
           sparkline(logs[2]));
   to.say(
-      "\nThe last line draws each column from left to right: a valley. From the top of the table down, the "
-      "error first falls, because over a shorter step the curve is more nearly straight. Then it rises "
-      "again.\n");
+      "\nThe last line draws each column from left to right: a valley. From the top of the table "
+      "down, the error first falls, because over a shorter step the curve is more nearly straight. "
+      "Then it rises again.\n");
   to.define("rounding error",
             "The small error of storing a number with a limited number of digits.");
   to.say(
-      "\nThe computer stores about 16 digits. This small error is divided by the step. So a step that is "
-      "ten times shorter makes this part of the error ten times larger. For 2 points 0.00001 is the best "
-      "of the three steps. If you predicted the shortest one, this is a surprise.\n"
-      "The best step is where both parts of the error are equal: h^p for p points, and u/h, where u = "
-      "2.2e-16 is the rounding error of 1. So it is near u^(1/(p + 1)).\n");
+      "\nThe computer stores about 16 digits. This small error is divided by the step. So a step "
+      "that is ten times shorter makes this part of the error ten times larger. For 2 points "
+      "0.00001 is the best of the three steps. If you predicted the shortest one, this is a "
+      "surprise.\nThe best step is where both parts of the error are equal: h^p for p points, and "
+      "u/h, where u = 2.2e-16 is the rounding error of 1. So it is near u^(1/(p + 1)).\n");
   for (std::size_t i = 0; i < 3; ++i) {
     const int p = points[i];
     const double best = std::pow(std::numeric_limits<double>::epsilon(), 1.0 / (p + 1));
@@ -112,12 +113,11 @@ void dual_numbers(Lesson& to) {
       "dual number",
       "A pair a + b t, where t is a sign with t * t = 0; the second part b is an exact derivative.");
   to.say(
-      "\nStart with the number x + 1 t, compute as usual, and leave out t * t. Then the second part of the "
-      "result is the derivative with respect to x. For example (3 + t)^2 = 9 + 6t + t * t = 9 + 6t: the "
-      "square of 3 is 9, and its derivative there is 6. In the same way exp(a + b t) = exp(a) + exp(a) b "
-      "t. There is no step, so there is no error of a step.\n"
-      "We compute the attention of lesson engine/01 with dual numbers, once for each of its five "
-      "inputs:\n");
+      "\nStart with the number x + 1 t, compute as usual, and leave out t * t. Then the second "
+      "part of the result is the derivative with respect to x. For example (3 + t)^2 = 9 + 6t + t "
+      "* t = 9 + 6t: the square of 3 is 9, and its derivative there is 6. In the same way exp(a + "
+      "b t) = exp(a) + exp(a) b t. There is no step, so there is no error of a step.\nWe compute "
+      "the attention of lesson engine/01 with dual numbers, once for each of its five inputs:\n");
   const std::vector<double> x{2, 0.5, 0.1, -0.25, 0.5};
   std::vector<Tensor> inputs;
   for (const double number : x) inputs.push_back(parameter(Array::full({}, number)));
@@ -161,13 +161,13 @@ void planted_bug(Lesson& to) {
       "Numbers v, one for each output: the outputs times v are added up, and the backward pass of "
       "this sum begins with v.");
   to.say(
-      "\nWe check a softmax of scores with the scale for head size 8: softmax(s / sqrt(8)), two rows of "
-      "three weights. The planted bug: the rule forgets the factor 1/sqrt(8).\n"
-      "A simple check adds up all six weights and looks at the gradient of the sum. Its cotangent is v = "
-      "(1, 1, 1, 1, 1, 1). But a row of weights always adds up to 1. So the sum never changes, and its "
-      "gradient is 0. The wrong rule gives 0 as well, because any factor times 0 is 0. This check finds "
-      "nothing wrong.\n"
-      "So fledge takes random numbers for v. Then the missing factor shows.\n");
+      "\nWe check a softmax of scores with the scale for head size 8: softmax(s / sqrt(8)), two "
+      "rows of three weights. The planted bug: the rule forgets the factor 1/sqrt(8).\nA simple "
+      "check adds up all six weights and looks at the gradient of the sum. Its cotangent is v = "
+      "(1, 1, 1, 1, 1, 1). But a row of weights always adds up to 1. So the sum never changes, and "
+      "its gradient is 0. The wrong rule gives 0 as well, because any factor times 0 is 0. This "
+      "check finds nothing wrong.\nSo fledge takes random numbers for v. Then the missing factor "
+      "shows.\n");
   Rng rng(1);
   const Array s = random_normal({2, 3}, 0, 1, rng);
   const auto blind = gradcheck([](const auto& in) { return sum(weights(in[0], false)); }, {s});
@@ -245,8 +245,8 @@ int main(int argc, char** argv) {
        .question = "A gradient rule is written by hand, so it can be wrong. How can a program find "
                    "that out?",
        .prediction =
-           "A derivative is estimated with a step of 0.1, of 0.00001 or of 0.000000000001. "
-           "Which of the three steps gives the smallest error?",
+           "A derivative is estimated with a step of 0.1, of 0.00001 or of 0.000000000001. Which "
+           "of the three steps gives the smallest error?",
        .body = fledge::lesson,
        .reading = {{"engine/gradcheck/gradcheck.h", "gradcheck",
                     "what is compared, and the limits"},

@@ -97,9 +97,9 @@ bool same_bits(const Array& a, const Array& b) {
 void products(Lesson& to) {
   to.part(formatted("One product, %d by %d, in four ways", int{n}, int{n}));
   to.say(
-      "C = A B has 480 * 480 numbers, and each is a sum of 480 products. Every program below adds the same "
-      "products, some in another order. So only the last digits may differ. The programs differ in how "
-      "they read the numbers, and in how many they multiply at once.\n");
+      "C = A B has 480 * 480 numbers, and each is a sum of 480 products. Every program below adds "
+      "the same products, some in another order. So only the last digits may differ. The programs "
+      "differ in how they read the numbers, and in how many they multiply at once.\n");
   to.define("cache",
             "Small fast memory of the processor, which holds the numbers that were read last.");
   to.define("tile",
@@ -108,17 +108,15 @@ void products(Lesson& to) {
   to.define("GFLOP/s",
             "Thousand million multiplications and additions, counted together, per second.");
   to.say(
-      "\nBy definition: three loops; the inner one adds up the 480 products of one sum. It reads B down a "
-      "column, so almost every number comes from slow memory.\n"
-      "Row by row: two loops are exchanged. B is read along its rows, where the next number is already in "
-      "the cache.\n" +
+      "\nBy definition: three loops; the inner one adds up the 480 products of one sum. It reads B "
+      "down a column, so almost every number comes from slow memory.\nRow by row: two loops are "
+      "exchanged. B is read along its rows, where the next number is already in the cache.\n" +
       formatted(
           "Tiles: the processor multiplies %d numbers at once; we call them a pack. A tile of four "
           "rows and two packs stays inside the processor. ",
           static_cast<int>(kernels::lanes)) +
-      "Each number that is read is used several times.\n"
-      "Packed tiles: this is the product of fledge. It first copies B into the order in which the tiles "
-      "read it.\n");
+      "Each number that is read is used several times.\nPacked tiles: this is the product of "
+      "fledge. It first copies B into the order in which the tiles read it.\n");
   Rng rng(1);
   const Array A = random_normal({n, n}, 0, 1, rng), B = random_normal({n, n}, 0, 1, rng);
   struct Way {
@@ -159,8 +157,8 @@ void products(Lesson& to) {
           "A tile of fledge has %d rows and two packs. It reads %d numbers and 2 packs, and makes "
           "%d multiplications of packs from them. ",
           rows, rows, 2 * rows) +
-      "\"error / bound\" compares each result with exact sums: the largest error, divided by the largest "
-      "that rounding can cause. Below 1 it is right.\n");
+      "\"error / bound\" compares each result with exact sums: the largest error, divided by the "
+      "largest that rounding can cause. Below 1 it is right.\n");
   to.claim(worst < 1, "every result is A B, within the bound for rounding errors of 480 products");
   set_threads(1);
   to.claim(same_bits(product(A, B), C),
@@ -180,11 +178,11 @@ int main(int argc, char** argv) {
       {.name = "engine/04_make_it_fast",
        .title = "Make it fast: the same sums in a small part of the time",
        .question =
-           "A model spends most of its time in products of matrices. How much faster can the "
-           "same sums be computed on the same processor?",
+           "A model spends most of its time in products of matrices. How much faster can the same "
+           "sums be computed on the same processor?",
        .prediction =
-           "Three nested loops compute a product of two matrices of 480 by 480 numbers. How "
-           "many times as fast is the best way: 2, 10, or 50?",
+           "Three nested loops compute a product of two matrices of 480 by 480 numbers. How many "
+           "times as fast is the best way: 2, 10, or 50?",
        .body = fledge::products,
        .reading = {
            {"engine/kernels/tiles.h", "tile_rows", "a tile in registers"},

@@ -59,14 +59,15 @@ double apart(const Tensor& a, const Tensor& b) {
 void lesson(Lesson& to) {
   to.part("The same numbers");
   to.say(
-      "The plain program computes attention in five lines: scores, scale, softmax, weighted sum, heads "
-      "side by side. Each line writes a whole table to memory, and the next line reads it.\n");
+      "The plain program computes attention in five lines: scores, scale, softmax, weighted sum, "
+      "heads side by side. Each line writes a whole table to memory, and the next line reads "
+      "it.\n");
   to.define("fused attention",
             "Attention in one op that never writes the whole table of weights to memory.");
   to.say(
-      "\nThe op takes a few queries at a time. It computes their weights, uses them, and drops them. We "
-      "compare its result and its gradients with those of the five lines. The four masks are: none, "
-      "causal, at most 50 words away, and both.\n");
+      "\nThe op takes a few queries at a time. It computes their weights, uses them, and drops "
+      "them. We compare its result and its gradients with those of the five lines. The four masks "
+      "are: none, causal, at most 50 words away, and both.\n");
   double worst = 0;
   for (const Mask& mask : {Mask(), causal(), window(50), causal() & window(50)}) {
     const Run a = run(composed, 200, mask), b = run(fused, 200, mask);
@@ -107,16 +108,16 @@ void lesson(Lesson& to) {
          "the table is four times as large.\n");
   to.show(table.text());
   to.say(formatted(
-      "The most memory in use: %.0f MB before the first run, %.0f after all runs of the op, "
-      "%.0f after those of the five lines.\n",
+      "The most memory in use: %.0f MB before the first run, %.0f after all runs of the op, %.0f "
+      "after those of the five lines.\n",
       before, op_peak, lines_peak));
   to.say(
-      "The five lines write several such tables, and later the gradient of each. The op keeps its result "
-      "and two numbers for each query and head: the largest score, and the logarithm of the sum of all "
-      "exp. (The largest score is taken off first, so that no exp becomes too large.) With the queries, "
-      "the keys and these two numbers, the backward pass computes each weight again.\n"
-      "If you predicted that computing twice is slower, this is the surprise. Here it is faster than to "
-      "write and read large tables.\n");
+      "The five lines write several such tables, and later the gradient of each. The op keeps its "
+      "result and two numbers for each query and head: the largest score, and the logarithm of the "
+      "sum of all exp. (The largest score is taken off first, so that no exp becomes too large.) "
+      "With the queries, the keys and these two numbers, the backward pass computes each weight "
+      "again.\nIf you predicted that computing twice is slower, this is the surprise. Here it is "
+      "faster than to write and read large tables.\n");
   to.claim(worst < 1e-5,
            formatted("the same results again: the largest difference is %.0e of the largest number",
                      worst));
@@ -134,8 +135,8 @@ int main(int argc, char** argv) {
            "Attention makes a table of weights with a number for each pair of words. Must this "
            "table ever exist?",
        .prediction =
-           "For 1,024 words and 4 heads the table has 4 million numbers, or 17 MB. One program keeps "
-           "it. Another does not, and computes every weight twice. Which is faster?",
+           "For 1,024 words and 4 heads the table has 4 million numbers, or 17 MB. One program "
+           "keeps it. Another does not, and computes every weight twice. Which is faster?",
        .body = fledge::lesson,
        .reading = {{"nn/layers/attention.cpp", "attend", "the five lines"},
                    {"engine/ops/attention.cpp", "attention", "the op and its rule"},
