@@ -1,17 +1,19 @@
 // What the files of the exercises share: the blank FILL, and the functions that they define.
 //
-// An answer is made of numbers. FILL stands where an answer is missing. It is the number NaN ("not a
-// number"), so that a file with blanks compiles. Replace it by a number, a formula or lines of code;
-// std::exp, std::log and std::sqrt can be used. README.md says how an answer is checked.
+// An answer is made of numbers. FILL stands where an answer is missing. It is a NaN ("not a number"),
+// so that a file with blanks compiles. Replace it by a number, a formula or lines of code; std::exp,
+// std::log and std::sqrt can be used. README.md says how an answer is checked.
 #pragma once
 
+#include <bit>
 #include <cmath>
-#include <limits>
+#include <cstdint>
 #include <vector>
 
 namespace exercises {
 
-inline constexpr double FILL = std::numeric_limits<double>::quiet_NaN();
+/// A NaN with bits of its own: 0.0 / 0.0 is another NaN, and no blank.
+inline constexpr double FILL = std::bit_cast<double>(std::uint64_t{0x7ff8'0000'0000'f111});
 
 using Row = std::vector<double>;
 using Matrix = std::vector<Row>;  // {{first row}, {second row}, …}

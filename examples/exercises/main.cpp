@@ -7,7 +7,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
-#include <optional>
+#include <string>
+#include <vector>
 
 #include "examples/exercises/graders/exercise_list.h"
 #include "examples/support/options.h"
@@ -74,9 +75,12 @@ void show_question(const Exercise& exercise) {
 }
 
 void show_hints(const Exercise& exercise, std::int64_t count) {
-  for (std::size_t i = 0; i < exercise.hints.size() && i < static_cast<std::size_t>(count); ++i)
-    print("\n" +
-          support::wrapped("   Hint " + std::to_string(i + 1) + ". " + exercise.hints[i], 80, 3));
+  const std::size_t all = exercise.hints.size();
+  for (std::size_t i = 0; i < all && i < static_cast<std::size_t>(count); ++i)
+    print("\n" + support::wrapped("   Hint " + std::to_string(i + 1) + " of " +
+                                      std::to_string(all) + ". " + exercise.hints[i],
+                                  80, 3));
+  if (count >= static_cast<std::int64_t>(all)) print("\n   That was the last hint.");
 }
 
 int show_one(const Exercise& exercise, std::size_t number, std::int64_t hints, Paint paint) {
@@ -93,9 +97,11 @@ int show_one(const Exercise& exercise, std::size_t number, std::int64_t hints, P
   if (state == State::solved) return 0;
   const std::string again = "make exercises N=" + std::to_string(number);
   print((state == State::open ? "Replace FILL in " : "Change ") + path_of(exercise) + ".");
-  print("Then type: " + again);
+  print("Then type:     " + again);
   const auto all_hints = static_cast<std::int64_t>(exercise.hints.size());
-  if (hints < all_hints) print("A hint:    " + again + " HINT=" + std::to_string(hints + 1));
+  if (hints < all_hints)
+    print((hints == 0 ? "A hint:        " : "The next hint: ") + again +
+          " HINT=" + std::to_string(hints + 1));
   return 1;
 }
 
@@ -110,25 +116,46 @@ std::size_t number_from(const std::string& word, std::size_t count) {
   return number;
 }
 
+/// The options; a message about wrong ones also says what `make exercises` takes.
+void parse(support::Options& options, int argc, const char* const* argv) {
+  try {
+    options.parse(argc, argv);
+  } catch (const support::UsageError& error) {
+    const std::string advice = error.advice.empty() ? "" : error.advice + "; ";
+    support::refuse_usage(error.what(), advice + "with make: make exercises N=3 HINT=1");
+  }
+}
+
+/// How many hints the user asks for; 0 without the option.
+std::int64_t hints_from(const support::Options& options, const std::string& word) {
+  if (!options.given().contains("--hint")) return 0;
+  if (word.size() != 1 || word[0] < '1' || word[0] > '9')
+    support::refuse_usage(
+        "HINT (--hint) must be a whole number from 1 to 9, not " + support::quoted(word),
+        "HINT=1 prints the first hint: make exercises N=3 HINT=1");
+  return word[0] - '0';
+}
+
 int show(int argc, const char* const* argv) {
-  std::optional<std::int64_t> hints;
+  std::string hint;
   support::Options options{"exercises", "Exercises on attention that check themselves."};
   options.arguments("N", 0, 1);
-  options.add("--hint", "H", hints, "print the first H hints of exercise N", {1, 9});
+  options.add("--hint", "H", hint, "print the first H hints of exercise N, 1 to 9");
   options.exit_statuses("0 done, 1 exercise N is not solved, 2 wrong usage");
   options.example("exercises", "all exercises, a line each");
   options.example("exercises 3 --hint 1", "exercise 3 and its first hint");
-  options.parse(argc, argv);
+  parse(options, argc, argv);
+  const std::int64_t hints = hints_from(options, hint);
   const std::vector<Exercise> all = exercises::all_exercises();
   const Paint paint{support::colour_wanted(stdout)};
   if (options.arguments().empty()) {
-    if (hints)
+    if (hints > 0)
       support::refuse_usage("a hint belongs to one exercise",
                             "name it: make exercises N=1 HINT=1, or exercises 1 --hint 1");
     return show_all(all, paint);
   }
   const std::size_t number = number_from(options.arguments()[0], all.size());
-  return show_one(all[number - 1], number, hints.value_or(0), paint);
+  return show_one(all[number - 1], number, hints, paint);
 }
 
 }  // namespace

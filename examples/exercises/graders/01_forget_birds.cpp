@@ -17,18 +17,22 @@ void grade_forget_birds(Grading& to) {
   const Row p = products_with_birds();
   const double exact = dot(a, p), product = std::abs(exact) < 1e-15 ? 0 : exact;  // rounding
   to.say("v3' is " + text_of(mixture(a, word_values())));
-  to.say(formatted("v3'.v1 = %g a1 - %g a2 - %g a3 = %.10f\n", p[0], -p[1], -p[2], product + 0.0));
+  to.say(formatted("v3'.v1 = %g a1 - %g a2 - %g a3 = ", p[0], -p[1], -p[2]) +
+         with_decimals(product, 10) + "\n");
   to.claim_legal(a);
   to.claim(is_near(product, 0, 1e-9), "v3'.v1 is 0",
-           product < 0 ? "v3'.v1 is negative: 'sometimes' and 'walk' point away from 'birds', and "
-                         "a weight of 0 on 'birds' does not undo that"
-                       : "v3'.v1 is positive: the part of 'birds' is larger than the parts of "
-                         "'sometimes' and 'walk' together");
+           std::abs(product) < 5e-4
+               ? "Nearly 0. Write fractions, such as 0.09 / 0.23: four decimals are not enough."
+           : product < 0
+               ? "v3'.v1 is negative: 'sometimes' and 'walk' point away from 'birds', and "
+                 "a weight of 0 on 'birds' does not undo that"
+               : "v3'.v1 is positive: the part of 'birds' is larger than the parts of "
+                 "'sometimes' and 'walk' together");
   const double least = std::min(p[1] / (p[1] - p[0]), p[2] / (p[2] - p[0]));
   to.conclude(formatted("'walk' gives 'birds' the weight %.4f, and is not associated with it. No "
                         "legal row does this with less than %.4f.",
                         a[0], least) +
-              " So an association of 0 is not the same as not looking.");
+              " So an association of 0 does not mean that 'walk' ignores 'birds'.");
 }
 
 }  // namespace

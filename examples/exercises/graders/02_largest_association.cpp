@@ -21,10 +21,10 @@ void grade_largest_association(Grading& to) {
   to.say(formatted("v3'.v1 = %g a1 - %g a2 - %g a3 = %.6g\n", p[0], -p[1], -p[2], product + 0.0));
   to.claim_legal(a);
   to.claim(
-      is_near(product, ceiling, 1e-9), "no legal row reaches more",
+      is_near(product, ceiling, 1e-9), "your row reaches the most that a legal row can",
       product < ceiling
           ? formatted("your row reaches %.6g, and another legal row reaches more", product + 0.0)
-          : formatted("%.6g is more than any legal row reaches", product));
+          : formatted("%.6g is more than a legal row can reach", product));
   to.claim(is_near(number, product, 1e-9), "your number is v3'.v1 of your row",
            formatted("your number is %.6g, and your row gives %.6g", number, product + 0.0));
   to.conclude(

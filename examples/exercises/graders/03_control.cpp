@@ -21,16 +21,16 @@ void grade_control(Grading& to) {
   to.say(
       formatted("v1.v2 is %.6g, v2.v2 is %.6g, v3.v2 is %.6g", dot(v[0], v[1]), largest, before));
   to.say(formatted("your row gives v3'.v2 = %.6g\n", yours));
-  to.claim(is_near(number, product, 1e-9), "v3'.v2 for the row of the note",
+  to.claim(is_near(number, product, 1e-9), "your number is v3'.v2 for the row of the note",
            is_near(number, before, 1e-9)
                ? "that is v3.v2, the product before attention: take the new vector v3'"
            : is_near(number, product / 1.1, 1e-6)
                ? "that is the product for the row divided by its sum, 1.1; take the row as it is"
                : formatted("with v3' = (0.18, 0.11, 0.01) the product is not %.6g", number));
   to.claim_legal(a);
-  to.claim(is_near(yours, largest, 1e-9), "no legal row gives a larger v3'.v2",
-           yours < largest ? "another legal row gives more: look at the three products"
-                           : "no legal row gives so much");
+  to.claim(is_near(yours, largest, 1e-9), "your row reaches the most that a legal row can",
+           yours < largest ? "another legal row reaches more: look at the three products"
+                           : formatted("%.6g is more than a legal row can reach", yours));
   const double rise = product - before, rise_birds = dot(mixed, v[0]) - dot(v[2], v[0]);
   to.conclude(
       formatted("With the row of the note the product with 'sometimes' rises by %.3f, from %.2f to "

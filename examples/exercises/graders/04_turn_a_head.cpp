@@ -26,16 +26,24 @@ void grade_turn_a_head(Grading& to) {
   for (std::size_t j = 0; j < 3; ++j)
     yours.push_back(gradient_of_score({a[j], p[j], association.item()}));
   if (!to.accept("your three gradients", yours, 3)) return;
-  support::Table table({{"word"}, {"a_j"}, {"v_j.v1"}, {"v3'.v1"}, {"yours"}, {"backward()"}});
+  using support::Table;
+  constexpr Table::Align right_side = Table::Align::right;
+  Table table({{"word"},
+               {"a_j"},
+               {"v_j.v1", right_side},
+               {"v3'.v1"},
+               {"yours", right_side},
+               {"backward()", right_side}});
   const char* const names[] = {"birds", "sometimes", "walk"};
-  double apart = 0, apart_reversed = 0, apart_unweighted = 0;
+  double apart = 0, apart_reversed = 0, apart_unweighted = 0, apart_alone = 0;
   for (std::size_t j = 0; j < 3; ++j) {
     table.row({names[j], formatted("%.4f", a[j]), formatted("%5.2f", p[j]),
-               formatted("%.4f", association.item()), formatted("%7.4f", yours[j]),
-               formatted("%7.4f", right[j])});
+               formatted("%.4f", association.item()), with_decimals(yours[j]),
+               with_decimals(right[j])});
     apart = std::max(apart, std::abs(yours[j] - right[j]));
     apart_reversed = std::max(apart_reversed, std::abs(yours[j] + right[j]));
     apart_unweighted = std::max(apart_unweighted, std::abs(yours[j] * a[j] - right[j]));
+    apart_alone = std::max(apart_alone, std::abs(yours[j] - a[j] * (1 - a[j]) * p[j]));
   }
   to.show(table.text());
   const double sum = yours[0] + yours[1] + yours[2];
@@ -44,9 +52,12 @@ void grade_turn_a_head(Grading& to) {
       formatted("yours add up to %.4g. If all scores rise by the same number, no weight moves: "
                 "so the gradients must add up to 0",
                 sum));
-  to.claim(apart <= 1e-12, "your formula agrees with backward() for all three words",
+  to.claim(apart <= 1e-12,
+           "your formula agrees with the program's own gradient, backward(), for all three words",
            apart_reversed <= 1e-12
                ? "yours have the opposite signs: L falls if the scores follow them"
+           : apart_alone <= 1e-12
+               ? "yours is what a_j alone adds to L: the other two weights fall when a_j rises"
            : apart_unweighted <= 1e-12
                ? "a factor a_j is missing: a word without weight cannot change the mixture"
                : formatted("yours differ by up to %.4g", apart));
@@ -68,7 +79,8 @@ Exercise turn_a_head() {
        "does L gain by a_j, and what does it lose by the others?",
        "The slope of a_j by its own score is a_j (1 - a_j); the slope of another a_k by s_j is "
        "-a_j a_k. Multiply by p_j and p_k, add, and take a_j out.",
-       "The weight, times the difference of the product and the mixture."}};
+       "The weight, times the difference of the product and the mixture. In code: "
+       "word.weight * (word.product - word.mixture)."}};
 }
 
 }  // namespace exercises

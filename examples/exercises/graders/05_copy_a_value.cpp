@@ -19,18 +19,22 @@ void grade_copy_a_value(Grading& to) {
   const double others = std::max({look.scores[0], look.scores[2], look.scores[3]});
   const double gap = look.scores[1] - others;
   to.claim(gap > 0, "key 2 has the largest score",
-           "another key has a score that is as large: q must point along k_2");
+           "another key has a score as large or larger: q must point along k_2");
   to.claim(farthest({look.result}, {four_values()[1]}) <= 1e-3, "c is v_2, within 0.001",
            gap > 0 ? formatted("the direction may be right, but the scores are too near: key 2 is "
                                "ahead by %.4g, and gets %.4f of the weight",
                                gap, look.weights[1])
                    : "c is near another value, or near the mean of several");
+  const std::string share = formatted("exp(-%.4g)", gap);
   to.conclude(
-      formatted("Key 2 is ahead by %.4g. The weight of each other key is at most exp(-%.4g) "
-                "= %.2g of the weight of key 2. ",
-                gap, gap, std::exp(-gap)) +
-      "It is never 0: only a score of minus infinity, which a mask gives, makes the copy "
-      "exact.");
+      formatted("The score of key 2 is larger than the others by %.4g or more. ", gap) +
+      (gap < 700 ? "The weight of each other key is at most " + share +
+                       formatted(" = %.2g of the weight of key 2. ", std::exp(-gap)) +
+                       "By mathematics it is never 0: "
+                 : "The weight of each other key is " + share +
+                       " of the weight of key 2, or less. The program computes 0, because a double "
+                       "cannot hold so small a number. By mathematics it is not 0: ") +
+      "only a score of minus infinity, which a mask gives, makes the copy exact.");
 }
 
 }  // namespace

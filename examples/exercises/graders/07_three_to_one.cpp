@@ -16,12 +16,10 @@ void grade_three_to_one(Grading& to) {
   const Row q = three_to_one_query();
   if (!to.accept("your query", q, 4)) return;
   const Look look = show_look(to, q);
-  const double ratio = look.weights[0] / look.weights[1], rest = look.weights[2] + look.weights[3];
-  to.claim(
-      is_near(ratio, 3, 0.01), "key 1 has three times the weight of key 2",
-      formatted("it has %.4g times the weight: the scores differ by %.4g, and the ratio is exp "
-                "of this difference",
-                ratio, look.scores[0] - look.scores[1]));
+  const double gap = look.scores[0] - look.scores[1], rest = look.weights[2] + look.weights[3];
+  to.claim(is_near(std::exp(gap), 3, 0.01), "key 1 has three times the weight of key 2",
+           formatted("the scores differ by %.4g, and the ratio is exp of this difference", gap) +
+               (std::abs(gap) < 700 ? formatted(": %.4g", std::exp(gap)) : ""));
   to.claim(is_near(look.weights[0], 0.75, 1e-3) && is_near(look.weights[1], 0.25, 1e-3),
            "the weights are 0.75 and 0.25, within 0.001",
            rest > 1e-3
@@ -30,10 +28,10 @@ void grade_three_to_one(Grading& to) {
                            rest)
                : "the ratio of the two weights is not 3");
   to.conclude(
-      formatted("The scores of keys 1 and 2 differ by %.4f, and ln 3 is %.4f. ",
-                look.scores[0] - look.scores[1], std::log(3.0)) +
-      "A ratio of weights is a difference of scores, after the logarithm. How large the two "
-      "scores are decides only what is left for the other keys.");
+      formatted("The scores of keys 1 and 2 differ by %.4f, and ln 3 is %.4f. ", gap,
+                std::log(3.0)) +
+      "The logarithm of a ratio of weights is a difference of scores. If both scores grow by the "
+      "same number, only the other keys lose weight.");
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ void grade_noisy_key(Grading& to) {
   Row d, found;
   for (const double alpha : alphas) d.push_back(deviation_of_key(alpha));
   if (!to.accept("your d for alpha = 0.0001, 0.01 and 4", d, 3)) return;
-  support::Table table({{"alpha"}, {"your d"}, {"measured variance"}, {"over alpha"}});
+  support::Table table({{"alpha"}, {"your d"}, {"measured variance"}, {"variance / alpha"}});
   bool right = true, is_square = true;
   for (std::size_t i = 0; i < 3; ++i) {
     found.push_back(measured_variance(d[i]));
@@ -42,8 +42,10 @@ void grade_noisy_key(Grading& to) {
   const double beta = 10;
   to.conclude(
       formatted(
-          "In the note q is beta (m_a + m_b). The scores of the keys a and b then differ by a "
-          "random number. Its deviation is 2 beta d: at beta = 10 and alpha = 0.0001 it is %g. ",
+          "In the note the query q is beta (m_a + m_b). There a and b are two keys, m_a and m_b "
+          "are their means, and beta is a number: a larger beta makes larger scores. The scores of "
+          "the keys a and b then differ by a random number. Its standard deviation is 2 beta d: at "
+          "beta = 10 and alpha = 0.0001 it is %g. ",
           2 * beta * d[0]) +
       formatted("With d = alpha it would be %g only.", 2 * beta * alphas[0]));
 }

@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "examples/exercises/graders/exercise_list.h"
 #include "examples/exercises/graders/numbers.h"
 #include "examples/support/table.h"
@@ -16,9 +18,12 @@ std::string wrong_place(const Matrix& hidden) {
       if ((hidden[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)] == 1) ==
           is_later)
         continue;
-      return formatted("row %d, column %d: query %d would look at key %d, which is %s; ", row,
-                       column, column, row, is_later ? "later" : "not later") +
-             (is_later ? "hide this place" : "do not hide this place");
+      return is_later ? formatted("query %d sees key %d, which is later: hide row %d, column %d",
+                                  column, row, row, column)
+                      : formatted(
+                            "you hide key %d from query %d, but it is not later: do not hide row "
+                            "%d, column %d",
+                            row, column, row, column);
     }
   return "";
 }
@@ -32,30 +37,34 @@ Matrix weights_in_columns(const fledge::Tensor& scores, const Matrix& hidden) {
 void grade_mask_in_columns(Grading& to) {
   Matrix hidden;
   support::Table table({{""}, {"query 0"}, {"query 1"}, {"query 2"}, {"query 3"}});
-  bool is_mask = true;
   for (int row = 0; row < 4; ++row) {
     hidden.emplace_back();
     std::vector<std::string> cells{"key " + std::to_string(row)};
     for (int column = 0; column < 4; ++column) {
       const double answer = is_hidden(row, column);
       hidden.back().push_back(answer);
-      is_mask = is_mask && (answer == 0 || answer == 1);
-      cells.emplace_back(answer == 1 ? "hidden" : answer == 0 ? "seen" : "?");
+      const std::string place = formatted("your answer for row %d, column %d", row, column);
+      if (answer != 0 && answer != 1) {
+        if (std::isinf(answer) || to.accept(place, answer))
+          to.refuse(place + formatted(" is %g: answer 1 for hidden, 0 for seen.", answer));
+        return;
+      }
+      cells.emplace_back(answer == 1 ? "hidden" : "seen");
     }
     table.row(cells);
   }
-  if (!to.accept("your table, row by row", hidden, 4, 4)) return;
-  to.show("\n" + table.text());
-  to.claim(is_mask, "each place is 0 or 1", "a place has another number than 0 or 1");
+  to.say("Your table:");
+  to.show(table.text());
   const std::string wrong = wrong_place(hidden);
   to.claim(wrong.empty(), "no query looks at a later key, and each looks at all others", wrong);
   fledge::Rng rng(1);
   const fledge::Tensor scores = fledge::random_normal({4, 4}, 0, 1, rng);
   const double apart =
       farthest(weights_in_columns(scores, hidden), matrix_of(softmax(scores, fledge::causal())));
-  to.claim(apart <= 1e-12, "random scores: the weights are the transpose of those in rows",
-           "with random scores, these weights are not the transpose of those that fledge computes "
-           "in rows");
+  to.claim(apart <= 1e-12,
+           "with random scores, your mask gives the same weights as fledge's (rows and columns "
+           "exchanged)",
+           "some weights differ from those of fledge");
   to.conclude(
       "In the note's form the mask lies below the diagonal, as the note says. In rows it lies above. "
       "Both hide the same pairs of words.");

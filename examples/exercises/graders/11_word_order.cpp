@@ -56,6 +56,11 @@ class Model {
 void grade_word_order(Grading& to) {
   const Row answers = same_vector_of_bites();
   if (!to.accept("your answers", answers, std::size(sentences))) return;
+  for (const double answer : answers)
+    if (answer != 0 && answer != 1) {
+      to.refuse(formatted("One answer is %g: each answer must be 0 or 1.", answer));
+      return;
+    }
   const Model model;
   const Row wanted = model.vector_of_bites("dog bites man");
   to.say("Computed with random vectors of four numbers and random matrices:");
@@ -69,9 +74,9 @@ void grade_word_order(Grading& to) {
   to.show(table.text());
   for (std::size_t i = 0; i < std::size(sentences); ++i) {
     const bool same = apart[i] < 1e-12;
-    to.claim(answers[i] == (same ? 1 : 0), formatted("'%s'", sentences[i].words),
-             std::string(same ? "the vector is the same: " : "the vector is another one: ") +
-                 sentences[i].reason);
+    to.claim(answers[i] == (same ? 1 : 0), formatted("your answer for '%s'", sentences[i].words),
+             std::string(same ? "The vector is the same: " : "The vector is another one: ") +
+                 sentences[i].reason + ".");
   }
   to.conclude(
       "Without positions and without a mask, attention knows how often each word occurs compared "

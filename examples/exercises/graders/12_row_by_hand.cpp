@@ -10,6 +10,21 @@ using support::formatted;
 
 namespace {
 
+/// What is wrong with the row that the products q.k_j give.
+std::string why_not(const Row& products, const Row& wanted, const Row& weights) {
+  Row quarters;
+  for (const double product : products) quarters.push_back(product / 4);
+  if (farthest({softmax_of(products)}, {wanted}) <= 1e-3)
+    return "without the division by sqrt(4) = 2 the row would be right: make the products twice as "
+           "large";
+  if (farthest({softmax_of(quarters)}, {wanted}) <= 1e-3)
+    return "the differences of the scores are twice too large: halve the query or the keys";
+  if (weights[2] < 1e-9) return "the weight of 'plumbing' is almost 0, and must be 0.05";
+  return formatted(
+      "the ratios of your weights are %.4g and %.4g; they must be 0.55/0.05 = 11 and 0.4/0.05 = 8",
+      weights[0] / weights[2], weights[1] / weights[2]);
+}
+
 void grade_row_by_hand(Grading& to) {
   const Matrix W_Q = plumbing_query_matrix(), W_K = plumbing_key_matrix();
   const bool has_Q = to.accept("your W_Q", W_Q, 3, 4), has_K = to.accept("your W_K", W_K, 3, 4);
@@ -27,15 +42,8 @@ void grade_row_by_hand(Grading& to) {
                formatted("%.4f", weights[j]), formatted("%.2f", wanted[j])});
   }
   to.show(table.text());
-  const bool without_root = farthest({softmax_of(scores)}, {wanted}) <= 1e-3;
-  to.claim(
-      farthest({weights}, {wanted}) <= 1e-3, "the row is (0.55, 0.4, 0.05), within 0.001",
-      without_root
-          ? "without the division by sqrt(4) = 2 the row would be right: make the products twice "
-            "as large"
-          : formatted("the ratios of your weights are %.4g and %.4g; they must be 0.55/0.05 = 11 "
-                      "and 0.4/0.05 = 8",
-                      weights[0] / weights[2], weights[1] / weights[2]));
+  to.claim(farthest({weights}, {wanted}) <= 1e-3, "the row is (0.55, 0.4, 0.05), within 0.001",
+           why_not(scores, wanted, weights));
   to.conclude(
       formatted("After the division the scores are ahead of the last one by %.4f and %.4f; ",
                 (scores[0] - scores[2]) / 2, (scores[1] - scores[2]) / 2) +

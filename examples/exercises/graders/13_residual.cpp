@@ -4,7 +4,19 @@
 
 namespace exercises {
 
+using support::formatted;
+
 namespace {
+
+/// The first number of E'_2 that is wrong, as a sentence; empty if all are right.
+std::string wrong_number(const Row& sum, const Row& wanted, const Row& before) {
+  for (std::size_t i = 0; i < 3; ++i)
+    if (!is_near(sum[i], wanted[i], 1e-9))
+      return formatted("number %zu of E'_2 is %.10g, and must be %g. ", i + 1, sum[i], wanted[i]) +
+             formatted("dE_2 must be the wanted vector minus E_2, so its number %zu must be %g",
+                       i + 1, wanted[i] - before[i]);
+  return "";
+}
 
 void grade_residual(Grading& to) {
   const Matrix M_V = plumbing_value_matrix();
@@ -20,10 +32,11 @@ void grade_residual(Grading& to) {
   to.claim(farthest({sum}, {wanted}) <= 1e-9, "E'_2 is (1.1, 0.4, 1)",
            farthest({change}, {wanted}) <= 1e-9
                ? "your dE_2 alone is the wanted vector; the residual adds E_2 to it once more"
-               : "E_2 is there already, so dE_2 must be the wanted vector minus E_2");
+               : wrong_number(sum, wanted, E[2]));
   to.conclude(
-      "Attention has to write only the change. If M_V is 0, 'plumbing' keeps its vector: a residual "
-      "block begins near 'do nothing', and the gradient passes through the sum unchanged.");
+      "Attention has to write only the change. If M_V is 0, 'plumbing' keeps its vector. So before "
+      "training, with a small M_V, such a block changes almost nothing. The gradient passes through "
+      "the sum unchanged.");
 }
 
 }  // namespace

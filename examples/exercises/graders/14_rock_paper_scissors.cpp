@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "examples/exercises/graders/exercise_list.h"
 #include "examples/exercises/graders/numbers.h"
@@ -25,6 +26,27 @@ int count_right(const Matrix& weights) {
   return count;
 }
 
+/// Whether each player looks mostly at the one that beats it.
+bool is_reversed(const Matrix& weights) {
+  bool reversed = true;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::size_t winner = 3 - i - beaten[i];
+    for (std::size_t j = 0; j < 3; ++j)
+      reversed = reversed && (j == winner || weights[i][j] < weights[i][winner]);
+  }
+  return reversed;
+}
+
+/// What the weights do, if one of the players gives the one it beats too little.
+std::string why_not(const Matrix& weights, double least, double largest_score) {
+  if (largest_score == 0) return "all scores are 0, so no player prefers anyone";
+  if (is_reversed(weights)) return "each looks at the one that beats it";
+  const int count = count_right(weights);
+  return formatted("%d of 3 players look mostly at the one they beat; the least weight is %.4f",
+                   count, least) +
+         (count == 3 ? ": make the scores larger" : "");
+}
+
 void grade_rock_paper_scissors(Grading& to) {
   const Matrix W_Q = game_query_matrix(), W_K = game_key_matrix();
   const bool has_Q = to.accept("your W_Q", W_Q, 3, 3), has_K = to.accept("your W_K", W_K, 3, 3);
@@ -33,21 +55,23 @@ void grade_rock_paper_scissors(Grading& to) {
   const Matrix scores = matrix_of(S), weights = matrix_of(softmax(S));
   support::Table table(
       {{"player"}, {"scores: rock, paper, scissors"}, {"weights"}, {"must look at"}});
+  double largest = 0;
+  for (const Row& row : scores)
+    for (const double score : row) largest = std::max(largest, std::abs(score));
   double least = 1;
   for (std::size_t i = 0; i < 3; ++i) {
-    table.row(
-        {players[i], rounded(scores[i], "%.4g"), rounded(weights[i], "%.4f"), players[beaten[i]]});
+    table.row({players[i], rounded(scores[i], largest < 1e4 ? "%.4g" : "%.1g"),
+               rounded(weights[i], "%.4f"), players[beaten[i]]});
     least = std::min(least, weights[i][beaten[i]]);
   }
   to.show(table.text());
   const bool symmetric = farthest(scores, matrix_of(transpose(S))) <= 1e-9;
   to.claim(
       !symmetric, "the scores are not symmetric",
-      "yours are symmetric, S_ij = S_ji, as those of one matrix: then at least one player looks "
-      "the wrong way");
-  to.claim(least > 0.9, "each player gives the right one more than 0.9",
-           formatted("%d of 3 players look mostly at the right one; the least weight is %.4f",
-                     count_right(weights), least));
+      "yours are symmetric, S_ij = S_ji, as those of one matrix: then not all three players look "
+      "mostly at the one they beat");
+  to.claim(least > 0.9, "each player gives the one it beats more than 0.9",
+           why_not(weights, least, largest));
   const fledge::Tensor mirrored = (S + transpose(S)) / 2.0;
   to.conclude(
       formatted("The nearest symmetric table is the mean of S and its transpose. With it, %d of 3 "

@@ -12,7 +12,7 @@ namespace {
 
 const Matrix wanted_scores{{1, 0, 3, 1}, {2, 1, 0, 1}, {3, 1, 3, 2}, {0, -1, 6, 1}};
 
-/// The rank by elimination: how many rows are left that are no combination of others.
+/// The rank by elimination: the number of rows that elimination does not turn into zeros.
 int rank_of(Matrix rows) {
   int rank = 0;
   for (std::size_t column = 0; column < 4; ++column) {
@@ -50,10 +50,11 @@ void grade_rank_of_scores(Grading& to) {
              "a query has at least one number, and four always suffice for four keys");
     return;
   }
-  const std::size_t D = possible ? static_cast<std::size_t>(size) : 1;
+  if (!has_size) return;
+  const auto D = static_cast<std::size_t>(size);
   const bool has_queries = to.accept("your queries", queries, 4, D);
   const bool has_keys = to.accept("your keys", keys, 4, D);
-  if (!has_size || !has_queries || !has_keys) return;
+  if (!has_queries || !has_keys) return;
   const Matrix scores = matrix_of(matmul(tensor(queries), transpose(tensor(keys))));
   to.say("\nYour table:");
   for (const Row& row : scores) to.say("   " + text_of(row));
@@ -63,20 +64,21 @@ void grade_rank_of_scores(Grading& to) {
   to.claim(
       apart <= 1e-9, "it is the table of the exercise",
       static_cast<int>(D) < rank
-          ? formatted("it differs by %.4g. With D = %d, rows depend on each other more than the "
-                      "rows of this table do",
-                      apart, static_cast<int>(D))
+          ? formatted("it differs by %.4g: with D = 1 every row is a multiple of one row; here "
+                      "they are not",
+                      apart)
           : wrong_score(scores));
   to.claim(
       static_cast<int>(D) <= rank, "no smaller D makes it",
       "a smaller D makes it too: row 3 of the table is row 1 plus row 2, and row 4 is twice row "
       "1 minus row 2");
-  to.conclude(formatted("The rank of a table is how many of its rows are no combination of others. "
-                        "Here it is %d. ",
-                        rank) +
-              "A head of size D makes tables of rank D at most. With D = 64 and 1024 words, most "
-              "tables of scores are out of reach: two matrices do not give 'as much information as "
-              "possible'.");
+  to.conclude(
+      formatted("The rank is the smallest number of rows from which all rows can be made. A row is "
+                "made as a sum of multiples of them. Here the rank is %d. ",
+                rank) +
+      "A head of size D makes tables of rank D at most. With D = 64 and 1024 words, most "
+      "tables of scores are out of reach: two matrices do not give 'as much information as "
+      "possible'.");
 }
 
 }  // namespace

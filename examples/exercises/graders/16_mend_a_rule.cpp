@@ -31,15 +31,20 @@ void grade_mend_a_rule(Grading& to) {
   to.say("gradcheck() with two queries and three keys, beta = 2:");
   to.say("   " + (was_checked ? to_string(report) : report.problem) + "\n");
   if (!to.accept("your wrong line", line)) return;
+  if (line != 1 && line != 2 && line != 3 && line != 4) {
+    to.refuse("The number must be 1, 2, 3 or 4.");
+    return;
+  }
   to.say();
   to.claim(
-      line == 2, "this line was wrong",
+      line == 2, "your line was the wrong one",
       formatted("line %g does what the formula says; compare what each line adds or multiplies",
                 line));
   to.claim(apart <= 1e-15, "the op still computes softmax(beta s)",
            "the weights are no longer softmax(beta s): the rule was wrong, not line 1");
   to.claim(
-      report.ok, "both oracles agree with the rule, for every score",
+      report.ok,
+      "the two independent checks, dual numbers and finite differences, agree with the rule",
       "the rule is still wrong: " +
           (report.wrong_by_dual ? formatted("for the score %s it gives %.6g, and the derivative "
                                             "is %.6g",

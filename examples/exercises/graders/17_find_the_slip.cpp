@@ -70,17 +70,19 @@ std::vector<Card> cards() {
        "The key's number is the row and the query's number is the column. A later key is below the "
        "diagonal. In rows, as in fledge, it is above."},
       {fledge::common_shape({3, 4}, {3, 6}).has_value(),
-       "What is added to E must be as wide as E: (3, 4) + (3, 6) is not defined. Inside a head, a "
-       "value is smaller than the word: 64 numbers instead of 768 in GPT-2 small."},
-      {repeated == 10, formatted("S_ij = S_ji. For five words, %d of 25 scores repeat another one; "
-                                 "for n words, n (n - 1) / 2 of n n. After the softmax none does.",
-                                 repeated)}};
+       "What is added to a word's vector must have as many numbers as it. Inside a head, a value has "
+       "fewer numbers: 64 instead of 768 in GPT-2 small."},
+      {repeated == 10,
+       formatted(
+           "S_ij = S_ji. For five words, %d of 25 scores repeat another one; "
+           "for n words, n (n - 1) / 2 of the n n. After the softmax the rows are divided by different sums, so the table is no longer symmetric.",
+           repeated)}};
 }
 
-void grade_number(Grading& to, const char* what, double number, double right, double tolerance,
-                  const std::string& otherwise) {
-  if (to.accept(what, number))
-    to.claim(is_near(number, right, tolerance), "the number is right", otherwise);
+void grade_number(Grading& to, const char* card, const char* what, double number, double right,
+                  double tolerance, const std::string& otherwise) {
+  if (to.accept(std::string("your number for ") + card + what, number))
+    to.claim(is_near(number, right, tolerance), std::string("your number for ") + card, otherwise);
 }
 
 void grade_find_the_slip(Grading& to) {
@@ -94,15 +96,16 @@ void grade_find_the_slip(Grading& to) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::string name = "card " + std::to_string(i + 1);
     if (to.accept_choice(name, answers[i])) {
-      to.claim((answers[i] == RIGHT) == all[i].is_right,
-               all[i].is_right ? "the note is right" : "the note has a slip", all[i].why);
-      if ((answers[i] == RIGHT) == all[i].is_right) to.say("       " + all[i].why);
+      const std::string why =
+          (all[i].is_right ? "The note is right: " : "The note has a slip: ") + all[i].why;
+      if (to.claim((answers[i] == RIGHT) == all[i].is_right, "your answer to " + name, why))
+        to.say("       " + why);
     }
     if (i == 0)
-      grade_number(to, "the number of card 1, v3'.v3", numbers[0], dot(v_hat, {0.5, -0.1, -0.4}),
-                   1e-9, "multiply 0.18, 0.11 and 0.01 by the numbers of v3, and add");
+      grade_number(to, "card 1", ", v3'.v3", numbers[0], dot(v_hat, {0.5, -0.1, -0.4}), 1e-9,
+                   "multiply 0.18, 0.11 and 0.01 by the numbers of v3, and add");
     if (i == 2)
-      grade_number(to, "the number of card 3", numbers[1], 1 / (1 + std::exp(-4.0)), 1e-3,
+      grade_number(to, "card 3", "", numbers[1], 1 / (1 + std::exp(-4.0)), 1e-3,
                    is_near(numbers[1], 1 / (1 + std::exp(2.0)), 1e-3)
                        ? "that is the second fraction; the first one is larger than one half"
                        : "compute exp(2) / (exp(2) + exp(-2))");

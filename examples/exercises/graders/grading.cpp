@@ -1,7 +1,10 @@
 #include "examples/exercises/graders/grading.h"
 
 #include <algorithm>
+#include <bit>
+#include <cctype>
 #include <cmath>
+#include <cstdint>
 
 #include "examples/support/text.h"
 
@@ -11,9 +14,15 @@ using support::formatted;
 
 namespace {
 
+/// Whether the number is FILL; its sign does not matter.
+bool is_blank(double number) {
+  return std::bit_cast<std::uint64_t>(std::abs(number)) == std::bit_cast<std::uint64_t>(FILL);
+}
+
 /// Six digits, without the sign of a zero.
 std::string text_of(double number) {
-  return std::isnan(number) ? "FILL" : formatted("%.6g", number + 0.0);
+  if (is_blank(number)) return "FILL";
+  return std::isnan(number) ? "not a number" : formatted("%.6g", number + 0.0);
 }
 
 }  // namespace
@@ -29,16 +38,28 @@ bool Grading::complete(std::string_view what, const std::string& shown, const Ro
   const auto has = [&](bool (*property)(double)) {
     return std::any_of(numbers.begin(), numbers.end(), property);
   };
-  if (has([](double x) { return std::isnan(x); })) {
+  if (has(is_blank)) {
     blank_ = true;
     lesson_.say("open   " + name + ": " + shown);
     return false;
   }
   lesson_.say(name + ": " + shown);
-  if (!has([](double x) { return std::isinf(x); })) return true;
-  ++unusable_;
-  lesson_.say("An infinite number is no answer: use a large one.");
+  if (has([](double x) { return std::isnan(x); }))
+    refuse(
+        "A result is not a number. Examples of this are 0.0 / 0.0, the root or logarithm of a "
+        "negative number, and infinity minus infinity.");
+  else if (has([](double x) { return std::isinf(x); }))
+    refuse("An infinite number is no answer: use a large number.");
+  else if (has([](double x) { return std::abs(x) > 1e100; }))
+    refuse("The numbers are too large: use numbers between -1e100 and 1e100.");
+  else
+    return true;
   return false;
+}
+
+void Grading::refuse(std::string_view sentence) {
+  ++unusable_;
+  lesson_.say(sentence);
 }
 
 bool Grading::accept(std::string_view what, double number) {
@@ -48,8 +69,7 @@ bool Grading::accept(std::string_view what, double number) {
 bool Grading::accept(std::string_view what, const Row& row, std::size_t length) {
   if (!complete(what, text_of(row), row)) return false;
   if (row.size() == length) return true;
-  ++unusable_;
-  lesson_.say(formatted("It has %zu numbers; the exercise needs %zu.", row.size(), length));
+  refuse(formatted("It has %zu numbers; the exercise needs %zu.", row.size(), length));
   return false;
 }
 
@@ -65,17 +85,17 @@ bool Grading::accept(std::string_view what, const Matrix& matrix, std::size_t ro
   }
   if (!complete(what, shown, numbers)) return false;
   if (fits) return true;
-  ++unusable_;
-  lesson_.say(formatted("It must have %zu rows, each of ", rows) +
-              support::counted(static_cast<int>(columns), "number") + ".");
+  std::string name(what);
+  name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
+  refuse(name + formatted(" must be %zu rows, each of ", rows) +
+         support::counted(static_cast<int>(columns), "number") + ".");
   return false;
 }
 
 bool Grading::accept_choice(std::string_view what, double answer) {
   if (answer != RIGHT && answer != SLIP) {
     if (!accept(what, answer)) return false;
-    ++unusable_;
-    lesson_.say("The answer must be RIGHT or SLIP.");
+    refuse("The answer must be RIGHT or SLIP.");
     return false;
   }
   lesson_.say(std::string(what) + ": " + (answer == RIGHT ? "RIGHT" : "SLIP"));
@@ -101,11 +121,14 @@ bool Grading::claim_legal(const Row& row) {
   double sum = 0;
   for (const double weight : row) sum += weight;
   const double least = *std::min_element(row.begin(), row.end());
-  const bool positive =
-      claim(least >= 0, "no weight is negative",
-            formatted("one weight is %.6g: a softmax gives only positive weights", least));
-  const bool one = claim(std::abs(sum - 1) <= 1e-9, "the weights add up to 1",
-                         formatted("your row sums to %.6g: a softmax gives 1", sum));
+  const bool all_zero = std::all_of(row.begin(), row.end(), [](double x) { return x == 0; });
+  const bool positive = claim(least >= 0, "each weight is 0 or more",
+                              formatted("one weight is %.6g: a legal weight is 0 or more", least));
+  const bool one =
+      claim(std::abs(sum - 1) <= 1e-9, "the weights add up to 1",
+            all_zero ? "all weights are 0. Write 9.0 / 23, not 9 / 23: between whole numbers C++ "
+                       "drops the fraction."
+                     : formatted("your row adds up to %.10g: a legal row adds up to 1", sum));
   return positive && one;
 }
 

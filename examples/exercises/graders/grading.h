@@ -20,8 +20,9 @@ class Grading {
  public:
   explicit Grading(support::Lesson& lesson) : lesson_(lesson) {}
 
-  /// Shows a part of the answer. Returns whether it is complete: as many numbers as asked for, none
-  /// of them FILL or infinite. Else prints what is missing.
+  /// Shows a part of the answer. Returns whether it can be checked: as many numbers as asked for,
+  /// none of them FILL, another NaN, infinite or over 1e100. Else prints what is wrong. The limit
+  /// keeps each product of an answer finite.
   bool accept(std::string_view what, double number);
   bool accept(std::string_view what, const Row& row, std::size_t length);
   bool accept(std::string_view what, const Matrix& matrix, std::size_t rows, std::size_t columns);
@@ -29,13 +30,16 @@ class Grading {
   /// A choice between RIGHT and SLIP.
   bool accept_choice(std::string_view what, double answer);
 
+  /// Prints a sentence that says why an answer cannot be checked. The exercise is then not solved.
+  void refuse(std::string_view sentence);
+
   void say(std::string_view text = "") { lesson_.say(text); }
   /// Prints a table or a picture, three columns to the right.
   void show(std::string_view picture);
 
   /// A claim of the lesson. If it is false, `otherwise` says what the answer does.
   bool claim(bool holds, std::string_view what, std::string_view otherwise);
-  /// Two claims: a row of attention has no negative weight, and its weights add up to 1.
+  /// Two claims: each weight of a row of attention is 0 or more, and they add up to 1.
   bool claim_legal(const Row& row);
   /// Prints the text if everything was accepted and every claim holds.
   void conclude(std::string_view text);

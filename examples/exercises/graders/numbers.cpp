@@ -56,6 +56,12 @@ std::string rounded(const Row& row, const char* format) {
   return text;
 }
 
+std::string with_decimals(double number, int decimals) {
+  if (std::abs(number) >= 1e6) return support::formatted("%.6g", number);
+  const bool is_zero = std::abs(number) < 0.5 * std::pow(10.0, -decimals);
+  return support::formatted("%.*f", decimals, is_zero ? 0.0 : number);
+}
+
 Matrix word_values() { return {{0.1, 0.2, 0.3}, {-0.8, 0.3, -0.1}, {0.5, -0.1, -0.4}}; }
 
 Row products_with_birds() {

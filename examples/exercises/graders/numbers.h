@@ -24,6 +24,9 @@ double farthest(const Matrix& a, const Matrix& b);
 /// "0.25  0.75" with the format "%.2f".
 std::string rounded(const Row& row, const char* format);
 
+/// "-0.2500" with four decimals; six digits from a million on; a zero has no sign.
+std::string with_decimals(double number, int decimals = 4);
+
 /// v1, v2 and v3 of 'birds', 'sometimes' and 'walk'.
 Matrix word_values();
 /// v_j·v1 for the three words: 0.14, −0.05 and −0.09.

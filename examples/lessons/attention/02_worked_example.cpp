@@ -69,18 +69,20 @@ std::string three_measures(const Three& after) {
 void nine_products(Lesson& to) {
   to.part("Nine products, three sums");
   to.say(
-      "We want 'walk' to come closer to 'birds' in this sentence. Each word has a vector of three "
-      "numbers: v1 for 'birds', v2 for 'sometimes', v3 for 'walk'. The weights are set by hand.");
-  to.define("row of attention", "The weights that one word gives to all words.");
-  Table table({{"word"}, {"vector"}, {"its row: gives birds, sometimes, walk"}});
+      "Our text has sentences in which birds walk, and others in which birds fly. In this "
+      "sentence, attention should bring 'walk' closer to 'birds'. The vectors and the weights are "
+      "set by hand.");
+  to.define("row of attention", "All weights that one word gives in a text.");
+  Table table({{"word"}, {"vector"}, {"weight of 'birds'"}, {"of 'sometimes'"}, {"of 'walk'"}});
   for (std::size_t i = 0; i < 3; ++i)
     table.row({words[i], formatted("v%d = ", int(i) + 1) + digits("(%4.1f, %4.1f, %4.1f)", V[i]),
-               digits("%.1f  %.1f  %.1f", A[i])});
+               formatted("%.1f", A[i][0]), formatted("%.1f", A[i][1]), formatted("%.1f", A[i][2])});
   to.show("\n" + table.text());
   to.say(
-      "A word looks only at itself and at earlier words, so 'birds' gives all its weight to itself. "
-      "The row of 'walk' is 0.6, 0.1, 0.4. We call the new vector of 'walk' v3'. It is the sum 0.6 "
-      "v1 + 0.1 v2 + 0.4 v3. Each number of v3' takes three products:\n");
+      "A word looks only at itself and earlier words; a later word gets 0. The row of 'walk' adds "
+      "up to 1.1, not to 1; part 3 comes back to that.\n"
+      "We call the new vector of 'walk' v3', read: v3 dash. It is the weighted sum 0.6 v1 + 0.1 v2 "
+      "+ 0.4 v3. Each number of v3' takes three products:\n");
   const Three after = mixed(A[2]);
   for (std::size_t c = 0; c < 3; ++c) {
     std::string products, terms;
@@ -92,10 +94,10 @@ void nine_products(Lesson& to) {
     to.show("   " + support::pad_right(products, 36) + " = " + terms +
             formatted(" = %.2f", after[c]));
   }
-  to.say("\nSo v3' = (0.18, 0.11, 0.01). If you predicted 0.18, you computed the first line.");
-  to.claim(distance(after, {0.18, 0.11, 0.01}) < 1e-12, "v3' = (0.18, 0.11, 0.01)");
-  to.claim(distance(after, birds::compute_by_hand().v_hat) < 1e-6,
-           "fledge computes the same three numbers");
+  to.say("\nSo v3' = (0.18, 0.11, 0.01). If you predicted 0.18, that was the first line.");
+  to.claim(distance(after, {0.18, 0.11, 0.01}) < 1e-12 &&
+               distance(after, birds::compute_by_hand().v_hat) < 1e-6,
+           "v3' = (0.18, 0.11, 0.01), and fledge computes the same");
 }
 
 void closer_or_not(Lesson& to) {
@@ -105,48 +107,57 @@ void closer_or_not(Lesson& to) {
   to.define("association",
             "How well two words fit: here the dot product or the cosine of their vectors.");
   const Three after = mixed(A[2]);
+  to.say("The dot product is written with a point: v3'.v1. Read: v3 dash dot v1.");
+  to.show(
+      "   v3.v1  = 0.5 * 0.1 - 0.1 * 0.2 - 0.4 * 0.3    = 0.05 - 0.02 - 0.12    = -0.09\n"
+      "   v3'.v1 = 0.18 * 0.1 + 0.11 * 0.2 + 0.01 * 0.3 = 0.018 + 0.022 + 0.003 = 0.043");
   to.say(
-      "The dot product is written with a point: v3.v1.\n"
-      "   v3.v1  = 0.5 * 0.1 - 0.1 * 0.2 - 0.4 * 0.3    = 0.05 - 0.02 - 0.12\n"
-      "   v3'.v1 = 0.18 * 0.1 + 0.11 * 0.2 + 0.01 * 0.3 = 0.018 + 0.022 + 0.003\n"
-      "The cosine divides the dot product by both lengths. The distance is the length of the "
-      "difference: v3 - v1 = (0.4, -0.3, -0.7), and sqrt(0.16 + 0.09 + 0.49) = 0.860.\n");
+      "The cosine divides the dot product by both lengths. The length of v1 is sqrt(0.01 + 0.04 + "
+      "0.09) = 0.374, of v3 sqrt(0.25 + 0.01 + 0.16) = 0.648, of v3' sqrt(0.0324 + 0.0121 + "
+      "0.0001) = 0.211. So the cosine is -0.09 / (0.648 * 0.374) = -0.371 before attention, and "
+      "0.043 / (0.211 * 0.374) = 0.544 after.\n"
+      "The distance is the length of the difference. Before: v3 - v1 = (0.4, -0.3, -0.7), and "
+      "sqrt(0.16 + 0.09 + 0.49) = 0.860. After: v3' - v1 = (0.08, -0.09, -0.29), and sqrt(0.0064 + "
+      "0.0081 + 0.0841) = 0.314.\n");
   to.show(three_measures(after));
-  to.say("The distance falls and the other two rise. By all three measures 'walk' came closer.");
-  to.define(
-      "control",
-      "A second measurement, of something that was not meant to change; if it changes too, the "
-      "first change proves little.");
+  to.say("The distance falls, the other two rise: by all three 'walk' came closer.");
+  to.define("control",
+            "A second measurement of something that should change little or not at all; if it "
+            "changes as much, the first change proves nothing.");
   to.say(
-      "Our control is 'sometimes', which gets only 0.1 of the weight. Its dot product rises too: "
-      "v3.v2 = -0.390, and v3'.v2 = -0.144 + 0.033 - 0.001 = -0.112. If you predicted that 'walk' "
-      "moves away from 'sometimes', this is a surprise. The vector v3, which does not fit "
-      "'sometimes', now counts only 0.4. And each word that is mixed in pulls the sum toward itself. "
-      "So a rise alone proves little. The sign shows more: only the association with 'birds' becomes "
-      "positive.");
-  to.claim(near(dot(V[2], V[0]), -0.09) && near(dot(after, V[0]), 0.043),
-           "the dot product with 'birds' rises from -0.09 to 0.043");
-  to.claim(distance(after, V[0]) < distance(V[2], V[0]) && cosine(after, V[0]) > cosine(V[2], V[0]),
-           "the distance to 'birds' falls, and the cosine rises");
-  to.claim(near(dot(V[2], V[1]), -0.39) && near(dot(after, V[1]), -0.112),
-           "the control rises too, from -0.390 to -0.112, and stays negative");
+      "Our control is 'sometimes', which gets only 0.1 of the weight. But its dot product rises "
+      "even more, from v3.v2 = -0.390 to v3'.v2 = -0.112. If you predicted that 'walk' moves away, "
+      "this is a surprise. v3 is now multiplied by 0.4, so its negative part is smaller: 0.4 * "
+      "-0.39 = -0.156. And the sum contains 0.1 v2, which adds 0.1 * v2.v2 = 0.074. So the rise "
+      "alone proves nothing. The sign shows more: a positive dot product means an angle below 90 "
+      "degrees. Only the dot product with 'birds' becomes positive.");
+  const auto rounds_to = [](double x, double y) { return std::abs(x - y) <= 0.0005; };
+  to.claim(near(dot(V[2], V[0]), -0.09) && near(dot(after, V[0]), 0.043) &&
+               rounds_to(cosine(V[2], V[0]), -0.371) && rounds_to(cosine(after, V[0]), 0.544) &&
+               rounds_to(distance(V[2], V[0]), 0.86) && rounds_to(distance(after, V[0]), 0.314),
+           "all three measures for 'birds' are as computed above");
+  to.claim(near(dot(V[2], V[1]), -0.39) && near(dot(after, V[1]), -0.112) &&
+               near(0.1 * dot(V[1], V[1]), 0.074),
+           "the control rises from -0.390 to -0.112, and stays negative");
 }
 
 void triangle_of_rows(Lesson& to) {
   to.part("All possible rows: a triangle");
   const Three legal = divided(A[2], total(A[2]));
   to.say(
-      "In a legal row no weight is below 0, and the weights add up to 1. The row above is not legal: "
-      "0.6 + 0.1 + 0.4 = 1.1. Divided by 1.1 it is (0.545, 0.091, 0.364). Then v3' is "
-      "divided by 1.1 as well, and v3'.v1 = 0.043 / 1.1 = 0.039. The cosine does not change.\n"
-      "A row of three weights is a point in space. The legal rows fill a triangle. At each corner "
-      "one word has all the weight. A row with the sum 1.1 lies outside the plane of the triangle.\n"
-      "The dot product of a sum is the sum of the dot products. So v3'.v1 mixes v1.v1 = 0.14, v2.v1 "
-      "= -0.05 and v3.v1 = -0.09 with the weights of the row.\n");
-  Table table({{"row: birds, sometimes, walk"}, {"v3'.v1"}, {"point"}});
+      "In a legal row no weight is below 0, and the weights add up to 1. The row 0.6, 0.1, 0.4 is "
+      "not legal. Divided by its sum 1.1 it is 0.545, 0.091, 0.364. Then v3' and v3'.v1 are "
+      "divided by 1.1 too. The cosine does not change, because it compares only directions.\n"
+      "The three weights of a row are the coordinates of a point. The points of all legal rows "
+      "fill a triangle. At each corner one word has all the weight.\n"
+      "For all vectors (a + b).c = a.c + b.c. So v3'.v1 is a weighted sum of three numbers: v1.v1 "
+      "= 0.14, v2.v1 = -0.05 and v3.v1 = -0.09. For the divided row:\n"
+      "   (0.6 * 0.14 - 0.1 * 0.05 - 0.4 * 0.09) / 1.1 = 0.043 / 1.1 = 0.039\n");
+  Table table({{"'birds'"}, {"'sometimes'"}, {"'walk'"}, {"v3'.v1"}, {"point"}});
   const auto point = [&](const Three& a, const char* name) {
     const double product = std::round(1000 * dot(mixed(a), V[0])) / 1000 + 0.0;  // no "-0.000"
-    table.row({digits("%.3f  %.3f  %.3f", a), formatted("%6.3f", product), name});
+    table.row({formatted("%.3f", a[0]), formatted("%.3f", a[1]), formatted("%.3f", a[2]),
+               formatted("%6.3f", product), name});
   };
   point({1, 0, 0}, "corner 'birds'");
   point({0, 1, 0}, "corner 'sometimes'");
@@ -155,8 +166,8 @@ void triangle_of_rows(Lesson& to) {
   point(legal, "the row of the example, divided by 1.1");
   to.show(table.text());
   to.say(
-      "With legal weights, the mean of three numbers is at most the largest of them. So no legal row "
-      "gives more than 0.14. The best row is a corner: all the weight on 'birds'.");
+      "With legal weights this sum is never larger than the largest number in it, 0.14. The best "
+      "row is a corner: all the weight on 'birds'.");
   double largest = -1;
   int rows = 0, best = -1;  // the weights in hundredths
   for (int i = 0; i <= 100; ++i)
@@ -165,18 +176,22 @@ void triangle_of_rows(Lesson& to) {
       if (product > largest) largest = product, best = i;
     }
   to.claim(best == 100 && near(largest, 0.14),
-           formatted("of %d legal rows, the corner 'birds' gives the largest v3'.v1: 0.14", rows));
+           formatted("of %d legal rows in hundredths, 'birds' alone gives the most: 0.14", rows));
   to.claim(near(dot(mixed(legal), V[0]), 0.043 / 1.1) &&
                near(cosine(mixed(legal), V[0]), cosine(mixed(A[2]), V[0])),
-           "divided by 1.1, the row gives v3'.v1 = 0.0391 and the same cosine, 0.544");
-  to.say();
+           "divided by 1.1, the row gives 0.0391 and the same cosine, 0.544");
+  to.define("matrix", "A table of numbers in rows and columns.");
+  to.say(
+      "Five people who learned attention wrote the source notes; examples/NOTES.md retells them. "
+      "The matrix A has the three rows of attention.");
   to.define("slip", "A mistake in one of the source notes, quoted with its reason.");
-  to.slip("000", "a reasonably good attention A matrix trained (row 3: 0.6 0.1 0.4)",
-          formatted("sum %.1f; divided by it, v3'.v1 = %.4f", total(A[2]), dot(mixed(legal), V[0])),
+  to.slip("000", "a reasonably good attention A matrix trained",
+          formatted("row 3 adds up to %.1f; divided by that, v3'.v1 = %.4f", total(A[2]),
+                    dot(mixed(legal), V[0])),
           "the attention weights of a word add up to 1");
   to.slip("000", "bird is paying more attention to walk",
-          formatted("walk looks at birds %.1f, birds looks at walk %.1f", A[2][0], A[0][2]),
-          "row 3 belongs to the word that looks; birds is the first word and sees no later one");
+          formatted("'walk' gives 'birds' %.1f, 'birds' gives 'walk' %.1f", A[2][0], A[0][2]),
+          "row 3 is the row of 'walk'; 'birds' does not see later words");
 }
 
 void lesson(Lesson& to) {
@@ -238,12 +253,12 @@ int main(int argc, char** argv) {
            "What does attention do to the numbers of a word, and does it bring 'walk' closer "
            "to 'birds'?",
        .prediction =
-           "'walk' takes 0.6 of 'birds' (0.1, 0.2, 0.3), 0.1 of 'sometimes' (-0.8, 0.3, -0.1) and 0.4 "
-           "of its own (0.5, -0.1, -0.4). What is the first of its new numbers? And does 'walk' come "
-           "closer to 'sometimes' too, or move away from it?",
+           "'walk' takes 0.6 of 'birds' (0.1, 0.2, 0.3), 0.1 of 'sometimes' (-0.8, 0.3, -0.1) and "
+           "0.4 of its own (0.5, -0.1, -0.4). What is the first of its new numbers? And does 'walk' "
+           "come closer to 'sometimes' too, or move away from it?",
        .body = fledge::lesson,
        .reading = {{"examples/birds/by_hand.cpp", "compute_by_hand", "the same with fledge"},
-                   {"engine/ops.h", "matmul", "A times V: all three rows at once"}},
+                   {"engine/ops.h", "matmul", "the weighted sums of all words at once"}},
        .plays = {{.option = "--row",
                   .value = "0.2,0.3,0.5",
                   .help = "another row for 'walk': its new vector and the three measures",

@@ -82,23 +82,23 @@ void from_goal_to_scores(Lesson& to) {
   const double L = at.L.item();
   to.part("Which score should rise?");
   to.say(
-      "As in lesson 02, 'birds', 'sometimes' and 'walk' have the vectors v1, v2 and v3. W_Q, W_K and "
-      "W_V begin as the identity matrix.");
+      "As in lesson 02, 'birds', 'sometimes' and 'walk' have the vectors v1, v2 and v3. W_Q, W_K "
+      "and W_V begin as the identity matrix.");
   to.define("identity matrix",
             "The matrix that leaves every vector as it is: ones on the diagonal, zeros elsewhere.");
   to.say(
-      "So at first the query, the key and the value of a word are its vector. 'walk' gives word j the "
-      "score s_j = v3.v_j / sqrt(3) and the weight a_j. We write p_j for v_j.v1. After attention "
-      "'walk' is v3' = a1 v1 + a2 v2 + a3 v3. The goal is a large L = v3'.v1. L is the mean of the "
-      "p_j, weighted by the a_j:\n");
+      "So at first the query, the key and the value of a word are its vector. 'walk' gives word j "
+      "the score s_j = v3.v_j / sqrt(3) and the weight a_j. We write p_j for v_j.v1. After "
+      "attention 'walk' is v3' = a1 v1 + a2 v2 + a3 v3. The goal is a large L = v3'.v1. L is the "
+      "mean of the p_j, weighted by the a_j:\n");
   to.say(formatted("   L = %.4f x 0.14 + %.4f x (-0.05) + %.4f x (-0.09) = %.4f\n", a[0], a[1],
                    a[2], L));
   to.say(
       "Let the score of 'birds' rise by a small number h. Then exp(s1) grows by the factor 1 + h, "
-      "nearly. So a1 becomes a1 + h a1. The softmax divides the three weights by their new sum, 1 + "
-      "h a1. So L becomes (L + h a1 p1) / (1 + h a1). The difference from L is h a1 (p1 - L) / (1 + "
-      "h a1). The divisor is nearly 1. So L rises by h times a1 (p1 - L). The same is true of each "
-      "word. We write ds_j for the derivative of L by the score s_j:\n");
+      "nearly. So a1 becomes a1 + h a1. The softmax divides the three weights by their new sum, 1 "
+      "+ h a1. So L becomes (L + h a1 p1) / (1 + h a1). The difference from L is h a1 (p1 - L) / "
+      "(1 + h a1). The divisor is nearly 1. So L rises by h times a1 (p1 - L). The same is true of "
+      "each word. We write ds_j for the derivative of L by the score s_j:\n");
   to.say("   ds_j = a_j (p_j - L)\n");
   to.say("So a score should rise if its p_j is larger than L.\n");
   Table table = Table::of_numbers({"   word j", "s_j", "a_j", "p_j", "p_j - L", "ds_j"});
@@ -133,12 +133,13 @@ void from_scores_to_matrices(Lesson& to) {
   to.part("From the scores to W_Q and W_K");
   to.say(
       "Only the numbers of W_Q and W_K are parameters. They make q = v3 W_Q and k_j = v_j W_K. We "
-      "write dq for the derivative of L by q, and so on. In s_j = q.k_j / sqrt(3) the factor of q is "
-      "k_j / sqrt(3). The query is in three scores, so dq is a sum. Each key is in one score. In "
-      "number c of q, W_Q[i][c] has the factor v3[i]. W_K makes three keys, so dW_K is a sum:\n");
+      "write dq for the derivative of L by q, and so on. In s_j = q.k_j / sqrt(3) the factor of q "
+      "is k_j / sqrt(3). The query is in three scores, so dq is a sum. Each key is in one score. "
+      "In number c of q, W_Q[i][c] has the factor v3[i]. W_K makes three keys, so dW_K is a "
+      "sum:\n");
   to.say(
-      "   dq = (ds_1 k_1 + ds_2 k_2 + ds_3 k_3) / sqrt(3)     dk_j = ds_j q / sqrt(3)\n"
-      "   dW_Q[i][c] = v3[i] dq[c]     dW_K[i][c] = the sum over j of v_j[i] dk_j[c]\n");
+      "   dq = (ds_1 k_1 + ds_2 k_2 + ds_3 k_3) / sqrt(3)     dk_j = ds_j q / sqrt(3)\n   "
+      "dW_Q[i][c] = v3[i] dq[c]     dW_K[i][c] = the sum over j of v_j[i] dk_j[c]\n");
   to.say(formatted("The first number of dq is (%.4f x 0.1 + (%.4f) x (-0.8) + (%.4f) x 0.5) / ",
                    ds[0], ds[1], ds[2]) +
          formatted("1.732 = %.4f.", dq[0]));
@@ -171,18 +172,18 @@ void a_surprise(Lesson& to) {
   const Three ds = three(path[0].ds), change = three(path[1].s - path[0].s);
   to.part("A hundred steps, and a surprise");
   to.say(
-      "In a step each matrix becomes itself plus the learning rate, here 10, times its gradient. The "
-      "table has the three weights of 'walk', then L, then the largest ds_j without its sign.\n");
+      "In a step each matrix becomes itself plus the learning rate, here 10, times its gradient. "
+      "The table has the three weights of 'walk', then L, then the largest ds_j without its "
+      "sign.\n");
   to.show(table_of_steps(path));
   to.say(
       "The weight of 'birds' comes near 1, and L comes near p1 = 0.14. A mean of the p_j cannot be "
-      "larger than the largest p_j.\n"
-      "The surprise is 'sometimes'. Its ds is negative, and yet its weight rises in steps 1 and 2. "
-      "The reason: no word has a W_Q or a W_K of its own. Each ds_i changes both matrices, and they "
-      "make all three scores.\n"
-      "In the first step ds_i adds 10 (v3.v3) ds_i v_i / sqrt(3) to the query. That moves s_j by 10 "
-      "(v3.v3) ds_i (v_i.v_j) / 3. The keys move s_j by the same number. So the score of 'sometimes' "
-      "changes by three parts:\n");
+      "larger than the largest p_j.\nThe surprise is 'sometimes'. Its ds is negative, and yet its "
+      "weight rises in steps 1 and 2. The reason: no word has a W_Q or a W_K of its own. Each ds_i "
+      "changes both matrices, and they make all three scores.\nIn the first step ds_i adds 10 "
+      "(v3.v3) ds_i v_i / sqrt(3) to the query. That moves s_j by 10 (v3.v3) ds_i (v_i.v_j) / 3. "
+      "The keys move s_j by the same number. So the score of 'sometimes' changes by three parts "
+      "(v3.v3 is 0.42):\n");
   const Three v2 = three(matmul_transposed(row(vectors(), 1), vectors()));  // v_i.v2
   double sum_of_parts = 0;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -213,8 +214,9 @@ void why_it_slows_down(Lesson& to) {
   const Three p = three(products());
   to.part("Why it slows down");
   to.say(
-      "The largest ds_j falls to almost 0. Let m be the mean of p2 and p3, weighted by a2 and a3. Then "
-      "L = a1 p1 + (1 - a1) m, and p1 - L = (1 - a1) (p1 - m). So ds_1 = a1 (1 - a1) (p1 - m):\n");
+      "The largest ds_j falls to almost 0. Let m be the mean of p2 and p3, weighted by a2 and a3. "
+      "Then L = a1 p1 + (1 - a1) m, and p1 - L = (1 - a1) (p1 - m). So ds_1 = a1 (1 - a1) (p1 - "
+      "m):\n");
   bool is_equal = true;
   for (const std::size_t n : {0UL, 100UL}) {
     const Three a = three(path[n].a);
@@ -226,15 +228,15 @@ void why_it_slows_down(Lesson& to) {
   }
   const Look large = look({20.0 * Tensor(identity()), identity()});
   to.say(
-      "\nWith a1 near 1 the factor 1 - a1 is almost 0. A head that looks at one wrong word only has the "
-      "same trouble. " +
+      "\nWith a1 near 1 the factor 1 - a1 is almost 0. A head that looks at one wrong word only "
+      "has the same trouble. " +
       formatted("With scores 20 times as large, 'walk' gives itself %.4f at first, and the largest "
                 "ds_j is %.4f. ",
                 three(large.a)[2], largest(large.ds)) +
       "So scores are divided by sqrt(d), which keeps them small.");
   to.claim(is_equal, "ds_1 = a1 (1 - a1) (p1 - m) at both steps");
   to.claim(std::max(largest(path[100].ds), largest(large.ds)) < 0.02 * largest(path[0].ds),
-           "the largest ds_j falls below 2 %, and begins there with large scores");
+           "after 100 steps, or with large scores, it is below 2 % of the first one");
 }
 
 void with_rate(Lesson& to, double rate) {
@@ -279,13 +281,13 @@ int main(int argc, char** argv) {
       {.name = "attention/07_turning_a_head",
        .title = "How a gradient turns a head",
        .question =
-           "A head is only told a goal. How does the goal change W_Q and W_K, so that 'walk' "
-           "looks at 'birds'?",
+           "A head is only told a goal. How does the goal change W_Q and W_K, so that 'walk' looks "
+           "at 'birds'?",
        .prediction =
            "'walk' gives 'birds' 0.31, 'sometimes' 0.26 and itself 0.42. The dot products of their "
-           "vectors with that of 'birds' are 0.14, -0.05 and -0.09. The goal is to make this product "
-           "large for 'walk' after attention. Which of the three scores should rise? Does the weight "
-           "of 'sometimes' rise or fall at first?",
+           "vectors with that of 'birds' are 0.14, -0.05 and -0.09. The goal is to make this "
+           "product large for 'walk' after attention. Which of the three scores should rise? Does "
+           "the weight of 'sometimes' rise or fall at first?",
        .body = fledge::lesson,
        .reading = {{"engine/ops/softmax.cpp", "softmax", "ds_j = a_j (p_j - L) for any goal"},
                    {"examples/birds/learning.cpp", "learn", "the same hundred steps in make run"}},

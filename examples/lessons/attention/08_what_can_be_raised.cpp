@@ -102,28 +102,30 @@ void with_and_without_a_ceiling(Lesson& to) {
   const double slope = dot(a, a) * dot(v1, v1);                // Σ_ic (a[i] v1[c])²
   to.part("Q and K have a ceiling, V has none");
   to.say(
-      "As in lesson 07, 'birds', 'sometimes' and 'walk' have the vectors v1, v2 and v3. W_Q, W_K and "
-      "W_V begin as the identity matrix. Gradient ascent raises the association L = v3'.v1, where v3' "
-      "is 'walk' after attention. Now we choose which matrices learn.\n"
-      "As long as W_V stays, the values are v1, v2 and v3. Their dot products with v1 are 0.14, -0.05 "
-      "and -0.09. L is a weighted mean of these three numbers. A weighted mean is never above the "
-      "largest number. So L has a ceiling of 0.14.");
+      "As in lesson 07, 'birds', 'sometimes' and 'walk' have the vectors v1, v2 and v3. W_Q, W_K "
+      "and W_V begin as the identity matrix. Gradient ascent raises the association L = v3'.v1, "
+      "where v3' is 'walk' after attention. Now we choose which matrices learn.\nAs long as W_V "
+      "stays, the values are v1, v2 and v3. Their dot products with v1 are 0.14, -0.05 and -0.09. "
+      "L is a weighted mean of these three numbers. A weighted mean is never above the largest "
+      "number. So L has a ceiling of 0.14.");
   to.define("ceiling", "The largest number that a quantity can reach, whatever is learned.");
   to.say(
-      "If only W_V learns, the weights stay. Let a be the mean of v1, v2 and v3 with these weights. "
-      "Then v3' = a W_V, and the gradient of W_V[i][c] is a[i] v1[c]. It is the same at every step. So "
-      "each step adds the same number to L, and L has no ceiling:\n");
+      "If only W_V learns, the weights stay. Let a be the mean of v1, v2 and v3 with these "
+      "weights. Then v3' = a W_V, and the gradient of W_V[i][c] is a[i] v1[c]. It is the same at "
+      "every step. So each step adds the same number to L, and L has no ceiling:\n");
   to.say(formatted("   each step adds (a.a) (v1.v1) = %.5f x %.2f = %.6f\n", dot(a, a), dot(v1, v1),
                    slope) +
          formatted("   100 steps: %.4f + 100 x %.6f = %.4f\n", V.front().goal, slope,
                    V.front().goal + 100 * slope));
-  to.say("'Before' and 'after' are L. Then come the weights of 'walk' at the end.\n");
+  to.say(
+      "'Rate' is the learning rate, and 'before' and 'after' are L. Then come the weights of "
+      "'walk' at the end.\n");
   to.show(table.text());
   to.say(
-      "With Q, K or both, 'walk' turns to 'birds', and L comes near 0.14. Q alone and K alone give the "
-      "same numbers: the score multiplies v3, one matrix and v_j, and that matrix learns.\n"
-      "If you predicted the order Q and K, V, all three, you were right. But if all three learn, 'walk' "
-      "does not look at 'birds'.");
+      "With Q, K or both, 'walk' turns to 'birds', and L comes near 0.14. Q alone and K alone give "
+      "the same numbers: the score multiplies v3, one matrix and v_j, and that matrix learns.\nIf "
+      "you predicted the order Q and K, V, all three, you were right. But if all three learn, "
+      "'walk' does not look at 'birds'.");
   to.claim(
       std::abs(birds::product_ceiling() - 0.14) < 1e-7 &&
           std::max({Q.back().goal, K.back().goal, both.back().goal}) < birds::product_ceiling(),
@@ -172,7 +174,8 @@ void raising_the_cosine(Lesson& to) {
   to.part("The cosine: raising is not attending");
   to.say(
       "Perhaps the product is the wrong goal, because it also grows with the length of v3'. The "
-      "cosine divides by both lengths, and it is at most 1. So we raise the cosine of v3' and v1.\n");
+      "cosine divides by both lengths, and it is at most 1. So we raise the cosine of v3' and "
+      "v1.\n");
   Table table = table_of_ways();
   bool are_near_1 = true;
   std::vector<double> at_birds;
@@ -189,10 +192,9 @@ void raising_the_cosine(Lesson& to) {
           "they give 'birds' %.2f and %.2f. ",
           at_birds[3], at_birds[4]) +
       "So a large association does not prove that a word attends to another word. To know where a "
-      "model looks, look at its weights.\n"
-      "In a real model V learns too. What makes 'walk' look at 'birds' there is the goal: the next "
-      "word depends on the animal. A later lesson trains a model on a text: "
-      "attention/18_text_to_text.");
+      "model looks, look at its weights.\nIn a real model V learns too. What makes 'walk' look at "
+      "'birds' there is the goal: the next word depends on the animal. A later lesson trains a "
+      "model on a text: attention/18_text_to_text.");
   to.claim(are_near_1, "all five cosines are above 0.998");
   to.claim(std::min({at_birds[0], at_birds[1], at_birds[2]}) > 0.9 &&
                std::max(at_birds[3], at_birds[4]) < 0.5,
@@ -253,12 +255,12 @@ int main(int argc, char** argv) {
       {.name = "attention/08_what_can_be_raised",
        .title = "What Q, K and V can raise",
        .question =
-           "Training raises the association of 'walk' with 'birds'. How high can it rise if "
-           "only W_Q and W_K learn? And if W_V learns too?",
+           "Training raises the association of 'walk' with 'birds'. How high can it rise if only "
+           "W_Q and W_K learn? And if W_V learns too?",
        .prediction =
            "The association is -0.0072 at the start. The products of the three values with 'birds' "
-           "are 0.14, -0.05 and -0.09. Put in order by the association at the end: Q and K learn; V "
-           "learns; all three learn. And in which of them does 'walk' look at 'birds'?",
+           "are 0.14, -0.05 and -0.09. Put in order by the association at the end: Q and K learn; "
+           "V learns; all three learn. And in which of them does 'walk' look at 'birds'?",
        .body = fledge::lesson,
        .reading = {{"examples/birds/learning.cpp", "learn", "the same loop in make run"},
                    {"examples/birds/learning.h", "product_ceiling", "the ceiling"}},

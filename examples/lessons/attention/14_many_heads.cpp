@@ -129,7 +129,7 @@ void two_questions(Lesson& to) {
       "The weights of one head add up to 1. So each of the two words gets about half, and the "
       "result is a mixture of both. Suppose that both weights are equal. Exchange the two words: "
       "the mixture stays the same. Then the model can only guess which word is the previous "
-      "one.\nBut equal weights are only the mean. The scores depend on the words too, so in each "
+      "one.\nBut the halves are only means. The scores depend on the words too, so in each "
       "text the two weights differ. The third column shows the mean distance. The distance often "
       "shows which word is which. So one head gets most answers right, but neither question "
       "fully.\n" +
@@ -148,7 +148,7 @@ void two_questions(Lesson& to) {
   to.claim(best_alone < 0.98,
            formatted("with one head the worse question is never above %.2f", best_alone));
   to.claim(one_head.exchanged > 0.95 * one_head.wrong,
-           "with one head, wrong answers name the other one of the two words");
+           "with one head, more than 95 % of wrong answers name the other word");
   to.claim(one_head.right_if_equal < 0.6 * one_head.all,
            "with two equal weights, fewer than 60 % of the answers are right");
 }

@@ -66,7 +66,7 @@ Tensor left_over(double size, double scale = 1) {
 void two_changes(Lesson& to) {
   const Tensor V = vectors(), A = weights(V);
   const std::vector<double> a = numbers(A);
-  to.part("Fixed weights: the changes add up");
+  to.part("Two changes at once");
   to.say(
       "'birds', 'sometimes' and 'walk' have the vectors v1, v2 and v3 of lesson 02. The causal "
       "mask leaves one term for the first word, two for the second, three for the third:\n");
@@ -212,7 +212,8 @@ Svg picture() {
   const std::vector<double> scales{0, 1, 10, 100};  // 0: fixed weights
   for (std::size_t n = 0; n < scales.size(); ++n) {
     std::vector<std::pair<double, double>> points;
-    for (double t = 0; t <= 2; t += 0.01) {
+    for (int i = 0; i <= 200; ++i) {
+      const double t = i / 100.0;
       const Tensor walk =
           n == 0 ? with_fixed_weights(t, 0) : with_computed_weights(t, 0, scales[n]);
       points.push_back(point(t, numbers(walk)[0]));

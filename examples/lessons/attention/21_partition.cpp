@@ -69,11 +69,10 @@ Costs ranks(const Costs& x) {
   return found;
 }
 
-/// The rank correlation of Spearman (1904): 1 for the same order, −1 for the opposite one, 0 for
-/// orders that have nothing to do with each other.
+/// Spearman (1904): 1 for the same order, −1 for the opposite one, near 0 without connection.
 double rank_correlation(const Costs& x, const Costs& y) {
   const Costs a = ranks(x), b = ranks(y);
-  const double n = static_cast<double>(x.size()), mean = (n - 1) / 2;
+  const double mean = (static_cast<double>(x.size()) - 1) / 2;
   double product = 0, squares = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     product += (a[i] - mean) * (b[i] - mean);
@@ -94,9 +93,8 @@ void one_model(Lesson& to, const Corpus& text, std::uint64_t seed) {
       "We test three words: 'walk' after 'birds sometimes', 'slowly' after 'birds sometimes walk', "
       "and 'flying' after 'but birds are good at'. 'walk' follows 'sometimes' for every animal, so "
       "the model need not know the animal. It must know the animal for 'slowly', so we compare "
-      "'slowly' with 'flying'.\nWe trained 20 models of the sizes that the command `make run` "
-      "uses, with seeds 1 to 20. " +
-      formatted("Of these, both words lose most without all 16 numbers at seed %d:\n",
+      "'slowly' with 'flying'.\nWe trained 20 models as the command `make run` does, with seeds 1 to 20. " +
+      formatted("Without the 16 numbers, both words lose most in the model with seed %d:\n",
                 static_cast<int>(seed)));
   const LanguageModel model = trained(text, 1, seed);
   std::array<Costs, 3> costs;
@@ -179,8 +177,7 @@ void many_models(Lesson& to, const std::vector<Pair>& dimensions) {
       "have no connection. " +
       formatted("For the costs (1, 2, 3) and (1, 3, 2) it is %.1f.\n",
                 rank_correlation({1, 2, 3}, {1, 3, 2})) +
-      "The last column shows chance. We put the costs for 'flying' into a random order, 2,000 "
-      "times, and measure again. Of these 2,000 correlations, 95 % lie between the two limits.\n");
+      "The last column shows chance: we put the costs for 'flying' into a random order, 2,000 times. 95 % of these correlations lie between the two limits.\n");
   const int same = same_part(dimensions);
   const double correlation = mean_correlation(dimensions);
   const Chance chance = by_chance(dimensions);
@@ -197,8 +194,7 @@ void many_models(Lesson& to, const std::vector<Pair>& dimensions) {
       formatted("The correlation of %.2f is above chance, but far from 1. ", correlation) +
       "A partition would give fewer common numbers than chance. We find more. So the answer to the "
       "note is no: the numbers are partly shared. A likely reason is that both words need to know "
-      "the same thing, the animal.\nIf you predicted 0, you expected a partition; if 20, that all "
-      "numbers are shared.\n");
+      "the same thing, the animal.\nIf you predicted 0, you expected a partition; if 20, a full overlap.\n");
   to.claim(same > 2 * chance.same_part,
            "the most costly number is shared more often than by chance");
   to.claim(correlation > chance.correlation_95 && chance.reached == 0,
@@ -233,7 +229,7 @@ void heads(Lesson& to, const Corpus& text) {
   const LanguageModel model = trained(text, 1, 1);
   to.show("   words        line end  birds  sometimes  walk\n   'walk' gives" +
           in_columns(blanks::last_row(model, text, blanks::slowly.prompt), {10, 7, 11, 6}));
-  to.show("\n   words        line end    but  birds    are   good     at\n   'at' gives  " +
+  to.show("   words        line end    but  birds    are   good     at\n   'at' gives  " +
           in_columns(blanks::last_row(model, text, blanks::flying.prompt), {10, 7, 7, 7, 7, 7}));
   to.say("\nThe rows differ, but both have their largest weight at 'birds'.\n");
   to.claim(same > by_blind_choice, "the most costly head is shared more often than by chance");

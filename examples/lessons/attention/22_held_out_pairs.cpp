@@ -1,9 +1,8 @@
 // Held-out pairs: the model predicts an association that its training text never had.
 //
-// Works out the question of note 000, how a network learns that one word goes with another. A table of
-// counts cannot do this. Animals that share some of their verbs get similar vectors, and then the
-// model predicts the other verbs for all of them.
-// Key idea: what the model learns about one word holds for every word with a similar vector.
+// Works out the question of note 000, how a network learns that one word goes with another.
+// Key idea: what the model learns about one word holds for every word with a similar vector. A table
+// of counts cannot do this.
 // Next: nn/layers/embedding.h, nn/gpt/language_model.h; then 23_break_it.
 #include <algorithm>
 
@@ -34,6 +33,14 @@ struct Sentence {
   std::string animal, adverb, verb;
   std::string text() const { return animal + " " + adverb + " " + verb; }
 };
+
+/// The twelve animals, kind by kind.
+Words all_animals() {
+  Words animals;
+  for (const Kind& kind : kinds)
+    animals.insert(animals.end(), kind.animals.begin(), kind.animals.end());
+  return animals;
+}
 
 /// All 48 sentences. One sentence of each kind, chosen at random, is held out.
 struct Split {
@@ -79,16 +86,14 @@ LanguageModel trained_model(const Tokenizer& words, const std::vector<Sentence>&
   return model;
 }
 
-/// The scores of each word behind the animal and the adverb of a sentence, (V).
-Array verb_logits(const LanguageModel& model, const Tokenizer& words, const Sentence& sentence) {
-  return Decoder(model).read(words.encode("\n" + sentence.animal + " " + sentence.adverb));
+/// The logits of each word behind the animal and the adverb of a sentence, (V).
+Array verb_logits(const LanguageModel& model, const Tokenizer& words, const Sentence& s) {
+  return Decoder(model).read(words.encode("\n" + s.animal + " " + s.adverb));
 }
 
-/// p of the verb of a sentence.
-double verb_probability(const LanguageModel& model, const Tokenizer& words,
-                        const Sentence& sentence) {
-  const Tensor p = softmax(Tensor(verb_logits(model, words, sentence)));
-  return value_of(p.value()[words.find(sentence.verb).value()]);
+double verb_probability(const LanguageModel& model, const Tokenizer& words, const Sentence& s) {
+  const Tensor p = softmax(Tensor(verb_logits(model, words, s)));
+  return value_of(p.value()[words.find(s.verb).value()]);
 }
 
 /// For how many sentences the verb is the likeliest word.
@@ -104,8 +109,7 @@ int count_right(const LanguageModel& model, const Tokenizer& words,
 Tensor centred_directions(const LanguageModel& model, const Tokenizer& words) {
   const NoGrad no_grad;
   std::vector<Dim> animals;
-  for (const Kind& kind : kinds)
-    for (const std::string& animal : kind.animals) animals.push_back(words.find(animal).value());
+  for (const std::string& name : all_animals()) animals.push_back(words.find(name).value());
   const Tensor x = model.wte(Indices({12}, animals)), v = x - mean(x, {0}, true);
   return v / sqrt(sum(v * v, {1}, true));
 }
@@ -127,13 +131,11 @@ Likeness likeness(const LanguageModel& model, const Tokenizer& words) {
   return found;
 }
 
-/// The weights of the adverb, the last word of the prompt: line end, animal, adverb.
-std::vector<double> adverb_looks(const LanguageModel& model, const Tokenizer& words,
-                                 const Sentence& sentence) {
+/// The weight that the adverb, the last word of the prompt, gives to the animal.
+double weight_on_animal(const LanguageModel& model, const Tokenizer& words, const Sentence& s) {
   const NoGrad no_grad;
-  const std::vector<Dim> ids = words.encode("\n" + sentence.animal + " " + sentence.adverb);
-  const FirstLook look = first_look(model, Indices({1, 3}, ids));
-  return {look.attention(0, 2, 0), look.attention(0, 2, 1), look.attention(0, 2, 2)};
+  const std::vector<Dim> ids = words.encode("\n" + s.animal + " " + s.adverb);
+  return first_look(model, Indices({1, 3}, ids)).attention(0, 2, 1);
 }
 
 void one_seed(Lesson& to, const Tokenizer& words) {
@@ -159,7 +161,7 @@ void one_seed(Lesson& to, const Tokenizer& words) {
     for (const Sentence& read : split.read)
       if (read.animal == held_out.animal) verbs += (verbs.empty() ? "" : ", ") + read.verb;
     table.row({held_out.text(), verbs, formatted("%.2f", verb_probability(model, words, held_out)),
-               formatted("%.2f", adverb_looks(model, words, held_out)[1])});
+               formatted("%.2f", weight_on_animal(model, words, held_out))});
   }
   to.show(table.text());
   const Likeness found = likeness(model, words);
@@ -191,7 +193,7 @@ void many_seeds(Lesson& to, const Tokenizer& words) {
       "One model may be luck, so we train 100. Each seed gives other random numbers at the start "
       "and other held-out sentences.\nThe control is 30 more models, and their text has no kinds. "
       "For each animal and adverb we draw one of the adverb's three verbs at random. Then no "
-      "animal says anything about another one, and a model can only guess. It has 3 * 30 = 90 "
+      "animal says anything about another one, and a model can only guess. The control has 3 * 30 = 90 "
       "held-out verbs. 1 in 3 guesses is right: about 30.\n");
   int verbatim = 0, all = 0, closer = 0, mixed_right = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
@@ -248,22 +250,19 @@ support::Svg picture() {
   const Array cosines = matmul_transposed(v, v).value();
   support::Svg svg(470, 460);
   svg.text(20, 24, "Cosines of the embeddings of twelve animals", support::Svg::Anchor::start, 14);
-  std::vector<std::string> names;
-  for (const Kind& kind : kinds)
-    names.insert(names.end(), kind.animals.begin(), kind.animals.end());
+  const Words names = all_animals();
   constexpr double cell = 28, left = 90, top = 50;
   for (Dim i = 0; i < 12; ++i) {
-    svg.text(left - 8, top + cell * (static_cast<double>(i) + 0.65),
-             names[static_cast<std::size_t>(i)], support::Svg::Anchor::end);
+    const double y = top + cell * static_cast<double>(i);
+    svg.text(left - 8, y + 0.65 * cell, names[static_cast<std::size_t>(i)],
+             support::Svg::Anchor::end);
     for (Dim j = 0; j < 12; ++j) {
       const double cosine = value_of(cosines.at({i, j}));
-      svg.box(left + cell * static_cast<double>(j), top + cell * static_cast<double>(i), cell - 1,
-              cell - 1, support::svg_colours()[cosine > 0 ? 0 : 1],
-              std::min(1.0, std::abs(cosine)));
+      svg.box(left + cell * static_cast<double>(j), y, cell - 1, cell - 1,
+              support::svg_colours()[cosine > 0 ? 0 : 1], std::min(1.0, std::abs(cosine)));
     }
   }
-  svg.text(left, top + 12 * cell + 24, "blue: the same direction, orange: opposite;");
-  svg.text(left, top + 12 * cell + 42, "the mean of all twelve is subtracted first");
+  svg.text(left, top + 12 * cell + 24, "blue: same direction, orange: opposite; mean subtracted");
   return svg;
 }
 

@@ -50,7 +50,8 @@ class Triangle {
            Svg::Anchor anchor = Svg::Anchor::end) {
     const auto [x, y] = point(a);
     svg_.circle(x, y, 5, colour);
-    svg_.text(anchor == Svg::Anchor::end ? x - 9 : x + 9, y + 4, words, anchor, 12, colour);
+    svg_.text(anchor == Svg::Anchor::end ? x - 9 : x + 9, y + (anchor == Svg::Anchor::end ? -3 : 4),
+              words, anchor, 12, colour);
   }
 
   /// A curve from row to row.

@@ -105,7 +105,7 @@ TEST_CASE("exercises: the blanks are open, none is solved") {
     CHECK(one.err.empty());
     CHECK(has(one.out, "FILL"));
     CHECK(has(one.out, "Replace FILL in examples/exercises/" + rows[i].file + ".\n"));
-    CHECK(has(one.out, "Then type: make exercises N=" + rows[i].number + "\n"));
+    CHECK(has(joined(one.out), "Then type: make exercises N=" + rows[i].number + " A hint:"));
     CHECK_FALSE(has(one.out, "   ok "));
     CHECK_FALSE(has(one.out, "FALSE"));
   }
@@ -158,13 +158,15 @@ TEST_CASE("exercises: hints are printed on request only, the gentle ones first")
                       one = run_program("exercises", {number, "--hint", "1"}).out,
                       two = run_program("exercises", {number, "--hint", "2"}).out,
                       all = run_program("exercises", {number, "--hint", "9"}).out;
-    CHECK_FALSE(has(none, "Hint 1."));
-    CHECK(has(none, "make exercises N=" + number + " HINT=1\n"));
-    CHECK(has(one, "   Hint 1. "));
-    CHECK_FALSE(has(one, "Hint 2."));
-    CHECK(has(one, "make exercises N=" + number + " HINT=2\n"));
-    CHECK(has(two, "   Hint 2. "));
-    CHECK(has(all, two.substr(two.find("   Hint 1."), 40)));
+    CHECK_FALSE(has(none, "Hint 1"));
+    CHECK(has(joined(none), "A hint: make exercises N=" + number + " HINT=1"));
+    CHECK(has(one, "   Hint 1 of "));
+    CHECK_FALSE(has(one, "Hint 2"));
+    CHECK_FALSE(has(one, "That was the last hint."));
+    CHECK(has(one, "The next hint: make exercises N=" + number + " HINT=2\n"));
+    CHECK(has(two, "   Hint 2 of "));
+    CHECK(has(all, two.substr(two.find("   Hint 1 of"), 40)));
+    CHECK(has(all, "That was the last hint."));
     CHECK_FALSE(has(all, "HINT="));
   }
 }
@@ -179,15 +181,47 @@ TEST_CASE("exercises: wrong usage ends with 2 and says what is right") {
     CHECK(has(result.err, "exercises: there is no exercise '"));
     CHECK(has(result.err, range));
   }
-  CHECK(run_program("exercises", {"1", "2"}).status == 2);
-  CHECK(run_program("exercises", {"1", "--hint", "0"}).status == 2);
-  CHECK(run_program("exercises", {"1", "--hint", "x"}).status == 2);
+  const Result two = run_program("exercises", {"1", "2"});
+  CHECK(two.status == 2);
+  CHECK(has(two.err, "unexpected argument '2'"));
+  CHECK(has(two.err, "with make: make exercises N=3 HINT=1"));
+  for (const char* hint : {"0", "x", "10", "-1", ""}) {
+    INFO(hint);
+    const Result refused = run_program("exercises", {"1", "--hint=" + std::string(hint)});
+    CHECK(refused.status == 2);
+    CHECK(has(refused.err, "HINT (--hint) must be a whole number from 1 to 9, not '"));
+    CHECK(has(refused.err, "make exercises N=3 HINT=1"));
+  }
   const Result result = run_program("exercises", {"--hint", "1"});
   CHECK(result.status == 2);
   CHECK(has(result.err, "a hint belongs to one exercise"));
   const Result help = run_program("exercises", {"--help"});
   CHECK(help.status == 0);
   CHECK(has(help.out, "1 exercise N is not solved"));
+}
+
+TEST_CASE("exercises: a very long query is solved, and the text has no infinity and no NaN") {
+  const Result one = run_program("exercises_wrong", {"5"}, {{"FLEDGE_WRONG", "4"}});
+  CHECK(one.status == 0);
+  CHECK(has(joined(one.out),
+            "is exp(-4000) of the weight of key 2, or less. The program computes 0"));
+  CHECK_FALSE(has(one.out, "inf"));
+  CHECK_FALSE(has(one.out, "nan"));
+}
+
+TEST_CASE("exercises: each wrong answer fits into 80 columns, and only infinite answers say inf") {
+  for (const auto& [exercise, variant, sentence] : tests::wrong_sentences) {
+    INFO("exercise " << exercise << ", wrong answer " << variant);
+    const Result one = run_program("exercises_wrong", {std::to_string(exercise)},
+                                   {{"FLEDGE_WRONG", std::to_string(variant)}});
+    for (const std::string& line : lines_of(one.out)) {
+      INFO(line);
+      CHECK(support::display_width(line) <= 80);
+      CHECK_FALSE(has(line, "nan"));
+      CHECK_FALSE(has(line, "-0.0000"));
+      CHECK((!has(line, "inf") || has(line, "infinit") || has(sentence, "inf")));
+    }
+  }
 }
 
 TEST_CASE("exercises: 80 columns, ASCII where there is no UTF-8, colours as wished") {
@@ -239,6 +273,7 @@ TEST_CASE("exercises: make passes the number and the hints on") {
                                    "exercises", "N=3", "HINT=2", "BUILD=b"});
   CHECK(one.status == 0);
   CHECK(has(joined(one.out), "b/exercises 3 --hint 2 ||"));
+  CHECK(has(joined(one.out), "An answer does not compile: look at the first 'error:' above."));
   const Result all = testing::run({"make", "-n", "--no-print-directory", "-C", source_root.string(),
                                    "exercises", "BUILD=b", "N=", "HINT="});
   CHECK(all.status == 0);

@@ -29,7 +29,7 @@ LessonPage test_page() {
           .picture = [] { return Svg(10, 20); }};
 }
 
-Result lesson(std::vector<const char*> arguments, const LessonPage& page = test_page()) {
+Result run_page(std::vector<const char*> arguments, const LessonPage& page = test_page()) {
   arguments.insert(arguments.begin(), "00_test");
   return testing::run_here(
       [&] { return run_lesson(static_cast<int>(arguments.size()), arguments.data(), page); });
@@ -38,7 +38,7 @@ Result lesson(std::vector<const char*> arguments, const LessonPage& page = test_
 }  // namespace
 
 TEST_CASE("lesson page: question and prediction, the parts, what to read and to try, a verdict") {
-  const Result result = lesson({});
+  const Result result = run_page({});
   CHECK(result.status == 0);
   CHECK(result.out ==
         "A test\n\n   question: Is one less than two?\n   predict:  Write down yes or no.\n\n"
@@ -55,26 +55,26 @@ TEST_CASE("lesson page: one false claim, or none at all, ends it with 1") {
     to.claim(true, "true");
     to.claim(false, "2 < 1");
   };
-  Result result = lesson({}, page);
+  Result result = run_page({}, page);
   CHECK(result.status == 1);
   CHECK(result.out.ends_with("\nattention/00_test: 1 of 2 claims FALSE\n"));
   page.body = [](Lesson& to) { to.say("trust me"); };
-  result = lesson({}, page);
+  result = run_page({}, page);
   CHECK(result.status == 1);
   CHECK(result.out.ends_with("\nattention/00_test: nothing was claimed\n"));
 }
 
 TEST_CASE("lesson page: an option runs its function in place of the parts") {
-  Result result = lesson({"--beta", "2.5"});
+  Result result = run_page({"--beta", "2.5"});
   CHECK(result.status == 0);
   CHECK(result.out == "   5\n");
-  result = lesson({"--sentence", "cats sleep"});
+  result = run_page({"--sentence", "cats sleep"});
   CHECK(result.out == "   cats sleep\n");
-  CHECK(lesson({"--beta", "11"}).status == 2);
-  CHECK(lesson({"--beat", "1"}).status == 2);
+  CHECK(run_page({"--beta", "11"}).status == 2);
+  CHECK(run_page({"--beat", "1"}).status == 2);
   LessonPage page = test_page();
   page.plays[0].with_number = [](Lesson& to, double) { to.claim(false, "never"); };
-  result = lesson({"--beta", "1"}, page);
+  result = run_page({"--beta", "1"}, page);
   CHECK(result.status == 1);
   CHECK(result.out.ends_with("attention/00_test: 1 of 1 claim FALSE\n"));
 }
@@ -82,25 +82,25 @@ TEST_CASE("lesson page: an option runs its function in place of the parts") {
 TEST_CASE("lesson page: -o writes the picture and prints nothing") {
   const testing::Folder folder;
   const std::string path = folder / "a.svg";
-  const Result result = lesson({"-o", path.c_str()});
+  const Result result = run_page({"-o", path.c_str()});
   CHECK(result.status == 0);
   CHECK(result.out.empty());
   CHECK(testing::joined(testing::lines_in(path)) ==
         testing::joined(testing::split_lines(Svg(10, 20).file())));
   LessonPage page = test_page();
   page.picture = nullptr;
-  CHECK(lesson({"-o", path.c_str()}, page).status == 2);
+  CHECK(run_page({"-o", path.c_str()}, page).status == 2);
 }
 
 TEST_CASE("lesson page: --ask waits for a line, or for the end of the input") {
-  const Result result = lesson({"--ask"});
+  const Result result = run_page({"--ask"});
   CHECK(result.status == 0);
   CHECK(result.out.find("Write your prediction down, then press the return key.") !=
         std::string::npos);
 }
 
 TEST_CASE("lesson page: help names the options and tells no answer") {
-  const Result help = lesson({"--help"});
+  const Result help = run_page({"--help"});
   CHECK(help.status == 0);
   CHECK(help.out.find("--sentence TEXT") != std::string::npos);
   CHECK(help.out.find("1 one does not") != std::string::npos);

@@ -8,16 +8,17 @@ Matrix plumbing_query_matrix() {
 }
 
 Matrix plumbing_key_matrix() {
-  const double dirty = chosen<double>({std::log(11.0), 2 * 0.55}),
-               quantum = chosen<double>({std::log(8.0), 2 * 0.4}),
-               plumbing = chosen<double>({0, 2 * 0.05});  // the weights themselves
+  const double dirty = chosen<double>({std::log(11.0), 2 * 0.55, 4 * std::log(11.0), 2000}),
+               quantum = chosen<double>({std::log(8.0), 2 * 0.4, 4 * std::log(8.0), 0}),
+               plumbing = chosen<double>({0, 2 * 0.05, 0, 0});  // 1: the weights themselves
   return {{dirty, 0, 0, 0}, {quantum, 0, 0, 0}, {plumbing, 0, 0, 0}};
 }
 
 Matrix plumbing_value_matrix() {
   return chosen<Matrix>({{{2, 0, 0}, {0, 1, 0}, {0, 0, 20}},  // forgets the residual
                          {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}},
-                         {{2, 0, 0}, {0, 1, 0}}});
+                         {{2, 0, 0}, {0, 1, 0}},
+                         {{2, 0, 0}, {0, 2, 0}, {0, 0, 0}}});  // V_1 is wrong
 }
 
 }  // namespace exercises

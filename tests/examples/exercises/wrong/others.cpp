@@ -9,7 +9,7 @@
 
 namespace exercises {
 
-double wrong_line() { return chosen<double>({2, 4, 2, 2}); }
+double wrong_line() { return chosen<double>({2, 4, 2, 2, 7}); }
 
 // Of the variants, 0 leaves the rule as it is, 1 finds no slip, 2 changes the value of the op, and 3
 // adds along the wrong axis.
