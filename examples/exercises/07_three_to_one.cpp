@@ -1,7 +1,8 @@
 // Exercise 7. Weights of three to one
 //
 // Keys and values are those of exercise 5. The keys are four vectors of length
-// 1, and two different keys have the product 0. You give the query as a sum of the keys:
+// 1, and two different keys have the product 0. You give the query as a sum of
+// the keys:
 //    q = c1 k_1 + c2 k_2 + c3 k_3 + c4 k_4.
 // The weights are the softmax of the scores k_j.q.
 // Choose the four numbers c so that key 1 has the weight 0.75 and key 2 the

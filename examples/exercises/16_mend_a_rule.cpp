@@ -7,9 +7,10 @@
 // result. Here it makes ds, of the scores, from dy, of the weights. By
 // mathematics, for row i and key j:
 //    ds_ij = beta y_ij (dy_ij - (sum over k of dy_ik y_ik)).
-// Four lines have a number. One of them is wrong. The program runs gradcheck(),
-// which compares the rule with the true derivative, and prints its report. In
-// the report, input 0[1, 2] is the score of query 1, key 2, counted from 0.
+// Four lines have a number. One of them is wrong. The program runs gradcheck()
+// and prints its report. gradcheck() compares the rule with the true derivative
+// by two independent checks: dual numbers and finite differences. In the report,
+// input 0[1, 2] is the score of query 1, key 2, counted from 0.
 // Give the number of the wrong line, then change this line so that the check
 // passes. sum_over(x, axes) adds along each axis of a list of axes. Axis 0 goes
 // from row to row, and axis 1 goes along a row. The list std::array{0} has axis 0

@@ -8,10 +8,10 @@ using support::formatted;
 
 namespace {
 
-const char* const words[] = {"the", "fluffy", "blue", "bird"};
+const char* const bird_words[] = {"the", "fluffy", "blue", "bird"};
 
-/// Why 'bird' gives 'blue' too little.
-std::string why_not_blue(double query, const Row& keys, double weight) {
+/// Why 'bird' gives 'blue' too little, as a sentence.
+std::string wrong_look(double query, const Row& keys, double weight) {
   if (query == 0) return "the query of 'bird' is 0, so all scores are 0 and all weights are equal";
   if (keys[1] == keys[2])
     return formatted(
@@ -22,7 +22,7 @@ std::string why_not_blue(double query, const Row& keys, double weight) {
   for (const std::size_t j : {0u, 1u, 3u})
     if (query * keys[j] >= query * keys[best]) best = j;
   if (best != 2)
-    return (best == 3 ? std::string("'bird' itself") : formatted("'%s'", words[best])) +
+    return (best == 3 ? std::string("'bird' itself") : formatted("'%s'", bird_words[best])) +
            (query * keys[best] > query * keys[2] ? " has a larger score than 'blue'"
                                                  : " has the same score as 'blue'");
   return formatted("'bird' gives 'blue' %.4f: its score is not far enough above the others",
@@ -42,12 +42,12 @@ void grade_blue_bird(Grading& to) {
   for (std::size_t j = 0; j < 4; ++j) {
     const double key = matrix_of(k)[j][0];
     keys.push_back(key);
-    table.row({words[j], formatted("%.6g", query), formatted("%.6g", key),
+    table.row({bird_words[j], formatted("%.6g", query), formatted("%.6g", key),
                formatted("%.6g", query * key + 0.0), formatted("%.4f", weights[j])});
   }
   to.show(table.text());
   to.claim(weights[2] > 0.9, "'bird' gives 'blue' more than 0.9",
-           why_not_blue(query, keys, weights[2]));
+           wrong_look(query, keys, weights[2]));
   to.claim(weights[1] < 0.05, "'bird' gives 'fluffy' less than 0.05",
            formatted("'bird' gives 'fluffy' %.4f", weights[1]));
   to.conclude(

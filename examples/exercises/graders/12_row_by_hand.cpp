@@ -11,7 +11,7 @@ using support::formatted;
 namespace {
 
 /// What is wrong with the row that the products q.k_j give.
-std::string why_not(const Row& products, const Row& wanted, const Row& weights) {
+std::string wrong_row(const Row& products, const Row& wanted, const Row& weights) {
   Row quarters;
   for (const double product : products) quarters.push_back(product / 4);
   if (farthest({softmax_of(products)}, {wanted}) <= 1e-3)
@@ -43,7 +43,7 @@ void grade_row_by_hand(Grading& to) {
   }
   to.show(table.text());
   to.claim(farthest({weights}, {wanted}) <= 1e-3, "the row is (0.55, 0.4, 0.05), within 0.001",
-           why_not(scores, wanted, weights));
+           wrong_row(scores, wanted, weights));
   to.conclude(
       formatted("After the division the scores are ahead of the last one by %.4f and %.4f; ",
                 (scores[0] - scores[2]) / 2, (scores[1] - scores[2]) / 2) +

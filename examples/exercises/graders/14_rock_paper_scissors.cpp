@@ -38,7 +38,7 @@ bool is_reversed(const Matrix& weights) {
 }
 
 /// What the weights do, if one of the players gives the one it beats too little.
-std::string why_not(const Matrix& weights, double least, double largest_score) {
+std::string wrong_players(const Matrix& weights, double least, double largest_score) {
   if (largest_score == 0) return "all scores are 0, so no player prefers anyone";
   if (is_reversed(weights)) return "each looks at the one that beats it";
   const int count = count_right(weights);
@@ -71,7 +71,7 @@ void grade_rock_paper_scissors(Grading& to) {
       "yours are symmetric, S_ij = S_ji, as those of one matrix: then not all three players look "
       "mostly at the one they beat");
   to.claim(least > 0.9, "each player gives the one it beats more than 0.9",
-           why_not(weights, least, largest));
+           wrong_players(weights, least, largest));
   const fledge::Tensor mirrored = (S + transpose(S)) / 2.0;
   to.conclude(
       formatted("The nearest symmetric table is the mean of S and its transpose. With it, %d of 3 "

@@ -64,13 +64,13 @@ std::vector<Card> cards() {
        "A^T alone gives c, the coordinates of v_a. A c is v_a, so M = A A^T. The note tries A^T "
        "first and then takes the second step."},
       {is_near(first, second, 1e-9),
-       "Divide by exp(b): the fraction is 1 / (1 + exp(-2b)). The factor 2 is missing, and the sign "
+       "divide by exp(b): the fraction is 1 / (1 + exp(-2b)). The factor 2 is missing, and the sign "
        "is wrong: key a has the larger score, so it must have more than half of the weight."},
       {hides_below(),
-       "The key's number is the row and the query's number is the column. A later key is below the "
+       "the key's number is the row and the query's number is the column. A later key is below the "
        "diagonal. In rows, as in fledge, it is above."},
       {fledge::common_shape({3, 4}, {3, 6}).has_value(),
-       "What is added to a word's vector must have as many numbers as it. Inside a head, a value has "
+       "what is added to a word's vector must have as many numbers as it. Inside a head, a value has "
        "fewer numbers: 64 instead of 768 in GPT-2 small."},
       {repeated == 10,
        formatted(

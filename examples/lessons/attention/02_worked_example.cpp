@@ -94,10 +94,10 @@ void nine_products(Lesson& to) {
     to.show("   " + support::pad_right(products, 36) + " = " + terms +
             formatted(" = %.2f", after[c]));
   }
-  to.say("\nSo v3' = (0.18, 0.11, 0.01). If you predicted 0.18, that was the first line.");
+  to.say("\nSo v3' = (0.18, 0.11, 0.01). If you predicted 0.18, you were right.");
   to.claim(distance(after, {0.18, 0.11, 0.01}) < 1e-12 &&
                distance(after, birds::compute_by_hand().v_hat) < 1e-6,
-           "v3' = (0.18, 0.11, 0.01), and fledge computes the same");
+           "v3' = (0.18, 0.11, 0.01); fledge, the program of this course, agrees");
 }
 
 void closer_or_not(Lesson& to) {

@@ -70,9 +70,11 @@ Four becomes(std::size_t i, const Row& row) {
   return {X[i][0], X[i][1], X[i][2] + row.received[0], X[i][3] + row.received[1]};
 }
 
-std::string digits(const Pair& x) { return formatted("(%.3g, %.3g)", x[0], x[1]); }
+/// At most three digits after the point: "1.5", "0.333".
+std::string digits(double x) { return formatted("%.4g", std::round(1000 * x) / 1000); }
+std::string digits(const Pair& x) { return "(" + digits(x[0]) + ", " + digits(x[1]) + ")"; }
 std::string digits(const Four& x) {
-  return formatted("(%.3g, %.3g, %.3g, %.3g)", x[0], x[1], x[2], x[3]);
+  return "(" + digits(x[0]) + ", " + digits(x[1]) + ", " + digits(x[2]) + ", " + digits(x[3]) + ")";
 }
 
 constexpr Matrix<d> q = product(X, W_Q), k = product(X, W_K), v = product(X, W_V);
@@ -80,26 +82,27 @@ constexpr Matrix<d> q = product(X, W_Q), k = product(X, W_K), v = product(X, W_V
 void three_vectors(Lesson& to) {
   to.part("Three vectors for each word");
   to.say(
-      "Lesson 2 took the weights as given. Here they are computed from the words. A picture helps: a "
-      "word asks a question, other words have labels, and a match is a large dot product. It is only "
-      "a picture: no word asks anything.");
-  to.define("query", "The vector of the word that looks; it is compared with the keys.");
-  to.define("key", "The vector of a word that queries are compared with.");
-  to.define("value", "The vector of a word that is mixed by the attention weights.");
+      "In lesson 2 the weights were set by hand. Here they are computed from the words. A picture "
+      "helps: a word asks a question, other words have labels, and a match is a large dot product. "
+      "It is only a picture: no word asks anything.");
+  to.define("query", "The vector of the word that looks; it stands for what the word looks for.");
+  to.define("key", "The vector of a word that may be looked at; a query is compared with it.");
+  to.define("value", "The vector that a word passes on; the attention weights mix the values.");
   to.define("W_Q, W_K, W_V",
             "The matrices that make queries, keys and values from the vectors of the words.");
   to.say(
-      "In a model the three matrices are learned; here they are set by hand. The vector x of a word "
-      "has four numbers: noun, adjective, soft, blue. Each row of this table has what one of these "
-      "numbers adds to q, k and v:\n");
+      "To multiply a vector x by a matrix, multiply each number of x by its row of the matrix, and "
+      "add the rows. Here x has four numbers: noun, adjective, soft, blue. If x has a 1 for noun, "
+      "then (3, 0) is added to q, (0, 1) to k and (0, 0) to v. In a model the matrices are learned. "
+      "Ours are set by hand; the 3 and the 2 are large, so that a match is clear.\n");
   const char* const parts[] = {"noun", "adjective", "soft", "blue"};
-  Table matrices({{"x has a 1 for"}, {"row of W_Q"}, {"row of W_K"}, {"row of W_V"}});
+  Table matrices({{"x has a 1 for"}, {"W_Q adds to q"}, {"W_K adds to k"}, {"W_V adds to v"}});
   for (std::size_t c = 0; c < C; ++c)
     matrices.row({parts[c], digits(W_Q[c]), digits(W_K[c]), digits(W_V[c])});
   to.show(matrices.text());
   to.say(
       "'fluffy' is (0, 1, 1, 0), an adjective and soft. Its key is the row of 'adjective' plus the "
-      "row of 'soft': (2, 0) + (0, 0) = (2, 0). All words in this way:\n");
+      "row of 'soft': (2, 0) + (0, 0) = (2, 0). The same for all words:\n");
   Table table({{"word"}, {"x"}, {"query q"}, {"key k"}, {"value v"}});
   for (std::size_t i = 0; i < n; ++i)
     table.row({words[i], digits(X[i]), digits(q[i]), digits(k[i]), digits(v[i])});
@@ -113,7 +116,7 @@ void three_vectors(Lesson& to) {
 
 void show_row(Lesson& to, const Row& row) {
   Table table(
-      {{"'bird' looks at"}, {"q.k"}, {"/ sqrt(2)"}, {"exp"}, {"/ sum"}, {"weight * value"}});
+      {{"'bird' looks at"}, {"q.k"}, {"score"}, {"exp(score)"}, {"weight"}, {"weight * value"}});
   const double all = std::accumulate(row.weights.begin(), row.weights.end(), 0.0);
   for (std::size_t j = 0; j < n; ++j)
     table.row({words[j], formatted("%.3g", row.products[j]), formatted("%.3f", row.scores[j]),
@@ -126,43 +129,45 @@ void show_row(Lesson& to, const Row& row) {
 
 void one_row(Lesson& to) {
   to.part("From a query to a new vector: the row of 'bird'");
-  to.define("head size",
-            "How many numbers a query, a key or a value of one head has; often written d_k or D.");
   to.define("head",
             "One attention with its own W_Q, W_K and W_V; a model may have several side by side.");
-  to.define(
-      "scale",
-      "The division of scores by the square root of the head size, so that they stay near 1 in size.");
+  to.define("head size",
+            "How many numbers a query, a key or a value of one head has; often written d_k or D.");
   to.define("score",
-            "The dot product of a query and a key, scaled; the softmax turns scores into weights.");
+            "The dot product of a query and a key, divided by the square root of the head size.");
+  to.define("scale", "The division by the square root of the head size.");
+  to.say("exp(s) is 2.718 to the power s. It is positive for every s, and exp(0) = 1.");
   to.define("softmax",
             "exp of each score, divided by the sum of all exp: positive numbers that add up to 1.");
   to.say(
-      "Our head size is 2, so scores are divided by sqrt(2) = 1.414; lesson 4 shows why. exp(s) is "
-      "2.718 to the power s. It is positive even if s is negative, and exp(0) = 1. 'bird' has q = (3, "
-      "0):\n");
+      "The softmax of the scores gives the weights. Our head size is 2, so a score is q.k / sqrt(2), "
+      "and sqrt(2) = 1.414. Lesson 4 shows why we divide. 'bird' has q = (3, 0):\n");
   const Row row = look(3, q[3], k, v);
   show_row(to, row);
   to.say(
-      "For 'fluffy': q.k = 3 * 2 + 0 * 0 = 6, 6 / 1.414 = 4.243, exp(4.243) = 69.6, and 69.6 / 141.2 "
-      "= 0.493. The last column is the weight times the value; its sum is what 'bird' receives. If "
-      "you predicted 0.5 for both adjectives, you are close. A softmax leaves a little for every "
-      "word: a score of 0 still counts exp(0) = 1.\n"
-      "The result is added to x: its first number to soft, its second to blue.\n"
+      "For 'fluffy', q.k = 3 * 2 + 0 * 0 = 6, and the score is 6 / 1.414 = 4.243. exp of it is "
+      "69.591. The sum of all exp is 141.183, so the weight is 69.591 / 141.183 = 0.4929. The last "
+      "column is the weight times the value; its sum is what 'bird' receives. If you predicted 0.5 "
+      "for both adjectives, you are close. The weight of 'the' is not 0: its score of 0 still counts "
+      "exp(0) = 1. Only weights set by hand, as in lesson 1, can be exactly 0.\n"
+      "In lesson 2 the sum replaced the vector. Here it is added to x, as in the model of lesson 1: x "
+      "is not lost. The sum has two numbers, x has four. We choose by hand: the first is added to "
+      "soft, the second to blue.\n"
       "   (1, 0, 0, 0) + (0, 0, 0.493, 0.493) = " +
       digits(becomes(3, row)) +
       "\n'bird' was only a noun. Now its vector also has soft and blue: a fluffy blue bird.");
   const double w = 1 / (2 + 2 * std::exp(-6 / std::sqrt(2.0)));
   to.claim(std::abs(row.received[0] - w) + std::abs(row.received[1] - w) < 1e-12 &&
                std::abs(row.exps[1] - 69.6) < 0.05 && std::abs(row.sum - 141.2) < 0.05,
-           formatted("'bird' receives 1 / (2 + 2 exp(-6 / sqrt 2)) = %.4f of soft and of blue", w));
+           formatted("'bird' receives %.3f / %.3f = %.4f of soft and of blue", row.exps[1], row.sum,
+                     row.received[0]));
 }
 
 void all_rows(Lesson& to) {
   to.part("All four rows");
   to.say(
-      "Each word sees itself and earlier words. A dot stands for a later word. Words that look are "
-      "rows here; the note behind this lesson has them in columns.\n");
+      "Each word sees itself and earlier words. Each row is one word that looks; a dot stands for a "
+      "later word.\n");
   const auto tensor = [](const Matrix<d>& m) -> Tensor {
     return Array({4, 2}, {m[0][0], m[0][1], m[1][0], m[1][1], m[2][0], m[2][1], m[3][0], m[3][1]});
   };
@@ -182,15 +187,21 @@ void all_rows(Lesson& to) {
   }
   to.show(table.text());
   to.say(
-      "'fluffy' and 'blue' have the query (0, 1). It matches the key of a noun, but 'bird' comes "
-      "later. The other scores are all 0, so the weights are equal. 'the' sees only itself.");
-  to.claim(worst < 1e-12, "fledge's attend() gives the same sums for all four words");
+      "All words that 'fluffy' and 'blue' see have the score 0, so their weights are equal. The "
+      "query of 'fluffy' and 'blue', (0, 1), matches the key of a noun, but 'bird' comes later. "
+      "'blue' receives 1/3 of (0, 0), 1/3 of (1, 0) and 1/3 of (0, 1): (0.333, 0.333). Added to (0, "
+      "1, 0, 1) this is (0, 1, 0.333, 1.333). 'the' sees only itself.");
+  to.claim(worst < 1e-12, "attend(), the attention of fledge, gives the same for all four words");
   const Tensor A = reshape(weights, {4, 4});
   to.claim(!common_shape(A.shape(), V.shape()),
-           "four weights for each word and two numbers for each value cannot be added");
+           "a table of 4 x 4 weights and a table of 4 x 2 values cannot be added");
+  const Tensor AV = matmul(A, V);
+  const auto size = [](const Tensor& t) {
+    return std::to_string(t.shape()[0]) + " x " + std::to_string(t.shape()[1]);
+  };
   to.slip("002", "we add the value matrix to the products",
-          to_string(A.shape()) + " times " + to_string(V.shape()) + " is " +
-              to_string(matmul(A, V).shape()) + ", plus is refused",
+          "a table of " + size(A) + " weights times a table of " + size(V) +
+              " values is a table of " + size(AV) + "; plus is refused",
           "the next paragraph of the note has it right: \"matrix multiplication\"");
 }
 
@@ -257,12 +268,12 @@ int main(int argc, char** argv) {
        .title = "One head: query, key and value, with every number",
        .question = "Where do attention weights come from, and what do words pass on to each other?",
        .prediction =
-           "In 'the fluffy blue bird', 'bird' gives each of the four words a weight, by how well the "
-           "words match what it looks for: adjectives. The match is 6 for 'fluffy', 6 for 'blue', 0 "
-           "for 'the' and 0 for itself. Guess the four weights; they add up to 1.",
+           "In 'the fluffy blue bird', 'bird' gives each of the four words a weight. It looks for "
+           "adjectives: the match is 6 for 'fluffy', 6 for 'blue', 0 for 'the' and 0 for itself. "
+           "Guess the four weights; they add up to 1. Is the weight of 'the' exactly 0?",
        .body = fledge::lesson,
-       .reading = {{"nn/layers/attention.cpp", "attend", "the five lines, for any number of heads"},
-                   {"engine/ops/softmax.cpp", "softmax", "the formula and its gradient"},
+       .reading = {{"nn/layers/attention.cpp", "attend", "attention, for any number of heads"},
+                   {"engine/ops/softmax.cpp", "softmax", "the formula"},
                    {"nn/layers/attention.h", "c_attn", "W_Q, W_K and W_V as one matrix"}},
        .plays = {{.option = "--query",
                   .value = "0,3",
