@@ -6,8 +6,8 @@
 // 'walk', attention computes a new vector of 'walk':
 //    v3' = a1 v1 + a2 v2 + a3 v3.
 // The association of 'walk' with 'birds' is the dot product v3'.v1: multiply
-// number by number, then add. A legal weight is 0 or more. A row is legal if all
-// its weights are legal and they add up to 1: a softmax gives only such rows.
+// number by number, then add. A legal weight is 0 or more. A row is legal if
+// its weights are legal and add up to 1: a softmax gives only such rows.
 // Find a legal row for which v3'.v1 is 0, to nine decimals. There are many.
 // Lesson attention/02_worked_example prepares this.
 #include "examples/exercises/exercise.h"

@@ -10,8 +10,8 @@
 //    word.weight    a_j
 //    word.product   p_j
 //    word.mixture   v3'.v1, the present value of L
-// The program compares your formula with the program's own gradient, backward(),
-// for all three words.
+// The program compares your formula with the program's own gradient,
+// backward(), for all three words.
 // Lesson attention/07_turning_a_head prepares this.
 #include "examples/exercises/exercise.h"
 

@@ -7,8 +7,8 @@
 // Here q = x W_Q belongs to 'bites'; k_j = x_j W_K and v_j = x_j W_V to word j.
 // Which sentences give 'bites' the same vector as 'dog bites man', for every
 // choice of W_Q, W_K and W_V? Answer 1 for the same vector, 0 for another one.
-// In the last sentence both words 'bites' get the same vector: compare either of
-// them.
+// In the last sentence both words 'bites' get the same vector: compare either
+// of them.
 // Lesson attention/06_positions prepares this.
 #include "examples/exercises/exercise.h"
 

@@ -7,8 +7,8 @@
 // player i for player j is S_ij = q_i.k_j, and a softmax along each row of S
 // gives the weights.
 // Tied matrices, W_Q = W_K, give symmetric scores: S_ij = S_ji. The game needs
-// others. Choose W_Q and W_K so that each player gives the one it beats a weight
-// of more than 0.9.
+// others. Choose W_Q and W_K so that each player gives the one it beats a
+// weight of more than 0.9.
 // Lesson attention/09_why_q_and_k prepares this.
 #include "examples/exercises/exercise.h"
 

@@ -10,7 +10,8 @@
 // Which is the smallest D that can make this table exactly? Give D, and four
 // queries and four keys of this size: replace each {FILL} by D numbers.
 // Lesson attention/09_why_q_and_k prepares this. It answers a sentence of the
-// note: that two matrices enrich the scores "with as much information as possible".
+// note: that two matrices enrich the scores "with as much information as
+// possible".
 #include "examples/exercises/exercise.h"
 
 namespace exercises {

@@ -1,7 +1,7 @@
 // Exercise 16. A wrong rule, to find and to mend
 //
 // An op is a function of arrays whose gradient the engine can compute. This op
-// makes weights of attention from a table of scores, with one query in each row:
+// makes weights of attention from a table of scores. Each row has one query:
 //    y = softmax(beta s), along each row.
 // The rule of an op computes the gradient of its input from the gradient of its
 // result. Here it makes ds, of the scores, from dy, of the weights. By
@@ -9,12 +9,12 @@
 //    ds_ij = beta y_ij (dy_ij - (sum over k of dy_ik y_ik)).
 // Four lines have a number. One of them is wrong. The program runs gradcheck()
 // and prints its report. gradcheck() compares the rule with the true derivative
-// by two independent checks: dual numbers and finite differences. In the report,
-// input 0[1, 2] is the score of query 1, key 2, counted from 0.
+// by two independent checks: dual numbers and finite differences. In the
+// report, input 0[1, 2] is the score of query 1, key 2, counted from 0.
 // Give the number of the wrong line, then change this line so that the check
 // passes. sum_over(x, axes) adds along each axis of a list of axes. Axis 0 goes
-// from row to row, and axis 1 goes along a row. The list std::array{0} has axis 0
-// alone. The result keeps the axis, with size 1.
+// from row to row, and axis 1 goes along a row. The list std::array{0} has axis
+// 0 alone. The result keeps the axis, with size 1.
 // Lesson engine/03_gradient_check prepares this.
 #include <array>
 

@@ -254,8 +254,8 @@ int main(int argc, char** argv) {
            "to 'birds'?",
        .prediction =
            "'walk' takes 0.6 of 'birds' (0.1, 0.2, 0.3), 0.1 of 'sometimes' (-0.8, 0.3, -0.1) and "
-           "0.4 of its own (0.5, -0.1, -0.4). What is the first of its new numbers? And does 'walk' "
-           "come closer to 'sometimes' too, or move away from it?",
+           "0.4 of its own (0.5, -0.1, -0.4). What is the first of its new numbers? And does "
+           "'walk' come closer to 'sometimes' too, or move away from it?",
        .body = fledge::lesson,
        .reading = {{"examples/birds/by_hand.cpp", "compute_by_hand", "the same with fledge"},
                    {"engine/ops.h", "matmul", "the weighted sums of all words at once"}},

@@ -85,33 +85,33 @@ void three_vectors(Lesson& to) {
       "In lesson 2 the weights were set by hand. Here they are computed from the words. A picture "
       "helps: a word asks a question, other words have labels, and a match is a large dot product. "
       "It is only a picture: no word asks anything.");
-  to.define("query", "The vector of the word that looks; it stands for what the word looks for.");
-  to.define("key", "The vector of a word that may be looked at; a query is compared with it.");
-  to.define("value", "The vector that a word passes on; the attention weights mix the values.");
+  to.define("query", "The vector that stands for what a word looks for.");
+  to.define("key", "The vector of each word; queries are compared with it.");
+  to.define("value", "The vector that a word passes on; attention mixes values.");
   to.define("W_Q, W_K, W_V",
             "The matrices that make queries, keys and values from the vectors of the words.");
   to.say(
       "To multiply a vector x by a matrix, multiply each number of x by its row of the matrix, and "
       "add the rows. Here x has four numbers: noun, adjective, soft, blue. If x has a 1 for noun, "
-      "then (3, 0) is added to q, (0, 1) to k and (0, 0) to v. In a model the matrices are learned. "
-      "Ours are set by hand; the 3 and the 2 are large, so that a match is clear.\n");
+      "then (3, 0) is added to q, (0, 1) to k and (0, 0) to v. In a model the matrices are "
+      "learned. Ours are set by hand; the 3 and the 2 are large, so that a match is clear.\n");
   const char* const parts[] = {"noun", "adjective", "soft", "blue"};
   Table matrices({{"x has a 1 for"}, {"W_Q adds to q"}, {"W_K adds to k"}, {"W_V adds to v"}});
   for (std::size_t c = 0; c < C; ++c)
     matrices.row({parts[c], digits(W_Q[c]), digits(W_K[c]), digits(W_V[c])});
   to.show(matrices.text());
   to.say(
-      "'fluffy' is (0, 1, 1, 0), an adjective and soft. Its key is the row of 'adjective' plus the "
-      "row of 'soft': (2, 0) + (0, 0) = (2, 0). The same for all words:\n");
+      "'fluffy' is (0, 1, 1, 0), an adjective and soft. Its key is the row of 'adjective' plus "
+      "that of 'soft': (2, 0) + (0, 0) = (2, 0). All words:\n");
   Table table({{"word"}, {"x"}, {"query q"}, {"key k"}, {"value v"}});
   for (std::size_t i = 0; i < n; ++i)
     table.row({words[i], digits(X[i]), digits(q[i]), digits(k[i]), digits(v[i])});
   to.show(table.text());
   to.say(
-      "The first number of a key means 'adjective', the second 'noun'. The query of 'bird', (3, 0), "
-      "matches keys of adjectives. The two numbers of a value mean soft and blue.");
+      "The first number of a key means 'adjective', the second 'noun'. The query of 'bird', (3, "
+      "0), matches keys of adjectives. The two numbers of a value mean soft and blue.");
   to.claim(q[3] == Pair{3, 0} && k[1] == Pair{2, 0} && k[1] == k[2],
-           "the query of 'bird' is (3, 0); 'fluffy' and 'blue' have the same key, (2, 0)");
+           "'bird' has the query (3, 0); 'fluffy' and 'blue' have the key (2, 0)");
 }
 
 void show_row(Lesson& to, const Row& row) {
@@ -140,22 +140,21 @@ void one_row(Lesson& to) {
   to.define("softmax",
             "exp of each score, divided by the sum of all exp: positive numbers that add up to 1.");
   to.say(
-      "The softmax of the scores gives the weights. Our head size is 2, so a score is q.k / sqrt(2), "
-      "and sqrt(2) = 1.414. Lesson 4 shows why we divide. 'bird' has q = (3, 0):\n");
+      "The softmax of the scores gives the weights. The head size is 2, and sqrt(2) = 1.414. Lesson "
+      "4 shows why we divide. 'bird' has q = (3, 0):\n");
   const Row row = look(3, q[3], k, v);
   show_row(to, row);
   to.say(
       "For 'fluffy', q.k = 3 * 2 + 0 * 0 = 6, and the score is 6 / 1.414 = 4.243. exp of it is "
       "69.591. The sum of all exp is 141.183, so the weight is 69.591 / 141.183 = 0.4929. The last "
       "column is the weight times the value; its sum is what 'bird' receives. If you predicted 0.5 "
-      "for both adjectives, you are close. The weight of 'the' is not 0: its score of 0 still counts "
-      "exp(0) = 1. Only weights set by hand, as in lesson 1, can be exactly 0.\n"
-      "In lesson 2 the sum replaced the vector. Here it is added to x, as in the model of lesson 1: x "
-      "is not lost. The sum has two numbers, x has four. We choose by hand: the first is added to "
-      "soft, the second to blue.\n"
+      "for both adjectives, you are close. The weight of 'the' is not 0: its score of 0 still "
+      "counts exp(0) = 1. In lesson 1, some weights set by hand were exactly 0.\n"
+      "In lesson 2 the sum replaced the vector. Here it is added to x, as in the model of lesson 1, "
+      "so x is not lost. The sum has two numbers, x has four. We choose by hand: the first is added "
+      "to soft, the second to blue.\n"
       "   (1, 0, 0, 0) + (0, 0, 0.493, 0.493) = " +
-      digits(becomes(3, row)) +
-      "\n'bird' was only a noun. Now its vector also has soft and blue: a fluffy blue bird.");
+      digits(becomes(3, row)) + "\nNow 'bird' is a noun with soft and blue: a fluffy blue bird.");
   const double w = 1 / (2 + 2 * std::exp(-6 / std::sqrt(2.0)));
   to.claim(std::abs(row.received[0] - w) + std::abs(row.received[1] - w) < 1e-12 &&
                std::abs(row.exps[1] - 69.6) < 0.05 && std::abs(row.sum - 141.2) < 0.05,
@@ -165,9 +164,7 @@ void one_row(Lesson& to) {
 
 void all_rows(Lesson& to) {
   to.part("All four rows");
-  to.say(
-      "Each word sees itself and earlier words. Each row is one word that looks; a dot stands for a "
-      "later word.\n");
+  to.say("Each word sees itself and earlier words. A dot stands for a later word.\n");
   const auto tensor = [](const Matrix<d>& m) -> Tensor {
     return Array({4, 2}, {m[0][0], m[0][1], m[1][0], m[1][1], m[2][0], m[2][1], m[3][0], m[3][1]});
   };
@@ -189,8 +186,8 @@ void all_rows(Lesson& to) {
   to.say(
       "All words that 'fluffy' and 'blue' see have the score 0, so their weights are equal. The "
       "query of 'fluffy' and 'blue', (0, 1), matches the key of a noun, but 'bird' comes later. "
-      "'blue' receives 1/3 of (0, 0), 1/3 of (1, 0) and 1/3 of (0, 1): (0.333, 0.333). Added to (0, "
-      "1, 0, 1) this is (0, 1, 0.333, 1.333). 'the' sees only itself.");
+      "'blue' receives 1/3 of (0, 0), 1/3 of (1, 0) and 1/3 of (0, 1): (0.333, 0.333). Added to "
+      "(0, 1, 0, 1) this is (0, 1, 0.333, 1.333). 'the' sees only itself.");
   to.claim(worst < 1e-12, "attend(), the attention of fledge, gives the same for all four words");
   const Tensor A = reshape(weights, {4, 4});
   to.claim(!common_shape(A.shape(), V.shape()),
@@ -225,10 +222,9 @@ void try_query(Lesson& to, const std::string& text) {
   to.say("'bird' with the query " + digits(query) +
          ". Keys: 'the' (0, 0), 'fluffy' and 'blue' (2, 0), 'bird' (0, 1).\n");
   show_row(to, row);
-  to.say(
-      "'bird' becomes " + digits(becomes(3, row)) +
-      ". Try 0,0 for equal weights, 0,9 to look at the noun, and -3,0 to avoid adjectives. No query "
-      "can tell 'fluffy' from 'blue': their keys are equal.");
+  to.say("'bird' becomes " + digits(becomes(3, row)) +
+         ". Try 0,0 for equal weights, 0,9 to look at the noun, and -3,0 to avoid adjectives. No "
+         "query can give 'fluffy' and 'blue' different weights: their keys are equal.");
 }
 
 /// Values flow from the words on the left to 'bird'; lines are as thick as the weights.

@@ -1,9 +1,7 @@
 // How a gradient turns a head: from the goal to the scores, to W_Q and W_K, and on for 100 steps.
 //
 // Works out note 000, item 15: "a learnt A". Key idea: ds_j = a_j (v_j.v1 - v3'.v1). A score should
-// rise if the value of its word is better than the present mixture. All words share W_Q and W_K, so
-// one step changes all scores together.
-// Next: 08_what_can_be_raised, where the values learn too; examples/birds/learning.cpp.
+// rise if its word is better than the present mixture. All words share W_Q and W_K.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -102,8 +100,8 @@ void from_goal_to_scores(Lesson& to) {
       "h a1). The divisor is nearly 1. So G rises by h times a1 (u1 - G). The same is true of each "
       "word. We write ds_j, as one symbol, for the derivative of G with respect to the score "
       "s_j:\n");
-  to.say("   ds_j = a_j (u_j - G)\n");
-  to.say("So a score should rise if its word is more useful than the mixture.\n");
+  to.say(
+      "   ds_j = a_j (u_j - G)\n\nSo a score should rise if its word is more useful than the mixture.\n");
   Table table = Table::of_numbers({"   word j", "s_j", "a_j", "u_j", "u_j - G", "ds_j"});
   for (std::size_t j = 0; j < 3; ++j)
     table.row({formatted("   %s", words[j]), formatted("%.4f", s[j]), formatted("%.4f", a[j]),
@@ -255,8 +253,6 @@ Svg picture() {
   Svg svg(700, 500);
   svg.text(20, 26, "How a gradient turns a head: the attention weights of 'walk', step by step",
            Svg::Anchor::start, 14);
-  svg.text(20, 46,
-           "Each point is a row of three weights. On a dashed line G = v3'.v1 is the same.");
   Triangle triangle(svg, 130, 460, 420);
   for (const double level : {-0.08, -0.04, 0.0, 0.04, 0.08, 0.12}) triangle.contour(level);
   const std::string& blue = support::svg_colours()[0];
