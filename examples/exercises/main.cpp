@@ -127,8 +127,8 @@ void parse(support::Options& options, int argc, const char* const* argv) {
 }
 
 /// How many hints the user asks for; 0 without the option.
-std::int64_t hints_from(const support::Options& options, const std::string& word) {
-  if (!options.given().contains("--hint")) return 0;
+std::int64_t hints_from(const std::string& word) {
+  if (word.empty()) return 0;
   if (word.size() != 1 || word[0] < '1' || word[0] > '9')
     support::refuse_usage(
         "HINT (--hint) must be a whole number from 1 to 9, not " + support::quoted(word),
@@ -145,7 +145,7 @@ int show(int argc, const char* const* argv) {
   options.example("exercises", "all exercises, a line each");
   options.example("exercises 3 --hint 1", "exercise 3 and its first hint");
   parse(options, argc, argv);
-  const std::int64_t hints = hints_from(options, hint);
+  const std::int64_t hints = hints_from(hint);
   const std::vector<Exercise> all = exercises::all_exercises();
   const Paint paint{support::colour_wanted(stdout)};
   if (options.arguments().empty()) {

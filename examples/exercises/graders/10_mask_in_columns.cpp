@@ -43,10 +43,12 @@ void grade_mask_in_columns(Grading& to) {
     for (int column = 0; column < 4; ++column) {
       const double answer = is_hidden(row, column);
       hidden.back().push_back(answer);
-      const std::string place = formatted("your answer for row %d, column %d", row, column);
       if (answer != 0 && answer != 1) {
-        if (std::isinf(answer) || to.accept(place, answer))
-          to.refuse(place + formatted(" is %g: answer 1 for hidden, 0 for seen.", answer));
+        const std::string place = formatted(" answer for row %d, column %d", row, column);
+        if (!std::isnan(answer))
+          to.refuse("Your" + place + formatted(" is %g: answer 1 for hidden, 0 for seen.", answer));
+        else
+          to.accept("your" + place, answer);
         return;
       }
       cells.emplace_back(answer == 1 ? "hidden" : "seen");

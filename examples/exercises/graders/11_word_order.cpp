@@ -22,7 +22,7 @@ const Sentence sentences[] = {
     {"dog bites dog", "'man' is missing, and 'dog' has two terms"},
     {"dog dog bites man", "'dog' has two terms, and the others one: its share is larger"},
     {"dog bites man dog bites man",
-     "each term occurs twice, above and below the fraction bar: the fraction is the same"}};
+     "each term occurs twice, above and below the fraction bar, so the fraction is the same"}};
 
 /// Random vectors of the three words and random matrices.
 class Model {

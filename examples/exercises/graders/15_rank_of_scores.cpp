@@ -69,7 +69,7 @@ void grade_rank_of_scores(Grading& to) {
                       apart)
           : wrong_score(scores));
   to.claim(
-      static_cast<int>(D) <= rank, "no smaller D makes it",
+      static_cast<int>(D) <= rank, "no smaller D makes the table of the exercise",
       "a smaller D makes it too: row 3 of the table is row 1 plus row 2, and row 4 is twice row "
       "1 minus row 2");
   to.conclude(

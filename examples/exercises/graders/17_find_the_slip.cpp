@@ -64,7 +64,7 @@ std::vector<Card> cards() {
        "A^T alone gives c, the coordinates of v_a. A c is v_a, so M = A A^T. The note tries A^T "
        "first and then takes the second step."},
       {is_near(first, second, 1e-9),
-       "divide by exp(b): the fraction is 1 / (1 + exp(-2b)). The factor 2 is missing, and the sign "
+       "divide by exp(b), and the fraction is 1 / (1 + exp(-2b)). The factor 2 is missing, and the sign "
        "is wrong: key a has the larger score, so it must have more than half of the weight."},
       {hides_below(),
        "the key's number is the row and the query's number is the column. A later key is below the "
@@ -112,7 +112,7 @@ void grade_find_the_slip(Grading& to) {
   }
   const auto right =
       std::count_if(all.begin(), all.end(), [](const Card& c) { return c.is_right; });
-  to.conclude(formatted("All cards are answered. %d of the six statements are right.",
+  to.conclude(formatted("All cards are answered. %d of the 6 statements are right.",
                         static_cast<int>(right)));
 }
 

@@ -40,16 +40,16 @@ void lesson(Lesson& to) {
             "Attention with queries from one input, and keys and values from another.");
   to.say(
       "\nA translating program works like this. The queries come from the words that it has "
-      "written so far. The keys and values come from the text that it translates.\nOur task is "
-      "smaller. The text has eight random words. The answer has eight empty positions, and "
-      "position 1 must name word 8, position 2 word 7, and so on. The empty positions have no "
+      "written so far. The keys and values come from the text that it translates.\n"
+      "Our task is smaller. The text has eight random words. The answer has eight empty positions, "
+      "and position 1 must name word 8, position 2 word 7, and so on. The empty positions have no "
       "words, so a query is made of a position alone. A key is made of a word and its position, "
       "and so is a value. There is no mask: all words of the text are known before the first word "
-      "of the answer.\nThe model is never told which position to look at. In training it is shown "
-      "only which words the right answer has. We train 20 models, each with its own seed. The map "
-      "shows the weights of the last one, as means over 100 new texts. Rows are the positions of "
-      "the answer, columns are the words of the text. An even split would be 1/8 = 0.125 for each "
-      "word.\n");
+      "of the answer.\n"
+      "The model is never told which position to look at. In training it is shown only which words "
+      "the right answer has. We train 20 models, each with its own seed. The map shows the weights "
+      "of the last one, as means over 100 new texts. Rows are the positions of the answer, columns "
+      "are the words of the text. An even split would be 1/8 = 0.125 for each word.\n");
   Rng texts(999);
   const Indices unseen = reader::random_texts(100, texts);
   constexpr int seeds = 20;

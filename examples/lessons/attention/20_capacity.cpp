@@ -92,8 +92,8 @@ std::vector<Filled> sweep(Lesson& to, const Corpus& text, const std::vector<Size
   return rows;
 }
 
-/// The share of blanks that are right if the model knows the animal nowhere: each of the two kinds of
-/// blank gets its most frequent word.
+/// The share of blanks that are right if the model does not know the animal: each of the two kinds
+/// of blank gets its most frequent word.
 double share_without_animal() {
   const std::vector<blanks::Blank> all = blanks::of_all_animals();
   std::map<std::string, int> walks, good_at;
@@ -117,11 +117,12 @@ void head_size(Lesson& to, const Corpus& text) {
       "model. It has one head of size 16, and an MLP with a hidden size of 32. A blank is an empty "
       "place at the end of a prompt. Each animal has two blanks, such as 'birds sometimes walk __' "
       "('slowly') and 'but birds are good at __' ('flying'). To fill them, the model must know the "
-      "animal.\nEach row of the table is one size of model, with 20 runs. The head becomes "
-      "smaller; the rest stays. W_Q is how many numbers that matrix has, MLP is the hidden size. "
-      "The columns 'slowly' and 'flying' say in how many of 20 runs this blank got the right word. "
-      "\"both\" says in how many runs both did. The last column is the share of right words among "
-      "the 24 blanks of twelve animals, over all 20 runs.\n");
+      "animal.\n"
+      "Each row of the table is one size of model, with 20 runs. The head becomes smaller; the "
+      "rest stays. W_Q is how many numbers that matrix has, MLP is the hidden size. The columns "
+      "'slowly' and 'flying' say in how many of 20 runs this blank got the right word. \"both\" "
+      "says in how many runs both did. The last column is the share of right words among the 24 "
+      "blanks of twelve animals, over all 20 runs.\n");
   const std::vector<Filled> rows =
       sweep(to, text, {{1, 0, 32}, {1, 1, 32}, {1, 2, 32}, {1, 4, 32}, {1, 16, 32}});
   const double guessed = share_without_animal();
@@ -130,15 +131,15 @@ void head_size(Lesson& to, const Corpus& text) {
       formatted("One number is nearly enough: it fills both blanks of 'birds' in %d of 20 runs. ",
                 rows[1].both) +
       "If you predicted 2, you were right. If you predicted more, the small number is the "
-      "surprise. One number has room for twelve animals, if each animal gets a different "
-      "number.\nA head of size 0 gives no attention, so the model cannot know the animal. It "
-      "writes the same word for all animals, the most frequent one: 'away' and 'hiding'. Each is "
-      "right for three of twelve animals: mice, hens and foxes. " +
+      "surprise. One number has room for twelve animals, if each animal gets a different number.\n"
+      "A head of size 0 gives no attention, so the model cannot know the animal. It writes the "
+      "same word for all animals, the most frequent one: 'away' and 'hiding'. Each is right for "
+      "three of twelve animals: mice, hens and foxes. " +
       formatted("So %.0f %% of all blanks are right.\n", 100 * guessed) +
       "A source note asks how a model learns 'flying' as well as 'walk'. It says: \"I think the "
       "answer is capacity\", the number of parameters. Here it is not: a model with a head eight "
-      "times smaller learns both as well.\nIn the lines below, \"at least\" says how many of 20 "
-      "runs the check asks for.\n");
+      "times smaller learns both as well.\n"
+      "In the lines below, \"at least\" says how many of 20 runs the check asks for.\n");
   to.claim(rows[0].both == 0, "without attention (head size 0) no run fills both blanks");
   to.claim(std::abs(rows[0].all - guessed) < 0.01,
            "without attention the share is that of the most frequent words");
@@ -187,8 +188,8 @@ void shared(Lesson& to, const Corpus& text) {
           "words, full stop and line end. ",
           whole(tokens)) +
       "Only one row in the table of embeddings belongs to a single word: 16 numbers. The model "
-      "adds the vector of the position to this row. The shared W_Q makes the query from the "
-      "sum.\nThe note also speaks of \"other heads that get learnt later\". But no part is learned "
+      "adds the vector of the position to this row. The shared W_Q makes the query from the sum.\n"
+      "The note also speaks of \"other heads that get learnt later\". But no part is learned "
       "later: each step changes the embeddings, all heads and the MLP at once.\n");
   to.claim(query.size() == 49152, formatted("W_Q of one head of GPT-2 small: %d x %d = %d",
                                             whole(query.dim(0)), whole(size), whole(query.size())));

@@ -1,8 +1,8 @@
 // Do 'slowly' and 'flying' use different parts of a model?
 //
-// Works out note 000, 000.28 and 000.29: one of the sixteen numbers that a head gives to a word is set to 0
-// at a time, and the loss of each word is measured. Key idea: a pattern in such a table means
-// something only if chance does not make it as well; costs in a random order show what chance makes.
+// Works out note 000, 000.28 and 000.29: one of the sixteen numbers that a head gives to a word is
+// set to 0 at a time, and the loss of each word is measured. Key idea: a pattern in such a table means
+// something only if chance does not make it as well; costs in a random order show what chance does.
 // Next: nn/inspect/ablation.h; then 22_held_out_pairs.
 #include <algorithm>
 #include <array>
@@ -35,8 +35,8 @@ LanguageModel trained(const Corpus& text, Dim heads, std::uint64_t seed) {
   return model;
 }
 
-/// The cost of each group of `size` numbers. A number of the heads is removed by setting its row of the
-/// value-up (16, 16) to 0.
+/// The cost of each group of `size` numbers. A number of the heads is removed by setting its row of
+/// the value-up (16, 16) to 0.
 Costs costs_of(const LanguageModel& model, const Corpus& text, const Blank& word, Dim size) {
   const double whole = blanks::log_probability(model, text, word);
   const std::vector<Array> weights = weights_of(model);
@@ -93,7 +93,8 @@ void one_model(Lesson& to, const Corpus& text, std::uint64_t seed) {
       "We test three words: 'walk' after 'birds sometimes', 'slowly' after 'birds sometimes walk', "
       "and 'flying' after 'but birds are good at'. 'walk' follows 'sometimes' for every animal, so "
       "the model need not know the animal. It must know the animal for 'slowly', so we compare "
-      "'slowly' with 'flying'.\nWe trained 20 models as the command `make run` does, with seeds 1 to 20. " +
+      "'slowly' with 'flying'.\n"
+      "We trained 20 models as the command `make run` does, with seeds 1 to 20. " +
       formatted("Without the 16 numbers, both words lose most in the model with seed %d:\n",
                 static_cast<int>(seed)));
   const LanguageModel model = trained(text, 1, seed);
@@ -169,15 +170,16 @@ void many_models(Lesson& to, const std::vector<Pair>& dimensions) {
   to.say(
       "\nWith a partition, a number that is costly for 'slowly' would cost little for 'flying'. "
       "The two words would have fewer common numbers than by chance. So we compare their 16 costs "
-      "in 20 models, in two ways.\nFirst: is the most costly number the same? A blind choice finds "
-      "it in 1 of 16 models. " +
+      "in 20 models, in two ways.\n"
+      "First: is the most costly number the same? A blind choice finds it in 1 of 16 models. " +
       formatted("In 20 models this gives 20 / 16 = %.2f.\n", double{seeds} / width) +
       "Second: we sort the 16 numbers by cost, once for each word. The rank correlation compares "
       "the two orders. It is 1 for the same order, -1 for the opposite order, and near 0 if they "
       "have no connection. " +
       formatted("For the costs (1, 2, 3) and (1, 3, 2) it is %.1f.\n",
                 rank_correlation({1, 2, 3}, {1, 3, 2})) +
-      "The last column shows chance: we put the costs for 'flying' into a random order, 2,000 times. 95 % of these correlations lie between the two limits.\n");
+      "The last column shows chance: we put the costs for 'flying' into a random order, 2,000 "
+      "times. 95 % of these correlations lie between the two limits.\n");
   const int same = same_part(dimensions);
   const double correlation = mean_correlation(dimensions);
   const Chance chance = by_chance(dimensions);
@@ -194,7 +196,8 @@ void many_models(Lesson& to, const std::vector<Pair>& dimensions) {
       formatted("The correlation of %.2f is above chance, but far from 1. ", correlation) +
       "A partition would give fewer common numbers than chance. We find more. So the answer to the "
       "note is no: the numbers are partly shared. A likely reason is that both words need to know "
-      "the same thing, the animal.\nIf you predicted 0, you expected a partition; if 20, a full overlap.\n");
+      "the same thing, the animal.\n"
+      "If you predicted 0, you expected a partition; if 20, a full overlap.\n");
   to.claim(same > 2 * chance.same_part,
            "the most costly number is shared more often than by chance");
   to.claim(correlation > chance.correlation_95 && chance.reached == 0,
@@ -221,11 +224,12 @@ void heads(Lesson& to, const Corpus& text) {
       formatted("In %d of 20 models the same head costs both words most. A blind choice among four "
                 "heads would give 20 / 4 = %d. ",
                 same, by_blind_choice) +
-      "So heads are partly shared as well.\nOne model is not enough to see this. With a blind "
-      "choice the two heads differ in 3 of 4 models. So one model in which they differ proves "
-      "nothing.\nThe note also asks whether the rows of attention differ for the two phrases. They "
-      "must, because the phrases have different words. The command `make run` trains the model "
-      "with one head and seed 1. Its rows are:\n");
+      "So heads are partly shared as well.\n"
+      "One model is not enough to see this. With a blind choice the two heads differ in 3 of 4 "
+      "models. So one model in which they differ proves nothing.\n"
+      "The note also asks whether the rows of attention differ for the two phrases. They must, "
+      "because the phrases have different words. The command `make run` trains the model with one "
+      "head and seed 1. Its rows are:\n");
   const LanguageModel model = trained(text, 1, 1);
   to.show("   words        line end  birds  sometimes  walk\n   'walk' gives" +
           in_columns(blanks::last_row(model, text, blanks::slowly.prompt), {10, 7, 11, 6}));
