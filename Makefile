@@ -70,7 +70,8 @@ lessons:
 # An exercise that is not solved is no error of make.
 exercises:
 	$(need) compiler cmake
-	@$(built) "$(OPTIONS)" exercises
+	@$(built) "$(OPTIONS)" exercises || \
+	  { echo "An answer does not compile: look at the first 'error:' above." >&2; exit 1; }
 	@$(BUILD)/exercises $(N) $(if $(HINT),--hint $(HINT)) || [ $$? -eq 1 ]
 
 bench:

