@@ -1,8 +1,8 @@
 // Capacity: how small may a model be and still fill both blanks?
 //
 // Works out note 000, 000.23 to 000.26 and 000.31 to 000.34. Head size and number of heads vary
-// alone; the width stays 16, and so do all other sizes. Key idea: what a model needs is measured, over
-// twenty seeds. The numbers of W_Q are shared by all words of the text.
+// alone; the width stays 16, and so do all other sizes. Key idea: what a model needs is measured,
+// over twenty seeds. The numbers of W_Q are shared by all words of the text.
 // Next: nn/layers/attention.h, nn/gpt/language_model.h; then 21_partition.
 #include <algorithm>
 #include <cmath>

@@ -1,8 +1,8 @@
 // Do 'slowly' and 'flying' use different parts of a model?
 //
 // Works out note 000, 000.28 and 000.29: one of the sixteen numbers that a head gives to a word is
-// set to 0 at a time, and the loss of each word is measured. Key idea: a pattern in such a table means
-// something only if chance does not make it as well; costs in a random order show what chance does.
+// set to 0 at a time, and the loss of each word is measured. Key idea: a pattern in such a table
+// means something only if it is stronger than in costs with a random order.
 // Next: nn/inspect/ablation.h; then 22_held_out_pairs.
 #include <algorithm>
 #include <array>
@@ -60,8 +60,7 @@ Dim largest(const Costs& costs) {
   return std::max_element(costs.begin(), costs.end()) - costs.begin();
 }
 
-/// Rank i: how many numbers are smaller.
-Costs ranks(const Costs& x) {
+Costs ranks(const Costs& x) {  // how many numbers are smaller
   Costs found;
   for (const double a : x)
     found.push_back(
@@ -137,8 +136,7 @@ double mean_correlation(const std::vector<Pair>& models) {
   return total / static_cast<double>(models.size());
 }
 
-/// What chance makes: the costs of one word in a random order. `share` is how often chance reaches
-/// the measured mean correlation, or more.
+/// The costs of one word in random orders; `reached` counts those with the measured correlation.
 struct Chance {
   double same_part = 0, correlation_95 = 0;
   int reached = 0;

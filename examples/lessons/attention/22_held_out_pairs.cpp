@@ -19,29 +19,20 @@ namespace {
 
 using support::formatted, support::Lesson, support::Table;
 
-/// Animals of a kind do the same: one thing sometimes, one often, one rarely, one always.
 using Words = std::vector<std::string>;
-struct Kind {
-  Words animals, verbs;
-};
+const Words animals = {"birds", "hens", "gulls", "crows",   // four of each kind
+                       "carps", "eels", "pikes", "trouts",  //
+                       "cats",  "dogs", "foxes", "lions"};
 const Words adverbs = {"sometimes", "often", "rarely", "always"};
-const std::vector<Kind> kinds = {
-    {{"birds", "hens", "gulls", "crows"}, {"walk", "fly", "dive", "sing"}},
-    {{"carps", "eels", "pikes", "trouts"}, {"jump", "swim", "rest", "glide"}},
-    {{"cats", "dogs", "foxes", "lions"}, {"sleep", "run", "climb", "howl"}}};
+/// What the animals of a kind do sometimes, often, rarely and always.
+const std::vector<Words> verbs = {{"walk", "fly", "dive", "sing"},
+                                  {"jump", "swim", "rest", "glide"},
+                                  {"sleep", "run", "climb", "howl"}};
 
 struct Sentence {
   std::string animal, adverb, verb;
   std::string text() const { return animal + " " + adverb + " " + verb; }
 };
-
-/// The twelve animals, kind by kind.
-Words all_animals() {
-  Words animals;
-  for (const Kind& kind : kinds)
-    animals.insert(animals.end(), kind.animals.begin(), kind.animals.end());
-  return animals;
-}
 
 /// All 48 sentences. One sentence of each kind, chosen at random, is held out.
 struct Split {
@@ -51,25 +42,22 @@ struct Split {
 /// mixed: for each animal and adverb the verb comes from a random kind, so kinds mean nothing.
 Split drawn_split(Rng& rng, bool mixed) {
   Split split;
-  for (const Kind& kind : kinds) {
+  for (std::size_t kind = 0; kind < 3; ++kind) {
     Dim before_held_out = rng.below(16);
-    for (const std::string& animal : kind.animals)
+    for (std::size_t i = 4 * kind; i < 4 * kind + 4; ++i)
       for (std::size_t a = 0; a < 4; ++a) {
-        const Kind& source = mixed ? kinds[static_cast<std::size_t>(rng.below(3))] : kind;
+        const std::size_t source = mixed ? static_cast<std::size_t>(rng.below(3)) : kind;
         (before_held_out-- == 0 ? split.held_out : split.read)
-            .push_back({animal, adverbs[a], source.verbs[a]});
+            .push_back({animals[i], adverbs[a], verbs[source][a]});
       }
   }
   return split;
 }
 
-/// Every word of the lesson.
 Tokenizer all_words() {
   std::string text = "\n";
-  for (const std::string& adverb : adverbs) text += adverb + " ";
-  for (const Kind& kind : kinds)
-    for (const Words& words : {kind.animals, kind.verbs})
-      for (const std::string& word : words) text += word + " ";
+  for (const Words& words : {adverbs, animals, verbs[0], verbs[1], verbs[2]})
+    for (const std::string& word : words) text += word + " ";
   return {Tokens::word, text};
 }
 
@@ -105,14 +93,13 @@ int count_right(const LanguageModel& model, const Tokenizer& words,
   }));
 }
 
-/// What attention takes from each animal: its value, mapped up to the width. The distances between all
-/// of these, (12, 12).
+/// The distances between the values of all animals, mapped up to the width, (12, 12).
 Array value_distances(const LanguageModel& model, const Tokenizer& words) {
   const NoGrad no_grad;
-  std::vector<Dim> animals;
-  for (const std::string& name : all_animals()) animals.push_back(words.find(name).value());
+  std::vector<Dim> ids;
+  for (const std::string& animal : animals) ids.push_back(words.find(animal).value());
   const Attention& attn = model.h[0].attn;
-  const Tensor x = model.wte(Indices({12}, animals)) + model.wpe(Indices({1}, {1}));
+  const Tensor x = model.wte(Indices({12}, ids)) + model.wpe(Indices({1}, {1}));
   const Tensor v = attn.c_proj(split(attn.c_attn(model.h[0].ln_1(x)), 3, -1)[2]);  // (12, C)
   const Tensor differences = reshape(v, {12, 1, v.dim(1)}) - v;
   return sqrt(sum(differences * differences, {2})).value();
@@ -120,8 +107,7 @@ Array value_distances(const LanguageModel& model, const Tokenizer& words) {
 
 /// The mean distance from an animal to the other animals of each kind.
 std::array<double, 3> kind_distances(const Array& distances, const std::string& animal) {
-  const Words names = all_animals();
-  const Dim i = std::find(names.begin(), names.end(), animal) - names.begin();
+  const Dim i = std::find(animals.begin(), animals.end(), animal) - animals.begin();
   std::array<double, 3> means{};
   for (Dim j = 0; j < 12; ++j)
     means[static_cast<std::size_t>(j / 4)] +=
@@ -154,22 +140,17 @@ void one_seed(Lesson& to, const Tokenizer& words) {
       "gives to the animal. The last two columns compare the animal's value with the values of "
       "other animals. \"own kind\" is the mean distance to its own kind, \"others\" is that to the "
       "two other kinds. A distance of 0 means equal values.\n");
-  constexpr auto right = Table::Align::right;
-  Table table({{"held out"},
-               {"read about it"},
-               {"p of verb", right},
-               {"weight", right},
-               {"own kind", right},
-               {"others", right}});
+  Table table =
+      Table::of_numbers({"held out", "read about it", "p of verb", "weight", "own kind", "others"});
   const Array distances = value_distances(model, words);
   const auto number = [](double x) { return formatted("%.2f", x); };
   for (std::size_t k = 0; k < 3; ++k) {
     const Sentence& out = split.held_out[k];
-    std::string verbs;
+    std::string known;
     for (const Sentence& read : split.read)
-      if (read.animal == out.animal) verbs += (verbs.empty() ? "" : ", ") + read.verb;
+      if (read.animal == out.animal) known += (known.empty() ? "" : ", ") + read.verb;
     const auto d = kind_distances(distances, out.animal);
-    table.row({out.text(), verbs, number(verb_probability(model, words, out)),
+    table.row({out.text(), known, number(verb_probability(model, words, out)),
                number(weight_on_animal(model, words, out)), number(d[k]),
                number((d[(k + 1) % 3] + d[(k + 2) % 3]) / 2)});
   }
@@ -232,9 +213,8 @@ void many_seeds(Lesson& to, const Tokenizer& words) {
 }
 
 void lesson(Lesson& to) {
-  const Tokenizer words = all_words();
-  one_seed(to, words);
-  many_seeds(to, words);
+  one_seed(to, all_words());
+  many_seeds(to, all_words());
 }
 
 /// The held-out sentences of another seed.
@@ -259,11 +239,10 @@ support::Svg picture() {
   support::Svg svg(470, 440);
   svg.text(20, 24, "Distances between the values of twelve animals", support::Svg::Anchor::start,
            14);
-  const Words names = all_animals();
   constexpr double cell = 28, left = 90, top = 50;
   for (Dim i = 0; i < 12; ++i) {
     const double y = top + cell * static_cast<double>(i);
-    svg.text(left - 8, y + 0.65 * cell, names[static_cast<std::size_t>(i)],
+    svg.text(left - 8, y + 0.65 * cell, animals[static_cast<std::size_t>(i)],
              support::Svg::Anchor::end);
     for (Dim j = 0; j < 12; ++j)
       svg.box(left + cell * static_cast<double>(j), y, cell - 1, cell - 1,

@@ -48,7 +48,8 @@ inline Lines lessons_of_the_course() {
   for (const char* track : {"attention", "engine"})
     for (const auto& entry :
          std::filesystem::directory_iterator(source_root / "examples/lessons" / track))
-      names.insert(std::string(track) + "/" + entry.path().stem().string());
+      if (entry.path().extension() == ".cpp")  // beside them are headers that lessons share
+        names.insert(std::string(track) + "/" + entry.path().stem().string());
   return {names.begin(), names.end()};
 }
 
