@@ -97,9 +97,9 @@ void with_and_without_a_ceiling(Lesson& to) {
   const std::vector<Seen>&Q = found[0], &K = found[1], &both = found[2], &V = found[3];
   const Tensor X = birds::word_vectors(), v1 = row(X, 0);
   const Three w = V.front().weights;
-  const Tensor a =
+  const Tensor m =
       w[0] * row(X, 0) + w[1] * row(X, 1) + w[2] * row(X, 2);  // the mean of v1, v2, v3
-  const double slope = dot(a, a) * dot(v1, v1);                // Σ_ic (a[i] v1[c])²
+  const double slope = dot(m, m) * dot(v1, v1);                // Σ_ic (m[i] v1[c])²
   to.part("Q and K have a ceiling, V has none");
   to.say(
       "As in lesson 07, 'birds', 'sometimes' and 'walk' have the vectors v1, v2 and v3. W_Q, W_K "
@@ -110,22 +110,24 @@ void with_and_without_a_ceiling(Lesson& to) {
       "number. So L has a ceiling of 0.14.");
   to.define("ceiling", "The largest number that a quantity can reach, whatever is learned.");
   to.say(
-      "If only W_V learns, the weights stay. Let a be the mean of v1, v2 and v3 with these "
-      "weights. Then v3' = a W_V, and the gradient of W_V[i][c] is a[i] v1[c]. It is the same at "
-      "every step. So each step adds the same number to L, and L has no ceiling:\n");
-  to.say(formatted("   each step adds (a.a) (v1.v1) = %.5f x %.2f = %.6f\n", dot(a, a), dot(v1, v1),
+      "If only W_V learns, the weights stay. Let m be the mean of v1, v2 and v3 with these "
+      "weights. Then v3' = m W_V, and L is the sum of number i of m, times row i and column c of "
+      "W_V, times number c of v1. So the derivative for row i, column c of W_V is number i of m "
+      "times number c of v1. It is the same at every step. At a learning rate of 1 each step adds "
+      "the same number to L, and L has no ceiling:\n");
+  to.say(formatted("   each step adds (m.m) (v1.v1) = %.5f x %.2f = %.6f\n", dot(m, m), dot(v1, v1),
                    slope) +
          formatted("   100 steps: %.4f + 100 x %.6f = %.4f\n", V.front().goal, slope,
                    V.front().goal + 100 * slope));
   to.say(
       "'Rate' is the learning rate, and 'before' and 'after' are L. Then come the weights of "
-      "'walk' at the end.\n");
+      "'walk' at the end. V has no ceiling, so its rate and steps are smaller here.\n");
   to.show(table.text());
   to.say(
       "With Q, K or both, 'walk' turns to 'birds', and L comes near 0.14. Q alone and K alone give "
-      "the same numbers: the score multiplies v3, one matrix and v_j, and that matrix learns.\nIf "
-      "you predicted the order Q and K, V, all three, you were right. But if all three learn, "
-      "'walk' does not look at 'birds'.");
+      "the same numbers. The other matrix is the identity, so in both cases one matrix W stands "
+      "between v3 and v_j in the score.\nIf you predicted the order Q and K, V, all three, you "
+      "were right. But if all three learn, 'walk' does not look at 'birds'.");
   to.claim(
       std::abs(birds::product_ceiling() - 0.14) < 1e-7 &&
           std::max({Q.back().goal, K.back().goal, both.back().goal}) < birds::product_ceiling(),
@@ -133,14 +135,14 @@ void with_and_without_a_ceiling(Lesson& to) {
   to.claim(std::abs(Q.back().goal - K.back().goal) < 1e-6, "Q alone is K alone, to 6 decimals");
   to.claim(
       birds::learn("Q and K", Objective::product, 10, 100).after.association == both.back().goal,
-      "birds::learn() gets the same L for Q and K, to the last bit");
+      "the program of make run gets exactly the same L for Q and K");
   to.claim_near(V.back().goal, V.front().goal + 100 * slope, 1e-5,
                 "L after 100 steps of W_V alone");
-  to.claim(V.back().weights == w, "with V alone the weights of 'walk' stay, to the last bit");
-  to.slip(
-      "000", "we compute the attention row a_i as a product of q_k and V",
-      formatted("with V learned walk looks at birds %.4f, before %.4f", V.back().weights[0], w[0]),
-      "the row is the softmax of the products of q_i with the keys; it mixes the values");
+  to.claim(V.back().weights == w, "with V alone the weights of 'walk' stay exactly the same");
+  to.slip("000", "we compute the attention row a_i as a product of q_k and V",
+          formatted("if V has learned, 'walk' gives 'birds' %.4f, as before: %.4f",
+                    V.back().weights[0], w[0]),
+          "the row is the softmax of the products of q_i with the keys; it mixes the values");
 }
 
 void all_three(Lesson& to) {
@@ -157,25 +159,26 @@ void all_three(Lesson& to) {
   to.show(table.text());
   std::size_t turn = 0;
   while (all[turn].products[2] < all[turn].products[0]) ++turn;
-  to.say(
-      formatted(
-          "The surprise: L becomes %.2f, %.0f times the ceiling, and 'walk' looks at itself. ",
-          all.back().goal, all.back().goal / 0.14) +
-      "The first step of W_V adds (v_j.a) (v1.v1) to p_j, and v_j.a is largest for 'walk'. " +
-      formatted("At step %d p3 becomes larger than p1. ", static_cast<int>(turn)) +
-      "By the rule of lesson 07 the score of 'walk' then rises. A larger weight on 'walk' makes p3 "
-      "grow faster, and a larger p3 makes the weight grow.\n");
+  to.say(formatted(
+             "The surprise: L becomes %.2f, %.0f times the ceiling, and 'walk' looks at itself. ",
+             all.back().goal, all.back().goal / 0.14) +
+         "The first step of W_V adds (v_j.m) (v1.v1) to p_j. v_j.m is -0.007 for 'birds' and 0.046 "
+         "for 'walk'. " +
+         formatted("At step %d p3 becomes larger than p1. ", static_cast<int>(turn)) +
+         "By the rule of lesson 07 the score of 'walk' rises as soon as p3 is larger than L. A "
+         "larger weight on 'walk' brings m nearer to v3, so p3 grows faster. A larger p3 makes the "
+         "weight grow.\n");
   to.claim_near(all.back().goal, 2.1129, 5e-4, "L, if all three learn");
   to.claim(all.back().weights[2] > 0.95 && all.back().weights[0] < 0.05,
-           "and 'walk' gives itself more than 0.95, and 'birds' less than 0.05");
+           "'walk' gives itself more than 0.95, and 'birds' less than 0.05");
 }
 
 void raising_the_cosine(Lesson& to) {
-  to.part("The cosine: raising is not attending");
+  to.part("The cosine: a high association is not a high weight");
   to.say(
       "Perhaps the product is the wrong goal, because it also grows with the length of v3'. The "
-      "cosine divides by both lengths, and it is at most 1. So we raise the cosine of v3' and "
-      "v1.\n");
+      "cosine divides by both lengths, and it is at most 1. So we raise the cosine of v3' and v1. "
+      "'before' and 'after' are now this cosine.\n");
   Table table = table_of_ways();
   bool are_near_1 = true;
   std::vector<double> at_birds;
@@ -188,8 +191,8 @@ void raising_the_cosine(Lesson& to) {
   to.show(table.text());
   to.say(
       formatted(
-          "All five end near 1. Three of them look at 'birds'. The two in which V learns do not: "
-          "they give 'birds' %.2f and %.2f. ",
+          "All five cosines end near 1. In three of them 'walk' gives nearly all weight to "
+          "'birds'. In the two in which V learns it gives 'birds' less than half: %.2f and %.2f. ",
           at_birds[3], at_birds[4]) +
       "So a large association does not prove that a word attends to another word. To know where a "
       "model looks, look at its weights.\nIn a real model V learns too. What makes 'walk' look at "

@@ -81,15 +81,16 @@ void pattern_by_hand(Lesson& to) {
   to.say(
       "The vector E of a word has four numbers. The first is 1 for an adjective. The others say "
       "how much the word has to do with dirt, physics and pipes: 'dirty' (1, 1, 0, 0), 'quantum' "
-      "(1, 0, 1, 0), 'plumbing' (0, 0, 0, 1).\nNote 003 wants the weights 0.9 and 0.1 for "
-      "'quantum', and 0.55, 0.4 and 0.05 for 'plumbing'. It writes them in columns, the transpose "
-      "of our rows.\nA weight is exp(score) divided by the sum of its row, so only differences of "
-      "scores matter. For 'plumbing' they are ln(0.55/0.05) = ln 11 and ln(0.4/0.05) = ln 8. For "
-      "'quantum' it is ln(0.9/0.1) = ln 9. W_K is the identity matrix, so a key is E. W_Q gives "
-      "'quantum' the query (0, 2 ln 9, 0, 0) and 'plumbing' (0, 2 ln 11, 2 ln 8, 0). The scale "
-      "1/sqrt(4) = 1/2 takes away the factor 2.\n");
+      "(1, 0, 1, 0), 'plumbing' (0, 0, 0, 1).\nIn note 003 'quantum' has the weights 0.9 and 0.1, "
+      "and 'plumbing' has 0.55, 0.4 and 0.05. 'dirty' sees only itself. The note writes them in "
+      "columns, the transpose of our rows.\nA weight is exp(score) divided by the sum of its row, "
+      "so only differences of scores matter. For 'plumbing' the scores of 'dirty' and 'quantum' "
+      "must be larger than its own by ln(0.55/0.05) = ln 11 and ln(0.4/0.05) = ln 8. For 'quantum' "
+      "it is ln(0.9/0.1) = ln 9. W_K is the identity matrix, so a key is E. W_Q gives 'quantum' "
+      "the query (0, 2 ln 9, 0, 0) and 'plumbing' (0, 2 ln 11, 2 ln 8, 0). There is a 2 because "
+      "the scale divides by sqrt(4) = 2.\n");
   const Tensor S = matmul(matmul(embeddings(), by_hand().query), transpose(embeddings())) / 2;
-  Table table = Table::of_numbers({"   looks", "scores", "exp of the scores", "sum", "weights"});
+  Table table = Table::of_numbers({"   word", "scores", "exp of the scores", "sum", "weights"});
   for (Dim i = 1; i < 3; ++i) {
     const Tensor s = slice(row(S, i), 1, 0, i + 1);  // the visible words
     table.row({formatted("   %s", words[static_cast<std::size_t>(i)]), text_of(s), text_of(exp(s)),
@@ -97,16 +98,15 @@ void pattern_by_hand(Lesson& to) {
   }
   to.show(table.text());
   to.say(
-      "'Quantum' is an adjective, and yet it looks at 'dirty'. Its weights must add up to 1, so it "
-      "must look somewhere. Training finds such matrices too, from a random start. Its loss is "
-      "least where the weights are those of the note.\n");
+      "'quantum' need not look for an adjective, but its weights must add up to 1. Training finds "
+      "such matrices too, from a random start. Its loss compares the weights with those of the "
+      "note.\n");
   to.define("SGD",
             "Stochastic gradient descent: an optimizer that subtracts the gradient, times the "
             "learning rate, from the parameters.");
   to.define("momentum",
             "A running sum of past gradients, older ones smaller; a step uses it in place of the "
             "last gradient.");
-  to.say("");
   int reached = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed)
     reached += error_after_training(seed) < 1e-4 ? 1 : 0;
@@ -114,10 +114,10 @@ void pattern_by_hand(Lesson& to) {
   to.claim_rate(reached, 100, 100, "SGD with momentum makes it too, in 300 steps");
   to.say(
       "\nThe note says that a key matches a query if both have the same direction. Length counts "
-      "as well: with a query three times as long, 'plumbing' gives 'dirty' 11^3/(11^3 + 8^3 + 1) = "
-      "0.72.\n");
+      "as well. A query that is three times as long has scores that are three times as large, and "
+      "exp(3 s) = exp(s)^3. So 'plumbing' then gives 'dirty' 11^3/(11^3 + 8^3 + 1) = 0.72.\n");
   to.claim_near(to_vector(with_longer_query(3).value())[0], 1331.0 / 1844, 1e-12,
-                "'plumbing' at 'dirty', query three times as long");
+                "'plumbing' gives 'dirty', with such a query");
 }
 
 void residual(Lesson& to) {
@@ -126,9 +126,10 @@ void residual(Lesson& to) {
   const Tensor E = parameter(embeddings().value()), V = matmul(embeddings(), value_matrix());
   const Tensor dE = matmul(wanted(), V), after = embeddings() + dE;
   to.say(
-      "\nW_V, in the note M_V, passes on all but the first number. So the values are V_0 = (0, 1, "
-      "0, 0), V_1 = (0, 0, 1, 0) and V_2 = (0, 0, 0, 1). Attention gives each word a mixture of "
-      "values: dE_0 = V_0, dE_1 = 0.9 V_0 + 0.1 V_1, and dE_2 = 0.55 V_0 + 0.4 V_1 + 0.05 V_2.\n");
+      "\ndE is what attention adds to E. W_V passes on all but the first number of E. So the "
+      "values are V_0 = (0, 1, 0, 0), V_1 = (0, 0, 1, 0) and V_2 = (0, 0, 0, 1). Attention gives "
+      "each word a mixture of values: dE_0 = V_0, dE_1 = 0.9 V_0 + 0.1 V_1, and dE_2 = 0.55 V_0 + "
+      "0.4 V_1 + 0.05 V_2.\n");
   Table table = Table::of_numbers({"   word", "E", "dE", "E' = E + dE"});
   for (Dim i = 0; i < 3; ++i)
     table.row({formatted("   %s", words[static_cast<std::size_t>(i)]), text_of(row(E, i), "%3.0f"),
@@ -139,26 +140,28 @@ void residual(Lesson& to) {
   to.say(
       "The last number says how much the word has to do with pipes. In dE of 'plumbing' only 0.05 "
       "of 1 is left; in E' it is 1.05. If you predicted 5 %, you were right for dE. Models "
-      "therefore add E.\nAdding E helps the gradient as well. If the pipes of E grow by a small "
-      "number h, those of E' grow by h through E and by 0.05 h through dE. The derivative is 1.05, "
-      "and without E 0.05. Twelve such calculations in a row multiply their derivatives: " +
+      "therefore add E.\nAdding E helps the gradient as well. Hold the weights fixed, and let the "
+      "last number of E grow by a small number h. Then that of E' grows by h through E and by 0.05 "
+      "h through dE. The derivative is 1.05, and without E 0.05. If twelve such calculations "
+      "follow each other, the derivative is the product of twelve: " +
       formatted("1.05^12 = %.2f with E, and 0.05^12 = %.0e without. ", std::pow(1.05, 12),
                 std::pow(0.05, 12)) +
-      "With so small a derivative, training hardly changes the first calculation.\n");
+      "That is so small that training hardly changes the first calculation.\n");
   to.claim(farthest(attend_to(embeddings(), by_hand()).output, dE) < 1e-12,
            "attention with the matrices by hand gives all three dE");
-  to.claim_near(slope, 1.05, 1e-12, "derivative by the backward pass, pipes of 'plumbing'");
+  to.claim_near(slope, 1.05, 1e-12, "the same derivative by the backward pass, weights fixed");
   bool refused = false;
   try {
     embeddings() + matmul(wanted(), Array::ones({3, 6}));
   } catch (const ShapeError&) {
     refused = true;
   }
-  to.claim(refused, "adding a dE of 6 numbers a word to an E of 4 is refused");
+  to.claim(refused, "a dE with 6 numbers for each word cannot be added to an E with 4");
   to.slip(
       "003", "translates them to a higher dimensional context space",
-      "E has 4 numbers a word; a dE of 6 numbers a word cannot be added to it",
-      "dE must have as many numbers as E; inside a head a value has fewer, in GPT-2 small 64 of 768");
+      "E has 4 numbers for each word; a dE with 6 numbers cannot be added to it",
+      "dE must have as many numbers as E; inside a head a value has fewer: in GPT-2 small 64, and "
+      "a word 768");
 }
 
 /// (x − mean)/√variance of each row.
@@ -203,8 +206,9 @@ void norm_and_block(Lesson& to) {
                     std::sqrt(mean(squares).item())));
   to.show("   divided by the root    " + text_of(norm(x), "%8.4f") + "\n");
   to.say(
-      "Each residual connection adds something, so vectors grow from layer to layer. Longer "
-      "vectors give larger scores, as in part 1. Eight random words x pass 12 layers with random "
+      "Each residual connection adds something, so vectors usually grow from layer to layer. "
+      "Longer vectors give larger scores, and then one word gets nearly all the weight, as in "
+      "lesson 04. The vectors x of eight words are random. They pass 12 layers with random "
       "matrices. In each layer x becomes x + attention(x), or x + attention(norm(x)); norm is "
       "layer norm. The table shows the root of the mean square of x.\n");
   Table table = Table::of_numbers({"   after layer", "0", "3", "6", "9", "12"});
@@ -216,7 +220,7 @@ void norm_and_block(Lesson& to) {
                formatted("%.1f", sizes[12])});
   }
   to.show(table.text());
-  to.say("With layer norm each layer reads numbers of size 1, and x grows only a little.\n");
+  to.say("With layer norm each layer reads numbers of size 1, and x grows little.\n");
   int holds = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const double free = twelve_layers(Norm::without, seed)[12];
@@ -224,15 +228,14 @@ void norm_and_block(Lesson& to) {
   }
   to.claim(std::abs(size_of(norm(x)) - 1) < 1e-12 && std::abs(sum(norm(x)).item()) < 1e-12,
            "after layer norm the mean is 0 and the variance 1");
-  to.claim_rate(holds, 20, 20, "without it x is over 20 times as large");
-  to.say("");
+  to.claim_rate(holds, 20, 20, "without layer norm x is over 20 times as large as with it");
   to.define("block",
             "One layer of a model: attention, then a second part that works on each word by "
             "itself, each with a residual connection.");
   to.say(
       "\n   x becomes x + attention(norm(x)), then x becomes x + second part(norm(x)).\n \nNote "
-      "003 calls heads 'layered'. The heads of one layer stand side by side, and their results are "
-      "added. Layers stand one behind the other.\n");
+      "003 calls heads 'layered'. But the heads of one layer stand side by side; layers stand one "
+      "behind the other.\n");
   Rng rng(1);
   const Block block(16, 2, 32, rng);
   const Tensor input = random_normal({8, 16}, 0, 1, rng);
@@ -243,7 +246,8 @@ void norm_and_block(Lesson& to) {
   const std::int64_t qkv = layers * 3 * n * n, attention = layers * (4 * n * n + 4 * n);
   const std::int64_t second = layers * (8 * n * n + 5 * n), norms = (2 * layers + 1) * 2 * n;
   const std::int64_t all = attention + second + norms + table_rows * n;
-  to.claim(all == 124439808 && attention == 28348416, "GPT-2 small: the numbers of the slip below");
+  to.claim(all == 124439808 && attention == 28348416,
+           "the numbers of GPT-2 small, a published model, in the slip below");
   const auto share = [&](std::int64_t part) {
     return support::percent(static_cast<double>(part) / static_cast<double>(all));
   };
@@ -272,7 +276,6 @@ void lesson(Lesson& to) {
 }
 
 }  // namespace
-
 }  // namespace fledge
 
 int main(int argc, char** argv) {
@@ -291,7 +294,7 @@ int main(int argc, char** argv) {
                    {"nn/layers/layer_norm.h", "LayerNorm", "with its parameters"}},
        .plays = {{.option = "--length",
                   .value = "3",
-                  .help = "makes the query of 'plumbing' X times as long",
+                  .help = "the weights of 'plumbing' with a query that is 3 times as long",
                   .limits = {0, 20},
                   .with_number = fledge::length}}});
 }

@@ -68,8 +68,9 @@ void two_changes(Lesson& to) {
   const std::vector<double> a = numbers(A);
   to.part("Two changes at once");
   to.say(
-      "'birds', 'sometimes' and 'walk' have the vectors v1, v2 and v3 of lesson 02. The causal "
-      "mask leaves one term for the first word, two for the second, three for the third:\n");
+      "'birds', 'sometimes' and 'walk' have the vectors v1, v2 and v3 of lesson 02, and W_Q, W_K "
+      "and W_V are the identity matrix. The causal mask leaves one term for the first word, two "
+      "for the second, three for the third:\n");
   to.show(formatted("      v1' = %.4f v1\n", a[0]) +
           formatted("      v2' = %.4f v1 + %.4f v2\n", a[3], a[4]) +
           formatted("      v3' = %.4f v1 + %.4f v2 + %.4f v3\n", a[6], a[7], a[8]));
@@ -77,10 +78,11 @@ void two_changes(Lesson& to) {
       "linear map",
       "A function in which each result is a sum of the inputs, each multiplied by a fixed number.");
   to.say(
-      "With fixed weights attention is a linear map of the words. In attention the weights are "
-      "computed from the words, by the softmax of the scores v3.v_j / sqrt(3). So a change of a "
-      "word also moves the weights. We test both. 'birds' moves by d = (0.6, -0.3, -0.6), and "
-      "'walk' by e = (0.3, 0.5, -0.2). The table has the change of v3'.\n");
+      "With fixed weights attention is a linear map of the words, and the changes of a linear map "
+      "add up. In attention the weights are computed from the words, by the softmax of the scores "
+      "v3.v_j / sqrt(3). So a change of a word also moves the weights. We test both. 'birds' moves "
+      "by d = (0.6, -0.3, -0.6), and 'walk' by e = (0.3, 0.5, -0.2). The table has the change of "
+      "v3', rounded.\n");
   const Tensor start = with_fixed_weights(0, 0);  // the same for both kinds of weights
   const Tensor fixed_d = with_fixed_weights(1, 0) - start,
                d_alone = with_computed_weights(1, 0) - start;
@@ -96,29 +98,27 @@ void two_changes(Lesson& to) {
   table.row({"   both at once", digits(fixed_both), digits(both)});
   table.row({"   left over", digits(fixed_left), digits(left_over(1))});
   to.show(table.text());
-  to.define(
-      "interaction",
-      "What is left of the change by two inputs together, after the changes by each input alone "
-      "are taken off.");
+  to.define("interaction",
+            "The change by two inputs together, minus the changes by each input alone.");
   const double left = largest(left_over(1));
   to.say(
       formatted("With fixed weights the changes are %.4f d and %.4f e. They add up exactly. With "
                 "computed weights up to %.3f is left over: an interaction. ",
                 a[6], a[8], left) +
-      "If you predicted that the changes add up in both cases: they do only if the weights do not "
-      "move.");
+      "So with computed weights attention is not linear. If you predicted yes for fixed weights "
+      "and no for computed weights, you were right.");
   to.claim(largest(fixed_left) < 1e-15, "fixed weights: nothing is left over");
   to.claim(left > 0.01, formatted("computed weights: %.3f is left over", left));
   to.say(
-      "\nOne slip about this sum. It has one term for each word. The number of terms is not d_k, "
-      "the size of a key. Take two numbers of each vector, and the weights 0.6, 0.1 and 0.4 of "
-      "note 000. Two terms give 0.6 x 0.1 + 0.1 x (-0.8). The third adds 0.4 x 0.5. The note's "
-      "formula, in LaTeX:");
+      "\nThe sum has one term for each word. The formula of note 000 stops after d_k terms, where "
+      "d_k is the size of a key. Suppose vectors have only two numbers, so d_k = 2, and take the "
+      "weights 0.6, 0.1 and 0.4 of the note. Two terms give 0.6 x 0.1 + 0.1 x (-0.8) = -0.02. But "
+      "there are three words, and the third adds 0.4 x 0.5:");
   const double two = 0.6 * numbers(V)[0] + 0.1 * numbers(V)[3], third = 0.4 * numbers(V)[6];
   to.slip(
       "000", "\\hat{v}_{i,j} = \\sum_{k=1}^{d_k} a_{i,k} v_{k,j}",
       formatted("for d_k = 2: v_31' = %.2f by d_k terms, %.2f by n = 3 terms", two, two + third),
-      "a row of A has a weight for each word; here n and d_k both happen to be 3");
+      "a row of A has a weight for each of the n words; in the note n and d_k are both 3");
 }
 
 void two_parts_of_a_change(Lesson& to) {
@@ -126,13 +126,13 @@ void two_parts_of_a_change(Lesson& to) {
   to.part("Where the interaction comes from");
   to.say(
       "Let only 'birds' move, by a small multiple of d. v3' has the term a1 v1, a weight times a "
-      "vector. Both change, so the change has two parts. The last row checks their sum: v3' for v1 "
-      "+ h d minus v3' for v1 - h d, divided by 2 h.\n");
+      "vector. Both change, so the change has two parts. The last row checks their sum by moving "
+      "'birds' a little.\n");
   const double a1 = numbers(weights(V))[6], h = 1e-4;
   const Tensor by_value = a1 * d();
   const Tensor by_weights = a1 * (sum(v3 * d()) / root) * (v1 - after);
   const Tensor difference = (with_computed_weights(h, 0) - with_computed_weights(-h, 0)) / (2 * h);
-  Table parts({{"   part"}, {"formula"}, {"for each unit of d"}});
+  Table parts({{"   part"}, {"formula"}, {"change of v3' divided by h"}});
   parts.row({"   by the value", "a1 d", digits(by_value)});
   parts.row({"   by the weights", "a1 (v3.d / sqrt(3)) (v1 - v3')", digits(by_weights)});
   parts.row({"   sum", "", digits(by_value + by_weights)});
@@ -142,9 +142,10 @@ void two_parts_of_a_change(Lesson& to) {
             "An estimate of a derivative: the change of a result divided by the small change of an "
             "input.");
   to.say(
-      "The second part is the rule of lesson 07: the score of 'birds' changes by v3.d / sqrt(3), "
-      "and 'birds' takes weight from the mixture v3'. This part contains v3. So what a change of "
-      "'birds' does depends on what 'walk' is. That is the interaction.");
+      "The second part is the rule of lesson 07: the score of 'birds' changes by v3.d / sqrt(3). "
+      "Its weight grows, the other two weights shrink, and so v3' moves toward v1. This part "
+      "contains v3. So what a change of 'birds' does depends on what 'walk' is. That is the "
+      "interaction.");
   to.claim(
       largest(by_value + by_weights - difference) < 1e-7 && largest(by_value - difference) > 0.01,
       "the finite difference needs both parts");
@@ -152,7 +153,7 @@ void two_parts_of_a_change(Lesson& to) {
 
 std::string table_of_scales(const std::vector<double>& scales) {
   Table table = Table::of_numbers(
-      {"   scores times", "weights of 'walk'", "after 'birds' + d", "left: tenth", "left: all"});
+      {"   scores times", "weights of 'walk'", "after 'birds' + d", "d/10, e/10", "d and e"});
   for (const double scale : scales)
     table.row({formatted("   %g", scale),
                digits(row(weights(vectors(), scale), 2), "%.3f %.3f %.3f"),
@@ -166,23 +167,25 @@ void like_a_regression(Lesson& to) {
   to.part("Like a regression with indicator variables?");
   to.say(
       "Note 000 compares the terms to a linear regression with interaction terms and indicator "
-      "variables. A linear regression predicts a number by b1 x1 + b2 x2, with fixed b1 and b2. An "
-      "interaction term adds b12 x1 x2: a change of x1 then does more if x2 is large.");
+      "variables. A linear regression predicts a number by b1 x1 + b2 x2. x1 and x2 are measured; "
+      "b1 and b2 are fixed. An interaction term adds b12 x1 x2: a change of x1 then does more if "
+      "x2 is large.");
   to.define("indicator variable", "A number that is 1 if something is the case, and 0 if not.");
   to.say(
-      "A one-hot row of weights consists of indicator variables. Weights become nearly one-hot if "
-      "the scores are multiplied. The table has the weights of 'walk', before and after 'birds' "
-      "moves by d. Then comes the largest number left over, for a tenth of d and e, and for "
-      "all.\n");
+      "In a one-hot row each weight is an indicator variable: 1 for the word that is looked at, 0 "
+      "for the others. Weights become nearly one-hot if the scores are multiplied by a large "
+      "number. The table has the weights of 'walk', before and after 'birds' moves by d. The last "
+      "columns have the largest number left over: for d/10 and e/10, and for d and e.\n");
   to.show(table_of_scales({0, 1, 100}));
   to.say(
       "With scores times 0 the weights cannot move, and nothing is left over. With scores times "
       "100, 'walk' looks at itself, and a small change does not alter that. So nothing is left "
-      "over for a tenth. All of d makes 'birds' win: another linear map. Ordinary weights are "
-      "between 0 and 1, like soft indicators.");
+      "over for d/10 and e/10. With all of d, 'birds' gets 0.97: the weights are other ones, and "
+      "the changes do not add up. Ordinary weights are between 0 and 1, like soft indicators.");
   to.say(
-      "The note asks: 'Is this thought too clever by half?' It is half right. Interactions and "
-      "indicators are there, but the three terms do not make them: the weights do.");
+      "The note asks whether this comparison is too clever ('Is this thought too clever by "
+      "half?'). It is half right. Interactions and indicators are there. But the three terms do "
+      "not make them; the weights do.");
   to.claim(largest(left_over(1, 0)) < 1e-15 && largest(left_over(0.1, 100)) < 1e-9 &&
                largest(left_over(1, 100)) > 0.1,
            "nothing is left over if the weights do not move");
@@ -248,10 +251,10 @@ int main(int argc, char** argv) {
            "'walk' after attention is a sum of three terms, one for each word. If two words change "
            "at once, do their changes add up?",
        .prediction =
-           "The vector of 'birds' changes, and v3' changes with it. Then only the vector of 'walk' "
-           "changes. Then both change at once. Is the last change the sum of the first two? Write "
-           "down yes or no: if the weights are fixed numbers, and if they are computed from the "
-           "words.",
+           "v3' is 'walk' after attention. The vector of 'birds' changes, and so v3' changes. Then "
+           "'birds' is as before, and 'walk' changes. Then both change at once. Is the last change "
+           "of v3' the sum of the first two? Write down yes or no: if the weights are fixed "
+           "numbers, and if they are computed from the words.",
        .body = fledge::lesson,
        .reading = {{"nn/layers/attention.cpp", "attend", "the weights and the sum, in five lines"},
                    {"engine/ops/softmax.cpp", "softmax", "the rule of the second part"}},
