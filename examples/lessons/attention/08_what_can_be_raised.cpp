@@ -135,7 +135,7 @@ void with_and_without_a_ceiling(Lesson& to) {
   to.claim(std::abs(Q.back().goal - K.back().goal) < 1e-6, "Q alone is K alone, to 6 decimals");
   to.claim(
       birds::learn("Q and K", Objective::product, 10, 100).after.association == both.back().goal,
-      "the program of make run gets exactly the same L for Q and K");
+      "the main program, birds, gets exactly the same L for Q and K");
   to.claim_near(V.back().goal, V.front().goal + 100 * slope, 1e-5,
                 "L after 100 steps of W_V alone");
   to.claim(V.back().weights == w, "with V alone the weights of 'walk' stay exactly the same");
