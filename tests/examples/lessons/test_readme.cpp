@@ -1,6 +1,6 @@
 // What the READMEs quote is what the programs print: a number that drifts fails here.
 //
-//   ```lesson 04_worked_example      lines of that lesson's output, one behind the other; a line
+//   ```lesson attention/04_softmax     lines of that lesson's output, one behind the other; a line
 //   ...                              "..." stands for any number of them
 //   ```
 //
