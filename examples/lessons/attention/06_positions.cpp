@@ -14,6 +14,7 @@
 
 #include "engine/autograd.h"
 #include "examples/lessons/lesson_page.h"
+#include "examples/lessons/tensors.h"
 #include "examples/support/errors.h"
 #include "examples/support/table.h"
 #include "nn/layers/attention.h"
@@ -24,8 +25,6 @@ namespace {
 
 using support::formatted, support::Lesson, support::Table;
 using Plane = std::array<double, 2>;
-
-double largest(const Tensor& x) { return std::max(max(x).item(), max(-x).item()); }
 
 // -- by hand: query, key and value of each word are its vector x ----------------------------------
 

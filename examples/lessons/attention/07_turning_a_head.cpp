@@ -11,6 +11,7 @@
 #include "engine/ops.h"
 #include "examples/lessons/attention/triangle.h"
 #include "examples/lessons/lesson_page.h"
+#include "examples/lessons/tensors.h"
 #include "examples/support/table.h"
 
 namespace fledge {
@@ -26,12 +27,10 @@ const char* const words[] = {"'birds'", "'sometimes'", "'walk'"};
 Tensor vectors() { return Array({3, 3}, {0.1, 0.2, 0.3, -0.8, 0.3, -0.1, 0.5, -0.1, -0.4}); }
 Array identity() { return Array({3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1}); }
 
-Tensor row(const Tensor& x, Dim i) { return slice(x, 0, i, i + 1); }
 Three three(const Tensor& x) {
   const std::vector<double> n = to_vector(x.value());
   return {n[0], n[1], n[2]};
 }
-double largest(const Tensor& x) { return std::max(max(x).item(), max(-x).item()); }
 
 /// u_j = v_j.v1, (1, 3)
 Tensor products() { return matmul_transposed(row(vectors(), 0), vectors()); }

@@ -14,6 +14,7 @@
 #include "examples/birds/learning.h"
 #include "examples/lessons/attention/triangle.h"
 #include "examples/lessons/lesson_page.h"
+#include "examples/lessons/tensors.h"
 #include "examples/support/errors.h"
 #include "examples/support/table.h"
 #include "nn/optim/sgd.h"
@@ -27,8 +28,6 @@ using Three = Triangle::Row;  // three numbers, one for each word
 
 const double root = std::sqrt(3.0);
 
-Tensor row(const Tensor& x, Dim i) { return slice(x, 0, i, i + 1); }
-double dot(const Tensor& a, const Tensor& b) { return sum(a * b).item(); }
 Three three(const Tensor& x) {
   const std::vector<double> n = to_vector(x.value());
   return {n[0], n[1], n[2]};

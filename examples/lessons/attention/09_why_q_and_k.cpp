@@ -11,6 +11,7 @@
 #include "engine/autograd.h"
 #include "engine/ops.h"
 #include "examples/lessons/lesson_page.h"
+#include "examples/lessons/tensors.h"
 #include "examples/support/table.h"
 #include "nn/optim/adamw.h"
 
@@ -31,10 +32,6 @@ Tensor circle(Dim n, Dim shift) {
 
 Tensor identity(Dim n) { return circle(n, 0); }
 Tensor victims(Dim n) { return circle(n, n - 1); }  // row i: the player that i beats
-
-double farthest(const Tensor& a, const Tensor& b) { return std::sqrt(max(pow(a - b, 2.0)).item()); }
-Tensor row(const Tensor& table, Dim i) { return slice(table, 0, i, i + 1); }
-std::vector<double> numbers(const Tensor& x) { return to_vector(x.value()); }
 
 std::string text_of(const Tensor& x, const char* format = "%6.2f") {
   std::string text;

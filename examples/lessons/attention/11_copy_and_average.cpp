@@ -12,6 +12,7 @@
 #include "engine/array_math.h"
 #include "engine/ops.h"
 #include "examples/lessons/lesson_page.h"
+#include "examples/lessons/tensors.h"
 #include "examples/support/table.h"
 
 namespace fledge {
@@ -21,7 +22,6 @@ using support::formatted, support::Lesson, support::Table;
 
 constexpr Dim n = 6, d = 6;  // the number of keys and values, and of the numbers of each
 
-Tensor row(const Tensor& x, Dim i) { return slice(x, 0, i, i + 1); }
 double length(const Tensor& x) { return std::sqrt(sum(x * x).item()); }
 double number(const Tensor& x, Dim i) { return value_of(x.value()[i]); }
 Tensor normal(const Shape& shape, Rng& rng) { return random_normal(shape, 0, 1, rng); }

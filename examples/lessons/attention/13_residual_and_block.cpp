@@ -9,6 +9,7 @@
 
 #include "engine/autograd.h"
 #include "examples/lessons/lesson_page.h"
+#include "examples/lessons/tensors.h"
 #include "examples/support/table.h"
 #include "nn/layers/block.h"
 #include "nn/optim/sgd.h"
@@ -20,9 +21,6 @@ namespace {
 using support::formatted, support::Lesson, support::Table;
 
 constexpr std::array words{"dirty", "quantum", "plumbing"};
-
-Tensor row(const Tensor& matrix, Dim i) { return slice(matrix, 0, i, i + 1); }
-double farthest(const Tensor& a, const Tensor& b) { return std::sqrt(max(pow(a - b, 2.0)).item()); }
 
 std::string text_of(const Tensor& x, const char* format = "%6.2f") {
   std::string text;

@@ -11,6 +11,7 @@
 #include "engine/ops.h"
 #include "examples/lessons/attention/reader.h"
 #include "examples/lessons/lesson_page.h"
+#include "examples/lessons/tensors.h"
 #include "examples/support/errors.h"
 #include "examples/support/table.h"
 
@@ -18,8 +19,6 @@ namespace fledge {
 namespace {
 
 using reader::Question, reader::Reader, support::formatted, support::Lesson, support::Table;
-
-double largest(const Tensor& x) { return std::max(max(x).item(), max(-x).item()); }
 
 // Which word stands before this one? Which word is the first? Asked from the third word on.
 const std::vector<Question> questions{[](Dim t) { return t < 2 ? -1 : t - 1; },

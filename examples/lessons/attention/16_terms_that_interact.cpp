@@ -11,6 +11,7 @@
 
 #include "engine/autograd.h"
 #include "examples/lessons/lesson_page.h"
+#include "examples/lessons/tensors.h"
 #include "examples/support/table.h"
 #include "nn/layers/attention.h"
 
@@ -27,9 +28,6 @@ Tensor vectors() { return Array({3, 3}, {0.1, 0.2, 0.3, -0.8, 0.3, -0.1, 0.5, -0
 Tensor d() { return Array({1, 3}, {0.6, -0.3, -0.6}); }
 Tensor e() { return Array({1, 3}, {0.3, 0.5, -0.2}); }
 
-Tensor row(const Tensor& x, Dim i) { return slice(x, 0, i, i + 1); }
-std::vector<double> numbers(const Tensor& x) { return to_vector(x.value()); }
-double largest(const Tensor& x) { return std::max(max(x).item(), max(-x).item()); }
 std::string digits(const Tensor& x, const char* format = "%7.4f %7.4f %7.4f") {
   std::vector<double> n = numbers(x);
   for (double& number : n) number = std::abs(number) < 1e-12 ? 0 : number;  // -0.0000 is 0
