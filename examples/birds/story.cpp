@@ -53,7 +53,8 @@ std::string words(const ByHand& part, Paint paint) {
                     part.v_hat[0], part.v_hat[1], part.v_hat[2]);
   text += "   'walk' and 'birds' after attention   v3' . v1    = " +
           paint.accent(formatted("%6.3f", part.association)) + "  closer than before\n\n";
-  text += paragraph("The numbers come from note 000 (see examples/README.md). It has two slips:");
+  text += paragraph(
+      "The numbers come from note 000 (see examples/NOTES.md). Two of its slips matter here:");
   text += list_item(
       formatted("Row 3 of A sums to %.1f, but attention weights sum to 1. ", part.row_sum) +
       formatted("Divided by its sum, the product is %.4f.", part.normalised));

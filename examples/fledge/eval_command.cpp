@@ -58,20 +58,22 @@ int evaluate(const EvalConfig& config) {
   if (!std::isfinite(loss)) refuse_numbers(config.folder, trained.model, text.tokens);
   const double bits = train::bits_per_byte(loss, text, trained.tokenizer());
   const Dim guessed = text.size() - 1;  // all tokens but the first
+  const std::string token = train::token_word(trained.tokenizer().kind());
+  const bool cheats = trained.model.sizes.variant.without.mask;
   if (config.json) {
+    if (cheats)
+      std::fprintf(stderr, "%s\n", support::wrapped(train::cheating_report(token), 80).c_str());
     const Json json = Json::object({{"loss", loss},
                                     {"bits_per_byte", bits},
                                     {"perplexity", std::exp(loss)},
                                     {"tokens", guessed}});
     std::printf("%s\n", json.text().c_str());
   } else {
-    const std::string token = train::token_word(trained.tokenizer().kind());
     const double uniform = std::log(static_cast<double>(trained.tokenizer().size()));
-    const std::string report =
-        train::loss_sentence(config.text_path ? "Loss" : "Held-out loss", loss, bits, uniform,
-                             token) +
-        " This is a mean over " + support::counted(guessed, token) + "." +
-        (trained.model.sizes.variant.without.mask ? " " + train::cheating_report(token) : "");
+    const std::string report = train::loss_sentence(config.text_path ? "Loss" : "Held-out loss",
+                                                    loss, bits, uniform, token) +
+                               " This is a mean over " + support::counted(guessed, token) + "." +
+                               (cheats ? " " + train::cheating_report(token) : "");
     std::printf("%s\n", support::wrapped(report, 80).c_str());
   }
   return 0;

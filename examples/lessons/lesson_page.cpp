@@ -81,6 +81,8 @@ int run_lesson(int argc, const char* const* argv, const LessonPage& page) {
 
     Lesson lesson(Paint{colour_wanted(stdout)});
     const std::set<std::string> given = options.given();
+    if (given.size() > 1 && (given.contains("--out") || given.contains("--ask")))
+      refuse_usage("--out and --ask stand alone", "leave out the other options");
     if (given.contains("--out")) {
       write_picture(picture, page.picture());
       return 0;

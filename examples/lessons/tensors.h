@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "engine/ops.h"
+#include "examples/support/text.h"
 
 namespace fledge {
 
@@ -12,6 +14,12 @@ namespace fledge {
 inline Tensor row(const Tensor& matrix, Dim i) { return slice(matrix, 0, i, i + 1); }
 /// All numbers, row by row.
 inline std::vector<double> numbers(const Tensor& x) { return to_vector(x.value()); }
+/// The numbers in this format, one behind the other; -0 as 0.
+inline std::string text_of(const Tensor& x, const char* format = "%6.2f") {
+  std::string text;
+  for (const double number : numbers(x)) text += support::formatted(format, number + 0.0);
+  return text;
+}
 /// a.b, of two vectors of one shape.
 inline double dot(const Tensor& a, const Tensor& b) { return sum(a * b).item(); }
 /// The largest number, without its sign.

@@ -23,12 +23,13 @@ void grade_noisy_key(Grading& to) {
   for (const double alpha : alphas) d.push_back(deviation_of_key(alpha));
   if (!to.accept("your d for alpha = 0.0001, 0.01 and 4", d, 3)) return;
   support::Table table({{"alpha"}, {"your d"}, {"measured variance"}, {"variance / alpha"}});
-  bool right = true, is_square = true;
+  bool right = true, exact = true, is_square = true;
   for (std::size_t i = 0; i < 3; ++i) {
     found.push_back(measured_variance(d[i]));
     table.row({formatted("%g", alphas[i]), formatted("%.6g", d[i]), formatted("%.4g", found[i]),
                formatted("%.4g", found[i] / alphas[i])});
     right = right && is_near(found[i] / alphas[i], 1, 0.05);
+    exact = exact && is_near(d[i] * d[i], alphas[i], 1e-9 * alphas[i]);
     is_square = is_square && is_near(d[i], alphas[i], 1e-12);
   }
   to.show(table.text());
@@ -39,6 +40,7 @@ void grade_noisy_key(Grading& to) {
                ? "your d is alpha, as in the note. The variance of d x is d d, so it comes out "
                  "as alpha alpha"
                : formatted("for alpha = 0.01 it is %.4g", found[1]));
+  to.claim(exact, "d d is alpha", formatted("for alpha = 0.01 it is %.6g", d[1] * d[1]));
   const double beta = 10;
   to.conclude(
       formatted(

@@ -161,8 +161,8 @@ void require_other_files(const TrainConfig& config) {
 // How a run of the built-in text is shown; it is not saved, so a resumed run needs it again.
 void watch_built_in_text(TrainConfig& config) {
   if (support::is_terminal(stderr) && !config.given.contains("--pace")) config.pace = 200;
-  if (config.corpus.tokens == Tokens::word && !config.given.contains("--watch"))
-    config.watch = "walk:birds";
+  const bool has_words = config.corpus.tokens == Tokens::word && !config.given.contains("--watch");
+  if (has_words && !config.sizes.variant.without.attention) config.watch = "walk:birds";
   if (config.film && config.probe.empty()) config.probe = "birds sometimes walk";
 }
 

@@ -156,9 +156,10 @@ void TrainRun::report_result() {
   const TokenText& text = holds_out ? corpus_->valid : corpus_->train;
   const double shown = holds_out ? best : state_->notes().train_loss;
   bits_per_byte_ = bits_per_byte(shown, text, corpus_->tokenizer);
+  const std::string token = token_word(corpus_->tokenizer.kind());
   report_.say(loss_report(holds_out ? "Held-out loss" : "Training loss", shown, *bits_per_byte_,
-                          baselines_, token_word(corpus_->tokenizer.kind()),
-                          {support::colour_wanted(stderr)}));
+                          baselines_, token, {support::colour_wanted(stderr)}));
+  if (config_.sizes.variant.without.mask) report_.say(support::wrapped(cheating_report(token), 80));
   report_kept(best, last);
   report_final_samples(kept);
   report_sentences(kept);

@@ -33,7 +33,10 @@ const char* const words[] = {"birds", "sometimes", "walk"};
 
 double dot(const Three& x, const Three& y) { return x[0] * y[0] + x[1] * y[1] + x[2] * y[2]; }
 double length(const Three& x) { return std::sqrt(dot(x, x)); }
-double cosine(const Three& x, const Three& y) { return dot(x, y) / (length(x) * length(y)); }
+double cosine(const Three& x, const Three& y) {  // of a vector of zeros: taken as 0
+  const double lengths = length(x) * length(y);
+  return lengths > 0 ? dot(x, y) / lengths : 0;
+}
 double distance(const Three& x, const Three& y) {
   return length({x[0] - y[0], x[1] - y[1], x[2] - y[2]});
 }

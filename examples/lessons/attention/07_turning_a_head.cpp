@@ -100,7 +100,8 @@ void from_goal_to_scores(Lesson& to) {
       "word. We write ds_j, as one symbol, for the derivative of G with respect to the score "
       "s_j:\n");
   to.say(
-      "   ds_j = a_j (u_j - G)\n\nSo a score should rise if its word is more useful than the mixture.\n");
+      "   ds_j = a_j (u_j - G)\n\nSo a score should rise if its word is more useful than the "
+      "mixture.\n");
   Table table = Table::of_numbers({"   word j", "s_j", "a_j", "u_j", "u_j - G", "ds_j"});
   for (std::size_t j = 0; j < 3; ++j)
     table.row({formatted("   %s", words[j]), formatted("%.4f", s[j]), formatted("%.4f", a[j]),
@@ -183,14 +184,14 @@ void a_surprise(Lesson& to) {
       "sign.\n");
   to.show(table_of_steps(path));
   to.say(
-      "The weight of 'birds' comes near 1, and G comes near u1 = 0.14. A weighted mean of the u_j "
-      "cannot be larger than the largest u_j.\nThe surprise is 'sometimes'. Its ds is negative, "
-      "and yet its weight rises in steps 1 and 2. The reason: no word has a W_Q or a W_K of its "
-      "own. Each ds_i changes both matrices, and they make all three scores.\nIn the first step, "
-      "ds_i adds 10 v3[r] ds_i v_i / sqrt(3) to row r of W_Q. The new query is v3 times W_Q, so "
+      "The weight of 'birds' comes near 1, and G near u1 = 0.14. A weighted mean of the u_j cannot "
+      "be larger than the largest u_j.\nThe surprise is 'sometimes'. Its ds is negative, and yet "
+      "its weight rises in steps 1 and 2. The reason: all words share W_Q and W_K. Each ds_i "
+      "changes both, and so all three scores.\nIn the first step, ds_i adds 10 v3[r] ds_i v_i / "
+      "sqrt(3) to row r of W_Q, where v3[r] is number r of v3. The new query is v3 times W_Q, so "
       "ds_i adds 10 (v3.v3) ds_i v_i / sqrt(3) to it. That moves s_j by 10 (v3.v3) ds_i (v_i.v_j) "
-      "/ 3. The keys change by the same rule and move s_j by the same number. So the score of "
-      "'sometimes' changes by the sum of three parts (v3.v3 is 0.42):\n");
+      "/ 3. The keys change by the same rule and move s_j by the same number, so 10 becomes 20. "
+      "The score of 'sometimes' changes by the sum of three parts (v3.v3 is 0.42):\n");
   const Three v2 = three(matmul_transposed(row(vectors(), 1), vectors()));  // v_i.v2
   double sum_of_parts = 0;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -233,9 +234,9 @@ void why_it_slows_down(Lesson& to) {
                       1 - a[0], u[0] - m, ds));
   }
   to.say(
-      "\nWith a1 near 1 the factor 1 - a1 is almost 0. A head that gives all its weight to a wrong "
-      "word has the same trouble. Large scores make such rows, which is another reason to divide "
-      "scores by sqrt(d).");
+      "\nWith a1 near 1 the factor 1 - a1 is almost 0. If a wrong word has all the weight, a1 is "
+      "almost 0, and ds_1 is almost 0 too. Large scores make such rows. This is the reason of "
+      "lesson 04 to divide scores.");
   to.claim(is_equal, "ds_1 = a1 (1 - a1) (u1 - m) at both steps");
   to.claim(largest(path[100].ds) < 0.02 * largest(path[0].ds),
            "after 100 steps the largest ds_j is below 2 % of that at step 0");
@@ -283,10 +284,10 @@ int main(int argc, char** argv) {
            "A head is only told a goal. How does the goal change W_Q and W_K, so that 'walk' looks "
            "at 'birds'?",
        .prediction =
-           "'walk' gives 'birds' 0.31, 'sometimes' 0.26 and itself 0.42. The dot products of their "
-           "vectors with that of 'birds' are 0.14, -0.05 and -0.09. The goal is to make this "
-           "product large for 'walk' after attention. Which of the three scores should rise? Does "
-           "the weight of 'sometimes' rise or fall at first?",
+           "'walk' gives 'birds' 0.31, 'sometimes' 0.26 and itself 0.42 (rounded). The dot "
+           "products of their vectors with that of 'birds' are 0.14, -0.05 and -0.09. The goal is "
+           "to make this product large for 'walk' after attention. Which of the three scores "
+           "should rise? Does the weight of 'sometimes' rise or fall at first?",
        .body = fledge::lesson,
        .reading = {{"engine/ops/softmax.cpp", "softmax", "ds_j = a_j (u_j - G) for any goal"},
                    {"examples/birds/learning.cpp", "learn", "the same hundred steps in make run"}},

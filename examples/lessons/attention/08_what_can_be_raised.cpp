@@ -102,28 +102,28 @@ void with_and_without_a_ceiling(Lesson& to) {
   to.part("Q and K have a ceiling, V has none");
   to.say(
       "As in lesson 07, 'birds', 'sometimes' and 'walk' have the vectors v1, v2 and v3. W_Q, W_K "
-      "and W_V begin as the identity matrix. Gradient ascent raises the association L = v3'.v1, "
+      "and W_V begin as the identity matrix. Gradient ascent raises the association G = v3'.v1, "
       "where v3' is 'walk' after attention. Now we choose which matrices learn.\nAs long as W_V "
       "stays, the values are v1, v2 and v3. Their dot products with v1 are 0.14, -0.05 and -0.09. "
-      "L is a weighted mean of these three numbers. A weighted mean is never above the largest "
-      "number. So L has a ceiling of 0.14.");
+      "G is a weighted mean of these three numbers. A weighted mean is never above the largest "
+      "number. So G has a ceiling of 0.14.");
   to.define("ceiling", "The largest number that a quantity can reach, whatever is learned.");
   to.say(
       "If only W_V learns, the weights stay. Let m be the mean of v1, v2 and v3 with these "
-      "weights. Then v3' = m W_V, and L is the sum of number i of m, times row i and column c of "
+      "weights. Then v3' = m W_V, and G is the sum of number i of m, times row i and column c of "
       "W_V, times number c of v1. So the derivative for row i, column c of W_V is number i of m "
       "times number c of v1. It is the same at every step. At a learning rate of 1 each step adds "
-      "the same number to L, and L has no ceiling:\n");
+      "the same number to G, and G has no ceiling:\n");
   to.say(formatted("   each step adds (m.m) (v1.v1) = %.5f x %.2f = %.6f\n", dot(m, m), dot(v1, v1),
                    slope) +
          formatted("   100 steps: %.4f + 100 x %.6f = %.4f\n", V.front().goal, slope,
                    V.front().goal + 100 * slope));
   to.say(
-      "'Rate' is the learning rate, and 'before' and 'after' are L. Then come the weights of "
-      "'walk' at the end. V has no ceiling, so its rate and steps are smaller here.\n");
+      "'Rate' is the learning rate; 'before' and 'after' are G. Then come the weights of 'walk' at "
+      "the end. V has no ceiling, so its rate and steps are smaller here.\n");
   to.show(table.text());
   to.say(
-      "With Q, K or both, 'walk' turns to 'birds', and L comes near 0.14. Q alone and K alone give "
+      "With Q, K or both, 'walk' turns to 'birds', and G comes near 0.14. Q alone and K alone give "
       "the same numbers. The other matrix is the identity, so in both cases one matrix W stands "
       "between v3 and v_j in the score.\nIf you predicted the order Q and K, V, all three, you "
       "were right. But if all three learn, 'walk' does not look at 'birds'.");
@@ -134,9 +134,9 @@ void with_and_without_a_ceiling(Lesson& to) {
   to.claim(std::abs(Q.back().goal - K.back().goal) < 1e-6, "Q alone is K alone, to 6 decimals");
   to.claim(
       birds::learn("Q and K", Objective::product, 10, 100).after.association == both.back().goal,
-      "the main program, birds, gets exactly the same L for Q and K");
+      "the main program, birds, gets exactly the same G for Q and K, by 100 steps at this rate");
   to.claim_near(V.back().goal, V.front().goal + 100 * slope, 1e-5,
-                "L after 100 steps of W_V alone");
+                "G after 100 steps of W_V alone");
   to.claim(V.back().weights == w, "with V alone the weights of 'walk' stay exactly the same");
   to.slip("000", "we compute the attention row a_i as a product of q_k and V",
           formatted("if V has learned, 'walk' gives 'birds' %.4f, as before: %.4f",
@@ -150,7 +150,7 @@ void all_three(Lesson& to) {
   to.say(
       "Here p1 and p3 are the products of the values of 'birds' and 'walk' with v1. They change, "
       "because W_V learns.\n");
-  Table table = Table::of_numbers({"   step", "weight of 'birds'", "of 'walk'", "p1", "p3", "L"});
+  Table table = Table::of_numbers({"   step", "weight of 'birds'", "of 'walk'", "p1", "p3", "G"});
   for (const std::size_t n : {0UL, 25UL, 50UL, 75UL, 100UL})
     table.row({formatted("   %4d", static_cast<int>(n)), formatted("%.4f", all[n].weights[0]),
                formatted("%.4f", all[n].weights[2]), formatted("%.4f", all[n].products[0]),
@@ -159,15 +159,15 @@ void all_three(Lesson& to) {
   std::size_t turn = 0;
   while (all[turn].products[2] < all[turn].products[0]) ++turn;
   to.say(formatted(
-             "The surprise: L becomes %.2f, %.0f times the ceiling, and 'walk' looks at itself. ",
+             "The surprise: G becomes %.2f, %.0f times the ceiling, and 'walk' looks at itself. ",
              all.back().goal, all.back().goal / 0.14) +
          "The first step of W_V adds (v_j.m) (v1.v1) to p_j. v_j.m is -0.007 for 'birds' and 0.046 "
          "for 'walk'. " +
          formatted("At step %d p3 becomes larger than p1. ", static_cast<int>(turn)) +
-         "By the rule of lesson 07 the score of 'walk' rises as soon as p3 is larger than L. A "
+         "By the rule of lesson 07 the score of 'walk' rises as soon as p3 is larger than G. A "
          "larger weight on 'walk' brings m nearer to v3, so p3 grows faster. A larger p3 makes the "
          "weight grow.\n");
-  to.claim_near(all.back().goal, 2.1129, 5e-4, "L, if all three learn");
+  to.claim_near(all.back().goal, 2.1129, 5e-4, "G, if all three learn");
   to.claim(all.back().weights[2] > 0.95 && all.back().weights[0] < 0.05,
            "'walk' gives itself more than 0.95, and 'birds' less than 0.05");
 }
@@ -212,15 +212,15 @@ void with_learns(Lesson& to, const std::string& text) {
   const Way way{text, has_V ? 1.0 : 10.0, 100};
   Table table = table_of_ways();
   add(table, way, learn(text, Objective::product, way.rate, way.steps));
-  to.say("L is the product v3'.v1. The last columns are the weights of 'walk' after 100 steps.\n");
+  to.say("G is the product v3'.v1. The last columns are the weights of 'walk' after 100 steps.\n");
   to.show(table.text());
-  to.say(has_V ? "V learns, so L has no ceiling. See whether 'walk' looks at 'birds' or at itself."
-               : "V stays, so L is below its ceiling, 0.14.");
+  to.say(has_V ? "V learns, so G has no ceiling. See whether 'walk' looks at 'birds' or at itself."
+               : "V stays, so G is below its ceiling, 0.14.");
 }
 
 Svg picture() {
   Svg svg(700, 500);
-  svg.text(20, 26, "Where 'walk' looks while L = v3'.v1 is raised, by five ways of learning",
+  svg.text(20, 26, "Where 'walk' looks while G = v3'.v1 is raised, by five ways of learning",
            Svg::Anchor::start, 14);
   svg.text(20, 46, "Each point is a row of three weights. All paths begin at the same point.");
   Triangle triangle(svg, 110, 460, 420);
@@ -235,7 +235,7 @@ Svg picture() {
     triangle.dot(rows.back(), ink);
     svg.text(
         440, y,
-        formatted("%-10s  %d steps: L = %.2f", way.learns.c_str(), way.steps, history.back().goal),
+        formatted("%-10s  %d steps: G = %.2f", way.learns.c_str(), way.steps, history.back().goal),
         Svg::Anchor::start, 12, ink);
     y += 22;
   }

@@ -33,12 +33,6 @@ Tensor circle(Dim n, Dim shift) {
 Tensor identity(Dim n) { return circle(n, 0); }
 Tensor victims(Dim n) { return circle(n, n - 1); }  // row i: the player that i beats
 
-std::string text_of(const Tensor& x, const char* format = "%6.2f") {
-  std::string text;
-  for (const double number : numbers(x)) text += formatted(format, number);
-  return text;
-}
-
 /// M⁻¹ of a matrix (2, 2): M·M⁻¹ is the identity matrix.
 Tensor inverse(const Tensor& M) {
   const std::vector<double> m = numbers(M);

@@ -132,8 +132,9 @@ void another_input(Lesson& to) {
   to.say(
       formatted("\nW_Q, W_K and W_V were the same 9 + 9 + 6 = %d numbers each time. ", stored) +
       "The first and the second input have the same words in another order, and their edges "
-      "differ. Word number i has i edges, so n words have 1 + 2 + ... + n = n (n + 1)/2 edges.\nIf "
-      "you predicted 6 and 55 arrows, and no further stored number, you were right.\n");
+      "differ. There are no positions here: the mask hides other words if the order changes. Word "
+      "number i has i edges, so n words have 1 + 2 + ... + n = n (n + 1)/2 edges.\nIf you "
+      "predicted 6 and 55 arrows, and no further stored number, you were right.\n");
   bool counted = true, whole = true, kept = true;
   const std::vector<Input> all = inputs(6);
   for (const Input& input : all) {
@@ -166,8 +167,8 @@ void beside_a_stored_network(Lesson& to) {
   to.say(
       "\nIn an older kind of network each edge has a stored number, a parameter. Three numbers go "
       "in, one for each word. Three come out, so there are 3 x 3 edges. Training changes their "
-      "numbers; an input does not. The numbers in the table below are an example.\nIn attention "
-      "the strengths of the edges are activations. Training changes W_Q and W_K, which make the "
+      "numbers; an input does not. The 0.30 in the table below is an example.\nIn attention the "
+      "strengths of the edges are activations. Training changes W_Q and W_K, which make the "
       "strengths, and W_V, which makes what travels.\n");
   const auto edge = [](const Input& input) {
     return formatted("%.2f", network(input)[4].weight);  // from the second word to the third

@@ -129,10 +129,10 @@ void small_noise(Lesson& to) {
       "\nThe noise has a normal distribution. To each number of a key we add a random number with "
       "the variance alpha, so its usual size is sqrt(alpha), the standard deviation. The query is "
       "q = beta (m_a + m_b) with beta = 10. Both scores should then be 10, and the weight of v_a "
-      "one half.\nWe draw six keys 4,000 times. The table has the mean and the standard deviation "
-      "(\"spread\") of the weight of v_a. \"expected\" is the same without random draws, as an "
-      "integral. The last column is a histogram: how often each weight came out, from 0 on the "
-      "left to 1 on the right.\n");
+      "one half.\nWe draw six keys 4,000 times. As in the lesson before, scores are not divided. "
+      "The table has the mean and the standard deviation (\"spread\") of the weight of v_a. "
+      "\"expected\" is the same without random draws, as an integral. The last column is a "
+      "histogram: how often each weight came out, from 0 on the left to 1 on the right.\n");
   const Tensor q = (axis(0) + axis(1)) * beta;
   std::vector<Observed> rows;
   for (const double variance : {1e-4, 1e-3, 1e-2})
@@ -142,9 +142,10 @@ void small_noise(Lesson& to) {
   show(to, rows,
        "For alpha = 0.0001 all weights are near one half. For 0.01 most are already near 0 or near "
        "1. The reason is the difference of the two scores. It is the sum of four random numbers, "
-       "each multiplied by 10, so its standard deviation is 10 sqrt(4 alpha): 0.2, 0.63 and 2. The "
-       "weight of v_a is the sigmoid of this difference. The four other scores are near 0 and "
-       "hardly count: exp(10) is 22,000 times exp(0).");
+       "each multiplied by 10: those of k_a and of k_b, along m_a and along m_b. So its standard "
+       "deviation is 10 sqrt(4 alpha): 0.2, 0.63 and 2. The weight of v_a is the sigmoid of this "
+       "difference. The four other scores are near 0 and hardly count: exp(10) is 22,000 times "
+       "exp(0).");
   to.claim(rate(rows[0].shares, [](double w) { return std::abs(w - 0.5) > 0.25; }) == 0,
            "alpha = 0.0001: every weight is within 0.25 of one half");
   const Tensor scores = reshape(matmul(drawn_keys(1e-4, 0), transpose(q)), {draws, n});
@@ -154,7 +155,8 @@ void small_noise(Lesson& to) {
            formatted("alpha = 0.0001: the spread of the difference should be 0.2, and is %.3f",
                      measured));
   to.slip("001", "k_a = (m_a + Sigma_a x) = m_a + alpha I x_a",
-          formatted("k_a = m_a + sqrt(alpha) x_a: a difference of %.1f; by the note %.3f",
+          formatted("k_a = m_a + sqrt(alpha) x_a: the difference has the spread %.1f; by the note "
+                    "%.3f",
                     2 * beta * std::sqrt(1e-4), 2 * beta * 1e-4),
           "alpha is the variance of the noise, sqrt(alpha) its standard deviation");
 }
@@ -167,10 +169,11 @@ Observed one_head(const Tensor& keys) {
 void varying_length(Lesson& to, const Tensor& keys) {
   to.part("One key whose length varies");
   to.say(
-      "Now the length of key a varies as well. m_a is multiplied by a random number around 1, with "
-      "the variance 0.5. The standard deviation is sqrt(0.5) = 0.7, so lengths of 1.7 and of 0.3 "
-      "are usual. The score of a is then 17 or 3, and the score of b is still near 10. The softmax "
-      "gives nearly all the weight to the larger score. (The other noise has alpha = 0.0001.)\n");
+      "Now the length of key a varies as well. m_a is multiplied by a random number from a normal "
+      "distribution with the mean 1 and the variance 0.5. The standard deviation is sqrt(0.5) = "
+      "0.7, so lengths of 1.7 and of 0.3 are usual. The score of a is then 17 or 3, and the score "
+      "of b is still near 10. The softmax gives nearly all the weight to the larger score. (The "
+      "other noise has alpha = 0.0001.)\n");
   const Observed one = one_head(keys);
   show(to, {one},
        "The mean is still one half, but hardly any weight is near it. The result jumps between v_a "
@@ -198,13 +201,13 @@ void two_heads(Lesson& to, const Tensor& keys) {
   const Observed one = one_head(keys), two = observe("two heads", averaged, ahead, length, 0.5);
   const double missed = rate(own, [](double w) { return w < 0.5; });
   show(to, {one, two},
-       formatted("Most weights are near one half again; more than that is not possible with half a "
-                 "head. The mean is a little lower, %.2f. ",
+       formatted("Most weights are near one half again. Head 1 counts only half, so more than one "
+                 "half is not possible. The mean is a little lower, %.2f. ",
                  two.measured.mean) +
-           formatted("In %.0f of 100 draws key a is so short that its score is no larger than the "
-                     "others. ",
+           formatted("In %.0f of 100 draws head 1 gives key a less than half of its weight, "
+                     "because key a is too short. ",
                      100 * missed) +
-           "Then head 1 misses it.");
+           "It then misses v_a.");
   to.claim(two.measured.deviation < 0.4 * one.measured.deviation,
            formatted("two heads divide the spread by %.1f",
                      one.measured.deviation / two.measured.deviation));

@@ -22,12 +22,6 @@ using support::formatted, support::Lesson, support::Table;
 
 constexpr std::array words{"dirty", "quantum", "plumbing"};
 
-std::string text_of(const Tensor& x, const char* format = "%6.2f") {
-  std::string text;
-  for (const double number : to_vector(x.value())) text += formatted(format, number + 0.0);
-  return text;
-}
-
 /// The words, one a row: is it an adjective; how much dirt, physics, pipes.
 Tensor embeddings() { return Array({3, 4}, {1, 1, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1}); }
 /// W_V, in the note M_V: it passes on all but the first number.
@@ -155,11 +149,10 @@ void residual(Lesson& to) {
     refused = true;
   }
   to.claim(refused, "a dE with 6 numbers for each word cannot be added to an E with 4");
-  to.slip(
-      "003", "translates them to a higher dimensional context space",
-      "E has 4 numbers for each word; a dE with 6 numbers cannot be added to it",
-      "dE must have as many numbers as E; inside a head a value has fewer: in GPT-2 small 64, and "
-      "a word 768");
+  to.slip("003", "translates them to a higher dimensional context space",
+          "E has 4 numbers for each word; a dE with 6 numbers cannot be added to it",
+          "dE must have as many numbers as E; inside a head a value may have fewer: in GPT-2 small "
+          "64, while a word has 768");
 }
 
 /// (x − mean)/√variance of each row.

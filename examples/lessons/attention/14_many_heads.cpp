@@ -127,10 +127,10 @@ void two_questions(Lesson& to) {
   to.say(
       "The weights of one head add up to 1. So each of the two words gets about half, and the "
       "result is a mixture of both. Suppose that both weights are equal. Exchange the two words: "
-      "the mixture stays the same. Then the model can only guess which word is the previous one.\n"
-      "But the halves are only means. The scores depend on the words too, so in each text the two "
-      "weights differ. The third column shows the mean distance. The distance often shows which "
-      "word is which. So one head gets most answers right, but neither question fully.\n" +
+      "the mixture stays the same. Then the model can only guess which word is the previous "
+      "one.\nBut the halves are only means. The scores depend on the words too, so in each text "
+      "the two weights differ. The third column shows the mean distance. The distance often shows "
+      "which word is which. So one head gets most answers right, but neither question fully.\n" +
       formatted("In 20 models %s of the answers are right. ",
                 percent(one_head.all - one_head.wrong).c_str()) +
       "If you predicted a share between half and all, you were right. " +
@@ -175,14 +175,13 @@ void down_and_up(Lesson& to) {
       "The two factors of a head's value matrix: from the width down to the head size, and back up "
       "to the width.");
   to.say(
-      "\nIn lesson 3, W_V made values that were shorter than the vectors of the words. Here this "
-      "matrix is called Down. A second matrix, Up, makes the values as long as the vectors again. "
-      "The product Down Up is the whole value matrix.\n"
-      "The width is 12, and four heads have the size 3. A full value matrix of one head has 12 * "
-      "12 = 144 numbers. The two factors, 12 x 3 and 3 x 12, have only 36 + 36 = 72. That is as "
-      "many as W_Q and W_K have together. Let X have one row for each word. Then the result of a "
-      "head is\n   weights * (X Down) * Up\n"
-      "and the results of all heads are added. A program does it in one step. It puts the results "
+      "\nIn lesson 3, a matrix made values that were shorter than the vectors of the words. Here "
+      "it is called Down. A second matrix, Up, makes the values as long as the vectors again. From "
+      "now on W_V is the product of both, W_V = Down Up.\nThe width is 12, and four heads have the "
+      "size 3. A full value matrix of one head has 12 * 12 = 144 numbers. The two factors, 12 x 3 "
+      "and 3 x 12, have only 36 + 36 = 72. That is as many as W_Q and W_K have together. Let X "
+      "have one row for each word. Then the result of a head is\n   weights * (X Down) * Up\nand "
+      "the results of all heads are added. A program does it in one step. It puts the results "
       "before Up side by side: four heads with three numbers each are 12 numbers. It puts the four "
       "matrices Up one below the other: a matrix of 12 x 12. One product of the two gives the same "
       "sum. An example has two heads of size 1, with the results 2 and 5:");
@@ -207,7 +206,8 @@ void down_and_up(Lesson& to) {
                      static_cast<int>(down.size() + up.size()), static_cast<int>(W_V.size())));
   to.say(
       "\nA source note, 002, writes words in columns. The vector of a word is then a column x, and "
-      "its value is W_V x. Down acts first and must stand next to x, so W_V = Up Down.\n");
+      "its value is W_V x. Down acts first and must stand next to x, so W_V = Up Down. The note "
+      "calls Down W_Vd and Up W_Vu, and n is the width.\n");
   const Tensor down_columns = transpose(down), up_columns = transpose(up);
   const Tensor in_columns = matmul(up_columns, matmul(down_columns, transpose(x)));
   to.claim(largest(transpose(in_columns) - matmul(x, W_V)) < 1e-14,

@@ -92,9 +92,10 @@ void one_model(Lesson& to, const Corpus& text, std::uint64_t seed) {
       "We test three words: 'walk' after 'birds sometimes', 'slowly' after 'birds sometimes walk', "
       "and 'flying' after 'but birds are good at'. 'walk' follows 'sometimes' for every animal, so "
       "the model need not know the animal. It must know the animal for 'slowly', so we compare "
-      "'slowly' with 'flying'.\n"
-      "We trained 20 models as the command `make run` does, with seeds 1 to 20. " +
-      formatted("Without the 16 numbers, both words lose most in the model with seed %d:\n",
+      "'slowly' with 'flying'.\nWe trained 20 models as the command `make run` does, with seeds 1 "
+      "to 20. " +
+      formatted("The table shows the one that loses most if all 16 numbers are 0. It has the seed "
+                "%d:\n",
                 static_cast<int>(seed)));
   const LanguageModel model = trained(text, 1, seed);
   std::array<Costs, 3> costs;
@@ -168,8 +169,8 @@ void many_models(Lesson& to, const std::vector<Pair>& dimensions) {
   to.say(
       "\nWith a partition, a number that is costly for 'slowly' would cost little for 'flying'. "
       "The two words would have fewer common numbers than by chance. So we compare their 16 costs "
-      "in 20 models, in two ways.\n"
-      "First: is the most costly number the same? A blind choice finds it in 1 of 16 models. " +
+      "in 20 models, in two ways.\nFirst: is the most costly number the same? A blind choice finds "
+      "it in 1 of 16 models. " +
       formatted("In 20 models this gives 20 / 16 = %.2f.\n", double{seeds} / width) +
       "Second: we sort the 16 numbers by cost, once for each word. The rank correlation compares "
       "the two orders. It is 1 for the same order, -1 for the opposite order, and near 0 if they "
@@ -194,8 +195,8 @@ void many_models(Lesson& to, const std::vector<Pair>& dimensions) {
       formatted("The correlation of %.2f is above chance, but far from 1. ", correlation) +
       "A partition would give fewer common numbers than chance. We find more. So the answer to the "
       "note is no: the numbers are partly shared. A likely reason is that both words need to know "
-      "the same thing, the animal.\n"
-      "If you predicted 0, you expected a partition; if 20, a full overlap.\n");
+      "the same thing, the animal.\nIf you predicted 0, you expected a partition; if 20, a full "
+      "overlap.\n");
   to.claim(same > 2 * chance.same_part,
            "the most costly number is shared more often than by chance");
   to.claim(correlation > chance.correlation_95 && chance.reached == 0,
@@ -222,12 +223,11 @@ void heads(Lesson& to, const Corpus& text) {
       formatted("In %d of 20 models the same head costs both words most. A blind choice among four "
                 "heads would give 20 / 4 = %d. ",
                 same, by_blind_choice) +
-      "So heads are partly shared as well.\n"
-      "One model is not enough to see this. With a blind choice the two heads differ in 3 of 4 "
-      "models. So one model in which they differ proves nothing.\n"
-      "The note also asks whether the rows of attention differ for the two phrases. They must, "
-      "because the phrases have different words. The command `make run` trains the model with one "
-      "head and seed 1. Its rows are:\n");
+      "So heads are partly shared as well.\nOne model is not enough to see this. With a blind "
+      "choice the two heads differ in 3 of 4 models. So one model in which they differ proves "
+      "nothing.\nThe note also asks whether the rows of attention differ for the two phrases. They "
+      "must, because the phrases have different words. The command `make run` trains the model "
+      "with one head and seed 1. Its rows are:\n");
   const LanguageModel model = trained(text, 1, 1);
   to.show("   words        line end  birds  sometimes  walk\n   'walk' gives" +
           in_columns(blanks::last_row(model, text, blanks::slowly.prompt), {10, 7, 11, 6}));

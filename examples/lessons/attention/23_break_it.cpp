@@ -151,10 +151,14 @@ void lesson(Lesson& to) {
       "W_Q = W_K: scores become symmetric, and 'walk' looks at 'birds' less. But the text can "
       "still be learned.\n" +
       formatted(
-          "W_Q and W_K frozen: their random numbers are small, so attention stays an even split: "
-          "%.2f. The blanks are filled all the same. A quarter of the value of 'birds' is enough: "
-          "the MLP can find the animal in it.\n",
+          "W_Q and W_K frozen: these two do not learn. Their random numbers are small, so "
+          "attention stays an even split: %.2f. The blanks are filled all the same. A quarter of "
+          "the value of 'birds' is enough: the MLP can find the animal in it.\n",
           frozen.attention) +
+      formatted(
+          "W_V frozen: the values keep random directions, and the loss stays higher. Still %.0f "
+          "and %.0f of the blanks are right.\n",
+          row(11).slowly, row(11).flying) +
       "So a low loss does not prove that a model has learned where to look.\n");
   to.claim(no_attention.slowly + no_attention.flying == 0, "without attention no blank is filled");
   to.claim(std::abs(frozen.attention - 0.25) < 0.02 && frozen.slowly >= 18 && frozen.flying >= 18,

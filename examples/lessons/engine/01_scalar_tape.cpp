@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -207,13 +208,15 @@ void what_recursion_costs(Claims& claim) {
   claim(chain[0].gradient == 1000001, "the loop gives the exact gradient of a million additions");
 }
 
-int lesson() {
+int lesson(bool ask) {
   std::puts(
       "A tape of numbers: an engine in fifty lines of code\n\n   question: How can a program "
       "compute a formula and all its derivatives,\n             without knowing the formula "
       "beforehand?\n   predict:  'walk' looks at 'birds' (key 0.5, value 0.1) and at itself "
       "(key\n             -0.25, value 0.5) with the query 2. If the query becomes "
       "larger,\n             does the weighted mean of the values go up or down?\n");
+  if (ask) std::puts("   Write your prediction down, then press the return key.");
+  for (int c = ask ? 0 : EOF; c != '\n' && c != EOF;) c = std::getchar();
   Claims claim;
   forward_and_backward(claim);
   why_newest_first(claim);
@@ -235,9 +238,8 @@ int table_of(char** words) {
   for (std::size_t i = 0; i < x.size(); ++i) {
     char* end = nullptr;
     x[i] = std::strtod(words[i], &end);
-    if (end == words[i] || *end != '\0' || !(std::abs(x[i]) <= 100)) {
-      std::fprintf(stderr, "01_scalar_tape: needs five numbers from -100 to 100: got '%s'\n",
-                   words[i]);
+    if (end == words[i] || *end != '\0' || !(std::abs(x[i]) <= 5)) {
+      std::fprintf(stderr, "01_scalar_tape: needs five numbers from -5 to 5: got '%s'\n", words[i]);
       return 2;
     }
   }
@@ -250,10 +252,16 @@ int table_of(char** words) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 1 && argc != 6) {
-    std::fputs("usage: 01_scalar_tape [Q K1 V1 K2 V2]\n", stderr);
+  const std::string first = argc > 1 ? argv[1] : "";
+  const bool asks = argc == 2 && first == "--ask", helps = argc == 2 && first == "--help";
+  if (argc != 1 && argc != 6 && !asks && !helps) {
+    std::fputs("usage: 01_scalar_tape [--ask | --help | Q K1 V1 K2 V2]\n", stderr);
     return 2;
   }
-  const int status = argc == 6 ? table_of(argv + 1) : lesson();
+  if (helps)
+    std::puts(
+        "usage: 01_scalar_tape [--ask | --help | Q K1 V1 K2 V2]\n"
+        "--ask waits after the question. Five numbers from -5 to 5: the table for them.");
+  const int status = helps ? 0 : argc == 6 ? table_of(argv + 1) : lesson(asks);
   return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? status : 1;
 }

@@ -102,7 +102,8 @@ void show_graph(Lesson& to) {
   to.say(
       "fledge, the engine of this course, has no tape. Every result remembers how it was made.\n");
   to.define("graph",
-            "The record of all operations: a node for each result, an edge to each input.");
+            "The record of all operations. It has a point for each result, called a node, and a "
+            "connection from it to each input, called an edge.");
   to.define("shape",
             "How many numbers an array has along each axis: (4, 16) is 4 rows of 16 numbers.");
   to.define("tensor", "An array of numbers with a shape, and a place in the graph.");

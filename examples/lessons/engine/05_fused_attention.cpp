@@ -102,8 +102,8 @@ void lesson(Lesson& to) {
                formatted("%.1f", op), formatted("%.1f", lines / op),
                megabytes(heads * words * words), megabytes(words * channels + 2 * heads * words)});
   }
-  to.say(formatted("%d heads of size %d, causal mask, %d processor cores. ", int{heads},
-                   int{channels / heads}, threads()) +
+  to.say(formatted("%d heads of size %d, causal mask, %d processor core%s. ", int{heads},
+                   int{channels / heads}, threads(), threads() == 1 ? "" : "s") +
          "One table has the weights of all heads, words times words. If the text is twice as long, "
          "the table is four times as large.\n");
   to.show(table.text());

@@ -77,6 +77,9 @@ TEST_CASE("fledge train: options that are wrong in themselves or together") {
       {{poems, "--watch", "walk"},
        "2: --watch 'walk' is no pair of words | write --watch walk:birds, or walk:birds,at:good "
        "for two"},
+      {{poems, "--without", "attention", "--probe", "birds walk"},
+       "2: --watch and --probe show where words look, but this model is without attention | leave "
+       "them out"},
       {{"--resume", run, "-o", desk / "other"},
        "2: --resume and --out name two folders | a run stays in its folder: leave out --out"},
       {{"--resume", run, "--force"}, "2: --force begins anew, --resume goes on | use one of them"},

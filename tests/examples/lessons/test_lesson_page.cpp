@@ -1,5 +1,8 @@
 #include "examples/lessons/lesson_page.h"
 
+#include <cstdio>
+#include <fstream>
+
 #include "tests/examples/lessons/course.h"
 #include "tests/support/catch.h"
 #include "tests/support/folder.h"
@@ -93,8 +96,17 @@ TEST_CASE("lesson page: -o writes the picture and prints nothing") {
 }
 
 TEST_CASE("lesson page: --ask waits for a line, or for the end of the input") {
-  const Result result = run_page({"--ask"});
+  const testing::Folder folder;
+  const std::string input = folder / "input";
+  std::ofstream(input) << "my prediction\nrest";
+  REQUIRE(std::freopen(input.c_str(), "r", stdin) != nullptr);
+  LessonPage page = test_page();
+  page.body = [](Lesson& to) { to.claim(std::getchar() == 'r', "the first line has been read"); };
+  const Result result = run_page({"--ask"}, page);
+  REQUIRE(std::freopen("/dev/null", "r", stdin) != nullptr);
   CHECK(result.status == 0);
+  CHECK(run_page({"--ask", "--beta", "3"}).status == 2);
+  CHECK(run_page({"--out", "a.svg", "--beta", "3"}).status == 2);
   CHECK(result.out.find("Write your prediction down, then press the return key.") !=
         std::string::npos);
 }

@@ -85,6 +85,14 @@ std::string prose_of(const Lines& output) {
   return lower(joined(split_lines(prose)));
 }
 
+/// Whether who reads `lesson` has read `other`, or has it open: the track on the engine wants only
+/// the lessons on attention up to 08.
+bool was_read_before(const std::string& other, const std::string& lesson) {
+  if (lesson.starts_with("engine/") && other.starts_with("attention/"))
+    return other < "attention/09";
+  return other <= lesson;
+}
+
 }  // namespace
 
 TEST_CASE("terms: the search for words can fail") {
@@ -128,7 +136,7 @@ TEST_CASE("terms: no lesson uses a term before the lesson that introduces it") {
   for (const std::string& lesson : lessons_of_the_course()) {
     const std::string prose = prose_of(output_of(lesson));
     for (const Term& term : terms) {
-      if (term.lesson <= lesson) continue;
+      if (was_read_before(term.lesson, lesson)) continue;
       for (const std::string& form : forms_of(term.name)) {
         INFO(lesson << " uses \"" << form << "\", which " << term.lesson << " introduces");
         CHECK_FALSE(has_word(prose, form));
