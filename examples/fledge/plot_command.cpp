@@ -1,10 +1,10 @@
 #include <cstdio>
 
 #include "examples/fledge/commands.h"
-#include "examples/support/picture_file.h"
 #include "examples/fledge/plot/run_curves.h"
 #include "examples/support/csv.h"
 #include "examples/support/options.h"
+#include "examples/support/picture_file.h"
 #include "examples/support/table.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"

@@ -6,8 +6,8 @@
 #include "examples/fledge/attention/attention_picture.h"
 #include "examples/fledge/attention/attention_report.h"
 #include "examples/fledge/generate/why_report.h"
-#include "examples/support/picture_file.h"
 #include "examples/support/csv.h"
+#include "examples/support/picture_file.h"
 #include "examples/support/text.h"
 
 namespace fledge {
@@ -115,7 +115,7 @@ void print_csv(const Written& written) {
 
 void draw_picture(const Written& written) {
   support::write_picture(written.task.config.svg,
-                attention_picture(*written.sample.attention, heads_of(written)));
+                         attention_picture(*written.sample.attention, heads_of(written)));
 }
 
 }  // namespace fledge
