@@ -33,7 +33,7 @@ std::string grid(const char* title, bool rows_look) {
   for (Dim i = 0; i < 4; ++i) {
     std::vector<std::string> line{text[i]};
     for (Dim j = 0; j < 4; ++j)
-      line.push_back((rows_look ? is_seen(i, j) : is_seen(j, i)) ? "x" : ".");
+      line.emplace_back((rows_look ? is_seen(i, j) : is_seen(j, i)) ? "x" : ".");
     table.row(line);
   }
   return table.text();

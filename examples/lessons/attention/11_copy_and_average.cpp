@@ -204,8 +204,8 @@ support::Svg picture() {
     svg.text(62, y_of(weight) + 4, formatted("%.2f", weight), support::Svg::Anchor::end, 11);
   }
   std::vector<std::pair<double, double>> copy, mean;
-  for (double gap = 0; gap <= 20; gap += 0.25) {
-    const double e = std::exp(gap);
+  for (int i = 0; i <= 80; ++i) {
+    const double gap = i / 4.0, e = std::exp(gap);
     copy.emplace_back(x_of(gap), y_of(e / (e + n - 1)));
     mean.emplace_back(x_of(gap), y_of(e / (2 * e + n - 2)));
   }

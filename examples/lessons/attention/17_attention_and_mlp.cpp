@@ -252,10 +252,11 @@ support::Svg picture() {
   svg.text(210, 28, "XOR by an MLP: darker means nearer to 1", middle, 14);
   const auto x = [](double a) { return 110 + 200 * a; };
   const auto y = [](double b) { return 300 - 200 * b; };
-  for (double a = -0.225; a < 1.25; a += 0.05)
-    for (double b = -0.225; b < 1.25; b += 0.05)
-      svg.box(x(a) - 5, y(b) - 5, 10, 10, support::svg_colours()[0],
-              std::clamp(double(net(thrice(Array({1, 1, 2}, {a, b}))).item()), 0.0, 1.0));
+  for (int i = 0; i < 900; ++i) {  // 30 by 30 squares
+    const double a = -0.225 + 0.05 * (i / 30), b = -0.225 + 0.05 * (i % 30);
+    svg.box(x(a) - 5, y(b) - 5, 10, 10, support::svg_colours()[0],
+            std::clamp(double(net(thrice(Array({1, 1, 2}, {a, b}))).item()), 0.0, 1.0));
+  }
   for (const auto& [a, b] : {std::pair{0, 0}, {0, 1}, {1, 0}, {1, 1}}) {
     svg.circle(x(a), y(b), 20, "white");
     svg.text(x(a), y(b) + 4, formatted("%d XOR %d", a, b), middle, 8);

@@ -26,7 +26,7 @@ using support::formatted, support::Lesson, support::pad_right, support::Svg;
 struct Kept {
   std::string name;
   Tensor x;
-  double column, row;
+  double column = 0, row = 0;
   double gradient() const { return value_of(x.grad().item()); }
 };
 

@@ -225,8 +225,10 @@ Svg picture() {
   for (std::size_t i = 0; i < 3; ++i) {
     const int points = 2 * static_cast<int>(i) + 2;
     std::vector<std::pair<double, double>> curve;
-    for (double decade = 1; decade <= 12; decade += 0.25)
+    for (int quarter = 4; quarter <= 48; ++quarter) {
+      const double decade = quarter / 4.0;
       curve.emplace_back(x_of(decade), y_of(std::log10(error_of(points, std::pow(10, -decade)))));
+    }
     svg.curve(curve, support::svg_colours()[i]);
     svg.text(x_of(1) + 8, curve.front().second + 4, formatted("%d points", points),
              Svg::Anchor::start, 11, support::svg_colours()[i]);

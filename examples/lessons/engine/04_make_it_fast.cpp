@@ -103,7 +103,7 @@ void products(Lesson& to) {
   to.define("cache",
             "Small fast memory of the processor, which holds the numbers that were read last.");
   to.define("tile",
-            "A small block of the result whose sums are all computed at the same time, inside the "
+            "A small part of the result whose sums are all computed at the same time, inside the "
             "processor.");
   to.define("GFLOP/s",
             "Thousand million multiplications and additions, counted together, per second.");

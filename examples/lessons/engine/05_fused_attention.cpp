@@ -108,8 +108,8 @@ void lesson(Lesson& to) {
          "the table is four times as large.\n");
   to.show(table.text());
   to.say(formatted(
-      "The most memory in use: %.0f MB before the first run, %.0f after all runs of the op, %.0f "
-      "after those of the five lines.\n",
+      "The most memory in use: %.0f MB at the start, %.0f after the op, %.0f after the five "
+      "lines.\n",
       before, op_peak, lines_peak));
   to.say(
       "The five lines write several such tables, and later the gradient of each. The op keeps its "
