@@ -253,7 +253,8 @@ support::Svg picture() {
   const auto x = [](double a) { return 110 + 200 * a; };
   const auto y = [](double b) { return 300 - 200 * b; };
   for (int i = 0; i < 900; ++i) {  // 30 by 30 squares
-    const double a = -0.225 + 0.05 * (i / 30), b = -0.225 + 0.05 * (i % 30);
+    const int column = i / 30, row = i % 30;
+    const double a = -0.225 + 0.05 * column, b = -0.225 + 0.05 * row;
     svg.box(x(a) - 5, y(b) - 5, 10, 10, support::svg_colours()[0],
             std::clamp(double(net(thrice(Array({1, 1, 2}, {a, b}))).item()), 0.0, 1.0));
   }
