@@ -22,7 +22,7 @@ using support::formatted, support::Lesson, support::Table;
 
 constexpr int seeds = 20;
 
-/// "without mask", "tied q and k", …
+/// "without mask", "W_Q = W_K" and so on.
 struct Broken {
   std::string name;
   Variant variant;

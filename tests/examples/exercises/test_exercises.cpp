@@ -1,4 +1,4 @@
-// The exercises: with the blanks as they are in the repository each is open, with the solutions each is
+// The exercises: with the blanks of the repository each is open, with the solutions each is
 // solved, and wrong answers are refused with a sentence.
 #include <algorithm>
 #include <filesystem>
