@@ -35,7 +35,7 @@ void grade_turn_a_head(Grading& to) {
                {"yours", right_side},
                {"backward()", right_side}});
   const char* const names[] = {"birds", "sometimes", "walk"};
-  double apart = 0, apart_reversed = 0, apart_unweighted = 0, apart_alone = 0;
+  double apart = 0, apart_reversed = 0, apart_unweighted = 0, apart_alone = 0, apart_part = 0;
   for (std::size_t j = 0; j < 3; ++j) {
     table.row({names[j], formatted("%.4f", a[j]), formatted("%5.2f", p[j]),
                formatted("%.4f", association.item()), with_decimals(yours[j]),
@@ -44,6 +44,7 @@ void grade_turn_a_head(Grading& to) {
     apart_reversed = std::max(apart_reversed, std::abs(yours[j] + right[j]));
     apart_unweighted = std::max(apart_unweighted, std::abs(yours[j] * a[j] - right[j]));
     apart_alone = std::max(apart_alone, std::abs(yours[j] - a[j] * (1 - a[j]) * p[j]));
+    apart_part = std::max(apart_part, std::abs(yours[j] - a[j] * p[j]));
   }
   to.show(table.text());
   const double sum = yours[0] + yours[1] + yours[2];
@@ -52,15 +53,16 @@ void grade_turn_a_head(Grading& to) {
       formatted("yours add up to %.4g. If all scores rise by the same number, no weight moves: "
                 "so the gradients must add up to 0",
                 sum));
-  to.claim(apart <= 1e-12,
-           "your formula agrees with the program's own gradient, backward(), for all three words",
-           apart_reversed <= 1e-12
-               ? "yours have the opposite signs: L falls if the scores follow them"
-           : apart_alone <= 1e-12
-               ? "yours is what a_j alone adds to L: the other two weights fall when a_j rises"
-           : apart_unweighted <= 1e-12
-               ? "a factor a_j is missing: a word without weight cannot change the mixture"
-               : formatted("yours differ by up to %.4g", apart));
+  to.claim(
+      apart <= 1e-12,
+      "your formula agrees with the program's own gradient, backward(), for all three words",
+      apart_reversed <= 1e-12 ? "yours have the opposite signs: L falls if the scores follow them"
+      : apart_alone <= 1e-12
+          ? "yours is what a_j alone adds to L: the other two weights fall when a_j rises"
+      : apart_part <= 1e-12 ? "yours is the part of L that word j gives now, not how fast L rises"
+      : apart_unweighted <= 1e-12
+          ? "a factor a_j is missing: a word without weight cannot change the mixture"
+          : formatted("yours differ by up to %.4g", apart));
   to.conclude(
       "A score rises if the product of its word is larger than the present mixture. So the gradient "
       "turns 'walk' toward 'birds', and away from the other two. It is small where the weight a_j "

@@ -60,15 +60,18 @@ void minus_infinity(Lesson& to) {
       "'walk' has four scores, and 'on' is hidden:\n");
   const std::vector<double> open{1, 2, 0, 3};
   const std::vector<double> masked{1, 2, 0, -std::numeric_limits<double>::infinity()};
-  double all = 0, seen = 0;
+  double all = 0, seen = 0, weight = 0, weight_seen = 0;
   for (std::size_t j = 0; j < 4; ++j) all += std::exp(open[j]), seen += std::exp(masked[j]);
   Table table = Table::of_numbers({"word", "score", "exp", "weight", "with mask", "exp", "weight"});
-  for (std::size_t j = 0; j < 4; ++j)
+  for (std::size_t j = 0; j < 4; ++j) {
+    const double a = std::exp(open[j]) / all, b = std::exp(masked[j]) / seen;
+    weight += a, weight_seen += b;
     table.row({text[j], formatted("%.0f", open[j]), formatted("%.3f", std::exp(open[j])),
-               formatted("%.3f", std::exp(open[j]) / all), formatted("%.0f", masked[j]),
-               formatted("%.3f", std::exp(masked[j])),
-               formatted("%.3f", std::exp(masked[j]) / seen)});
-  table.row({"sum", "", formatted("%.3f", all), "1.000", "", formatted("%.3f", seen), "1.000"});
+               formatted("%.3f", a), formatted("%.0f", masked[j]),
+               formatted("%.3f", std::exp(masked[j])), formatted("%.3f", b)});
+  }
+  table.row({"sum", "", formatted("%.3f", all), formatted("%.3f", weight), "",
+             formatted("%.3f", seen), formatted("%.3f", weight_seen)});
   to.show(table.text());
   const Tensor scores = Array({4, 4}, {1, 2, 0, 3, 1, 2, 0, 3, 1, 2, 0, 3, 1, 2, 0, 3});
   const std::vector<double> weights = to_vector(softmax(scores, causal()).value());

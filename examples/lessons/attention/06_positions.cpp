@@ -54,7 +54,7 @@ struct Result {
 Result bites_looks_at(const Sentence& sentence) {
   const Plane q = sentence[1].x;
   const auto q_k = [&](const Word& word) { return q[0] * word.x[0] + q[1] * word.x[1]; };
-  double sum = 0;
+  double sum = 0, weights = 0;
   for (const Word& word : sentence) sum += std::exp(q_k(word) / std::sqrt(2));
   Result result;
   Plane& mixed = result.mixed;
@@ -64,11 +64,12 @@ Result bites_looks_at(const Sentence& sentence) {
     const double score = q_k(word) / std::sqrt(2), a = std::exp(score) / sum;
     const Plane x = word.x, part{a * x[0], a * x[1]};
     mixed = {mixed[0] + part[0], mixed[1] + part[1]};
+    weights += a;
     table.row({word.name, formatted("(%.0f, %.0f)", x[0], x[1]), formatted("%.0f", q_k(word)),
                formatted("%.3f", score), formatted("%.3f", std::exp(score)), formatted("%.3f", a),
                formatted("(%.3f, %.3f)", part[0], part[1])});
   }
-  table.row({"sum", "", "", "", formatted("%.3f", sum), "1.000",
+  table.row({"sum", "", "", "", formatted("%.3f", sum), formatted("%.3f", weights),
              formatted("(%.3f, %.3f)", mixed[0], mixed[1])});
   result.table = table.text();
   return result;

@@ -31,14 +31,15 @@ struct Broken {
 Variant without(const std::string& part) {
   Variant variant;
   bool is_part = part.empty();
+  std::string parts;
   variant.without.each([&](const char* word, bool& is_left_out) {
     is_left_out = part == word;
     is_part = is_part || is_left_out;
+    parts += (parts.empty() ? "" : ", ") + std::string(word);
   });
   if (!is_part)
     support::refuse_usage("--without " + support::quoted(part) + " is not a part of the model",
-                          "the parts are mask, positions, scale, mlp, value, attention, residual, "
-                          "norm");
+                          "the parts are " + parts);
   return variant;
 }
 
@@ -174,8 +175,9 @@ void without_part(Lesson& to, const std::string& part) {
   Table table = table_of_outcomes();
   table.row(cells("nothing left out", outcome(text, {}, 1)));
   table.row(cells("without " + part, outcome(text, without(part), 1)));
-  to.say("One run each, seed 1. 1: the blank is filled with the right word.\n");
+  to.say("One run each, with seed 1:\n");
   to.show(table.text());
+  to.say("Below 'slowly' and 'flying', 1 means that the blank is filled with this word.");
 }
 
 }  // namespace

@@ -28,6 +28,7 @@ const std::vector<WrongSentence> wrong_sentences{
     {3, 1, "that is the product for the row divided by its sum, 1.1"},
     {3, 2, "An infinite number is no answer"},
     {4, 0, "If all scores rise by the same number, no weight moves"},
+    {4, 0, "yours is the part of L that word j gives now, not how fast L rises"},
     {4, 1, "a factor a_j is missing"},
     {4, 1, "yours add up to"},
     {4, 2, "yours have the opposite signs"},

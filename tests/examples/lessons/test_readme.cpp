@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <set>
 #include <sstream>
 #include <string>
@@ -207,18 +206,6 @@ TEST_CASE("readme: NOTES.md and GLOSSARY.md name only lessons that exist") {
     INFO(page);
     CHECK(named > 20);
   }
-}
-
-TEST_CASE("readme: the items of each note in NOTES.md are numbered from 1, and none is left out") {
-  std::map<std::string, std::size_t> items;
-  for (const std::string& line : lines_in(source_root / "examples/NOTES.md")) {
-    if (line.rfind("**00", 0) != 0) continue;
-    INFO(line);
-    const std::string note = line.substr(2, 3);
-    CHECK(line.rfind("**" + note + "." + std::to_string(++items[note]) + " ", 0) == 0);
-  }
-  CHECK(items == std::map<std::string, std::size_t>{
-                     {"000", 39}, {"001", 22}, {"002", 21}, {"003", 10}, {"004", 14}});
 }
 
 TEST_CASE("readme: what README.md quotes of make run is what birds prints") {
