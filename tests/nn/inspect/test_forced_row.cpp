@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "engine/autograd.h"
+#include "tests/support/arrays.h"
 #include "tests/support/catch.h"
 #include "tests/support/refusal.h"
 
