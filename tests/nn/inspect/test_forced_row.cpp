@@ -8,6 +8,7 @@
 #include "tests/support/refusal.h"
 
 using namespace fledge;
+using tests::close;
 using tests::refusal;
 
 namespace {
