@@ -51,8 +51,10 @@ struct TextStory {
   report::ModelState state;                           // for the gradient check
 };
 
-/// Trains the model of part 3. The result depends on the seed alone.
-TextStory tell_text(std::uint64_t seed);
+class PageRecorder;
+/// Trains the model of part 3. The result depends on the seed alone. A page, if there is one, records
+/// the training.
+TextStory tell_text(std::uint64_t seed, PageRecorder* page = nullptr);
 
 /// What attention is and what the program shows, for a reader who knows nothing of either.
 std::string introduction();

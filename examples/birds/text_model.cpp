@@ -6,7 +6,6 @@
 #include "examples/support/built_in_text.h"
 #include "nn/generate/sampler.h"
 #include "nn/inspect/probes.h"
-#include "nn/train/trainer.h"
 
 namespace fledge::birds {
 
@@ -42,16 +41,21 @@ LanguageModel new_model(const Corpus& corpus, std::uint64_t seed, const Variant&
 
 // With these settings walk gives birds a weight of 0.885 after training, mean of 100 seeds. Without
 // the warm-up it is 0.86 (40 seeds).
-std::vector<double> train(const LanguageModel& model, const Corpus& corpus, std::uint64_t seed) {
+std::vector<double> train(const LanguageModel& model, const Corpus& corpus, std::uint64_t seed,
+                          const AfterStep& after_step) {
   TrainerOptions options;
   options.batch = 12;
-  options.schedule = {.rate = 0.04, .warmup = 100, .steps = 500};
+  options.schedule = {.rate = 0.04, .warmup = 100, .steps = training_steps};
   options.decay = 0.01;
   options.beta2 = 0.999;
   options.seed = seed;
   Trainer trainer(model, corpus.train, options);
   std::vector<double> losses;
-  while (trainer.steps_done() < options.schedule.steps) losses.push_back(trainer.step().loss);
+  while (trainer.steps_done() < options.schedule.steps) {
+    const Trainer::Step step = trainer.step();
+    losses.push_back(step.loss);
+    if (after_step) after_step(step);
+  }
   return losses;
 }
 

@@ -6,11 +6,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "nn/gpt/language_model.h"
 #include "nn/text/corpus.h"
+#include "nn/train/trainer.h"
 
 namespace fledge::birds {
 
@@ -28,8 +30,12 @@ LanguageModelSizes model_sizes(const Corpus& corpus);
 /// A variant (nn/variant.h) is without a part, or has weights that do not learn.
 LanguageModel new_model(const Corpus& corpus, std::uint64_t seed, const Variant& variant = {});
 
+/// Receives a step that is done.
+using AfterStep = std::function<void(const Trainer::Step& step)>;
+inline constexpr std::int64_t training_steps = 500;
 /// 500 steps of 12 sentences each. Returns the loss of each step, in nats per token.
-std::vector<double> train(const LanguageModel& model, const Corpus& corpus, std::uint64_t seed);
+std::vector<double> train(const LanguageModel& model, const Corpus& corpus, std::uint64_t seed,
+                          const AfterStep& after_step = {});
 
 /// A word of a sentence, and an earlier word whose weight is observed.
 struct Watch {

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "examples/birds/page_recorder.h"
 #include "examples/birds/story.h"
 #include "nn/inspect/ablation.h"
 #include "nn/inspect/least_loss.h"
 #include "nn/text/batches.h"
-#include "nn/train/trainer.h"
 
 namespace fledge::birds {
 
@@ -58,9 +58,10 @@ Effect effect_of(const LanguageModel& model, const Corpus& corpus, const Watch& 
 
 }  // namespace
 
-TextStory tell_text(std::uint64_t seed) {
+TextStory tell_text(std::uint64_t seed, PageRecorder* page) {
   const Corpus corpus = read_text();
   const LanguageModel model = new_model(corpus, seed);
+  if (page) page->begin(model, corpus, seed);
   TextStory story;
   story.seed = seed;
   story.sentence_count = corpus.train.documents();
@@ -77,7 +78,10 @@ TextStory tell_text(std::uint64_t seed) {
   story.pattern_before = attention_pattern(model, corpus, sentence);
 
   story.loss_before = mean_loss(model, corpus.train, evaluation_batch);
-  story.losses = train(model, corpus, seed);
+  story.losses = train(model, corpus, seed, [&](const Trainer::Step& step) {
+    if (page) page->add(model, corpus, step);
+  });
+  if (page) page->finish(model, corpus);
   story.loss_after = mean_loss(model, corpus.train, evaluation_batch);
 
   for (TextStory::Seen& seen : story.watched) {

@@ -17,6 +17,7 @@ const std::vector<Command>& commands() {
       {"inspect", "DIR", "what is in a model: tensors, heads, a map of its tokens",
        inspect_command},
       {"plot", "DIR ...", "the losses of runs, as a plot", plot_command},
+      {"page", "DIR", "one HTML page that shows how a model learned", page_command},
       {"gradcheck", "[NAME ...]", "prove every gradient twice", gradcheck_command},
       {"bench", "[WHAT ...]", "how fast, and how near to the machine's limit", bench_command},
       {"completion", "SHELL", "a script for the shell's Tab key", completion_command},

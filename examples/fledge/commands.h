@@ -42,6 +42,9 @@ int inspect_command(int argc, char** argv);
 /// Plots the losses of runs.
 int plot_command(int argc, char** argv);
 
+/// Writes the page of a run.
+int page_command(int argc, char** argv);
+
 /// Checks the gradients of every op, every module and a whole model. Exit status: 0 all are right,
 /// 1 a gradient is wrong. Throws UsageError for wrong options, also when a name selects nothing.
 int gradcheck_command(int argc, char** argv);

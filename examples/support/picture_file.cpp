@@ -20,10 +20,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse_place(const std::string& path, const std::string& problem,
-                               const std::string& advice) {
+[[noreturn]] void refuse_place(const std::string& path, const OutputKind& kind,
+                               const std::string& problem, const std::string& advice) {
   throw CommandError(Exit::failed,
-                     "the picture " + support::quoted(path) + " cannot be written: " + problem,
+                     "the " + std::string(kind.noun) + " " + support::quoted(path) +
+                         " cannot be written: " + problem,
                      advice);
 }
 
@@ -39,31 +40,31 @@ std::string name_beside(const std::string& path) {
 
 }  // namespace
 
-void require_picture_place(const std::string& path) {
+void require_place(const std::string& path, const OutputKind& kind) {
   std::error_code none;
   const fs::path folder = folder_of(path);
   if (!fs::is_directory(folder, none))
-    refuse_place(path, "the folder " + support::quoted(folder.string()) + " does not exist",
+    refuse_place(path, kind, "the folder " + support::quoted(folder.string()) + " does not exist",
                  "make it first: mkdir -p " + shell_word(folder.string()));
   if (fs::is_directory(path, none) || path.ends_with('/'))
-    refuse_place(path, "it is a folder", "name a file, such as picture.svg");
+    refuse_place(path, kind, "it is a folder", "name a file, such as " + std::string(kind.example));
   const Descriptor old(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
   if (!old.exists()) return;
   constexpr std::size_t first_lines = 300;
   const std::string beginning = read_beginning(old, path, first_lines);
-  if (!beginning.empty() && beginning.find(Svg::mark) == std::string::npos)
-    refuse_place(path, "it exists and was not written by fledge",
+  if (!beginning.empty() && beginning.find(kind.mark) == std::string::npos)
+    refuse_place(path, kind, "it exists and was not written by fledge",
                  "name another file, or remove this one");
 }
 
-void write_picture(const std::string& path, const Svg& picture) {
-  require_picture_place(path);
+void write_output(const std::string& path, std::string_view text, const OutputKind& kind) {
+  require_place(path, kind);
   const std::string beside = name_beside(path);
   int problem = 0;
   {
     const Descriptor file(AT_FDCWD, beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW);
     if (!file.exists()) throw WriteError("write", path, errno);
-    if (!write_all(file, picture.file()) || !sync_file(file)) problem = errno;
+    if (!write_all(file, text) || !sync_file(file)) problem = errno;
   }
   if (problem == 0 && std::rename(beside.c_str(), path.c_str()) != 0) problem = errno;
   if (problem != 0) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "examples/support/markup.h"
 #include "examples/support/text.h"
 #include "nn/io/json.h"
 
@@ -13,19 +14,8 @@ namespace {
 /// At most two decimals, with a point in every locale.
 std::string pixels(double number) { return fledge::json_number(std::round(number * 100) / 100); }
 
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : printable(text))
-    result += c == '&'   ? "&amp;"
-              : c == '<' ? "&lt;"
-              : c == '>' ? "&gt;"
-              : c == '"' ? "&quot;"
-                         : std::string(1, c);
-  return result;
-}
-
 std::string attribute(std::string_view name, std::string_view value) {
-  return " " + std::string(name) + "=\"" + escaped(value) + "\"";
+  return " " + std::string(name) + "=\"" + markup_escaped(value) + "\"";
 }
 
 std::string attribute(std::string_view name, double value) {
@@ -106,7 +96,7 @@ void Svg::text(double x, double y, std::string_view words, Anchor anchor, double
                (anchor == Anchor::start
                     ? ""
                     : attribute("text-anchor", anchor == Anchor::middle ? "middle" : "end")) +
-               attribute("xml:space", "preserve") + ">" + escaped(words) + "</text>\n";
+               attribute("xml:space", "preserve") + ">" + markup_escaped(words) + "</text>\n";
 }
 
 std::string Svg::file() const {

@@ -9,6 +9,7 @@
 
 #include "examples/fledge/attention/attention_weights.h"
 #include "examples/fledge/train/train_config.h"
+#include "examples/fledge/train/watched_words.h"
 #include "examples/support/terminal.h"
 #include "nn/io/json.h"
 

@@ -16,6 +16,7 @@
 #include "examples/fledge/train/progress_display.h"
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/train/train_config.h"
+#include "examples/fledge/train/watched_words.h"
 #include "nn/inspect/probes.h"
 #include "nn/io/json.h"
 

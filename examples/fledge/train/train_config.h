@@ -31,8 +31,8 @@ struct TrainConfig {
   bool find_lr = false;
   bool save = true, force = false, film = false, json = false, quiet = false, no_progress = false;
   std::int64_t log_every = 1, sample_every = 0, save_seconds = 30, pace = 0;
-  std::string watch, probe;       // the texts of these options
-  std::set<std::string> given{};  // the names of the options that were given
+  std::string watch, probe, page;  // the texts of these options
+  std::set<std::string> given{};   // the names of the options that were given
 
   bool resumes() const { return !resume.empty(); }
   /// Whether the run goes to a folder that is named after its text.
@@ -49,24 +49,5 @@ TrainConfig train_config(int argc, const char* const* argv);
 
 /// The saved settings, with the allowed changes from this command line. Throws UsageError.
 TrainConfig resumed_config(TrainConfig saved, TrainConfig call);
-
-/// Two words that are watched: how much the first looks at the second. Their tokens are known when
-/// the text has been read.
-struct WordPair {
-  std::string word, looks_at;
-  Dim word_token = 0, looks_at_token = 0;
-};
-/// "walk:birds,at:good" as pairs. Throws UsageError.
-std::vector<WordPair> watched_pairs(const std::string& text);
-
-/// A sentence of --probe. Its attention is shown at the end of the run.
-struct Probe {
-  std::string sentence;
-  std::size_t at;
-  std::vector<Dim> ids{};  // as the model reads it: with lines, a line end is in front
-  std::size_t begin = 0;   // the sentence's own tokens are ids[begin] …
-};
-/// "birds walk | they fly" as sentences, without the spaces around them. Throws UsageError.
-std::vector<Probe> probed_sentences(const std::string& text);
 
 }  // namespace fledge::train

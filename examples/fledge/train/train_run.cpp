@@ -59,6 +59,7 @@ void TrainRun::train() {
   state_->remember_resumed();
   const std::int64_t steps = config_.training.schedule.steps;
   const double tokens = tokens_of_step();
+  if (page_ && state_->step() == 0) record_snapshot();
   while (!state_->is_over()) {
     check_interrupt();
     state_->remember_step();
@@ -116,6 +117,7 @@ void TrainRun::keep(const Metrics& row, const std::vector<PairMeasurement>& watc
     film_->add(*frame);
     report_.event(film_->event(*frame));
   }
+  if (page_ && page_->has_snapshot(row.step)) record_snapshot();
   if (row.validation) state_->save_if_best(row.step);
 }
 
@@ -164,6 +166,7 @@ void TrainRun::report_result() {
   report_final_samples(kept);
   report_sentences(kept);
   report_end("ok", last, best);
+  write_page(kept);
 }
 
 void TrainRun::report_kept(double best_loss, double last_loss) {
@@ -218,6 +221,7 @@ void TrainRun::stop_early() {
     report_.warn("Saved in " + folder + ". Continue with: fledge train --resume " + shell_folder());
   }
   report_end("interrupted", state_->notes().last_loss, state_->notes().best_loss);
+  write_page(state_->step());
   state_->close();
   stop_->end_by_signal();
 }

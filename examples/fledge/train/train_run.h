@@ -9,6 +9,7 @@
 
 #include "examples/fledge/train/film.h"
 #include "examples/fledge/train/measure.h"
+#include "examples/fledge/train/page_recorder.h"
 #include "examples/fledge/train/reporter.h"
 #include "examples/fledge/train/run_state.h"
 #include "examples/fledge/train/samples.h"
@@ -41,6 +42,8 @@ class TrainRun {
   void keep(const Metrics& row, const std::vector<PairMeasurement>& watched,
             const std::optional<std::string>& sample, const std::optional<FilmFrame>& frame);
   void begin_film();
+  void record_snapshot();
+  void write_page(std::int64_t kept_step);
   bool shows_samples() const;
   void report_final_samples(std::int64_t step);
   void report_kept(double best_loss, double last_loss);
@@ -64,6 +67,7 @@ class TrainRun {
   std::vector<WordPair> pairs_;          // of --watch
   std::vector<Probe> sentences_;         // of --probe
   std::optional<Film> film_;             // of --film
+  std::optional<PageRecorder> page_;     // of --page
   std::string folder_name_;      // if the folder is named after the text; a number may follow
   bool hints_at_lines_ = false;  // the text is a list of lines, and is read as a stream
   bool all_saved_ = false;       // the last step is saved, and only the reports remain

@@ -77,7 +77,11 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
   } else if (!config_.folder().empty()) {
     begin_folder(*run);
   }
-  report_.keep_events([this](const std::string& line) { state_->append_event(line); });
+  if (!config_.page.empty()) page_.emplace(config_, *corpus_, pairs_, sentences_, state_->events());
+  report_.keep_events([this](const std::string& line) {
+    state_->append_event(line);
+    if (page_ && !state_->has_folder()) page_->keep(line);
+  });
 }
 
 void TrainRun::begin_film() {
@@ -93,6 +97,17 @@ void TrainRun::begin_film() {
         return film_->picture(columns, support::unicode_wanted(), {support::colour_wanted(stderr)});
       },
       lines);
+}
+
+// The snapshot of the model as it is now, as an event.
+void TrainRun::record_snapshot() {
+  for (const Json::Members& event : page_->events(*model_, state_->step())) report_.event(event);
+}
+
+void TrainRun::write_page(std::int64_t kept_step) {
+  if (!page_) return;
+  state_->sync_events();
+  report_.say(page_->write(*model_, kept_step, state_->events()));
 }
 
 void TrainRun::begin_folder(const RunConfig& run) {

@@ -1,0 +1,68 @@
+# Makes OUT, a C++ file with the style and the script of a page: FOLDER/style.css, and the files of
+# FOLDER/script in the order of their names, as one strict script.
+
+# "sha256-…" of a text, in base64 as a Content-Security-Policy has it.
+function(hash_of text result)
+  string(SHA256 hex "${text}")
+  set(digits "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+  set(base64 "")
+  # 64 hexadecimal digits are 10 groups of 6, each four digits of base64, and 4 more with padding.
+  foreach(group RANGE 0 9)
+    math(EXPR at "6 * ${group}")
+    string(SUBSTRING "${hex}" ${at} 6 six)
+    foreach(shift 18 12 6 0)
+      math(EXPR digit "(0x${six} >> ${shift}) & 63")
+      string(SUBSTRING "${digits}" ${digit} 1 letter)
+      string(APPEND base64 "${letter}")
+    endforeach()
+  endforeach()
+  string(SUBSTRING "${hex}" 60 4 four)
+  foreach(shift 10 4)
+    math(EXPR digit "(0x${four} >> ${shift}) & 63")
+    string(SUBSTRING "${digits}" ${digit} 1 letter)
+    string(APPEND base64 "${letter}")
+  endforeach()
+  math(EXPR digit "(0x${four} << 2) & 63")
+  string(SUBSTRING "${digits}" ${digit} 1 letter)
+  set(${result} "sha256-${base64}${letter}=" PARENT_SCOPE)
+endfunction()
+
+# A text as C++ string literals of a few thousand bytes each.
+function(literals_of text result)
+  string(LENGTH "${text}" length)
+  set(literals "")
+  set(at 0)
+  while(at LESS length)
+    string(SUBSTRING "${text}" ${at} 8000 piece)
+    string(APPEND literals "    R\"fledge(${piece})fledge\"\n")
+    math(EXPR at "${at} + 8000")
+  endwhile()
+  set(${result} "${literals}" PARENT_SCOPE)
+endfunction()
+
+file(READ ${FOLDER}/style.css style)
+set(script "\"use strict\";\n")
+file(GLOB files ${FOLDER}/script/*.js)
+list(SORT files)
+foreach(file IN LISTS files)
+  file(READ ${file} text)
+  string(APPEND script "${text}")
+endforeach()
+hash_of("${style}" style_hash)
+hash_of("${script}" script_hash)
+literals_of("${style}" style_literals)
+literals_of("${script}" script_literals)
+file(WRITE ${OUT} "// Made from examples/page/style.css and examples/page/script/*.js.
+#include \"examples/page/page_file.h\"
+
+namespace fledge::page {
+
+const std::string style =
+${style_literals}    ;
+const std::string script =
+${script_literals}    ;
+const char* const style_hash = \"${style_hash}\";
+const char* const script_hash = \"${script_hash}\";
+
+}  // namespace fledge::page
+")

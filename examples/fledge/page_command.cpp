@@ -1,0 +1,95 @@
+#include <cstdio>
+#include <filesystem>
+
+#include "examples/fledge/commands.h"
+#include "examples/fledge/known_names.h"
+#include "examples/fledge/train/page_recorder.h"
+#include "examples/fledge/trained_model.h"
+#include "examples/page/page_file.h"
+#include "examples/support/options.h"
+#include "examples/support/text.h"
+#include "nn/generate/sampler.h"
+
+namespace fledge {
+
+namespace {
+
+constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+constexpr Dim most_tokens = 24;
+
+/// For a run without a plan: the sentence that the model itself finds most likely.
+page::Plan plan_of(const TrainedModel& trained) {
+  page::Plan plan;
+  Decoder decoder(trained.model);
+  Rng rng(1);  // not used at temperature 0
+  std::vector<Dim> ids{trained.first_token()};
+  generate(decoder, ids, std::min(trained.model.sizes.context, most_tokens) - 1, {.temperature = 0},
+           rng, [&](Dim token, const Array&) {
+             ids.push_back(token);
+             return true;
+           });
+  plan.sentences.push_back({ids, {}});
+  plan.prompts.push_back({ids[0]});
+  for (Dim token = 0; token < std::min<Dim>(trained.tokenizer().size(), 40); ++token)
+    plan.map.push_back(token);
+  return plan;
+}
+
+/// The step of the model that the folder keeps: of the best evaluation, or else the last.
+std::int64_t kept_step(const std::vector<std::string>& events) {
+  std::int64_t best = -1, last = 0;
+  for (const std::string& line : events) {
+    const JsonValue event = read_json(line);
+    const std::string type = event["type"].string();
+    if (type == "best") best = event["step"].integer(0, std::int64_t{1} << 53);
+    if (type == "step") last = event["step"].integer(0, std::int64_t{1} << 53);
+  }
+  return best >= 0 ? best : last;
+}
+
+}  // namespace
+
+int page_command(int argc, char** argv) {
+  std::string out;
+  support::Options options("fledge page", "One HTML page that shows how a model learned.");
+  options.arguments("DIR", 1, 1);
+  options.example("fledge page poems-run", "writes poems-run/page.html");
+  options.example("fledge page poems-run -o poems.html", "the same in another file");
+  options.add("-o, --out", "FILE", out, "the file of the page; without it page.html in the folder");
+  options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
+  options.parse(argc, argv);
+  const std::string folder = options.arguments()[0];
+  const TrainedModel trained = load_trained(folder);
+  if (out.empty()) out = (std::filesystem::path(folder) / "page.html").string();
+  support::require_place(out, page::page_kind);
+
+  page::Run run;
+  run.title = std::filesystem::path(folder).lexically_normal().filename().string();
+  if (run.title.empty()) run.title = folder;
+  run.command = "fledge page " + support::shell_word(run.title);
+  const Folder files(folder, {"metrics.jsonl"});
+  run.events = train::event_lines(files.read("metrics.jsonl", most_bytes).value_or(""));
+  const train::TrainConfig& settings = trained.run.settings;
+  run.seed = settings.training.seed;
+  run.steps = settings.training.schedule.steps;
+  run.model = &trained.model;
+  run.tokenizer = &trained.tokenizer();
+  run.plan = plan_of(trained);
+  const page::Thinned data = support::with_advice(
+      "restore the file, or train again",
+      [&] {
+        run.kept_step = kept_step(run.events);
+        run.sentence = page::run_in_words(trained.model, run.kept_step);
+        return page::run_data(run);
+      },
+      support::quoted(files.file("metrics.jsonl")));
+  support::write_output(
+      out, page::page_file(run.title, Json::object({{"kind", "run"}, {"run", data.data}})),
+      page::page_kind);
+  std::fprintf(stderr, "The page is in %s.\n", support::printable(out).c_str());
+  for (const std::string& notice : data.notices)
+    std::fprintf(stderr, "%s\n", support::wrapped(notice, 80).c_str());
+  return 0;
+}
+
+}  // namespace fledge

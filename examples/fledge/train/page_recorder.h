@@ -1,0 +1,45 @@
+// --page: a run as a page (examples/page/). Snapshots are events of the run, so a resumed run has
+// those from before.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "examples/fledge/train/train_config.h"
+#include "examples/fledge/train/watched_words.h"
+#include "examples/page/page_data.h"
+
+namespace fledge::train {
+
+class PageRecorder {
+ public:
+  /// Follows the sentences of --probe and the pairs of --watch, or what page::default_plan() chooses.
+  /// `events`: those of a run that is resumed, as metrics.jsonl has them; the first "page" among them
+  /// has the plan. Throws CommandError if the page cannot be written.
+  PageRecorder(const TrainConfig& config, const Corpus& corpus, const std::vector<WordPair>& pairs,
+               const std::vector<Probe>& sentences, std::string_view events);
+
+  bool has_snapshot(std::int64_t step) const { return steps_.has(step); }
+  /// The events of this step: the plan if the run has none yet, and a snapshot.
+  std::vector<Json::Members> events(const LanguageModel& model, std::int64_t step);
+  /// An event of a run without a folder.
+  void keep(const std::string& line) { lines_.push_back(line); }
+
+  /// Writes the page of a run that kept the model of this step. `events`: of a run with a folder.
+  /// Returns what is to be said about it.
+  std::string write(const LanguageModel& model, std::int64_t kept_step,
+                    std::string_view events) const;
+
+ private:
+  const TrainConfig* config_;
+  const Corpus* corpus_;
+  page::Plan plan_;
+  page::SnapshotSteps steps_;
+  bool has_plan_event_ = false;
+  std::vector<std::string> lines_;
+};
+
+/// The lines of a text.
+std::vector<std::string> event_lines(std::string_view text);
+
+}  // namespace fledge::train

@@ -1,0 +1,286 @@
+#include "examples/page/page_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "examples/page/base64.h"
+#include "examples/page/glossary.h"
+#include "examples/page/map_axes.h"
+#include "examples/page/snapshot.h"
+#include "examples/page/worked.h"
+#include "examples/support/text.h"
+#include "examples/support/token_label.h"
+#include "examples/support/version.h"
+
+namespace fledge::page {
+
+namespace {
+
+constexpr Dim most_weights = 250'000;  // a megabyte of floats
+constexpr std::size_t most_points = 600;
+
+using Points = std::vector<std::vector<double>>;  // {step, number}
+
+/// What the events of a run say.
+struct Events {
+  Points losses, held_out, gradients;
+  std::map<std::string, double> baselines;
+  std::optional<Plan> plan;
+  std::map<std::int64_t, JsonValue> snapshots;
+};
+
+Events read_events(const Run& run) {
+  Events found;
+  for (const std::string& line : run.events) {
+    const JsonValue event = read_json(line);
+    const std::string type = event["type"].string();
+    const auto point = [&](const char* key) {
+      return std::vector<double>{event["step"].number(), event[key].number()};
+    };
+    if (type == "start")
+      event["baselines"].each_member([&](const std::string& name, const JsonValue& loss) {
+        found.baselines[name] = loss.number();
+      });
+    if (type == "step") {
+      found.losses.push_back(point("loss"));
+      if (event.has("grad_norm")) found.gradients.push_back(point("grad_norm"));
+    }
+    if (type == "eval") found.held_out.push_back(point("held_out_loss"));
+    if (type == "page") found.plan = read_plan(event, run.model->sizes.vocabulary);
+    if (type == "snapshot")
+      found.snapshots[event["step"].integer(0, std::int64_t{1} << 53)] = event;
+  }
+  return found;
+}
+
+/// Every n-th point, and the last.
+Points thinned(const Points& points) {
+  const std::size_t every = (points.size() + most_points - 1) / most_points;
+  Points kept;
+  for (std::size_t i = 0; i < points.size(); ++i)
+    if (i % every == 0 || i + 1 == points.size()) kept.push_back(points[i]);
+  return kept;
+}
+
+/// Numbers with four digits are enough for a curve.
+Json curve(const Points& points) {
+  std::vector<Json> pairs;
+  for (const std::vector<double>& p : thinned(points))
+    pairs.push_back(std::vector<double>{p[0], std::round(p[1] * 1e4) / 1e4});
+  return pairs;
+}
+
+std::vector<std::string> texts_of(const JsonValue& list) {
+  std::vector<std::string> texts;
+  list.each_item([&](const JsonValue& text) { texts.push_back(text.string()); });
+  return texts;
+}
+
+/// How much of the snapshots is shown.
+struct Detail {
+  bool even_steps = true, all_vectors = true, first_vectors = true;
+  std::size_t sentences = 1000;
+};
+
+Json snapshot_json(const JsonValue& event, const Axes& axes, const Detail& detail, bool is_last) {
+  std::vector<Json> sentences, watch, vectors;
+  std::size_t count = 0;
+  event["sentences"].each_item([&](const JsonValue& sentence) {
+    if (count++ < detail.sentences)
+      sentences.push_back(Json::object({{"loss", sentence["loss"].number()},
+                                        {"attention", sentence["attention"].string()},
+                                        {"top", sentence["top"].string()}}));
+  });
+  const auto number = [](const JsonValue& value) {
+    return value.is_null() ? std::optional<double>() : value.number();
+  };
+  event["watch"].each_item([&](const JsonValue& pair) {
+    watch.push_back(Json::object({{"attention", number(pair["attention"])},
+                                  {"chance", number(pair["chance"])},
+                                  {"cosine", number(pair["cosine"])},
+                                  {"control", number(pair["control"])},
+                                  {"effect", number(pair["effect"])}}));
+  });
+  Json::Members members{{"step", event["step"].integer(0, std::int64_t{1} << 53)},
+                        {"continuations", texts_of(event["continuations"])},
+                        {"sentences", sentences},
+                        {"watch", watch}};
+  if (!event.has("vectors")) return Json::object(members);
+  const std::vector<std::string> all = texts_of(event["vectors"]);
+  for (std::size_t i = 0; i < std::min(all.size(), sentences.size()); ++i) {
+    const bool is_kept = is_last || (detail.first_vectors && (detail.all_vectors || i == 0));
+    vectors.push_back(is_kept ? Json(all[i]) : Json());
+  }
+  members.emplace_back("vectors", vectors);
+  if (!axes.mean.empty())
+    members.emplace_back("map", base64(places_on(axes, floats_of_base64(event["map"].string()))));
+  members.emplace_back("tensors", Json::object({{"stats", event["tensors"]["stats"].string()},
+                                                {"bins", event["tensors"]["bins"].string()}}));
+  return Json::object(members);
+}
+
+Json model_json(const LanguageModel& model) {
+  const LanguageModelSizes& sizes = model.sizes;
+  const Without& without = sizes.variant.without;
+  return Json::object({{"layers", sizes.layers},
+                       {"heads", sizes.heads},
+                       {"width", sizes.width},
+                       {"hidden", sizes.hidden > 0 ? sizes.hidden : 4 * sizes.width},
+                       {"context", sizes.context},
+                       {"vocabulary", sizes.vocabulary},
+                       {"parameters", count_parameters(model)},
+                       {"causal", !without.mask},
+                       {"scaled", !without.scale},
+                       {"residual", !without.residual},
+                       {"norm", !without.norm},
+                       {"attention", !without.attention},
+                       {"mlp", !without.mlp},
+                       {"epsilon", model.ln_f.eps}});
+}
+
+Json baselines_json(const Events& events, std::optional<double> floor) {
+  Json::Members members;
+  for (const char* name : {"uniform", "unigram", "bigram", "trigram", "fourgram"}) {
+    const auto found = events.baselines.find(name);
+    members.emplace_back(name, found == events.baselines.end() ? Json() : Json(found->second));
+  }
+  members.emplace_back("floor", floor);
+  return Json::object(members);
+}
+
+Json glossary_json() {
+  std::vector<Json> entries;
+  for (const auto& [term, meaning] : glossary) entries.push_back(std::vector<Json>{term, meaning});
+  return entries;
+}
+
+Json sources_json() {
+  return Json::object({{"attention", "nn/layers/attention.cpp, attend"},
+                       {"block", "nn/layers/block.h, Block"},
+                       {"loss", "engine/ops/cross_entropy.cpp, cross_entropy"},
+                       {"floor", "nn/inspect/least_loss.cpp, least_loss"},
+                       {"gradient", "engine/ops/softmax.cpp, softmax"},
+                       {"watch", "nn/inspect/probes.cpp, watch_pair"},
+                       {"effect", "nn/inspect/ablation.cpp, ablate_tokens"},
+                       {"map", "nn/inspect/word_vectors.cpp, token_map"},
+                       {"continuation", "nn/generate/sampler.cpp, generate"},
+                       {"snapshot", "examples/page/snapshot.cpp, snapshot_event"},
+                       {"worked", "examples/page/worked.cpp, worked_json"}});
+}
+
+}  // namespace
+
+std::string run_in_words(const LanguageModel& model, std::int64_t steps) {
+  return "A model of " + support::thousands(count_parameters(model)) + " numbers took " +
+         support::thousands(steps) +
+         " small steps. Move the slider to see how it learned where to look.";
+}
+
+Thinned run_data(const Run& run, std::size_t most_bytes) {
+  const LanguageModel& model = *run.model;
+  Events events = read_events(run);
+  const Plan plan = events.plan.value_or(run.plan);
+  if (!events.plan) events.snapshots.clear();
+  const bool was_recorded = !events.snapshots.empty();
+  // The snapshot of the model itself is made here, from the very numbers that the folder has.
+  events.snapshots[run.kept_step] = read_json(
+      Json::object(snapshot_event(model, *run.tokenizer, plan, run.kept_step, true, {})).text());
+
+  std::vector<std::string> words, names;
+  for (const std::string& symbol : run.tokenizer->symbols())
+    words.push_back(support::token_label(symbol, true));
+  for (const auto& [name, parameter] : named_parameters(model)) names.push_back(name);
+  std::vector<Json> sentences, prompts, watch;
+  for (const auto& [ids, next] : plan.sentences)
+    sentences.push_back(Json::object({{"ids", ids}, {"next", next}}));
+  for (const std::vector<Dim>& prompt : plan.prompts)
+    prompts.emplace_back(run.tokenizer->decode(prompt));
+  std::vector<Dim> watched;
+  for (const Plan::Pair& pair : plan.watch) {
+    watch.push_back(Json::object(
+        {{"word", pair.word}, {"looks_at", pair.looks_at}, {"control", pair.control}}));
+    watched.insert(watched.end(), {pair.word_token, pair.looks_at_token});
+  }
+  Axes axes;
+  for (const auto& [step, event] : events.snapshots)
+    if (event.has("map") && !plan.map.empty())
+      axes = axes_of(floats_of_base64(event["map"].string()), static_cast<Dim>(plan.map.size()),
+                     model.sizes.width);
+
+  std::vector<std::string> notices;
+  if (!was_recorded)
+    notices.emplace_back(
+        "This run recorded no snapshots, so the page shows its last model alone. Train with --page "
+        "to follow the learning.");
+  if (events.losses.size() > most_points)
+    notices.push_back("The curves show " + support::thousands(most_points) + " of " +
+                      support::thousands(static_cast<std::int64_t>(events.losses.size())) +
+                      " steps.");
+  const SnapshotSteps steps{run.steps};
+  const auto data = [&](const Detail& detail, Dim weights) {
+    std::vector<Json> snapshots;
+    for (const auto& [step, event] : events.snapshots)
+      if (detail.even_steps || steps.is_full(step) || step == run.kept_step)
+        snapshots.push_back(snapshot_json(event, axes, detail, step == run.kept_step));
+    Plan shown = plan;
+    shown.sentences.resize(std::min(shown.sentences.size(), detail.sentences));
+    const std::vector<Json> first(
+        sentences.begin(), sentences.begin() + static_cast<std::ptrdiff_t>(shown.sentences.size()));
+    return Json::object(
+        {{"title", run.title},
+         {"version", support::version_of("fledge")},
+         {"command", run.command},
+         {"in_words", run.sentence},
+         {"model", model_json(model)},
+         {"seed", run.seed},
+         {"steps", run.steps},
+         {"notices", notices},
+         {"baselines", baselines_json(events, run.floor)},
+         {"losses", Json::object({{"train", curve(events.losses)},
+                                  {"held_out", curve(events.held_out)},
+                                  {"gradient", curve(events.gradients)}})},
+         {"words", words},
+         {"sentences", first},
+         {"prompts", prompts},
+         {"watch", watch},
+         {"tensors", names},
+         {"map", Json::object({{"ids", plan.map}, {"share", axes.share}, {"watched", watched}})},
+         {"snapshots", snapshots},
+         {"worked", worked_json(model, shown, run.kept_step, weights)},
+         {"glossary", glossary_json()},
+         {"sources", sources_json()}});
+  };
+  struct Level {
+    Detail detail;
+    Dim weights;
+    const char* notice;
+  };
+  const Level levels[] = {
+      {{}, most_weights, ""},
+      {{.all_vectors = false},
+       most_weights,
+       "To save space, the vectors of the other sentences are kept for the last step only."},
+      {{.even_steps = false, .all_vectors = false},
+       most_weights,
+       "To save space, only the steps 0, 1, 2, 5, 10, 20, 50 and so on are shown."},
+      {{.even_steps = false, .all_vectors = false, .first_vectors = false},
+       most_weights,
+       "To save space, vectors are kept for the last step only."},
+      {{.even_steps = false, .all_vectors = false, .first_vectors = false},
+       0,
+       "To save space, the weights of the model are left out: the page cannot recompute its "
+       "predictions."},
+      {{.even_steps = false, .all_vectors = false, .first_vectors = false, .sentences = 1},
+       0,
+       "To save space, only the first sentence is shown."}};
+  Json best;
+  for (const Level& level : levels) {
+    if (*level.notice != 0) notices.emplace_back(level.notice);
+    best = data(level.detail, level.weights);
+    if (best.text().size() <= most_bytes) break;
+  }
+  return {best, notices};
+}
+
+}  // namespace fledge::page

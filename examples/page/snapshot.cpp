@@ -1,0 +1,218 @@
+#include "examples/page/snapshot.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "engine/autograd.h"
+#include "examples/page/base64.h"
+#include "nn/generate/sampler.h"
+#include "nn/inspect/ablation.h"
+#include "nn/inspect/probes.h"
+#include "nn/text/batches.h"
+
+namespace fledge::page {
+
+namespace {
+
+constexpr int likeliest = 5;
+constexpr int bins = 24;
+constexpr Dim watched_windows = 16;
+constexpr std::uint16_t no_token = std::numeric_limits<std::uint16_t>::max();
+
+Indices row_of(const std::vector<Dim>& ids) { return {{1, static_cast<Dim>(ids.size())}, ids}; }
+
+/// What follows each position; no_target where nothing is known.
+std::vector<Dim> targets_of(const Plan::Sentence& sentence) {
+  std::vector<Dim> targets(sentence.ids.begin() + 1, sentence.ids.end());
+  targets.push_back(sentence.next.value_or(no_target));
+  return targets;
+}
+
+Json sentence_json(const LanguageModel& model, const Plan::Sentence& sentence) {
+  const auto T = static_cast<Dim>(sentence.ids.size());
+  const auto [logits, layers] = model.forward_with_weights(row_of(sentence.ids));
+  const bool is_causal = !model.sizes.variant.without.mask;
+  std::vector<std::uint16_t> attention, top;
+  for (const Tensor& layer : layers)
+    for (Dim h = 0; h < model.sizes.heads; ++h)
+      for (Dim i = 0; i < T; ++i)
+        for (Dim j = 0; j < (is_causal ? i + 1 : T); ++j)
+          attention.push_back(share_in_16_bits(value_of(layer.value().at({0, h, i, j}))));
+  const std::vector<double> z = to_vector(logits.value());
+  const std::vector<Dim> targets = targets_of(sentence);
+  const auto V = static_cast<std::size_t>(model.sizes.vocabulary);
+  double loss = 0;
+  int counted = 0;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const std::vector<double> row(z.begin() + static_cast<std::ptrdiff_t>(i * V),
+                                  z.begin() + static_cast<std::ptrdiff_t>((i + 1) * V));
+    const double most = *std::max_element(row.begin(), row.end());
+    double sum = 0;
+    for (const double logit : row) sum += std::exp(logit - most);
+    const auto p = [&](Dim token) {
+      return std::exp(row[static_cast<std::size_t>(token)] - most) / sum;
+    };
+    const auto add = [&](Dim token) {
+      top.push_back(static_cast<std::uint16_t>(token));
+      top.push_back(share_in_16_bits(p(token)));
+    };
+    std::vector<Dim> order(V);
+    for (std::size_t v = 0; v < V; ++v) order[v] = static_cast<Dim>(v);
+    const auto shown = std::min<std::size_t>(likeliest, V);
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown),
+                      order.end(), [&](Dim a, Dim b) {
+                        const double x = row[static_cast<std::size_t>(a)];
+                        const double y = row[static_cast<std::size_t>(b)];
+                        return x != y ? x > y : a < b;
+                      });
+    for (std::size_t n = 0; n < likeliest; ++n)
+      if (n < shown)
+        add(order[n]);
+      else
+        top.insert(top.end(), {no_token, no_token});
+    if (targets[i] == no_target) {
+      top.insert(top.end(), {no_token, no_token});
+      continue;
+    }
+    add(targets[i]);
+    loss -= std::log(p(targets[i]));
+    ++counted;
+  }
+  return Json::object({{"loss", counted > 0 ? loss / counted : 0.0},
+                       {"attention", base64(attention)},
+                       {"top", base64(top)}});
+}
+
+/// q, k and v of each layer, one after the other.
+std::string vectors_of(const LanguageModel& model, const std::vector<Dim>& ids) {
+  Tensor x = embedding(model.wte.weight, model.wpe.weight, row_of(ids));
+  std::vector<double> numbers;
+  for (const Block& block : model.h) {
+    for (const Tensor& part : split(block.attn.qkv(block.ln_1(x)), 3, -1)) {
+      const std::vector<double> values = to_vector(part.value());
+      numbers.insert(numbers.end(), values.begin(), values.end());
+    }
+    x = block.forward_with_weights(x, model.mask()).output;
+  }
+  return base64(numbers);
+}
+
+std::string continuation(const LanguageModel& model, const Tokenizer& tokenizer, const Plan& plan,
+                         const std::vector<Dim>& prompt) {
+  Decoder decoder(model);
+  Rng rng(1);  // not used at temperature 0
+  std::vector<Dim> drawn;
+  generate(decoder, prompt, plan.continued, {.temperature = 0}, rng, [&](Dim token, const Array&) {
+    if (plan.end && token == *plan.end) return false;
+    drawn.push_back(token);
+    return true;
+  });
+  return tokenizer.decode(drawn);
+}
+
+/// ln p(next) − ln p(next | looks_at hidden), in the first sentence that has the pair and a token
+/// after it.
+std::optional<double> effect_of(const LanguageModel& model, const Plan& plan,
+                                const Plan::Pair& pair) {
+  for (const Plan::Sentence& sentence : plan.sentences) {
+    const std::vector<Dim>& ids = sentence.ids;
+    const auto seen = std::find(ids.begin(), ids.end(), pair.looks_at_token);
+    const auto reads = seen == ids.end() ? seen : std::find(seen + 1, ids.end(), pair.word_token);
+    if (reads == ids.end() || (reads + 1 == ids.end() && !sentence.next)) continue;
+    const Dim next = reads + 1 == ids.end() ? *sentence.next : *(reads + 1);
+    const Ablation found = ablate_tokens(model, {ids.begin(), reads + 1}, next);
+    return found.log_p - found.without[static_cast<std::size_t>(seen - ids.begin())];
+  }
+  return {};
+}
+
+Json watch_json(const LanguageModel& model, const TokenText& text, const Plan& plan,
+                const Plan::Pair& pair) {
+  const auto seen = [&](Dim token) {
+    return watch_pair(model, text, pair.word_token, token, watched_windows);
+  };
+  const WatchedPair found = seen(pair.looks_at_token), control = seen(pair.control_token);
+  return Json::object({{"attention", found.attention},
+                       {"chance", found.chance},
+                       {"cosine", found.similarity},
+                       {"control", control.attention},
+                       {"effect", effect_of(model, plan, pair)}});
+}
+
+/// The sentences of a plan as documents.
+TokenText text_of(const Plan& plan) {
+  TokenText text;
+  for (const Plan::Sentence& sentence : plan.sentences) {
+    text.starts.push_back(text.tokens.size());
+    text.tokens.insert(text.tokens.end(), sentence.ids.begin(), sentence.ids.end());
+  }
+  text.starts.push_back(text.tokens.size());
+  return text;
+}
+
+/// The rows of the word table that the map shows.
+std::string map_rows(const LanguageModel& model, const std::vector<Dim>& tokens) {
+  std::vector<double> rows;
+  const Array table = model.wte.weight.value();
+  for (const Dim token : tokens)
+    for (Dim c = 0; c < model.sizes.width; ++c)
+      rows.push_back(value_of(table[token * model.sizes.width + c]));
+  return base64(rows);
+}
+
+/// Of each parameter mean, standard deviation, least and largest number, and 24 bins between them.
+Json tensors_json(const LanguageModel& model) {
+  std::vector<double> stats;
+  std::string counts;
+  for (const Tensor& parameter : parameters(model)) {
+    const std::vector<double> x = to_vector(parameter.value());
+    const auto n = static_cast<double>(x.size());
+    double mean = 0, variance = 0;
+    for (const double number : x) mean += number / n;
+    for (const double number : x) variance += (number - mean) * (number - mean) / n;
+    const auto [low, high] = std::minmax_element(x.begin(), x.end());
+    stats.insert(stats.end(), {mean, std::sqrt(variance), *low, *high});
+    std::vector<double> bin(bins);
+    for (const double number : x) {
+      const double share = *high > *low ? (number - *low) / (*high - *low) : 0.5;
+      ++bin[std::min<std::size_t>(static_cast<std::size_t>(share * bins), bins - 1)];
+    }
+    const double most = *std::max_element(bin.begin(), bin.end());
+    for (const double count : bin)
+      counts += static_cast<char>(static_cast<unsigned char>(std::lround(255 * count / most)));
+  }
+  return Json::object({{"stats", base64(stats)}, {"bins", base64(counts)}});
+}
+
+}  // namespace
+
+Json::Members snapshot_event(const LanguageModel& model, const Tokenizer& tokenizer,
+                             const Plan& plan, std::int64_t step, bool is_full,
+                             const TokenText* text) {
+  const NoGrad no_grad;
+  std::vector<std::string> continuations;
+  std::vector<Json> sentences, watched, vectors;
+  for (const std::vector<Dim>& prompt : plan.prompts)
+    continuations.push_back(continuation(model, tokenizer, plan, prompt));
+  for (const Plan::Sentence& sentence : plan.sentences) {
+    sentences.push_back(sentence_json(model, sentence));
+    if (is_full) vectors.emplace_back(vectors_of(model, sentence.ids));
+  }
+  const TokenText own = text_of(plan);
+  for (const Plan::Pair& pair : plan.watch)
+    watched.push_back(watch_json(model, text ? *text : own, plan, pair));
+  Json::Members event{{"type", "snapshot"},
+                      {"step", step},
+                      {"continuations", continuations},
+                      {"sentences", sentences},
+                      {"watch", watched}};
+  if (is_full) {
+    event.emplace_back("vectors", vectors);
+    event.emplace_back("map", map_rows(model, plan.map));
+    event.emplace_back("tensors", tensors_json(model));
+  }
+  return event;
+}
+
+}  // namespace fledge::page

@@ -1,0 +1,75 @@
+#include "examples/page/worked.h"
+
+#include <cmath>
+
+#include "engine/autograd.h"
+#include "examples/page/base64.h"
+#include "nn/text/batches.h"
+
+namespace fledge::page {
+
+namespace {
+
+std::string floats(const Array& x) { return base64(to_vector(x)); }
+
+/// (1, T, C) -> (1, H, T, D)
+Tensor split_heads(const Tensor& x, Dim heads) {
+  return transpose(reshape(x, {1, x.dim(1), heads, x.dim(2) / heads}), 1, 2);
+}
+
+/// A forward pass whose last attention is written out, so that the gradients of its scores and of
+/// its sums are kept.
+Json sentence_json(const LanguageModel& model, const Plan::Sentence& sentence) {
+  const auto T = static_cast<Dim>(sentence.ids.size());
+  const LanguageModelSizes& sizes = model.sizes;
+  const Mask mask = model.mask();
+  Tensor x = embedding(model.wte.weight, model.wpe.weight, Indices({1, T}, sentence.ids));
+  for (std::size_t layer = 0; layer + 1 < model.h.size(); ++layer) x = model.h[layer](x, mask);
+  const Block& last = model.h.back();
+  const std::vector<Tensor> qkv = split(last.attn.qkv(last.ln_1(x)), 3, -1);
+  const Tensor q = split_heads(qkv[0], sizes.heads), k = split_heads(qkv[1], sizes.heads),
+               v = split_heads(qkv[2], sizes.heads);
+  const double root = std::sqrt(static_cast<double>(q.dim(-1)));
+  const Tensor scores = attention_scores(q, k, mask) / root;
+  const Tensor mixed =
+      reshape(transpose(weighted_sum(softmax(scores, mask), v, mask), 1, 2), x.shape());
+  scores.keep_grad();
+  mixed.keep_grad();
+  const Tensor logits = model.logits(last.add_residuals(x, last.attn.c_proj(mixed)));
+  std::vector<Dim> targets(sentence.ids.begin() + 1, sentence.ids.end());
+  targets.push_back(sentence.next.value_or(no_target));
+  if (T == 1 && !sentence.next) return nullptr;  // nothing is predicted
+  const Tensor loss = cross_entropy(logits, Indices({1, T}, targets), no_target);
+  backward(loss);
+  return Json::object({{"x", floats(x.value())},
+                       {"loss", loss.item()},
+                       {"d_mixed", floats(mixed.grad())},
+                       {"d_scores", floats(scores.grad())}});
+}
+
+}  // namespace
+
+Json worked_json(const LanguageModel& model, const Plan& plan, std::int64_t step,
+                 Dim most_numbers) {
+  const std::string last = "h." + std::to_string(model.sizes.layers - 1) + ".";
+  Json::Members weights;
+  std::vector<std::pair<std::string, Tensor>> used;
+  Dim numbers = 0;
+  for_each_name(model, [&](const std::string& name, const Tensor& weight) {
+    const bool is_last = name.rfind(last, 0) == 0;
+    if (!is_last && name.rfind("ln_f.", 0) != 0 && name != "wte.weight") return;
+    used.emplace_back(is_last ? name.substr(last.size()) : name, weight);
+    numbers += weight.size();
+  });
+  if (numbers <= most_numbers)
+    for (const auto& [name, weight] : used) weights.emplace_back(name, floats(weight.value()));
+  std::vector<Json> sentences;
+  for (const Plan::Sentence& sentence : plan.sentences)
+    sentences.push_back(sentence_json(model, sentence));
+  zero_grad(model);
+  return Json::object({{"step", step},
+                       {"weights", numbers <= most_numbers ? Json::object(weights) : Json()},
+                       {"sentences", sentences}});
+}
+
+}  // namespace fledge::page
