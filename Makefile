@@ -17,12 +17,13 @@ need = @.ci/install-missing
 built = .ci/build $(BUILD)
 checked = .ci/check
 
-.PHONY: help run test build gradcheck lessons exercises zoo planted bench nightly kills faults asan tsan threads format lint install clean
+.PHONY: help run test build gradcheck lessons page exercises zoo planted bench nightly kills faults asan tsan threads format lint install clean
 
 help:
 	@echo 'make run         build and run the birds, the main job        (ARGS=--json, --seed N)'
 	@echo 'make test        build everything and pass every test'
 	@echo 'make lessons     run the course, a line a lesson; examples/README.md is its table'
+	@echo 'make page        the course on one page, $(BUILD)/fledge.html: open it in a browser'
 	@echo 'make exercises   exercises on attention that check themselves   (N=3, then HINT=1)'
 	@echo 'make gradcheck   check the gradient of every op and module    (ARGS=softmax)'
 	@echo 'make bench       how fast, and how near to this machine       (ARGS="gemm 512 512 512")'
@@ -66,6 +67,12 @@ lessons:
 	$(need) compiler cmake
 	@$(built) "$(OPTIONS)" lessons
 	@.ci/lessons $(BUILD)
+
+page:
+	$(need) compiler cmake
+	@$(built) "$(OPTIONS)" course_page
+	@$(BUILD)/course_page -o $(BUILD)/fledge.html
+	@echo 'The course is in $(BUILD)/fledge.html: open it in a browser.'
 
 # An exercise that is not solved is no error of make.
 exercises:

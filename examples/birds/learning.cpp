@@ -67,13 +67,17 @@ double product_ceiling() {
 Learned learn(const std::string& learns, Objective objective, double rate, Dim steps) {
   const Projections w(learns);
   Sgd ascent(w.learning(), {.rate = rate});
-  Learned learned{learns, objective, seen(look(w, objective)), {}, {}, steps};
+  Learned learned{learns, objective, {}, {}, {}, steps, {}};
   for (Dim step = 0; step < steps; ++step) {
+    const Result now = look(w, objective);
+    learned.path.push_back(seen(now));
     ascent.zero_grad();
-    backward(-look(w, objective).association);
+    backward(-now.association);
     ascent.step();
   }
-  learned.after = seen(look(w, objective));
+  learned.path.push_back(seen(look(w, objective)));
+  learned.before = learned.path.front();
+  learned.after = learned.path.back();
   const bool value_fixed = !w.value.needs_grad();
   if (objective == Objective::product && value_fixed) learned.ceiling = product_ceiling();
   return learned;

@@ -28,6 +28,7 @@ struct Learned {
   Look before, after;
   std::optional<double> ceiling;  // the upper bound of the association, if there is one
   Dim steps = 0;
+  std::vector<Look> path;  // before each step, and after the last
 };
 
 /// With W_V fixed, v̂_walk is a weighted mean of v₁, v₂, v₃. Its product with v₁ is therefore at

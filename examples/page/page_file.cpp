@@ -18,9 +18,9 @@ std::string policy() {
 
 std::string page_file(const std::string& title, const Json& data) {
   const std::string name = support::markup_escaped(title);
-  std::string html = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
+  std::string html = "<!DOCTYPE html>\n" + std::string(page_kind.mark) + "\n";
+  html += "<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
   html += "<meta http-equiv=\"Content-Security-Policy\" content=\"" + policy() + "\">\n";
-  html += std::string(page_kind.mark) + "\n";
   html += "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
   html += "<meta name=\"referrer\" content=\"no-referrer\">\n";
   html += "<meta name=\"color-scheme\" content=\"light dark\">\n";

@@ -32,6 +32,12 @@ function clamp() {
   within("key", 0, page.run.model.causal ? selection.query : idsNow().length - 1);
 }
 
+// The key that the chosen query looks at most.
+function likeliestKey() {
+  const row = attentionRows(snapshotNow(), selection.sentence, selection.layer, selection.head)[selection.query];
+  return row.indexOf(Math.max(...row));
+}
+
 function select(values) {
   const before = {...selection};
   Object.assign(selection, values);
@@ -39,6 +45,7 @@ function select(values) {
     Object.assign(selection, {query: Infinity, key: 0});
   if (selection.query === Infinity) selection.query = idsNow()?.length - 1 || 0;
   clamp();
+  if (selection.sentence !== before.sentence && values.key === undefined) selection.key = likeliestKey();
   const changed = new Set(Object.keys(selection).filter((name) => selection[name] !== before[name]));
   if (changed.size === 0) return;
   writeAddress();

@@ -1,9 +1,14 @@
 // The time bar: a slider over the snapshots. Everything below it follows.
 
+// The smoothed training loss at the slider's step; of the shown sentence if the run has no curve.
+function lossNow() {
+  const {step, sentences} = snapshotNow(), {train} = page.run.losses;
+  if (train.length === 0) return sentences[selection.sentence].loss;
+  return smoothed(train).filter(([at]) => at <= Math.max(step, train[0][0])).at(-1)[1];
+}
+
 function stepInWords() {
-  const snapshot = snapshotNow();
-  const loss = snapshot.sentences[selection.sentence].loss;
-  return "step " + thousands(snapshot.step) + ", loss " + fixed(loss, 2);
+  return "step " + thousands(snapshotNow().step) + ", loss " + fixed(lossNow(), 2);
 }
 
 function timePart() {

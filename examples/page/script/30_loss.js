@@ -65,10 +65,8 @@ function lossPart() {
   const readout = element("p", {id: "loss-words", "aria-live": "off"});
   follow((changed) => {
     if (!changed.has("step")) return;
-    const step = snapshotNow().step;
-    const near = smoothed(losses.train).filter(([at]) => at <= Math.max(step, losses.train[0][0])).at(-1);
-    readout.textContent = "At step " + thousands(step) + " the training loss is about " + fixed(near[1], 2) +
-      " nats. That is like choosing blindly among " + fixed(Math.exp(near[1]), 1) + " words.";
+    readout.textContent = "At step " + thousands(snapshotNow().step) + " the training loss is about " + fixed(lossNow(), 2) +
+      " nats. That is like choosing blindly among " + fixed(Math.exp(lossNow()), 1) + " tokens.";
   });
   return section("loss", "The loss",
     element("p", {}, "The loss says how wrong the predictions are: the mean of \u2212ln p, where p is the probability " +

@@ -1,0 +1,112 @@
+// What if: change something in the last layer, and see what follows.
+
+function workedPlace() {
+  return page.run.snapshots.findIndex(({step}) => step === page.run.worked?.step);
+}
+
+// The tools of what-if and gradient work at one step, in the last layer; says so elsewhere.
+function atWorkedStep() {
+  const {worked, model, snapshots} = page.run, place = workedPlace();
+  if (!worked?.sentences[selection.sentence]) return element("p", {}, "Nothing is predicted in this sentence.");
+  if (selection.step !== place) return element("p", {}, "This works at step " + thousands(snapshots[place].step) + ". ",
+    stepButton(place, "Go there"));
+  if (selection.layer !== model.layers - 1 || selection.head < 0) return element("p", {},
+    "This works with one head of the last layer. ", element("button", {type: "button",
+      on: {click: () => select({layer: model.layers - 1, head: Math.max(0, selection.head)})}}, "Choose it"));
+  return null;
+}
+
+function likeliestOf(logits) {
+  return softmaxOf(logits).map((p, token) => [p, token]).sort((a, b) => b[0] - a[0])[0];
+}
+
+function whatIfPart() {
+  if (!page.run.worked) return null;
+  let edits;
+  const fresh = () => ({rows: {}, hidden: new Set(), offHeads: new Set(), vectors: {}, scores: {}});
+  const words = element("p", {id: "whatif-words", "aria-live": "polite"}), tools = element("div");
+  const result = () => forwardLast(page.run.worked, selection.sentence, edits);
+  const say = () => {
+    const {sentence, head, query} = selection, ids = idsNow();
+    const before = forwardLast(page.run.worked, sentence), after = result();
+    const isSame = before.mixed.every((x, i) => x === after.mixed[i]);
+    const row = after.weights[head][query].map((weight, j) => [weight, j]).filter(([weight]) => weight > 0.005)
+      .map(([weight, j]) => quotedWord(ids[j]) + " " + fixed(before.weights[head][query][j], 2) + " \u2192 " + fixed(weight, 2));
+    let text = isSame ? "Nothing is changed yet. " : "";
+    text += wordName(sentence, query) + " looks at: " + row.join(", ") + ". ";
+    if (after.logits) {
+      const [p, token] = likeliestOf(before.logits[query]), [now, other] = likeliestOf(after.logits[query]);
+      text += "The likeliest next word: " + quotedWord(token) + " " + fixed(p, 2) + " \u2192 " +
+        (other === token ? "" : quotedWord(other) + " ") + fixed(now, 2) + ". ";
+      if (before.losses[query] !== null) text += "The loss at this word: " + fixed(before.losses[query], 3) + " \u2192 " +
+        fixed(after.losses[query], 3) + ". ";
+      text += "The loss of the sentence " + changeInWords(after.loss - before.loss, 3) + ".";
+    } else {
+      const size = (x) => Math.sqrt(x.reduce((sum, number) => sum + number * number, 0));
+      text += "The mixed values change by " + fixed(size(after.mixed.map((x, i) => x - before.mixed[i])) / size(before.mixed), 2) +
+        " of their size. The prediction cannot be recomputed here: the weights of the model are too large for the page.";
+    }
+    words.textContent = text;
+    const weights = after.weights[head][query];
+    tools.querySelectorAll("[data-key]").forEach((slider) => {
+      if (slider !== document.activeElement) slider.value = weights[slider.dataset.key];
+      slider.nextSibling.textContent = " " + fixed(weights[slider.dataset.key], 2);
+    });
+  };
+  // The chosen weight is set; the others share the rest as they did before.
+  const drag = (key, weight) => {
+    const {head, query} = selection, row = [...result().weights[head][query]], rest = 1 - row[key];
+    edits.rows[[head, query]] = row.map((w, j) =>
+      j === key ? weight : rest > 1e-9 ? w * (1 - weight) / rest : (j <= query ? (1 - weight) / Math.max(query, 1) : 0));
+    say();
+  };
+  const toggles = (name, set, count, label) => Array.from({length: count}, (_, i) =>
+    element("button", {type: "button", [name]: i, "aria-pressed": false, on: {click: (event) => {
+      set().has(i) ? set().delete(i) : set().add(i);
+      event.currentTarget.setAttribute("aria-pressed", set().has(i));
+      edits.rows = {};
+      say();
+    }}}, label(i)));
+  const draw = () => {
+    edits = fresh();
+    const elsewhereText = atWorkedStep();
+    if (elsewhereText) return tools.replaceChildren(elsewhereText), words.textContent = "";
+    const {head, query, key} = selection, ids = idsNow(), {width, heads, causal} = page.run.model, D = width / heads;
+    const base = forwardLast(page.run.worked, selection.sentence);
+    const seen = ids.map((_, j) => j).filter((j) => !causal || j <= query);
+    const entry = (name, position) => {
+      const index = element("input", {type: "number", min: 1, max: D, value: 1, "aria-label": "entry of " + name});
+      const place = () => [name, position, head * D + Math.min(Math.max(Math.round(index.value) || 1, 1), D) - 1];
+      const read = () => { number.value = (edits.vectors[place()] ?? base[name][position * width + place()[2]]).toFixed(3); };
+      const number = element("input", {type: "number", step: 0.1, "data-vector": name, "data-index": 0,
+        "aria-label": "number in " + name, on: {input: () => {
+          if (number.value === "" || !Number.isFinite(Number(number.value))) return;
+          edits.vectors[place()] = Number(number.value);
+          edits.rows = {};
+          say();
+        }}});
+      index.addEventListener("input", () => { number.dataset.index = index.value - 1; read(); });
+      read();
+      return element("label", {}, name + " of " + quotedWord(ids[position]) + ", number ", index, " = ", number);
+    };
+    tools.replaceChildren(
+      element("fieldset", {}, element("legend", {}, "Where " + wordName(selection.sentence, query) + " looks: drag a weight"),
+        seen.map((j) => {
+          const slider = element("input", {type: "range", min: 0, max: 1, step: 0.01, "data-key": j,
+            on: {input: () => drag(j, Number(slider.value))}});
+          return element("label", {class: "weight"}, element("bdi", {}, labelOf(ids[j])), " ", slider, element("span"));
+        })),
+      element("fieldset", {}, element("legend", {}, "Hide a word from the others"),
+        toggles("data-hide", () => edits.hidden, ids.length, (i) => element("bdi", {}, labelOf(ids[i])))),
+      element("fieldset", {}, element("legend", {}, "Switch a head off"),
+        toggles("data-head", () => edits.offHeads, heads, (i) => "head " + i)),
+      element("fieldset", {}, element("legend", {}, "Change a number of a query or a key"), entry("q", query), entry("k", key)));
+    say();
+  };
+  follow(draw);
+  return section("whatif", "What if it looked elsewhere?",
+    element("p", {}, "Change one thing. The page computes everything that follows: the new weights, the mixed values, " +
+      "the MLP and the prediction. Attention says where the model looks; this shows whether it matters."),
+    tools, words, element("div", {class: "controls"},
+      element("button", {type: "button", id: "whatif-reset", on: {click: draw}}, "Undo all changes")), sourceNote("block"));
+}

@@ -1,0 +1,40 @@
+// How training will turn this row: the gradient of each score, and a nudge that tests it.
+
+function gradientPart() {
+  if (!page.run.worked) return null;
+  const box = element("div");
+  const draw = () => {
+    const elsewhereText = atWorkedStep();
+    if (elsewhereText) return box.replaceChildren(elsewhereText);
+    const {sentence, head, query, key} = selection, ids = idsNow(), {causal} = page.run.model, {worked} = page.run;
+    const {scores, a, vdy, mean, ds} = gradientOfRow(worked, sentence, head, query);
+    const seen = ids.map((_, j) => j).filter((j) => !causal || j <= query), T = ids.length;
+    const written = decodeF32(worked.sentences[sentence].d_scores).subarray((head * T + query) * T, (head * T + query + 1) * T);
+    const far = seen.map((j) => Math.abs(ds[j] - written[j])), worst = seen[far.indexOf(Math.max(...far))];
+    const largest = Math.max(...seen.map((j) => Math.abs(written[j])), 1e-9);
+    const words = element("p", {id: "gradient-words", "aria-live": "polite"});
+    const nudge = element("input", {type: "range", id: "nudge", min: -1, max: 1, step: 0.05, value: 0, on: {input: () => say()}});
+    const say = () => {
+      const by = Number(nudge.value), before = forwardLast(worked, sentence).loss;
+      const after = forwardLast(worked, sentence, {scores: {[[head, query, key]]: by}}).loss;
+      words.textContent = "The score of " + quotedWord(ids[key]) + " changes by " + fixed(by, 2) + ". Predicted: the loss changes by " +
+        fixed(ds[key], 6) + " \u00d7 " + fixed(by, 2) + " = " + fixed(ds[key] * by, 6) + "." + (after === undefined ? "" :
+        " Recomputed: it changes by " + fixed(after - before, 6) + ". The prediction is exact for a very small change only.");
+    };
+    const turn = (j) => (Math.abs(ds[j]) < 1e-7 ? "stays" : ds[j] < 0 ? "rises" : "falls");
+    box.replaceChildren(
+      element("div", {class: "figure"}, tableOf("the row of " + wordName(sentence, query) + ", " + headName(selection.layer, head),
+        ["", "score s", "weight a", "v\u00b7dy", "v\u00b7dy \u2212 mean", "ds = a \u00d7 that", "in training s"],
+        seen.map((j) => [element("bdi", {}, labelOf(ids[j])), fixed(scores[j], 4), fixed(a[j], 4), fixed(vdy[j], 6),
+          fixed(vdy[j] - mean, 6), fixed(ds[j], 6), turn(j)]))),
+      element("p", {}, "The mean is \u03a3 a \u00d7 v\u00b7dy = " + fixed(mean, 6) + ". dy says how the loss changes with the result of " +
+        "this row. Training goes against the gradient: a score with a negative ds rises."),
+      checkLine("gradient-check", ds[worst], written[worst], 1e-5 * Math.max(largest, 1e-3), 7),
+      element("label", {for: "nudge"}, "Nudge the score of " + quotedWord(ids[key]) + " ", nudge), words);
+    say();
+  };
+  follow(draw);
+  return section("gradient", "The gradient: where this row will turn",
+    element("p", {}, "The loss here is that of the stored sentence. For each score, the gradient ds says how the loss " +
+      "changes if the score rises a little. Move the slider to test it."), box, sourceNote("gradient", "worked"));
+}

@@ -1,0 +1,34 @@
+// The likeliest next words at the chosen position.
+
+function nextPart() {
+  const box = element("div"), heat = element("input", {type: "range", id: "temperature", min: 0.2, max: 2, step: 0.1, value: 1,
+    on: {input: () => draw()}});
+  const heatText = element("span"), heatRow = element("label", {for: "temperature"}, "Temperature ", heat, heatText);
+  const draw = () => {
+    const {sentence, query} = selection, {worked} = page.run;
+    let {likeliest, truth} = topWords(snapshotNow(), sentence, query);
+    const isWorked = worked?.weights && worked.step === snapshotNow().step && worked.sentences[sentence];
+    heatRow.hidden = !isWorked;
+    heatText.textContent = " " + fixed(Number(heat.value), 1);
+    if (isWorked && Number(heat.value) !== 1) {
+      const p = softmaxOf(forwardLast(worked, sentence).logits[query].map((z) => z / Number(heat.value)));
+      likeliest = p.map((share, token) => [token, share]).sort((a, b) => b[1] - a[1]).slice(0, 5);
+      truth = truth && [truth[0], p[truth[0]]];
+    }
+    const rows = likeliest.map(([token, p]) => [labelOf(token), p, truth?.[0] === token]);
+    if (truth && !rows.some(([, , isTrue]) => isTrue)) rows.push([labelOf(truth[0]), truth[1], true]);
+    rows.push(["everything else", Math.max(0, 1 - rows.reduce((sum, [, p]) => sum + p, 0)), false]);
+    box.replaceChildren(element("p", {}, "After " + wordName(sentence, query) + ":"),
+      element("table", {class: "bars"}, rows.map(([name, p, isTrue]) => {
+        const bar = element("span", {class: "bar"});
+        bar.style.setProperty("--share", (100 * p).toFixed(1) + "%");
+        return element("tr", {}, element("th", {scope: "row"}, element("bdi", {}, name), isTrue ? " (the text)" : ""),
+          element("td", {class: "wide"}, bar), element("td", {class: "number"}, fixed(p, 3)));
+      })));
+  };
+  follow(draw);
+  return section("next", "The next word",
+    element("p", {}, "The probabilities of the next word at the chosen position. The word that stands in the text is marked. " +
+      "At the last step a temperature below 1 prefers the likeliest words, one above 1 makes all more equal."),
+    box, heatRow, sourceNote("continuation"));
+}
