@@ -79,7 +79,7 @@ int page_command(int argc, char** argv) {
       "restore the file, or train again",
       [&] {
         run.kept_step = kept_step(run.events);
-        run.sentence = page::run_in_words(trained.model, run.kept_step);
+        run.sentence = page::run_in_words(trained.model, run.steps);
         return page::run_data(run);
       },
       support::quoted(files.file("metrics.jsonl")));

@@ -77,6 +77,14 @@ std::vector<std::string> texts_of(const JsonValue& list) {
   return texts;
 }
 
+/// A line end in front is left out; others are shown.
+std::string visible_line_ends(std::string_view text) {
+  if (text.starts_with('\n')) text.remove_prefix(1);
+  std::string shown;
+  for (const char c : text) shown += c == '\n' ? std::string("⏎") : std::string(1, c);
+  return shown;
+}
+
 /// How much of the snapshots is shown.
 struct Detail {
   bool even_steps = true, all_vectors = true, first_vectors = true;
@@ -85,6 +93,9 @@ struct Detail {
 
 Json snapshot_json(const JsonValue& event, const Axes& axes, const Detail& detail, bool is_last) {
   std::vector<Json> sentences, watch, vectors;
+  std::vector<std::string> continuations;
+  for (const std::string& text : texts_of(event["continuations"]))
+    continuations.push_back(visible_line_ends(text));
   std::size_t count = 0;
   event["sentences"].each_item([&](const JsonValue& sentence) {
     if (count++ < detail.sentences)
@@ -103,7 +114,7 @@ Json snapshot_json(const JsonValue& event, const Axes& axes, const Detail& detai
                                   {"effect", number(pair["effect"])}}));
   });
   Json::Members members{{"step", event["step"].integer(0, std::int64_t{1} << 53)},
-                        {"continuations", texts_of(event["continuations"])},
+                        {"continuations", continuations},
                         {"sentences", sentences},
                         {"watch", watch}};
   if (!event.has("vectors")) return Json::object(members);
@@ -195,7 +206,7 @@ Thinned run_data(const Run& run, std::size_t most_bytes) {
   for (const auto& [ids, next] : plan.sentences)
     sentences.push_back(Json::object({{"ids", ids}, {"next", next}}));
   for (const std::vector<Dim>& prompt : plan.prompts)
-    prompts.emplace_back(run.tokenizer->decode(prompt));
+    prompts.emplace_back(visible_line_ends(run.tokenizer->decode(prompt)));
   std::vector<Dim> watched;
   for (const Plan::Pair& pair : plan.watch) {
     watch.push_back(Json::object(

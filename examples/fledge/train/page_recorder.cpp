@@ -80,7 +80,7 @@ std::string PageRecorder::write(const LanguageModel& model, std::int64_t kept_st
   run.title = text;
   run.command = "fledge train " + (config.texts.empty() ? "" : support::shell_word(text) + " ") +
                 "--page " + support::shell_word(file_name(config.page));
-  run.sentence = page::run_in_words(model, kept_step);
+  run.sentence = page::run_in_words(model, config.training.schedule.steps);
   run.seed = config.training.seed;
   run.steps = config.training.schedule.steps;
   run.kept_step = kept_step;

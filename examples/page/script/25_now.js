@@ -4,7 +4,7 @@ function nowPart() {
   if (page.run.prompts.length === 0) return null;
   const rows = page.run.prompts.map((prompt) => {
     const text = element("bdi", {class: "continuation"});
-    return {text, row: element("p", {class: "sample"}, element("bdi", {}, prompt.replaceAll("\n", " ").trim() || "\u23ce"),
+    return {text, row: element("p", {class: "sample"}, element("bdi", {}, prompt),
       " ", text)};
   });
   follow((changed) => {

@@ -64,10 +64,8 @@ std::string console_text(const StrictJson& params) {
 }
 
 std::string exception_text(const StrictJson& details) {
-  const StrictJson* exception =
-      details.contains("exception") ? &details["exception"] : nullptr;
-  if (exception && exception->contains("description"))
-    return (*exception)["description"].string();
+  const StrictJson* exception = details.contains("exception") ? &details["exception"] : nullptr;
+  if (exception && exception->contains("description")) return (*exception)["description"].string();
   return details["text"].string();
 }
 
@@ -151,9 +149,9 @@ void Chromium::attach() {
       if (info["type"].string() == "page") target = info["targetId"].string();
   }
   if (target.empty()) throw std::runtime_error("chromium: it has no page\n" + browser_log());
-  session_ = send("Target.attachToTarget", {{"targetId", target}, {"flatten", true}},
-                  30)["sessionId"]
-                 .string();
+  session_ =
+      send("Target.attachToTarget", {{"targetId", target}, {"flatten", true}}, 30)["sessionId"]
+          .string();
   for (const char* domain : {"Page", "Runtime", "Log", "Network", "Audits"})
     call(std::string(domain) + ".enable");
 }
@@ -184,7 +182,8 @@ StrictJson Chromium::call(std::string_view method, const Params& params, double 
 StrictJson Chromium::send(std::string_view method, const Params& params, double seconds) {
   const int id = ++last_id_;
   Params members{{"id", id}, {"method", method}, {"params", fledge::Json::object(params)}};
-  if (!session_.empty() && !method.starts_with("Browser.")) members.emplace_back("sessionId", session_);
+  if (!session_.empty() && !method.starts_with("Browser."))
+    members.emplace_back("sessionId", session_);
   const std::string text = fledge::Json::object(members).text() + '\0';
   for (std::size_t at = 0; at < text.size();) {
     const ssize_t count = write(commands_, text.data() + at, text.size() - at);
@@ -229,8 +228,7 @@ void Chromium::note_event(const StrictJson& event) {
   const std::string& method = event["method"].string();
   const StrictJson& params = event["params"];
   if (method == "Page.loadEventFired") is_loaded_ = true;
-  if (method == "Network.requestWillBeSent")
-    requests_.push_back(params["request"]["url"].string());
+  if (method == "Network.requestWillBeSent") requests_.push_back(params["request"]["url"].string());
   if (method == "Runtime.consoleAPICalled") messages_.push_back(console_text(params));
   if (method == "Runtime.exceptionThrown")
     messages_.push_back("exception: " + exception_text(params["exceptionDetails"]));

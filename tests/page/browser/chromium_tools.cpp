@@ -14,22 +14,23 @@ std::string Chromium::text_of(const std::string& selector) {
 }
 
 bool Chromium::wait_until(const std::string& condition, double seconds) {
-  return is_true(
-      "(async () => { const end = performance.now() + " + std::to_string(1000 * seconds) +
-      ";\nfor (;;) { const met = Boolean(" + condition +
-      ");\n  if (met || performance.now() > end) return met;\n"
-      "  await new Promise((done) => setTimeout(done, 20)); } })()");
+  return is_true("(async () => { const end = performance.now() + " +
+                 std::to_string(1000 * seconds) + ";\nfor (;;) { const met = Boolean(" + condition +
+                 ");\n  if (met || performance.now() > end) return met;\n"
+                 "  await new Promise((done) => setTimeout(done, 20)); } })()");
 }
 
 void Chromium::press(const std::string& key, bool with_shift) {
   static const std::map<std::string, int> codes{
-      {"Tab", 9},      {"Enter", 13},     {"Escape", 27},     {" ", 32},         {"End", 35},
-      {"Home", 36},    {"ArrowLeft", 37}, {"ArrowUp", 38},    {"ArrowRight", 39}, {"ArrowDown", 40}};
+      {"Tab", 9},   {"Enter", 13},     {"Escape", 27},  {" ", 32},          {"End", 35},
+      {"Home", 36}, {"ArrowLeft", 37}, {"ArrowUp", 38}, {"ArrowRight", 39}, {"ArrowDown", 40}};
   const auto known = codes.find(key);
   const int code = known != codes.end() ? known->second : 0;
   Params params{{"type", "keyDown"},
                 {"key", key},
-                {"code", key == " " ? "Space" : key.size() > 1 ? key : ""},
+                {"code", key == " "       ? "Space"
+                         : key.size() > 1 ? key
+                                          : ""},
                 {"windowsVirtualKeyCode", code},
                 {"modifiers", with_shift ? 8 : 0}};
   if (key == "Enter") params.emplace_back("text", "\r");
@@ -54,15 +55,11 @@ void Chromium::media(const std::vector<std::pair<std::string, std::string>>& fea
 }
 
 void Chromium::go_offline() {
-  call("Network.emulateNetworkConditions", {{"offline", true},
-                                            {"latency", 0},
-                                            {"downloadThroughput", 0},
-                                            {"uploadThroughput", 0}});
+  call("Network.emulateNetworkConditions",
+       {{"offline", true}, {"latency", 0}, {"downloadThroughput", 0}, {"uploadThroughput", 0}});
 }
 
-void Chromium::disable_script() {
-  call("Emulation.setScriptExecutionDisabled", {{"value", true}});
-}
+void Chromium::disable_script() { call("Emulation.setScriptExecutionDisabled", {{"value", true}}); }
 
 void Chromium::download_into(const std::string& folder) {
   call("Browser.setDownloadBehavior", {{"behavior", "allow"}, {"downloadPath", folder}});
@@ -77,9 +74,9 @@ void Chromium::screenshot(const std::string& path) {
 }
 
 std::string Chromium::pdf() {
-  const StrictJson result = call(
-      "Page.printToPDF", {{"paperWidth", 8.27}, {"paperHeight", 11.69}, {"printBackground", true}},
-      60);
+  const StrictJson result =
+      call("Page.printToPDF",
+           {{"paperWidth", 8.27}, {"paperHeight", 11.69}, {"printBackground", true}}, 60);
   return fledge::page::base64_decoded(result["data"].string());
 }
 

@@ -9,8 +9,9 @@
 
 int main(int argc, char** argv) {
   if (testing::chromium_program().empty()) {
-    std::puts("tests_page: skipped, because no chromium, chromium-browser or google-chrome was "
-              "found (or set CHROMIUM)");
+    std::puts(
+        "tests_page: skipped, because no chromium, chromium-browser or google-chrome was "
+        "found (or set CHROMIUM)");
     return 77;
   }
   return Catch::Session().run(argc, argv);
