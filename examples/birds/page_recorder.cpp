@@ -71,6 +71,7 @@ void PageRecorder::finish(const LanguageModel& model, const Corpus& corpus) {
   run.events = events_;
   run.model = &model;
   run.tokenizer = &corpus.tokenizer;
+  run.text = &corpus.train;
   data_ = page::run_data(run, most_bytes);
 }
 

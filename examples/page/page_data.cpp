@@ -194,9 +194,12 @@ Thinned run_data(const Run& run, std::size_t most_bytes) {
   const Plan plan = events.plan.value_or(run.plan);
   if (!events.plan) events.snapshots.clear();
   const bool was_recorded = !events.snapshots.empty();
-  // The snapshot of the model itself is made here, from the very numbers that the folder has.
-  events.snapshots[run.kept_step] = read_json(
-      Json::object(snapshot_event(model, *run.tokenizer, plan, run.kept_step, true, {})).text());
+  // The model that is kept has a full snapshot, from the very numbers of the folder.
+  JsonValue& kept = events.snapshots[run.kept_step];
+  if (kept.is_null() || !kept.has("vectors"))
+    kept = read_json(
+        Json::object(snapshot_event(model, *run.tokenizer, plan, run.kept_step, true, run.text))
+            .text());
 
   std::vector<std::string> words, names;
   for (const std::string& symbol : run.tokenizer->symbols())

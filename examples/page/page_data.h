@@ -24,7 +24,8 @@ struct Run {
   std::vector<std::string> events;  // lines: "start", "step", "eval", "page", "snapshot"
   const LanguageModel* model = nullptr;
   const Tokenizer* tokenizer = nullptr;
-  Plan plan;  // used where the events have none
+  const TokenText* text = nullptr;  // of the watched pairs; none: the pairs are not measured
+  Plan plan;                        // used where the events have none
 };
 
 /// The most bytes of the data. Above it, parts are left out in this order, and the page says so:

@@ -140,17 +140,6 @@ Json watch_json(const LanguageModel& model, const TokenText& text, const Plan& p
                        {"effect", effect_of(model, plan, pair)}});
 }
 
-/// The sentences of a plan as documents.
-TokenText text_of(const Plan& plan) {
-  TokenText text;
-  for (const Plan::Sentence& sentence : plan.sentences) {
-    text.starts.push_back(text.tokens.size());
-    text.tokens.insert(text.tokens.end(), sentence.ids.begin(), sentence.ids.end());
-  }
-  text.starts.push_back(text.tokens.size());
-  return text;
-}
-
 /// The rows of the word table that the map shows.
 std::string map_rows(const LanguageModel& model, const std::vector<Dim>& tokens) {
   std::vector<double> rows;
@@ -199,9 +188,9 @@ Json::Members snapshot_event(const LanguageModel& model, const Tokenizer& tokeni
     sentences.push_back(sentence_json(model, sentence));
     if (is_full) vectors.emplace_back(vectors_of(model, sentence.ids));
   }
-  const TokenText own = text_of(plan);
-  for (const Plan::Pair& pair : plan.watch)
-    watched.push_back(watch_json(model, text ? *text : own, plan, pair));
+  if (text)
+    for (const Plan::Pair& pair : plan.watch)
+      watched.push_back(watch_json(model, *text, plan, pair));
   Json::Members event{{"type", "snapshot"},
                       {"step", step},
                       {"continuations", continuations},

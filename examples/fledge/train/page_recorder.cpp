@@ -90,6 +90,7 @@ std::string PageRecorder::write(const LanguageModel& model, std::int64_t kept_st
   run.events = lines_.empty() ? event_lines(events) : lines_;
   run.model = &model;
   run.tokenizer = &corpus_->tokenizer;
+  run.text = &corpus_->train;
   run.plan = plan_;
   const page::Thinned data = page::run_data(run);
   const std::string file =

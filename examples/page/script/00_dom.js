@@ -10,7 +10,7 @@ function fill(node, attributes, children) {
     else if (value === true) node.setAttribute(name, "");
     else if (value !== null && value !== undefined && value !== false) node.setAttribute(name, String(value));
   }
-  node.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return node;
 }
 

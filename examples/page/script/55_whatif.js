@@ -26,20 +26,23 @@ function whatIfPart() {
   const fresh = () => ({rows: {}, hidden: new Set(), offHeads: new Set(), vectors: {}, scores: {}});
   const words = element("p", {id: "whatif-words", "aria-live": "polite"}), tools = element("div");
   const result = () => forwardLast(page.run.worked, selection.sentence, edits);
+  // "0.99", or "0.99 -> 0.03" if it changed.
+  const change = (before, after, decimals) => fixed(before, decimals) +
+    (before === after ? "" : " \u2192 " + fixed(after, decimals));
   const say = () => {
     const {sentence, head, query} = selection, ids = idsNow();
     const before = forwardLast(page.run.worked, sentence), after = result();
     const isSame = before.mixed.every((x, i) => x === after.mixed[i]);
     const row = after.weights[head][query].map((weight, j) => [weight, j]).filter(([weight]) => weight > 0.005)
-      .map(([weight, j]) => quotedWord(ids[j]) + " " + fixed(before.weights[head][query][j], 2) + " \u2192 " + fixed(weight, 2));
+      .map(([weight, j]) => quotedWord(ids[j]) + " " + change(before.weights[head][query][j], weight, 2));
     let text = isSame ? "Nothing is changed yet. " : "";
     text += wordName(sentence, query) + " looks at: " + row.join(", ") + ". ";
     if (after.logits) {
       const [p, token] = likeliestOf(before.logits[query]), [now, other] = likeliestOf(after.logits[query]);
-      text += "The likeliest next word: " + quotedWord(token) + " " + fixed(p, 2) + " \u2192 " +
-        (other === token ? "" : quotedWord(other) + " ") + fixed(now, 2) + ". ";
-      if (before.losses[query] !== null) text += "The loss at this word: " + fixed(before.losses[query], 3) + " \u2192 " +
-        fixed(after.losses[query], 3) + ". ";
+      text += "The likeliest next word: " + quotedWord(token) + " " + (other === token ? change(p, now, 2) :
+        fixed(p, 2) + " \u2192 " + quotedWord(other) + " " + fixed(now, 2)) + ". ";
+      if (before.losses[query] !== null)
+        text += "The loss at this word: " + change(before.losses[query], after.losses[query], 3) + ". ";
       text += "The loss of the sentence " + changeInWords(after.loss - before.loss, 3) + ".";
     } else {
       const size = (x) => Math.sqrt(x.reduce((sum, number) => sum + number * number, 0));

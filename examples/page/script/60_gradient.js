@@ -13,7 +13,7 @@ function gradientPart() {
     const far = seen.map((j) => Math.abs(ds[j] - written[j])), worst = seen[far.indexOf(Math.max(...far))];
     const largest = Math.max(...seen.map((j) => Math.abs(written[j])), 1e-9);
     const words = element("p", {id: "gradient-words", "aria-live": "polite"});
-    const nudge = element("input", {type: "range", id: "nudge", min: -1, max: 1, step: 0.05, value: 0, on: {input: () => say()}});
+    const nudge = element("input", {type: "range", id: "nudge", min: -1, max: 1, step: 0.05, value: 0.5, on: {input: () => say()}});
     const say = () => {
       const by = Number(nudge.value), before = forwardLast(worked, sentence).loss;
       const after = forwardLast(worked, sentence, {scores: {[[head, query, key]]: by}}).loss;

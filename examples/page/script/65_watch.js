@@ -10,7 +10,7 @@ function watchPart() {
       const now = snapshotNow().watch[pair];
       if (!changed.has("step") || !now) return;
       words.textContent = "At step " + thousands(snapshotNow().step) + " '" + word + "' gives '" + looks_at + "' " + fixed(now.attention, 2) +
-        " of its attention; an even share is " + fixed(now.chance, 2) + ", and '" + control + "' gets " + fixed(now.control, 2) + "." +
+        " of its attention (mean over the text); an even share is " + fixed(now.chance, 2) + ", and '" + control + "' gets " + fixed(now.control, 2) + "." +
         (now.effect === null ? "" : " Hiding '" + looks_at + "' changes ln p of the next word by " + fixed(-now.effect, 2) + ".");
     });
     const effect = points(pair, "effect");

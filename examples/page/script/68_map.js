@@ -5,7 +5,7 @@ function mapPart() {
   const withMap = page.run.snapshots.filter(({map}) => map);
   if (withMap.length === 0 || ids.length < 3) return null;
   const places = withMap.map(({step, map}) => ({step, at: decodeF32(map)}));
-  const all = places.flatMap(({at}) => [...at]), reach = Math.max(...all.map(Math.abs)) * 1.1 || 1;
+  const all = places.flatMap(({at}) => [...at]), reach = Math.max(...all.map(Math.abs)) * 1.3 || 1;
   const size = 420, scale = (x) => size / 2 + x / reach * size / 2;
   const box = element("div", {class: "figure"}), words = element("p"), near = element("p");
   const pick = element("select", {id: "map-word", on: {change: () => draw()}},

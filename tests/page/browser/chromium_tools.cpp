@@ -7,10 +7,8 @@
 
 namespace testing {
 
-using fledge::Json;
-
 std::string Chromium::text_of(const std::string& selector) {
-  return text("document.querySelector(" + Json(selector).text() + ").textContent");
+  return text("document.querySelector(" + fledge::Json(selector).text() + ").textContent");
 }
 
 bool Chromium::wait_until(const std::string& condition, double seconds) {
@@ -48,9 +46,9 @@ void Chromium::size(int width, int height) {
 
 void Chromium::media(const std::vector<std::pair<std::string, std::string>>& features,
                      const std::string& type) {
-  std::vector<Json> list;
+  std::vector<fledge::Json> list;
   for (const auto& [name, value] : features)
-    list.push_back(Json::object({{"name", name}, {"value", value}}));
+    list.push_back(fledge::Json::object({{"name", name}, {"value", value}}));
   call("Emulation.setEmulatedMedia", {{"media", type}, {"features", list}});
 }
 
