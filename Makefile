@@ -17,7 +17,7 @@ need = @.ci/install-missing
 built = .ci/build $(BUILD)
 checked = .ci/check
 
-.PHONY: help run test build gradcheck lessons page exercises zoo planted bench nightly kills faults asan tsan threads format lint install clean
+.PHONY: help run test build gradcheck lessons page exercises zoo planted bench nightly kills faults page-test asan tsan threads format lint install clean
 
 help:
 	@echo 'make run         build and run the birds, the main job        (ARGS=--json, --seed N)'
@@ -33,6 +33,7 @@ help:
 	@echo 'make nightly     what takes long: every float, kernels for other instructions'
 	@echo 'make kills       training, killed 200 times, ends in the bytes of a run that was not'
 	@echo 'make faults      every system call of a run fails once, is killed or loses its power'
+	@echo 'make page-test   the HTML pages in a real browser, without a window    (ARGS="page media*")'
 	@echo 'make asan        the tests under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make tsan        the tests under ThreadSanitizer'
 	@echo 'make threads     of these the tests of what threads touch (a minute)'
@@ -112,6 +113,11 @@ faults:
 	$(need) compiler cmake catch2
 	@$(built) "$(OPTIONS) -DFLEDGE_TESTS=ON" faults
 	@$(BUILD)/tests/faults $(ARGS)
+
+# Exit status 2 of make, as of any failure, when there is no browser: .ci/page-test says why.
+page-test:
+	$(need) compiler cmake catch2
+	@.ci/page-test $(BUILD) "$(OPTIONS) -DFLEDGE_TESTS=ON" $(ARGS)
 
 asan:
 	$(need) compiler cmake catch2

@@ -59,7 +59,9 @@ int page_command(int argc, char** argv) {
   options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
   options.parse(argc, argv);
   const std::string folder = options.arguments()[0];
-  const TrainedModel trained = load_trained(folder);
+  const TrainedModel trained =
+      support::with_advice("a model's folder is made by: fledge train FILE -o DIR",
+                           [&] { return load_trained(folder); });
   if (out.empty()) out = (std::filesystem::path(folder) / "page.html").string();
   support::require_place(out, page::page_kind);
 

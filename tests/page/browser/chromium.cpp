@@ -69,6 +69,15 @@ std::string exception_text(const StrictJson& details) {
   return details["text"].string();
 }
 
+/// The code of an issue, and which one of this code it is.
+std::string issue_text(const StrictJson& issue) {
+  std::string text = issue["code"].string();
+  for (const auto& [name, details] : issue["details"].object())
+    for (const char* key : {"errorType", "contentSecurityPolicyViolationType"})
+      if (details.contains(key)) text += " " + details[key].string();
+  return text;
+}
+
 }  // namespace
 
 std::string chromium_program() {
@@ -233,22 +242,30 @@ void Chromium::note_event(const StrictJson& event) {
   if (method == "Runtime.exceptionThrown")
     messages_.push_back("exception: " + exception_text(params["exceptionDetails"]));
   if (method == "Log.entryAdded") messages_.push_back("log: " + params["entry"]["text"].string());
-  if (method == "Audits.issueAdded")
-    messages_.push_back("issue: " + params["issue"]["code"].string());
+  if (method == "Audits.issueAdded") {
+    const std::string text = issue_text(params["issue"]);
+    // Advice on filling in forms, such as addresses. A page has no form.
+    if (!text.ends_with(" FormEmptyIdAndNameAttributesForInputError"))
+      messages_.push_back("issue: " + text);
+  }
 }
 
-double Chromium::open(const std::string& path, const std::string& fragment) {
-  messages_.clear();
-  requests_.clear();
+double Chromium::load(const std::string& address) {
   is_loaded_ = false;
   const double begin = now();
-  std::string address = "file://" + std::filesystem::absolute(path).string();
-  if (!fragment.empty()) address += "#" + fragment;
   const StrictJson result = call("Page.navigate", {{"url", address}});
   if (result.contains("errorText"))
     throw std::runtime_error("open " + address + ": " + result["errorText"].string());
   while (!is_loaded_) note_event(read_message(begin + 60));
   return now() - begin;
+}
+
+double Chromium::open(const std::string& path, const std::string& fragment) {
+  load("about:blank");  // a change of the fragment alone would not load the file again
+  messages_.clear();
+  requests_.clear();
+  const std::string address = "file://" + std::filesystem::absolute(path).string();
+  return load(fragment.empty() ? address : address + "#" + fragment);
 }
 
 StrictJson Chromium::evaluate(const std::string& script) {

@@ -80,6 +80,7 @@ class Chromium {
   StrictJson send(std::string_view method, const Params& params, double seconds);
   /// The next message; throws when none comes before `deadline` in seconds of the steady clock.
   StrictJson read_message(double deadline);
+  double load(const std::string& address);
   void note_event(const StrictJson& event);
   std::string browser_log() const;
 

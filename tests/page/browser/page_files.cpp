@@ -130,8 +130,11 @@ StrictJson run_of(const std::string& path) {
 std::string with_wrong_weights(const std::string& html) {
   const std::string data = data_text(html), mark = "\"attention\":\"";
   const std::size_t sentences = strict_json(data)["run"]["sentences"].array().size();
+  const std::size_t snapshots = html.find("\"snapshots\":", html.find("id=\"data\"")) + 12;
+  const std::size_t snapshots_end = end_of_array(html, snapshots);
   std::vector<std::size_t> places;
-  for (std::size_t at = html.find(mark); at != html.npos; at = html.find(mark, at + 1))
+  for (std::size_t at = html.find(mark, snapshots); at < snapshots_end;
+       at = html.find(mark, at + 1))
     places.push_back(at + mark.size());
   if (places.size() < sentences) throw std::runtime_error("a page without attention weights");
   const std::size_t begin = places[places.size() - sentences], end = html.find('"', begin);

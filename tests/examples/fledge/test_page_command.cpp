@@ -1,0 +1,127 @@
+// Pages of runs: fledge train --page, fledge page, birds --page.
+#include <filesystem>
+
+#include "tests/examples/fledge/training.h"
+#include "tests/support/catch.h"
+
+using namespace testing;
+
+namespace {
+
+/// The data of a page.
+StrictJson data_of(const std::string& path) {
+  const std::string file = text_of(path), begin = "id=\"data\">";
+  const std::size_t at = file.find(begin) + begin.size();
+  return strict_json(file.substr(at, file.find("</script>", at) - at));
+}
+
+const std::string birds_program = FLEDGE_BINARY_DIR "/birds";
+
+}  // namespace
+
+TEST_CASE("fledge train --page: the snapshots of the run, and the same bytes for the same run") {
+  const Desk desk;
+  const Words line{desk.poems(), "--tokens", "word", "--watch", "birds:small"};
+  const Result said = trained(line + Words{"--page", desk / "a.html"});
+  trained(line + Words{"--page", desk / "a.html", "--threads", "2"});  // writes over its own page
+  const std::string first = text_of(desk / "a.html");
+  trained(line + Words{"--page", desk / "a.html"});
+  CHECK(text_of(desk / "a.html") == first);
+  CHECK(said.err.find("The page is in ") != std::string::npos);
+  const StrictJson run = data_of(desk / "a.html")["run"];
+  CHECK(run["title"].string() == "poems.txt");
+  CHECK(first.find(desk.path()) == std::string::npos);  // no path of this machine
+  std::vector<double> steps;
+  for (const StrictJson& snapshot : run["snapshots"].array())
+    steps.push_back(snapshot["step"].number());
+  CHECK(steps.front() == 0);
+  CHECK(steps.back() == 20);
+  CHECK(steps.size() == 21);
+  CHECK(run["losses"]["train"].array().size() == 20);
+  CHECK(run["sentences"].array().size() == 3);
+  CHECK(run["watch"].array().size() == 1);
+}
+
+TEST_CASE("fledge page: the run in a folder, resumed or not, gives the page that training gave") {
+  const Desk desk;
+  const Words line{desk.poems(), "--valid", "0", "-o", desk / "run"};
+  trained(line + Words{"--page", desk / "a.html"});
+  CHECK(fledge_says({"page", desk / "run"}).status == 0);
+  const auto snapshots = [](const std::string& path) {
+    const std::string file = text_of(path);
+    const std::size_t begin = file.find("\"snapshots\":");
+    return file.substr(begin, file.find("\"worked\":") - begin);
+  };
+  CHECK(snapshots(desk / "run/page.html") == snapshots(desk / "a.html"));
+  trained({"--resume", desk / "run", "--steps", "25", "--page", desk / "b.html"});
+  CHECK(data_of(desk / "b.html")["run"]["snapshots"].array().back()["step"].number() == 25);
+  CHECK(data_of(desk / "b.html")["run"]["snapshots"].array().front()["step"].number() == 0);
+
+  trained({desk.poems(), "-o", desk / "plain"});  // without snapshots: its last model alone
+  const Result plain = fledge_says({"page", desk / "plain", "-o", desk / "c.html"});
+  CHECK(plain.status == 0);
+  CHECK(data_of(desk / "c.html")["run"]["snapshots"].array().size() == 1);
+  CHECK(plain.err.find("recorded no snapshots") != std::string::npos);
+}
+
+TEST_CASE("fledge page: refuses what it cannot use, and writes over nothing of the user's") {
+  const Desk desk;
+  trained({desk.poems(), "-o", desk / "run"});
+  write_text(desk / "mine.html", "<p>mine</p>");
+  const Result taken = fledge_says({"page", desk / "run", "-o", desk / "mine.html"});
+  CHECK(taken.status == 1);
+  CHECK(text_of(desk / "mine.html") == "<p>mine</p>");
+  CHECK(fledge_says({"train", desk.poems(), "--no-save", "--page", desk / "mine.html"}).status ==
+        1);
+  CHECK(fledge_says({"page", desk / "nothing"}).status == 3);
+  CHECK(fledge_says({"page"}).status == 2);
+  const std::string events = text_of(desk / "run/metrics.jsonl");
+  for (const char* line :
+       {"{\"type\":\"page\"}\n", "{\"type\":\"snapshot\",\"step\":3}\n", "not json\n",
+        "{\"type\":\"page\",\"sentences\":[{\"ids\":[9999],\"next\":null}],\"prompts\":[],"
+        "\"continued\":1,\"end\":null,\"watch\":[],\"map\":[]}\n"}) {
+    CAPTURE(line);
+    write_text(desk / "run/metrics.jsonl", events + line);
+    const Result damaged = fledge_says({"page", desk / "run", "-o", desk / "d.html"});
+    CHECK((damaged.status == 3 || damaged.status == 0));
+    if (damaged.status == 3)
+      CHECK(two_lines(damaged.err).find("restore the file") != std::string::npos);
+    else
+      CHECK(std::string(line).find("snapshot") !=
+            std::string::npos);  // without a plan it is not used
+  }
+}
+
+TEST_CASE("fledge train --page: a hostile text stays data") {
+  const Desk desk;
+  std::string text;
+  for (int i = 0; i < 40; ++i)
+    text +=
+        "</script><script>window.__xss=1</script> <!-- ${x} \"quotes' \xE2\x80\xAE rtl "
+        "\xF0\x9F\x90\xA6 end\n";
+  write_text(desk / "hostile.txt", text);
+  trained({desk / "hostile.txt", "--tokens", "word", "--page", desk / "h.html"});
+  const std::string file = text_of(desk / "h.html");
+  std::size_t scripts = 0;
+  for (std::size_t at = file.find("<script"); at != file.npos; at = file.find("<script", at + 1))
+    ++scripts;
+  CHECK(scripts == 2);
+  CHECK(file.find("<!-- $") == file.npos);
+}
+
+TEST_CASE("birds --page: at most 200 kB, the same bytes, and the digits of the story") {
+  const testing::Folder folder;
+  const Result first = run({birds_program, "--json", "--page", folder / "birds.html"});
+  REQUIRE(first.status == 0);
+  const std::string file = text_of(folder / "birds.html");
+  CHECK(file.size() <= 200'000);
+  CHECK(run({birds_program, "--page", folder / "other.html"}).status == 0);
+  CHECK(text_of(folder / "other.html") == file);
+  const StrictJson page = data_of(folder / "birds.html")["run"];
+  const StrictJson last = page["snapshots"].array().back();
+  CHECK(last["step"].number() == 500);
+  CHECK(page["losses"]["train"].array().size() == 500);
+  CHECK(last["continuations"].array().size() == 3);
+  CHECK(last["continuations"].array()[1].string().starts_with("slowly"));
+  CHECK(last["continuations"].array()[2].string().starts_with("flying"));
+}
