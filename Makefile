@@ -33,7 +33,7 @@ help:
 	@echo 'make nightly     what takes long: every float, kernels for other instructions'
 	@echo 'make kills       training, killed 200 times, ends in the bytes of a run that was not'
 	@echo 'make faults      every system call of a run fails once, is killed or loses its power'
-	@echo 'make page-test   the HTML pages in a real browser, without a window    (ARGS="page media*")'
+	@echo 'make page-test   the HTML pages in a real browser: no message, keyboard, numbers'
 	@echo 'make asan        the tests under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make tsan        the tests under ThreadSanitizer'
 	@echo 'make threads     of these the tests of what threads touch (a minute)'
@@ -114,7 +114,7 @@ faults:
 	@$(built) "$(OPTIONS) -DFLEDGE_TESTS=ON" faults
 	@$(BUILD)/tests/faults $(ARGS)
 
-# Exit status 2 of make, as of any failure, when there is no browser: .ci/page-test says why.
+# Without Chromium the script stops with exit status 77 and says so.
 page-test:
 	$(need) compiler cmake catch2
 	@.ci/page-test $(BUILD) "$(OPTIONS) -DFLEDGE_TESTS=ON" $(ARGS)

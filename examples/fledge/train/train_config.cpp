@@ -106,7 +106,6 @@ support::Options train_options(TrainConfig& config) {
               "show the attention in a sentence, or in several between |, at the end");
   options.add("--film", "", config.film,
               "the first sentence of --probe is drawn while the model learns");
-  options.add("--page", "FILE", config.page, "an HTML page of the learning, when the run ends");
   options.add("--eval-every", "N", config.evaluate_every,
               "steps between evaluations of the held-out loss", {1, many}, lasting);
   options.without_default();
@@ -125,6 +124,7 @@ support::Options train_options(TrainConfig& config) {
   options.add("--force", "", config.force, "start again in a folder that has a run");
   options.add("--save-every", "SECONDS", config.save_seconds, "seconds between checkpoints",
               {0, many});
+  options.add("--page", "FILE", config.page, "an HTML page of the learning, when the run ends");
   options.add("--json", "", config.json, "one JSON object a line on stdout");
   options.add("-q, --quiet", "", config.quiet, "only warnings and errors");
   options.add("--no-progress", "", config.no_progress, "plain lines instead of a bar");

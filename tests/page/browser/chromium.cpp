@@ -244,7 +244,7 @@ void Chromium::note_event(const StrictJson& event) {
   if (method == "Log.entryAdded") messages_.push_back("log: " + params["entry"]["text"].string());
   if (method == "Audits.issueAdded") {
     const std::string text = issue_text(params["issue"]);
-    // Advice on filling in forms, such as addresses. A page has no form.
+    // Advice for a browser that fills in addresses and names. Nothing of a page is sent.
     if (!text.ends_with(" FormEmptyIdAndNameAttributesForInputError"))
       messages_.push_back("issue: " + text);
   }

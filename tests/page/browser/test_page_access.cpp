@@ -151,7 +151,8 @@ TEST_CASE("page access: a screen reader gets a name for everything", "[page]") {
     browser.open(path);
     std::size_t cells = 0;
     double level = 0, to = 0;
-    std::string nameless, skipped, slider;
+    bool has_slider = false;
+    std::string nameless, skipped;
     for (const StrictJson& node : browser.accessibility()) {
       const std::string role = field(node, "role"), name = field(node, "name");
       if (role == "gridcell") ++cells;
@@ -162,14 +163,16 @@ TEST_CASE("page access: a screen reader gets a name for everything", "[page]") {
         if (to > level + 1) skipped += name + "\n";
         level = to;
       }
-      if (role == "slider" && name == "Step of training")
-        slider = property_of(node, "valuetext").string();
+      has_slider = has_slider || (role == "slider" && name == "Step of training");
     }
     CHECK(static_cast<double>(cells) >=
           browser.number("document.querySelectorAll('#grid [role=gridcell]').length"));
     CHECK(nameless == "");
     CHECK(skipped == "");
-    CHECK(slider == browser.text("document.querySelector('#step').ariaValueText"));
+    // For an input, Chromium's tree has the number and not the text that it tells a screen reader.
+    CHECK(has_slider);
+    CHECK(browser.is_true(
+        "document.querySelector('#step').getAttribute('aria-valuetext') === stepInWords()"));
     CHECK(browser.text("document.documentElement.lang") == "en");
     CHECK(browser.text("document.querySelector('#inwords').ariaLive") == "polite");
   }
