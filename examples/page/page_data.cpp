@@ -7,6 +7,7 @@
 #include "examples/page/base64.h"
 #include "examples/page/glossary.h"
 #include "examples/page/map_axes.h"
+#include "examples/page/shown_snapshot.h"
 #include "examples/page/snapshot.h"
 #include "examples/page/worked.h"
 #include "examples/support/text.h"
@@ -71,66 +72,6 @@ Json curve(const Points& points) {
   return pairs;
 }
 
-std::vector<std::string> texts_of(const JsonValue& list) {
-  std::vector<std::string> texts;
-  list.each_item([&](const JsonValue& text) { texts.push_back(text.string()); });
-  return texts;
-}
-
-/// A line end in front is left out; others are shown.
-std::string visible_line_ends(std::string_view text) {
-  if (text.starts_with('\n')) text.remove_prefix(1);
-  std::string shown;
-  for (const char c : text) shown += c == '\n' ? std::string("⏎") : std::string(1, c);
-  return shown;
-}
-
-/// How much of the snapshots is shown.
-struct Detail {
-  bool even_steps = true, all_vectors = true, first_vectors = true;
-  std::size_t sentences = 1000;
-};
-
-Json snapshot_json(const JsonValue& event, const Axes& axes, const Detail& detail, bool is_last) {
-  std::vector<Json> sentences, watch, vectors;
-  std::vector<std::string> continuations;
-  for (const std::string& text : texts_of(event["continuations"]))
-    continuations.push_back(visible_line_ends(text));
-  std::size_t count = 0;
-  event["sentences"].each_item([&](const JsonValue& sentence) {
-    if (count++ < detail.sentences)
-      sentences.push_back(Json::object({{"loss", sentence["loss"].number()},
-                                        {"attention", sentence["attention"].string()},
-                                        {"top", sentence["top"].string()}}));
-  });
-  const auto number = [](const JsonValue& value) {
-    return value.is_null() ? std::optional<double>() : value.number();
-  };
-  event["watch"].each_item([&](const JsonValue& pair) {
-    watch.push_back(Json::object({{"attention", number(pair["attention"])},
-                                  {"chance", number(pair["chance"])},
-                                  {"cosine", number(pair["cosine"])},
-                                  {"control", number(pair["control"])},
-                                  {"effect", number(pair["effect"])}}));
-  });
-  Json::Members members{{"step", event["step"].integer(0, std::int64_t{1} << 53)},
-                        {"continuations", continuations},
-                        {"sentences", sentences},
-                        {"watch", watch}};
-  if (!event.has("vectors")) return Json::object(members);
-  const std::vector<std::string> all = texts_of(event["vectors"]);
-  for (std::size_t i = 0; i < std::min(all.size(), sentences.size()); ++i) {
-    const bool is_kept = is_last || (detail.first_vectors && (detail.all_vectors || i == 0));
-    vectors.push_back(is_kept ? Json(all[i]) : Json());
-  }
-  members.emplace_back("vectors", vectors);
-  if (!axes.mean.empty())
-    members.emplace_back("map", base64(places_on(axes, floats_of_base64(event["map"].string()))));
-  members.emplace_back("tensors", Json::object({{"stats", event["tensors"]["stats"].string()},
-                                                {"bins", event["tensors"]["bins"].string()}}));
-  return Json::object(members);
-}
-
 Json model_json(const LanguageModel& model) {
   const LanguageModelSizes& sizes = model.sizes;
   const Without& without = sizes.variant.without;
@@ -177,7 +118,7 @@ Json sources_json() {
                        {"map", "nn/inspect/word_vectors.cpp, token_map"},
                        {"continuation", "nn/generate/sampler.cpp, generate"},
                        {"snapshot", "examples/page/snapshot.cpp, snapshot_event"},
-                       {"worked", "examples/page/worked.cpp, worked_json"}});
+                       {"worked", "examples/page/worked.cpp, gradients_json"}});
 }
 
 }  // namespace
@@ -236,7 +177,7 @@ Thinned run_data(const Run& run, std::size_t most_bytes) {
     std::vector<Json> snapshots;
     for (const auto& [step, event] : events.snapshots)
       if (detail.even_steps || steps.is_full(step) || step == run.kept_step)
-        snapshots.push_back(snapshot_json(event, axes, detail, step == run.kept_step));
+        snapshots.push_back(shown_snapshot(event, axes, detail, step == run.kept_step));
     Plan shown = plan;
     shown.sentences.resize(std::min(shown.sentences.size(), detail.sentences));
     const std::vector<Json> first(

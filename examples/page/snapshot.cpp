@@ -6,6 +6,7 @@
 
 #include "engine/autograd.h"
 #include "examples/page/base64.h"
+#include "examples/page/worked.h"
 #include "nn/generate/sampler.h"
 #include "nn/inspect/ablation.h"
 #include "nn/inspect/probes.h"
@@ -179,9 +180,12 @@ Json tensors_json(const LanguageModel& model) {
 Json::Members snapshot_event(const LanguageModel& model, const Tokenizer& tokenizer,
                              const Plan& plan, std::int64_t step, bool is_full,
                              const TokenText* text) {
-  const NoGrad no_grad;
   std::vector<std::string> continuations;
-  std::vector<Json> sentences, watched, vectors;
+  std::vector<Json> sentences, watched, vectors, gradients;
+  if (is_full)
+    for (const Plan::Sentence& sentence : plan.sentences)
+      gradients.push_back(gradients_json(model, sentence));
+  const NoGrad no_grad;
   for (const std::vector<Dim>& prompt : plan.prompts)
     continuations.push_back(continuation(model, tokenizer, plan, prompt));
   for (const Plan::Sentence& sentence : plan.sentences) {
@@ -198,6 +202,7 @@ Json::Members snapshot_event(const LanguageModel& model, const Tokenizer& tokeni
                       {"watch", watched}};
   if (is_full) {
     event.emplace_back("vectors", vectors);
+    event.emplace_back("gradients", gradients);
     event.emplace_back("map", map_rows(model, plan.map));
     event.emplace_back("tensors", tensors_json(model));
   }

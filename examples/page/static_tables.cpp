@@ -37,6 +37,17 @@ std::string head_table(const std::string& caption, const std::vector<std::string
   return element("table", rows) + "\n";
 }
 
+/// "1 layer, 1 head, 16 numbers per token, context 10, 79 different tokens; seed 1."
+std::string sizes_in_words(const JsonValue& run) {
+  const JsonValue model = run["model"];
+  const auto size = [&](const char* name) { return model[name].integer(0, std::int64_t{1} << 53); };
+  return support::counted(size("layers"), "layer") + ", " +
+         support::counted(size("heads"), "head") + ", " +
+         support::counted(size("width"), "number") + " per token, context " +
+         support::thousands(size("context")) + ", " + support::thousands(size("vocabulary")) +
+         " different tokens; seed " + run["seed"].shown() + ".";
+}
+
 std::string attention_tables(const JsonValue& run, const JsonValue& snapshot) {
   const JsonValue model = run["model"];
   constexpr std::int64_t most = 1 << 20;
@@ -82,6 +93,7 @@ std::string static_tables(const std::string& title, const Json& data) {
   run["snapshots"].each_item([&](const JsonValue& snapshot) { last = snapshot; });
   std::string html = "<header>\n" + element("h1", title) + "\n";
   html += element("p", markup_escaped(run["in_words"].string())) + "\n";
+  html += element("p class=\"note\"", sizes_in_words(run)) + "\n";
   run["notices"].each_item([&](const JsonValue& notice) {
     html += element("p class=\"note\"", markup_escaped(notice.string())) + "\n";
   });

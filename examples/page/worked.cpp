@@ -17,18 +17,29 @@ Tensor split_heads(const Tensor& x, Dim heads) {
   return transpose(reshape(x, {1, x.dim(1), heads, x.dim(2) / heads}), 1, 2);
 }
 
-/// A forward pass whose last attention is written out, so that the gradients of its scores and of
-/// its sums are kept.
-Json sentence_json(const LanguageModel& model, const Plan::Sentence& sentence) {
+/// The input of the last block, (1, T, C).
+Tensor input_of_last(const LanguageModel& model, const Plan::Sentence& sentence) {
   const auto T = static_cast<Dim>(sentence.ids.size());
-  const LanguageModelSizes& sizes = model.sizes;
-  const Mask mask = model.mask();
   Tensor x = embedding(model.wte.weight, model.wpe.weight, Indices({1, T}, sentence.ids));
-  for (std::size_t layer = 0; layer + 1 < model.h.size(); ++layer) x = model.h[layer](x, mask);
+  for (std::size_t layer = 0; layer + 1 < model.h.size(); ++layer)
+    x = model.h[layer](x, model.mask());
+  return x;
+}
+
+}  // namespace
+
+// A forward pass whose last attention is written out, so that the gradients of its scores and of its
+// sums are kept.
+Json gradients_json(const LanguageModel& model, const Plan::Sentence& sentence) {
+  const auto T = static_cast<Dim>(sentence.ids.size());
+  if (T == 1 && !sentence.next) return nullptr;  // nothing is predicted
+  const Mask mask = model.mask();
+  const Dim heads = model.sizes.heads;
+  const Tensor x = input_of_last(model, sentence);
   const Block& last = model.h.back();
   const std::vector<Tensor> qkv = split(last.attn.qkv(last.ln_1(x)), 3, -1);
-  const Tensor q = split_heads(qkv[0], sizes.heads), k = split_heads(qkv[1], sizes.heads),
-               v = split_heads(qkv[2], sizes.heads);
+  const Tensor q = split_heads(qkv[0], heads), k = split_heads(qkv[1], heads),
+               v = split_heads(qkv[2], heads);
   const double root = std::sqrt(static_cast<double>(q.dim(-1)));
   const Tensor scores = attention_scores(q, k, mask) / root;
   const Tensor mixed =
@@ -38,16 +49,13 @@ Json sentence_json(const LanguageModel& model, const Plan::Sentence& sentence) {
   const Tensor logits = model.logits(last.add_residuals(x, last.attn.c_proj(mixed)));
   std::vector<Dim> targets(sentence.ids.begin() + 1, sentence.ids.end());
   targets.push_back(sentence.next.value_or(no_target));
-  if (T == 1 && !sentence.next) return nullptr;  // nothing is predicted
   const Tensor loss = cross_entropy(logits, Indices({1, T}, targets), no_target);
   backward(loss);
-  return Json::object({{"x", floats(x.value())},
-                       {"loss", loss.item()},
+  zero_grad(model);
+  return Json::object({{"loss", loss.item()},
                        {"d_mixed", floats(mixed.grad())},
                        {"d_scores", floats(scores.grad())}});
 }
-
-}  // namespace
 
 Json worked_json(const LanguageModel& model, const Plan& plan, std::int64_t step,
                  Dim most_numbers) {
@@ -63,13 +71,13 @@ Json worked_json(const LanguageModel& model, const Plan& plan, std::int64_t step
   });
   if (numbers <= most_numbers)
     for (const auto& [name, weight] : used) weights.emplace_back(name, floats(weight.value()));
-  std::vector<Json> sentences;
+  const NoGrad no_grad;
+  std::vector<std::string> sentences;
   for (const Plan::Sentence& sentence : plan.sentences)
-    sentences.push_back(sentence_json(model, sentence));
-  zero_grad(model);
+    sentences.push_back(floats(input_of_last(model, sentence).value()));
   return Json::object({{"step", step},
                        {"weights", numbers <= most_numbers ? Json::object(weights) : Json()},
-                       {"sentences", sentences}});
+                       {"inputs", sentences}});
 }
 
 }  // namespace fledge::page

@@ -1,5 +1,5 @@
-// What a page needs to compute by itself: the weights of the last block, and for each sentence the
-// input of this block, its loss, and the gradients of the loss that the engine computes.
+// What a page needs to compute by itself: the weights of the last block and its inputs, and the
+// gradients that the engine computes.
 #pragma once
 
 #include "examples/page/plan.h"
@@ -7,9 +7,13 @@
 
 namespace fledge::page {
 
-/// {"step":…,"weights":{name: floats},"sentences":[{"x":…,"loss":…,"d_mixed":…,"d_scores":…}]}.
-/// "weights" is null if they have more than `most_numbers` numbers. d_mixed (T, C): of the sum
-/// Σ_j w_j·v_j, heads side by side; d_scores (H, T, T): of the scores after the division by √D.
+/// The gradients of the mean loss of a sentence in the last layer, as the engine computes them:
+/// {"loss":…,"d_mixed":…,"d_scores":…}. d_mixed (T, C): of the sum Σ_j w_j·v_j, heads side by side;
+/// d_scores (H, T, T): of the scores after the division by √D. null if nothing is predicted.
+Json gradients_json(const LanguageModel& model, const Plan::Sentence& sentence);
+
+/// {"step":…,"weights":{name: floats},"inputs":[floats (T, C) of each sentence]}. "weights" is null if
+/// they have more than `most_numbers` numbers.
 Json worked_json(const LanguageModel& model, const Plan& plan, std::int64_t step, Dim most_numbers);
 
 }  // namespace fledge::page

@@ -146,7 +146,7 @@ function forwardLast(worked, sentence, edits = {}) {
   const {width, heads, layers, scaled, residual} = page.run.model;
   const ids = page.run.sentences[sentence].ids, T = ids.length;
   const weights = worked.weights && decodedWeights(worked);
-  const x = decodeF32(worked.sentences[sentence].x);
+  const x = decodeF32(worked.inputs[sentence]);
   const own = {};
   if (weights) {
     const qkv = linear(layerNorm(x, T, weights, "ln_1"), T, weights, "attn.c_attn");
@@ -189,13 +189,16 @@ function forwardLast(worked, sentence, edits = {}) {
   return result;
 }
 
-// ds_j = a_j (v_j.dy - sum_k a_k v_k.dy) for the row of a query, with dy = dLoss/d(mixed).
-function gradientOfRow(worked, sentence, head, query) {
-  const {heads, width} = page.run.model, D = width / heads;
-  const {weights, v, scores} = forwardLast(worked, sentence);
-  const dMixed = decodeF32(worked.sentences[sentence].d_mixed);
-  const a = weights[head][query];
+// ds_j = a_j (v_j.dy - sum_k a_k v_k.dy) for the row of a query in the last layer, with dy =
+// dLoss/d(mixed); null where the snapshot has no gradients of this sentence.
+function gradientOfRow(snapshot, sentence, head, query) {
+  const stored = snapshot.gradients?.[sentence], vectors = vectorsOf(snapshot, sentence);
+  if (!stored || !vectors) return null;
+  const {heads, width, layers} = page.run.model, D = width / heads;
+  const {q, k, v} = vectors(layers - 1), scores = headScores(q, k, head)[query], a = softmaxOf(scores);
+  const dMixed = decodeF32(stored.d_mixed);
   const vdy = a.map((_, j) => dotProduct(v, dMixed, j * width + head * D, query * width + head * D, D));
-  const mean = a.reduce((sum, weight, j) => sum + weight * vdy[j], 0);
-  return {scores: scores[head][query], a, vdy, mean, ds: a.map((weight, j) => weight * (vdy[j] - mean))};
+  const mean = a.reduce((sum, weight, j) => sum + weight * vdy[j], 0), T = a.length;
+  return {scores, a, vdy, mean, ds: a.map((weight, j) => weight * (vdy[j] - mean)),
+    written: decodeF32(stored.d_scores).subarray((head * T + query) * T, (head * T + query + 1) * T)};
 }

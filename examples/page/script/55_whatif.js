@@ -1,19 +1,22 @@
 // What if: change something in the last layer, and see what follows.
 
 function workedPlace() {
-  return page.run.snapshots.findIndex(({step}) => step === page.run.worked?.step);
+  return page.run.snapshots.findIndex(({step}) => step === page.run.worked.step);
 }
 
-// The tools of what-if and gradient work at one step, in the last layer; says so elsewhere.
-function atWorkedStep() {
-  const {worked, model, snapshots} = page.run, place = workedPlace();
-  if (!worked?.sentences[selection.sentence]) return element("p", {}, "Nothing is predicted in this sentence.");
-  if (selection.step !== place) return element("p", {}, "This works at step " + thousands(snapshots[place].step) + ". ",
-    stepButton(place, "Go there"));
-  if (selection.layer !== model.layers - 1 || selection.head < 0) return element("p", {},
+// null, or a sentence with a button: what-if and gradient work with one head of the last layer.
+function atLastLayer() {
+  const last = page.run.model.layers - 1;
+  return selection.layer === last && selection.head >= 0 ? null : element("p", {},
     "This works with one head of the last layer. ", element("button", {type: "button",
-      on: {click: () => select({layer: model.layers - 1, head: Math.max(0, selection.head)})}}, "Choose it"));
-  return null;
+      on: {click: () => select({layer: last, head: Math.max(0, selection.head)})}}, "Choose it"));
+}
+
+// The same for what-if, which works at the step whose weights the page has.
+function atWorkedStep() {
+  const place = workedPlace();
+  return selection.step === place ? atLastLayer() : element("p", {}, "This works at step " +
+    thousands(page.run.snapshots[place].step) + ". ", stepButton(place, "Go there"));
 }
 
 function likeliestOf(logits) {
@@ -21,7 +24,6 @@ function likeliestOf(logits) {
 }
 
 function whatIfPart() {
-  if (!page.run.worked) return null;
   let edits;
   const fresh = () => ({rows: {}, hidden: new Set(), offHeads: new Set(), vectors: {}, scores: {}});
   const words = element("p", {id: "whatif-words", "aria-live": "polite"}), tools = element("div");

@@ -1,25 +1,38 @@
 // How training will turn this row: the gradient of each score, and a nudge that tests it.
 
 function gradientPart() {
-  if (!page.run.worked) return null;
+  const has = ({gradients}) => gradients?.[selection.sentence];
+  if (!page.run.snapshots.some(({gradients}) => gradients)) return null;
   const box = element("div");
   const draw = () => {
-    const elsewhereText = atWorkedStep();
+    const elsewhereText = atLastLayer();
     if (elsewhereText) return box.replaceChildren(elsewhereText);
     const {sentence, head, query, key} = selection, ids = idsNow(), {causal} = page.run.model, {worked} = page.run;
-    const {scores, a, vdy, mean, ds} = gradientOfRow(worked, sentence, head, query);
-    const seen = ids.map((_, j) => j).filter((j) => !causal || j <= query), T = ids.length;
-    const written = decodeF32(worked.sentences[sentence].d_scores).subarray((head * T + query) * T, (head * T + query + 1) * T);
+    const row = gradientOfRow(snapshotNow(), sentence, head, query);
+    if (!row) {
+      const near = page.run.snapshots.findIndex((snapshot, place) => place >= selection.step && has(snapshot));
+      return box.replaceChildren(element("p", {}, "This step has no stored gradient of this sentence. ",
+        near < 0 ? null : stepButton(near, "Go to step " + thousands(page.run.snapshots[near].step))));
+    }
+    const {scores, a, vdy, mean, ds, written} = row;
+    const seen = ids.map((_, j) => j).filter((j) => !causal || j <= query);
     const far = seen.map((j) => Math.abs(ds[j] - written[j])), worst = seen[far.indexOf(Math.max(...far))];
-    const largest = Math.max(...seen.map((j) => Math.abs(written[j])), 1e-9);
+    const largest = Math.max(...seen.map((j) => Math.abs(written[j])), 1e-3);
+    const isWorked = worked.weights && worked.step === snapshotNow().step;
     const words = element("p", {id: "gradient-words", "aria-live": "polite"});
     const nudge = element("input", {type: "range", id: "nudge", min: -1, max: 1, step: 0.05, value: 0.5, on: {input: () => say()}});
     const say = () => {
-      const by = Number(nudge.value), before = forwardLast(worked, sentence).loss;
-      const after = forwardLast(worked, sentence, {scores: {[[head, query, key]]: by}}).loss;
-      words.textContent = "The score of " + quotedWord(ids[key]) + " changes by " + fixed(by, 2) + ". Predicted: the loss changes by " +
-        fixed(ds[key], 6) + " \u00d7 " + fixed(by, 2) + " = " + fixed(ds[key] * by, 6) + "." + (after === undefined ? "" :
-        " Recomputed: it changes by " + fixed(after - before, 6) + ". The prediction is exact for a very small change only.");
+      const by = Number(nudge.value);
+      let text = "The score of " + quotedWord(ids[key]) + " changes by " + fixed(by, 2) + ". Predicted: the loss changes by " +
+        fixed(ds[key], 6) + " \u00d7 " + fixed(by, 2) + " = " + fixed(ds[key] * by, 6) + ".";
+      if (isWorked) {
+        const before = forwardLast(worked, sentence).loss;
+        const after = forwardLast(worked, sentence, {scores: {[[head, query, key]]: by}}).loss;
+        text += " Recomputed: it changes by " + fixed(after - before, 6) + ". The prediction is exact for a very small change only.";
+      } else if (worked.weights) {
+        text += " At step " + thousands(worked.step) + " the page has the weights, and recomputes the loss as well.";
+      }
+      words.textContent = text;
     };
     const turn = (j) => (Math.abs(ds[j]) < 1e-7 ? "stays" : ds[j] < 0 ? "rises" : "falls");
     box.replaceChildren(
@@ -29,7 +42,7 @@ function gradientPart() {
           fixed(vdy[j] - mean, 6), fixed(ds[j], 6), turn(j)]))),
       element("p", {}, "The mean is \u03a3 a \u00d7 v\u00b7dy = " + fixed(mean, 6) + ". dy says how the loss changes with the result of " +
         "this row. Training goes against the gradient: a score with a negative ds rises."),
-      checkLine("gradient-check", ds[worst], written[worst], 1e-5 * Math.max(largest, 1e-3), 7),
+      checkLine("gradient-check", ds[worst], written[worst], 1e-5 * largest, 7),
       element("label", {for: "nudge"}, "Nudge the score of " + quotedWord(ids[key]) + " ", nudge), words);
     say();
   };

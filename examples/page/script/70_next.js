@@ -7,7 +7,7 @@ function nextPart() {
   const draw = () => {
     const {sentence, query} = selection, {worked} = page.run;
     let {likeliest, truth} = topWords(snapshotNow(), sentence, query);
-    const isWorked = worked?.weights && worked.step === snapshotNow().step && worked.sentences[sentence];
+    const isWorked = worked.weights && worked.step === snapshotNow().step;
     heatRow.hidden = !isWorked;
     heatText.textContent = " " + fixed(Number(heat.value), 1);
     if (isWorked && Number(heat.value) !== 1) {

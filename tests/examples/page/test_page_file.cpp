@@ -31,15 +31,20 @@ Json data_with(const std::string& word) {
                                       {"continuations", std::vector<std::string>{word}},
                                       {"sentences", std::vector<Json>{numbers}},
                                       {"watch", std::vector<Json>()}});
-  const Json run =
-      Json::object({{"title", word},
-                    {"in_words", word},
-                    {"notices", std::vector<std::string>{word}},
-                    {"model", Json::object({{"layers", 1}, {"heads", 1}, {"causal", true}})},
-                    {"words", std::vector<std::string>{word}},
-                    {"sentences", std::vector<Json>{sentence}},
-                    {"prompts", std::vector<std::string>{word}},
-                    {"snapshots", std::vector<Json>{snapshot}}});
+  const Json run = Json::object({{"title", word},
+                                 {"in_words", word},
+                                 {"seed", 1},
+                                 {"notices", std::vector<std::string>{word}},
+                                 {"model", Json::object({{"layers", 1},
+                                                         {"heads", 1},
+                                                         {"width", 2},
+                                                         {"context", 1},
+                                                         {"vocabulary", 1},
+                                                         {"causal", true}})},
+                                 {"words", std::vector<std::string>{word}},
+                                 {"sentences", std::vector<Json>{sentence}},
+                                 {"prompts", std::vector<std::string>{word}},
+                                 {"snapshots", std::vector<Json>{snapshot}}});
   return Json::object({{"kind", "run"}, {"run", run}});
 }
 

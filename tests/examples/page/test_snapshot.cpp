@@ -133,8 +133,8 @@ TEST_CASE("worked: the loss and the gradients are those of the engine") {
   const LanguageModel model = model_of();
   const Plan plan = default_plan(corpus(), 8);
   const JsonValue worked = read_json(worked_json(model, plan, 7, 1'000'000).text());
-  const JsonValue sentence = items(worked["sentences"])[0];
   const JsonValue event = snapshot(model, plan, true);
+  const JsonValue sentence = items(event["gradients"])[0];
   CHECK(sentence["loss"].number() ==
         Approx(items(event["sentences"])[0]["loss"].number()).epsilon(1e-5));
   const auto T = plan.sentences[0].ids.size();
