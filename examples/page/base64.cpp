@@ -46,7 +46,8 @@ std::string base64_decoded(const std::string& text) {
     for (std::size_t i = 0; i < 4; ++i) {
       const std::size_t place = at + i;
       const std::size_t digit = place >= text.size() - padding ? 0 : digits.find(text[place]);
-      require<ValueError>(digit != digits.npos, "base64", "has a character that is no digit");
+      require<ValueError>(digit != std::string_view::npos, "base64",
+                          "has a character that is no digit");
       group = group << 6 | static_cast<std::uint32_t>(digit);
     }
     for (int i = 0; i < 3; ++i)

@@ -20,6 +20,8 @@ namespace {
 
 constexpr Dim most_weights = 250'000;  // a megabyte of floats
 constexpr std::size_t most_points = 600;
+constexpr const char* no_weights =
+    "To save space, the weights of the model are left out: the page cannot recompute its predictions.";
 
 using Points = std::vector<std::vector<double>>;  // {step, number}
 
@@ -71,6 +73,28 @@ Json curve(const Points& points) {
     pairs.push_back(std::vector<double>{p[0], std::round(p[1] * 1e4) / 1e4});
   return pairs;
 }
+
+/// What a page shows in full, and how it is thinned step by step.
+struct Level {
+  Detail detail = {};
+  bool has_weights = true;
+  const char* notice = "";
+};
+constexpr Level levels[] = {
+    {},
+    {{.all_vectors = false},
+     true,
+     "To save space, the vectors of the other sentences are kept for the last step only."},
+    {{.even_steps = false, .all_vectors = false},
+     true,
+     "To save space, only the steps 0, 1, 2, 5, 10, 20, 50 and so on are shown."},
+    {{.even_steps = false, .all_vectors = false, .first_vectors = false},
+     true,
+     "To save space, vectors are kept for the last step only."},
+    {{.even_steps = false, .all_vectors = false, .first_vectors = false}, false, no_weights},
+    {{.even_steps = false, .all_vectors = false, .first_vectors = false, .sentences = 1},
+     false,
+     "To save space, only the first sentence is shown."}};
 
 Json model_json(const LanguageModel& model) {
   const LanguageModelSizes& sizes = model.sizes;
@@ -173,7 +197,9 @@ Thinned run_data(const Run& run, std::size_t most_bytes) {
                       support::thousands(static_cast<std::int64_t>(events.losses.size())) +
                       " steps.");
   const SnapshotSteps steps{run.steps};
-  const auto data = [&](const Detail& detail, Dim weights) {
+  const bool has_room = numbers_of_worked(model) <= most_weights;
+  if (!has_room) notices.emplace_back(no_weights);
+  const auto data = [&](const Detail& detail, bool has_weights) {
     std::vector<Json> snapshots;
     for (const auto& [step, event] : events.snapshots)
       if (detail.even_steps || steps.is_full(step) || step == run.kept_step)
@@ -202,37 +228,15 @@ Thinned run_data(const Run& run, std::size_t most_bytes) {
          {"tensors", names},
          {"map", Json::object({{"ids", plan.map}, {"share", axes.share}, {"watched", watched}})},
          {"snapshots", snapshots},
-         {"worked", worked_json(model, shown, run.kept_step, weights)},
+         {"worked", worked_json(model, shown, run.kept_step, has_room && has_weights)},
          {"glossary", glossary_json()},
          {"sources", sources_json()}});
   };
-  struct Level {
-    Detail detail;
-    Dim weights;
-    const char* notice;
-  };
-  const Level levels[] = {
-      {{}, most_weights, ""},
-      {{.all_vectors = false},
-       most_weights,
-       "To save space, the vectors of the other sentences are kept for the last step only."},
-      {{.even_steps = false, .all_vectors = false},
-       most_weights,
-       "To save space, only the steps 0, 1, 2, 5, 10, 20, 50 and so on are shown."},
-      {{.even_steps = false, .all_vectors = false, .first_vectors = false},
-       most_weights,
-       "To save space, vectors are kept for the last step only."},
-      {{.even_steps = false, .all_vectors = false, .first_vectors = false},
-       0,
-       "To save space, the weights of the model are left out: the page cannot recompute its "
-       "predictions."},
-      {{.even_steps = false, .all_vectors = false, .first_vectors = false, .sentences = 1},
-       0,
-       "To save space, only the first sentence is shown."}};
   Json best;
   for (const Level& level : levels) {
-    if (*level.notice != 0) notices.emplace_back(level.notice);
-    best = data(level.detail, level.weights);
+    if (*level.notice != 0 && (has_room || level.notice != no_weights))
+      notices.emplace_back(level.notice);
+    best = data(level.detail, level.has_weights);
     if (best.text().size() <= most_bytes) break;
   }
   return {best, notices};

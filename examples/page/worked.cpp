@@ -17,6 +17,18 @@ Tensor split_heads(const Tensor& x, Dim heads) {
   return transpose(reshape(x, {1, x.dim(1), heads, x.dim(2) / heads}), 1, 2);
 }
 
+/// The weights from the last block on: "ln_1.weight", …, "ln_f.weight", "wte.weight".
+std::vector<std::pair<std::string, Tensor>> weights_of_worked(const LanguageModel& model) {
+  const std::string last = "h." + std::to_string(model.sizes.layers - 1) + ".";
+  std::vector<std::pair<std::string, Tensor>> found;
+  for_each_name(model, [&](const std::string& name, const Tensor& weight) {
+    const bool is_last = name.starts_with(last);
+    if (is_last || name.starts_with("ln_f.") || name == "wte.weight")
+      found.emplace_back(is_last ? name.substr(last.size()) : name, weight);
+  });
+  return found;
+}
+
 /// The input of the last block, (1, T, C).
 Tensor input_of_last(const LanguageModel& model, const Plan::Sentence& sentence) {
   const auto T = static_cast<Dim>(sentence.ids.size());
@@ -57,27 +69,25 @@ Json gradients_json(const LanguageModel& model, const Plan::Sentence& sentence) 
                        {"d_scores", floats(scores.grad())}});
 }
 
-Json worked_json(const LanguageModel& model, const Plan& plan, std::int64_t step,
-                 Dim most_numbers) {
-  const std::string last = "h." + std::to_string(model.sizes.layers - 1) + ".";
-  Json::Members weights;
-  std::vector<std::pair<std::string, Tensor>> used;
+Dim numbers_of_worked(const LanguageModel& model) {
   Dim numbers = 0;
-  for_each_name(model, [&](const std::string& name, const Tensor& weight) {
-    const bool is_last = name.rfind(last, 0) == 0;
-    if (!is_last && name.rfind("ln_f.", 0) != 0 && name != "wte.weight") return;
-    used.emplace_back(is_last ? name.substr(last.size()) : name, weight);
-    numbers += weight.size();
-  });
-  if (numbers <= most_numbers)
-    for (const auto& [name, weight] : used) weights.emplace_back(name, floats(weight.value()));
+  for (const auto& [name, weight] : weights_of_worked(model)) numbers += weight.size();
+  return numbers;
+}
+
+Json worked_json(const LanguageModel& model, const Plan& plan, std::int64_t step,
+                 bool has_weights) {
   const NoGrad no_grad;
-  std::vector<std::string> sentences;
+  const auto used = weights_of_worked(model);
+  Json::Members weights;
+  if (has_weights)
+    for (const auto& [name, weight] : used) weights.emplace_back(name, floats(weight.value()));
+  std::vector<std::string> inputs;
   for (const Plan::Sentence& sentence : plan.sentences)
-    sentences.push_back(floats(input_of_last(model, sentence).value()));
+    inputs.push_back(floats(input_of_last(model, sentence).value()));
   return Json::object({{"step", step},
-                       {"weights", numbers <= most_numbers ? Json::object(weights) : Json()},
-                       {"inputs", sentences}});
+                       {"weights", has_weights ? Json::object(weights) : Json()},
+                       {"inputs", inputs}});
 }
 
 }  // namespace fledge::page

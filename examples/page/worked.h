@@ -12,8 +12,12 @@ namespace fledge::page {
 /// d_scores (H, T, T): of the scores after the division by √D. null if nothing is predicted.
 Json gradients_json(const LanguageModel& model, const Plan::Sentence& sentence);
 
-/// {"step":…,"weights":{name: floats},"inputs":[floats (T, C) of each sentence]}. "weights" is null if
-/// they have more than `most_numbers` numbers.
-Json worked_json(const LanguageModel& model, const Plan& plan, std::int64_t step, Dim most_numbers);
+/// How many numbers the weights of the last block, of ln_f and of the word table have.
+Dim numbers_of_worked(const LanguageModel& model);
+
+/// {"step":…,"weights":{name: floats},"inputs":[floats (T, C) of each sentence]}; "weights" may be left
+/// out: null.
+Json worked_json(const LanguageModel& model, const Plan& plan, std::int64_t step,
+                 bool has_weights = true);
 
 }  // namespace fledge::page

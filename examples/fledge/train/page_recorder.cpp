@@ -1,5 +1,6 @@
 #include "examples/fledge/train/page_recorder.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "examples/fledge/train/source.h"
@@ -17,6 +18,8 @@ std::string file_name(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
+constexpr std::ptrdiff_t most_tokens = 64;  // of a sentence of --probe: the last ones
+
 page::Plan plan_of(const TrainConfig& config, const Corpus& corpus,
                    const std::vector<WordPair>& pairs, const std::vector<Probe>& sentences) {
   page::Plan plan = page::default_plan(corpus, config.sizes.context);
@@ -24,8 +27,9 @@ page::Plan plan_of(const TrainConfig& config, const Corpus& corpus,
     plan.sentences.clear();
     plan.prompts.clear();
     for (const Probe& probe : sentences) {
-      plan.sentences.push_back({probe.ids, {}});
-      plan.prompts.push_back(probe.ids);
+      const auto shown = std::min<std::ptrdiff_t>(std::ssize(probe.ids), most_tokens);
+      plan.sentences.push_back({{probe.ids.end() - shown, probe.ids.end()}, {}});
+      plan.prompts.push_back(plan.sentences.back().ids);
     }
   }
   for (const WordPair& pair : pairs) {

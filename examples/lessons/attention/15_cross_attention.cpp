@@ -40,16 +40,18 @@ void lesson(Lesson& to) {
             "Attention with queries from one input, and keys and values from another.");
   to.say(
       "\nA translating program works like this. The queries come from the words that it has "
-      "written so far. The keys and values come from the text that it translates.\n"
-      "Our task is smaller. The text has eight random words. The answer has eight empty positions, "
-      "and position 1 must name word 8, position 2 word 7, and so on. The empty positions have no "
+      "written so far. The keys and values come from the text that it translates.\nOur task is "
+      "smaller. The text has eight random words. The answer has eight empty positions, and "
+      "position 1 must name word 8, position 2 word 7, and so on. The empty positions have no "
       "words, so a query is made of a position alone. A key is made of a word and its position, "
-      "and so is a value. There is no mask: all words of the text are known before the first word "
-      "of the answer.\n"
-      "The model is never told which position to look at. In training it is shown only which words "
-      "the right answer has. We train 20 models, each with its own seed. The map shows the weights "
-      "of the last one, as means over 100 new texts. Rows are the positions of the answer, columns "
-      "are the words of the text. An even split would be 1/8 = 0.125 for each word.\n");
+      "and so is a value. A mask would hide words that are not known yet. Here all words of the "
+      "text are known from the start, so there is no mask. As in lesson 14, the result of "
+      "attention at each position has a number for each of the eight different words. The largest "
+      "names the answer.\nThe model is never told which position to look at. In training it is "
+      "shown only which words the right answer has. We train 20 models, each with its own seed. "
+      "The map shows the weights of the last one, as means over 100 new texts. Row 1 has the "
+      "weights of position 1 of the answer; column 1 is word 1 of the text. An even split would "
+      "give each word 1/8 = 0.125; the map shows it as 0.12.\n");
   Rng texts(999);
   const Indices unseen = reader::random_texts(100, texts);
   constexpr int seeds = 20;
@@ -66,14 +68,15 @@ void lesson(Lesson& to) {
   const auto [least, most] = std::minmax_element(named.begin(), named.end());
   to.say(
       "\nThe large weights lie on the diagonal from top right to bottom left. If you predicted "
-      "this picture, you used the main idea of attention: a query finds the key that fits it, at "
-      "any distance. " +
-      formatted("Position 1 looks at word 8, seven places away, with the weight %.2f. Position 4 "
-                "looks at word 5, one place away, with %.2f. ",
-                named[0], named[3]) +
-      "A large distance is not harder here. The only difference from self-attention is where the "
-      "queries come from.\n");
-  to.claim_rate(solved, seeds, 20, "all 800 words of 100 new texts come out backwards");
+      "this picture, you used the main idea of attention: a query finds the key that fits it, "
+      "wherever the key stands. " +
+      formatted(
+          "Position 1 looks at word 8 with the weight %.2f: the two numbers differ by 7. Position "
+          "4 looks at word 5 with %.2f: they differ by 1. ",
+          named[0], named[3]) +
+      "A large difference is not harder here. Two things are not as in lesson 14: the queries come "
+      "from another input, and there is no mask.\n");
+  to.claim_rate(solved, seeds, 20, "all 800 words of 100 new texts come out in reversed order");
   to.claim(*least > 0.5,
            formatted("the weights on this diagonal lie between %.2f and %.2f", *least, *most));
 }

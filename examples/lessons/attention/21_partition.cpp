@@ -86,17 +86,21 @@ void one_model(Lesson& to, const Corpus& text, std::uint64_t seed) {
             "An experiment that removes one part of a model and measures what the removal costs.");
   to.say(
       "\nA source note asks: is there a \"partition\" of the numbers, some for 'walk' and others "
-      "for 'flying'? We set one of the 16 numbers to 0. Then we measure how much ln p of the right "
-      "word falls, in nats. This fall is the cost. A cost of 0.7 halves the probability: " +
+      "for 'flying'? Attention gives each word a weighted sum of values, and this sum has 16 "
+      "numbers. We set one of the 16 to 0, for every word of the prompt. Then we measure how much "
+      "ln p of the right next word falls, in nats. This fall is the cost. A cost of 0.7 halves the "
+      "probability: " +
       formatted("exp(-0.7) = %.2f.\n", std::exp(-0.7)) +
       "We test three words: 'walk' after 'birds sometimes', 'slowly' after 'birds sometimes walk', "
-      "and 'flying' after 'but birds are good at'. 'walk' follows 'sometimes' for every animal, so "
-      "the model need not know the animal. It must know the animal for 'slowly', so we compare "
-      "'slowly' with 'flying'.\nWe trained 20 models as the command `make run` does, with seeds 1 "
-      "to 20. " +
-      formatted("The table shows the one that loses most if all 16 numbers are 0. It has the seed "
-                "%d:\n",
-                static_cast<int>(seed)));
+      "and 'flying' after 'but birds are good at'. The note names 'walk'. But 'walk' follows "
+      "'sometimes' for every animal, so the model need not know the animal. For 'slowly' it must "
+      "know the animal. So we use 'slowly' in place of 'walk', and compare it with 'flying'.\nWe "
+      "trained 20 models as the command `make run` does, with seeds 1 to 20. " +
+      formatted(
+          "The table shows the model with seed %d. In it the 16 numbers matter most: with all 16 "
+          "set to 0, the smaller of the two costs, for 'slowly' and 'flying', is larger than in "
+          "any other model.\n",
+          static_cast<int>(seed)));
   const LanguageModel model = trained(text, 1, seed);
   std::array<Costs, 3> costs;
   std::array<double, 3> all{};
@@ -113,12 +117,12 @@ void one_model(Lesson& to, const Corpus& text, std::uint64_t seed) {
   table.row({"   all 16", cost(all[0]), cost(all[1]), cost(all[2])});
   to.show(table.text());
   to.say(
-      "No single number is needed much for any word. All 16 together cost much more than the sum "
-      "of the single costs. So the information is spread: if one number is missing, the other 15 "
-      "are still enough.\n");
+      "Look at the columns 'slowly' and 'flying'. If one number alone carried the information, its "
+      "cost would be near that of all 16. No single cost is. So in this model the information is "
+      "spread over several numbers. If one is missing, the other 15 are still enough.\n");
   const double sum = std::accumulate(costs[1].begin(), costs[1].end(), 0.0);
   to.claim(all[1] > 1 && all[2] > 1,
-           "without attention 'slowly' and 'flying' lose more than 1 nat each");
+           "in this model 'slowly' and 'flying' lose more than 1 nat each if all 16 are 0");
   to.claim(
       all[1] > sum,
       formatted("'slowly': all 16 cost %.2f nats, the single costs add up to %.2f", all[1], sum));
@@ -165,20 +169,22 @@ Chance by_chance(std::vector<Pair> models) {
 
 void many_models(Lesson& to, const std::vector<Pair>& dimensions) {
   to.part("A pattern, or chance?");
-  to.define("chance", "What a method without knowledge would reach.");
+  to.define("chance", "The results that random choices give, without any knowledge.");
   to.say(
       "\nWith a partition, a number that is costly for 'slowly' would cost little for 'flying'. "
-      "The two words would have fewer common numbers than by chance. So we compare their 16 costs "
-      "in 20 models, in two ways.\nFirst: is the most costly number the same? A blind choice finds "
-      "it in 1 of 16 models. " +
+      "Then fewer numbers would be costly for both words than by chance. So we compare the 16 "
+      "costs of the two words in 20 models, in two ways.\nFirst: is the most costly number the "
+      "same for both words? With blind choices it is the same in 1 of 16 models. " +
       formatted("In 20 models this gives 20 / 16 = %.2f.\n", double{seeds} / width) +
       "Second: we sort the 16 numbers by cost, once for each word. The rank correlation compares "
       "the two orders. It is 1 for the same order, -1 for the opposite order, and near 0 if they "
       "have no connection. " +
       formatted("For the costs (1, 2, 3) and (1, 3, 2) it is %.1f.\n",
                 rank_correlation({1, 2, 3}, {1, 3, 2})) +
-      "The last column shows chance: we put the costs for 'flying' into a random order, 2,000 "
-      "times. 95 % of these correlations lie between the two limits.\n");
+      "The last column shows chance. In each of the 20 models we put the costs for 'flying' into a "
+      "random order, and we repeat this 2,000 times. The first row has the mean of the 2,000 "
+      "counts, which is near 1.25. In the second row, 95 % of the 2,000 mean correlations of 20 "
+      "models lie between the two limits.\n");
   const int same = same_part(dimensions);
   const double correlation = mean_correlation(dimensions);
   const Chance chance = by_chance(dimensions);
@@ -193,10 +199,11 @@ void many_models(Lesson& to, const std::vector<Pair>& dimensions) {
           "In %d of 20 models the most costly number is the same; in the other %d it is not. ",
           same, seeds - same) +
       formatted("The correlation of %.2f is above chance, but far from 1. ", correlation) +
-      "A partition would give fewer common numbers than chance. We find more. So the answer to the "
-      "note is no: the numbers are partly shared. A likely reason is that both words need to know "
-      "the same thing, the animal.\nIf you predicted 0, you expected a partition; if 20, a full "
-      "overlap.\n");
+      "With a partition the two words would share costly numbers less often than by chance. They "
+      "share them more often. So the answer to the note is no: the numbers are partly shared. Two "
+      "reasons are possible. Both words need to know the same thing, the animal. Or some numbers "
+      "do little for either word, so they stand low in both orders. This experiment cannot tell "
+      "the two apart.\nIf you predicted 0, you expected a partition; if 20, a full overlap.\n");
   to.claim(same > 2 * chance.same_part,
            "the most costly number is shared more often than by chance");
   to.claim(correlation > chance.correlation_95 && chance.reached == 0,
@@ -218,16 +225,17 @@ void heads(Lesson& to, const Corpus& text) {
   const int same = same_part(models);
   constexpr int by_blind_choice = seeds / 4;
   to.say(
-      "Now each model has four heads of size 4, and we remove a whole head at a time. Does each "
-      "word have a head of its own? " +
+      "Now we train 20 models with four heads of size 4, and remove a whole head at a time. Does "
+      "each word have a head of its own? " +
       formatted("In %d of 20 models the same head costs both words most. A blind choice among four "
                 "heads would give 20 / 4 = %d. ",
                 same, by_blind_choice) +
-      "So heads are partly shared as well.\nOne model is not enough to see this. With a blind "
-      "choice the two heads differ in 3 of 4 models. So one model in which they differ proves "
-      "nothing.\nThe note also asks whether the rows of attention differ for the two phrases. They "
-      "must, because the phrases have different words. The command `make run` trains the model "
-      "with one head and seed 1. Its rows are:\n");
+      "So heads are partly shared as well.\nOne model alone cannot show whether heads are shared "
+      "or separate. With blind choices the two most costly heads differ in 3 of 4 models. So one "
+      "model in which they differ proves nothing.\nThe note also asks whether the rows of "
+      "attention differ for the two phrases, 'birds sometimes walk' and 'but birds are good at'. "
+      "They must, because the phrases have different words. The command `make run` trains the "
+      "model with one head and seed 1. Its rows are:\n");
   const LanguageModel model = trained(text, 1, 1);
   to.show("   words        line end  birds  sometimes  walk\n   'walk' gives" +
           in_columns(blanks::last_row(model, text, blanks::slowly.prompt), {10, 7, 11, 6}));
@@ -266,8 +274,8 @@ int main(int argc, char** argv) {
       {.name = "attention/21_partition",
        .title = "Do 'slowly' and 'flying' use different parts of the model?",
        .question =
-           "A head of size 16 gives 16 numbers to each word. Do some of these numbers serve "
-           "'slowly', and others 'flying'?",
+           "A head of size 16 gives each word a weighted sum of values: 16 numbers. Do some of "
+           "these numbers serve 'slowly', and others 'flying'?",
        .prediction =
            "In each of twenty models, one of the 16 numbers matters most for 'slowly', and one for "
            "'flying'. In how many models is it the same number? How many would it be if the "

@@ -136,12 +136,12 @@ void one_seed(Lesson& to, const Tokenizer& words) {
   const Split split = drawn_split(rng, false);
   const LanguageModel model = trained_model(words, split.read, rng);
   to.say(
-      "The adverb is the last word before the blank. The column \"weight\" is the weight that it "
-      "gives to the animal. The last two columns compare the animal's value with the values of "
-      "other animals. \"own kind\" is the mean distance to its own kind, \"others\" is that to the "
-      "two other kinds. A distance of 0 means equal values.\n");
-  Table table =
-      Table::of_numbers({"held out", "read about it", "p of verb", "weight", "own kind", "others"});
+      "The column \"weight\" is the weight that the adverb gives to the animal. The adverb is the "
+      "last word before the verb. The last two columns compare the animal's value with the values "
+      "of other animals. \"own kind\" is the mean distance to its own kind, \"others\" is that to "
+      "the two other kinds. A distance of 0 means equal values.\n");
+  Table table = Table::of_numbers(
+      {"held out", "read with the animal", "p of verb", "weight", "own kind", "others"});
   const Array distances = value_distances(model, words);
   const auto number = [](double x) { return formatted("%.2f", x); };
   for (std::size_t k = 0; k < 3; ++k) {
@@ -156,16 +156,17 @@ void one_seed(Lesson& to, const Tokenizer& words) {
   }
   to.show(table.text());
   to.say(
-      "The model is nearly certain of each held-out verb. If you predicted 0, you counted: 'crows' "
-      "and 'dive' stand in no common sentence of the training text. A program that counts the "
-      "verbs of each animal gives 'dive' the probability 0. If you predicted 1/3, you used the "
-      "adverb alone, which three verbs follow.\n"
-      "The reason is in the values. 'crows' shares three verbs with its kind. To predict these "
-      "three, the model must find the kind in the value of 'crows'. So training gave 'crows' "
-      "nearly the same value as the rest of its kind. What the model learned about 'rarely' and "
-      "this value then holds for 'crows' as well.\n"
-      "An even split over line end, animal and adverb is 1/3 = 0.33. So no large weight is needed: "
-      "a third of the animal's value is enough to know the kind.\n");
+      "The model is nearly certain of each held-out verb. If you predicted 0, you counted: no "
+      "sentence of the training text has both 'crows' and 'dive'. A program that counts the verbs "
+      "of each animal gives 'dive' the probability 0. If you predicted 1/3, you used the adverb "
+      "alone, which three verbs follow.\nThe reason is in the values. 'crows' shares three verbs "
+      "with its kind. So the value that fits its kind also fits 'crows' in these three sentences. "
+      "Training gave 'crows' nearly this value, as the column \"own kind\" shows. Now read 'crows "
+      "rarely'. From 'birds', 'hens' and 'gulls' the model learned that this value and 'rarely' "
+      "are followed by 'dive'. 'crows' has nearly the same value, so the model predicts 'dive' "
+      "here too.\nThe weights are near an even split over line end, animal and adverb: 1/3 = 0.33. "
+      "The verbs are right all the same. So a third of the animal's value is enough to know the "
+      "kind.\n");
   to.claim(count_right(model, words, split.held_out) == 3,
            "each held-out verb is the likeliest word");
 }
@@ -174,11 +175,11 @@ void many_seeds(Lesson& to, const Tokenizer& words) {
   to.part("A hundred seeds, and a control");
   to.say(
       "One model may be luck, so we train 100. Each seed gives other random numbers at the start "
-      "and other held-out sentences.\n"
-      "The control is 30 more models, and their text has no kinds. For each animal and adverb we "
-      "draw one of the adverb's three verbs at random. Then no animal says anything about another "
-      "one, and a model can only guess. The control has 3 * 30 = 90 held-out verbs. 1 in 3 guesses "
-      "is right: about 30.\n");
+      "and other held-out sentences.\nThe control is 30 more models, and their text has no kinds. "
+      "Each adverb keeps its three verbs, but for every animal we draw one of the three at random. "
+      "Then no animal says anything about another one, and a model can only guess. One sentence is "
+      "held out from each group of four animals, as before. So the control has 3 * 30 = 90 "
+      "held-out verbs. 1 in 3 guesses is right: about 30.\n");
   int verbatim = 0, all = 0, nearest = 0, mixed_right = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Rng rng(seed);
@@ -199,12 +200,14 @@ void many_seeds(Lesson& to, const Tokenizer& words) {
   }
   to.say(
       formatted(
-          "In %d of 100 models all three held-out verbs are right. In the control %d of 90 are "
-          "right, no more than by chance. ",
+          "In %d of 100 models all three held-out verbs are right; the claim below demands at "
+          "least 95. In the control %d of 90 are right, no more than by chance. ",
           all, mixed_right) +
       "So the kinds are the reason. " +
-      formatted("In %d of 300 cases the value of the held-out animal is nearest to its own kind.\n",
-                nearest));
+      formatted(
+          "The 100 models have 300 held-out sentences. For %d of them the value of the animal has "
+          "a smaller mean distance to its own kind than to each of the two other kinds.\n",
+          nearest));
   to.claim(verbatim == 0, "no training text has a held-out verb with its animal");
   to.claim_rate(all, 100, 95, "all three held-out verbs are predicted");
   to.claim(nearest >= 285, formatted("%d of 300 values are nearest to their own kind", nearest));

@@ -132,7 +132,7 @@ TEST_CASE("snapshot: a full one has q, k and v, from which the weights follow") 
 TEST_CASE("worked: the loss and the gradients are those of the engine") {
   const LanguageModel model = model_of();
   const Plan plan = default_plan(corpus(), 8);
-  const JsonValue worked = read_json(worked_json(model, plan, 7, 1'000'000).text());
+  const JsonValue worked = read_json(worked_json(model, plan, 7).text());
   const JsonValue event = snapshot(model, plan, true);
   const JsonValue sentence = items(event["gradients"])[0];
   CHECK(sentence["loss"].number() ==
@@ -163,5 +163,5 @@ TEST_CASE("worked: the loss and the gradients are those of the engine") {
   CHECK(largest > 1e-4);
   for (const Tensor& parameter : parameters(model)) CHECK_FALSE(parameter.has_grad());
   CHECK(worked["weights"].is_object());
-  CHECK(read_json(worked_json(model, plan, 7, 10).text())["weights"].is_null());
+  CHECK(read_json(worked_json(model, plan, 7, false).text())["weights"].is_null());
 }
