@@ -3,10 +3,11 @@
 const SVG = "http://www.w3.org/2000/svg";
 
 // Sets attributes and children. {on: {click: f}} adds listeners; true is an attribute without a
-// value; null, undefined and false are left out.
+// value, but "true" for aria-...; null, undefined and false are left out.
 function fill(node, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "on") for (const [type, f] of Object.entries(value)) node.addEventListener(type, f);
+    else if (name.startsWith("aria-") && value !== null && value !== undefined) node.setAttribute(name, String(value));
     else if (value === true) node.setAttribute(name, "");
     else if (value !== null && value !== undefined && value !== false) node.setAttribute(name, String(value));
   }

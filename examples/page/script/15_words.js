@@ -72,7 +72,7 @@ function latestWith(has) {
 
 function tableOf(caption, head, rows, attributes = {}) {
   return element("table", attributes, element("caption", {}, caption),
-    element("thead", {}, element("tr", {}, head.map((name) => element("th", {scope: "col"}, name)))),
+    element("thead", {}, element("tr", {}, head.map((name) => (name ? element("th", {scope: "col"}, name) : element("td"))))),
     element("tbody", {}, rows.map((row) =>
       element("tr", {}, row.map((cell, i) =>
         i === 0 ? element("th", {scope: "row"}, cell) : element("td", {class: "number"}, cell))))));

@@ -64,8 +64,7 @@ function paintCell(data, rows, scores) {
   const [text, shade] = cellValue(weight, scores?.[query][key], query);
   data.dataset.w = fixed(weight, 4);
   data.firstChild.firstChild.setAttribute("r", (0.95 * Math.sqrt(weight)).toFixed(3));  // area ~ weight
-  data.style.setProperty("--shade", (100 * shade).toFixed(1) + "%");
-  data.classList.toggle("dark-cell", shade > 0.5);
+  data.style.setProperty("--shade", (40 * shade).toFixed(1) + "%");  // so light that the number can be read
   data.lastChild.textContent = view.hasNumbers ? text : "";
   data.setAttribute("aria-label", "reading " + quotedWord(idsNow()[query]) + ", looks at " + quotedWord(idsNow()[key]) +
     ": " + fixed(weight, 2) + ", " + fixed(weight / evenShare(query), 1) + " times an even share");
@@ -173,7 +172,7 @@ function attentionPart() {
     if (!same || changed.has("layer") || changed.has("head")) return draw();
     box.querySelectorAll(".cell").forEach((data) => {  // colours at once, texts when the slider rests
       const weight = rowsNow()[data.dataset.q][data.dataset.k];
-      data.style.setProperty("--shade", (100 * weight).toFixed(1) + "%");
+      data.style.setProperty("--shade", (40 * weight).toFixed(1) + "%");
       data.firstChild.firstChild.setAttribute("r", (0.95 * Math.sqrt(weight)).toFixed(3));
       data.dataset.w = fixed(weight, 4);
     });

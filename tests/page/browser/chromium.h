@@ -5,14 +5,14 @@
 // temporary folder. The destructor ends the browser, also when a test throws.
 #pragma once
 
-#include <sys/types.h>
-
-#include <map>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "nn/io/json.h"
+#include "tests/page/browser/browser_process.h"
 #include "tests/support/folder.h"
 #include "tests/support/json_reader.h"
 
@@ -69,25 +69,19 @@ class Chromium {
   /// The nodes of the accessibility tree, without those that are ignored.
   std::vector<StrictJson> accessibility();
 
-  /// Since the page was opened: messages of the console and the browser's log, exceptions and issues
-  /// (of Content-Security-Policy, for example), and the addresses of all requests.
+  /// Since the page was opened: messages of the console and of the browser's log, exceptions, and
+  /// issues (of Content-Security-Policy, for example); and the addresses of all requests.
   const std::vector<std::string>& messages();
   const std::vector<std::string>& requests();
 
  private:
-  void start(const std::string& program);
   void attach();
   StrictJson send(std::string_view method, const Params& params, double seconds);
-  /// The next message; throws when none comes before `deadline` in seconds of the steady clock.
-  StrictJson read_message(double deadline);
   double load(const std::string& address);
   void note_event(const StrictJson& event);
-  std::string browser_log() const;
 
   Folder profile_;
-  pid_t process_ = 0;
-  int commands_ = -1, answers_ = -1;
-  std::string bytes_;  // what is read and is not yet a whole message
+  std::unique_ptr<BrowserProcess> process_;
   std::string session_;
   int last_id_ = 0;
   bool is_loaded_ = false;

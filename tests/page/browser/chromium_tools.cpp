@@ -1,5 +1,6 @@
 // The part of Chromium that acts as a reader does: keys, sizes, colours, printing.
 #include <fstream>
+#include <map>
 #include <stdexcept>
 
 #include "examples/page/base64.h"
