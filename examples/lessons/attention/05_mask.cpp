@@ -137,9 +137,9 @@ void compare(Lesson& to, std::int64_t n) {
   to.show(table.text());
   const Tensor difference = once.gradient - alone.gradient;
   const double moved = std::max(max(difference).item(), max(-difference).item());
-  to.claim(apart < 1e-14, formatted("%d words read once, %d words read in %d prefixes: the same "
-                                    "losses",
-                                    int(n), int(read), int(n)));
+  to.claim(apart < 1e-14,
+           formatted("%d words read once, %d words read in %d prefixes: the same losses", int(n),
+                     int(read), int(n)));
   to.claim(moved < 1e-14, formatted("the same gradient for all %d parameters, to 14 digits",
                                     int(once.gradient.size())));
 }
@@ -147,29 +147,35 @@ void compare(Lesson& to, std::int64_t n) {
 void all_prefixes_at_once(Lesson& to) {
   to.part("One pass over the text trains all its prefixes");
   to.define("parameter", "A number of the model that training changes.");
-  to.define("loss",
-            "The number that training makes small; it says how wrong the predictions of the model "
-            "are.");
+  to.define(
+      "loss",
+      "The number that training makes small; it says how wrong the predictions of the model are.");
   to.say(
-      "The loss of a prediction is -ln p here, where ln is the natural logarithm. p is the "
-      "probability that the model gave to the right word. The loss is 0 for p = 1, and 2.303 for p "
-      "= 0.1.\nA pass is one computation of the model, from the words to its predictions. A model "
-      "can read each prefix alone, in six passes. With the causal mask it can also read all six "
-      "words in one pass, and predict after each of them. The result of 'walk' then contains no "
-      "later word: it is the result of its prefix.\nThe table compares both, for a small model "
-      "with random parameters. The text has seven words; the seventh is only an answer.\n");
+      "The result of a word is its new vector. From the result of 'walk' the model computes a "
+      "probability for each possible next word; lesson 18 shows how. The loss of a prediction is "
+      "-ln p here, where ln is the natural logarithm. p is the probability that the model gave to "
+      "the right word. The loss is 0 for p = 1, and 2.303 for p = 0.1.\nA pass is one computation "
+      "of the model, from the words to its predictions. A model can read each prefix alone, in six "
+      "passes. With the causal mask it can also read all six words in one pass, and predict after "
+      "each of them. The mask gives later words the weight 0, so they add nothing to the result of "
+      "'walk'. It is the same result as in the prefix 'birds sometimes walk', read alone.\nThe "
+      "table compares both, for a small model with random parameters. 'answer' is the right next "
+      "word. The text has seven words; the seventh is only an answer. The second claim is about "
+      "the gradient of the mean of the six losses.\n");
   compare(to, 6);
   to.say(
       "If you predicted 21 and 6, you were right: 1 + 2 + 3 + 4 + 5 + 6 = 21 words alone, and 6 in "
-      "one pass. For n words it is n(n+1)/2 and n. The gradient is the same, with less work.");
+      "one pass. For n words it is n(n+1)/2 and n. So one pass gives the same gradient, and the "
+      "model computes fewer words.");
 }
 
 void what_the_mask_is_not(Lesson& to) {
-  to.part("Not every subsequence, and on which side of the diagonal");
+  to.part("Prefixes, not subsequences; and two ways to draw the mask");
   to.say(
       "'birds walk' is not a prefix of 'birds sometimes walk', because 'sometimes' is left out. It "
       "is a subsequence: some of the words, in order. A text of n words has n prefixes. It has 2^n "
-      "- 1 subsequences: each word is in or out, and not all are out.");
+      "- 1 subsequences: each word is in or out, and not all are out. The mask hides only later "
+      "words, so no word in the middle can be left out: one pass trains on the prefixes only.");
   int subsequences = 0, prefixes = 0;
   for (unsigned in = 1; in < 1u << 6; ++in) {  // bit i: word i is in
     ++subsequences;
@@ -183,9 +189,10 @@ void what_the_mask_is_not(Lesson& to) {
       formatted("%d prefixes; a sentence of 6 words has %d subsequences", prefixes, subsequences),
       "row t of the mask hides all words after word t, and no word before it");
   to.say(
-      "Note 002 writes that the results below the diagonal become minus infinity. The diagonal "
-      "goes from the upper left to the lower right. Our grid hides what is above it. The note is "
-      "still right, because there the words that look are the columns. This is the same mask:\n");
+      "Note 002, one of the source notes, also says that the scores below the diagonal become "
+      "minus infinity. The diagonal goes from the upper left to the lower right. Our grid hides "
+      "what is above it. The note is still right: in its grid each word that looks has a column, "
+      "not a row. This is the same mask:\n");
   to.show(grid("is seen by:", false));
   Rng rng(2);
   const Tensor q = random_normal({6, 4}, 0, 1, rng), k = random_normal({6, 4}, 0, 1, rng);
@@ -244,8 +251,8 @@ int main(int argc, char** argv) {
            "not see the answers?",
        .prediction =
            "A model predicts the next word after 1, 2, 3, 4, 5 and 6 words of a text. It may read "
-           "each of the six beginnings alone, or all six words once. How many words does it read "
-           "in each case?",
+           "each of the six beginnings alone, or all six words together, one time. How many words "
+           "does it read in each case?",
        .body = fledge::lesson,
        .reading = {{"engine/masks.h", "causal", "the mask as a function of query and key"},
                    {"engine/ops/masked_products.cpp", "attention_scores", "-inf where hidden"},

@@ -26,8 +26,6 @@ namespace {
 using support::formatted, support::Lesson, support::Table;
 using Plane = std::array<double, 2>;
 
-// -- by hand: query, key and value of each word are its vector x ----------------------------------
-
 struct Word {
   const char* name;
   Plane x;
@@ -84,48 +82,50 @@ double apart(const Sentence& a, const Sentence& b) {
 void order_is_lost(Lesson& to) {
   to.part("Without positions the order is lost");
   to.say(
-      "In this part a vector stands for a word, and for nothing else: dog = (1, 0), bites = (1, "
-      "1), man = (0, 2). To keep the numbers short, the query, the key and the value of a word are "
-      "its vector x. There is no mask. 'bites' looks at all words of 'dog bites man':\n");
+      "In this part each word has one vector: dog = (1, 0), bites = (1, 1), man = (0, 2). To keep "
+      "the numbers short, the query, the key and the value of a word are its vector x. There is no "
+      "mask. 'bites' looks at all words of 'dog bites man':\n");
   to.show(bites_looks_at(dog_first).table);
   to.say(
-      "The last row is the new vector of 'bites'. 'man bites dog' has the same rows in another "
-      "order. A sum does not depend on the order of its terms, so the new vector is the same. If "
-      "you predicted two vectors, look again: no number here says which word came first.\nThis "
-      "also holds if W_Q, W_K and W_V have any other numbers. If words change places, their "
-      "results change places with them, and nothing else changes.");
+      "'q.k' is the query of 'bites' times the key of the word in the row. The last row is the new "
+      "vector of 'bites'. 'man bites dog' has the same rows in another order. A sum does not "
+      "depend on the order of its terms, so the new vector is the same. If you predicted two "
+      "vectors, look again: no number here says which word came first.\nHere no matrix is used. "
+      "With W_Q, W_K and W_V the same holds, whatever their numbers are: if two words change "
+      "places, their results change places, unchanged.\nWith the causal mask of lesson 05, a "
+      "little of the order shows without positions: a later word sees more words. But the last "
+      "word sees all words, so the order of the others has no influence on it.");
   to.claim(apart(dog_first, man_first) < 1e-15, "'bites' gets the same vector in both sentences");
   Rng rng(1);
   const Attention attention(8, 2, rng);
   const Tensor x = random_normal({5, 8}, 0, 1, rng), given = attention(x);
+  const Tensor masked = attention(x, causal());
   std::vector<Dim> order{0, 1, 2, 3, 4};
-  double moved = 0;
+  double moved = 0, last = 0;
   do {
     const Indices in_order({5}, order);  // embedding() takes the rows in this order
-    moved =
-        std::max(moved, largest(attention(embedding(x, in_order)) - embedding(given, in_order)));
+    const Tensor z = embedding(x, in_order);
+    moved = std::max(moved, largest(attention(z) - embedding(given, in_order)));
+    if (order[4] == 4) last = std::max(last, largest(row(attention(z, causal()) - masked, 4)));
   } while (std::next_permutation(order.begin(), order.end()));
-  to.claim(moved < 1e-14,
-           "random parameters, five words: the same results in every order, to 14 digits");
+  to.claim(moved < 1e-14, "random parameters: the same results in every order of five words");
+  to.claim(last < 1e-14, "causal mask: the fifth has one result for all orders of the other four");
 }
 
 void order_is_in_the_vectors(Lesson& to) {
   to.part("Position vectors put the order into the vectors");
-  to.define(
-      "position",
-      "The place of a token in the text; a table has a vector for each place, which is added to "
-      "the embedding.");
+  to.define("position", "The place of a token in the text: first, second and so on.");
   to.say(
-      "So x = word vector + position vector. The position vectors are parameters, like the word "
-      "vectors: training chooses their numbers. Here they are (1, 0) for the first position, (0, "
-      "0) for the second and (1, 1) for the third. 'dog' in first position has x = (1, 0) + (1, 0) "
-      "= (2, 0). First 'dog bites man', then 'man bites dog':\n");
+      "A table has a position vector for each position. We add it: x = word vector + position "
+      "vector. The word vector is the embedding. The position vectors are parameters, like the "
+      "word vectors: training chooses their numbers. Here they are (1, 0) for the first position, "
+      "(0, 0) for the second and (1, 1) for the third. 'dog' in first position has x = (1, 0) + "
+      "(1, 0) = (2, 0). First 'dog bites man', then 'man bites dog':\n");
   const Sentence first = with_positions(dog_first), second = with_positions(man_first);
   to.show(bites_looks_at(first).table + "\n" + bites_looks_at(second).table);
   to.say("The vectors x are different, so the new vector of 'bites' is different, too.");
-  to.claim(
-      apart(first, second) > 0.1,
-      formatted("with positions the two vectors of 'bites' are %.2f apart", apart(first, second)));
+  const double distance = apart(first, second);
+  to.claim(distance > 0.1, formatted("the two vectors of 'bites' are %.2f apart now", distance));
 }
 
 void distance_has_no_influence(Lesson& to) {
@@ -148,13 +148,14 @@ void distance_has_no_influence(Lesson& to) {
   }
   to.show(table.text());
   to.claim(off < 1e-14, "the weight is exp(5) / (exp(5) + 1000) at each distance");
-  to.slip(
-      "002", "adjacent vectors to pass information (or adjunctives) to the word vector",
-      formatted("the weight is %.6f for a word 1 place away, and 1000 places away", expected),
-      "a score depends on query and key; a head prefers near words only if it learns positions");
+  to.slip("002", "adjacent vectors to pass information (or adjunctives) to the word vector",
+          formatted("the weight is %.6f for a word 1 place away, and 1000 places away", expected),
+          "a score depends on query and key; a head prefers near words only if it learns to use "
+          "position vectors");
   to.say(
-      "The same note also says that attention reaches beyond sentences. That is right. But a model "
-      "reads at most a fixed number of words at once.");
+      "The same note also says that attention reaches beyond sentences. That is right. But the "
+      "table of position vectors has a fixed number of rows, and a model reads no more words at "
+      "once.");
 }
 
 /// The loss after training. The model reads "a b ?" and predicts a: 6 words, 30 pairs, '?' is 6.
@@ -188,8 +189,8 @@ void a_task(Lesson& to) {
   to.part("A model that must know the order");
   to.say(
       "A small model reads two of 6 words and a '?'. At the '?' it predicts which of the two came "
-      "first. Training on all 30 pairs changes its parameters 200 times. There is no mask. A row "
-      "is one seed, with the mean loss of the 30 predictions:\n");
+      "first. Training on all 6 x 5 = 30 pairs changes its parameters 200 times. There is no mask. "
+      "A row is one seed, with the mean loss of the 30 predictions:\n");
   Table table = Table::of_numbers({"seed", "loss with positions", "loss without"});
   int learned = 0, guessed = 0;
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
@@ -238,12 +239,12 @@ void another_sentence(Lesson& to, const std::string& sentence) {
   Table table = Table::of_numbers({"word", "no positions", "positions"});
   for (Dim i = 0; i < n; ++i)
     table.row({support::cut(support::printable(words[static_cast<std::size_t>(i)]), 20, "..."),
-               formatted("%.3f", largest(slice(without, 0, i, i + 1))),
-               formatted("%.3f", largest(slice(with, 0, i, i + 1)))});
+               formatted("%.3f", largest(row(without, i))),
+               formatted("%.3f", largest(row(with, i)))});
   to.say(
-      "Attention with random parameters reads the sentence forwards and backwards. The numbers say "
-      "how much the result of each word changes: the largest change of 8 numbers. Without "
-      "positions they are all 0.\n");
+      "Attention with random parameters reads the sentence forwards and backwards. For each word "
+      "the table has the largest change of the 8 numbers of its result. Without positions it is "
+      "0.\n");
   to.show(table.text());
 }
 

@@ -79,29 +79,29 @@ void from_goal_to_scores(Lesson& to) {
   const double G = at.G.item();
   to.part("Which score should rise?");
   to.say(
-      "As in lesson 02, 'birds', 'sometimes' and 'walk' have the vectors v1, v2 and v3. W_Q, W_K "
-      "and W_V begin as the identity matrix.");
+      "As in lesson 02, 'birds', 'sometimes' and 'walk' have the vectors v1 = (0.1, 0.2, 0.3), v2 "
+      "= (-0.8, 0.3, -0.1) and v3 = (0.5, -0.1, -0.4). W_Q, W_K and W_V begin as the identity "
+      "matrix.");
   to.define("identity matrix",
             "The matrix that leaves every vector as it is: ones on the diagonal, zeros elsewhere.");
   to.say(
-      "So at first the query, the key and the value of a word are its vector. j is 1, 2 or 3. "
-      "'walk' gives word j the score s_j = v3.v_j / sqrt(3) and the weight a_j. After attention "
-      "'walk' is v3' = a1 v1 + a2 v2 + a3 v3. The goal is that v3'.v1 becomes large. We call it G, "
-      "and we write u_j for v_j.v1: how useful word j is for the goal. G is the mean of the u_j, "
+      "At first the query, the key and the value of a word are its vector. j is 1, 2 or 3. 'walk' "
+      "gives word j the score s_j = v3.v_j / sqrt(3) and the weight a_j. After attention 'walk' is "
+      "v3' = a1 v1 + a2 v2 + a3 v3. We write G for the number v3'.v1. The goal is a large G. And "
+      "we write u_j for v_j.v1: how useful word j is for the goal. G is the mean of the u_j, "
       "weighted by the a_j (rounded here to four digits):\n");
   to.say(formatted("   G = %.4f x 0.14 + %.4f x (-0.05) + %.4f x (-0.09) = %.4f\n", a[0], a[1],
                    a[2], G));
   to.say(
-      "Let the score of 'birds' rise by a small number h. exp(s1 + h) is exp(s1) times exp(h), and "
-      "exp(h) is nearly 1 + h. So before the division by the sum, the share of 'birds' grows from "
-      "a1 to a1 + h a1. The sum of all shares grows from 1 to 1 + h a1. After the division G "
-      "becomes (G + h a1 u1) / (1 + h a1). Subtract the old G: the change is h a1 (u1 - G) / (1 + "
-      "h a1). The divisor is nearly 1. So G rises by h times a1 (u1 - G). The same is true of each "
-      "word. We write ds_j, as one symbol, for the derivative of G with respect to the score "
-      "s_j:\n");
-  to.say(
-      "   ds_j = a_j (u_j - G)\n\nSo a score should rise if its word is more useful than the "
-      "mixture.\n");
+      "Let E be the sum of the three exp(s_j). Then a1 = exp(s1) / E. Let the score s1 of 'birds' "
+      "rise by a small number h. exp(s1 + h) is exp(s1) times exp(h), and exp(h) is nearly 1 + h. "
+      "So exp(s1), which is a1 E, grows by h a1 E. E grows by the same number, to E (1 + h a1). G "
+      "is the sum of the exp(s_j) u_j, divided by E. This sum was E G, and it grows by h a1 E u1. "
+      "So the new G is (G + h a1 u1) / (1 + h a1). The change of G is\n\n   (G + h a1 u1) / (1 + h "
+      "a1) - G = h a1 (u1 - G) / (1 + h a1)\n\nThe divisor is nearly 1. So G rises by h times a1 "
+      "(u1 - G). The same is true of each word. We write ds_j, as one symbol, for the derivative "
+      "of G with respect to the score s_j:\n\n   ds_j = a_j (u_j - G)\n\nSo a score should rise if "
+      "its word is more useful than the mixture.\n");
   Table table = Table::of_numbers({"   word j", "s_j", "a_j", "u_j", "u_j - G", "ds_j"});
   for (std::size_t j = 0; j < 3; ++j)
     table.row({formatted("   %s", words[j]), formatted("%.4f", s[j]), formatted("%.4f", a[j]),
@@ -133,12 +133,12 @@ void from_scores_to_matrices(Lesson& to) {
   const Three ds = three(at.ds), dq = three(at.dq);
   to.part("From the scores to W_Q and W_K");
   to.say(
-      "Only the numbers of W_Q and W_K are parameters. They make the query q = v3 W_Q and the keys "
-      "k_j = v_j W_K. If a number of q rises by h, s_j rises by h times the same number of k_j, "
-      "divided by sqrt(3). Then G rises by ds_j times that. The query is in all three scores, so "
-      "these parts are added. dq has a derivative for each number of q, and dk_j for each number "
-      "of key j:\n");
-  to.say("   dq   = (ds_1 k_1 + ds_2 k_2 + ds_3 k_3) / sqrt(3)\n   dk_j = ds_j q / sqrt(3)\n");
+      "W_V stays the identity matrix. Only the numbers of W_Q and W_K are parameters. They make "
+      "the query q = v3 W_Q and the keys k_j = v_j W_K. If a number of q rises by h, s_j rises by "
+      "h times the number of k_j in the same place, divided by sqrt(3). Then G rises by ds_j times "
+      "that. The query is in all three scores, so these parts are added. dq has a derivative for "
+      "each number of q, and dk_j for each number of key j:\n\n   dq   = (ds_1 k_1 + ds_2 k_2 + "
+      "ds_3 k_3) / sqrt(3)\n   dk_j = ds_j q / sqrt(3)\n");
   to.say(
       formatted("The first number of dq is (%.4f x 0.1 + (%.4f) x (-0.8) + (%.4f) x 0.5) / ", ds[0],
                 ds[1], ds[2]) +
@@ -146,10 +146,9 @@ void from_scores_to_matrices(Lesson& to) {
       "The first number of q is v3 times the first column of W_Q. So if the number in row 1, "
       "column 1 of W_Q rises by h, the first number of q rises by h times the first number of v3, "
       "which is 0.5. " +
-      formatted("Its derivative is 0.5 x (%.4f) = %.4f. In the same way:\n", dq[0], 0.5 * dq[0]));
-  to.say(
-      "   W_Q, row i, column c: number i of v3, times number c of dq\n   W_K, row i, column c: "
-      "number i of v_j, times number c of dk_j, added over j\n");
+      formatted("Its derivative is 0.5 x (%.4f) = %.4f. In the same way:\n", dq[0], 0.5 * dq[0]) +
+      "\n   dW_Q, row r, column c: number r of v3, times number c of dq\n   dW_K, row r, column c: "
+      "number r of v_j, times number c of dk_j; sum over j\n");
   to.define("gradient ascent",
             "Changing parameters a little along the gradient, so that a number rises; descent goes "
             "the other way.");
@@ -179,19 +178,20 @@ void a_surprise(Lesson& to) {
   const Three ds = three(path[0].ds), change = three(path[1].s - path[0].s);
   to.part("A hundred steps, and a surprise");
   to.say(
-      "In a step each matrix becomes itself plus the learning rate, here 10, times its gradient. "
-      "The table has the three weights of 'walk', then G, then the largest ds_j without its "
-      "sign.\n");
+      "The learning rate is 10: in a step W_Q becomes W_Q + 10 dW_Q, and W_K becomes W_K + 10 "
+      "dW_K. The table has the weights of 'walk', G, and the largest ds_j without its sign.\n");
   to.show(table_of_steps(path));
   to.say(
       "The weight of 'birds' comes near 1, and G near u1 = 0.14. A weighted mean of the u_j cannot "
-      "be larger than the largest u_j.\nThe surprise is 'sometimes'. Its ds is negative, and yet "
-      "its weight rises in steps 1 and 2. The reason: all words share W_Q and W_K. Each ds_i "
-      "changes both, and so all three scores.\nIn the first step, ds_i adds 10 v3[r] ds_i v_i / "
-      "sqrt(3) to row r of W_Q, where v3[r] is number r of v3. The new query is v3 times W_Q, so "
-      "ds_i adds 10 (v3.v3) ds_i v_i / sqrt(3) to it. That moves s_j by 10 (v3.v3) ds_i (v_i.v_j) "
-      "/ 3. The keys change by the same rule and move s_j by the same number, so 10 becomes 20. "
-      "The score of 'sometimes' changes by the sum of three parts (v3.v3 is 0.42):\n");
+      "be larger than the largest u_j.\nThe surprise is 'sometimes'. Its derivative ds_2 is "
+      "negative, and yet its weight rises in steps 1 and 2. The reason: all words share W_Q and "
+      "W_K. So each ds_i changes the score s_j of each word j.\nBefore the first step q is v3 and "
+      "k_i is v_i. So ds_i v_i / sqrt(3) is the part of dq that comes from ds_i. Row r of W_Q "
+      "changes by 10 times number r of v3, times this part. The query is the sum of number r of v3 "
+      "times row r of W_Q. So it changes by 10 (v3.v3) ds_i v_i / sqrt(3). That moves s_j = q.v_j "
+      "/ sqrt(3) by 10 (v3.v3) ds_i (v_i.v_j) / 3.\nThe keys: dk_i is ds_i v3 / sqrt(3). So key j "
+      "changes by 10 (v_j.v_i) ds_i v3 / sqrt(3). That moves s_j by the same number again, so 10 "
+      "becomes 20. For 'sometimes', j is 2. The parts (v3.v3 is 0.42):\n");
   const Three v2 = three(matmul_transposed(row(vectors(), 1), vectors()));  // v_i.v2
   double sum_of_parts = 0;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -202,18 +202,19 @@ void a_surprise(Lesson& to) {
   }
   to.say(
       formatted("\nThe sum is %+.4f. ", sum_of_parts) +
-      "The largest part comes from 'walk', because v3.v2 = -0.39 is negative. So what lowers the "
-      "score of 'walk' raises the score of 'sometimes'. " +
+      "The part from 'walk' is positive, because ds_3 and v3.v2 = -0.39 are both negative. It is "
+      "larger than the other two together. So what lowers the score of 'walk' raises the score of "
+      "'sometimes'. " +
       formatted("In the whole step the scores change by %+.4f, %+.4f and %+.4f. ", change[0],
                 change[1], change[2]) +
       "(This is not exactly the sum above, because the query and the keys change at the same "
       "time.) 'sometimes' rises more than the weighted mean of the three changes, so its weight "
       "rises: it takes weight from 'walk'. If you predicted that its weight falls at first, you "
-      "used its own ds only.");
+      "used ds_2 only.");
   to.claim_near(three(path[100].a)[0], 0.9977, 5e-5, "the weight of 'birds' after 100 steps");
   to.claim(three(path[0].a)[1] < three(path[1].a)[1] && three(path[1].a)[1] < three(path[2].a)[1] &&
                ds[1] < 0 && three(path[1].ds)[1] < 0,
-           "'sometimes' rises in steps 1 and 2, and its ds is negative at both");
+           "'sometimes' rises in steps 1 and 2, and ds_2 is negative before both");
 }
 
 void why_it_slows_down(Lesson& to) {
@@ -221,9 +222,9 @@ void why_it_slows_down(Lesson& to) {
   const Three u = three(products());
   to.part("Why it slows down");
   to.say(
-      "After step 10 the largest ds_j falls to almost 0. Let m = (a2 u2 + a3 u3) / (a2 + a3), the "
-      "mean of the other two. Then G = a1 u1 + (1 - a1) m, and u1 - G = (1 - a1) (u1 - m). So ds_1 "
-      "= a1 (1 - a1) (u1 - m):\n");
+      "After step 10 the largest ds_j falls: see the last column of the table. Let m = (a2 u2 + a3 "
+      "u3) / (a2 + a3), the mean of the other two. a2 + a3 is 1 - a1. So G = a1 u1 + (1 - a1) m, "
+      "and u1 - G = (1 - a1) (u1 - m). So ds_1 = a1 (1 - a1) (u1 - m):\n");
   bool is_equal = true;
   for (const std::size_t n : {0UL, 100UL}) {
     const Three a = three(path[n].a);
@@ -234,9 +235,8 @@ void why_it_slows_down(Lesson& to) {
                       1 - a[0], u[0] - m, ds));
   }
   to.say(
-      "\nWith a1 near 1 the factor 1 - a1 is almost 0. If a wrong word has all the weight, a1 is "
-      "almost 0, and ds_1 is almost 0 too. Large scores make such rows. This is the reason of "
-      "lesson 04 to divide scores.");
+      "\nWith a1 near 1 the factor 1 - a1 is almost 0. If a wrong word has all the weight, a1 and "
+      "ds_1 are almost 0. Large scores make such rows. So lesson 04 divides them.");
   to.claim(is_equal, "ds_1 = a1 (1 - a1) (u1 - m) at both steps");
   to.claim(largest(path[100].ds) < 0.02 * largest(path[0].ds),
            "after 100 steps the largest ds_j is below 2 % of that at step 0");
@@ -281,13 +281,13 @@ int main(int argc, char** argv) {
       {.name = "attention/07_turning_a_head",
        .title = "How a gradient turns a head",
        .question =
-           "A head is only told a goal. How does the goal change W_Q and W_K, so that 'walk' looks "
-           "at 'birds'?",
+           "A head gets only a goal, a number that should rise. How does it change W_Q and W_K, so "
+           "that 'walk' looks at 'birds'?",
        .prediction =
            "'walk' gives 'birds' 0.31, 'sometimes' 0.26 and itself 0.42 (rounded). The dot "
            "products of their vectors with that of 'birds' are 0.14, -0.05 and -0.09. The goal is "
-           "to make this product large for 'walk' after attention. Which of the three scores "
-           "should rise? Does the weight of 'sometimes' rise or fall at first?",
+           "a large dot product of 'walk', after attention, with 'birds'. Which of the three "
+           "scores should rise? Does the weight of 'sometimes' rise or fall at first?",
        .body = fledge::lesson,
        .reading = {{"engine/ops/softmax.cpp", "softmax", "ds_j = a_j (u_j - G) for any goal"},
                    {"examples/birds/learning.cpp", "learn", "the same hundred steps in make run"}},

@@ -1,8 +1,8 @@
 // What Q, K and V can raise: by looking elsewhere up to a ceiling, by changing values without one.
 //
-// Works out note 000, items 4, 15 and 31. W_Q, W_K and W_V begin as the identity matrix. Some of them
-// learn, the others stay. Key idea: Q and K choose a mean of the values that there are, so they have
-// a ceiling. V changes the values, and has none. So a large association does not prove attention.
+// Works out note 000, items 4, 15 and 31. W_Q, W_K and W_V begin as the identity matrix. Some
+// learn, the others stay. Key idea: Q and K choose a mean of the values that there are, so they
+// have a ceiling. V changes the values, and has none. So a large association proves no attention.
 // Next: 09_why_q_and_k; examples/birds/learning.cpp, which does the same in make run.
 #include <algorithm>
 #include <cmath>
@@ -99,34 +99,43 @@ void with_and_without_a_ceiling(Lesson& to) {
   const Tensor m =
       w[0] * row(X, 0) + w[1] * row(X, 1) + w[2] * row(X, 2);  // the mean of v1, v2, v3
   const double slope = dot(m, m) * dot(v1, v1);                // Σ_ic (m[i] v1[c])²
+  int passes = 0;  // the first step after which V alone is above the ceiling
+  while (V[static_cast<std::size_t>(passes)].goal <= birds::product_ceiling()) ++passes;
   to.part("Q and K have a ceiling, V has none");
   to.say(
       "As in lesson 07, 'birds', 'sometimes' and 'walk' have the vectors v1, v2 and v3. W_Q, W_K "
-      "and W_V begin as the identity matrix. Gradient ascent raises the association G = v3'.v1, "
-      "where v3' is 'walk' after attention. Now we choose which matrices learn.\nAs long as W_V "
-      "stays, the values are v1, v2 and v3. Their dot products with v1 are 0.14, -0.05 and -0.09. "
-      "G is a weighted mean of these three numbers. A weighted mean is never above the largest "
-      "number. So G has a ceiling of 0.14.");
-  to.define("ceiling", "The largest number that a quantity can reach, whatever is learned.");
+      "and W_V begin as the identity matrix. Gradient ascent raises the association of 'walk' with "
+      "'birds'. Here it is the dot product G = v3'.v1, where v3' is 'walk' after attention. Now we "
+      "choose which matrices learn.\nAs long as W_V stays, the values are v1, v2 and v3. Their dot "
+      "products with v1 are 0.14, -0.05 and -0.09. G is a weighted mean of these three numbers. A "
+      "weighted mean is never above the largest number. So G has a ceiling of 0.14.");
+  to.define("ceiling",
+            "A number that a quantity cannot exceed, whatever the learning parameters become.");
   to.say(
       "If only W_V learns, the weights stay. Let m be the mean of v1, v2 and v3 with these "
-      "weights. Then v3' = m W_V, and G is the sum of number i of m, times row i and column c of "
-      "W_V, times number c of v1. So the derivative for row i, column c of W_V is number i of m "
-      "times number c of v1. It is the same at every step. At a learning rate of 1 each step adds "
-      "the same number to G, and G has no ceiling:\n");
+      "weights. Then v3' = m W_V. Each number of W_V gives G one term; G is the sum of the nine "
+      "terms. The term of row i, column c is that number, times number i of m, times number c of "
+      "v1. So its derivative is number i of m times number c of v1, the same at every step. At a "
+      "learning rate of 1, a step adds to each number its derivative. So G rises by the sum of the "
+      "squares of the nine derivatives, which is (m.m) (v1.v1). G has no ceiling:\n");
   to.say(formatted("   each step adds (m.m) (v1.v1) = %.5f x %.2f = %.6f\n", dot(m, m), dot(v1, v1),
                    slope) +
          formatted("   100 steps: %.4f + 100 x %.6f = %.4f\n", V.front().goal, slope,
                    V.front().goal + 100 * slope));
   to.say(
       "'Rate' is the learning rate; 'before' and 'after' are G. Then come the weights of 'walk' at "
-      "the end. V has no ceiling, so its rate and steps are smaller here.\n");
+      "the end. Q alone and K alone learn more slowly than both, so they get 400 steps. If V "
+      "learns, there is no ceiling, and a rate of 1 is enough.\n");
   to.show(table.text());
   to.say(
       "With Q, K or both, 'walk' turns to 'birds', and G comes near 0.14. Q alone and K alone give "
-      "the same numbers. The other matrix is the identity, so in both cases one matrix W stands "
-      "between v3 and v_j in the score.\nIf you predicted the order Q and K, V, all three, you "
-      "were right. But if all three learn, 'walk' does not look at 'birds'.");
+      "the same numbers. The score of word j is a sum of nine terms, times 1 / sqrt(3). A term is "
+      "number i of v3, times number c of v_j, times one number of the matrix that learns. If Q "
+      "learns, this number stands in row i, column c. If K learns, it stands in row c, column i. "
+      "So the same nine numbers learn, in other places.\nIf you predicted the order Q and K, V, "
+      "all three, you were right for these rates and steps. " +
+      formatted("(V alone passes 0.14 at step %d.) ", passes) +
+      "But if all three learn, 'walk' does not look at 'birds'.");
   to.claim(
       std::abs(birds::product_ceiling() - 0.14) < 1e-7 &&
           std::max({Q.back().goal, K.back().goal, both.back().goal}) < birds::product_ceiling(),
@@ -134,13 +143,13 @@ void with_and_without_a_ceiling(Lesson& to) {
   to.claim(std::abs(Q.back().goal - K.back().goal) < 1e-6, "Q alone is K alone, to 6 decimals");
   to.claim(
       birds::learn("Q and K", Objective::product, 10, 100).after.association == both.back().goal,
-      "the main program, birds, gets exactly the same G for Q and K, by 100 steps at this rate");
+      "Q and K: the program birds (make run) gets exactly this G, in 100 steps as well");
   to.claim_near(V.back().goal, V.front().goal + 100 * slope, 1e-5,
                 "G after 100 steps of W_V alone");
   to.claim(V.back().weights == w, "with V alone the weights of 'walk' stay exactly the same");
   to.slip("000", "we compute the attention row a_i as a product of q_k and V",
-          formatted("if V has learned, 'walk' gives 'birds' %.4f, as before: %.4f",
-                    V.back().weights[0], w[0]),
+          formatted("V has learned, and the weight of 'birds' is still %.4f; it changed by %g",
+                    V.back().weights[0], V.back().weights[0] - w[0]),
           "the row is the softmax of the products of q_i with the keys; it mixes the values");
 }
 
@@ -156,17 +165,24 @@ void all_three(Lesson& to) {
                formatted("%.4f", all[n].weights[2]), formatted("%.4f", all[n].products[0]),
                formatted("%.4f", all[n].products[2]), formatted("%.4f", all[n].goal)});
   to.show(table.text());
-  std::size_t turn = 0;
-  while (all[turn].products[2] < all[turn].products[0]) ++turn;
-  to.say(formatted(
-             "The surprise: G becomes %.2f, %.0f times the ceiling, and 'walk' looks at itself. ",
-             all.back().goal, all.back().goal / 0.14) +
-         "The first step of W_V adds (v_j.m) (v1.v1) to p_j. v_j.m is -0.007 for 'birds' and 0.046 "
-         "for 'walk'. " +
-         formatted("At step %d p3 becomes larger than p1. ", static_cast<int>(turn)) +
-         "By the rule of lesson 07 the score of 'walk' rises as soon as p3 is larger than G. A "
-         "larger weight on 'walk' brings m nearer to v3, so p3 grows faster. A larger p3 makes the "
-         "weight grow.\n");
+  int above_G = 0, turn = 0, rising = 100;
+  const auto at = [&](int n) -> const Seen& { return all[static_cast<std::size_t>(n)]; };
+  while (at(above_G).products[2] <= at(above_G).goal) ++above_G;
+  while (at(turn).products[2] <= at(turn).products[0]) ++turn;
+  while (rising > 0 && at(rising - 1).weights[2] < at(rising).weights[2]) --rising;
+  to.say(
+      formatted(
+          "The surprise: G becomes %.2f, %.0f times the ceiling, and 'walk' looks at itself. ",
+          all.back().goal, all.back().goal / 0.14) +
+      "The first step of W_V adds (v_j.m) v1 to the value of word j, so it adds (v_j.m) (v1.v1) to "
+      "p_j. v_j.m is -0.007 for 'birds' and 0.046 for 'walk': p1 falls and p3 rises. " +
+      formatted("After %d steps the weight of 'walk' begins to rise. Its own ds_3 is positive only "
+                "after %d steps, when p3 is larger than G. As in lesson 07, the reason is that all "
+                "words share W_Q and W_K. ",
+                rising, above_G) +
+      formatted("After %d steps p3 is larger than p1 too. ", turn) +
+      "A larger weight on 'walk' brings m nearer to v3, so p3 grows faster. A larger p3 makes the "
+      "weight grow.\n");
   to.claim_near(all.back().goal, 2.1129, 5e-4, "G, if all three learn");
   to.claim(all.back().weights[2] > 0.95 && all.back().weights[0] < 0.05,
            "'walk' gives itself more than 0.95, and 'birds' less than 0.05");
@@ -194,9 +210,10 @@ void raising_the_cosine(Lesson& to) {
           "'birds'. In the two in which V learns it gives 'birds' less than half: %.2f and %.2f. ",
           at_birds[3], at_birds[4]) +
       "So a large association does not prove that a word attends to another word. To know where a "
-      "model looks, look at its weights.\nIn a real model V learns too. What makes 'walk' look at "
-      "'birds' there is the goal: the next word depends on the animal. A later lesson trains a "
-      "model on a text: attention/18_text_to_text.");
+      "model looks, look at its weights.\nIn a real model V learns too, but its goal is the next "
+      "word. After 'birds sometimes walk' it is another one than after 'cats sometimes walk'. If "
+      "'walk' looks only at itself, its result is the same in both, and so is the prediction. So "
+      "'walk' must look at the animal. The lesson attention/18_text_to_text trains such a model.");
   to.claim(are_near_1, "all five cosines are above 0.998");
   to.claim(std::min({at_birds[0], at_birds[1], at_birds[2]}) > 0.9 &&
                std::max(at_birds[3], at_birds[4]) < 0.5,

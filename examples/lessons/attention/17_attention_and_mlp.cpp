@@ -113,12 +113,13 @@ void no_weighted_sum(Lesson& to) {
       "0      a = 1\n");
   to.say(
       "From left to right XOR changes by 1 in the lower row, and by -1 in the upper row. An affine "
-      "map changes by c1 in both. Call the errors e00, e10, e01 and e11. Then e10 - e00 = c1 - 1 "
-      "and e11 - e01 = c1 + 1. The difference of these two is e11 - e01 - e10 + e00 = 2. So the "
-      "sizes of the four errors add up to 2 or more. If the sum of the sizes is fixed, the sum of "
-      "their squares is least when all sizes are equal. So the mean square is smallest if each "
-      "size is 1/2: then it is 0.25, the floor. If you predicted 0, look again: three cases can be "
-      "right, but then the fourth is wrong by 2.");
+      "map changes by c1 in both. An error is the answer minus the right answer; e10 is the error "
+      "for a = 1 and b = 0. Then e10 - e00 = c1 - 1 and e11 - e01 = c1 + 1. The difference of "
+      "these two is e11 - e01 - e10 + e00 = 2. So the sizes of the four errors, their values "
+      "without the signs, add up to 2 or more. If the sum of the sizes is fixed, the sum of their "
+      "squares is least when all sizes are equal. So the mean square is smallest if each size is "
+      "1/2: then it is 0.25, the floor. The numbers c1 = c2 = 0 and c0 = 1/2 reach it. If you "
+      "predicted 0, look again: three cases can be right, but then the fourth is wrong by 2.");
 }
 
 void alike_is_affine(Lesson& to) {
@@ -129,15 +130,18 @@ void alike_is_affine(Lesson& to) {
       "Now a model reads one token that has both bits, x = (a, b). Its value comes from a linear "
       "layer, v = x W_V + bias. The token can only look at itself, so its weight is 1. If the same "
       "token comes three times, the weights add up to 1: 0.2 v + 0.3 v + 0.5 v = v. So attention "
-      "gives x W_V + bias, an affine map, and W_Q and W_K do not matter.\nThe models here have no "
-      "layer norm. The residual connection adds x, and x plus an affine map of x is affine too. So "
-      "is an affine map of an affine map. So the floor is 0.25 for any number of heads and layers. "
-      "A test in the square:\n");
+      "gives x W_V + bias, an affine map, and W_Q and W_K do not matter. Several heads are joined "
+      "by a matrix: that is affine too.\nThe models here have no layer norm, because it is not "
+      "affine. The residual connection adds x, and x plus an affine map of x is affine too. An "
+      "affine map of an affine map is affine as well. So the floor is 0.25 for any number of heads "
+      "and layers. A test: from a = 0 to a = 1 the answer must change equally in both rows of the "
+      "square.\n");
   Rng rng(1);
   const Array f = Net(2, 3, 0, rng)(tasks()[0].x).value();  // of (0,0), (0,1), (1,0), (1,1)
   const double below = value_of(f[2]) - value_of(f[0]), above = value_of(f[3]) - value_of(f[1]);
-  to.claim(std::abs(above - below) < 1e-12 && std::abs(below) > 1e-3,
-           formatted("3 layers, random parameters: change %.4f below, %.4f above", below, above));
+  to.claim(
+      std::abs(above - below) < 1e-12 && std::abs(below) > 1e-3,
+      formatted("3 layers, random parameters: by %.4f in the lower row, %.4f above", below, above));
 }
 
 void bent(Lesson& to) {
@@ -166,14 +170,15 @@ void bent(Lesson& to) {
             "The mean product of two quantities, each measured from its own mean; 0 means that "
             "neither predicts the other by an affine map.");
   to.say(
-      "In the three tasks below each input has the covariance 0 with the answer t. For XOR of 2 "
-      "bits, a and t both have the mean 1/2. The products of a - 1/2 and t - 1/2 are 1/4, -1/4, "
-      "-1/4 and 1/4 in the four cases, and their mean is 0. So no input helps an affine map. The "
-      "best answer is a constant, the mean m of t, and the floor is the mean of (t - m)^2. We "
-      "train two layers of attention without an MLP, and one layer with an MLP of 16 numbers "
-      "between its two linear layers. The token comes three times, so that attention has several "
-      "to look at. For each of 20 seeds we take the lowest mean squared error of 400 steps. The "
-      "table shows the best seed without an MLP, and the worst with one.\n");
+      "Now we train on three tasks: XOR of 2 bits, XOR of 3 bits, and |x| of the numbers -1, 0 and "
+      "1. In each task each input has the covariance 0 with the answer t. For XOR of 2 bits, a and "
+      "t both have the mean 1/2. The products of a - 1/2 and t - 1/2 are 1/4, -1/4, -1/4 and 1/4 "
+      "in the four cases, and their mean is 0. So no input helps an affine map. The best answer is "
+      "a constant, the mean m of t, and the floor is the mean of (t - m)^2. We train two layers of "
+      "attention without an MLP, and one layer with an MLP of 16 numbers between its two linear "
+      "layers. The token comes three times, because a single token could get only the weight 1. "
+      "For each of 20 seeds we take the lowest mean squared error of 400 steps. The table shows "
+      "the best seed without an MLP, and the worst with one.\n");
   Table table = Table::of_numbers({"   task", "floor", "attention, best", "with MLP, worst"});
   int stopped = 0, fits = 0, below = 0;
   double covariances = 0;
@@ -218,12 +223,12 @@ void two_tokens(Lesson& to) {
                       value_of(w.at({i, 0, 1, 0})), value_of(w.at({i, 0, 1, 1})),
                       std::round(100 * value_of(y.at({i, 0, 0}))) / 100 + 0.0));
   to.say(
-      "\nHere mainly bit a decides the weights. The result is a sum of weights times values, plus "
-      "x of the second token by the residual connection. The weights depend on a, and the value "
-      "and x of the second token depend on b. So a number that depends on a multiplies one that "
-      "depends on b. No affine map multiplies two inputs. Note 000 guesses that attention is not "
-      "enough. That is right within one token, where only the MLP bends. Across tokens attention "
-      "is not affine, because its weights depend on the tokens.\n");
+      "\nHere mainly bit a decides the weights. The value of the second token depends on b. "
+      "Attention multiplies weight and value, so it multiplies a number that depends on a by a "
+      "number that depends on b. No affine map multiplies two inputs. Note 000 guesses that "
+      "attention alone is not enough to learn functions that are not linear. That is right within "
+      "one token: in our models only the MLP bends. Across tokens attention is not affine, because "
+      "its weights depend on the tokens.\n");
   int fits = 0;
   for (const double error : lowest_errors(task, 1, 0)) fits += error < 0.0025 ? 1 : 0;
   to.claim_rate(fits, seeds, 18, "attention learns the XOR of two tokens");

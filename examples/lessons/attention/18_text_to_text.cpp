@@ -70,17 +70,20 @@ void stages(Lesson& to, const Models& models) {
   to.define("language model",
             "A function from the tokens so far to probabilities of the next token.");
   to.define("logit", "The score of a token before the softmax turns scores into probabilities.");
-  to.define("decoder",
-            "The program part that reads a text token by token and computes only what is new.");
+  to.define(
+      "decoder",
+      "The program part that reads a text token by token. It keeps the keys and values of earlier "
+      "tokens, so it computes only the new token.");
   const Corpus& corpus = models.corpus;
   const std::vector<Dim> tokens = birds::beginning(corpus, "birds sometimes walk");
   std::string ids;
   for (const Dim token : tokens) ids += " " + std::to_string(token);
   to.say(
-      formatted("The corpus has %d sentences, with a line end before each and after the last. Its "
-                "vocabulary has %d tokens, with '.' and the line end. ",
-                static_cast<int>(corpus.train.documents()),
-                static_cast<int>(corpus.tokenizer.size())) +
+      formatted(
+          "The corpus has %d sentences, with a line end before each and after the last. From the "
+          "line end before it the model predicts the first word of a sentence. The vocabulary also "
+          "has %d tokens, by chance; '.' and the line end are two of them. ",
+          static_cast<int>(corpus.train.documents()), static_cast<int>(corpus.tokenizer.size())) +
       "The tokenizer turns a line end and the prompt 'birds sometimes walk' into four ids:" + ids +
       ". The stages, with rows by columns of what each one makes:\n");
   const NoGrad no_grad;
@@ -96,18 +99,19 @@ void stages(Lesson& to, const Models& models) {
   stage(to, "weights of attention, from layer norm(x)", weights);
   stage(to, "new x: x + result of attention", seen);
   stage(to, "new x: x + result of MLP of layer norm(x)", made);
-  stage(to, "logits: layer norm(x) times all embeddings", logits);
+  stage(to, "logits: layer norm(x) dot each embedding", logits);
   stage(to, "probabilities: softmax of each row", softmax(logits));
   to.say(
-      "\nThe last row belongs to 'walk'. Its probabilities are those of the next word: p is "
+      "\nThe last row belongs to 'walk'. Each of its logits is the dot product of layer norm(x) "
+      "with the embedding of one word. Its probabilities are those of the next word: p is "
       "exp(logit), divided by the sum over all words. The five likeliest words after training, "
       "with their numbers before training and after it:\n");
   five_likeliest(to, models, "birds sometimes walk");
   to.say(
       formatted("If you predicted about 1/79 = %.3f and then nearly 1, you are right. ",
                 1.0 / static_cast<double>(corpus.tokenizer.size())) +
-      "The decoder then reads the likeliest word as well, and so on until the line end. After two "
-      "prompts, 'people sometimes' and 'but birds are good at', it writes:\n");
+      "The decoder then reads the likeliest word too, predicts the next one, and so on until the "
+      "line end. After two prompts, 'people sometimes' and 'but birds are good at', it writes:\n");
   for (std::string text : {"people", "but"}) {
     for (std::string next; next != "\n"; next = birds::complete(model, corpus, text).next)
       text += next.empty() ? "" : " " + next;
@@ -117,7 +121,8 @@ void stages(Lesson& to, const Models& models) {
   const Tensor whole = model(row);
   const Tensor last = Tensor(Decoder(model).read(tokens)) - slice(whole, 1, 3, 4);
   to.claim(max(pow(logits - whole, 2.0)).item() < 1e-8 && max(last * last).item() == 0,
-           "the stages, one call of the model, and the decoder give the same logits");
+           "the same logits in three ways: by these stages, by one call of the model, and by the "
+           "decoder");
   to.claim(blanks::log_probability(model, corpus, blanks::slowly) > std::log(0.9),
            "after training p('slowly') is above 0.9");
   to.slip("003", "Tokenization (word \\rightarrow vector)",
@@ -139,15 +144,16 @@ void meaning_of_the_loss(Lesson& to, const Models& models) {
             "compared.");
   to.define(
       "entropy",
-      "The mean loss of a predictor that knows how often each next word follows; no predictor has "
-      "a lower one.");
+      "The mean loss on a text of a predictor that knows how often each next word follows in it; "
+      "on this text no predictor from the words so far has a lower one.");
   const TokenText& text = models.corpus.train;
   to.say(
-      "The loss of a language model is the cross-entropy, in nats. If k words are equally likely, "
-      "p is 1/k, and the loss is -ln(1/k) = ln k. So a loss of L is like a choice among exp(L) "
-      "words.\nThe text sets a floor. After 'birds sometimes walk slowly' it has '.', 'on' and "
+      "The loss of a language model is the cross-entropy, in nats. If a model gives k words the "
+      "same probability and all others 0, then p is 1/k for each. If one of them follows, the loss "
+      "is -ln(1/k) = ln k. So a loss of L is like a choice among exp(L) equally likely words.\nThe "
+      "loss on a text has a floor. After 'birds sometimes walk slowly' it has '.', 'on' and "
       "'near', once each. At best each gets p = 1/3, a loss of ln 3 = 1.10. The mean of such "
-      "losses over the text is its entropy. " +
+      "losses over this text is its entropy. " +
       formatted("The model learned in 500 steps, each with a batch of 12 sentences. Losses on the "
                 "corpus, mean of %d words and line ends:\n",
                 static_cast<int>(text.size() - 1)));
@@ -192,11 +198,11 @@ void against_counting(Lesson& to) {
   to.define("overfitting",
             "Learning the training text so closely that the loss on other text rises.");
   to.say(
-      "A list of all sentences would reach the floor as well. So the test is new sentences. A "
-      "tenth of the sentences, chosen at random, is set aside, and all methods learn from the "
-      "others. A counting table that looks at 2 words counts n-grams with n = 3. For an n-gram "
-      "that it never read, it uses the shorter n-grams as well. The loss on the sentences set "
-      "aside, mean of 20 seeds:\n");
+      "To reach the floor it is enough to learn all sentences by heart. So the test is new "
+      "sentences. A tenth of the sentences, chosen at random, is set aside, and all methods learn "
+      "from the others. A counting table that looks at 2 words counts n-grams with n = 3. It mixes "
+      "in the probabilities of the shorter n-grams, so it can also predict after words that it "
+      "never read together. The loss on the sentences set aside, mean of 20 seeds:\n");
   std::vector<double> tables(4), models(2);
   int early = 0, worse = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -217,8 +223,9 @@ void against_counting(Lesson& to) {
   to.show(formatted("   model after 300 steps            %.2f\n", models[1]));
   to.say(
       "A counting table treats each n-gram by itself. In the model all words share the same "
-      "matrices, so each sentence also teaches something about other sentences. But after 300 "
-      "steps it is worse than after 60. This is overfitting.\n");
+      "matrices, so each sentence also teaches something about other sentences. For example, the "
+      "sentences about cats change the same W_Q that 'walk' uses in the sentences about birds. But "
+      "after 300 steps the model is worse than after 60. This is overfitting.\n");
   to.claim_rate(early, 20, 15, "after 60 steps it beats all four tables");
   to.claim_rate(worse, 20, 15, "240 more steps raise the loss");
 }

@@ -87,9 +87,9 @@ void content_or_position(Lesson& to, const Models& models) {
   to.say(
       "The model is that of lesson 18, trained with 20 seeds. In the text the animal is always the "
       "first word before 'sometimes walk'. So 'walk' can look for an animal, or for the first "
-      "word. New sentences separate the two. The number after a word is the mean weight that "
-      "'walk' gives to it. The number in brackets counts the seeds in which it is the largest "
-      "weight. The rest goes to the line end and to 'walk' itself.\n");
+      "word, right after the line end. New sentences separate the two. The number after a word is "
+      "the mean weight that 'walk' gives to it. The number in brackets counts the seeds in which "
+      "it is largest. The rest goes to the line end and to 'walk' itself.\n");
   std::vector<std::vector<Word>> seen;
   for (const char* prompt : {"birds sometimes walk", "grass sometimes walk", "sometimes birds walk",
                              "on grass birds sometimes walk"}) {
@@ -102,19 +102,18 @@ void content_or_position(Lesson& to, const Models& models) {
   }
   const Numbers& moved = seen[2][2].weights;
   to.say(
-      "\nPosition counts: 'grass' is no animal, but as the first word it gets nearly as much as "
-      "'birds'. Content counts too: " +
-      formatted("as the second word 'birds' gets %.2f in the third sentence, and 'sometimes' gets "
-                "%.2f in the first. ",
-                mean_of(moved), mean_of(seen[0][2].weights)) +
-      "In the last sentence 'birds' is third and still gets most. If you predicted one clear "
-      "winner for 'sometimes birds walk', the seeds disagree. " +
-      formatted("The weight of 'birds' there is %.2f in one seed and %.2f in another.\n",
-                *std::min_element(moved.begin(), moved.end()),
-                *std::max_element(moved.begin(), moved.end())) +
-      "The reason: the vector of a word is its embedding plus its position. The query of 'walk' "
-      "can match the embedding or the position. Either is enough to predict this text, so training "
-      "has no reason to prefer one.\n");
+      formatted(
+          "\nPosition counts: 'grass' is no animal, but as the first word it gets nearly as much "
+          "as 'birds'. Content counts too: as the second word 'birds' gets %.2f in the third "
+          "sentence, and 'sometimes' gets %.2f in the first. In the last sentence 'birds' is "
+          "third. It gets %.2f, and the largest weight in %d of 20 seeds. If you predicted one "
+          "clear winner for 'sometimes birds walk', the seeds disagree. The weight of 'birds' "
+          "there is %.2f in one seed and %.2f in another.\n",
+          mean_of(moved), mean_of(seen[0][2].weights), mean_of(seen[3][3].weights),
+          seen[3][3].largest, *std::min_element(moved.begin(), moved.end()),
+          *std::max_element(moved.begin(), moved.end())) +
+      "A possible reason: the vector of a word is its embedding plus its position. The query of "
+      "'walk' can match either, and in this text either leads 'walk' to the animal.\n");
   to.claim_rate(seen[0][1].largest, seeds, 18, "'birds sometimes walk': most for 'birds'");
   to.claim_rate(seen[1][1].largest, seeds, 14, "'grass sometimes walk': most for 'grass'");
   to.claim(seen[2][1].largest >= 3 && seen[2][2].largest >= 3,
@@ -128,11 +127,11 @@ void attention_or_effect(Lesson& to, const Models& models) {
   to.part("Does the prediction need the word that gets the weight?");
   to.define("effect", "How much ln p of the right next word falls when one word is hidden.");
   to.say(
-      "A mask hides the word from all later words. The blanks are 'birds sometimes walk __' "
-      "('slowly'), 'but birds are good at __' ('flying') and 'birds sometimes __' ('walk'). The "
-      "weight is what the last word before the blank gives to the hidden word, the mean of 20 "
-      "seeds. The effect is the median of the seeds. The last column counts the effects above ln 2 "
-      "= 0.69, which at least halve p.\n");
+      "A mask hides the word from all later words; these keep their positions. The blanks are "
+      "'birds sometimes walk __' ('slowly'), 'but birds are good at __' ('flying') and 'birds "
+      "sometimes __' ('walk'). The weight is what the last word before the blank gives to this "
+      "word if nothing is hidden, the mean of 20 seeds. The effect is the median of the seeds. The "
+      "last column counts the effects above ln 2 = 0.69, which at least halve p.\n");
   Table table = Table::of_numbers({"   word, hidden", "weight", "effect", "p halved, of 20"});
   std::vector<std::vector<Word>> found;
   for (const Blank& blank : {blanks::slowly, blanks::flying, walk}) {
@@ -147,13 +146,14 @@ void attention_or_effect(Lesson& to, const Models& models) {
   to.say(
       formatted("An effect of %.4f divides p by exp(%.4f) = %.0f. ", slowly, slowly,
                 std::exp(slowly)) +
-      "So without 'birds' most models no longer predict 'slowly' and 'flying'. The others guess "
-      "the right word when they see no animal. Note 000 asks whether 'flying' also needs 'but' and "
+      "So without 'birds' most models no longer predict 'slowly' and 'flying'. In the other seeds "
+      "p stays at least half of what it was. Note 000 asks whether 'flying' also needs 'but' and "
       "'good'. In nearly all seeds it needs neither.\nThe last row is the surprise: 'birds' gets "
       "half of the weight, and hiding it changes nothing. In this text 'walk' follows 'sometimes' "
       "after every animal, so 'sometimes' alone predicts 'walk'. If you predicted that p('walk') "
       "does not fall, you were right. The weights of 'sometimes' must add up to 1 even if it needs "
-      "no other word. So a large weight does not show that the prediction needs the word.\n");
+      "no other word. So a large weight does not show that the prediction needs the word. This "
+      "does not explain why 'birds' gets so much.\n");
   const auto halved = [&](std::size_t prompt, std::size_t j) {
     return count_above(found[prompt][j].effects, std::log(2));
   };
@@ -185,15 +185,14 @@ void own_vectors(Lesson& to, const Models& models) {
     after.push_back(cosine(model));
     received.push_back(birds::watch(model, text(), looks).association);
   }
-  to.say(
+  to.say(formatted(
       "Note 000 finds that 'walk' comes closer to 'birds'. Their embeddings do not come closer: in "
-      "most seeds they move apart. " +
-      formatted("The mean of their cosine is %.2f before training and %.2f after it. ",
-                mean_of(before), mean_of(after)) +
-      "The loss asks for 'slowly' as the next word, not for similar embeddings. What comes closer "
-      "is what 'walk' receives from attention: " +
-      formatted("its cosine with the value of 'birds' is %.2f before training and %.2f after it.\n",
-                mean_of(received_before), mean_of(received)));
+      "most seeds they move apart. The mean of their cosine is %.2f before training and %.2f after "
+      "it. Why they move apart is not tested here. The loss asks for 'slowly' as the next word, "
+      "not for similar embeddings. What comes closer is what 'walk' receives from attention: its "
+      "cosine with the value of 'birds' is %.2f before training and %.2f after it. After training "
+      "'walk' gives 'birds' most of its weight, so it receives mostly this value.\n",
+      mean_of(before), mean_of(after), mean_of(received_before), mean_of(received)));
   int apart = 0;
   for (std::size_t i = 0; i < seeds; ++i) apart += after[i] < before[i] ? 1 : 0;
   to.claim_rate(apart, seeds, 12, "the cosine of the two embeddings falls");
@@ -216,8 +215,8 @@ void other_sentences(Lesson& to) {
   to.say(
       "Note 000 names other sentences as the reason, about birds that use floppy feet and birds "
       "that fly. We leave such sentences out and train again, with 10 seeds. The table counts the "
-      "seeds in which both blanks get the right word. The last column is the mean weight of 'walk' "
-      "on 'birds'.\n");
+      "seeds in which the blanks for 'slowly' and 'flying' both get the right word. The last "
+      "column is the mean weight of 'walk' on 'birds'.\n");
   Table table = Table::of_numbers({"   text", "sentences", "filled, of 10", "weight"});
   const std::vector<std::string> few = {"for walking birds", "but birds do not only walk"};
   const std::vector<std::string> more = {few[0], few[1], "for flying birds", "for watching birds"};
@@ -242,8 +241,9 @@ void other_sentences(Lesson& to) {
   }
   to.show(table.text());
   to.say(
-      "These other sentences are not needed. The sentences with 'birds sometimes walk' are enough, "
-      "although the mean weight is lower with 74 sentences.\n");
+      "Without these five sentences the models still fill both blanks. The mean weight is lower "
+      "then, but above one half. The sentences about other animals stay in the text, so we do not "
+      "know what 'birds sometimes walk' alone would teach.\n");
   to.claim_rate(least_filled, 10, 9, "each text fills both blanks");
   to.claim(least_weight > 0.5, "the mean weight stays above 0.5");
 }
