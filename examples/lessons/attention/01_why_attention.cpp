@@ -60,9 +60,10 @@ void mole_by_hand(Lesson& to) {
       "attention",
       "The computation that gives each word a new vector: a weighted sum of vectors of words in "
       "the text.");
-  to.define("attention weight",
-            "The share, from 0 to 1, that a word takes of the vector of one word; the shares of a "
-            "word add up to 1.");
+  to.define(
+      "attention weight",
+      "The share, from 0 to 1, that one word takes of the vector of another word or of its own; "
+      "all shares that it takes add up to 1.");
   to.say(
       "'mole' takes 0.9 of the vector of 'dug'. We say: 'mole' gives 'dug' the weight 0.9, or "
       "'mole' looks at 'dug'. The weight goes to 'dug'; the numbers come from 'dug'. A word may "
@@ -139,17 +140,24 @@ void walk_in_a_model(Lesson& to, const Corpus& corpus, const std::vector<LastWor
   to.define("training",
             "Changing the numbers of a model a little at a time, again and again, so that its "
             "predictions become better.");
+  to.define("line end",
+            "The sign between two lines of a text; a model reads it before the first word of a "
+            "sentence, so tables call it 'start'.");
   to.say(
       "fledge is the program of this course. We look at the model that its command 'make run' "
       "trains. The model learns from 79 short sentences, such as 'birds sometimes walk slowly .'. "
-      "Before training its numbers are random. A word may look at itself and at earlier words.\n"
-      "Here 'walk' is always the third word. One table holds a vector for each word, and a second "
+      "Before training its numbers are random. A model that predicts the next word must not see "
+      "later words. So here a word may look only at itself and at earlier words; in part 1 'mole' "
+      "looked at a later word. The model computes the next word from the new vector of the last "
+      "word alone, here that of 'walk'.\nBefore the first word the model reads the line end, so "
+      "'walk' is always in the fourth place. One table holds a vector for each word, and a second "
       "table holds a vector for each place. 'walk' begins with the sum of its two vectors. In part "
-      "1 the weighted sum replaced the old vector. In this model it is added to the old vector.\n"
-      "The rows of the table are three sentences: an animal, then 'sometimes walk'. The cosine "
-      "compares 'walk' in each sentence with 'walk' in the first one: before attention, after "
-      "untrained attention, and after trained attention. The last column is the most probable next "
-      "word after training, with its probability.\n");
+      "1 the weighted sum replaced the old vector. In this model it is added to the old vector, so "
+      "that the word itself is not lost.\nThe rows of the table are three sentences: an animal, "
+      "then 'sometimes walk'. The cosine compares the vector of 'walk' in each sentence with that "
+      "in the first one. 'before' is the sum of the two vectors; 'after' has the weighted sum "
+      "added, without and with training. The last column is the most probable next word after "
+      "training, with its probability.\n");
   Table table = Table::of_numbers(
       {"animal", "before attention", "after, untrained", "after, trained", "next word"});
   bool same = true, alike = true;
@@ -168,7 +176,11 @@ void walk_in_a_model(Lesson& to, const Corpus& corpus, const std::vector<LastWor
       "Before attention the cosine is always 1, because 'walk' has the same two vectors in all "
       "three sentences. After training the new vectors of 'walk' differ in direction. The model "
       "needs that. If the vectors of 'walk' were equal, the predicted next words would be equal "
-      "too. A cosine from one training could be luck, so the last claim compares ten.");
+      "too. " +
+      formatted(
+          "One training could be luck. So the program trains ten models, and the last claim has "
+          "the largest of their ten cosines for 'cats' (%.3f in the table).",
+          cosine(trained[1].after, trained[0].after)));
   to.claim(same, "before attention 'walk' has the same numbers in all three sentences");
   to.claim(alike, "untrained, the vectors after attention are alike: cosine above 0.99");
   to.claim(word_of(corpus, trained[0].next[0].token) == "slowly" &&
@@ -182,15 +194,11 @@ void walk_in_a_model(Lesson& to, const Corpus& corpus, const std::vector<LastWor
     largest = std::max(largest, cosine(walks[1].after, walks[0].after));
   }
   to.claim(largest < 0.95,
-           formatted("ten trainings, new random numbers: cosine for 'cats' at most %.2f", largest));
+           formatted("ten models, other random numbers: cosine for 'cats' at most %.2f", largest));
 }
 
 void not_only_neighbours(Lesson& to, const LastWord& walk) {
   to.part("Attention is not only for neighbours");
-  to.define(
-      "line end",
-      "The sign between two lines of a text; a model reads one before each sentence, and tables "
-      "call it 'start'.");
   to.say("In the trained model 'walk' gives these weights in 'birds sometimes walk':\n");
   Table table({{"'walk' looks at"}, {"start"}, {"birds"}, {"sometimes"}, {"walk"}});
   std::vector<std::string> row{"with the weight"};
@@ -283,7 +291,8 @@ int main(int argc, char** argv) {
                    {"examples/support/built_in_text.inc", "walk slowly", "the sentences"}},
        .plays = {{.option = "--sentence",
                   .value = "dogs sometimes walk",
-                  .help = "words of the 79 sentences: where the last one looks, what comes next",
+                  .help =
+                      "shows where the last word looks and what comes next; use words of the text",
                   .with_text = fledge::compare_sentence}},
        .picture = fledge::picture});
 }

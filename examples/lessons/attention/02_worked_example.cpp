@@ -74,7 +74,8 @@ void nine_products(Lesson& to) {
   to.say(
       "Our text has sentences in which birds walk, and others in which birds fly. In this "
       "sentence, attention should bring 'walk' closer to 'birds'. The vectors and the weights are "
-      "set by hand.");
+      "set by hand. They are from note 000, one of the source notes. Five people who learned "
+      "attention wrote these; examples/NOTES.md retells them.");
   to.define("row of attention", "All weights that one word gives in a text.");
   Table table({{"word"}, {"vector"}, {"weight of 'birds'"}, {"of 'sometimes'"}, {"of 'walk'"}});
   for (std::size_t i = 0; i < 3; ++i)
@@ -82,10 +83,11 @@ void nine_products(Lesson& to) {
                formatted("%.1f", A[i][0]), formatted("%.1f", A[i][1]), formatted("%.1f", A[i][2])});
   to.show("\n" + table.text());
   to.say(
-      "A word looks only at itself and earlier words; a later word gets 0. The row of 'walk' adds "
-      "up to 1.1, not to 1; part 3 comes back to that.\n"
-      "We call the new vector of 'walk' v3', read: v3 dash. It is the weighted sum 0.6 v1 + 0.1 v2 "
-      "+ 0.4 v3. Each number of v3' takes three products:\n");
+      "A word looks only at itself and earlier words; a later word gets 0. In lesson 1 the weights "
+      "of a word add up to 1. The row of 'walk' in the note adds up to 1.1; part 3 repairs it.\nWe "
+      "call the new vector of 'walk' v3', read: v3 dash. It is the weighted sum 0.6 v1 + 0.1 v2 + "
+      "0.4 v3, and it replaces v3, as in part 1 of lesson 1. Each number of v3' takes three "
+      "products:\n");
   const Three after = mixed(A[2]);
   for (std::size_t c = 0; c < 3; ++c) {
     std::string products, terms;
@@ -112,16 +114,15 @@ void closer_or_not(Lesson& to) {
   const Three after = mixed(A[2]);
   to.say("The dot product is written with a point: v3'.v1. Read: v3 dash dot v1.");
   to.show(
-      "   v3.v1  = 0.5 * 0.1 - 0.1 * 0.2 - 0.4 * 0.3    = 0.05 - 0.02 - 0.12    = -0.09\n"
-      "   v3'.v1 = 0.18 * 0.1 + 0.11 * 0.2 + 0.01 * 0.3 = 0.018 + 0.022 + 0.003 = 0.043");
+      "   v3.v1  = 0.5 * 0.1 - 0.1 * 0.2 - 0.4 * 0.3    = 0.05 - 0.02 - 0.12    = -0.09\n   v3'.v1 "
+      "= 0.18 * 0.1 + 0.11 * 0.2 + 0.01 * 0.3 = 0.018 + 0.022 + 0.003 = 0.043");
   to.say(
       "The cosine divides the dot product by both lengths. The length of v1 is sqrt(0.01 + 0.04 + "
       "0.09) = 0.374, of v3 sqrt(0.25 + 0.01 + 0.16) = 0.648, of v3' sqrt(0.0324 + 0.0121 + "
       "0.0001) = 0.211. So the cosine is -0.09 / (0.648 * 0.374) = -0.371 before attention, and "
-      "0.043 / (0.211 * 0.374) = 0.544 after.\n"
-      "The distance is the length of the difference. Before: v3 - v1 = (0.4, -0.3, -0.7), and "
-      "sqrt(0.16 + 0.09 + 0.49) = 0.860. After: v3' - v1 = (0.08, -0.09, -0.29), and sqrt(0.0064 + "
-      "0.0081 + 0.0841) = 0.314.\n");
+      "0.043 / (0.211 * 0.374) = 0.544 after.\nThe distance is the length of the difference. "
+      "Before: v3 - v1 = (0.4, -0.3, -0.7), and sqrt(0.16 + 0.09 + 0.49) = 0.860. After: v3' - v1 "
+      "= (0.08, -0.09, -0.29), and sqrt(0.0064 + 0.0081 + 0.0841) = 0.314.\n");
   to.show(three_measures(after));
   to.say("The distance falls, the other two rise: by all three 'walk' came closer.");
   to.define("control",
@@ -129,19 +130,23 @@ void closer_or_not(Lesson& to) {
             "changes as much, the first change proves nothing.");
   to.say(
       "Our control is 'sometimes', which gets only 0.1 of the weight. But its dot product rises "
-      "even more, from v3.v2 = -0.390 to v3'.v2 = -0.112. If you predicted that 'walk' moves away, "
-      "this is a surprise. v3 is now multiplied by 0.4, so its negative part is smaller: 0.4 * "
-      "-0.39 = -0.156. And the sum contains 0.1 v2, which adds 0.1 * v2.v2 = 0.074. So the rise "
-      "alone proves nothing. The sign shows more: a positive dot product means an angle below 90 "
-      "degrees. Only the dot product with 'birds' becomes positive.");
+      "even more, from v3.v2 = -0.390 to\n   v3'.v2 = 0.6 v1.v2 + 0.1 v2.v2 + 0.4 v3.v2\n          "
+      "= -0.030 + 0.074 - 0.156 = -0.112\nIts cosine rises too, and its distance falls. So the "
+      "answer to your prediction: 'walk' comes closer to 'sometimes' as well. v3 is now multiplied "
+      "by 0.4, so its negative part is smaller: -0.156 in place of -0.390. So a rise does not yet "
+      "show that attention brought 'walk' to 'birds' in particular. The sign after attention tells "
+      "the two words apart: with 'birds' the dot product is positive, an angle below 90 degrees; "
+      "with 'sometimes' it is still negative.");
   const auto rounds_to = [](double x, double y) { return std::abs(x - y) <= 0.0005; };
   to.claim(near(dot(V[2], V[0]), -0.09) && near(dot(after, V[0]), 0.043) &&
                rounds_to(cosine(V[2], V[0]), -0.371) && rounds_to(cosine(after, V[0]), 0.544) &&
                rounds_to(distance(V[2], V[0]), 0.86) && rounds_to(distance(after, V[0]), 0.314),
            "all three measures for 'birds' are as computed above");
   to.claim(near(dot(V[2], V[1]), -0.39) && near(dot(after, V[1]), -0.112) &&
-               near(0.1 * dot(V[1], V[1]), 0.074),
-           "the control rises from -0.390 to -0.112, and stays negative");
+               near(0.6 * dot(V[0], V[1]), -0.03) && near(0.1 * dot(V[1], V[1]), 0.074) &&
+               near(0.4 * dot(V[2], V[1]), -0.156) && cosine(after, V[1]) > cosine(V[2], V[1]) &&
+               distance(after, V[1]) < distance(V[2], V[1]),
+           "the control comes closer by all three measures; its dot product stays negative");
 }
 
 void triangle_of_rows(Lesson& to) {
@@ -150,12 +155,12 @@ void triangle_of_rows(Lesson& to) {
   to.say(
       "In a legal row no weight is below 0, and the weights add up to 1. The row 0.6, 0.1, 0.4 is "
       "not legal. Divided by its sum 1.1 it is 0.545, 0.091, 0.364. Then v3' and v3'.v1 are "
-      "divided by 1.1 too. The cosine does not change, because it compares only directions.\n"
-      "The three weights of a row are the coordinates of a point. The points of all legal rows "
-      "fill a triangle. At each corner one word has all the weight.\n"
-      "For all vectors (a + b).c = a.c + b.c. So v3'.v1 is a weighted sum of three numbers: v1.v1 "
-      "= 0.14, v2.v1 = -0.05 and v3.v1 = -0.09. For the divided row:\n"
-      "   (0.6 * 0.14 - 0.1 * 0.05 - 0.4 * 0.09) / 1.1 = 0.043 / 1.1 = 0.039\n");
+      "divided by 1.1 too. The cosine does not change, because it compares only directions.\nThe "
+      "three weights of a row are the coordinates of a point. The points of all legal rows fill a "
+      "triangle. At each corner one word has all the weight.\nFor all vectors (a + b).c = a.c + "
+      "b.c. So v3'.v1 is a weighted sum of three numbers: v1.v1 = 0.14, v2.v1 = -0.05 and v3.v1 = "
+      "-0.09. For the divided row:\n   (0.6 * 0.14 - 0.1 * 0.05 - 0.4 * 0.09) / 1.1 = 0.043 / 1.1 "
+      "= 0.039\n");
   Table table({{"'birds'"}, {"'sometimes'"}, {"'walk'"}, {"v3'.v1"}, {"point"}});
   const auto point = [&](const Three& a, const char* name) {
     const double product = std::round(1000 * dot(mixed(a), V[0])) / 1000 + 0.0;  // no "-0.000"
@@ -184,14 +189,13 @@ void triangle_of_rows(Lesson& to) {
                near(cosine(mixed(legal), V[0]), cosine(mixed(A[2]), V[0])),
            "divided by 1.1, the row gives 0.0391 and the same cosine, 0.544");
   to.define("matrix", "A table of numbers in rows and columns.");
-  to.say(
-      "Five people who learned attention wrote the source notes; examples/NOTES.md retells them. "
-      "The matrix A has the three rows of attention.");
+  to.say("The matrix A of the note has the three rows of attention.");
   to.define("slip", "A mistake in one of the source notes, quoted with its reason.");
-  to.slip("000", "a reasonably good attention A matrix trained",
-          formatted("row 3 adds up to %.1f; divided by that, v3'.v1 = %.4f", total(A[2]),
-                    dot(mixed(legal), V[0])),
-          "the attention weights of a word add up to 1");
+  to.slip(
+      "000", "a reasonably good attention A matrix trained",
+      formatted("row 3 adds up to %.1f; divided by 1.1, it gives v3'.v1 = %.3f in place of %.3f",
+                total(A[2]), dot(mixed(legal), V[0]), dot(mixed(A[2]), V[0])),
+      "the attention weights of a word add up to 1");
   to.slip("000", "bird is paying more attention to walk",
           formatted("'walk' gives 'birds' %.1f, 'birds' gives 'walk' %.1f", A[2][0], A[0][2]),
           "row 3 is the row of 'walk'; 'birds' does not see later words");
@@ -253,8 +257,8 @@ int main(int argc, char** argv) {
       {.name = "attention/02_worked_example",
        .title = "The worked example: 'birds sometimes walk', every number by hand",
        .question =
-           "What does attention do to the numbers of a word, and does it bring 'walk' closer "
-           "to 'birds'?",
+           "What does attention do to the numbers of a word, and does it bring 'walk' closer to "
+           "'birds'?",
        .prediction =
            "'walk' takes 0.6 of 'birds' (0.1, 0.2, 0.3), 0.1 of 'sometimes' (-0.8, 0.3, -0.1) and "
            "0.4 of its own (0.5, -0.1, -0.4). What is the first of its new numbers? And does "

@@ -86,15 +86,18 @@ void three_vectors(Lesson& to) {
       "helps: a word asks a question, other words have labels, and a match is a large dot product. "
       "It is only a picture: no word asks anything.");
   to.define("query", "The vector that stands for what a word looks for.");
-  to.define("key", "The vector of each word; queries are compared with it.");
+  to.define(
+      "key",
+      "The vector that stands for what a word can be found by; queries are compared with it.");
   to.define("value", "The vector that a word passes on; attention mixes values.");
   to.define("W_Q, W_K, W_V",
             "The matrices that make queries, keys and values from the vectors of the words.");
   to.say(
-      "To multiply a vector x by a matrix, multiply each number of x by its row of the matrix, and "
-      "add the rows. Here x has four numbers: noun, adjective, soft, blue. If x has a 1 for noun, "
-      "then (3, 0) is added to q, (0, 1) to k and (0, 0) to v. In a model the matrices are "
-      "learned. Ours are set by hand; the 3 and the 2 are large, so that a match is clear.\n");
+      "To multiply a vector x by a matrix, multiply the first row of the matrix by the first "
+      "number of x, the second row by the second number, and so on. Then add the rows. Here x has "
+      "four numbers: noun, adjective, soft, blue. If x has a 1 for noun, then (3, 0) is added to "
+      "q, (0, 1) to k and (0, 0) to v. In a model the matrices are learned. Ours are set by hand; "
+      "the 3 and the 2 are large, so that a match is clear.\n");
   const char* const parts[] = {"noun", "adjective", "soft", "blue"};
   Table matrices({{"x has a 1 for"}, {"W_Q adds to q"}, {"W_K adds to k"}, {"W_V adds to v"}});
   for (std::size_t c = 0; c < C; ++c)
@@ -135,13 +138,16 @@ void one_row(Lesson& to) {
             "How many numbers a query, a key or a value of one head has; often written d_k or D.");
   to.define("score",
             "The dot product of a query and a key, divided by the square root of the head size.");
-  to.define("scale", "The division by the square root of the head size.");
+  to.define(
+      "scale",
+      "The number by which q.k is multiplied to give the score: 1 divided by the square root of "
+      "the head size.");
   to.say("exp(s) is 2.718 to the power s. It is positive for every s, and exp(0) = 1.");
   to.define("softmax",
             "exp of each score, divided by the sum of all exp: positive numbers that add up to 1.");
   to.say(
-      "The softmax of the scores gives the weights. The head size is 2, and sqrt(2) = 1.414. Lesson "
-      "4 shows why we divide. 'bird' has q = (3, 0):\n");
+      "The softmax of the scores gives the weights. The head size is 2, and sqrt(2) = 1.414. "
+      "Lesson 4 shows why we divide. 'bird' has q = (3, 0):\n");
   const Row row = look(3, q[3], k, v);
   show_row(to, row);
   to.say(
@@ -149,11 +155,11 @@ void one_row(Lesson& to) {
       "69.591. The sum of all exp is 141.183, so the weight is 69.591 / 141.183 = 0.4929. The last "
       "column is the weight times the value; its sum is what 'bird' receives. If you predicted 0.5 "
       "for both adjectives, you are close. The weight of 'the' is not 0: its score of 0 still "
-      "counts exp(0) = 1. In lesson 1, some weights set by hand were exactly 0.\n"
-      "In lesson 2 the sum replaced the vector. Here it is added to x, as in the model of lesson 1, "
-      "so x is not lost. The sum has two numbers, x has four. We choose by hand: the first is added "
-      "to soft, the second to blue.\n"
-      "   (1, 0, 0, 0) + (0, 0, 0.493, 0.493) = " +
+      "counts exp(0) = 1. In lesson 1, some weights set by hand were exactly 0.\nIn lesson 2 the "
+      "sum replaced the vector. Here it is added to x, as in the model of lesson 1, so x is not "
+      "lost. The sum has two numbers, x has four. We choose by hand: the first is added to soft, "
+      "the second to blue. So we write two zeros in front, for noun and adjective.\n   (1, 0, 0, "
+      "0) + (0, 0, 0.493, 0.493) = " +
       digits(becomes(3, row)) + "\nNow 'bird' is a noun with soft and blue: a fluffy blue bird.");
   const double w = 1 / (2 + 2 * std::exp(-6 / std::sqrt(2.0)));
   to.claim(std::abs(row.received[0] - w) + std::abs(row.received[1] - w) < 1e-12 &&
@@ -164,7 +170,9 @@ void one_row(Lesson& to) {
 
 void all_rows(Lesson& to) {
   to.part("All four rows");
-  to.say("Each word sees itself and earlier words. A dot stands for a later word.\n");
+  to.say(
+      "Each word sees itself and earlier words. The sum of its softmax has only these words, so "
+      "the weights of later words are 0. A dot stands for a later word.\n");
   const auto tensor = [](const Matrix<d>& m) -> Tensor {
     return Array({4, 2}, {m[0][0], m[0][1], m[1][0], m[1][1], m[2][0], m[2][1], m[3][0], m[3][1]});
   };
@@ -187,7 +195,9 @@ void all_rows(Lesson& to) {
       "All words that 'fluffy' and 'blue' see have the score 0, so their weights are equal. The "
       "query of 'fluffy' and 'blue', (0, 1), matches the key of a noun, but 'bird' comes later. "
       "'blue' receives 1/3 of (0, 0), 1/3 of (1, 0) and 1/3 of (0, 1): (0.333, 0.333). Added to "
-      "(0, 1, 0, 1) this is (0, 1, 0.333, 1.333). 'the' sees only itself.");
+      "(0, 1, 0, 1) this is (0, 1, 0.333, 1.333). 'the' sees only itself.\nAll four words at once: "
+      "each row of the table of weights is multiplied by the table of values, as x by a matrix. "
+      "This is a table times a table.");
   to.claim(worst < 1e-12, "attend(), the attention of fledge, gives the same for all four words");
   const Tensor A = reshape(weights, {4, 4});
   to.claim(!common_shape(A.shape(), V.shape()),

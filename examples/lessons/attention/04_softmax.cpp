@@ -93,8 +93,9 @@ void how_fast_a_weight_changes(Lesson& to) {
   to.define("gradient",
             "All derivatives of one number: one for each number from which it is computed.");
   to.say(
-      "Training follows a gradient: it changes scores a little, so that the weights change. We "
-      "raise the score of 'birds' by 0.01 and keep the other two scores.\n");
+      "Training follows a gradient: it changes the numbers from which the scores are computed. So "
+      "scores and weights change a little. We raise the score of 'birds' by 0.01 and keep the "
+      "other two scores.\n");
   const double h = 0.01, others = std::exp(1) + std::exp(0);
   const double e = std::exp(2), a = e / (e + others);
   const double e_h = std::exp(2 + h), a_h = e_h / (e_h + others), measured = (a_h - a) / h;
@@ -184,8 +185,8 @@ void why_sqrt_d(Lesson& to) {
       "sums of one product and of two:\n\n   d = 1:  -1, 1         variance (1 + 1) / 2 = 1\n   d "
       "= 2:  -2, 0, 0, 2   variance (4 + 0 + 0 + 4) / 4 = 2\n\nVariances of independent numbers "
       "add, so q.k has the variance d. Its standard deviation is sqrt(d). Divided by sqrt(d), the "
-      "scores have the standard deviation 1 for every d. This is the scale of lesson 3.\nFor the "
-      "table, a query and its ten keys are made 2000 times. Each number is drawn evenly between "
+      "scores have the standard deviation 1 for every d. This is the scale of lesson 3.\nThe table "
+      "has 2000 draws. Each draw makes a query and ten keys. Each number is drawn evenly between "
       "-1.732 and 1.732. Its variance is 1, and so is that of a product of two.");
   to.define("seed",
             "The whole number from which a program derives all its random numbers; another seed "
@@ -193,22 +194,28 @@ void why_sqrt_d(Lesson& to) {
   to.say(
       "The seed is 1. 'spread' is the standard deviation of q.k. The next two columns have the "
       "mean of the largest of the ten weights: of q.k, and of q.k / sqrt(d). The last two have its "
-      "derivative a(1-a) in the same way. Here we take the median: half of the 2000 are smaller. "
-      "(3e-06 is 0.000003.)\n");
+      "derivative a(1-a). Here we take the median, not the mean: half of the 2000 derivatives are "
+      "smaller. (3e-06 is 0.000003.)\n");
   const std::vector<Row> rows = rows_of(1);
   to.show(table_of(rows));
   const Row& last = rows.back();
   const double root = std::sqrt(last.d), divided = last.divided.derivative;
-  to.say(formatted("You predicted the largest weight for d = %d. It is %.3f. ",
-                   static_cast<int>(last.d), last.q_k.weight) +
-         formatted("Two scores that differ by %.0f have exp in the ratio %.0e to 1. So one of the "
-                   "ten words gets nearly everything. ",
-                   root, std::exp(root)) +
-         formatted("After the division by %.0f its weight is %.3f.", root, last.divided.weight));
   to.say(
-      formatted("Without the division, the derivative falls to %.2g. In most draws training "
-                "would then stand still. With the division, it stays near %.1f. ",
-                last.q_k.derivative, divided) +
+      formatted("You predicted the largest weight for d = %d. It is %.3f. ",
+                static_cast<int>(last.d), last.q_k.weight) +
+      formatted(
+          "The standard deviation of q.k is %.0f, so differences of %.0f are usual. Then one exp "
+          "is exp(%.0f) times another: a factor with %.0f digits. So one of the ten words gets "
+          "nearly everything. ",
+          root, root, root, std::floor(root / std::log(10)) + 1) +
+      formatted("After the division by %.0f its weight is %.3f.", root, last.divided.weight));
+  to.say(
+      formatted(
+          "Without the division, the derivative falls to %.2g: in half of the draws the largest "
+          "weight is above %.6f, and training can hardly change it. In other draws the two largest "
+          "scores are near each other; they lower the mean weight to %.3f. With the division, the "
+          "derivative stays near %.1f. ",
+          last.q_k.derivative, 1 - last.q_k.derivative, last.q_k.weight, divided) +
       formatted("(If q.k changes by 1, the divided score changes by 1/%.0f only. So the derivative "
                 "with respect to q.k is %.4f, still far more than %.2g.)",
                 root, divided / root, last.q_k.derivative));
@@ -258,9 +265,9 @@ int main(int argc, char** argv) {
        .title = "Softmax: from scores to weights, and why scores are divided by sqrt(d)",
        .question = "How do scores become weights, and why are the scores divided by sqrt(d)?",
        .prediction =
-           "A query and ten keys have d = 1024 random numbers each, all about 1 in size. Their dot "
-           "products are the scores, and are not divided. Ten equal weights would be 0.1 each. How "
-           "large is the largest of the ten weights on average?",
+           "A query and ten keys have d = 1024 random numbers each, drawn evenly between -1.732 "
+           "and 1.732. Their dot products are the scores, and are not divided. Ten equal weights "
+           "would be 0.1 each. How large is the largest of the ten weights on average?",
        .body = fledge::lesson,
        .reading = {{"engine/ops/softmax.cpp", "softmax", "the formula and its derivatives"},
                    {"nn/layers/attention.cpp", "scale", "where scores are divided by sqrt(d)"},

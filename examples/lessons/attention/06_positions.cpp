@@ -91,8 +91,8 @@ void order_is_lost(Lesson& to) {
       "vector of 'bites'. 'man bites dog' has the same rows in another order. A sum does not "
       "depend on the order of its terms, so the new vector is the same. If you predicted two "
       "vectors, look again: no number here says which word came first.\nHere no matrix is used. "
-      "With W_Q, W_K and W_V the same holds, whatever their numbers are: if two words change "
-      "places, their results change places, unchanged.\nWith the causal mask of lesson 05, a "
+      "With W_Q, W_K and W_V the same holds, whatever their numbers are: if words change places, "
+      "their results move with them and keep their numbers.\nWith the causal mask of lesson 05, a "
       "little of the order shows without positions: a later word sees more words. But the last "
       "word sees all words, so the order of the others has no influence on it.");
   to.claim(apart(dog_first, man_first) < 1e-15, "'bites' gets the same vector in both sentences");
@@ -153,9 +153,8 @@ void distance_has_no_influence(Lesson& to) {
           "a score depends on query and key; a head prefers near words only if it learns to use "
           "position vectors");
   to.say(
-      "The same note also says that attention reaches beyond sentences. That is right. But the "
-      "table of position vectors has a fixed number of rows, and a model reads no more words at "
-      "once.");
+      "The note also says, rightly, that attention reaches beyond sentences. But the table of "
+      "position vectors has a fixed number of rows, and a model reads no more words at once.");
 }
 
 /// The loss after training. The model reads "a b ?" and predicts a: 6 words, 30 pairs, '?' is 6.
@@ -201,9 +200,9 @@ void a_task(Lesson& to) {
   }
   to.show(table.text());
   to.say(
-      "Without positions, 'a b ?' and 'b a ?' get the same prediction. The best that the model can "
-      "do is p = 0.5 for both words, and the loss -ln 0.5 = ln 2 = 0.693. With positions each "
-      "right word gets nearly p = 1.");
+      "Without positions, 'a b ?' and 'b a ?' get the same prediction. At best p is 0.5 for both "
+      "words, and the loss is -ln 0.5 = ln 2 = 0.693. With positions the right word gets nearly p "
+      "= 1.");
   to.claim_rate(learned, 3, 3, "with positions the loss is below 0.01");
   to.claim_rate(guessed, 3, 3, "without positions the loss is above ln 2");
 }

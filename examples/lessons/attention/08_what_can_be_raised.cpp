@@ -110,7 +110,7 @@ void with_and_without_a_ceiling(Lesson& to) {
       "products with v1 are 0.14, -0.05 and -0.09. G is a weighted mean of these three numbers. A "
       "weighted mean is never above the largest number. So G has a ceiling of 0.14.");
   to.define("ceiling",
-            "A number that a quantity cannot exceed, whatever the learning parameters become.");
+            "A number that a quantity cannot exceed, whatever values the trained parameters get.");
   to.say(
       "If only W_V learns, the weights stay. Let m be the mean of v1, v2 and v3 with these "
       "weights. Then v3' = m W_V. Each number of W_V gives G one term; G is the sum of the nine "
@@ -143,7 +143,7 @@ void with_and_without_a_ceiling(Lesson& to) {
   to.claim(std::abs(Q.back().goal - K.back().goal) < 1e-6, "Q alone is K alone, to 6 decimals");
   to.claim(
       birds::learn("Q and K", Objective::product, 10, 100).after.association == both.back().goal,
-      "Q and K: the program birds (make run) gets exactly this G, in 100 steps as well");
+      "Q and K: another program, birds, gets exactly the same G in 100 steps");
   to.claim_near(V.back().goal, V.front().goal + 100 * slope, 1e-5,
                 "G after 100 steps of W_V alone");
   to.claim(V.back().weights == w, "with V alone the weights of 'walk' stay exactly the same");

@@ -83,7 +83,8 @@ void what_travels(Lesson& to) {
       "words. Rock beats scissors, so its weights are\n \n   exp(0) = 1 for paper, exp(3.464) = "
       "31.95 for scissors, exp(0) = 1 for rock;\n   divided by the sum 33.95: 0.03, 0.94 and "
       "0.03.\n \nEach weight is the strength of an edge. The word that is looked at sends its "
-      "value, times the weight, along the edge. It goes to the word that looks.\n");
+      "value, times the weight, along the edge. It goes to the word that looks. In lesson 9 an "
+      "arrow began at the word that looks; here it ends there.\n");
   const Input input{paper, scissors, rock};
   const std::vector<Edge> edges = network(input);
   Table table = Table::of_numbers({"   edge", "weight", "value", "weight x value"});
@@ -132,8 +133,9 @@ void another_input(Lesson& to) {
   to.say(
       formatted("\nW_Q, W_K and W_V were the same 9 + 9 + 6 = %d numbers each time. ", stored) +
       "The first and the second input have the same words in another order, and their edges "
-      "differ. There are no positions here: the mask hides other words if the order changes. Word "
-      "number i has i edges, so n words have 1 + 2 + ... + n = n (n + 1)/2 edges.\nIf you "
+      "differ. The vector of a word does not depend on its place here. The order still matters: "
+      "each word sees only itself and earlier words, and in another order these are other words. "
+      "Word number i has i edges, so n words have 1 + 2 + ... + n = n (n + 1)/2 edges.\nIf you "
       "predicted 6 and 55 arrows, and no further stored number, you were right.\n");
   bool counted = true, whole = true, kept = true;
   const std::vector<Input> all = inputs(6);
@@ -147,9 +149,10 @@ void another_input(Lesson& to) {
     const std::vector<Edge> before = network(Input(input.begin(), input.end() - 1));
     kept = kept && std::equal(before.begin(), before.end(), edges.begin());
   }
-  to.say(
-      formatted("The program builds the network of each of the %zu inputs of one to six words:\n",
-                all.size()));
+  to.say(formatted(
+      "The program builds the networks of all %zu inputs of one to six words, and one of ten "
+      "words:\n",
+      all.size()));
   to.claim(counted, "n words have n (n + 1)/2 edges");
   to.claim(whole, "the weights of the edges that end at one word add up to 1");
   to.claim(kept, "a further word at the end adds edges, and leaves all earlier edges as they are");
@@ -165,11 +168,11 @@ void beside_a_stored_network(Lesson& to) {
       "activation",
       "A number that the model computes from its input; unlike a parameter, it is not stored.");
   to.say(
-      "\nIn an older kind of network each edge has a stored number, a parameter. Three numbers go "
-      "in, one for each word. Three come out, so there are 3 x 3 edges. Training changes their "
-      "numbers; an input does not. The 0.30 in the table below is an example.\nIn attention the "
-      "strengths of the edges are activations. Training changes W_Q and W_K, which make the "
-      "strengths, and W_V, which makes what travels.\n");
+      "\nIn an older kind of network each edge has a stored number, a parameter. Our example takes "
+      "one number for each of three words. Three numbers come out, so there are 3 x 3 edges. "
+      "Training changes their numbers; an input does not. The table below shows one of them, "
+      "0.30.\nIn attention the strengths of the edges are activations. Training changes W_Q and "
+      "W_K, which make the strengths, and W_V, which makes what travels.\n");
   const auto edge = [](const Input& input) {
     return formatted("%.2f", network(input)[4].weight);  // from the second word to the third
   };
@@ -177,7 +180,8 @@ void beside_a_stored_network(Lesson& to) {
   table.row({"   edges for three words", "9", formatted("%zu", network(Input(3, rock)).size())});
   table.row({"   edges for ten words", "ten do not fit",
              formatted("%zu", network(Input(10, rock)).size())});
-  table.row({"   stored numbers", "9", formatted("%d", stored)});
+  table.row({"   stored numbers, three words", "9", formatted("%d", stored)});
+  table.row({"   stored numbers, ten words", "ten do not fit", formatted("%d", stored)});
   table.row({"   edge 2 -> 3, 'paper scissors rock'", formatted("%.2f", persistent[1][2]),
              edge({paper, scissors, rock})});
   table.row({"   edge 2 -> 3, 'paper paper rock'", formatted("%.2f", persistent[1][2]),
@@ -265,7 +269,7 @@ int main(int argc, char** argv) {
        .prediction =
            "Draw an arrow to each word from every word that it looks at: itself, and all earlier "
            "words. How many arrows do three words have, and how many do ten? How many more numbers "
-           "must the model store for ten words?",
+           "must the model store for a text of ten words than for one of three?",
        .body = fledge::lesson,
        .reading = {{"nn/layers/attention.cpp", "attend", "scores, weights, and the sum of values"},
                    {"nn/layers/attention.h", "Attention", "what is stored: the matrices"},

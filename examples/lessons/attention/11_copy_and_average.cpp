@@ -47,12 +47,13 @@ void copying(Lesson& to) {
   to.define("orthogonal", "At right angles: the dot product is 0.");
   to.define("orthonormal", "At right angles to each other, and each of length 1.");
   to.say(
-      "\nSix keys k_1 to k_6 are orthonormal, so k_1.k_1 = 1 and k_1.k_2 = 0. As in the note, "
-      "scores are not divided in this lesson. The query is q = g k_1, where g is a number. Then "
-      "the score of the first key is q.k_1 = g, and the five others are 0. So g is the gap between "
-      "the scores. The softmax makes\n   weight of v_1 = exp(g) / (exp(g) + 5)\nbecause exp(0) = "
-      "1. The result of attention is c, the weighted sum of the six values. A perfect copy would "
-      "be c = v_1. The third column is the distance between the two, |c - v_1|.\n");
+      "\nSix keys k_1 to k_6 are orthonormal, so k_1.k_1 = 1 and k_1.k_2 = 0. As in note 001, "
+      "which this lesson follows, scores are not divided by sqrt(d). The query is q = g k_1, where "
+      "g is a number. Then the score of the first key is q.k_1 = g, and the five others are 0. So "
+      "g is the gap between the scores. The softmax makes\n   weight of v_1 = exp(g) / (exp(g) + "
+      "5)\nbecause exp(0) = 1. The result of attention is c, the weighted sum of the six values. A "
+      "perfect copy would be c = v_1. The third column is the distance between the two, |c - "
+      "v_1|.\n");
   Rng rng(1);
   const Tensor keys = orthonormal(n, rng), values = normal({n, d}, rng), v = row(values, 0);
   const double apart = length((sum(values, {0}, true) - v) / (n - 1.0) - v);
@@ -71,8 +72,9 @@ void copying(Lesson& to) {
       "At a gap of 0 all weights are an even split, 1/6. At 10 the weight is 1.000 to three "
       "digits. If you predicted 10, you are right. A copy is never perfect, because exp of a score "
       "is never 0. Only a masked word has a weight of exactly 0.\nThe formula: the five other "
-      "values together have the weight r/(1 + r), with r = 5 exp(-g). So the distance is r/(1 + r) "
-      "times the distance between v_1 and the mean of the others.\n");
+      "values together have the weight 5 / (exp(g) + 5). Divide both parts of the fraction by "
+      "exp(g): it is r/(1 + r), with r = 5 exp(-g). So the distance is r/(1 + r) times the "
+      "distance between v_1 and the mean of the others.\n");
   to.claim(worst < 1e-14, "the distance is that of the formula, for all six gaps");
   bool distribution = true, copied = true;
   for (int draw = 0; draw < 1000; ++draw) {
@@ -87,7 +89,10 @@ void copying(Lesson& to) {
   }
   to.claim(distribution,
            "1000 random queries and keys: all weights are from 0 to 1 and add up to 1");
-  to.claim(copied, "for all 1000, the other weights add up to at most 5 exp(-gap)");
+  to.claim(
+      copied,
+      "for all 1000, the weights but the largest add up to at most 5 exp(-gap); the gap is the "
+      "largest score minus the second");
 }
 
 void averaging(Lesson& to) {
@@ -125,9 +130,11 @@ void averaging(Lesson& to) {
   to.claim(last < 1e-7, "at beta = 20 the distance from the mean is below 1e-7");
   to.claim_near(number(shares, 0) / number(shares, 1), 3, 1e-12,
                 "with ln 3 the weight of a, divided by the weight of b");
-  to.slip("001", "exp(beta) / ((alpha-2) + exp(beta) 2)",
-          formatted("exp(beta) / ((n - 2) + 2 exp(beta)): %.3f at beta = 1, n = 6", formula(1)),
-          "n - 2 other keys have a score of 0: each adds exp(0) = 1; alpha may be a misread n");
+  to.slip(
+      "001", "exp(beta) / ((alpha-2) + exp(beta) 2)",
+      formatted("exp(beta) / ((n - 2) + 2 exp(beta)): %.3f at beta = 1, n = 6", formula(1)),
+      "n - 2 other keys have a score of 0: each adds exp(0) = 1; the note has alpha where n must "
+      "stand");
 }
 
 void take_out(Lesson& to) {
@@ -140,14 +147,16 @@ void take_out(Lesson& to) {
       "\nAttention adds values up: s = v_a + v_b. Can v_a be found in the sum again? Yes, if v_a "
       "always lies in one subspace and v_b in another, and the two are at right angles. An "
       "example: v_a = (3, 4, 0, 0) and v_b = (0, 0, 1, 2). Then s = (3, 4, 1, 2). A matrix that "
-      "keeps the first two numbers and sets the others to 0 finds v_a.\nIt works for any "
-      "directions. Let a_1 and a_2 be orthonormal vectors of the first subspace. Then v_a = "
-      "(s.a_1) a_1 + (s.a_2) a_2, because v_b has no share in a_1 and a_2. The note writes the "
-      "same with matrices: A has the columns a_1 and a_2, its transpose A^T gives the two dot "
-      "products, and M = A A^T gives v_a = M s.\nWhat if the subspaces are not at right angles? We "
-      "turn one vector of the second subspace toward a_1 by an angle. Then a part of v_b lies "
-      "along a_1, and M keeps it by mistake. The size of this part is sin(angle) times w_1, the "
-      "number that multiplies the turned vector.\n");
+      "keeps the first two numbers and sets the others to 0 finds v_a.\nIt works for any two "
+      "subspaces at right angles, not only for these four places. Let a_1 and a_2 be orthonormal "
+      "vectors of the first subspace. Then v_a = (s.a_1) a_1 + (s.a_2) a_2, because v_b has no "
+      "share in a_1 and a_2. The note writes the same with matrices. Its vectors are columns, so a "
+      "matrix stands in front of a vector (in lesson 9 it stood behind a row). A has the columns "
+      "a_1 and a_2, its transpose A^T gives the two dot products, and M = A A^T gives v_a = M "
+      "s.\nWhat if the subspaces are not at right angles? Let v_b = w_1 b_1 + w_2 b_2, with "
+      "orthonormal b_1 and b_2. We turn b_1 toward a_1 by an angle. Then a part of v_b lies along "
+      "a_1, and M keeps it by mistake. The length of this part is sin(angle) times |w_1|, the size "
+      "of w_1 without its sign.\n");
   Rng rng(2);
   const Tensor basis = orthonormal(4, rng), A = slice(basis, 0, 0, 2), B = slice(basis, 0, 2, 4);
   const Tensor M = matmul(transpose(A), A), c = normal({1, 2}, rng), w = normal({1, 2}, rng);

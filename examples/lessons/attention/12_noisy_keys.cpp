@@ -80,12 +80,8 @@ Observed observe(const std::string& name, const Tensor& shares, double score, do
 /// Prints the table, then the explanation, then the claim.
 void show(Lesson& to, const std::vector<Observed>& all, const std::string& explanation) {
   constexpr int bins = 18;
-  Table table({{"   keys"},
-               {"mean"},
-               {"expected"},
-               {"spread"},
-               {"expected"},
-               {"0 ... weight of v_a ... 1"}});
+  Table table = Table::of_numbers(
+      {"   keys", "mean", "expected", "spread", "expected", "0 ... weight ... 1"});
   double worst = 0;
   for (const auto& [name, shares, measured, predicted] : all) {
     std::vector<double> counts(bins);
@@ -110,6 +106,7 @@ double rate(const Tensor& x, const std::function<bool(double)>& holds) {
   return static_cast<double>(std::count_if(all.begin(), all.end(), holds)) / draws;
 }
 
+bool is_far(double weight) { return std::abs(weight - 0.5) > 0.25; }  // from one half
 /// P(z > x), z standard normal
 double tail(double x) { return std::erfc(x / std::numbers::sqrt2) / 2; }
 
@@ -127,12 +124,12 @@ void small_noise(Lesson& to) {
             "difference.");
   to.say(
       "\nThe noise has a normal distribution. To each number of a key we add a random number with "
-      "the variance alpha, so its usual size is sqrt(alpha), the standard deviation. The query is "
-      "q = beta (m_a + m_b) with beta = 10. Both scores should then be 10, and the weight of v_a "
-      "one half.\nWe draw six keys 4,000 times. As in the lesson before, scores are not divided. "
+      "the mean 0 and the variance alpha. Its usual size, the standard deviation, is sqrt(alpha). "
+      "The query is q = beta (m_a + m_b) with beta = 10. Both scores should then be 10, and the "
+      "weight of v_a one half.\nWe draw six keys 4,000 times. As before, scores are not divided. "
       "The table has the mean and the standard deviation (\"spread\") of the weight of v_a. "
-      "\"expected\" is the same without random draws, as an integral. The last column is a "
-      "histogram: how often each weight came out, from 0 on the left to 1 on the right.\n");
+      "\"expected\" needs no draws: it is an integral, the sum of all possible weights, each times "
+      "its probability. The last column shows how often each weight from 0 to 1 came out.\n");
   const Tensor q = (axis(0) + axis(1)) * beta;
   std::vector<Observed> rows;
   for (const double variance : {1e-4, 1e-3, 1e-2})
@@ -140,23 +137,24 @@ void small_noise(Lesson& to) {
                            weight_of_a(q, drawn_keys(variance, 0)), 0,
                            2 * beta * std::sqrt(variance)));
   show(to, rows,
-       "For alpha = 0.0001 all weights are near one half. For 0.01 most are already near 0 or near "
-       "1. The reason is the difference of the two scores. It is the sum of four random numbers, "
-       "each multiplied by 10: those of k_a and of k_b, along m_a and along m_b. So its standard "
-       "deviation is 10 sqrt(4 alpha): 0.2, 0.63 and 2. The weight of v_a is the sigmoid of this "
-       "difference. The four other scores are near 0 and hardly count: exp(10) is 22,000 times "
-       "exp(0).");
-  to.claim(rate(rows[0].shares, [](double w) { return std::abs(w - 0.5) > 0.25; }) == 0,
+       formatted(
+           "For alpha = 0.0001 all weights are near one half. For 0.01, %.0f of 100 are below 1/4 "
+           "or above 3/4. The reason is the difference of the two scores. The noise adds two "
+           "random numbers to each score, one along m_a and one along m_b, each multiplied by 10. "
+           "Variances add, for a difference too: alpha comes in four times. So the standard "
+           "deviation of the difference is 10 sqrt(4 alpha): 0.2, 0.63 and 2. The weight of v_a is "
+           "the sigmoid of this difference. The other four scores, near 0, hardly count: exp(10) "
+           "is 22,000 times exp(0).",
+           100 * rate(rows[2].shares, is_far)));
+  to.claim(rate(rows[0].shares, is_far) == 0,
            "alpha = 0.0001: every weight is within 0.25 of one half");
   const Tensor scores = reshape(matmul(drawn_keys(1e-4, 0), transpose(q)), {draws, n});
   const Tensor difference = slice(scores, 1, 0, 1) - slice(scores, 1, 1, 2);
   const double measured = spread(difference, 1.0 / draws).deviation;
   to.claim(std::abs(measured - 0.2) < 0.01,
-           formatted("alpha = 0.0001: the spread of the difference should be 0.2, and is %.3f",
-                     measured));
+           formatted("alpha = 0.0001: the spread of the difference is %.3f, near 0.2", measured));
   to.slip("001", "k_a = (m_a + Sigma_a x) = m_a + alpha I x_a",
-          formatted("k_a = m_a + sqrt(alpha) x_a: the difference has the spread %.1f; by the note "
-                    "%.3f",
+          formatted("k_a = m_a + sqrt(alpha) x_a: spread %.1f of the difference (by the note %.3f)",
                     2 * beta * std::sqrt(1e-4), 2 * beta * 1e-4),
           "alpha is the variance of the noise, sqrt(alpha) its standard deviation");
 }
@@ -168,18 +166,20 @@ Observed one_head(const Tensor& keys) {
 
 void varying_length(Lesson& to, const Tensor& keys) {
   to.part("One key whose length varies");
-  to.say(
+  to.say(formatted(
       "Now the length of key a varies as well. m_a is multiplied by a random number from a normal "
       "distribution with the mean 1 and the variance 0.5. The standard deviation is sqrt(0.5) = "
       "0.7, so lengths of 1.7 and of 0.3 are usual. The score of a is then 17 or 3, and the score "
-      "of b is still near 10. The softmax gives nearly all the weight to the larger score. (The "
-      "other noise has alpha = 0.0001.)\n");
+      "of b is still near 10. The softmax gives nearly all the weight to the larger score. In %.0f "
+      "of 100 draws the random number is below 0: key a points backwards, and its score is below "
+      "0. (The other noise has alpha = 0.0001.)\n",
+      100 * tail(1 / std::sqrt(along))));
   const Observed one = one_head(keys);
   show(to, {one},
        "The mean is still one half, but hardly any weight is near it. The result jumps between v_a "
        "and v_b. If you predicted that it stays near the mean, this is the surprise. For example, "
        "scores of 10 and 3 give the weights 1/(1 + exp(-7)) = 0.999 and 0.001.");
-  const double far = rate(one.shares, [](double w) { return std::abs(w - 0.5) > 0.25; });
+  const double far = rate(one.shares, is_far);
   to.claim(std::abs(far - 2 * tail(std::log(3.0) / (beta * std::sqrt(4 * alpha + along)))) < 0.02,
            formatted("in %.0f of 100 draws the result is nearer to v_a or v_b than to their mean",
                      100 * far));
@@ -192,22 +192,22 @@ void two_heads(Lesson& to, const Tensor& keys) {
   to.part("Two heads, one for each key");
   to.say(
       "Head 1 has the query 10 m_a, head 2 has 10 m_b. Each has its own softmax over the same "
-      "keys. The result is the mean of both: one half of each head's result. Now the two scores "
-      "need not be equal. In head 1 the score of a must only be larger than the five others, which "
-      "are near 0. A score of 17 gives a the weight 1.00, and even a score of 3 gives 0.80.\n");
+      "keys. The result is the mean of both: the weight of v_a is half of that in head 1 plus half "
+      "of that in head 2. Now the two scores need not be equal. In head 1 the score of a must only "
+      "be larger than the five others, which are near 0. A score of 17 gives a the weight 1.00, "
+      "and even a score of 3 gives 0.80.\n");
   const Tensor own = weight_of_a(axis(0) * beta, keys);
   const Tensor averaged = (own + weight_of_a(axis(1) * beta, keys)) / 2.0;
   const double ahead = beta - std::log(n - 1.0), length = beta * std::sqrt(alpha + along);
   const Observed one = one_head(keys), two = observe("two heads", averaged, ahead, length, 0.5);
   const double missed = rate(own, [](double w) { return w < 0.5; });
   show(to, {one, two},
-       formatted("Most weights are near one half again. Head 1 counts only half, so more than one "
-                 "half is not possible. The mean is a little lower, %.2f. ",
-                 two.measured.mean) +
-           formatted("In %.0f of 100 draws head 1 gives key a less than half of its weight, "
-                     "because key a is too short. ",
-                     100 * missed) +
-           "It then misses v_a.");
+       formatted(
+           "Most weights are near one half again. Head 1 adds at most 1/2, and head 2 almost "
+           "nothing: the largest weight is %.5f. The mean is %.3f. In %.0f of 100 draws head 1 "
+           "gives key a less than half of its weight, because key a is too short. It then misses "
+           "v_a.",
+           max(averaged).item(), two.measured.mean, 100 * missed));
   to.claim(two.measured.deviation < 0.4 * one.measured.deviation,
            formatted("two heads divide the spread by %.1f",
                      one.measured.deviation / two.measured.deviation));

@@ -141,7 +141,7 @@ void alike_is_affine(Lesson& to) {
   const double below = value_of(f[2]) - value_of(f[0]), above = value_of(f[3]) - value_of(f[1]);
   to.claim(
       std::abs(above - below) < 1e-12 && std::abs(below) > 1e-3,
-      formatted("3 layers, random parameters: by %.4f in the lower row, %.4f above", below, above));
+      formatted("3 layers, random parameters: %.4f in the lower row, %.4f above", below, above));
 }
 
 void bent(Lesson& to) {

@@ -81,8 +81,8 @@ void stages(Lesson& to, const Models& models) {
   to.say(
       formatted(
           "The corpus has %d sentences, with a line end before each and after the last. From the "
-          "line end before it the model predicts the first word of a sentence. The vocabulary also "
-          "has %d tokens, by chance; '.' and the line end are two of them. ",
+          "line end before it the model predicts the first word of a sentence. The vocabulary has "
+          "%d tokens, with '.' and the line end; the two numbers are equal by accident. ",
           static_cast<int>(corpus.train.documents()), static_cast<int>(corpus.tokenizer.size())) +
       "The tokenizer turns a line end and the prompt 'birds sometimes walk' into four ids:" + ids +
       ". The stages, with rows by columns of what each one makes:\n");
@@ -144,8 +144,8 @@ void meaning_of_the_loss(Lesson& to, const Models& models) {
             "compared.");
   to.define(
       "entropy",
-      "The mean loss on a text of a predictor that knows how often each next word follows in it; "
-      "on this text no predictor from the words so far has a lower one.");
+      "The mean loss on a text of a predictor that knows how often each next word follows in it. "
+      "No predictor that sees the same words has a lower loss on this text.");
   const TokenText& text = models.corpus.train;
   to.say(
       "The loss of a language model is the cross-entropy, in nats. If a model gives k words the "

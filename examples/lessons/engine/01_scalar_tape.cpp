@@ -129,17 +129,21 @@ void forward_and_backward(Claims& claim) {
   std::puts(
       "1. One query, two keys, two values\n\n   The word 'walk' has a query q. It can look at two "
       "words: at 'birds', with\n   the key k1 and the value v1, and at itself, with k2 and v2. All "
-      "are single\n   numbers. The head size is 1, so a score is simply q times a key. The "
-      "result\n   y is the weighted mean of the two values, with softmax weights:\n\n      e1 = "
-      "exp(q k1)   e2 = exp(q k2)   z = e1 + e2   y = (e1 v1 + e2 v2) / z\n\n   new word: engine. "
-      "A program part that computes results, records how they were\n             computed, and "
-      "gives gradients.\n   new word: tape. A list of operations in the order in which they "
-      "were\n             computed.\n   new word: forward pass. The computation of the result from "
-      "the inputs.\n\n   The forward pass writes fourteen entries on the tape, from the top down. "
-      "An\n   entry has its result, its inputs, and how fast its result changes with each\n   "
-      "input. That is all the engine ever needs to know of the formula.\n\n   The column "
-      "\"gradient\" says how fast y changes if this entry changes. The last\n   column checks it: "
-      "each input was moved by 0.00001 up and down.\n");
+      "are single\n   numbers, so a score is simply q times a key. The result y is the "
+      "weighted\n   mean of the two values, with softmax weights:\n\n      e1 = exp(q k1)   e2 = "
+      "exp(q k2)   z = e1 + e2   y = (e1 v1 + e2 v2) / z\n\n   We look for the gradient of y: how "
+      "fast y changes with each of the five\n   numbers. A program shall find it that can do this "
+      "for every formula.\n\n   new word: engine. A program part that computes results, records "
+      "how they were\n             computed, and gives gradients.\n   new word: tape. A list of "
+      "operations in the order in which they were\n             computed.\n   new word: forward "
+      "pass. The computation of the result from the inputs.\n\n   The forward pass writes fourteen "
+      "entries on the tape, from the top down. The\n   first five are the numbers that we chose. "
+      "Each later entry stores its result,\n   the entries that it is computed from, and its "
+      "derivative with respect to each\n   of them. (The table leaves these derivatives out.) That "
+      "is all the engine ever\n   needs to know of the formula.\n\n   The column \"gradient\" says "
+      "how fast y changes if this entry changes. The last\n   column checks the first five: y is "
+      "computed with the number 0.00001 larger and\n   0.00001 smaller, and the difference of the "
+      "two y is divided by 0.00002.\n");
   const Inputs x{2, 0.5, 0.1, -0.25, 0.5};
   Tape tape;
   backward(attend(tape, x));
@@ -147,8 +151,8 @@ void forward_and_backward(Claims& claim) {
   std::puts(
       "\n   The backward pass fills this column from the bottom up. It begins with\n   dy/dy = 1. "
       "To get the gradient of q, it looks at each later entry that uses\n   q. It multiplies the "
-      "gradient of that entry by its derivative with respect\n   to q. It adds up these "
-      "products.\n\n   By hand: q is used in two entries. s1 = q * k1 has the derivative k1, "
+      "gradient of that entry by the derivative of that entry\n   with respect to q. It adds up "
+      "these products.\n\n   By hand: q is used in two entries. s1 = q * k1 has the derivative k1, "
       "and\n   s2 = q * k2 has the derivative k2.\n");
   const double upper = tape[s1].gradient * x[k1], lower = tape[s2].gradient * x[k2];
   std::printf("   by s1   gradient of s1 * k1 = %9.6f * %5.2f = %9.6f\n", tape[s1].gradient, x[k1],
@@ -163,7 +167,7 @@ void forward_and_backward(Claims& claim) {
   double gap = 0;
   for (std::size_t i = 0; i < x.size(); ++i)
     gap = std::max(gap, std::abs(tape[i].gradient - by_differences(x, i)));
-  claim(gap <= 1e-10, "all five gradients agree with the differences, to ten digits");
+  claim(gap <= 1e-10, "all five gradients agree with the differences to ten decimal places");
   claim(std::abs(upper + lower - tape[q].gradient) <= 1e-15,
         "the two products add up to the gradient of q");
   claim(std::abs(tape[v1].gradient - tape[e1].value / tape[z].value) <= 1e-15,
@@ -174,11 +178,13 @@ void why_newest_first(Claims& claim) {
   std::puts(
       "\n2. Why the newest entry comes first\n\n   Three entries: x = 3, then s = x * x, then y = "
       "s + s. So y = 2 * x * x, and\n   dy/dx = 4 * x = 12.\n\n   y uses s twice, so s receives "
-      "two gradients, 1 and 1. The right total is 2.\n   A naive recursion passes the total on "
-      "each time something arrives. First the\n   total is 1, and it passes on 1. Then the total "
-      "is 2, and it passes on 2. That\n   is 3 in all, and x gets 3 * 2 * 3 = 18.\n   If the "
-      "newest entry comes first, both parts have arrived at s before its turn\n   comes. It passes "
-      "on 2 once. This always works: an entry is used only by\n   entries that are newer.\n");
+      "two gradients, 1 and 1. The right total is 2.\n   A naive recursion passes a gradient on as "
+      "soon as it arrives. It passes on the\n   whole total of s each time, also the part that it "
+      "has passed on before. First\n   the total is 1, and it passes on 1. Then the total is 2, "
+      "and it passes on 2.\n   That is 3 in all. s = x * x has the derivative 2 * x = 6 with "
+      "respect to x, so\n   x gets 3 * 6 = 18.\n   If the newest entry comes first, both parts "
+      "have arrived at s before its turn\n   comes. It passes on 2 once. This always works: an "
+      "entry is used only by\n   entries that are newer.\n");
   Tape tape;
   const Number x = record(tape, 3), s = x * x, y = s + s;
   backward(y);
@@ -260,8 +266,8 @@ int main(int argc, char** argv) {
   }
   if (helps)
     std::puts(
-        "usage: 01_scalar_tape [--ask | --help | Q K1 V1 K2 V2]\n"
-        "--ask waits after the question. Five numbers from -5 to 5: the table for them.");
+        "usage: 01_scalar_tape [--ask | --help | Q K1 V1 K2 V2]\n--ask waits after the question. "
+        "Five numbers from -5 to 5: the table for them.");
   const int status = helps ? 0 : argc == 6 ? table_of(argv + 1) : lesson(asks);
   return std::fflush(stdout) == 0 && std::ferror(stdout) == 0 ? status : 1;
 }

@@ -113,15 +113,17 @@ void show_graph(Lesson& to) {
       "the rule for q multiplies by k1, and the rule for k1 multiplies by q.\nHere is the formula "
       "of the lesson before. Every tensor is a single number. Below each name stand its inputs, a "
       "little to the right. \"(above)\" marks a tensor that was already printed, because two "
-      "others use it.\n");
+      "others use it. The op \"parameter\" marks the five numbers that we chose: no op computes "
+      "them.\n");
   to.show("   name                  op            result   gradient\n" + indented(y, kept));
   to.say(
       "The numbers are those of the lesson before. If you wrote \"its inputs\" and \"one rule for "
-      "each input\", you were right. The order comes for free: each node gets an id when it is "
-      "made, 1, 2, 3 and so on. An input is made before the result that uses it. So the backward "
-      "pass takes the largest id first, which is the newest node.\nAnd the memory? The rules of q "
-      "* k1 need q and k1, so these two stay. The rules of m1 + m2 need no array. So the arrays of "
-      "m1 and m2 are given back as soon as the program drops them.\n");
+      "each input\", you were right. The order needs only one more number: each node gets an id "
+      "when it is made, 1, 2, 3 and so on. An input is made before the result that uses it. So the "
+      "backward pass takes the largest id first, which is the newest node.\nAnd the memory? A node "
+      "does not hold its result. A rule holds the arrays that it needs: the two rules of s1 = q * "
+      "k1 hold those of q and k1. The rules of m1 + m2 need no array. So the memory of m1 and m2 "
+      "is free as soon as the program itself does not use them any more.\n");
   std::map<std::uint64_t, double> arrived;
   for (const auto& [id, shown] : kept)
     for (std::size_t j = 0; j < shown.x.node()->edges.size(); ++j)
@@ -140,17 +142,19 @@ void show_graph(Lesson& to) {
     leaves_only = leaves_only && shown.x.node()->value.exists() == shown.x.is_parameter();
   }
   to.claim_near(gap, 0, 1e-15, "largest difference from the tape, 14 results and 14 gradients");
-  to.claim(lost <= 1e-15, "the parts that a node receives from the results that use it add up");
+  to.claim(lost <= 1e-15,
+           "what a node receives from the results that use it adds up to its gradient");
   to.claim(ordered, "each node has a larger id than its inputs");
-  to.claim(leaves_only, "a node keeps no array of its own, unless it is a parameter");
+  to.claim(leaves_only,
+           "only the nodes of the five parameters hold their array; the others hold none");
 }
 
 void show_second_pass(Lesson& to) {
   to.part("Two backward passes");
   to.say(
-      "Gradients of several passes add up, because a training step may read several texts before "
-      "it changes the parameters. Normally a pass also frees the graph: each rule is used once. "
-      "For two passes the first one must keep the graph.\n");
+      "A second backward pass does not replace the gradients: it adds its own to them. Training "
+      "uses this: one step may add up the gradients of several texts. Here both passes go over the "
+      "same graph. Normally a pass frees the graph, so the first of the two must keep it.\n");
   KeptTensors kept;
   const Tensor y = attend(kept);
   backward(y, Graph::keep);
@@ -215,10 +219,11 @@ int main(int argc, char** argv) {
        .question =
            "A tape keeps every number until the end. How can an engine give memory back that it no "
            "longer needs, and still find the right order?",
-       .prediction = "What must each result store, so that a backward pass can find its way? Write "
-                     "down two things.",
+       .prediction =
+           "What must each result store, so that a backward pass can compute the gradients of its "
+           "inputs? Write down two things.",
        .body = fledge::lesson,
-       .reading = {{"engine/tensor.h", "Tensor", "a handle to an array and to a node"},
+       .reading = {{"engine/tensor.h", "Tensor", "an array, and its node in the graph"},
                    {"engine/autograd.h", "struct Node",
                     "what a result stores: an id, edges, rules"},
                    {"engine/autograd.cpp", "backward", "the loop over nodes, newest first"}},

@@ -56,9 +56,10 @@ void steps(Lesson& to) {
   to.say(
       "A finite difference moves an input up and down by a small step h. The change of the result, "
       "divided by 2h, is an estimate of the derivative. We try it on exp, whose derivative is "
-      "known: exp itself. With 4 or 6 points, exp is computed at more places around x, and a "
-      "fitting sum of them has a smaller error. The table has the error divided by the true "
-      "derivative, for 100 places x.\n");
+      "known: exp itself. With 4 points exp is also computed at x + 2h and x - 2h, with 6 points "
+      "also at x + 3h and x - 3h. The estimates are added up with weights that make most of their "
+      "errors cancel. The error is divided by the true derivative. The table has the root of the "
+      "mean of its squares, over 100 places x.\n");
   to.show("   step    2 points      4 points      6 points");
   constexpr std::array points{2, 4, 6};
   std::array<std::vector<double>, 3> logs;
@@ -74,17 +75,20 @@ void steps(Lesson& to) {
   to.show("   valley  " + sparkline(logs[0]) + "  " + sparkline(logs[1]) + "  " +
           sparkline(logs[2]));
   to.say(
-      "\nThe last line draws each column from left to right: a valley. From the top of the table "
-      "down, the error first falls, because over a shorter step the curve is more nearly straight. "
-      "Then it rises again.\n");
+      "\nThe last line draws each column as a curve, with the top of the table on the left: a "
+      "valley. As the step becomes shorter, the error first falls, because a short piece of the "
+      "curve is more nearly straight. Then it rises again.\n");
   to.define("rounding error",
             "The small error of storing a number with a limited number of digits.");
   to.say(
       "\nThe computer stores about 16 digits. This small error is divided by the step. So a step "
       "that is ten times shorter makes this part of the error ten times larger. For 2 points "
       "0.00001 is the best of the three steps. If you predicted the shortest one, this is a "
-      "surprise.\nThe best step is where both parts of the error are equal: h^p for p points, and "
-      "u/h, where u = 2.2e-16 is the rounding error of 1. So it is near u^(1/(p + 1)).\n");
+      "surprise.\nSo the error has two parts. The first comes from the curve and is about h^p for "
+      "p points: for 2 points, a step ten times shorter makes it a hundred times smaller. The "
+      "second comes from rounding and is about u/h. Here u = 2.2e-16 is the distance from 1 to the "
+      "next larger number that the computer can store. The best step is near the h where both are "
+      "equal: h^p = u/h, so h = u^(1/(p + 1)).\n");
   for (std::size_t i = 0; i < 3; ++i) {
     const int p = points[i];
     const double best = std::pow(std::numeric_limits<double>::epsilon(), 1.0 / (p + 1));
@@ -111,13 +115,14 @@ void dual_numbers(Lesson& to) {
   to.part("Dual numbers: no step at all");
   to.define(
       "dual number",
-      "A pair a + b t, where t is a sign with t * t = 0; the second part b is an exact derivative.");
+      "A pair a + b t, where t is a symbol with t * t = 0; in a formula computed with x + t, b "
+      "becomes its exact derivative at x.");
   to.say(
-      "\nStart with the number x + 1 t, compute as usual, and leave out t * t. Then the second "
-      "part of the result is the derivative with respect to x. For example (3 + t)^2 = 9 + 6t + t "
-      "* t = 9 + 6t: the square of 3 is 9, and its derivative there is 6. In the same way exp(a + "
-      "b t) = exp(a) + exp(a) b t. There is no step, so there is no error of a step.\nWe compute "
-      "the attention of lesson engine/01 with dual numbers, once for each of its five inputs:\n");
+      "\nCompute as usual, and leave out t * t. For example (3 + t)^2 = 9 + 6t + t * t = 9 + 6t: "
+      "the square of 3 is 9, and its derivative there is 6. A function f has the rule f(a + b t) = "
+      "f(a) + f'(a) b t, where f' is its derivative. So exp(a + b t) = exp(a) + exp(a) b t. There "
+      "is no step, so there is no error of a step.\nWe compute the attention of lesson engine/01 "
+      "with dual numbers, once for each of its five inputs:\n");
   const std::vector<double> x{2, 0.5, 0.1, -0.25, 0.5};
   std::vector<Tensor> inputs;
   for (const double number : x) inputs.push_back(parameter(Array::full({}, number)));
@@ -158,16 +163,15 @@ void planted_bug(Lesson& to) {
   to.define("planted bug", "A wrong line put in on purpose, to see whether a check finds it.");
   to.define(
       "cotangent",
-      "Numbers v, one for each output: the outputs times v are added up, and the backward pass of "
-      "this sum begins with v.");
+      "Numbers v, one for each output y: a backward pass that begins with v gives the gradient of "
+      "v1 y1 + v2 y2 + ... + vn yn.");
   to.say(
-      "\nWe check a softmax of scores with the scale for head size 8: softmax(s / sqrt(8)), two "
-      "rows of three weights. The planted bug: the rule forgets the factor 1/sqrt(8).\nA simple "
-      "check adds up all six weights and looks at the gradient of the sum. Its cotangent is v = "
-      "(1, 1, 1, 1, 1, 1). But a row of weights always adds up to 1. So the sum never changes, and "
-      "its gradient is 0. The wrong rule gives 0 as well, because any factor times 0 is 0. This "
-      "check finds nothing wrong.\nSo fledge takes random numbers for v. Then the missing factor "
-      "shows.\n");
+      "\nWe check the attention weights of a head of size 8: softmax(s / sqrt(8)), two rows of "
+      "three weights. The planted bug: the rule forgets the factor 1/sqrt(8).\nA simple check adds "
+      "up all six weights and looks at the gradient of the sum. Its cotangent is v = (1, 1, 1, 1, "
+      "1, 1). But a row of weights always adds up to 1. So the sum never changes, and its gradient "
+      "is 0. The wrong rule gives 0 as well, because any factor times 0 is 0. This check finds "
+      "nothing wrong.\nSo fledge takes random numbers for v. Then the missing factor shows.\n");
   Rng rng(1);
   const Array s = random_normal({2, 3}, 0, 1, rng);
   const auto blind = gradcheck([](const auto& in) { return sum(weights(in[0], false)); }, {s});
@@ -181,18 +185,22 @@ void planted_bug(Lesson& to) {
     const Array v = random_normal({2, 3}, 0, 1, draws);
     seen += norm(gradient(s, v, true) - gradient(s, v, false)) > 0.01 ? 1 : 0;
   }
-  to.claim_rate(seen, 100, 100, "with a random v the two rules differ by more than 0.01");
+  to.claim_rate(seen, 100, 100,
+                "with a random v the gradients by the two rules are vectors more than 0.01 apart");
 
   const auto right = gradcheck([](const auto& in) { return weights(in[0], false); }, {s});
   const auto wrong = gradcheck([](const auto& in) { return weights(in[0], true); }, {s});
   const std::string& cause = wrong.likely_cause;
   to.say("\nThe report of the checker on the right rule:\n   " + to_string(right));
-  to.say("The end of its report on the wrong rule (2.82843 is sqrt(8)):\n   " + cause + "\n");
+  to.say(
+      "The end of its report on the wrong rule (2.82843 is sqrt(8)):\n   " + cause +
+      "\nThe report cannot know which of the two it is. Without the factor 1/sqrt(8) the gradient "
+      "is sqrt(8) times too large; a factor sqrt(8) that is applied twice would look the same.\n");
   to.claim(right.ok && !wrong.ok,
            "the right rule passes the gradient check, the wrong one does not");
-  to.claim(cause.find("1/sqrt(8)") != std::string::npos,
-           "the report names the factor that is missing");
-  to.claim(!blind.ok, "fledge refuses the check of the plain sum, because it would pass any rule");
+  to.claim(cause.find("1/sqrt(8)") != std::string::npos, "the report names the factor 1/sqrt(8)");
+  to.claim(!blind.ok,
+           "fledge refuses the check of the plain sum: a wrong factor would not show there");
 }
 
 void lesson(Lesson& to) {
@@ -244,8 +252,9 @@ int main(int argc, char** argv) {
       argc, argv,
       {.name = "engine/03_gradient_check",
        .title = "A check of gradients that really finds mistakes",
-       .question = "A gradient rule is written by hand, so it can be wrong. How can a program find "
-                   "that out?",
+       .question =
+           "A gradient rule is written by hand, so it can be wrong. How can a program find that "
+           "out?",
        .prediction =
            "A derivative is estimated with a step of 0.1, of 0.00001 or of 0.000000000001. Which "
            "of the three steps gives the smallest error?",

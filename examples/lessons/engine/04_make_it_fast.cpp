@@ -37,7 +37,7 @@ void by_definition(const float* A, const float* B, float* C) {
 }
 
 /// The two inner loops are exchanged. Rows of B and C are read from end to end. The sums of a row do
-/// not wait for each other, so the compiler computes a vector of them at once.
+/// not wait for each other. Compiled with -O1, as here, it computes one of them at a time.
 void by_rows(const float* A, const float* B, float* C) {
   std::fill_n(C, n * n, 0.0f);
   for (Dim i = 0; i < n; ++i)
@@ -100,23 +100,31 @@ void products(Lesson& to) {
       "C = A B has 480 * 480 numbers, and each is a sum of 480 products. Every program below adds "
       "the same products, some in another order. So only the last digits may differ. The programs "
       "differ in how they read the numbers, and in how many they multiply at once.\n");
-  to.define("cache",
-            "Small fast memory of the processor, which holds the numbers that were read last.");
-  to.define("tile",
-            "A small part of the result whose sums are all computed at the same time, inside the "
-            "processor.");
+  to.define(
+      "cache",
+      "Small fast memory of the processor, which holds the numbers that were read last, and their "
+      "neighbours.");
+  to.define(
+      "tile",
+      "A small rectangle of the result whose sums are all computed at the same time, inside the "
+      "processor.");
   to.define("GFLOP/s",
             "Thousand million multiplications and additions, counted together, per second.");
   to.say(
-      "\nBy definition: three loops; the inner one adds up the 480 products of one sum. It reads B "
-      "down a column, so almost every number comes from slow memory.\nRow by row: two loops are "
-      "exchanged. B is read along its rows, where the next number is already in the cache.\n" +
+      "\nBy definition: three loops; the inner one adds up the 480 products of one sum. Each "
+      "addition waits for the one before. B is read down a column, so the neighbours that came "
+      "into the cache with a number are not used next.\nRow by row: two loops are exchanged. B is "
+      "read along its rows, where the next number is already in the cache, and the sums of a row "
+      "do not wait for each other. But each multiplication still reads two numbers and writes "
+      "one.\n" +
       formatted(
-          "Tiles: the processor multiplies %d numbers at once; we call them a pack. A tile of four "
-          "rows and two packs stays inside the processor. ",
-          static_cast<int>(kernels::lanes)) +
+          "Tiles: now the processor multiplies %d numbers at once; we call them a group. A tile "
+          "has 4 rows of C and 2 groups (%d columns). Its sums stay in registers, the places "
+          "inside the processor where it computes. ",
+          static_cast<int>(kernels::lanes), static_cast<int>(2 * kernels::lanes)) +
       "Each number that is read is used several times.\nPacked tiles: this is the product of "
-      "fledge. It first copies B into the order in which the tiles read it.\n");
+      "fledge. It first prepares B: a copy, in which the numbers stand in the order in which the "
+      "tiles read them.\n");
   Rng rng(1);
   const Array A = random_normal({n, n}, 0, 1, rng), B = random_normal({n, n}, 0, 1, rng);
   struct Way {
@@ -156,8 +164,9 @@ void products(Lesson& to) {
   to.say(
       "If you predicted 2 or 10, the last rows are a surprise. " +
       formatted(
-          "A tile of fledge has %d rows and two packs. It reads %d numbers and 2 packs, and makes "
-          "%d multiplications of packs from them. ",
+          "A tile of fledge has %d rows and 2 groups. For one product in each of its sums it reads "
+          "%d numbers of A and 2 groups of B. It multiplies each number by both groups: %d "
+          "multiplications of groups. ",
           rows, rows, 2 * rows) +
       "\"error / bound\" compares each result with exact sums: the largest error, divided by the "
       "largest that rounding can cause. Below 1 it is right.\n");
@@ -187,7 +196,8 @@ int main(int argc, char** argv) {
            "times as fast is the best way: 2, 10, or 50?",
        .body = fledge::products,
        .reading = {
-           {"engine/kernels/tiles.h", "tile_rows", "a tile in registers"},
-           {"engine/kernels/gemm.cpp", "pack_panel", "the copy in the order of reading"},
-           {"examples/fledge/bench/machine.cpp", "peak", "the share of this machine's peak"}}});
+           {"engine/kernels/tiles.h", "tile_rows", "a tile whose sums stay in registers"},
+           {"engine/kernels/gemm.cpp", "pack_panel", "the copy of B in the order of reading"},
+           {"examples/fledge/bench/machine.cpp", "peak",
+            "the most that this machine can compute"}}});
 }

@@ -60,14 +60,15 @@ void lesson(Lesson& to) {
   to.part("The same numbers");
   to.say(
       "The plain program computes attention in five lines: scores, scale, softmax, weighted sum, "
-      "heads side by side. Each line writes a whole table to memory, and the next line reads "
-      "it.\n");
+      "heads side by side. Each of the first three writes a whole table, words by words for each "
+      "head, to memory. The next line reads it.\n");
   to.define("fused attention",
             "Attention in one op that never writes the whole table of weights to memory.");
   to.say(
       "\nThe op takes a few queries at a time. It computes their weights, uses them, and drops "
-      "them. We compare its result and its gradients with those of the five lines. The four masks "
-      "are: none, causal, at most 50 words away, and both.\n");
+      "them. We compare its result and its gradients with those of the five lines. We do it with "
+      "four masks: none, the causal mask, one that hides words 50 or more places away, and both "
+      "together.\n");
   double worst = 0;
   for (const Mask& mask : {Mask(), causal(), window(50), causal() & window(50)}) {
     const Run a = run(composed, 200, mask), b = run(fused, 200, mask);
@@ -105,19 +106,21 @@ void lesson(Lesson& to) {
   to.say(formatted("%d heads of size %d, causal mask, %d processor core%s. ", int{heads},
                    int{channels / heads}, threads(), threads() == 1 ? "" : "s") +
          "One table has the weights of all heads, words times words. If the text is twice as long, "
-         "the table is four times as large.\n");
+         "the table is four times as large. A number takes 4 bytes.\n");
   to.show(table.text());
   to.say(formatted(
-      "The most memory in use: %.0f MB at the start, %.0f after the op, %.0f after the five "
-      "lines.\n",
+      "The most memory in use up to that moment: %.0f MB before the first run, %.0f after the runs "
+      "of the op, %.0f after those of the five lines.\n",
       before, op_peak, lines_peak));
   to.say(
       "The five lines write several such tables, and later the gradient of each. The op keeps its "
-      "result and two numbers for each query and head: the largest score, and the logarithm of the "
-      "sum of all exp. (The largest score is taken off first, so that no exp becomes too large.) "
-      "With the queries, the keys and these two numbers, the backward pass computes each weight "
-      "again.\nIf you predicted that computing twice is slower, this is the surprise. Here it is "
-      "faster than to write and read large tables.\n");
+      "result, which the gradients of the scores need, and two numbers for each query and head: "
+      "the largest score of its row, and the logarithm of the sum of all exp(score - largest) in "
+      "the row. (The largest is taken off so that no exp becomes too large.) The backward pass "
+      "computes each score again from query and key. The weight is then exp(score - largest) / "
+      "sum.\nIf you predicted that computing twice is slower, this is the surprise. Here it is "
+      "faster. One reason can be that the op does not write and read large tables; the lesson "
+      "measures only the whole.\n");
   to.claim(worst < 1e-5,
            formatted("the same results again: the largest difference is %.0e of the largest number",
                      worst));
@@ -135,10 +138,12 @@ int main(int argc, char** argv) {
            "Attention makes a table of weights with a number for each pair of words. Must this "
            "table ever exist?",
        .prediction =
-           "For 1,024 words and 4 heads the table has 4 million numbers, or 17 MB. One program "
-           "keeps it. Another does not, and computes every weight twice. Which is faster?",
+           "For 1,024 words and 4 heads the table has 4 million numbers, or 17 MB (4 bytes each). "
+           "One program keeps it. Another does not, and computes every weight twice. Which is "
+           "faster?",
        .body = fledge::lesson,
        .reading = {{"nn/layers/attention.cpp", "attend", "the five lines"},
-                   {"engine/ops/attention.cpp", "attention", "the op and its rule"},
+                   {"engine/ops/attention.cpp", "attention",
+                    "the op, and one rule for the gradients of q, k and v"},
                    {"engine/kernels/attention.cpp", "attention_head", "a few queries at a time"}}});
 }

@@ -33,7 +33,7 @@ function headName(layer, head) {
   return "layer " + layer + ", " + (head < 0 ? "mean of the heads" : "head " + head);
 }
 
-// "reading 'walk' (word 3): 'birds' 0.95, 3.8 times an even share; 'walk' 0.03, …"
+// "reading 'walk' (word 3): 'birds' 0.95, 3.8 times an even share; 'walk' 0.03"
 function attentionInWords(snapshot, sentence, layer, head, query, most = 3) {
   const row = attentionRows(snapshot, sentence, layer, head)[query];
   const ids = page.run.sentences[sentence].ids;
@@ -58,9 +58,18 @@ function sourceNote(...names) {
   return known.length ? element("p", {class: "note"}, "Computed by " + known.join("; ") + ".") : null;
 }
 
+function button(text, click, attributes = {}) {
+  return element("button", {type: "button", ...attributes, on: {click}}, text);
+}
+
 // A button that moves the slider to a snapshot.
 function stepButton(place, text) {
-  return element("button", {type: "button", on: {click: () => select({step: place})}}, text);
+  return button(text, () => select({step: place}));
+}
+
+// The weights of the chosen sentence, layer and head at this step.
+function rowsNow() {
+  return attentionRows(snapshotNow(), selection.sentence, selection.layer, selection.head);
 }
 
 // The latest snapshot not after the slider's that has this part; the first one if there is none.
@@ -72,7 +81,8 @@ function latestWith(has) {
 
 function tableOf(caption, head, rows, attributes = {}) {
   return element("table", attributes, element("caption", {}, caption),
-    element("thead", {}, element("tr", {}, head.map((name) => (name ? element("th", {scope: "col"}, name) : element("td"))))),
+    element("thead", {}, element("tr", {}, head.map((name) =>
+      (name ? element("th", {scope: "col"}, name) : element("td"))))),
     element("tbody", {}, rows.map((row) =>
       element("tr", {}, row.map((cell, i) =>
         i === 0 ? element("th", {scope: "row"}, cell) : element("td", {class: "number"}, cell))))));

@@ -18,7 +18,7 @@ function timePart() {
   const shown = element("output", {for: "step"});
   const move = (by) => () => select({step: selection.step + by});
   let timer = 0;
-  const play = element("button", {type: "button", id: "play", on: {click: () => (timer ? stop() : start())}}, "Play");
+  const play = button("Play", () => (timer ? stop() : start()), {id: "play"});
   const stop = () => {
     clearInterval(timer);
     timer = 0;
@@ -30,22 +30,24 @@ function timePart() {
     timer = setInterval(() => (selection.step === last ? stop() : select({step: selection.step + 1})), 125);
   };
   const modes = ["system", "light", "dark"];
-  const theme = element("button", {type: "button", id: "theme", on: {click: () => {
-    setTheme(modes[(modes.indexOf(document.documentElement.dataset.theme || "system") + 1) % 3]);
-  }}}, "Colours: system");
-  const setTheme = (mode) => {
+  // Not through select(): what the reader changed in a part stays.
+  const theme = button("", () => {
+    selection.theme = (modes.indexOf(document.documentElement.dataset.theme) + 1) % 3;
+    writeAddress();
+    showTheme();
+  }, {id: "theme"});
+  const showTheme = () => {
+    const mode = modes[selection.theme] || "system";
     document.documentElement.dataset.theme = mode;
     theme.textContent = "Colours: " + mode;
   };
   follow((changed) => {
+    if (changed.has("theme")) showTheme();
     if (!changed.has("step") && !changed.has("sentence")) return;
     slider.value = selection.step;
     slider.setAttribute("aria-valuetext", stepInWords());
     shown.textContent = stepInWords();
   });
   return element("section", {id: "time", "aria-label": "Step of training"},
-    element("button", {type: "button", id: "back", on: {click: move(-1)}}, "Back"),
-    slider,
-    element("button", {type: "button", id: "forward", on: {click: move(1)}}, "Forward"),
-    play, shown, theme);
+    button("Back", move(-1), {id: "back"}), slider, button("Forward", move(1), {id: "forward"}), play, shown, theme);
 }

@@ -22,10 +22,11 @@ function curvePlot({width = 640, height = 240, curves, lines = [], name, low = n
   for (const {points, text, className} of curves) {
     if (points.length === 0) continue;
     svg.append(svgElement("path", {class: "curve " + className,
-      d: points.map(([step, value], i) => (i ? "L" : "M") + x(step).toFixed(1) + "," + y(value).toFixed(1)).join("")}));
+      d: "M" + points.map(([step, value]) => x(step).toFixed(1) + "," + y(value).toFixed(1)).join("L")}));
     if (text) labels.push([y(points.at(-1)[1]), text]);
   }
-  let below = -Infinity;  // labels do not cover each other
+  // Labels do not cover each other.
+  let below = -Infinity;
   for (const [at, text] of labels.sort((a, b) => a[0] - b[0])) {
     below = Math.max(at + 4, below + 13);
     svg.append(svgElement("text", {x: width - right + 6, y: below}, text));
@@ -44,41 +45,37 @@ function curvePlot({width = 640, height = 240, curves, lines = [], name, low = n
   return element("div", {class: "figure"}, svg);
 }
 
-// An exponential mean, so that a noisy curve can be read.
+// An exponential mean, so that a noisy curve can be read. It is shorter at first: there the loss falls.
 function smoothed(points) {
-  let mean = points[0]?.[1];
-  return points.map(([step, value]) => [step, mean = 0.9 * mean + 0.1 * value]);
+  let mean = 0;
+  return points.map(([step, value], i) => [step, mean += (value - mean) * Math.max(0.1, 2 / (i + 2))]);
 }
 
 function lossPart() {
   const {losses, baselines} = page.run;
   if (losses.train.length === 0) return null;
-  const tables = [["unigram", "knows only how often words occur"], ["bigram", "a table with one word of history"],
-    ["trigram", "a table with two words"], ["fourgram", "a table with three words"]];
-  const counting = tables.filter(([name]) => baselines[name] !== null);
-  const best = counting.slice(1).sort((a, b) => baselines[a[0]] - baselines[b[0]])[0];
-  const lines = [];
-  if (baselines.uniform !== null) lines.push([baselines.uniform, "guessing blindly"]);
-  if (baselines.unigram !== null) lines.push([baselines.unigram, "word counts only"]);
-  if (best) lines.push([baselines[best[0]], "best table of counts"]);
-  if (baselines.floor !== null) lines.push([baselines.floor, "floor of the text"]);
-  const readout = element("p", {id: "loss-words", "aria-live": "off"});
+  const {uniform, unigram, bigram, trigram, fourgram, floor} = baselines;
+  const table = [bigram, trigram, fourgram].filter((loss) => loss !== null).sort((a, b) => a - b)[0] ?? null;
+  const lines = [[uniform, "guessing blindly"], [unigram, "word counts only"], [table, "best table of counts"],
+    [floor, "floor of the text"]].filter(([loss]) => loss !== null);
+  const readout = element("p", {id: "loss-words"});
   follow((changed) => {
     if (!changed.has("step")) return;
-    readout.textContent = "At step " + thousands(snapshotNow().step) + " the training loss is about " + fixed(lossNow(), 2) +
-      " nats. That is like choosing blindly among " + fixed(Math.exp(lossNow()), 1) + " tokens.";
+    readout.textContent = "At step " + thousands(snapshotNow().step) + " the training loss is about " +
+      fixed(lossNow(), 2) + " nats. That is like choosing blindly among " + fixed(Math.exp(lossNow()), 1) + " tokens.";
   });
   return section("loss", "The loss",
-    element("p", {}, "The loss says how wrong the predictions are: the mean of \u2212ln p, where p is the probability " +
-      "of the true next word. Click on the curve to move the slider."),
+    element("p", {}, "The loss says how wrong the predictions are: the mean of \u2212ln p, where p is the " +
+      "probability of the true next word. Click on the curve to move the slider."),
     readout,
     curvePlot({name: "Loss over the steps", lines, curves: [
       {points: losses.train, className: "faint"},
       {points: smoothed(losses.train), className: "series-1", text: "training loss"},
       {points: losses.held_out, className: "series-2", text: "held-out loss"}]}),
-    baselines.floor === null ? null : element("p", {class: "note"},
+    floor === null ? null : element("p", {class: "note"},
       "The floor: the text itself leaves the next word open in places, so no honest model can have a lower loss."),
-    losses.gradient.length === 0 ? null : element("details", {}, element("summary", {}, "Norm of the gradient"),
+    losses.gradient.length === 0 ? null : element("details", {open: true},
+      element("summary", {}, "Norm of the gradient"),
       element("p", {}, "How steep the loss is at each step. A norm that grows without end means that training fails."),
       curvePlot({name: "Norm of the gradient over the steps", height: 140, low: 0,
         curves: [{points: losses.gradient, className: "series-3", text: "gradient norm"}]})),
