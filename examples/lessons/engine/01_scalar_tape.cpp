@@ -132,18 +132,18 @@ void forward_and_backward(Claims& claim) {
       "are single\n   numbers, so a score is simply q times a key. The result y is the "
       "weighted\n   mean of the two values, with softmax weights:\n\n      e1 = exp(q k1)   e2 = "
       "exp(q k2)   z = e1 + e2   y = (e1 v1 + e2 v2) / z\n\n   We look for the gradient of y: how "
-      "fast y changes with each of the five\n   numbers. A program shall find it that can do this "
-      "for every formula.\n\n   new word: engine. A program part that computes results, records "
-      "how they were\n             computed, and gives gradients.\n   new word: tape. A list of "
+      "fast y changes with each of the five\n   numbers. The program must be able to do this for "
+      "every formula.\n\n   new word: engine. A program part that computes results, records how "
+      "they were\n             computed, and gives gradients.\n   new word: tape. A list of "
       "operations in the order in which they were\n             computed.\n   new word: forward "
       "pass. The computation of the result from the inputs.\n\n   The forward pass writes fourteen "
       "entries on the tape, from the top down. The\n   first five are the numbers that we chose. "
-      "Each later entry stores its result,\n   the entries that it is computed from, and its "
-      "derivative with respect to each\n   of them. (The table leaves these derivatives out.) That "
-      "is all the engine ever\n   needs to know of the formula.\n\n   The column \"gradient\" says "
+      "Each later entry stores its\n   result, the entries that it is computed from, and its "
+      "derivative with\n   respect to each of them. (The table leaves these derivatives out.) That "
+      "is\n   all the engine ever needs to know of the formula.\n\n   The column \"gradient\" says "
       "how fast y changes if this entry changes. The last\n   column checks the first five: y is "
-      "computed with the number 0.00001 larger and\n   0.00001 smaller, and the difference of the "
-      "two y is divided by 0.00002.\n");
+      "computed with the number 0.00001 larger\n   and 0.00001 smaller, and the difference is "
+      "divided by 0.00002.\n");
   const Inputs x{2, 0.5, 0.1, -0.25, 0.5};
   Tape tape;
   backward(attend(tape, x));
@@ -179,10 +179,10 @@ void why_newest_first(Claims& claim) {
       "\n2. Why the newest entry comes first\n\n   Three entries: x = 3, then s = x * x, then y = "
       "s + s. So y = 2 * x * x, and\n   dy/dx = 4 * x = 12.\n\n   y uses s twice, so s receives "
       "two gradients, 1 and 1. The right total is 2.\n   A naive recursion passes a gradient on as "
-      "soon as it arrives. It passes on the\n   whole total of s each time, also the part that it "
-      "has passed on before. First\n   the total is 1, and it passes on 1. Then the total is 2, "
-      "and it passes on 2.\n   That is 3 in all. s = x * x has the derivative 2 * x = 6 with "
-      "respect to x, so\n   x gets 3 * 6 = 18.\n   If the newest entry comes first, both parts "
+      "soon as it arrives. It passes on\n   the whole total of s each time, also the part that it "
+      "has passed on before.\n   First the total is 1, and it passes on 1. Then the total is 2, "
+      "and it passes\n   on 2. That is 3 in all. s = x * x has the derivative 2 * x = 6 with "
+      "respect\n   to x, so x gets 3 * 6 = 18.\n   If the newest entry comes first, both parts "
       "have arrived at s before its turn\n   comes. It passes on 2 once. This always works: an "
       "entry is used only by\n   entries that are newer.\n");
   Tape tape;

@@ -113,8 +113,8 @@ void show_graph(Lesson& to) {
       "the rule for q multiplies by k1, and the rule for k1 multiplies by q.\nHere is the formula "
       "of the lesson before. Every tensor is a single number. Below each name stand its inputs, a "
       "little to the right. \"(above)\" marks a tensor that was already printed, because two "
-      "others use it. The op \"parameter\" marks the five numbers that we chose: no op computes "
-      "them.\n");
+      "others use it. The op \"parameter\" marks the five numbers that we chose. They are nodes "
+      "too, but no op computes them.\n");
   to.show("   name                  op            result   gradient\n" + indented(y, kept));
   to.say(
       "The numbers are those of the lesson before. If you wrote \"its inputs\" and \"one rule for "
@@ -122,8 +122,8 @@ void show_graph(Lesson& to) {
       "when it is made, 1, 2, 3 and so on. An input is made before the result that uses it. So the "
       "backward pass takes the largest id first, which is the newest node.\nAnd the memory? A node "
       "does not hold its result. A rule holds the arrays that it needs: the two rules of s1 = q * "
-      "k1 hold those of q and k1. The rules of m1 + m2 need no array. So the memory of m1 and m2 "
-      "is free as soon as the program itself does not use them any more.\n");
+      "k1 hold the arrays of q and k1. The rules of m1 + m2 need no array. So the memory of m1 and "
+      "m2 is free as soon as the program itself does not use them any more.\n");
   std::map<std::uint64_t, double> arrived;
   for (const auto& [id, shown] : kept)
     for (std::size_t j = 0; j < shown.x.node()->edges.size(); ++j)

@@ -57,9 +57,9 @@ void steps(Lesson& to) {
       "A finite difference moves an input up and down by a small step h. The change of the result, "
       "divided by 2h, is an estimate of the derivative. We try it on exp, whose derivative is "
       "known: exp itself. With 4 points exp is also computed at x + 2h and x - 2h, with 6 points "
-      "also at x + 3h and x - 3h. The estimates are added up with weights that make most of their "
-      "errors cancel. The error is divided by the true derivative. The table has the root of the "
-      "mean of its squares, over 100 places x.\n");
+      "also at x + 3h and x - 3h. Each such pair gives an estimate. They are added up with weights "
+      "that make most of their errors cancel. The table has the relative error, which is the error "
+      "divided by the true derivative: the root of the mean of its squares over 100 places x.\n");
   to.show("   step    2 points      4 points      6 points");
   constexpr std::array points{2, 4, 6};
   std::array<std::vector<double>, 3> logs;
@@ -115,8 +115,8 @@ void dual_numbers(Lesson& to) {
   to.part("Dual numbers: no step at all");
   to.define(
       "dual number",
-      "A pair a + b t, where t is a symbol with t * t = 0; in a formula computed with x + t, b "
-      "becomes its exact derivative at x.");
+      "A pair a + b t, where t is a symbol with t * t = 0; a formula computed for x + t gives its "
+      "exact derivative as the second part.");
   to.say(
       "\nCompute as usual, and leave out t * t. For example (3 + t)^2 = 9 + 6t + t * t = 9 + 6t: "
       "the square of 3 is 9, and its derivative there is 6. A function f has the rule f(a + b t) = "
@@ -195,7 +195,8 @@ void planted_bug(Lesson& to) {
   to.say(
       "The end of its report on the wrong rule (2.82843 is sqrt(8)):\n   " + cause +
       "\nThe report cannot know which of the two it is. Without the factor 1/sqrt(8) the gradient "
-      "is sqrt(8) times too large; a factor sqrt(8) that is applied twice would look the same.\n");
+      "is sqrt(8) times the true one. A factor sqrt(8) that is applied twice would look the "
+      "same.\n");
   to.claim(right.ok && !wrong.ok,
            "the right rule passes the gradient check, the wrong one does not");
   to.claim(cause.find("1/sqrt(8)") != std::string::npos, "the report names the factor 1/sqrt(8)");

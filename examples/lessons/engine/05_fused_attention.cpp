@@ -106,7 +106,7 @@ void lesson(Lesson& to) {
   to.say(formatted("%d heads of size %d, causal mask, %d processor core%s. ", int{heads},
                    int{channels / heads}, threads(), threads() == 1 ? "" : "s") +
          "One table has the weights of all heads, words times words. If the text is twice as long, "
-         "the table is four times as large. A number takes 4 bytes.\n");
+         "the table is four times as large.\n");
   to.show(table.text());
   to.say(formatted(
       "The most memory in use up to that moment: %.0f MB before the first run, %.0f after the runs "
