@@ -51,7 +51,7 @@ foreach(file IN LISTS files)
 endforeach()
 # Without comments and indentation: a fifth of the bytes. No text of a script goes over a line end.
 string(REGEX REPLACE "\n *//[^\n]*" "" script "${script}")
-string(REGEX REPLACE "\n +" "\n" script "${script}")
+string(REGEX REPLACE "\n[ \n]+" "\n" script "${script}")
 hash_of("${style}" style_hash)
 hash_of("${script}" script_hash)
 literals_of("${style}" style_literals)

@@ -109,8 +109,8 @@ void lesson(Lesson& to) {
          "the table is four times as large.\n");
   to.show(table.text());
   to.say(formatted(
-      "The most memory in use up to that moment: %.0f MB before the first run, %.0f after the runs "
-      "of the op, %.0f after those of the five lines.\n",
+      "The most memory in use up to that moment: %.0f MB at the start, %.0f when the op has "
+      "finished, %.0f when the five lines have.\n",
       before, op_peak, lines_peak));
   to.say(
       "The five lines write several such tables, and later the gradient of each. The op keeps its "

@@ -20,6 +20,10 @@ function element(name, attributes = {}, ...children) {
   return fill(document.createElement(name), attributes, children);
 }
 
+function paragraph(...children) {
+  return element("p", {}, ...children);
+}
+
 function svgElement(name, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, name), attributes, children);
 }

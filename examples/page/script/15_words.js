@@ -29,7 +29,7 @@ function evenShare(query) {
 
 function headName(layer, head) {
   const {layers, heads} = page.run.model;
-  if (layers === 1 && heads === 1) return "the head";
+  if (layers === 1 && heads === 1) return "the only head";
   return "layer " + layer + ", " + (head < 0 ? "mean of the heads" : "head " + head);
 }
 

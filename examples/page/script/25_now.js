@@ -7,7 +7,7 @@ function nowPart() {
     if (changed.has("step")) texts.forEach((text, i) => { text.textContent = snapshotNow().continuations[i] ?? ""; });
   });
   return section("now", "What it says now",
-    element("p", {}, "Each line begins with words of the text. The model goes on, always with the word that it " +
+    paragraph("Each line begins with words of the text. The model goes on, always with the word that it " +
       "finds most likely. At step 0 it has learned nothing."),
     page.run.prompts.map((prompt, i) => element("p", {class: "sample"}, element("bdi", {}, prompt), " ", texts[i])),
     sourceNote("continuation"));

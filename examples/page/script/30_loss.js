@@ -65,7 +65,7 @@ function lossPart() {
       fixed(lossNow(), 2) + " nats. That is like choosing blindly among " + fixed(Math.exp(lossNow()), 1) + " tokens.";
   });
   return section("loss", "The loss",
-    element("p", {}, "The loss says how wrong the predictions are: the mean of \u2212ln p, where p is the " +
+    paragraph("The loss says how wrong the predictions are: the mean of \u2212ln p, where p is the " +
       "probability of the true next word. Click on the curve to move the slider."),
     readout,
     curvePlot({name: "Loss over the steps", lines, curves: [
@@ -73,10 +73,11 @@ function lossPart() {
       {points: smoothed(losses.train), className: "series-1", text: "training loss"},
       {points: losses.held_out, className: "series-2", text: "held-out loss"}]}),
     floor === null ? null : element("p", {class: "note"},
-      "The floor: the text itself leaves the next word open in places, so no honest model can have a lower loss."),
+      "The floor: the text itself leaves the next word open in places, so no honest model can have a lower loss on all of it. The grey line is " +
+      "the loss of each step, over a few sentences."),
     losses.gradient.length === 0 ? null : element("details", {open: true},
       element("summary", {}, "Norm of the gradient"),
-      element("p", {}, "How steep the loss is at each step. A norm that grows without end means that training fails."),
+      paragraph("How steep the loss is at each step. A norm that grows without end means that training fails."),
       curvePlot({name: "Norm of the gradient over the steps", height: 140, low: 0,
         curves: [{points: losses.gradient, className: "series-3", text: "gradient norm"}]})),
     sourceNote("loss", "floor"));

@@ -211,11 +211,11 @@ function attentionPart() {
   const keys = {"[": () => turn(-1), "]": () => turn(1),
     t: () => transpose.click(), n: () => document.getElementById("numbers").click(),
     "?": () => { help.open = !help.open; }};
-  const help = element("details", {}, element("summary", {}, "Keys"), element("p", {}, "In the grid: arrows move, " +
+  const help = element("details", {}, element("summary", {}, "Keys"), paragraph("In the grid: arrows move, " +
     "Enter chooses a pair, Escape goes back to the last word, [ and ] change the head, t exchanges rows and " +
     "columns, n shows or hides the numbers."));
   const part = section("attention", "Where each word looks",
-    element("p", {}, "Each row is a word that looks, each column a word that it looks at. The area of a dot is the " +
+    paragraph("Each row is a word that looks, each column a word that it looks at. The area of a dot is the " +
       "weight, and the weights of a row add up to 1. " + (page.run.model.causal ? "Hatched or grey cells are " +
       "later words: a word must not see them. " : "") + "Lift is the weight divided by an even share."),
     element("div", {class: "controls"}, sentence.row, layer.row, head.row,

@@ -61,7 +61,7 @@ function graphPart() {
     draw();
   });
   return section("graph", "The same as a graph",
-    element("p", {}, "Values travel along the arcs, from the word that is looked at to the word that looks. " +
+    paragraph("Values travel along the arcs, from the word that is looked at to the word that looks. " +
       "This graph is for this sentence at this step only: another sentence gets other arcs. " +
       "Choose several words to add up what they give."),
     buttons, element("label", {for: "threshold"}, "Smallest lift that is drawn ", threshold, least), box, words,

@@ -1,10 +1,10 @@
 // Every number of the chosen cell: from q and k to the weight, and from the weights to the result.
 
 // "recomputed by your browser: 0.41273 · written by the C++ program: 0.41273", and whether they agree.
-function checkLine(id, ours, theirs, tolerance, decimals = 5) {
+function checkLine(id, ours, theirs, tolerance, decimals = 5, what = "") {
   const isRight = Math.abs(ours - theirs) <= tolerance;
   return element("p", {id, class: isRight ? "ok" : "bad", role: "status"},
-    (isRight ? "\u2713 " : "\u2717 They differ! ") + "recomputed by your browser: " + fixed(ours, decimals) +
+    (isRight ? "\u2713 equal up to rounding: " : "\u2717 They differ! ") + what + "recomputed by your browser: " + fixed(ours, decimals) +
     " \u00b7 written by the C++ program: " + fixed(theirs, decimals));
 }
 
@@ -13,12 +13,12 @@ function elsewhere() {
   const places = page.run.snapshots.map((snapshot, place) => [vectorsOf(snapshot, selection.sentence), place])
     .filter(([vectors]) => vectors).map(([, place]) => place);
   const near = places.filter((place) => place >= selection.step)[0] ?? places.at(-1);
-  return element("p", {}, "This step has no stored vectors for this sentence. ",
+  return paragraph("This step has no stored vectors for this sentence. ",
     near === undefined ? null : stepButton(near, "Go to step " + thousands(page.run.snapshots[near].step)));
 }
 
 function workedTables() {
-  if (selection.head < 0) return [element("p", {}, "The mean of the heads has no query of its own: choose one head. ",
+  if (selection.head < 0) return [paragraph("The mean of the heads has no query of its own: choose one head. ",
     element("button", {type: "button", on: {click: () => select({head: 0})}}, "Head 0"))];
   const vectors = vectorsOf(snapshotNow(), selection.sentence);
   if (!vectors) return [elsewhere()];
@@ -40,10 +40,10 @@ function workedTables() {
   const written = attentionRows(snapshotNow(), sentence, layer, head)[query][key];
   const box = (...children) => element("div", {class: "figure"}, ...children);
   return [
-    element("p", {}, "Now: how much does " + words[0] + " look at " + words[1] + " (" + headName(layer, head) + ")?"),
+    paragraph("Now: how much does " + words[0] + " look at " + words[1] + " (" + headName(layer, head) + ")?"),
     element("h3", {}, "1. The score: multiply and add"),
     box(tableOf("query of " + words[0] + " times key of " + words[1], ["", "q", "k", "q \u00d7 k", "sum so far"], products)),
-    element("p", {}, "Divide by \u221a" + D + ", the square root of the head size: " + fixed(sum, 4) + " \u00f7 " +
+    paragraph("Divide by \u221a" + D + ", the square root of the head size: " + fixed(sum, 4) + " \u00f7 " +
       fixed(Math.sqrt(D), 4) + " = " + fixed(score, 4) + ". This is the score."),
     element("h3", {}, "2. The weights: exp, then divide by the sum"),
     box(tableOf("all words that " + words[0] + " can see", ["", "score", "minus the largest", "exp", "\u00f7 sum = weight"],
@@ -59,6 +59,6 @@ function workedPart() {
   const box = element("div");
   follow(() => box.replaceChildren(...workedTables()));
   return section("worked", "Every number of the chosen cell",
-    element("p", {}, "Choose a cell of the grid. Here its weight is computed again, from the query and the keys. " +
+    paragraph("Choose a cell of the grid. Here its weight is computed again, from the query and the keys. " +
       "Then it is compared with the weight that the program wrote."), box, sourceNote("attention"));
 }

@@ -15,7 +15,7 @@ function atLastLayer() {
 // The same for what-if, which works at the step whose weights the page has.
 function atWorkedStep() {
   const place = workedPlace();
-  return selection.step === place ? atLastLayer() : element("p", {}, "This works at step " +
+  return selection.step === place ? atLastLayer() : paragraph("This works at step " +
     thousands(page.run.snapshots[place].step) + ". ", stepButton(place, "Go there"));
 }
 
@@ -75,7 +75,8 @@ function whatIfPart() {
   const draw = () => {
     edits = fresh();
     const elsewhereText = atWorkedStep();
-    if (elsewhereText) return tools.replaceChildren(elsewhereText), words.textContent = "";
+    if (elsewhereText) return tools.replaceChildren(elsewhereText), words.hidden = true;
+    words.hidden = false;
     const {head, query, key} = selection, ids = idsNow(), {width, heads, causal} = page.run.model, D = width / heads;
     const base = forwardLast(page.run.worked, selection.sentence);
     const seen = ids.map((_, j) => j).filter((j) => !causal || j <= query);
@@ -110,7 +111,7 @@ function whatIfPart() {
   };
   follow(draw);
   return section("whatif", "What if it looked elsewhere?",
-    element("p", {}, "Change one thing. The page computes everything that follows: the new weights, the mixed values, " +
+    paragraph("Change one thing. The page computes everything that follows: the new weights, the mixed values, " +
       "the MLP and the prediction. Attention says where the model looks; this shows whether it matters."),
     tools, words, element("div", {class: "controls"},
       element("button", {type: "button", id: "whatif-reset", on: {click: draw}}, "Undo all changes")), sourceNote("block"));

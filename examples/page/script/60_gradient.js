@@ -11,7 +11,7 @@ function gradientPart() {
     const row = gradientOfRow(snapshotNow(), sentence, head, query);
     if (!row) {
       const near = page.run.snapshots.findIndex((snapshot, place) => place >= selection.step && has(snapshot));
-      return box.replaceChildren(element("p", {}, "This step has no stored gradient of this sentence. ",
+      return box.replaceChildren(paragraph("This step has no stored gradient of this sentence. ",
         near < 0 ? null : stepButton(near, "Go to step " + thousands(page.run.snapshots[near].step))));
     }
     const {scores, a, vdy, mean, ds, written} = row;
@@ -24,11 +24,11 @@ function gradientPart() {
     const say = () => {
       const by = Number(nudge.value);
       let text = "The score of " + quotedWord(ids[key]) + " changes by " + fixed(by, 2) + ". Predicted: the loss changes by " +
-        fixed(ds[key], 6) + " \u00d7 " + fixed(by, 2) + " = " + fixed(ds[key] * by, 6) + ".";
+        fixed(ds[key], 8) + " \u00d7 " + fixed(by, 2) + " = " + fixed(ds[key] * by, 8) + ".";
       if (isWorked) {
         const before = forwardLast(worked, sentence).loss;
         const after = forwardLast(worked, sentence, {scores: {[[head, query, key]]: by}}).loss;
-        text += " Recomputed: it changes by " + fixed(after - before, 6) + ". The prediction is exact for a very small change only.";
+        text += " Recomputed: it changes by " + fixed(after - before, 8) + ". The prediction is exact for a very small change only.";
       } else if (worked.weights) {
         text += " At step " + thousands(worked.step) + " the page has the weights, and recomputes the loss as well.";
       }
@@ -40,14 +40,14 @@ function gradientPart() {
         ["", "score s", "weight a", "v\u00b7dy", "v\u00b7dy \u2212 mean", "ds = a \u00d7 that", "in training s"],
         seen.map((j) => [element("bdi", {}, labelOf(ids[j])), fixed(scores[j], 4), fixed(a[j], 4), fixed(vdy[j], 6),
           fixed(vdy[j] - mean, 6), fixed(ds[j], 6), turn(j)]))),
-      element("p", {}, "The mean is \u03a3 a \u00d7 v\u00b7dy = " + fixed(mean, 6) + ". dy says how the loss changes with the result of " +
-        "this row. Training goes against the gradient: a score with a negative ds rises."),
-      checkLine("gradient-check", ds[worst], written[worst], 1e-5 * largest, 7),
+      paragraph("The mean is \u03a3 a \u00d7 v\u00b7dy = " + fixed(mean, 6) + ". dy has the derivatives of the loss with respect to the " +
+        "result of this row. Training goes against the gradient: a score with a negative ds rises."),
+      checkLine("gradient-check", ds[worst], written[worst], 1e-5 * largest, 7, "ds of " + quotedWord(ids[worst]) + ", "),
       element("label", {for: "nudge"}, "Nudge the score of " + quotedWord(ids[key]) + " ", nudge), words);
     say();
   };
   follow(draw);
   return section("gradient", "The gradient: where this row will turn",
-    element("p", {}, "The loss here is that of the stored sentence. For each score, the gradient ds says how the loss " +
-      "changes if the score rises a little. Move the slider to test it."), box, sourceNote("gradient", "worked"));
+    paragraph("For each score, the gradient ds says how the loss of the chosen sentence changes if the score " +
+      "rises a little. (Training follows all sentences together.) The slider below tests it."), box, sourceNote("gradient", "worked"));
 }

@@ -11,7 +11,7 @@ function watchPart() {
       if (!changed.has("step") || !now) return;
       words.textContent = "At step " + thousands(snapshotNow().step) + " '" + word + "' gives '" + looks_at + "' " + fixed(now.attention, 2) +
         " of its attention (mean over the text); an even share is " + fixed(now.chance, 2) + ", and '" + control + "' gets " + fixed(now.control, 2) + "." +
-        (now.effect === null ? "" : " Hiding '" + looks_at + "' changes ln p of the next word by " + fixed(-now.effect, 2) + ".");
+        (now.effect === null ? "" : " Hiding '" + looks_at + "' lowers ln p of the next word by " + fixed(now.effect, 2) + ".");
     });
     const effect = points(pair, "effect");
     return [element("h3", {}, "'" + word + "' looks at '" + looks_at + "'"), words,
@@ -25,7 +25,7 @@ function watchPart() {
         curves: [{points: effect, className: "series-4", text: "effect"}]})];
   });
   return section("watch", "The watched words",
-    element("p", {}, "Attention says where the model looked. The effect says whether it mattered: how much ln p of the " +
+    paragraph("Attention says where the model looked. The effect says whether it mattered: how much ln p of the " +
       "next word falls if the word is hidden (Jain & Wallace 2019). The cosine compares the two word vectors of the table."),
     parts, sourceNote("watch", "effect"));
 }

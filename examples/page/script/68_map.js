@@ -35,7 +35,7 @@ function mapPart() {
   };
   follow((changed) => changed.has("step") && draw());
   return section("map", "A map of the words",
-    element("p", {}, "Each point is the vector of a word in the table of embeddings, seen along the two directions in which " +
+    paragraph("Each point is the vector of a word in the table of embeddings, seen along the two directions in which " +
       "the last vectors differ most. The lines are the paths of the watched words since step 0."),
     words, box, element("label", {for: "map-word"}, "A word ", pick), near, sourceNote("map"));
 }

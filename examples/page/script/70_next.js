@@ -18,7 +18,7 @@ function nextPart() {
     const rows = likeliest.map(([token, p]) => [labelOf(token), p, truth?.[0] === token]);
     if (truth && !rows.some(([, , isTrue]) => isTrue)) rows.push([labelOf(truth[0]), truth[1], true]);
     rows.push(["everything else", Math.max(0, 1 - rows.reduce((sum, [, p]) => sum + p, 0)), false]);
-    box.replaceChildren(element("p", {}, "After " + wordName(sentence, query) + ":"),
+    box.replaceChildren(paragraph("After " + wordName(sentence, query) + ":"),
       element("table", {class: "bars"}, rows.map(([name, p, isTrue]) => {
         const bar = element("span", {class: "bar"});
         bar.style.setProperty("--share", (100 * p).toFixed(1) + "%");
@@ -28,7 +28,7 @@ function nextPart() {
   };
   follow(draw);
   return section("next", "The next word",
-    element("p", {}, "The probabilities of the next word at the chosen position. The word that stands in the text is marked. " +
+    paragraph("The probabilities of the next word at the chosen position. The word that stands in the text is marked. " +
       "At the last step a temperature below 1 prefers the likeliest words, one above 1 makes all more equal."),
     box, heatRow, sourceNote("continuation"));
 }

@@ -18,7 +18,7 @@ function tensorsPart() {
     }));
   });
   return section("tensors", "The parameters",
-    element("p", {}, "How the numbers of each parameter are spread, with mean and standard deviation (sd). A parameter " +
+    paragraph("How the numbers of each parameter are spread, with mean and standard deviation (sd). A parameter " +
       "that stays at 0 does not learn. One that grows without end means that training fails."),
     words, element("details", {}, element("summary", {}, "All " + page.run.tensors.length + " parameters"), box),
     sourceNote("snapshot"));

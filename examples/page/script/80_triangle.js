@@ -56,7 +56,7 @@ function trianglePart() {
   const lift = 700 * (handSum - 1);  // a row that does not add up to 1 does not lie in the plane of the triangle
   svg.append(svgElement("path", {class: "level", d: `M${hx},${hy}l${-lift},${-lift}`}),
     svgElement("circle", {cx: hx - lift, cy: hy - lift, r: 5}),
-    svgElement("text", {x: hx - lift - 4, y: hy - lift - 24, "text-anchor": "middle"}, "the row of the note,"),
+    svgElement("text", {x: hx - lift - 4, y: hy - lift - 24, "text-anchor": "middle"}, "the row of note 000,"),
     svgElement("text", {x: hx - lift - 4, y: hy - lift - 10, "text-anchor": "middle"}, "outside"));
   const paths = ways.map((way, n) => {
     const path = svgElement("path", {class: "curve series-" + (n + 1)});
@@ -123,18 +123,20 @@ function trianglePart() {
   setRow(row);
   drawPaths(1);
   return section("triangle", "Where can 'walk' look?",
-    element("p", {}, "In 'birds sometimes walk', the word 'walk' looks at three words. Its three weights add up to 1, so they are one " +
-      "point in a triangle. In a corner, 'walk' looks at one word only. The new vector of 'walk' is v3' = a1 v1 + a2 v2 + a3 v3."),
-    element("p", {}, "The dashed lines join points with the same product v3'\u00b7v1. It is largest in the corner 'birds': 0.14, the " +
-      "ceiling. Drag the point, use the arrow keys, or type weights."),
+    paragraph("First a small example, with three invented vectors: 'birds' v1 = (0.1, 0.2, 0.3), 'sometimes' v2 = (\u22120.8, 0.3, " +
+      "\u22120.1), 'walk' v3 = (0.5, \u22120.1, \u22120.4). In 'birds sometimes walk', 'walk' looks at the three words with weights a1, a2, a3 " +
+      "that add up to 1: one point in a triangle. In a corner it looks at one word only. Its new vector is v3' = a1 v1 + a2 v2 + a3 v3."),
+    paragraph("The dashed lines join points with the same product v3'\u00b7v1. As long as the vectors stay, it is largest in the corner " +
+      "'birds': 0.14, the ceiling. Drag the orange point, use the arrow keys, or type weights."),
     element("div", {class: "figure"}, svg),
     element("div", {class: "controls"}, words.map((word, j) => element("label", {}, "'" + word + "' ", inputs[j]))), words2, box,
-    element("p", {}, "The row of the note is (" + handRow.map((a) => fixed(a, 1)).join(", ") + "). It lies outside the triangle: its " +
-      "weights add up to " + fixed(handSum, 1) + ", and those of a softmax add up to 1. The thin line leads from the row divided by " +
-      fixed(handSum, 1) + "."),
+    paragraph("Of the notes that this course retells, note 000 sets the row (" + handRow.map((a) => fixed(a, 1)).join(", ") + ") by hand. " +
+      "It adds up to " + fixed(handSum, 1) + ", and a softmax gives 1: so it is no point of this plane. It is drawn beside the triangle; a line " +
+      "joins it with the row divided by " + fixed(handSum, 1) + "."),
     element("h3", {}, "Five ways to learn"),
-    element("p", {}, "Each coloured path is a row that learns to raise v3'\u00b7v1. If Q and K learn, the row runs to the corner 'birds'. If V " +
-      "learns too, the values themselves change, and 'walk' ends looking at itself: a large product does not prove attention."),
+    paragraph("W_Q makes queries, W_K keys, W_V values. They learn to raise v3'\u00b7v1; a path shows the row meanwhile. Q alone and K " +
+      "alone (orange) and both (dotted) run to 'birds'. With V alone the row stays. If all learn (purple), the values change, and " +
+      "'walk' ends looking at itself: a large product does not prove attention."),
     element("div", {class: "controls"}, play, show),
     element("div", {class: "figure"}, tableOf("after learning", ["learns", "steps", "'birds'", "'sometimes'", "'walk'", "v3'\u00b7v1"],
       ways.map((way) => [way.learns, String(way.steps), ...way.rows.at(-1).map((a) => fixed(a, 4)), fixed(way.goals.at(-1), 4)]))),
