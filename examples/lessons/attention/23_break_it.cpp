@@ -16,7 +16,8 @@ namespace fledge {
 namespace {
 
 using support::formatted, support::Lesson, support::Table;
-using namespace variants;
+using variants::all_variants, variants::Broken, variants::mean_outcome, variants::outcome,
+    variants::Outcome, variants::seeds, variants::without;
 
 std::vector<std::string> cells(const std::string& name, const Outcome& found) {
   const bool has_attention = name != "without attention";
