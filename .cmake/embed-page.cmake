@@ -27,21 +27,23 @@ function(hash_of text result)
   set(${result} "sha256-${base64}${letter}=" PARENT_SCOPE)
 endfunction()
 
-# A text as C++ string literals of a few thousand bytes each.
+# A text as a sum of C++ strings of a few thousand bytes each: a literal has at most 65,536.
 function(literals_of text result)
   string(LENGTH "${text}" length)
   set(literals "")
   set(at 0)
   while(at LESS length)
     string(SUBSTRING "${text}" ${at} 8000 piece)
-    string(APPEND literals "    R\"fledge(${piece})fledge\"\n")
+    string(APPEND literals "    std::string(R\"fledge(${piece})fledge\") +\n")
     math(EXPR at "${at} + 8000")
   endwhile()
   set(${result} "${literals}" PARENT_SCOPE)
 endfunction()
 
 file(READ ${FOLDER}/style.css style)
-string(REGEX REPLACE "\n +" "\n" style "${style}")
+# Without blanks that only a reader needs.
+string(REGEX REPLACE "[ \n]*([{};,])[ \n]*" "\\1" style "${style}")
+string(REGEX REPLACE ": +" ":" style "${style}")
 set(script "\"use strict\";\n")
 file(GLOB files ${FOLDER}/script/*.js)
 list(SORT files)
@@ -62,9 +64,9 @@ file(WRITE ${OUT} "// Made from examples/page/style.css and examples/page/script
 namespace fledge::page {
 
 const std::string style =
-${style_literals}    ;
+${style_literals}    std::string();
 const std::string script =
-${script_literals}    ;
+${script_literals}    std::string();
 const char* const style_hash = \"${style_hash}\";
 const char* const script_hash = \"${script_hash}\";
 

@@ -35,16 +35,12 @@ page::Plan plan_of(const TrainedModel& trained) {
   return plan;
 }
 
-/// The step of the model that the folder keeps: of the best evaluation, or else the last.
-std::int64_t kept_step(const std::vector<std::string>& events) {
-  std::int64_t best = -1, last = 0;
-  for (const std::string& line : events) {
-    const JsonValue event = read_json(line);
-    const std::string type = event["type"].string();
-    if (type == "best") best = event["step"].integer(0, std::int64_t{1} << 53);
-    if (type == "step") last = event["step"].integer(0, std::int64_t{1} << 53);
-  }
-  return best >= 0 ? best : last;
+/// The step that the last "step" event has.
+std::int64_t last_step(const std::vector<std::string>& events) {
+  for (auto line = events.rbegin(); line != events.rend(); ++line)
+    if (line->starts_with("{\"type\":\"step\"") && line->ends_with('}'))
+      return read_json(*line)["step"].integer(0, std::int64_t{1} << 53);
+  return 0;
 }
 
 }  // namespace
@@ -64,6 +60,7 @@ int page_command(int argc, char** argv) {
                            [&] { return load_trained(folder); });
   if (out.empty()) out = (std::filesystem::path(folder) / "page.html").string();
   support::require_place(out, page::page_kind);
+  page::require_vocabulary(trained.tokenizer().size());
 
   page::Run run;
   run.title = std::filesystem::path(folder).lexically_normal().filename().string();
@@ -80,8 +77,9 @@ int page_command(int argc, char** argv) {
   const page::Thinned data = support::with_advice(
       "restore the file, or train again",
       [&] {
-        run.kept_step = kept_step(run.events);
-        run.sentence = page::run_in_words(trained.model, run.steps);
+        run.kept_step = trained.step;
+        run.sentence =
+            page::run_in_words(trained.model, std::max(trained.step, last_step(run.events)));
         return page::run_data(run);
       },
       support::quoted(files.file("metrics.jsonl")));

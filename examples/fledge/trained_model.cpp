@@ -1,6 +1,7 @@
 #include "examples/fledge/trained_model.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "examples/fledge/train/source.h"
 #include "examples/support/text.h"
@@ -25,7 +26,8 @@ TrainedModel load_trained(const std::string& path) {
   try {
     SavedModel saved = read_model(folder, reader);
     const bool lines = run->settings.corpus.reading == Reading::lines;
-    return {std::move(saved.model), std::move(*run), lines};
+    const std::int64_t step = std::strtoll(saved.step.c_str(), nullptr, 10);
+    return {std::move(saved.model), std::move(*run), lines, std::max<std::int64_t>(step, 0)};
   } catch (const FileError& error) {
     const bool can_resume = folder.has("config.json") && folder.has("state.safetensors");
     if (folder.has("model.safetensors") || !can_resume) throw;

@@ -11,7 +11,8 @@ namespace fledge {
 struct TrainedModel {
   LanguageModel model;
   train::RunConfig run;
-  bool lines = false;  // trained on lines, each read from its beginning
+  bool lines = false;     // trained on lines, each read from its beginning
+  std::int64_t step = 0;  // of its weights; 0 if model.safetensors does not say it
 
   const Tokenizer& tokenizer() const { return run.tokenizer; }
   /// The token in front of a text's first token: the line end, or token 0 if there is no line end.

@@ -10,6 +10,7 @@
 #include "examples/page/shown_snapshot.h"
 #include "examples/page/snapshot.h"
 #include "examples/page/worked.h"
+#include "examples/support/errors.h"
 #include "examples/support/text.h"
 #include "examples/support/token_label.h"
 #include "examples/support/version.h"
@@ -36,7 +37,12 @@ struct Events {
 Events read_events(const Run& run) {
   Events found;
   for (const std::string& line : run.events) {
-    const JsonValue event = read_json(line);
+    JsonValue event;
+    try {
+      event = read_json(line);
+    } catch (const FormatError&) {
+      continue;  // the half of a line that a run wrote when it was killed
+    }
     const std::string type = event["type"].string();
     const auto point = [&](const char* key) {
       return std::vector<double>{event["step"].number(), event[key].number()};
@@ -50,7 +56,8 @@ Events read_events(const Run& run) {
       if (event.has("grad_norm")) found.gradients.push_back(point("grad_norm"));
     }
     if (type == "eval") found.held_out.push_back(point("held_out_loss"));
-    if (type == "page") found.plan = read_plan(event, run.model->sizes.vocabulary);
+    if (type == "page")
+      found.plan = read_plan(event, run.model->sizes.vocabulary, run.model->sizes.context);
     if (type == "snapshot")
       found.snapshots[event["step"].integer(0, std::int64_t{1} << 53)] = event;
   }
@@ -84,17 +91,20 @@ constexpr Level levels[] = {
     {},
     {{.all_vectors = false},
      true,
-     "To save space, the vectors of the other sentences are kept for the last step only."},
+     "To save space, only the first sentence has vectors at each step; the others have them at the end."},
     {{.even_steps = false, .all_vectors = false},
      true,
      "To save space, only the steps 0, 1, 2, 5, 10, 20, 50 and so on are shown."},
     {{.even_steps = false, .all_vectors = false, .first_vectors = false},
      true,
-     "To save space, vectors are kept for the last step only."},
+     "To save space, only the model that the run kept has vectors."},
     {{.even_steps = false, .all_vectors = false, .first_vectors = false}, false, no_weights},
     {{.even_steps = false, .all_vectors = false, .first_vectors = false, .sentences = 1},
      false,
-     "To save space, only the first sentence is shown."}};
+     "To save space, only the first sentence is shown."},
+    {{.kept_alone = true, .sentences = 1},
+     false,
+     "To save space, only the model that the run kept is shown."}};
 
 Json model_json(const LanguageModel& model) {
   const LanguageModelSizes& sizes = model.sizes;
@@ -112,6 +122,7 @@ Json model_json(const LanguageModel& model) {
                        {"norm", !without.norm},
                        {"attention", !without.attention},
                        {"mlp", !without.mlp},
+                       {"without", words_of(without)},
                        {"epsilon", model.ln_f.eps}});
 }
 
@@ -147,6 +158,14 @@ Json sources_json() {
 
 }  // namespace
 
+void require_vocabulary(Dim size) {
+  constexpr Dim most = 65'535;
+  if (size > most)
+    throw support::InputError("a page shows at most " + support::thousands(most) +
+                                  " different tokens: this text has " + support::thousands(size),
+                              "use --tokens bpe or --tokens char");
+}
+
 std::string run_in_words(const LanguageModel& model, std::int64_t steps) {
   return "A model of " + support::thousands(count_parameters(model)) + " numbers took " +
          support::thousands(steps) +
@@ -158,23 +177,33 @@ Thinned run_data(const Run& run, std::size_t most_bytes) {
   Events events = read_events(run);
   const Plan plan = events.plan.value_or(run.plan);
   if (!events.plan) events.snapshots.clear();
-  const bool was_recorded = !events.snapshots.empty();
-  // The model that is kept has a full snapshot, from the very numbers of the folder.
-  JsonValue& kept = events.snapshots[run.kept_step];
-  if (kept.is_null() || !kept.has("vectors"))
-    kept = read_json(
-        Json::object(snapshot_event(model, *run.tokenizer, plan, run.kept_step, true, run.text))
-            .text());
+  std::vector<std::string> notices = run.notices;
+  if (events.snapshots.empty())
+    notices.emplace_back(
+        "This run recorded no snapshots, so the page shows the model that it kept, alone. Train with "
+        "--page to follow the learning.");
+  else if (events.snapshots.begin()->first > 0)
+    notices.push_back("Snapshots begin at step " +
+                      support::thousands(events.snapshots.begin()->first) +
+                      ": before it the run did not record them.");
+  // The model that is kept has a full snapshot, from the very numbers of the folder. Its watched
+  // pairs are those of the recorded event.
+  const JsonValue recorded = events.snapshots[run.kept_step];
+  const JsonValue kept = read_json(
+      Json::object(snapshot_event(model, *run.tokenizer, plan, run.kept_step, true, run.text))
+          .text());
+  events.snapshots[run.kept_step] = kept;
+  const JsonValue kept_watch = recorded.is_null() ? kept : recorded;
 
   std::vector<std::string> words, names;
   for (const std::string& symbol : run.tokenizer->symbols())
-    words.push_back(support::token_label(symbol, true));
+    words.push_back(support::cut(support::token_label(symbol, true), most_columns));
   for (const auto& [name, parameter] : named_parameters(model)) names.push_back(name);
   std::vector<Json> sentences, prompts, watch;
   for (const auto& [ids, next] : plan.sentences)
     sentences.push_back(Json::object({{"ids", ids}, {"next", next}}));
   for (const std::vector<Dim>& prompt : plan.prompts)
-    prompts.emplace_back(visible_line_ends(run.tokenizer->decode(prompt)));
+    prompts.emplace_back(shown_text(run.tokenizer->decode(prompt)));
   std::vector<Dim> watched;
   for (const Plan::Pair& pair : plan.watch) {
     watch.push_back(Json::object(
@@ -187,11 +216,6 @@ Thinned run_data(const Run& run, std::size_t most_bytes) {
       axes = axes_of(floats_of_base64(event["map"].string()), static_cast<Dim>(plan.map.size()),
                      model.sizes.width);
 
-  std::vector<std::string> notices;
-  if (!was_recorded)
-    notices.emplace_back(
-        "This run recorded no snapshots, so the page shows its last model alone. Train with --page "
-        "to follow the learning.");
   if (events.losses.size() > most_points)
     notices.push_back("The curves show " + support::thousands(most_points) + " of " +
                       support::thousands(static_cast<std::int64_t>(events.losses.size())) +
@@ -202,8 +226,10 @@ Thinned run_data(const Run& run, std::size_t most_bytes) {
   const auto data = [&](const Detail& detail, bool has_weights) {
     std::vector<Json> snapshots;
     for (const auto& [step, event] : events.snapshots)
-      if (detail.even_steps || steps.is_full(step) || step == run.kept_step)
-        snapshots.push_back(shown_snapshot(event, axes, detail, step == run.kept_step));
+      if (step == run.kept_step ||
+          (!detail.kept_alone && (detail.even_steps || steps.is_full(step))))
+        snapshots.push_back(shown_snapshot(event, {&model, &plan, &axes}, detail,
+                                           step == run.kept_step ? &kept_watch : nullptr));
     Plan shown = plan;
     shown.sentences.resize(std::min(shown.sentences.size(), detail.sentences));
     const std::vector<Json> first(
@@ -234,9 +260,14 @@ Thinned run_data(const Run& run, std::size_t most_bytes) {
   };
   Json best;
   for (const Level& level : levels) {
-    if (*level.notice != 0 && (has_room || level.notice != no_weights))
-      notices.emplace_back(level.notice);
-    best = data(level.detail, level.has_weights);
+    if (!has_room && level.notice == no_weights) continue;
+    if (*level.notice != 0) notices.emplace_back(level.notice);
+    Json next = data(level.detail, level.has_weights);
+    if (*level.notice != 0 && next.text().size() >= best.text().size()) {
+      notices.pop_back();  // there was nothing to leave out
+      continue;
+    }
+    best = std::move(next);
     if (best.text().size() <= most_bytes) break;
   }
   return {best, notices};

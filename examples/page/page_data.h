@@ -24,8 +24,9 @@ struct Run {
   std::vector<std::string> events;  // lines: "start", "step", "eval", "page", "snapshot"
   const LanguageModel* model = nullptr;
   const Tokenizer* tokenizer = nullptr;
-  const TokenText* text = nullptr;  // of the watched pairs; none: the pairs are not measured
-  Plan plan;                        // used where the events have none
+  const TokenText* text = nullptr;   // of the watched pairs; none: the pairs are not measured
+  Plan plan;                         // used where the events have none
+  std::vector<std::string> notices;  // what the page says about itself
 };
 
 /// The most bytes of the data. Above it, parts are left out in this order, and the page says so:
@@ -40,7 +41,11 @@ struct Thinned {
   Json data;
   std::vector<std::string> notices;  // what was left out, in sentences
 };
-/// The object RUN of a page. Throws FormatError for events that fledge does not write.
+/// Tokens have 16 bits on a page. Throws InputError for a larger vocabulary.
+void require_vocabulary(Dim size);
+
+/// The object RUN of a page. Lines that are no JSON are skipped, as in a run that was killed. Throws
+/// FormatError for events that fledge does not write.
 Thinned run_data(const Run& run, std::size_t most_bytes = soft_limit);
 
 }  // namespace fledge::page

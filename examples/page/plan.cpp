@@ -39,8 +39,9 @@ Plan default_plan(const Corpus& corpus, Dim context) {
     if (documents > 0) {
       const auto document = static_cast<std::size_t>(i * (documents - 1) / (most_sentences - 1));
       const std::size_t begin = text.starts[document], end = text.starts[document + 1];
-      plan.sentences.push_back(
-          sentence_at(text, begin, std::min(end - begin, static_cast<std::size_t>(context))));
+      plan.sentences.push_back(sentence_at(
+          text, begin,
+          std::min(end - begin, static_cast<std::size_t>(std::min(context, Plan::most_tokens)))));
     } else {
       const Dim length = std::min({context, stream_tokens, text.size()});
       const Dim begin = i * (text.size() - length) / (most_sentences - 1);
@@ -48,6 +49,11 @@ Plan default_plan(const Corpus& corpus, Dim context) {
           sentence_at(text, static_cast<std::size_t>(begin), static_cast<std::size_t>(length)));
     }
     const std::vector<Dim>& ids = plan.sentences.back().ids;
+    if (std::any_of(plan.sentences.begin(), plan.sentences.end() - 1,
+                    [&](const Plan::Sentence& other) { return other.ids == ids; })) {
+      plan.sentences.pop_back();
+      continue;
+    }
     plan.prompts.emplace_back(ids.begin(),
                               ids.begin() + static_cast<std::ptrdiff_t>((ids.size() + 1) / 2));
   }
@@ -72,7 +78,7 @@ Json::Members plan_event(const Plan& plan) {
           {"map", plan.map}};
 }
 
-Plan read_plan(const JsonValue& event, Dim vocabulary) {
+Plan read_plan(const JsonValue& event, Dim vocabulary, Dim context) {
   const auto token = [&](const JsonValue& value) { return value.integer(0, vocabulary - 1); };
   const auto tokens = [&](const JsonValue& list) {
     std::vector<Dim> ids;
@@ -85,8 +91,11 @@ Plan read_plan(const JsonValue& event, Dim vocabulary) {
   Plan plan;
   event["sentences"].each_item([&](const JsonValue& sentence) {
     plan.sentences.push_back({tokens(sentence["ids"]), optional_token(sentence["next"])});
-    if (plan.sentences.back().ids.empty()) sentence.fail("must have a token");
+    const auto tokens_of_sentence = std::ssize(plan.sentences.back().ids);
+    if (tokens_of_sentence < 1 || tokens_of_sentence > context)
+      sentence.fail("must have 1 to " + std::to_string(context) + " tokens");
   });
+  if (plan.sentences.empty()) event.fail("must have a sentence");
   event["prompts"].each_item(
       [&](const JsonValue& prompt) { plan.prompts.push_back(tokens(prompt)); });
   plan.continued = event["continued"].integer(0, 1000);

@@ -22,6 +22,7 @@ struct Plan {
     std::string word, looks_at, control;
     Dim word_token = 0, looks_at_token = 0, control_token = 0;
   };
+  static constexpr Dim most_tokens = 64;  // of a sentence
   std::vector<Sentence> sentences;
   std::vector<std::vector<Dim>> prompts;  // each is continued greedily
   Dim continued = 12;                     // by so many tokens
@@ -38,7 +39,7 @@ Plan default_plan(const Corpus& corpus, Dim context);
 /// {"type":"page",…}: the plan, an event before the first snapshot.
 Json::Members plan_event(const Plan& plan);
 /// Throws FormatError for an event that plan_event() does not write.
-Plan read_plan(const JsonValue& event, Dim vocabulary);
+Plan read_plan(const JsonValue& event, Dim vocabulary, Dim context);
 
 /// Which steps have a snapshot: 0, 1, 2, 5, 10, 20, 50, … and the last step are full; 24 more are
 /// evenly spaced.

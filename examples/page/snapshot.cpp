@@ -134,10 +134,11 @@ Json watch_json(const LanguageModel& model, const TokenText& text, const Plan& p
     return watch_pair(model, text, pair.word_token, token, watched_windows);
   };
   const WatchedPair found = seen(pair.looks_at_token), control = seen(pair.control_token);
-  return Json::object({{"attention", found.attention},
-                       {"chance", found.chance},
+  const bool occurs = found.pairs > 0;
+  return Json::object({{"attention", occurs ? Json(found.attention) : Json()},
+                       {"chance", occurs ? Json(found.chance) : Json()},
                        {"cosine", found.similarity},
-                       {"control", control.attention},
+                       {"control", control.pairs > 0 ? Json(control.attention) : Json()},
                        {"effect", effect_of(model, plan, pair)}});
 }
 

@@ -1,5 +1,6 @@
 #include "examples/page/static_tables.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "examples/page/base64.h"
@@ -40,12 +41,34 @@ std::string head_table(const std::string& caption, const std::vector<std::string
 /// "1 layer, 1 head, 16 numbers per token, context 10, 79 different tokens; seed 1."
 std::string sizes_in_words(const JsonValue& run) {
   const JsonValue model = run["model"];
+  std::string without;
+  model["without"].each_item([&](const JsonValue& part) {
+    without += (without.empty() ? " The model is without " : ", ") + markup_escaped(part.string());
+  });
+  if (!without.empty()) without += ".";
   const auto size = [&](const char* name) { return model[name].integer(0, std::int64_t{1} << 53); };
   return support::counted(size("layers"), "layer") + ", " +
          support::counted(size("heads"), "head") + ", " +
          support::counted(size("width"), "number") + " per token, context " +
          support::thousands(size("context")) + ", " + support::thousands(size("vocabulary")) +
-         " different tokens; seed " + run["seed"].shown() + ".";
+         " different tokens; seed " + run["seed"].shown() + "." + without;
+}
+
+/// The training loss at ten steps, evenly spaced.
+std::string loss_table(const JsonValue& points) {
+  std::vector<std::string> rows;
+  points.each_item([&](const JsonValue& point) {
+    std::vector<double> numbers;
+    point.each_item([&](const JsonValue& number) { numbers.push_back(number.number()); });
+    rows.push_back(
+        element("tr", element("th scope=\"row\"", formatted("step %.0f", numbers.at(0))) +
+                          element("td", formatted("%.3f", numbers.at(1)))));
+  });
+  std::string table = element("caption", "Training loss, in nats per token");
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (i % std::max<std::size_t>(1, rows.size() / 10) == 0 || i + 1 == rows.size())
+      table += rows[i];
+  return rows.empty() ? "" : element("table", table) + "\n";
 }
 
 std::string attention_tables(const JsonValue& run, const JsonValue& snapshot) {
@@ -113,7 +136,8 @@ std::string static_tables(const std::string& title, const Json& data) {
     rows += element("tr", element("th scope=\"row\"", prompts[at++]) +
                               element("td", markup_escaped(text.string())));
   });
-  html += element("table", rows) + "\n" + attention_tables(run, last);
+  html += element("table", rows) + "\n" + loss_table(run["losses"]["train"]) +
+          attention_tables(run, last);
   return html + "</section>\n</main>\n";
 }
 

@@ -46,6 +46,10 @@ void require_place(const std::string& path, const OutputKind& kind) {
   if (!fs::is_directory(folder, none))
     refuse_place(path, kind, "the folder " + support::quoted(folder.string()) + " does not exist",
                  "make it first: mkdir -p " + shell_word(folder.string()));
+  if (::access(folder.c_str(), W_OK) != 0)
+    refuse_place(path, kind,
+                 "nothing can be written in the folder " + support::quoted(folder.string()),
+                 "name a file in another folder");
   if (fs::is_directory(path, none) || path.ends_with('/'))
     refuse_place(path, kind, "it is a folder", "name a file, such as " + std::string(kind.example));
   const Descriptor old(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);

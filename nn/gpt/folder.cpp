@@ -44,7 +44,7 @@ SavedModel read_model(const Folder& folder, const std::function<ModelConfig(std:
         throw FormatError("it was written for another config.json than the one beside it");
       if (!config.says_bias) config.sizes.bias = bias_in(header);
       if (!header.text("checksum").empty()) require_checksum(bytes);
-      return {read_weights(bytes, header, config.sizes), std::move(config)};
+      return {read_weights(bytes, header, config.sizes), std::move(config), header.text("step")};
     });
   }
 }

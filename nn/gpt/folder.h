@@ -14,6 +14,7 @@ namespace fledge {
 struct SavedModel {
   LanguageModel model;
   ModelConfig config;
+  std::string step;  // "step" in the metadata of model.safetensors; "" without it
 };
 
 /// Reads the model in a folder. If config.json does not say whether the model has biases, the

@@ -14,11 +14,11 @@ namespace fledge::train {
 
 namespace {
 
+constexpr std::string_view plan_mark = "{\"type\":\"page\",";
+
 std::string file_name(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
-
-constexpr std::ptrdiff_t most_tokens = 64;  // of a sentence of --probe: the last ones
 
 page::Plan plan_of(const TrainConfig& config, const Corpus& corpus,
                    const std::vector<WordPair>& pairs, const std::vector<Probe>& sentences) {
@@ -27,7 +27,7 @@ page::Plan plan_of(const TrainConfig& config, const Corpus& corpus,
     plan.sentences.clear();
     plan.prompts.clear();
     for (const Probe& probe : sentences) {
-      const auto shown = std::min<std::ptrdiff_t>(std::ssize(probe.ids), most_tokens);
+      const auto shown = std::min<std::ptrdiff_t>(std::ssize(probe.ids), page::Plan::most_tokens);
       plan.sentences.push_back({{probe.ids.end() - shown, probe.ids.end()}, {}});
       plan.prompts.push_back(plan.sentences.back().ids);
     }
@@ -43,6 +43,10 @@ page::Plan plan_of(const TrainConfig& config, const Corpus& corpus,
 
 }  // namespace
 
+bool PageRecorder::is_recorded(std::string_view events) {
+  return events.find(plan_mark) != std::string_view::npos;
+}
+
 std::vector<std::string> event_lines(std::string_view text) {
   std::vector<std::string> lines;
   while (!text.empty()) {
@@ -56,11 +60,15 @@ std::vector<std::string> event_lines(std::string_view text) {
 PageRecorder::PageRecorder(const TrainConfig& config, const Corpus& corpus,
                            const std::vector<WordPair>& pairs, const std::vector<Probe>& sentences,
                            std::string_view events)
-    : config_(&config), corpus_(&corpus), steps_{config.training.schedule.steps} {
-  support::require_place(config.page, page::page_kind);
+    : config_(&config),
+      corpus_(&corpus),
+      sentences_(&sentences),
+      steps_{config.training.schedule.steps} {
+  page::require_vocabulary(corpus.tokenizer.size());
+  if (!config.page.empty()) support::require_place(config.page, page::page_kind);
   for (const std::string& line : event_lines(events))
-    if (line.starts_with("{\"type\":\"page\"")) {
-      plan_ = page::read_plan(read_json(line), corpus.tokenizer.size());
+    if (line.starts_with(plan_mark)) {
+      plan_ = page::read_plan(read_json(line), corpus.tokenizer.size(), config.sizes.context);
       has_plan_event_ = true;
       return;
     }
@@ -76,15 +84,19 @@ std::vector<Json::Members> PageRecorder::events(const LanguageModel& model, std:
   return found;
 }
 
-std::string PageRecorder::write(const LanguageModel& model, std::int64_t kept_step,
-                                std::string_view events) const {
+std::string PageRecorder::write(const LanguageModel& model, std::int64_t done_steps,
+                                std::int64_t kept_step, std::string_view events) const {
   page::Run run;
   const TrainConfig& config = *config_;
   const std::string text = config.texts.empty() ? "the built-in text" : file_name(config.texts[0]);
   run.title = text;
-  run.command = "fledge train " + (config.texts.empty() ? "" : support::shell_word(text) + " ") +
-                "--page " + support::shell_word(file_name(config.page));
-  run.sentence = page::run_in_words(model, config.training.schedule.steps);
+  run.command = config.command;
+  run.sentence = page::run_in_words(model, done_steps);
+  for (const Probe& probe : *sentences_)
+    if (std::ssize(probe.ids) > page::Plan::most_tokens)
+      run.notices.push_back("Of the sentence " + support::quoted(probe.sentence) +
+                            " the page shows the last " + std::to_string(page::Plan::most_tokens) +
+                            " tokens, read from position 0.");
   run.seed = config.training.seed;
   run.steps = config.training.schedule.steps;
   run.kept_step = kept_step;

@@ -15,9 +15,13 @@ class PageRecorder {
  public:
   /// Follows the sentences of --probe and the pairs of --watch, or what page::default_plan() chooses.
   /// `events`: those of a run that is resumed, as metrics.jsonl has them; the first "page" among them
-  /// has the plan. Throws CommandError if the page cannot be written.
+  /// has the plan. A run that is resumed without --page goes on recording. Throws CommandError if the
+  /// page cannot be written, and InputError for a vocabulary that is too large.
   PageRecorder(const TrainConfig& config, const Corpus& corpus, const std::vector<WordPair>& pairs,
                const std::vector<Probe>& sentences, std::string_view events);
+
+  /// Whether a run records snapshots: its events have a plan.
+  static bool is_recorded(std::string_view events);
 
   bool has_snapshot(std::int64_t step) const { return steps_.has(step); }
   /// The events of this step: the plan if the run has none yet, and a snapshot.
@@ -25,14 +29,15 @@ class PageRecorder {
   /// An event of a run without a folder.
   void keep(const std::string& line) { lines_.push_back(line); }
 
-  /// Writes the page of a run that kept the model of this step. `events`: of a run with a folder.
+  /// Writes the page of a run that kept the model of `kept_step`. `events`: of a run with a folder.
   /// Returns what is to be said about it.
-  std::string write(const LanguageModel& model, std::int64_t kept_step,
+  std::string write(const LanguageModel& model, std::int64_t done_steps, std::int64_t kept_step,
                     std::string_view events) const;
 
  private:
   const TrainConfig* config_;
   const Corpus* corpus_;
+  const std::vector<Probe>* sentences_;
   page::Plan plan_;
   page::SnapshotSteps steps_;
   bool has_plan_event_ = false;

@@ -242,6 +242,7 @@ int TrainRun::stop_diverged(const std::string& what) {
   }
   report_.advice(advice);
   report_end("diverged", state_->notes().last_loss, state_->notes().best_loss);
+  if (!config_.page.empty()) report_.say("No page was written: the run diverged.");
   return static_cast<int>(support::Exit::diverged);
 }
 

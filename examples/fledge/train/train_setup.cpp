@@ -77,7 +77,8 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
   } else if (!config_.folder().empty()) {
     begin_folder(*run);
   }
-  if (!config_.page.empty()) page_.emplace(config_, *corpus_, pairs_, sentences_, state_->events());
+  if (!config_.page.empty() || PageRecorder::is_recorded(state_->events()))
+    page_.emplace(config_, *corpus_, pairs_, sentences_, state_->events());
   report_.keep_events([this](const std::string& line) {
     state_->append_event(line);
     if (page_ && !state_->has_folder()) page_->keep(line);
@@ -105,9 +106,9 @@ void TrainRun::record_snapshot() {
 }
 
 void TrainRun::write_page(std::int64_t kept_step) {
-  if (!page_) return;
+  if (config_.page.empty()) return;
   state_->sync_events();
-  report_.say(page_->write(*model_, kept_step, state_->events()));
+  report_.say(page_->write(*model_, state_->step(), kept_step, state_->events()));
 }
 
 void TrainRun::begin_folder(const RunConfig& run) {

@@ -41,6 +41,7 @@ function likeliestKey() {
 function select(values) {
   const before = {...selection};
   Object.assign(selection, values);
+  selection.sentence = Math.min(Math.max(selection.sentence, 0), page.run.sentences.length - 1) || 0;
   if (selection.sentence !== before.sentence && values.query === undefined)
     Object.assign(selection, {query: Infinity, key: 0});
   if (selection.query === Infinity) selection.query = idsNow()?.length - 1 || 0;

@@ -121,7 +121,7 @@ const decodedWeights = cached((worked) =>
 function headScores(q, k, h, edits = {}) {
   const {heads, width, causal} = page.run.model, D = width / heads, T = q.length / width;
   return Array.from({length: T}, (_, i) => Array.from({length: T}, (_, j) => {
-    if ((causal && j > i) || edits.hidden?.has(j)) return -Infinity;
+    if ((causal && j > i) || (edits.hidden?.has(j) && j !== i)) return -Infinity;
     const score = dotProduct(q, k, i * width + h * D, j * width + h * D, D) / Math.sqrt(D);
     return score + (edits.scores?.[[h, i, j]] || 0);
   }));

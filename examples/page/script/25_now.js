@@ -8,7 +8,7 @@ function nowPart() {
   });
   return section("now", "What it says now",
     paragraph("Each line begins with words of the text. The model goes on, always with the word that it " +
-      "finds most likely. At step 0 it has learned nothing."),
+      "finds most likely."),
     page.run.prompts.map((prompt, i) => element("p", {class: "sample"}, element("bdi", {}, prompt), " ", texts[i])),
     sourceNote("continuation"));
 }

@@ -23,15 +23,17 @@ function workedTables() {
   const vectors = vectorsOf(snapshotNow(), selection.sentence);
   if (!vectors) return [elsewhere()];
   const {sentence, layer, head, query, key} = selection, {width, heads, causal} = page.run.model;
-  const D = width / heads, ids = idsNow(), {q, k, v} = vectors(layer);
+  const D = width / heads, scaled = page.run.model.scaled, ids = idsNow(), {q, k, v} = vectors(layer);
   const at = (x, i, c) => x[i * width + head * D + c];
+  // Without the division the stored q is larger by sqrt(D), which the same formula takes back.
+  const root = Math.sqrt(D), qAt = (c) => at(q, query, c) / (scaled ? 1 : root);
   let sum = 0;
   const products = Array.from({length: D}, (_, c) => {
-    const product = at(q, query, c) * at(k, key, c);
+    const product = qAt(c) * at(k, key, c);
     sum += product;
-    return ["dimension " + (c + 1), fixed(at(q, query, c), 4), fixed(at(k, key, c), 4), fixed(product, 4), fixed(sum, 4)];
+    return ["dimension " + (c + 1), fixed(qAt(c), 4), fixed(at(k, key, c), 4), fixed(product, 4), fixed(sum, 4)];
   });
-  const score = sum / Math.sqrt(D), scores = headScores(q, k, head)[query];
+  const score = scaled ? sum / root : sum, scores = headScores(q, k, head)[query];
   const seen = ids.map((_, j) => j).filter((j) => !causal || j <= query), most = Math.max(...scores);
   const weights = softmaxOf(scores), total = seen.reduce((all, j) => all + Math.exp(scores[j] - most), 0);
   const words = [quotedWord(ids[query]), quotedWord(ids[key])];
@@ -43,8 +45,8 @@ function workedTables() {
     paragraph("Now: how much does " + words[0] + " look at " + words[1] + " (" + headName(layer, head) + ")?"),
     element("h3", {}, "1. The score: multiply and add"),
     box(tableOf("query of " + words[0] + " times key of " + words[1], ["", "q", "k", "q \u00d7 k", "sum so far"], products)),
-    paragraph("Divide by \u221a" + D + ", the square root of the head size: " + fixed(sum, 4) + " \u00f7 " +
-      fixed(Math.sqrt(D), 4) + " = " + fixed(score, 4) + ". This is the score."),
+    paragraph(scaled ? "Divide by \u221a" + D + ", the square root of the head size: " + fixed(sum, 4) + " \u00f7 " +
+      fixed(root, 4) + " = " + fixed(score, 4) + ". This is the score." : "This model does not divide: the sum is the score."),
     element("h3", {}, "2. The weights: exp, then divide by the sum"),
     box(tableOf("all words that " + words[0] + " can see", ["", "score", "minus the largest", "exp", "\u00f7 sum = weight"],
       [...seen.map((j) => [element("bdi", {}, labelOf(ids[j])), fixed(scores[j], 4), fixed(scores[j] - most, 4),

@@ -58,11 +58,13 @@ function whatIfPart() {
       slider.nextSibling.textContent = " " + fixed(weights[slider.dataset.key], 2);
     });
   };
-  // The chosen weight is set; the others share the rest as they did before.
+  // The chosen weight is set; the other visible words share the rest as they did before.
   const drag = (key, weight) => {
-    const {head, query} = selection, row = [...result().weights[head][query]], rest = 1 - row[key];
-    edits.rows[[head, query]] = row.map((w, j) =>
-      j === key ? weight : rest > 1e-9 ? w * (1 - weight) / rest : (j <= query ? (1 - weight) / Math.max(query, 1) : 0));
+    const {head, query} = selection, row = result().weights[head][query], rest = 1 - row[key];
+    const others = row.map((_, j) => j).filter((j) => j !== key && (!page.run.model.causal || j <= query) &&
+      (!edits.hidden.has(j) || j === query));
+    edits.rows[[head, query]] = row.map((w, j) => (j === key ? weight : !others.includes(j) ? 0 :
+      rest > 1e-9 ? w * (1 - weight) / rest : (1 - weight) / others.length));
     say();
   };
   const toggles = (name, set, count, label) => Array.from({length: count}, (_, i) =>
@@ -98,7 +100,7 @@ function whatIfPart() {
     tools.replaceChildren(
       element("fieldset", {}, element("legend", {}, "Where " + wordName(selection.sentence, query) + " looks: drag a weight"),
         seen.map((j) => {
-          const slider = element("input", {type: "range", min: 0, max: 1, step: 0.01, "data-key": j,
+          const slider = element("input", {type: "range", min: 0, max: 1, step: 0.01, "data-key": j, disabled: seen.length === 1,
             on: {input: () => drag(j, Number(slider.value))}});
           return element("label", {class: "weight"}, element("bdi", {}, labelOf(ids[j])), " ", slider, element("span"));
         })),

@@ -8,9 +8,15 @@ function watchPart() {
     const words = element("p", {class: "watch-words"});
     follow((changed) => {
       const now = snapshotNow().watch[pair];
-      if (!changed.has("step") || !now) return;
+      if (!changed.has("step")) return;
+      words.hidden = !now;
+      if (!now) return;
+      if (now.attention === null) {
+        words.textContent = "In the text that was read, '" + looks_at + "' never stands before '" + word + "'.";
+        return;
+      }
       words.textContent = "At step " + thousands(snapshotNow().step) + " '" + word + "' gives '" + looks_at + "' " + fixed(now.attention, 2) +
-        " of its attention (mean over the text); an even share is " + fixed(now.chance, 2) + ", and '" + control + "' gets " + fixed(now.control, 2) + "." +
+        " of its attention (mean over the text that was read); an even share is " + fixed(now.chance, 2) + ", and '" + control + "' gets " + fixed(now.control, 2) + "." +
         (now.effect === null ? "" : " Hiding '" + looks_at + "' lowers ln p of the next word by " + fixed(now.effect, 2) + ".");
     });
     const effect = points(pair, "effect");

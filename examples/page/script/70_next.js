@@ -29,6 +29,6 @@ function nextPart() {
   follow(draw);
   return section("next", "The next word",
     paragraph("The probabilities of the next word at the chosen position. The word that stands in the text is marked. " +
-      "At the last step a temperature below 1 prefers the likeliest words, one above 1 makes all more equal."),
+      "For the model that the run kept, a temperature below 1 prefers the likeliest words, one above 1 makes all more equal."),
     box, heatRow, sourceNote("continuation"));
 }

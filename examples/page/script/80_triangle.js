@@ -16,7 +16,7 @@ function rowAt(x, y) {
   const first = ((s[1] - w[1]) * (x - w[0]) + (w[0] - s[0]) * (y - w[1])) / area;
   const second = ((w[1] - b[1]) * (x - w[0]) + (b[0] - w[0]) * (y - w[1])) / area;
   const row = [first, second, 1 - first - second].map((weight) => Math.max(0, weight));
-  const sum = row.reduce((a, b2) => a + b2, 0);
+  const sum = row.reduce((a, entry) => a + entry, 0);
   return row.map((weight) => weight / sum);
 }
 
@@ -66,7 +66,7 @@ function trianglePart() {
   const point = svgElement("circle", {class: "drag", r: 11, tabindex: 0, role: "slider", "aria-label": "Row of attention",
     "aria-valuemin": 0, "aria-valuemax": 1});
   svg.append(point);
-  const box = element("div", {class: "figure"}), words2 = element("p", {id: "triangle-words", "aria-live": "polite"});
+  const box = element("div", {class: "figure"}), inWords = element("p", {id: "triangle-words", "aria-live": "polite"});
   const inputs = words.map((word, j) => element("input", {type: "number", min: 0, max: 1, step: 0.05, "aria-label": "weight of " + word,
     on: {change: (event) => setWeight(j, Number(event.target.value))}}));
   const setWeight = (j, weight) => {
@@ -82,9 +82,9 @@ function trianglePart() {
     point.setAttribute("aria-valuetext", words.map((word, j) => word + " " + fixed(row[j], 2)).join(", "));
     inputs.forEach((input, j) => { if (input !== document.activeElement) input.value = row[j].toFixed(2); });
     box.replaceChildren(tableOf("the nine products a \u00d7 v, and their sums", ["", "number 1", "number 2", "number 3"],
-      [...words.map((word, j) => [fixed(row[j], 2) + " of '" + word + "'", ...vectors[j].map((x2) => fixed(row[j] * x2, 3))]),
-        ["v3' (sum)", ...mixed.map((x2) => fixed(x2, 3))]]));
-    words2.textContent = "'walk' looks at: " + words.map((word, j) => "'" + word + "' " + fixed(row[j], 2)).join(", ") + ". v3'\u00b7v1 = " +
+      [...words.map((word, j) => [fixed(row[j], 2) + " of '" + word + "'", ...vectors[j].map((entry) => fixed(row[j] * entry, 3))]),
+        ["v3' (sum)", ...mixed.map((entry) => fixed(entry, 3))]]));
+    inWords.textContent = "'walk' looks at: " + words.map((word, j) => "'" + word + "' " + fixed(row[j], 2)).join(", ") + ". v3'\u00b7v1 = " +
       fixed(product, 4) + " (before attention \u22120.09; at most " + fixed(ceiling, 2) + "). Cosine with 'birds': " + fixed(cosine, 3) +
       ". The control v3'\u00b7v2, with 'sometimes': " + fixed(control, 4) + " (before attention \u22120.39).";
   };
@@ -129,7 +129,7 @@ function trianglePart() {
     paragraph("The dashed lines join points with the same product v3'\u00b7v1. As long as the vectors stay, it is largest in the corner " +
       "'birds': 0.14, the ceiling. Drag the orange point, use the arrow keys, or type weights."),
     element("div", {class: "figure"}, svg),
-    element("div", {class: "controls"}, words.map((word, j) => element("label", {}, "'" + word + "' ", inputs[j]))), words2, box,
+    element("div", {class: "controls"}, words.map((word, j) => element("label", {}, "'" + word + "' ", inputs[j]))), inWords, box,
     paragraph("Of the notes that this course retells, note 000 sets the row (" + handRow.map((a) => fixed(a, 1)).join(", ") + ") by hand. " +
       "It adds up to " + fixed(handSum, 1) + ", and a softmax gives 1: so it is no point of this plane. It is drawn beside the triangle; a line " +
       "joins it with the row divided by " + fixed(handSum, 1) + "."),

@@ -40,8 +40,10 @@ Json data_with(const std::string& word) {
                                                          {"width", 2},
                                                          {"context", 1},
                                                          {"vocabulary", 1},
-                                                         {"causal", true}})},
+                                                         {"causal", true},
+                                                         {"without", std::vector<std::string>()}})},
                                  {"words", std::vector<std::string>{word}},
+                                 {"losses", Json::object({{"train", std::vector<Json>()}})},
                                  {"sentences", std::vector<Json>{sentence}},
                                  {"prompts", std::vector<std::string>{word}},
                                  {"snapshots", std::vector<Json>{snapshot}}});

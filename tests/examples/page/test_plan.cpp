@@ -53,17 +53,18 @@ TEST_CASE("plan_event: read_plan() reads it again") {
   plan.sentences[1].next.reset();
   plan.watch.push_back({"walk", "birds", "cats", 5, 1, 2});
   const std::string text = Json::object(plan_event(plan)).text();
-  const Plan read = read_plan(read_json(text), corpus.tokenizer.size());
+  const Plan read = read_plan(read_json(text), corpus.tokenizer.size(), 10);
   CHECK(Json::object(plan_event(read)).text() == text);
 }
 
 TEST_CASE("read_plan: refuses tokens that the model does not have, and missing parts") {
   const Corpus corpus = corpus_of(Reading::lines);
   const std::string text = Json::object(plan_event(default_plan(corpus, 10))).text();
-  CHECK_THROWS_AS(read_plan(read_json(text), 2), FormatError);
+  CHECK_THROWS_AS(read_plan(read_json(text), 2, 10), FormatError);
+  CHECK_THROWS_AS(read_plan(read_json(text), corpus.tokenizer.size(), 2), FormatError);
   for (const char* part : {"sentences", "prompts", "watch", "map", "continued"}) {
     std::string other = text;
     other.replace(other.find(part), 4, "none");
-    CHECK_THROWS_AS(read_plan(read_json(other), corpus.tokenizer.size()), FormatError);
+    CHECK_THROWS_AS(read_plan(read_json(other), corpus.tokenizer.size(), 10), FormatError);
   }
 }
