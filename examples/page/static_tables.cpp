@@ -136,8 +136,8 @@ std::string static_tables(const std::string& title, const Json& data) {
     rows += element("tr", element("th scope=\"row\"", prompts[at++]) +
                               element("td", markup_escaped(text.string())));
   });
-  html += element("table", rows) + "\n" + loss_table(run["losses"]["train"]) +
-          attention_tables(run, last);
+  html += element("table", rows) + "\n" + attention_tables(run, last) +
+          loss_table(run["losses"]["train"]);
   return html + "</section>\n</main>\n";
 }
 

@@ -33,7 +33,7 @@ TEST_CASE("page what-if: a word is hidden, a head is off or a number differs", "
     CHECK(is_new());
     CHECK(
         browser.is_true("forwardLast(page.run.worked, 0, {hidden: new Set([1])})"
-                        ".weights[0].every((row) => row[1] === 0)"));
+                        ".weights[0].every((row, i) => i === 1 || row[1] === 0)"));
     press("[data-hide=\"1\"]");
     CHECK(words() == unchanged);
     press("button[data-head=\"0\"]");
@@ -46,6 +46,12 @@ TEST_CASE("page what-if: a word is hidden, a head is off or a number differs", "
     set("input[data-key=\"0\"]", "0.37");
     CHECK(is_new());
     CHECK_THAT(words(), ContainsSubstring("0.37"));
+    for (const char* weight : {"1", "0.4"}) {  // a row adds up to 1 wherever it is dragged
+      set("input[data-key=\"0\"]", weight);
+      CHECK(
+          browser.is_true("Math.abs([...document.querySelectorAll('[data-key]')]"
+                          ".reduce((sum, slider) => sum + Number(slider.value), 0) - 1) < 0.03"));
+    }
   }
 }
 
