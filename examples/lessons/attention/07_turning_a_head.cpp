@@ -222,7 +222,7 @@ void why_it_slows_down(Lesson& to) {
   const Three u = three(products());
   to.part("Why it slows down");
   to.say(
-      "After step 10 the largest ds_j falls: see the last column of the table. Let m = (a2 u2 + a3 "
+      "After step 13 the largest ds_j falls: see the last column of the table. Let m = (a2 u2 + a3 "
       "u3) / (a2 + a3), the mean of the other two. a2 + a3 is 1 - a1. So G = a1 u1 + (1 - a1) m, "
       "and u1 - G = (1 - a1) (u1 - m). So ds_1 = a1 (1 - a1) (u1 - m):\n");
   bool is_equal = true;

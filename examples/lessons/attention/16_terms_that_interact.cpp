@@ -146,10 +146,10 @@ void two_parts_of_a_change(Lesson& to) {
             "An estimate of a derivative: the change of a result divided by the small change of an "
             "input.");
   to.say(formatted(
-      "Here v3.d = %.2f is positive. So the weight of 'birds' grows, the other two shrink, and v3' "
-      "moves toward v1. Both parts depend on 'walk': the second contains v3, and a1 is computed "
-      "from v3.v1. So what a change of 'birds' does depends on what 'walk' is. That is the "
-      "interaction.",
+      "Here v3.d = %.2f is positive. So the weight of 'birds' grows, the other two shrink. This "
+      "part moves v3' toward v1. Both parts depend on 'walk': the second contains v3, and a1 is "
+      "computed from v3.v1. So what a change of 'birds' does depends on what 'walk' is. That is "
+      "the interaction.",
       sum(v3 * d()).item()));
   to.claim(
       largest(by_value + by_weights - difference) < 1e-7 && largest(by_value - difference) > 0.01,
