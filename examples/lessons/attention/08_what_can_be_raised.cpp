@@ -213,7 +213,7 @@ void raising_the_cosine(Lesson& to) {
       "model looks, look at its weights.\nIn a real model V learns too, but its goal is the next "
       "word. After 'birds sometimes walk' it is another one than after 'cats sometimes walk'. If "
       "'walk' looks only at itself, its result is the same in both, and so is the prediction. So "
-      "in a model of one layer 'walk' must look at the animal. The lesson "
+      "in a model with one attention only, 'walk' must look at the animal. The lesson "
       "attention/18_text_to_text trains such a model.");
   to.claim(are_near_1, "all five cosines are above 0.998");
   to.claim(std::min({at_birds[0], at_birds[1], at_birds[2]}) > 0.9 &&
