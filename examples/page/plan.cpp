@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "nn/text/batches.h"
+
 namespace fledge::page {
 
 namespace {
@@ -29,6 +31,12 @@ Plan::Sentence sentence_at(const TokenText& text, std::size_t begin, std::size_t
 }
 
 }  // namespace
+
+std::vector<Dim> targets_of(const Plan::Sentence& sentence) {
+  std::vector<Dim> targets(sentence.ids.begin() + 1, sentence.ids.end());
+  targets.push_back(sentence.next.value_or(no_target));
+  return targets;
+}
 
 Plan default_plan(const Corpus& corpus, Dim context) {
   const TokenText& text = corpus.train;

@@ -31,6 +31,9 @@ struct Plan {
   std::vector<Dim> map;  // tokens whose vectors are on the map, at most 40
 };
 
+/// What follows each token of the sentence; no_target (nn/text/batches.h) where nothing is known.
+std::vector<Dim> targets_of(const Plan::Sentence& sentence);
+
 /// Sentences and prompts from the beginning, the middle and the end of the text: of lines whole
 /// documents, of a stream windows of at most 24 tokens. The prompts are the first halves of the
 /// sentences. The map has the most frequent tokens.

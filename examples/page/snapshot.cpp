@@ -23,13 +23,6 @@ constexpr std::uint16_t no_token = std::numeric_limits<std::uint16_t>::max();
 
 Indices row_of(const std::vector<Dim>& ids) { return {{1, static_cast<Dim>(ids.size())}, ids}; }
 
-/// What follows each position; no_target where nothing is known.
-std::vector<Dim> targets_of(const Plan::Sentence& sentence) {
-  std::vector<Dim> targets(sentence.ids.begin() + 1, sentence.ids.end());
-  targets.push_back(sentence.next.value_or(no_target));
-  return targets;
-}
-
 Json sentence_json(const LanguageModel& model, const Plan::Sentence& sentence) {
   const auto T = static_cast<Dim>(sentence.ids.size());
   const auto [logits, layers] = model.forward_with_weights(row_of(sentence.ids));
@@ -40,49 +33,26 @@ Json sentence_json(const LanguageModel& model, const Plan::Sentence& sentence) {
       for (Dim i = 0; i < T; ++i)
         for (Dim j = 0; j < (is_causal ? i + 1 : T); ++j)
           attention.push_back(share_in_16_bits(value_of(layer.value().at({0, h, i, j}))));
-  const std::vector<double> z = to_vector(logits.value());
+  const Array p = softmax(logits).value();
+  const auto add = [&](Dim token, double probability) {
+    top.push_back(static_cast<std::uint16_t>(token));
+    top.push_back(share_in_16_bits(probability));
+  };
+  const auto add_none = [&] { top.insert(top.end(), {no_token, no_token}); };
   const std::vector<Dim> targets = targets_of(sentence);
-  const auto V = static_cast<std::size_t>(model.sizes.vocabulary);
-  double loss = 0;
-  int counted = 0;
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    const std::vector<double> row(z.begin() + static_cast<std::ptrdiff_t>(i * V),
-                                  z.begin() + static_cast<std::ptrdiff_t>((i + 1) * V));
-    const double most = *std::max_element(row.begin(), row.end());
-    double sum = 0;
-    for (const double logit : row) sum += std::exp(logit - most);
-    const auto p = [&](Dim token) {
-      return std::exp(row[static_cast<std::size_t>(token)] - most) / sum;
-    };
-    const auto add = [&](Dim token) {
-      top.push_back(static_cast<std::uint16_t>(token));
-      top.push_back(share_in_16_bits(p(token)));
-    };
-    std::vector<Dim> order(V);
-    for (std::size_t v = 0; v < V; ++v) order[v] = static_cast<Dim>(v);
-    const auto shown = std::min<std::size_t>(likeliest, V);
-    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown),
-                      order.end(), [&](Dim a, Dim b) {
-                        const double x = row[static_cast<std::size_t>(a)];
-                        const double y = row[static_cast<std::size_t>(b)];
-                        return x != y ? x > y : a < b;
-                      });
-    for (std::size_t n = 0; n < likeliest; ++n)
-      if (n < shown)
-        add(order[n]);
-      else
-        top.insert(top.end(), {no_token, no_token});
-    if (targets[i] == no_target) {
-      top.insert(top.end(), {no_token, no_token});
-      continue;
-    }
-    add(targets[i]);
-    loss -= std::log(p(targets[i]));
-    ++counted;
+  for (Dim i = 0; i < T; ++i) {
+    const Array row = slice(logits, 1, i, i + 1).value().with_shape({model.sizes.vocabulary});
+    const std::vector<Choice> choices = most_likely(row, likeliest);
+    for (const Choice& choice : choices) add(choice.token, choice.probability);
+    for (auto n = std::ssize(choices); n < likeliest; ++n) add_none();
+    const Dim target = targets[static_cast<std::size_t>(i)];
+    target == no_target ? add_none() : add(target, value_of(p.at({0, i, target})));
   }
-  return Json::object({{"loss", counted > 0 ? loss / counted : 0.0},
-                       {"attention", base64(attention)},
-                       {"top", base64(top)}});
+  const bool has_target = T > 1 || sentence.next;
+  const Tensor loss =
+      has_target ? cross_entropy(logits, Indices({1, T}, targets), no_target) : Tensor(0.0);
+  return Json::object(
+      {{"loss", loss.item()}, {"attention", base64(attention)}, {"top", base64(top)}});
 }
 
 /// q, k and v of each layer, one after the other.

@@ -14,7 +14,7 @@ namespace fledge::page {
 /// {"type":"snapshot","step":…,…}. Each sentence has its loss, the attention of each layer and head,
 /// and the five likeliest tokens at each position. A full snapshot also has the vectors q, k and v,
 /// the gradients of the last layer, the vectors of the map, and a histogram of each parameter. Watched pairs are measured in `text`, if there
-/// is one.
+/// is one. Throws NumericError if a logit is not a number.
 Json::Members snapshot_event(const LanguageModel& model, const Tokenizer& tokenizer,
                              const Plan& plan, std::int64_t step, bool is_full,
                              const TokenText* text);

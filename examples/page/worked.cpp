@@ -59,9 +59,7 @@ Json gradients_json(const LanguageModel& model, const Plan::Sentence& sentence) 
   scores.keep_grad();
   mixed.keep_grad();
   const Tensor logits = model.logits(last.add_residuals(x, last.attn.c_proj(mixed)));
-  std::vector<Dim> targets(sentence.ids.begin() + 1, sentence.ids.end());
-  targets.push_back(sentence.next.value_or(no_target));
-  const Tensor loss = cross_entropy(logits, Indices({1, T}, targets), no_target);
+  const Tensor loss = cross_entropy(logits, Indices({1, T}, targets_of(sentence)), no_target);
   backward(loss);
   zero_grad(model);
   return Json::object({{"loss", loss.item()},

@@ -59,7 +59,8 @@ void TrainRun::train() {
   state_->remember_resumed();
   const std::int64_t steps = config_.training.schedule.steps;
   const double tokens = tokens_of_step();
-  if (page_ && state_->step() == 0) record_snapshot();
+  if (page_ && state_->step() == 0)
+    for (const Json::Members& event : page_->events(*model_, 0)) report_.event(event);
   while (!state_->is_over()) {
     check_interrupt();
     state_->remember_step();
@@ -75,7 +76,12 @@ void TrainRun::train() {
     std::optional<FilmFrame> frame;
     if (film_ && film_->has_frame(row.step))
       frame = film_->frame(*model_, corpus_->tokenizer, row.step);
-    keep(row, watched, sample, frame);
+    std::vector<Json::Members> snapshot;
+    if (page_ && page_->has_snapshot(row.step)) {
+      const InterruptScope not_interrupted(nullptr);  // the step has moved the weights
+      snapshot = page_->events(*model_, row.step);
+    }
+    keep(row, watched, sample, frame, snapshot);
     const RunNotes& notes = state_->notes();
     report_.progress(
         {row.step, steps, notes.train_loss, notes.last_loss, row.rate, row.gradient_norm, tokens});
@@ -101,8 +107,8 @@ double TrainRun::tokens_of_step() const {
 
 // Records a step. It is not interrupted: a step is recorded whole or not at all.
 void TrainRun::keep(const Metrics& row, const std::vector<PairMeasurement>& watched,
-                    const std::optional<std::string>& sample,
-                    const std::optional<FilmFrame>& frame) {
+                    const std::optional<std::string>& sample, const std::optional<FilmFrame>& frame,
+                    const std::vector<Json::Members>& snapshot) {
   const InterruptScope not_interrupted(nullptr);
   const bool is_logged = state_->is_evaluated(row.step) || row.step % config_.log_every == 0;
   state_->record_step(row, is_logged);
@@ -117,7 +123,7 @@ void TrainRun::keep(const Metrics& row, const std::vector<PairMeasurement>& watc
     film_->add(*frame);
     report_.event(film_->event(*frame));
   }
-  if (page_ && page_->has_snapshot(row.step)) record_snapshot();
+  for (const Json::Members& event : snapshot) report_.event(event);
   if (row.validation) state_->save_if_best(row.step);
 }
 

@@ -40,9 +40,9 @@ class TrainRun {
   int stop_diverged(const std::string& what);
 
   void keep(const Metrics& row, const std::vector<PairMeasurement>& watched,
-            const std::optional<std::string>& sample, const std::optional<FilmFrame>& frame);
+            const std::optional<std::string>& sample, const std::optional<FilmFrame>& frame,
+            const std::vector<Json::Members>& snapshot);
   void begin_film();
-  void record_snapshot();
   void write_page(std::int64_t kept_step);
   bool shows_samples() const;
   void report_final_samples(std::int64_t step);

@@ -100,11 +100,6 @@ void TrainRun::begin_film() {
       lines);
 }
 
-// The snapshot of the model as it is now, as an event.
-void TrainRun::record_snapshot() {
-  for (const Json::Members& event : page_->events(*model_, state_->step())) report_.event(event);
-}
-
 void TrainRun::write_page(std::int64_t kept_step) {
   if (config_.page.empty()) return;
   state_->sync_events();

@@ -104,8 +104,8 @@ void game(Lesson& to) {
   to.define("optimizer", "The rule that computes new parameters from the gradients.");
   to.define(
       "Adam, AdamW",
-      "An optimizer whose step is the learning rate, times the mean of the last gradients of a "
-      "parameter, divided by their usual size; AdamW also shrinks each parameter a little.");
+      "An optimizer. It divides the mean of a parameter's newest gradients by their usual size. The "
+      "learning rate times this is the step. AdamW also shrinks each parameter a little.");
   int three_untied = 0, three_tied = 0, two_tied = 0, one_tied = 0, even = 0;  // seeds
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     three_untied += players_right(learned_weights(Sides::untied, seed)) == 3 ? 1 : 0;
@@ -203,8 +203,8 @@ void one_matrix_in_between(Lesson& to) {
       "by numbers and adding them.");
   to.define(
       "low rank",
-      "Said of a table whose rank is smaller than both the number of its rows and the number of "
-      "its columns; two thinner tables, multiplied, give it.");
+      "Said of a table that is the product of two thinner tables. Its rank is smaller than its "
+      "number of rows and its number of columns.");
   const auto [X, W_Q, W_K] = five_random_words();
   const Tensor Q = matmul(X, W_Q), S = scores(X, {W_Q, W_K}), W = matmul(W_Q, transpose(W_K));
   const Tensor C = matmul(Q, inverse(slice(Q, 0, 0, 2)));  // Q = C·(rows 1 and 2 of Q)     (5, 2)

@@ -106,8 +106,8 @@ void products(Lesson& to) {
       "neighbours.");
   to.define(
       "tile",
-      "A small rectangle of the result whose sums are all computed at the same time, inside the "
-      "processor.");
+      "A small rectangle of the result. All its sums are computed together and stay inside the "
+      "processor meanwhile.");
   to.define("GFLOP/s",
             "Thousand million multiplications and additions, counted together, per second.");
   to.say(

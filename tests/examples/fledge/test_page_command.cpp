@@ -102,6 +102,17 @@ TEST_CASE("fledge page: refuses what it cannot use, and writes over nothing of t
   }
 }
 
+TEST_CASE("fledge train --page: a run that diverges leaves a folder whose page can be made") {
+  const Desk desk;
+  const Result run = fledge_says(Words{"train", desk.poems(), "--lr", "1e6", "--clip", "0", "-o",
+                                       desk / "run", "--page", desk / "a.html"} +
+                                 tiny);
+  CHECK(run.status == 4);
+  CHECK_FALSE(std::filesystem::exists(desk / "a.html"));
+  CHECK(run.err.find("No page was written") != std::string::npos);
+  CHECK(fledge_says({"page", desk / "run"}).status == 0);
+}
+
 TEST_CASE("fledge page: a snapshot that does not fit the model and the plan is refused") {
   const Desk desk;
   trained({desk.poems(), "--valid", "0", "-o", desk / "run", "--page", desk / "a.html"});
