@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "nn/io/files.h"
+#include "nn/io/checksum.h"
 
 namespace support {
 

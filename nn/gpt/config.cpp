@@ -8,35 +8,117 @@ namespace fledge {
 
 namespace {
 
-constexpr double layer_norm_epsilon = 1e-5;  // LayerNorm's own
+// Names of GPT-2's configurations for the activation; the first of each form is written.
+constexpr std::pair<std::string_view, Activation> activations[] = {
+    {"gelu_new", Activation::gelu_tanh},
+    {"gelu_pytorch_tanh", Activation::gelu_tanh},
+    {"gelu_fast", Activation::gelu_tanh},
+    {"gelu", Activation::gelu},
+    {"gelu_python", Activation::gelu}};
 
 // Keys of GPT-2's configurations that must have this value, as JSON, if they are there: this model
-// computes nothing else. Both names of the activation are the tanh form of gelu.
+// computes nothing else.
 constexpr std::pair<std::string_view, std::string_view> only_values[] = {
     {"model_type", "\"gpt2\""},
     {"model_type", "\"fledge\""},
-    {"activation_function", "\"gelu_new\""},
-    {"activation_function", "\"gelu_pytorch_tanh\""},
     {"scale_attn_weights", "true"},
     {"scale_attn_weights", "false"},
     {"scale_attn_by_inverse_layer_idx", "false"},
-    {"reorder_and_upcast_attn", "false"},
     {"tie_word_embeddings", "true"},
-    {"add_cross_attention", "false"}};
+    {"add_cross_attention", "false"},
+    {"is_encoder_decoder", "false"},
+    {"pruned_heads", "{}"}};
+
+// Keys of GPT-2's configurations that change no number of the model: notes, what other classes of the
+// library use, how it generates, and how exactly it rounds (GPT2Config and PretrainedConfig of
+// transformers 4).
+constexpr std::string_view ignored_keys[] = {"_attn_implementation_autoset",
+                                             "_commit_hash",
+                                             "_name_or_path",
+                                             "_num_labels",
+                                             "architectures",
+                                             "attn_implementation",
+                                             "bad_words_ids",
+                                             "begin_suppress_tokens",
+                                             "bos_token_id",
+                                             "chunk_size_feed_forward",
+                                             "cross_attention_hidden_size",
+                                             "decoder_start_token_id",
+                                             "diversity_penalty",
+                                             "do_sample",
+                                             "dtype",
+                                             "early_stopping",
+                                             "encoder_no_repeat_ngram_size",
+                                             "eos_token_id",
+                                             "exponential_decay_length_penalty",
+                                             "finetuning_task",
+                                             "forced_bos_token_id",
+                                             "forced_eos_token_id",
+                                             "gradient_checkpointing",
+                                             "id2label",
+                                             "initializer_range",
+                                             "is_decoder",
+                                             "label2id",
+                                             "length_penalty",
+                                             "max_length",
+                                             "min_length",
+                                             "n_special",
+                                             "no_repeat_ngram_size",
+                                             "num_beam_groups",
+                                             "num_beams",
+                                             "num_labels",
+                                             "num_return_sequences",
+                                             "output_attentions",
+                                             "output_hidden_states",
+                                             "output_past",
+                                             "output_scores",
+                                             "pad_token_id",
+                                             "predict_special_tokens",
+                                             "prefix",
+                                             "problem_type",
+                                             "remove_invalid_values",
+                                             "reorder_and_upcast_attn",
+                                             "repetition_penalty",
+                                             "return_dict",
+                                             "return_dict_in_generate",
+                                             "sep_token_id",
+                                             "summary_activation",
+                                             "summary_first_dropout",
+                                             "summary_proj_to_labels",
+                                             "summary_type",
+                                             "summary_use_proj",
+                                             "suppress_tokens",
+                                             "task_specific_params",
+                                             "temperature",
+                                             "tf_legacy_loss",
+                                             "tie_encoder_decoder",
+                                             "tokenizer_class",
+                                             "top_k",
+                                             "top_p",
+                                             "torch_dtype",
+                                             "torchscript",
+                                             "transformers_version",
+                                             "typical_p",
+                                             "use_bfloat16",
+                                             "use_cache"};
 
 // Throws if a key is not known, or does not have its only value.
 void check_keys(const JsonValue& config) {
-  std::vector<std::string_view> keys{
-      "vocab_size", "n_positions", "n_ctx", "n_embd", "n_layer", "n_head", "n_inner", "bias",
-      "resid_pdrop", "embd_pdrop", "attn_pdrop", "layer_norm_epsilon", "fledge",
-      // in GPT-2's files; they change no output of the model
-      "_name_or_path", "_num_labels", "architectures", "bos_token_id", "dtype", "eos_token_id",
-      "finetuning_task", "gradient_checkpointing", "id2label", "initializer_range", "label2id",
-      "n_special", "num_labels", "output_attentions", "output_hidden_states", "output_past",
-      "pad_token_id", "predict_special_tokens", "return_dict", "summary_activation",
-      "summary_first_dropout", "summary_proj_to_labels", "summary_type", "summary_use_proj",
-      "task_specific_params", "tokenizer_class", "torch_dtype", "torchscript",
-      "transformers_version", "use_cache"};
+  std::vector<std::string_view> keys{"vocab_size",
+                                     "n_positions",
+                                     "n_ctx",
+                                     "n_embd",
+                                     "n_layer",
+                                     "n_head",
+                                     "n_inner",
+                                     "bias",
+                                     "resid_pdrop",
+                                     "embd_pdrop",
+                                     "attn_pdrop",
+                                     "layer_norm_epsilon",
+                                     "activation_function",
+                                     "fledge"};
+  keys.insert(keys.end(), std::begin(ignored_keys), std::end(ignored_keys));
   for (const auto& only : only_values) keys.push_back(only.first);
   config.allow_only(keys);
   for (const auto& only : only_values) {
@@ -47,6 +129,13 @@ void check_keys(const JsonValue& config) {
     if (config.has(only.first) && !fits)
       found.fail("must be " + std::string(only.second) + ": got " + found.shown());
   }
+}
+
+Activation read_activation(const JsonValue& json) {
+  const std::string name = json.string();
+  for (const auto& [known, activation] : activations)
+    if (name == known) return activation;
+  json.fail("must be gelu_new or gelu: got " + json.shown());
 }
 
 std::string model_type_of(const Without& without) {
@@ -107,9 +196,16 @@ void require_memory(const LanguageModelSizes& sizes) {
                       in_gigabytes(memory));
 }
 
+std::string_view name_of(Activation activation) {
+  return std::find_if(std::begin(activations), std::end(activations),
+                      [&](const auto& named) { return named.second == activation; })
+      ->first;
+}
+
 }  // namespace
 
-std::string config_json(const LanguageModelSizes& sizes, Json::Members own) {
+std::string config_json(const LanguageModelSizes& sizes, Json::Members own,
+                        const Json::Members& notes) {
   const Without& without = sizes.variant.without;
   const std::vector<std::string> parts = listed_parts(without);
   if (!parts.empty()) own.emplace_back("without", parts);
@@ -124,8 +220,8 @@ std::string config_json(const LanguageModelSizes& sizes, Json::Members own) {
                               {"n_layer", sizes.layers},
                               {"n_head", sizes.heads},
                               {"n_inner", hidden},
-                              {"activation_function", "gelu_new"},
-                              {"layer_norm_epsilon", layer_norm_epsilon},
+                              {"activation_function", name_of(sizes.activation)},
+                              {"layer_norm_epsilon", sizes.epsilon},
                               {"resid_pdrop", sizes.dropout},
                               {"embd_pdrop", sizes.dropout},
                               {"attn_pdrop", 0.0},
@@ -133,6 +229,7 @@ std::string config_json(const LanguageModelSizes& sizes, Json::Members own) {
   members.insert(members.end(), numbers.begin(), numbers.end());
   if (without.scale) members.emplace_back("scale_attn_weights", false);
   if (sizes.bias == Bias::without) members.emplace_back("bias", false);
+  members.insert(members.end(), notes.begin(), notes.end());
   if (!own.empty()) members.emplace_back("fledge", Json::object(own));
   return Json::object(members).indented() + "\n";
 }
@@ -141,15 +238,19 @@ ModelConfig read_config(std::string text) {
   const JsonValue config = read_json(std::move(text));
   check_keys(config);
   config["model_type"];
-  if (config.has("layer_norm_epsilon") &&
-      config["layer_norm_epsilon"].number() != layer_norm_epsilon)
-    config["layer_norm_epsilon"].fail("must be 1e-5");
   LanguageModelSizes sizes{.vocabulary = size_of(config["vocab_size"]),
                            .context = size_of(config["n_positions"]),
                            .layers = size_of(config["n_layer"], most_layers),
                            .heads = size_of(config["n_head"]),
                            .width = size_of(config["n_embd"]),
                            .dropout = probability(config, "resid_pdrop")};
+  if (config.has("activation_function"))
+    sizes.activation = read_activation(config["activation_function"]);
+  if (config.has("layer_norm_epsilon")) {
+    const JsonValue epsilon = config["layer_norm_epsilon"];
+    sizes.epsilon = epsilon.number();
+    if (!(sizes.epsilon > 0)) epsilon.fail("must be above 0: got " + epsilon.shown());
+  }
   if (config.has("n_ctx") && size_of(config["n_ctx"]) != sizes.context)
     config["n_ctx"].fail("must be n_positions, " + std::to_string(sizes.context));
   if (sizes.width % sizes.heads != 0)

@@ -26,7 +26,9 @@ inline constexpr Dim most_layers = 1000;
 /// a model is without stands in this object under "without"; for the scale there is GPT-2's key.
 /// Without mask, residual or norm it is no GPT-2: then "model_type" is "fledge", which other
 /// programs refuse.
-std::string config_json(const LanguageModelSizes& sizes, Json::Members own = {});
+/// `notes` are further members, such as "torch_dtype".
+std::string config_json(const LanguageModelSizes& sizes, Json::Members own = {},
+                        const Json::Members& notes = {});
 
 /// Reads a config.json of fledge or of GPT-2. Without the key "bias" the model has biases.
 /// resid_pdrop and embd_pdrop must be equal; their default is 0. attn_pdrop is ignored, because

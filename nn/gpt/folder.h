@@ -1,5 +1,5 @@
 // A language model in a folder, in GPT-2's layout: config.json describes the model,
-// model.safetensors has its weights.
+// model.safetensors or its shards have the weights (weight_files.h).
 #pragma once
 
 #include <functional>
@@ -20,8 +20,9 @@ struct SavedModel {
 /// Reads the model in a folder. If config.json does not say whether the model has biases, the
 /// tensors in model.safetensors decide. `reader` reads the text of config.json; a caller that needs
 /// more than read_config() returns passes its own function, so that the text is read once. The
-/// sizes of both files are checked before they are read, and the model is built only if
-/// model.safetensors is large enough, so time and memory are proportional to the size of the files.
+/// model is built only if the files with its weights are large enough, so time and memory are
+/// proportional to the size of the files. The weights are read into the arrays of the model in parts
+/// of at most 256 KB: there is no second copy.
 /// Another process may replace the model meanwhile: both files are read again until they have the
 /// same identity. This is "id" under "fledge" in config.json and "id" in the metadata of
 /// model.safetensors. Throws FileError, and FormatError naming the file.

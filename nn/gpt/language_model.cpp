@@ -19,6 +19,8 @@ const LanguageModelSizes& checked(const LanguageModelSizes& sizes) {
   positive("width", sizes.width);
   require<ValueError>(sizes.hidden >= 0, "LanguageModel", "hidden must not be negative: got ",
                       sizes.hidden);
+  require<ValueError>(sizes.epsilon > 0 && std::isfinite(sizes.epsilon), "LanguageModel",
+                      "epsilon must be positive and finite: got ", sizes.epsilon);
   return sizes;
 }
 
@@ -34,11 +36,14 @@ LanguageModel::LanguageModel(const LanguageModelSizes& model_sizes, InitialWeigh
       wte(sizes.vocabulary, sizes.width, initial),
       wpe(sizes.context, sizes.width, initial),
       dropout(sizes.dropout),
-      ln_f(sizes.width) {
+      ln_f(sizes.width, sizes.epsilon) {
   const Dim hidden = sizes.hidden > 0 ? sizes.hidden : 4 * sizes.width;
-  for (Dim layer = 0; layer < sizes.layers; ++layer)
-    h.emplace_back(sizes.width, sizes.heads, hidden, initial, sizes.dropout, sizes.bias,
-                   sizes.variant.without);
+  for (Dim layer = 0; layer < sizes.layers; ++layer) {
+    Block& block = h.emplace_back(sizes.width, sizes.heads, hidden, initial, sizes.dropout,
+                                  sizes.bias, sizes.variant.without);
+    block.ln_1.eps = block.ln_2.eps = sizes.epsilon;
+    block.mlp.activation = sizes.activation;
+  }
   ln_f.normalises = !sizes.variant.without.norm;
   if (initial.rng() == nullptr) return;
   Rng& rng = *initial.rng();

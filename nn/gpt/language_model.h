@@ -16,6 +16,8 @@ struct LanguageModelSizes {
   Dim hidden = 0;  // of the MLP; 0 means 4·width, as in GPT-2
   double dropout = 0;
   Bias bias = Bias::with;
+  Activation activation = Activation::gelu_tanh;  // of the MLPs
+  double epsilon = 1e-5;                          // of the layer norms
   Variant variant = {};
 };
 

@@ -21,66 +21,104 @@ bool is_mask(std::string_view name) {
   return rest == ".attn.bias" || rest == ".attn.masked_bias";
 }
 
+// The name of the bias beside a weight of a linear layer; "" for other parameters.
+std::string bias_beside(const std::string& name) {
+  constexpr std::string_view weight = ".weight";
+  const bool is_linear = name.find(".c_") != std::string::npos && name.ends_with(weight);
+  return is_linear ? name.substr(0, name.size() - weight.size()) + ".bias" : "";
+}
+
+// Calls f(first, numbers, count) for the numbers of a tensor, at most 65,536 at a time.
+template <class F>
+void read_in_parts(const PlacedTensor& placed, F f) {
+  const Dim width = static_cast<Dim>(find_dtype(placed.tensor->dtype)->bytes), most = 1 << 16;
+  std::vector<Real> part;
+  for (Dim first = 0; first < placed.tensor->shape.size(); first += most) {
+    const Dim count = std::min(most, placed.tensor->shape.size() - first);
+    part.resize(static_cast<std::size_t>(count));
+    StoredTensor tensor = *placed.tensor;
+    tensor.begin += static_cast<std::uint64_t>(first * width);
+    tensor.end = tensor.begin + static_cast<std::uint64_t>(count * width);
+    read_numbers(*placed.file, tensor, part.data());
+    f(first, part.data(), count);
+  }
+}
+
+// Removes the biases of a model without biases from the tensors. They must be zeros.
+void remove_zero_biases(PlacedTensors& placed, const NamedShapes& expected) {
+  for (const auto& [name, shape] : expected) {
+    const auto bias = placed.find(bias_beside(name));
+    if (bias == placed.end()) continue;
+    read_in_parts(bias->second, [&](Dim first, const Real* numbers, Dim count) {
+      for (Dim i = 0; i < count; ++i)
+        require<FormatError>(numbers[i] == Real(0), "its tensors", in_quotes(bias->first),
+                             " must be zeros, because config.json says that there are no biases: "
+                             "number ",
+                             first + i, " is ", numbers[i]);
+    });
+    placed.erase(bias);
+  }
+}
+
+void require_tied_head(const PlacedTensor& head, const Array& table) {
+  read_in_parts(head, [&](Dim first, const Real* numbers, Dim count) {
+    for (Dim i = 0; i < count; ++i)
+      require<FormatError>(numbers[i] == table[first + i], "its tensors",
+                           "lm_head.weight must be wte.weight here: they differ at ", first + i);
+  });
+}
+
+PlacedTensors tensors_of(const std::vector<WeightFile>& files) {
+  PlacedTensors placed;
+  for (const WeightFile& file : files)
+    for (const StoredTensor& tensor : file.header.tensors)
+      if (const std::string_view name = without_prefix(tensor.name); !is_mask(name))
+        require<FormatError>(placed.emplace(name, PlacedTensor{&file.bytes, &tensor}).second,
+                             "its tensors", in_quotes(name),
+                             " stands twice, once behind 'transformer.'");
+  return placed;
+}
+
 }  // namespace
 
-std::vector<const StoredTensor*> find_tensors(StoredTensors stored, const NamedShapes& expected) {
-  std::vector<const StoredTensor*> result;
-  for (const auto& [name, shape] : expected) {
-    const auto found = stored.find(name);
-    const bool is_there = found != stored.end();
-    require<FormatError>(is_there && found->second->shape == shape, "its tensors", in_quotes(name),
-                         " must have shape ", to_string(shape), ": the file has ",
-                         is_there ? to_string(found->second->shape) : "none");
-    result.push_back(found->second);
-    stored.erase(found);
+std::vector<NamedArray> named_weights(const LanguageModel& model, const Dtype* type) {
+  std::vector<NamedArray> arrays;
+  for (const auto& [name, tensor] : named_parameters(model)) {
+    arrays.push_back({name, tensor.value(), type});
+    if (const std::string bias = bias_beside(name);
+        model.sizes.bias == Bias::without && !bias.empty())
+      arrays.push_back({bias, Array::zeros({tensor.dim(1)}), type});
   }
-  if (!stored.empty())
-    throw FormatError("its tensors: " + in_quotes(stored.begin()->first) + " is not in the model");
-  return result;
+  return arrays;
 }
 
 std::string weights_bytes(const LanguageModel& model,
                           const std::map<std::string, std::string>& metadata) {
-  std::vector<NamedArray> arrays;
-  for (const auto& [name, tensor] : named_parameters(model))
-    arrays.push_back({name, tensor.value()});
-  return stored_bytes(std::move(arrays), metadata);
+  return stored_bytes(named_weights(model), metadata);
 }
 
-LanguageModel read_weights(std::string_view file, const StoredHeader& header,
-                           const LanguageModelSizes& sizes) {
-  if (parameter_count(sizes) > static_cast<double>(file.size()))
+LanguageModel read_weights(const std::vector<WeightFile>& files, const LanguageModelSizes& sizes) {
+  std::uint64_t bytes = 0;
+  for (const WeightFile& file : files) bytes += file.bytes.size();
+  if (parameter_count(sizes) > static_cast<double>(bytes))
     throw FormatError("config.json describes " + json_number(parameter_count(sizes)) +
-                      " numbers, and the file has " + std::to_string(file.size()) + " bytes");
+                      " numbers, and the file has " + std::to_string(bytes) + " bytes");
   LanguageModel model(sizes, InitialWeights::none());
-  StoredTensors stored;
   NamedShapes expected;
   const auto named = named_parameters(model);
   for (const auto& [name, tensor] : named) expected.emplace_back(name, tensor.shape());
-  for (const StoredTensor& tensor : header.tensors)
-    if (const std::string_view name = without_prefix(tensor.name); !is_mask(name))
-      require<FormatError>(stored.emplace(name, &tensor).second, "its tensors", in_quotes(name),
-                           " stands twice, once behind 'transformer.'");
-  const bool has_head = stored.contains("lm_head.weight");
+  PlacedTensors placed = tensors_of(files);
+  if (sizes.bias == Bias::without) remove_zero_biases(placed, expected);
+  const bool has_head = placed.contains("lm_head.weight");
   if (has_head) expected.emplace_back("lm_head.weight", model.wte.weight.shape());
-  const auto tensors = find_tensors(std::move(stored), expected);
-  for (std::size_t i = 0; i < named.size(); ++i)
-    read_numbers(file, *tensors[i], named[i].second.write());
-  if (!has_head) return model;
-  Array head(model.wte.weight.shape());
-  read_numbers(file, *tensors.back(), head.write());
-  for (Dim i = 0; i < head.size(); ++i)
-    require<FormatError>(head[i] == model.wte.weight.value()[i], "its tensors",
-                         "lm_head.weight must be wte.weight here: they differ at ", i);
+  const auto tensors = find_tensors(std::move(placed), expected);
+  for (std::size_t i = 0; i < named.size(); ++i) tensors[i].read_numbers(named[i].second.write());
+  if (has_head) require_tied_head(tensors.back(), model.wte.weight.value());
   return model;
 }
 
-Bias bias_in(const StoredHeader& header) {
-  const bool found =
-      std::any_of(header.tensors.begin(), header.tensors.end(), [](const StoredTensor& tensor) {
-        return without_prefix(tensor.name) == "h.0.attn.c_attn.bias";
-      });
-  return found ? Bias::with : Bias::without;
+Bias bias_in(const std::vector<WeightFile>& files) {
+  return tensors_of(files).contains("h.0.attn.c_attn.bias") ? Bias::with : Bias::without;
 }
 
 }  // namespace fledge

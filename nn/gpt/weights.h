@@ -1,32 +1,28 @@
-// The weights of a language model as a safetensors file, with GPT-2's names.
+// The weights of a language model as tensors of safetensors files, with GPT-2's names.
 #pragma once
 
 #include "nn/gpt/language_model.h"
-#include "nn/io/safetensors.h"
+#include "nn/gpt/weight_files.h"
 
 namespace fledge {
 
-/// The bytes of model.safetensors: all parameters under their names, "wte.weight",
-/// "h.0.attn.c_attn.weight", …, the metadata and a checksum.
+/// The parameters under their names, "wte.weight", "h.0.attn.c_attn.weight", …, to be stored as a
+/// type. A model without biases has biases of zeros there, so that programs whose GPT-2 always has
+/// biases compute the same model.
+std::vector<NamedArray> named_weights(const LanguageModel& model,
+                                      const Dtype* type = find_dtype("F32"));
+/// The bytes of model.safetensors: the weights as F32, the metadata and a checksum.
 std::string weights_bytes(const LanguageModel& model,
                           const std::map<std::string, std::string>& metadata = {});
 
-/// Builds the model of such a file. In GPT-2's files all names may begin with "transformer.", masks
+/// Builds the model of such files. In GPT-2's files all names may begin with "transformer.", masks
 /// are ignored (h.N.attn.bias, h.N.attn.masked_bias), and lm_head.weight may repeat the word table.
-/// Throws FormatError naming the first tensor that is missing, unexpected, of another shape or not
-/// finite. The sizes may be wrong: the model is built only if the file has a byte or more for each
-/// weight.
-LanguageModel read_weights(std::string_view file, const StoredHeader& header,
-                           const LanguageModelSizes& sizes);
+/// Biases of a model without biases must be zeros. Throws FormatError naming the first tensor that is
+/// missing, unexpected, of another shape or not finite. The sizes may be wrong: the model is built
+/// only if the files have a byte or more for each weight.
+LanguageModel read_weights(const std::vector<WeightFile>& files, const LanguageModelSizes& sizes);
 
-/// Whether the file has the biases of a model. GPT-2's config.json does not say it.
-Bias bias_in(const StoredHeader& header);
-
-/// The tensors of a file by name, and the names and shapes that are expected.
-using StoredTensors = std::map<std::string_view, const StoredTensor*>;
-using NamedShapes = std::vector<std::pair<std::string, Shape>>;
-/// The expected tensors in their order. Throws FormatError naming the first that is missing, of
-/// another shape, or not expected.
-std::vector<const StoredTensor*> find_tensors(StoredTensors stored, const NamedShapes& expected);
+/// Whether the files have the biases of a model. GPT-2's config.json does not say it.
+Bias bias_in(const std::vector<WeightFile>& files);
 
 }  // namespace fledge

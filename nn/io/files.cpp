@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <system_error>
 
 namespace fledge {
@@ -39,36 +38,11 @@ std::string read_to_end(int descriptor, const std::string& path, std::uint64_t e
   return bytes;
 }
 
-// Throws FileError unless the file is open and is a regular file.
-std::uint64_t size_of_file(const Descriptor& file, const std::string& path) {
-  struct stat status {};
-  if (!file.exists() || ::fstat(file.get(), &status) != 0) throw FileError("read", path, errno);
-  if (S_ISDIR(status.st_mode)) throw FileError("read", path, "it is a folder");
-  if (!S_ISREG(status.st_mode)) throw FileError("read", path, "it is not a regular file");
-  return static_cast<std::uint64_t>(status.st_size);
-}
-
 bool repeat_sync(int descriptor) {
   int result = 0;
   do result = ::fsync(descriptor);
   while (result != 0 && errno == EINTR);
   return result == 0;
-}
-
-// The place of the digits of the checksum. Only the key itself matches: inside strings of JSON,
-// quotes are escaped.
-std::size_t place_of_checksum(std::string_view text) {
-  constexpr std::string_view key = "\"checksum\":";
-  const std::size_t found = text.find(key);
-  const std::size_t quote = found == std::string::npos ? found : text.find('"', found + key.size());
-  if (quote == std::string::npos || text.size() - quote < 17)
-    throw FormatError("it has no checksum: it was not written by fledge");
-  return quote + 1;
-}
-
-std::string checksum_of(std::string_view text, std::size_t place) {
-  const std::uint64_t begin = hash_of(std::string(16, '0'), hash_of(text.substr(0, place)));
-  return hexadecimal(hash_of(text.substr(place + 16), begin));
 }
 
 }  // namespace
@@ -90,6 +64,14 @@ Descriptor::Descriptor(int folder, const std::string& name, int flags) {
 
 Descriptor::~Descriptor() {
   if (number_ >= 0) ::close(number_);
+}
+
+std::uint64_t size_of_file(const Descriptor& file, const std::string& path) {
+  struct stat status {};
+  if (!file.exists() || ::fstat(file.get(), &status) != 0) throw FileError("read", path, errno);
+  if (S_ISDIR(status.st_mode)) throw FileError("read", path, "it is a folder");
+  if (!S_ISREG(status.st_mode)) throw FileError("read", path, "it is not a regular file");
+  return static_cast<std::uint64_t>(status.st_size);
 }
 
 std::string read_beginning(const Descriptor& file, const std::string& path, std::size_t count) {
@@ -137,39 +119,6 @@ bool sync_file(const Descriptor& file) { return repeat_sync(file.get()); }
 
 bool sync_folder(const Descriptor& folder) {
   return repeat_sync(folder.get()) || errno == EINVAL || errno == ENOTSUP;
-}
-
-std::uint64_t hash_of(std::string_view bytes, std::uint64_t hash) {
-  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
-}
-
-std::string hexadecimal(std::uint64_t number) {
-  std::string text(16, '0');
-  for (std::size_t i = 16; i-- > 0; number >>= 4) text[i] = "0123456789abcdef"[number & 15];
-  return text;
-}
-
-std::optional<std::uint64_t> unsigned_number(std::string_view text, int base) {
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, number, base);
-  if (error != std::errc() || stopped != end) return {};
-  return number;
-}
-
-std::string with_checksum(std::string text) {
-  const std::size_t place = place_of_checksum(text);
-  const std::string checksum = checksum_of(text, place);
-  return text.replace(place, 16, checksum);
-}
-
-std::string require_checksum(std::string_view text) {
-  const std::size_t place = place_of_checksum(text);
-  std::string found(text.substr(place, 16));
-  if (found != checksum_of(text, place))
-    throw FormatError("it is damaged: its checksum does not match its contents");
-  return found;
 }
 
 }  // namespace fledge

@@ -73,23 +73,30 @@ bool Folder::has(const std::string& name) const {
   });
 }
 
-std::optional<std::string> Folder::with_file(
-    const std::string& name, const std::function<std::string(const Descriptor&)>& f) const {
+std::optional<Descriptor> Folder::find(const std::string& name) const {
   for (const std::string& place : places_of(name)) {
-    const Descriptor opened(folder_.get(), place, O_RDONLY | O_NONBLOCK);
-    if (opened.exists() || (errno != ENOENT && errno != ENOTDIR)) return f(opened);
+    Descriptor opened(folder_.get(), place, O_RDONLY | O_NONBLOCK);
+    if (opened.exists() || (errno != ENOENT && errno != ENOTDIR)) return opened;
   }
   return {};
 }
 
 std::optional<std::string> Folder::read(const std::string& name, std::uint64_t most) const {
-  return with_file(name,
-                   [&](const Descriptor& opened) { return read_whole(opened, file(name), most); });
+  const std::optional<Descriptor> found = find(name);
+  if (!found) return {};
+  return read_whole(*found, file(name), most);
+}
+
+std::optional<ByteSource> Folder::open(const std::string& name) const {
+  std::optional<Descriptor> found = find(name);
+  if (!found) return {};
+  return ByteSource(std::move(*found), file(name));
 }
 
 std::optional<std::string> Folder::beginning(const std::string& name, std::size_t count) const {
-  return with_file(
-      name, [&](const Descriptor& opened) { return read_beginning(opened, file(name), count); });
+  const std::optional<Descriptor> found = find(name);
+  if (!found) return {};
+  return read_beginning(*found, file(name), count);
 }
 
 bool Folder::is_removed() const {

@@ -7,12 +7,11 @@
 // stays the same one even if its path is renamed.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "nn/io/files.h"
+#include "nn/io/byte_source.h"
 
 namespace fledge {
 
@@ -33,6 +32,8 @@ class Folder {
   /// `most` bytes is an error, and is not read.
   std::optional<std::string> read(const std::string& name,
                                   std::uint64_t most = most_file_size) const;
+  /// A file that is read in parts; nullopt if it does not exist. Throws FileError.
+  std::optional<ByteSource> open(const std::string& name) const;
   /// The first `count` bytes of a file; nullopt if it does not exist. Throws FileError.
   std::optional<std::string> beginning(const std::string& name, std::size_t count) const;
 
@@ -49,9 +50,8 @@ class Folder {
   int descriptor() const { return folder_.get(); }
 
  protected:
-  /// Calls f(descriptor) with the file, or returns nullopt if it does not exist.
-  std::optional<std::string> with_file(
-      const std::string& name, const std::function<std::string(const Descriptor&)>& f) const;
+  /// The file; nullopt if it does not exist. If it cannot be opened, the descriptor says so.
+  std::optional<Descriptor> find(const std::string& name) const;
 
   std::string path_;
   std::string whole_path_;  // from the root, without links

@@ -6,7 +6,7 @@
 #include <locale>
 #include <sstream>
 
-#include "nn/io/files.h"
+#include "nn/io/checksum.h"
 
 namespace fledge {
 

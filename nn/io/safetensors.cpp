@@ -1,13 +1,13 @@
 #include "nn/io/safetensors.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <cstring>
 #include <limits>
+#include <type_traits>
 
-#include "nn/io/files.h"
+#include "nn/io/checksum.h"
+#include "nn/io/dtypes.h"
 #include "nn/io/json.h"
+#include "nn/io/little_endian.h"
 
 namespace fledge {
 
@@ -17,77 +17,6 @@ constexpr std::size_t most_tensors = 1'000'000;
 constexpr std::int64_t most_number = std::numeric_limits<std::int64_t>::max();
 
 [[noreturn]] void refuse(const std::string& problem) { throw FormatError(problem); }
-
-// Reads or writes a little-endian number at any address, on a machine of any byte order.
-template <class T>
-T load(const char* from) {
-  char bytes[sizeof(T)];
-  std::memcpy(bytes, from, sizeof bytes);
-  if constexpr (std::endian::native == std::endian::big) std::reverse(bytes, bytes + sizeof bytes);
-  T number;
-  std::memcpy(&number, bytes, sizeof number);
-  return number;
-}
-template <class T>
-void store(T number, char* to) {
-  std::memcpy(to, &number, sizeof number);
-  if constexpr (std::endian::native == std::endian::big) std::reverse(to, to + sizeof number);
-}
-
-template <class T>
-double as_double(T number) {
-  return static_cast<double>(number);
-}
-
-// A bfloat16 is the upper half of a float.
-double bfloat16(std::uint16_t bits) {
-  char bytes[4];
-  store(static_cast<std::uint32_t>(bits) << 16, bytes);
-  return as_double(load<float>(bytes));
-}
-
-// IEEE 754 half precision: 1 sign, 5 exponent, 10 fraction bits.
-double half(std::uint16_t bits) {
-  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  const double size = exponent == 0   ? std::ldexp(fraction, -24)
-                      : exponent < 31 ? std::ldexp(1024 + fraction, exponent - 25)
-                                      : infinity;  // or not a number: neither is read
-  return (bits >> 15) != 0 ? -size : size;
-}
-
-// Reads numbers up to the first one that is not finite or above `most`. Returns how many it read.
-template <class T, double (*number_of)(T) = as_double<T>>
-std::size_t read_all(const char* from, std::size_t count, double most, Real* to) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const double number = number_of(load<T>(from + i * sizeof(T)));
-    to[i] = Real(number);
-    if (!(std::abs(number) <= most) || !isfinite(to[i])) return i;
-  }
-  return count;
-}
-
-struct Type {
-  std::string_view name;
-  std::size_t bytes;
-  std::size_t (*read)(const char* from, std::size_t count, double most, Real* to);
-  double most = std::numeric_limits<double>::max();  // the largest absolute value that is read
-};
-constexpr Type types[] = {{"F64", 8, read_all<double>},
-                          {"F32", 4, read_all<float>},
-                          {"F16", 2, read_all<std::uint16_t, half>},
-                          {"BF16", 2, read_all<std::uint16_t, bfloat16>},
-                          {"I64", 8, read_all<std::int64_t>, 9007199254740991.0},
-                          {"I32", 4, read_all<std::int32_t>},
-                          {"I16", 2, read_all<std::int16_t>},
-                          {"I8", 1, read_all<std::int8_t>},
-                          {"U8", 1, read_all<std::uint8_t>},
-                          {"BOOL", 1, read_all<std::uint8_t>, 1}};
-
-const Type* find_type(std::string_view name) {
-  const auto found = std::find_if(std::begin(types), std::end(types),
-                                  [&](const Type& type) { return type.name == name; });
-  return found == std::end(types) ? nullptr : found;
-}
 
 // Bytes of a tensor: the product of its sizes and the bytes of a number. The product must not
 // overflow even if one size is 0, because strides are products of the other sizes.
@@ -122,7 +51,7 @@ StoredTensor tensor_of(const std::string& name, const JsonValue& json, std::size
            in_quotes(name));
   json.allow_only({"dtype", "shape", "data_offsets"});
   StoredTensor tensor{name, json["dtype"].string(), {}};
-  const Type* const type = find_type(tensor.dtype);
+  const Dtype* const type = find_dtype(tensor.dtype);
   if (type == nullptr)
     json["dtype"].fail("must be F64, F32, F16, BF16, I64, I32, I16, I8, U8 or BOOL: got " +
                        in_quotes(tensor.dtype));
@@ -177,17 +106,22 @@ std::string StoredHeader::text(std::string_view key) const {
   return value.is_null() ? "" : value.string();
 }
 
-StoredHeader stored_header(std::string_view file) {
-  const auto length = file.size() < 8 ? ~std::uint64_t{0} : load<std::uint64_t>(file.data());
+StoredHeader stored_header(const ByteSource& file) {
+  constexpr std::size_t magic = 32;  // bytes from which another format is guessed
+  const std::string beginning =
+      file.read(0, static_cast<std::size_t>(std::min<std::uint64_t>(magic, file.size())));
+  const auto length =
+      file.size() < 8 ? ~std::uint64_t{0} : load_little_endian<std::uint64_t>(beginning.data());
   if (length > most_header_bytes || length > file.size() - 8)
     refuse("the first 8 bytes must be the length of a header, which follows: the file has " +
            std::to_string(file.size()) + " bytes" +
            (file.size() < 8 ? "" : ", the header would have " + std::to_string(length)) +
-           looks_like(file));
+           looks_like(beginning));
   StoredHeader header;
-  const std::size_t data = 8 + static_cast<std::size_t>(length);
+  header.end = 8 + length;
+  const auto data = static_cast<std::size_t>(header.end);
   located_at("the header", [&] {
-    const JsonValue json = read_json(std::string(file.substr(8, data - 8)), most_header_bytes);
+    const JsonValue json = read_json(file.read(8, data - 8), most_header_bytes);
     std::size_t count = 0;
     json.each_member([&](const std::string&, const JsonValue&) { ++count; });
     if (count > most_tensors) json.fail("has more than 1,000,000 tensors");
@@ -205,15 +139,39 @@ StoredHeader stored_header(std::string_view file) {
   return header;
 }
 
-void read_numbers(std::string_view file, const StoredTensor& tensor, Real* to) {
-  const Type& type = *find_type(tensor.dtype);
+namespace {
+
+// Reads a chunk of numbers. Returns how many are finite and not above the limit of their type, up to
+// the first that is not.
+std::size_t read_chunk(const ByteSource& file, std::uint64_t at, std::size_t count,
+                       const Dtype& type, Real* to) {
+  if constexpr (std::is_same_v<Real, float> && is_little_endian)
+    if (type.name == "F32") {  // the bytes are the numbers
+      file.read(at, count * sizeof(Real), reinterpret_cast<char*>(to));
+      return static_cast<std::size_t>(
+          std::find_if(to, to + count, [](Real x) { return !isfinite(x); }) - to);
+    }
+  const std::string bytes = file.read(at, count * type.bytes);
+  return type.read(bytes.data(), count, type.most, to);
+}
+
+}  // namespace
+
+void read_numbers(const ByteSource& file, const StoredTensor& tensor, Real* to) {
+  // A chunk stays in the second cache until it is checked.
+  constexpr std::size_t chunk = 1 << 16;
+  const Dtype& type = *find_dtype(tensor.dtype);
   const auto count = static_cast<std::size_t>(tensor.end - tensor.begin) / type.bytes;
-  const std::size_t read = type.read(file.data() + tensor.begin, count, type.most, to);
-  if (read == count) return;
-  const bool has_limit = type.most < std::numeric_limits<double>::max();
-  refuse(in_quotes(tensor.name) + " must hold numbers that are finite" +
-         (has_limit ? " and at most " + json_number(type.most) : "") + ": number " +
-         std::to_string(read) + " is not");
+  for (std::size_t first = 0; first < count; first += chunk) {
+    const std::size_t part = std::min(chunk, count - first);
+    const std::size_t read =
+        read_chunk(file, tensor.begin + first * type.bytes, part, type, to + first);
+    if (read == part) continue;
+    const bool has_limit = type.most < std::numeric_limits<double>::max();
+    refuse(in_quotes(tensor.name) + " must hold numbers that are finite" +
+           (has_limit ? " and at most " + json_number(type.most) : "") + ": number " +
+           std::to_string(first + read) + " is not");
+  }
 }
 
 std::string stored_bytes(std::vector<NamedArray> arrays,
@@ -224,10 +182,10 @@ std::string stored_bytes(std::vector<NamedArray> arrays,
   for (const auto& [key, value] : metadata) notes.emplace_back(key, value);
   entries.emplace_back("__metadata__", Json::object(notes));
   std::size_t end = 0;
-  for (const auto& [name, array] : arrays) {
+  for (const auto& [name, array, type] : arrays) {
     const std::size_t begin = end;
-    end += static_cast<std::size_t>(array.size()) * sizeof(float);
-    entries.emplace_back(name, Json::object({{"dtype", "F32"},
+    end += static_cast<std::size_t>(array.size()) * type->bytes;
+    entries.emplace_back(name, Json::object({{"dtype", type->name},
                                              {"shape", array.shape()},
                                              {"data_offsets", std::vector{begin, end}}}));
   }
@@ -236,13 +194,12 @@ std::string stored_bytes(std::vector<NamedArray> arrays,
 
   std::string bytes(8, '\0');
   bytes.reserve(8 + header.size() + end);
-  store(static_cast<std::uint64_t>(header.size()), bytes.data());
+  store_little_endian(static_cast<std::uint64_t>(header.size()), bytes.data());
   bytes += header;
   bytes.resize(bytes.size() + end);
   char* to = bytes.data() + 8 + header.size();
-  for (const auto& [name, array] : arrays)
-    for (Dim i = 0; i < array.size(); ++i, to += sizeof(float))
-      store(static_cast<float>(value_of(array.data()[i])), to);
+  for (const auto& [name, array, type] : arrays)
+    for (Dim i = 0; i < array.size(); ++i, to += type->bytes) type->write(array.data()[i], to);
   stored_header(bytes);  // refuses names that could not be read again
   return with_checksum(std::move(bytes));
 }

@@ -12,6 +12,8 @@
 #include <map>
 
 #include "engine/array.h"
+#include "nn/io/byte_source.h"
+#include "nn/io/dtypes.h"
 #include "nn/io/json_reader.h"
 
 namespace fledge {
@@ -30,6 +32,7 @@ struct StoredTensor {
 struct StoredHeader {
   std::vector<StoredTensor> tensors;  // in the order of their numbers
   JsonValue metadata;                 // an object of strings; null if there is none
+  std::uint64_t end = 0;              // of the header in the file
 
   /// The metadata under this key; "" if there is none.
   std::string text(std::string_view key) const;
@@ -40,19 +43,20 @@ struct StoredHeader {
 /// twice. In addition: types F64, F32, F16, BF16, I64, I32, I16, I8, U8 and BOOL, no unknown
 /// fields, at most 8 axes and 1,000,000 tensors. Throws FormatError naming the tensor or the place
 /// in the header. Takes n log n time and memory of a few times the size of the header.
-StoredHeader stored_header(std::string_view file);
+StoredHeader stored_header(const ByteSource& file);
 
 /// Writes the numbers of a tensor, rounded to Real, to `to`, which must have room for them. Throws
 /// FormatError naming the tensor for a number that is not finite as a Real, and for an I64 of 2⁵³
 /// or more, which a double cannot hold exactly. Some numbers are written then.
-void read_numbers(std::string_view file, const StoredTensor& tensor, Real* to);
+void read_numbers(const ByteSource& file, const StoredTensor& tensor, Real* to);
 
 struct NamedArray {
   std::string name;
   Array array;
+  const Dtype* type = find_dtype("F32");  // it is stored as; F32, F16 or BF16
 };
 
-/// The bytes of a file: the arrays as F32, sorted by name, the header padded to a multiple of 8
+/// The bytes of a file: the arrays, sorted by name, the header padded to a multiple of 8
 /// bytes, and a checksum of all bytes in the metadata (files.h). The same arrays and metadata give
 /// the same bytes. Throws FormatError for names that stored_header() refuses.
 std::string stored_bytes(std::vector<NamedArray> arrays,

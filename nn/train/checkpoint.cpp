@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "nn/gpt/weights.h"
-#include "nn/io/files.h"
+#include "nn/io/checksum.h"
 #include "nn/io/json.h"
 #include "nn/io/json_reader.h"
 
@@ -26,9 +26,10 @@ void read_note(const JsonValue& json, double& to) {
 }
 void read_note(const JsonValue& json, std::string& to) { to = json.string(); }
 
-Array read_array(std::string_view bytes, const StoredTensor& tensor) {
+Array read_array(const PlacedTensor& placed) {
+  const StoredTensor& tensor = *placed.tensor;
   Array array(tensor.shape);
-  read_numbers(bytes, tensor, array.write());
+  placed.read_numbers(array.write());
   const bool is_square = tensor.name.starts_with(second_moment);
   for (Dim i = 0; is_square && i < array.size(); ++i)
     require<FormatError>(array[i] >= 0, "the checkpoint must have no negative mean of squares",
@@ -86,17 +87,18 @@ RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
     for (const char* part : {"", first_moment, second_moment})
       if (*part == '\0' || state.moments[p].t > 0)
         expected.emplace_back(part + named[p].first, named[p].second.shape());
-  StoredTensors stored;
-  for (const StoredTensor& tensor : header.tensors) stored[tensor.name] = &tensor;
-  const auto tensors = find_tensors(std::move(stored), expected);
+  const ByteSource file = bytes;
+  PlacedTensors placed;
+  for (const StoredTensor& tensor : header.tensors) placed[tensor.name] = {&file, &tensor};
+  const auto tensors = find_tensors(std::move(placed), expected);
 
   std::vector<Array> weights;
   auto next = tensors.begin();
   for (AdamW::Moments& moments : state.moments) {
-    weights.push_back(read_array(bytes, **next++));
+    weights.push_back(read_array(*next++));
     if (moments.t == 0) continue;
-    moments.m = read_array(bytes, **next++);
-    moments.v = read_array(bytes, **next++);
+    moments.m = read_array(*next++);
+    moments.v = read_array(*next++);
   }
   trainer.restore(state, weights);
   return notes;

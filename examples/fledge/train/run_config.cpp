@@ -6,7 +6,7 @@
 #include "examples/support/text.h"
 #include "nn/gpt/config.h"
 #include "nn/gpt/folder.h"
-#include "nn/io/files.h"
+#include "nn/io/checksum.h"
 #include "nn/io/utf8.h"
 #include "nn/text/tokenizer_json.h"
 

@@ -7,7 +7,7 @@
 #include "examples/fledge/train/stop.h"
 #include "examples/support/text.h"
 #include "nn/gpt/weights.h"
-#include "nn/io/files.h"
+#include "nn/io/checksum.h"
 
 namespace fledge::train {
 
@@ -251,10 +251,10 @@ bool RunState::load_best() {
     support::with_advice(
         "move it away: --resume makes another model from the checkpoint",
         [&] {
-          const StoredHeader header = stored_header(*stored);
-          step = header.text("step");
+          const std::vector<WeightFile> files{{path, *stored, stored_header(*stored)}};
+          step = files[0].header.text("step");
           belongs = require_checksum(*stored) == notes_.model_checksum;
-          kept = weights_of(read_weights(*stored, header, config_->sizes));
+          kept = weights_of(read_weights(files, config_->sizes));
         },
         support::quoted(path));
     found = " is of step " + support::quoted(step) + ", and does not belong to the checkpoint";

@@ -10,6 +10,7 @@
 #include "examples/support/built_in_text.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
+#include "nn/io/checksum.h"
 #include "nn/io/files.h"
 
 namespace fledge::train {

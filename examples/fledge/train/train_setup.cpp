@@ -11,7 +11,7 @@
 #include "examples/support/peak_memory.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
-#include "nn/io/files.h"
+#include "nn/io/checksum.h"
 
 namespace fledge::train {
 

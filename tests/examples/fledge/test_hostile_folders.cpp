@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <functional>
 
-#include "nn/io/files.h"
+#include "nn/io/checksum.h"
 #include "tests/examples/fledge/training.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/stored_file.h"

@@ -12,8 +12,8 @@ namespace {
 bool same_sizes(const LanguageModelSizes& a, const LanguageModelSizes& b) {
   return a.vocabulary == b.vocabulary && a.context == b.context && a.layers == b.layers &&
          a.heads == b.heads && a.width == b.width && a.hidden == b.hidden &&
-         a.dropout == b.dropout && a.bias == b.bias &&
-         words_of(a.variant.without) == words_of(b.variant.without);
+         a.dropout == b.dropout && a.bias == b.bias && a.activation == b.activation &&
+         a.epsilon == b.epsilon && words_of(a.variant.without) == words_of(b.variant.without);
 }
 
 // A small configuration with one key more, or another value for one of its own.
@@ -121,19 +121,37 @@ TEST_CASE("model config: what this model cannot be is refused by name") {
        {std::tuple<const char*, const char*, const char*>{
             "model_type", "\"llama\"", R"(model_type must be "gpt2": got "llama")"},
         {"activation_function", "\"relu\"",
-         R"(activation_function must be "gelu_new": got "relu")"},
-        {"layer_norm_epsilon", "1e-6", "layer_norm_epsilon must be 1e-5"},
+         R"(activation_function must be gelu_new or gelu: got "relu")"},
+        {"layer_norm_epsilon", "-1e-5", "layer_norm_epsilon must be above 0: got -1e-5"},
+        {"layer_norm_epsilon", "0", "layer_norm_epsilon must be above 0: got 0"},
         {"scale_attn_weights", "0", "scale_attn_weights must be true: got 0"},
         {"scale_attn_by_inverse_layer_idx", "true",
          "scale_attn_by_inverse_layer_idx must be false: got true"},
-        {"reorder_and_upcast_attn", "true", "reorder_and_upcast_attn must be false: got true"},
+        {"is_encoder_decoder", "true", "is_encoder_decoder must be false: got true"},
+        {"pruned_heads", R"({"0":[1]})", R"(pruned_heads must be {}: got {"0":[1]})"},
         {"tie_word_embeddings", "false", "tie_word_embeddings must be true: got false"},
         {"add_cross_attention", "true", "add_cross_attention must be false: got true"},
         {"bias", "0", "bias must be true or false: got 0"},
         {"fledge", "null", "fledge must be an object: got null"}})
     CHECK(refused_config(with(key, value)) == message);
-  for (const char* name : {"gelu_new", "gelu_pytorch_tanh"})
-    CHECK_NOTHROW(read_config(with("activation_function", "\"" + std::string(name) + "\"")));
+}
+
+TEST_CASE("model config: both forms of gelu by all of their names, and any epsilon") {
+  for (const auto& [name, activation] : {std::pair{"gelu_new", Activation::gelu_tanh},
+                                         {"gelu_pytorch_tanh", Activation::gelu_tanh},
+                                         {"gelu_fast", Activation::gelu_tanh},
+                                         {"gelu", Activation::gelu},
+                                         {"gelu_python", Activation::gelu}}) {
+    const LanguageModelSizes sizes =
+        read_config(with("activation_function", "\"" + std::string(name) + "\"")).sizes;
+    CHECK(sizes.activation == activation);
+    CHECK(read_config(config_json(sizes)).sizes.activation == activation);
+  }
+  const LanguageModelSizes sizes = read_config(with("layer_norm_epsilon", "1e-6")).sizes;
+  CHECK(sizes.epsilon == 1e-6);
+  CHECK(read_config(config_json(sizes)).sizes.epsilon == 1e-6);
+  CHECK_NOTHROW(read_config(with("reorder_and_upcast_attn", "true")));  // it changes no formula
+  CHECK(read_config(config_json(sizes, {}, {{"torch_dtype", "float16"}})).sizes.epsilon == 1e-6);
 }
 
 TEST_CASE("model config: keys that are missing, unknown or there twice") {

@@ -112,3 +112,28 @@ TEST_CASE("variants: each switch changes the logits") {
     all.push_back(logits);
   }
 }
+
+TEST_CASE("variants: the activation and the epsilon of the layer norms reach every block") {
+  const auto logits = [](Activation activation, double epsilon) {
+    Rng rng(2);
+    LanguageModel model({.vocabulary = variant_words,
+                         .context = variant_length,
+                         .layers = 2,
+                         .heads = 2,
+                         .width = variant_width,
+                         .activation = activation,
+                         .epsilon = epsilon},
+                        rng);
+    redraw(model, 2);
+    for (const Block& block : model.h) {
+      CHECK(block.mlp.activation == activation);
+      CHECK((block.ln_1.eps == epsilon && block.ln_2.eps == epsilon));
+    }
+    CHECK(model.ln_f.eps == epsilon);
+    return logits_of(model, {1, 2, 3});
+  };
+  const Array usual = logits(Activation::gelu_tanh, 1e-5);
+  CHECK_FALSE(same_bits(logits(Activation::gelu, 1e-5), usual));
+  CHECK_FALSE(same_bits(logits(Activation::gelu_tanh, 1e-3), usual));
+  CHECK_THROWS_AS(logits(Activation::gelu, 0), ValueError);
+}

@@ -37,8 +37,12 @@ Verdict same_weights(const LanguageModel& a, const LanguageModel& b) {
   return {};
 }
 
+std::vector<WeightFile> one_file(const std::string& bytes) {
+  return {{"model.safetensors", bytes, stored_header(bytes)}};
+}
+
 LanguageModel model_read(const std::string& bytes, const LanguageModelSizes& sizes) {
-  return read_weights(bytes, stored_header(bytes), sizes);
+  return read_weights(one_file(bytes), sizes);
 }
 
 // The message of read_weights() for these arrays.
@@ -59,8 +63,41 @@ TEST_CASE("model weights: a model's file gives the same model, to the bit") {
     CHECK_FALSE(same_weights(other, model_with(2, bias)));
     CHECK(same_weights(other, model));
     CHECK(weights_bytes(other, {{"format", "pt"}}) == bytes);
-    CHECK(bias_in(stored_header(bytes)) == bias);
+    CHECK(bias_in(one_file(bytes)) == Bias::with);  // zeros, where the model has none
   }
+}
+
+TEST_CASE("model weights: shards, and numbers of 16 bits that are read exactly") {
+  for (const char* type : {"F16", "BF16"}) {
+    const LanguageModel model = model_with(1);
+    std::vector<NamedArray> arrays = named_weights(model, find_dtype(type));
+    const std::vector<NamedArray> first(arrays.begin(), arrays.begin() + 9);
+    const std::string a = stored_bytes(first), b = stored_bytes({arrays.begin() + 9, arrays.end()});
+    const LanguageModel read =
+        read_weights({{"a", a, stored_header(a)}, {"b", b, stored_header(b)}}, model.sizes);
+    const auto before = parameters(model), after = parameters(read);
+    for (std::size_t p = 0; p < before.size(); ++p) {
+      const Array &w = before[p].value(), &r = after[p].value();
+      for (Dim i = 0; i < w.size(); ++i) {
+        CHECK(std::abs(value_of(w[i] - r[i])) <= std::abs(value_of(w[i])) / 256);
+        CHECK(rounding_of(r.data() + i, 1, *find_dtype(type)).changed == 0);
+      }
+    }
+  }
+}
+
+TEST_CASE("model weights: biases of a model without biases are zeros") {
+  const LanguageModelSizes sizes = model_with(1, Bias::without).sizes;
+  std::vector<NamedArray> arrays = named_weights(model_with(1, Bias::without));
+  CHECK(arrays.size() == 28);
+  NamedArray& bias = named(arrays, "h.1.mlp.c_fc.bias");
+  bias.array.write()[7] = Real(0.5);
+  const std::string bytes = stored_bytes(arrays);
+  CHECK(
+      refusal<FormatError>([&] { model_read(bytes, sizes); }) ==
+      "its tensors: 'h.1.mlp.c_fc.bias' must be zeros, because config.json says that there are no "
+      "biases: number 7 is 0.5");
+  CHECK(bias_in(one_file(stored_bytes(arrays_of(model_with(1, Bias::without))))) == Bias::without);
 }
 
 TEST_CASE("model weights: GPT-2's files with their prefix, masks and head") {
@@ -72,7 +109,7 @@ TEST_CASE("model weights: GPT-2's files with their prefix, masks and head") {
   arrays.push_back({"lm_head.weight", model.wte.weight.value()});
   const std::string bytes = stored_bytes(arrays);
   CHECK(same_weights(model_read(bytes, model.sizes), model));
-  CHECK(bias_in(stored_header(bytes)) == Bias::with);
+  CHECK(bias_in(one_file(bytes)) == Bias::with);
 }
 
 TEST_CASE("model weights: the first difference is named") {

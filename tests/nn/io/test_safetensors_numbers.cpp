@@ -1,7 +1,7 @@
 #include <cmath>
 #include <limits>
 
-#include "nn/io/files.h"
+#include "nn/io/checksum.h"
 #include "tests/support/arrays.h"
 #include "tests/support/refusal.h"
 #include "tests/support/stored_file.h"

@@ -35,6 +35,14 @@ TEST_CASE("MLP: is its parts, to the bit") {
   CHECK(same_bits(mlp(x).value(), y.value()));
 }
 
+TEST_CASE("MLP: with the exact gelu") {
+  MLP mlp = drawn<MLP>(1, 5, 9);
+  mlp.activation = Activation::gelu;
+  const Tensor x = uniform({2, 3, 5}, 1);
+  CHECK(same_bits(mlp(x).value(), mlp.c_proj(gelu(mlp.c_fc(x))).value()));
+  CHECK_FALSE(same_bits(mlp(x).value(), drawn<MLP>(1, 5, 9)(x).value()));
+}
+
 TEST_CASE("MLP: every parameter has a gradient, and changes the output when it changes") {
   const MLP mlp = drawn<MLP>(2, 3, 4);
   const Tensor x = uniform({5, 3}, 1);
