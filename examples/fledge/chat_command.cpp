@@ -15,6 +15,7 @@ namespace fledge {
 namespace {
 
 struct ChatConfig {
+  ModelOptions source;
   std::string folder, stop;
   std::int64_t tokens_out = 100;
   SampleOptions choice;
@@ -43,6 +44,7 @@ ChatConfig chat_config(int argc, char** argv) {
   options.add("--seed", "N", config.seed, "the same seed and lines give the same answers");
   options.without_default();
   options.add("--json", "", config.json, "one object a line on stdout");
+  add_model_options(options, config.source);
   options.threads();
   options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
   add_known_names(options);
@@ -109,7 +111,7 @@ void print(const ChatConfig& config, const std::string& line, const std::string&
 }
 
 int run(const ChatConfig& config) {
-  const TrainedModel trained = load_trained(config.folder);
+  const TrainedModel trained = load_trained(config.folder, config.source.form);
   if (config.is_random_seed) {
     const std::string seed = std::to_string(config.seed);
     std::fprintf(stderr, "Seed %s: --seed %s gives these answers again\n", seed.c_str(),

@@ -16,6 +16,8 @@ const std::vector<Command>& commands() {
       {"eval", "DIR [FILE]", "its loss on text that it has not seen", eval_command},
       {"inspect", "DIR", "what is in a model: tensors, heads, a map of its tokens",
        inspect_command},
+      {"export", "DIR", "a folder of the model for PyTorch and Hugging Face's libraries",
+       export_command},
       {"plot", "DIR ...", "the losses of runs, as a plot", plot_command},
       {"page", "DIR", "one HTML page that shows how a model learned", page_command},
       {"gradcheck", "[NAME ...]", "prove every gradient twice", gradcheck_command},

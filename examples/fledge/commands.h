@@ -39,6 +39,9 @@ int eval_command(int argc, char** argv);
 /// Shows what a trained model is made of, and what it would predict with other attention.
 int inspect_command(int argc, char** argv);
 
+/// Writes a model for other programs.
+int export_command(int argc, char** argv);
+
 /// Plots the losses of runs.
 int plot_command(int argc, char** argv);
 

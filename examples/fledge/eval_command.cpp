@@ -1,5 +1,6 @@
 #include "examples/fledge/commands.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <optional>
@@ -17,7 +18,12 @@ namespace fledge {
 
 namespace {
 
+// The most logits that are computed at a time, unless a single window has more: 512 MB. The loss does
+// not depend on the number of windows.
+constexpr Dim most_logits = Dim{1} << 27;
+
 struct EvalConfig {
+  ModelOptions source;
   std::string folder;
   std::optional<std::string> text_path;  // none: the held-out part of the run's own text
   std::int64_t batch = 12;
@@ -32,6 +38,7 @@ EvalConfig eval_config(int argc, char** argv) {
   options.example("fledge eval run", "on the held-out part of its own text");
   options.example("fledge eval run other.txt", "on the whole of another text");
   options.add("--batch", "N", config.batch, "windows at a time", {1, 1e6});
+  add_model_options(options, config.source);
   options.threads();
   options.add("--json", "", config.json, "one object on stdout");
   options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
@@ -49,12 +56,15 @@ TokenText read_tokens(const TrainedModel& trained, const std::string& path) {
 }
 
 int evaluate(const EvalConfig& config) {
-  const TrainedModel trained = load_trained(config.folder);
+  const TrainedModel trained = load_trained(config.folder, config.source.form);
   const TokenText text =
       config.text_path ? read_tokens(trained, *config.text_path) : trained.held_out();
   if (text.size() < 2)
     throw support::InputError("there is nothing to guess in one token", "name a longer text");
-  const double loss = mean_loss(trained.model, text, config.batch);
+  const LanguageModelSizes& sizes = trained.model.sizes;
+  const Dim logits = sizes.context * sizes.vocabulary;  // of a window
+  const Dim fitting = std::max<Dim>(1, most_logits / logits);
+  const double loss = mean_loss(trained.model, text, std::min(config.batch, fitting));
   if (!std::isfinite(loss)) refuse_numbers(config.folder, trained.model, text.tokens);
   const double bits = train::bits_per_byte(loss, text, trained.tokenizer());
   const Dim guessed = text.size() - 1;  // all tokens but the first

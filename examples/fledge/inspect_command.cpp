@@ -20,6 +20,7 @@ namespace {
 using support::formatted, support::thousands;
 
 struct InspectConfig {
+  ModelOptions source;
   std::string folder, near, svg, what_if, row;
   std::int64_t layer = 0, head = 0;
   bool has_head = false, json = false, csv = false;
@@ -43,6 +44,7 @@ InspectConfig inspect_config(int argc, char** argv) {
   options.add("--svg", "FILE", config.svg, "writes the map of tokens as an SVG picture");
   options.add("--json", "", config.json, "all of it as one JSON object on stdout");
   options.add("--csv", "", config.csv, "the map of tokens as CSV on stdout: token, x, y");
+  add_model_options(options, config.source);
   options.threads();
   options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
   options.parse(argc, argv);
@@ -241,9 +243,9 @@ std::string inspected(const InspectConfig& config, const TrainedModel& trained) 
 
 int inspect_command(int argc, char** argv) {
   const InspectConfig config = inspect_config(argc, argv);
-  const std::string text =
-      support::with_advice("a model's folder is made by: fledge train FILE -o DIR",
-                           [&] { return inspected(config, load_trained(config.folder)); });
+  const std::string text = support::with_advice(
+      "a model's folder is made by: fledge train FILE -o DIR",
+      [&] { return inspected(config, load_trained(config.folder, config.source.form)); });
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }

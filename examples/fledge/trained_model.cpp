@@ -6,11 +6,48 @@
 #include "examples/fledge/train/source.h"
 #include "examples/support/text.h"
 #include "nn/gpt/folder.h"
+#include "nn/text/tokenizer_files.h"
 #include "nn/train/trainer.h"
 
 namespace fledge {
 
-TrainedModel load_trained(const std::string& path) {
+namespace {
+
+// The tokenizer of a folder that fledge train did not make.
+Tokenizer read_tokenizer(const Folder& folder, Dim vocabulary) {
+  std::optional<Tokenizer> tokenizer = read_tokenizer_files(folder);
+  if (!tokenizer)
+    throw support::InputError(
+        support::quoted(folder.path()) +
+            " has no tokenizer: neither tokenizer.json nor vocab.json and merges.txt",
+        "bring them, or add --tokens-in: a text is then token numbers, such as \"15 7\"");
+  if (tokenizer->size() > vocabulary)
+    throw support::InputError("the tokenizer in " + support::quoted(folder.path()) + " has " +
+                                  support::thousands(tokenizer->size()) + " tokens, the model " +
+                                  support::thousands(vocabulary),
+                              "bring the tokenizer of this model");
+  return std::move(*tokenizer);
+}
+
+train::RunConfig config_without_run(const ModelConfig& config, Tokenizer tokenizer) {
+  train::RunConfig run{{}, std::move(tokenizer)};
+  run.settings.sizes = config.sizes;
+  run.settings.corpus.tokens = run.tokenizer.kind();
+  return run;
+}
+
+}  // namespace
+
+void add_model_options(support::Options& options, ModelOptions& model) {
+  options.add("--from", "DIR", model.from,
+              "the folder of the model, in the place of the argument DIR: of fledge train, or of "
+              "GPT-2 as Hugging Face's libraries save it");
+  options.stands_for_first_argument("--from");
+  options.add("--tokens-in", "", model.form,
+              "texts are token numbers, such as \"15 7\": for a folder without a tokenizer");
+}
+
+TrainedModel load_trained(const std::string& path, TextForm form) {
   const Folder folder(path, train::run_files());
   std::optional<train::RunConfig> run;
   const auto reader = [&](std::string text) {
@@ -18,13 +55,18 @@ TrainedModel load_trained(const std::string& path) {
         train::config_advice,
         [&] {
           ModelConfig config = read_config(std::move(text));
-          run = train::run_config(config);
+          if (!config.own.is_null()) run = train::run_config(config);
           return config;
         },
         support::quoted(folder.file("config.json")));
   };
   try {
     SavedModel saved = read_model(folder, reader);
+    const Dim vocabulary = saved.model.sizes.vocabulary;
+    if (form == TextForm::token_ids || (form == TextForm::text_if_run && !run))
+      run = config_without_run(saved.config, number_tokenizer(vocabulary));
+    else if (!run)
+      run = config_without_run(saved.config, read_tokenizer(folder, vocabulary));
     const bool lines = run->settings.corpus.reading == Reading::lines;
     const std::int64_t step = std::strtoll(saved.step.c_str(), nullptr, 10);
     return {std::move(saved.model), std::move(*run), lines, std::max<std::int64_t>(step, 0)};
@@ -35,15 +77,20 @@ TrainedModel load_trained(const std::string& path) {
         error.what(),
         "make it again from the checkpoint: fledge train --resume " + support::shell_word(path));
   } catch (const FormatError& error) {
-    throw support::InputError(
-        error.what(),
-        "restore it, or move it away and run: fledge train --resume " + support::shell_word(path));
+    throw support::InputError(error.what(),
+                              folder.has("state.safetensors")
+                                  ? "restore it, or move it away and run: fledge train --resume " +
+                                        support::shell_word(path)
+                                  : std::string("bring the folder again, as it was saved"));
   }
 }
 
 Dim TrainedModel::first_token() const { return train::first_token(tokenizer()); }
 
 TokenText TrainedModel::held_out() const {
+  if (!has_run())
+    throw support::InputError("this model has no run of fledge train, so no text was held out",
+                              "name a text: fledge eval DIR FILE");
   const std::string text = train::read_text(run.settings);
   train::require_same_text(run, text, train::name_of(run.settings));
   Corpus corpus = read_corpus(text, run.settings.corpus, tokenizer());

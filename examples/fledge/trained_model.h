@@ -1,9 +1,10 @@
-// A trained model, read from its folder by `generate` and `eval`.
+// A trained model, read from its folder: of fledge train, or of Hugging Face's libraries.
 #pragma once
 
 #include <string>
 
 #include "examples/fledge/train/run_folder.h"
+#include "examples/support/options.h"
 #include "nn/gpt/language_model.h"
 
 namespace fledge {
@@ -15,15 +16,36 @@ struct TrainedModel {
   std::int64_t step = 0;  // of its weights; 0 if model.safetensors does not say it
 
   const Tokenizer& tokenizer() const { return run.tokenizer; }
-  /// The token in front of a text's first token: the line end, or token 0 if there is no line end.
+  /// The token in front of a text's first token (source.h).
   Dim first_token() const;
+  /// Whether a text that the model writes ends with this token.
+  bool ends_text(Dim token) const { return ends_texts() && token == first_token(); }
+  /// Whether there is such a token: a model of lines has the line end, GPT-2 has "<|endoftext|>".
+  bool ends_texts() const { return lines || tokenizer().end_of_text().has_value(); }
+  /// Whether fledge train made the folder. Otherwise `run` has only sizes and a tokenizer.
+  bool has_run() const { return !run.id.empty(); }
   /// The held-out part of the text that it was trained on, read again. Throws InputError when the
-  /// text is not there, has changed, or nothing of it was held out.
+  /// text is not there, has changed, or nothing of it was held out, and without a run.
   TokenText held_out() const;
 };
 
-/// Throws FileError or InputError, which name the file of the folder and its fault.
-TrainedModel load_trained(const std::string& folder);
+/// How texts become tokens.
+enum class TextForm {
+  text,        // with the tokenizer of the folder
+  token_ids,   // a text is token numbers with blanks between: "15 7"
+  text_if_run  // token_ids unless fledge train made the folder: its tokenizer may be missing
+};
+
+/// The folder that a command's first argument or --from names, and --tokens-in.
+struct ModelOptions {
+  std::string from;
+  TextForm form = TextForm::text;
+};
+/// Adds the rows of these options to a command whose first argument is the folder.
+void add_model_options(support::Options& options, ModelOptions& model);
+
+/// Reads the folder. Throws FileError or InputError, which name the file of the folder and its fault.
+TrainedModel load_trained(const std::string& folder, TextForm form = TextForm::text);
 
 /// For a model whose scores are infinite or NaN. Reads these tokens to find the first op with such
 /// a number. Throws InputError that names the file, this op, its parameters and the largest weight.

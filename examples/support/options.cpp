@@ -166,6 +166,12 @@ void Options::parse(int argc, const char* const* argv) {
       set(*option, *++word);
     }
   }
+  if (const Option* option = find(first_argument_); option && option->given) {
+    if (arguments_.size() == most_)
+      refuse_usage("unexpected argument " + quoted(arguments_.back()),
+                   first_argument_ + " stands in the place of the first argument");
+    arguments_.insert(arguments_.begin(), option->variable.get());
+  }
   if (arguments_.size() < least_)
     refuse_usage(argument_placeholder_ + " is missing", suggestion(""));
   try {  // what is wrong in the environment is refused like an option, before work begins

@@ -132,6 +132,8 @@ class Options {
   void threads();
   /// Arguments that are not options, `least` to `most` of them. Without this, none is accepted.
   void arguments(std::string placeholder, std::size_t least, std::size_t most);
+  /// The value of this option stands for the first argument: `--from DIR` is `DIR`.
+  void stands_for_first_argument(std::string option) { first_argument_ = std::move(option); }
   /// The words that an argument may be, where they are known: for completions.
   void argument_words(std::vector<std::string> words) { argument_words_ = std::move(words); }
   /// Other tools have these names for an option of this table. A user who gives one is told the right
@@ -181,7 +183,7 @@ class Options {
   std::vector<Option> options_;
   std::map<std::string, std::string> without_option_;  // known names, and what to do
   std::vector<std::pair<std::string, std::string>> examples_;
-  std::string argument_placeholder_, group_;
+  std::string argument_placeholder_, group_, first_argument_;
   std::string exit_statuses_ = "0 done, 1 failed, 2 wrong usage";
   std::size_t least_ = 0, most_ = 0;
   std::vector<std::string> arguments_, argument_words_;

@@ -4,6 +4,8 @@
 // key that changes no output is ignored. Any other key is an error.
 #pragma once
 
+#include <optional>
+
 #include "nn/gpt/language_model.h"
 #include "nn/io/json.h"
 #include "nn/io/json_reader.h"
@@ -29,6 +31,12 @@ inline constexpr Dim most_layers = 1000;
 /// `notes` are further members, such as "torch_dtype".
 std::string config_json(const LanguageModelSizes& sizes, Json::Members own = {},
                         const Json::Members& notes = {});
+
+/// The members "bos_token_id" and "eos_token_id" of config.json: the token at the beginning and at
+/// the end of a text; null if there is none. Without them other programs take GPT-2's, 50256.
+Json::Members end_token_notes(std::optional<Dim> end);
+/// The text of generation_config.json, which transformers reads.
+std::string generation_config_json(std::optional<Dim> end);
 
 /// Reads a config.json of fledge or of GPT-2. Without the key "bias" the model has biases.
 /// resid_pdrop and embd_pdrop must be equal; their default is 0. attn_pdrop is ignored, because

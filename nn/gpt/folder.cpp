@@ -13,13 +13,13 @@ namespace {
 
 constexpr const char* config_name = "config.json";
 
-// Whether the weights belong to this config.json: both have the same "id". Weights without an "id",
-// such as GPT-2's, belong to any.
+// Whether the weights belong to this config.json: both have the same "id". If one of them has none,
+// as in GPT-2's folders, they belong together.
 bool have_one_identity(const JsonValue& own, const std::vector<WeightFile>& files) {
-  return std::all_of(files.begin(), files.end(), [&](const WeightFile& file) {
-    const std::string id = file.header.text("id");
-    return id.empty() || (own.is_object() && own.has("id") && own["id"].string() == id);
-  });
+  return own.is_null() || std::all_of(files.begin(), files.end(), [&](const WeightFile& file) {
+           const std::string id = file.header.text("id");
+           return id.empty() || (own.has("id") && own["id"].string() == id);
+         });
 }
 
 }  // namespace

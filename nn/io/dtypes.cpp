@@ -106,7 +106,7 @@ Rounding rounding_of(const Real* numbers, Dim count, const Dtype& type) {
     if (!is_finite)
       ++rounding.infinite;
     else
-      rounding.largest = std::max(rounding.largest, std::abs(after - before) / std::abs(before));
+      rounding.largest = std::max(rounding.largest, std::abs(after - before));
   }
   return rounding;
 }

@@ -29,7 +29,7 @@ const Dtype* find_dtype(std::string_view name);
 struct Rounding {
   Dim changed = 0;     // numbers that are not of the type
   Dim infinite = 0;    // numbers that are too large for it
-  double largest = 0;  // the largest relative change of a finite number
+  double largest = 0;  // the largest change of a number that stays finite
 };
 Rounding rounding_of(const Real* numbers, Dim count, const Dtype& type);
 

@@ -92,6 +92,7 @@ GenerateConfig generate_config(int argc, char** argv) {
   options.add("--svg", "FILE", config.svg,
               "draw --attention into this file, too; one head with arcs and a map");
   options.add("--raw", "", config.raw, "write control characters as they are, also to a terminal");
+  add_model_options(options, config.source);
   options.threads();
   options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
   add_known_names(options);

@@ -5,11 +5,13 @@
 #include <string>
 
 #include "examples/fledge/attention/attention_weights.h"
+#include "examples/fledge/trained_model.h"
 #include "nn/generate/sampler.h"
 
 namespace fledge {
 
 struct GenerateConfig {
+  ModelOptions source;
   std::string folder, prompt;  // the prompt "-": standard input
   std::int64_t tokens_out = 200, samples = 1;
   bool is_numbered = false;  // --samples was given: JSON objects and rows of CSV are numbered

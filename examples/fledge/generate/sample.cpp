@@ -69,7 +69,7 @@ Sample sample_of(const Task& task, Rng rng) {
   Decoder decoder(task.trained.model);
   const auto take = [&](Dim token, const Array& logits) {
     sample.read = static_cast<Dim>(sample.ids.size());
-    if (task.trained.lines && token == task.trained.first_token()) return false;  // the line ends
+    if (task.trained.ends_text(token)) return false;
     if (config.probs) sample.steps.push_back(drawn_token(logits, config.choice, token));
     if (config.probs && task.is_for_people())
       put(probabilities_text(sample.steps.back(), tokenizer, task.columns, task.paint));

@@ -78,6 +78,16 @@ void fit_heads(TrainConfig& config, const Defaults& row) {
   }
 }
 
+// At most this batch, halved until a step holds at most 10⁹ numbers: 4 GB.
+Dim fitting_batch(const LanguageModelSizes& sizes, Dim batch) {
+  const auto number = [](Dim n) { return static_cast<double>(n); };
+  while (batch > 1 &&
+         numbers_of_step(number(sizes.layers), number(sizes.width), number(sizes.context),
+                         number(batch), number(sizes.vocabulary)) > 1e9)
+    batch /= 2;
+  return batch;
+}
+
 }  // namespace
 
 std::string choose_for_text(TrainConfig& config, const Corpus& corpus) {
@@ -94,8 +104,9 @@ std::string choose_for_text(TrainConfig& config, const Corpus& corpus) {
   unless_given("--layers", config.sizes.layers, row.layers);
   fit_heads(config, row);
   unless_given("--context", config.sizes.context, row.context);
-  unless_given("--batch", training.batch, row.batch);
-  unless_given("--lr", schedule.rate, row.rate);
+  unless_given("--batch", training.batch, fitting_batch(config.sizes, row.batch));
+  // A model that has learned is trained further with a tenth of the rate.
+  unless_given("--lr", schedule.rate, config.from.empty() ? row.rate : row.rate / 10);
   unless_given("--dropout", config.sizes.dropout, row.dropout);
   unless_given("--decay", training.decay, row.decay);
   const auto accumulate = static_cast<double>(training.accumulate);

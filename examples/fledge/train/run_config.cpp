@@ -66,7 +66,12 @@ std::vector<std::string> read_paths(const JsonValue& json) {
 
 }  // namespace
 
-std::string config_text(const RunConfig& config) {
+std::optional<Dim> end_token(const Tokenizer& tokenizer) {
+  const std::optional<Dim> end_of_text = tokenizer.end_of_text();
+  return end_of_text ? end_of_text : tokenizer.find("\n");
+}
+
+std::string config_text(const RunConfig& config, const Json::Members& notes) {
   TrainConfig settings = config.settings;
   const Json::Members own{{"version", version},
                           {"id", config.id},
@@ -76,7 +81,9 @@ std::string config_text(const RunConfig& config) {
                           {"text_hash", hexadecimal(config.text_hash)},
                           {"run", train_options(settings).saved()},
                           {"tokenizer", tokenizer_json(config.tokenizer)}};
-  return with_checksum(config_json(config.settings.sizes, own));
+  Json::Members all = end_token_notes(end_token(config.tokenizer));
+  all.insert(all.end(), notes.begin(), notes.end());
+  return with_checksum(config_json(config.settings.sizes, own, all));
 }
 
 std::string run_id(const RunConfig& config) {
@@ -107,7 +114,7 @@ RunConfig run_config(const ModelConfig& config) {
   settings.corpus.seed = settings.training.seed;
   Tokenizer tokenizer = read_tokenizer(own["tokenizer"]);
   settings.corpus.tokens = tokenizer.kind();
-  if (tokenizer.size() != settings.sizes.vocabulary)
+  if (tokenizer.size() > settings.sizes.vocabulary)  // GPT-2's tables may have rows without a token
     own["tokenizer"].fail("has " + std::to_string(tokenizer.size()) + " symbols, the model " +
                           std::to_string(settings.sizes.vocabulary));
   const std::optional<std::uint64_t> hash = unsigned_number(own["text_hash"].string(), 16);

@@ -9,6 +9,7 @@
 #include "examples/support/text.h"
 #include "nn/gpt/weights.h"
 #include "nn/io/json.h"
+#include "nn/text/tokenizer_export.h"
 
 namespace fledge::train {
 
@@ -37,6 +38,12 @@ bool ends_with_end(const std::string& events) {
 }
 
 }  // namespace
+
+NamedTexts texts_for_others(const RunConfig& config) {
+  NamedTexts texts = tokenizer_files(config.tokenizer, config.settings.sizes.context);
+  texts.emplace_back("generation_config.json", generation_config_json(end_token(config.tokenizer)));
+  return texts;
+}
 
 ModelFile model_file(const LanguageModel& model, const std::string& id, std::int64_t step,
                      double loss) {
@@ -88,11 +95,15 @@ RunFolder RunFolder::begin(const std::string& path, RunConfig config, Place plac
   try {
     RunFolder run(path);
     require_replaceable(*run.folder_, replaces);
-    run.folder_->replace({{config_name, text},
-                          {model_name, first.model.bytes},
-                          {state_name, first.state},
-                          {csv_name, csv_header()},
-                          {jsonl_name, ""}});
+    const std::string header = csv_header();
+    const NamedTexts others = texts_for_others(config);
+    NewFiles files{{config_name, text},
+                   {model_name, first.model.bytes},
+                   {state_name, first.state},
+                   {csv_name, header},
+                   {jsonl_name, ""}};
+    files.insert(files.end(), others.begin(), others.end());
+    run.folder_->replace(files);
     run.config_ = std::move(config);
     run.written_model_ = first.model.checksum;
     return run;

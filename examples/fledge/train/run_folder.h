@@ -4,6 +4,7 @@
 //   model.safetensors    the weights of the best evaluation, or the latest if there is none
 //   state.safetensors    the last checkpoint, from which --resume continues
 //   metrics.csv          a row for each logged step
+//   tokenizer.json, …    what other programs need besides; never read again
 //   metrics.jsonl        an object for each event: start, steps, evaluations, samples, …, end
 //
 // Key idea: the model and the checkpoint that it belongs to are replaced together, and all files of
@@ -22,6 +23,10 @@
 #include "nn/train/checkpoint.h"
 
 namespace fledge::train {
+
+/// The files of files_for_others() that this tokenizer can have.
+using NamedTexts = std::vector<std::pair<std::string, std::string>>;
+NamedTexts texts_for_others(const RunConfig& config);
 
 /// The bytes of model.safetensors and their checksum.
 struct ModelFile {

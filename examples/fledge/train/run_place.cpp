@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <filesystem>
@@ -54,8 +55,15 @@ bool path_exists(const std::string& path) {
 
 }  // namespace
 
+std::vector<std::string> files_for_others() {
+  return {"tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt",
+          "generation_config.json"};
+}
+
 std::vector<std::string> run_files() {
-  return {config_name, model_name, state_name, csv_name, jsonl_name};
+  std::vector<std::string> names{config_name, model_name, state_name, csv_name, jsonl_name};
+  for (std::string& name : files_for_others()) names.push_back(std::move(name));
+  return names;
 }
 
 std::string run_name(const std::string& text_path) {
@@ -108,8 +116,14 @@ void require_replaceable(const Folder& folder, bool replaces) {
   if (!replaces)
     refuse_folder("the folder " + support::quoted(folder.path()) + " is not empty",
                   "--resume goes on with the run in it, --force begins anew");
+  const auto is_ours = [&](const std::string& name) {
+    return folder.has(name) && is_of_a_run(name, folder.beginning(name, 4096));
+  };
+  const std::vector<std::string> others = files_for_others();
   for (const std::string& name : run_files())
-    if (folder.has(name) && !is_of_a_run(name, folder.beginning(name, 4096)))
+    // What other programs need counts as ours beside our config.json.
+    if (folder.has(name) &&
+        !is_ours(std::count(others.begin(), others.end(), name) > 0 ? config_name : name))
       refuse_folder(support::quoted(folder.file(name)) + " was not written by fledge train",
                     "move it away, or name another folder: -o DIR");
 }

@@ -17,6 +17,10 @@ inline constexpr const char* model_name = "model.safetensors";
 inline constexpr const char* state_name = "state.safetensors";
 inline constexpr const char* csv_name = "metrics.csv";
 inline constexpr const char* jsonl_name = "metrics.jsonl";
+/// The names of files that other programs need and fledge writes with config.json: of the tokenizer,
+/// and generation_config.json.
+std::vector<std::string> files_for_others();
+/// All of these names.
 std::vector<std::string> run_files();
 
 /// The name of a run's folder when none was given: "poems-run" for "texts/poems.txt", "text-run"

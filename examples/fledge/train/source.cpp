@@ -181,7 +181,9 @@ std::vector<Dim> tokens_of(const Tokenizer& tokenizer, const std::string& text,
   }
 }
 
-Dim first_token(const Tokenizer& tokenizer) { return tokenizer.find("\n").value_or(0); }
+Dim first_token(const Tokenizer& tokenizer) {
+  return tokenizer.end_of_text().value_or(tokenizer.find("\n").value_or(0));
+}
 
 Prompt prompt_of(const Tokenizer& tokenizer, const std::string& text, bool lines,
                  const std::string& name, std::size_t first) {

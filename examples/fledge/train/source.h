@@ -29,7 +29,7 @@ void require_window(const Corpus& corpus, const TrainConfig& config);
 /// if any.
 std::vector<Dim> tokens_of(const Tokenizer& tokenizer, const std::string& text,
                            const std::string& name, std::size_t first = 0);
-/// The token in front of a text: the line end, or token 0 if there is no line end.
+/// The token in front of a text: "<|endoftext|>", the line end, or token 0 if there is neither.
 Dim first_token(const Tokenizer& tokenizer);
 /// A text as a model reads it.
 struct Prompt {

@@ -68,6 +68,11 @@ support::Options train_options(TrainConfig& config) {
   options.add("--freeze", "q|k|v,...", sizes.variant.freeze, "matrices that do not learn: q,k", {},
               lasting);
 
+  options.add("--from", "DIR", config.from,
+              "begin with this model and its tokenizer: a folder of fledge train, or of GPT-2 as "
+              "Hugging Face's libraries save it",
+              {}, lasting);
+
   options.group("Training");
   options.add("--steps", "N", schedule.steps, "total training steps", {1, many}, may_change);
   options.without_default();
@@ -202,6 +207,16 @@ void require_possible(const TrainConfig& config) {
                  "leave out --minutes");
 }
 
+// The model of --from has its sizes and its tokenizer. Its context may be shortened.
+void require_from(const TrainConfig& config) {
+  if (config.texts.empty())
+    refuse_usage("--from needs a text to train on", "write fledge train FILE --from DIR");
+  for (const char* name :
+       {"--tokens", "--symbols", "--layers", "--heads", "--width", "--no-bias", "--without"})
+    if (config.given.contains(name))
+      refuse_usage(std::string(name) + " is decided by the model of --from", "leave it out");
+}
+
 void require_resumable(const TrainConfig& call) {
   if (call.given.contains("--out") && call.out != call.resume)
     refuse_usage("--resume and --out name two folders",
@@ -242,6 +257,7 @@ TrainConfig train_config(int argc, const char* const* argv) {
     refuse_usage("--no-save writes no files, " + std::string(config.force ? "--force" : "--out") +
                      " is for a run that does",
                  "use one of them");
+  if (!config.from.empty()) require_from(config);
   if (config.given.contains("--symbols") && config.corpus.tokens != Tokens::bpe)
     refuse_usage("--symbols is for --tokens bpe",
                  "leave it out: other tokens follow from the text");

@@ -20,6 +20,7 @@ struct TrainConfig {
   // Saved with the run, except `minutes`. What is not given is chosen from the text. On resume, only
   // `texts` and the may_change options can differ.
   std::vector<std::string> texts;  // files, or "-"; none: the built-in text
+  std::string from;                // the folder of the model that the run began with
   CorpusOptions corpus;
   LanguageModelSizes sizes{.vocabulary = 1, .context = 0};  // V: from the text
   TrainerOptions training;

@@ -8,6 +8,7 @@
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/train/text_files.h"
 #include "examples/fledge/train/train_run.h"
+#include "examples/fledge/trained_model.h"
 #include "examples/support/peak_memory.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
@@ -32,6 +33,31 @@ void require_memory(const TrainConfig& config) {
       "use smaller --width, --layers, --context or --batch");
 }
 
+// The sizes of the model of --from. --context may shorten its context, --dropout may differ.
+void take_sizes(TrainConfig& config, const LanguageModelSizes& from) {
+  LanguageModelSizes sizes = from;
+  if (config.given.contains("--context")) sizes.context = config.sizes.context;
+  if (sizes.context > from.context)
+    throw support::InputError("--context " + std::to_string(sizes.context) +
+                                  " is longer than that of the model of --from, " +
+                                  std::to_string(from.context),
+                              "use --context " + std::to_string(from.context) + " or less");
+  sizes.dropout = config.sizes.dropout;
+  sizes.variant.tie_qk = config.sizes.variant.tie_qk;
+  sizes.variant.freeze = config.sizes.variant.freeze;
+  config.sizes = sizes;
+  for (const char* known : {"--layers", "--heads", "--width", "--context"})
+    config.given.insert(known);
+}
+
+// Copies the weights; of the position table the first `context` rows.
+void take_weights(const LanguageModel& model, const LanguageModel& from) {
+  const auto to = parameters(model), all = parameters(from);
+  for (std::size_t p = 0; p < to.size(); ++p)
+    std::copy_n(all[p].value().data(), to[p].size(), to[p].write());
+  set_held_values(model);
+}
+
 }  // namespace
 
 TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(config_) {
@@ -46,6 +72,12 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
   }
   const std::string name = name_of(config_);
   if (!folder_name_.empty()) config_.out = config_.force ? folder_name_ : free_name(folder_name_);
+  std::optional<TrainedModel> base;
+  if (!run && !config_.from.empty()) {
+    base = load_trained(config_.from);
+    take_sizes(config_, base->model.sizes);
+    config_.corpus.tokens = base->tokenizer().kind();
+  }
   report_.reading(names_of_files(config_.texts));
   const std::string text = read_text(config_);
   hints_at_lines_ = !run && config_.corpus.reading == Reading::stream && is_list_of_lines(text);
@@ -53,12 +85,13 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
     require_same_text(*run, text, name);
     corpus_.emplace(usable_corpus(text, config_, &run->tokenizer));
   } else {
-    corpus_.emplace(usable_corpus(text, config_, nullptr));
-    config_.sizes.vocabulary = corpus_->tokenizer.size();
+    corpus_.emplace(usable_corpus(text, config_, base ? &base->tokenizer() : nullptr));
+    if (!base) config_.sizes.vocabulary = corpus_->tokenizer.size();
     if (!config_.texts.empty()) chosen_ = choose_for_text(config_, *corpus_);
     require_window(*corpus_, config_);
     run = RunConfig{config_, corpus_->tokenizer, text.size(), hash_of(text)};
     run->settings.texts = absolute_paths(config_.texts);
+    if (base) run->settings.from = absolute_paths({config_.from})[0];
     run->id = run_id(*run);
   }
   pairs_ = pairs_to_watch(config_, corpus_->tokenizer);
@@ -69,6 +102,8 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
   if (folder) state = read_state(*folder, config_.sizes);
   Rng weights(config_.training.seed);
   model_.emplace(config_.sizes, weights);
+  if (base) take_weights(*model_, base->model);
+  base.reset();
   trainer_ = std::make_unique<Trainer>(*model_, corpus_->train, config_.training);
   state_.emplace(config_, *run, *corpus_, *trainer_, report_);
   if (folder) {
@@ -137,6 +172,8 @@ void TrainRun::report_start() {
         80));
   if (!chosen_.empty()) report_.say(support::wrapped(chosen_, 80));
   report_.say(model_report(*model_));
+  if (!config_.from.empty())
+    report_.say("It began with the weights of " + support::printable(config_.from) + ".");
   const std::string variant = variant_report(config_.sizes.variant);
   if (!variant.empty()) report_.say(variant);
   baselines_ = baselines_of(*corpus_);

@@ -51,7 +51,7 @@ TEST_CASE("fledge train: without a word it learns the built-in text and keeps no
   CHECK_FALSE(commands_terminal(result.err));
 }
 
-TEST_CASE("fledge train -o: the five files of a run, and the same bytes for the same seed") {
+TEST_CASE("fledge train -o: the files of a run, and the same bytes for the same seed") {
   const Desk desk;
   const Result result = trained({desk.poems(), "-o", desk / "run"});
   CHECK(result.out.empty());
@@ -59,8 +59,9 @@ TEST_CASE("fledge train -o: the five files of a run, and the same bytes for the 
   const auto files = files_in(desk / "run");
   Words names;
   for (const auto& [name, bytes] : files) names.push_back(name);
-  CHECK(names == Words{"config.json", "metrics.csv", "metrics.jsonl", "model.safetensors",
-                       "state.safetensors"});
+  CHECK(names == Words{"config.json", "generation_config.json", "metrics.csv", "metrics.jsonl",
+                       "model.safetensors", "state.safetensors", "tokenizer.json",
+                       "tokenizer_config.json"});
   const Words rows = lines_of(files.at("metrics.csv"));
   REQUIRE(rows.size() == 21);
   CHECK(rows[0] == "step,loss,held_out_loss,lr,grad_norm");

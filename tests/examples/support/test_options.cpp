@@ -165,6 +165,28 @@ TEST_CASE("options: arguments only where they are declared, '--' ends the option
   CHECK(read({"--", "--json", "--", "-h"}) == Words{"--json", "--", "-h"});
 }
 
+TEST_CASE("options: an option can stand for the first argument") {
+  const auto arguments = [](std::vector<const char*> words) {
+    std::string from;
+    Options options("fledge generate", "A trained model continues a text.");
+    options.arguments("DIR [PROMPT]", 1, 2);
+    options.add("--from", "DIR", from, "the folder of the model");
+    options.stands_for_first_argument("--from");
+    words.insert(words.begin(), "generate");
+    options.parse(static_cast<int>(words.size()), words.data());
+    return options.arguments();
+  };
+  const std::vector<std::string> both{"run", "birds"}, one{"run"};
+  CHECK(arguments({"run", "birds"}) == both);
+  CHECK(arguments({"birds", "--from", "run"}) == both);
+  CHECK(arguments({"--from=run", "birds"}) == both);
+  CHECK(arguments({"--from", "run"}) == one);
+  CHECK(tests::usage_refusal([&] {
+          arguments({"--from", "run", "birds", "walk"});
+        }) == "unexpected argument 'walk' | --from stands in the place of the first argument");
+  CHECK_THAT(tests::usage_refusal([&] { arguments({}); }), StartsWith("DIR [PROMPT] is missing"));
+}
+
 TEST_CASE("options: help wins anywhere before '--'") {
   CHECK_THROWS_AS(parsed({"-h"}), HelpRequest);
   CHECK_THROWS_AS(parsed({"--nonsense", "--steps", "x", "--help"}), HelpRequest);

@@ -73,7 +73,7 @@ TEST_CASE("fledge train: without -o a run goes to a new folder that is named aft
   const Result first = trained_in(desk, "poems.txt");
   CHECK(first.status == 0);
   CHECK(first_line(first) == "Reading 'poems.txt'. This run is saved in poems-run.");
-  CHECK(files_in(desk / "poems-run").size() == 5);
+  CHECK(files_in(desk / "poems-run").size() == 8);
   CHECK_THAT(trained_in(desk, desk.poems()).err, ContainsSubstring("poems-run-2."));
   CHECK((files_in(desk / "poems-run-2") == files_in(desk / "poems-run")));
   CHECK(first_line(trained_in(desk, "- <poems.txt")) ==
@@ -114,7 +114,7 @@ TEST_CASE("fledge train: runs of one text that begin together have a folder each
 TEST_CASE("fledge train -o: a folder in folders that do not exist yet") {
   const Desk desk;
   CHECK(trained_in(desk, "poems.txt -o a/b/run").status == 0);
-  CHECK(files_in(desk / "a/b/run").size() == 5);
+  CHECK(files_in(desk / "a/b/run").size() == 8);
   CHECK(trained_in(desk, "--resume a/b/run poems.txt --no-save").status == 2);
 }
 

@@ -1,0 +1,42 @@
+#include "examples/fledge/export/export_config.h"
+
+#include "examples/fledge/known_names.h"
+#include "examples/support/options.h"
+#include "nn/gpt/weight_files.h"
+
+namespace fledge {
+
+ExportConfig export_config(int argc, char** argv) {
+  ExportConfig config;
+  support::Options options("fledge export",
+                           "A folder of the model for other programs: GPT2LMHeadModel and "
+                           "AutoTokenizer of Hugging Face's transformers, PyTorch, Netron.");
+  options.arguments("DIR", 1, 1);
+  options.example("fledge export run --to bf16", "writes run-bf16, half as large");
+  options.example("fledge export run -o other --shards 4", "the weights in four files");
+  options.example("fledge export run --training", "with all that PyTorch needs to go on training");
+  options.add("-o, --out", "DIR", config.out,
+              "the new folder; without it, DIR with the type or -training behind its name");
+  options.add("--to", "f32|f16|bf16", config.type, "the type of the numbers");
+  options.add("--shards", "N", config.shards, "how many files the weights are divided among",
+              {1, static_cast<double>(most_shards)});
+  options.add("--training", "", config.training,
+              "also training.safetensors: the last checkpoint, the tokens of the text, the "
+              "settings, and a batch with its loss and gradients for a check; "
+              "examples/pytorch/continue_training.py reads it");
+  options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
+  add_known_names(options);
+  options.parse(argc, argv);
+  config.folder = options.arguments()[0];
+  if (config.training && (config.type != StoredAs::f32 || config.shards > 1))
+    support::refuse_usage("--training continues with numbers as they are, in one file",
+                          "leave out --to and --shards");
+  if (config.out.empty()) {
+    constexpr const char* names[] = {"-f32", "-f16", "-bf16"};
+    config.out = config.folder.substr(0, config.folder.find_last_not_of('/') + 1) +
+                 (config.training ? "-training" : names[static_cast<int>(config.type)]);
+  }
+  return config;
+}
+
+}  // namespace fledge

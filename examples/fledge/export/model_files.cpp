@@ -1,0 +1,105 @@
+#include "examples/fledge/export/model_files.h"
+
+#include <algorithm>
+#include <map>
+
+#include "examples/support/text.h"
+#include "nn/gpt/weights.h"
+
+namespace fledge {
+
+namespace {
+
+// The names in PyTorch of the types that are written.
+std::string torch_name(const Dtype& type) {
+  return type.name == "F16" ? "float16" : type.name == "BF16" ? "bfloat16" : "float32";
+}
+
+void require_fitting(const NamedArray& array) {
+  const Rounding rounding = rounding_of(array.array.data(), array.array.size(), *array.type);
+  if (rounding.infinite == 0) return;
+  const std::string name(array.type->name);
+  throw support::InputError(array.name + " has " + support::counted(rounding.infinite, "number") +
+                                " too large for " + name +
+                                (name == "F16" ? ", whose largest number is 65504" : ""),
+                            "use --to " + std::string(name == "F16" ? "bf16 or --to f32" : "f32"));
+}
+
+}  // namespace
+
+NamedFiles weight_files(const TrainedModel& trained, const Dtype& type, std::size_t shards) {
+  const std::vector<NamedArray> arrays = named_weights(trained.model, &type);
+  if (shards > arrays.size())
+    support::refuse_usage(
+        "--shards " + std::to_string(shards) + " is more than the tensors of this model",
+        "use --shards " + std::to_string(arrays.size()) + " or less");
+  Dim all = 0;
+  for (const NamedArray& array : arrays) {
+    require_fitting(array);
+    all += array.array.size();
+  }
+  const auto bytes_of = [&](Dim numbers) {
+    return static_cast<std::uint64_t>(numbers) * type.bytes;
+  };
+  std::map<std::string, std::string> metadata{{"format", "pt"}}, shard_of;
+  if (trained.has_run()) metadata["id"] = trained.run.id;
+  if (trained.step > 0) metadata["step"] = std::to_string(trained.step);
+
+  NamedFiles files;
+  auto next = arrays.begin();
+  Dim stored = 0;
+  for (std::size_t shard = 0; shard < shards; ++shard) {
+    const std::string name = shard_name(shard, shards);
+    const auto part = static_cast<double>(shard + 1) / static_cast<double>(shards);
+    std::vector<NamedArray> in_shard;
+    // Each later shard gets a tensor too.
+    while (arrays.end() - next > static_cast<std::ptrdiff_t>(shards - shard - 1) &&
+           (in_shard.empty() || static_cast<double>(stored + next->array.size() / 2) <=
+                                    part * static_cast<double>(all))) {
+      shard_of[next->name] = name;
+      stored += next->array.size();
+      in_shard.push_back(*next++);
+    }
+    files.emplace_back(name, stored_bytes(std::move(in_shard), metadata));
+  }
+  if (shards > 1) files.emplace_back(shard_index_name, shard_index(bytes_of(all), shard_of));
+  return files;
+}
+
+NamedFiles text_files(const TrainedModel& trained, const Dtype& type, const Folder& folder) {
+  const Json::Members notes{{"torch_dtype", torch_name(type)}};
+  if (trained.has_run()) {
+    NamedFiles files = train::texts_for_others(trained.run);
+    files.emplace_back(train::config_name, train::config_text(trained.run, notes));
+    return files;
+  }
+  NamedFiles files;
+  for (const std::string& name : train::files_for_others())
+    if (std::optional<std::string> text = folder.read(name, most_json_bytes))
+      files.emplace_back(name, std::move(*text));
+  const JsonValue config = read_json(folder.read(train::config_name, most_json_bytes).value_or(""));
+  Json::Members members = notes;
+  for (const char* key : {"bos_token_id", "eos_token_id"})
+    if (!config.find(key).is_null())
+      members.emplace_back(key, config[key].integer(0, trained.model.sizes.vocabulary - 1));
+  files.emplace_back(train::config_name, config_json(trained.model.sizes, {}, members));
+  return files;
+}
+
+std::string rounding_report(const LanguageModel& model, const Dtype& type) {
+  Rounding all;
+  Dim numbers = 0;
+  for (const Tensor& tensor : parameters(model)) {
+    const Rounding one = rounding_of(tensor.value().data(), tensor.size(), type);
+    all.changed += one.changed;
+    all.largest = std::max(all.largest, one.largest);
+    numbers += tensor.size();
+  }
+  const std::string count = support::thousands(numbers), name(type.name);
+  if (all.changed == 0)
+    return "No number was rounded: all " + count + " are numbers of " + name + ".";
+  return support::thousands(all.changed) + " of " + count + " numbers were rounded to " + name +
+         support::formatted("; the largest change is %.2g.", all.largest);
+}
+
+}  // namespace fledge

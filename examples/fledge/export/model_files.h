@@ -1,0 +1,28 @@
+// The files of a model for other programs, and what rounding changed in them.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "examples/fledge/trained_model.h"
+#include "nn/io/dtypes.h"
+
+namespace fledge {
+
+/// Files as (name, bytes).
+using NamedFiles = std::vector<std::pair<std::string, std::string>>;
+
+/// The weights as numbers of a type: model.safetensors, or shards of about equal size and their
+/// index. Each tensor is whole in one file. Throws UsageError for more shards than tensors, and
+/// InputError for a number that is too large for the type.
+NamedFiles weight_files(const TrainedModel& trained, const Dtype& type, std::size_t shards);
+
+/// config.json, generation_config.json and the files of the tokenizer. Those of a folder without a
+/// run of fledge train are copied; its config.json is written anew, without keys that change nothing.
+NamedFiles text_files(const TrainedModel& trained, const Dtype& type, const Folder& folder);
+
+/// How many numbers of a model a type changes, in a sentence.
+std::string rounding_report(const LanguageModel& model, const Dtype& type);
+
+}  // namespace fledge

@@ -1,0 +1,63 @@
+#include <algorithm>
+#include <cstdio>
+
+#include "examples/fledge/commands.h"
+#include "examples/fledge/export/export_config.h"
+#include "examples/fledge/export/model_files.h"
+#include "examples/fledge/train/run_place.h"
+#include "examples/support/text.h"
+
+namespace fledge {
+
+namespace {
+
+// Writes all files of a new folder, or none.
+void write_folder(const std::string& path, const NamedFiles& files) {
+  std::vector<std::string> names;
+  NewFiles views;
+  for (const auto& [name, bytes] : files) {
+    names.push_back(name);
+    views.emplace_back(name, bytes);
+  }
+  train::require_place(path, false);
+  const std::vector<std::string> made = train::make_folders(path);
+  try {
+    LockedFolder(path, names).replace(views);
+  } catch (const FileError& error) {
+    train::remove_folders(made);
+    train::refuse_folder(error.what(), train::another_folder);
+  }
+}
+
+int export_model(const ExportConfig& config) {
+  const TrainedModel trained = load_trained(config.folder, TextForm::text_if_run);
+  constexpr const char* types[] = {"F32", "F16", "BF16"};
+  const Dtype& type = *find_dtype(types[static_cast<int>(config.type)]);
+  NamedFiles files = weight_files(trained, type, static_cast<std::size_t>(config.shards));
+  for (auto& file : text_files(trained, type, Folder(config.folder)))
+    files.push_back(std::move(file));
+  write_folder(config.out, files);
+  if (config.type != StoredAs::f32)
+    std::fprintf(stderr, "%s\n",
+                 support::wrapped(rounding_report(trained.model, type), 80).c_str());
+  if (trained.model.sizes.variant.without.is_other_formula())
+    std::fprintf(
+        stderr, "%s\n",
+        support::wrapped("This model leaves out mask, residual or norm, so it is no GPT-2: "
+                         "its config.json has the type fledge, which GPT2LMHeadModel "
+                         "refuses.",
+                         80)
+            .c_str());
+  std::fprintf(stderr, "The folder is %s.\n", support::printable(config.out).c_str());
+  return 0;
+}
+
+}  // namespace
+
+int export_command(int argc, char** argv) {
+  const ExportConfig config = export_config(argc, argv);
+  return support::with_advice("a model's folder is made by: fledge train FILE -o DIR",
+                              [&] { return export_model(config); });
+}
+
+}  // namespace fledge

@@ -1,0 +1,92 @@
+// fledge export: what it writes is the model, for fledge and for others.
+#include "nn/io/json_reader.h"
+#include "nn/io/safetensors.h"
+#include "tests/examples/fledge/models.h"
+
+using namespace testing;
+
+namespace {
+
+std::string loss_of(const std::string& folder) {
+  const Result result = fledge_says({"eval", folder, "--json"});
+  CHECK(result.status == 0);
+  return result.out;
+}
+
+std::string exported(const Words& arguments) {
+  CAPTURE(arguments);
+  const Result result = fledge_says(Words{"export"} + arguments);
+  CHECK(result.status == 0);
+  CHECK(result.out.empty());
+  return result.err;
+}
+
+}  // namespace
+
+TEST_CASE("fledge export: as F32 the model is the same, in any number of files") {
+  const Desk desk;
+  exported({models().chars(), "-o", desk / "one"});
+  exported({models().chars(), "-o", desk / "five", "--shards", "5"});
+  CHECK(loss_of(desk / "one") == loss_of(models().chars()));
+  CHECK(loss_of(desk / "five") == loss_of(models().chars()));
+  CHECK(files_in(desk / "one").size() == 5);  // with three for the tokenizer and generation
+  CHECK(files_in(desk / "five").size() == 4 + 5 + 1);
+  // Every byte of the weights is where it was.
+  CHECK(text_of(desk / "one" + "/model.safetensors").size() <=
+        text_of(models().chars() + "/model.safetensors").size());
+}
+
+TEST_CASE("fledge export: rounding is reported, and a second time there is none") {
+  const Desk desk;
+  for (const std::string type : {"f16", "bf16"}) {
+    const std::string first = desk / type, second = desk / (type + "-again");
+    CHECK_THAT(exported({models().chars(), "-o", first, "--to", type}),
+               ContainsSubstring("numbers were rounded to "));
+    CHECK_THAT(exported({first, "-o", second, "--to", type}),
+               ContainsSubstring("No number was rounded"));
+    CHECK(files_in(first) == files_in(second));
+    CHECK(loss_of(first) == loss_of(second));
+    CHECK_THAT(text_of(first + "/config.json"),
+               ContainsSubstring("\"torch_dtype\": \"" +
+                                 std::string(type == "f16" ? "float16" : "bfloat16") + "\""));
+    const std::string bytes = text_of(first + "/model.safetensors");
+    for (const fledge::StoredTensor& tensor : fledge::stored_header(bytes).tensors)
+      CHECK(tensor.dtype == (type == "f16" ? "F16" : "BF16"));
+  }
+}
+
+TEST_CASE("fledge export: nothing is written over, and wrong options are refused") {
+  const Desk desk;
+  const auto refused = [&](const Words& arguments) {
+    return refusal_of(fledge_says(Words{"export"} + arguments), desk.path());
+  };
+  CHECK(
+      refused({models().chars(), "-o", desk.path()}) ==
+      "1: the folder '~' is not empty | --resume goes on with the run in it, --force begins anew");
+  CHECK(refused({models().chars(), "-o", desk / "x", "--shards", "100"}) ==
+        "2: --shards 100 is more than the tensors of this model | use --shards 16 or less");
+  CHECK(refused({models().chars(), "--training", "--to", "f16"}) ==
+        "2: --training continues with numbers as they are, in one file | leave out --to and "
+        "--shards");
+  CHECK_THAT(refused({models().chars(), "--to", "f8"}),
+             StartsWith("2: --to must be one of f32|f16|bf16: got 'f8'"));
+  CHECK_THAT(refused({desk / "none"}), StartsWith("3: cannot read '~/none'"));
+}
+
+TEST_CASE("fledge export: a number that is too large for F16 is named") {
+  const Desk desk;
+  const std::string folder = desk / "large";
+  exported({models().chars(), "-o", folder});
+  std::string bytes = text_of(folder + "/model.safetensors");
+  const fledge::StoredHeader header = fledge::stored_header(bytes);
+  const std::string key = "\"checksum\":\"";
+  bytes.replace(bytes.find(key) + 1, 8, "unused__");  // another key of the metadata
+  const float large = 70000;
+  bytes.replace(header.tensors.at(0).begin, 4, reinterpret_cast<const char*>(&large), 4);
+  write_text(folder + "/model.safetensors", bytes);
+  CHECK(refusal_of(fledge_says({"export", folder, "-o", desk / "x", "--to", "f16"}), desk.path()) ==
+        "3: h.0.attn.c_attn.bias has 1 number too large for F16, whose largest number is 65504 | "
+        "use --to bf16 or --to f32");
+  CHECK_FALSE(std::filesystem::exists(desk / "x"));
+  exported({folder, "-o", desk / "x", "--to", "bf16"});
+}

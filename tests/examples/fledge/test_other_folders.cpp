@@ -1,0 +1,155 @@
+// Folders that Hugging Face's libraries saved: generate, eval, inspect and train read them.
+#include "nn/gpt/config.h"
+#include "nn/gpt/weights.h"
+#include "tests/examples/fledge/models.h"
+#include "tests/nn/modules.h"
+
+using namespace testing;
+
+namespace {
+
+constexpr fledge::LanguageModelSizes other_sizes{
+    .vocabulary = 265, .context = 12, .layers = 2, .heads = 2, .width = 8};
+
+fledge::LanguageModel other_model() {
+  fledge::Rng rng(1);
+  const fledge::LanguageModel model(other_sizes, rng);
+  tests::redraw(model, 1);
+  return model;
+}
+
+const std::string gpt2_config = R"({"model_type": "gpt2", "vocab_size": 265, "n_positions": 12,
+  "n_ctx": 12, "n_embd": 8, "n_layer": 2, "n_head": 2, "n_inner": null, "resid_pdrop": 0.1,
+  "embd_pdrop": 0.1, "attn_pdrop": 0.1, "activation_function": "gelu_new",
+  "layer_norm_epsilon": 1e-05, "bos_token_id": 264, "eos_token_id": 264})";
+
+/// The model as GPT2LMHeadModel.save_pretrained() writes it: with a prefix, without its head.
+struct OtherFolder : Desk {
+  OtherFolder() {
+    std::vector<fledge::NamedArray> arrays = fledge::named_weights(other_model());
+    for (fledge::NamedArray& array : arrays) array.name.insert(0, "transformer.");
+    std::filesystem::create_directory(folder());
+    write_text(folder() + "/model.safetensors", fledge::stored_bytes(arrays, {{"format", "pt"}}));
+    write_text(folder() + "/config.json", gpt2_config);
+  }
+  std::string folder() const { return *this / "gpt2"; }
+
+  /// vocab.json and merges.txt of GPT-2's form: 256 bytes, eight merges, "<|endoftext|>".
+  void add_tokenizer() const {
+    const std::vector<std::pair<std::string, std::string>> merges{
+        {"b", "i"},      {"r", "d"}, {"bi", "rd"},      {"bird", "s"},
+        {"\u0120", "w"}, {"a", "l"}, {"\u0120w", "al"}, {"\u0120wal", "k"}};
+    std::string vocabulary = "{", lines = "#version: 0.2\n";
+    int id = 0;
+    const auto add = [&](const std::string& symbol) {
+      vocabulary += (id > 0 ? ", \"" : "\"") + symbol + "\": " + std::to_string(id);
+      ++id;
+    };
+    for (const auto& [first, last] : {std::pair{33, 126}, {161, 172}, {174, 255}})
+      for (int byte = first; byte <= last; ++byte) {
+        char escape[8];
+        std::snprintf(escape, sizeof escape, "\\u%04x", byte);
+        add(escape);
+      }
+    for (int other = 0; other < 68; ++other) {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\u%04x", 256 + other);
+      add(escape);
+    }
+    for (const auto& [a, b] : merges) {
+      add(a + b);
+      lines += a + " " + b + "\n";
+    }
+    add("<|endoftext|>");
+    write_text(folder() + "/vocab.json", vocabulary + "}");
+    write_text(folder() + "/merges.txt", lines);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("other folders: --tokens-in works without a tokenizer, by both names of the folder") {
+  const OtherFolder desk;
+  const Words prompt{"15 7 3", "--tokens-in", "--temperature", "0", "--tokens-out", "5"};
+  const std::string by_argument = text(Words{desk.folder()} + prompt);
+  CHECK_THAT(by_argument, StartsWith("15 7 3 "));
+  CHECK(text(prompt + Words{"--from", desk.folder()}) == by_argument);
+  const auto numbers = lines_of(by_argument).at(0);
+  CHECK(std::count(numbers.begin(), numbers.end(), ' ') == 7);
+  CHECK(
+      refusal_of(fledge_says({"generate", desk.folder()}), desk.path()) ==
+      "3: '~/gpt2' has no tokenizer: neither tokenizer.json nor vocab.json and merges.txt | bring "
+      "them, or add --tokens-in: a text is then token numbers, such as \"15 7\"");
+  CHECK_THAT(
+      refusal_of(fledge_says({"generate", desk.folder(), "--tokens-in", "15 265"}), desk.path()),
+      StartsWith("3: the word '265' at byte 3 of the prompt"));
+  write_text(desk / "numbers", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15\n");
+  const Result loss = fledge_says({"eval", desk.folder(), desk / "numbers", "--tokens-in"});
+  CHECK(loss.status == 3);  // the line end is no token
+}
+
+TEST_CASE("other folders: the tokenizer of vocab.json and merges.txt is used, and its end") {
+  const OtherFolder desk;
+  desk.add_tokenizer();
+  const Result result = generated({desk.folder(), "birds walk", "--tokens-out", "3", "--json"});
+  REQUIRE(result.status == 0);
+  CHECK_THAT(text({"--from", desk.folder(), "birds walk", "--temperature", "0"}),
+             StartsWith("birds walk"));
+  const Result judged = fledge_says({"eval", desk.folder(), desk.poems()});
+  CHECK(judged.status == 0);
+  CHECK_THAT(judged.out, StartsWith("Loss "));
+  CHECK(refusal_of(fledge_says({"eval", desk.folder()}), desk.path()) ==
+        "3: this model has no run of fledge train, so no text was held out | name a text: fledge "
+        "eval DIR FILE");
+  CHECK_THAT(fledge_says({"inspect", "--from", desk.folder()}).out,
+             ContainsSubstring("265 tokens (bpe)"));
+}
+
+TEST_CASE("other folders: fledge train goes on from such a model") {
+  const OtherFolder desk;
+  desk.add_tokenizer();
+  const std::string run = desk / "run";
+  const Words call{"train",   desk.poems(), "--from",  desk.folder(), "-o", run,
+                   "--steps", "20",         "--batch", "2",           "-q"};
+  CHECK(fledge_says(call).status == 0);
+  const double
+      before = read_line(fledge_says({"eval", desk.folder(), desk.poems(), "--json"}).out)["loss"]
+                   .number(),
+      after = read_line(fledge_says({"eval", run, desk.poems(), "--json"}).out)["loss"].number();
+  CHECK(after < before);
+  // The run has all that it needs: the folder may go.
+  std::filesystem::rename(desk.folder(), desk / "gone");
+  CHECK(fledge_says({"train", "--resume", run, "--steps", "25", "-q"}).status == 0);
+  CHECK(refusal_of(fledge_says({"train", "--resume", run, "--from", desk / "gone"}), desk.path()) ==
+        "2: --from belongs to the run since it began | leave it out, or begin a new run in another "
+        "folder with -o");
+}
+
+TEST_CASE(
+    "other folders: with --from the first loss is that of the model, also in a shorter context") {
+  const OtherFolder desk;
+  desk.add_tokenizer();
+  for (const char* context : {"12", "7"}) {
+    const std::string run = desk / ("run" + std::string(context));
+    const Result result = fledge_says({"train", desk.poems(), "--from", desk.folder(), "-o", run,
+                                       "--context", context, "--steps", "1", "--lr", "0", "-q"});
+    REQUIRE(result.status == 0);
+    const Words eval{"eval", run, desk.poems(), "--json"};
+    if (std::string(context) == "12")
+      CHECK(fledge_says(eval).out ==
+            fledge_says({"eval", desk.folder(), desk.poems(), "--json"}).out);
+    CHECK_THAT(text_of(run + "/config.json"),
+               ContainsSubstring("\"n_positions\": " + std::string(context)));
+  }
+  const auto refused = [&](const Words& more) {
+    return refusal_of(fledge_says(Words{"train", desk.poems(), "--from", desk.folder()} + more),
+                      desk.path());
+  };
+  CHECK(
+      refused({"--context", "13"}) ==
+      "3: --context 13 is longer than that of the model of --from, 12 | use --context 12 or less");
+  CHECK(refused({"--layers", "3"}) ==
+        "2: --layers is decided by the model of --from | leave it out");
+  CHECK(refusal_of(fledge_says({"train", "--from", desk.folder()}), desk.path()) ==
+        "2: --from needs a text to train on | write fledge train FILE --from DIR");
+}
