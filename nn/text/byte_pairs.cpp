@@ -1,156 +1,95 @@
 #include "nn/text/byte_pairs.h"
 
 #include <algorithm>
+#include <functional>
+#include <queue>
 
 #include "engine/base/errors.h"
+#include "nn/text/pair_counts.h"
 
 namespace fledge {
 
 namespace {
 
-constexpr Dim byte_symbols = 256;  // the symbols that are single bytes
-constexpr std::size_t longest_piece = 64;
+constexpr Dim byte_symbols = 256;
+constexpr std::size_t longest_symbol = 1024;
 
-enum class Sign { letter, digit, space, other };
-
-Sign sign_of(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  if ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z') return Sign::letter;
-  if (byte >= 0x80) return Sign::letter;
-  if (byte >= '0' && byte <= '9') return Sign::digit;
-  return byte == ' ' || (byte >= '\t' && byte <= '\r') ? Sign::space : Sign::other;
+std::vector<std::string> single_bytes() {
+  std::vector<std::string> symbols;
+  for (Dim byte = 0; byte < byte_symbols; ++byte) symbols.emplace_back(1, static_cast<char>(byte));
+  return symbols;
 }
 
-std::uint64_t key_of(Dim a, Dim b) {
-  return static_cast<std::uint64_t>(a) << 32 | static_cast<std::uint64_t>(b);
-}
+// A symbol of a piece, in a list in which merged symbols are left out.
+struct ListedSymbol {
+  Dim id;  // −1: part of the symbol before it
+  std::size_t before, after;
+};
 
-Merge merge_of(std::uint64_t key) {
-  return {static_cast<Dim>(key >> 32), static_cast<Dim>(key & 0xFFFFFFFFu)};
-}
-
-std::vector<Dim> bytes_of(std::string_view piece) {
-  std::vector<Dim> ids;
-  ids.reserve(piece.size());
-  for (const char c : piece) ids.push_back(static_cast<unsigned char>(c));
-  return ids;
-}
-
-// Replaces the pair by the symbol `both`, from left to right.
-void replace(std::vector<Dim>& ids, Merge pair, Dim both) {
-  std::size_t to = 0;
-  for (std::size_t from = 0; from < ids.size(); ++to) {
-    const bool here =
-        from + 1 < ids.size() && ids[from] == pair.first && ids[from + 1] == pair.second;
-    ids[to] = here ? both : ids[from];
-    from += here ? 2 : 1;
-  }
-  ids.resize(to);
-}
-
-// How often each pair occurs. A merge updates only the pieces that have the pair.
-class PairCounts {
- public:
-  explicit PairCounts(std::string_view text) {
-    std::unordered_map<std::string_view, std::size_t> place;
-    for (std::size_t at = 0; at < text.size();) {
-      const std::string_view piece = piece_at(text, at);
-      const auto [entry, added] = place.try_emplace(piece, pieces_.size());
-      if (added) pieces_.push_back({bytes_of(piece), 0});
-      ++pieces_[entry->second].count;
-      at += piece.size();
-    }
-    for (std::size_t i = 0; i < pieces_.size(); ++i) count(i, +1, any);
-  }
-
-  struct Pair {
-    std::uint64_t key = 0;
-    Dim count = 0;
-  };
-
-  /// The most frequent pair, of equals the one with the smallest key. Without any pair, the count
-  /// is 0.
-  Pair most_frequent() const {
-    Pair most;
-    for (const Pair& pair : pairs_)
-      if (pair.count > most.count || (pair.count == most.count && pair.key < most.key)) most = pair;
-    return most;
-  }
-
-  void merge(std::uint64_t key, Dim both) {
-    for (const std::size_t i : std::exchange(where_[places_.at(key)], {})) {
-      count(i, -1, none);
-      replace(pieces_[i].ids, merge_of(key), both);
-      count(i, +1, both);
-    }
-  }
-
- private:
-  static constexpr Dim any = -1, none = -2;
-
-  struct Piece {
-    std::vector<Dim> ids;
-    Dim count;
-  };
-  // Adds or subtracts the pairs of piece i, and adds i to `where_` of those that have the symbol
-  // `fresh`.
-  void count(std::size_t i, Dim sign, Dim fresh) {
-    const Piece& piece = pieces_[i];
-    for (std::size_t j = 0; j + 1 < piece.ids.size(); ++j) {
-      const Dim a = piece.ids[j], b = piece.ids[j + 1];
-      const auto [entry, added] = places_.try_emplace(key_of(a, b), pairs_.size());
-      if (added) {
-        pairs_.push_back({entry->first, 0});
-        where_.emplace_back();
-      }
-      pairs_[entry->second].count += sign * piece.count;
-      std::vector<std::size_t>& where = where_[entry->second];
-      if ((fresh == any || a == fresh || b == fresh) && (where.empty() || where.back() != i))
-        where.push_back(i);
-    }
-  }
-
-  std::vector<Piece> pieces_;
-  std::vector<Pair> pairs_;                      // all that occur or occurred
-  std::vector<std::vector<std::size_t>> where_;  // of each pair: pieces that have or had it
-  std::unordered_map<std::uint64_t, std::size_t> places_;  // of a key: its place in both
+struct PairInPiece {
+  std::size_t rank, at;
+  auto operator<=>(const PairInPiece&) const = default;
 };
 
 }  // namespace
 
-std::string_view piece_at(std::string_view text, std::size_t at) {
-  const std::size_t end = std::min(text.size(), at + longest_piece);
-  const bool space_before = text[at] == ' ' && at + 1 < end;
-  std::size_t to = at + (space_before ? 1 : 0);
-  const Sign sign = sign_of(text[to]);
-  while (to < end && sign_of(text[to]) == sign) ++to;
-  // The last of several spaces belongs to the word after it.
-  if (sign == Sign::space && to < text.size() && to - at > 1 && text[to - 1] == ' ' &&
-      sign_of(text[to]) != Sign::space)
-    --to;
-  return text.substr(at, to - at);
+BytePairs::BytePairs() : BytePairs(single_bytes()) {}
+
+BytePairs::BytePairs(std::vector<std::string> symbols) : symbols_(std::move(symbols)) {
+  const auto count = static_cast<Dim>(symbols_.size());
+  require<ValueError>(count <= most_symbols, "BytePairs", "there are ", count,
+                      " symbols; the most is ", most_symbols);
+  bytes_.fill(-1);
+  for (Dim id = 0; id < count; ++id) number(id);
 }
 
-BytePairs::BytePairs(const std::vector<Merge>& merges) {
-  for (const Merge& merge : merges) add(merge);
+// Makes a symbol known by its bytes. Of symbols with the same bytes the first one stays.
+void BytePairs::number(Dim symbol) {
+  const std::string& bytes = symbols_[static_cast<std::size_t>(symbol)];
+  if (bytes.empty()) return;
+  require<ValueError>(bytes.size() <= longest_symbol, "BytePairs", "symbol ", symbol, " has ",
+                      bytes.size(), " bytes; the most is ", longest_symbol);
+  const auto [entry, added] = numbers_.try_emplace(bytes, symbol);
+  require<ValueError>(added || rule_ == PieceRule::ascii, "BytePairs", "symbols ", entry->second,
+                      " and ", symbol, " have the same bytes");
+  if (bytes.size() == 1) bytes_[static_cast<unsigned char>(bytes[0])] = symbol;
+}
+
+BytePairs BytePairs::of_older_version(const std::vector<Merge>& merges) {
+  BytePairs pairs;
+  pairs.rule_ = PieceRule::ascii;
+  for (const auto& [a, b] : merges) {
+    const Dim both = byte_symbols + static_cast<Dim>(pairs.merges_.size());
+    require<ValueError>(a >= 0 && b >= 0 && a < both && b < both, "BytePairs", "merge ",
+                        pairs.merges_.size(), " is of symbols ", a, " and ", b, ": there are ",
+                        both, " symbols before it");
+    pairs.symbols_.push_back(pairs.symbols_[static_cast<std::size_t>(a)] +
+                             pairs.symbols_[static_cast<std::size_t>(b)]);
+    pairs.number(both);
+    pairs.add({a, b}, both);
+  }
+  return pairs;
 }
 
 void BytePairs::add(Merge merge) {
-  const auto [a, b] = merge;
-  const Dim both = byte_symbols + static_cast<Dim>(merges_.size());
-  require<ValueError>(a >= 0 && b >= 0 && a < both && b < both, "BytePairs", "merge ",
-                      merges_.size(), " is of symbols ", a, " and ", b, ": there are ", both,
-                      " symbols before it");
-  const auto length = [this](Dim id) {
-    return id < byte_symbols ? 1 : lengths_[static_cast<std::size_t>(id - byte_symbols)];
-  };
-  lengths_.push_back(length(a) + length(b));
-  require<ValueError>(lengths_.back() <= longest_piece, "BytePairs", "merge ", merges_.size(),
-                      " makes a symbol of ", lengths_.back(), " bytes; the most is ",
-                      longest_piece);
-  const auto [entry, added] = merged_.try_emplace(key_of(a, b), both);
+  std::string bytes;
+  for (const Dim id : {merge.first, merge.second}) {
+    const bool exists = id >= 0 && id < static_cast<Dim>(symbols_.size());
+    require<ValueError>(exists && !symbols_[static_cast<std::size_t>(id)].empty(), "BytePairs",
+                        "merge ", merges_.size(), " is of symbols ", merge.first, " and ",
+                        merge.second, ": no symbol has number ", id);
+    bytes += symbols_[static_cast<std::size_t>(id)];
+  }
+  const std::optional<Dim> result = find(bytes);
+  require<ValueError>(result.has_value(), "BytePairs", "merge ", merges_.size(), " is of symbols ",
+                      merge.first, " and ", merge.second, ": no symbol has the bytes of both");
+  add(merge, *result);
+}
+
+void BytePairs::add(Merge merge, Dim result) {
+  const auto [entry, added] = results_.try_emplace(merge, Result{merges_.size(), result});
   require<ValueError>(added, "BytePairs", "merge ", merges_.size(), " is merge ",
-                      entry->second - byte_symbols, " again: symbols ", a, " and ", b);
+                      entry->second.rank, " again: symbols ", merge.first, " and ", merge.second);
   merges_.push_back(merge);
 }
 
@@ -159,50 +98,103 @@ BytePairs BytePairs::learn(std::string_view text, Dim symbols) {
                       "byte pairs have at least 256 symbols: got ", symbols);
   BytePairs pairs;
   PairCounts counts(text);
-  for (Dim both = byte_symbols; both < symbols; ++both) {
-    const auto [key, times] = counts.most_frequent();
+  while (static_cast<Dim>(pairs.symbols_.size()) < symbols) {
+    const auto [merge, times] = counts.most_frequent();
     if (times < 2) break;
-    counts.merge(key, both);
-    pairs.add(merge_of(key));
+    const std::string bytes = pairs.symbols_[static_cast<std::size_t>(merge.first)] +
+                              pairs.symbols_[static_cast<std::size_t>(merge.second)];
+    if (!pairs.find(bytes)) {
+      pairs.symbols_.push_back(bytes);
+      pairs.number(static_cast<Dim>(pairs.symbols_.size()) - 1);
+    }
+    pairs.add(merge);
+    counts.merge(merge, *pairs.find(bytes));
   }
   return pairs;
 }
 
-// Applies merges in the order in which they were learned.
-std::vector<Dim> BytePairs::encode_piece(std::string_view piece) const {
-  std::vector<Dim> ids = bytes_of(piece);
-  while (ids.size() > 1) {
-    const Dim none = byte_symbols + static_cast<Dim>(merges_.size());
-    Dim first = none;
-    for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
-      const auto found = merged_.find(key_of(ids[i], ids[i + 1]));
-      if (found != merged_.end()) first = std::min(first, found->second);
+std::optional<Dim> BytePairs::find(std::string_view bytes) const {
+  const auto entry = numbers_.find(bytes);
+  return entry == numbers_.end() ? std::nullopt : std::optional(entry->second);
+}
+
+const BytePairs::Result* BytePairs::result_of(Dim a, Dim b) const {
+  const auto entry = results_.find({a, b});
+  return entry == results_.end() ? nullptr : &entry->second;
+}
+
+std::size_t BytePairs::first_unknown_byte(std::string_view text) const {
+  const auto unknown = std::find_if(text.begin(), text.end(), [this](char c) {
+    return bytes_[static_cast<unsigned char>(c)] < 0;
+  });
+  return unknown == text.end() ? std::string_view::npos
+                               : static_cast<std::size_t>(unknown - text.begin());
+}
+
+// A queue holds the pairs that have a merge, the lowest rank and the leftmost place first. A pair in
+// it is out of date if the symbol at its place has been merged since. The pairs that a merge makes
+// wait until all pairs of its rank are merged; none of them has this rank, because the result is
+// longer than both parts.
+void BytePairs::encode_piece(std::string_view piece, std::vector<Dim>& ids) const {
+  std::vector<ListedSymbol> list(piece.size());
+  std::priority_queue<PairInPiece, std::vector<PairInPiece>, std::greater<>> queue;
+  const auto enqueue = [&](std::size_t at) {
+    const std::size_t after = list[at].after;
+    if (after == list.size()) return;
+    if (const Result* result = result_of(list[at].id, list[after].id))
+      queue.push({result->rank, at});
+  };
+  for (std::size_t at = 0; at < piece.size(); ++at)
+    list[at] = {bytes_[static_cast<unsigned char>(piece[at])], at - 1, at + 1};
+  for (std::size_t at = 0; at < piece.size(); ++at) enqueue(at);
+
+  std::vector<std::size_t> merged;
+  while (!queue.empty()) {
+    const std::size_t rank = queue.top().rank;
+    for (merged.clear(); !queue.empty() && queue.top().rank == rank; queue.pop()) {
+      const std::size_t at = queue.top().at, after = list[at].after;
+      if (list[at].id < 0 || after == list.size()) continue;
+      const Result* result = result_of(list[at].id, list[after].id);
+      if (!result || result->rank != rank) continue;
+      list[at].id = result->symbol;
+      list[at].after = list[after].after;
+      list[after].id = -1;
+      if (list[at].after < list.size()) list[list[at].after].before = at;
+      merged.push_back(at);
     }
-    if (first == none) break;
-    replace(ids, merges_[static_cast<std::size_t>(first - byte_symbols)], first);
+    for (const std::size_t at : merged) {
+      if (at > 0) enqueue(list[at].before);
+      enqueue(at);
+    }
   }
-  return ids;
+  for (std::size_t at = 0; at < list.size(); at = list[at].after) ids.push_back(list[at].id);
+}
+
+void BytePairs::encode(std::string_view text, EncodedPieces& known) const {
+  const std::size_t unknown = first_unknown_byte(text);
+  require<ValueError>(unknown == std::string_view::npos, "BytePairs", "no symbol has byte ",
+                      unknown, " of the text");
+  std::vector<Dim>& ids = known.ids;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view piece = piece_at(text, at, rule_);
+    at += piece.size();
+    const auto [entry, added] = known.places.try_emplace(piece, ids.size(), 0);
+    auto& [first, count] = entry->second;
+    if (added) {
+      encode_piece(piece, ids);
+      count = ids.size() - first;
+    } else {
+      ids.resize(ids.size() + count);
+      std::copy_n(ids.begin() + static_cast<std::ptrdiff_t>(first), count,
+                  ids.end() - static_cast<std::ptrdiff_t>(count));
+    }
+  }
 }
 
 std::vector<Dim> BytePairs::encode(std::string_view text) const {
-  std::vector<Dim> ids;
-  std::unordered_map<std::string_view, std::vector<Dim>> known;  // most words repeat
-  for (std::size_t at = 0; at < text.size();) {
-    const std::string_view piece = piece_at(text, at);
-    const auto [entry, added] = known.try_emplace(piece);
-    if (added) entry->second = encode_piece(piece);
-    ids.insert(ids.end(), entry->second.begin(), entry->second.end());
-    at += piece.size();
-  }
-  return ids;
-}
-
-std::vector<std::string> BytePairs::symbols() const {
-  std::vector<std::string> symbols;
-  for (Dim byte = 0; byte < byte_symbols; ++byte) symbols.emplace_back(1, static_cast<char>(byte));
-  for (const auto& [a, b] : merges_)
-    symbols.push_back(symbols[static_cast<std::size_t>(a)] + symbols[static_cast<std::size_t>(b)]);
-  return symbols;
+  EncodedPieces known;
+  encode(text, known);
+  return std::move(known.ids);
 }
 
 }  // namespace fledge

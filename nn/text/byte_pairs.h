@@ -1,10 +1,14 @@
 // Byte pair encoding: the most frequent pair of neighbouring symbols is merged into a new symbol,
 // again and again.
 //
-// The list of merges, in the order in which they were learned, describes everything: symbol 256 + i
-// is the result of merge i. Every byte is a symbol, so any text can be encoded.
+// A symbol is a string of bytes with a number. A merge is a pair of symbols; its result is the
+// symbol that has the bytes of both. The place of a merge in the list is its rank: the merge with
+// the lowest rank is applied first.
 #pragma once
 
+#include <array>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -12,44 +16,78 @@
 #include <vector>
 
 #include "engine/real.h"
+#include "nn/text/pieces.h"
 
 namespace fledge {
 
 /// Two symbols that become one.
 using Merge = std::pair<Dim, Dim>;
 
+/// The most symbols of a saved tokenizer. Training refuses a text with more symbols, so that every
+/// command can read the trained model.
+inline constexpr Dim most_symbols = 1'000'000;
+
+/// Tokens, and where in them the tokens of a piece are that occurred before: most words repeat.
+struct EncodedPieces {
+  std::vector<Dim> ids;
+  std::unordered_map<std::string_view, std::pair<std::size_t, std::size_t>> places;  // first, count
+};
+
 class BytePairs {
  public:
-  /// No merges: the 256 bytes are the symbols.
-  BytePairs() = default;
-  /// Takes these merges. Throws ValueError for a merge of a symbol that does not exist before it,
-  /// for a pair that is merged twice, and for a symbol of more than 64 bytes.
-  explicit BytePairs(const std::vector<Merge>& merges);
+  /// The 256 bytes are the symbols; there are no merges. Pieces follow PieceRule::gpt2.
+  BytePairs();
+  /// Takes the bytes of each symbol, in the order of the numbers. A number whose bytes are "" has
+  /// no symbol. Merges follow with add(). Throws ValueError for two symbols with the same bytes, for
+  /// a symbol of more than 1,024 bytes, and for more than `most_symbols`.
+  explicit BytePairs(std::vector<std::string> symbols);
+  /// Byte pairs of models of older versions: symbol 256 + i is the result of merge i, also if
+  /// another symbol has the same bytes. Pieces follow PieceRule::ascii. Throws as add() does.
+  static BytePairs of_older_version(const std::vector<Merge>& merges);
 
   /// Learns merges from a text: the most frequent pair becomes a symbol (of equally frequent pairs
   /// the one with the smaller numbers), until there are `symbols` symbols or no pair occurs twice
-  /// (Sennrich, Haddow & Birch 2016, algorithm 1, on bytes). Throws ValueError for fewer than 256
-  /// symbols.
+  /// (Sennrich, Haddow & Birch 2016, algorithm 1, on bytes). All symbols have different bytes. Pieces are cut into parts of at most 64 bytes for this. Throws ValueError
+  /// for fewer than 256 symbols.
   static BytePairs learn(std::string_view text, Dim symbols);
 
-  /// Symbol numbers of a text, in linear time.
+  /// Adds the merge of the next rank. Throws ValueError for a number without a symbol, for a pair
+  /// that has a merge already, and if no symbol has the bytes of both.
+  void add(Merge merge);
+
+  /// Symbol numbers of a text: in each piece, all pairs of the lowest rank are merged from left to
+  /// right, until no pair has a merge (bpe() of GPT-2's encoder.py). A piece of n bytes takes
+  /// n log n time. Throws ValueError for a byte without a symbol.
   std::vector<Dim> encode(std::string_view text) const;
+  /// The same, added to `known.ids`. The text must live as long as `known`.
+  void encode(std::string_view text, EncodedPieces& known) const;
+  /// The place of the first byte that has no symbol; npos if there is none.
+  std::size_t first_unknown_byte(std::string_view text) const;
+
+  /// The number of the symbol with these bytes.
+  std::optional<Dim> find(std::string_view bytes) const;
   /// The bytes of every symbol.
-  std::vector<std::string> symbols() const;
+  const std::vector<std::string>& symbols() const { return symbols_; }
   const std::vector<Merge>& merges() const { return merges_; }
+  PieceRule rule() const { return rule_; }
 
  private:
-  void add(Merge merge);
-  std::vector<Dim> encode_piece(std::string_view piece) const;
+  struct Result {
+    std::size_t rank;
+    Dim symbol;
+  };
 
+  void number(Dim symbol);
+  void add(Merge merge, Dim result);
+  const Result* result_of(Dim a, Dim b) const;
+  void encode_piece(std::string_view piece, std::vector<Dim>& ids) const;
+
+  PieceRule rule_ = PieceRule::gpt2;
+  std::vector<std::string> symbols_;
+  std::map<std::string, Dim, std::less<>> numbers_;
+  std::array<Dim, 256> bytes_;  // the symbol of each byte; −1 if there is none
   std::vector<Merge> merges_;
-  std::vector<std::size_t> lengths_;               // bytes of the symbol that each merge makes
-  std::unordered_map<std::uint64_t, Dim> merged_;  // from a pair to the symbol that it becomes
+  std::map<Merge, Result> results_;
 };
-
-/// The piece that begins at text[at], at < text.size(): a run of letters, of digits, of other signs
-/// or of white space, with one space before it, at most 64 bytes (Radford et al. 2019, section
-/// 2.2). No merge crosses the end of a piece. Bytes over 127 count as letters.
-std::string_view piece_at(std::string_view text, std::size_t at);
 
 }  // namespace fledge

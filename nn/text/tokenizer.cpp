@@ -87,30 +87,55 @@ bool Tokenizer::is_symbol(std::string_view symbol) const {
 }
 
 Tokenizer::Tokenizer(Tokens kind, std::string_view text, Dim most) : kind_(kind) {
+  if (kind == Tokens::bpe) pairs_ = BytePairs::learn(text, most);
   if (has_bytes(kind)) {
-    if (kind == Tokens::bpe) pairs_ = BytePairs::learn(text, most);
     symbols_ = pairs_.symbols();
-  } else {
-    std::set<std::string, std::less<>> found;
-    for_each_symbol(text, 0, [&](std::string_view symbol, std::size_t) { found.emplace(symbol); });
-    symbols_.assign(found.begin(), found.end());
+    return;
   }
+  std::set<std::string, std::less<>> found;
+  for_each_symbol(text, 0, [&](std::string_view symbol, std::size_t) { found.emplace(symbol); });
+  symbols_.assign(found.begin(), found.end());
   number_symbols();
 }
 
-Tokenizer::Tokenizer(Tokens kind, std::vector<std::string> symbols,
-                     const std::vector<Merge>& merges, WordRule rule)
+Tokenizer::Tokenizer(Tokens kind, std::vector<std::string> symbols, WordRule rule)
     : kind_(kind), rule_(rule), symbols_(std::move(symbols)) {
-  require<ValueError>(kind == Tokens::bpe || merges.empty(), "Tokenizer", merges.size(),
-                      " merges for tokens of kind ", to_string(kind), "; only bpe has merges");
-  require<ValueError>(!has_bytes(kind) || symbols_.empty(), "Tokenizer", symbols_.size(),
-                      " symbols for tokens of kind ", to_string(kind),
-                      "; only characters and words are given as symbols");
-  if (has_bytes(kind)) {
-    pairs_ = BytePairs(merges);
+  require<ValueError>(kind != Tokens::bpe, "Tokenizer",
+                      "tokens of kind bpe are given as BytePairs");
+  require<ValueError>(kind != Tokens::byte || symbols_.empty(), "Tokenizer", symbols_.size(),
+                      " symbols for tokens of kind byte, which are the 256 bytes");
+  if (kind == Tokens::byte)
     symbols_ = pairs_.symbols();
+  else
+    number_symbols();
+}
+
+Tokenizer::Tokenizer(BytePairs pairs, std::vector<SpecialToken> special)
+    : kind_(Tokens::bpe),
+      symbols_(pairs.symbols()),
+      pairs_(std::move(pairs)),
+      special_(std::move(special)) {
+  for (const SpecialToken& token : special_.list()) {
+    require<ValueError>(token.id >= 0 && token.id < most_symbols, "Tokenizer", "the special token ",
+                        Symbol{token.text}, " has number ", token.id, "; numbers are 0 to ",
+                        most_symbols - 1);
+    const auto place = static_cast<std::size_t>(token.id);
+    symbols_.resize(std::max(symbols_.size(), place + 1));
+    require<ValueError>(symbols_[place].empty() || symbols_[place] == token.text, "Tokenizer",
+                        "the special token ", Symbol{token.text}, " has number ", token.id,
+                        ", which is that of ", Symbol{symbols_[place]});
+    symbols_[place] = token.text;
   }
-  number_symbols();
+  require<ValueError>(!symbols_.empty(), "Tokenizer", "there are no symbols");
+}
+
+void Tokenizer::extend_to(Dim size) {
+  require<ValueError>(kind_ == Tokens::bpe, "Tokenizer",
+                      "only tokens of kind bpe can have numbers ", "without text: got kind ",
+                      to_string(kind_));
+  require<ValueError>(size >= this->size() && size <= most_symbols, "Tokenizer", "there are ",
+                      this->size(), " symbols already, and at most ", most_symbols, ": got ", size);
+  symbols_.resize(static_cast<std::size_t>(size));
 }
 
 void Tokenizer::number_symbols() {
@@ -118,26 +143,43 @@ void Tokenizer::number_symbols() {
   for (Dim id = 0; id < size(); ++id) {
     const std::string& symbol = symbols_[static_cast<std::size_t>(id)];
     require<ValueError>(!symbol.empty(), "Tokenizer", "symbol ", id, " is empty");
-    require<ValueError>(has_bytes(kind_) || is_symbol(symbol), "Tokenizer", "symbol ", id,
-                        " is not one ", to_string(kind_), ": got ", Symbol{symbol});
+    require<ValueError>(is_symbol(symbol), "Tokenizer", "symbol ", id, " is not one ",
+                        to_string(kind_), ": got ", Symbol{symbol});
     const auto [entry, is_new] = numbers_.try_emplace(symbol, id);
-    // Two merges may make the same bytes: "ab" + "c", "a" + "bc".
-    require<ValueError>(is_new || kind_ == Tokens::bpe, "Tokenizer", "symbols ", entry->second,
-                        " and ", id, " are the same: ", Symbol{symbol});
+    require<ValueError>(is_new, "Tokenizer", "symbols ", entry->second, " and ", id,
+                        " are the same: ", Symbol{symbol});
   }
 }
 
+void Tokenizer::refuse(std::string_view symbol, std::size_t at) const {
+  throw UnknownSymbol("Tokenizer: the " + (has_bytes(kind_) ? "byte" : fledge::to_string(kind_)) +
+                          " " + to_string(Symbol{symbol}) + " at byte " + std::to_string(at) +
+                          " is not among the " + std::to_string(size()) + " it has",
+                      kind_ == Tokens::word ? without_joins(symbol) : symbol, at);
+}
+
+std::vector<Dim> Tokenizer::encode_bytes(std::string_view text, std::size_t first) const {
+  EncodedPieces known;
+  for (const TextPart& part : special_.split(text)) {
+    if (part.id >= 0) {
+      known.ids.push_back(part.id);
+      continue;
+    }
+    const std::size_t unknown = pairs_.first_unknown_byte(part.text);
+    if (unknown != std::string_view::npos)
+      refuse(part.text.substr(unknown, 1),
+             first + static_cast<std::size_t>(part.text.data() - text.data()) + unknown);
+    pairs_.encode(part.text, known);
+  }
+  return std::move(known.ids);
+}
+
 std::vector<Dim> Tokenizer::encode(std::string_view text, std::size_t first) const {
-  if (has_bytes(kind_)) return pairs_.encode(text);
+  if (has_bytes(kind_)) return encode_bytes(text, first);
   std::vector<Dim> ids;
   for_each_symbol(text, first, [&](std::string_view symbol, std::size_t at) {
     const auto id = find(symbol);
-    if (!id) {
-      throw UnknownSymbol("Tokenizer: the " + fledge::to_string(kind_) + " " +
-                              to_string(Symbol{symbol}) + " at byte " + std::to_string(at) +
-                              " is not among the " + std::to_string(size()) + " it has",
-                          kind_ == Tokens::word ? without_joins(symbol) : symbol, at);
-    }
+    if (!id) refuse(symbol, at);
     ids.push_back(*id);
   });
   return ids;
@@ -164,12 +206,24 @@ std::optional<Dim> Tokenizer::find(std::string_view symbol) const {
     const auto entry = numbers_.find(name);
     return entry == numbers_.end() ? std::nullopt : std::optional(entry->second);
   };
+  if (has_bytes(kind_)) {
+    const std::optional<Dim> special = special_.find(symbol);
+    return special ? special : pairs_.find(symbol);
+  }
   std::optional<Dim> id = found(symbol);
   if (id || kind_ != Tokens::word || rule_ != WordRule::punctuation) return id;
   const std::string mark(without_joins(symbol));
   for (const std::string& other : {"\t" + mark, mark, mark + "\t", "\t" + mark + "\t"})
     if (!id) id = found(other);
   return id;
+}
+
+Tokenizer number_tokenizer(Dim vocabulary) {
+  require<ValueError>(vocabulary >= 1 && vocabulary <= most_symbols, "number_tokenizer",
+                      "a vocabulary has 1 to ", most_symbols, " tokens: got ", vocabulary);
+  std::vector<std::string> numbers;
+  for (Dim number = 0; number < vocabulary; ++number) numbers.push_back(std::to_string(number));
+  return {Tokens::word, std::move(numbers), WordRule::blanks};
 }
 
 void require_utf8(std::string_view text, std::size_t first) {

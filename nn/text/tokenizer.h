@@ -1,7 +1,7 @@
 // From text to token numbers and back.
 //
-// A tokenizer consists of its symbols and, for byte pairs, the merges. Both are saved with the
-// model, so a model always gets the numbers that it was trained with.
+// A tokenizer consists of its symbols and, for byte pairs, the merges and special tokens. They are
+// saved with the model, so a model always gets the numbers that it was trained with.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 
 #include "engine/base/errors.h"
 #include "nn/text/byte_pairs.h"
+#include "nn/text/special_tokens.h"
 
 namespace fledge {
 
@@ -35,17 +36,13 @@ std::string to_string(Tokens kind);
 /// The opposite direction. Throws ValueError for any other name.
 Tokens tokens_named(std::string_view name);
 
-/// A text has a character or word that the tokenizer does not have.
+/// A text has a character, word or byte that the tokenizer does not have.
 struct UnknownSymbol : ValueError {
   UnknownSymbol(const std::string& message, std::string_view unknown, std::size_t first_byte)
       : ValueError(message), symbol(unknown), at(first_byte) {}
   std::string symbol;
   std::size_t at;  // the place of its first byte in the text
 };
-
-/// The most symbols of a saved tokenizer. Training refuses a text with more symbols, so that every
-/// command can read the trained model.
-inline constexpr Dim most_symbols = 1'000'000;
 
 class Tokenizer {
  public:
@@ -54,12 +51,15 @@ class Tokenizer {
   /// the order of the lines. Throws ValueError for a text without symbols and, if the tokens are
   /// characters, for a text that is not UTF-8, naming the byte.
   Tokenizer(Tokens kind, std::string_view text, Dim most = 512);
-  /// Restores a tokenizer: characters and words from their symbols, bpe from its merges, which
-  /// determine the symbols. Throws ValueError for parts that no text can give: no symbols, a symbol
-  /// twice, an empty symbol, a symbol that is not of this kind, merges that BytePairs refuses, and
-  /// merges or symbols of a kind that has none.
-  Tokenizer(Tokens kind, std::vector<std::string> symbols, const std::vector<Merge>& merges = {},
-            WordRule rule = WordRule::punctuation);
+  /// Restores a tokenizer of characters or words from its symbols, or one of bytes from nothing.
+  /// Throws ValueError for parts that no text can give: no symbols, a symbol twice, an empty symbol,
+  /// a symbol that is not of this kind, symbols of a kind that has none, and kind bpe.
+  Tokenizer(Tokens kind, std::vector<std::string> symbols, WordRule rule = WordRule::punctuation);
+  /// A tokenizer of kind bpe. It has size() = 1 + the largest number. A number may be without text;
+  /// special tokens may have numbers of their own, or that of a symbol with the same bytes. Throws
+  /// ValueError if there is no symbol, if a special token has the number of another symbol, and for
+  /// special tokens that SpecialTokens refuses.
+  explicit Tokenizer(BytePairs pairs, std::vector<SpecialToken> special = {});
 
   /// Token numbers of a text. decode(encode(x)) is x, including NUL, \r\n and a byte order mark.
   /// For words it is x with one space between the words of a line, and no white space at its ends;
@@ -67,30 +67,47 @@ class Tokenizer {
   /// UnknownSymbol for the first symbol that the tokenizer does not have. `first` is added
   /// to the place that errors name, for a text that is part of a longer one.
   std::vector<Dim> encode(std::string_view text, std::size_t first = 0) const;
-  /// The text of token numbers. Throws ValueError for a number that is not 0 … size() − 1.
+  /// The text of token numbers; a number without text gives none. Throws ValueError for a number
+  /// that is not 0 … size() − 1.
   std::string decode(const std::vector<Dim>& ids) const;
   /// The number of a symbol; nullopt if the tokenizer does not have it. A punctuation mark may be
   /// written without the tabs of word_pieces.h.
   std::optional<Dim> find(std::string_view symbol) const;
+  /// The number of the special token "<|endoftext|>", which stands between documents.
+  std::optional<Dim> end_of_text() const { return special_.find("<|endoftext|>"); }
+  /// Adds numbers without text until size() is `size`: a model may have a larger vocabulary than its
+  /// tokenizer. Throws ValueError for a smaller size, for more than `most_symbols`, and unless the
+  /// kind is bpe.
+  void extend_to(Dim size);
 
   Tokens kind() const { return kind_; }
   WordRule rule() const { return rule_; }
   Dim size() const { return static_cast<Dim>(symbols_.size()); }
   const std::vector<std::string>& symbols() const { return symbols_; }
   const std::vector<Merge>& merges() const { return pairs_.merges(); }
+  const BytePairs& pairs() const { return pairs_; }
+  const std::vector<SpecialToken>& special_tokens() const { return special_.list(); }
 
  private:
   void number_symbols();
   template <class F>
   void for_each_symbol(std::string_view text, std::size_t first, F f) const;
   bool is_symbol(std::string_view symbol) const;
+  std::vector<Dim> encode_bytes(std::string_view text, std::size_t first) const;
+  [[noreturn]] void refuse(std::string_view symbol, std::size_t at) const;
 
   Tokens kind_;
   WordRule rule_ = WordRule::punctuation;
   std::vector<std::string> symbols_;
-  BytePairs pairs_;
-  std::map<std::string, Dim, std::less<>> numbers_;
+  BytePairs pairs_;                                  // of bytes and bpe
+  SpecialTokens special_;                            // of bpe
+  std::map<std::string, Dim, std::less<>> numbers_;  // of characters and words
 };
+
+/// The tokenizer of kind word whose symbols are the numbers "0" … "vocabulary − 1", for a model
+/// whose own tokenizer is not known: its text is token numbers. Throws ValueError unless
+/// 1 ≤ vocabulary ≤ most_symbols.
+Tokenizer number_tokenizer(Dim vocabulary);
 
 /// Throws ValueError naming the first byte that is not UTF-8. `first` is added to its number, for a
 /// text that is part of a longer one.

@@ -1,24 +1,94 @@
 #include "nn/text/tokenizer_json.h"
 
+#include "nn/text/byte_characters.h"
+
 namespace fledge {
 
 namespace {
 
-std::vector<Merge> read_merges(const JsonValue& json) {
-  constexpr std::size_t most_merges = 65536 - 256;  // the limit of `fledge train --symbols`
-  std::vector<Merge> merges;
+constexpr std::size_t most_old_merges = 65536 - 256;  // the limit of `fledge train --symbols`
+
+// Calls f(pair, merge, its number) for each merge of a list. Symbols are 0 … last_symbol(number).
+template <class Last, class F>
+void each_merge(const JsonValue& json, std::size_t most, const char* most_text, Last last_symbol,
+                F f) {
+  std::size_t number = 0;
   json.each_item([&](const JsonValue& pair) {
-    if (merges.size() == most_merges) pair.fail("is one more than the most merges, 65,280");
-    const Dim last_symbol = 255 + static_cast<Dim>(merges.size());
+    if (number == most) pair.fail(std::string("is one more than the most merges, ") + most_text);
     Dim parts[2] = {}, count = 0;
     pair.each_item([&](const JsonValue& part) {
-      if (count < 2) parts[count] = part.integer(0, last_symbol);
+      if (count < 2) parts[count] = part.integer(0, last_symbol(number));
       ++count;
     });
     if (count != 2) pair.fail("must be a pair of symbols");
-    merges.emplace_back(parts[0], parts[1]);
+    f(pair, Merge{parts[0], parts[1]});
+    ++number;
   });
-  return merges;
+}
+
+BytePairs read_old_pairs(const JsonValue& json) {
+  std::vector<Merge> merges;
+  each_merge(
+      json, most_old_merges, "65,280",
+      [](std::size_t number) { return 255 + static_cast<Dim>(number); },
+      [&](const JsonValue&, Merge merge) { merges.push_back(merge); });
+  return BytePairs::of_older_version(merges);
+}
+
+// A list of at most 1,000,000 texts.
+std::vector<std::string> read_symbols(const JsonValue& json) {
+  std::vector<std::string> symbols;
+  json.each_item([&](const JsonValue& symbol) {
+    if (static_cast<Dim>(symbols.size()) == most_symbols)
+      symbol.fail("is one more than the most symbols, 1,000,000");
+    symbols.push_back(symbol.string());
+  });
+  return symbols;
+}
+
+Tokenizer read_byte_pairs(const JsonValue& json) {
+  json.allow_only({"kind", "rule", "vocab", "merges", "added_tokens"});
+  if (json["rule"].string() != "gpt2") json["rule"].fail("must be \"gpt2\"");
+  std::vector<std::string> symbols = read_symbols(json["vocab"]);
+  const auto size = static_cast<Dim>(symbols.size());
+  for (std::string& symbol : symbols) {
+    const std::optional<std::string> bytes = bytes_of_characters(symbol);
+    if (!bytes)
+      json["vocab"].fail("has the symbol " + in_quotes(symbol) +
+                         ", with a character that stands for no byte");
+    symbol = *bytes;
+  }
+  BytePairs pairs(std::move(symbols));
+  each_merge(
+      json["merges"], static_cast<std::size_t>(most_symbols), "1,000,000",
+      [size](std::size_t) { return size - 1; },
+      [&](const JsonValue& pair, Merge merge) {
+        try {
+          pairs.add(merge);
+        } catch (const ValueError& error) {
+          pair.fail(error.what());
+        }
+      });
+  Tokenizer tokenizer(std::move(pairs), json.has("added_tokens")
+                                            ? read_added_tokens(json["added_tokens"])
+                                            : std::vector<SpecialToken>());
+  tokenizer.extend_to(size);
+  return tokenizer;
+}
+
+Json::Members byte_pair_members(const Tokenizer& tokenizer) {
+  std::vector<Json> merges;
+  for (const auto& [left, right] : tokenizer.merges())
+    merges.push_back(std::vector<Dim>{left, right});
+  if (tokenizer.pairs().rule() == PieceRule::ascii) return {{"merges", merges}};
+  std::vector<std::string> vocabulary;
+  for (const std::string& symbol : tokenizer.pairs().symbols())
+    vocabulary.push_back(characters_of_bytes(symbol));
+  vocabulary.resize(static_cast<std::size_t>(tokenizer.size()));
+  Json::Members members{{"rule", "gpt2"}, {"vocab", vocabulary}, {"merges", merges}};
+  if (!tokenizer.special_tokens().empty())
+    members.emplace_back("added_tokens", added_tokens_json(tokenizer.special_tokens()));
+  return members;
 }
 
 }  // namespace
@@ -26,10 +96,7 @@ std::vector<Merge> read_merges(const JsonValue& json) {
 Json tokenizer_json(const Tokenizer& tokenizer) {
   Json::Members members{{"kind", to_string(tokenizer.kind())}};
   if (tokenizer.kind() == Tokens::bpe) {
-    std::vector<Json> merges;
-    for (const auto& [left, right] : tokenizer.merges())
-      merges.push_back(std::vector<Dim>{left, right});
-    members.emplace_back("merges", merges);
+    for (auto& member : byte_pair_members(tokenizer)) members.push_back(std::move(member));
   } else if (tokenizer.kind() != Tokens::byte) {
     for (const std::string& symbol : tokenizer.symbols()) require_utf8(symbol);
     if (tokenizer.kind() == Tokens::word && tokenizer.rule() == WordRule::punctuation)
@@ -42,29 +109,21 @@ Json tokenizer_json(const Tokenizer& tokenizer) {
 Tokenizer read_tokenizer(const JsonValue& json) {
   try {
     const Tokens kind = tokens_named(json["kind"].string());
-    std::vector<std::string> symbols;
-    std::vector<Merge> merges;
-    WordRule rule = WordRule::blanks;
     if (kind == Tokens::byte) {
       json.allow_only({"kind"});
-    } else if (kind == Tokens::bpe) {
-      json.allow_only({"kind", "merges"});
-      merges = read_merges(json["merges"]);
-    } else {
-      json.allow_only(kind == Tokens::word
-                          ? std::vector<std::string_view>{"kind", "rule", "symbols"}
-                          : std::vector<std::string_view>{"kind", "symbols"});
-      if (json.has("rule")) {
-        if (json["rule"].string() != "punctuation") json["rule"].fail("must be \"punctuation\"");
-        rule = WordRule::punctuation;
-      }
-      json["symbols"].each_item([&](const JsonValue& symbol) {
-        if (static_cast<Dim>(symbols.size()) == most_symbols)
-          symbol.fail("is one more than the most symbols, 1,000,000");
-        symbols.push_back(symbol.string());
-      });
+      return {kind, std::vector<std::string>()};
     }
-    return {kind, std::move(symbols), merges, rule};
+    if (kind == Tokens::bpe) {
+      if (json.has("rule")) return read_byte_pairs(json);
+      json.allow_only({"kind", "merges"});
+      return Tokenizer(read_old_pairs(json["merges"]));
+    }
+    json.allow_only(kind == Tokens::word ? std::vector<std::string_view>{"kind", "rule", "symbols"}
+                                         : std::vector<std::string_view>{"kind", "symbols"});
+    if (json.has("rule") && json["rule"].string() != "punctuation")
+      json["rule"].fail("must be \"punctuation\"");
+    return {kind, read_symbols(json["symbols"]),
+            json.has("rule") ? WordRule::punctuation : WordRule::blanks};
   } catch (const ValueError& error) {
     json.fail(error.what());
   }

@@ -95,7 +95,7 @@ TEST_CASE("words: punctuation marks are words of their own, and the text comes b
 }
 
 TEST_CASE("words: a tokenizer of an older version is split at blanks alone") {
-  const Tokenizer old(Tokens::word, {"\n", "birds", "walk,"}, {}, WordRule::blanks);
+  const Tokenizer old(Tokens::word, {"\n", "birds", "walk,"}, WordRule::blanks);
   CHECK(old.rule() == WordRule::blanks);
   CHECK(old.encode("birds walk,\n") == Ids{1, 2, 0});
   CHECK(old.decode({1, 2, 0}) == "birds walk,\n");
@@ -167,43 +167,47 @@ TEST_CASE("what a tokenizer does not have is named, and shown so that a terminal
           "Tokenizer: no symbol has number " + std::to_string(id) + "; there are 5");
 }
 
-TEST_CASE("a tokenizer is made again from its symbols and merges") {
-  for (const Tokens kind : {Tokens::character, Tokens::word, Tokens::byte, Tokens::bpe}) {
-    const Tokenizer learned(kind, two_birds, 290);
-    const bool has_bytes = kind == Tokens::byte || kind == Tokens::bpe;
-    const Tokenizer again(kind, has_bytes ? Symbols{} : learned.symbols(), learned.merges());
+TEST_CASE("a tokenizer is made again from its symbols") {
+  for (const Tokens kind : {Tokens::character, Tokens::word, Tokens::byte}) {
+    const Tokenizer learned(kind, two_birds);
+    const Tokenizer again(kind, kind == Tokens::byte ? Symbols{} : learned.symbols());
     CHECK(again.symbols() == learned.symbols());
     CHECK(again.encode(two_birds) == learned.encode(two_birds));
     CHECK(again.decode(again.encode(two_birds)) == two_birds);
     CHECK(tokens_named(to_string(kind)) == kind);
   }
+  CHECK(tokens_named("bpe") == Tokens::bpe);
   CHECK(refusal<ValueError>([] { tokens_named("letter"); }) ==
         "Tokens: character, word, byte or bpe: got 'letter'");
 }
 
+TEST_CASE("numbers as words: the text of a model whose tokenizer is not known") {
+  const Tokenizer numbers = number_tokenizer(12);
+  CHECK(numbers.size() == 12);
+  CHECK(numbers.encode("11 0  7") == Ids{11, 0, 7});
+  CHECK(numbers.decode({11, 0, 7}) == "11 0 7");
+  CHECK_FALSE(numbers.end_of_text().has_value());
+  CHECK(refusal<UnknownSymbol>([&] { numbers.encode("3 12"); }) ==
+        "Tokenizer: the word '12' at byte 2 is not among the 12 it has");
+  for (const Dim wrong : {Dim{0}, Dim{-1}, most_symbols + 1})
+    CHECK(refusal<ValueError>([&] { number_tokenizer(wrong); }) ==
+          "number_tokenizer: a vocabulary has 1 to 1000000 tokens: got " + std::to_string(wrong));
+}
+
 TEST_CASE("parts that no text could have given are refused") {
-  const auto refused = [](Tokens kind, Symbols symbols, std::vector<Merge> merges) {
-    return refusal<ValueError>([&] { Tokenizer(kind, symbols, merges); });
+  const auto refused = [](Tokens kind, Symbols symbols) {
+    return refusal<ValueError>([&] { Tokenizer(kind, symbols); });
   };
-  const Tokenizer learned(Tokens::bpe, two_birds + two_birds, 260);
-  std::vector<Merge> cyclic = learned.merges();
-  cyclic[0] = {256, 257};
-  CHECK(refused(Tokens::word, {"a", "b", "a"}, {}) ==
-        "Tokenizer: symbols 0 and 2 are the same: 'a'");
-  CHECK(refused(Tokens::word, {"a", ""}, {}) == "Tokenizer: symbol 1 is empty");
-  CHECK(refused(Tokens::word, {}, {}) == "Tokenizer: there are no symbols");
-  CHECK(refused(Tokens::word, {"a b"}, {}) == "Tokenizer: symbol 0 is not one word: got 'a b'");
-  CHECK(refused(Tokens::character, {"ab"}, {}) ==
-        "Tokenizer: symbol 0 is not one character: got 'ab'");
-  CHECK(refused(Tokens::character, {"\xff"}, {}) ==
+  CHECK(refused(Tokens::word, {"a", "b", "a"}) == "Tokenizer: symbols 0 and 2 are the same: 'a'");
+  CHECK(refused(Tokens::word, {"a", ""}) == "Tokenizer: symbol 1 is empty");
+  CHECK(refused(Tokens::word, {}) == "Tokenizer: there are no symbols");
+  CHECK(refused(Tokens::word, {"a b"}) == "Tokenizer: symbol 0 is not one word: got 'a b'");
+  CHECK(refused(Tokens::character, {"ab"}) == "Tokenizer: symbol 0 is not one character: got 'ab'");
+  CHECK(refused(Tokens::character, {"\xff"}) ==
         "Tokenizer: symbol 0 is not one character: got '\\xff'");
-  CHECK(refused(Tokens::word, {"a", "b"}, {{0, 1}}) ==
-        "Tokenizer: 1 merges for tokens of kind word; only bpe has merges");
-  CHECK(
-      refused(Tokens::byte, {"a"}, {}) ==
-      "Tokenizer: 1 symbols for tokens of kind byte; only characters and words are given as symbols");
-  CHECK(refused(Tokens::bpe, {}, cyclic) ==
-        "BytePairs: merge 0 is of symbols 256 and 257: there are 256 symbols before it");
+  CHECK(refused(Tokens::byte, {"a"}) ==
+        "Tokenizer: 1 symbols for tokens of kind byte, which are the 256 bytes");
+  CHECK(refused(Tokens::bpe, {"a"}) == "Tokenizer: tokens of kind bpe are given as BytePairs");
   CHECK(refusal<ValueError>([] { Tokenizer(Tokens::character, ""); }) ==
         "Tokenizer: there are no symbols");
   CHECK(refusal<ValueError>([] { Tokenizer(Tokens::word, " \t"); }) ==

@@ -2,6 +2,9 @@
 #include "nn/text/tokenizer_json.h"
 
 #include "tests/support/catch.h"
+#include "tests/support/gpt2_sized.h"
+#include "tests/support/processor_time.h"
+#include "tests/support/sanitized.h"
 
 using namespace fledge;
 
@@ -28,6 +31,7 @@ TEST_CASE("tokenizer json: every kind comes back") {
     CHECK(after.kind() == kind);
     CHECK(after.symbols() == before.symbols());
     CHECK(after.merges() == before.merges());
+    CHECK(after.special_tokens() == before.special_tokens());
     CHECK(after.encode(text) == before.encode(text));
     CHECK(written(after) == written(before));
   }
@@ -44,6 +48,51 @@ TEST_CASE("tokenizer json: words of older versions have no rule, and stay as the
   CHECK(tokenizer.rule() == WordRule::blanks);
   CHECK(tokenizer.encode("birds walk,") == std::vector<Dim>{1, 2});
   CHECK(written(tokenizer) == old);
+}
+
+TEST_CASE("tokenizer json: byte pairs with any numbers, special tokens and numbers without text") {
+  BytePairs pairs({"ab", "", "b", "a", " ", "aba"});
+  pairs.add({0, 3});
+  pairs.add({3, 2});
+  Tokenizer before(pairs, {{"<é>", 7, true, false}, {"a", 3}});
+  before.extend_to(9);
+  const std::string text = written(before);
+  CHECK(text ==
+        R"({"kind":"bpe","rule":"gpt2","vocab":["ab","","b","a","Ġ","aba","","",""],)"
+        R"("merges":[[0,3],[3,2]],"added_tokens":[)"
+        R"({"id":3,"content":"a","single_word":false,"lstrip":false,"rstrip":false,)"
+        R"("normalized":false,"special":true},)"
+        R"({"id":7,"content":"\u003cé\u003e","single_word":false,"lstrip":false,"rstrip":false,)"
+        R"("normalized":true,"special":false}]})");
+  const Tokenizer after = read_tokenizer(read_json(text));
+  CHECK(written(after) == text);
+  CHECK(after.size() == 9);
+  CHECK(after.symbols() == before.symbols());
+  CHECK(after.special_tokens() == before.special_tokens());
+  CHECK(after.encode("<é>b b") == before.encode("<é>b b"));
+}
+
+TEST_CASE("tokenizer json: byte pairs of older versions have no rule, and stay as they are") {
+  const std::string old = R"({"kind":"bpe","merges":[[97,98],[98,99],[256,99],[97,257]]})";
+  const Tokenizer tokenizer = read_tokenizer(read_json(old));
+  CHECK(tokenizer.pairs().rule() == PieceRule::ascii);
+  CHECK(tokenizer.size() == 260);
+  CHECK(tokenizer.symbols()[258] == tokenizer.symbols()[259]);
+  CHECK(tokenizer.encode("abc don't") == std::vector<Dim>{258, ' ', 'd', 'o', 'n', '\'', 't'});
+  CHECK(tokenizer.find("abc") == std::optional<Dim>(258));
+  CHECK(written(tokenizer) == old);
+}
+
+TEST_CASE("tokenizer json: a vocabulary of GPT-2's size is read in less than a second") {
+  const Tokenizer before = tests::gpt2_sized_tokenizer();
+  const std::string text = written(before);
+  std::optional<Tokenizer> read;
+  CHECK(testing::processor_seconds([&] { read = read_tokenizer(read_json(text)); }) <
+        (testing::sanitized ? 20 : 1));
+  const Tokenizer& after = read.value();
+  CHECK(after.symbols() == before.symbols());
+  CHECK(after.merges() == before.merges());
+  CHECK(after.special_tokens() == before.special_tokens());
 }
 
 TEST_CASE("tokenizer json: words that JSON cannot hold") {
@@ -70,13 +119,28 @@ TEST_CASE("tokenizer json: what no tokenizer has written") {
                             R"({"kind":"bpe","merges":[[1,2,3]]})",
                             R"({"kind":"bpe","merges":[[256,1]]})",
                             R"({"kind":"bpe","merges":[[-1,1]]})",
-                            R"({"kind":"bpe","merges":[[97,98],[97,98]]})"})
+                            R"({"kind":"bpe","merges":[[97,98],[97,98]]})",
+                            R"({"kind":"bpe","vocab":["a"],"merges":[]})",
+                            R"({"kind":"bpe","rule":"ascii","vocab":["a"],"merges":[]})",
+                            R"({"kind":"bpe","rule":"gpt2","merges":[]})",
+                            R"({"kind":"bpe","rule":"gpt2","vocab":["a"]})",
+                            R"({"kind":"bpe","rule":"gpt2","vocab":[],"merges":[]})",
+                            R"({"kind":"bpe","rule":"gpt2","vocab":["a","a"],"merges":[]})",
+                            R"({"kind":"bpe","rule":"gpt2","vocab":["a b"],"merges":[]})",
+                            R"({"kind":"bpe","rule":"gpt2","vocab":["a",1],"merges":[]})",
+                            R"({"kind":"bpe","rule":"gpt2","vocab":["a","aa"],"merges":[[0,2]]})",
+                            R"({"kind":"bpe","rule":"gpt2","vocab":["a"],"merges":[[0,0]]})",
+                            R"({"kind":"bpe","rule":"gpt2","vocab":["a"],"merges":[],"x":1})",
+                            R"({"kind":"bpe","rule":"gpt2","vocab":["a"],"merges":[],)"
+                            R"("added_tokens":[{"id":0,"content":"b"}]})",
+                            R"({"kind":"bpe","rule":"gpt2","vocab":["a"],"merges":[],)"
+                            R"("added_tokens":[{"id":1,"content":"b"}]})"})
     CHECK_THAT(refused_json(wrong), StartsWith("line 1, column "));
   // A symbol twice as long each time would fill the memory after fifty of them.
   std::string doubling = R"({"kind":"bpe","merges":[[97,97])";
   for (int i = 256; i < 306; ++i)
     doubling += ",[" + std::to_string(i) + "," + std::to_string(i) + "]";
-  CHECK_THAT(refused_json(doubling + "]}"), ContainsSubstring("64"));
+  CHECK_THAT(refused_json(doubling + "]}"), ContainsSubstring("has 2048 bytes; the most is 1024"));
 }
 
 TEST_CASE("tokenizer json: lists that no training writes end at their limit") {
@@ -85,6 +149,11 @@ TEST_CASE("tokenizer json: lists that no training writes end at their limit") {
   CHECK(read_tokenizer(read_json(many + "]}")).size() == most_symbols);
   CHECK_THAT(refused_json(many + ",\"x\"]}"),
              EndsWith("symbols[1000000] is one more than the most symbols, 1,000,000"));
+  std::string symbols = R"({"kind":"bpe","rule":"gpt2","merges":[],"vocab":["a")";
+  for (Dim i = 1; i < most_symbols; ++i) symbols += ",\"\"";
+  CHECK(read_tokenizer(read_json(symbols + "]}")).size() == most_symbols);
+  CHECK_THAT(refused_json(symbols + ",\"\"]}"),
+             EndsWith("vocab[1000000] is one more than the most symbols, 1,000,000"));
   std::string merges = R"({"kind":"bpe","merges":[[0,0])";
   for (int i = 1; i <= 65280; ++i)
     merges += ",[" + std::to_string(i / 256 % 256) + "," + std::to_string(i % 256) + "]";

@@ -1,0 +1,59 @@
+// Texts that are one token wherever they occur, such as "<|endoftext|>". They are found before a
+// text is cut into pieces.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nn/io/json.h"
+#include "nn/io/json_reader.h"
+
+namespace fledge {
+
+/// A special token. The flags have the names and meanings of Hugging Face's library "tokenizers".
+struct SpecialToken {
+  std::string text;
+  Dim id = 0;
+  bool normalized = false;  // found only in what is left after the tokens without this flag
+  bool special = true;      // other programs may leave it out when they decode
+
+  bool operator==(const SpecialToken&) const = default;
+};
+
+/// A part of a text: a special token, or text between special tokens, whose id is −1.
+struct TextPart {
+  std::string_view text;
+  Dim id = -1;
+};
+
+class SpecialTokens {
+ public:
+  SpecialTokens() = default;
+  /// Throws ValueError for a text that is empty or has more than 1,024 bytes, and for two tokens
+  /// with the same text or the same number.
+  explicit SpecialTokens(std::vector<SpecialToken> tokens);
+
+  /// The parts of a text in their order. The leftmost special token is found first; of those that
+  /// begin at the same place, the longest.
+  std::vector<TextPart> split(std::string_view text) const;
+
+  std::optional<Dim> find(std::string_view text) const;
+  /// First those that are not `normalized`, in the order of their texts.
+  const std::vector<SpecialToken>& list() const { return tokens_; }
+
+ private:
+  std::vector<SpecialToken> tokens_;
+};
+
+/// The list "added_tokens" of Hugging Face's tokenizer.json:
+/// [{"id":50256,"content":"<|endoftext|>","single_word":false,"lstrip":false,"rstrip":false,
+/// "normalized":false,"special":true}].
+Json added_tokens_json(const std::vector<SpecialToken>& tokens);
+/// Reads such a list. A flag that is missing is false. Throws FormatError for other JSON, for ids that
+/// are not 0 … most_symbols − 1, and for flags that would change where a token is found: single_word,
+/// lstrip or rstrip true.
+std::vector<SpecialToken> read_added_tokens(const JsonValue& json);
+
+}  // namespace fledge

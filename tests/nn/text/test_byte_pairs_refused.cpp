@@ -1,0 +1,72 @@
+// Symbols and merges that are refused, and bytes without a symbol.
+#include "engine/base/errors.h"
+#include "nn/text/byte_pairs.h"
+#include "tests/support/catch.h"
+#include "tests/support/refusal.h"
+
+using namespace fledge;
+using tests::refusal;
+
+namespace {
+
+std::string refused(std::vector<std::string> symbols, const std::vector<Merge>& merges = {}) {
+  return refusal<ValueError>([&] {
+    BytePairs pairs(std::move(symbols));
+    for (const Merge& merge : merges) pairs.add(merge);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("byte pairs: symbols that cannot be told apart, and too long ones, are refused") {
+  CHECK(refused({"a", "b", "a"}) == "BytePairs: symbols 0 and 2 have the same bytes");
+  CHECK(refused({"", "a", ""}) == "<nothing was thrown>");
+  CHECK(refused({std::string(1024, 'a')}) == "<nothing was thrown>");
+  CHECK(refused({std::string(1025, 'a')}) ==
+        "BytePairs: symbol 0 has 1025 bytes; the most is 1024");
+  CHECK(refused(std::vector<std::string>(1'000'000)) == "<nothing was thrown>");
+  CHECK(refused(std::vector<std::string>(1'000'001)) ==
+        "BytePairs: there are 1000001 symbols; the most is 1000000");
+  CHECK(refusal<ValueError>([] { BytePairs::learn("a", 255); }) ==
+        "BytePairs: byte pairs have at least 256 symbols: got 255");
+}
+
+TEST_CASE("byte pairs: merges of symbols that do not exist are refused") {
+  CHECK(refused({"a", "b", "ab"}, {{0, 1}}) == "<nothing was thrown>");
+  CHECK(refused({"a", "b", "ab"}, {{0, 1}, {1, 0}}) ==
+        "BytePairs: merge 1 is of symbols 1 and 0: no symbol has the bytes of both");
+  CHECK(refused({"a", "b", "ab"}, {{0, 1}, {0, 1}}) ==
+        "BytePairs: merge 1 is merge 0 again: symbols 0 and 1");
+  CHECK(refused({"a", "", "aa"}, {{0, 1}}) ==
+        "BytePairs: merge 0 is of symbols 0 and 1: no symbol has number 1");
+  CHECK(refused({"a", "aa"}, {{-1, 0}}) ==
+        "BytePairs: merge 0 is of symbols -1 and 0: no symbol has number -1");
+  CHECK(refused({"a", "aa"}, {{0, 2}}) ==
+        "BytePairs: merge 0 is of symbols 0 and 2: no symbol has number 2");
+}
+
+TEST_CASE("byte pairs: a byte without a symbol is an error") {
+  const BytePairs pairs({"a", "b"});
+  CHECK(pairs.first_unknown_byte("abab") == std::string::npos);
+  CHECK(pairs.first_unknown_byte("ab\xff") == 2);
+  CHECK(refusal<ValueError>([&] { pairs.encode("ab\xff"); }) ==
+        "BytePairs: no symbol has byte 2 of the text");
+}
+
+TEST_CASE("byte pairs of older versions: merges that cannot have been learned are refused") {
+  const auto refused_old = [](const std::vector<Merge>& merges) {
+    return refusal<ValueError>([&] { BytePairs::of_older_version(merges); });
+  };
+  CHECK(refused_old({{256, 'a'}}) ==
+        "BytePairs: merge 0 is of symbols 256 and 97: there are 256 symbols before it");
+  CHECK(refused_old({{1, 2}, {258, 3}}) ==
+        "BytePairs: merge 1 is of symbols 258 and 3: there are 257 symbols before it");
+  CHECK(refused_old({{-1, 2}}) ==
+        "BytePairs: merge 0 is of symbols -1 and 2: there are 256 symbols before it");
+  CHECK(refused_old({{1, 2}, {3, 4}, {1, 2}}) ==
+        "BytePairs: merge 2 is merge 0 again: symbols 1 and 2");
+  // doubled sixty times, a symbol would have 2⁶⁰ bytes
+  std::vector<Merge> doubled{{'a', 'a'}};
+  for (Dim i = 256; i < 316; ++i) doubled.emplace_back(i, i);
+  CHECK(refused_old(doubled) == "BytePairs: symbol 266 has 2048 bytes; the most is 1024");
+}
