@@ -1,8 +1,10 @@
 """What fledge has besides its model, in Python: safetensors files, random numbers, batches.
 
-Every function gives exactly what the C++ source named beside it gives.
+A function gives exactly what the C++ source that it names gives.
 """
 import json
+import math
+import os
 
 import numpy as np
 
@@ -39,6 +41,19 @@ def safetensors_bytes(tensors, metadata=None):
     text += b" " * (-len(text) % 8)
     return len(text).to_bytes(8, "little") + text + b"".join(blobs)
 
+
+
+def write(path, save):
+    """Writes a file beside its place, and moves it there when it is on the disk."""
+    beside = path.with_name(path.name + ".new")
+    with open(beside, "wb") as file:
+        save(file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    os.fsync(folder)
+    os.close(folder)
 
 
 MASK = 2**64 - 1
@@ -138,3 +153,22 @@ def batch_of(text, windows):
         inputs[row, :length] = text.tokens[begin:begin + length]
         targets[row, :length] = text.tokens[begin + 1:begin + length + 1]
     return inputs, targets
+
+
+def windows_of(text, settings, step, part):
+    """The windows of a step's pass `part` (Trainer::batch_of_pass in nn/train/trainer.cpp)."""
+    batch_stream = 1
+    return sample_windows(text, settings["batch"], settings["context"],
+                          step * settings["accumulate"] + part,
+                          Rng(settings["seed"]).stream(batch_stream))
+
+
+def rate_at(step, settings):
+    """nn/optim/schedule.h"""
+    rate, least, warmup = settings["rate"], settings["final_ratio"], settings["warmup"]
+    if step >= settings["steps"]:
+        return rate * least
+    if step < warmup:
+        return rate * (step + 1) / warmup
+    p = (step - warmup) / (settings["steps"] - warmup)
+    return rate * (least + (1 - least) * 0.5 * (1 + math.cos(math.pi * p)))

@@ -19,7 +19,7 @@ import torch
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path += [str(HERE), str(HERE.parents[1] / "examples" / "pytorch")]
 
-from continue_training import GPT, sum_of_losses  # noqa: E402
+from gpt import GPT, sum_of_losses  # noqa: E402
 from fledge_run import read_safetensors, safetensors_bytes  # noqa: E402
 from torch_draws import CASES, DRAW  # noqa: E402
 from torch_programs import programs  # noqa: E402
