@@ -39,7 +39,7 @@ struct Program {
 
 Program run(const JsonValue& steps, StoredArrays& reference) {
   Program program;
-  auto& [values, used, names] = program;
+  std::vector<Tensor>& values = program.values;
   steps.each_item([&](const JsonValue& step) {
     const std::string name = step["op"].string();
     if (name == "input") {
@@ -51,12 +51,12 @@ Program run(const JsonValue& steps, StoredArrays& reference) {
       const auto last = static_cast<std::int64_t>(values.size()) - 1;
       const auto i = static_cast<std::size_t>(from.integer(0, last));
       arguments.push_back(values[i]);
-      used.insert(i);
+      program.used.insert(i);
     });
     const auto op = ops().find(name);
     if (op == ops().end()) step["op"].fail("must be an op of tests/parity/ops.cpp");
     values.push_back(op->second(arguments, step));
-    names.insert(name);
+    program.ops.insert(name);
   });
   return program;
 }
