@@ -7,6 +7,7 @@ of one op at the borders of its domain.
 import math
 
 SIZES = [1, 2, 3, 4, 5, 7, 9, 17, 33]
+LARGE = [70, 131]  # more than a block of a kernel
 
 
 def chance(p, probability):
@@ -18,7 +19,7 @@ def below(p, n):
 
 
 def size(p):
-    return int(p.rng.choice(SIZES))
+    return int(p.rng.choice(LARGE if chance(p, 0.05) else SIZES))
 
 
 def new_shape(p, rank):
@@ -205,8 +206,12 @@ def softmax_masked(p):
     return [a], {"mask": mask(p, lead[0] if lead else None, queries, keys)}
 
 
+def time_of_attention(p):
+    return int(p.rng.choice(LARGE)) if chance(p, 0.3) else size(p)
+
+
 def attention(p):
-    heads, head_size, time = 1 + below(p, 5), 1 + below(p, 9), size(p)
+    heads, head_size, time = 1 + below(p, 5), 1 + below(p, 9), time_of_attention(p)
     lead = [1 + below(p, 3) for _ in range(below(p, 3))]
     qkv = of_shape(p, [*lead, time, 3 * heads * head_size])
     return [qkv], {"heads": heads,
@@ -214,7 +219,8 @@ def attention(p):
 
 
 def attention_of_separate(p):
-    heads, head_size, queries, keys = 1 + below(p, 5), 1 + below(p, 9), size(p), size(p)
+    heads, head_size = 1 + below(p, 5), 1 + below(p, 9)
+    queries, keys = time_of_attention(p), time_of_attention(p)
     lead = [1 + below(p, 3) for _ in range(below(p, 3))]
     k, v = (of_shape(p, [*lead, keys, heads * head_size]) for _ in range(2))
     q = k if chance(p, 0.2) else of_shape(p, [*lead, queries, heads * head_size])

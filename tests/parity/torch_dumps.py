@@ -157,6 +157,8 @@ def main():
                         "programs of one op")
     parser.add_argument("--plant", metavar="DUMPS")
     options = parser.parse_args()
+    if pathlib.Path(options.out).exists():
+        parser.error(f"{options.out} must be a new folder, and it exists: name another one")
     if options.plant:
         shutil.copytree(options.plant, options.out)
         for number, folder in enumerate(sorted(pathlib.Path(options.out).iterdir())):
