@@ -17,7 +17,7 @@ need = @.ci/install-missing
 built = .ci/build $(BUILD)
 checked = .ci/check
 
-.PHONY: help run test build gradcheck lessons page exercises zoo planted bench nightly kills faults page-test asan tsan threads format lint install clean
+.PHONY: help run test build gradcheck lessons page exercises zoo planted bench nightly kills faults page-test parity pytorch-test asan tsan threads format lint install clean
 
 help:
 	@echo 'make run         build and run the birds, the main job        (ARGS=--json, --seed N)'
@@ -34,6 +34,8 @@ help:
 	@echo 'make kills       training, killed 200 times, ends in the bytes of a run that was not'
 	@echo 'make faults      every system call of a run fails once, is killed or loses its power'
 	@echo 'make page-test   the HTML pages in a real browser: no message, keyboard, numbers'
+	@echo 'make parity      models, steps of AdamW and random programs beside PyTorch, in double'
+	@echo 'make pytorch-test continues training in PyTorch, beside fledge that continues it'
 	@echo 'make asan        the tests under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make tsan        the tests under ThreadSanitizer'
 	@echo 'make threads     of these the tests of what threads touch (a minute)'
@@ -118,6 +120,15 @@ faults:
 page-test:
 	$(need) compiler cmake catch2
 	@.ci/page-test $(BUILD) "$(OPTIONS) -DFLEDGE_TESTS=ON" $(ARGS)
+
+# Without PyTorch the two scripts stop with exit status 77 and say so.
+parity:
+	$(need) compiler cmake catch2
+	@.ci/parity $(BUILD) "$(OPTIONS) -DFLEDGE_TESTS=ON" $(ARGS)
+
+pytorch-test:
+	$(need) compiler cmake catch2
+	@.ci/pytorch-test $(BUILD) "$(OPTIONS) -DFLEDGE_TESTS=ON"
 
 asan:
 	$(need) compiler cmake catch2

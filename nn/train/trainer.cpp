@@ -67,12 +67,16 @@ Trainer::Trainer(LanguageModel model, const TokenText& text, const TrainerOption
   sample_windows(text, 1, model_.sizes.context, 0, Rng(0));  // throws for a text that is too short
 }
 
-Tensor Trainer::loss_of_pass(Dim pass) const {
+Batch Trainer::batch_of_pass(Dim pass) const {
   const std::int64_t draw = done_ * options_.accumulate + pass;
-  const Rng seed(options_.seed);
-  const Batch batch = batch_of(*text_, sample_windows(*text_, options_.batch, model_.sizes.context,
-                                                      draw, seed.stream(batch_stream)));
-  Rng dropout = seed.stream(dropout_stream).stream(static_cast<std::uint64_t>(draw));
+  return batch_of(*text_, sample_windows(*text_, options_.batch, model_.sizes.context, draw,
+                                         Rng(options_.seed).stream(batch_stream)));
+}
+
+Tensor Trainer::loss_of_pass(Dim pass) const {
+  const Batch batch = batch_of_pass(pass);
+  const auto draw = static_cast<std::uint64_t>(done_ * options_.accumulate + pass);
+  Rng dropout = Rng(options_.seed).stream(dropout_stream).stream(draw);
   const Tensor logits = model_(batch.inputs, Mode::training(dropout), batch.lengths);
   const Tensor loss = cross_entropy(logits, batch.targets, no_target);
   return options_.accumulate == 1 ? loss : loss * (1 / static_cast<double>(options_.accumulate));

@@ -71,6 +71,10 @@ class Trainer {
   /// The number of steps done so far.
   std::int64_t steps_done() const { return done_; }
   const LanguageModel& model() const { return model_; }
+  const TokenText& text() const { return *text_; }
+  const TrainerOptions& options() const { return options_; }
+  /// The batch of the first pass of the next step.
+  Batch next_batch() const { return batch_of_pass(0); }
 
   /// The state of a run without its weights. Moments are in the order of named_parameters().
   struct State {
@@ -84,6 +88,7 @@ class Trainer {
   void restore(const State& state, const std::vector<Array>& weights);
 
  private:
+  Batch batch_of_pass(Dim pass) const;
   Tensor loss_of_pass(Dim pass) const;
   [[noreturn]] void throw_step_diverged(const std::string& what) const;
   void require_finite_loss(double loss) const;

@@ -1,11 +1,12 @@
 // A model, one batch, and what another program computed from it: logits, loss and gradients.
 //
 // A folder as read_model() reads it, and beside it reference.safetensors with x, y, logits, loss
-// and NAME.grad for every parameter.
+// and NAME.grad for every parameter. A target −1 in y is padding.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,35 +33,64 @@ inline double relative_error(const Array& found, const Array& expected) {
   return worst == 0 ? 0 : worst / most;
 }
 
+/// The tensors of a safetensors file, which are read by name.
+class StoredArrays {
+ public:
+  explicit StoredArrays(const std::string& path)
+      : path_(path), bytes_(read_file(path)), header_(stored_header(bytes_)) {}
+
+  /// Throws FormatError if there is no such tensor, or if a number is not finite.
+  Array operator[](const std::string& name) {
+    for (const StoredTensor& tensor : header_.tensors)
+      if (tensor.name == name) {
+        Array numbers(tensor.shape);
+        read_numbers(bytes_, tensor, numbers.write());
+        read_.insert(name);
+        return numbers;
+      }
+    throw FormatError(path_ + " has no tensor " + in_quotes(name));
+  }
+
+  /// Throws FormatError naming a tensor that was not read: then it was compared with nothing.
+  void require_all_read() const {
+    for (const StoredTensor& tensor : header_.tensors)
+      if (!read_.contains(tensor.name))
+        throw FormatError(path_ +
+                          " has a tensor that nothing is compared with: " + in_quotes(tensor.name));
+  }
+
+ private:
+  std::string path_, bytes_;
+  StoredHeader header_;
+  std::set<std::string> read_;
+};
+
+/// Numbers begin … begin + shape.size() − 1 of an array, which are whole, under this shape.
+inline Indices whole_numbers(const Array& array, Dim begin, const Shape& shape) {
+  std::vector<Dim> numbers;
+  for (Dim i = begin; i < begin + shape.size(); ++i)
+    numbers.push_back(static_cast<Dim>(value_of(array[i])));
+  return {shape, numbers};
+}
+inline Indices whole_numbers(const Array& array) { return whole_numbers(array, 0, array.shape()); }
+
+/// The target of padding, which does not count in a loss.
+inline constexpr Dim padding_target = -1;
+
 /// The relative error of each quantity of the folder, computed here.
 inline std::vector<std::pair<std::string, double>> dump_errors(const std::string& folder) {
   const SavedModel saved = read_model(folder);
-  const std::string bytes = read_file(folder + "/reference.safetensors");
-  const StoredHeader header = stored_header(bytes);
-  const auto array = [&](const std::string& name) {
-    for (const StoredTensor& tensor : header.tensors)
-      if (tensor.name == name) {
-        Array numbers(tensor.shape);
-        read_numbers(bytes, tensor, numbers.write());
-        return numbers;
-      }
-    throw FileError("read", folder, "the reference has no " + name);
-  };
-  const auto ids = [&](const std::string& name) {
-    const Array numbers = array(name);
-    std::vector<Dim> whole;
-    for (Dim i = 0; i < numbers.size(); ++i)
-      whole.push_back(static_cast<Dim>(value_of(numbers[i])));
-    return Indices(numbers.shape(), whole);
-  };
-  const Tensor logits = saved.model(ids("x"));
-  const Tensor loss = cross_entropy(logits, ids("y"));
+  StoredArrays reference(folder + "/reference.safetensors");
+  const Tensor logits = saved.model(whole_numbers(reference["x"]));
+  const Tensor loss = cross_entropy(logits, whole_numbers(reference["y"]), padding_target);
   backward(loss);
   std::vector<std::pair<std::string, double>> errors{
-      {"logits", relative_error(logits.value(), array("logits"))},
-      {"loss", relative_error(loss.value().with_shape({1}), array("loss"))}};
+      {"logits", relative_error(logits.value(), reference["logits"])},
+      {"loss", relative_error(loss.value().with_shape({1}), reference["loss"])}};
   for (const auto& [name, parameter] : named_parameters(saved.model))
-    errors.emplace_back(name + ".grad", relative_error(parameter.grad(), array(name + ".grad")));
+    errors.emplace_back(name + ".grad",
+                        relative_error(parameter.grad(), reference[name + ".grad"]));
+  reference.require_all_read();
   return errors;
 }
 

@@ -24,17 +24,18 @@ constexpr const char* new_run_advice =
 
 }  // namespace
 
+void require_model_in_state(const std::string& state, const LanguageModelSizes& sizes) {
+  if (4 * parameter_count(sizes) > static_cast<double>(state.size()))
+    throw FormatError("it has too few bytes for the model that config.json describes");
+}
+
 std::optional<std::string> read_state(const RunFolder& folder, const LanguageModelSizes& sizes) {
   std::optional<std::string> state =
-      folder.bytes("state.safetensors", most_file_bytes(sizes, 3));  // with both moments
+      folder.bytes(state_name, most_file_bytes(sizes, 3));  // with both moments
   if (state)
     support::with_advice(
-        new_run_advice,
-        [&] {
-          if (4 * parameter_count(sizes) > static_cast<double>(state->size()))
-            throw FormatError("it has too few bytes for the model that config.json describes");
-        },
-        support::quoted(folder.file("state.safetensors")));
+        new_run_advice, [&] { require_model_in_state(*state, sizes); },
+        support::quoted(folder.file(state_name)));
   return state;
 }
 

@@ -15,8 +15,11 @@
 
 namespace fledge::train {
 
+/// Throws FormatError if these bytes of state.safetensors are too few for a model of these sizes. It
+/// is called before such a model is built.
+void require_model_in_state(const std::string& state, const LanguageModelSizes& sizes);
 /// The bytes of state.safetensors; none if it is missing. Throws InputError for a file that cannot
-/// belong to a model of these sizes. It is called before such a model is built.
+/// belong to a model of these sizes.
 std::optional<std::string> read_state(const RunFolder& folder, const LanguageModelSizes& sizes);
 
 class RunState {

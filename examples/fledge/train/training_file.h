@@ -1,0 +1,15 @@
+// A run as one file for other programs: fledge export DIR -o OUT --training.
+#pragma once
+
+#include <string>
+
+#include "examples/fledge/train/run_config.h"
+
+namespace fledge::train {
+
+/// The bytes of training.safetensors (nn/train/training_export.h) of the run in a folder, after its
+/// last checkpoint. Reads the run's text again. Throws FileError, and InputError naming a file that
+/// is missing, changed or damaged, or a model that has no such file.
+std::string training_file(const Folder& folder, const RunConfig& run);
+
+}  // namespace fledge::train
