@@ -5,6 +5,7 @@
 #include "examples/fledge/export/export_config.h"
 #include "examples/fledge/export/model_files.h"
 #include "examples/fledge/train/run_place.h"
+#include "examples/fledge/train/training_file.h"
 #include "examples/support/text.h"
 
 namespace fledge {
@@ -34,7 +35,14 @@ int export_model(const ExportConfig& config) {
   constexpr const char* types[] = {"F32", "F16", "BF16"};
   const Dtype& type = *find_dtype(types[static_cast<int>(config.type)]);
   NamedFiles files = weight_files(trained, type, static_cast<std::size_t>(config.shards));
-  for (auto& file : text_files(trained, type, Folder(config.folder)))
+  if (config.training) {
+    if (!trained.has_run())
+      throw support::InputError(support::quoted(config.folder) + " has no run of fledge train",
+                                "leave out --training");
+    files.emplace_back("training.safetensors",
+                       train::training_file(Folder(config.folder, train::run_files()), trained.run));
+  }
+  for (auto& file : text_files(trained, type, Folder(config.folder, train::run_files())))
     files.push_back(std::move(file));
   write_folder(config.out, files);
   if (config.type != StoredAs::f32)

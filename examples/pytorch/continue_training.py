@@ -70,7 +70,8 @@ def write_folder(out, source, weights, step, run_id):
     metadata = {"format": "pt", "step": str(step), **({"id": run_id} if run_id else {})}
     write(out / "model.safetensors",
           lambda file: file.write(safetensors_bytes(tensors, metadata)))
-    write(out / "config.json", lambda file: file.write((source / "config.json").read_bytes()))
+    for path in [*source.glob("*.json"), *source.glob("*.txt")]:  # config.json and the tokenizer
+        write(out / path.name, lambda file: file.write(path.read_bytes()))
 
 
 def exported_state(model, tensors, gradients):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Continues runs of fledge in PyTorch, and compares them with fledge that continues them itself.
 
-  continued_runs.py BUILD      the folder with fledge and tests/export_training
+  continued_runs.py BUILD      the folder with the program fledge
 
 A text as characters and a list of lines. One process, which is killed and goes on from its
 checkpoint, and two processes that torchrun starts. Every loss must be fledge's to 1e-4, and what is
@@ -82,7 +82,7 @@ def check_case(name, text):
         *CASES[name], "-q", "--no-progress")
     shutil.copytree(began, continued)
     run(fledge, "train", "--resume", continued, "--steps", AFTER, "-q", "--no-progress")
-    run(build / "tests" / "export_training", began, exported)
+    run(build / "fledge", "export", began, "-o", exported, "--training")
     with open(continued / "metrics.csv") as file:
         expected = {int(row["step"]): float(row["loss"]) for row in csv.DictReader(file)}
 

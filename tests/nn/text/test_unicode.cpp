@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "nn/io/files.h"
+#include "nn/io/checksum.h"
 #include "tests/support/catch.h"
 #include "tests/support/perl.h"
 
