@@ -163,7 +163,7 @@ ModelConfig read_config(std::string text) {
   } catch (const ValueError& error) {
     config.fail(std::string("describes too large a model: ") + error.what());
   }
-  return {sizes, own, config.has("bias")};
+  return {sizes, own, config.has("bias"), config.has("transformers_version")};
 }
 
 double parameter_count(const LanguageModelSizes& sizes) {

@@ -17,6 +17,9 @@ struct ModelConfig {
   LanguageModelSizes sizes;
   JsonValue own;           // the object under the key "fledge"; null when there is none
   bool says_bias = false;  // whether there is a key "bias"
+  /// Whether Hugging Face's transformers saved the file. It keeps the object under "fledge", and
+  /// writes the text anew: a checksum does not match.
+  bool is_of_transformers = false;
 };
 
 /// The most layers of a model that is read from a folder. Without this limit, a file of one

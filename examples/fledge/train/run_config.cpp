@@ -121,7 +121,7 @@ RunConfig run_config(const ModelConfig& config) {
   if (!hash) own["text_hash"].fail("must be a hexadecimal number");
   const auto bytes = own["text_bytes"].integer(0, std::int64_t{1} << 53);
   try {
-    require_checksum(own.text());
+    if (!config.is_of_transformers) require_checksum(own.text());
   } catch (const FormatError&) {
     own["checksum"].fail("does not fit the contents: something in the file was changed");
   }

@@ -148,11 +148,9 @@ TEST_CASE("fledge generate: folders that hold no whole model") {
   write_text(run + "/config.json",
              R"({"model_type":"gpt2","vocab_size":14,"n_positions":16,"n_embd":16,"n_layer":1,)"
              R"("n_head":1})");
-  CHECK_THAT(
-      refused_now(),
-      StartsWith(
-          "'~/run/config.json': it has no fledge tokenizer, so this model cannot be used with "
-          "text | "));
+  CHECK_THAT(refused_now(),
+             StartsWith("'~/run/tokenizer.json': line 8, column 13: pre_tokenizer.type must be "
+                        "ByteLevel: got \"Split\" | "));
 }
 
 TEST_CASE("fledge generate: a model of words reads and writes punctuation marks") {

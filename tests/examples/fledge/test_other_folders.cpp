@@ -153,3 +153,20 @@ TEST_CASE(
   CHECK(refusal_of(fledge_says({"train", "--from", desk.folder()}), desk.path()) ==
         "2: --from needs a text to train on | write fledge train FILE --from DIR");
 }
+
+TEST_CASE(
+    "other folders: what transformers made of a folder of fledge train is still such a folder") {
+  const Desk desk;
+  const std::string folder = desk / "saved";
+  std::filesystem::copy(models().words(), folder);
+  std::filesystem::remove(folder + "/state.safetensors");
+  // save_pretrained() keeps unknown keys, adds its version, and writes numbers and line ends anew.
+  std::string config = text_of(folder + "/config.json");
+  config.replace(config.find('{'), 1, "{\n\n  \"transformers_version\": \"4.40.0\",");
+  write_text(folder + "/config.json", config);
+  CHECK(fledge_says({"eval", folder, "--json"}).out ==
+        fledge_says({"eval", models().words(), "--json"}).out);
+  config.replace(config.find("transformers_version"), 20, "_name_or_path\": \"\", \"prefix");
+  write_text(folder + "/config.json", config);
+  CHECK_THAT(fledge_says({"eval", folder}).err, ContainsSubstring("does not fit the contents"));
+}
