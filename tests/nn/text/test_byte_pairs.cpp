@@ -2,7 +2,6 @@
 // test_byte_pairs_refused.cpp.
 #include "nn/text/byte_pairs.h"
 
-#include <chrono>
 #include <map>
 #include <set>
 
@@ -10,10 +9,12 @@
 #include "engine/base/errors.h"
 #include "tests/support/catch.h"
 #include "tests/support/mixed_text.h"
+#include "tests/support/processor_time.h"
 #include "tests/support/reference_bpe.h"
 #include "tests/support/sanitized.h"
 
 using namespace fledge;
+using testing::processor_seconds;
 
 namespace {
 
@@ -87,12 +88,6 @@ BytePairs random_pairs(std::uint64_t seed, std::size_t longest, Dim merges) {
     if (length <= longest && chosen.insert(pair).second) pairs.add(pair);
   }
   return pairs;
-}
-
-double seconds_of(const std::function<void()>& f) {
-  const auto begin = std::chrono::steady_clock::now();
-  f();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 }  // namespace
@@ -207,9 +202,9 @@ TEST_CASE("byte pairs: a piece of a megabyte takes no more than n log n time") {
   const BytePairs pairs = BytePairs::learn(text, 512);  // 64 of them merge six times
   CHECK(pairs.merges().size() == 6);
   std::vector<Dim> ids;
-  CHECK(seconds_of([&] { ids = pairs.encode(text); }) < (testing::sanitized ? 100 : 10));
+  CHECK(processor_seconds([&] { ids = pairs.encode(text); }) < (testing::sanitized ? 40 : 2));
   CHECK(ids.size() == 15'625);
   CHECK(pairs.symbols().back() == std::string(64, 'a'));
-  CHECK(seconds_of([&] { ids = pairs.encode(random_letters(1, 1'000'000, "ab")); }) <
-        (testing::sanitized ? 100 : 10));
+  CHECK(processor_seconds([&] { ids = pairs.encode(random_letters(1, 1'000'000, "ab")); }) <
+        (testing::sanitized ? 40 : 2));
 }

@@ -1,0 +1,31 @@
+// Reads a tokenizer from the files of Hugging Face's libraries.
+//
+// A file is read if its tokenizer cuts a text into exactly the tokens that GPT-2's would with these
+// symbols and merges. A file whose tokenizer does something else is refused, and the error names the
+// key. Next: tokenizer_export.h writes such files.
+#pragma once
+
+#include <optional>
+
+#include "nn/io/folder.h"
+#include "nn/text/tokenizer.h"
+
+namespace fledge {
+
+/// The tokenizer of a folder: tokenizer.json if there is one, else vocab.json with merges.txt, where
+/// "<|endoftext|>" is a special token; nullopt if there is neither. The symbols are byte pairs; if
+/// they are the 256 bytes in their order and nothing else, the kind is byte.
+///
+/// tokenizer.json must be of version 1.0, with a model of type BPE, pre_tokenizer and decoder of type
+/// ByteLevel, and added tokens. These are refused because they change the tokens: a normalizer,
+/// truncation, padding, other types of model, pre_tokenizer, decoder or post_processor,
+/// add_prefix_space, use_regex false, dropout, unk_token, fuse_unk, byte_fallback, ignore_merges, a
+/// prefix or suffix of words, single_word, lstrip, rstrip, keys that are not known, and in
+/// tokenizer_config.json add_prefix_space, add_bos_token and add_eos_token.
+///
+/// Throws FormatError with file, line and key for those, for two symbols with one number, numbers
+/// that are not 0 … most_symbols − 1, and merges of symbols that are not in the vocabulary. Throws
+/// FileError for a file that cannot be read and for one of more than 64 MB.
+std::optional<Tokenizer> read_tokenizer_files(const Folder& folder);
+
+}  // namespace fledge
