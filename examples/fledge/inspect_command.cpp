@@ -119,8 +119,18 @@ std::string pair_text(const SimilarTokens& pair, const std::vector<std::string>&
          formatted(" %.2f", pair.cosine);
 }
 
+// More tokens are not compared with each other: the time grows with the square of their number, and
+// GPT-2's 50,257 take half a minute.
+constexpr Dim most_compared = 10'000;
+
 std::string pairs_text(const std::vector<SimilarTokens>& pairs,
                        const std::vector<std::string>& labels) {
+  if (pairs.empty() && labels.size() > static_cast<std::size_t>(most_compared))
+    return support::wrapped(
+               "The most similar tokens are searched among at most " + thousands(most_compared) +
+                   ". --near WORD names the nearest to one.",
+               80) +
+           "\n";
   std::string text = "Most similar tokens (cosine of their vectors): ";
   for (std::size_t i = 0; i < pairs.size(); ++i)
     text += (i > 0 ? ",  " : "") + pair_text(pairs[i], labels);
@@ -228,7 +238,8 @@ std::string inspected(const InspectConfig& config, const TrainedModel& trained) 
   if (!config.svg.empty()) support::write_picture(config.svg, token_map_picture(map, labels));
   if (config.csv) return as_csv(map, tokenizer);
   const ModelFacts facts = facts_of(trained.model);
-  const auto pairs = most_similar_pairs(table, 12);
+  const auto pairs = tokenizer.size() <= most_compared ? most_similar_pairs(table, 12)
+                                                       : std::vector<SimilarTokens>();
   if (config.json)
     return Json::object({{"model", as_json(facts)},
                          {"similar", as_json(pairs, tokenizer)},

@@ -78,13 +78,12 @@ class NamedPairs {
         if (token->second != id)
           value.fail("is number " + std::to_string(id) + ", and the special token " +
                      in_quotes(name) + " is number " + std::to_string(token->second));
-        if (bytes && *bytes != name)
-          value.fail("stands for other bytes than the special token " + in_quotes(name));
       } else if (!bytes || bytes->empty()) {
         value.fail("is the number of " + in_quotes(name) +
                    ", which stands for no bytes; special tokens stand in added_tokens");
       }
-      if (bytes) symbols[place] = *bytes;
+      // A special token may look like other bytes: "é" is also the character of byte 233.
+      if (bytes && (token == special_ids.end() || *bytes == name)) symbols[place] = *bytes;
     });
     if (numbers_.empty() && special.empty()) json.fail("must have at least one symbol");
     pairs_ = BytePairs(std::move(symbols));

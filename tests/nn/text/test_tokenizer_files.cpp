@@ -100,9 +100,10 @@ TEST_CASE("tokenizer files: what is written is read back as it was") {
   const std::string text = "birds sometimes walk\nbirds don't <fly> é鳥\n";
   BytePairs pairs = BytePairs::learn(text + text, 300);
   const auto size = static_cast<Dim>(pairs.symbols().size());
-  const Tokenizer special(
-      pairs,
-      {{"<|endoftext|>", size + 3}, {" é\n", size, true, false}, {"birds", *pairs.find("birds")}});
+  const Tokenizer special(pairs, {{"<|endoftext|>", size + 3},
+                                  {" é\n", size, true, false},
+                                  {"é«", size + 1},
+                                  {"birds", *pairs.find("birds")}});
   for (const Tokenizer& tokens :
        {Tokenizer(Tokens::bpe, text + text, 300), Tokenizer(Tokens::byte, ""), special}) {
     auto files = tokenizer_files(tokens, 64);

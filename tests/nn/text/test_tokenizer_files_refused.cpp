@@ -254,12 +254,6 @@ TEST_CASE("tokenizer files: vocabularies and merges that do not fit together") {
   for (const char* wrong : {"null", "{}", "[1]", R"([["a"]])", R"([["a","b","ab"]])", R"(["ab"])",
                             R"([["a",1]])", R"([""])"})
     CHECK_THAT(merges(wrong), StartsWith("'DIR/tokenizer.json': line 1, column "));
-
-  auto parts = small_parts();
-  parts["model"]["vocab"] = R"({"a":0,"b":1,"ab":2,"Ġ":3})";
-  parts["added_tokens[0]"]["content"] = R"("Ġ")";
-  CHECK_THAT(error_of({{"tokenizer.json", small_json(parts)}}),
-             EndsWith("model.vocab.Ġ stands for other bytes than the special token 'Ġ'"));
 }
 
 TEST_CASE("tokenizer files: merges.txt is refused with the number of the line") {
@@ -282,7 +276,7 @@ TEST_CASE("tokenizer files: merges.txt is refused with the number of the line") 
         "'DIR/vocab.json': line 1, column 1: the text must have at least one symbol");
   CHECK(error_of({{"vocab.json", R"({"a":0,"é b":1})"}, {"merges.txt", ""}})
             .starts_with("'DIR/vocab.json': line 1, column "));
-  CHECK(error_of({{"vocab.json", "{}"}}) ==
+  CHECK(error_of({{"vocab.json", R"({"a":0})"}}) ==
         "cannot read 'DIR/merges.txt': no such file or directory");
   CHECK(error_of({{"merges.txt", ""}}) ==
         "cannot read 'DIR/vocab.json': no such file or directory");
