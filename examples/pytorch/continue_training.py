@@ -67,6 +67,9 @@ def write_folder(out, source, weights, step, run_id):
     """A folder as fledge reads it."""
     out.mkdir(parents=True, exist_ok=True)
     tensors = {name: tensor.float().cpu().numpy() for name, tensor in weights.items()}
+    for name, weight in list(tensors.items()):  # GPT-2 always has biases
+        if ".c_" in name and name.endswith(".weight"):
+            tensors.setdefault(name[:-6] + "bias", np.zeros(weight.shape[1], np.float32))
     metadata = {"format": "pt", "step": str(step), **({"id": run_id} if run_id else {})}
     write(out / "model.safetensors",
           lambda file: file.write(safetensors_bytes(tensors, metadata)))

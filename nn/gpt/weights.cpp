@@ -54,7 +54,7 @@ void remove_zero_biases(PlacedTensors& placed, const NamedShapes& expected) {
         require<FormatError>(numbers[i] == Real(0), "its tensors", in_quotes(bias->first),
                              " must be zeros, because config.json says that there are no biases: "
                              "number ",
-                             first + i, " is ", numbers[i]);
+                             first + i, " is ", value_of(numbers[i]));
     });
     placed.erase(bias);
   }

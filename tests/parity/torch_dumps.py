@@ -46,8 +46,10 @@ def model_of(number, rng):
     width = heads * head_size
     config = dict(model_type="gpt2", architectures=["GPT2LMHeadModel"], vocab_size=vocabulary,
                   n_positions=context, n_ctx=context, n_embd=width, n_layer=layers, n_head=heads,
-                  n_inner=None if number % 3 else 2 * width + 1, activation_function="gelu_new",
-                  layer_norm_epsilon=1e-5, resid_pdrop=0.0, embd_pdrop=0.0, bias=number % 2 == 0)
+                  n_inner=None if number % 3 else 2 * width + 1,
+                  activation_function="gelu" if number % 5 == 4 else "gelu_new",
+                  layer_norm_epsilon=1e-3 if number % 7 == 3 else 1e-5,
+                  resid_pdrop=0.0, embd_pdrop=0.0, bias=number % 2 == 0)
     model = GPT(config)
     with torch.no_grad():
         for name, p in model.named_parameters():

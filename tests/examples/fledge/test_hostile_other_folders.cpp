@@ -1,0 +1,130 @@
+// Damaged and hostile folders of other libraries: one clear error, status 3, bounded memory.
+#include <random>
+
+#include "tests/examples/fledge/other_folder.h"
+#include "tests/support/sanitized.h"
+
+using namespace testing;
+
+namespace {
+
+// "what came | what to do" of the folder, which must be refused with status 3.
+std::string refused_folder(const OtherFolder& desk) {
+  const Result result = fledge_says({"generate", desk.folder(), "birds", "--seed", "1"});
+  INFO(result.err);
+  CHECK(result.status == 3);
+  if (!sanitized) CHECK(result.megabytes < 64);
+  return refusal_of(result, desk.folder()).substr(3);
+}
+
+std::string tokenizer_with(const std::string& vocabulary, const std::string& merges) {
+  return R"({"version":"1.0","added_tokens":[],"normalizer":null,"pre_tokenizer":{"type":"ByteLevel",)"
+         R"("add_prefix_space":false},"decoder":{"type":"ByteLevel"},"model":{"type":"BPE","vocab":)" +
+         vocabulary + R"(,"merges":)" + merges + "}}";
+}
+
+}  // namespace
+
+TEST_CASE("other folders: each rule of their files has its error") {
+  struct Row {
+    const char* file;
+    std::string text;
+    const char* problem;
+  };
+  const std::string shards = "model.safetensors.index.json";
+  for (const Row& row : {
+           Row{"model.safetensors.index.json",
+               R"({"weight_map": {"wte.weight": "../../etc/passwd"}})",
+               "must be the name of a .safetensors file in the same folder"},
+           {"model.safetensors.index.json", R"({"weight_map": {"wte.weight": "a.safetensors"}})",
+            "a.safetensors': no such file or directory"},
+           {"config.json", R"({"model_type": "gpt2", "activation_function": "relu"})",
+            "activation_function must be gelu_new or gelu"},
+           {"config.json", R"({"model_type": "gpt2", "n_experts": 8})",
+            "the key 'n_experts' is not known"},
+           {"tokenizer.json", tokenizer_with(R"({"a":0,"b":1,"ab":2})", R"(["a c"])"),
+            "the vocabulary has no symbol 'c'"},
+           {"tokenizer.json", tokenizer_with(R"({"a":0,"b":0})", "[]"), "as another symbol is"},
+           {"tokenizer.json", tokenizer_with(R"({"a":9999999999})", "[]"),
+            "must be a whole number from 0 to 999999"},
+           {"tokenizer.json", tokenizer_with(R"({"a":600})", "[]"),
+            "has 601 tokens, the model 265"},
+           {"tokenizer.json", R"({"normalizer": {"type": "NFC"}})", "normalizer must be null"},
+           {"tokenizer.json", std::string(1000, '['), "64"},
+           {"tokenizer.json", "birds", "expected a value"},
+           {"merges.txt", "#version: 0.2\nb q x\n", "line 2"},
+           {"merges.txt", "b nothing\n", "line 1"},
+       }) {
+    INFO(row.file << ": " << row.text.substr(0, 100));
+    const OtherFolder desk;
+    desk.add_tokenizer();
+    if (row.file == shards) std::filesystem::remove(desk.folder() + "/model.safetensors");
+    write_text(desk.folder() + "/" + row.file, row.text);
+    CHECK_THAT(refused_folder(desk), ContainsSubstring(row.problem));
+  }
+}
+
+TEST_CASE("other folders: huge files are not read, and a pickle is not opened") {
+  for (const char* name : {"tokenizer.json", "merges.txt", "vocab.json", "config.json",
+                           "model.safetensors.index.json"}) {
+    INFO(name);
+    const OtherFolder desk;
+    desk.add_tokenizer();
+    const std::string file = desk.folder() + "/" + name;
+    if (std::string(name) == "model.safetensors.index.json")
+      std::filesystem::remove(desk.folder() + "/model.safetensors");
+    write_text(file, "{");
+    std::filesystem::resize_file(file, 100'000'000);  // sparse
+    CHECK_THAT(refused_folder(desk), ContainsSubstring("it has 100000000 bytes"));
+  }
+  const OtherFolder desk;
+  std::filesystem::rename(desk.folder() + "/model.safetensors",
+                          desk.folder() + "/pytorch_model.bin");
+  CHECK_THAT(refused_folder(desk), ContainsSubstring("it is a Python pickle"));
+}
+
+TEST_CASE("other folders: an infinity of 16 bits is named") {
+  for (const auto& [type, infinity] : {std::pair{"F16", "\x7c"}, {"BF16", "\x7f"}}) {
+    const OtherFolder desk;
+    desk.add_tokenizer();
+    std::string bytes =
+        fledge::stored_bytes(fledge::named_weights(other_model(), fledge::find_dtype(type)));
+    bytes.replace(
+        bytes.size() - 2, 2,
+        std::string(type) == "F16" ? std::string("\0\x7c", 2) : std::string("\x80\x7f", 2));
+    bytes.replace(bytes.find("checksum"), 8, "unused__");
+    write_text(desk.folder() + "/model.safetensors", bytes);
+    CHECK_THAT(refused_folder(desk),
+               ContainsSubstring("'wte.weight' must hold numbers that are finite: number 2119"));
+  }
+}
+
+TEST_CASE("other folders: any change of a byte is refused in words, or does no harm") {
+  std::mt19937 draw(7);
+  const OtherFolder desk;
+  desk.add_tokenizer();
+  const std::string folder = desk.folder();
+  const Files good = files_in(folder);
+  const int changes = sanitized ? 5 : 60;
+  for (const auto& [name, bytes] : good)
+    for (int change = 0; change < changes; ++change) {
+      std::string changed = bytes;
+      // The header of safetensors comes first.
+      const std::size_t most = name == "model.safetensors" ? 2500 : changed.size();
+      const std::size_t at = draw() % most;
+      if (change % 3 == 0)
+        changed.resize(at);
+      else if (change % 3 == 1)
+        changed[at] = static_cast<char>(draw());
+      else
+        changed.insert(at, 1, "\"{}[],:0-\\\n"[draw() % 11]);
+      write_text(folder + "/" + name, changed);
+      const Result result =
+          fledge_says({"generate", folder, "birds", "--tokens-out", "1", "--seed", "1"});
+      INFO(name << ", change " << change << " at " << at << ": " << result.err);
+      CHECK((result.status == 0 || result.status == 3));
+      if (result.status == 3) CHECK_THAT(two_lines(result.err), StartsWith("fledge generate: "));
+      if (!sanitized) CHECK(result.megabytes < 64);
+      write_text(folder + "/" + name, bytes);
+    }
+}
