@@ -28,7 +28,9 @@ struct ListedSymbol {
 
 struct PairInPiece {
   std::size_t rank, at;
-  auto operator<=>(const PairInPiece&) const = default;
+  bool operator>(const PairInPiece& other) const {
+    return rank != other.rank ? rank > other.rank : at > other.at;
+  }
 };
 
 }  // namespace
@@ -39,7 +41,6 @@ BytePairs::BytePairs(std::vector<std::string> symbols) : symbols_(std::move(symb
   const auto count = static_cast<Dim>(symbols_.size());
   require<ValueError>(count <= most_symbols, "BytePairs", "there are ", count,
                       " symbols; the most is ", most_symbols);
-  bytes_.fill(-1);
   for (Dim id = 0; id < count; ++id) number(id);
 }
 

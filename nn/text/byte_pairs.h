@@ -6,7 +6,6 @@
 // the lowest rank is applied first.
 #pragma once
 
-#include <array>
 #include <map>
 #include <optional>
 #include <string>
@@ -85,7 +84,7 @@ class BytePairs {
   PieceRule rule_ = PieceRule::gpt2;
   std::vector<std::string> symbols_;
   std::map<std::string, Dim, std::less<>> numbers_;
-  std::array<Dim, 256> bytes_;  // the symbol of each byte; −1 if there is none
+  std::vector<Dim> bytes_ = std::vector<Dim>(256, -1);  // the symbol of each byte; −1: none
   std::vector<Merge> merges_;
   std::map<Merge, Result> results_;
 };

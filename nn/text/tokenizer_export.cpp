@@ -4,6 +4,7 @@
 
 #include "nn/io/json.h"
 #include "nn/io/utf8.h"
+#include "nn/text/added_tokens.h"
 #include "nn/text/byte_characters.h"
 
 namespace fledge {

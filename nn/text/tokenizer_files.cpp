@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "nn/io/json_reader.h"
+#include "nn/text/added_tokens.h"
 #include "nn/text/byte_characters.h"
 
 namespace fledge {
@@ -45,7 +46,7 @@ void require_empty(const JsonValue& object, std::string_view key) {
 
 // The object of this key, whose type must be ByteLevel.
 JsonValue byte_level(const JsonValue& json, std::string_view key) {
-  const JsonValue part = json[key];
+  JsonValue part = json[key];
   if (!part.is_object()) part.fail("must be of type ByteLevel: got " + part.shown());
   if (part["type"].string() != "ByteLevel")
     part["type"].fail("must be ByteLevel: got " + part["type"].shown());
@@ -104,9 +105,9 @@ class NamedPairs {
   // The same for "left right".
   void add(std::string_view line) {
     const std::size_t space = line.find(' ');
-    require<ValueError>(space != std::string_view::npos && line.find(' ', space + 1) == line.npos,
-                        "merges", "a merge is two symbols with one space between them: got ",
-                        in_quotes(line));
+    require<ValueError>(
+        space != std::string_view::npos && line.find(' ', space + 1) == std::string_view::npos,
+        "merges", "a merge is two symbols with one space between them: got ", in_quotes(line));
     add(std::string(line.substr(0, space)), std::string(line.substr(space + 1)));
   }
 

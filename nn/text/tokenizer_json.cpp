@@ -1,5 +1,6 @@
 #include "nn/text/tokenizer_json.h"
 
+#include "nn/text/added_tokens.h"
 #include "nn/text/byte_characters.h"
 
 namespace fledge {

@@ -53,7 +53,8 @@ void require_characters(const Tokenizer& tokenizer, const std::string& text,
 // "4 characters: abdr", without line ends and blanks; "61 characters" if there are many.
 std::string known_characters(const Tokenizer& tokenizer) {
   constexpr Dim most_listed = 20;
-  std::string count = support::thousands(tokenizer.size()) + " characters";
+  std::string count =
+      support::thousands(tokenizer.size()) + " " + token_word(tokenizer.kind()) + "s";
   if (tokenizer.size() > most_listed) return count;
   std::string list;
   for (const std::string& symbol : tokenizer.symbols())

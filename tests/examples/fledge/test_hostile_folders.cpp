@@ -91,11 +91,28 @@ std::string words_tokenizer(std::size_t size, std::size_t& count) {
          "]}";
 }
 
+// Symbol i has the digits of i, and is merged of symbols i / 10 and i % 10.
+std::string byte_pairs_tokenizer(std::size_t size, std::size_t& count) {
+  count = 10;
+  const std::string merges = listed(size / 2, [&](std::size_t i) {
+    ++count;
+    return "[" + std::to_string(i / 10 + 1) + "," + std::to_string(i % 10) + "]";
+  });
+  std::string symbols = R"({"kind":"bpe","rule":"gpt2","vocab":["0")";
+  for (std::size_t i = 1; i < count; ++i) symbols += ",\"" + std::to_string(i) + "\"";
+  return symbols + "],\"merges\":[" + merges + "]}";
+}
+
 struct Hostile {
   const char* kind;
   std::function<Files(std::size_t n)> files;  // some n bytes that take the place of a good run's
 };
 
+// `count` is read after the tokenizer is made, which counts.
+Files model_of(const std::string& tokenizer, const std::size_t& count) {
+  return {{"config.json", config(count, 4, 1, tokenizer)},
+          {"model.safetensors", one_channel(count, 4, 1)}};
+}
 Files in_header(const std::string& header) { return {{"model.safetensors", stored_file(header)}}; }
 
 std::vector<Hostile> hostile(const std::string& good) {
@@ -106,6 +123,7 @@ std::vector<Hostile> hostile(const std::string& good) {
   const auto below_fledge = [=](const std::string& member) {
     return in_config("\"version\"", member + ",\"version\"");
   };
+  const auto note = [](Size i) { return "\"" + std::to_string(i) + "\":\"\""; };
   const auto same = [](const std::string& part) { return [part](Size) { return part; }; };
   const auto layers_in_one_tensor = [](Size n, Size layers) {
     const std::string size = std::to_string(n);
@@ -149,6 +167,16 @@ std::vector<Hostile> hostile(const std::string& good) {
          const std::string merges = R"({"kind":"bpe","merges":[)" + listed(n, merge) + "]}";
          return Files{{"config.json", config(256, 1, 1, merges)}};
        }},
+      {"numbers without text",
+       [=](Size n) {
+         const std::string symbols = R"("vocab":[)" + listed(n, same("\"\"")) + "]}";
+         return model_of(R"({"kind":"bpe","rule":"gpt2","merges":[],)" + symbols, 256);
+       }},
+      {"a model of byte pairs",
+       [](Size n) {
+         Size count = 0;
+         return model_of(byte_pairs_tokenizer(n, count), count);
+       }},
       {"tensors", [](Size n) { return in_header("{" + listed(n, tensor) + "}"); }},
       {"equal tensors", [=](Size n) { return in_header("{" + listed(n, same(tensor(7))) + "}"); }},
       {"a long name",
@@ -160,10 +188,7 @@ std::vector<Hostile> hostile(const std::string& good) {
          return in_header("{" + entry("t", "U8", "[" + listed(n, same("1")) + "]", "[0,1]") + "}");
        }},
       {"metadata",
-       [](Size n) {
-         const auto note = [](Size i) { return "\"" + std::to_string(i) + "\":\"\""; };
-         return in_header("{\"__metadata__\":{" + listed(n, note) + "}}");
-       }},
+       [=](Size n) { return in_header("{\"__metadata__\":{" + listed(n, note) + "}}"); }},
       {"header of brackets", [](Size n) { return in_header(std::string(n, '[')); }},
       {"layers in one tensor", [=](Size n) { return layers_in_one_tensor(n, n / 29); }},
       {"1,000 layers in one tensor", [=](Size n) { return layers_in_one_tensor(n, 1000); }},
@@ -180,9 +205,7 @@ std::vector<Hostile> hostile(const std::string& good) {
        }},
       {"a model of words", [](Size n) {
          Size count = 0;
-         const std::string words = words_tokenizer(n, count);
-         return Files{{"config.json", config(count, 4, 1, words)},
-                      {"model.safetensors", one_channel(count, 4, 1)}};
+         return model_of(words_tokenizer(n, count), count);
        }}};
 }
 
