@@ -39,8 +39,9 @@ int export_model(const ExportConfig& config) {
     if (!trained.has_run())
       throw support::InputError(support::quoted(config.folder) + " has no run of fledge train",
                                 "leave out --training");
-    files.emplace_back("training.safetensors",
-                       train::training_file(Folder(config.folder, train::run_files()), trained.run));
+    files.emplace_back(
+        "training.safetensors",
+        train::training_file(Folder(config.folder, train::run_files()), trained.run));
   }
   for (auto& file : text_files(trained, type, Folder(config.folder, train::run_files())))
     files.push_back(std::move(file));

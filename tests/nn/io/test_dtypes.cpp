@@ -78,10 +78,10 @@ TEST_CASE("what is too large for a type becomes infinite, and rounding_of() coun
   CHECK(written_bits(half, -1e30) == 0xFC00);
   CHECK(written_bits(bfloat16, std::numeric_limits<float>::max()) == 0x7F80);
   const Real numbers[] = {1, -0.5f, 0, 1 + 0x1p-11f, 1e5f, -1e-30f};
-  const Rounding rounding = rounding_of(numbers, 6, half);
-  CHECK(rounding.changed == 3);
-  CHECK(rounding.infinite == 1);
-  CHECK(rounding.largest == 0x1p-11);
+  const Rounding found = rounding_of(numbers, 6, half);
+  CHECK(found.changed == 3);
+  CHECK(found.infinite == 1);
+  CHECK(found.largest == 0x1p-11);
   CHECK(rounding_of(numbers + 5, 1, half).largest == 1e-30f);  // it becomes 0
   CHECK(rounding_of(numbers, 6, *find_dtype("F32")).changed == 0);
 }
