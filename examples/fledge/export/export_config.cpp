@@ -16,14 +16,13 @@ ExportConfig export_config(int argc, char** argv) {
   options.example("fledge export run -o other --shards 4", "the weights in four files");
   options.example("fledge export run --training", "with all that PyTorch needs to go on training");
   options.add("-o, --out", "DIR", config.out,
-              "the new folder; without it, DIR with the type or -training behind its name");
+              "the new folder. Without it the name is DIR-f32, DIR-f16, DIR-bf16 or DIR-training");
   options.add("--to", "f32|f16|bf16", config.type, "the type of the numbers");
   options.add("--shards", "N", config.shards, "how many files the weights are divided among",
               {1, static_cast<double>(most_shards)});
   options.add("--training", "", config.training,
-              "also training.safetensors: the last checkpoint, the tokens of the text, the "
-              "settings, and a batch with its loss and gradients for a check; "
-              "examples/pytorch/continue_training.py reads it");
+              "also write training.safetensors: the last checkpoint, the tokens of the text, the "
+              "settings, and a batch to check. examples/pytorch/continue_training.py reads it");
   options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
   add_known_names(options);
   options.parse(argc, argv);
