@@ -115,7 +115,7 @@ TEST_CASE("fledge train --resume: at the last step, and further") {
   CHECK((files_in(desk / "whole") == whole));
   const auto events = json_lines(fledge_says(resumed(desk, "whole", "1") + Words{"--json"}).out);
   REQUIRE(events.size() == 1);
-  const Json& end = events[0];
+  const StrictJson& end = events[0];
   CHECK(end["type"].string() == "end");
   CHECK(end["status"].string() == "ok");
   CHECK(end["step"].number() == 20);

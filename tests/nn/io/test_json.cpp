@@ -178,7 +178,7 @@ TEST_CASE("json: whatever is written is read, in both layouts alike") {
 }
 
 TEST_CASE("json reader: values") {
-  const testing::Json json =
+  const testing::StrictJson json =
       strict_json(" {\"a\" : [1, -0.5e+1, true, null], \"\\u00e4\\n\": \"\\ud83d\\udc26\"}\n");
   CHECK(json["a"].array().size() == 4);
   CHECK(json["a"][1].number() == -5);

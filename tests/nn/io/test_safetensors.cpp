@@ -95,7 +95,7 @@ TEST_CASE("safetensors: ranges lie end to end and end with the file") {
 
 namespace {
 
-using testing::Json;
+using testing::StrictJson;
 
 // The format once more, from its description and by other means: a tree, and sums of doubles, which
 // are exact for what a small file may hold.
@@ -107,7 +107,7 @@ bool is_safetensors(const std::string& bytes) try {
   }
   const std::string text = bytes.substr(8, length);
   if (text.size() != length) return false;
-  const Json header = testing::read_json(text);
+  const StrictJson header = testing::read_json(text);
   std::vector<std::pair<double, double>> ranges;
   for (const auto& [name, tensor] : header.object()) {
     if (name == "__metadata__") {
@@ -120,15 +120,15 @@ bool is_safetensors(const std::string& bytes) try {
     const bool harmless = std::none_of(name.begin(), name.end(),
                                        [](char c) { return (c >= 0 && c < 32) || c == 127; });
     if (name.empty() || !harmless || tensor.object().size() != 3) return false;
-    const auto whole = [](const Json& number) {
+    const auto whole = [](const StrictJson& number) {
       const double n = number.number();
       return n >= 0 && n == static_cast<double>(static_cast<std::int64_t>(n))
                  ? n
                  : throw testing::JsonError("");
     };
     double size = widths.at(tensor["dtype"].string());
-    for (const Json& n : tensor["shape"].array()) size *= whole(n);
-    const Json& offsets = tensor["data_offsets"];
+    for (const StrictJson& n : tensor["shape"].array()) size *= whole(n);
+    const StrictJson& offsets = tensor["data_offsets"];
     if (offsets.array().size() != 2 || whole(offsets[1]) - whole(offsets[0]) != size) return false;
     ranges.emplace_back(whole(offsets[0]), whole(offsets[1]));
   }
