@@ -21,6 +21,9 @@ struct Blocking {
   Dim unpacked_m;                 // C with at most this many columns: rows of A are not packed
   Dim tasks_per_thread;           // tasks per thread of a packed product
   Dim small_tasks;                // number of tasks of a product that is not packed
+  Dim cached_numbers;             // larger B are taken to be in no cache when a product begins
+  // row_product.cpp
+  Dim row_product_columns;  // most columns per task, a multiple of `lanes`
   // sums.cpp
   Dim sum_rows;   // most rows added one after the other; longer sums are pairwise_sum
   Dim sum_parts;  // number of tasks that add a part of the rows each; a power of 2

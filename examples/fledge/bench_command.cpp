@@ -21,15 +21,18 @@ using Sizes = std::vector<std::int64_t>;
 constexpr std::int64_t largest_size = 1 << 16;  // of one size
 constexpr double most_numbers = 1 << 29;        // of all arrays together: 2 GB of floats
 const std::vector<std::string> op_names{"softmax", "layernorm", "gelu", "gelu_tanh"};
-constexpr const char* kinds = "step, gemm M N K, attention B H T D, op NAME ROWS COLS, overhead";
+const std::vector<std::string> kind_names{"step",      "generate", "gemm",
+                                          "attention", "op",       "overhead"};
+constexpr const char* kinds =
+    "step, generate, gemm M N K, attention B H T D, op NAME ROWS COLS, overhead";
 
 // The table of options, which set these sizes and flags.
 support::Options bench_options(bench::StepSizes& sizes, bool& json) {
   support::Options options("fledge bench",
                            "Measures how fast this machine trains, and its limits.");
   options.arguments("WHAT", 0, 5);
-  options.argument_words({"step", "gemm", "attention", "op", "overhead"});
-  options.add("--layers", "N", sizes.layers, "of the model that takes a step", {1, 1000});
+  options.argument_words(kind_names);
+  options.add("--layers", "N", sizes.layers, "of the model that is measured", {1, 1000});
   options.add("--heads", "N", sizes.heads, "of each layer; they divide the width", {1, 1000});
   options.add("--width", "N", sizes.width, "numbers per token (embedding size)", {1, 16384});
   options.add("--context", "N", sizes.context, "tokens a sequence", {1, largest_size});
@@ -38,10 +41,16 @@ support::Options bench_options(bench::StepSizes& sizes, bool& json) {
   options.add("--no-bias", "", sizes.bias, "linear layers without bias");
   options.threads();
   options.add("--steps", "N", sizes.steps,
-              "how many steps to measure; 0: a second long, at least 5", {0, 1e6});
+              "how many steps or tokens to measure; 0: for a second or three", {0, 1e6});
+  options.add("--prompt", "N", sizes.prompt,
+              "tokens of the prompt; 0: 64, at most half the context", {0, largest_size});
   options.add("--json", "", json, "one array of objects on stdout instead of the table");
   options.example("fledge bench", "a table of all");
   options.example("fledge bench step --layers 6", "one step of training");
+  options.example(
+      "fledge bench generate --layers 12 --heads 12 --width 768 --context 1024 "
+      "--vocab 50257",
+      "tokens a second, beside the speed of memory");
   options.example("fledge bench gemm 512 512 512", "one matrix product");
   options.example("fledge bench attention 1 8 4096 64", "batch, heads, tokens, width of a head");
   options.example("fledge bench op softmax 4096 1024", "or layernorm, gelu, gelu_tanh");
@@ -75,14 +84,31 @@ void require_memory(double numbers) {
     support::refuse_usage("sizes like these need more than 2 GB of memory", "use smaller sizes");
 }
 
-void require_step_sizes(const bench::StepSizes& sizes) {
+void require_heads_of_width(const bench::StepSizes& sizes) {
   if (sizes.width % sizes.heads != 0)
     support::refuse_usage(std::to_string(sizes.heads) + " heads do not divide a width of " +
                               std::to_string(sizes.width),
                           "use a width that is a multiple of the heads");
-  const auto number = [](std::int64_t n) { return static_cast<double>(n); };
-  require_memory(numbers_of_step(number(sizes.layers), number(sizes.width), number(sizes.context),
-                                 number(sizes.batch), number(sizes.vocab)));
+}
+
+double as_double(std::int64_t n) { return static_cast<double>(n); }
+
+void require_step_sizes(const bench::StepSizes& sizes) {
+  require_heads_of_width(sizes);
+  require_memory(numbers_of_step(as_double(sizes.layers), as_double(sizes.width),
+                                 as_double(sizes.context), as_double(sizes.batch),
+                                 as_double(sizes.vocab)));
+}
+
+void require_generate_sizes(const bench::StepSizes& sizes) {
+  require_heads_of_width(sizes);
+  const std::int64_t least = std::max<std::int64_t>(1, sizes.prompt) + 1;
+  if (sizes.context < least)
+    support::refuse_usage("a token is generated behind the prompt: a context of " +
+                              std::to_string(sizes.context) + " has no room for it",
+                          "use a context of " + std::to_string(least) + " or more");
+  require_memory(numbers_of_generation(as_double(sizes.layers), as_double(sizes.width),
+                                       as_double(sizes.context), as_double(sizes.vocab)));
 }
 
 std::vector<Work> everything(const bench::StepSizes& sizes) {
@@ -110,23 +136,33 @@ std::vector<Work> everything(const bench::StepSizes& sizes) {
 std::vector<Work> work_of(const support::Options& options, const bench::StepSizes& sizes) {
   const std::vector<std::string>& words = options.arguments();
   const std::string what = words.empty() ? "step" : words[0];
-  if (what != "step")
-    for (const char* option : {"--layers", "--heads", "--width", "--context", "--batch", "--vocab",
-                               "--no-bias", "--steps"})
+  const auto refuse = [&](std::initializer_list<const char*> names, const char* instead) {
+    for (const char* option : names)
       if (options.given().contains(option))
         support::refuse_usage(std::string(option) + " says nothing about " + support::quoted(what),
-                              "leave it out, or measure a step");
+                              std::string("leave it out, or measure ") + instead);
+  };
+  if (what != "generate") refuse({"--prompt"}, "generation");
+  if (what != "step") refuse({"--batch"}, "a step");
+  if (what != "step" && what != "generate")
+    refuse({"--layers", "--heads", "--width", "--context", "--vocab", "--no-bias", "--steps"},
+           "a step");
   if (what == "step") {
     if (!words.empty()) sizes_of(options, 1, 0);
     require_step_sizes(sizes);
     if (words.empty()) return everything(sizes);
     return {[=] { return std::vector{bench::step(sizes)}; }};
   }
+  if (what == "generate") {
+    sizes_of(options, 1, 0);
+    require_generate_sizes(sizes);
+    return {[=] { return bench::generate(sizes); }};
+  }
   if (what == "overhead") {
     sizes_of(options, 1, 0);
     return {bench::overhead};
   }
-  const auto size = [](std::int64_t n) { return static_cast<double>(n); };
+  const auto size = as_double;
   if (what == "gemm") {
     const Sizes n = sizes_of(options, 1, 3);
     require_memory(size(n[0]) * size(n[1]) + size(n[0]) * size(n[2]) + size(n[1]) * size(n[2]));
@@ -146,7 +182,7 @@ std::vector<Work> work_of(const support::Options& options, const bench::StepSize
     require_memory(6 * size(n[0]) * size(n[1]));
     return {[=] { return std::vector{bench::op(name, n[0], n[1])}; }};
   }
-  const std::string meant = support::closest(what, {"step", "gemm", "attention", "op", "overhead"});
+  const std::string meant = support::closest(what, kind_names);
   support::refuse_usage(
       "nothing to measure is named " + support::quoted(what),
       meant.empty() ? std::string("use: ") + kinds : "did you mean '" + meant + "'?");

@@ -1,6 +1,8 @@
 // What a training step of the language model costs, computed before it runs.
 #pragma once
 
+#include <algorithm>
+
 #include "nn/gpt/language_model.h"
 
 namespace fledge {
@@ -25,6 +27,20 @@ inline double operations_of_step(const LanguageModelSizes& sizes, double batch) 
   const auto L = static_cast<double>(sizes.layers), V = static_cast<double>(sizes.vocabulary);
   const double tokens = batch * T;
   return tokens * 6 * (12 * L * C * C + V * C) + L * operations_of_attention(tokens * T, C);
+}
+
+/// The largest number of Reals that `fledge bench generate` holds: the weights, an array of at least
+/// their size whose reading is measured, keys and values, and what reading a prompt needs.
+inline double numbers_of_generation(double layers, double width, double context,
+                                    double vocabulary) {
+  const double weights = 12 * width * width * layers + (vocabulary + context) * width;
+  return weights + std::max(weights, 0x1p26) + context * width * (2 * layers + 24) + 4 * vocabulary;
+}
+
+/// Those of a decoder that reads a prompt: forward alone, and the logits after the last token.
+inline double operations_of_prompt(const LanguageModelSizes& sizes, double tokens) {
+  const auto C = static_cast<double>(sizes.width), L = static_cast<double>(sizes.layers);
+  return 2 * C * (tokens * L * (12 * C + tokens) + static_cast<double>(sizes.vocabulary));
 }
 
 }  // namespace fledge

@@ -52,7 +52,7 @@ void put(const std::string& text) {
 /// Measures the row's limit once more, right behind the row.
 void measure_limit(const Row& row, Limits& limits) {
   if (row.flops > 0) limits.measure_gflops();
-  if (row.bytes > 0) limits.measure_gigabytes();
+  if (row.bytes > 0 && row.reading.median == 0) limits.measure_gigabytes();
 }
 
 Limits first_limits() {
@@ -69,6 +69,45 @@ std::string row_line(const Row& row, const Bound& bound) {
   return line(row.name + " " + (row.short_sizes.empty() ? row.sizes : row.short_sizes),
               time_text(row.seconds), row.flops > 0 ? number("%.1f", gflops_of(row)) : "", share,
               bound.limit);
+}
+
+/// What a row with tokens says beside its time; "" for other rows.
+std::string tokens_text(const Row& row, const Bound& bound) {
+  if (row.tokens == 0) return "";
+  std::string text = row.name + ": " + number("%.1f", row.tokens / row.seconds) +
+                     " tokens/s, at best " + number("%.1f", row.tokens / row.best_seconds) + ".";
+  if (row.bytes > 0) {
+    text += " A token reads " + number("%.1f", row.bytes * 1e-6) +
+            " MB of weights: " + number("%.1f", gigabytes_of(row)) + " GB/s, at best " +
+            number("%.1f", best_gigabytes_of(row)) +
+            ". In turn with it, all threads read an array at " +
+            number("%.1f", row.reading.median) + " GB/s, at best " +
+            number("%.1f", row.reading.best) + ".";
+    if (bound.limit == "reading")
+      text += " The share is " + number("%.0f %%", 100 * bound.share) + ", best by best " +
+              number("%.0f %%", 100 * best_share(row)) + ".";
+  }
+  return support::wrapped(text, page) + "\n";
+}
+
+Json row_json(const Row& row, const Bound& bound, const Limits& limits) {
+  Json::Members members{{"name", row.name},         {"sizes", row.sizes},
+                        {"ms", row.seconds * 1e3},  {"us", row.seconds * 1e6},
+                        {"gflops", gflops_of(row)}, {"share_of_peak", share_of_peak(row, limits)},
+                        {"peak_of", peak_of(row)},  {"limited_by", bound.limit},
+                        {"threads", threads()},     {"peak_mb", row.peak_mb}};
+  const auto add = [&](std::string_view name, double value) { members.emplace_back(name, value); };
+  if (row.tokens > 0) {
+    add("tokens_per_second", row.tokens / row.seconds);
+    add("best_tokens_per_second", row.tokens / row.best_seconds);
+  }
+  if (row.reading.median != 0) {
+    add("bytes", row.bytes);
+    add("read_gigabytes", row.reading.median);
+    add("best_read_gigabytes", row.reading.best);
+    add("best_share", best_share(row));
+  }
+  return Json::object(members);
 }
 
 std::string summary(const Limits& limits, double peak_mb) {
@@ -89,11 +128,13 @@ void print_table(const std::vector<Work>& list) {
   Limits limits = first_limits();
   double peak_mb = 0;
   bool has_step = false, has_limit = false;
+  std::string of_tokens;
   for (const Work& work : list)
     for (const Row& row : work()) {
       measure_limit(row, limits);
       const Bound bound = bound_of(row, limits);
       put(row_line(row, bound));
+      of_tokens += tokens_text(row, bound);
       peak_mb = row.peak_mb;
       has_step = has_step || row.name == "step";
       has_limit = has_limit || bound.is_the_limit;
@@ -101,7 +142,7 @@ void print_table(const std::vector<Work>& list) {
     }
   limits.measure_gflops();
   limits.measure_gigabytes();
-  put("\n" + summary(limits, peak_mb));
+  put("\n" + of_tokens + summary(limits, peak_mb));
   if (has_step) put("step: layers x heads x width, batch x context, vocabulary\n");
   if (has_limit)
     put(support::wrapped("limit: at the limit. The row is faster than what was measured alone, so "
@@ -124,19 +165,8 @@ void print_json(const std::vector<Work>& list) {
                                           {"gigabytes", limits.gigabytes},
                                           {"call_ns", limits.call * 1e9},
                                           {"threads", threads()}})};
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Row& row = rows[i];
-    objects.push_back(Json::object({{"name", row.name},
-                                    {"sizes", row.sizes},
-                                    {"ms", row.seconds * 1e3},
-                                    {"us", row.seconds * 1e6},
-                                    {"gflops", gflops_of(row)},
-                                    {"share_of_peak", share_of_peak(row, limits)},
-                                    {"peak_of", peak_of(row)},
-                                    {"limited_by", bounds[i].limit},
-                                    {"threads", threads()},
-                                    {"peak_mb", row.peak_mb}}));
-  }
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    objects.push_back(row_json(rows[i], bounds[i], limits));
   std::printf("%s\n", Json(objects).indented().c_str());
 }
 

@@ -4,10 +4,9 @@
 #include "engine/array_math.h"
 #include "engine/autograd.h"
 #include "engine/ops.h"
-#include "examples/fledge/bench/bench.h"
+#include "examples/fledge/bench/model.h"
 #include "examples/fledge/bench/timing.h"
 #include "examples/fledge/step_cost.h"
-#include "nn/gpt/language_model.h"
 #include "nn/optim/adamw.h"
 #include "nn/optim/clip.h"
 
@@ -15,21 +14,13 @@ namespace fledge::bench {
 
 namespace {
 
-std::string by(std::initializer_list<std::int64_t> sizes) {
-  std::string text;
-  for (const std::int64_t size : sizes) text += (text.empty() ? "" : "x") + std::to_string(size);
-  return text;
-}
-
 Tensor drawn(const Shape& shape, std::uint64_t seed) {
   Rng rng(seed);
   return parameter(random_normal(shape, 0, 1, rng));
 }
 
 Indices random_ids(Dim batch, Dim time, Dim vocab, Rng& rng) {
-  std::vector<Dim> ids(static_cast<std::size_t>(batch * time));
-  for (Dim& id : ids) id = rng.below(vocab);
-  return {{batch, time}, ids};
+  return {{batch, time}, random_tokens(batch * time, vocab, rng)};
 }
 
 // Counts the ops that are recorded while it lives.
@@ -65,13 +56,7 @@ double both_ways(const std::vector<Tensor>& inputs, const std::function<Tensor()
 
 Row step(const StepSizes& sizes) {
   Rng rng(1);
-  const LanguageModel model({.vocabulary = sizes.vocab,
-                             .context = sizes.context,
-                             .layers = sizes.layers,
-                             .heads = sizes.heads,
-                             .width = sizes.width,
-                             .bias = sizes.bias ? Bias::with : Bias::without},
-                            rng);
+  const LanguageModel model = model_of(sizes, rng);
   const std::vector<Tensor> learned = parameters(model);
   AdamW optimizer(learned, {.rate = 1e-3, .beta2 = 0.99, .decay = 0.1});
   const auto train = [&] {
@@ -91,8 +76,7 @@ Row step(const StepSizes& sizes) {
   const double seconds = median_seconds(train, 1, sizes.steps);
 
   const std::string shape = by({sizes.layers, sizes.heads, sizes.width});
-  const std::string vocab =
-      " vocab " + std::to_string(sizes.vocab) + (sizes.bias ? "" : " no bias");
+  const std::string vocab = vocabulary_of(sizes);
   return {.name = "step",
           .sizes = shape + " context " + std::to_string(sizes.context) + " batch " +
                    std::to_string(sizes.batch) + vocab,

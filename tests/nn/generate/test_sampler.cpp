@@ -4,9 +4,11 @@
 #include <map>
 #include <numeric>
 
+#include "engine/kernels/blocking.h"
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
 #include "tests/support/refusal.h"
+#include "tests/support/threads.h"
 
 using namespace tests;
 
@@ -49,6 +51,33 @@ std::map<Dim, double> softmax_of(const std::map<Dim, double>& z, double temperat
   for (const auto& [token, score] : z) total += p[token] = std::exp(score / temperature);
   for (auto& [token, probability] : p) probability /= total;
   return p;
+}
+
+// choices() as its formula says it, with a sort by comparisons and on one thread.
+std::vector<Choice> naive_choices(const Array& logits, const SampleOptions& options) {
+  std::vector<Choice> tokens;
+  for (Dim i = 0; i < logits.size(); ++i) tokens.push_back({i, value_of(logits[i])});
+  std::stable_sort(tokens.begin(), tokens.end(),
+                   [](Choice a, Choice b) { return a.probability > b.probability; });
+  if (options.temperature == 0) return {{tokens[0].token, 1}};
+  const double top = tokens[0].probability;
+  for (Choice& token : tokens)
+    token.probability = std::exp((token.probability - top) / options.temperature);
+  const auto total = [&] {
+    return std::accumulate(tokens.begin(), tokens.end(), 0.0,
+                           [](double sum, const Choice& token) { return sum + token.probability; });
+  };
+  while (tokens.back().probability == 0) tokens.pop_back();
+  if (const auto k = static_cast<std::size_t>(options.top_k))
+    tokens.resize(std::min(k, tokens.size()));
+  const double enough = options.top_p * total();
+  std::size_t n = 0;
+  for (double sum = 0; n < tokens.size() && (n == 0 || sum < enough); ++n)
+    sum += tokens[n].probability;
+  if (options.top_p < 1) tokens.resize(n);
+  const double sum = total();
+  for (Choice& token : tokens) token.probability /= sum;
+  return tokens;
 }
 
 }  // namespace
@@ -97,6 +126,35 @@ TEST_CASE(
   CHECK(found[0].probability == 0.5);
   for (const Choice& choice : choices(uniform({100}, 1, -5, 5), {.temperature = 1e9}))
     CHECK_THAT(choice.probability, WithinAbs(0.01, 1e-9));
+}
+
+TEST_CASE("choices: of many tokens, with equals and zeros of both signs, to the bit") {
+  Array z = uniform({3 * kernels::blocking.task_numbers + 7}, 3, -9, 9);
+  const Dim V = z.size();
+  for (Dim i = 0; i < V; i += 5) z.write()[i] = Real(i % 7 - 3);  // equals
+  for (Dim i = 1; i < V; i += 50) z.write()[i] = i % 3 == 0 ? Real(-0.0) : Real(0);
+  for (Dim i = 2; i < V; i += 100) z.write()[i] = Real(none);
+  for (const SampleOptions& options :
+       std::vector<SampleOptions>{{.temperature = 1},
+                                  {.temperature = 0},
+                                  {.temperature = 0.01},
+                                  {.temperature = 0.8, .top_k = 1},
+                                  {.temperature = 0.8, .top_k = 12'345, .top_p = 0.9},
+                                  {.temperature = 0.8, .top_k = 10 * V},
+                                  {.temperature = 3, .top_p = 0.5}}) {
+    const std::vector<Choice> expected = naive_choices(z, options);
+    for (const int count : {1, 2, 3}) {
+      const Threads threads(count);
+      const std::vector<Choice> found = choices(z, options);
+      CAPTURE(options.temperature, options.top_k, options.top_p, count);
+      REQUIRE(found.size() == expected.size());
+      Dim wrong = 0;
+      for (std::size_t i = 0; i < found.size(); ++i)
+        wrong +=
+            found[i].token != expected[i].token || found[i].probability != expected[i].probability;
+      CHECK(wrong == 0);
+    }
+  }
 }
 
 TEST_CASE("most_likely: the first n of softmax") {

@@ -60,6 +60,40 @@ TEST_CASE("limits: small arrays that are faster than memory were in caches") {
   CHECK(limits.gigabytes == 10);
 }
 
+TEST_CASE("limits: a row with a rate of reading is compared with that, and does not raise it") {
+  Limits limits = known_limits();
+  Row row{.seconds = 1, .bytes = 15e9, .array_bytes = uncached, .best_seconds = 0.5};
+  row.reading = {.median = 20, .best = 40};
+  const Bound bound = bound_of(row, limits);
+  CHECK(peak_of(row) == "reading");
+  CHECK(bound.limit == "reading");
+  CHECK_THAT(bound.share, WithinRel(0.75, 1e-12));
+  CHECK_THAT(share_of_peak(row, limits), WithinRel(0.75, 1e-12));
+  CHECK_THAT(best_share(row), WithinRel(0.75, 1e-12));
+  row.reading = {.median = 10, .best = 20};
+  CHECK(bound_of(row, limits).is_the_limit);
+  CHECK(bound_of(row, limits).share == 1);
+  CHECK(share_of_peak(row, limits) == 1);
+  CHECK(best_share(row) == 1);
+  row.array_bytes = 1e8;
+  CHECK(bound_of(row, limits).limit == "caches");
+  row.reading = {.median = std::nan(""), .best = std::nan("")};
+  CHECK(std::isnan(bound_of(row, limits).share));
+  CHECK(limits.gigabytes == 10);
+}
+
+TEST_CASE("limits: the rate of reading is that of the sums that were taken") {
+  ReadRate rate(0);
+  CHECK(std::isnan(rate.rates().best));
+  rate.measure(0);
+  const ReadRates once = rate.rates();
+  CHECK(once.best > 0);
+  CHECK(once.median == once.best);
+  rate.measure(0);
+  CHECK(rate.rates().best >= once.best);
+  CHECK(rate.rates().median <= rate.rates().best);
+}
+
 TEST_CASE("limits: a limit that was not measured has no share") {
   Limits limits = known_limits();
   limits.gigabytes = std::nan("");
