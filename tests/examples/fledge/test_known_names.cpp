@@ -41,5 +41,8 @@ TEST_CASE("known names: generate, eval and bench know those that they have an op
   CHECK(advice_for("generate", "--prompt") == "the prompt stands behind DIR");
   CHECK(advice_for("eval", "--batch_size") == "use --batch N");
   CHECK(advice_for("bench", "--vocab_size") == "use --vocab N");
+  CHECK(advice_for("train", "--init_from") == "use --from DIR");
+  CHECK(advice_for("generate", "--model") == "use --from DIR");
+  CHECK(advice_for("export", "--dtype") == "use --to f32|f16|bf16");
   CHECK(advice_for("eval", "--epochs") == "see 'fledge eval --help'");
 }
