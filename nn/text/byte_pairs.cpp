@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <numeric>
 #include <queue>
 
-#include "engine/base/errors.h"
 #include "nn/text/pair_counts.h"
 
 namespace fledge {
@@ -12,12 +13,22 @@ namespace fledge {
 namespace {
 
 constexpr Dim byte_symbols = 256;
-constexpr std::size_t longest_symbol = 1024;
+constexpr std::size_t longest_symbol = 1024, longest_old_symbol = 64;
 
 std::vector<std::string> single_bytes() {
   std::vector<std::string> symbols;
   for (Dim byte = 0; byte < byte_symbols; ++byte) symbols.emplace_back(1, static_cast<char>(byte));
   return symbols;
+}
+
+// Throws unless `ok`.
+template <class... Parts>
+void require_merge(bool ok, std::size_t rank, const Parts&... parts) {
+  try {
+    require<ValueError>(ok, "BytePairs", "merge ", rank, parts...);
+  } catch (const ValueError& error) {
+    throw MergeError(error.what(), rank);
+  }
 }
 
 // A symbol of a piece, in a list in which merged symbols are left out.
@@ -27,7 +38,8 @@ struct ListedSymbol {
 };
 
 struct PairInPiece {
-  std::size_t rank, at;
+  std::int32_t rank;
+  std::size_t at;
   bool operator>(const PairInPiece& other) const {
     return rank != other.rank ? rank > other.rank : at > other.at;
   }
@@ -37,91 +49,154 @@ struct PairInPiece {
 
 BytePairs::BytePairs() : BytePairs(single_bytes()) {}
 
-BytePairs::BytePairs(std::vector<std::string> symbols) : symbols_(std::move(symbols)) {
+BytePairs::BytePairs(std::vector<std::string> symbols, std::vector<Merge> merges)
+    : symbols_(std::move(symbols)) {
   const auto count = static_cast<Dim>(symbols_.size());
   require<ValueError>(count <= most_symbols, "BytePairs", "there are ", count,
                       " symbols; the most is ", most_symbols);
-  for (Dim id = 0; id < count; ++id) number(id);
+  for (Dim id = 0; id < count; ++id)
+    require<ValueError>(bytes_of(id).size() <= longest_symbol, "BytePairs", "symbol ", id, " has ",
+                        bytes_of(id).size(), " bytes; the most is ", longest_symbol);
+  number_symbols();
+  set_merges(std::move(merges));
 }
 
-// Makes a symbol known by its bytes. Of symbols with the same bytes the first one stays.
-void BytePairs::number(Dim symbol) {
-  const std::string& bytes = symbols_[static_cast<std::size_t>(symbol)];
-  if (bytes.empty()) return;
-  require<ValueError>(bytes.size() <= longest_symbol, "BytePairs", "symbol ", symbol, " has ",
-                      bytes.size(), " bytes; the most is ", longest_symbol);
-  const auto [entry, added] = numbers_.try_emplace(bytes, symbol);
-  require<ValueError>(added || rule_ == PieceRule::ascii, "BytePairs", "symbols ", entry->second,
-                      " and ", symbol, " have the same bytes");
-  if (bytes.size() == 1) bytes_[static_cast<unsigned char>(bytes[0])] = symbol;
+// Sorts the symbols. Models of older versions may have several with the same bytes: the first stays.
+void BytePairs::number_symbols() {
+  for (std::size_t id = 0; id < symbols_.size(); ++id) {
+    if (symbols_[id].empty()) continue;
+    by_bytes_.push_back(static_cast<std::int32_t>(id));
+    if (symbols_[id].size() == 1)
+      bytes_[static_cast<unsigned char>(symbols_[id][0])] = static_cast<Dim>(id);
+  }
+  std::sort(by_bytes_.begin(), by_bytes_.end(), [this](Dim a, Dim b) {
+    const int order = bytes_of(a).compare(bytes_of(b));
+    return order != 0 ? order < 0 : a < b;
+  });
+  const auto twice = std::unique(by_bytes_.begin(), by_bytes_.end(), [&](Dim first, Dim later) {
+    const bool is_same = bytes_of(first) == bytes_of(later);
+    require<ValueError>(!is_same || rule_ == PieceRule::ascii, "BytePairs", "symbols ", first,
+                        " and ", later, " have the same bytes");
+    return is_same;
+  });
+  by_bytes_.erase(twice, by_bytes_.end());
 }
 
-BytePairs BytePairs::of_older_version(const std::vector<Merge>& merges) {
+BytePairs BytePairs::of_older_version(std::vector<Merge> merges) {
   BytePairs pairs;
   pairs.rule_ = PieceRule::ascii;
+  std::vector<std::int32_t> results;
   for (const auto& [a, b] : merges) {
-    const Dim both = byte_symbols + static_cast<Dim>(pairs.merges_.size());
-    require<ValueError>(a >= 0 && b >= 0 && a < both && b < both, "BytePairs", "merge ",
-                        pairs.merges_.size(), " is of symbols ", a, " and ", b, ": there are ",
-                        both, " symbols before it");
-    pairs.symbols_.push_back(pairs.symbols_[static_cast<std::size_t>(a)] +
-                             pairs.symbols_[static_cast<std::size_t>(b)]);
-    pairs.number(both);
-    pairs.add({a, b}, both);
+    const Dim both = byte_symbols + static_cast<Dim>(results.size());
+    require_merge(a >= 0 && b >= 0 && a < both && b < both, results.size(), " is of symbols ", a,
+                  " and ", b, ": there are ", both, " symbols before it");
+    std::string bytes(pairs.bytes_of(a));
+    bytes += pairs.bytes_of(b);
+    require_merge(bytes.size() <= longest_old_symbol, results.size(), " makes a symbol of ",
+                  bytes.size(), " bytes; the most is ", longest_old_symbol);
+    pairs.symbols_.push_back(std::move(bytes));
+    results.push_back(static_cast<std::int32_t>(both));
   }
+  pairs.by_bytes_.clear();
+  pairs.number_symbols();
+  pairs.merges_ = std::move(merges);
+  pairs.rank_merges(results);
   return pairs;
 }
 
-void BytePairs::add(Merge merge) {
-  std::string bytes;
-  for (const Dim id : {merge.first, merge.second}) {
-    const bool exists = id >= 0 && id < static_cast<Dim>(symbols_.size());
-    require<ValueError>(exists && !symbols_[static_cast<std::size_t>(id)].empty(), "BytePairs",
-                        "merge ", merges_.size(), " is of symbols ", merge.first, " and ",
-                        merge.second, ": no symbol has number ", id);
-    bytes += symbols_[static_cast<std::size_t>(id)];
-  }
-  const std::optional<Dim> result = find(bytes);
-  require<ValueError>(result.has_value(), "BytePairs", "merge ", merges_.size(), " is of symbols ",
-                      merge.first, " and ", merge.second, ": no symbol has the bytes of both");
-  add(merge, *result);
+void BytePairs::set_merges(std::vector<Merge> merges) {
+  require<ValueError>(static_cast<Dim>(merges.size()) <= most_symbols, "BytePairs", "there are ",
+                      merges.size(), " merges; the most is ", most_symbols);
+  merges_ = std::move(merges);
+  std::vector<std::int32_t> results;
+  results.reserve(merges_.size());
+  for (std::size_t rank = 0; rank < merges_.size(); ++rank) results.push_back(result_of(rank));
+  rank_merges(results);
 }
 
-void BytePairs::add(Merge merge, Dim result) {
-  const auto [entry, added] = results_.try_emplace(merge, Result{merges_.size(), result});
-  require<ValueError>(added, "BytePairs", "merge ", merges_.size(), " is merge ",
-                      entry->second.rank, " again: symbols ", merge.first, " and ", merge.second);
-  merges_.push_back(merge);
+// The symbol with the bytes of both symbols of a merge.
+std::int32_t BytePairs::result_of(std::size_t rank) const {
+  const auto [left, right] = merges_[rank];
+  std::string bytes;
+  for (const Dim id : {left, right}) {
+    const bool exists = id >= 0 && id < static_cast<Dim>(symbols_.size());
+    require_merge(exists && !bytes_of(id).empty(), rank, " is of symbols ", left, " and ", right,
+                  ": no symbol has number ", id);
+    bytes += bytes_of(id);
+  }
+  const std::optional<Dim> result = find(bytes);
+  require_merge(result.has_value(), rank, " is of symbols ", left, " and ", right,
+                ": no symbol has the bytes of both");
+  return static_cast<std::int32_t>(*result);
+}
+
+// Sorts the merges by their pairs; `results` has the result of each.
+void BytePairs::rank_merges(const std::vector<std::int32_t>& results) {
+  first_.assign(symbols_.size() + 1, 0);
+  for (const Merge& merge : merges_) ++first_[static_cast<std::size_t>(merge.first) + 1];
+  std::partial_sum(first_.begin(), first_.end(), first_.begin());
+  std::vector<std::int32_t> next(first_.begin(), first_.end() - 1);
+  ranked_.resize(merges_.size());
+  for (std::size_t rank = 0; rank < merges_.size(); ++rank) {
+    const auto [left, right] = merges_[rank];
+    ranked_[static_cast<std::size_t>(next[static_cast<std::size_t>(left)]++)] = {
+        static_cast<std::int32_t>(right), static_cast<std::int32_t>(rank), results[rank]};
+  }
+  std::size_t again = merges_.size(), before = 0;  // the first merge of a pair that has one
+  for (std::size_t left = 0; left + 1 < first_.size(); ++left) {
+    const auto begin = ranked_.begin() + first_[left], end = ranked_.begin() + first_[left + 1];
+    std::sort(begin, end, [](const RankedMerge& a, const RankedMerge& b) {
+      return a.right != b.right ? a.right < b.right : a.rank < b.rank;
+    });
+    for (auto merge = begin; merge != end; ++merge)
+      if (merge != begin && std::prev(merge)->right == merge->right &&
+          static_cast<std::size_t>(merge->rank) < again) {
+        again = static_cast<std::size_t>(merge->rank);
+        before = static_cast<std::size_t>(std::prev(merge)->rank);
+      }
+  }
+  if (again < merges_.size())
+    require_merge(false, again, " is merge ", before, " again: symbols ", merges_[again].first,
+                  " and ", merges_[again].second);
 }
 
 BytePairs BytePairs::learn(std::string_view text, Dim symbols) {
   require<ValueError>(symbols >= byte_symbols, "BytePairs",
                       "byte pairs have at least 256 symbols: got ", symbols);
-  BytePairs pairs;
+  std::vector<std::string> bytes = single_bytes();
+  std::map<std::string, Dim> numbers;
+  for (const std::string& byte : bytes) numbers.emplace(byte, numbers.size());
+  std::vector<Merge> merges;
   PairCounts counts(text);
-  while (static_cast<Dim>(pairs.symbols_.size()) < symbols) {
+  while (static_cast<Dim>(bytes.size()) < symbols) {
     const auto [merge, times] = counts.most_frequent();
     if (times < 2) break;
-    const std::string bytes = pairs.symbols_[static_cast<std::size_t>(merge.first)] +
-                              pairs.symbols_[static_cast<std::size_t>(merge.second)];
-    if (!pairs.find(bytes)) {
-      pairs.symbols_.push_back(bytes);
-      pairs.number(static_cast<Dim>(pairs.symbols_.size()) - 1);
-    }
-    pairs.add(merge);
-    counts.merge(merge, *pairs.find(bytes));
+    const auto [entry, is_new] =
+        numbers.try_emplace(bytes[static_cast<std::size_t>(merge.first)] +
+                                bytes[static_cast<std::size_t>(merge.second)],
+                            static_cast<Dim>(bytes.size()));
+    if (is_new) bytes.push_back(entry->first);
+    merges.push_back(merge);
+    counts.merge(merge, entry->second);
   }
-  return pairs;
+  return BytePairs(std::move(bytes), std::move(merges));
 }
 
 std::optional<Dim> BytePairs::find(std::string_view bytes) const {
-  const auto entry = numbers_.find(bytes);
-  return entry == numbers_.end() ? std::nullopt : std::optional(entry->second);
+  const auto found =
+      std::partition_point(by_bytes_.begin(), by_bytes_.end(),
+                           [&](std::int32_t symbol) { return bytes_of(symbol) < bytes; });
+  if (found == by_bytes_.end() || bytes_of(*found) != bytes) return std::nullopt;
+  return *found;
 }
 
-const BytePairs::Result* BytePairs::result_of(Dim a, Dim b) const {
-  const auto entry = results_.find({a, b});
-  return entry == results_.end() ? nullptr : &entry->second;
+const BytePairs::RankedMerge* BytePairs::merge_of(Dim left, Dim right) const {
+  const auto place = static_cast<std::size_t>(left);
+  const auto end = ranked_.begin() + first_[place + 1];
+  const auto found =
+      std::partition_point(ranked_.begin() + first_[place], end,
+                           [right](const RankedMerge& merge) { return merge.right < right; });
+  return found != end && found->right == right ? &*found : nullptr;
 }
 
 std::size_t BytePairs::first_unknown_byte(std::string_view text) const {
@@ -142,8 +217,8 @@ void BytePairs::encode_piece(std::string_view piece, std::vector<Dim>& ids) cons
   const auto enqueue = [&](std::size_t at) {
     const std::size_t after = list[at].after;
     if (after == list.size()) return;
-    if (const Result* result = result_of(list[at].id, list[after].id))
-      queue.push({result->rank, at});
+    if (const RankedMerge* merge = merge_of(list[at].id, list[after].id))
+      queue.push({merge->rank, at});
   };
   for (std::size_t at = 0; at < piece.size(); ++at)
     list[at] = {bytes_[static_cast<unsigned char>(piece[at])], at - 1, at + 1};
@@ -151,13 +226,13 @@ void BytePairs::encode_piece(std::string_view piece, std::vector<Dim>& ids) cons
 
   std::vector<std::size_t> merged;
   while (!queue.empty()) {
-    const std::size_t rank = queue.top().rank;
+    const std::int32_t rank = queue.top().rank;
     for (merged.clear(); !queue.empty() && queue.top().rank == rank; queue.pop()) {
       const std::size_t at = queue.top().at, after = list[at].after;
       if (list[at].id < 0 || after == list.size()) continue;
-      const Result* result = result_of(list[at].id, list[after].id);
-      if (!result || result->rank != rank) continue;
-      list[at].id = result->symbol;
+      const RankedMerge* merge = merge_of(list[at].id, list[after].id);
+      if (!merge || merge->rank != rank) continue;
+      list[at].id = merge->result;
       list[at].after = list[after].after;
       list[after].id = -1;
       if (list[at].after < list.size()) list[list[at].after].before = at;

@@ -6,7 +6,7 @@
 // the lowest rank is applied first.
 #pragma once
 
-#include <map>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/errors.h"
 #include "engine/real.h"
 #include "nn/text/pieces.h"
 
@@ -32,27 +33,35 @@ struct EncodedPieces {
   std::unordered_map<std::string_view, std::pair<std::size_t, std::size_t>> places;  // first, count
 };
 
+/// A merge that is refused; `merge` is its rank.
+struct MergeError : ValueError {
+  MergeError(const std::string& message, std::size_t rank) : ValueError(message), merge(rank) {}
+  std::size_t merge;
+};
+
 class BytePairs {
  public:
   /// The 256 bytes are the symbols; there are no merges. Pieces follow PieceRule::gpt2.
   BytePairs();
-  /// Takes the bytes of each symbol, in the order of the numbers. A number whose bytes are "" has
-  /// no symbol. Merges follow with add(). Throws ValueError for two symbols with the same bytes, for
-  /// a symbol of more than 1,024 bytes, and for more than `most_symbols`.
-  explicit BytePairs(std::vector<std::string> symbols);
+  /// Takes the bytes of each symbol, in the order of the numbers, and merges as set_merges() does. A
+  /// number whose bytes are "" has no symbol. Throws ValueError for two symbols with the same bytes,
+  /// for a symbol of more than 1,024 bytes, and for more than `most_symbols`.
+  explicit BytePairs(std::vector<std::string> symbols, std::vector<Merge> merges = {});
   /// Byte pairs of models of older versions: symbol 256 + i is the result of merge i, also if
-  /// another symbol has the same bytes. Pieces follow PieceRule::ascii. Throws as add() does.
-  static BytePairs of_older_version(const std::vector<Merge>& merges);
+  /// another symbol has the same bytes. Pieces follow PieceRule::ascii. Throws MergeError for a
+  /// merge of a symbol that does not exist before it, for a pair that is merged twice, and for a
+  /// symbol of more than 64 bytes.
+  static BytePairs of_older_version(std::vector<Merge> merges);
 
   /// Learns merges from a text: the most frequent pair becomes a symbol (of equally frequent pairs
   /// the one with the smaller numbers), until there are `symbols` symbols or no pair occurs twice
-  /// (Sennrich, Haddow & Birch 2016, algorithm 1, on bytes). All symbols have different bytes. Pieces are cut into parts of at most 64 bytes for this. Throws ValueError
-  /// for fewer than 256 symbols.
+  /// (Sennrich, Haddow & Birch 2016, algorithm 1, on bytes). All symbols have different bytes. Pieces
+  /// are cut into parts of at most 64 bytes for this. Throws ValueError for fewer than 256 symbols.
   static BytePairs learn(std::string_view text, Dim symbols);
 
-  /// Adds the merge of the next rank. Throws ValueError for a number without a symbol, for a pair
-  /// that has a merge already, and if no symbol has the bytes of both.
-  void add(Merge merge);
+  /// Replaces the merges. Throws MergeError for a number without a symbol, for a pair that is merged
+  /// twice, and if no symbol has the bytes of both; ValueError for more than `most_symbols`.
+  void set_merges(std::vector<Merge> merges);
 
   /// Symbol numbers of a text: in each piece, all pairs of the lowest rank are merged from left to
   /// right, until no pair has a merge (bpe() of GPT-2's encoder.py). A piece of n bytes takes
@@ -71,22 +80,25 @@ class BytePairs {
   PieceRule rule() const { return rule_; }
 
  private:
-  struct Result {
-    std::size_t rank;
-    Dim symbol;
+  // 32 bits, because tables of a million merges are read from files.
+  struct RankedMerge {
+    std::int32_t right, rank, result;
   };
 
-  void number(Dim symbol);
-  void add(Merge merge, Dim result);
-  const Result* result_of(Dim a, Dim b) const;
+  std::string_view bytes_of(Dim symbol) const { return symbols_[static_cast<std::size_t>(symbol)]; }
+  void number_symbols();
+  void rank_merges(const std::vector<std::int32_t>& results);
+  std::int32_t result_of(std::size_t rank) const;
+  const RankedMerge* merge_of(Dim left, Dim right) const;
   void encode_piece(std::string_view piece, std::vector<Dim>& ids) const;
 
   PieceRule rule_ = PieceRule::gpt2;
   std::vector<std::string> symbols_;
-  std::map<std::string, Dim, std::less<>> numbers_;
+  std::vector<std::int32_t> by_bytes_;                  // symbols in the order of their bytes
   std::vector<Dim> bytes_ = std::vector<Dim>(256, -1);  // the symbol of each byte; −1: none
   std::vector<Merge> merges_;
-  std::map<Merge, Result> results_;
+  std::vector<RankedMerge> ranked_;       // in the order of their pairs
+  std::vector<std::int32_t> first_ = {};  // of each left symbol: where its merges begin in ranked_
 };
 
 }  // namespace fledge

@@ -87,9 +87,9 @@ bool Tokenizer::is_symbol(std::string_view symbol) const {
 }
 
 Tokenizer::Tokenizer(Tokens kind, std::string_view text, Dim most) : kind_(kind) {
-  if (kind == Tokens::bpe) pairs_ = BytePairs::learn(text, most);
+  if (kind == Tokens::bpe) pairs_ = std::make_shared<const BytePairs>(BytePairs::learn(text, most));
   if (has_bytes(kind)) {
-    symbols_ = pairs_.symbols();
+    symbols_ = pairs_->symbols();
     return;
   }
   std::set<std::string, std::less<>> found;
@@ -105,7 +105,7 @@ Tokenizer::Tokenizer(Tokens kind, std::vector<std::string> symbols, WordRule rul
   require<ValueError>(kind != Tokens::byte || symbols_.empty(), "Tokenizer", symbols_.size(),
                       " symbols for tokens of kind byte, which are the 256 bytes");
   if (kind == Tokens::byte)
-    symbols_ = pairs_.symbols();
+    symbols_ = pairs_->symbols();
   else
     number_symbols();
 }
@@ -113,7 +113,7 @@ Tokenizer::Tokenizer(Tokens kind, std::vector<std::string> symbols, WordRule rul
 Tokenizer::Tokenizer(BytePairs pairs, std::vector<SpecialToken> special)
     : kind_(Tokens::bpe),
       symbols_(pairs.symbols()),
-      pairs_(std::move(pairs)),
+      pairs_(std::make_shared<const BytePairs>(std::move(pairs))),
       special_(std::move(special)) {
   for (const SpecialToken& token : special_.list()) {
     require<ValueError>(token.id >= 0 && token.id < most_symbols, "Tokenizer", "the special token ",
@@ -165,11 +165,11 @@ std::vector<Dim> Tokenizer::encode_bytes(std::string_view text, std::size_t firs
       known.ids.push_back(part.id);
       continue;
     }
-    const std::size_t unknown = pairs_.first_unknown_byte(part.text);
+    const std::size_t unknown = pairs_->first_unknown_byte(part.text);
     if (unknown != std::string_view::npos)
       refuse(part.text.substr(unknown, 1),
              first + static_cast<std::size_t>(part.text.data() - text.data()) + unknown);
-    pairs_.encode(part.text, known);
+    pairs_->encode(part.text, known);
   }
   return std::move(known.ids);
 }
@@ -208,7 +208,7 @@ std::optional<Dim> Tokenizer::find(std::string_view symbol) const {
   };
   if (has_bytes(kind_)) {
     const std::optional<Dim> special = special_.find(symbol);
-    return special ? special : pairs_.find(symbol);
+    return special ? special : pairs_->find(symbol);
   }
   std::optional<Dim> id = found(symbol);
   if (id || kind_ != Tokens::word || rule_ != WordRule::punctuation) return id;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -84,8 +85,8 @@ class Tokenizer {
   WordRule rule() const { return rule_; }
   Dim size() const { return static_cast<Dim>(symbols_.size()); }
   const std::vector<std::string>& symbols() const { return symbols_; }
-  const std::vector<Merge>& merges() const { return pairs_.merges(); }
-  const BytePairs& pairs() const { return pairs_; }
+  const std::vector<Merge>& merges() const { return pairs_->merges(); }
+  const BytePairs& pairs() const { return *pairs_; }
   const std::vector<SpecialToken>& special_tokens() const { return special_.list(); }
 
  private:
@@ -99,7 +100,8 @@ class Tokenizer {
   Tokens kind_;
   WordRule rule_ = WordRule::punctuation;
   std::vector<std::string> symbols_;
-  BytePairs pairs_;                                  // of bytes and bpe
+  // Of bytes and bpe. Copies of a tokenizer share it.
+  std::shared_ptr<const BytePairs> pairs_ = std::make_shared<const BytePairs>();
   SpecialTokens special_;                            // of bpe
   std::map<std::string, Dim, std::less<>> numbers_;  // of characters and words
 };

@@ -72,7 +72,6 @@ class NamedPairs {
       }
       if (is_used[place]) value.fail("is number " + std::to_string(id) + ", as another symbol is");
       is_used[place] = true;
-      numbers_.emplace(name, id);
       const std::optional<std::string> bytes = bytes_of_characters(name);
       const auto token = special_ids.find(name);
       if (token != special_ids.end()) {
@@ -86,21 +85,16 @@ class NamedPairs {
       // A special token may look like other bytes: "é" is also the character of byte 233.
       if (bytes && (token == special_ids.end() || *bytes == name)) symbols[place] = *bytes;
     });
-    if (numbers_.empty() && special.empty()) json.fail("must have at least one symbol");
+    if (is_used.empty() && special.empty()) json.fail("must have at least one symbol");
     pairs_ = BytePairs(std::move(symbols));
   }
 
-  // The merge of the symbols with these names. Throws ValueError.
+  // Adds the merge of the symbols with these names. Throws ValueError.
   void add(const std::string& left, const std::string& right) {
-    Merge merge;
-    for (const auto& [name, id] :
-         {std::pair(&left, &merge.first), std::pair(&right, &merge.second)}) {
-      const auto found = numbers_.find(*name);
-      require<ValueError>(found != numbers_.end(), "merges", "the vocabulary has no symbol ",
-                          in_quotes(*name));
-      *id = found->second;
-    }
-    pairs_.add(merge);
+    require<ValueError>(static_cast<Dim>(merges_.size()) < most_symbols, "merges",
+                        "this is one more than the most merges, ", most_symbols);
+    const Dim first = number_of(left);  // an error names the first that is wrong
+    merges_.emplace_back(first, number_of(right));
   }
   // The same for "left right".
   void add(std::string_view line) {
@@ -111,15 +105,25 @@ class NamedPairs {
     add(std::string(line.substr(0, space)), std::string(line.substr(space + 1)));
   }
 
-  Tokenizer tokenizer(std::vector<SpecialToken> special) const {
+  // Throws MergeError and ValueError.
+  Tokenizer tokenizer(std::vector<SpecialToken> special) {
+    pairs_.set_merges(std::move(merges_));
     if (special.empty() && pairs_.merges().empty() && pairs_.symbols() == BytePairs().symbols())
       return {Tokens::byte, std::vector<std::string>()};
-    return Tokenizer(pairs_, std::move(special));
+    return Tokenizer(std::move(pairs_), std::move(special));
   }
 
  private:
-  std::map<std::string, Dim> numbers_;
+  Dim number_of(const std::string& name) const {
+    const std::optional<std::string> bytes = bytes_of_characters(name);
+    const std::optional<Dim> number = bytes ? pairs_.find(*bytes) : std::nullopt;
+    require<ValueError>(number.has_value(), "merges", "the vocabulary has no symbol ",
+                        in_quotes(name));
+    return *number;
+  }
+
   BytePairs pairs_;
+  std::vector<Merge> merges_;
 };
 
 void add_merge(NamedPairs& pairs, const JsonValue& item) {
@@ -133,11 +137,14 @@ void add_merge(NamedPairs& pairs, const JsonValue& item) {
   pairs.add(names[0], names[1]);
 }
 
-// f(), whose ValueError becomes the FormatError of a value.
+// f(), whose ValueError becomes the FormatError of a value; but not its MergeError, which has a place
+// of its own.
 template <class F>
 auto or_fail(const JsonValue& value, F f) {
   try {
     return f();
+  } catch (const MergeError&) {
+    throw;
   } catch (const ValueError& error) {
     value.fail("is wrong: " + std::string(error.what()));
   }
@@ -155,17 +162,18 @@ Tokenizer read_model(const JsonValue& model, std::vector<SpecialToken> special) 
   require_empty(model, "continuing_subword_prefix");
   require_empty(model, "end_of_word_suffix");
   for (const char* key : {"fuse_unk", "byte_fallback", "ignore_merges"}) require_false(model, key);
-  const JsonValue vocabulary = model["vocab"];
-  return or_fail(vocabulary, [&] {
-    NamedPairs pairs(vocabulary, special);
-    std::size_t number = 0;
-    model["merges"].each_item([&](const JsonValue& item) {
-      if (++number > static_cast<std::size_t>(most_symbols))
-        item.fail("is one more than the most merges, 1,000,000");
-      or_fail(item, [&] { add_merge(pairs, item); });
+  const JsonValue vocabulary = model["vocab"], merges = model["merges"];
+  NamedPairs pairs = or_fail(vocabulary, [&] { return NamedPairs(vocabulary, special); });
+  merges.each_item([&](const JsonValue& item) { or_fail(item, [&] { add_merge(pairs, item); }); });
+  try {
+    return or_fail(vocabulary, [&] { return pairs.tokenizer(std::move(special)); });
+  } catch (const MergeError& error) {
+    std::size_t rank = 0;
+    merges.each_item([&](const JsonValue& item) {
+      if (rank++ == error.merge) item.fail("is wrong: " + std::string(error.what()));
     });
-    return pairs.tokenizer(std::move(special));
-  });
+    throw;
+  }
 }
 
 Tokenizer read_tokenizer_json(std::string text) {
@@ -187,23 +195,29 @@ Tokenizer read_tokenizer_json(std::string text) {
   return read_model(json["model"], std::move(special));
 }
 
-void add_lines(NamedPairs& pairs, const std::string& text) {
-  std::size_t line_number = 0, merges = 0;
+[[noreturn]] void fail_in_line(std::size_t line, const ValueError& error) {
+  throw FormatError("line " + std::to_string(line) + ": " + error.what());
+}
+
+// Adds a merge for each line, and returns the number of the line of the first one.
+std::size_t add_lines(NamedPairs& pairs, const std::string& text) {
+  std::size_t number = 0, first = 1;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     std::string_view line = std::string_view(text).substr(at, end - at);
     if (line.ends_with('\r')) line.remove_suffix(1);
     at = end + 1;
+    if (++number == 1 && line.starts_with("#version")) {
+      first = 2;
+      continue;
+    }
     try {
-      ++line_number;
-      if (line_number == 1 && line.starts_with("#version")) continue;
-      require<ValueError>(++merges <= static_cast<std::size_t>(most_symbols), "merges",
-                          "this is one more than the most merges, ", most_symbols);
       pairs.add(line);
     } catch (const ValueError& error) {
-      throw FormatError("line " + std::to_string(line_number) + ": " + error.what());
+      fail_in_line(number, error);
     }
   }
+  return first;
 }
 
 Tokenizer read_vocabulary_and_merges(const Folder& folder) {
@@ -216,8 +230,12 @@ Tokenizer read_vocabulary_and_merges(const Folder& folder) {
     return or_fail(json, [&] { return NamedPairs(json, special); });
   });
   return with_file(folder, "merges.txt", [&](const std::string& text) {
-    add_lines(pairs, text);
-    return pairs.tokenizer(std::move(special));
+    const std::size_t first = add_lines(pairs, text);
+    try {
+      return pairs.tokenizer(std::move(special));
+    } catch (const MergeError& error) {
+      fail_in_line(first + error.merge, error);
+    }
   });
 }
 

@@ -9,31 +9,23 @@ namespace {
 
 constexpr std::size_t most_old_merges = 65536 - 256;  // the limit of `fledge train --symbols`
 
-// Calls f(pair, merge, its number) for each merge of a list. Symbols are 0 … last_symbol(number).
-template <class Last, class F>
-void each_merge(const JsonValue& json, std::size_t most, const char* most_text, Last last_symbol,
-                F f) {
-  std::size_t number = 0;
+// Merges of symbols 0 … last_symbol(rank).
+template <class Last>
+std::vector<Merge> read_merges(const JsonValue& json, std::size_t most, const char* most_text,
+                               Last last_symbol) {
+  std::vector<Merge> merges;
   json.each_item([&](const JsonValue& pair) {
-    if (number == most) pair.fail(std::string("is one more than the most merges, ") + most_text);
+    if (merges.size() == most)
+      pair.fail(std::string("is one more than the most merges, ") + most_text);
     Dim parts[2] = {}, count = 0;
     pair.each_item([&](const JsonValue& part) {
-      if (count < 2) parts[count] = part.integer(0, last_symbol(number));
+      if (count < 2) parts[count] = part.integer(0, last_symbol(merges.size()));
       ++count;
     });
     if (count != 2) pair.fail("must be a pair of symbols");
-    f(pair, Merge{parts[0], parts[1]});
-    ++number;
+    merges.emplace_back(parts[0], parts[1]);
   });
-}
-
-BytePairs read_old_pairs(const JsonValue& json) {
-  std::vector<Merge> merges;
-  each_merge(
-      json, most_old_merges, "65,280",
-      [](std::size_t number) { return 255 + static_cast<Dim>(number); },
-      [&](const JsonValue&, Merge merge) { merges.push_back(merge); });
-  return BytePairs::of_older_version(merges);
+  return merges;
 }
 
 // A list of at most 1,000,000 texts.
@@ -59,17 +51,9 @@ Tokenizer read_byte_pairs(const JsonValue& json) {
                          ", with a character that stands for no byte");
     symbol = *bytes;
   }
-  BytePairs pairs(std::move(symbols));
-  each_merge(
-      json["merges"], static_cast<std::size_t>(most_symbols), "1,000,000",
-      [size](std::size_t) { return size - 1; },
-      [&](const JsonValue& pair, Merge merge) {
-        try {
-          pairs.add(merge);
-        } catch (const ValueError& error) {
-          pair.fail(error.what());
-        }
-      });
+  BytePairs pairs(std::move(symbols),
+                  read_merges(json["merges"], static_cast<std::size_t>(most_symbols), "1,000,000",
+                              [size](std::size_t) { return size - 1; }));
   Tokenizer tokenizer(std::move(pairs), json.has("added_tokens")
                                             ? read_added_tokens(json["added_tokens"])
                                             : std::vector<SpecialToken>());
@@ -117,7 +101,9 @@ Tokenizer read_tokenizer(const JsonValue& json) {
     if (kind == Tokens::bpe) {
       if (json.has("rule")) return read_byte_pairs(json);
       json.allow_only({"kind", "merges"});
-      return Tokenizer(read_old_pairs(json["merges"]));
+      return Tokenizer(BytePairs::of_older_version(
+          read_merges(json["merges"], most_old_merges, "65,280",
+                      [](std::size_t rank) { return 255 + static_cast<Dim>(rank); })));
     }
     json.allow_only(kind == Tokens::word ? std::vector<std::string_view>{"kind", "rule", "symbols"}
                                          : std::vector<std::string_view>{"kind", "symbols"});

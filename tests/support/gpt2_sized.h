@@ -35,9 +35,8 @@ inline fledge::Tokenizer gpt2_sized_tokenizer() {
     symbols.push_back(both);
     merges.push_back(merge);
   }
-  fledge::BytePairs pairs(std::move(symbols));
-  for (const fledge::Merge& merge : merges) pairs.add(merge);
-  return fledge::Tokenizer(std::move(pairs), {{"<|endoftext|>", 50'256}});
+  return fledge::Tokenizer(fledge::BytePairs(std::move(symbols), std::move(merges)),
+                           {{"<|endoftext|>", 50'256}});
 }
 
 }  // namespace tests

@@ -57,9 +57,7 @@ BytePairs pairs_by_definition(std::string_view text, std::size_t symbols) {
     for (auto& ids : pieces) merge(ids, best.first, id);
     merges.push_back(best.first);
   }
-  BytePairs result(bytes);
-  for (const Merge& pair : merges) result.add(pair);
-  return result;
+  return BytePairs(bytes, merges);
 }
 
 std::string random_letters(std::uint64_t seed, Dim size, std::string_view alphabet) {
@@ -78,16 +76,16 @@ BytePairs random_pairs(std::uint64_t seed, std::size_t longest, Dim merges) {
   for (std::size_t i = 0; symbols[i].size() < longest; ++i)
     for (const char c : {'a', 'b'}) symbols.push_back(symbols[i] + c);
   rng.shuffle(symbols);
-  BytePairs pairs(symbols);
   const auto count = static_cast<Dim>(symbols.size());
-  std::set<Merge> chosen;
-  while (std::ssize(pairs.merges()) < merges) {
+  std::vector<Merge> chosen;
+  while (std::ssize(chosen) < merges) {
     const Merge pair{rng.below(count), rng.below(count)};
     const std::size_t length = symbols[static_cast<std::size_t>(pair.first)].size() +
                                symbols[static_cast<std::size_t>(pair.second)].size();
-    if (length <= longest && chosen.insert(pair).second) pairs.add(pair);
+    if (length <= longest && std::find(chosen.begin(), chosen.end(), pair) == chosen.end())
+      chosen.push_back(pair);
   }
-  return pairs;
+  return BytePairs(symbols, chosen);
 }
 
 }  // namespace
@@ -124,12 +122,12 @@ TEST_CASE("byte pairs: learned symbols have different bytes, and encode as in GP
 }
 
 TEST_CASE("byte pairs: the lowest rank is merged everywhere before any other, as in GPT-2") {
-  BytePairs pairs({"a", "b", "c", "ab", "bc", "abc", "abca"});
-  pairs.add({1, 2});  // b+c
-  pairs.add({5, 0});  // abc+a, before a merge that makes abc
-  pairs.add({0, 4});  // a+bc
-  pairs.add({0, 1});  // a+b
-  pairs.add({3, 2});  // ab+c: the same symbol as a+bc
+  const BytePairs pairs({"a", "b", "c", "ab", "bc", "abc", "abca"},
+                        {{1, 2},    // b+c
+                         {5, 0},    // abc+a, before a merge that makes abc
+                         {0, 4},    // a+bc
+                         {0, 1},    // a+b
+                         {3, 2}});  // ab+c: the same symbol as a+bc
   CHECK(pairs.encode("abcabc") == std::vector<Dim>{5, 5});
   CHECK(pairs.encode("abca") == std::vector<Dim>{6});
   CHECK(pairs.encode("ab") == std::vector<Dim>{3});

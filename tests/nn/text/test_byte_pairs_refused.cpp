@@ -11,8 +11,12 @@ namespace {
 
 std::string refused(std::vector<std::string> symbols, const std::vector<Merge>& merges = {}) {
   return refusal<ValueError>([&] {
-    BytePairs pairs(std::move(symbols));
-    for (const Merge& merge : merges) pairs.add(merge);
+    try {
+      BytePairs pairs(std::move(symbols), merges);
+    } catch (const MergeError& error) {
+      CHECK_THAT(error.what(), StartsWith("BytePairs: merge " + std::to_string(error.merge) + " "));
+      throw ValueError(error.what());
+    }
   });
 }
 
@@ -37,6 +41,10 @@ TEST_CASE("byte pairs: merges of symbols that do not exist are refused") {
         "BytePairs: merge 1 is of symbols 1 and 0: no symbol has the bytes of both");
   CHECK(refused({"a", "b", "ab"}, {{0, 1}, {0, 1}}) ==
         "BytePairs: merge 1 is merge 0 again: symbols 0 and 1");
+  CHECK(refused({"a", "b", "ab", "aa"}, {{0, 0}, {0, 1}, {0, 0}, {0, 1}}) ==
+        "BytePairs: merge 2 is merge 0 again: symbols 0 and 0");
+  CHECK(refused({"a", "aa"}, std::vector<Merge>(1'000'001, {0, 0})) ==
+        "BytePairs: there are 1000001 merges; the most is 1000000");
   CHECK(refused({"a", "", "aa"}, {{0, 1}}) ==
         "BytePairs: merge 0 is of symbols 0 and 1: no symbol has number 1");
   CHECK(refused({"a", "aa"}, {{-1, 0}}) ==
@@ -55,7 +63,7 @@ TEST_CASE("byte pairs: a byte without a symbol is an error") {
 
 TEST_CASE("byte pairs of older versions: merges that cannot have been learned are refused") {
   const auto refused_old = [](const std::vector<Merge>& merges) {
-    return refusal<ValueError>([&] { BytePairs::of_older_version(merges); });
+    return refusal<MergeError>([&] { BytePairs::of_older_version(merges); });
   };
   CHECK(refused_old({{256, 'a'}}) ==
         "BytePairs: merge 0 is of symbols 256 and 97: there are 256 symbols before it");
@@ -68,5 +76,5 @@ TEST_CASE("byte pairs of older versions: merges that cannot have been learned ar
   // doubled sixty times, a symbol would have 2⁶⁰ bytes
   std::vector<Merge> doubled{{'a', 'a'}};
   for (Dim i = 256; i < 316; ++i) doubled.emplace_back(i, i);
-  CHECK(refused_old(doubled) == "BytePairs: symbol 266 has 2048 bytes; the most is 1024");
+  CHECK(refused_old(doubled) == "BytePairs: merge 6 makes a symbol of 128 bytes; the most is 64");
 }

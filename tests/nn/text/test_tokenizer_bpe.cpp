@@ -42,8 +42,7 @@ TEST_CASE("bpe: special tokens are found before the text is cut, and decode to t
 }
 
 TEST_CASE("bpe: a special token may have the number of a symbol, or be far from the others") {
-  BytePairs pairs({"a", "b", "ab"});
-  pairs.add({0, 1});
+  const BytePairs pairs({"a", "b", "ab"}, {{0, 1}});
   const Tokenizer tokens(pairs, {{"ab", 2}, {"b b", 5}, {"b", 4}});
   CHECK(tokens.size() == 6);
   CHECK(tokens.symbols() == std::vector<std::string>{"a", "b", "ab", "", "b", "b b"});

@@ -26,8 +26,7 @@ testing::StrictJson json_file(const Tokenizer& tokenizer) {
 }  // namespace
 
 TEST_CASE("tokenizer export: byte pairs have four files") {
-  BytePairs pairs({"a", "b", "", "ab", " "});
-  pairs.add({0, 1});
+  const BytePairs pairs({"a", "b", "", "ab", " "}, {{0, 1}});
   const auto files = files_of(Tokenizer(pairs, {{"<|endoftext|>", 5}}));
   CHECK(files.size() == 4);
   CHECK(files.at("merges.txt") == "#version: 0.2\na b\n");

@@ -51,9 +51,7 @@ TEST_CASE("tokenizer json: words of older versions have no rule, and stay as the
 }
 
 TEST_CASE("tokenizer json: byte pairs with any numbers, special tokens and numbers without text") {
-  BytePairs pairs({"ab", "", "b", "a", " ", "aba"});
-  pairs.add({0, 3});
-  pairs.add({3, 2});
+  const BytePairs pairs({"ab", "", "b", "a", " ", "aba"}, {{0, 3}, {3, 2}});
   Tokenizer before(pairs, {{"<é>", 7, true, false}, {"a", 3}});
   before.extend_to(9);
   const std::string text = written(before);
@@ -140,7 +138,8 @@ TEST_CASE("tokenizer json: what no tokenizer has written") {
   std::string doubling = R"({"kind":"bpe","merges":[[97,97])";
   for (int i = 256; i < 306; ++i)
     doubling += ",[" + std::to_string(i) + "," + std::to_string(i) + "]";
-  CHECK_THAT(refused_json(doubling + "]}"), ContainsSubstring("has 2048 bytes; the most is 1024"));
+  CHECK_THAT(refused_json(doubling + "]}"),
+             ContainsSubstring("merge 6 makes a symbol of 128 bytes; the most is 64"));
 }
 
 TEST_CASE("tokenizer json: lists that no training writes end at their limit") {
