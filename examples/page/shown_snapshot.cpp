@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "examples/page/base64.h"
+#include "examples/page/snapshot.h"
 #include "examples/support/text.h"
 #include "nn/module.h"
 
@@ -13,7 +14,6 @@ namespace fledge::page {
 namespace {
 
 constexpr Dim numbers_of_top = 12;  // five likely tokens and the true one, with their probabilities
-constexpr Dim bins = 24;
 
 /// A block of numbers with so many bytes.
 std::string block(const JsonValue& value, Dim bytes) {
@@ -102,9 +102,9 @@ Json shown_snapshot(const JsonValue& event, const Recorded& of, const Detail& de
     members.emplace_back("map",
                          base64(places_on(*of.axes, floats_of_base64(event["map"].string()))));
   const auto count = static_cast<Dim>(parameters(*of.model).size());
-  members.emplace_back("tensors",
-                       Json::object({{"stats", block(event["tensors"]["stats"], 4 * 4 * count)},
-                                     {"bins", block(event["tensors"]["bins"], bins * count)}}));
+  members.emplace_back(
+      "tensors", Json::object({{"stats", block(event["tensors"]["stats"], 4 * 4 * count)},
+                               {"bins", block(event["tensors"]["bins"], histogram_bins * count)}}));
   return Json::object(members);
 }
 

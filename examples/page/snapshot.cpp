@@ -17,7 +17,6 @@ namespace fledge::page {
 namespace {
 
 constexpr int likeliest = 5;
-constexpr int bins = 24;
 constexpr Dim watched_windows = 16;
 constexpr std::uint16_t no_token = std::numeric_limits<std::uint16_t>::max();
 
@@ -134,10 +133,11 @@ Json tensors_json(const LanguageModel& model) {
     for (const double number : x) variance += (number - mean) * (number - mean) / n;
     const auto [low, high] = std::minmax_element(x.begin(), x.end());
     stats.insert(stats.end(), {mean, std::sqrt(variance), *low, *high});
-    std::vector<double> bin(bins);
+    std::vector<double> bin(histogram_bins);
     for (const double number : x) {
       const double share = *high > *low ? (number - *low) / (*high - *low) : 0.5;
-      ++bin[std::min<std::size_t>(static_cast<std::size_t>(share * bins), bins - 1)];
+      ++bin[std::min<std::size_t>(static_cast<std::size_t>(share * histogram_bins),
+                                  histogram_bins - 1)];
     }
     const double most = *std::max_element(bin.begin(), bin.end());
     for (const double count : bin)

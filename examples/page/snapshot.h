@@ -11,6 +11,8 @@
 
 namespace fledge::page {
 
+inline constexpr int histogram_bins = 24;
+
 /// {"type":"snapshot","step":…,…}. Each sentence has its loss, the attention of each layer and head,
 /// and the five likeliest tokens at each position. A full snapshot also has the vectors q, k and v,
 /// the gradients of the last layer, the vectors of the map, and a histogram of each parameter. Watched pairs are measured in `text`, if there

@@ -48,14 +48,16 @@ NamedFiles weight_files(const TrainedModel& trained, const Dtype& type, std::siz
   NamedFiles files;
   auto next = arrays.begin();
   Dim stored = 0;
+  const auto middle_of_next = [&] {
+    return static_cast<double>(stored) + static_cast<double>(next->array.size()) / 2;
+  };
   for (std::size_t shard = 0; shard < shards; ++shard) {
     const std::string name = shard_name(shard, shards);
     const auto part = static_cast<double>(shard + 1) / static_cast<double>(shards);
     std::vector<NamedArray> in_shard;
     // Each later shard gets a tensor too.
     while (arrays.end() - next > static_cast<std::ptrdiff_t>(shards - shard - 1) &&
-           (in_shard.empty() || static_cast<double>(stored + next->array.size() / 2) <=
-                                    part * static_cast<double>(all))) {
+           (in_shard.empty() || middle_of_next() <= part * static_cast<double>(all))) {
       shard_of[next->name] = name;
       stored += next->array.size();
       in_shard.push_back(*next++);

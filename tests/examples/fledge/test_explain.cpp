@@ -37,6 +37,10 @@ std::string refused_explanation(const std::string& element) {
   return two_lines(result.err);
 }
 
+std::vector<GradientRow> rows_of_two_ops() {
+  return rows_of(fledge_says({"gradcheck", "--json", "matmul", "max"}).out);
+}
+
 /// "(2, 3) (4)" gives "[0,0]".
 std::string first_index(const std::string& shapes) {
   std::string index = "[";
@@ -73,10 +77,8 @@ TEST_CASE(
 }
 
 TEST_CASE("explain: the paths add up to backward(), for the first element of every row") {
-  std::size_t count = 0;
-  for (const GradientRow& row : all_rows()) {
+  for (const GradientRow& row : sanitized ? rows_of_two_ops() : all_rows()) {
     if (row.oracle != "dual" || row.shapes[0] != '(' || row.shapes.ends_with("ids")) continue;
-    if (sanitized && ++count % 10 != 0) continue;
     const std::string element = row.name + first_index(row.shapes);
     const StrictJson found = explanation_of(element);
     CAPTURE(element);
@@ -109,6 +111,7 @@ TEST_CASE("explain: the text has the same numbers in 80 columns, and its verdict
        {"softmax[0,1]", "attention many times[0,3]", "CrossAttention:source[1,2,0]",
         "LanguageModel logits:h.1.attn.c_attn.weight[7,20]", "add a number[]",
         "Attention causal:attention.c_attn.bias[7]"}) {
+    if (sanitized && element[0] >= 'A' && element[0] <= 'Z') continue;  // another test has modules
     CAPTURE(element);
     const Result result = fledge_says({"gradcheck", "--explain", element});
     CHECK(result.status == 0);

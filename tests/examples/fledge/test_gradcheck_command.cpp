@@ -15,9 +15,19 @@ using namespace testing;
 
 namespace {
 
+/// Under a sanitizer the table has one op: --json runs all rows, by the same code.
 const Result& whole_table() {
-  static const Result result = fledge_says({"gradcheck"});
+  static const Result result =
+      fledge_says(sanitized ? std::vector<std::string>{"gradcheck", "--only", "softmax"}
+                            : std::vector<std::string>{"gradcheck"});
   return result;
+}
+
+std::vector<GradientRow> rows_of_table() {
+  std::vector<GradientRow> rows = all_rows();
+  if (sanitized)
+    std::erase_if(rows, [](const auto& row) { return !row.name.starts_with("softmax"); });
+  return rows;
 }
 
 /// The cells of a line of a table whose rule shows where its columns stand.
@@ -62,8 +72,8 @@ TEST_CASE("fledge gradcheck: a line a name in 80 columns, every one ok, with wha
   CHECK(result.status == 0);
   CHECK(result.err.empty());
   const std::vector<std::string> lines = lines_of(result.out);
-  const std::vector<GradientRow>& rows = all_rows();
-  REQUIRE(rows.size() > 100);
+  REQUIRE(all_rows().size() > 100);
+  const std::vector<GradientRow> rows = rows_of_table();
   REQUIRE(lines.size() == 2 + rows.size() / 2 + 2);
   for (const std::string& line : lines) CHECK(line.size() <= 80);
   const std::string& rule = lines[1];
@@ -148,6 +158,7 @@ TEST_CASE("fledge gradcheck --json: a row that is ok has these six keys and no o
 TEST_CASE("fledge gradcheck --only: the rows of one op, with the numbers they have among all") {
   for (const std::string only : {"softmax", "add", "max", "gelu", "mul itself", "Attention",
                                  "softmax causal", "LanguageModel loss"}) {
+    if (sanitized && only != "softmax" && only != "mul itself") continue;
     CAPTURE(only);
     std::vector<GradientRow> expected;
     for (const GradientRow& row : all_rows())
@@ -193,6 +204,7 @@ TEST_CASE("fledge gradcheck NAME ...: the rows of all names, in the table's orde
 
 TEST_CASE("fledge gradcheck --seed: 1 unless given, and every 64-bit number is one") {
   for (const std::string only : {"softmax", "Attention"}) {
+    if (sanitized && only == "Attention") continue;
     CAPTURE(only);
     const auto out = [&](std::vector<std::string> seed) {
       seed.insert(seed.begin(), {"gradcheck", "--json", "--only", only});

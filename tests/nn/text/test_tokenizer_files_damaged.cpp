@@ -21,7 +21,8 @@ TEST_CASE("tokenizer files: damaged files are accepted or refused with a place, 
   };
   const std::string birds = "birds fly<|endoftext|>\n";
   int accepted = 0, refused = 0;
-  for (int round = 0; round < (testing::sanitized ? 300 : 3000); ++round) {
+  const int rounds = testing::sanitized ? 300 : 3000;
+  for (int round = 0; round < rounds; ++round) {
     auto damaged = files;
     if (round % 2 == 1) damaged.erase(damaged.begin());
     std::string& file = round % 2 == 0    ? damaged[0].second
@@ -55,6 +56,6 @@ TEST_CASE("tokenizer files: damaged files are accepted or refused with a place, 
     } catch (const UnknownSymbol&) {  // a byte lost its symbol
     }
   }
-  CHECK(accepted > 50);
-  CHECK(refused > 100);
+  CHECK(accepted > rounds / 60);
+  CHECK(refused > rounds / 30);
 }
