@@ -126,10 +126,10 @@ constexpr Dim most_compared = 10'000;
 std::string pairs_text(const std::vector<SimilarTokens>& pairs,
                        const std::vector<std::string>& labels) {
   if (pairs.empty() && labels.size() > static_cast<std::size_t>(most_compared))
-    return support::wrapped(
-               "The most similar tokens are searched among at most " + thousands(most_compared) +
-                   ". --near WORD names the nearest to one.",
-               80) +
+    return support::wrapped("The most similar tokens are searched among at most " +
+                                thousands(most_compared) +
+                                ". --near WORD names the nearest to one.",
+                            80) +
            "\n";
   std::string text = "Most similar tokens (cosine of their vectors): ";
   for (std::size_t i = 0; i < pairs.size(); ++i)

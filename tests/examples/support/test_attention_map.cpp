@@ -10,9 +10,9 @@ using namespace support;
 namespace {
 
 MapStyle plain_style(bool unicode) {
-  MapStyle style;
-  style.unicode = unicode;
-  return style;
+  MapStyle map_style;
+  map_style.unicode = unicode;
+  return map_style;
 }
 
 const std::vector<std::string> three_words{"but", "birds", "walk"};
@@ -46,24 +46,24 @@ TEST_CASE("attention_map: ASCII") {
 }
 
 TEST_CASE("attention_map: digits on request") {
-  MapStyle style = plain_style(false);
-  style.numbers = true;
-  CHECK(attention_map(three_words, nine_weights, style) ==
+  MapStyle map_style = plain_style(false);
+  map_style.numbers = true;
+  CHECK(attention_map(three_words, nine_weights, map_style) ==
         "      but   birds walk    rows look at columns\n"
         "but   1.0                 but looks at but 1.00 (even split 1.00)\n"
         "birds .70   .30           birds looks at but 0.70 (even split 0.50)\n"
         "walk  .02   .58   .40     walk looks at birds 0.58 (even split 0.33)\n");
-  style.causal = false;
-  const std::string odd = attention_map({"a", "b"}, {-0.09, 12345.6, 0.999, -0.001}, style);
+  map_style.causal = false;
+  const std::string odd = attention_map({"a", "b"}, {-0.09, 12345.6, 0.999, -0.001}, map_style);
   CHECK_THAT(odd, ContainsSubstring("-.09  1e+04"));
   CHECK_THAT(odd, ContainsSubstring("1.0   .00"));
 }
 
 TEST_CASE("attention_map: every limit of the shades") {
-  MapStyle style = plain_style(true);
-  style.causal = false;
+  MapStyle map_style = plain_style(true);
+  map_style.causal = false;
   const auto shade = [&](double weight) {
-    const std::string map = attention_map({"a"}, {weight}, style);
+    const std::string map = attention_map({"a"}, {weight}, map_style);
     const std::size_t begin = map.find("\na") + 4;
     return map.substr(begin, map.find(' ', begin) - begin);
   };
@@ -87,21 +87,21 @@ TEST_CASE("attention_map: rows that look nowhere, and what is not a number") {
 }
 
 TEST_CASE("attention_map: without causality every column is seen") {
-  MapStyle style = plain_style(true);
-  style.causal = false;
-  const std::string map = attention_map({"a", "b"}, {.1, .9, .5, .5}, style);
+  MapStyle map_style = plain_style(true);
+  map_style.causal = false;
+  const std::string map = attention_map({"a", "b"}, {.1, .9, .5, .5}, map_style);
   CHECK_THAT(map, ContainsSubstring("a looks at b 0.90 (even split 0.50)"));
   CHECK_THAT(map, ContainsSubstring("b looks at a 0.50 (even split 0.50)"));
 }
 
 TEST_CASE("attention_map: narrow lines put the sentences below, then leave the grid out") {
-  MapStyle style = plain_style(true);
-  style.columns = 42;
-  const std::string below = attention_map(three_words, nine_weights, style);
+  MapStyle map_style = plain_style(true);
+  map_style.columns = 42;
+  const std::string below = attention_map(three_words, nine_weights, map_style);
   CHECK_THAT(below, StartsWith("      but   birds walk\nbut   ██\nbirds ▓▓    ▒▒\n"));
   CHECK_THAT(below, EndsWith("walk looks at birds 0.58 (even split 0.33)\n"));
-  style.columns = 20;
-  CHECK(attention_map(three_words, nine_weights, style) ==
+  map_style.columns = 20;
+  CHECK(attention_map(three_words, nine_weights, map_style) ==
         "but looks at but\n  1.00 (even split\n  1.00)\n"
         "birds looks at but\n  0.70 (even split\n  0.50)\n"
         "walk looks at birds\n  0.58 (even split\n  0.33)\n");
@@ -115,9 +115,9 @@ TEST_CASE("attention_map: long, wide and hostile words keep the columns straight
   const std::vector<std::string> hostile{"sometimes", "鳥が歩く", "\x1b[2J\n", ""};
   std::vector<double> even(16, 0.25);
   for (const bool unicode : {true, false}) {
-    MapStyle style = plain_style(unicode);
-    style.columns = 120;
-    const std::string map = attention_map(hostile, even, style);
+    MapStyle map_style = plain_style(unicode);
+    map_style.columns = 120;
+    const std::string map = attention_map(hostile, even, map_style);
     CHECK(map.find('\x1b') == std::string::npos);
     CHECK_THAT(map, ContainsSubstring(unicode ? "somet…" : "somet."));
     CHECK_THAT(map, ContainsSubstring("sometimes looks at sometimes"));
@@ -136,25 +136,25 @@ TEST_CASE("attention_map: long, wide and hostile words keep the columns straight
 }
 
 TEST_CASE("attention_map: colour marks the largest of a row and changes nothing else") {
-  MapStyle style = plain_style(true);
-  style.paint.on = true;
-  std::string map = attention_map(three_words, nine_weights, style);
-  CHECK(occurrences(map, style.paint.accent("▓▓")) == 2);
-  CHECK(occurrences(map, style.paint.accent("██")) == 1);
+  MapStyle map_style = plain_style(true);
+  map_style.paint.on = true;
+  std::string map = attention_map(three_words, nine_weights, map_style);
+  CHECK(occurrences(map, map_style.paint.accent("▓▓")) == 2);
+  CHECK(occurrences(map, map_style.paint.accent("██")) == 1);
   for (std::size_t at = 0; (at = map.find('\x1b')) != std::string::npos;)
     map.erase(at, map.find('m', at) + 1 - at);
   CHECK(map == attention_map(three_words, nine_weights, plain_style(true)));
 }
 
 TEST_CASE("attention_map: earlier words share a column, have no row, and count for the chance") {
-  MapStyle style = plain_style(false);
-  style.columns = 120;
-  style.numbers = true;
-  style.earlier = 5;
+  MapStyle map_style = plain_style(false);
+  map_style.columns = 120;
+  map_style.numbers = true;
+  map_style.earlier = 5;
   const std::vector<double> seen{0,   0,   0,   0, /* before */ 0.9, 0.1, 0,    0,
                                  0.2, 0.7, 0.1, 0, /* walk */ 0.5,   0.1, 0.15, 0.25};
   CHECK(
-      attention_map({"before", "but", "birds", "walk"}, seen, style) ==
+      attention_map({"before", "but", "birds", "walk"}, seen, map_style) ==
       "       before but    birds  walk     rows look at columns\n"
       "but    .90    .10                    but looks at but 0.10 (even split 0.17); at all earlier "
       "ones 0.90\n"
