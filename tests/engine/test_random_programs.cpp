@@ -149,7 +149,9 @@ std::vector<double> program_gradients(const RandomProgram& program) {
 // In some programs the wrong rule changes nothing: it is on an island, or what follows cancels.
 void check_hidden_wrong_rule(std::vector<Kind> kinds, std::uint64_t programs) {
   const Method method = GENERATE(Method::dual, Method::differences);
-  if (testing::sanitized && method == Method::differences) programs = 3;
+  // Differences take a minute there. So few programs may all hide the wrong rule.
+  const bool few = testing::sanitized && method == Method::differences;
+  if (few) programs = 3;
   double factor = 2;
   kinds.push_back(plain("wrong", 1, [&factor](const Tensors& in) {
     return record("wrong", in[0].value() * Real(2),
@@ -176,7 +178,7 @@ void check_hidden_wrong_rule(std::vector<Kind> kinds, std::uint64_t programs) {
     CHECK(why.find("= wrong", last_line) != std::string::npos);
   }
   CAPTURE(found);
-  CHECK(static_cast<std::uint64_t>(found) >= std::max<std::uint64_t>(programs / 8, 1));
+  CHECK((few || static_cast<std::uint64_t>(found) >= programs / 8));
 }
 
 }  // namespace
