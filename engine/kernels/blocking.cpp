@@ -32,7 +32,7 @@ constinit Blocking blocking = {
 
     // Rows of B are read in runs of so many numbers: 768 (3 KB) reach 90 % of the speed of memory,
     // 384 reach 87 % (one thread, B (768, 3072)).
-    .row_product_columns = 768,
+    .row_product_columns = 1536,
 
     .sum_rows = 16,  // as many as a lane adds in `pairwise_sum`
     // On one thread the sum over the rows of 4096×1024 takes 0.5 ms in eight parts of rows, and

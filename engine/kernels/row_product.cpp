@@ -16,8 +16,9 @@ namespace {
 // Shares of the speed of memory are those of one thread: GB/s of B, with one row of A, divided by
 // GB/s of a loop that sums an array. B (768, 3072) and (3072, 768), or for a table Bᵀ (150000, 768).
 
-// Brings the line of p into the second cache. A line that is not there is no error.
-void prefetch(const Real* p) { __builtin_prefetch(p, 0, 2); }
+// Bring the line of p into the second cache, and into the first. A line that is not there is no error.
+void prefetch_far(const Real* p) { __builtin_prefetch(p, 0, 2); }
+void prefetch_near(const Real* p) { __builtin_prefetch(p, 0, 3); }
 
 // C += A·B for the first `depth` rows of B.
 template <int depth, class Count>
@@ -25,18 +26,25 @@ void add_rows(const Matrix& a, const Real* b, Dim b_row, Real* c, Dim c_row, Cou
   Vec x[most_product_rows][depth];
   for (Dim i = 0; i < n; ++i)
     for (Dim p = 0; p < depth; ++p) x[i][p] = splat(a.data[i * a.row + p * a.column]);
-  for (Dim j = 0; j < m; j += lanes) {
+  // Prefetching the next rows far ahead, and this row near by: 94 % instead of 88 %.
+  const auto add = [&](Dim j, auto ahead) {
     Vec row[depth];
     for (Dim p = 0; p < depth; ++p) {
-      prefetch(b + (depth + p) * b_row + j);  // the next rows: 86 % instead of 81 %
-      row[p] = load(b + p * b_row + j);
+      const Real* const at = b + p * b_row + j;
+      prefetch_far(at + depth * b_row);
+      if (ahead() > 0) prefetch_near(at + ahead());
+      row[p] = load(at);
     }
     for (Dim i = 0; i < n; ++i) {
       Vec sum = load(c + i * c_row + j);
       for (Dim p = 0; p < depth; ++p) add_product(sum, x[i][p], row[p]);
       store(c + i * c_row + j, sum);
     }
-  }
+  };
+  constexpr Dim near = 512 / sizeof(Real);
+  Dim j = 0;
+  for (; j + near < m; j += lanes) add(j, std::integral_constant<Dim, near>());
+  for (; j < m; j += lanes) add(j, std::integral_constant<Dim, 0>());
 }
 
 // B is stored by rows. The sums stay in C, which is in the first cache. Eight rows of B are read
@@ -63,7 +71,7 @@ void by_rows(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Count n, Dim 
 template <class Count>
 void by_columns(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Count n, Dim k, Dim m,
                 Initial initial) {
-  constexpr Dim depth = lanes / 2;
+  constexpr Dim depth = lanes / 2, near = 256 / sizeof(Real);
   for (Dim j = 0; j < m; j += lanes) {
     const Real* rows[lanes];
     for (Dim r = 0; r < lanes; ++r) rows[r] = b.data + (j + r) * b.column;
@@ -74,8 +82,9 @@ void by_columns(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Count n, D
     for (; p + depth <= k; p += depth) {
       Vec square[depth];
       for (Dim r = 0; r < depth; ++r) {
-        // The same numbers of the next `lanes` rows: 88 % instead of 60 %.
-        prefetch(rows[r + p % lanes] + lanes * b.column + p);
+        const Real* const at = rows[r + p % lanes] + p;
+        prefetch_far(at + lanes * b.column);  // the same numbers of the next `lanes` rows
+        prefetch_near(at + near);
         square[r] = load_halves(rows[r] + p, rows[r + depth] + p);
       }
       transpose(square);

@@ -14,8 +14,8 @@ constexpr Dim most_product_rows = tile_rows;
 
 /// C = initial + A·B, with the same bits as gemm().   A (n, k)   B (k, m)   C (n, m)
 ///
-/// n is at most most_product_rows, and k is not 0. The rows or the columns of B are contiguous: b.column = 1 or
-/// b.row = 1.
+/// n is at most most_product_rows, and k is not 0. The rows or the columns of B are contiguous:
+/// b.column = 1 or b.row = 1.
 void row_product(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                  Initial initial = {});
 

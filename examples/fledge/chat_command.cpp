@@ -66,7 +66,8 @@ class Chat {
   std::string answer(const std::string& line) {
     const bool begins = unread_.empty();
     const auto [read, begin] =
-        train::prompt_of(trained_.tokenizer(), line, begins && trained_.lines, "the line");
+        train::prompt_of(trained_.tokenizer(), trained_.readable(line, "the line"),
+                         begins && trained_.lines, "the line");
     const std::vector<Dim> typed(read.begin() + static_cast<std::ptrdiff_t>(begin), read.end());
     std::vector<Dim> ids = begins ? read : unread_;
     if (!begins) ids.insert(ids.end(), typed.begin(), typed.end());

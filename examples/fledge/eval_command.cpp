@@ -50,9 +50,10 @@ EvalConfig eval_config(int argc, char** argv) {
 }
 
 TokenText read_tokens(const TrainedModel& trained, const std::string& path) {
-  return train::tokens_of_text(trained.tokenizer(), train::read_text_file(path, "name a text file"),
-                               trained.run.settings.corpus.reading,
-                               path == "-" ? "standard input" : support::quoted(path));
+  return train::tokens_of_text(
+      trained.tokenizer(),
+      trained.readable(train::read_text_file(path, "name a text file"), "the text"),
+      trained.run.settings.corpus.reading, path == "-" ? "standard input" : support::quoted(path));
 }
 
 int evaluate(const EvalConfig& config) {

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "examples/fledge/commands.h"
 #include "examples/fledge/export/export_config.h"
 #include "examples/fledge/export/model_files.h"
+#include "examples/fledge/train/report.h"
 #include "examples/fledge/train/run_place.h"
 #include "examples/fledge/train/training_file.h"
 #include "examples/support/text.h"
@@ -20,6 +22,10 @@ void write_folder(const std::string& path, const NamedFiles& files) {
     names.push_back(name);
     views.emplace_back(name, bytes);
   }
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown) && !std::filesystem::is_empty(path, unknown))
+    train::refuse_folder("the folder " + support::quoted(path) + " is not empty",
+                         train::another_folder);
   train::require_place(path, false);
   const std::vector<std::string> made = train::make_folders(path);
   try {
@@ -36,6 +42,10 @@ int export_model(const ExportConfig& config) {
   const Dtype& type = *find_dtype(types[static_cast<int>(config.type)]);
   NamedFiles files = weight_files(trained, type, static_cast<std::size_t>(config.shards));
   if (config.training) {
+    if (!train::variant_report(trained.run.settings.sizes.variant).empty())
+      throw support::InputError(
+          "this run leaves out parts of the model or holds weights, and PyTorch's AdamW does not",
+          "leave out --training");
     if (!trained.has_run())
       throw support::InputError(support::quoted(config.folder) + " has no run of fledge train",
                                 "leave out --training");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <sstream>
 
 #include "examples/fledge/train/source.h"
 #include "examples/support/text.h"
@@ -13,6 +14,8 @@ namespace fledge {
 
 namespace {
 
+constexpr const char* as_saved = "bring the folder again, as it was saved";
+
 // The tokenizer of a folder that fledge train did not make.
 Tokenizer read_tokenizer(const Folder& folder, Dim vocabulary) {
   std::optional<Tokenizer> tokenizer = read_tokenizer_files(folder);
@@ -20,7 +23,7 @@ Tokenizer read_tokenizer(const Folder& folder, Dim vocabulary) {
     throw support::InputError(
         support::quoted(folder.path()) +
             " has no tokenizer: neither tokenizer.json nor vocab.json and merges.txt",
-        "bring them, or add --tokens-in: a text is then token numbers, such as \"15 7\"");
+        "bring them; without them a text is token numbers: fledge generate DIR --tokens-in \"15 7\"");
   if (tokenizer->size() > vocabulary)
     throw support::InputError("the tokenizer in " + support::quoted(folder.path()) + " has " +
                                   support::thousands(tokenizer->size()) + " tokens, the model " +
@@ -51,8 +54,9 @@ TrainedModel load_trained(const std::string& path, TextForm form) {
   const Folder folder(path, train::run_files());
   std::optional<train::RunConfig> run;
   const auto reader = [&](std::string text) {
+    const bool is_of_run = text.find("\"fledge\"") != std::string::npos;
     return support::with_advice(
-        train::config_advice,
+        is_of_run ? train::config_advice : as_saved,
         [&] {
           ModelConfig config = read_config(std::move(text));
           if (!config.own.is_null()) run = train::run_config(config);
@@ -69,7 +73,7 @@ TrainedModel load_trained(const std::string& path, TextForm form) {
       run = config_without_run(saved.config, read_tokenizer(folder, vocabulary));
     const bool lines = run->settings.corpus.reading == Reading::lines;
     const std::int64_t step = std::strtoll(saved.step.c_str(), nullptr, 10);
-    return {std::move(saved.model), std::move(*run), lines, std::max<std::int64_t>(step, 0)};
+    return {std::move(saved.model), std::move(*run), lines, std::max<std::int64_t>(step, 0), form};
   } catch (const FileError& error) {
     const bool can_resume = folder.has("config.json") && folder.has("state.safetensors");
     if (folder.has("model.safetensors") || !can_resume) throw;
@@ -81,8 +85,22 @@ TrainedModel load_trained(const std::string& path, TextForm form) {
                               folder.has("state.safetensors")
                                   ? "restore it, or move it away and run: fledge train --resume " +
                                         support::shell_word(path)
-                                  : std::string("bring the folder again, as it was saved"));
+                                  : std::string(as_saved));
   }
+}
+
+std::string TrainedModel::readable(std::string text, const std::string& name) const {
+  if (form != TextForm::token_ids) return text;
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  std::istringstream words(text);
+  for (std::string word; words >> word;)
+    if (!tokenizer().find(word))
+      throw support::InputError(name + " must have token numbers from 0 to " +
+                                    std::to_string(tokenizer().size() - 1) + ": got " +
+                                    support::quoted(word),
+                                "write them with blanks between, such as \"15 7\"");
+  return text;
 }
 
 Dim TrainedModel::first_token() const { return train::first_token(tokenizer()); }

@@ -9,11 +9,19 @@
 
 namespace fledge {
 
+/// How texts become tokens.
+enum class TextForm {
+  text,        // with the tokenizer of the folder
+  token_ids,   // a text is token numbers with blanks between: "15 7"
+  text_if_run  // token_ids unless fledge train made the folder: its tokenizer may be missing
+};
+
 struct TrainedModel {
   LanguageModel model;
   train::RunConfig run;
   bool lines = false;     // trained on lines, each read from its beginning
   std::int64_t step = 0;  // of its weights; 0 if model.safetensors does not say it
+  TextForm form = TextForm::text;
 
   const Tokenizer& tokenizer() const { return run.tokenizer; }
   /// The token in front of a text's first token (source.h).
@@ -22,18 +30,14 @@ struct TrainedModel {
   bool ends_text(Dim token) const { return ends_texts() && token == first_token(); }
   /// Whether there is such a token: a model of lines has the line end, GPT-2 has "<|endoftext|>".
   bool ends_texts() const { return lines || tokenizer().end_of_text().has_value(); }
+  /// The text as the tokenizer reads it. Throws InputError, which calls the text `name`, for a word
+  /// that is no token number where texts are token numbers.
+  std::string readable(std::string text, const std::string& name) const;
   /// Whether fledge train made the folder. Otherwise `run` has only sizes and a tokenizer.
   bool has_run() const { return !run.id.empty(); }
   /// The held-out part of the text that it was trained on, read again. Throws InputError when the
   /// text is not there, has changed, or nothing of it was held out, and without a run.
   TokenText held_out() const;
-};
-
-/// How texts become tokens.
-enum class TextForm {
-  text,        // with the tokenizer of the folder
-  token_ids,   // a text is token numbers with blanks between: "15 7"
-  text_if_run  // token_ids unless fledge train made the folder: its tokenizer may be missing
 };
 
 /// The folder that a command's first argument or --from names, and --tokens-in.

@@ -17,6 +17,7 @@ needs PyTorch 2.4 or later.
 import argparse
 import json
 import pathlib
+import pickle
 
 import numpy as np
 import torch
@@ -37,7 +38,15 @@ def arguments():
     parser.add_argument("--checkpoint", help="a file to save to, and to go on from if it exists")
     parser.add_argument("--every", type=int, default=100, help="steps between two checkpoints")
     parser.add_argument("--fsdp", action="store_true", help="divide weights and moments")
-    return parser.parse_args()
+    options = parser.parse_args()
+    out = pathlib.Path(options.out) if options.out else None
+    if out and out.exists() and (not out.is_dir() or any(out.iterdir())):
+        stop(f"--out must name a new or empty folder: {out} has something in it", 2)
+    if options.checkpoint and not pathlib.Path(options.checkpoint).absolute().parent.is_dir():
+        stop(f"--checkpoint must be in a folder that exists: got {options.checkpoint}", 2)
+    if options.every < 1:
+        stop(f"--every must be at least 1: got {options.every}", 2)
+    return options
 
 
 def text_of(tensors, prefix=""):
@@ -106,7 +115,10 @@ def main():
     check(model, expected, text, settings, processes.device)
     processes.say(f"check batch: loss {expected['loss']:.6f} and all gradients as in fledge")
 
-    settings["steps"] = options.steps or settings["steps"]
+    settings["steps"] = settings["steps"] if options.steps is None else options.steps
+    if settings["steps"] < step:
+        stop(f"--steps counts fledge's steps too: it must be at least {step}, and is "
+             f"{settings['steps']}", 2)
     learner = Learner(model, settings, processes, fsdp)
     checkpoint = pathlib.Path(options.checkpoint) if options.checkpoint else None
     run_id = metadata.get("id", "")
@@ -139,4 +151,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except (OSError, ValueError, KeyError, EOFError, pickle.UnpicklingError) as error:
+        stop(f"a file cannot be used: {type(error).__name__}: {error}", 3)

@@ -42,7 +42,6 @@ def safetensors_bytes(tensors, metadata=None):
     return len(text).to_bytes(8, "little") + text + b"".join(blobs)
 
 
-
 def write(path, save):
     """Writes a file beside its place, and moves it there when it is on the disk."""
     beside = path.with_name(path.name + ".new")

@@ -52,8 +52,8 @@ std::uint32_t sort_key(float logit) {
 
 // The tokens, the largest logit first; of equals the smaller number. A radix sort: one pass for
 // each byte of the keys, from the lowest to the highest, and each pass keeps the order of equals
-// (Knuth 1998, 5.2.5). 50,257 tokens take 0.4 ms; with std::sort they take 3.5 ms, a fifth of the
-// time of a token of a model with 124 million weights.
+// (Knuth 1998, 5.2.5). 50,257 tokens take about 0.5 ms, and a token
+// of a model with 124 million weights takes 20 ms.
 std::vector<RankedToken> sort_tokens(const Array& logits) {
   const auto size = static_cast<std::size_t>(logits.size());
   std::vector<RankedToken> tokens(size), sorted(size);

@@ -41,13 +41,14 @@ SavedModel read_model(const Folder& folder, const std::function<ModelConfig(std:
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       continue;
     }
+    for (const WeightFile& file : files)
+      if (is_one && !file.header.text("checksum").empty())
+        reading(file.path, [&] { return require_checksum(file.bytes, file.header.end); });
     const std::string path = files.size() == 1 ? files[0].path : folder.file(shard_index_name);
     return reading(path, [&]() -> SavedModel {
       if (!is_one)
         throw FormatError("it was written for another config.json than the one beside it");
       if (!config.says_bias) config.sizes.bias = bias_in(files);
-      for (const WeightFile& file : files)
-        if (!file.header.text("checksum").empty()) require_checksum(file.bytes, file.header.end);
       return {read_weights(files, config.sizes), std::move(config), files[0].header.text("step")};
     });
   }

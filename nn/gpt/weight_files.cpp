@@ -24,9 +24,9 @@ WeightFile open_weight_file(const Folder& folder, const std::string& name) {
 void require_plain_name(const JsonValue& json) {
   const std::string name = json.string();
   const bool is_plain = name.find('/') == std::string::npos &&
-                        name.find('\0') == std::string::npos && name.front() != '.' &&
+                        name.find('\0') == std::string::npos && !name.starts_with('.') &&
                         name.ends_with(".safetensors");
-  if (name.empty() || !is_plain)
+  if (!is_plain)
     json.fail("must be the name of a .safetensors file in the same folder: got " + json.shown());
 }
 
@@ -93,6 +93,12 @@ std::vector<WeightFile> open_weight_files(const Folder& folder) {
     }
   require_indexed_tensors(shards, shard_of);
   for (auto& [name, shard] : shards) files.push_back(std::move(shard));
+  const std::string step = files[0].header.text("step");
+  for (const WeightFile& file : files)
+    if (file.header.text("step") != step)
+      throw FormatError(cannot_read(file.path) + ": it must have the weights of step " +
+                        in_quotes(step) + ", as the other files: it has those of step " +
+                        in_quotes(file.header.text("step")));
   return files;
 }
 

@@ -29,7 +29,7 @@ struct WeightFile {
 
 /// Opens the files and reads their headers. The name of a shard is a plain file name that ends with
 /// ".safetensors". Each tensor of the index is in its shard, and no other tensor is in a shard.
-/// Throws FileError, and FormatError naming the file.
+/// All shards have the same "step" in their metadata. Throws FileError, and FormatError naming the file.
 std::vector<WeightFile> open_weight_files(const Folder& folder);
 
 /// "model-00001-of-00002.safetensors" for shard 0 of 2; model.safetensors if there is one.

@@ -221,6 +221,10 @@ std::size_t add_lines(NamedPairs& pairs, const std::string& text) {
 }
 
 Tokenizer read_vocabulary_and_merges(const Folder& folder) {
+  if (folder.has("added_tokens.json"))
+    throw FormatError(in_quotes(folder.file("added_tokens.json")) +
+                      ": added tokens are read from tokenizer.json alone; save the tokenizer again "
+                      "with AutoTokenizer");
   std::vector<SpecialToken> special;
   NamedPairs pairs = with_file(folder, "vocab.json", [&](std::string text) {
     const JsonValue json = read_json(std::move(text));
@@ -246,6 +250,11 @@ void check_tokenizer_config(const Folder& folder) {
     const JsonValue json = read_json(std::move(text));
     for (const char* key : {"add_prefix_space", "add_bos_token", "add_eos_token"})
       require_false(json, key);
+    const JsonValue added = json.find("added_tokens_decoder");
+    if (!added.is_null())
+      added.each_member([](const std::string&, const JsonValue& token) {
+        for (const char* key : {"single_word", "lstrip", "rstrip"}) require_false(token, key);
+      });
     return true;
   });
 }

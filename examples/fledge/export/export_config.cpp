@@ -1,10 +1,25 @@
 #include "examples/fledge/export/export_config.h"
 
+#include <filesystem>
+
 #include "examples/fledge/known_names.h"
 #include "examples/support/options.h"
 #include "nn/gpt/weight_files.h"
 
 namespace fledge {
+
+namespace {
+
+// The path without slashes at its end; "." and ".." become the name of the folder.
+std::string whole_name(const std::string& folder) {
+  std::filesystem::path path(folder.substr(0, folder.find_last_not_of('/') + 1));
+  std::error_code unknown;
+  if (path.filename() == "." || path.filename() == "..")
+    path = std::filesystem::canonical(path, unknown);
+  return path.string();
+}
+
+}  // namespace
 
 ExportConfig export_config(int argc, char** argv) {
   ExportConfig config;
@@ -32,7 +47,7 @@ ExportConfig export_config(int argc, char** argv) {
                           "leave out --to and --shards");
   if (config.out.empty()) {
     constexpr const char* names[] = {"-f32", "-f16", "-bf16"};
-    config.out = config.folder.substr(0, config.folder.find_last_not_of('/') + 1) +
+    config.out = whole_name(config.folder) +
                  (config.training ? "-training" : names[static_cast<int>(config.type)]);
   }
   return config;

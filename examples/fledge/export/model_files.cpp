@@ -15,6 +15,15 @@ std::string torch_name(const Dtype& type) {
   return type.name == "F16" ? "float16" : type.name == "BF16" ? "bfloat16" : "float32";
 }
 
+// The token number; nullopt for a value that is none, such as a list of tokens.
+std::optional<Dim> token_of(const JsonValue& json, Dim vocabulary) {
+  try {
+    return json.integer(0, vocabulary - 1);
+  } catch (const FormatError&) {
+    return {};
+  }
+}
+
 void require_fitting(const NamedArray& array) {
   const Rounding rounding = rounding_of(array.array.data(), array.array.size(), *array.type);
   if (rounding.infinite == 0) return;
@@ -82,8 +91,8 @@ NamedFiles text_files(const TrainedModel& trained, const Dtype& type, const Fold
   const JsonValue config = read_json(folder.read(train::config_name, most_json_bytes).value_or(""));
   Json::Members members = notes;
   for (const char* key : {"bos_token_id", "eos_token_id"})
-    if (!config.find(key).is_null())
-      members.emplace_back(key, config[key].integer(0, trained.model.sizes.vocabulary - 1));
+    if (const std::optional<Dim> token = token_of(config.find(key), trained.model.sizes.vocabulary))
+      members.emplace_back(key, *token);
   files.emplace_back(train::config_name, config_json(trained.model.sizes, {}, members));
   return files;
 }

@@ -45,6 +45,10 @@ void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), std
 Task task_of(const GenerateConfig& config, const TrainedModel& trained) {
   Task task{config, trained, config.prompt, {}};
   if (task.prompt == "-") task.prompt = read_file("-");
+  task.prompt = trained.readable(std::move(task.prompt), "the prompt");
+  if (trained.form == TextForm::token_ids && task.prompt.empty())
+    throw support::InputError("--tokens-in needs a prompt: got none",
+                              "write token numbers, such as \"15 7\"");
   train::Prompt prompt =
       train::prompt_of(trained.tokenizer(), task.prompt, trained.lines, "the prompt");
   task.is_prompt = !prompt.is_empty();

@@ -214,7 +214,9 @@ void RunState::roll_back() {
 
 // Sets the trainer to the checkpoint. Returns whether the folder needs another model.
 bool RunState::load_state(const std::optional<std::string>& state) {
-  if (!state && folder_->bytes("model.safetensors", most_file_bytes(config_->sizes)))
+  const bool has_model = folder_->bytes("model.safetensors", most_file_bytes(config_->sizes)) ||
+                         folder_->bytes(shard_index_name, most_json_bytes);
+  if (!state && has_model)
     throw support::InputError("there is a model in " + support::quoted(config_->folder()) +
                                   ", and no state.safetensors to go on from",
                               new_run_advice);

@@ -60,9 +60,8 @@ TEST_CASE("fledge export: nothing is written over, and wrong options are refused
   const auto refused = [&](const Words& arguments) {
     return refusal_of(fledge_says(Words{"export"} + arguments), desk.path());
   };
-  CHECK(
-      refused({models().chars(), "-o", desk.path()}) ==
-      "1: the folder '~' is not empty | --resume goes on with the run in it, --force begins anew");
+  CHECK(refused({models().chars(), "-o", desk.path()}) ==
+        "1: the folder '~' is not empty | name another folder: -o DIR");
   CHECK(refused({models().chars(), "-o", desk / "x", "--shards", "100"}) ==
         "2: --shards 100 is more than the tensors of this model | use --shards 16 or less");
   CHECK(refused({models().chars(), "--training", "--to", "f16"}) ==
@@ -89,4 +88,30 @@ TEST_CASE("fledge export: a number that is too large for F16 is named") {
         "use --to bf16 or --to f32");
   CHECK_FALSE(std::filesystem::exists(desk / "x"));
   exported({folder, "-o", desk / "x", "--to", "bf16"});
+}
+
+TEST_CASE(
+    "fledge export: a folder without a checkpoint is not trained on, in one file or in shards") {
+  const Desk desk;
+  for (const char* shards : {"1", "3"}) {
+    const std::string folder = desk / shards;
+    exported({models().chars(), "-o", folder, "--shards", shards});
+    const Files before = files_in(folder);
+    const Result result = fledge_says({"train", "--resume", folder, "-q"});
+    CHECK(result.status == 3);
+    CHECK_THAT(result.err, ContainsSubstring("no state.safetensors to go on from"));
+    CHECK(files_in(folder) == before);
+  }
+}
+
+TEST_CASE("fledge export: shards of two steps are not mixed") {
+  const Desk desk;
+  trained({models().poems(), "-o", desk / "run", "--valid", "0"});
+  exported({desk / "run", "-o", desk / "early", "--shards", "2"});
+  CHECK(fledge_says({"train", "--resume", desk / "run", "--steps", "25", "-q"}).status == 0);
+  exported({desk / "run", "-o", desk / "late", "--shards", "2"});
+  const std::string second = "/model-00002-of-00002.safetensors";
+  write_text(desk / ("early" + second), text_of(desk / ("late" + second)));
+  CHECK_THAT(refusal_of(fledge_says({"generate", desk / "early"}), desk.path()),
+             ContainsSubstring("it must have the weights of step "));
 }

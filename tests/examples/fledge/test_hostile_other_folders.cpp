@@ -38,7 +38,7 @@ TEST_CASE("other folders: each rule of their files has its error") {
                "must be the name of a .safetensors file in the same folder"},
            {"model.safetensors.index.json", R"({"weight_map": {"wte.weight": "a.safetensors"}})",
             "a.safetensors': no such file or directory"},
-           {"config.json", R"({"model_type": "gpt2", "activation_function": "relu"})",
+           {"config.json", replaced(gpt2_config, "gelu_new", "relu"),
             "activation_function must be gelu_new or gelu"},
            {"config.json", R"({"model_type": "gpt2", "n_experts": 8})",
             "the key 'n_experts' is not known"},

@@ -14,13 +14,21 @@ TEST_CASE("other folders: --tokens-in works without a tokenizer, by both names o
   CHECK(
       refusal_of(fledge_says({"generate", desk.folder()}), desk.path()) ==
       "3: '~/gpt2' has no tokenizer: neither tokenizer.json nor vocab.json and merges.txt | bring "
-      "them, or add --tokens-in: a text is then token numbers, such as \"15 7\"");
-  CHECK_THAT(
-      refusal_of(fledge_says({"generate", desk.folder(), "--tokens-in", "15 265"}), desk.path()),
-      StartsWith("3: the word '265' at byte 3 of the prompt"));
-  write_text(desk / "numbers", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15\n");
+      "them; without them a text is token numbers: fledge generate DIR --tokens-in \"15 7\"");
+  const auto refused = [&](const Words& more) {
+    return refusal_of(fledge_says(Words{"generate", desk.folder(), "--tokens-in"} + more),
+                      desk.path());
+  };
+  for (const std::string wrong : {"265", "x", "-1", "07"})
+    CHECK(refused({"15 " + wrong}) == "3: the prompt must have token numbers from 0 to 264: got '" +
+                                          wrong +
+                                          "' | write them with blanks between, such as \"15 7\"");
+  CHECK(refused({}) ==
+        "3: --tokens-in needs a prompt: got none | write token numbers, such as \"15 7\"");
+  write_text(desk / "numbers", "1 2 3 4 5 6 7\r\n8 9 10 11 12 13 14 15\n");
   const Result loss = fledge_says({"eval", desk.folder(), desk / "numbers", "--tokens-in"});
-  CHECK(loss.status == 3);  // the line end is no token
+  CHECK(loss.status == 0);
+  CHECK_THAT(loss.out, ContainsSubstring("14 words"));
 }
 
 TEST_CASE("other folders: the tokenizer of vocab.json and merges.txt is used, and its end") {
