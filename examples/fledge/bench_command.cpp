@@ -47,10 +47,8 @@ support::Options bench_options(bench::StepSizes& sizes, bool& json) {
   options.add("--json", "", json, "one array of objects on stdout instead of the table");
   options.example("fledge bench", "a table of all");
   options.example("fledge bench step --layers 6", "one step of training");
-  options.example(
-      "fledge bench generate --layers 12 --heads 12 --width 768 --context 1024 "
-      "--vocab 50257",
-      "tokens a second, beside the speed of memory");
+  options.example("fledge bench generate --layers 12 --heads 12 --width 768",
+                  "tokens a second, beside the speed of memory");
   options.example("fledge bench gemm 512 512 512", "one matrix product");
   options.example("fledge bench attention 1 8 4096 64", "batch, heads, tokens, width of a head");
   options.example("fledge bench op softmax 4096 1024", "or layernorm, gelu, gelu_tanh");

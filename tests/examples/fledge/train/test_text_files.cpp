@@ -111,5 +111,5 @@ TEST_CASE("fledge train: a run of a folder has the folder's name") {
   std::string line = "cd '" + desk.path() + "' && exec \"$0\" train verses.v2 -q";
   for (const std::string& word : tiny) line += " " + word;
   CHECK(in_shell(line).status == 0);
-  CHECK(files_in(desk / "verses.v2-run").size() == 5);
+  CHECK(files_in(desk / "verses.v2-run").size() == 8);
 }
