@@ -16,8 +16,10 @@ needs PyTorch 2.4 or later.
 """
 import argparse
 import json
+import os
 import pathlib
 import pickle
+import sys
 
 import numpy as np
 import torch
@@ -147,7 +149,11 @@ def main():
             write_folder(pathlib.Path(options.out), source, weights, step, run_id)
             processes.say(f"saved in {options.out}, step {step}: fledge eval {options.out}")
     if dist.is_initialized():
-        dist.destroy_process_group()
+        dist.barrier()
+        sys.stdout.flush()
+        # Without freeing the group: PyTorch 1.13 can then wait forever, with the interpreter locked, for
+        # a thread of gloo that needs the interpreter.
+        os._exit(0)
 
 
 if __name__ == "__main__":

@@ -47,7 +47,8 @@ double from_half(std::uint16_t bits) {
 std::uint16_t to_half(Real number) {
   const double x = value_of(number), size = std::abs(x);
   const unsigned sign = std::signbit(x) ? 0x8000 : 0;
-  if (!(size < 65520)) return static_cast<std::uint16_t>(sign | 0x7C00);  // half way to 2^16; NaN too
+  if (!(size < 65520))
+    return static_cast<std::uint16_t>(sign | 0x7C00);  // half way to 2^16; NaN too
   int exponent = -13;
   if (size >= 0x1p-14) std::frexp(size, &exponent);
   const auto units = static_cast<unsigned>(std::nearbyint(std::ldexp(size, 11 - exponent)));
