@@ -151,8 +151,8 @@ def main():
     if dist.is_initialized():
         dist.barrier()
         sys.stdout.flush()
-        # Without freeing the group: PyTorch 1.13 can then wait forever, with the interpreter locked, for
-        # a thread of gloo that needs the interpreter.
+        # The group is not freed: PyTorch 1.13 can wait forever when it frees it. It then holds the lock
+        # of the interpreter, and waits for a thread of gloo that needs this lock.
         os._exit(0)
 
 
