@@ -151,8 +151,8 @@ def main():
     if dist.is_initialized():
         dist.barrier()
         sys.stdout.flush()
-        # The group is not freed: PyTorch 1.13 can wait forever when it frees it. It then holds the lock
-        # of the interpreter, and waits for a thread of gloo that needs this lock.
+        # The group is not freed: PyTorch 1.13 can wait forever when it frees it. It then holds the
+        # lock of the interpreter, and waits for a thread of gloo that needs this lock.
         os._exit(0)
 
 
