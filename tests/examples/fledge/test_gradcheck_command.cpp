@@ -111,7 +111,7 @@ TEST_CASE("fledge gradcheck: everything takes less than 30 seconds") {
   const std::string before = " compared twice, in ", &text = whole_table().out;
   REQUIRE_THAT(text, ContainsSubstring(before));
   const double seconds = std::strtod(text.c_str() + text.find(before) + before.size(), nullptr);
-  CHECK(seconds > 0);
+  CHECK((sanitized ? seconds >= 0 : seconds > 0));  // a sanitizer sees one op only: 0.0 s
   // Where the code is neither optimised nor free of sanitizers, they say no more.
   if (FLEDGE_OPTIMISED != 0 && !sanitized) CHECK(seconds < 30);
 }
