@@ -29,8 +29,9 @@ inline double operations_of_step(const LanguageModelSizes& sizes, double batch) 
   return tokens * 6 * (12 * L * C * C + V * C) + L * operations_of_attention(tokens * T, C);
 }
 
-/// The largest number of Reals that `fledge bench generate` holds: the weights, an array of at least
-/// their size whose reading is measured, keys and values, and what reading a prompt needs.
+/// The largest number of Reals that `fledge bench generate` holds: the weights, keys and values,
+/// and what reading a prompt needs; and an array, at least as large as the weights, that is read to
+/// measure the speed of memory.
 inline double numbers_of_generation(double layers, double width, double context,
                                     double vocabulary) {
   const double weights = 12 * width * width * layers + (vocabulary + context) * width;

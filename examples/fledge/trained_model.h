@@ -45,7 +45,8 @@ struct ModelOptions {
   std::string from;
   TextForm form = TextForm::text;
 };
-/// Adds the rows of these options to a command whose first argument is the folder.
+/// Adds these options to the table of a command. The first argument of the command must be the
+/// folder.
 void add_model_options(support::Options& options, ModelOptions& model);
 
 /// Reads the folder. Throws FileError or InputError, which name the file of the folder and its fault.

@@ -7,8 +7,8 @@
 namespace fledge {
 
 /// The parameters under their names, "wte.weight", "h.0.attn.c_attn.weight", …, to be stored as a
-/// type. A model without biases has biases of zeros there, so that programs whose GPT-2 always has
-/// biases compute the same model.
+/// type. Other programs expect the biases of GPT-2. For a model without biases they are zeros: then
+/// these programs compute the same model.
 std::vector<NamedArray> named_weights(const LanguageModel& model,
                                       const Dtype* type = find_dtype("F32"));
 /// The bytes of model.safetensors: the weights as F32, the metadata and a checksum.

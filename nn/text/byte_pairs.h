@@ -43,8 +43,8 @@ class BytePairs {
  public:
   /// The 256 bytes are the symbols; there are no merges. Pieces follow PieceRule::gpt2.
   BytePairs();
-  /// Takes the bytes of each symbol, in the order of the numbers, and merges as set_merges() does. A
-  /// number whose bytes are "" has no symbol. Throws ValueError for two symbols with the same bytes,
+  /// Takes the bytes of symbols 0, 1, 2, …, and merges as set_merges() does. If the bytes are "", there
+  /// is no symbol of this number. Throws ValueError for two symbols with the same bytes,
   /// for a symbol of more than 1,024 bytes, and for more than `most_symbols`.
   explicit BytePairs(std::vector<std::string> symbols, std::vector<Merge> merges = {});
   /// Byte pairs of models of older versions: symbol 256 + i is the result of merge i, also if

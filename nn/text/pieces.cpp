@@ -36,7 +36,7 @@ struct ClassRun {
   std::size_t last;  // the place where its last code point begins
 };
 
-// A byte sequence that is not UTF-8 is U+FFFD for code_point_at(), whose class is "other".
+// For a byte that is not UTF-8, code_point_at() gives U+FFFD. The class of this code point is "other".
 ClassRun run_at(std::string_view text, std::size_t at) {
   CodePoint point = code_point_at(text, at);
   ClassRun run{class_of(point.value), at + point.bytes, at};

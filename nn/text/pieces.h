@@ -12,8 +12,8 @@ enum class PieceRule {
   /// A run of letters, digits, other signs or white space of ASCII, with one space before it, at
   /// most 64 bytes. Bytes over 127 count as letters. Models of older versions have this rule.
   ascii,
-  /// The pattern of GPT-2 (Radford et al. 2019, section 2.2; encoder.py of its program), where a
-  /// byte that is not UTF-8 is neither white space, letter nor number:
+  /// The pattern of GPT-2 (Radford et al. 2019, section 2.2; encoder.py of its program). A byte that
+  /// is not UTF-8 counts as no white space, no letter and no number:
   ///
   ///   's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
   gpt2

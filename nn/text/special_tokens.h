@@ -21,7 +21,7 @@ struct SpecialToken {
   bool operator==(const SpecialToken&) const = default;
 };
 
-/// A part of a text: a special token, or text between special tokens, whose id is −1.
+/// A part of a text: a special token with its id, or text between special tokens. Then the id is −1.
 struct TextPart {
   std::string_view text;
   Dim id = -1;
