@@ -40,6 +40,8 @@ int export_model(const ExportConfig& config) {
   const TrainedModel trained = load_trained(config.folder, TextForm::text_if_run);
   constexpr const char* types[] = {"F32", "F16", "BF16"};
   const Dtype& type = *find_dtype(types[static_cast<int>(config.type)]);
+  const std::string report =
+      config.type == StoredAs::f32 ? "" : rounding_report(trained.model, type);
   NamedFiles files = weight_files(trained, type, static_cast<std::size_t>(config.shards));
   if (config.training) {
     if (!train::variant_report(trained.run.settings.sizes.variant).empty())
@@ -56,9 +58,7 @@ int export_model(const ExportConfig& config) {
   for (auto& file : text_files(trained, type, Folder(config.folder, train::run_files())))
     files.push_back(std::move(file));
   write_folder(config.out, files);
-  if (config.type != StoredAs::f32)
-    std::fprintf(stderr, "%s\n",
-                 support::wrapped(rounding_report(trained.model, type), 80).c_str());
+  if (!report.empty()) std::fprintf(stderr, "%s\n", support::wrapped(report, 80).c_str());
   if (trained.model.sizes.variant.without.is_other_formula())
     std::fprintf(
         stderr, "%s\n",

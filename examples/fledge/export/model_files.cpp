@@ -24,14 +24,14 @@ std::optional<Dim> token_of(const JsonValue& json, Dim vocabulary) {
   }
 }
 
-void require_fitting(const NamedArray& array) {
-  const Rounding rounding = rounding_of(array.array.data(), array.array.size(), *array.type);
+// Throws for numbers that are too large for the type.
+void require_fitting(const std::string& name, const Rounding& rounding, const Dtype& type) {
   if (rounding.infinite == 0) return;
-  const std::string name(array.type->name);
-  throw support::InputError(array.name + " has " + support::counted(rounding.infinite, "number") +
-                                " too large for " + name +
-                                (name == "F16" ? ", whose largest number is 65504" : ""),
-                            "use --to " + std::string(name == "F16" ? "bf16 or --to f32" : "f32"));
+  const bool is_half = type.name == "F16";
+  throw support::InputError(name + " has " + support::counted(rounding.infinite, "number") +
+                                " too large for " + std::string(type.name) +
+                                (is_half ? ", whose largest number is 65504" : ""),
+                            is_half ? "use --to bf16 or --to f32" : "use --to f32");
 }
 
 }  // namespace
@@ -43,10 +43,7 @@ NamedFiles weight_files(const TrainedModel& trained, const Dtype& type, std::siz
         "--shards " + std::to_string(shards) + " is more than the tensors of this model",
         "use --shards " + std::to_string(arrays.size()) + " or less");
   Dim all = 0;
-  for (const NamedArray& array : arrays) {
-    require_fitting(array);
-    all += array.array.size();
-  }
+  for (const NamedArray& array : arrays) all += array.array.size();
   const auto bytes_of = [&](Dim numbers) {
     return static_cast<std::uint64_t>(numbers) * type.bytes;
   };
@@ -100,16 +97,17 @@ NamedFiles text_files(const TrainedModel& trained, const Dtype& type, const Fold
 std::string rounding_report(const LanguageModel& model, const Dtype& type) {
   Rounding all;
   Dim numbers = 0;
-  for (const Tensor& tensor : parameters(model)) {
+  for (const auto& [name, tensor] : named_parameters(model)) {
     const Rounding one = rounding_of(tensor.value().data(), tensor.size(), type);
+    require_fitting(name, one, type);
     all.changed += one.changed;
     all.largest = std::max(all.largest, one.largest);
     numbers += tensor.size();
   }
-  const std::string count = support::thousands(numbers), name(type.name);
+  const std::string count = support::thousands(numbers), of_type(type.name);
   if (all.changed == 0)
-    return "No number was rounded: all " + count + " are numbers of " + name + ".";
-  return support::thousands(all.changed) + " of " + count + " numbers were rounded to " + name +
+    return "No number was rounded: all " + count + " are numbers of " + of_type + ".";
+  return support::thousands(all.changed) + " of " + count + " numbers were rounded to " + of_type +
          support::formatted("; the largest change is %.2g.", all.largest);
 }
 

@@ -14,15 +14,15 @@ namespace fledge {
 using NamedFiles = std::vector<std::pair<std::string, std::string>>;
 
 /// The weights as numbers of a type: model.safetensors, or shards of about equal size and their
-/// index. Each tensor is whole in one file. Throws UsageError for more shards than tensors, and
-/// InputError for a number that is too large for the type.
+/// index. Each tensor is whole in one file. Throws UsageError for more shards than tensors.
 NamedFiles weight_files(const TrainedModel& trained, const Dtype& type, std::size_t shards);
 
 /// config.json, generation_config.json and the files of the tokenizer. Those of a folder without a
 /// run of fledge train are copied; its config.json is written anew, without keys that change nothing.
 NamedFiles text_files(const TrainedModel& trained, const Dtype& type, const Folder& folder);
 
-/// How many numbers of a model a type changes, in a sentence.
+/// How many numbers of a model a type changes, in a sentence. Throws InputError for a number that is
+/// too large for the type.
 std::string rounding_report(const LanguageModel& model, const Dtype& type);
 
 }  // namespace fledge
