@@ -33,7 +33,7 @@ class Panels {
                    Real* c, Dim c_row, bool add) const {
     for (Dim j = columns.begin / tile_columns * tile_columns; j < columns.end; j += tile_columns)
       for (Dim i = 0; i < rows; i += tile_rows)
-        multiply<false>(
+        multiply(
             std::min(tile_rows, rows - i),
             {a + i * a_row, a_row, a_step, numbers_.data() + j * k_ + from.begin * tile_columns,
              tile_columns, from.end - from.begin, c + i * c_row + j, c_row, tile_columns,

@@ -11,23 +11,15 @@ constinit Blocking blocking = {
     .task_numbers = 1 << 14,
     .task_rows = 64,
 
-    // A block of p is long enough that adding to C costs little. It is short enough that a panel of
-    // B (block_k by tile_columns) stays in the first cache and a block of A (block_n by block_k) in
-    // the second. The panels of B together, block_k by block_m, may fill the third: each is read
-    // once for block_n rows of A. With an eighth of block_m A would be packed eight times, which
-    // took a tenth of the time of 2048³.
-    .block_n = tile_rows * 16,
+    // A panel of B (block_k by tile_columns) is long enough that adding to C costs little, and
+    // stays in the first cache. The rows of A, block_n by block_k, stay in the second: they are
+    // read once for each panel.
+    .block_n = tile_rows * 32,
     .block_k = most_block_k,
-    .block_m = tile_columns * 256,
-    // Below this work A and B are in the first cache anyway, and packing costs more than it saves.
-    .small_work = 64 * 64 * 64,
-    // Packing rows of A takes 10 % of a product with 128 columns. Beyond a thousand columns it
-    // saves 4 %.
-    .unpacked_m = 1024,
+    .unpacked_n = 2 * tile_rows,
     // With four tasks per thread, the other threads take over the tasks of one that is late. More
-    // tasks would read B more often.
+    // tasks would pack B more often.
     .tasks_per_thread = 4,
-    .small_tasks = 4,
     .cached_numbers = 1 << 19,  // 2 MB of floats
 
     // Rows of B are read in runs of so many numbers: 768 (3 KB) reach 90 % of the speed of memory,

@@ -26,9 +26,8 @@ struct Initial {
 void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
           Initial initial = {});
 
-/// The same on this thread, for small products: A and B are read where they lie. A panel of B is
-/// packed only where B cannot be read by vectors.
-void gemm_small(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
+/// The same on this thread: the block of C that is one task of gemm().
+void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                 Initial initial = {});
 
 }  // namespace fledge::kernels

@@ -128,7 +128,7 @@ void row_product(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Di
         multiply(n);
     });
   if (whole < m)
-    gemm_small(a, {b.data + whole * b.column, b.row, b.column}, c + whole, c_row, n, k, m - whole,
+    gemm_block(a, {b.data + whole * b.column, b.row, b.column}, c + whole, c_row, n, k, m - whole,
                from(whole));
 }
 

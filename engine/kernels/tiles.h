@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "engine/kernels/gemm.h"
@@ -33,63 +32,64 @@ struct Tile {
   Initial initial;
 };
 
-// c_rj = start_rj + Σ_p a_rp·b_pj for rows r = 0, 1, … and two vectors of columns. With both
-// operands packed the steps are constants, and the addresses cost nothing. The rows are a pack, not
-// a loop: in a loop GCC would keep `sum` in memory before and after the loop over p, which takes a
-// third of the time of a tile with k = 16.
-template <bool packed, int... r>
+// c_rj = start_rj + Σ_p a_rp·b_pj for rows r = 0, 1, … and one or two vectors of columns. The rows
+// are a pack, not a loop: in a loop GCC would keep `sum` in memory before and after the loop over
+// p, which takes a third of the time of a tile with k = 16.
+//
+// A is read where it lies. To pack its rows takes a quarter of the time of a product with 32
+// columns; a tile of packed rows is 4 % faster.
+template <int vectors, int... r>
 void multiply(const Tile& t, std::integer_sequence<int, r...>) {
-  Vec sum[sizeof...(r)][2] = {};
+  Vec sum[sizeof...(r)][vectors] = {};
   const auto each_row = [&](auto f) { (f(Dim{r}, sum[r]), ...); };
   if (const Real* const initial = t.initial.data; initial != nullptr)
-    each_row([initial, row = t.initial.row](Dim i, Vec(&s)[2]) {
-      s[0] = load(initial + i * row);
-      s[1] = load(initial + i * row + lanes);
+    each_row([initial, row = t.initial.row](Dim i, Vec(&s)[vectors]) {
+      for (int v = 0; v < vectors; ++v) s[v] = load(initial + i * row + v * lanes);
     });
-  const Real* a = t.a;
+  // The address of a row is one of three pointers and at most four steps: more addresses than there
+  // are registers take 3 % of the time.
+  constexpr Dim group = 5;
+  const Dim row = t.a_row;
+  const Real* a[] = {t.a, t.a + group * row, t.a + 2 * group * row};
   const Real* b = t.b;
-  const Dim a_row = packed ? 1 : t.a_row, a_step = packed ? tile_rows : t.a_step;
-  const Dim b_step = packed ? tile_columns : t.b_step;
-  for (Dim p = 0; p < t.k; ++p, a += a_step, b += b_step) {
-    const Vec b0 = load(b), b1 = load(b + lanes);
-    each_row([=](Dim i, Vec(&s)[2]) {
-      const Vec x = splat(a[i * a_row]);
-      add_product(s[0], x, b0);
-      add_product(s[1], x, b1);
+  for (Dim p = 0; p < t.k; ++p, b += t.b_step) {
+    Vec b_p[vectors];
+    for (int v = 0; v < vectors; ++v) b_p[v] = load(b + v * lanes);
+    each_row([a, b_p, row](Dim i, Vec(&s)[vectors]) {
+      const Vec x = splat(a[i / group][i % group * row]);
+      for (int v = 0; v < vectors; ++v) add_product(s[v], x, b_p[v]);
     });
+    for (const Real*& at : a) at += t.a_step;
   }
-  each_row([c = t.c, row = t.c_row](Dim i, Vec(&s)[2]) {
-    store(c + i * row, s[0]);
-    store(c + i * row + lanes, s[1]);
+  each_row([c = t.c, row = t.c_row](Dim i, Vec(&s)[vectors]) {
+    for (int v = 0; v < vectors; ++v) store(c + i * row + v * lanes, s[v]);
   });
 }
 
-template <bool packed, int rows>
-void multiply(const Tile& tile) {
-  multiply<packed>(tile, std::make_integer_sequence<int, rows>());
+template <int vectors, int rows>
+void multiply_rows(const Tile& tile) {
+  multiply<vectors>(tile, std::make_integer_sequence<int, rows>());
 }
 
-// The last rows of a matrix need a tile of their own height.
-template <bool packed, int... heights>
-void multiply_whole(Dim rows, const Tile& tile, std::integer_sequence<int, heights...>) {
-  constexpr void (*by_height[])(const Tile&) = {multiply<packed, heights + 1>...};
+// A tile of each height is a function of its own.
+template <int vectors, int... heights>
+void multiply_vectors(Dim rows, const Tile& tile, std::integer_sequence<int, heights...>) {
+  constexpr void (*by_height[])(const Tile&) = {multiply_rows<vectors, heights + 1>...};
   by_height[rows - 1](tile);
 }
 
-template <bool packed>
-void multiply_whole(Dim rows, const Tile& tile) {
-  if (rows == tile_rows) return multiply<packed, tile_rows>(tile);
-  multiply_whole<packed>(rows, tile, std::make_integer_sequence<int, tile_rows>());
+template <int vectors>
+void multiply_vectors(Dim rows, const Tile& tile) {
+  multiply_vectors<vectors>(rows, tile, std::make_integer_sequence<int, tile_rows>());
 }
 
-// Columns that do not fill two vectors are computed in a wide enough buffer, then copied to C.
-template <bool packed>
-void multiply(Dim rows, const Tile& tile) {
-  if (tile.columns == tile_columns) return multiply_whole<packed>(rows, tile);
+// Columns that do not fill their vectors are computed in a wide enough buffer, then copied to C.
+inline void multiply(Dim rows, const Tile& tile) {
+  if (tile.columns == tile_columns) return multiply_vectors<2>(rows, tile);
   Real beside[tile_rows * tile_columns];
   Tile whole = tile;
   whole.c = beside;
-  whole.c_row = whole.columns = tile_columns;
+  whole.c_row = tile_columns;
   if (tile.initial.data != nullptr) {
     whole.initial = {beside, tile_columns};
     for (Dim r = 0; r < rows; ++r)
@@ -97,46 +97,50 @@ void multiply(Dim rows, const Tile& tile) {
         beside[r * tile_columns + j] =
             j < tile.columns ? tile.initial.data[r * tile.initial.row + j] : Real(0);
   }
-  multiply_whole<packed>(rows, whole);
+  // One vector for the last columns: 768×128 by 128×65 takes 83 % of the time.
+  if (tile.columns <= lanes)
+    multiply_vectors<1>(rows, whole);
+  else
+    multiply_vectors<2>(rows, whole);
   for (Dim r = 0; r < rows; ++r)
     for (Dim j = 0; j < tile.columns; ++j)
       tile.c[r * tile.c_row + j] = beside[r * tile_columns + j];
 }
 
-// Copies n numbers. std::copy_n calls memmove even where n is a constant, which takes 8 % of a
-// training step.
-template <Dim n>
-void copy(const Real* from, Real* to) {
-  std::memcpy(to, from, n * sizeof(Real));
+/// Calls f(i, rows) for tiles of n rows: as few as possible, and of equal height. Of 128 rows in
+/// tiles of 14 the last would have 2, which take as long as 4.
+template <class F>
+void by_tiles(Dim n, F f) {
+  Dim i = 0;
+  for (Dim left = (n + tile_rows - 1) / tile_rows; left > 0; --left) {
+    const Dim rows = (n - i + left - 1) / left;
+    f(i, rows);
+    i += rows;
+  }
 }
 
-// A vector stored at the end of a panel's last row may reach so many numbers beyond the panel. If
-// the width of the panel is a multiple of `lanes`, no vector does.
-constexpr Dim overhang = lanes;
-
-// Packs a panel of B: rows p0 … p0 + k − 1 and columns j0 … j0 + columns − 1, as k rows of `width`
-// numbers. Missing columns are 0. A panel of A is a panel of Aᵀ, tile_rows wide.
-template <Dim width = tile_columns>
-void pack_panel(const Matrix& b, Dim p0, Dim k, Dim j0, Dim columns, Real* to) {
+// Packs a panel of B: rows p0 … p0 + k − 1 and columns j0 … j0 + columns − 1, as k rows of
+// tile_columns numbers. Missing columns are 0.
+inline void pack_panel(const Matrix& b, Dim p0, Dim k, Dim j0, Dim columns, Real* to) {
   const Real* from = b.data + p0 * b.row + j0 * b.column;
-  if (b.column == 1 && columns == width) {
-    for (Dim p = 0; p < k; ++p) copy<width>(from + p * b.row, to + p * width);
+  if (b.column == 1 && columns == tile_columns) {
+    for (Dim p = 0; p < k; ++p)
+      for (Dim j = 0; j < tile_columns; j += lanes)
+        store(to + p * tile_columns + j, load(from + p * b.row + j));
     return;
   }
-  // Squares of lanes × lanes numbers, the last columns first: a vector that reaches beyond the end
-  // of its row is then overwritten by the next row.
-  const Dim deep = b.row == 1 ? k / lanes * lanes : 0;
-  for (Dim j = (width - 1) / lanes * lanes; j >= 0; j -= lanes)
+  const Dim deep = b.row == 1 ? k / lanes * lanes : 0;  // in squares of lanes × lanes numbers
+  for (Dim j = 0; j < tile_columns; j += lanes)
     for (Dim p = 0; p < deep; p += lanes) {
       Vec square[lanes];
       for (Dim i = 0; i < lanes; ++i)
         square[i] = j + i < columns ? load(from + p + (j + i) * b.column) : splat(Real(0));
       transpose(square);
-      for (Dim i = 0; i < lanes; ++i) store(to + (p + i) * width + j, square[i]);
+      for (Dim i = 0; i < lanes; ++i) store(to + (p + i) * tile_columns + j, square[i]);
     }
-  if (columns < width) std::fill(to + deep * width, to + k * width, Real(0));
+  if (columns < tile_columns) std::fill(to + deep * tile_columns, to + k * tile_columns, Real(0));
   for (Dim p = deep; p < k; ++p)
-    for (Dim j = 0; j < columns; ++j) to[p * width + j] = from[p * b.row + j * b.column];
+    for (Dim j = 0; j < columns; ++j) to[p * tile_columns + j] = from[p * b.row + j * b.column];
 }
 
 /// B (k, m) as panels of tile_columns columns, one behind the other; panel j begins at

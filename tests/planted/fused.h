@@ -80,16 +80,11 @@ inline constexpr Bug fused_bugs[] = {
   for (KeyRange& span : spans) span.end = span.end < keys ? span.end + 1 : keys;)",
      "a classic slip: the mask lets the next word through"},
     {"gemm-second-block-overwrites", "engine/kernels/gemm.cpp",
-     R"(const Initial from = initial_of_block(p0, initial, c, c_row);
-      const Dim panels)",
-     R"(const Initial from = initial;
-      const Dim panels)",
+     R"(const Initial from = p0 == 0 ? initial : Initial{c, c_row};)",
+     R"(const Initial from = initial;)",
      "a classic slip: right until the sum is longer than a block"},
-    {"gemm-small-second-block-overwrites", "engine/kernels/gemm.cpp",
-     R"(const Initial from = initial_of_block(p0, initial, c, c_row);
-    for (Dim j)",
-     R"(const Initial from = initial;
-    for (Dim j)",
+    {"gemm-panel-where-it-lies-from-its-first-row", "engine/kernels/gemm.cpp",
+     R"(packs ? packed : b.data + p0 * b.row + j;)", R"(packs ? packed : b.data + j;)",
      "a classic slip: right until the sum is longer than a block"},
     {"linear-bias-not-learned", "engine/ops/linear.cpp",
      R"(wrt(bias, [](const Array& dy) { return dy; }))",

@@ -42,7 +42,7 @@ Array tiles(const Matrix& a, const Matrix& b, Dim n, Dim k, Dim m, Initial initi
       start.write()[i * m + j] = initial.data[from * initial.row + j];
   }
   Blocking sizes = kernels::blocking;
-  sizes.serial_work = sizes.small_work = 0;
+  sizes.serial_work = 0;
   const Blocked blocked(sizes, 1);
   kernels::gemm({tall.data(), k, 1}, b, c.write(), m, rows, k, m,
                 {initial.data == nullptr ? nullptr : start.data(), m});

@@ -25,11 +25,12 @@ struct Product {
         b(draw({depth, m}, 2)),
         start(draw({n, m}, 3)) {}
 
-  // The columns of A side by side.
-  std::vector<Real> packed_a() const {
-    std::vector<Real> packed(static_cast<std::size_t>(k * tile_rows + kernels::overhang), Real(99));
-    kernels::pack_panel<tile_rows>({a.data(), 1, k}, 0, k, 0, rows, packed.data());
-    return packed;
+  // A, or its transpose in memory: a tile reads both where they lie.
+  Array stored_a(bool transposed) const {
+    if (!transposed) return a;
+    Array turned({k, rows});
+    for (Dim i = 0; i < a.size(); ++i) turned.write()[i % k * rows + i / k] = a[i];
+    return turned;
   }
   std::vector<Real> panel() const {
     std::vector<Real> packed(static_cast<std::size_t>(k * tile_columns));
@@ -38,30 +39,27 @@ struct Product {
   }
 
   // C in rows of columns + 3 numbers, of which the last three must stay as they are.
-  Array run(bool packed, bool add, Dim cut) const {
+  Array run(bool transposed, bool add, Dim cut) const {
     const Dim row = columns + 3;
     Array wide = Array::full({rows, row}, Real(99)), c({rows, columns});
     for (Dim i = 0; i < rows; ++i)
       std::copy_n(start.data() + i * columns, columns, wide.write() + i * row);
-    const std::vector<Real> left = packed_a(), right = panel();
+    const Array left = stored_a(transposed);
+    const std::vector<Real> right = panel();
     for (const auto& [begin, end] : {std::pair<Dim, Dim>{0, cut}, {cut, k}}) {
       if (begin == end && begin > 0) continue;
-      const Dim a_step = packed ? tile_rows : 1;
-      kernels::Tile tile{packed ? left.data() : a.data(),
-                         packed ? 1 : k,
-                         a_step,
-                         right.data() + begin * tile_columns,
-                         tile_columns,
-                         end - begin,
-                         wide.write(),
-                         row,
-                         columns,
-                         {add || begin > 0 ? wide.data() : nullptr, row}};
-      tile.a += begin * a_step;
-      if (packed)
-        kernels::multiply<true>(rows, tile);
-      else
-        kernels::multiply<false>(rows, tile);
+      const Dim a_step = transposed ? rows : 1;
+      const kernels::Tile tile{left.data() + begin * a_step,
+                               transposed ? 1 : k,
+                               a_step,
+                               right.data() + begin * tile_columns,
+                               tile_columns,
+                               end - begin,
+                               wide.write(),
+                               row,
+                               columns,
+                               {add || begin > 0 ? wide.data() : nullptr, row}};
+      kernels::multiply(rows, tile);
     }
     for (Dim i = 0; i < rows; ++i) {
       std::copy_n(wide.data() + i * row, columns, c.write() + i * columns);
@@ -104,7 +102,7 @@ TEST_CASE("a tile of every height and width is its sum of products, exactly") {
         }
 }
 
-TEST_CASE("cutting a sum in two changes no bit, nor does packing") {
+TEST_CASE("cutting a sum in two changes no bit, nor does the order in which A lies") {
   for (Dim rows = 1; rows <= tile_rows; ++rows)
     for (const Dim columns : {Dim{1}, kernels::lanes, tile_columns - 1, tile_columns})
       for (const bool add : {false, true}) {
@@ -112,8 +110,8 @@ TEST_CASE("cutting a sum in two changes no bit, nor does packing") {
         const Array whole = product.run(true, add, 23);
         INFO(rows << " rows, " << columns << " columns");
         for (const Dim cut : {1, 2, 11, 22})
-          for (const bool packed : {false, true})
-            REQUIRE(same_bits(product.run(packed, add, cut), whole));
+          for (const bool transposed : {false, true})
+            REQUIRE(same_bits(product.run(transposed, add, cut), whole));
         REQUIRE(same_bits(product.run(false, add, 23), whole));
       }
 }
@@ -161,28 +159,19 @@ TEST_CASE("panels hold the columns of a matrix, one behind the other, and zeros 
       }
 }
 
-TEST_CASE("a panel of A is as wide as a tile is high, and zeros follow the last row of A") {
-  const Dim full = tile_rows + kernels::overhang;
-  for (Dim k = 0; k <= 2 * kernels::lanes + 1; ++k)
-    for (Dim rows = 1; rows <= tile_rows; ++rows)
-      for (const bool transposed : {false, true}) {
-        const Array a = uniform({k, rows}, 1);  // its columns are the rows of the panel
-        Array turned({rows, k});
-        for (Dim i = 0; i < k * rows; ++i) turned.write()[i % rows * k + i / rows] = a[i];
-        const kernels::Matrix matrix = transposed
-                                           ? kernels::Matrix{turned.data(), k, 1}.transposed()
-                                           : kernels::Matrix{a.data(), rows, 1};
-        std::vector<Real> packed(static_cast<std::size_t>(k * tile_rows + full), Real(99));
-        kernels::pack_panel<tile_rows>(matrix, 0, k, 0, rows, packed.data());
-        for (Dim p = 0; p < k; ++p)
-          for (Dim r = 0; r < tile_rows; ++r) {
-            const Real expected = r < rows ? a[p * rows + r] : Real(0);
-            REQUIRE(std::memcmp(&packed[static_cast<std::size_t>(p * tile_rows + r)], &expected,
-                                sizeof(Real)) == 0);
-          }
-        for (Dim at = k * tile_rows + kernels::overhang; at < k * tile_rows + full; ++at)
-          REQUIRE(value_of(packed[static_cast<std::size_t>(at)]) == 99);
-      }
+TEST_CASE("tiles of equal height cover every row once") {
+  for (Dim n = 0; n <= 5 * tile_rows; ++n) {
+    Dim next = 0, least = tile_rows, most = 0;
+    kernels::by_tiles(n, [&](Dim i, Dim rows) {
+      REQUIRE(i == next);
+      next += rows;
+      least = std::min(least, rows);
+      most = std::max(most, rows);
+    });
+    CHECK(next == n);
+    CHECK(most <= tile_rows);
+    CHECK((n == 0 || most - least <= 1));
+  }
 }
 
 TEST_CASE("a panel may be a part of a matrix, rows and columns") {
