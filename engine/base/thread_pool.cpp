@@ -160,7 +160,7 @@ class Pool {
  private:
   static constexpr std::uint64_t one_round = 1 << 16;  // round_: number · 2¹⁶ + free places
 
-  // Stack size of a worker: 1 MiB. The kernels use at most 40 KB of stack. The default stack size
+  // Stack size of a worker: 1 MiB. The kernels use at most 150 KB of stack. The default stack size
   // of the process may be too large (8 MB) or too small.
   static constexpr std::size_t worker_stack = std::size_t{1} << 20;
 

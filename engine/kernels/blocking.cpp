@@ -11,9 +11,10 @@ constinit Blocking blocking = {
     .task_numbers = 1 << 14,
     .task_rows = 64,
 
-    // A panel of B (block_k by tile_columns) is long enough that adding to C costs little, and
-    // stays in the first cache. The rows of A, block_n by block_k, stay in the second: they are
-    // read once for each panel.
+    // A panel of B (block_k by tile_columns) is long, because each block of k reads and writes C:
+    // with blocks of 256 instead of 512 1024³ takes 10 % longer. A panel of 256 would stay in the
+    // first cache, but the second is fast enough. The rows of A, block_n by block_k, stay in the
+    // second cache: they are read once for each panel.
     .block_n = tile_rows * 32,
     .block_k = most_block_k,
     .unpacked_n = 2 * tile_rows,

@@ -29,7 +29,7 @@ struct Blocking {
   Dim block_queries, small_head_queries;  // query rows per block
 };
 
-inline constexpr Dim most_block_k = 256;
+inline constexpr Dim most_block_k = 512;
 
 /// The sizes in use. A test that changes them must do so while no kernel runs.
 extern Blocking blocking;

@@ -21,8 +21,10 @@ constexpr Dim parts_of(Dim size, Dim part) { return (size + part - 1) / part; }
 void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                 Initial initial) {
   Real packed[most_block_k * tile_columns];
-  for (Dim p0 = 0; p0 < k; p0 += blocking.block_k) {
-    const Dim depth = std::min(blocking.block_k, k - p0);
+  // Rows of A in short blocks where the next number of a row is in another line of the cache.
+  const Dim blocks = parts_of(k, a.column == 1 ? blocking.block_k : blocking.block_k / 2);
+  for (Dim block = 0; block < blocks; ++block) {
+    const Dim p0 = k * block / blocks, depth = k * (block + 1) / blocks - p0;
     // The sums of the second block of k start from C, which holds those of the first.
     const Initial from = p0 == 0 ? initial : Initial{c, c_row};
     for (Dim j = 0; j < m; j += tile_columns) {
