@@ -17,10 +17,13 @@ constinit Blocking blocking = {
     // second cache: they are read once for each panel.
     .block_n = tile_rows * 32,
     .block_k = most_block_k,
+    .block_m = tile_columns * 256,
+    .small_work = 64 * 64 * 64,
     .unpacked_n = 2 * tile_rows,
     // With four tasks per thread, the other threads take over the tasks of one that is late. More
-    // tasks would pack B more often.
+    // tasks would read B more often.
     .tasks_per_thread = 4,
+    .small_tasks = 4,
     .cached_numbers = 1 << 19,  // 2 MB of floats
 
     // Rows of B are read in runs of so many numbers: 768 (3 KB) reach 90 % of the speed of memory,

@@ -96,9 +96,9 @@ struct Products {
           if (count_wrong(c, product, initial) == 0) continue;
           FAIL(count_wrong(c, product, initial)
                << " numbers are wrong: " << s.n << "x" << s.k << "x" << s.m << ", blocks "
-               << sizes.block_n << "x" << sizes.block_k << ", A " << left.row << ":" << left.column
-               << ", B " << right.row << ":" << right.column << ", initial row " << initial.row
-               << ", " << threads << " threads");
+               << sizes.block_n << "x" << sizes.block_k << "x" << sizes.block_m << ", A "
+               << left.row << ":" << left.column << ", B " << right.row << ":" << right.column
+               << ", initial row " << initial.row << ", " << threads << " threads");
         }
   }
 };
@@ -109,11 +109,12 @@ std::vector<double> numbers_of(const Array& x, Dim first, Dim count) {
   return numbers;
 }
 
-Blocking blocks_of_product(Dim block_n, Dim block_k) {
+Blocking blocks_of_product(Dim block_n, Dim block_k, Dim block_m) {
   Blocking sizes = kernels::blocking;
-  sizes.serial_work = sizes.unpacked_n = 0;
+  sizes.serial_work = sizes.small_work = sizes.unpacked_n = 0;
   sizes.block_n = block_n;
   sizes.block_k = block_k;
+  sizes.block_m = block_m;
   return sizes;
 }
 
@@ -122,26 +123,33 @@ Blocking blocks_of_product(Dim block_n, Dim block_k) {
 TEST_CASE("a product is right on both sides of every two borders of blocks") {
   Products products;
   // Blocks of whole tiles, and blocks that end inside a tile.
-  for (const Dim block_n : {2 * tile_rows, tile_rows + 1})
+  for (const auto& [block_n, block_m] :
+       {std::pair{2 * tile_rows, 2 * tile_columns}, {tile_rows + 1, tile_columns - 1}})
     for (const Dim block_k : {2, 5})
       for (const Dim n : around(block_n))
         for (const Dim k : around(block_k))
-          for (const Dim m : around(2 * tile_columns))
-            products.check({n, k, m}, blocks_of_product(block_n, block_k), 1);
+          for (const Dim m : around(block_m))
+            for (const int threads : {1, 2})
+              products.check({n, k, m}, blocks_of_product(block_n, block_k, block_m), threads);
   INFO(products.compared << " numbers compared");
   CHECK(products.compared > 100'000);
 }
 
-TEST_CASE("a product is right on both sides of the work that is parallel") {
+TEST_CASE(
+    "a product is right on both sides of the work that is packed once, and that is parallel") {
   Products products;
   for (const Dim n : around(tile_rows))
     for (const Dim k : around(3))
-      for (const Dim m : around(tile_columns))
-        for (const Dim serial : {Dim{0}, n * k * m / 3, n * k * m, n * k * m + 1}) {
-          Blocking sizes = blocks_of_product(tile_rows, 3);
-          sizes.serial_work = serial;
-          products.check({n, k, m}, sizes, 2);
-        }
+      for (const Dim m : around(tile_columns)) {
+        const Dim work = n * k * m;
+        for (const Dim serial : {Dim{0}, work, work + 1})
+          for (const Dim small : {work - 1, work, work + 1}) {
+            Blocking sizes = blocks_of_product(tile_rows, 3, tile_columns);
+            sizes.serial_work = serial;
+            sizes.small_work = small;
+            products.check({n, k, m}, sizes, 2);
+          }
+      }
   CHECK(products.compared > 100'000);
 }
 
@@ -150,10 +158,11 @@ TEST_CASE("a product is right on both sides of the height that is packed, in tas
   for (const Dim width : around(tile_columns))
     for (const Dim n : around(2 * tile_rows))
       for (const Dim tasks : {1, 2, 100})
-        for (const Dim unpacked : {Dim{0}, 2 * tile_rows, Dim{1} << 40}) {
-          Blocking sizes = blocks_of_product(4 * tile_rows, 2);
-          sizes.unpacked_n = unpacked;
-          sizes.tasks_per_thread = tasks;
+        for (const Dim small_work : {Dim{0}, Dim{1} << 40}) {
+          Blocking sizes = blocks_of_product(4 * tile_rows, 2, 4 * tile_columns);
+          sizes.unpacked_n = 2 * tile_rows;
+          sizes.tasks_per_thread = sizes.small_tasks = tasks;
+          sizes.small_work = small_work;
           products.check({n, 5, width}, sizes, 2);
         }
   CHECK(products.compared >= 71'442);  // as many with the smallest tile: SSE2, dual numbers
@@ -164,7 +173,7 @@ TEST_CASE("a product of many matrices is that of each, in small blocks") {
     for (const Dim k : around(3))
       for (const Dim m : around(tile_columns)) {
         const Array a = integers({2, 1, n, k}, 1), b = integers({3, k, m}, 2);
-        const Blocked blocked(blocks_of_product(tile_rows, 3), 2);
+        const Blocked blocked(blocks_of_product(tile_rows, 3, tile_columns), 2);
         const Array c = product(a, b);
         REQUIRE((c.shape() == Shape{2, 3, n, m}));
         for (Dim i = 0; i < 6; ++i) {
@@ -178,7 +187,7 @@ TEST_CASE("a product of many matrices is that of each, in small blocks") {
 
 TEST_CASE(
     "a product deeper than a block and wider than a panel is right with blocks of the real size") {
-  const Dim n = tile_rows + 1, k = kernels::blocking.block_k + 1, m = 256 * tile_columns + 1;
+  const Dim n = tile_rows + 1, k = kernels::blocking.block_k + 1, m = kernels::blocking.block_m + 1;
   const Stored a(integers({n, k}, 1)), b(integers({k, m}, 2));
   Array c = Array::full({n, m + 3}, nan_number);
   kernels::gemm(a.all()[0], b.all()[0], c.write(), m + 3, n, k, m);
