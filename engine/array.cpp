@@ -9,53 +9,39 @@ namespace fledge {
 
 namespace {
 
-// Allocates one block for an object and the numbers behind it, which begin at the next line of the
-// cache. With std::shared_ptr<Real[]> the counter of handles would need a second block.
-constexpr std::size_t line = 64;
+// The header of a block takes so many bytes, whole lines of the cache.
+constexpr std::size_t header = 128;
 
-template <class T>
-struct HeaderAllocator {
-  using value_type = T;
-  std::size_t bytes;  // of the numbers
-
-  explicit HeaderAllocator(std::size_t size) : bytes(size) {}
-  template <class U>
-  HeaderAllocator(const HeaderAllocator<U>& other) : bytes(other.bytes) {}
-
-  T* allocate(std::size_t) {
-    static_assert(sizeof(T) <= line);
-    return static_cast<T*>(allocate_memory(line + bytes));
-  }
-  void deallocate(T* block, std::size_t) { deallocate_memory(block, line + bytes); }
-  friend bool operator==(HeaderAllocator a, HeaderAllocator b) { return a.bytes == b.bytes; }
-};
-
-struct BlockHeader {
-  Real* numbers() {  // allocate_shared puts this header into the line before the numbers
-    const std::size_t within = reinterpret_cast<std::uintptr_t>(this) % line;
-    return reinterpret_cast<Real*>(reinterpret_cast<char*>(this) + (line - within));
-  }
-};
-
-std::shared_ptr<Real[]> new_block(Dim size) {
-  const auto count = static_cast<std::size_t>(std::max<Dim>(size, 1));
-  require<ValueError>(count <= std::numeric_limits<std::size_t>::max() / sizeof(Real) / 2, "Array",
-                      "too many elements to hold in memory: ", size);
-  const std::size_t bytes = count * sizeof(Real);
-  auto header = std::allocate_shared<BlockHeader>(HeaderAllocator<BlockHeader>(bytes));
-  Real* const numbers = header->numbers();
-  return {std::move(header), numbers};
+std::size_t bytes_of(const Shape& shape) {
+  return header + static_cast<std::size_t>(std::max<Dim>(shape.size(), 1)) * sizeof(Real);
 }
 
 }  // namespace
 
-Array::Array(const Shape& shape) : shape_(shape), block_(new_block(shape.size())) {}
+Array::Block* Array::new_block(const Shape& shape) {
+  static_assert(sizeof(Block) <= header);
+  constexpr auto most = static_cast<Dim>(std::numeric_limits<Dim>::max() / sizeof(Real) / 2);
+  require<ValueError>(shape.size() <= most, "Array",
+                      "too many elements to hold in memory: ", shape.size());
+  auto* const memory = static_cast<char*>(allocate_memory(bytes_of(shape)));
+  auto* const block = new (memory) Block;
+  block->shape = shape;
+  block->numbers = reinterpret_cast<Real*>(memory + header);
+  return block;
+}
+
+void Array::free_block(Block* block) noexcept {
+  release(block->lender);
+  deallocate_memory(block, block->lender != nullptr ? sizeof(Block) : bytes_of(block->shape));
+}
+
+Array::Array(const Shape& shape) : block_(new_block(shape)) {}
 
 Array::Array(const Shape& shape, const std::vector<double>& values) {
   require(shape.size() == static_cast<Dim>(values.size()), "Array", "shape ", shape, " holds ",
           shape.size(), " numbers: got ", values.size());
   *this = Array(shape);
-  std::transform(values.begin(), values.end(), block_.get(), [](double v) { return Real(v); });
+  std::transform(values.begin(), values.end(), write(), [](double v) { return Real(v); });
 }
 
 Array::Array(const Shape& shape, std::initializer_list<double> values)
@@ -68,42 +54,43 @@ Array Array::full(const Shape& shape, Real value) {
 }
 
 Real Array::at(std::initializer_list<Dim> indices) const {
-  require(static_cast<int>(indices.size()) == rank(), "at", rank(), " indices for shape ", shape_,
+  require(static_cast<int>(indices.size()) == rank(), "at", rank(), " indices for shape ", shape(),
           ": got ", indices.size());
   const Real* numbers = data();
   Dim position = 0;
   int axis = 0;
   for (const Dim index : indices) {
-    require<ValueError>(index >= 0 && index < shape_[axis], "at", "index ", index, " of axis ",
-                        axis, " is outside shape ", shape_);
-    position = position * shape_[axis++] + index;
+    require<ValueError>(index >= 0 && index < shape()[axis], "at", "index ", index, " of axis ",
+                        axis, " is outside shape ", shape());
+    position = position * shape()[axis++] + index;
   }
   return numbers[position];
 }
 
 Real Array::item() const {
-  require(exists() && size() == 1, "item", "needs exactly one number: got shape ", shape_);
-  return block_[0];
+  require(exists() && size() == 1, "item", "needs exactly one number: got shape ", shape());
+  return data()[0];
 }
 
 void Array::refuse_nothing() { throw ValueError("Array: this array was never given numbers"); }
 
-Real* Array::write() {
-  require<GraphError>(
-      is_unique(), "write",
-      "these values are shared, with a graph that still needs them or with another "
+void Array::refuse_shared() {
+  throw GraphError(
+      "write: these values are shared, with a graph that still needs them or with another "
       "Array: run backward() or drop the result first, and keep copies with clone()");
-  return block_.get();
 }
 
 Array Array::with_shape(const Shape& shape) const {
-  Array same = *this;
-  same.shape_ = shape;
+  Array same;
+  if (!exists()) return same;
+  Block* const lender = block_->lender != nullptr ? block_->lender : block_;
+  same.block_ = new (allocate_memory(sizeof(Block))) Block{{}, shape, block_->numbers, lender};
+  lender->handles.add();
   return same;
 }
 
 Array Array::clone() const {
-  Array copy(shape_);
+  Array copy(shape());
   std::copy_n(data(), size(), copy.write());
   return copy;
 }

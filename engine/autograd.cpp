@@ -33,6 +33,27 @@ Node::Node(std::string_view op_name, const Shape& value_shape)
 
 namespace {
 
+#if defined(__SANITIZE_THREAD__)
+#define FLEDGE_THREAD_SANITIZER
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define FLEDGE_THREAD_SANITIZER
+#endif
+#endif
+
+// Whether this is the only handle to the node. After `true` the node may be changed: what other
+// threads did with it, through handles that they have dropped, has happened before.
+bool is_only_handle(const std::shared_ptr<Node>& handle) {
+  if (handle.use_count() != 1) return false;  // a relaxed load, which orders nothing
+#if defined(FLEDGE_THREAD_SANITIZER)
+  // It does not understand fences. Dropping a second handle reads the count in acquire order.
+  const std::shared_ptr<Node> second = handle;
+#else
+  std::atomic_thread_fence(std::memory_order_acquire);
+#endif
+  return true;
+}
+
 // Note [No recursion]: recursive destructors would free a chain of a million nodes a million calls
 // deep. So a loop frees the inputs with no other owner (shared_ptr), deepest first. It allocates
 // nothing, because graphs are also freed after memory has run out. The way back is stored by

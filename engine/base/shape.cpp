@@ -12,20 +12,21 @@ Shape::Shape(std::span<const Dim> sizes) {
   rank_ = static_cast<int>(sizes.size());
   std::copy(sizes.begin(), sizes.end(), sizes_.begin());
 
+  // The product is checked without the zeros too: (0, 2^63, 2^63) has no elements, yet no strides.
   bool empty = false;
   for (const Dim size : sizes) {
     require(size >= 0, "Shape", "sizes must not be negative: got ", size);
     empty = empty || size == 0;
-  }
-  // The product is checked without the zeros too: (0, 2^63, 2^63) has no elements, yet no strides.
-  for (const Dim size : sizes) {
-    const bool counted = size == 0 || !__builtin_mul_overflow(size_, size, &size_);
+    const bool counted = !__builtin_mul_overflow(size_, size == 0 ? 1 : size, &size_);
     require(counted, "Shape", "more elements than can be counted: axis sizes up to ", size);
   }
   if (empty) size_ = 0;
 }
 
-Dim Shape::dim(int axis) const { return (*this)[axis_of(axis, *this, "dim")]; }
+void Shape::refuse_axis(int axis) const {
+  axis_of(axis, *this, "dim");
+  throw ShapeError("dim: no such axis");  // not reached
+}
 
 // The others work on a copy of the sizes on the stack: shapes are made in every op.
 Shape Shape::with(int axis, Dim size) const {

@@ -17,26 +17,39 @@ namespace fledge::kernels {
 
 namespace {
 
-// True if a table of `lanes` rows and `size` columns is transposed in registers: `size` is `lanes`
-// or half of it. Through memory, number by number, a transposition takes five times as long.
+// True if a table of `lanes` rows and `size` columns is transposed in registers. Through memory,
+// number by number, a transposition takes five times as long.
 template <int size>
-constexpr bool transposable = size == lanes || (size > 1 && 2 * size == lanes);
+constexpr bool transposable = size > 1 && lanes % size == 0;
+
+// The vector of the rows r, r + size, r + 2·size, …, side by side: lanes / size of them. For heads
+// of 4 numbers and 16 lanes, attention forward and backward takes 15 % fewer instructions so.
+template <int size>
+Vec load_rows(const Real* x, Dim step) {
+  if constexpr (size == lanes) return load(x);
+  if constexpr (2 * size == lanes) return load_halves(x, x + size * step);
+  Real parts[lanes];
+  for (Dim i = 0; i < lanes; i += size) std::copy_n(x + i * step, size, parts + i);
+  return load(parts);
+}
+template <int size>
+void store_rows(Vec rows, Real* x, Dim step) {
+  if constexpr (size == lanes) return store(x, rows);
+  if constexpr (2 * size == lanes) return store_halves(rows, x, x + size * step);
+  Real parts[lanes];
+  store(parts, rows);
+  for (Dim i = 0; i < lanes; i += size) std::copy_n(parts + i, size, x + i * step);
+}
 
 template <int size>
 void load_columns(const Real* x, Dim step, Vec (&columns)[size]) {
-  for (Dim r = 0; r < size; ++r)
-    columns[r] =
-        size == lanes ? load(x + r * step) : load_halves(x + r * step, x + (r + size) * step);
+  for (Dim r = 0; r < size; ++r) columns[r] = load_rows<size>(x + r * step, step);
   transpose(columns);
 }
 template <int size>
 void store_columns(Vec (&columns)[size], Real* x, Dim step) {
   transpose(columns);
-  for (Dim r = 0; r < size; ++r)
-    if (size == lanes)
-      store(x + r * step, columns[r]);
-    else
-      store_halves(columns[r], x + r * step, x + (r + size) * step);
+  for (Dim r = 0; r < size; ++r) store_rows<size>(columns[r], x + r * step, step);
 }
 
 // Neighbouring rows, one per lane. Lanes beyond the last row hold zeros.
@@ -177,14 +190,16 @@ void head(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v, S
 }
 
 // A table (rows, columns) of squares of lanes × lanes, one after the other: element (r, c) is
-// number c of row r, and a square is transposed in registers.
-class BlockedMatrix {
- public:
-  BlockedMatrix(Dim rows, Dim columns) : across_(up(columns)), numbers_(up(rows) * across_) {}
-  Real* row(Dim r, Dim c) { return numbers_.data() + r * across_ + c; }
+// number c of row r, and a square is transposed in registers. Rows are `across` numbers apart.
+struct BlockedMatrix {
+  Real* numbers;
+  Dim across;  // up(columns)
+
+  static Dim up(Dim size) { return (size + lanes - 1) / lanes * lanes; }
+  Real* row(Dim r, Dim c) const { return numbers + r * across + c; }
 
   // Columns from … to − 1 of `lanes` rows from r on, a column a vector, at out + column·lanes.
-  void columns(Dim r, Dim from, Dim to, Real* out) {
+  void columns(Dim r, Dim from, Dim to, Real* out) const {
     for (Dim c = from / lanes * lanes; c < to; c += lanes) {
       Vec square[lanes];
       for (Dim i = 0; i < lanes; ++i) square[i] = load(row(r + i, c));
@@ -192,12 +207,6 @@ class BlockedMatrix {
       for (Dim i = 0; i < lanes; ++i) store(out + (c + i) * lanes, square[i]);
     }
   }
-  Dim across() const { return across_; }
-
- private:
-  static Dim up(Dim size) { return (size + lanes - 1) / lanes * lanes; }
-  Dim across_;
-  Buffer numbers_;
 };
 
 // One block of queries at a time. The loops for dk and dv, with keys in the lanes, also compute the
@@ -210,10 +219,13 @@ void head_vjp(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows 
   constexpr int most = size > 0 ? size : small_head_D;
   const Dim D = size > 0 ? size : sizes.D;
   const Dim block = std::min(blocking.small_head_queries, sizes.queries);
-  BlockedMatrix slopes(block, sizes.keys);
-  Buffer transposed_block(slopes.across() * lanes), sums(slopes.across() * 2 * D);
-  Buffer means_memory(block + lanes);
-  Real* const means = means_memory.data();  // ⟨dy_i, y_i⟩
+  // One piece of memory: four pieces take 3 % more instructions of a head of 16 keys.
+  const Dim across = BlockedMatrix::up(sizes.keys), squares = BlockedMatrix::up(block) * across;
+  Buffer memory(squares + across * (lanes + 2 * D) + block + lanes);
+  const BlockedMatrix slopes{memory.data(), across};
+  Real* const transposed_block = memory.data() + squares;
+  Real* const sums = transposed_block + across * lanes;
+  Real* const means = sums + across * 2 * D;  // ⟨dy_i, y_i⟩
   Dim first = 0;
   do {
     const Dim last = std::min(first + block, sizes.queries);
@@ -227,7 +239,7 @@ void head_vjp(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows 
     }
     for (Dim key = 0; key < sizes.keys; key += lanes) {
       const Keys near(sizes, key);
-      Real* const before = sums.data() + key * 2 * D;
+      Real* const before = sums + key * 2 * D;
       Vec keys[most], values[most], dks[most] = {}, dvs[most] = {};
       near.read(k, D, keys);
       near.read(v, D, values);
@@ -258,9 +270,9 @@ void head_vjp(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows 
     for (Dim query = first; query < last; query += lanes) {
       const Queries near(sizes, query, size > 0);
       Vec dqs[most] = {};
-      slopes.columns(query - first, near.any.begin, near.any.end, transposed_block.data());
+      slopes.columns(query - first, near.any.begin, near.any.end, transposed_block);
       near.each([&](Dim j, auto seen) {
-        const Vec ds = load(transposed_block.data() + j * lanes);
+        const Vec ds = load(transposed_block + j * lanes);
         for (Dim d = 0; d < D; ++d) dqs[d] = seen(dqs[d] + ds * k.data[j * k.step + d], dqs[d]);
       });
       near.write(dqs, D, dq);

@@ -3,6 +3,7 @@
 
 #include "engine/autograd.h"
 #include "engine/base/errors.h"
+#include "engine/kernels/parallel.h"
 #include "engine/ops.h"
 
 namespace fledge {
@@ -16,11 +17,22 @@ void require_ids(const Tensor& table, const Indices& ids) {
                         " at position ", i, " is outside a table of shape ", table.shape());
 }
 
+// Calls f(i, begin, end) for all i and the columns begin … end − 1 of C. A task has all i of its
+// columns, in their order: so the sums of a table do not depend on the number of threads.
+template <class F>
+void for_columns(Dim count, Dim C, F f) {
+  const Dim grain = C / kernels::blocking.tasks / 16 * 16 + 16;  // whole lines of the cache
+  kernels::parallel_ranges(C, grain, count * C, [=](Dim begin, Dim end) {
+    for (Dim i = 0; i < count; ++i) f(i, begin, end);
+  });
+}
+
 // dtable[ids_i] += dy_i
 auto add_rows(const Indices& ids, Dim C) {
   return [ids, C](const Array& dy, Real* dtable) {
-    for (Dim i = 0; i < ids.size(); ++i)
-      for (Dim c = 0; c < C; ++c) dtable[ids[i] * C + c] += dy[i * C + c];
+    for_columns(ids.size(), C, [&ids, C, dtable, d = dy.data()](Dim i, Dim begin, Dim end) {
+      for (Dim c = begin; c < end; ++c) dtable[ids[i] * C + c] += d[i * C + c];
+    });
   };
 }
 
@@ -32,8 +44,9 @@ Tensor embedding(const Tensor& table, const Indices& ids) {
   const Dim C = table.dim(1);
   Array y(ids.shape().append({C}));
   Real* to = y.write();
-  for (Dim i = 0; i < ids.size(); ++i)
-    std::copy_n(table.value().data() + ids[i] * C, C, to + i * C);
+  const Real* const rows = table.value().data();
+  kernels::for_rows(ids.size(), C, 1,
+                    [&](Dim i) { std::copy_n(rows + ids[i] * C, C, to + i * C); });
   return record("embedding", y, wrt_adding(table, add_rows(ids, C)));
 }
 
@@ -53,14 +66,17 @@ Tensor embedding(const Tensor& tokens, const Tensor& positions, const Indices& i
   Real* to = y.write();
   const Real* words = tokens.value().data();
   const Real* places = positions.value().data();
-  for (Dim i = 0; i < ids.size(); ++i)
-    for (Dim c = 0; c < C; ++c)
-      to[i * C + c] = words[ids[i] * C + c] + places[(first + i % T) * C + c];
+  kernels::for_rows(ids.size(), C, 2, [&](Dim i) {
+    const Real* const word = words + ids[i] * C;
+    const Real* const place = places + (first + i % T) * C;
+    for (Dim c = 0; c < C; ++c) to[i * C + c] = word[c] + place[c];
+  });
   return record(
       "embedding", y, wrt_adding(tokens, add_rows(ids, C)),
       wrt_adding(positions, [n = ids.size(), T, C, first](const Array& dy, Real* dpositions) {
-        for (Dim i = 0; i < n; ++i)
-          for (Dim c = 0; c < C; ++c) dpositions[(first + i % T) * C + c] += dy[i * C + c];
+        for_columns(n, C, [=, d = dy.data()](Dim i, Dim begin, Dim end) {
+          for (Dim c = begin; c < end; ++c) dpositions[(first + i % T) * C + c] += d[i * C + c];
+        });
       }));
 }
 

@@ -3,11 +3,15 @@
 #include <cmath>
 
 #include "engine/base/interrupt.h"
-#include "engine/kernels/parallel.h"
+#include "engine/kernels/simd_math.h"
 
 namespace fledge {
 
 namespace {
+
+using kernels::load;
+using kernels::store;
+using kernels::Vec;
 
 void check(const AdamWOptions& options) {
   const auto not_negative = [](const char* what, double x) {
@@ -36,8 +40,13 @@ class Average {
   explicit Average(double beta)
       : from_old_(beta >= 0.5), share_(Real(beta >= 0.5 ? 1 - beta : beta)) {}
 
-  Real operator()(Real old, Real fresh) const {
-    const Real from = from_old_ ? old : fresh, to = from_old_ ? fresh : old;
+  bool from_old() const { return from_old_; }
+
+  /// `usual`: from_old() is true, and the loop needs no branch, which takes a tenth of a step.
+  template <bool usual>
+  Vec of(Vec old, Vec fresh) const {
+    const bool from_old = usual || from_old_;
+    const Vec from = from_old ? old : fresh, to = from_old ? fresh : old;
     return from + share_ * (to - from);
   }
 
@@ -68,12 +77,18 @@ AdamW::AdamW(std::vector<Tensor> parameters, AdamWOptions adamw_options,
 void AdamW::step() {
   check(options);
   const Average first_moment(options.beta1), second_moment(options.beta2);
-  require_finite("AdamW", parameters_, ", whose square overflows", [](Real g) { return g * g; });
+  const GradientParts gradients(parameters_);
+  require_finite("AdamW", parameters_, gradients, Finite::squares);
   const PoolVector<Real*> numbers = writable_numbers(parameters_);
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
     allocate_moment(moments_[p].m, parameters_[p]);
     allocate_moment(moments_[p].v, parameters_[p]);
   }
+  struct Update {
+    Real *m, *v;
+    Real decay, rate, root2;
+  };
+  PoolVector<Update> updates(parameters_.size());
   const InterruptScope no_interrupt(nullptr);  // from here on all parameters are updated
   const Real eps = Real(options.eps);
 
@@ -81,7 +96,6 @@ void AdamW::step() {
   Real rate = Real(0), root2 = Real(0);
   for (std::size_t p = 0; p < parameters_.size(); ++p) {
     if (numbers[p] == nullptr) continue;
-    const Array& g = parameters_[p].grad();
     if (++moments_[p].t != t) {
       t = moments_[p].t;
       const double correction1 = 1 - std::pow(options.beta1, static_cast<double>(t));
@@ -89,20 +103,30 @@ void AdamW::step() {
       rate = Real(options.rate / correction1);
       root2 = Real(std::sqrt(correction2));
     }
-    Real* theta = numbers[p];
-    Real* m = moments_[p].m.write();
-    Real* v = moments_[p].v.write();
     const Real decay = Real(options.rate * options.decay * decay_factors_[p]);
-    const Real* slope = g.data();
-    const Dim grain = kernels::grain_of(g.size());
-    kernels::parallel_ranges(g.size(), grain, 4 * g.size(), [=](Dim begin, Dim end) {
-      for (Dim i = begin; i < end; ++i) {
-        m[i] = first_moment(m[i], slope[i]);
-        v[i] = second_moment(v[i], slope[i] * slope[i]);
-        theta[i] -= decay * theta[i] + rate * m[i] / (sqrt(v[i]) / root2 + eps);
-      }
-    });
+    updates[p] = {moments_[p].m.write(), moments_[p].v.write(), decay, rate, root2};
   }
+  const auto run = [&]<bool usual>(std::bool_constant<usual>) {
+    gradients.each(4, [&, first = first_moment, second = second_moment](const auto& part) {
+      const Update update = updates[part.parameter];
+      Real* const theta = numbers[part.parameter] + part.begin;
+      Real* const m = update.m + part.begin;
+      Real* const v = update.v + part.begin;
+      kernels::by_vectors(part.count, [=](Dim i, Dim count) {
+        const Vec old = load(theta + i, count), g = load(part.numbers + i, count);
+        const Vec mean = first.template of<usual>(load(m + i, count), g);
+        const Vec square = second.template of<usual>(load(v + i, count), g * g);
+        const Vec step = update.rate * mean / (sqrt(square) / update.root2 + eps);
+        store(theta + i, old - (update.decay * old + step), count);
+        store(m + i, mean, count);
+        store(v + i, square, count);
+      });
+    });
+  };
+  if (first_moment.from_old() && second_moment.from_old())
+    run(std::true_type());
+  else
+    run(std::false_type());
 }
 
 std::vector<AdamW::Moments> AdamW::copies_of(const std::vector<Moments>& moments) {

@@ -3,9 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/array_math.h"
 #include "engine/autograd.h"
-#include "engine/kernels/sums.h"
+#include "engine/kernels/simd.h"
 #include "nn/optim/optimizer.h"
 
 namespace fledge {
@@ -31,26 +30,15 @@ Real scaled_twice(Real g, double root) {
   return y - static_cast<Real>(std::copysign(Limits::denorm_min(), value));
 }
 
-// Scales in place if no other Array shares the numbers. For a tiny model, new arrays would take
-// half of the time of clipping.
-void scale(Array& x, Real factor) {
-  if (!x.is_unique()) x = x.clone();
-  Real* const numbers = x.write();
-  detail::transform(
-      x.size(), [factor](Real v) { return v * factor; }, numbers, numbers);
-}
-
 }  // namespace
 
 double clip_gradients(const std::vector<Tensor>& parameters, double max_norm) {
   require<ValueError>(max_norm > 0, "clip_gradients", "max_norm must be positive: got ", max_norm);
   require_parameters("clip_gradients", parameters);
-  double squares = 0;
-  for (const Tensor& p : parameters) {
-    if (!p.has_grad()) continue;
-    squares += kernels::sum_of_squares(p.grad().data(), p.size());
-  }
-  if (!std::isfinite(squares)) require_finite_gradients("clip_gradients", parameters);
+  const GradientParts gradients(parameters);
+  const double squares = gradients.sum_of_squares();
+  if (!std::isfinite(squares))
+    require_finite("clip_gradients", parameters, gradients, Finite::gradients);
   const double norm = std::sqrt(squares);
   require<NumericError>(std::isfinite(norm), "clip_gradients", "the norm of the gradients is ",
                         norm);
@@ -60,13 +48,26 @@ double clip_gradients(const std::vector<Tensor>& parameters, double max_norm) {
   const double factor = max_norm / norm * (1 - 4 * Limits::epsilon());
   const bool tiny = factor < Limits::min() || max_norm < Limits::min() / Limits::epsilon();
   const double root = std::sqrt(max_norm) / std::sqrt(norm) * (1 - 4 * Limits::epsilon());
-  for (const Tensor& p : parameters) {
-    if (!p.has_grad()) continue;
-    if (tiny)
-      p.set_grad(map(p.grad(), [root](Real g) { return scaled_twice(g, root); }));
-    else
-      scale(p.node()->grad, Real(factor));
+  // The gradients are scaled in place if no other Array shares their numbers. For a tiny model, new
+  // arrays would take half of the time of clipping.
+  PoolVector<Real*> numbers(parameters.size());
+  for (std::size_t p = 0; p < parameters.size(); ++p) {
+    if (!parameters[p].has_grad()) continue;
+    Array& gradient = parameters[p].node()->grad;
+    if (!gradient.is_unique()) gradient = gradient.clone();
+    numbers[p] = gradient.write();
   }
+  gradients.each(1, [&](const GradientParts::Part& part) {
+    Real* const g = numbers[part.parameter] + part.begin;
+    if (tiny) {
+      for (Dim i = 0; i < part.count; ++i) g[i] = scaled_twice(g[i], root);
+      return;
+    }
+    const Real by = Real(factor);
+    kernels::by_vectors(part.count, [=](Dim i, Dim count) {
+      kernels::store(g + i, kernels::load(g + i, count) * by, count);
+    });
+  });
   return norm;
 }
 

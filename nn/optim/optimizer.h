@@ -1,13 +1,11 @@
 // Functions that all optimisers share. A step changes all parameters or none.
 #pragma once
 
-#include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "engine/base/errors.h"
 #include "engine/base/memory.h"
-#include "engine/kernels/sums.h"
+#include "engine/kernels/parallel.h"
 #include "engine/tensor.h"
 
 namespace fledge {
@@ -19,56 +17,53 @@ inline void zero_grad(const std::vector<Tensor>& parameters) {
 
 /// Throws ValueError for a tensor that is no parameter, and for a parameter that is listed twice:
 /// it would be updated twice.
-inline void require_parameters(const char* op, const std::vector<Tensor>& parameters) {
-  PoolVector<std::pair<const Node*, std::size_t>> places;
-  places.reserve(parameters.size());
-  for (std::size_t p = 0; p < parameters.size(); ++p) {
-    require<ValueError>(parameters[p].is_parameter(), op, "tensor ", p, " of shape ",
-                        parameters[p].shape(), " is no parameter: make it with parameter()");
-    places.emplace_back(parameters[p].node().get(), p);
-  }
-  std::sort(places.begin(), places.end());
-  const auto twice =
-      std::adjacent_find(places.begin(), places.end(),
-                         [](const auto& a, const auto& b) { return a.first == b.first; });
-  if (twice != places.end())
-    require<ValueError>(false, op, "parameters ", twice->second, " and ", (twice + 1)->second,
-                        " are the same tensor: list it once");
-}
+void require_parameters(const char* op, const std::vector<Tensor>& parameters);
 
-/// Throws NumericError unless f(g), which is g or g², is finite for every number g of every
-/// gradient. The message has the index of the parameter.
-template <class F>
-void require_finite(const char* op, const std::vector<Tensor>& parameters, const char* what, F f) {
-  for (std::size_t p = 0; p < parameters.size(); ++p) {
-    if (!parameters[p].has_grad()) continue;
-    const Array& g = parameters[p].grad();
-    if (isfinite(kernels::dot(g.data(), g.data(), g.size())))
-      continue;  // then all g and g² are finite
-    for (Dim i = 0; i < g.size(); ++i)
-      require<NumericError>(isfinite(f(g[i])), op, "the gradient of parameter ", p, " of shape ",
-                            g.shape(), " is ", value_of(g[i]), " at element ", i,
-                            isfinite(g[i]) ? what : "",
-                            "; no parameter was changed; a smaller rate or clipping may help");
+/// The gradients of all parameters, cut into parts of at most 16,384 numbers. One loop over the
+/// parts is parallel also where each parameter alone is too small for several threads.
+class GradientParts {
+ public:
+  struct Part {
+    std::size_t parameter;
+    Dim begin, count;     // numbers of the parameter
+    const Real* numbers;  // of its gradient, from `begin` on
+  };
+
+  /// Parameters without a gradient have no part.
+  explicit GradientParts(const std::vector<Tensor>& parameters);
+
+  /// Calls f(part) for every part, in any order: `cost` elementary operations for each number.
+  template <class F>
+  void each(Dim cost, F f) const {
+    kernels::parallel_for(static_cast<Dim>(parts_.size()), cost * numbers_,
+                          [&](Dim i) { f(parts_[static_cast<std::size_t>(i)]); });
   }
-}
-inline void require_finite_gradients(const char* op, const std::vector<Tensor>& parameters) {
-  require_finite(op, parameters, "", [](Real g) { return g; });
-}
+  /// Σ g² in double: first over each part, then over the parts in their order.
+  double sum_of_squares() const;
+  /// Whether all numbers g and all their squares are finite. `false` may be wrong: the squares are
+  /// added.
+  bool are_finite() const;
+
+ private:
+  PoolVector<Part> parts_;
+  Dim numbers_ = 0;  // of all parts
+};
+
+/// Which numbers must be finite: all g, or all g².
+enum class Finite { gradients, squares };
+
+/// Throws NumericError unless the numbers are finite. The message has the index of the parameter.
+void require_finite(const char* op, const std::vector<Tensor>& parameters,
+                    const GradientParts& parts, Finite what);
 
 /// Makes a moment of zeros for a parameter that has its first gradient. It is called before any
 /// parameter changes, because memory may run out.
 inline void allocate_moment(Array& moment, const Tensor& p) {
-  if (p.has_grad() && !moment.exists()) moment = Array::zeros(p.shape());
+  if (!moment.exists() && p.has_grad()) moment = Array::zeros(p.shape());
 }
 
 /// Pointers to the numbers of each parameter; null for a parameter without a gradient. Throws
 /// GraphError if a graph still needs the old numbers of one of them.
-inline PoolVector<Real*> writable_numbers(const std::vector<Tensor>& parameters) {
-  PoolVector<Real*> numbers;
-  numbers.reserve(parameters.size());
-  for (const Tensor& p : parameters) numbers.push_back(p.has_grad() ? p.write() : nullptr);
-  return numbers;
-}
+PoolVector<Real*> writable_numbers(const std::vector<Tensor>& parameters);
 
 }  // namespace fledge

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "engine/base/interrupt.h"
+
 namespace fledge {
 
 namespace {
@@ -25,21 +27,25 @@ Sgd::Sgd(std::vector<Tensor> parameters, SgdOptions sgd_options)
 
 void Sgd::step() {
   check(options);
-  require_finite_gradients("Sgd", parameters_);
+  const GradientParts gradients(parameters_);
+  require_finite("Sgd", parameters_, gradients, Finite::gradients);
   const PoolVector<Real*> numbers = writable_numbers(parameters_);
   for (std::size_t p = 0; p < parameters_.size(); ++p)
     allocate_moment(velocity_[p], parameters_[p]);
   const Real rate = Real(options.rate), momentum = Real(options.momentum);
-  for (std::size_t p = 0; p < parameters_.size(); ++p) {
-    if (numbers[p] == nullptr) continue;
-    const Array& g = parameters_[p].grad();
-    Real* theta = numbers[p];
-    Real* v = velocity_[p].write();
-    for (Dim i = 0; i < g.size(); ++i) {
+  PoolVector<Real*> velocities(parameters_.size());
+  for (std::size_t p = 0; p < parameters_.size(); ++p)
+    if (numbers[p] != nullptr) velocities[p] = velocity_[p].write();
+  const InterruptScope no_interrupt(nullptr);  // from here on all parameters are updated
+  gradients.each(2, [&](const GradientParts::Part& part) {
+    const Real* const g = part.numbers;
+    Real* const theta = numbers[part.parameter] + part.begin;
+    Real* const v = velocities[part.parameter] + part.begin;
+    for (Dim i = 0; i < part.count; ++i) {
       v[i] = momentum * v[i] + g[i];
       theta[i] -= rate * v[i];
     }
-  }
+  });
 }
 
 }  // namespace fledge

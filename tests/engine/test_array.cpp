@@ -103,6 +103,16 @@ TEST_CASE("the same block under another shape is still shared") {
   CHECK(b.shape() == Shape{3, 2});
   CHECK(b.data() == a.data());
   CHECK(refusal<GraphError>([&] { b.write(); }) == shared_message);
+  CHECK(refusal<GraphError>([&] { a.write(); }) == shared_message);
+  Array c = b.with_shape({6});
+  b = Array();
+  a = Array();
+  CHECK(c.is_unique());  // and the numbers live on
+  CHECK(same_bits(c, counting({6})));
+  c = c.with_shape({1, 6});
+  c.write()[5] = Real(7);
+  CHECK(c[5] == Real(7));
+  CHECK_FALSE(Array().with_shape({2}).exists());
 }
 
 // ThreadSanitizer sees a race here if the handle's count alone permits to write.

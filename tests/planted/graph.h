@@ -113,9 +113,8 @@ inline constexpr Bug graph_bugs[] = {
      "tests/engine/gradcheck/test_diagnosis.cpp tests/engine/gradcheck/test_gradcheck.cpp "
      "tests/engine/gradcheck/test_gradcheck_wrong.cpp tests/engine/test_autograd.cpp "
      "tests/engine/test_autograd_graphs.cpp tests/engine/test_tensor.cpp"},
-    {"shared-numbers-overwritten", "engine/array.cpp",
-     R"(require<GraphError>(is_unique(), "write",)",
-     R"(require<GraphError>(is_unique() || exists(), "write",)",
+    {"shared-numbers-overwritten", "engine/array.h", R"(if (!is_unique()) refuse_shared();)",
+     R"(if (!exists()) refuse_shared();)",
      "a classic slip: an optimiser writes what a graph still needs"},
 };
 

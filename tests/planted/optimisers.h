@@ -20,19 +20,24 @@ inline constexpr Bug optimiser_bugs[] = {
     {"adamw-correction-of-the-first", "nn/optim/adamw.cpp", R"(if (++moments_[p].t != t) {)",
      R"(if (++moments_[p].t; t == 0) {)",
      "a classic slip: one count for all, also for who came later"},
-    {"adamw-eps-inside-root", "nn/optim/adamw.cpp", R"((sqrt(v[i]) / root2 + eps))",
-     R"((sqrt(v[i] + eps) / root2))", "d2l-ai/d2l-zh #502: epsilon inside the square root"},
-    {"adamw-eps-scaled", "nn/optim/adamw.cpp", R"(rate * m[i] / (sqrt(v[i]) / root2 + eps))",
-     R"(rate * root2 * m[i] / (sqrt(v[i]) + eps))",
+    {"adamw-eps-inside-root", "nn/optim/adamw.cpp", R"((sqrt(square) / update.root2 + eps))",
+     R"((sqrt(square + eps) / update.root2))",
+     "d2l-ai/d2l-zh #502: epsilon inside the square root"},
+    {"adamw-eps-scaled", "nn/optim/adamw.cpp",
+     R"(update.rate * mean / (sqrt(square) / update.root2 + eps))",
+     R"(update.rate * update.root2 * mean / (sqrt(square) + eps))",
      "karpathy/nanochat #304: epsilon scaled with the bias correction"},
     {"adamw-decay-in-moments", "nn/optim/adamw.cpp",
-     R"(m[i] = first_moment(m[i], slope[i]);
-        v[i] = second_moment(v[i], slope[i] * slope[i]);
-        theta[i] -= decay * theta[i] +)",
-     R"(const Real h = slope[i] + Real(options.decay) * theta[i] + (decay - decay);
-        m[i] = first_moment(m[i], h);
-        v[i] = second_moment(v[i], h * h);
-        theta[i] -=)",
+     R"(g = load(part.numbers + i, count);
+        const Vec mean = first.template of<usual>(load(m + i, count), g);
+        const Vec square = second.template of<usual>(load(v + i, count), g * g);
+        const Vec step = update.rate * mean / (sqrt(square) / update.root2 + eps);
+        store(theta + i, old - (update.decay * old + step), count);)",
+     R"(g = load(part.numbers + i, count) + Real(options.decay) * old;
+        const Vec mean = first.template of<usual>(load(m + i, count), g);
+        const Vec square = second.template of<usual>(load(v + i, count), g * g);
+        const Vec step = update.rate * mean / (sqrt(square) / update.root2 + eps);
+        store(theta + i, old - step, count);)",
      "keras-team/keras #19051: Adam with L2 under the name of AdamW"},
     {"adamw-betas-mixed", "nn/optim/adamw.cpp",
      R"(const Average first_moment(options.beta1), second_moment(options.beta2);)",
@@ -57,9 +62,10 @@ inline constexpr Bug optimiser_bugs[] = {
      R"(v[i] = momentum * v[i] + rate * g[i];
         theta[i] -= v[i];)",
      "paiml/aprender #2190: the rate baked into the velocity, seen under a schedule only"},
-    {"clip-each-alone", "nn/optim/clip.cpp", R"(scale(p.node()->grad, Real(factor));)",
-     R"(scale(p.node()->grad, Real(max_norm / std::sqrt(1e-30 + kernels::sum_of_squares(
-                                     p.grad().data(), p.size()))));)",
+    {"clip-each-alone", "nn/optim/clip.cpp", R"(const Real by = Real(factor);)",
+     R"(double own = 1e-30;
+        for (Dim i = 0; i < part.count; ++i) own += value_of(g[i]) * value_of(g[i]);
+        const Real by = Real(max_norm / std::sqrt(own));)",
      "huggingface/transformers #581: each tensor clipped to its own norm"},
     {"clip-also-stretches", "nn/optim/clip.cpp", R"(if (norm <= max_norm) return norm;)", "",
      "a classic slip: small gradients grow to the norm"},

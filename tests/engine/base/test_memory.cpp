@@ -215,6 +215,32 @@ TEST_CASE("PoolVector is a vector whose numbers are aligned") {
   CHECK(*shared == 4.5);
 }
 
+TEST_CASE("HandleCount: of several threads that drop their handles, one is the last") {
+  HandleCount alone;
+  CHECK(alone.is_one());
+  alone.add();
+  CHECK_FALSE(alone.is_one());
+  CHECK_FALSE(alone.remove());
+  CHECK(alone.is_one());
+  CHECK(alone.remove());
+  for (int round = 0; round < 20; ++round) {
+    HandleCount shared;
+    std::vector<int> last(4, 0);
+    for (int thread = 1; thread < 4; ++thread) shared.add();
+    std::vector<std::thread> threads;
+    for (std::size_t thread = 0; thread < 4; ++thread)
+      threads.emplace_back([&, thread] {
+        for (int i = 0; i < 1000; ++i) {
+          shared.add();
+          if (shared.remove()) last[thread] = 2;
+        }
+        last[thread] += shared.remove() ? 1 : 0;
+      });
+    for (std::thread& thread : threads) thread.join();
+    CHECK(std::accumulate(last.begin(), last.end(), 0) == 1);
+  }
+}
+
 TEST_CASE("objects that are Pooled come from the pool, and their destructors run") {
   const void* before = nullptr;
   for (int i = 0; i < 3; ++i) {

@@ -6,6 +6,7 @@
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
 #include "tests/support/refusal.h"
+#include "tests/support/threads.h"
 
 using namespace tests;
 
@@ -39,15 +40,16 @@ TEST_CASE("zero_grad: forgets all gradients, and keeps the numbers") {
   CHECK(same_bits(p[0].value(), counting({3})));
 }
 
-TEST_CASE("require_finite_gradients: names parameter, shape, number and element") {
+TEST_CASE("require_finite: names parameter, shape, number and element") {
   const std::vector<Tensor> p{parameter(counting({2})), with_gradient(counting({2}), counting({2})),
                               with_gradient(counting({2, 2}), counting({2, 2}))};
-  CHECK_NOTHROW(require_finite_gradients("test", p));
+  const auto require_all = [&] { require_finite("Test", p, GradientParts(p), Finite::gradients); };
+  CHECK_NOTHROW(require_all());
   const auto refused = [&](double bad) {
     Array g = counting({2, 2});
     g.write()[3] = Real(bad);
     p[2].set_grad(g);
-    return refusal<NumericError>([&] { require_finite_gradients("Test", p); });
+    return refusal<NumericError>(require_all);
   };
   const std::string before = "Test: the gradient of parameter 2 of shape (2, 2) is ";
   const std::string after =
@@ -55,6 +57,32 @@ TEST_CASE("require_finite_gradients: names parameter, shape, number and element"
   CHECK(refused(infinity) == before + "inf" + after);
   CHECK(refused(-infinity) == before + "-inf" + after);
   CHECK(refused(not_a_number).find(before) == 0);
+}
+
+TEST_CASE("GradientParts: every number of every gradient once, and one norm for all threads") {
+  const Dim most = kernels::blocking.task_numbers;
+  std::vector<Tensor> p{parameter(counting({2}))};
+  for (const Dim size : {Dim{0}, Dim{1}, most, 5 * most + 3, Dim{2}})
+    p.push_back(with_gradient(Array::zeros({size}), uniform({size}, 3)));
+  const GradientParts gradients(p);
+  std::vector<std::vector<int>> seen(p.size());
+  for (std::size_t i = 0; i < p.size(); ++i) seen[i].resize(static_cast<std::size_t>(p[i].size()));
+  gradients.each(1, [&](const GradientParts::Part& part) {
+    for (Dim i = 0; i < part.count; ++i)
+      ++seen[part.parameter][static_cast<std::size_t>(part.begin + i)];
+  });
+  CHECK(seen[0] == std::vector<int>(2, 0));
+  for (std::size_t i = 1; i < p.size(); ++i) CHECK(seen[i] == std::vector<int>(seen[i].size(), 1));
+  double plain = 0;
+  for (std::size_t i = 1; i < p.size(); ++i)
+    for (const double g : to_vector(p[i].grad())) plain += g * g;
+  CHECK_THAT(gradients.sum_of_squares(), WithinRel(plain, 1e-12));
+  const auto norm_on = [&](int count) {
+    const Threads threads(count);
+    return gradients.sum_of_squares();
+  };
+  CHECK(norm_on(1) == norm_on(3));
+  CHECK(gradients.are_finite());
 }
 
 TEST_CASE("optimisers: a gradient that is not finite moves nothing at all") {
