@@ -53,7 +53,7 @@ void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim
   by_depths(a, k, [&](Depth at) {
     for (Dim j = 0; j < m; j += tile_columns) {
       const Dim columns = std::min(tile_columns, m - j);
-      const bool packs = b.column != 1 || columns < tile_columns || n > blocking.unpacked_n;
+      const bool packs = b.column != 1 || columns % lanes != 0 || n > blocking.unpacked_n;
       if (packs) pack_panel(b, at.p0, at.depth, j, columns, packed);
       const Real* const panel = packs ? packed : b.data + at.p0 * b.row + j;
       multiply_panel(a, at, panel, packs ? tile_columns : b.row, c + j, c_row, n, columns,
