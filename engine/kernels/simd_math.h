@@ -106,7 +106,7 @@ inline Vec exp(Vec x) {
 }
 
 /// eˣ for x ≤ 88, and 0 for x < −87.7, where eˣ is less than 2⁻¹²⁶: for weights of at most 1. It
-/// takes 0.6 of the time of exp(). For n = −127, power_of_two(n) is 0.
+/// takes 0.7 of the time of exp(). For n = −127, power_of_two(n) is 0.
 inline Vec exp_of_weight(Vec x) {
   const auto [y, n] = detail::exp_factors(select(x < -88.0f, splat(-88), x));
   return y * detail::power_of_two(n);
