@@ -1,8 +1,8 @@
 // Attention of one head, forward and backward, without its table of weights in memory.
 //
-// Key idea: one block of queries at a time. A buffer holds the scores of the block, not those of
-// all queries. Backward computes the weights again from the log-sum of each row (Dao et al. 2022).
-// No sum contains a key that is hidden from its query.                       Next: attention.cpp.
+// Key idea: one block of queries and one block of keys at a time; their scores stay in the cache.
+// Backward computes the weights again from the log-sum of each row (Dao et al. 2022). What a query
+// does not see changes no number of its results.    Next: attention_tables.h, attention.cpp.
 #pragma once
 
 #include "engine/real.h"
@@ -31,17 +31,26 @@ struct HeadSizes {
   const KeyRange* spans = nullptr;  // of each query; both ends never decrease
 };
 
+/// Into how many blocks the queries, or the keys, of a head are cut: at least one. Blocks are
+/// computed by separate calls.
+Dim attention_blocks(Dim D, Dim rows);
+
 /// y_i = Σ_j p_ij·v_j,   p_ij = exp(scale·(s_ij − top_i) − log_total_i),   s_ij = ⟨q_i, k_j⟩,
 /// over the keys that i sees. For a query that sees none y_i is 0, and its log_sums are not set.
 /// y (queries, D)   log_sums (queries, 2): top_i, the largest s_ij, and log_total_i. They are two
-/// numbers, because their sum in float rounds log_total_i away at scores of a thousand.
-void attention_head(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v,
+/// numbers, because their sum in float rounds log_total_i away at scores of a thousand. A call
+/// writes the rows of one block of queries.
+void attention_head(const HeadSizes& sizes, Dim block, StridedRows q, StridedRows k, StridedRows v,
                     StridedRowsOut y, Real* log_sums);
 
 /// dp_ij = ⟨dy_i, v_j⟩    ds_ij = scale·p_ij·(dp_ij − ⟨dy_i, y_i⟩)
 /// dq_i = Σ_j ds_ij·k_j   dk_j = Σ_i ds_ij·q_i   dv_j = Σ_i p_ij·dy_i          written, not added
-void attention_head_vjp(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v,
-                        StridedRows y, StridedRows dy, const Real* log_sums, StridedRowsOut dq,
-                        StridedRowsOut dk, StridedRowsOut dv);
+/// A call adds the part of one block of queries and one of keys. Before it come the calls with the
+/// same queries and the block of keys before, and with the same keys and the block of queries
+/// before. The calls with key_block 0 write means (queries): ⟨dy_i, y_i⟩; the others read them.
+void attention_head_vjp(const HeadSizes& sizes, Dim query_block, Dim key_block, StridedRows q,
+                        StridedRows k, StridedRows v, StridedRows y, StridedRows dy,
+                        const Real* log_sums, Real* means, StridedRowsOut dq, StridedRowsOut dk,
+                        StridedRowsOut dv);
 
 }  // namespace fledge::kernels

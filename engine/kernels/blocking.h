@@ -2,7 +2,8 @@
 //
 // A kernel reads these sizes each time it is called. Only tests change them: with small sizes a
 // small matrix has many blocks, and every border between blocks is tested in a few milliseconds.
-// They change no bit of a result, except `sum_rows`, which is the length of a chain of additions.
+// They change no bit of a result, except `sum_rows`, which is the length of a chain of additions,
+// and `block_keys`.
 #pragma once
 
 #include "engine/real.h"
@@ -28,7 +29,9 @@ struct Blocking {
   Dim sum_rows;   // most rows added one after the other; longer sums are pairwise_sum
   Dim sum_parts;  // number of tasks that add a part of the rows each; a power of 2
   // attention.cpp, small_head_attention.cpp
-  Dim block_queries, small_head_queries;  // query rows per block
+  Dim block_queries;       // queries per task; backward, keys per task as well
+  Dim block_keys;          // forward, the keys of a part of a softmax
+  Dim small_head_queries;  // queries per block
 };
 
 inline constexpr Dim most_block_k = 512;

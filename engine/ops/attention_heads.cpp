@@ -1,8 +1,10 @@
 #include "engine/ops/attention_heads.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "engine/base/errors.h"
+#include "engine/kernels/buffer.h"
 #include "engine/kernels/parallel.h"
 
 namespace fledge {
@@ -51,28 +53,39 @@ AttentionHeads::AttentionHeads(std::string_view op, const Shape& q, Dim key_coun
   if (!one_for_all && batch > 0) share = batch / first;
 }
 
-// Calls f(head) for every head of every batch element, several at once.
-template <class F>
-void AttentionHeads::each(F f) const {
-  kernels::parallel_for(batch * heads, batch * heads * queries * keys * D, [&](Dim i) {
-    f(Head{*this, i / heads, i % heads});
-  });
-}
-
+// The last blocks of queries come first: with a causal mask they take longest.
 void AttentionHeads::attend(Rows q, Rows k, Rows v, RowsOut y, Real* log_sums) const {
-  each([&](const Head& at) {
-    kernels::attention_head(at.sizes(), at.queries(q), at.keys(k), at.keys(v), at.queries(y),
-                            log_sums + (at.b * heads + at.h) * 2 * queries);
+  const Dim blocks = kernels::attention_blocks(D, queries);
+  kernels::parallel_for(batch * heads * blocks, batch * heads * queries * keys * D, [&](Dim i) {
+    const Head at{*this, i / blocks / heads, i / blocks % heads};
+    Real* const sums = log_sums + (at.b * heads + at.h) * 2 * queries;
+    kernels::attention_head(at.sizes(), blocks - 1 - i % blocks, at.queries(q), at.keys(k),
+                            at.keys(v), at.queries(y), sums);
   });
 }
 
+// A pair of blocks adds to what the pairs before it, of the same queries or of the same keys, left.
+// So pairs run in rounds: in a round the numbers of the two blocks have the same sum.
 void AttentionHeads::attend_vjp(Rows q, Rows k, Rows v, Rows y, Rows dy, const Real* log_sums,
                                 RowsOut dq, RowsOut dk, RowsOut dv) const {
-  each([&](const Head& at) {
-    const Real* const sums = log_sums + (at.b * heads + at.h) * 2 * queries;
-    kernels::attention_head_vjp(at.sizes(), at.queries(q), at.keys(k), at.keys(v), at.queries(y),
-                                at.queries(dy), sums, at.queries(dq), at.keys(dk), at.keys(dv));
-  });
+  const Dim query_blocks = kernels::attention_blocks(D, queries);
+  const Dim key_blocks = kernels::attention_blocks(D, keys), all = batch * heads;
+  const Dim work =
+      all * queries * keys * D / (query_blocks * key_blocks);  // of a pair of each head
+  Buffer means(all * queries);
+  for (Dim round = 0; round < query_blocks + key_blocks - 1; ++round) {
+    const Dim first = std::max(Dim{0}, round - key_blocks + 1);
+    const Dim pairs = std::min(query_blocks, round + 1) - first;
+    kernels::parallel_for(all * pairs, work * pairs, [&](Dim i) {
+      const Head at{*this, i / pairs / heads, i / pairs % heads};
+      const Dim block = first + i % pairs;
+      const Real* const sums = log_sums + (at.b * heads + at.h) * 2 * queries;
+      kernels::attention_head_vjp(at.sizes(), block, round - block, at.queries(q), at.keys(k),
+                                  at.keys(v), at.queries(y), at.queries(dy), sums,
+                                  means.data() + (at.b * heads + at.h) * queries, at.queries(dq),
+                                  at.keys(dk), at.keys(dv));
+    });
+  }
 }
 
 }  // namespace fledge

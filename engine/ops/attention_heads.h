@@ -37,10 +37,6 @@ struct AttentionHeads {
                   RowsOut dk, RowsOut dv) const;
 
   Shape log_sums_shape() const { return {batch, heads, queries, 2}; }
-
- private:
-  template <class F>
-  void each(F f) const;
 };
 
 }  // namespace fledge

@@ -46,11 +46,16 @@ struct Head {
   }
   Head& run() {
     log_sums = Array({queries, 2});
+    Array means({queries});
     const StridedRowsOut to = out(y, queries), to_q = out(dq, queries), to_k = out(dk, keys),
                          to_v = out(dv, keys);
-    kernels::attention_head(sizes(), rows(q), rows(k), rows(v), to, log_sums.write());
-    kernels::attention_head_vjp(sizes(), rows(q), rows(k), rows(v), rows(y), rows(dy),
-                                log_sums.data(), to_q, to_k, to_v);
+    const Dim blocks = kernels::attention_blocks(D, queries);
+    for (Dim b = 0; b < blocks; ++b)
+      kernels::attention_head(sizes(), b, rows(q), rows(k), rows(v), to, log_sums.write());
+    for (Dim b = 0; b < blocks; ++b)
+      for (Dim c = 0; c < kernels::attention_blocks(D, keys); ++c)
+        kernels::attention_head_vjp(sizes(), b, c, rows(q), rows(k), rows(v), rows(y), rows(dy),
+                                    log_sums.data(), means.write(), to_q, to_k, to_v);
     return *this;
   }
   KeyRange span(Dim i) const { return spans[static_cast<std::size_t>(i)]; }

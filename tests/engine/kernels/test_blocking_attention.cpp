@@ -57,7 +57,56 @@ TEST_CASE("a narrow head is right on both sides of every two borders of blocks")
           check_in_blocks(Head(queries, keys, D, mask), {block, lanes, 3});
 }
 
-TEST_CASE("a head whose table is long is right on both sides of the length") {
-  for (const Dim keys : {255, 256, 257})
-    for (const Dim D : {4, 9}) check_in_blocks(Head(tile_rows + 1, keys, D, causal()), {tile_rows});
+TEST_CASE("a head whose tables are wide is right on both sides of the width") {
+  for (const Dim size : {63, 64, 65})
+    for (const Dim D : {4, 9, 65})
+      check_in_blocks(Head(tile_rows + 1, size, D, causal()), {tile_rows});
+}
+
+TEST_CASE("a softmax in parts is right on both sides of every border of keys") {
+  for (const Dim block : {Dim{1}, Dim{5}, lanes, tile_columns + 1}) {
+    Blocking sizes = blocks_of_queries(tile_rows + 1, lanes);
+    sizes.block_keys = block;
+    const Blocked blocked(sizes);
+    for (const Mask& mask : blocked_masks)
+      for (const Dim queries : {Dim{1}, tile_rows, 2 * tile_rows + 3})
+        for (const Dim keys : around(block)) check_head(Head(queries, keys, 9, mask));
+  }
+}
+
+TEST_CASE("a query alone gets the bits that it gets among others, in every number of parts") {
+  for (const Dim block : {Dim{3}, lanes, Dim{100}}) {
+    Blocking sizes = kernels::blocking;
+    sizes.block_keys = block;
+    const Blocked blocked(sizes);
+    const Dim n = 40, D = 9;
+    const Head all = Head(n, n, D, causal()).run();
+    for (const Dim i : {0, 2, 3, 17, 39}) {
+      Head one(1, i + 1, D, causal());
+      std::copy_n(all.q.data() + i * (D + 2), D + 2, one.q.write());
+      one.run();
+      INFO("query " << i << ", " << block << " keys in a part");
+      for (Dim d = 0; d < D; ++d)
+        REQUIRE(same_bits(Array::full({}, one.y[d]), Array::full({}, all.y[i * (D + 2) + d])));
+    }
+  }
+}
+
+TEST_CASE("scores of minus infinity have the weight 0, in parts as well") {
+  const double large = sizeof(Real) == sizeof(float) ? 1e25 : 1e200;
+  for (const Dim block : {1, 2, 100}) {
+    Blocking sizes = kernels::blocking;
+    sizes.block_keys = block;
+    const Blocked blocked(sizes);
+    Head head(3, 6, 9, Mask());
+    head.q = Array::full(head.q.shape(), Real(large));
+    for (const Dim j : {0, 1, 4}) std::fill_n(head.k.write() + j * 11, 9, Real(-large));
+    for (const Dim j : {2, 3, 5}) std::fill_n(head.k.write() + j * 11, 9, Real(0));
+    head.run();
+    for (Dim d = 0; d < 9; ++d) {  // the keys 2, 3 and 5 have the weight 1/3
+      const double mean =
+          (value_of(head.v[22 + d]) + value_of(head.v[33 + d]) + value_of(head.v[55 + d])) / 3;
+      REQUIRE(std::abs(value_of(head.y[d]) - mean) < 1e-6);
+    }
+  }
 }

@@ -124,6 +124,23 @@ TEST_CASE("vector functions of numbers as they are used") {
   }
 }
 
+TEST_CASE("weights are exponentials, or 0 where these are tiny") {
+  const LaneFunction weight = {"exp_of_weight", [](Vec x) { return exp_of_weight(x); }, nullptr};
+  for (double x = -120; x < 88; x += 0.0371) {
+    const double exact = exp_at(value_of(Real(x))), found = at(weight, x);
+    INFO("at " << x);
+    if (sizeof(Real) == sizeof(float) && exact < std::numeric_limits<float>::min() * std::sqrt(0.5))
+      CHECK(found == 0);
+    else
+      CHECK(found == exact);
+  }
+  for (const double x : {-infinity, -1e30, -1e9})
+    if (sizeof(Real) == sizeof(float)) CHECK(at(weight, x) == 0);
+  CHECK(at(weight, 0) == 1);
+  for (const double sign : {1.0, -1.0})
+    CHECK(std::isnan(at(weight, sign * std::numeric_limits<double>::quiet_NaN())));
+}
+
 TEST_CASE("vector functions at zeros, infinities and NaN") {
   using limits = std::numeric_limits<Real>;
   for (const LaneFunction& f : lane_functions) {
