@@ -17,8 +17,12 @@ inline std::string by(std::initializer_list<std::int64_t> sizes) {
   return text;
 }
 
+inline std::string short_vocabulary_of(const StepSizes& sizes) {
+  return " " + std::to_string(sizes.vocab) + (sizes.bias ? "" : " no bias");
+}
+
 inline std::string vocabulary_of(const StepSizes& sizes) {
-  return " vocab " + std::to_string(sizes.vocab) + (sizes.bias ? "" : " no bias");
+  return " vocab" + short_vocabulary_of(sizes);
 }
 
 inline LanguageModel model_of(const StepSizes& sizes, Rng& rng) {
