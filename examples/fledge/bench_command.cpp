@@ -4,6 +4,7 @@
 #include <charconv>
 #include <vector>
 
+#include "examples/fledge/bench/against.h"
 #include "examples/fledge/bench/print.h"
 #include "examples/fledge/known_names.h"
 #include "examples/fledge/step_cost.h"
@@ -28,8 +29,16 @@ constexpr const char* kinds =
     "step, generate, gemm M N K [NN|NT|TN], attention B H T D, cross B H QUERIES KEYS D, "
     "op NAME ROWS COLS, overhead";
 
-// The table of options, which set these sizes and flags.
-support::Options bench_options(bench::StepSizes& sizes, bool& json) {
+struct Settings {
+  bench::StepSizes sizes;
+  bool json = false;
+  std::string against;
+  std::int64_t rounds = 3;
+};
+
+// The table of options, which set these settings.
+support::Options bench_options(Settings& settings) {
+  bench::StepSizes& sizes = settings.sizes;
   support::Options options("fledge bench",
                            "Measures how fast this machine trains, beside its limits.");
   options.arguments("WHAT", 0, 6);
@@ -46,7 +55,10 @@ support::Options bench_options(bench::StepSizes& sizes, bool& json) {
               "how many steps or tokens to measure; 0: for a second or three", {0, 1e6});
   options.add("--prompt", "N", sizes.prompt,
               "tokens of the prompt; 0: 64, at most half the context", {0, largest_size});
-  options.add("--json", "", json, "one array of objects on stdout instead of the table");
+  options.add("--against", "COMMAND", settings.against,
+              "runs another program in turn with the row, and compares the times that it prints");
+  options.add("--rounds", "N", settings.rounds, "how often both run", {1, 1000});
+  options.add("--json", "", settings.json, "one array of objects on stdout instead of the table");
   options.example("fledge bench", "a table of all");
   options.example("fledge bench step --layers 6", "one step of training");
   options.example("fledge bench generate --layers 12 --heads 12 --width 768",
@@ -58,6 +70,8 @@ support::Options bench_options(bench::StepSizes& sizes, bool& json) {
   options.example("fledge bench cross 1 8 512 4096 64", "batch, heads, queries, keys, width");
   options.example("fledge bench op softmax 4096 1024", "or layernorm, gelu, gelu_tanh");
   options.example("fledge bench overhead", "nanoseconds per recorded op");
+  options.example("fledge bench gemm 64 64 64 --against './onednn 64 64 64'",
+                  "in turn with a program that prints 'best 5 us, median 6 us'");
   add_known_names(options);
   return options;
 }
@@ -210,12 +224,23 @@ std::vector<Work> work_of(const support::Options& options, const bench::StepSize
 }  // namespace
 
 int bench_command(int argc, char** argv) {
-  bench::StepSizes sizes;
-  bool json = false;
-  support::Options options = bench_options(sizes, json);
+  Settings settings;
+  support::Options options = bench_options(settings);
   options.parse(argc, argv);
-  const std::vector<Work> list = work_of(options, sizes);
-  if (json)
+  std::vector<Work> list = work_of(options, settings.sizes);
+  if (options.given().contains("--against")) {
+    const std::string what = options.arguments().empty() ? "" : options.arguments()[0];
+    if (what.empty() || what == "generate" || what == "overhead")
+      support::refuse_usage("--against compares one row, and here are several",
+                            "use it with step, gemm, attention, cross or op");
+    list = {[work = list.at(0), &settings] {
+      const auto row = [&] { return work().at(0); };
+      return std::vector{bench::against(row, settings.against, settings.rounds)};
+    }};
+  } else if (options.given().contains("--rounds")) {
+    support::refuse_usage("--rounds says nothing without --against", "leave it out");
+  }
+  if (settings.json)
     bench::print_json(list);
   else
     bench::print_table(list);

@@ -78,6 +78,14 @@ std::string tokens_text(const Row& row) {
   return support::wrapped(text, page) + "\n";
 }
 
+/// How long another program takes, "" if there is none.
+std::string other_text(const Row& row) {
+  if (row.other.best == 0) return "";
+  return formatted("against: best %s, %.2f times as long; median %s, %.2f times\n",
+                   time_text(row.other.best).c_str(), row.other.best / row.time.best,
+                   time_text(row.other.median).c_str(), row.other.median / row.time.median);
+}
+
 Json row_json(const Row& row) {
   Json::Members members{{"name", row.name},
                         {"sizes", row.sizes},
@@ -96,6 +104,12 @@ Json row_json(const Row& row) {
     add(computes ? "best_gflops" : "best_gigabytes", rate(row, row.time.best));
     add(computes ? "limit_best_gflops" : "limit_best_gigabytes", rate(row, row.least.best));
   }
+  if (row.other.best > 0) {
+    add("against_best_us", row.other.best * 1e6);
+    add("against_median_us", row.other.median * 1e6);
+    add("best_ratio", row.other.best / row.time.best);
+    add("median_ratio", row.other.median / row.time.median);
+  }
   if (row.tokens > 0) {
     add("best_tokens_per_second", row.tokens / row.time.best);
     add("median_tokens_per_second", row.tokens / row.time.median);
@@ -111,11 +125,11 @@ void print_table(const std::vector<Work>& list) {
                  line("what", {"best", "median", "GFLOP/s", "best", "median", "the limit"})));
   double peak_mb = 0, gflops = 0;
   bool has_step = false;
-  std::string of_tokens;
+  std::string below;
   for (const Work& work : list)
     for (const Row& row : work()) {
       put(row_line(row));
-      of_tokens += tokens_text(row);
+      below += tokens_text(row) + other_text(row);
       peak_mb = row.peak_mb;
       if (row.flops > 0) gflops = std::max(gflops, rate(row, row.least.best));
       has_step = has_step || row.name == "step";
@@ -123,8 +137,7 @@ void print_table(const std::vector<Work>& list) {
     }
   std::string summary = formatted("%d thread%s; ", threads(), threads() == 1 ? "" : "s");
   if (gflops > 0) summary += formatted("at best %.0f GFLOP/s of multiply-adds; ", gflops);
-  put("\n" + of_tokens + support::wrapped(summary + formatted("peak %.0f MB", peak_mb), page) +
-      "\n");
+  put("\n" + below + support::wrapped(summary + formatted("peak %.0f MB", peak_mb), page) + "\n");
   if (has_step)
     put("step: layers x heads x width, batch x context, vocabulary; wall time of a step\n");
 }
