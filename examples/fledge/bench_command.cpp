@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "examples/fledge/bench/against.h"
+#include "examples/fledge/bench/plan.h"
 #include "examples/fledge/bench/print.h"
 #include "examples/fledge/known_names.h"
 #include "examples/fledge/step_cost.h"
@@ -34,6 +35,7 @@ struct Settings {
   bool json = false;
   std::string against;
   std::int64_t rounds = 3;
+  std::int64_t plan = 2;
 };
 
 // The table of options, which set these settings.
@@ -58,9 +60,12 @@ support::Options bench_options(Settings& settings) {
   options.add("--against", "COMMAND", settings.against,
               "runs another program in turn with the row, and compares the times that it prints");
   options.add("--rounds", "N", settings.rounds, "how often both run", {1, 1000});
+  options.add("--plan", "N", settings.plan,
+              "predicts a step with N threads from the tasks of one on one thread", {2, 256});
   options.add("--json", "", settings.json, "one array of objects on stdout instead of the table");
   options.example("fledge bench", "a table of all");
   options.example("fledge bench step --layers 6", "one step of training");
+  options.example("fledge bench step --plan 8", "what eight threads would gain");
   options.example("fledge bench generate --layers 12 --heads 12 --width 768",
                   "tokens a second, beside the speed of memory");
   options.example("fledge bench gemm 512 512 512",
@@ -228,6 +233,15 @@ int bench_command(int argc, char** argv) {
   support::Options options = bench_options(settings);
   options.parse(argc, argv);
   std::vector<Work> list = work_of(options, settings.sizes);
+  if (options.given().contains("--plan")) {
+    const bool is_step = !options.arguments().empty() && options.arguments()[0] == "step";
+    if (!is_step || options.given().contains("--against") || options.given().contains("--rounds"))
+      support::refuse_usage("--plan predicts a step, and nothing else",
+                            "use: fledge bench step --plan N");
+    print_plan(bench::plan_step(settings.sizes, static_cast<int>(settings.plan)), settings.sizes,
+               settings.json);
+    return 0;
+  }
   if (options.given().contains("--against")) {
     const std::string what = options.arguments().empty() ? "" : options.arguments()[0];
     if (what.empty() || what == "generate" || what == "overhead")

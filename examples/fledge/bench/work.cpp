@@ -1,5 +1,6 @@
 // The pieces of work that are measured, each as a program of a user would call it.
 #include <functional>
+#include <memory>
 
 #include "engine/array_math.h"
 #include "engine/autograd.h"
@@ -34,28 +35,32 @@ std::function<void()> both_ways(const std::vector<Tensor>& inputs, const Array& 
 
 }  // namespace
 
-Row step(const StepSizes& sizes) {
+std::function<void()> training_of(const StepSizes& sizes) {
   Rng rng(1);
   const LanguageModel model = model_of(sizes, rng);
   const std::vector<Tensor> learned = parameters(model);
-  AdamW optimizer(learned, {.rate = 1e-3, .beta2 = 0.99, .decay = 0.1});
-  const auto train = [&] {
+  const auto optimizer =
+      std::make_shared<AdamW>(learned, AdamWOptions{.rate = 1e-3, .beta2 = 0.99, .decay = 0.1});
+  return [=]() mutable {
     const Indices ids = random_ids(sizes.batch, sizes.context, sizes.vocab, rng);
     const Indices next = random_ids(sizes.batch, sizes.context, sizes.vocab, rng);
-    optimizer.zero_grad();
+    optimizer->zero_grad();
     backward(cross_entropy(model(ids), next));
     clip_gradients(learned, 1);
-    optimizer.step();
+    optimizer->step();
   };
+}
+
+Row step(const StepSizes& sizes) {
   const std::string shape = by({sizes.layers, sizes.heads, sizes.width});
-  const double flops = operations_of_step(model.sizes, static_cast<double>(sizes.batch));
+  const double flops = operations_of_step(model_sizes(sizes), static_cast<double>(sizes.batch));
   return measured(
       {.name = "step",
        .sizes = shape + " context " + std::to_string(sizes.context) + " batch " +
                 std::to_string(sizes.batch) + vocabulary_of(sizes),
        .short_sizes = shape + " " + by({sizes.batch, sizes.context}) + short_vocabulary_of(sizes),
        .flops = flops},
-      train, multiply_adds(flops), 1.2, sizes.steps);
+      training_of(sizes), multiply_adds(flops), 1.2, sizes.steps);
 }
 
 Row gemm(std::int64_t m, std::int64_t n, std::int64_t k, const std::string& kind) {
