@@ -1,5 +1,6 @@
 #include "examples/fledge/bench/plan.h"
 
+#include <atomic>
 #include <cstdio>
 #include <map>
 #include <numeric>
@@ -60,16 +61,30 @@ class Recorder : public TaskRecorder {
   Clock::time_point last_;
 };
 
-// Seconds of a job without work on these threads, in the middle of several.
+// Seconds of a job without work: each thread takes one task, and waits until all have one. Without
+// waiting the calling thread would take all tasks before another thread has seen the job. No task
+// waits longer than a millisecond: a thread that the system has suspended is not waited for.
 double empty_job(int count) {
   const Threads these(count);
+  struct Meeting {
+    int count;
+    std::atomic<int> here{0};
+  };
   Timer timer([&] {
+    Meeting meeting{.count = count};
     run_tasks(
-        count, [](const void*, Dim) {}, nullptr);
+        count,
+        [](const void* context, Dim) {
+          auto& all = *static_cast<Meeting*>(const_cast<void*>(context));
+          const auto begin = Clock::now();
+          for (++all.here; all.here < all.count && seconds_since(begin) < 1e-3;) {
+          }
+        },
+        &meeting);
   });
   timer.warm_up(0);
-  timer.run(1, 2000);
-  return timer.times().median;
+  timer.run(1, 1000);
+  return timer.times().best;
 }
 
 double run_with(const std::function<void()>& f, int count) {
@@ -165,13 +180,18 @@ Plan plan_step(const StepSizes& sizes, int threads) {
   const auto enough = [&] {
     return sizes.steps > 0 ? done >= sizes.steps : done >= 5 && seconds_since(begin) >= budget;
   };
+  const auto repeat = [](auto f) {
+    const auto start = Clock::now();
+    do f();
+    while (seconds_since(start) < work_turn);
+  };
   for (; !enough(); ++done) {
-    plan.one = std::min(plan.one, run_with(train, 1));
-    keep_best(many, recorded(train, threads));
+    repeat([&] { plan.one = std::min(plan.one, run_with(train, 1)); });
+    repeat([&] { keep_best(many, recorded(train, threads)); });
     if (!has_two) continue;
-    keep_best(two, recorded(train, 2));
+    repeat([&] { keep_best(two, recorded(train, 2)); });
     run_with(train, 2);  // the second worker wakes up
-    plan.measured_two = std::min(plan.measured_two, run_with(train, 2));
+    repeat([&] { plan.measured_two = std::min(plan.measured_two, run_with(train, 2)); });
   }
   plan.cost = empty_job(std::min(threads, processors));
   plan.predicted = predicted(many, threads, plan.cost);
