@@ -83,7 +83,7 @@ double empty_job(int count) {
         &meeting);
   });
   timer.warm_up(0);
-  timer.run(1, 1000);
+  timer.run(5e-3);
   return timer.times().best;
 }
 
@@ -174,7 +174,8 @@ Plan plan_step(const StepSizes& sizes, int threads) {
   run_with(train, 1);
   Plan plan{.threads = threads};
   Recording many, two;
-  plan.one = plan.measured_two = std::numeric_limits<double>::infinity();
+  plan.one = plan.measured_two = plan.cost = std::numeric_limits<double>::infinity();
+  double cost_of_two = plan.cost;
   std::int64_t done = 0;
   const auto begin = Clock::now();
   const auto enough = [&] {
@@ -188,18 +189,19 @@ Plan plan_step(const StepSizes& sizes, int threads) {
   for (; !enough(); ++done) {
     repeat([&] { plan.one = std::min(plan.one, run_with(train, 1)); });
     repeat([&] { keep_best(many, recorded(train, threads)); });
+    plan.cost = std::min(plan.cost, empty_job(std::min(threads, processors)));
     if (!has_two) continue;
+    cost_of_two = std::min(cost_of_two, empty_job(2));
     repeat([&] { keep_best(two, recorded(train, 2)); });
     run_with(train, 2);  // the second worker wakes up
     repeat([&] { plan.measured_two = std::min(plan.measured_two, run_with(train, 2)); });
   }
-  plan.cost = empty_job(std::min(threads, processors));
   plan.predicted = predicted(many, threads, plan.cost);
   plan.serial = many.serial();
   plan.recorded = many.total();
   plan.worst = worst_of(many, threads, plan.cost);
   if (has_two)
-    plan.predicted_two = predicted(two, 2, empty_job(2));
+    plan.predicted_two = predicted(two, 2, cost_of_two);
   else
     plan.measured_two = 0;
   return plan;
