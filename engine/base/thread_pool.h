@@ -19,8 +19,8 @@ int threads();
 /// result and cost much time: see available_processors(). Throws ValueError outside 1 … 256.
 void set_threads(int count);
 
-/// Is told of each task while run_tasks() runs all of them one after the other on the calling thread.
-/// From their times `fledge bench step --plan` computes what more threads would gain.
+/// Learns of each task while run_tasks() runs all of them one after the other on the calling
+/// thread. From their times `fledge bench step --plan` computes what more threads would gain.
 struct TaskRecorder {
   virtual ~TaskRecorder() = default;
   virtual void job_begins(Dim count) = 0;
