@@ -8,6 +8,7 @@ BUG ?= 1
 ANSWER ?=
 N ?=
 HINT ?=
+PEERS ?= ../shared/peers
 
 on_1 = ON
 on_0 = OFF
@@ -17,7 +18,7 @@ need = @.ci/install-missing
 built = .ci/build $(BUILD)
 checked = .ci/check
 
-.PHONY: help run test build gradcheck lessons page exercises zoo planted bench nightly kills faults page-test parity pytorch-test asan tsan threads format lint install clean
+.PHONY: help run test build gradcheck lessons page exercises zoo planted bench nightly kills faults page-test parity pytorch-test peers asan tsan threads format lint install clean
 
 help:
 	@echo 'make run         build and run the birds, the main job        (ARGS=--json, --seed N)'
@@ -36,6 +37,7 @@ help:
 	@echo 'make page-test   the HTML pages in a real browser: no message, keyboard, numbers'
 	@echo 'make parity      models, steps of AdamW and random programs beside PyTorch, in double'
 	@echo 'make pytorch-test continues training in PyTorch, beside fledge that continues it'
+	@echo 'make peers       fledge beside oneDNN and PyTorch, in turn       (PEERS=$(PEERS))'
 	@echo 'make asan        the tests under AddressSanitizer and UndefinedBehaviorSanitizer'
 	@echo 'make tsan        the tests under ThreadSanitizer'
 	@echo 'make threads     of these the tests of what threads touch (a minute)'
@@ -129,6 +131,11 @@ parity:
 pytorch-test:
 	$(need) compiler cmake catch2
 	@.ci/pytorch-test $(BUILD) "$(OPTIONS) -DFLEDGE_TESTS=ON"
+
+# Without the folder PEERS of their programs, or without both libraries: exit status 77.
+peers:
+	$(need) compiler cmake
+	@.ci/peers $(BUILD) "$(OPTIONS)" $(PEERS) $(ARGS)
 
 asan:
 	$(need) compiler cmake catch2

@@ -53,6 +53,7 @@ struct Job {
   PoolTask task = nullptr;
   const void* context = nullptr;
   Dim count = 0;
+  TaskRecorder* recorder = nullptr;
   InterruptTest interrupt_test = process::interrupt_test;  // of the thread that starts the job
   std::atomic<bool> interrupted{false};
   std::atomic<Dim> next{0};
@@ -76,6 +77,7 @@ struct Job {
           failed_at = i;
         }
       }
+      if (recorder != nullptr) recorder->task_ends();
     }
   }
 };
@@ -255,8 +257,15 @@ void run_tasks(Dim count, PoolTask task, const void* context) {
   job.context = context;
   job.count = count;
   const int workers = threads() - 1;
-  if (workers == 0 || Pool::in_parallel_region() || !Pool::instance().run(job, workers))
+  if (task_recorder != nullptr && workers > 0 && !Pool::in_parallel_region()) {
+    job.recorder = task_recorder;
+    job.recorder->job_begins(count);
+    Pool::in_parallel_region() = true;  // jobs inside a task run as they do on a worker
     job.run_tasks();
+    Pool::in_parallel_region() = false;
+  } else if (workers == 0 || Pool::in_parallel_region() || !Pool::instance().run(job, workers)) {
+    job.run_tasks();
+  }
   if (job.failure) std::rethrow_exception(job.failure);
   if (job.interrupted) throw Interrupted();
 }

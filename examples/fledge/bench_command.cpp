@@ -4,6 +4,8 @@
 #include <charconv>
 #include <vector>
 
+#include "examples/fledge/bench/against.h"
+#include "examples/fledge/bench/plan.h"
 #include "examples/fledge/bench/print.h"
 #include "examples/fledge/known_names.h"
 #include "examples/fledge/step_cost.h"
@@ -21,16 +23,27 @@ using Sizes = std::vector<std::int64_t>;
 constexpr std::int64_t largest_size = 1 << 16;  // of one size
 constexpr double most_numbers = 1 << 29;        // of all arrays together: 2 GB of floats
 const std::vector<std::string> op_names{"softmax", "layernorm", "gelu", "gelu_tanh"};
-const std::vector<std::string> kind_names{"step",      "generate", "gemm",
-                                          "attention", "op",       "overhead"};
+const std::vector<std::string> kind_names{"step",  "generate", "gemm",    "attention",
+                                          "cross", "op",       "overhead"};
+const std::vector<std::string> gemm_kinds{"NN", "NT", "TN"};
 constexpr const char* kinds =
-    "step, generate, gemm M N K, attention B H T D, op NAME ROWS COLS, overhead";
+    "step, generate, gemm M N K [NN|NT|TN], attention B H T D, cross B H QUERIES KEYS D, "
+    "op NAME ROWS COLS, overhead";
 
-// The table of options, which set these sizes and flags.
-support::Options bench_options(bench::StepSizes& sizes, bool& json) {
+struct Settings {
+  bench::StepSizes sizes;
+  bool json = false;
+  std::string against;
+  std::int64_t rounds = 3;
+  std::int64_t plan = 2;
+};
+
+// The table of options, which set these settings.
+support::Options bench_options(Settings& settings) {
+  bench::StepSizes& sizes = settings.sizes;
   support::Options options("fledge bench",
-                           "Measures how fast this machine trains, and its limits.");
-  options.arguments("WHAT", 0, 5);
+                           "Measures how fast this machine trains, beside its limits.");
+  options.arguments("WHAT", 0, 6);
   options.argument_words(kind_names);
   options.add("--layers", "N", sizes.layers, "of the model that is measured", {1, 1000});
   options.add("--heads", "N", sizes.heads, "of each layer; they divide the width", {1, 1000});
@@ -44,22 +57,32 @@ support::Options bench_options(bench::StepSizes& sizes, bool& json) {
               "how many steps or tokens to measure; 0: for a second or three", {0, 1e6});
   options.add("--prompt", "N", sizes.prompt,
               "tokens of the prompt; 0: 64, at most half the context", {0, largest_size});
-  options.add("--json", "", json, "one array of objects on stdout instead of the table");
+  options.add("--against", "COMMAND", settings.against,
+              "runs another program in turn with the row, and compares the times that it prints");
+  options.add("--rounds", "N", settings.rounds, "how often both run", {1, 1000});
+  options.add("--plan", "N", settings.plan,
+              "predicts a step with N threads from the tasks of one on one thread", {2, 256});
+  options.add("--json", "", settings.json, "one array of objects on stdout instead of the table");
   options.example("fledge bench", "a table of all");
   options.example("fledge bench step --layers 6", "one step of training");
+  options.example("fledge bench step --plan 8", "what eight threads would gain");
   options.example("fledge bench generate --layers 12 --heads 12 --width 768",
                   "tokens a second, beside the speed of memory");
-  options.example("fledge bench gemm 512 512 512", "one matrix product");
+  options.example("fledge bench gemm 512 512 512",
+                  "one matrix product: rows, columns, terms of a sum");
+  options.example("fledge bench gemm 768 128 512 NT", "NT: B is transposed; TN: A is");
   options.example("fledge bench attention 1 8 4096 64", "batch, heads, tokens, width of a head");
+  options.example("fledge bench cross 1 8 512 4096 64", "batch, heads, queries, keys, width");
   options.example("fledge bench op softmax 4096 1024", "or layernorm, gelu, gelu_tanh");
   options.example("fledge bench overhead", "nanoseconds per recorded op");
+  options.example("fledge bench gemm 64 64 64 --against './onednn 64 64 64'",
+                  "in turn with a program that prints 'best 5 us, median 6 us'");
   add_known_names(options);
   return options;
 }
 
 // The sizes behind the first words, which name what is measured.
-Sizes sizes_of(const support::Options& options, std::size_t first, std::size_t count) {
-  const std::vector<std::string>& words = options.arguments();
+Sizes sizes_of(const std::vector<std::string>& words, std::size_t first, std::size_t count) {
   if (words.size() != first + count)
     support::refuse_usage(
         support::quoted(words[0]) +
@@ -120,11 +143,18 @@ std::vector<Work> everything(const bench::StepSizes& sizes) {
   for (const std::int64_t batch : {1, 16})
     add([=] { return bench::step({1, 4, 16, 16, batch, 27, bias, steps}); });
   add([=] { return bench::step({6, 6, 384, 256, 8, 65, bias, steps}); });
-  for (const std::int64_t n : {64, 128, 256, 512, 1024, 2048})
+  for (const std::int64_t n : {32, 64, 128, 256, 512, 1024, 2048})
     add([=] { return bench::gemm(n, n, n); });
-  add([] { return bench::gemm(768, 512, 128); });
-  add([] { return bench::gemm(2048, 1536, 384); });
+  // Of the MLP of both steps: y = x·W, dx = dy·Wᵀ, dW = xᵀ·dy.
+  const auto add_products = [&](std::int64_t rows, std::int64_t wide, std::int64_t width) {
+    add([=] { return bench::gemm(rows, wide, width); });
+    add([=] { return bench::gemm(rows, width, wide, "NT"); });
+    add([=] { return bench::gemm(width, wide, rows, "TN"); });
+  };
+  add_products(768, 512, 128);
+  add_products(2048, 1536, 384);
   add([] { return bench::attention(1, 8, 4096, 64); });
+  add([] { return bench::cross_attention(1, 8, 512, 4096, 64); });
   for (const std::string& name : op_names) add([=] { return bench::op(name, 4096, 1024); });
   list.emplace_back(bench::overhead);
   return list;
@@ -146,38 +176,48 @@ std::vector<Work> work_of(const support::Options& options, const bench::StepSize
     refuse({"--layers", "--heads", "--width", "--context", "--vocab", "--no-bias", "--steps"},
            "a step");
   if (what == "step") {
-    if (!words.empty()) sizes_of(options, 1, 0);
+    if (!words.empty()) sizes_of(words, 1, 0);
     require_step_sizes(sizes);
     if (words.empty()) return everything(sizes);
     return {[=] { return std::vector{bench::step(sizes)}; }};
   }
   if (what == "generate") {
-    sizes_of(options, 1, 0);
+    sizes_of(words, 1, 0);
     require_generate_sizes(sizes);
     return {[=] { return bench::generate(sizes); }};
   }
   if (what == "overhead") {
-    sizes_of(options, 1, 0);
+    sizes_of(words, 1, 0);
     return {bench::overhead};
   }
   const auto size = as_double;
   if (what == "gemm") {
-    const Sizes n = sizes_of(options, 1, 3);
+    std::vector<std::string> numbers = words;
+    const bool has_kind =
+        std::find(gemm_kinds.begin(), gemm_kinds.end(), words.back()) != gemm_kinds.end();
+    if (has_kind) numbers.pop_back();
+    const std::string kind = has_kind ? words.back() : "NN";
+    const Sizes n = sizes_of(numbers, 1, 3);
     require_memory(size(n[0]) * size(n[1]) + size(n[0]) * size(n[2]) + size(n[1]) * size(n[2]));
-    return {[=] { return std::vector{bench::gemm(n[0], n[1], n[2])}; }};
+    return {[=] { return std::vector{bench::gemm(n[0], n[1], n[2], kind)}; }};
   }
   if (what == "attention") {
-    const Sizes n = sizes_of(options, 1, 4);
+    const Sizes n = sizes_of(words, 1, 4);
     require_memory(11 * size(n[0]) * size(n[1]) * size(n[2]) * size(n[3]));
     return {[=] { return std::vector{bench::attention(n[0], n[1], n[2], n[3])}; }};
+  }
+  if (what == "cross") {
+    const Sizes n = sizes_of(words, 1, 5);
+    require_memory(size(n[0]) * size(n[1]) * size(n[4]) * (6 * size(n[2]) + 6 * size(n[3])));
+    return {[=] { return std::vector{bench::cross_attention(n[0], n[1], n[2], n[3], n[4])}; }};
   }
   if (what == "op") {
     const std::string name = words.size() > 1 ? words[1] : "";
     if (std::find(op_names.begin(), op_names.end(), name) == op_names.end())
       support::refuse_usage("op needs a name: got " + support::quoted(name),
                             "use softmax, layernorm, gelu or gelu_tanh, then ROWS and COLS");
-    const Sizes n = sizes_of(options, 2, 2);
-    require_memory(6 * size(n[0]) * size(n[1]));
+    const Sizes n = sizes_of(words, 2, 2);
+    require_memory(7 * size(n[0]) * size(n[1]));
     return {[=] { return std::vector{bench::op(name, n[0], n[1])}; }};
   }
   const std::string meant = support::closest(what, kind_names);
@@ -189,12 +229,32 @@ std::vector<Work> work_of(const support::Options& options, const bench::StepSize
 }  // namespace
 
 int bench_command(int argc, char** argv) {
-  bench::StepSizes sizes;
-  bool json = false;
-  support::Options options = bench_options(sizes, json);
+  Settings settings;
+  support::Options options = bench_options(settings);
   options.parse(argc, argv);
-  const std::vector<Work> list = work_of(options, sizes);
-  if (json)
+  std::vector<Work> list = work_of(options, settings.sizes);
+  if (options.given().contains("--plan")) {
+    const bool is_step = !options.arguments().empty() && options.arguments()[0] == "step";
+    if (!is_step || options.given().contains("--against") || options.given().contains("--rounds"))
+      support::refuse_usage("--plan predicts a step, and nothing else",
+                            "use: fledge bench step --plan N");
+    print_plan(bench::plan_step(settings.sizes, static_cast<int>(settings.plan)), settings.sizes,
+               settings.json);
+    return 0;
+  }
+  if (options.given().contains("--against")) {
+    const std::string what = options.arguments().empty() ? "" : options.arguments()[0];
+    if (what.empty() || what == "generate" || what == "overhead")
+      support::refuse_usage("--against compares one row, and here are several",
+                            "use it with step, gemm, attention, cross or op");
+    list = {[work = list.at(0), &settings] {
+      const auto row = [&] { return work().at(0); };
+      return std::vector{bench::against(row, settings.against, settings.rounds)};
+    }};
+  } else if (options.given().contains("--rounds")) {
+    support::refuse_usage("--rounds says nothing without --against", "leave it out");
+  }
+  if (settings.json)
     bench::print_json(list);
   else
     bench::print_table(list);

@@ -1,8 +1,6 @@
 // What a training step of the language model costs, computed before it runs.
 #pragma once
 
-#include <algorithm>
-
 #include "nn/gpt/language_model.h"
 
 namespace fledge {
@@ -30,12 +28,11 @@ inline double operations_of_step(const LanguageModelSizes& sizes, double batch) 
 }
 
 /// The largest number of Reals that `fledge bench generate` holds: the weights, keys and values,
-/// and what reading a prompt needs; and an array, at least as large as the weights, that is read to
-/// measure the speed of memory.
+/// and what reading a prompt needs.
 inline double numbers_of_generation(double layers, double width, double context,
                                     double vocabulary) {
   const double weights = 12 * width * width * layers + (vocabulary + context) * width;
-  return weights + std::max(weights, 0x1p26) + context * width * (2 * layers + 24) + 4 * vocabulary;
+  return weights + context * width * (2 * layers + 24) + 4 * vocabulary;
 }
 
 /// Those of a decoder that reads a prompt: forward alone, and the logits after the last token.

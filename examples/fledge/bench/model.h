@@ -1,6 +1,7 @@
 // The model that a row measures, its tokens, and how its sizes are written.
 #pragma once
 
+#include <functional>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -17,18 +18,28 @@ inline std::string by(std::initializer_list<std::int64_t> sizes) {
   return text;
 }
 
+inline std::string short_vocabulary_of(const StepSizes& sizes) {
+  return " " + std::to_string(sizes.vocab) + (sizes.bias ? "" : " no bias");
+}
+
 inline std::string vocabulary_of(const StepSizes& sizes) {
-  return " vocab " + std::to_string(sizes.vocab) + (sizes.bias ? "" : " no bias");
+  return " vocab" + short_vocabulary_of(sizes);
+}
+
+/// Makes one training step of a model of these sizes: forward, backward, clipping, AdamW.
+std::function<void()> training_of(const StepSizes& sizes);
+
+inline LanguageModelSizes model_sizes(const StepSizes& sizes) {
+  return {.vocabulary = sizes.vocab,
+          .context = sizes.context,
+          .layers = sizes.layers,
+          .heads = sizes.heads,
+          .width = sizes.width,
+          .bias = sizes.bias ? Bias::with : Bias::without};
 }
 
 inline LanguageModel model_of(const StepSizes& sizes, Rng& rng) {
-  return {{.vocabulary = sizes.vocab,
-           .context = sizes.context,
-           .layers = sizes.layers,
-           .heads = sizes.heads,
-           .width = sizes.width,
-           .bias = sizes.bias ? Bias::with : Bias::without},
-          rng};
+  return {model_sizes(sizes), rng};
 }
 
 inline std::vector<Dim> random_tokens(Dim count, Dim vocab, Rng& rng) {

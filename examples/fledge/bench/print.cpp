@@ -1,6 +1,7 @@
 #include "examples/fledge/bench/print.h"
 
-#include <cmath>
+#include <algorithm>
+#include <array>
 #include <cstdio>
 
 #include "engine/base/thread_pool.h"
@@ -16,12 +17,7 @@ using support::formatted;
 using support::pad_left;
 using support::pad_right;
 
-constexpr int page = 80, name_width = 35, time_width = 8, rate_width = 7, share_width = 5;
-
-/// A limit that could not be measured is NaN.
-std::string number(const char* format, double value) {
-  return std::isnan(value) ? "-" : formatted(format, value);
-}
+constexpr int page = 80, name_width = 21;
 
 /// Three digits and the unit: "1.23 us".
 std::string time_text(double seconds) {
@@ -33,13 +29,15 @@ std::string time_text(double seconds) {
   return formatted("%.*f", places, value) + " " + units[unit];
 }
 
-/// Columns of fixed width: a line is printed before the next row is known.
-std::string line(const std::string& name, const std::string& time, const std::string& rate,
-                 const std::string& share, const std::string& limit) {
+/// Columns of fixed width: a line is printed before the next row is known. A wide name has a line
+/// of its own.
+std::string line(const std::string& name, const std::array<std::string, 6>& columns) {
+  constexpr int widths[] = {7, 7, 9, 5, 6};
   const bool is_wide = support::display_width(name) > name_width;
   std::string text = is_wide ? name + "\n" : "";
-  text += pad_right(is_wide ? "" : name, name_width) + "  " + pad_left(time, time_width) + "  " +
-          pad_left(rate, rate_width) + "  " + pad_left(share, share_width) + "  " + limit;
+  text += pad_right(is_wide ? "" : name, name_width);
+  for (std::size_t i = 0; i < 5; ++i) text += "  " + pad_left(columns[i], widths[i]);
+  text += "  " + columns[5];
   text.erase(text.find_last_not_of(' ') + 1);
   return text + "\n";
 }
@@ -49,124 +47,105 @@ void put(const std::string& text) {
   std::fflush(stdout);
 }
 
-/// Measures the row's limit once more, right behind the row.
-void measure_limit(const Row& row, Limits& limits) {
-  if (row.flops > 0) limits.measure_gflops();
-  if (row.bytes > 0 && row.reading.median == 0) limits.measure_gigabytes();
+/// Of one run, 10⁹ operations or bytes, in so many seconds.
+double rate(const Row& row, double seconds) {
+  return (row.flops > 0 ? row.flops : row.bytes) / seconds * 1e-9;
 }
 
-Limits first_limits() {
-  Limits limits;
-  limits.measure_gflops();
-  limits.measure_call();
-  return limits;
-}
-
-std::string row_line(const Row& row, const Bound& bound) {
-  const std::string share = bound.limit.empty() || bound.limit == "caches" ? ""
-                            : bound.is_the_limit                           ? "limit"
-                                                 : number("%.0f %%", 100 * bound.share);
+std::string row_line(const Row& row) {
+  const bool has_limit = !row.limit.empty();
+  const auto percent = [&](double share) {
+    return has_limit ? formatted("%.0f %%", 100 * share) : "";
+  };
+  const std::string best_rate =
+      formatted(row.flops > 0 ? "%.1f" : "%.1f GB/s", rate(row, row.time.best));
   return line(row.name + " " + (row.short_sizes.empty() ? row.sizes : row.short_sizes),
-              time_text(row.seconds), row.flops > 0 ? number("%.1f", gflops_of(row)) : "", share,
-              bound.limit);
+              {time_text(row.time.best), time_text(row.time.median), has_limit ? best_rate : "",
+               percent(best_share(row)), percent(median_share(row)), row.limit});
 }
 
 /// What a row with tokens says beside its time; "" for other rows.
-std::string tokens_text(const Row& row, const Bound& bound) {
+std::string tokens_text(const Row& row) {
   if (row.tokens == 0) return "";
-  std::string text = row.name + ": " + number("%.1f", row.tokens / row.seconds) +
-                     " tokens/s, at best " + number("%.1f", row.tokens / row.best_seconds) + ".";
-  if (row.bytes > 0) {
-    text += " A token reads " + number("%.1f", row.bytes * 1e-6) +
-            " MB of weights: " + number("%.1f", gigabytes_of(row)) + " GB/s, at best " +
-            number("%.1f", best_gigabytes_of(row)) +
-            ". In turn with it, all threads read an array at " +
-            number("%.1f", row.reading.median) + " GB/s, at best " +
-            number("%.1f", row.reading.best) + ".";
-    if (bound.limit == "reading")
-      text += " The share is " + number("%.0f %%", 100 * bound.share) + ", best by best " +
-              number("%.0f %%", 100 * best_share(row)) + ".";
-  }
+  std::string text = row.name + ": " +
+                     formatted("%.1f tokens/s, at best %.1f.", row.tokens / row.time.median,
+                               row.tokens / row.time.best);
+  if (row.bytes > 0)
+    text += formatted(
+        " A token reads %.1f MB of weights. A loop that only reads them takes %s, at "
+        "best %s.",
+        row.bytes * 1e-6, time_text(row.least.median).c_str(), time_text(row.least.best).c_str());
   return support::wrapped(text, page) + "\n";
 }
 
-Json row_json(const Row& row, const Bound& bound, const Limits& limits) {
-  Json::Members members{{"name", row.name},         {"sizes", row.sizes},
-                        {"ms", row.seconds * 1e3},  {"us", row.seconds * 1e6},
-                        {"gflops", gflops_of(row)}, {"share_of_peak", share_of_peak(row, limits)},
-                        {"peak_of", peak_of(row)},  {"limited_by", bound.limit},
-                        {"threads", threads()},     {"peak_mb", row.peak_mb}};
-  const auto add = [&](std::string_view name, double value) { members.emplace_back(name, value); };
-  if (row.tokens > 0) {
-    add("tokens_per_second", row.tokens / row.seconds);
-    add("best_tokens_per_second", row.tokens / row.best_seconds);
-  }
-  if (row.reading.median != 0) {
-    add("bytes", row.bytes);
-    add("read_gigabytes", row.reading.median);
-    add("best_read_gigabytes", row.reading.best);
-    add("best_share", best_share(row));
-  }
-  return Json::object(members);
+/// How long another program takes, "" if there is none.
+std::string other_text(const Row& row) {
+  if (row.other.best == 0) return "";
+  return formatted("against: best %s, %.2f times as long; median %s, %.2f times\n",
+                   time_text(row.other.best).c_str(), row.other.best / row.time.best,
+                   time_text(row.other.median).c_str(), row.other.median / row.time.median);
 }
 
-std::string summary(const Limits& limits, double peak_mb) {
-  return support::wrapped(formatted("%d thread%s; at most ", threads(), threads() == 1 ? "" : "s") +
-                              number("%.0f", limits.gflops) + " GFLOP/s of multiply-adds and " +
-                              number("%.1f", limits.gigabytes) + " GB/s of memory, " +
-                              time_text(limits.call) + " for a call; peak " +
-                              number("%.0f", peak_mb) + " MB",
-                          page) +
-         "\n";
+Json row_json(const Row& row) {
+  Json::Members members{{"name", row.name},
+                        {"sizes", row.sizes},
+                        {"best_us", row.time.best * 1e6},
+                        {"median_us", row.time.median * 1e6},
+                        {"threads", threads()},
+                        {"peak_mb", row.peak_mb}};
+  const auto add = [&](const char* name, const Json& value) { members.emplace_back(name, value); };
+  if (!row.limit.empty()) {
+    add("limit", row.limit);
+    add("limit_best_us", row.least.best * 1e6);
+    add("limit_median_us", row.least.median * 1e6);
+    add("best_share", best_share(row));
+    add("median_share", median_share(row));
+    const bool computes = row.flops > 0;
+    add(computes ? "best_gflops" : "best_gigabytes", rate(row, row.time.best));
+    add(computes ? "limit_best_gflops" : "limit_best_gigabytes", rate(row, row.least.best));
+  }
+  if (row.other.best > 0) {
+    add("against_best_us", row.other.best * 1e6);
+    add("against_median_us", row.other.median * 1e6);
+    add("best_ratio", row.other.best / row.time.best);
+    add("median_ratio", row.other.median / row.time.median);
+  }
+  if (row.tokens > 0) {
+    add("best_tokens_per_second", row.tokens / row.time.best);
+    add("median_tokens_per_second", row.tokens / row.time.median);
+  }
+  return Json::object(members);
 }
 
 }  // namespace
 
 void print_table(const std::vector<Work>& list) {
   const support::Paint paint{support::colour_wanted(stdout)};
-  put(paint.bold(line("what", "time", "GFLOP/s", "share", "of what limits it")));
-  Limits limits = first_limits();
-  double peak_mb = 0;
-  bool has_step = false, has_limit = false;
-  std::string of_tokens;
+  put(paint.bold(line("", {"", "time", "best", "", "share", "of"}) +
+                 line("what", {"best", "median", "GFLOP/s", "best", "median", "the limit"})));
+  double peak_mb = 0, gflops = 0;
+  bool has_step = false;
+  std::string below;
   for (const Work& work : list)
     for (const Row& row : work()) {
-      measure_limit(row, limits);
-      const Bound bound = bound_of(row, limits);
-      put(row_line(row, bound));
-      of_tokens += tokens_text(row, bound);
+      put(row_line(row));
+      below += tokens_text(row) + other_text(row);
       peak_mb = row.peak_mb;
+      if (row.flops > 0) gflops = std::max(gflops, rate(row, row.least.best));
       has_step = has_step || row.name == "step";
-      has_limit = has_limit || bound.is_the_limit;
       if (std::ferror(stdout)) return;  // the output is closed: the rest is not measured
     }
-  limits.measure_gflops();
-  limits.measure_gigabytes();
-  put("\n" + of_tokens + summary(limits, peak_mb));
-  if (has_step) put("step: layers x heads x width, batch x context, vocabulary\n");
-  if (has_limit)
-    put(support::wrapped("limit: at the limit. The row is faster than what was measured alone, so "
-                         "it is the limit of the rows behind it.",
-                         page) +
-        "\n");
+  std::string summary = formatted("%d thread%s; ", threads(), threads() == 1 ? "" : "s");
+  if (gflops > 0) summary += formatted("at best %.0f GFLOP/s of multiply-adds; ", gflops);
+  put("\n" + below + support::wrapped(summary + formatted("peak %.0f MB", peak_mb), page) + "\n");
+  if (has_step)
+    put("step: layers x heads x width, batch x context, vocabulary; wall time of a step\n");
 }
 
 void print_json(const std::vector<Work>& list) {
-  Limits limits = first_limits();
-  std::vector<Row> rows;
+  std::vector<Json> objects;
   for (const Work& work : list)
-    for (Row& row : work()) rows.push_back(std::move(row));
-  limits.measure_gflops();
-  limits.measure_gigabytes();
-  std::vector<Bound> bounds;
-  for (const Row& row : rows) bounds.push_back(bound_of(row, limits));  // raises the limits
-  std::vector<Json> objects{Json::object({{"name", "machine"},
-                                          {"gflops", limits.gflops},
-                                          {"gigabytes", limits.gigabytes},
-                                          {"call_ns", limits.call * 1e9},
-                                          {"threads", threads()}})};
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    objects.push_back(row_json(rows[i], bounds[i], limits));
+    for (const Row& row : work()) objects.push_back(row_json(row));
   std::printf("%s\n", Json(objects).indented().c_str());
 }
 

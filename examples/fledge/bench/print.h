@@ -4,18 +4,17 @@
 #include <functional>
 #include <vector>
 
-#include "examples/fledge/bench/limits.h"
+#include "examples/fledge/bench/bench.h"
 
 namespace fledge::bench {
 
 /// A measurement that is still to be made.
 using Work = std::function<std::vector<Row>()>;
 
-/// A table of at most 80 columns on stdout. The limits are measured before, between and after the
-/// rows; the last lines state them.
+/// A table of at most 80 columns on stdout.
 void print_table(const std::vector<Work>& list);
 
-/// One array of objects, the machine's limits first, when all rows are measured.
+/// One array of objects, when all rows are measured.
 void print_json(const std::vector<Work>& list);
 
 }  // namespace fledge::bench

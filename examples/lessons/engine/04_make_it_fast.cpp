@@ -152,7 +152,7 @@ void products(Lesson& to) {
             way.loops(A.data(), B.data(), C.write());
           }
         },
-        0, 3);
+        3);
     const double share = share_of_rounding(A, B, C);
     if (first == 0) first = seconds;
     worst = std::max(worst, share);
@@ -198,6 +198,6 @@ int main(int argc, char** argv) {
        .reading = {
            {"engine/kernels/tiles.h", "tile_rows", "a tile whose sums stay in registers"},
            {"engine/kernels/gemm.cpp", "pack_panel", "the copy of B in the order of reading"},
-           {"examples/fledge/bench/machine.cpp", "peak",
+           {"examples/fledge/bench/machine.cpp", "multiply_add",
             "the most that this machine can compute"}}});
 }

@@ -47,7 +47,7 @@ Run run(Tensor (*attends)(const Tensor& qkv, const Mask& mask), Dim words, const
     y = attends(qkv, mask);
     backward(y, dy);
   };
-  const double seconds = bench::median_seconds(both_ways, 0, 3);
+  const double seconds = bench::median_seconds(both_ways, 3);
   return {y.value(), qkv.grad(), seconds};
 }
 
