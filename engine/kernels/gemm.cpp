@@ -75,9 +75,8 @@ bool is_row_product(const Matrix& b, Dim n, Dim size_b) {
 // gemm_block() in tasks: blocks of C, which pack what they need of B.
 void gemm_blocks(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                  Initial initial) {
-  const Dim tasks = threads() == 1 ? 1 : blocking.small_tasks;
   const Dim panels = parts_of(m, tile_columns), down = parts_of(n, blocking.block_n);
-  const Dim across = std::min(panels, parts_of(tasks, down));
+  const Dim across = std::min(panels, parts_of(blocking.small_tasks, down));
   parallel_for(down * across, n * k * m, [&](Dim task) {
     const Dim row = task % down, column = task / down;
     const Dim i = n * row / down, i_end = n * (row + 1) / down;

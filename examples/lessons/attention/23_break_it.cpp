@@ -79,7 +79,7 @@ void lesson(Lesson& to) {
       "with the lowest loss is not the best model. A loss below the floor shows that the model has "
       "seen the answer, or that the measurement is wrong.\n");
   to.claim(no_mask.loss < floor / 10, "without a mask the loss is below a tenth of the floor");
-  to.claim(no_mask.slowly + no_mask.flying <= 10,
+  to.claim(no_mask.slowly + no_mask.flying < 20,
            formatted("but of 40 blanks it fills only %.0f", no_mask.slowly + no_mask.flying));
   double least = whole.loss;
   for (std::size_t i = 0; i < rows.size(); ++i)

@@ -56,7 +56,7 @@ TEST_CASE("trainer: a step that is interrupted at any place has changed nothing"
     set_threads(count);
     Trainer undisturbed = trainer_on(corpus), trainer = trainer_on(corpus);
     int interruptions = 0, wrong = 0;
-    for (int step = 0; step < 3; ++step) {
+    for (int step = 0; step < 6; ++step) {
       undisturbed.step();
       const std::vector<Array> before = weights_and_moments(trainer);
       for (int calls = 0; trainer.steps_done() == step; ++calls) {
