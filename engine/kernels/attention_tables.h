@@ -76,10 +76,10 @@ class Table {
 /// The transposed of a table (rows, D), in panels: the right factor of products with it.
 class TransposedPanels {
  public:
-  TransposedPanels(Dim most_rows, Dim D) : D_(D), numbers_(panels_size(D, most_rows)) {}
+  TransposedPanels(Dim most_rows, Dim D) : width_(D), numbers_(panels_size(D, most_rows)) {}
 
   void pack(StridedRows x, Range rows) {
-    pack_panels({x.data + rows.begin * x.step, 1, x.step}, D_, size_of(rows), numbers_.data());
+    pack_panels({x.data + rows.begin * x.step, 1, x.step}, width_, size_of(rows), numbers_.data());
   }
   /// s_ij = ⟨x_i, row j⟩ for the queries of a block and its keys, which are the packed rows. x
   /// points at the first query. Tiles that are hidden as a whole are not computed.
@@ -93,9 +93,9 @@ class TransposedPanels {
           multiply(rows, {x + i * x_step,
                           x_step,
                           1,
-                          numbers_.data() + j * D_,
+                          numbers_.data() + j * width_,
                           tile_columns,
-                          D_,
+                          width_,
                           s.row(i) + j,
                           s.step(),
                           tile_columns,
@@ -104,7 +104,7 @@ class TransposedPanels {
   }
 
  private:
-  Dim D_;
+  Dim width_;
   Buffer numbers_;
 };
 

@@ -26,7 +26,7 @@ Indices random_ids(Dim batch, Dim time, Dim vocab, Rng& rng) {
 
 // Forward and backward with a fixed cotangent.
 std::function<void()> both_ways(const std::vector<Tensor>& inputs, const Array& dy,
-                                std::function<Tensor()> f) {
+                                const std::function<Tensor()>& f) {
   return [=] {
     for (const Tensor& input : inputs) input.zero_grad();
     backward(f(), dy);
