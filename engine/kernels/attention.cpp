@@ -98,7 +98,8 @@ void attention_head(const HeadSizes& sizes, Dim block, StridedRows q, StridedRow
   mixed.set_zero(count);
   PoolVector<Total> totals(static_cast<std::size_t>(count));
   const Range all = AttentionBlock{sizes.spans, queries, {0, sizes.keys}}.seen();
-  for (Dim b = all.begin / blocking.block_keys; b * blocking.block_keys < all.end; ++b) {
+  for (Dim b = all.begin / blocking.block_keys;
+       size_of(all) > 0 && b * blocking.block_keys < all.end; ++b) {
     const Range keys = part_of(sizes.keys, b, blocking.block_keys);
     if (!few) key_panels.pack(k, keys);
     if (!few) values.read(v, keys);

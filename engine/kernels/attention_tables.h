@@ -85,6 +85,7 @@ class TransposedPanels {
   /// points at the first query. Tiles that are hidden as a whole are not computed.
   void scores(const AttentionBlock& at, const Real* x, Dim x_step, Table& s) const {
     const Range seen = at.seen();
+    if (size_of(seen) == 0) return;  // its begin may lie beyond the columns of the block
     for (Dim j = seen.begin / tile_columns * tile_columns; j < seen.end; j += tile_columns)
       for (Dim i = 0; i < size_of(at.queries); i += tile_rows) {
         const Dim rows = std::min(tile_rows, size_of(at.queries) - i);

@@ -12,7 +12,7 @@ constinit Blocking blocking = {
     .task_rows = 64,
 
     // A panel of B (block_k by tile_columns) is long, because each block of k reads and writes C:
-    // with blocks of 256 instead of 512 1024³ takes 10 % longer. A panel of 256 would stay in the
+    // with blocks of 256 instead of 512, a product of 1024³ takes 10 % longer. A panel of 256 would stay in the
     // first cache, but the second is fast enough. The rows of A, block_n by block_k, stay in the
     // second cache: they are read once for each panel.
     .block_n = tile_rows * 32,

@@ -2,8 +2,8 @@
 //
 // A kernel reads these sizes each time it is called. Only tests change them: with small sizes a
 // small matrix has many blocks, and every border between blocks is tested in a few milliseconds.
-// They change no bit of a result, except `sum_rows`, which is the length of a chain of additions,
-// and `block_keys`.
+// They change no bit of a result, except three: `sum_rows` (the length of a chain of additions),
+// `block_keys` (the parts of a softmax) and `task_numbers` (the parts of Σ g² in clip_gradients).
 #pragma once
 
 #include "engine/real.h"

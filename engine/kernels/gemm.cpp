@@ -23,11 +23,11 @@ struct Depth {
   Dim p0, depth;
 };
 
-// Calls f(Depth) for blocks of k, as equal as possible. They are shorter where the next number of a
-// row of A is in another line of the cache.
+// Calls f(Depth) for blocks of k, as equal as possible. Blocks are half as long if A is read by
+// columns: the next number of a row is then in another line of the cache.
 template <class F>
 void by_depths(const Matrix& a, Dim k, F f) {
-  const Dim blocks = parts_of(k, a.column == 1 ? blocking.block_k : blocking.block_k / 2);
+  const Dim blocks = parts_of(k, a.column == 1 ? blocking.block_k : (blocking.block_k + 1) / 2);
   for (Dim block = 0; block < blocks; ++block) {
     const Dim p0 = k * block / blocks;
     f(Depth{p0, k * (block + 1) / blocks - p0});

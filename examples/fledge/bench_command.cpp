@@ -54,14 +54,14 @@ support::Options bench_options(Settings& settings) {
   options.add("--no-bias", "", sizes.bias, "linear layers without bias");
   options.threads();
   options.add("--steps", "N", sizes.steps,
-              "how many steps or tokens to measure; 0: for a second or three", {0, 1e6});
+              "steps or tokens to measure; 0: about 1 s of steps, 3 s of tokens", {0, 1e6});
   options.add("--prompt", "N", sizes.prompt,
               "tokens of the prompt; 0: 64, at most half the context", {0, largest_size});
   options.add("--against", "COMMAND", settings.against,
-              "runs another program in turn with the row, and compares the times that it prints");
-  options.add("--rounds", "N", settings.rounds, "how often both run", {1, 1000});
+              "takes turns with COMMAND, and compares the times that COMMAND prints");
+  options.add("--rounds", "N", settings.rounds, "how many times each of the two runs", {1, 1000});
   options.add("--plan", "N", settings.plan,
-              "predicts a step with N threads from the tasks of one on one thread", {2, 256});
+              "predicts a step with N threads from the times of its tasks on one", {2, 256});
   options.add("--json", "", settings.json, "one array of objects on stdout instead of the table");
   options.example("fledge bench", "a table of all");
   options.example("fledge bench step --layers 6", "one step of training");
@@ -222,7 +222,7 @@ std::vector<Work> work_of(const support::Options& options, const bench::StepSize
   }
   const std::string meant = support::closest(what, kind_names);
   support::refuse_usage(
-      "nothing to measure is named " + support::quoted(what),
+      "there is no measurement " + support::quoted(what),
       meant.empty() ? std::string("use: ") + kinds : "did you mean '" + meant + "'?");
 }
 
@@ -235,9 +235,11 @@ int bench_command(int argc, char** argv) {
   std::vector<Work> list = work_of(options, settings.sizes);
   if (options.given().contains("--plan")) {
     const bool is_step = !options.arguments().empty() && options.arguments()[0] == "step";
-    if (!is_step || options.given().contains("--against") || options.given().contains("--rounds"))
-      support::refuse_usage("--plan predicts a step, and nothing else",
-                            "use: fledge bench step --plan N");
+    if (!is_step || options.given().contains("--against") || options.given().contains("--rounds") ||
+        options.given().contains("--threads"))
+      support::refuse_usage(
+          "--plan works with 'step' alone, without --against, --rounds and --threads",
+          "use: fledge bench step --plan N");
     print_plan(bench::plan_step(settings.sizes, static_cast<int>(settings.plan)), settings.sizes,
                settings.json);
     return 0;
@@ -245,14 +247,14 @@ int bench_command(int argc, char** argv) {
   if (options.given().contains("--against")) {
     const std::string what = options.arguments().empty() ? "" : options.arguments()[0];
     if (what.empty() || what == "generate" || what == "overhead")
-      support::refuse_usage("--against compares one row, and here are several",
+      support::refuse_usage("--against needs exactly one measurement",
                             "use it with step, gemm, attention, cross or op");
     list = {[work = list.at(0), &settings] {
       const auto row = [&] { return work().at(0); };
       return std::vector{bench::against(row, settings.against, settings.rounds)};
     }};
   } else if (options.given().contains("--rounds")) {
-    support::refuse_usage("--rounds says nothing without --against", "leave it out");
+    support::refuse_usage("--rounds needs --against", "leave it out");
   }
   if (settings.json)
     bench::print_json(list);

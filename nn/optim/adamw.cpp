@@ -89,6 +89,9 @@ void AdamW::step() {
     Real decay, rate, root2;
   };
   PoolVector<Update> updates(parameters_.size());
+  for (std::size_t p = 0; p < parameters_.size(); ++p)  // before anything changes: it may throw
+    if (numbers[p] != nullptr)
+      updates[p] = {moments_[p].m.write(), moments_[p].v.write(), Real(0), Real(0), Real(0)};
   const InterruptScope no_interrupt(nullptr);  // from here on all parameters are updated
   const Real eps = Real(options.eps);
 
@@ -103,8 +106,9 @@ void AdamW::step() {
       rate = Real(options.rate / correction1);
       root2 = Real(std::sqrt(correction2));
     }
-    const Real decay = Real(options.rate * options.decay * decay_factors_[p]);
-    updates[p] = {moments_[p].m.write(), moments_[p].v.write(), decay, rate, root2};
+    updates[p].decay = Real(options.rate * options.decay * decay_factors_[p]);
+    updates[p].rate = rate;
+    updates[p].root2 = root2;
   }
   const auto run = [&]<bool usual>(std::bool_constant<usual>) {
     gradients.each(4, [&, first = first_moment, second = second_moment](const auto& part) {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "engine/autograd.h"
+#include "engine/base/interrupt.h"
 #include "engine/kernels/simd.h"
 #include "nn/optim/optimizer.h"
 
@@ -57,6 +58,7 @@ double clip_gradients(const std::vector<Tensor>& parameters, double max_norm) {
     if (!gradient.is_unique()) gradient = gradient.clone();
     numbers[p] = gradient.write();
   }
+  const InterruptScope no_interrupt(nullptr);  // from here on all gradients are scaled
   gradients.each(1, [&](const GradientParts::Part& part) {
     Real* const g = numbers[part.parameter] + part.begin;
     if (tiny) {

@@ -46,12 +46,14 @@ double first_time(const std::string& text, std::size_t begin) {
   return 0;
 }
 
-// The first time behind a word, 0: none. `text` is in lower case.
+// The first time after a word, on the same line; 0: none. `text` is in lower case.
 double time_behind(const std::string& text, std::string_view word) {
   for (std::size_t i = 0; (i = text.find(word, i)) != std::string::npos; i += word.size()) {
     const std::size_t end = i + word.size();
     const bool begins = i == 0 || !is_letter(text[i - 1]);
-    if (begins && !(end < text.size() && is_letter(text[end]))) return first_time(text, end);
+    if (!begins || (end < text.size() && is_letter(text[end]))) continue;
+    const double time = first_time(text.substr(0, text.find('\n', end)), end);
+    if (time > 0) return time;
   }
   return 0;
 }

@@ -9,8 +9,8 @@
 
 namespace fledge::bench {
 
-/// The times in a program's output: the first one behind the word "best" and the first one behind
-/// "median". A time is a number and ns, us, µs, ms or s, as in "1.5 ms" or "1.5 ms/step". If one of
+/// The times in a program's output: the first one after the word "best" and the first one after
+/// "median", on the same line. A time is a number and ns, us, µs, ms or s, as in "1.5 ms" or "1.5 ms/step". If one of
 /// the two is missing, the other counts as both; without both words the first time of all does.
 /// {0, 0} without any time.
 Times times_in(const std::string& output);

@@ -223,12 +223,13 @@ void print_plan(const Plan& plan, const StepSizes& sizes, bool json) {
                    plan.predicted * ms, plan.one / plan.predicted);
   out += formatted("  serial work   %9.3f ms, %.1f %% of a step on one thread\n", plan.serial * ms,
                    100 * plan.serial / plan.recorded);
-  out += formatted("  an empty job  %9.3f us\n", plan.cost * 1e6);
+  out += formatted("  starting a job%9.3f us\n", plan.cost * 1e6);
   for (const Loss& loss : plan.worst)
-    out += formatted("  %s of %s lose %.3f ms\n", support::counted(loss.jobs, "job").c_str(),
+    out += formatted("  %s of %s: %.3f ms more than with equal shares\n",
+                     support::counted(loss.jobs, "job").c_str(),
                      support::counted(loss.tasks, "task").c_str(), loss.seconds * ms);
   if (plan.measured_two > 0)
-    out += formatted("  2 threads     %9.3f ms measured, %.3f ms predicted: %.2f times\n",
+    out += formatted("  2 threads     %9.3f ms measured, %.3f ms predicted: ratio %.2f\n",
                      plan.measured_two * ms, plan.predicted_two * ms,
                      plan.measured_two / plan.predicted_two);
   std::fputs(out.c_str(), stdout);

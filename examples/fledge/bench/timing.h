@@ -24,7 +24,8 @@ inline double seconds_since(Clock::time_point begin) {
 inline double median(std::vector<double> numbers) {
   const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>(numbers.size() / 2);
   std::nth_element(numbers.begin(), middle, numbers.end());
-  return *middle;
+  if (numbers.size() % 2 == 1) return *middle;
+  return (*std::max_element(numbers.begin(), middle) + *middle) / 2;
 }
 
 /// Seconds of one run.

@@ -48,6 +48,15 @@ TEST_CASE("a head of attention is right on both sides of every two borders of bl
           check_in_blocks(Head(queries, keys, D, mask), {block, block - 1, 3});
 }
 
+TEST_CASE("a block of keys may be hidden from a whole block of queries") {
+  for (const Dim block : {Dim{3}, tile_rows}) {
+    const Dim size = 9 * tile_columns;  // hidden keys end many panels before the last queries
+    check_in_blocks(Head(size, size, 9, window(3)), {block});
+  }
+  const Dim size = 2 * kernels::blocking.block_queries + 1;
+  check_head(Head(size, size, 9, window(60)));
+}
+
 TEST_CASE("a narrow head is right on both sides of every two borders of blocks") {
   const Dim block = 2 * lanes;
   for (const Mask& mask : blocked_masks)

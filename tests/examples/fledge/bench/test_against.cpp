@@ -92,11 +92,11 @@ TEST_CASE("against: a command that fails or prints no time, and a table of sever
   check_refused(compared({"--against", "kill -9 $$"}), 1, "was ended by signal 9");
   check_refused(compared({"--against", "echo done"}), 1, "'echo done' printed no time");
   check_refused(compared({"--against", ""}), 2, "--against has an empty value");
-  check_refused(compared({"--rounds", "3"}), 2, "--rounds says nothing without --against");
+  check_refused(compared({"--rounds", "3"}), 2, "--rounds needs --against");
   for (const std::vector<std::string>& rows : std::vector<std::vector<std::string>>{
            {"bench"}, {"bench", "generate"}, {"bench", "overhead"}}) {
     std::vector<std::string> arguments = rows;
     arguments.insert(arguments.end(), {"--against", "echo 4 ms"});
-    check_refused(fledge_says(arguments), 2, "--against compares one row, and here are several");
+    check_refused(fledge_says(arguments), 2, "--against needs exactly one measurement");
   }
 }
