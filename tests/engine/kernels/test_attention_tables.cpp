@@ -9,15 +9,14 @@ using namespace tests;
 using kernels::AttentionBlock;
 using kernels::Range;
 using kernels::size_of;
-using kernels::Table;
 
 namespace {
 
 // A table that has read the rows of x.
-struct Copy : Table {
-  explicit Copy(const Array& x) : Table(x.dim(0), x.dim(1)) { read(x); }
-  using Table::read;
-  void read(const Array& x) { Table::read({x.data(), x.dim(1)}, {0, x.dim(0)}); }
+struct Copy : kernels::Table {
+  explicit Copy(const Array& x) : kernels::Table(x.dim(0), x.dim(1)) { read(x); }
+  using kernels::Table::read;
+  void read(const Array& x) { kernels::Table::read({x.data(), x.dim(1)}, {0, x.dim(0)}); }
 };
 
 // x with one more row, which holds NaN.
@@ -78,7 +77,7 @@ TEST_CASE("scores and weighted sums of a block, by the formulas") {
           INFO(n << " queries, " << m << " keys of size " << D);
           kernels::TransposedPanels panels(keys, D);
           panels.pack({k.data(), D}, {0, keys});
-          Table scores(queries, keys);
+          kernels::Table scores(queries, keys);
           const Copy rows(q);
           panels.scores(at, rows.row(0), rows.step(), scores);
           Array weights = Array::zeros({queries, keys});
@@ -93,7 +92,7 @@ TEST_CASE("scores and weighted sums of a block, by the formulas") {
           for (const bool finite : {true, false}) {  // not finite: a row of NaN that no query sees
             const Copy b_keys(finite ? k : with_nan(k)), b_queries(finite ? q : with_nan(q));
             REQUIRE(b_keys.is_finite() == finite);
-            Table by_query(queries, D), by_key(keys, D);
+            kernels::Table by_query(queries, D), by_key(keys, D);
             by_query.set_zero(queries);
             by_key.set_zero(keys);
             kernels::add_weighted(at, w, b_keys, by_query.row(0));
