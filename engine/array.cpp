@@ -31,8 +31,8 @@ Array::Block* Array::new_block(const Shape& shape) {
 }
 
 void Array::free_block(Block* block) noexcept {
-  release(block->lender);
-  deallocate_memory(block, block->lender != nullptr ? sizeof(Block) : bytes_of(block->shape));
+  release(block->owner);
+  deallocate_memory(block, block->owner != nullptr ? sizeof(Block) : bytes_of(block->shape));
 }
 
 Array::Array(const Shape& shape) : block_(new_block(shape)) {}
@@ -83,9 +83,9 @@ void Array::refuse_shared() {
 Array Array::with_shape(const Shape& shape) const {
   Array same;
   if (!exists()) return same;
-  Block* const lender = block_->lender != nullptr ? block_->lender : block_;
-  same.block_ = new (allocate_memory(sizeof(Block))) Block{{}, shape, block_->numbers, lender};
-  lender->handles.add();
+  Block* const owner = block_->owner != nullptr ? block_->owner : block_;
+  same.block_ = new (allocate_memory(sizeof(Block))) Block{{}, shape, block_->numbers, owner};
+  owner->handles.add();
   return same;
 }
 

@@ -68,7 +68,7 @@ class Array {
   /// Whether this is the only handle to the block.
   bool is_unique() const {
     return block_ != nullptr && block_->handles.is_one() &&
-           (block_->lender == nullptr || block_->lender->handles.is_one());
+           (block_->owner == nullptr || block_->owner->handles.is_one());
   }
 
   /// The same block under another shape of equal size (unchecked; ops.h has the checked reshape).
@@ -82,7 +82,7 @@ class Array {
     HandleCount handles;
     Shape shape;
     Real* numbers = nullptr;
-    Block* lender = nullptr;  // with_shape(): the block that holds the numbers; one handle is ours
+    Block* owner = nullptr;  // after with_shape(): the block that holds the numbers, counted there
   };
 
   static constexpr Shape no_shape{};

@@ -52,8 +52,8 @@ struct Free {
 // ever in use, plus 64 MB. Before a new block exceeds that, all kept blocks go back to the system.
 // A training run repeats its work, so it soon keeps what each step needs. Then no block goes back.
 //
-// To take and to keep a block changes one count, as a step of a tiny model does it 170 times:
-// the kept bytes are a difference, and the most in use is read where it begins to fall.
+// take() and keep() each change one count, because a step of a tiny model calls them 170 times. The
+// kept bytes are held_ − in_use_. most_in_use_ is brought up to date before in_use_ falls.
 class ThreadCache {
  public:
   /// A kept block, or nullptr.
@@ -154,7 +154,7 @@ void* new_block(SizeClass size, std::size_t bytes) {
   return block;
 }
 
-// What is rarely needed, apart: the usual path then saves no registers.
+// Rare cases. In a function of their own, they do not make the usual path save registers.
 [[gnu::noinline]] void* rare_allocation(void* block, SizeClass size, std::size_t bytes) {
   if (block == nullptr) block = new_block(size, bytes);
   if (memory_is_filled) std::memset(block, 0xff, bytes);  // a NaN in every number type

@@ -38,7 +38,7 @@ constinit Blocking blocking = {
     // A task copies its queries and keys once. With half as many backward takes 3 % longer (1,024
     // tokens, one head of 64); with twice as many it takes as long, in half as many tasks.
     .block_queries = 32 * tile_rows,
-    // The scores of a tile, 14 rows, stay in the first cache.
+    // The scores of a tile (tile_rows rows) stay in the first cache.
     .block_keys = 32 * tile_rows,
     .small_head_queries = 64,
 };

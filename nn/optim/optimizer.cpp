@@ -76,7 +76,7 @@ void require_finite(const char* op, const std::vector<Tensor>& parameters,
       require<NumericError>(isfinite(what == Finite::squares ? g[i] * g[i] : g[i]), op,
                             "the gradient of parameter ", p, " of shape ", g.shape(), " is ",
                             value_of(g[i]), " at element ", i,
-                            isfinite(g[i]) ? ", whose square overflows" : "",
+                            isfinite(g[i]) ? ", and its square overflows" : "",
                             "; no parameter was changed; a smaller rate or clipping may help");
   }
 }

@@ -66,7 +66,7 @@ TEST_CASE("a narrow head is right on both sides of every two borders of blocks")
           check_in_blocks(Head(queries, keys, D, mask), {block, lanes, 3});
 }
 
-TEST_CASE("a head whose tables are wide is right on both sides of the width") {
+TEST_CASE("attention is right for 63, 64 and 65 keys: rows of a table become longer after 64") {
   for (const Dim size : {63, 64, 65})
     for (const Dim D : {4, 9, 65})
       check_in_blocks(Head(tile_rows + 1, size, D, causal()), {tile_rows});

@@ -102,7 +102,7 @@ TEST_CASE("a tile of every height and width is its sum of products, exactly") {
         }
 }
 
-TEST_CASE("cutting a sum in two changes no bit, nor does the order in which A lies") {
+TEST_CASE("a sum cut in two has the same bits, and so has a sum with A transposed") {
   for (Dim rows = 1; rows <= tile_rows; ++rows)
     for (const Dim columns : {Dim{1}, kernels::lanes, tile_columns - 1, tile_columns})
       for (const bool add : {false, true}) {

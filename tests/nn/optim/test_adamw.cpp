@@ -153,7 +153,7 @@ TEST_CASE("AdamW: a gradient too large for its square is refused, and moves noth
   CHECK(refusal<NumericError>([&] { adamw.step(); }) ==
         "AdamW: the gradient of parameter 1 of shape (2) is " +
             std::string(sizeof(Real) == sizeof(float) ? "1e+25" : "1e+200") +
-            " at element 1, whose square overflows; no parameter was changed; a smaller rate or "
+            " at element 1, and its square overflows; no parameter was changed; a smaller rate or "
             "clipping may help");
   CHECK(same_bits(first.value(), Array({1}, {2})));
   CHECK(same_bits(p.value(), Array({2}, {3, 4})));
