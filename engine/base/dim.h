@@ -18,6 +18,9 @@ using Dim = std::int64_t;
 
 static_assert(std::numeric_limits<float>::is_iec559 && std::numeric_limits<double>::is_iec559);
 
+/// The smallest number of parts of at most `part` numbers that hold `size` numbers: ⌈size / part⌉.
+constexpr Dim ceil_div(Dim size, Dim part) { return (size + part - 1) / part; }
+
 inline constexpr double infinity = std::numeric_limits<double>::infinity();
 
 }  // namespace fledge

@@ -38,8 +38,7 @@ class Table {
  public:
   Table(Dim rows, Dim columns)
       : columns_(columns),
-        step_((columns + tile_columns - 1) / tile_columns * tile_columns +
-              (columns > 64 ? tile_columns : 0)),
+        step_(ceil_div(columns, tile_columns) * tile_columns + (columns > 64 ? tile_columns : 0)),
         numbers_(rows * step_ + tile_columns) {}
 
   Real* row(Dim i) { return numbers_.data() + i * step_; }

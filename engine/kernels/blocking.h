@@ -17,12 +17,13 @@ struct Blocking {
   Dim task_numbers;  // most numbers per task
   Dim task_rows;     // rows of logits per task
   // gemm.cpp: C (n, m) = A (n, k) · B (k, m)
-  Dim block_n, block_k, block_m;  // size of a block of A and B; block_k is at most most_block_k
-  Dim small_work;                 // products with n·k·m at most this: tasks pack for themselves
-  Dim unpacked_n;                 // with at most so many rows panels of B are read where they lie
-  Dim tasks_per_thread;           // tasks per thread of a large product
-  Dim small_tasks;                // number of tasks of a small one
-  Dim cached_numbers;             // larger B are taken to be in no cache when a product begins
+  Dim block_k, block_m;  // size of a block of B; block_k is at most most_block_k
+  Dim aliased_row;       // rows of A so many numbers apart share few lines of the first cache
+  Dim small_work;        // products with n·k·m at most this: each task packs for itself
+  Dim unpacked_n;        // with at most so many rows panels of B are read where they lie
+  Dim tasks_per_thread;  // tasks per thread of a large product
+  Dim small_tasks;       // number of tasks of a small one
+  Dim cached_numbers;    // larger B are taken to be in no cache when a product begins
   // row_product.cpp
   Dim row_product_columns;  // most columns per task, a multiple of `lanes`
   // sums.cpp

@@ -16,33 +16,38 @@ Initial part(Initial initial, Dim i, Dim j) {
   return {initial.data == nullptr ? nullptr : initial.data + i * initial.row + j, initial.row};
 }
 
-constexpr Dim parts_of(Dim size, Dim part) { return (size + part - 1) / part; }
-
-// The rows p0 … p0 + depth − 1 of B.
-struct Depth {
+// A range of k: the rows p0 … p0 + depth − 1 of B.
+struct KBlock {
   Dim p0, depth;
 };
 
-// Calls f(Depth) for blocks of k, as equal as possible. Blocks are half as long if A is read by
+// Calls f(KBlock) for blocks of k, as equal as possible. Blocks are half as long if A is read by
 // columns: the next number of a row is then in another line of the cache.
 template <class F>
-void by_depths(const Matrix& a, Dim k, F f) {
-  const Dim blocks = parts_of(k, a.column == 1 ? blocking.block_k : (blocking.block_k + 1) / 2);
+void by_k_blocks(const Matrix& a, Dim k, F f) {
+  const Dim blocks = ceil_div(k, a.column == 1 ? blocking.block_k : ceil_div(blocking.block_k, 2));
   for (Dim block = 0; block < blocks; ++block) {
     const Dim p0 = k * block / blocks;
-    f(Depth{p0, k * (block + 1) / blocks - p0});
+    f(KBlock{p0, k * (block + 1) / blocks - p0});
   }
 }
 
-// n rows of C, the columns of one panel of B. The sums of the first block of k start from
+// A panel of B, packed or not: `depth` rows, `row` apart.
+struct Panel {
+  const Real* data;
+  Dim row, columns;
+};
+
+// A tile of C. `a` begins at its first row and at p0. The sums of the first block of k start from
 // `initial`, the others from C, which holds the sums so far.
-void multiply_panel(const Matrix& a, Depth at, const Real* panel, Dim step, Real* c, Dim c_row,
-                    Dim n, Dim columns, Initial initial) {
-  const Initial from = at.p0 == 0 ? initial : Initial{c, c_row};
-  by_tiles(n, [&](Dim i, Dim rows) {
-    multiply(rows, {a.data + i * a.row + at.p0 * a.column, a.row, a.column, panel, step, at.depth,
-                    c + i * c_row, c_row, columns, part(from, i, 0)});
-  });
+void multiply_tile(const Matrix& a, KBlock at, const Panel& b, Real* c, Dim c_row, Dim rows,
+                   Initial initial) {
+  multiply(rows, {a.data, a.row, a.column, b.data, b.row, at.depth, c, c_row, b.columns,
+                  at.p0 == 0 ? initial : Initial{c, c_row}});
+}
+
+Matrix part(const Matrix& a, Dim i, Dim p) {
+  return {a.data + i * a.row + p * a.column, a.row, a.column};
 }
 
 }  // namespace
@@ -50,14 +55,17 @@ void multiply_panel(const Matrix& a, Depth at, const Real* panel, Dim step, Real
 void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                 Initial initial) {
   Real packed[most_block_k * tile_columns];
-  by_depths(a, k, [&](Depth at) {
+  by_k_blocks(a, k, [&](KBlock at) {
     for (Dim j = 0; j < m; j += tile_columns) {
       const Dim columns = std::min(tile_columns, m - j);
       const bool packs = b.column != 1 || columns % lanes != 0 || n > blocking.unpacked_n;
       if (packs) pack_panel(b, at.p0, at.depth, j, columns, packed);
-      const Real* const panel = packs ? packed : b.data + at.p0 * b.row + j;
-      multiply_panel(a, at, panel, packs ? tile_columns : b.row, c + j, c_row, n, columns,
-                     part(initial, 0, j));
+      const Panel panel = packs ? Panel{packed, tile_columns, columns}
+                                : Panel{b.data + at.p0 * b.row + j, b.row, columns};
+      by_tiles(n, [&](Dim i, Dim rows) {
+        multiply_tile(part(a, i, at.p0), at, panel, c + i * c_row + j, c_row, rows,
+                      part(initial, i, j));
+      });
     }
   });
 }
@@ -75,16 +83,27 @@ bool is_row_product(const Matrix& b, Dim n, Dim size_b) {
 // gemm_block() in tasks: blocks of C, which pack what they need of B.
 void gemm_blocks(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                  Initial initial) {
-  const Dim panels = parts_of(m, tile_columns), down = parts_of(n, blocking.block_n);
-  const Dim across = std::min(panels, parts_of(blocking.small_tasks, down));
+  const Dim panels = ceil_div(m, tile_columns), across = std::min(panels, blocking.small_tasks);
+  const Dim down = std::min(ceil_div(n, tile_rows), blocking.small_tasks / across);
   parallel_for(down * across, n * k * m, [&](Dim task) {
     const Dim row = task % down, column = task / down;
     const Dim i = n * row / down, i_end = n * (row + 1) / down;
     const Dim j = panels * column / across * tile_columns;
     const Dim j_end = std::min(m, panels * (column + 1) / across * tile_columns);
-    gemm_block({a.data + i * a.row, a.row, a.column}, {b.data + j * b.column, b.row, b.column},
-               c + i * c_row + j, c_row, i_end - i, k, j_end - j, part(initial, i, j));
+    gemm_block(part(a, i, 0), {b.data + j * b.column, b.row, b.column}, c + i * c_row + j, c_row,
+               i_end - i, k, j_end - j, part(initial, i, j));
   });
+}
+
+constexpr Dim unaliased_row = most_block_k + lanes;
+
+// The rows of a tile, where their lines do not displace each other from the first cache. Rows whose
+// distance is a multiple of `aliased_row` share the same few lines: a product of 1024³ then takes a
+// quarter longer.
+Matrix unaliased(const Matrix& a, Dim rows, Dim depth, Real* copy) {
+  if (a.column != 1 || a.row % blocking.aliased_row != 0) return a;
+  for (Dim r = 0; r < rows; ++r) std::copy_n(a.data + r * a.row, depth, copy + r * unaliased_row);
+  return {copy, unaliased_row, 1};
 }
 
 }  // namespace
@@ -98,31 +117,36 @@ void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Di
   const Dim work = n * k * m;
   if (work < blocking.serial_work) return gemm_block(a, b, c, c_row, n, k, m, initial);
   if (is_row_product(b, n, k * m)) return row_product(a, b, c, c_row, n, k, m, initial);
-  if (threads() == 1 || work <= blocking.small_work || n <= tile_rows)
+  if (work <= blocking.small_work || n <= tile_rows)
     return gemm_blocks(a, b, c, c_row, n, k, m, initial);
 
-  // All threads pack B once. Then a task is a range of rows of C: a thread that packed for itself
-  // would read all of B and A, much of it from the caches of others.
-  const Dim most = std::max<Dim>(1, n / (2 * tile_rows));
-  const Dim tasks = std::min(most, blocking.tasks_per_thread * threads());
+  // B is packed once, by all threads. Then a task is a few rows of tiles: it reads its rows of A once
+  // and all of B, from the second cache. A thread that packed for itself would read all of B and A,
+  // much of it from the caches of others.
+  const Dim tiles = ceil_div(n, tile_rows);
+  const Dim tasks = std::min(tiles, blocking.tasks_per_thread * threads());
   for (Dim j0 = 0; j0 < m; j0 += blocking.block_m)
-    by_depths(a, k, [&, width = std::min(blocking.block_m, m - j0)](Depth at) {
-      const Dim panels = parts_of(width, tile_columns);
+    by_k_blocks(a, k, [&, width = std::min(blocking.block_m, m - j0)](KBlock at) {
+      const Dim panels = ceil_div(width, tile_columns);
       Buffer packed(panels * tile_columns * at.depth);
-      const auto columns = [&](Dim panel) {
-        return std::min(tile_columns, width - panel * tile_columns);
+      const auto panel = [&](Dim index) {
+        return Panel{packed.data() + index * tile_columns * at.depth, tile_columns,
+                     std::min(tile_columns, width - index * tile_columns)};
       };
-      parallel_for(panels, width * at.depth, [&](Dim panel) {
-        pack_panel(b, at.p0, at.depth, j0 + panel * tile_columns, columns(panel),
-                   packed.data() + panel * tile_columns * at.depth);
+      parallel_for(panels, width * at.depth, [&](Dim index) {
+        pack_panel(b, at.p0, at.depth, j0 + index * tile_columns, panel(index).columns,
+                   packed.data() + index * tile_columns * at.depth);
       });
       parallel_for(tasks, n * width * at.depth, [&](Dim task) {
-        const Dim i = n * task / tasks, i_end = n * (task + 1) / tasks;
-        for (Dim panel = 0; panel < panels; ++panel) {
-          const Dim j = j0 + panel * tile_columns;
-          multiply_panel({a.data + i * a.row, a.row, a.column}, at,
-                         packed.data() + panel * tile_columns * at.depth, tile_columns,
-                         c + i * c_row + j, c_row, i_end - i, columns(panel), part(initial, i, j));
+        Real copy[tile_rows * unaliased_row];
+        for (Dim tile = tiles * task / tasks; tile < tiles * (task + 1) / tasks; ++tile) {
+          const Dim i = n * tile / tiles, rows = n * (tile + 1) / tiles - i;
+          const Matrix strip = unaliased(part(a, i, at.p0), rows, at.depth, copy);
+          for (Dim index = 0; index < panels; ++index) {
+            const Dim j = j0 + index * tile_columns;
+            multiply_tile(strip, at, panel(index), c + i * c_row + j, c_row, rows,
+                          part(initial, i, j));
+          }
         }
       });
     });

@@ -40,7 +40,7 @@ void parallel_ranges(Dim size, Dim grain, Dim work, const F& task) {
     if (size > 0) own(0, size);
     return;
   }
-  parallel_for((size + grain - 1) / grain, work,
+  parallel_for(ceil_div(size, grain), work,
                [&](Dim i) { task(i * grain, (i + 1) * grain < size ? (i + 1) * grain : size); });
 }
 

@@ -195,7 +195,7 @@ struct BlockedMatrix {
   Real* numbers;
   Dim across;  // up(columns)
 
-  static Dim up(Dim size) { return (size + lanes - 1) / lanes * lanes; }
+  static Dim up(Dim size) { return ceil_div(size, lanes) * lanes; }
   Real* row(Dim r, Dim c) const { return numbers + r * across + c; }
 
   // Columns from … to − 1 of `lanes` rows from r on, a column a vector, at out + column·lanes.

@@ -113,8 +113,8 @@ inline void multiply(Dim rows, const Tile& tile) {
 template <class F>
 void by_tiles(Dim n, F f) {
   Dim i = 0;
-  for (Dim left = (n + tile_rows - 1) / tile_rows; left > 0; --left) {
-    const Dim rows = (n - i + left - 1) / left;
+  for (Dim left = ceil_div(n, tile_rows); left > 0; --left) {
+    const Dim rows = ceil_div(n - i, left);
     f(i, rows);
     i += rows;
   }
@@ -152,8 +152,6 @@ inline void pack_panels(const Matrix& b, Dim k, Dim m, Real* to) {
 }
 
 /// Numbers in the panels of a matrix (k, m).
-constexpr Dim panels_size(Dim k, Dim m) {
-  return (m + tile_columns - 1) / tile_columns * tile_columns * k;
-}
+constexpr Dim panels_size(Dim k, Dim m) { return ceil_div(m, tile_columns) * tile_columns * k; }
 
 }  // namespace fledge::kernels

@@ -223,8 +223,8 @@ double loss_over_windows(const LanguageModel& model, const TokenText& text, Dim 
                       "the text must have at least 2 tokens, of which the second is guessed: got ",
                       text.size());
   const auto all = static_cast<Dim>(windows.size());
-  const Dim passes = (all + batch - 1) / batch;
-  const Dim wanted = max_windows > 0 ? std::min(passes, (max_windows + batch - 1) / batch) : passes;
+  const Dim passes = ceil_div(all, batch);
+  const Dim wanted = max_windows > 0 ? std::min(passes, ceil_div(max_windows, batch)) : passes;
   double sum = 0, tokens = 0;
   for (Dim pass = 0; pass < wanted; ++pass) {
     check_interrupt();

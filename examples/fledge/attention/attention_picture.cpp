@@ -87,7 +87,7 @@ Svg picture_of_all(const AttentionWeights& attention, const std::vector<HeadNumb
   const bool all_heads = heads.size() > static_cast<std::size_t>(attention.heads());
   const Dim across =
       std::min<Dim>(all_heads ? attention.heads() : 8, static_cast<Dim>(heads.size()));
-  const Dim down = (static_cast<Dim>(heads.size()) + across - 1) / across;
+  const Dim down = ceil_div(static_cast<Dim>(heads.size()), across);
   Svg svg(2 * edge + static_cast<double>(across) * (side + between),
           2 * edge + static_cast<double>(down) * (side + label + between));
   const double box = side / static_cast<double>(attention.size());

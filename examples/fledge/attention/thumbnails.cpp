@@ -61,8 +61,8 @@ struct Layout {
 };
 Layout layout_of(const std::vector<HeadNumber>& group, const support::MapStyle& style) {
   const Dim room = std::max<Dim>(1, (style.columns + head_gap) / (narrowest_head + head_gap));
-  const Dim count = static_cast<Dim>(group.size()), lines = (count + room - 1) / room;
-  const Dim in_line = (count + lines - 1) / lines;
+  const Dim count = static_cast<Dim>(group.size()), lines = ceil_div(count, room);
+  const Dim in_line = ceil_div(count, lines);
   return {in_line, std::min(widest_head, (style.columns + head_gap) / in_line - head_gap)};
 }
 
@@ -83,7 +83,7 @@ Thumbnail thumbnail_of(const AttentionWeights& attention, HeadNumber head, Dim c
   const Dim T = attention.size();
   Thumbnail thumbnail;
   if (merges(T, columns)) {
-    thumbnail.keys_of_cell = (T + columns - 1) / columns;
+    thumbnail.keys_of_cell = ceil_div(T, columns);
     thumbnail.queries_of_cell = 2 * thumbnail.keys_of_cell;
   }
   for (Dim top = 0; top < T; top += thumbnail.queries_of_cell) {

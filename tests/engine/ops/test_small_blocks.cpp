@@ -19,7 +19,7 @@ Blocking blocks_of_op(Dim numbers, Dim rows) {
   sizes.tasks = sizes.tasks_per_thread = sizes.small_tasks = 100;
   sizes.task_numbers = numbers;
   sizes.task_rows = rows;
-  sizes.block_n = sizes.block_k = sizes.block_m = numbers;
+  sizes.block_k = sizes.block_m = numbers;
   sizes.block_queries = sizes.small_head_queries = rows;
   return sizes;
 }
