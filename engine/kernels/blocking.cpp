@@ -19,9 +19,6 @@ constinit Blocking blocking = {
     .aliased_row = 4096 / sizeof(Real),  // the first cache has 64 sets of lines of 64 bytes
     .small_work = 64 * 64 * 64,
     .unpacked_n = 2 * tile_rows,
-    // With four tasks per thread, the other threads take over the tasks of one that is late. More
-    // tasks would read B more often.
-    .tasks_per_thread = 4,
     .small_tasks = 4,
     .cached_numbers = 1 << 19,  // 2 MB of floats
 

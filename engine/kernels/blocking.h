@@ -21,8 +21,7 @@ struct Blocking {
   Dim aliased_row;       // rows of A so many numbers apart share few lines of the first cache
   Dim small_work;        // products with n·k·m at most this: each task packs for itself
   Dim unpacked_n;        // with at most so many rows panels of B are read where they lie
-  Dim tasks_per_thread;  // tasks per thread of a large product
-  Dim small_tasks;       // number of tasks of a small one
+  Dim small_tasks;       // number of tasks of a small product
   Dim cached_numbers;    // larger B are taken to be in no cache when a product begins
   // row_product.cpp
   Dim row_product_columns;  // most columns per task, a multiple of `lanes`

@@ -120,11 +120,10 @@ void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Di
   if (work <= blocking.small_work || n <= tile_rows)
     return gemm_blocks(a, b, c, c_row, n, k, m, initial);
 
-  // B is packed once, by all threads. Then a task is a few rows of tiles: it reads its rows of A once
-  // and all of B, from the second cache. A thread that packed for itself would read all of B and A,
-  // much of it from the caches of others.
+  // B is packed once, by all threads. Then a task is a row of tiles, or several if they are small:
+  // it reads its rows of A once and all of B, from the second cache. A thread that packed for itself
+  // would read all of B and A, much of it from the caches of others.
   const Dim tiles = ceil_div(n, tile_rows);
-  const Dim tasks = std::min(tiles, blocking.tasks_per_thread * threads());
   for (Dim j0 = 0; j0 < m; j0 += blocking.block_m)
     by_k_blocks(a, k, [&, width = std::min(blocking.block_m, m - j0)](KBlock at) {
       const Dim panels = ceil_div(width, tile_columns);
@@ -137,9 +136,11 @@ void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Di
         pack_panel(b, at.p0, at.depth, j0 + index * tile_columns, panel(index).columns,
                    packed.data() + index * tile_columns * at.depth);
       });
-      parallel_for(tasks, n * width * at.depth, [&](Dim task) {
+      const Dim row_work = tile_rows * width * at.depth,
+                grain = 1 + blocking.serial_work / row_work;
+      parallel_ranges(tiles, grain, tiles * row_work, [&](Dim begin, Dim end) {
         Real copy[tile_rows * unaliased_row];
-        for (Dim tile = tiles * task / tasks; tile < tiles * (task + 1) / tasks; ++tile) {
+        for (Dim tile = begin; tile < end; ++tile) {
           const Dim i = n * tile / tiles, rows = n * (tile + 1) / tiles - i;
           const Matrix strip = unaliased(part(a, i, at.p0), rows, at.depth, copy);
           for (Dim index = 0; index < panels; ++index) {

@@ -162,7 +162,7 @@ TEST_CASE("a product is right on both sides of the height that is packed, in tas
         for (const Dim small_work : {Dim{0}, Dim{1} << 40}) {
           Blocking sizes = blocks_of_product(2, 4 * tile_columns);
           sizes.unpacked_n = 2 * tile_rows;
-          sizes.tasks_per_thread = sizes.small_tasks = tasks;
+          sizes.small_tasks = tasks;
           sizes.small_work = small_work;
           products.check({n, 5, width}, sizes, 2);
         }

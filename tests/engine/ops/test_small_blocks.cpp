@@ -16,7 +16,7 @@ struct Op {
 Blocking blocks_of_op(Dim numbers, Dim rows) {
   Blocking sizes = kernels::blocking;
   sizes.serial_work = sizes.small_work = sizes.unpacked_n = 0;
-  sizes.tasks = sizes.tasks_per_thread = sizes.small_tasks = 100;
+  sizes.tasks = sizes.small_tasks = 100;
   sizes.task_numbers = numbers;
   sizes.task_rows = rows;
   sizes.block_k = sizes.block_m = numbers;
