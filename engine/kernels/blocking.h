@@ -17,12 +17,11 @@ struct Blocking {
   Dim task_numbers;  // most numbers per task
   Dim task_rows;     // rows of logits per task
   // gemm.cpp: C (n, m) = A (n, k) · B (k, m)
-  Dim block_k, block_m;  // size of a block of B; block_k is at most most_block_k
-  Dim aliased_row;       // rows of A so many numbers apart share few lines of the first cache
-  Dim small_work;        // products with n·k·m at most this: each task packs for itself
-  Dim unpacked_n;        // with at most so many rows panels of B are read where they lie
-  Dim small_tasks;       // number of tasks of a small product
-  Dim cached_numbers;    // larger B are taken to be in no cache when a product begins
+  Dim block_k;         // rows of a panel of B, at most most_block_k
+  Dim packed_numbers;  // most numbers of B that are packed at once, but at least one panel
+  Dim aliased_row;     // rows of A so many numbers apart share few lines of the first cache
+  Dim unpacked_n;      // with at most so many rows panels of B are read where they lie
+  Dim cached_numbers;  // a larger A or B does not stay in a cache
   // row_product.cpp
   Dim row_product_columns;  // most columns per task, a multiple of `lanes`
   // sums.cpp

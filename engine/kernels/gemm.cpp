@@ -32,7 +32,7 @@ void by_k_blocks(const Matrix& a, Dim k, F f) {
   }
 }
 
-// A panel of B, packed or not: `depth` rows, `row` apart.
+// A panel of B, packed or not: the rows of a block of k, `row` apart.
 struct Panel {
   const Real* data;
   Dim row, columns;
@@ -80,77 +80,87 @@ bool is_row_product(const Matrix& b, Dim n, Dim size_b) {
   return n <= most && (b.row == 1 || b.column == 1);
 }
 
-// gemm_block() in tasks: blocks of C, which pack what they need of B.
-void gemm_blocks(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
+// gemm_block() in tasks: panels of C, each with the panel of B that its task packs. Few panels are
+// cut into rows as well, so that every thread has two tasks.
+void gemm_panels(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                  Initial initial) {
-  const Dim panels = ceil_div(m, tile_columns), across = std::min(panels, blocking.small_tasks);
-  const Dim down = std::min(ceil_div(n, tile_rows), blocking.small_tasks / across);
-  parallel_for(down * across, n * k * m, [&](Dim task) {
+  const Dim panels = ceil_div(m, tile_columns), work = n * k * m;
+  const Dim across = std::min(panels, 1 + work / (blocking.serial_work + 1));
+  const Dim down = std::min(ceil_div(n, tile_rows), ceil_div(2 * threads(), across));
+  parallel_for(down * across, work, [&](Dim task) {
     const Dim row = task % down, column = task / down;
     const Dim i = n * row / down, i_end = n * (row + 1) / down;
     const Dim j = panels * column / across * tile_columns;
     const Dim j_end = std::min(m, panels * (column + 1) / across * tile_columns);
-    gemm_block(part(a, i, 0), {b.data + j * b.column, b.row, b.column}, c + i * c_row + j, c_row,
-               i_end - i, k, j_end - j, part(initial, i, j));
+    gemm_block(part(a, i, 0), part(b, 0, j), c + i * c_row + j, c_row, i_end - i, k, j_end - j,
+               part(initial, i, j));
   });
 }
 
+// Whether the rows of A displace each other from the first cache: if their distance is a multiple of
+// `aliased_row`, they share the same few lines.
+bool is_aliased(const Matrix& a) { return a.column == 1 && a.row % blocking.aliased_row == 0; }
+
 constexpr Dim unaliased_row = most_block_k + lanes;
 
-// The rows of a tile, where their lines do not displace each other from the first cache. Rows whose
-// distance is a multiple of `aliased_row` share the same few lines: a product of 1024³ then takes a
-// quarter longer.
+// The rows of a tile; aliased rows as a copy. Without it a product of 1024³ takes a quarter longer.
 Matrix unaliased(const Matrix& a, Dim rows, Dim depth, Real* copy) {
-  if (a.column != 1 || a.row % blocking.aliased_row != 0) return a;
+  if (!is_aliased(a)) return a;
   for (Dim r = 0; r < rows; ++r) std::copy_n(a.data + r * a.row, depth, copy + r * unaliased_row);
   return {copy, unaliased_row, 1};
+}
+
+// For an A that does not stay in a cache, so it is read once: a task is a row of tiles, or several
+// if they are small, and reads all of B, which all threads have packed before. It computes its part
+// of C to the end: with a job for each block of k, C would move between the caches of the threads.
+void gemm_rows(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
+               Initial initial) {
+  const Dim panels = ceil_div(m, tile_columns), tiles = ceil_div(n, tile_rows);
+  Buffer packed(panels * tile_columns * k);
+  const auto place = [&](KBlock at, Dim panel) {
+    return packed.data() + (panels * at.p0 + panel * at.depth) * tile_columns;
+  };
+  const auto columns = [&](Dim panel) { return std::min(tile_columns, m - panel * tile_columns); };
+  parallel_for(panels, m * k, [&](Dim panel) {
+    by_k_blocks(a, k, [&](KBlock at) {
+      pack_panel(b, at.p0, at.depth, panel * tile_columns, columns(panel), place(at, panel));
+    });
+  });
+  const Dim work = tile_rows * m * k;  // of a row of tiles
+  parallel_ranges(tiles, 1 + blocking.serial_work / work, tiles * work, [&](Dim begin, Dim end) {
+    Real copy[tile_rows * unaliased_row];
+    for (Dim tile = begin; tile < end; ++tile) {
+      const Dim i = n * tile / tiles, rows = n * (tile + 1) / tiles - i;
+      by_k_blocks(a, k, [&](KBlock at) {
+        const Matrix strip = unaliased(part(a, i, at.p0), rows, at.depth, copy);
+        for (Dim panel = 0; panel < panels; ++panel) {
+          const Dim j = panel * tile_columns;
+          multiply_tile(strip, at, {place(at, panel), tile_columns, columns(panel)},
+                        c + i * c_row + j, c_row, rows, part(initial, i, j));
+        }
+      });
+    }
+  });
 }
 
 }  // namespace
 
 void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
           Initial initial) {
-  if (k == 0)
+  if (k == 0) {
     for (Dim i = 0; i < n; ++i)
       for (Dim j = 0; j < m; ++j)
         c[i * c_row + j] = initial.data == nullptr ? Real(0) : initial.data[i * initial.row + j];
-  const Dim work = n * k * m;
-  if (work < blocking.serial_work) return gemm_block(a, b, c, c_row, n, k, m, initial);
+    return;
+  }
+  if (n * k * m < blocking.serial_work) return gemm_block(a, b, c, c_row, n, k, m, initial);
   if (is_row_product(b, n, k * m)) return row_product(a, b, c, c_row, n, k, m, initial);
-  if (work <= blocking.small_work || n <= tile_rows)
-    return gemm_blocks(a, b, c, c_row, n, k, m, initial);
-
-  // B is packed once, by all threads. Then a task is a row of tiles, or several if they are small:
-  // it reads its rows of A once and all of B, from the second cache. A thread that packed for itself
-  // would read all of B and A, much of it from the caches of others.
-  const Dim tiles = ceil_div(n, tile_rows);
-  for (Dim j0 = 0; j0 < m; j0 += blocking.block_m)
-    by_k_blocks(a, k, [&, width = std::min(blocking.block_m, m - j0)](KBlock at) {
-      const Dim panels = ceil_div(width, tile_columns);
-      Buffer packed(panels * tile_columns * at.depth);
-      const auto panel = [&](Dim index) {
-        return Panel{packed.data() + index * tile_columns * at.depth, tile_columns,
-                     std::min(tile_columns, width - index * tile_columns)};
-      };
-      parallel_for(panels, width * at.depth, [&](Dim index) {
-        pack_panel(b, at.p0, at.depth, j0 + index * tile_columns, panel(index).columns,
-                   packed.data() + index * tile_columns * at.depth);
-      });
-      const Dim row_work = tile_rows * width * at.depth,
-                grain = 1 + blocking.serial_work / row_work;
-      parallel_ranges(tiles, grain, tiles * row_work, [&](Dim begin, Dim end) {
-        Real copy[tile_rows * unaliased_row];
-        for (Dim tile = begin; tile < end; ++tile) {
-          const Dim i = n * tile / tiles, rows = n * (tile + 1) / tiles - i;
-          const Matrix strip = unaliased(part(a, i, at.p0), rows, at.depth, copy);
-          for (Dim index = 0; index < panels; ++index) {
-            const Dim j = j0 + index * tile_columns;
-            multiply_tile(strip, at, panel(index), c + i * c_row + j, c_row, rows,
-                          part(initial, i, j));
-          }
-        }
-      });
-    });
+  if (n <= tile_rows || (n * k <= blocking.cached_numbers && !is_aliased(a)))
+    return gemm_panels(a, b, c, c_row, n, k, m, initial);
+  const Dim most = blocking.packed_numbers / k / tile_columns * tile_columns;
+  const Dim width = std::max(tile_columns, most);
+  for (Dim j = 0; j < m; j += width)
+    gemm_rows(a, part(b, 0, j), c + j, c_row, n, k, std::min(width, m - j), part(initial, 0, j));
 }
 
 }  // namespace fledge::kernels

@@ -96,9 +96,9 @@ struct Products {
           if (count_wrong(c, product, initial) == 0) continue;
           FAIL(count_wrong(c, product, initial)
                << " numbers are wrong: " << s.n << "x" << s.k << "x" << s.m << ", blocks "
-               << sizes.block_k << "x" << sizes.block_m << ", A " << left.row << ":" << left.column
-               << ", B " << right.row << ":" << right.column << ", initial row " << initial.row
-               << ", " << threads << " threads");
+               << sizes.block_k << " of k, " << sizes.packed_numbers << " packed"
+               << ", A " << left.row << ":" << left.column << ", B " << right.row << ":"
+               << right.column << ", initial row " << initial.row << ", " << threads << " threads");
         }
   }
 };
@@ -109,62 +109,60 @@ std::vector<double> numbers_of(const Array& x, Dim first, Dim count) {
   return numbers;
 }
 
-Blocking blocks_of_product(Dim block_k, Dim block_m, Dim aliased_row = 4096) {
+// How gemm() takes a product: by panels of B, or by rows of A, which are read where they lie or
+// copied.
+enum class Way { panels, rows, copied_rows };
+
+Blocking blocks_of_product(Dim block_k, Dim packed_columns, Way way) {
   Blocking sizes = kernels::blocking;
-  sizes.serial_work = sizes.small_work = sizes.unpacked_n = 0;
+  sizes.serial_work = sizes.unpacked_n = 0;
   sizes.block_k = block_k;
-  sizes.block_m = block_m;
-  sizes.aliased_row = aliased_row;
+  sizes.packed_numbers = packed_columns * block_k;
+  sizes.cached_numbers = way == Way::panels ? sizes.cached_numbers : 0;
+  sizes.aliased_row = way == Way::copied_rows ? 1 : 4096;
   return sizes;
 }
+
+constexpr Way all_ways[] = {Way::panels, Way::rows, Way::copied_rows};
 
 }  // namespace
 
 TEST_CASE("a product is right on both sides of every two borders of blocks") {
   Products products;
-  // Blocks of whole panels, and blocks that end inside a panel; rows of A read where they lie, and
-  // copied.
-  for (const auto& [rows, block_m, aliased_row] :
-       {std::tuple{2 * tile_rows, 2 * tile_columns, Dim{4096}}, {tile_rows, tile_columns - 1, 1}})
+  for (const Way way : all_ways)
     for (const Dim block_k : {2, 5})
-      for (const Dim n : around(rows))
+      for (const Dim n : around(2 * tile_rows))
         for (const Dim k : around(block_k))
-          for (const Dim m : around(block_m))
+          for (const Dim m : around(2 * tile_columns))
             for (const int threads : {1, 2})
-              products.check({n, k, m}, blocks_of_product(block_k, block_m, aliased_row), threads);
+              products.check({n, k, m}, blocks_of_product(block_k, 2 * tile_columns, way), threads);
   INFO(products.compared << " numbers compared");
   CHECK(products.compared > 100'000);
 }
 
-TEST_CASE(
-    "a product is right on both sides of the work that is packed once, and that is parallel") {
+TEST_CASE("a product is right on both sides of the work that is parallel") {
   Products products;
-  for (const Dim n : around(tile_rows))
-    for (const Dim k : around(3))
-      for (const Dim m : around(tile_columns)) {
-        const Dim work = n * k * m;
-        for (const Dim serial : {Dim{0}, work, work + 1})
-          for (const Dim small : {work - 1, work, work + 1}) {
-            Blocking sizes = blocks_of_product(3, tile_columns);
+  for (const Way way : all_ways)
+    for (const Dim n : around(tile_rows))
+      for (const Dim k : around(3))
+        for (const Dim m : around(tile_columns))
+          for (const Dim serial : {Dim{0}, n * k * m, n * k * m + 1}) {
+            Blocking sizes = blocks_of_product(3, tile_columns, way);
             sizes.serial_work = serial;
-            sizes.small_work = small;
             products.check({n, k, m}, sizes, 2);
           }
-      }
   CHECK(products.compared > 100'000);
 }
 
-TEST_CASE("a product is right on both sides of the height that is packed, in tasks of every size") {
+TEST_CASE("a product is right on both sides of the height that is packed, for many threads") {
   Products products;
   for (const Dim width : around(tile_columns))
     for (const Dim n : around(2 * tile_rows))
-      for (const Dim tasks : {1, 2, 100})
-        for (const Dim small_work : {Dim{0}, Dim{1} << 40}) {
-          Blocking sizes = blocks_of_product(2, 4 * tile_columns);
+      for (const Way way : all_ways)
+        for (const int threads : {2, 50}) {
+          Blocking sizes = blocks_of_product(2, 4 * tile_columns, way);
           sizes.unpacked_n = 2 * tile_rows;
-          sizes.small_tasks = tasks;
-          sizes.small_work = small_work;
-          products.check({n, 5, width}, sizes, 2);
+          products.check({n, 5, width}, sizes, threads);
         }
   CHECK(products.compared >= 71'442);  // as many with the smallest tile: SSE2, dual numbers
 }
@@ -174,7 +172,7 @@ TEST_CASE("a product of many matrices is that of each, in small blocks") {
     for (const Dim k : around(3))
       for (const Dim m : around(tile_columns)) {
         const Array a = integers({2, 1, n, k}, 1), b = integers({3, k, m}, 2);
-        const Blocked blocked(blocks_of_product(3, tile_columns), 2);
+        const Blocked blocked(blocks_of_product(3, tile_columns, Way::rows), 2);
         const Array c = product(a, b);
         REQUIRE((c.shape() == Shape{2, 3, n, m}));
         for (Dim i = 0; i < 6; ++i) {
@@ -186,9 +184,10 @@ TEST_CASE("a product of many matrices is that of each, in small blocks") {
       }
 }
 
-TEST_CASE(
-    "a product deeper than a block and wider than a panel is right with blocks of the real size") {
-  const Dim n = tile_rows + 1, k = kernels::blocking.block_k + 1, m = kernels::blocking.block_m + 1;
+TEST_CASE("a product is right with blocks of the real size, two in each direction") {
+  const Blocking& sizes = kernels::blocking;
+  const Dim n = tile_rows + 1, k = std::max(2 * sizes.block_k, sizes.aliased_row);
+  const Dim m = sizes.packed_numbers / k + 1;
   const Stored a(integers({n, k}, 1)), b(integers({k, m}, 2));
   Array c = Array::full({n, m + 3}, nan_number);
   kernels::gemm(a.all()[0], b.all()[0], c.write(), m + 3, n, k, m);

@@ -42,7 +42,7 @@ Array tiles(const Matrix& a, const Matrix& b, Dim n, Dim k, Dim m, Initial initi
       start.write()[i * m + j] = initial.data[from * initial.row + j];
   }
   Blocking sizes = kernels::blocking;
-  sizes.serial_work = sizes.small_work = 0;
+  sizes.serial_work = 0;
   const Blocked blocked(sizes, 1);
   kernels::gemm({tall.data(), k, 1}, b, c.write(), m, rows, k, m,
                 {initial.data == nullptr ? nullptr : start.data(), m});
@@ -77,7 +77,7 @@ void check(Dim n, Dim k, Dim m, int threads, Dim columns) {
         const Matrix b = part_of(b_turned ? right_turned : right, b_turned);
         const Array expected = tiles(a, b, n, k, m, initial);
         Blocking sizes = kernels::blocking;
-        sizes.serial_work = sizes.small_work = 0;
+        sizes.serial_work = 0;
         sizes.row_product_columns = columns;
         const Blocked blocked(sizes, threads);
         INFO(n << "x" << k << "x" << m << ", " << threads << " threads, tasks of " << columns
@@ -120,7 +120,7 @@ TEST_CASE("gemm of few rows is the same on both sides of the size that a cache h
     const Array expected = tiles({a.data(), k, 1}, {b.data(), m, 1}, n, k, m, {});
     for (const Dim cached : {k * m - 1, k * m}) {
       Blocking sizes = kernels::blocking;
-      sizes.serial_work = sizes.small_work = 0;
+      sizes.serial_work = 0;
       sizes.cached_numbers = cached;
       const Blocked blocked(sizes, 2);
       Array c = Array::full({n, m}, nan_number);

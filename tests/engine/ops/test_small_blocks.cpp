@@ -15,11 +15,12 @@ struct Op {
 
 Blocking blocks_of_op(Dim numbers, Dim rows) {
   Blocking sizes = kernels::blocking;
-  sizes.serial_work = sizes.small_work = sizes.unpacked_n = 0;
-  sizes.tasks = sizes.small_tasks = 100;
+  sizes.serial_work = sizes.unpacked_n = 0;
+  sizes.tasks = 100;
   sizes.task_numbers = numbers;
   sizes.task_rows = rows;
-  sizes.block_k = sizes.block_m = numbers;
+  sizes.block_k = sizes.packed_numbers = numbers;
+  sizes.cached_numbers = 0;
   sizes.block_queries = sizes.small_head_queries = rows;
   return sizes;
 }
