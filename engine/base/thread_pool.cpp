@@ -48,37 +48,61 @@ int from_environment() {
   return static_cast<int>(count);
 }
 
-// One call of run_tasks(). Each thread takes the next task until none is left.
+// One call of run_tasks(). Each thread has a share of neighbouring tasks, the same share in every job
+// with as many tasks: what it wrote in one job is in its cache in the next. Where its share is done,
+// it takes tasks of the others.
 struct Job {
+  static constexpr int most_shares = 16;
+  struct alignas(64) Share {  // a line of the cache each
+    std::atomic<Dim> next{0};
+    Dim end = 0;
+  };
+
   PoolTask task = nullptr;
   const void* context = nullptr;
   Dim count = 0;
   TaskRecorder* recorder = nullptr;
   InterruptTest interrupt_test = process::interrupt_test;  // of the thread that starts the job
   std::atomic<bool> interrupted{false};
-  std::atomic<Dim> next{0};
+  int shares = 1;
+  Share share[most_shares];
   std::mutex failure_mutex;
   Dim failed_at = 0;
   std::exception_ptr failure;
 
-  void run_tasks() noexcept {
-    for (Dim i = 0; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) {
-      if (interrupt_test != nullptr && interrupt_test()) {
-        interrupted = true;
-        next.store(count, std::memory_order_relaxed);
-        return;
-      }
-      try {
-        task(context, i);
-      } catch (...) {
-        const std::lock_guard lock(failure_mutex);
-        if (!failure || i < failed_at) {
-          failure = std::current_exception();
-          failed_at = i;
-        }
-      }
-      if (recorder != nullptr) recorder->task_ends();
+  void share_among(int threads) {
+    shares = std::min(threads, most_shares);
+    for (int s = 0; s < shares; ++s) {
+      share[s].next.store(count * s / shares, std::memory_order_relaxed);
+      share[s].end = count * (s + 1) / shares;
     }
+  }
+
+  // Runs the tasks of a share, then those that are left of the others.
+  void run_tasks(int first_share) noexcept {
+    for (int s = 0; s < shares; ++s) {
+      Share& from = share[(first_share + s) % shares];
+      for (Dim i = 0; (i = from.next.fetch_add(1, std::memory_order_relaxed)) < from.end;) {
+        if (interrupted || (interrupt_test != nullptr && interrupt_test())) {
+          interrupted = true;
+          return;
+        }
+        run_task(i);
+      }
+    }
+  }
+
+  void run_task(Dim i) noexcept {
+    try {
+      task(context, i);
+    } catch (...) {
+      const std::lock_guard lock(failure_mutex);
+      if (!failure || i < failed_at) {
+        failure = std::current_exception();
+        failed_at = i;
+      }
+    }
+    if (recorder != nullptr) recorder->task_ends();
   }
 };
 
@@ -129,6 +153,7 @@ class Pool {
     const std::unique_lock<std::mutex> only_job(in_use_, std::try_to_lock);
     if (!only_job.owns_lock()) return false;
     const auto places = static_cast<std::uint64_t>(start_workers(workers));
+    job.share_among(1 + static_cast<int>(places));
     job_ = &job;
     finished_.store(0, std::memory_order_relaxed);  // made visible by the release below
     {
@@ -142,7 +167,7 @@ class Pool {
     // mutex; a worker that locks it later sees the new round and does not sleep.
     if (asleep_.load(std::memory_order_relaxed) > 0) wake_.notify_all();
     in_parallel_region() = true;
-    job.run_tasks();
+    job.run_tasks(0);
     in_parallel_region() = false;
     // Relaxed: only the count matters. The loop below makes visible what the workers wrote.
     const std::uint64_t free =
@@ -195,6 +220,7 @@ class Pool {
 
   void serve() noexcept {
     in_parallel_region() = true;
+    const int share = numbered_.fetch_add(1, std::memory_order_relaxed);
     for (std::uint64_t seen = 0;;) {  // the number of the last round that this worker has seen
       // Relaxed: nothing else is read before the compare-exchange below.
       std::uint64_t round = round_.load(std::memory_order_relaxed);
@@ -221,7 +247,7 @@ class Pool {
         continue;
       seen = round / one_round;
       if (!has_place) continue;
-      job_->run_tasks();
+      job_->run_tasks(share);
       // Release: the caller sees what the tasks wrote, and this worker uses the job no more.
       finished_.fetch_add(1, std::memory_order_release);
     }
@@ -233,6 +259,7 @@ class Pool {
   std::atomic<std::uint64_t> round_{0}, finished_{0};  // finished_: workers, in this round
   std::mutex mutex_;                                   // of what follows
   std::condition_variable wake_;
+  std::atomic<int> numbered_{1};  // workers that have a share; the caller has share 0
   std::atomic<int> asleep_{0};
 };
 
@@ -261,10 +288,12 @@ void run_tasks(Dim count, PoolTask task, const void* context) {
     job.recorder = task_recorder;
     job.recorder->job_begins(count);
     Pool::in_parallel_region() = true;  // jobs inside a task run as they do on a worker
-    job.run_tasks();
+    job.share_among(1);
+    job.run_tasks(0);
     Pool::in_parallel_region() = false;
   } else if (workers == 0 || Pool::in_parallel_region() || !Pool::instance().run(job, workers)) {
-    job.run_tasks();
+    job.share_among(1);
+    job.run_tasks(0);
   }
   if (job.failure) std::rethrow_exception(job.failure);
   if (job.interrupted) throw Interrupted();
