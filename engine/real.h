@@ -23,6 +23,7 @@
 #include "engine/base/processors.h"
 #include "engine/base/random.h"
 #include "engine/base/shape.h"
+#include "engine/base/shares.h"
 #include "engine/base/thread_pool.h"
 
 #if defined(FLEDGE_DUAL)

@@ -10,11 +10,13 @@
 #include <exception>
 #include <mutex>
 #include <new>
+#include <string>
 #include <thread>
 
 #include "engine/base/errors.h"
 #include "engine/base/interrupt.h"
 #include "engine/base/processors.h"
+#include "engine/base/shares.h"
 
 namespace fledge {
 
@@ -48,61 +50,39 @@ int from_environment() {
   return static_cast<int>(count);
 }
 
-// One call of run_tasks(). Each thread has a share of neighbouring tasks, the same share in every job
-// with as many tasks: what it wrote in one job is in its cache in the next. Where its share is done,
-// it takes tasks of the others.
+// One call of run_tasks().
 struct Job {
-  static constexpr int most_shares = 16;
-  struct alignas(64) Share {  // a line of the cache each
-    std::atomic<Dim> next{0};
-    Dim end = 0;
-  };
-
-  PoolTask task = nullptr;
-  const void* context = nullptr;
-  Dim count = 0;
+  const Dim count;
+  const PoolTask task;
+  const void* const context;
   TaskRecorder* recorder = nullptr;
   InterruptTest interrupt_test = process::interrupt_test;  // of the thread that starts the job
   std::atomic<bool> interrupted{false};
-  int shares = 1;
-  Share share[most_shares];
+  Shares shares{count, 1};
   std::mutex failure_mutex;
   Dim failed_at = 0;
   std::exception_ptr failure;
 
-  void share_among(int threads) {
-    shares = std::min(threads, most_shares);
-    for (int s = 0; s < shares; ++s) {
-      share[s].next.store(count * s / shares, std::memory_order_relaxed);
-      share[s].end = count * (s + 1) / shares;
-    }
-  }
+  Job(Dim tasks, PoolTask f, const void* of) : count(tasks), task(f), context(of) {}
 
-  // Runs the tasks of a share, then those that are left of the others.
-  void run_tasks(int first_share) noexcept {
-    for (int s = 0; s < shares; ++s) {
-      Share& from = share[(first_share + s) % shares];
-      for (Dim i = 0; (i = from.next.fetch_add(1, std::memory_order_relaxed)) < from.end;) {
-        if (interrupted || (interrupt_test != nullptr && interrupt_test())) {
-          interrupted = true;
-          return;
+  void run_tasks(int thread) noexcept {
+    shares.take(thread, [&](Dim i) {
+      if (interrupted || (interrupt_test != nullptr && interrupt_test())) {
+        interrupted = true;
+        return false;
+      }
+      try {
+        task(context, i);
+      } catch (...) {
+        const std::lock_guard lock(failure_mutex);
+        if (!failure || i < failed_at) {
+          failure = std::current_exception();
+          failed_at = i;
         }
-        run_task(i);
       }
-    }
-  }
-
-  void run_task(Dim i) noexcept {
-    try {
-      task(context, i);
-    } catch (...) {
-      const std::lock_guard lock(failure_mutex);
-      if (!failure || i < failed_at) {
-        failure = std::current_exception();
-        failed_at = i;
-      }
-    }
-    if (recorder != nullptr) recorder->task_ends();
+      if (recorder != nullptr) recorder->task_ends();
+      return true;
+    });
   }
 };
 
@@ -153,7 +133,7 @@ class Pool {
     const std::unique_lock<std::mutex> only_job(in_use_, std::try_to_lock);
     if (!only_job.owns_lock()) return false;
     const auto places = static_cast<std::uint64_t>(start_workers(workers));
-    job.share_among(1 + static_cast<int>(places));
+    job.shares.cut(job.count, 1 + static_cast<int>(places));
     job_ = &job;
     finished_.store(0, std::memory_order_relaxed);  // made visible by the release below
     {
@@ -175,11 +155,13 @@ class Pool {
     const std::uint64_t taken = places - free;
     // Acquire: it pairs with the release of each worker that finished, as every addition to
     // finished_ continues the release sequence of those before it.
-    for (int i = 0; finished_.load(std::memory_order_acquire) < taken; ++i) {
-      if (i < spin_limit)
+    for (int i = 0; finished_.load(std::memory_order_acquire) < taken;) {
+      if (i < spin_limit) {
         cpu_relax();
-      else
+        ++i;
+      } else {
         std::this_thread::yield();
+      }
     }
     return true;
   }
@@ -220,7 +202,7 @@ class Pool {
 
   void serve() noexcept {
     in_parallel_region() = true;
-    const int share = numbered_.fetch_add(1, std::memory_order_relaxed);
+    const int share = next_share_.fetch_add(1, std::memory_order_relaxed);
     for (std::uint64_t seen = 0;;) {  // the number of the last round that this worker has seen
       // Relaxed: nothing else is read before the compare-exchange below.
       std::uint64_t round = round_.load(std::memory_order_relaxed);
@@ -240,8 +222,7 @@ class Pool {
       const bool has_place = round % one_round > 0;
       // Acquire: it pairs with the release of the store in run(), also after other workers took
       // places, as their changes continue the release sequence of the store. A failed exchange
-      // reads nothing else. It fails if the round is over: then its number has changed, or no
-      // place is left.
+      // reads nothing else. It fails if another worker took a place, or if the round is over.
       if (has_place && !round_.compare_exchange_strong(round, round - 1, std::memory_order_acquire,
                                                        std::memory_order_relaxed))
         continue;
@@ -259,7 +240,7 @@ class Pool {
   std::atomic<std::uint64_t> round_{0}, finished_{0};  // finished_: workers, in this round
   std::mutex mutex_;                                   // of what follows
   std::condition_variable wake_;
-  std::atomic<int> numbered_{1};  // workers that have a share; the caller has share 0
+  std::atomic<int> next_share_{1};  // of the worker that starts next; the caller has share 0
   std::atomic<int> asleep_{0};
 };
 
@@ -279,20 +260,15 @@ void set_threads(int count) {
 }
 
 void run_tasks(Dim count, PoolTask task, const void* context) {
-  Job job;
-  job.task = task;
-  job.context = context;
-  job.count = count;
-  const int workers = threads() - 1;
+  Job job(count, task, context);
+  const int workers = count > 1 ? static_cast<int>(std::min<Dim>(threads(), count)) - 1 : 0;
   if (task_recorder != nullptr && workers > 0 && !Pool::in_parallel_region()) {
     job.recorder = task_recorder;
     job.recorder->job_begins(count);
     Pool::in_parallel_region() = true;  // jobs inside a task run as they do on a worker
-    job.share_among(1);
     job.run_tasks(0);
     Pool::in_parallel_region() = false;
   } else if (workers == 0 || Pool::in_parallel_region() || !Pool::instance().run(job, workers)) {
-    job.share_among(1);
     job.run_tasks(0);
   }
   if (job.failure) std::rethrow_exception(job.failure);

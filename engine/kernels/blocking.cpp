@@ -5,7 +5,7 @@
 namespace fledge::kernels {
 
 constinit Blocking blocking = {
-    // Waking another thread costs about as much as 2 µs of work.
+    // To hand work to another thread that waits for it costs about as much as 2 µs of work.
     .serial_work = 1 << 16,
     .tasks = 16,
     .task_numbers = 1 << 14,
@@ -19,7 +19,7 @@ constinit Blocking blocking = {
     .packed_numbers = 1 << 21,
     .aliased_row = 4096 / sizeof(Real),  // the first cache has 64 sets of lines of 64 bytes
     .unpacked_n = 2 * tile_rows,
-    .cached_numbers = 1 << 19,  // 2 MB of floats, about a second cache
+    .cached_numbers = 1 << 19,  // 2 MB of floats: the size of a second cache, or two
 
     // Rows of B are read in runs of so many numbers: 768 (3 KB) reach 90 % of the speed of memory,
     // 384 reach 87 % (one thread, B (768, 3072)).

@@ -12,21 +12,21 @@ struct Matrix {
   Matrix transposed() const { return {data, column, row}; }
 };
 
-/// What the sums of a product start from: (n, m) numbers, rows `row` apart, or zeros where there
-/// are none. C itself is added to; rows 0 apart are one row, a bias.
+/// What the sums of a product start from: (n, m) numbers, rows `row` apart. If data is null, zeros.
+/// If it is C, the product is added to C. If `row` is 0, all rows start from one row, a bias.
 struct Initial {
   const Real* data = nullptr;
   Dim row = 0;
 };
 
-/// C = initial + A·B.   A (n, k)   B (k, m)   C (n, m), rows c_row apart     k = 0 counts as zeros
+/// C = initial + A·B.   A (n, k)   B (k, m)   C (n, m), rows c_row apart     k = 0: C = initial
 ///
-/// Every C_ij is Σ_p A_ip·B_pj over p in increasing order, one addition after the other: a row of C
-/// depends on its row of A alone, to the bit, however many rows, columns or threads there are.
+/// Every C_ij starts as initial_ij; then A_ip·B_pj is added for p = 0, 1, … k − 1. So the bits of a
+/// row of C do not depend on the other rows, nor on the number of rows, columns or threads.
 void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
           Initial initial = {});
 
-/// The same on this thread: the block of C that is one task of gemm().
+/// The same on this thread alone.
 void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                 Initial initial = {});
 

@@ -44,7 +44,7 @@ TEST_CASE("a pool grows to as many threads as threads() says, and does not shrin
   const int before = threads();
   const auto threads_after_work_with = [&](int count) {
     set_threads(count);
-    kernels::parallel_for(2, kernels::blocking.serial_work, [](Dim) {});
+    kernels::parallel_for(12, kernels::blocking.serial_work, [](Dim) {});
     return static_cast<int>(std::distance(std::filesystem::directory_iterator(all), {}));
   };
   const int nine = threads_after_work_with(9);  // no other test starts more

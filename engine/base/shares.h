@@ -1,0 +1,50 @@
+// Which thread runs which task of a job.                              Used by: thread_pool.cpp.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+
+#include "engine/base/dim.h"
+
+namespace fledge {
+
+/// The tasks 0 … tasks − 1, cut into shares of neighbouring tasks, one for each thread. A thread
+/// begins with its own share, the same in every job: what it wrote in one job is in its cache in the
+/// next. When its share is done, it takes tasks of the others. More than 16 threads have 16 shares.
+/// Affinity scheduling: Markatos & LeBlanc 1994.
+class Shares {
+ public:
+  Shares(Dim tasks, int threads) { cut(tasks, threads); }
+
+  /// Starts anew. No thread may be in take().
+  void cut(Dim tasks, int threads) {
+    count_ = std::min(threads, most);
+    for (int s = 0; s < count_; ++s) {
+      shares_[s].next.store(tasks * s / count_, std::memory_order_relaxed);
+      shares_[s].end = tasks * (s + 1) / count_;
+    }
+  }
+
+  /// Calls run(task) for tasks that no other thread has taken, first those of share `thread`, until
+  /// none is left or run() returns false. Threads may call it at the same time.
+  template <class F>
+  void take(int thread, F run) {
+    for (int s = 0; s < count_; ++s) {
+      Share& share = shares_[(thread + s) % count_];
+      for (Dim task = 0; (task = share.next.fetch_add(1, std::memory_order_relaxed)) < share.end;)
+        if (!run(task)) return;
+    }
+  }
+
+ private:
+  static constexpr int most = 16;
+  struct alignas(64) Share {  // a line of the cache each
+    std::atomic<Dim> next{0};
+    Dim end = 0;
+  };
+
+  int count_ = 0;
+  Share shares_[most];
+};
+
+}  // namespace fledge
