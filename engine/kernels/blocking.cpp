@@ -18,9 +18,9 @@ constinit Blocking blocking = {
     // With 1 << 19 a product of 2048³ takes 6 % longer, with all of B at once 10 %.
     .packed_numbers = 1 << 21,
     .aliased_row = 4096 / sizeof(Real),  // the first cache has 64 sets of lines of 64 bytes
-    // For few rows packing takes longer than it saves: 2 to 6 % of a product of 64 rows, 1 to 4 % of
-    // one of 224. Of 300 rows and 8192 columns it saves 3 %.
-    .unpacked_n = 16 * tile_rows,
+    // For few rows packing takes longer than it saves: without it a product of 64 rows takes 2 to 6 %
+    // less time, of 224 rows 1 to 4 %. Of 300 rows and 8192 columns it takes 3 % more.
+    .unpacked_n = 32 * tile_rows,
     .cached_numbers = 1 << 19,  // 2 MB of floats: the size of a second cache, or two
 
     // Rows of B are read in runs of so many numbers: 768 (3 KB) reach 90 % of the speed of memory,
