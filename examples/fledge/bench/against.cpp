@@ -40,6 +40,10 @@ double first_time(const std::string& text, std::size_t begin) {
     char* end = nullptr;
     const double number = std::strtod(&text[i], &end);
     i = static_cast<std::size_t>(end - text.data());
+    if (text[i] == ',' && is_digit(text[i + 1])) {  // 1,234 or 1,5: which of both is not known
+      while (text[i] == ',' || text[i] == '.' || is_digit(text[i])) ++i;
+      continue;
+    }
     const double unit = unit_at(std::string_view(text).substr(i + (text[i] == ' ' ? 1 : 0)));
     if (number * unit > 0) return number * unit;
   }

@@ -10,9 +10,9 @@
 namespace fledge::bench {
 
 /// The times in a program's output: the first one after the word "best" and the first one after
-/// "median", on the same line. A time is a number and ns, us, µs, ms or s, as in "1.5 ms" or "1.5 ms/step". If one of
-/// the two is missing, the other counts as both; without both words the first time of all does.
-/// {0, 0} without any time.
+/// "median", on the same line. A time is a number and ns, us, µs, ms or s, as in "1.5 ms" or
+/// "1.5 ms/step"; a number with a comma is none. If one of the two is missing, the other counts as
+/// both; without both words the first time of all does. {0, 0} without any time.
 Times times_in(const std::string& output);
 
 /// Measures the row, then runs the command by /bin/sh, and so on for some rounds. The best time of

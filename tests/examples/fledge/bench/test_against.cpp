@@ -46,8 +46,10 @@ TEST_CASE("against: one time counts as both") {
   check_times("best 5 ms", 5e-3, 5e-3);
   check_times("gemm [512, 512, 512] 1.7500 ms 153.4 GFLOP/s", 1.75e-3, 1.75e-3);
   check_times("50 steps in 2 seconds, 40 ms each, then 50 ms", 0.04, 0.04);
+  check_times("1,000 steps, best 1.5 ms", 1.5e-3, 1.5e-3);
   check_times("the bestest 3 ms, medians 4 ms", 3e-3, 3e-3);
-  for (const char* none : {"", "done", "best", "12", "3 mss", "best 0 ms", "5 ts", "1 GFLOP/s"}) {
+  for (const char* none : {"", "done", "best", "12", "3 mss", "best 0 ms", "5 ts", "1 GFLOP/s",
+                           "1,234 us", "1,5 ms", "1,234.5 us"}) {
     CAPTURE(none);
     CHECK(fledge::bench::times_in(none).best == 0);
     CHECK(fledge::bench::times_in(none).median == 0);
