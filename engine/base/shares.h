@@ -8,9 +8,10 @@
 
 namespace fledge {
 
-/// The tasks 0 … tasks − 1, cut into shares of neighbouring tasks, one for each thread. A thread
-/// begins with its own share, the same in every job: what it wrote in one job is in its cache in the
-/// next. When its share is done, it takes tasks of the others. More than 16 threads have 16 shares.
+/// The tasks 0 … tasks − 1, cut into shares of neighbouring tasks: as many shares as threads, at most
+/// 16. A thread begins with the share of its number, then takes tasks of the others. Jobs with as
+/// many tasks and threads have the same shares: what a thread wrote in one job is often still in its
+/// cache in the next.
 /// Affinity scheduling: Markatos & LeBlanc 1994.
 class Shares {
  public:

@@ -5,7 +5,7 @@
 namespace fledge::kernels {
 
 constinit Blocking blocking = {
-    // To hand work to another thread that waits for it costs about as much as 2 µs of work.
+    // To hand work to a thread that waits for it costs about as much as 2 µs of work.
     .serial_work = 1 << 16,
     .tasks = 16,
     .task_numbers = 1 << 14,
@@ -18,10 +18,12 @@ constinit Blocking blocking = {
     // With 1 << 19 a product of 2048³ takes 6 % longer, with all of B at once 10 %.
     .packed_numbers = 1 << 21,
     .aliased_row = 4096 / sizeof(Real),  // the first cache has 64 sets of lines of 64 bytes
-    // For few rows packing takes longer than it saves: without it a product of 64 rows takes 2 to 6 %
-    // less time, of 224 rows 1 to 4 %. Of 300 rows and 8192 columns it takes 3 % more.
+    // Without packing a product of 64 rows takes 2 to 6 % less time, of 224 rows 1 to 4 % (512 columns
+    // and k = 512, or fewer). Of 300 rows, 8192 columns and k = 1000 it takes 20 % more, of 28 rows
+    // and 4096 columns 12 % more.
+    .unpacked_row = 2048,
     .unpacked_n = 32 * tile_rows,
-    .cached_numbers = 1 << 19,  // 2 MB of floats: the size of a second cache, or two
+    .cached_numbers = 1 << 19,  // 2 MB of floats: one or two second caches
 
     // Rows of B are read in runs of so many numbers: 768 (3 KB) reach 90 % of the speed of memory,
     // 384 reach 87 % (one thread, B (768, 3072)).

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "engine/base/memory.h"
 #include "engine/kernels/buffer.h"
 #include "engine/kernels/parallel.h"
 #include "engine/kernels/row_product.h"
@@ -32,7 +31,7 @@ void by_k_blocks(const Matrix& a, Dim k, F f) {
   }
 }
 
-// A panel of B, packed or not: the rows of a block of k, `row` apart.
+// A panel of B, packed or not: some columns of the rows of a block of k, which are `row` apart.
 struct Panel {
   const Real* data;
   Dim row, columns;
@@ -40,8 +39,8 @@ struct Panel {
 
 // A tile of C. `a` begins at its first row and at p0. The sums of the first block of k start from
 // `initial`, the others from C, which holds the sums so far.
-void multiply_tile(const Matrix& a, KBlock at, const Panel& b, Real* c, Dim c_row, Dim rows,
-                   Initial initial) {
+[[gnu::nonnull]] void multiply_tile(const Matrix& a, KBlock at, const Panel& b, Real* c, Dim c_row,
+                                    Dim rows, Initial initial) {
   multiply(rows, {a.data, a.row, a.column, b.data, b.row, at.depth, c, c_row, b.columns,
                   at.p0 == 0 ? initial : Initial{c, c_row}});
 }
@@ -58,11 +57,12 @@ void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim
     for (Dim i = 0; i < n; ++i)
       for (Dim j = 0; j < m; ++j)
         c[i * c_row + j] = initial.data == nullptr ? Real(0) : initial.data[i * initial.row + j];
+  const Dim most_unpacked = b.row <= blocking.unpacked_row ? blocking.unpacked_n : tile_rows;
   Real packed[most_block_k * tile_columns];
   by_k_blocks(a, k, [&](KBlock at) {
     for (Dim j = 0; j < m; j += tile_columns) {
       const Dim columns = std::min(tile_columns, m - j);
-      const bool packs = b.column != 1 || columns % lanes != 0 || n > blocking.unpacked_n;
+      const bool packs = b.column != 1 || columns % lanes != 0 || n > most_unpacked;
       if (packs) pack_panel(b, at.p0, at.depth, j, columns, packed);
       const Panel panel = packs ? Panel{packed, tile_columns, columns}
                                 : Panel{b.data + at.p0 * b.row + j, b.row, columns};
@@ -78,16 +78,19 @@ namespace {
 
 // Whether row_product() is faster than tiles. It is for at most four rows. If B comes from memory, it
 // is for all rows of a tile: 14×3072×768 takes 1.0 ms, and 2.6 ms by tiles (one thread). If B is in
-// a cache, 14×768×512 takes 0.13 ms, and 0.09 ms by tiles.
-bool is_row_product(const Matrix& b, Dim n, Dim size_b) {
-  const Dim most = size_b > blocking.cached_numbers ? most_product_rows : Dim{4};
+// a cache, 14×768×512 takes 0.13 ms, and 0.09 ms by tiles. row_product() keeps the rows of C in the
+// first cache. If they are aliased (see below), 14×768×3072 takes 3.5 ms, and 0.7 ms by tiles.
+bool is_row_product(const Matrix& b, Dim c_row, Dim n, Dim size_b) {
+  const bool rows_of_tile = size_b > blocking.cached_numbers && c_row % blocking.aliased_row != 0;
+  const Dim most = rows_of_tile ? most_product_rows : Dim{4};
   return n <= most && (b.row == 1 || b.column == 1);
 }
 
-// gemm_block() in tasks: panels of C, each with the panel of B that its task packs, cut into rows as
-// well. The tasks of a thread then read the rows of A that it wrote (engine/base/thread_pool.cpp):
-// a training step takes 5 % less time where the threads share no cache. If A is read by columns,
-// every task needs rows of all threads. Then rows are cut only until each thread has two tasks.
+// gemm_block() in tasks: each computes some rows of some panels of C. There are at least as many
+// parts of rows as threads: the tasks of a thread then read the rows of A that it wrote
+// (engine/base/shares.h), and a training step takes 5 % less time where the threads share no cache.
+// If A is read by columns, each task needs what all threads wrote. Then rows are cut only if there
+// are fewer than two panels per thread.
 void gemm_panels(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                  Initial initial) {
   const Dim panels = ceil_div(m, tile_columns), work = n * k * m;
@@ -105,22 +108,22 @@ void gemm_panels(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Di
   });
 }
 
-// Whether the rows of A displace each other from the first cache: rows whose distance is a multiple
+// Whether the rows of A evict each other from the first cache: rows whose distance is a multiple
 // of `aliased_row` have their lines in the same sets of the cache.
 bool is_aliased(const Matrix& a) { return a.column == 1 && a.row % blocking.aliased_row == 0; }
 
 constexpr Dim unaliased_row = most_block_k + lanes;
 
-// The rows of a tile; aliased rows as a copy. Without it a product of 1024³ takes a quarter longer.
+// The rows of a tile; aliased rows as a copy. Without the copy a product of 1024³ takes a quarter longer.
 Matrix unaliased(const Matrix& a, Dim rows, Dim depth, Real* copy) {
   if (!is_aliased(a)) return a;
   for (Dim r = 0; r < rows; ++r) std::copy_n(a.data + r * a.row, depth, copy + r * unaliased_row);
   return {copy, unaliased_row, 1};
 }
 
-// For an A that does not stay in a cache, or that is aliased: it is read once. A task is a row of
-// tiles, or several if they are small. It reads all of B, which all threads have packed before. It
-// adds up all blocks of k: with a job for each block, C would move between the caches of the threads.
+// Used if A does not stay in a cache or is aliased, as it reads A once. First all threads pack B. Then
+// a task computes a row of tiles, or several if they are small, and reads all of B. It adds up all
+// blocks of k: with a job for each block, C would move between the caches of the threads.
 void gemm_rows(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                Initial initial) {
   const Dim panels = ceil_div(m, tile_columns), tiles = ceil_div(n, tile_rows);
@@ -157,7 +160,7 @@ void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Di
           Initial initial) {
   const Dim work = n * k * m;
   if (work == 0 || work < blocking.serial_work) return gemm_block(a, b, c, c_row, n, k, m, initial);
-  if (is_row_product(b, n, k * m)) return row_product(a, b, c, c_row, n, k, m, initial);
+  if (is_row_product(b, c_row, n, k * m)) return row_product(a, b, c, c_row, n, k, m, initial);
   if (n <= tile_rows || (n * k <= blocking.cached_numbers && !is_aliased(a)))
     return gemm_panels(a, b, c, c_row, n, k, m, initial);
   const Dim panels = ceil_div(m, tile_columns), panel_size = k * tile_columns;

@@ -1,6 +1,7 @@
 #include "examples/fledge/commands.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <vector>
 
@@ -197,6 +198,11 @@ std::vector<Work> work_of(const support::Options& options, const bench::StepSize
         std::find(gemm_kinds.begin(), gemm_kinds.end(), words.back()) != gemm_kinds.end();
     if (has_kind) numbers.pop_back();
     const std::string kind = has_kind ? words.back() : "NN";
+    if (!has_kind && words.size() == 5 &&
+        std::isalpha(static_cast<unsigned char>(words[4][0])) != 0)
+      support::refuse_usage(
+          "the layout of a product is NN, NT or TN: got " + support::quoted(words.back()),
+          std::string("use: ") + kinds);
     const Sizes n = sizes_of(numbers, 1, 3);
     require_memory(size(n[0]) * size(n[1]) + size(n[0]) * size(n[2]) + size(n[1]) * size(n[2]));
     return {[=] { return std::vector{bench::gemm(n[0], n[1], n[2], kind)}; }};

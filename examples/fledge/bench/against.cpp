@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 
 #include <cctype>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -37,6 +38,7 @@ double unit_at(std::string_view text) {
 double first_time(const std::string& text, std::size_t begin) {
   for (std::size_t i = begin; i < text.size(); ++i) {
     if (!is_digit(text[i])) continue;
+    const bool negative = i > 0 && text[i - 1] == '-';
     char* end = nullptr;
     const double number = std::strtod(&text[i], &end);
     i = static_cast<std::size_t>(end - text.data());
@@ -45,7 +47,7 @@ double first_time(const std::string& text, std::size_t begin) {
       continue;
     }
     const double unit = unit_at(std::string_view(text).substr(i + (text[i] == ' ' ? 1 : 0)));
-    if (number * unit > 0) return number * unit;
+    if (!negative && number * unit > 0 && std::isfinite(number)) return number * unit;
   }
   return 0;
 }

@@ -27,7 +27,7 @@ struct Recording {
 };
 
 /// Seconds of a job: each thread takes the next task when it is free, and waking and joining the
-/// threads takes `cost` seconds.
+/// threads takes `cost` seconds. Which thread begins with which task (base/shares.h) is ignored.
 double predicted(const Job& job, int threads, double cost);
 /// Seconds of a run: its serial work, and its jobs one after the other.
 double predicted(const Recording& run, int threads, double cost);

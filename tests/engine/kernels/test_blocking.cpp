@@ -82,16 +82,23 @@ struct Products {
 
   void check(const ProductSizes& s, const Blocking& sizes, int threads) {
     const Stored a(integers({s.n, s.k}, 1)), b(integers({s.k, s.m}, 2));
-    const Array product = naive(a, b), initials = integers({s.n + 1, s.m}, 3);
+    const Array product = naive(a, b), initials = integers({s.n + 1, s.m + 3}, 3);
     const Blocked blocked(sizes, threads);
-    Array c({s.n, s.m + 3});
+    const Dim row = s.m + 3;
+    Array c({s.n, row});
     for (const Matrix& left : a.all())
       for (const Matrix& right : b.all())
         for (const Initial& initial :
-             {Initial{}, Initial{initials.data(), s.m}, Initial{initials.data(), 0}}) {
+             {Initial{}, Initial{initials.data(), s.m}, Initial{initials.data(), 0},
+              Initial{initials.data(), row}}) {
           std::fill_n(c.write(), c.size(), nan_number);
           fill_stack();
-          kernels::gemm(left, right, c.write(), s.m + 3, s.n, s.k, s.m, initial);
+          const bool in_place = initial.row == row;
+          if (in_place)
+            for (Dim i = 0; i < s.n; ++i)
+              std::copy_n(initial.data + i * row, s.m, c.write() + i * row);
+          const Initial from = in_place ? Initial{c.data(), row} : initial;
+          kernels::gemm(left, right, c.write(), row, s.n, s.k, s.m, from);
           compared += s.n * s.m;
           if (count_wrong(c, product, initial) == 0) continue;
           FAIL(count_wrong(c, product, initial)
@@ -115,7 +122,7 @@ enum class Way { panels, rows, copied_rows };
 
 Blocking blocks_of_product(Dim block_k, Dim packed_columns, Way way) {
   Blocking sizes = kernels::blocking;
-  sizes.serial_work = sizes.unpacked_n = 0;
+  sizes.serial_work = sizes.unpacked_n = sizes.unpacked_row = 0;
   sizes.block_k = block_k;
   sizes.packed_numbers = packed_columns * block_k;
   sizes.cached_numbers = way == Way::panels ? sizes.cached_numbers : 0;
@@ -135,7 +142,7 @@ TEST_CASE("a product is right on both sides of every two borders of blocks") {
         for (const Dim k : around(block_k))
           for (const Dim m : around(2 * tile_columns))
             for (const int threads : {1, 2})
-              products.check({n, k, m}, blocks_of_product(block_k, 2 * tile_columns, way), threads);
+              products.check({n, k, m}, blocks_of_product(block_k, 4 * tile_columns, way), threads);
   INFO(products.compared << " numbers compared");
   CHECK(products.compared > 100'000);
 }
@@ -162,10 +169,32 @@ TEST_CASE("a product is right on both sides of the height that is packed, for 1 
         for (const int threads : {1, 50}) {
           Blocking sizes = blocks_of_product(2, 4 * tile_columns, Way::panels);
           sizes.unpacked_n = 2 * tile_rows;
+          sizes.unpacked_row = serial_work == 0 ? 0 : width;
           sizes.serial_work = serial_work;
           products.check({n, 5, width}, sizes, threads);
         }
   CHECK(products.compared >= 71'442);  // as many with the smallest tile: SSE2, dual numbers
+}
+
+TEST_CASE("every way and every number of threads computes the bits of one block") {
+  const Dim n = 3 * tile_rows + 1, k = 21, m = 3 * tile_columns + 5;
+  const Array a = uniform({n, k}, 1), b = uniform({k, m}, 2), start = uniform({n, m}, 3);
+  const auto computed = [&](const Blocking& sizes, int threads) {
+    const Blocked blocked(sizes, threads);
+    Array c = start.clone();
+    kernels::gemm({a.data(), k, 1}, {b.data(), m, 1}, c.write(), m, n, k, m, {c.data(), m});
+    return c;
+  };
+  Blocking one_block = kernels::blocking;
+  one_block.serial_work = n * k * m + 1;
+  const Array expected = computed(one_block, 1);
+  for (const Way way : all_ways)
+    for (const Dim block_k : {4, 512})
+      for (const int threads : {1, 2, 7, 20}) {
+        CAPTURE(static_cast<int>(way), block_k, threads);
+        CHECK(same_bits(computed(blocks_of_product(block_k, 30 * tile_columns, way), threads),
+                        expected));
+      }
 }
 
 TEST_CASE("a product of many matrices is that of each, in small blocks") {

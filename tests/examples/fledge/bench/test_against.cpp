@@ -49,7 +49,7 @@ TEST_CASE("against: one time counts as both") {
   check_times("1,000 steps, best 1.5 ms", 1.5e-3, 1.5e-3);
   check_times("the bestest 3 ms, medians 4 ms", 3e-3, 3e-3);
   for (const char* none : {"", "done", "best", "12", "3 mss", "best 0 ms", "5 ts", "1 GFLOP/s",
-                           "1,234 us", "1,5 ms", "1,234.5 us"}) {
+                           "1,234 us", "1,5 ms", "1,234.5 us", "1e999 s", "-5 us"}) {
     CAPTURE(none);
     CHECK(fledge::bench::times_in(none).best == 0);
     CHECK(fledge::bench::times_in(none).median == 0);
