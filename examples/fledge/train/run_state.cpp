@@ -13,8 +13,7 @@ namespace fledge::train {
 
 namespace {
 
-constexpr Dim evaluated_windows = 480;  // of the held-out text, while the run lasts
-constexpr double smoothing = 0.02;      // the smallest weight of a new loss in the smoothed one
+constexpr double smoothing = 0.02;  // the smallest weight of a new loss in the smoothed one
 // Overfitting: this number of evaluations or more have passed since the best one, the loss is higher
 // than the best by this share, and the training loss is lower.
 constexpr std::int64_t evaluations_of_a_rise = 3;

@@ -16,6 +16,9 @@
 
 namespace fledge::train {
 
+/// Windows of the held-out text that an evaluation reads while the run lasts.
+inline constexpr Dim evaluated_windows = 480;
+
 struct TrainConfig {
   // Saved with the run, except `minutes`. What is not given is chosen from the text. On resume, only
   // `texts` and the may_change options can differ.
