@@ -38,7 +38,7 @@ struct Panel {
 };
 
 // A tile of C. `a` begins at its first row and at p0. The sums of the first block of k start from
-// `initial`, the others from C, which holds the sums so far.
+// `initial`, the others from C, which holds the sums so far. nonnull: clang-tidy supposes a null C.
 [[gnu::nonnull]] void multiply_tile(const Matrix& a, KBlock at, const Panel& b, Real* c, Dim c_row,
                                     Dim rows, Initial initial) {
   multiply(rows, {a.data, a.row, a.column, b.data, b.row, at.depth, c, c_row, b.columns,
@@ -108,8 +108,8 @@ void gemm_panels(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Di
   });
 }
 
-// Whether the rows of A evict each other from the first cache: rows whose distance is a multiple
-// of `aliased_row` have their lines in the same sets of the cache.
+// Whether the rows of A evict each other from the first cache. They do if their distance is a
+// multiple of `aliased_row`: then their lines are in the same sets of the cache.
 bool is_aliased(const Matrix& a) { return a.column == 1 && a.row % blocking.aliased_row == 0; }
 
 constexpr Dim unaliased_row = most_block_k + lanes;

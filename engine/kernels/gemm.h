@@ -21,8 +21,8 @@ struct Initial {
 
 /// C = initial + A·B.   A (n, k)   B (k, m)   C (n, m), rows c_row apart     k = 0: C = initial
 ///
-/// Every C_ij starts as initial_ij; then A_ip·B_pj is added for p = 0, 1, … k − 1. So the bits of a
-/// row of C do not depend on the other rows, nor on the number of rows, columns or threads.
+/// Every C_ij starts as initial_ij; then A_ip·B_pj is added for p = 0, 1, … k − 1. So the bits of C_ij
+/// depend on row i of A, column j of B and initial_ij only, for any number of threads.
 void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
           Initial initial = {});
 

@@ -32,7 +32,7 @@ TEST_CASE("a thread runs its own share first, then the shares of the threads aft
   CHECK(taken_alone(40, 256, 17) == taken_alone(40, 16, 1));
 }
 
-TEST_CASE("take() ends at the first task whose run returns false; tasks can be cut anew") {
+TEST_CASE("take() stops when run() returns false, and cut() starts anew") {
   Shares shares(10, 2);
   Dim runs = 0;
   const auto stop_at_7 = [&](Dim task) { return ++runs, task != 7; };
