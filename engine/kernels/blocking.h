@@ -20,7 +20,7 @@ struct Blocking {
   Dim block_k;         // rows of a panel of B, at most most_block_k
   Dim packed_numbers;  // most numbers of B that are packed at once, but at least one panel
   Dim aliased_row;     // rows of A so many numbers apart share few lines of the first cache
-  Dim unpacked_row;    // wider B are packed if C has two tiles of rows
+  Dim packed_panels;   // panels of B that are packed together, row by row
   Dim unpacked_n;      // with at most so many rows panels of B are read where they lie
   Dim cached_numbers;  // a larger A or B does not stay in the second cache
   // row_product.cpp

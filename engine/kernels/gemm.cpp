@@ -49,6 +49,9 @@ Matrix part(const Matrix& a, Dim i, Dim p) {
   return {a.data + i * a.row + p * a.column, a.row, a.column};
 }
 
+// Whether B stays in the second cache: k rows of numbers as they lie in memory.
+bool is_cached(const Matrix& b, Dim k) { return k * b.row <= blocking.cached_numbers; }
+
 }  // namespace
 
 void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
@@ -57,19 +60,24 @@ void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim
     for (Dim i = 0; i < n; ++i)
       for (Dim j = 0; j < m; ++j)
         c[i * c_row + j] = initial.data == nullptr ? Real(0) : initial.data[i * initial.row + j];
-  const Dim most_unpacked = b.row <= blocking.unpacked_row ? blocking.unpacked_n : tile_rows;
-  Real packed[most_block_k * tile_columns];
+  // A tile cannot read a part of a vector.
+  const bool packs = b.column != 1 || m % lanes != 0 || !is_cached(b, k) || n > blocking.unpacked_n;
+  const Dim group = std::min(m, blocking.packed_panels * tile_columns);
+  Buffer packed(packs ? panels_size(std::min(k, most_block_k), group) : 0);
   by_k_blocks(a, k, [&](KBlock at) {
-    for (Dim j = 0; j < m; j += tile_columns) {
-      const Dim columns = std::min(tile_columns, m - j);
-      const bool packs = b.column != 1 || columns % lanes != 0 || n > most_unpacked;
-      if (packs) pack_panel(b, at.p0, at.depth, j, columns, packed);
-      const Panel panel = packs ? Panel{packed, tile_columns, columns}
-                                : Panel{b.data + at.p0 * b.row + j, b.row, columns};
-      by_tiles(n, [&](Dim i, Dim rows) {
-        multiply_tile(part(a, i, at.p0), at, panel, c + i * c_row + j, c_row, rows,
-                      part(initial, i, j));
-      });
+    for (Dim first = 0; first < m; first += group) {
+      const Matrix rows_of_b = part(b, at.p0, first);
+      const Dim width = std::min(group, m - first);
+      if (packs) pack_panels(rows_of_b, at.depth, width, packed.data());
+      for (Dim j = 0; j < width; j += tile_columns) {
+        const Dim columns = std::min(tile_columns, width - j);
+        const Panel panel = packs ? Panel{packed.data() + j * at.depth, tile_columns, columns}
+                                  : Panel{rows_of_b.data + j, b.row, columns};
+        by_tiles(n, [&](Dim i, Dim rows) {
+          multiply_tile(part(a, i, at.p0), at, panel, c + i * c_row + first + j, c_row, rows,
+                        part(initial, i, first + j));
+        });
+      }
     }
   });
 }
@@ -77,25 +85,33 @@ void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim
 namespace {
 
 // Whether row_product() is faster than tiles. It is for at most four rows. If B comes from memory, it
-// is for all rows of a tile: 14×3072×768 takes 1.0 ms, and 2.6 ms by tiles (one thread). If B is in
+// is for all rows of a tile: 14×3072×768 takes 1.0 ms, and 1.3 ms by tiles (one thread). If B is in
 // a cache, 14×768×512 takes 0.13 ms, and 0.09 ms by tiles. row_product() keeps the rows of C in the
-// first cache. If they are aliased (see below), 14×768×3072 takes 3.5 ms, and 0.7 ms by tiles.
+// first cache. If they are aliased (see below), 14×768×3072 takes 3.5 ms, and 1.3 ms by tiles.
 bool is_row_product(const Matrix& b, Dim c_row, Dim n, Dim size_b) {
   const bool rows_of_tile = size_b > blocking.cached_numbers && c_row % blocking.aliased_row != 0;
   const Dim most = rows_of_tile ? most_product_rows : Dim{4};
   return n <= most && (b.row == 1 || b.column == 1);
 }
 
+// Groups of at most packed_panels panels, as many for each thread. A group is packed row by row: B
+// comes from memory faster in long runs. 64×768×768 takes 0.80 ms, and 1.15 ms panel by panel.
+Dim groups_of(Dim panels) {
+  return std::min(panels,
+                  ceil_div(ceil_div(panels, blocking.packed_panels), threads()) * threads());
+}
+
 // gemm_block() in tasks: each computes some rows of some panels of C. There are at least as many
 // parts of rows as threads: the tasks of a thread then read the rows of A that it wrote
 // (engine/base/shares.h), and a training step takes 5 % less time where the threads share no cache.
-// If A is read by columns, each task needs what all threads wrote. Then rows are cut only if there
-// are fewer than two panels per thread.
+// If A is read by columns, each task needs what all threads wrote, and if B comes from memory, it is
+// read once for each part of rows. Then rows are cut only if there are fewer than two tasks per thread.
 void gemm_panels(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                  Initial initial) {
   const Dim panels = ceil_div(m, tile_columns), work = n * k * m;
-  const Dim across = std::min(panels, 1 + work / (blocking.serial_work + 1));
-  const Dim least = a.column == 1 ? threads() : 1;
+  const Dim across =
+      is_cached(b, k) ? std::min(panels, 1 + work / (blocking.serial_work + 1)) : groups_of(panels);
+  const Dim least = a.column == 1 && is_cached(b, k) ? threads() : 1;
   const Dim down =
       std::min(ceil_div(n, tile_rows), std::max(least, ceil_div(2 * threads(), across)));
   parallel_for(down * across, work, [&](Dim task) {
@@ -132,9 +148,13 @@ void gemm_rows(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim 
     return packed.data() + (panels * at.p0 + panel * at.depth) * tile_columns;
   };
   const auto columns = [&](Dim panel) { return std::min(tile_columns, m - panel * tile_columns); };
-  parallel_for(panels, m * k, [&](Dim panel) {
+  const Dim groups = groups_of(panels);
+  parallel_for(groups, m * k, [&](Dim group) {
+    const Dim panel = panels * group / groups;
+    const Dim j = panel * tile_columns;
+    const Dim j_end = std::min(m, panels * (group + 1) / groups * tile_columns);
     by_k_blocks(a, k, [&](KBlock at) {
-      pack_panel(b, at.p0, at.depth, panel * tile_columns, columns(panel), place(at, panel));
+      pack_panels(part(b, at.p0, j), at.depth, j_end - j, place(at, panel));
     });
   });
   const Dim work = tile_rows * m * k;  // of a row of tiles

@@ -16,10 +16,6 @@ namespace {
 // Shares of the speed of memory are those of one thread: GB/s of B, with one row of A, divided by
 // GB/s of a loop that sums an array. B (768, 3072) and (3072, 768), or for a table Bᵀ (150000, 768).
 
-// Bring the line of p into the second cache, and into the first. A line that is not there is no error.
-void prefetch_far(const Real* p) { __builtin_prefetch(p, 0, 2); }
-void prefetch_near(const Real* p) { __builtin_prefetch(p, 0, 3); }
-
 // C += A·B for the first `depth` rows of B.
 template <int depth, class Count>
 void add_rows(const Matrix& a, const Real* b, Dim b_row, Real* c, Dim c_row, Count n, Dim m) {

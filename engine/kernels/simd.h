@@ -68,6 +68,10 @@ inline void store(Native* p, NativeVec v) {
   reinterpret_cast<simd_detail::InMemory*>(p)->numbers = v;
 }
 
+/// Bring the line of p into the second cache, and into the first. A line that is not there is no error.
+inline void prefetch_far(const void* p) { __builtin_prefetch(p, 0, 2); }
+inline void prefetch_near(const void* p) { __builtin_prefetch(p, 0, 3); }
+
 /// The lower half of a vector from one place, the upper half from another.
 inline NativeVec load_halves(const Native* lower, const Native* upper) {
   using simd_detail::HalfInMemory;

@@ -120,35 +120,37 @@ void by_tiles(Dim n, F f) {
   }
 }
 
-// Packs a panel of B: rows p0 … p0 + k − 1 and columns j0 … j0 + columns − 1, as k rows of
-// tile_columns numbers. Missing columns are 0.
-inline void pack_panel(const Matrix& b, Dim p0, Dim k, Dim j0, Dim columns, Real* to) {
-  const Real* from = b.data + p0 * b.row + j0 * b.column;
-  if (b.column == 1 && columns == tile_columns) {
-    for (Dim p = 0; p < k; ++p)
-      for (Dim j = 0; j < tile_columns; j += lanes)
-        store(to + p * tile_columns + j, load(from + p * b.row + j));
-    return;
-  }
+// The first k rows and `columns` columns of B as k rows of tile_columns numbers. Missing columns are
+// 0.
+inline void pack_panel(const Matrix& b, Dim k, Dim columns, Real* to) {
   const Dim deep = b.row == 1 ? k / lanes * lanes : 0;  // in squares of lanes × lanes numbers
   for (Dim j = 0; j < tile_columns; j += lanes)
     for (Dim p = 0; p < deep; p += lanes) {
       Vec square[lanes];
       for (Dim i = 0; i < lanes; ++i)
-        square[i] = j + i < columns ? load(from + p + (j + i) * b.column) : splat(Real(0));
+        square[i] = j + i < columns ? load(b.data + p + (j + i) * b.column) : splat(Real(0));
       transpose(square);
       for (Dim i = 0; i < lanes; ++i) store(to + (p + i) * tile_columns + j, square[i]);
     }
   if (columns < tile_columns) std::fill(to + deep * tile_columns, to + k * tile_columns, Real(0));
   for (Dim p = deep; p < k; ++p)
-    for (Dim j = 0; j < columns; ++j) to[p * tile_columns + j] = from[p * b.row + j * b.column];
+    for (Dim j = 0; j < columns; ++j) to[p * tile_columns + j] = b.data[p * b.row + j * b.column];
 }
 
 /// B (k, m) as panels of tile_columns columns, one behind the other; panel j begins at
-/// to + j·k·tile_columns.
+/// to + j·k·tile_columns. Whole panels of a B that is stored by rows are packed row by row.
 inline void pack_panels(const Matrix& b, Dim k, Dim m, Real* to) {
-  for (Dim j = 0; j < m; j += tile_columns)
-    pack_panel(b, 0, k, j, std::min(tile_columns, m - j), to + j * k);
+  const Dim whole = b.column == 1 ? m / tile_columns * tile_columns : 0;
+  for (Dim p = 0; p < k; ++p)
+    for (Dim j = 0; j < whole; j += tile_columns)
+      for (Dim i = 0; i < tile_columns; i += lanes) {
+        const Real* const from = b.data + p * b.row + j + i;
+        prefetch_far(from + 8 * b.row);  // 64×768×768, B from memory: 94 GFLOP/s instead of 87
+        store(to + j * k + p * tile_columns + i, load(from));
+      }
+  for (Dim j = whole; j < m; j += tile_columns)
+    pack_panel({b.data + j * b.column, b.row, b.column}, k, std::min(tile_columns, m - j),
+               to + j * k);
 }
 
 /// Numbers in the panels of a matrix (k, m).

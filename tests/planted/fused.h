@@ -95,7 +95,7 @@ inline constexpr Bug fused_bugs[] = {
      R"(at.p0 == 0 ? initial : Initial{c, c_row})", R"(initial)",
      "a classic slip: right until the sum is longer than a block"},
     {"gemm-panel-where-it-lies-from-its-first-row", "engine/kernels/gemm.cpp",
-     R"(Panel{b.data + at.p0 * b.row + j, b.row, columns})", R"(Panel{b.data + j, b.row, columns})",
+     R"(Panel{rows_of_b.data + j, b.row, columns})", R"(Panel{b.data + first + j, b.row, columns})",
      "a classic slip: right until the sum is longer than a block"},
     {"linear-bias-not-learned", "engine/ops/linear.cpp",
      R"(wrt(bias, [](const Array& dy) { return dy; }))",

@@ -197,7 +197,7 @@ int main(int argc, char** argv) {
        .body = fledge::products,
        .reading = {
            {"engine/kernels/tiles.h", "tile_rows", "a tile whose sums stay in registers"},
-           {"engine/kernels/gemm.cpp", "pack_panel", "the copy of B in the order of reading"},
+           {"engine/kernels/gemm.cpp", "pack_panels", "the copy of B in the order of reading"},
            {"examples/fledge/bench/machine.cpp", "multiply_add",
             "the most that this machine can compute"}}});
 }

@@ -116,21 +116,23 @@ std::vector<double> numbers_of(const Array& x, Dim first, Dim count) {
   return numbers;
 }
 
-// How gemm() takes a product: by panels of B, or by rows of A, which are read where they lie or
-// copied.
-enum class Way { panels, rows, copied_rows };
+// How gemm() takes a product: by panels of B, by groups of panels, which are packed together, or by
+// rows of A, which are read where they lie or copied.
+enum class Way { panels, groups, rows, copied_rows };
 
-Blocking blocks_of_product(Dim block_k, Dim packed_columns, Way way) {
+// `size_a`: numbers of A. It is taken by groups if A stays in a cache and B, which has more, does not.
+Blocking blocks_of_product(Dim block_k, Dim packed_columns, Way way, Dim size_a) {
   Blocking sizes = kernels::blocking;
-  sizes.serial_work = sizes.unpacked_n = sizes.unpacked_row = 0;
+  sizes.serial_work = sizes.unpacked_n = 0;
   sizes.block_k = block_k;
+  sizes.packed_panels = 2;
   sizes.packed_numbers = packed_columns * block_k;
-  sizes.cached_numbers = way == Way::panels ? sizes.cached_numbers : 0;
+  if (way != Way::panels) sizes.cached_numbers = way == Way::groups ? size_a : 0;
   sizes.aliased_row = way == Way::copied_rows ? 1 : 4096;
   return sizes;
 }
 
-constexpr Way all_ways[] = {Way::panels, Way::rows, Way::copied_rows};
+constexpr Way all_ways[] = {Way::panels, Way::groups, Way::rows, Way::copied_rows};
 
 }  // namespace
 
@@ -140,9 +142,10 @@ TEST_CASE("a product is right on both sides of every two borders of blocks") {
     for (const Dim block_k : {2, 5})
       for (const Dim n : around(2 * tile_rows))
         for (const Dim k : around(block_k))
-          for (const Dim m : around(2 * tile_columns))
+          for (const Dim m : around(4 * tile_columns))
             for (const int threads : {1, 2})
-              products.check({n, k, m}, blocks_of_product(block_k, 4 * tile_columns, way), threads);
+              products.check({n, k, m}, blocks_of_product(block_k, 4 * tile_columns, way, n * k),
+                             threads);
   INFO(products.compared << " numbers compared");
   CHECK(products.compared > 100'000);
 }
@@ -154,7 +157,7 @@ TEST_CASE("a product is right on both sides of the work that is parallel") {
       for (const Dim k : around(3))
         for (const Dim m : around(tile_columns))
           for (const Dim serial : {Dim{0}, n * k * m, n * k * m + 1}) {
-            Blocking sizes = blocks_of_product(3, tile_columns, way);
+            Blocking sizes = blocks_of_product(3, tile_columns, way, n * k);
             sizes.serial_work = serial;
             products.check({n, k, m}, sizes, 2);
           }
@@ -163,21 +166,24 @@ TEST_CASE("a product is right on both sides of the work that is parallel") {
 
 TEST_CASE("a product is right on both sides of the height that is packed, for 1 and 50 threads") {
   Products products;
-  for (const Dim width : around(tile_columns))
+  const Dim k = 5;
+  for (const Dim width : around(2 * tile_columns))
     for (const Dim n : around(2 * tile_rows))
-      for (const Dim serial_work : {Dim{0}, Dim{1} << 40})
-        for (const int threads : {1, 50}) {
-          Blocking sizes = blocks_of_product(2, 4 * tile_columns, Way::panels);
-          sizes.unpacked_n = 2 * tile_rows;
-          sizes.unpacked_row = serial_work == 0 ? 0 : width;
-          sizes.serial_work = serial_work;
-          products.check({n, 5, width}, sizes, threads);
-        }
+      for (const Dim cached : {k * width - 1, k * width})
+        for (const Dim serial_work : {Dim{0}, Dim{1} << 40})
+          for (const int threads : {1, 50}) {
+            Blocking sizes = blocks_of_product(2, 4 * tile_columns, Way::panels, n * k);
+            sizes.unpacked_n = 2 * tile_rows;
+            sizes.packed_panels = 1;
+            sizes.cached_numbers = cached;
+            sizes.serial_work = serial_work;
+            products.check({n, k, width}, sizes, threads);
+          }
   CHECK(products.compared >= 71'442);  // as many with the smallest tile: SSE2, dual numbers
 }
 
 TEST_CASE("every way and every number of threads computes the bits of one block") {
-  const Dim n = 3 * tile_rows + 1, k = 21, m = 3 * tile_columns + 5;
+  const Dim n = 3 * tile_rows + 1, k = 21, m = 5 * tile_columns + 5;
   const Array a = uniform({n, k}, 1), b = uniform({k, m}, 2), start = uniform({n, m}, 3);
   const auto computed = [&](const Blocking& sizes, int threads) {
     const Blocked blocked(sizes, threads);
@@ -192,8 +198,9 @@ TEST_CASE("every way and every number of threads computes the bits of one block"
     for (const Dim block_k : {4, 512})
       for (const int threads : {1, 2, 7, 20}) {
         CAPTURE(static_cast<int>(way), block_k, threads);
-        CHECK(same_bits(computed(blocks_of_product(block_k, 30 * tile_columns, way), threads),
-                        expected));
+        CHECK(
+            same_bits(computed(blocks_of_product(block_k, 30 * tile_columns, way, n * k), threads),
+                      expected));
       }
 }
 
@@ -202,7 +209,7 @@ TEST_CASE("a product of many matrices is that of each, in small blocks") {
     for (const Dim k : around(3))
       for (const Dim m : around(tile_columns)) {
         const Array a = integers({2, 1, n, k}, 1), b = integers({3, k, m}, 2);
-        const Blocked blocked(blocks_of_product(3, tile_columns, Way::rows), 2);
+        const Blocked blocked(blocks_of_product(3, tile_columns, Way::rows, 0), 2);
         const Array c = product(a, b);
         REQUIRE((c.shape() == Shape{2, 3, n, m}));
         for (Dim i = 0; i < 6; ++i) {

@@ -34,7 +34,7 @@ struct Product {
   }
   std::vector<Real> panel() const {
     std::vector<Real> packed(static_cast<std::size_t>(k * tile_columns));
-    kernels::pack_panel({b.data(), columns, 1}, 0, k, 0, columns, packed.data());
+    kernels::pack_panels({b.data(), columns, 1}, k, columns, packed.data());
     return packed;
   }
 
@@ -178,7 +178,7 @@ TEST_CASE("a panel may be a part of a matrix, rows and columns") {
   const Array b = counting({9, 40});
   std::vector<Real> packed(static_cast<std::size_t>(3 * tile_columns), Real(99));
   const Dim columns = tile_columns - 1;
-  kernels::pack_panel({b.data(), 40, 1}, 4, 3, 2, columns, packed.data());
+  kernels::pack_panels({b.data() + 4 * 40 + 2, 40, 1}, 3, columns, packed.data());
   for (Dim p = 0; p < 3; ++p)
     for (Dim j = 0; j < tile_columns; ++j)
       CHECK(value_of(packed[static_cast<std::size_t>(p * tile_columns + j)]) ==

@@ -15,7 +15,8 @@ struct Op {
 
 Blocking blocks_of_op(Dim numbers, Dim rows) {
   Blocking sizes = kernels::blocking;
-  sizes.serial_work = sizes.unpacked_n = sizes.unpacked_row = 0;
+  sizes.serial_work = sizes.unpacked_n = 0;
+  sizes.packed_panels = 1;
   sizes.tasks = 100;
   sizes.task_numbers = numbers;
   sizes.task_rows = rows;
