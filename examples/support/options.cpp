@@ -104,7 +104,8 @@ Options::Options(std::string program, std::string purpose)
 
 void Options::threads() {
   static std::int64_t count = 1;
-  add("--threads", "N", count, "how many threads share the work", {1, 256});
+  add("--threads", "N", count, "how many threads share the work, at most one per processor",
+      {1, 256});
   options_.back().fallback = "FLEDGE_THREADS, or one per processor";
 }
 

@@ -119,14 +119,14 @@ std::string choose_for_text(TrainConfig& config, const Corpus& corpus) {
   const double steps = std::clamp(std::floor(std::min(by_work, by_passes)), 20.0, 1e9);
   unless_given("--steps", schedule.steps, std::max(static_cast<std::int64_t>(steps), least));
   unless_given("--warmup", schedule.warmup, std::min<std::int64_t>(100, schedule.steps / 10));
-  // Twenty evaluations or fewer, for at most a twelfth of the work of the steps between them: a step
-  // takes three times as long as to read its windows forward.
+  // Twenty evaluations or fewer, for at most a sixteenth of the work of the steps between them: a step
+  // takes three times as long as reading its windows forward.
   const Dim held_out = corpus.valid.size() / config.sizes.context + 1;
   const double steps_of_evaluation =
       static_cast<double>(std::min(evaluated_windows, held_out)) / (3 * batch);
   unless_given("--eval-every", config.evaluate_every,
                std::max({schedule.steps / 20, std::int64_t{25},
-                         static_cast<std::int64_t>(12 * steps_of_evaluation)}));
+                         static_cast<std::int64_t>(16 * steps_of_evaluation)}));
   if (config.corpus.valid > 0) unless_given("--patience", config.patience, std::int64_t{5});
 
   const std::string token = token_word(corpus.tokenizer.kind());
