@@ -246,8 +246,8 @@ int bench_command(int argc, char** argv) {
       support::refuse_usage(
           "--plan works with 'step' alone, without --against, --rounds and --threads",
           "use: fledge bench step --plan N");
-    print_plan(bench::plan_step(settings.sizes, static_cast<int>(settings.plan)), settings.sizes,
-               settings.json);
+    const bench::Plan plan = bench::plan_step(settings.sizes, static_cast<int>(settings.plan));
+    std::fputs(description_of(plan, settings.sizes, settings.json).c_str(), stdout);
     return 0;
   }
   if (options.given().contains("--against")) {

@@ -63,7 +63,8 @@ class Recorder : public TaskRecorder {
 
 // Seconds of a job without work: each thread takes one task, and waits until all have one. Without
 // waiting the calling thread would take all tasks before another thread has seen the job. No task
-// waits longer than a millisecond: a thread that the system has suspended is not waited for.
+// waits longer than longest_wait: a thread that the system has suspended is not waited for.
+constexpr double longest_wait = 1e-3;
 double empty_job(int count) {
   const Threads these(count);
   struct Meeting {
@@ -77,7 +78,7 @@ double empty_job(int count) {
         [](const void* context, Dim) {
           auto& all = *static_cast<Meeting*>(const_cast<void*>(context));
           const auto begin = Clock::now();
-          for (++all.here; all.here < all.count && seconds_since(begin) < 1e-3;) {
+          for (++all.here; all.here < all.count && seconds_since(begin) < longest_wait;) {
           }
         },
         &meeting);
@@ -92,11 +93,6 @@ double run_with(const std::function<void()>& f, int count) {
   const auto begin = Clock::now();
   f();
   return seconds_since(begin);
-}
-
-// A recording of 0 seconds is none.
-void keep_best(Recording& best, Recording run) {
-  if (best.total() == 0 || run.total() < best.total()) best = std::move(run);
 }
 
 std::vector<Loss> worst_of(const Recording& run, int threads, double cost) {
@@ -160,6 +156,10 @@ double predicted(const Recording& run, int threads, double cost) {
   return seconds;
 }
 
+void keep_best(Recording& best, Recording run) {
+  if (best.total() == 0 || run.total() < best.total()) best = std::move(run);
+}
+
 Recording recorded(const std::function<void()>& f, int threads) {
   const Threads these(threads);
   Recorder recorder;
@@ -208,15 +208,12 @@ Plan plan_step(const StepSizes& sizes, int threads) {
   return plan;
 }
 
-void print_plan(const Plan& plan, const StepSizes& sizes, bool json) {
+std::string description_of(const Plan& plan, const StepSizes& sizes, bool json) {
   using support::formatted;
   const std::string text = by({sizes.layers, sizes.heads, sizes.width}) + " context " +
                            std::to_string(sizes.context) + " batch " + std::to_string(sizes.batch) +
                            vocabulary_of(sizes);
-  if (json) {
-    std::printf("%s\n", Json(std::vector<Json>{plan_json(plan, text)}).indented().c_str());
-    return;
-  }
+  if (json) return Json(std::vector<Json>{plan_json(plan, text)}).indented() + "\n";
   constexpr double ms = 1e3;
   std::string out = "step " + text + "\n";
   out += formatted("  one thread    %9.3f ms, measured\n", plan.one * ms);
@@ -225,6 +222,8 @@ void print_plan(const Plan& plan, const StepSizes& sizes, bool json) {
   out += formatted("  serial work   %9.3f ms, %.1f %% of a step on one thread\n", plan.serial * ms,
                    100 * plan.serial / plan.recorded);
   out += formatted("  starting a job%9.3f us\n", plan.cost * 1e6);
+  if (plan.cost >= longest_wait)
+    out += "  The threads never ran at the same time: try again when the machine is idle.\n";
   for (const Loss& loss : plan.worst)
     out += formatted("  %s of %s: %.3f ms more than with equal shares\n",
                      support::counted(loss.jobs, "job").c_str(),
@@ -233,7 +232,7 @@ void print_plan(const Plan& plan, const StepSizes& sizes, bool json) {
     out += formatted("  2 threads     %9.3f ms measured, %.3f ms predicted: ratio %.2f\n",
                      plan.measured_two * ms, plan.predicted_two * ms,
                      plan.measured_two / plan.predicted_two);
-  std::fputs(out.c_str(), stdout);
+  return out;
 }
 
 }  // namespace fledge::bench

@@ -5,6 +5,7 @@
 // Next: plan.cpp, engine/base/thread_pool.h.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "engine/base/thread_pool.h"
@@ -35,6 +36,9 @@ double predicted(const Recording& run, int threads, double cost);
 /// Runs f on this thread and records its jobs, cut into the tasks for `threads` threads.
 Recording recorded(const std::function<void()>& f, int threads);
 
+/// Keeps the shorter of the two runs. A run of 0 seconds is none.
+void keep_best(Recording& best, Recording run);
+
 /// All jobs that have the same number of tasks.
 struct Loss {
   int jobs = 0, tasks = 0;
@@ -54,6 +58,6 @@ struct Plan {
 
 /// All times are the best of several steps, in turn.
 Plan plan_step(const StepSizes& sizes, int threads);
-void print_plan(const Plan& plan, const StepSizes& sizes, bool json);
+std::string description_of(const Plan& plan, const StepSizes& sizes, bool json);
 
 }  // namespace fledge::bench

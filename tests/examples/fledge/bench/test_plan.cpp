@@ -51,6 +51,27 @@ TEST_CASE("plan: serial time counts as it is, and each job costs") {
   CHECK(predicted({{}, 3}, 8, 1) == 3);
 }
 
+TEST_CASE("plan: the shorter recording is kept, with jobs and without") {
+  Recording best;
+  for (const double seconds : {3, 5, 2, 4}) keep_best(best, {{}, seconds});
+  CHECK(best.total() == 2);
+  keep_best(best, {{{1, {2}}}, 0});
+  CHECK(best.jobs.empty());
+  keep_best(best, {{{0, {1}}}, 0});
+  CHECK(best.jobs.size() == 1);
+}
+
+TEST_CASE("plan: the text says when starting a job could not be measured") {
+  using fledge::bench::Plan;
+  const auto text = [](double cost) {
+    return description_of(Plan{.threads = 2, .recorded = 1, .cost = cost}, {}, false);
+  };
+  const std::string says = "never ran at the same time";
+  CHECK_THAT(text(5e-6), !ContainsSubstring(says));
+  CHECK_THAT(text(1e-3), ContainsSubstring(says));
+  for (const std::string& line : lines_of(text(1e-3))) CHECK(line.size() <= 80);
+}
+
 TEST_CASE("plan: the recorder sees each job and its tasks, in order, on this thread") {
   std::vector<Dim> order;
   const int before = fledge::threads();
