@@ -19,15 +19,15 @@ struct Blocking {
   // gemm.cpp: C (n, m) = A (n, k) · B (k, m)
   Dim block_k;         // rows of a panel of B, at most most_block_k
   Dim packed_numbers;  // most numbers of B that are packed at once, but at least one panel
-  Dim aliased_row;     // rows of A so many numbers apart share few lines of the first cache
+  Dim aliased_row;     // rows a multiple of it apart share few lines of the first cache
   Dim packed_panels;   // panels of B that are packed together, row by row
-  Dim unpacked_n;      // with at most so many rows panels of B are read where they lie
+  Dim unpacked_n;      // for at most so many rows of A, a cached B is read where it lies
   Dim cached_numbers;  // a larger A or B does not stay in the second cache
   // row_product.cpp
   Dim row_product_columns;  // most columns per task, a multiple of `lanes`
   // sums.cpp
-  Dim sum_rows;   // most rows added one after the other; longer sums are pairwise_sum
-  Dim sum_parts;  // number of tasks that add a part of the rows each; a power of 2
+  Dim sum_rows;   // most rows added one after the other; longer sums are cut in halves
+  Dim sum_parts;  // most tasks that add a part of the rows each; a power of 2
   // attention.cpp, small_head_attention.cpp
   Dim block_queries;       // queries per task; backward, keys per task as well
   Dim block_keys;          // forward, the keys of a part of a softmax

@@ -49,7 +49,8 @@ Matrix part(const Matrix& a, Dim i, Dim p) {
   return {a.data + i * a.row + p * a.column, a.row, a.column};
 }
 
-// Whether B stays in the second cache: k rows of numbers as they lie in memory.
+// Whether k rows of B, as they lie in memory, stay in the second cache. True for a B that is stored by
+// columns: it is packed in long runs from wherever it lies.
 bool is_cached(const Matrix& b, Dim k) { return k * b.row <= blocking.cached_numbers; }
 
 }  // namespace
@@ -84,9 +85,9 @@ void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim
 
 namespace {
 
-// Whether row_product() is faster than tiles. It is for at most four rows. If B comes from memory, it
-// is for all rows of a tile: 14×3072×768 takes 1.0 ms, and 1.3 ms by tiles (one thread). If B is in
-// a cache, 14×768×512 takes 0.13 ms, and 0.09 ms by tiles. row_product() keeps the rows of C in the
+// Whether row_product() is faster than tiles. It is for at most four rows and, if B comes from memory,
+// for as many as a tile has: 14×3072×768 takes 1.0 ms, and 1.3 ms by tiles (one thread). If B is in a
+// cache, 14×768×512 takes 0.13 ms, and 0.09 ms by tiles. row_product() keeps the rows of C in the
 // first cache. If they are aliased (see below), 14×768×3072 takes 3.5 ms, and 1.3 ms by tiles.
 bool is_row_product(const Matrix& b, Dim c_row, Dim n, Dim size_b) {
   const bool rows_of_tile = size_b > blocking.cached_numbers && c_row % blocking.aliased_row != 0;
@@ -94,19 +95,20 @@ bool is_row_product(const Matrix& b, Dim c_row, Dim n, Dim size_b) {
   return n <= most && (b.row == 1 || b.column == 1);
 }
 
-// The number of groups of panels: a group has at most packed_panels, and each thread gets as many
-// groups. A group is packed row by row, because long runs of B come from memory faster: 64×768×768
-// takes 0.80 ms, and 1.15 ms panel by panel.
+// The number of groups of panels. A group has at most packed_panels panels. The number is a multiple of
+// the number of threads, unless there are too few panels. A group is packed row by row, because long
+// runs of B come from memory faster: 64×768×768 takes 0.80 ms, and 1.15 ms panel by panel.
 Dim groups_of(Dim panels) {
   return std::min(panels,
                   ceil_div(ceil_div(panels, blocking.packed_panels), threads()) * threads());
 }
 
-// gemm_block() in tasks: each computes some rows of some panels of C. There are at least as many
-// parts of rows as threads: the tasks of a thread then read the rows of A that it wrote
+// gemm_block() in tasks: each computes some rows of some panels of C. Usually the rows are cut into a
+// part per thread or more: the tasks of a thread then read the rows of A that it wrote
 // (engine/base/shares.h), and a training step takes 5 % less time where the threads share no cache.
-// If A is read by columns, each task needs what all threads wrote, and if B comes from memory, it is
-// read once for each part of rows. Then rows are cut only if there are fewer than two tasks per thread.
+// There are two exceptions. If A is stored by columns, each task needs what all threads wrote. If B
+// comes from memory, each part of rows would read it again. In these two cases rows are cut only
+// until there are two tasks per thread.
 void gemm_panels(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                  Initial initial) {
   const Dim panels = ceil_div(m, tile_columns), work = n * k * m;
@@ -138,9 +140,9 @@ Matrix unaliased(const Matrix& a, Dim rows, Dim depth, Real* copy) {
   return {copy, unaliased_row, 1};
 }
 
-// Used if A does not stay in a cache or is aliased, as it reads A once. First all threads pack B. Then
-// a task computes a row of tiles, or several if they are small, and reads all of B. It adds up all
-// blocks of k: with a job for each block, C would move between the caches of the threads.
+// Used if A does not stay in a cache or is aliased, because it reads A only once. First all threads
+// pack B. Then a task computes a row of tiles, or several if they are small, and reads all of B. It
+// adds up all blocks of k: with a job for each block, C would move between the caches of the threads.
 void gemm_rows(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                Initial initial) {
   const Dim panels = ceil_div(m, tile_columns), tiles = ceil_div(n, tile_rows);

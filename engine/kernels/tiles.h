@@ -108,8 +108,8 @@ inline void multiply(Dim rows, const Tile& tile) {
       tile.c[r * tile.c_row + j] = beside[r * tile_columns + j];
 }
 
-/// Calls f(i, rows) for tiles of n rows: as few as possible, and of equal height. Of 128 rows in
-/// tiles of 14 the last would have 2, which take as long as 4.
+/// Calls f(i, rows) for tiles of n rows: as few as possible, of heights that differ by one row at
+/// most. Of 128 rows in tiles of 14 the last would have 2, which take as long as 4.
 template <class F>
 void by_tiles(Dim n, F f) {
   Dim i = 0;
@@ -120,8 +120,8 @@ void by_tiles(Dim n, F f) {
   }
 }
 
-// The first k rows and `columns` columns of B as k rows of tile_columns numbers. Missing columns are
-// 0.
+// Copies the first k rows and `columns` columns of B into k rows of tile_columns numbers. Missing
+// columns are 0.
 inline void pack_panel(const Matrix& b, Dim k, Dim columns, Real* to) {
   const Dim deep = b.row == 1 ? k / lanes * lanes : 0;  // in squares of lanes × lanes numbers
   for (Dim j = 0; j < tile_columns; j += lanes)
