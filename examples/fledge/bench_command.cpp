@@ -87,7 +87,8 @@ Sizes sizes_of(const std::vector<std::string>& words, std::size_t first, std::si
   if (words.size() != first + count)
     support::refuse_usage(
         support::quoted(words[0]) +
-            (count == 0 ? " takes no sizes" : " needs " + std::to_string(count) + " sizes"),
+            (count == 0 ? " takes no sizes" : " needs " + std::to_string(count) + " sizes") +
+            ": got " + std::to_string(words.size() - first),
         std::string("use: ") + kinds);
   Sizes sizes;
   for (std::size_t i = first; i < words.size(); ++i) {

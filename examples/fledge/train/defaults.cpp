@@ -136,12 +136,13 @@ std::string choose_for_text(TrainConfig& config, const Corpus& corpus) {
   chose("--context", "context " + thousands(config.sizes.context));
   chose("--batch", "batch " + thousands(training.batch));
   chose("--lr", support::formatted("learning rate %g", schedule.rate));
-  chose("--steps", thousands(schedule.steps) + " steps");
+  chose("--steps", support::counted(schedule.steps, "step"));
   if (chosen.empty()) return "";
   std::string text;
   if (corpus.train.size() < tiny_tokens)
-    text = "This text is very short: " + support::counted(corpus.facts.bytes, "byte") +
-           ". 30 kB and more can be learned from; here the model soon knows the text by heart.\n";
+    text =
+        "The training text is very short: the model soon knows it by heart. 30 kB and more can be "
+        "learned from.\n";
   text += "Chosen for " + support::counted(corpus.train.size(), "training " + token) + ": " +
           chosen + ".";
   if (config.given.contains("--steps")) return text;

@@ -25,7 +25,7 @@ constexpr Dim sample_tokens = 80;
 int TrainRun::run() {
   if (config_.resumes() && state_->is_over()) {
     report_.problem("the run in " + support::quoted(config_.folder()) + " is over after " +
-                    thousands(state_->step()) + " steps" +
+                    support::counted(state_->step(), "step") +
                     (state_->is_out_of_patience() ? ": its held-out loss did not become lower"
                                                   : "; for more: --steps N"));
     baselines_ = baselines_of(*corpus_);
@@ -160,7 +160,8 @@ void TrainRun::report_result() {
     report_.say(film_->picture(support::terminal_width(stderr), support::unicode_wanted(),
                                {support::colour_wanted(stderr)}));
   report_.plot();
-  report_.say("Done: " + thousands(steps) + " steps in " + clock_text(report_.elapsed()) + ".");
+  report_.say("Done: " + support::counted(steps, "step") + " in " + clock_text(report_.elapsed()) +
+              ".");
   const TokenText& text = holds_out ? corpus_->valid : corpus_->train;
   const double shown = holds_out ? best : state_->notes().train_loss;
   bits_per_byte_ = bits_per_byte(shown, text, corpus_->tokenizer);

@@ -212,7 +212,7 @@ void TrainRun::forecast() {
   const std::chrono::duration<double> taken = Clock::now() - begin;
   const std::int64_t left = config_.training.schedule.steps - state_->step();
   const double seconds = static_cast<double>(left) * taken.count() * 1.1;
-  report_.say("Forecast: " + clock_text(seconds) + " for " + thousands(left) + " steps, " +
+  report_.say("Forecast: " + clock_text(seconds) + " for " + support::counted(left, "step") + ", " +
               support::formatted("%.0f MB of memory.", support::peak_megabytes()));
 }
 

@@ -146,14 +146,15 @@ TEST_CASE("bench: sizes that make no sense are refused before anything is alloca
              EndsWith(": got '99999999999999999999'"));
   CHECK_THAT(refused_bench({"gemm", "8", "many", "8"}), EndsWith(": got 'many'"));
   CHECK_THAT(refused_bench({"gemm", "8", "8x", "8"}), EndsWith(": got '8x'"));
-  CHECK_THAT(refused_bench({"gemm", "8", "8"}), EndsWith("'gemm' needs 3 sizes"));
-  CHECK_THAT(refused_bench({"gemm", "8", "8", "NT"}), EndsWith("'gemm' needs 3 sizes"));
+  CHECK_THAT(refused_bench({"gemm", "8", "8"}), EndsWith("'gemm' needs 3 sizes: got 2"));
+  CHECK_THAT(refused_bench({"gemm", "8", "8", "NT"}), EndsWith("'gemm' needs 3 sizes: got 2"));
   CHECK_THAT(refused_bench({"gemm", "8", "8", "8", "TT"}),
              EndsWith("the layout of a product is NN, NT or TN: got 'TT'"));
-  CHECK_THAT(refused_bench({"cross", "8", "8", "8", "8"}), EndsWith("'cross' needs 5 sizes"));
+  CHECK_THAT(refused_bench({"cross", "8", "8", "8", "8"}),
+             EndsWith("'cross' needs 5 sizes: got 4"));
   CHECK_THAT(refused_bench({"cross", "64", "64", "65536", "8", "64"}),
              ContainsSubstring("more than 2 GB"));
-  CHECK_THAT(refused_bench({"step", "8"}), EndsWith("'step' takes no sizes"));
+  CHECK_THAT(refused_bench({"step", "8"}), EndsWith("'step' takes no sizes: got 1"));
   CHECK_THAT(refused_bench({"gemm", "65536", "65536", "8"}), ContainsSubstring("more than 2 GB"));
   CHECK_THAT(refused_bench({"attention", "64", "64", "65536", "64"}),
              ContainsSubstring("more than 2 GB"));

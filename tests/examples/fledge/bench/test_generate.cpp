@@ -101,7 +101,7 @@ TEST_CASE("bench generate: options that say nothing about it are refused") {
              EndsWith("--batch says nothing about 'generate'"));
   CHECK_THAT(refused({"bench", "step", "--prompt", "2"}),
              EndsWith("--prompt says nothing about 'step'"));
-  CHECK_THAT(refused({"bench", "generate", "8"}), EndsWith("'generate' takes no sizes"));
+  CHECK_THAT(refused({"bench", "generate", "8"}), EndsWith("'generate' takes no sizes: got 1"));
   CHECK_THAT(refused({"bench", "generate", "--context", "1"}),
              EndsWith("a context of 1 has no room for it"));
   CHECK_THAT(refused({"bench", "generate", "--context", "9", "--prompt", "9"}),
