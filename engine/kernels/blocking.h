@@ -20,8 +20,9 @@ struct Blocking {
   Dim block_k;         // rows of a panel of B, at most most_block_k
   Dim packed_numbers;  // most numbers of B that are packed at once, but at least one panel
   Dim aliased_row;     // rows a multiple of it apart share few lines of the first cache
-  Dim packed_panels;   // panels of B that are packed together, row by row
-  Dim unpacked_n;      // for at most so many rows of A, a cached B is read where it lies
+  Dim packed_panels;   // panels of B that are packed and read together
+  Dim band_tiles;      // most rows of tiles per task that reads all of B
+  Dim unpacked_n;      // for at most so many rows of A, not all of B is packed
   Dim cached_numbers;  // a larger A or B does not stay in the second cache
   // row_product.cpp
   Dim row_product_columns;  // most columns per task, a multiple of `lanes`

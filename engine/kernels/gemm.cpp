@@ -53,6 +53,51 @@ Matrix part(const Matrix& a, Dim i, Dim p) {
 // columns: it is packed in long runs from wherever it lies.
 bool is_cached(const Matrix& b, Dim k) { return k * b.row <= blocking.cached_numbers; }
 
+// The number of groups that `count` panels or tiles are cut into, of at most `most` each. It is a
+// multiple of the number of threads, unless there are too few.
+Dim groups_of(Dim count, Dim most) {
+  return std::min(count, ceil_div(ceil_div(count, most), threads()) * threads());
+}
+
+// Whether the rows of A evict each other from the first cache. They do if their distance is a
+// multiple of `aliased_row`: then their lines are in the same sets of the cache.
+bool is_aliased(const Matrix& a) { return a.column == 1 && a.row % blocking.aliased_row == 0; }
+
+constexpr Dim unaliased_row = most_block_k + lanes;
+
+// Rows of A as tiles read them, one block of k after the other. If they are aliased or stored by columns,
+// they are copied for all tiles. Without the copy a product of 1024³ takes a quarter longer, and one of
+// 1536×384×2048 with A by columns 1.6 times as long: each column is in another page of memory. For one
+// panel or two the copy does not pay: 512×32×768 takes 18 % longer with it (one thread).
+class RowsOfA {
+ public:
+  RowsOfA(const Matrix& a, Dim rows, Dim k, Dim m)
+      : a_(a),
+        rows_(rows),
+        copies_(m > 2 * tile_columns && (a.column == 1 ? is_aliased(a) : a.row == 1)),
+        copy_(!copies_ ? 0 : rows * (a.column == 1 ? unaliased_row : std::min(k, most_block_k))) {}
+
+  // The numbers of a block of k. They stay valid until the next call.
+  Matrix block(KBlock at) {
+    const Matrix a = part(a_, 0, at.p0);
+    if (!copies_) return a;
+    if (a.column == 1) {
+      for (Dim r = 0; r < rows_; ++r)
+        std::copy_n(a.data + r * a.row, at.depth, copy_.data() + r * unaliased_row);
+      return {copy_.data(), unaliased_row, 1};
+    }
+    for (Dim p = 0; p < at.depth; ++p)
+      std::copy_n(a.data + p * a.column, rows_, copy_.data() + p * rows_);
+    return {copy_.data(), 1, rows_};
+  }
+
+ private:
+  Matrix a_;
+  Dim rows_;
+  bool copies_;
+  Buffer copy_;
+};
+
 }  // namespace
 
 void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
@@ -65,7 +110,9 @@ void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim
   const bool packs = b.column != 1 || m % lanes != 0 || !is_cached(b, k) || n > blocking.unpacked_n;
   const Dim group_columns = std::min(m, blocking.packed_panels * tile_columns);
   Buffer packed(packs ? panels_size(std::min(k, most_block_k), group_columns) : 0);
+  RowsOfA rows_of_a(a, n, k, m);
   by_k_blocks(a, k, [&](KBlock at) {
+    const Matrix block_of_a = rows_of_a.block(at);
     for (Dim first = 0; first < m; first += group_columns) {
       const Matrix rows_of_b = part(b, at.p0, first);
       const Dim width = std::min(group_columns, m - first);
@@ -75,7 +122,7 @@ void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim
         const Panel panel = packs ? Panel{packed.data() + j * at.depth, tile_columns, columns}
                                   : Panel{rows_of_b.data + j, b.row, columns};
         by_tiles(n, [&](Dim i, Dim rows) {
-          multiply_tile(part(a, i, at.p0), at, panel, c + i * c_row + first + j, c_row, rows,
+          multiply_tile(part(block_of_a, i, 0), at, panel, c + i * c_row + first + j, c_row, rows,
                         part(initial, i, first + j));
         });
       }
@@ -94,29 +141,35 @@ bool is_row_product(const Matrix& b, Dim c_row, Dim n, Dim size_b) {
   return n <= most_product_rows && (n <= 4 || rows_of_tile) && (b.row == 1 || b.column == 1);
 }
 
-// The number of groups of panels. A group has at most packed_panels panels. The number is a multiple of
-// the number of threads, unless there are too few panels. A group is packed row by row, because long
-// runs of B come from memory faster: 64×768×768 takes 0.80 ms, and 1.15 ms panel by panel.
-Dim groups_of(Dim panels) {
-  return std::min(panels,
-                  ceil_div(ceil_div(panels, blocking.packed_panels), threads()) * threads());
+// Into how many parts of rows and of columns gemm_panels() cuts C.
+struct Cut {
+  Dim down, across;
+};
+
+Cut cut_of(const Matrix& a, const Matrix& b, Dim n, Dim k, Dim m) {
+  const Dim tiles = ceil_div(n, tile_rows), panels = ceil_div(m, tile_columns);
+  // If A is stored by columns, each task needs what all threads wrote, and copies its parts of A and B:
+  // they are smallest if the longer side of C is cut.
+  if (a.column != 1) {
+    const Dim longer = groups_of(n < m ? panels : tiles, blocking.packed_panels);
+    const Dim shorter = std::min(n < m ? tiles : panels, ceil_div(threads(), longer));
+    return n < m ? Cut{shorter, longer} : Cut{longer, shorter};
+  }
+  // Otherwise the tasks of a thread read the rows of A that it wrote (engine/base/shares.h), if the rows
+  // are cut into a part per thread or more. A training step then takes 5 % less time where the threads
+  // share no cache. But each part of rows reads all of B. If B comes from memory, the panels are cut
+  // first.
+  const Dim across = is_cached(b, k) ? std::min(panels, 1 + n * k * m / (blocking.serial_work + 1))
+                                     : groups_of(panels, blocking.packed_panels);
+  return {std::min(tiles, ceil_div(2 * threads(), across)), across};
 }
 
-// gemm_block() in tasks: each computes some rows of some panels of C. Usually the rows are cut into a
-// part per thread or more: the tasks of a thread then read the rows of A that it wrote
-// (engine/base/shares.h), and a training step takes 5 % less time where the threads share no cache.
-// There are two exceptions. If A is stored by columns, each task needs what all threads wrote. If B
-// comes from memory, each part of rows would read it again. In these two cases rows are cut only
-// until there are two tasks per thread.
+// gemm_block() in tasks: each computes some rows of some panels of C.
 void gemm_panels(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                  Initial initial) {
-  const Dim panels = ceil_div(m, tile_columns), work = n * k * m;
-  const Dim across =
-      is_cached(b, k) ? std::min(panels, 1 + work / (blocking.serial_work + 1)) : groups_of(panels);
-  const Dim least = a.column == 1 && is_cached(b, k) ? threads() : 1;
-  const Dim down =
-      std::min(ceil_div(n, tile_rows), std::max(least, ceil_div(2 * threads(), across)));
-  parallel_for(down * across, work, [&](Dim task) {
+  const auto [down, across] = cut_of(a, b, n, k, m);
+  const Dim panels = ceil_div(m, tile_columns);
+  parallel_for(down * across, n * k * m, [&, down = down, across = across](Dim task) {
     const Dim row = task / across, column = task % across;
     const Dim i = n * row / down, i_end = n * (row + 1) / down;
     const Dim j = panels * column / across * tile_columns;
@@ -126,31 +179,19 @@ void gemm_panels(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Di
   });
 }
 
-// Whether the rows of A evict each other from the first cache. They do if their distance is a
-// multiple of `aliased_row`: then their lines are in the same sets of the cache.
-bool is_aliased(const Matrix& a) { return a.column == 1 && a.row % blocking.aliased_row == 0; }
-
-constexpr Dim unaliased_row = most_block_k + lanes;
-
-// The rows of a tile; aliased rows as a copy. Without the copy a product of 1024³ takes a quarter longer.
-Matrix unaliased(const Matrix& a, Dim rows, Dim depth, Real* copy) {
-  if (!is_aliased(a)) return a;
-  for (Dim r = 0; r < rows; ++r) std::copy_n(a.data + r * a.row, depth, copy + r * unaliased_row);
-  return {copy, unaliased_row, 1};
-}
-
-// Used if A does not stay in a cache or is aliased, because it reads A only once. First all threads
-// pack B. Then a task computes a row of tiles, or several if they are small, and reads all of B. It
-// adds up all blocks of k: with a job for each block, C would move between the caches of the threads.
+// Used if C has many rows, and A or B is large. First all threads pack B. Then a task computes a band of
+// C: several rows of tiles. It reads B by groups of panels, and each group stays in the second cache until
+// all these tiles have read it. If each row of tiles reads all of B, 2048×1536×384 takes 9 % longer (one
+// thread). A task adds up all blocks of k: with a job for each block, C would move between the caches of
+// the threads.
 void gemm_rows(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                Initial initial) {
-  const Dim panels = ceil_div(m, tile_columns), tiles = ceil_div(n, tile_rows);
+  const Dim panels = ceil_div(m, tile_columns);
   Buffer packed(panels_size(k, m));
   const auto place = [&](KBlock at, Dim panel) {
     return packed.data() + (panels * at.p0 + panel * at.depth) * tile_columns;
   };
-  const auto columns = [&](Dim panel) { return std::min(tile_columns, m - panel * tile_columns); };
-  const Dim groups = groups_of(panels);
+  const Dim groups = groups_of(panels, blocking.packed_panels);
   parallel_for(groups, m * k, [&](Dim group) {
     const Dim panel = panels * group / groups;
     const Dim j = panel * tile_columns;
@@ -159,21 +200,34 @@ void gemm_rows(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim 
       pack_panels(part(b, at.p0, j), at.depth, j_end - j, place(at, panel));
     });
   });
-  const Dim work = tile_rows * m * k;  // of a row of tiles
-  parallel_ranges(tiles, 1 + blocking.serial_work / work, tiles * work, [&](Dim begin, Dim end) {
-    Real copy[tile_rows * unaliased_row];
-    for (Dim tile = begin; tile < end; ++tile) {
-      const Dim i = n * tile / tiles, rows = n * (tile + 1) / tiles - i;
-      by_k_blocks(a, k, [&](KBlock at) {
-        const Matrix strip = unaliased(part(a, i, at.p0), rows, at.depth, copy);
-        for (Dim panel = 0; panel < panels; ++panel) {
-          const Dim j = panel * tile_columns;
-          multiply_tile(strip, at, {place(at, panel), tile_columns, columns(panel)},
-                        c + i * c_row + j, c_row, rows, part(initial, i, j));
-        }
-      });
-    }
+  const Dim bands = groups_of(ceil_div(n, tile_rows), blocking.band_tiles);
+  parallel_for(bands, n * m * k, [&](Dim band) {
+    const Dim top = n * band / bands, height = n * (band + 1) / bands - top;
+    RowsOfA rows_of_a(part(a, top, 0), height, k, m);
+    by_k_blocks(a, k, [&](KBlock at) {
+      const Matrix block_of_a = rows_of_a.block(at);
+      for (Dim first = 0; first < m; first += blocking.packed_panels * tile_columns) {
+        const Dim end = std::min(m, first + blocking.packed_panels * tile_columns);
+        by_tiles(height, [&](Dim i, Dim rows) {
+          for (Dim j = first; j < end; j += tile_columns)
+            multiply_tile(
+                part(block_of_a, i, 0), at,
+                {place(at, j / tile_columns), tile_columns, std::min(tile_columns, m - j)},
+                c + (top + i) * c_row + j, c_row, rows, part(initial, top + i, j));
+        });
+      }
+    });
   });
+}
+
+// Whether gemm_panels() is faster than gemm_rows(), which packs all of B before the first tile. If C has
+// many rows, gemm_rows() is faster from k = 512 on: a panel of B then fills the first cache, and a product
+// of 768×128×512 takes 8 % longer by gemm_panels() (one thread).
+bool are_panels_faster(const Matrix& a, Dim n, Dim k, Dim size_b) {
+  if (n <= tile_rows) return true;
+  if (is_aliased(a) || n * k > blocking.cached_numbers) return false;
+  if (a.column == 1) return n <= blocking.unpacked_n || k < blocking.block_k;
+  return size_b <= blocking.cached_numbers;
 }
 
 }  // namespace
@@ -183,8 +237,7 @@ void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Di
   const Dim work = n * k * m;
   if (work == 0 || work < blocking.serial_work) return gemm_block(a, b, c, c_row, n, k, m, initial);
   if (is_row_product(b, c_row, n, k * m)) return row_product(a, b, c, c_row, n, k, m, initial);
-  if (n <= tile_rows || (n * k <= blocking.cached_numbers && !is_aliased(a)))
-    return gemm_panels(a, b, c, c_row, n, k, m, initial);
+  if (are_panels_faster(a, n, k, k * m)) return gemm_panels(a, b, c, c_row, n, k, m, initial);
   const Dim panels = ceil_div(m, tile_columns), panel_size = k * tile_columns;
   const Dim strips = ceil_div(panels, std::max<Dim>(1, blocking.packed_numbers / panel_size));
   for (Dim strip = 0; strip < strips; ++strip) {

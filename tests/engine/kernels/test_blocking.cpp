@@ -123,9 +123,10 @@ enum class Way { panels, groups, rows, copied_rows };
 // `size_a`: numbers of A. It is taken by groups if A stays in a cache and B, which has more, does not.
 Blocking blocks_of_product(Dim block_k, Dim packed_columns, Way way, Dim size_a) {
   Blocking sizes = kernels::blocking;
-  sizes.serial_work = sizes.unpacked_n = 0;
+  sizes.serial_work = 0;
+  sizes.unpacked_n = way == Way::groups ? Dim{1} << 40 : 0;
   sizes.block_k = block_k;
-  sizes.packed_panels = 2;
+  sizes.packed_panels = sizes.band_tiles = 2;
   sizes.packed_numbers = packed_columns * block_k;
   if (way != Way::panels) sizes.cached_numbers = way == Way::groups ? size_a : 0;
   sizes.aliased_row = way == Way::copied_rows ? 1 : 4096;
