@@ -1,3 +1,4 @@
+// A product of n×m×k has n rows and m columns of C, and adds k products for each number of C.
 #include "engine/kernels/gemm.h"
 
 #include <algorithm>
@@ -20,8 +21,8 @@ struct KBlock {
   Dim p0, depth;
 };
 
-// Calls f(KBlock) for blocks of k, as equal as possible. Blocks are half as long if A is read by
-// columns: the next number of a row is then in another line of the cache.
+// Calls f(KBlock) for blocks of k, as equal as possible. Blocks are half as long if the
+// numbers of a row of A do not lie side by side: each is then in another line of the cache.
 template <class F>
 void by_k_blocks(const Matrix& a, Dim k, F f) {
   const Dim blocks = ceil_div(k, a.column == 1 ? blocking.block_k : ceil_div(blocking.block_k, 2));
@@ -66,8 +67,8 @@ bool is_aliased(const Matrix& a) { return a.column == 1 && a.row % blocking.alia
 constexpr Dim unaliased_row = most_block_k + lanes;
 
 // Rows of A as tiles read them, one block of k after the other. If they are aliased or stored by columns,
-// they are copied for all tiles. Without the copy a product of 1024³ takes a quarter longer, and one of
-// 1536×384×2048 with A by columns 1.6 times as long: each column is in another page of memory. For one
+// a block is copied once, and all tiles read the copy. Without it 1024³ takes a quarter longer, and
+// 1536×384×2048, A by columns, 1.6 times as long: each column lies in another page of memory. For one
 // panel or two the copy does not pay: 512×32×768 takes 18 % longer with it (one thread).
 class RowsOfA {
  public:
@@ -102,11 +103,14 @@ class RowsOfA {
 
 void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                 Initial initial) {
-  if (k == 0)
+  if (k == 0) {
     for (Dim i = 0; i < n; ++i)
       for (Dim j = 0; j < m; ++j)
         c[i * c_row + j] = initial.data == nullptr ? Real(0) : initial.data[i * initial.row + j];
-  // B is packed if a tile could not read it in whole vectors, or if that takes less time.
+    return;
+  }
+  // B is packed if a tile could not read it in whole vectors, or if packing takes less time than
+  // reading B where it lies.
   const bool packs = b.column != 1 || m % lanes != 0 || !is_cached(b, k) || n > blocking.unpacked_n;
   const Dim group_columns = std::min(m, blocking.packed_panels * tile_columns);
   Buffer packed(packs ? panels_size(std::min(k, most_block_k), group_columns) : 0);
@@ -133,9 +137,9 @@ void gemm_block(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim
 namespace {
 
 // Whether row_product() is faster than tiles. It is for at most four rows and, if B comes from memory,
-// for as many as a tile has: 14×3072×768 takes 1.0 ms, and 1.3 ms by tiles (one thread). If B is in a
-// cache, 14×768×512 takes 0.13 ms, and 0.09 ms by tiles. row_product() keeps the rows of C in the
-// first cache. If they are aliased (see below), 14×768×3072 takes 3.5 ms, and 1.3 ms by tiles.
+// for as many as a tile has: 14×768×3072 takes 1.0 ms, and 1.3 ms by tiles (one thread). If B is in a
+// cache, 14×512×768 takes 0.13 ms, and 0.09 ms by tiles. row_product() keeps the rows of C in the
+// first cache. If they are aliased (see is_aliased()), 14×3072×768 takes 3.5 ms, and 1.3 ms by tiles.
 bool is_row_product(const Matrix& b, Dim c_row, Dim n, Dim size_b) {
   const bool rows_of_tile = size_b > blocking.cached_numbers && c_row % blocking.aliased_row != 0;
   return n <= most_product_rows && (n <= 4 || rows_of_tile) && (b.row == 1 || b.column == 1);
@@ -148,23 +152,24 @@ struct Cut {
 
 Cut cut_of(const Matrix& a, const Matrix& b, Dim n, Dim k, Dim m) {
   const Dim tiles = ceil_div(n, tile_rows), panels = ceil_div(m, tile_columns);
-  // If A is stored by columns, each task needs what all threads wrote, and copies its parts of A and B:
-  // they are smallest if the longer side of C is cut.
+  // If A is stored by columns, each task reads numbers of A that every thread wrote, and copies its parts
+  // of A and B. Together these parts are smallest if the longer side of C is cut.
   if (a.column != 1) {
-    const Dim longer = groups_of(n < m ? panels : tiles, blocking.packed_panels);
-    const Dim shorter = std::min(n < m ? tiles : panels, ceil_div(threads(), longer));
-    return n < m ? Cut{shorter, longer} : Cut{longer, shorter};
+    const Dim most_parts = groups_of(n < m ? panels : tiles, blocking.packed_panels);
+    const Dim parts = std::min(n < m ? tiles : panels, ceil_div(threads(), most_parts));
+    return n < m ? Cut{parts, most_parts} : Cut{most_parts, parts};
   }
-  // Otherwise the tasks of a thread read the rows of A that it wrote (engine/base/shares.h), if the rows
-  // are cut into a part per thread or more. A training step then takes 5 % less time where the threads
-  // share no cache. But each part of rows reads all of B. If B comes from memory, the panels are cut
-  // first.
+  // Otherwise the rows are cut into a part per thread or more: the tasks of a thread then read the rows
+  // of A that it wrote (engine/base/shares.h), and a training step takes 5 % less time where the threads
+  // share no cache. But each part of rows reads all of B. If B comes from memory, the rows are cut only
+  // until there are two tasks per thread.
   const Dim across = is_cached(b, k) ? std::min(panels, 1 + n * k * m / (blocking.serial_work + 1))
                                      : groups_of(panels, blocking.packed_panels);
-  return {std::min(tiles, ceil_div(2 * threads(), across)), across};
+  const Dim least = is_cached(b, k) ? threads() : 1;
+  return {std::min(tiles, std::max(least, ceil_div(2 * threads(), across))), across};
 }
 
-// gemm_block() in tasks: each computes some rows of some panels of C.
+// gemm_block() in tasks: each computes some rows of C, in the columns of some panels of B.
 void gemm_panels(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                  Initial initial) {
   const auto [down, across] = cut_of(a, b, n, k, m);
@@ -179,11 +184,11 @@ void gemm_panels(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Di
   });
 }
 
-// Used if C has many rows, and A or B is large. First all threads pack B. Then a task computes a band of
-// C: several rows of tiles. It reads B by groups of panels, and each group stays in the second cache until
-// all these tiles have read it. If each row of tiles reads all of B, 2048×1536×384 takes 9 % longer (one
-// thread). A task adds up all blocks of k: with a job for each block, C would move between the caches of
-// the threads.
+// Used for large products (see are_panels_faster()). First all threads pack B. Then a task computes a band
+// of C: several rows of tiles. It reads B by groups of panels, and a group stays in the second cache until
+// all tiles of the band have read it. If each row of tiles reads all of B, 2048×1536×384 takes 9 % longer
+// (one thread). A task adds up all blocks of k. With a job for each block, another thread might go on with
+// a part of C, which would move between their caches.
 void gemm_rows(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
                Initial initial) {
   const Dim panels = ceil_div(m, tile_columns);
@@ -220,14 +225,14 @@ void gemm_rows(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim 
   });
 }
 
-// Whether gemm_panels() is faster than gemm_rows(), which packs all of B before the first tile. If C has
-// many rows, gemm_rows() is faster from k = 512 on: a panel of B then fills the first cache, and a product
-// of 768×128×512 takes 8 % longer by gemm_panels() (one thread).
+// Whether gemm_panels() is faster than gemm_rows(), which packs all of B before the first tile.
 bool are_panels_faster(const Matrix& a, Dim n, Dim k, Dim size_b) {
   if (n <= tile_rows) return true;
   if (is_aliased(a) || n * k > blocking.cached_numbers) return false;
-  if (a.column == 1) return n <= blocking.unpacked_n || k < blocking.block_k;
-  return size_b <= blocking.cached_numbers;
+  if (a.column != 1) return size_b <= blocking.cached_numbers;
+  // Packing pays for many rows if a panel of B, 512 rows long, fills the first cache: 768×128×512 takes
+  // 8 % longer by gemm_panels() (one thread).
+  return n <= blocking.unpacked_n || k < blocking.block_k;
 }
 
 }  // namespace
