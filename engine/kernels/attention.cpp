@@ -55,12 +55,11 @@ struct Total {
   // values so far, is multiplied such that it fits the new top.
   void add(Range own, Range all, Real* row, Real scale, Real* y, Dim D) {
     Vec tops = splat(top), sums = splat(Real(0));
-    const auto most = [](Vec a, Vec b) { return select(a < b, b, a); };  // NaN enters the sum only
     by_vectors(size_of(own), [&](Dim j, Dim n) {
-      tops = most(tops, first_lanes(load(row + own.begin + j), n, Real(-infinity)));
+      tops = larger(tops, first_lanes(load(row + own.begin + j), n, Real(-infinity)));
     });
     const Real old = top;
-    top = fold(tops, most);
+    top = fold(tops, larger);
     const Real base = top > Real(-infinity) ? top : Real(0);
     over_seen(own, all, row, [&](Vec s, Dim, Dim n) {
       const Vec e = first_lanes(exp_of_weight((s - base) * scale), n, Real(0));

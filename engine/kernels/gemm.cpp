@@ -155,9 +155,10 @@ Cut cut_of(const Matrix& a, const Matrix& b, Dim n, Dim k, Dim m) {
   // If A is stored by columns, each task reads numbers of A that every thread wrote, and copies its parts
   // of A and B. Together these parts are smallest if the longer side of C is cut.
   if (a.column != 1) {
-    const Dim most_parts = groups_of(n < m ? panels : tiles, blocking.packed_panels);
-    const Dim parts = std::min(n < m ? tiles : panels, ceil_div(threads(), most_parts));
-    return n < m ? Cut{parts, most_parts} : Cut{most_parts, parts};
+    const Dim parts_of_longer = groups_of(n < m ? panels : tiles, blocking.packed_panels);
+    const Dim parts_of_shorter =
+        std::min(n < m ? tiles : panels, ceil_div(threads(), parts_of_longer));
+    return n < m ? Cut{parts_of_shorter, parts_of_longer} : Cut{parts_of_longer, parts_of_shorter};
   }
   // Otherwise the rows are cut into a part per thread or more: the tasks of a thread then read the rows
   // of A that it wrote (engine/base/shares.h), and a training step takes 5 % less time where the threads

@@ -16,7 +16,7 @@ namespace {
 Real largest(const Real* x, Dim n) {
   Vec top = splat(Real(-infinity));
   by_vectors(n, [&](Dim j, Dim count) { top = larger(top, load(x + j, count, Real(-infinity))); });
-  return fold(top, [](Vec a, Vec b) { return larger(a, b); });
+  return fold(top, larger);
 }
 
 // Softmax of a row that stays in registers: the numbers after its last whole vector, which are slow
@@ -30,16 +30,18 @@ LogSum short_softmax(const Real* x, Real* y, Dim n) {
   for (int j = 0; j < last; ++j) at[j] = load(x + j * lanes);
   at[last] = load(x + last * lanes, rest, Real(-infinity));
   for (const Vec& v : at) top = larger(top, v);
-  const Real most = fold(top, [](Vec a, Vec b) { return larger(a, b); });
-  for (Vec& v : at) sums += v = exp(v - most);
-  const Real total = sum_of(sums);
-  for (int j = 0; j < last; ++j) store(y + j * lanes, at[j] / total);
-  store(y + last * lanes, at[last] / total, rest);
+  const Real most = fold(top, larger);
+  for (Vec& v : at) sums += v = exp_of_weight(v - most);
+  const Real total = sum_of(sums), share = Real(1) / total;
+  for (int j = 0; j < last; ++j) store(y + j * lanes, at[j] * share);
+  store(y + last * lanes, at[last] * share, rest);
   return {most, log(total)};
 }
 
 }  // namespace
 
+// With exp() instead of exp_of_weight(), and a division for each number instead of one for the row,
+// softmax of 4096×1024 takes 3.4 ms instead of 2.5 (forward and backward).
 LogSum softmax_row(const Real* x, Real* y, Dim n) {
   constexpr LogSum (*short_ones[])(const Real*, Real*, Dim) = {short_softmax<1>, short_softmax<2>,
                                                                short_softmax<3>, short_softmax<4>};
@@ -47,12 +49,12 @@ LogSum softmax_row(const Real* x, Real* y, Dim n) {
   const Real top = largest(x, n);  // subtracting it changes nothing, but exp cannot overflow
   Vec sums = splat(Real(0));
   by_vectors(n, [&](Dim j, Dim count) {
-    const Vec e = exp(load(x + j, count, Real(-infinity)) - top);
+    const Vec e = exp_of_weight(load(x + j, count, Real(-infinity)) - top);
     sums += e;
     store(y + j, e, count);
   });
-  const Real total = sum_of(sums);
-  by_vectors(n, [&](Dim j, Dim count) { store(y + j, load(y + j, count) / total, count); });
+  const Real total = sum_of(sums), share = Real(1) / total;
+  by_vectors(n, [&](Dim j, Dim count) { store(y + j, load(y + j, count) * share, count); });
   return {top, log(total)};
 }
 

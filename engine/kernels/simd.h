@@ -221,12 +221,9 @@ template <int rows, int width = rows / 2>
   }
 }
 
-/// The larger of a and b, of numbers or lane by lane; the result is NaN where either is NaN.
-inline Real larger(Real a, Real b) { return a >= b || isnan(a) ? a : b; }
-inline Vec larger(Vec a, Vec b) {
-  const Vec most = select(a < b, b, a);  // a where either is NaN
-  return select(b <= static_cast<Real>(infinity), most, b);
-}
+/// The larger of a and b, lane by lane; a where either is NaN. A softmax begins with a = −∞, so the
+/// largest number of its row is never NaN. For a NaN x, exp(x − largest) is NaN, and so is the sum.
+inline Vec larger(Vec a, Vec b) { return select(a < b, b, a); }
 
 /// Calls f(i, lanes) for i = 0, lanes, 2·lanes, …, and f(i, rest) for the rest.
 template <class F>

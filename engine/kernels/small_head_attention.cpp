@@ -179,7 +179,7 @@ void head(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v, S
       top = larger(top, seen(s, splat(Real(-infinity))));
     });
     near.each([&](Dim j, auto seen) {
-      const Vec e = exp((load(scores.data() + j * lanes) - top) * sizes.scale);
+      const Vec e = exp_of_weight((load(scores.data() + j * lanes) - top) * sizes.scale);
       total = seen(total + e, total);
       for (Dim d = 0; d < D; ++d) mixed[d] = seen(mixed[d] + e * v.data[j * v.step + d], mixed[d]);
     });
@@ -252,7 +252,7 @@ void head_vjp(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows 
         const Real* const q_i = q.data + i * q.step;
         const Real* const dy_i = dy.data + i * dy.step;
         const Vec s = dots(keys, q_i, D), dp = dots(values, dy_i, D);
-        const Vec p = exp((s - log_sums[2 * i]) * sizes.scale - log_sums[2 * i + 1]);
+        const Vec p = exp_of_weight((s - log_sums[2 * i]) * sizes.scale - log_sums[2 * i + 1]);
         const Vec ds = p * (dp - means[i - first]) * sizes.scale;
         store(slopes.row(i - first, key), ds);
         for (Dim d = 0; d < D; ++d) {

@@ -39,6 +39,15 @@ Tensor curve(std::string_view op, const Tensor& x, F f) {
   return record(op, y, wrt(x, [slopes](const Array& dy) { return dy * slopes; }));
 }
 
+// y = σ(x) = 1 / (1 + e⁻ˣ) and its slope. With p = exp(−|x|) and w = 1 / (1 + p), y = w for x ≥ 0 and
+// y = p·w for x < 0; nothing overflows. The slope y·(1 − y) equals p·w², which is more exact: 1 − y
+// has few digits where y is near 1. In float p is 0 for |x| > 87.7.
+Point logistic(Vec x) {
+  const auto negative = x < Real(0);
+  const Vec p = exp_of_weight(select(negative, x, -x)), w = Real(1) / (Real(1) + p);
+  return {select(negative, p * w, w), p * w * w};
+}
+
 }  // namespace
 
 /// y = eˣ               f' = y
@@ -72,14 +81,9 @@ Tensor tanh(const Tensor& x) {
   });
 }
 
-/// y = 1 / (1 + e⁻ˣ)    f' = y·(1 − y)            the exponent is never positive: no overflow
+/// y = 1 / (1 + e⁻ˣ)    f' = y·(1 − y)
 Tensor sigmoid(const Tensor& x) {
-  return curve("sigmoid", x, [](Vec v) {
-    const auto negative = v < Real(0);
-    const Vec e = exp(select(negative, v, -v));
-    const Vec y = select(negative, e, splat(Real(1))) / (Real(1) + e);
-    return Point{y, y * (Real(1) - y)};
-  });
+  return curve("sigmoid", x, [](Vec v) { return logistic(v); });
 }
 
 /// y = max(x, 0)        f' = 1 for x > 0, else 0; NaN stays NaN
@@ -103,19 +107,19 @@ Tensor gelu(const Tensor& x) {
   });
 }
 
-/// y = ½·x·(1 + t)      f' = ½·(1 + t) + ½·x·(1 − t²)·√(2/π)·(1 + 3·0.044715·x²)
+/// y = ½·x·(1 + tanh u) = x·s              f' = s + x·s·(1 − s)·2u'
 ///
-///   t = tanh(√(2/π)·(x + 0.044715·x³))             Hendrycks & Gimpel 2016, section 2
+///   s = σ(2u), u = √(2/π)·(x + 0.044715·x³)        Hendrycks & Gimpel 2016, section 2
 Tensor gelu_tanh(const Tensor& x) {
-  constexpr double scale = 0.7978845608028654;  // √(2/π)
+  constexpr double scale = 1.5957691216057308;  // 2·√(2/π)
   constexpr double cubic = 0.044715;
   return curve("gelu_tanh", x, [](Vec v) {
-    const Vec t = tanh(Real(scale) * (v + Real(cubic) * v * v * v));
-    const Vec flat = Real(1) - t * t;
-    const Vec dt = Real(scale) * (Real(1) + Real(3 * cubic) * v * v);
-    // far out flat is 0 and v·dt may be infinite
-    const Vec bent = select(flat == Real(0), splat(Real(0)), Real(0.5) * v * flat * dt);
-    return Point{Real(0.5) * v * (Real(1) + t), Real(0.5) * (Real(1) + t) + bent};
+    const Vec square = v * v;
+    const auto [s, flat] = logistic(Real(scale) * v * (Real(1) + Real(cubic) * square));
+    const Vec inner_slope = Real(scale) * (Real(1) + Real(3 * cubic) * square);
+    // far out flat is 0 and v·inner_slope may be infinite
+    const Vec bent = select(flat == Real(0), splat(Real(0)), v * flat * inner_slope);
+    return Point{v * s, s + bent};
   });
 }
 

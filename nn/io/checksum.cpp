@@ -8,8 +8,8 @@ namespace fledge {
 
 namespace {
 
-constexpr std::size_t digits = 16;
-constexpr std::size_t chunk = 1 << 20;  // bytes that are read at a time
+constexpr std::size_t checksum_digits = 16;
+constexpr std::size_t bytes_at_once = 1 << 20;  // bytes that are read at a time
 
 // The place of the digits of the checksum. Only the key itself matches: inside strings of JSON,
 // quotes are escaped.
@@ -17,18 +17,18 @@ std::size_t place_of_checksum(std::string_view text) {
   constexpr std::string_view key = "\"checksum\":";
   const std::size_t found = text.find(key);
   const std::size_t quote = found == std::string::npos ? found : text.find('"', found + key.size());
-  if (quote == std::string::npos || text.size() - quote < digits + 1)
+  if (quote == std::string::npos || text.size() - quote < checksum_digits + 1)
     throw FormatError("it has no checksum: it was not written by fledge");
   return quote + 1;
 }
 
 // The hash of all bytes, with zeros in the place of the digits.
 std::string checksum_of(const ByteSource& bytes, std::size_t place) {
-  std::uint64_t hash = hash_of(std::string(digits, '0'), hash_of(bytes.read(0, place)));
-  for (std::uint64_t at = place + digits; at < bytes.size(); at += chunk)
-    hash = hash_of(
-        bytes.read(at, static_cast<std::size_t>(std::min<std::uint64_t>(chunk, bytes.size() - at))),
-        hash);
+  std::uint64_t hash = hash_of(std::string(checksum_digits, '0'), hash_of(bytes.read(0, place)));
+  for (std::uint64_t at = place + checksum_digits; at < bytes.size(); at += bytes_at_once)
+    hash = hash_of(bytes.read(at, static_cast<std::size_t>(
+                                      std::min<std::uint64_t>(bytes_at_once, bytes.size() - at))),
+                   hash);
   return hexadecimal(hash);
 }
 
@@ -40,8 +40,9 @@ std::uint64_t hash_of(std::string_view bytes, std::uint64_t hash) {
 }
 
 std::string hexadecimal(std::uint64_t number) {
-  std::string text(digits, '0');
-  for (std::size_t i = digits; i-- > 0; number >>= 4) text[i] = "0123456789abcdef"[number & 15];
+  std::string text(checksum_digits, '0');
+  for (std::size_t i = checksum_digits; i-- > 0; number >>= 4)
+    text[i] = "0123456789abcdef"[number & 15];
   return text;
 }
 
@@ -56,14 +57,14 @@ std::optional<std::uint64_t> unsigned_number(std::string_view text, int base) {
 std::string with_checksum(std::string text) {
   const std::size_t place = place_of_checksum(text);
   const std::string checksum = checksum_of(text, place);
-  return text.replace(place, digits, checksum);
+  return text.replace(place, checksum_digits, checksum);
 }
 
 std::string require_checksum(const ByteSource& bytes, std::uint64_t beginning) {
   const std::string text =
       bytes.read(0, static_cast<std::size_t>(std::min(beginning, bytes.size())));
   const std::size_t place = place_of_checksum(text);
-  std::string found = text.substr(place, digits);
+  std::string found = text.substr(place, checksum_digits);
   if (found != checksum_of(bytes, place))
     throw FormatError("it is damaged: its checksum does not match its contents");
   return found;

@@ -25,8 +25,8 @@ inline constexpr Bug elementwise_bugs[] = {
   }));
   return curve("tanh", x, [](Vec v) {)",
      "apache/tvm #7340: tanh gradient broken by missing parentheses"},
-    {"sigmoid-slope-is-y", "engine/ops/elementwise.cpp", R"(y * (Real(1) - y))", R"(y)",
-     "a classic slip: sigmoid' = y"},
+    {"sigmoid-slope-is-y", "engine/ops/elementwise.cpp", R"(p * w * w)",
+     R"(select(negative, p * w, w))", "a classic slip: sigmoid' = y"},
     {"relu-slope-one-at-zero", "engine/ops/elementwise.cpp",
      R"(return v <= Real(0) ? Real(0) : v > Real(0) ? d : v;)",
      R"(return v < Real(0) ? Real(0) : v >= Real(0) ? d : v;)",

@@ -51,7 +51,7 @@ inline const std::vector<Curve> curves = {
     {"tanh", [](const Tensors& x) { return tanh(x[0]); }, [](Exact x) { return std::tanh(x); },
      [](Exact x) { return 1 - std::tanh(x) * std::tanh(x); }, -6, 6, 4, 0, 8, 1},
     {"sigmoid", [](const Tensors& x) { return sigmoid(x[0]); }, detail::sigmoid,
-     [](Exact x) { return detail::sigmoid(x) * detail::sigmoid(-x); }, -80, 80, 5, 0, 4, 1},
+     [](Exact x) { return detail::sigmoid(x) * detail::sigmoid(-x); }, -80, 80, 5, 0, 8, 0},
     {"relu", [](const Tensors& x) { return relu(x[0]); }, [](Exact x) { return x > 0 ? x : 0.0L; },
      [](Exact x) { return x > 0 ? 1.0L : 0.0L; }, -6, 6, 0, 0, 0, 0},
     {"gelu", [](const Tensors& x) { return gelu(x[0]); },

@@ -96,6 +96,17 @@ TEST_CASE("softmax of extreme rows") {
   CHECK(same_numbers(unknown.dx[0], Array({2, 2}, {nan, nan, -0.5, 0.5})));
 }
 
+TEST_CASE("softmax of a row with a NaN is NaN everywhere, wherever the NaN stands") {
+  for (const Dim n : {Dim{5}, Dim{65}, Dim{200}})
+    for (const Dim at : {Dim{0}, n / 2, n - 1}) {
+      Array row = Array::ones({1, n});
+      row.write()[at] = std::numeric_limits<Real>::quiet_NaN();
+      CAPTURE(n, at);
+      CHECK(same_numbers(value(soft, {row}),
+                         Array::full({1, n}, std::numeric_limits<Real>::quiet_NaN())));
+    }
+}
+
 TEST_CASE("softmax of extreme rows neither overflows nor divides by zero") {
   std::feclearexcept(FE_ALL_EXCEPT);
   pass(soft, {Array({2, 3}, {1e4, -1e4, 0, 1e30, -1e30, 1e30})}, Array::ones({2, 3}));

@@ -32,6 +32,7 @@ void check_goes_on(const Desk& desk, const std::string& folder) {
 
 TEST_CASE("fledge train: SIGHUP and SIGTERM save and stop as SIGINT does") {
   for (const int signal : {SIGHUP, SIGTERM, SIGINT}) {
+    if (sanitized && signal != SIGTERM) continue;  // other tests send SIGHUP and SIGINT
     CAPTURE(signal);
     const Desk desk;
     const std::string errors = desk / "err";
