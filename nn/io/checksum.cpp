@@ -9,7 +9,7 @@ namespace fledge {
 namespace {
 
 constexpr std::size_t checksum_digits = 16;
-constexpr std::size_t bytes_at_once = 1 << 20;  // bytes that are read at a time
+constexpr std::size_t bytes_at_once = 1 << 20;
 
 // The place of the digits of the checksum. Only the key itself matches: inside strings of JSON,
 // quotes are escaped.
