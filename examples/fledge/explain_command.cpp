@@ -16,8 +16,7 @@
 // Compiled for Dual: gradients/explain.cpp.
 namespace fledge_dual {
 report::Explanation explain_gradient(const report::ExplainRequest& request);
-std::vector<std::string> gradient_names();
-}  // namespace fledge_dual
+}
 
 namespace fledge {
 

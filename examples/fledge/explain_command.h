@@ -3,6 +3,12 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
+
+// The names of all rows of the table of gradients (gradients/table.h), which is compiled for Dual.
+namespace fledge_dual {
+std::vector<std::string> gradient_names();
+}
 
 namespace fledge {
 

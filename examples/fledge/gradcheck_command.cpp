@@ -17,8 +17,7 @@
 // The table of gradients (gradients/table.h), compiled for Dual.
 namespace fledge_dual {
 std::vector<report::CheckRow> check_gradients(const report::CheckRequest& request);
-std::vector<std::string> gradient_names();
-}  // namespace fledge_dual
+}
 
 namespace fledge {
 

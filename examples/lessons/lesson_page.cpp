@@ -26,8 +26,8 @@ void print_opening(const LessonPage& page, const Lesson& to, bool wait) {
 
 void print_closing(const LessonPage& page, const Lesson& to) {
   to.print("\n" + to.paint().bold("Read in the code"));
-  for (const Reading& reading : page.reading)
-    to.print_labelled("   " + reading.file + ", " + reading.name + ": ", reading.what);
+  for (const SourcePlace& place : page.reading)
+    to.print_labelled("   " + place.file + ", " + place.name + ": ", place.what);
   if (page.plays.empty() && !page.picture) return;
   to.print("\n" + to.paint().bold("Try"));
   const std::string program = "build/lessons/" + page.name;

@@ -17,7 +17,7 @@
 namespace support {
 
 /// A place in the sources. A test looks for the name in the file.
-struct Reading {
+struct SourcePlace {
   std::string file, name, what;  // "engine/ops/softmax.cpp", "softmax", "the formula and its rule"
 };
 
@@ -36,7 +36,7 @@ struct LessonPage {
   std::string question;    // what the lesson answers
   std::string prediction;  // "Predict: …", which the reader does before reading on
   std::function<void(Lesson&)> body;
-  std::vector<Reading> reading;
+  std::vector<SourcePlace> reading;
   std::vector<Play> plays{};
   std::function<Svg()> picture{};  // for -o FILE
 };

@@ -95,7 +95,7 @@ TEST_CASE("matmul of all sizes, with both gradients, within BLAS's bound") {
 }
 
 TEST_CASE("matmul broadcasts its leading axes") {
-  const std::vector<std::pair<Shape, Shape>> leads = {{{0}, {0}},
+  const std::vector<std::pair<Shape, Shape>> pairs = {{{0}, {0}},
                                                       {{1}, {1}},
                                                       {{3}, {3}},
                                                       {{3}, {}},
@@ -112,7 +112,7 @@ TEST_CASE("matmul broadcasts its leading axes") {
                                                       {{2, 0}, {2, 1}},
                                                       {{4, 1, 2}, {3, 1}},
                                                       {{2, 1, 2, 1, 2, 1}, {1, 2, 1, 2, 1, 2}}};
-  for (const auto& [a, b] : leads)
+  for (const auto& [a, b] : pairs)
     for (const auto& [n, k, m] :
          {std::array<Dim, 3>{2, 3, 4}, {1, 5, 1}, {3, 1, 2}, {2, 0, 3}, {0, 2, 3}})
       check_product(a.append({n, k}), b.append({k, m}));

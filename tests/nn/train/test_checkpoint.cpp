@@ -62,11 +62,11 @@ bool same_notes(const RunNotes& a, const RunNotes& b) {
 }
 
 /// A checkpoint taken apart, to be put together again with other contents and a new checksum.
-struct Parts {
+struct TakenApart {
   std::map<std::string, Array> arrays;
   std::string run;
 
-  explicit Parts(const std::string& bytes) {
+  explicit TakenApart(const std::string& bytes) {
     const StoredHeader header = stored_header(bytes);
     for (const StoredTensor& tensor : header.tensors)
       arrays[tensor.name] = tests::stored_array(bytes, tensor);
@@ -77,7 +77,7 @@ struct Parts {
     for (const auto& [name, array] : arrays) named.push_back({name, array});
     return stored_bytes(named, {{"run", run}});
   }
-  Parts& change(const std::string& from, const std::string& to) {
+  TakenApart& change(const std::string& from, const std::string& to) {
     const std::size_t at = run.find(from);
     REQUIRE(at != run.npos);
     run.replace(at, from.size(), to);
@@ -114,7 +114,7 @@ TEST_CASE("checkpoint: every bit comes back, at any step, and the same state has
 
 TEST_CASE(
     "checkpoint: one without the notes about overfitting, from before they existed, is read") {
-  Parts parts(checkpoint_bytes(trainer_of(letter_model(), 1), notes()));
+  TakenApart parts(checkpoint_bytes(trainer_of(letter_model(), 1), notes()));
   parts.change("\"best_train_loss\":2.5,\"overfitting_step\":12,", "");
   Trainer trainer = trainer_of(letter_model(), 3);
   RunNotes expected = notes();
@@ -179,9 +179,9 @@ TEST_CASE("checkpoint: while one weight cannot be written, none of a checkpoint 
 
 TEST_CASE("checkpoint: the first difference to the model is named") {
   const std::string good = checkpoint_bytes(trainer_of(letter_model(), 1), {});
-  CHECK((Parts(good).bytes() == good));
+  CHECK((TakenApart(good).bytes() == good));
   const auto changed = [&](auto change) {
-    Parts parts(good);
+    TakenApart parts(good);
     change(parts.arrays);
     return refused_checkpoint<FormatError>(parts.bytes());
   };
@@ -202,7 +202,7 @@ TEST_CASE("checkpoint: the first difference to the model is named") {
 TEST_CASE("checkpoint: notes that no run has written, and moments that no steps give") {
   const std::string good = checkpoint_bytes(trainer_of(letter_model(), 1), {});
   const auto changed = [&](const char* from, const char* to) {
-    return Parts(good).change(from, to).bytes();
+    return TakenApart(good).change(from, to).bytes();
   };
   for (const char* other : {"2", "4"})
     CHECK(refused_checkpoint<FormatError>(
@@ -218,7 +218,7 @@ TEST_CASE("checkpoint: notes that no run has written, and moments that no steps 
   CHECK_THAT(refused_checkpoint<FormatError>(changed("\"gradients\":[1", "\"gradients\":[0")),
              ContainsSubstring("'adamw.m.wte.weight' is not in the model"));
   for (const double wrong : {-1.0, std::nan(""), infinity}) {
-    Parts parts(good);
+    TakenApart parts(good);
     parts.arrays["adamw.v.ln_f.bias"] = Array({2}, {0, wrong});
     CHECK_THAT(refused_checkpoint<FormatError>(parts.bytes()), ContainsSubstring("number 1 is "));
   }
@@ -230,7 +230,7 @@ TEST_CASE("checkpoint: notes that no run has written, and moments that no steps 
 TEST_CASE("checkpoint: numbers that no run has saved are refused, not trained on") {
   const std::string good = checkpoint_bytes(trainer_of(letter_model(), 1), notes());
   const auto with = [&](const std::string& name, double x) {
-    Parts parts(good);
+    TakenApart parts(good);
     parts.arrays.at(name).write()[1] = Real(x);
     return refused_checkpoint<FormatError>(parts.bytes());
   };
@@ -244,7 +244,7 @@ TEST_CASE("checkpoint: numbers that no run has saved are refused, not trained on
       with("adamw.v.ln_f.bias", -0.5) ==
       "the checkpoint must have no negative mean of squares: 'adamw.v.ln_f.bias' has one, number 1 "
       "is -0.5");
-  Parts negative_mean(good);  // of gradients: it may be negative
+  TakenApart negative_mean(good);  // of gradients: it may be negative
   negative_mean.arrays.at("adamw.m.ln_f.bias").write()[1] = Real(-0.5);
   Trainer trainer = trainer_of(letter_model(), 1);
   CHECK_NOTHROW(load_checkpoint(negative_mean.bytes(), trainer));

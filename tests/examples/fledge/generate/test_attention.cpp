@@ -88,8 +88,8 @@ TEST_CASE("fledge generate --attention --svg: a box for each weight, arcs for on
   const Desk desk;
   const LastPass pass = last_pass(deep_model(), 20);
   const auto drawn = [&](const Words& more) {
-    const std::string plain = text(pass.line + Words{"--attention"} + more);
-    CHECK(text(pass.line + Words{"--attention", "--svg", desk / "a.svg"} + more) == plain);
+    const std::string printed = text(pass.line + Words{"--attention"} + more);
+    CHECK(text(pass.line + Words{"--attention", "--svg", desk / "a.svg"} + more) == printed);
     return text_of(desk / "a.svg");
   };
   const auto opacities = [](const std::string& svg, const std::string& name) {
