@@ -1,7 +1,7 @@
 // The operands of attention in scratch memory, and products that skip what is hidden.
 //
 // Not here: softmax (attention.cpp). Key idea: copies are compact. In a tensor the rows of one head
-// lie 2 KB or more apart, and such rows share few sets of the first cache.
+// of a large model lie 2 KB or more apart, and such rows share few sets of the first cache.
 #pragma once
 
 #include <algorithm>
@@ -32,8 +32,8 @@ struct AttentionBlock {
 };
 
 /// A table (rows, columns). Rows are padded to whole panels, so that the last vector of a row may
-/// be stored beyond its end. Rows of more than 64 columns are 32 longer: with a power of two, the
-/// numbers of a column would share one set of the cache.
+/// be stored beyond its end. Rows of more than 64 columns are one panel longer: with a power of two,
+/// the numbers of a column would share one set of the cache.
 class Table {
  public:
   Table(Dim rows, Dim columns)

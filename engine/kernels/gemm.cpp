@@ -231,8 +231,8 @@ bool are_panels_faster(const Matrix& a, Dim n, Dim k, Dim size_b) {
   if (n <= tile_rows) return true;
   if (is_aliased(a) || n * k > blocking.cached_numbers) return false;
   if (a.column != 1) return size_b <= blocking.cached_numbers;
-  // Packing pays for many rows if a panel of B, 512 rows long, fills the first cache: 768×128×512 takes
-  // 8 % longer by gemm_panels() (one thread).
+  // Packing pays for many rows if a panel of B, block_k rows long, does not leave room in the first
+  // cache: 768×128×512 takes 8 % longer by gemm_panels() (one thread).
   return n <= blocking.unpacked_n || k < blocking.block_k;
 }
 

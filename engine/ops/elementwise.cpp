@@ -81,7 +81,7 @@ Tensor tanh(const Tensor& x) {
   });
 }
 
-/// y = 1 / (1 + e⁻ˣ)    f' = y·(1 − y)
+/// y = 1 / (1 + e⁻ˣ)    f' = y·(1 − y): see logistic()
 Tensor sigmoid(const Tensor& x) {
   return curve("sigmoid", x, [](Vec v) { return logistic(v); });
 }

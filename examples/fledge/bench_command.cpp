@@ -221,8 +221,9 @@ std::vector<Work> work_of(const support::Options& options, const bench::StepSize
   if (what == "op") {
     const std::string name = words.size() > 1 ? words[1] : "";
     if (std::find(op_names.begin(), op_names.end(), name) == op_names.end())
-      support::refuse_usage("op needs a name: got " + support::quoted(name),
-                            "use softmax, layernorm, gelu or gelu_tanh, then ROWS and COLS");
+      support::refuse_usage(
+          "op needs the name of an op that is measured: got " + support::quoted(name),
+          "use softmax, layernorm, gelu or gelu_tanh, then ROWS and COLS");
     const Sizes n = sizes_of(words, 2, 2);
     require_memory(7 * size(n[0]) * size(n[1]));
     return {[=] { return std::vector{bench::op(name, n[0], n[1])}; }};

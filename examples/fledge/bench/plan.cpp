@@ -123,7 +123,7 @@ Json plan_json(const Plan& plan, const std::string& sizes) {
                         {"predicted_us", plan.predicted * 1e6},
                         {"speedup", plan.one / plan.predicted},
                         {"serial_us", plan.serial * 1e6},
-                        {"serial_share", plan.serial / plan.recorded},
+                        {"serial_share", plan.serial / plan.one},
                         {"job_cost_us", plan.cost * 1e6},
                         {"worst", worst}};
   if (plan.measured_two > 0) {
@@ -199,7 +199,6 @@ Plan plan_step(const StepSizes& sizes, int threads) {
   }
   plan.predicted = predicted(many, threads, plan.cost);
   plan.serial = many.serial();
-  plan.recorded = many.total();
   plan.worst = worst_of(many, threads, plan.cost);
   if (has_two)
     plan.predicted_two = predicted(two, 2, cost_of_two);
@@ -220,7 +219,7 @@ std::string description_of(const Plan& plan, const StepSizes& sizes, bool json) 
   out += formatted("  %3d threads   %9.3f ms, predicted: %.2f times as fast\n", plan.threads,
                    plan.predicted * ms, plan.one / plan.predicted);
   out += formatted("  serial work   %9.3f ms, %.1f %% of a step on one thread\n", plan.serial * ms,
-                   100 * plan.serial / plan.recorded);
+                   100 * plan.serial / plan.one);
   out += formatted("  starting a job%9.3f us\n", plan.cost * 1e6);
   if (plan.cost >= longest_wait)
     out += "  The threads never ran at the same time: try again when the machine is idle.\n";
@@ -228,10 +227,13 @@ std::string description_of(const Plan& plan, const StepSizes& sizes, bool json) 
     out += formatted("  %s of %s: %.3f ms more than with equal shares\n",
                      support::counted(loss.jobs, "job").c_str(),
                      support::counted(loss.tasks, "task").c_str(), loss.seconds * ms);
-  if (plan.measured_two > 0)
+  if (plan.measured_two > 0) {
+    const double ratio = plan.measured_two / plan.predicted_two;
     out += formatted("  2 threads     %9.3f ms measured, %.3f ms predicted: ratio %.2f\n",
-                     plan.measured_two * ms, plan.predicted_two * ms,
-                     plan.measured_two / plan.predicted_two);
+                     plan.measured_two * ms, plan.predicted_two * ms, ratio);
+    if (ratio < 0.8 || ratio > 1.25)
+      out += "  Wrong by a fifth or more: try again when the machine is idle.\n";
+  }
   return out;
 }
 

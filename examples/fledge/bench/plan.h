@@ -50,7 +50,6 @@ struct Plan {
   double one = 0;                              // seconds of a step on one thread
   double predicted = 0;                        // with `threads` threads
   double serial = 0;                           // of the recorded step, outside of its jobs
-  double recorded = 0;                         // seconds of the recorded step
   double cost = 0;                             // seconds of an empty job
   std::vector<Loss> worst{};                   // at most three, the largest loss first
   double predicted_two = 0, measured_two = 0;  // 0: there is one processor

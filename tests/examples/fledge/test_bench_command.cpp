@@ -163,8 +163,9 @@ TEST_CASE("bench: sizes that make no sense are refused before anything is alloca
   CHECK_THAT(refused_bench({"gemm", "-1", "8", "8"}), EndsWith(": got '-1'"));
   CHECK_THAT(refused_bench({""}), EndsWith("there is no measurement ''"));
   CHECK_THAT(refused_bench({"op", "softmax", "0", "8"}), EndsWith(": got '0'"));
-  CHECK_THAT(refused_bench({"op", "dance", "8", "8"}), EndsWith("op needs a name: got 'dance'"));
-  CHECK_THAT(refused_bench({"op"}), EndsWith("op needs a name: got ''"));
+  CHECK_THAT(refused_bench({"op", "dance", "8", "8"}),
+             EndsWith("op that is measured: got 'dance'"));
+  CHECK_THAT(refused_bench({"op"}), EndsWith("op that is measured: got ''"));
   CHECK_THAT(refused_bench({"gem"}), EndsWith("there is no measurement 'gem'"));
   CHECK_THAT(refused_bench({"step", "--heads", "3"}),
              EndsWith("3 heads do not divide a width of 128"));

@@ -64,12 +64,27 @@ TEST_CASE("plan: the shorter recording is kept, with jobs and without") {
 TEST_CASE("plan: the text says when starting a job could not be measured") {
   using fledge::bench::Plan;
   const auto text = [](double cost) {
-    return description_of(Plan{.threads = 2, .recorded = 1, .cost = cost}, {}, false);
+    return description_of(Plan{.threads = 2, .one = 1, .cost = cost}, {}, false);
   };
   const std::string says = "never ran at the same time";
   CHECK_THAT(text(5e-6), !ContainsSubstring(says));
   CHECK_THAT(text(1e-3), ContainsSubstring(says));
   for (const std::string& line : lines_of(text(1e-3))) CHECK(line.size() <= 80);
+}
+
+TEST_CASE("plan: the text says when the prediction for two threads is wrong") {
+  using fledge::bench::Plan;
+  const auto text = [](double measured) {
+    const Plan plan{.threads = 2, .one = 2, .predicted_two = 1, .measured_two = measured};
+    return description_of(plan, {}, false);
+  };
+  const std::string says = "Wrong by a fifth or more: try again";
+  for (const double measured : {0.81, 1.0, 1.24})
+    CHECK_THAT(text(measured), !ContainsSubstring(says));
+  for (const double measured : {0.79, 1.26}) {
+    CHECK_THAT(text(measured), ContainsSubstring(says));
+    for (const std::string& line : lines_of(text(measured))) CHECK(line.size() <= 80);
+  }
 }
 
 TEST_CASE("plan: the recorder sees each job and its tasks, in order, on this thread") {
