@@ -150,7 +150,7 @@ TEST_CASE("fledge train: Ctrl-C at any moment, and what goes on ends in the same
   const double all = whole.processor_seconds();
   std::mt19937 draw(11);
   int stopped = 0, status = -1;
-  const int parts = sanitized ? 3 : 12;
+  const int parts = sanitized ? 5 : 12;
   for (int part = 0; status != 0 && part < 200; ++part) {
     const bool begins = !std::filesystem::exists(desk / "parts/state.safetensors");
     Running run(begins ? line + Words{"-o", desk / "parts", "--force"}
