@@ -85,7 +85,6 @@ Command Crew::command(const Worker& worker) const {
               "-B",
               build,
               "-DFLEDGE_NATIVE=OFF",
-              "-DFLEDGE_MIRROR_STRICT=OFF",
               "-DFLEDGE_WERROR=OFF",
               "-DFLEDGE_PRECOMPILE=ON",
               "-DFLEDGE_UNITY=OFF",

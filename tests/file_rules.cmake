@@ -1,0 +1,40 @@
+# Rules about files that no compiler checks. As a script: cmake -P tests/file_rules.cmake
+cmake_minimum_required(VERSION 3.22)
+cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH root)
+set(faults "")
+
+# The programs of one file: at most 250 lines, no header of ours, and a test. The text that the
+# birds learn is data: the same file as in examples/support/built_in_text.cpp.
+file(GLOB one_file RELATIVE ${root} ${root}/examples/*.cpp)
+list(REMOVE_ITEM one_file examples/birds.cpp)
+foreach(path IN LISTS one_file)
+  file(READ ${root}/${path} text)
+  string(REGEX MATCHALL "\n" line_ends "${text}")
+  list(LENGTH line_ends lines)
+  if(lines GREATER 250)
+    string(APPEND faults "  ${path}: ${lines} lines, the most for a program of one file is 250\n")
+  endif()
+  string(REPLACE "#include \"support/built_in_text.inc\"" "" text "${text}")
+  string(FIND "${text}" "#include \"" found)
+  if(NOT found EQUAL -1)
+    string(APPEND faults "  ${path}: a program of one file includes no header of fledge\n")
+  endif()
+  cmake_path(GET path STEM name)
+  if(NOT EXISTS ${root}/tests/examples/one_file/test_${name}.cpp)
+    string(APPEND faults "  ${path}: its test tests/examples/one_file/test_${name}.cpp is missing\n")
+  endif()
+endforeach()
+
+# engine/real.h: each header of engine/base/ is read before `fledge` becomes another namespace.
+file(READ ${root}/engine/real.h real_header)
+file(GLOB base_headers RELATIVE ${root} ${root}/engine/base/*.h)
+foreach(path IN LISTS base_headers)
+  string(FIND "${real_header}" "#include \"${path}\"" found)
+  if(found EQUAL -1)
+    string(APPEND faults "  ${path}: engine/real.h does not include it\n")
+  endif()
+endforeach()
+
+if(faults)
+  message(FATAL_ERROR "These files break a rule:\n${faults}")
+endif()
