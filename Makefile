@@ -6,6 +6,7 @@ FLEDGE_WERROR ?= 0
 ARGS ?=
 BUG ?= 1
 ANSWER ?=
+ONLY ?=
 N ?=
 HINT ?=
 PEERS ?= ../shared/peers
@@ -18,11 +19,12 @@ need = @.ci/install-missing
 built = .ci/build $(BUILD)
 checked = .ci/check
 
-.PHONY: help run test build gradcheck lessons page exercises zoo planted bench nightly kills faults page-test parity pytorch-test peers asan tsan threads format lint install clean
+.PHONY: help run test check build gradcheck lessons page exercises zoo planted bench nightly kills faults page-test parity pytorch-test peers asan tsan threads format lint install clean
 
 help:
 	@echo 'make run         build and run the birds, the main job        (ARGS=--json, --seed N)'
-	@echo 'make test        build everything and pass every test'
+	@echo 'make test        build everything and pass every test       (ONLY=softmax: those tests)'
+	@echo 'make check       of these the tests of engine/ and nn/ alone'
 	@echo 'make lessons     run the course, a line a lesson; examples/README.md is its table'
 	@echo 'make page        the course on one page, $(BUILD)/fledge.html: open it in a browser'
 	@echo 'make exercises   exercises on attention that check themselves   (N=3, then HINT=1)'
@@ -57,7 +59,11 @@ run:
 
 test:
 	$(need) compiler cmake catch2
-	@$(checked) $(BUILD) "$(OPTIONS) -DFLEDGE_TESTS=ON"
+	@$(checked) $(BUILD) "$(OPTIONS) -DFLEDGE_TESTS=ON" "$(ONLY)"
+
+check:
+	$(need) compiler cmake catch2
+	@$(checked) $(BUILD) "$(OPTIONS) -DFLEDGE_TESTS=ON" '^(f32|dual)/'
 
 build:
 	$(need) compiler cmake
