@@ -35,7 +35,7 @@ struct Projections {
 };
 
 struct Result {
-  Tensor weights, association;
+  Tensor weights, products, association;
 };
 
 Result look(const Projections& w, Objective objective) {
@@ -45,14 +45,17 @@ Result look(const Projections& w, Objective objective) {
   const Tensor weights = softmax(scores, causal());
   const Tensor walk = slice(weighted_sum(weights, v, causal()), 0, 2, 3);
   const Tensor birds = slice(X, 0, 0, 1);
-  return {weights, objective == Objective::product ? sum(walk * birds)
-                                                   : sum(cosine_similarity(walk, birds))};
+  return {
+      weights, matmul_transposed(v, birds),
+      objective == Objective::product ? sum(walk * birds) : sum(cosine_similarity(walk, birds))};
 }
 
 Look seen(const Result& result) {
   Look found;
-  for (Dim j = 0; j < 3; ++j)
+  for (Dim j = 0; j < 3; ++j) {
     found.attention[static_cast<std::size_t>(j)] = value_of(result.weights.value().at({2, j}));
+    found.products[static_cast<std::size_t>(j)] = value_of(result.products.value().at({j, 0}));
+  }
   found.association = result.association.item();
   return found;
 }
@@ -67,7 +70,7 @@ double product_ceiling() {
 Learned learn(const std::string& learns, Objective objective, double rate, Dim steps) {
   const Projections w(learns);
   Sgd ascent(w.learning(), {.rate = rate});
-  Learned learned{learns, objective, {}, {}, {}, steps, {}};
+  Learned learned{learns, objective, {}, {}, {}, rate, steps, {}};
   for (Dim step = 0; step < steps; ++step) {
     const Result now = look(w, objective);
     learned.path.push_back(seen(now));
@@ -83,14 +86,17 @@ Learned learn(const std::string& learns, Objective objective, double rate, Dim s
   return learned;
 }
 
+Learned learn(const std::string& learns, Objective objective) {
+  const bool value_learns = learns.find('V') != std::string::npos;
+  const bool has_ceiling = objective == Objective::cosine || !value_learns;
+  return learn(learns, objective, value_learns ? 1 : 10, has_ceiling ? 400 : 100);
+}
+
 std::vector<Learned> learn_all() {
   return {
-      learn("Q", Objective::product, 10, 400),
-      learn("K", Objective::product, 10, 400),
-      learn("Q and K", Objective::product, 10, 400),
-      learn("V", Objective::cosine, 1, 400),
-      learn("Q, K and V", Objective::cosine, 1, 400),
-      learn("Q, K and V", Objective::product, 1, 100),
+      learn("Q", Objective::product),         learn("K", Objective::product),
+      learn("Q and K", Objective::product),   learn("V", Objective::cosine),
+      learn("Q, K and V", Objective::cosine), learn("Q, K and V", Objective::product),
   };
 }
 

@@ -15,9 +15,10 @@ enum class Objective {
   cosine,   // the same over both lengths
 };
 
-/// The attention of walk: its row of weights, and how near the result is to birds.
+/// The attention of walk: its row of weights, the products v_j·v₁ of the three values with birds,
+/// and how near the result is to birds.
 struct Look {
-  std::array<double, 3> attention{};  // on birds, sometimes, walk
+  std::array<double, 3> attention{}, products{};  // on birds, sometimes, walk
   double association = 0;
 };
 
@@ -27,6 +28,7 @@ struct Learned {
   Objective objective;
   Look before, after;
   std::optional<double> ceiling;  // the upper bound of the association, if there is one
+  double rate = 0;
   Dim steps = 0;
   std::vector<Look> path;  // before each step, and after the last
 };
@@ -39,6 +41,10 @@ double product_ceiling();
 ///
 ///   q = X·W_Q   k = X·W_K   v = X·W_V      weights = softmax(q·kᵀ/√3, causal)     v̂ = weights·v
 Learned learn(const std::string& learns, Objective objective, double rate, Dim steps);
+
+/// The same at the one setting that make run, the lessons and the page use. The rate is 10 if W_V
+/// stays, and 1 if it learns. The steps are 400, or 100 if the product has no ceiling.
+Learned learn(const std::string& learns, Objective objective);
 
 /// Six experiments: Q, K, and Q and K with the product; V, and Q, K and V, with the cosine; Q, K
 /// and V with the product, which grows without bound.

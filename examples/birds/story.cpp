@@ -42,7 +42,8 @@ std::string words(const ByHand& part, Paint paint) {
       "Each of three words has a vector, its row of V. Row 3 of A has the attention weights of "
       "'walk': how much it looks at each word. They are set by hand. Attention gives 'walk' a new "
       "vector v3': the sum of all vectors times these weights. The product v . w multiplies two "
-      "vectors number by number and adds. It says how close two words are.");
+      "vectors number by number and adds. Here it measures how close two words are; part 2 shows when "
+      "it does not.");
   text += "\n";
   text += "        V                            A\n";
   text += "        birds       0.1  0.2  0.3    1.0  0.0  0.0\n";
@@ -84,7 +85,8 @@ std::string words(const std::vector<Learned>& part, Paint paint) {
   text += paragraph(
       "At first the matrices are the identity. The matrices in the first column learn by gradient "
       "ascent: many small steps. They raise the product v3' . v1, or the cosine: this product "
-      "divided by the lengths of both vectors.");
+      "divided by the lengths of both vectors. The learning rate is 10 if W_V stays, and 1 if it "
+      "learns. Each line has 400 steps, the last 100.");
   text += paragraph(
       formatted("At first 'walk' looks at 'birds' %.2f, 'sometimes' %.2f and 'walk' %.2f.", row[0],
                 row[1], row[2]));

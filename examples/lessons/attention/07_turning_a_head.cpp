@@ -290,7 +290,7 @@ int main(int argc, char** argv) {
            "scores should rise? Does the weight of 'sometimes' rise or fall at first?",
        .body = fledge::lesson,
        .reading = {{"engine/ops/softmax.cpp", "softmax", "ds_j = a_j (u_j - G) for any goal"},
-                   {"examples/birds/learning.cpp", "learn", "the same hundred steps in make run"}},
+                   {"examples/birds/learning.cpp", "learn", "the same path in make run, which goes on to step 400"}},
        .plays = {{.option = "--rate",
                   .value = "1000",
                   .help = "the table of steps at another learning rate: when is it too large?",

@@ -17,90 +17,43 @@
 #include "examples/lessons/tensors.h"
 #include "examples/support/errors.h"
 #include "examples/support/table.h"
-#include "nn/optim/sgd.h"
 
 namespace fledge {
 namespace {
 
-using birds::Objective;
+using birds::Learned, birds::Objective;
 using support::formatted, support::Lesson, support::Svg, support::Table;
 using Three = Triangle::Row;  // three numbers, one for each word
 
-const double root = std::sqrt(3.0);
-
-Three three(const Tensor& x) {
-  const std::vector<double> n = to_vector(x.value());
-  return {n[0], n[1], n[2]};
-}
-/// What is seen before a step: the weights of 'walk', the products of the three values with v1, and
-/// the number that is raised.
-struct Seen {
-  Three weights, products;
-  double goal = 0;
-};
-
-/// The matrices named in `learns` follow gradient ascent. Returns what is seen before each step and
-/// after the last.
-std::vector<Seen> learn(const std::string& learns, Objective objective, double rate, int steps) {
-  const Tensor X = birds::word_vectors(), v1 = row(X, 0);
-  const Array identity({3, 3}, {1, 0, 0, 0, 1, 0, 0, 0, 1});
-  std::vector<Tensor> W, learning;  // W_Q, W_K and W_V, and those of them that learn
-  for (const char letter : {'Q', 'K', 'V'}) {
-    const bool is_learning = learns.find(letter) != std::string::npos;
-    W.push_back(is_learning ? parameter(identity.clone()) : Tensor(identity));
-    if (is_learning) learning.push_back(W.back());
-  }
-  Sgd ascent(learning, {.rate = rate});
-  std::vector<Seen> history;
-  for (int n = 0;; ++n) {
-    const Tensor q = matmul(X, W[0]), k = matmul(X, W[1]), v = matmul(X, W[2]);
-    const Tensor weights = softmax(attention_scores(q, k, causal()) / root, causal());
-    const Tensor walk = row(weighted_sum(weights, v, causal()), 2);  // v3'
-    const Tensor goal =
-        objective == Objective::product ? sum(walk * v1) : sum(cosine_similarity(walk, v1));
-    history.push_back({three(row(weights, 2)), three(matmul_transposed(v, v1)), goal.item()});
-    if (n == steps) return history;
-    ascent.zero_grad();
-    backward(-goal);  // Sgd lowers a number
-    ascent.step();
-  }
-}
-
-struct Way {
-  std::string learns;
-  double rate;
-  int steps;
-};
-const std::vector<Way> five_ways{
-    {"Q", 10, 400}, {"K", 10, 400}, {"Q and K", 10, 100}, {"V", 1, 100}, {"Q, K and V", 1, 100}};
+const std::vector<std::string> five_ways{"Q", "K", "Q and K", "V", "Q, K and V"};
 
 Table table_of_ways() {
   return Table::of_numbers(
       {"   learns", "rate", "steps", "before", "after", "'birds'", "'sometimes'", "'walk'"});
 }
-void add(Table& table, const Way& way, const std::vector<Seen>& history) {
-  const Seen &first = history.front(), &last = history.back();
-  table.row({"   " + way.learns, formatted("%g", way.rate), formatted("%d", way.steps),
-             formatted("%.4f", first.goal), formatted("%.4f", last.goal),
-             formatted("%.4f", last.weights[0]), formatted("%.4f", last.weights[1]),
-             formatted("%.4f", last.weights[2])});
+void add(Table& table, const Learned& way) {
+  table.row({"   " + way.learns, formatted("%g", way.rate),
+             formatted("%d", static_cast<int>(way.steps)),
+             formatted("%.4f", way.before.association), formatted("%.4f", way.after.association),
+             formatted("%.4f", way.after.attention[0]), formatted("%.4f", way.after.attention[1]),
+             formatted("%.4f", way.after.attention[2])});
 }
 
 void with_and_without_a_ceiling(Lesson& to) {
-  std::vector<std::vector<Seen>> found;
+  std::vector<Learned> found;
   Table table = table_of_ways();
-  for (const Way& way : five_ways) {
-    found.push_back(learn(way.learns, Objective::product, way.rate, way.steps));
-    add(table, way, found.back());
+  for (const std::string& learns : five_ways) {
+    found.push_back(birds::learn(learns, Objective::product));
+    add(table, found.back());
   }
-  const std::vector<Seen>&Q = found[0], &K = found[1], &both = found[2], &V = found[3];
+  const Learned &Q = found[0], &K = found[1], &both = found[2], &V = found[3];
   const Tensor X = birds::word_vectors(), v1 = row(X, 0);
-  const Three w = V.front().weights;
+  const Three w = V.before.attention;
   const Tensor m =
       w[0] * row(X, 0) + w[1] * row(X, 1) + w[2] * row(X, 2);  // the mean of v1, v2, v3
   const double slope = dot(m, m) * dot(v1, v1);                // Σ_ic (m[i] v1[c])²
   int passes = 0;  // the first step after which V alone is above the ceiling
-  while (V[static_cast<std::size_t>(passes)].goal <= birds::product_ceiling()) ++passes;
+  while (V.path[static_cast<std::size_t>(passes)].association <= birds::product_ceiling()) ++passes;
   to.part("Q and K have a ceiling, V has none");
   to.say(
       "As in lesson 07, 'birds', 'sometimes' and 'walk' have the vectors v1, v2 and v3. W_Q, W_K "
@@ -120,12 +73,11 @@ void with_and_without_a_ceiling(Lesson& to) {
       "squares of the nine derivatives, which is (m.m) (v1.v1). G has no ceiling:\n");
   to.say(formatted("   each step adds (m.m) (v1.v1) = %.5f x %.2f = %.6f\n", dot(m, m), dot(v1, v1),
                    slope) +
-         formatted("   100 steps: %.4f + 100 x %.6f = %.4f\n", V.front().goal, slope,
-                   V.front().goal + 100 * slope));
+         formatted("   100 steps: %.4f + 100 x %.6f = %.4f\n", V.before.association, slope,
+                   V.before.association + 100 * slope));
   to.say(
       "'Rate' is the learning rate; 'before' and 'after' are G. Then come the weights of 'walk' at "
-      "the end. Q alone and K alone learn more slowly than both, so they get 400 steps. If V "
-      "learns, there is no ceiling, and a rate of 1 is enough.\n");
+      "the end. If V learns, there is no ceiling, and a rate of 1 and 100 steps are enough.\n");
   to.show(table.text());
   to.say(
       "With Q, K or both, 'walk' turns to 'birds', and G comes near 0.14. Q alone and K alone give "
@@ -136,44 +88,44 @@ void with_and_without_a_ceiling(Lesson& to) {
       "all three, you were right for these rates and steps. " +
       formatted("(V alone passes 0.14 at step %d.) ", passes) +
       "But if all three learn, 'walk' does not look at 'birds'.");
-  to.claim(
-      std::abs(birds::product_ceiling() - 0.14) < 1e-7 &&
-          std::max({Q.back().goal, K.back().goal, both.back().goal}) < birds::product_ceiling(),
-      "Q, K, and both together stay below the ceiling, 0.14");
-  to.claim(std::abs(Q.back().goal - K.back().goal) < 1e-6, "Q alone is K alone, to 6 decimals");
-  to.claim(
-      birds::learn("Q and K", Objective::product, 10, 100).after.association == both.back().goal,
-      "Q and K: another program, birds, gets exactly the same G in 100 steps");
-  to.claim_near(V.back().goal, V.front().goal + 100 * slope, 1e-5,
+  to.claim(std::abs(birds::product_ceiling() - 0.14) < 1e-7 &&
+               std::max({Q.after.association, K.after.association, both.after.association}) <
+                   birds::product_ceiling(),
+           "Q, K, and both together stay below the ceiling, 0.14");
+  to.claim(std::abs(Q.after.association - K.after.association) < 1e-6,
+           "Q alone is K alone, to 6 decimals");
+  to.claim_near(V.after.association, V.before.association + 100 * slope, 1e-5,
                 "G after 100 steps of W_V alone");
-  to.claim(V.back().weights == w, "with V alone the weights of 'walk' stay exactly the same");
+  to.claim(V.after.attention == w, "with V alone the weights of 'walk' stay exactly the same");
   to.slip("000", "we compute the attention row a_i as a product of q_k and V",
           formatted("V has learned, and the weight of 'birds' is still %.4f; it changed by %g",
-                    V.back().weights[0], V.back().weights[0] - w[0]),
+                    V.after.attention[0], V.after.attention[0] - w[0]),
           "the row is the softmax of the products of q_i with the keys; it mixes the values");
 }
 
 void all_three(Lesson& to) {
-  const auto all = learn("QKV", Objective::product, 1, 100);
+  const Learned all = birds::learn("Q, K and V", Objective::product);
   to.part("All three learn: 'walk' looks at itself");
   to.say(
       "Here p1 and p3 are the products of the values of 'birds' and 'walk' with v1. They change, "
       "because W_V learns.\n");
   Table table = Table::of_numbers({"   step", "weight of 'birds'", "of 'walk'", "p1", "p3", "G"});
-  for (const std::size_t n : {0UL, 25UL, 50UL, 75UL, 100UL})
-    table.row({formatted("   %4d", static_cast<int>(n)), formatted("%.4f", all[n].weights[0]),
-               formatted("%.4f", all[n].weights[2]), formatted("%.4f", all[n].products[0]),
-               formatted("%.4f", all[n].products[2]), formatted("%.4f", all[n].goal)});
+  const auto at = [&](int n) -> const birds::Look& {
+    return all.path[static_cast<std::size_t>(n)];
+  };
+  for (const int n : {0, 25, 50, 75, 100})
+    table.row({formatted("   %4d", n), formatted("%.4f", at(n).attention[0]),
+               formatted("%.4f", at(n).attention[2]), formatted("%.4f", at(n).products[0]),
+               formatted("%.4f", at(n).products[2]), formatted("%.4f", at(n).association)});
   to.show(table.text());
   int above_G = 0, turn = 0, rising = 100;
-  const auto at = [&](int n) -> const Seen& { return all[static_cast<std::size_t>(n)]; };
-  while (at(above_G).products[2] <= at(above_G).goal) ++above_G;
+  while (at(above_G).products[2] <= at(above_G).association) ++above_G;
   while (at(turn).products[2] <= at(turn).products[0]) ++turn;
-  while (rising > 0 && at(rising - 1).weights[2] < at(rising).weights[2]) --rising;
+  while (rising > 0 && at(rising - 1).attention[2] < at(rising).attention[2]) --rising;
   to.say(
       formatted(
           "The surprise: G becomes %.2f, %.0f times the ceiling, and 'walk' looks at itself. ",
-          all.back().goal, all.back().goal / 0.14) +
+          all.after.association, all.after.association / 0.14) +
       "The first step of W_V adds (v_j.m) v1 to the value of word j, so it adds (v_j.m) (v1.v1) to "
       "p_j. v_j.m is -0.007 for 'birds' and 0.046 for 'walk': p1 falls and p3 rises. " +
       formatted("After %d steps the weight of 'walk' begins to rise. Its own ds_3 is positive only "
@@ -183,8 +135,8 @@ void all_three(Lesson& to) {
       formatted("After %d steps p3 is larger than p1 too. ", turn) +
       "A larger weight on 'walk' brings m nearer to v3, so p3 grows faster. A larger p3 makes the "
       "weight grow.\n");
-  to.claim_near(all.back().goal, 2.1129, 5e-4, "G, if all three learn");
-  to.claim(all.back().weights[2] > 0.95 && all.back().weights[0] < 0.05,
+  to.claim_near(all.after.association, 2.1129, 5e-4, "G, if all three learn");
+  to.claim(all.after.attention[2] > 0.95 && all.after.attention[0] < 0.05,
            "'walk' gives itself more than 0.95, and 'birds' less than 0.05");
 }
 
@@ -197,11 +149,11 @@ void raising_the_cosine(Lesson& to) {
   Table table = table_of_ways();
   bool are_near_1 = true;
   std::vector<double> at_birds;
-  for (const Way& way : five_ways) {
-    const auto history = learn(way.learns, Objective::cosine, 10, 400);
-    add(table, {way.learns, 10, 400}, history);
-    are_near_1 = are_near_1 && history.back().goal > 0.998;
-    at_birds.push_back(history.back().weights[0]);
+  for (const std::string& learns : five_ways) {
+    const Learned way = birds::learn(learns, Objective::cosine);
+    add(table, way);
+    are_near_1 = are_near_1 && way.after.association > 0.998;
+    at_birds.push_back(way.after.attention[0]);
   }
   to.show(table.text());
   to.say(
@@ -226,14 +178,13 @@ void with_learns(Lesson& to, const std::string& text) {
       text.find_first_not_of("QKV, ") != std::string::npos)
     support::refuse_usage("--learns must be some of Q, K and V: got " + support::quoted(text),
                           "write --learns Q,V");
-  const bool has_V = text.find('V') != std::string::npos;
-  const Way way{text, has_V ? 1.0 : 10.0, 100};
   Table table = table_of_ways();
-  add(table, way, learn(text, Objective::product, way.rate, way.steps));
-  to.say("G is the product v3'.v1. The last columns are the weights of 'walk' after 100 steps.\n");
+  add(table, birds::learn(text, Objective::product));
+  to.say("G is the product v3'.v1. The last columns are the weights of 'walk' at the end.\n");
   to.show(table.text());
-  to.say(has_V ? "V learns, so G has no ceiling. See whether 'walk' looks at 'birds' or at itself."
-               : "V stays, so G is below its ceiling, 0.14.");
+  to.say(text.find('V') != std::string::npos
+             ? "V learns, so G has no ceiling. See whether 'walk' looks at 'birds' or at itself."
+             : "V stays, so G is below its ceiling, 0.14.");
 }
 
 Svg picture() {
@@ -244,17 +195,16 @@ Svg picture() {
   Triangle triangle(svg, 110, 460, 420);
   double y = 120;
   for (std::size_t i = 0; i < five_ways.size(); ++i) {
-    const Way& way = five_ways[i];
+    const Learned way = birds::learn(five_ways[i], Objective::product);
     const std::string& ink = support::svg_colours()[i];
-    const auto history = learn(way.learns, Objective::product, way.rate, way.steps);
     std::vector<Three> rows;
-    for (const Seen& seen : history) rows.push_back(seen.weights);
+    for (const birds::Look& look : way.path) rows.push_back(look.attention);
     triangle.path(rows, ink, i == 0 ? 6 : 2.5);  // the path of Q lies below that of K
     triangle.dot(rows.back(), ink);
-    svg.text(
-        440, y,
-        formatted("%-10s  %d steps: G = %.2f", way.learns.c_str(), way.steps, history.back().goal),
-        Svg::Anchor::start, 12, ink);
+    svg.text(440, y,
+             formatted("%-10s  %d steps: G = %.2f", way.learns.c_str(), static_cast<int>(way.steps),
+                       way.after.association),
+             Svg::Anchor::start, 12, ink);
     y += 22;
   }
   return svg;
@@ -282,7 +232,8 @@ int main(int argc, char** argv) {
            "are 0.14, -0.05 and -0.09. Put in order by the association at the end: Q and K learn; "
            "V learns; all three learn. And in which of them does 'walk' look at 'birds'?",
        .body = fledge::lesson,
-       .reading = {{"examples/birds/learning.cpp", "learn", "the same loop in make run"},
+       .reading = {{"examples/birds/learning.cpp", "learn",
+                    "the loop, which make run shows as well"},
                    {"examples/birds/learning.h", "product_ceiling", "the ceiling"}},
        .plays = {{.option = "--learns",
                   .value = "Q,V",

@@ -31,7 +31,7 @@ std::vector<std::vector<double>> rows_of(const Array& table) {
 double rounded(double number) { return std::round(1e4 * number) / 1e4; }
 
 /// At most 60 rows of the path: the first, the last, and others evenly spaced.
-Json way_json(const birds::Learned& way, double rate) {
+Json way_json(const birds::Learned& way) {
   std::vector<std::vector<double>> rows;
   std::vector<double> goals;
   const std::size_t every = std::max<std::size_t>(1, way.path.size() / 60);
@@ -42,7 +42,7 @@ Json way_json(const birds::Learned& way, double rate) {
     goals.push_back(rounded(way.path[step].association));
   }
   return Json::object({{"learns", way.learns},
-                       {"rate", rate},
+                       {"rate", way.rate},
                        {"steps", way.steps},
                        {"rows", rows},
                        {"goals", goals}});
@@ -50,15 +50,8 @@ Json way_json(const birds::Learned& way, double rate) {
 
 Json triangle_json() {
   std::vector<Json> ways;
-  struct Way {
-    const char* learns;
-    double rate;
-    Dim steps;
-  };
-  for (const auto& [learns, rate, steps] :
-       {Way{"Q", 10, 400}, Way{"K", 10, 400}, Way{"Q and K", 10, 100}, Way{"V", 1, 100},
-        Way{"Q, K and V", 1, 100}})
-    ways.push_back(way_json(birds::learn(learns, Objective::product, rate, steps), rate));
+  for (const char* learns : {"Q", "K", "Q and K", "V", "Q, K and V"})
+    ways.push_back(way_json(birds::learn(learns, Objective::product)));
   return Json::object(
       {{"words", std::vector<std::string>{"birds", "sometimes", "walk"}},
        {"vectors", rows_of(birds::word_vectors())},

@@ -1,5 +1,16 @@
 // How training will turn this row: the gradient of each score, and a nudge that tests it.
 
+// The score that the nudge moves: the chosen one, or the one with the largest ds of the sentence if
+// the chosen one has less than a hundredth of it. A change of the loss is then curvature alone.
+function nudgedScore({sentence, head, query, key}) {
+  let steepest = {ds: 0};
+  idsNow().forEach((_, row) => gradientOfRow(snapshotNow(), sentence, head, row).ds.forEach((ds, column) => {
+    if (Math.abs(ds) > Math.abs(steepest.ds)) steepest = {ds, query: row, key: column};
+  }));
+  const {ds} = gradientOfRow(snapshotNow(), sentence, head, query);
+  return Math.abs(ds[key]) < Math.abs(steepest.ds) / 100 ? {...steepest, isOther: true} : {ds: ds[key], query, key};
+}
+
 function gradientPart() {
   const has = ({gradients}) => gradients?.[selection.sentence];
   if (!page.run.snapshots.some(({gradients}) => gradients)) return null;
@@ -20,14 +31,18 @@ function gradientPart() {
     const largest = Math.max(...seen.map((j) => Math.abs(written[j])), 1e-3);
     const isWorked = worked.weights && worked.step === snapshotNow().step;
     const words = element("p", {id: "gradient-words", "aria-live": "polite"});
-    const nudge = element("input", {type: "range", id: "nudge", min: -1, max: 1, step: 0.05, value: 0.5, on: {input: () => say()}});
+    const nudge = element("input", {type: "range", id: "nudge", min: -1, max: 1, step: 0.05, value: 0.1, on: {input: () => say()}});
+    const nudged = nudgedScore(selection);
+    const scoreName = "the score that " + wordName(sentence, nudged.query) + " gives to " + quotedWord(ids[nudged.key]);
     const say = () => {
       const by = Number(nudge.value);
-      let text = "The score of " + quotedWord(ids[key]) + " changes by " + fixed(by, 2) + ". Predicted: the loss changes by " +
-        fixed(ds[key], 8) + " \u00d7 " + fixed(by, 2) + " = " + fixed(ds[key] * by, 8) + ".";
+      let text = nudged.isOther ? "The loss hardly depends on the chosen score any more: its ds is " + fixed(ds[key], 8) +
+        ". So the slider moves the score with the largest ds of this sentence. " : "";
+      text += "We change " + scoreName + " by " + fixed(by, 2) + ". Predicted: the loss changes by " +
+        fixed(nudged.ds, 8) + " \u00d7 " + fixed(by, 2) + " = " + fixed(nudged.ds * by, 8) + ".";
       if (isWorked) {
         const before = forwardLast(worked, sentence).loss;
-        const after = forwardLast(worked, sentence, {scores: {[[head, query, key]]: by}}).loss;
+        const after = forwardLast(worked, sentence, {scores: {[[head, nudged.query, nudged.key]]: by}}).loss;
         text += " Recomputed: it changes by " + fixed(after - before, 8) + ". The prediction is exact for a very small change only.";
       } else if (worked.weights) {
         text += " At step " + thousands(worked.step) + " the page has the weights, and recomputes the loss as well.";
@@ -43,7 +58,7 @@ function gradientPart() {
       paragraph("The mean is \u03a3 a \u00d7 v\u00b7dy = " + fixed(mean, 6) + ". dy has the derivatives of the loss with respect to the " +
         "result of this row. Training goes against the gradient: a score with a negative ds rises."),
       checkLine("gradient-check", ds[worst], written[worst], 1e-5 * largest, 7, "ds of " + quotedWord(ids[worst]) + ", "),
-      element("label", {for: "nudge"}, "Nudge the score of " + quotedWord(ids[key]) + " ", nudge), words);
+      element("label", {for: "nudge"}, "Nudge " + scoreName + " ", nudge), words);
     say();
   };
   follow(draw);

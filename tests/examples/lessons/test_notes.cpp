@@ -91,6 +91,13 @@ TEST_CASE("notes: the items of each note are numbered from 1, and none is left o
                      {"000", 39}, {"001", 22}, {"002", 21}, {"003", 10}, {"004", 14}});
 }
 
+TEST_CASE("notes: note 004's remark on the brain and its quotations on Q and K are judged") {
+  const auto items = items_of_the_notes();
+  CHECK(joined(items.at("004.9")).find("anything in the brain") != std::string::npos);
+  for (const char* words : {"current task at hand", "descriptions of the kinds of prediction tasks"})
+    CHECK(joined(items.at("004.10")).find(words) != std::string::npos);
+}
+
 TEST_CASE("notes: numbers are found in a text") {
   const std::vector<Decimal> numbers = decimals_in("000.13 gives 0.314, −10.80 and 5 of 7.");
   REQUIRE(numbers.size() == 2);

@@ -140,6 +140,21 @@ TEST_CASE("page numbers: a weight that the program wrote wrong turns the check b
   }
 }
 
+TEST_CASE("page numbers: as a page opens, its gradient predicts the loss", "[page]") {
+  Chromium browser;
+  for (const std::string& path : all_pages()) {
+    INFO(path);
+    browser.open(path);
+    browser.evaluate("select({step: workedPlace(), layer: page.run.model.layers - 1})");
+    const std::string words = browser.text_of("#gradient-words");
+    INFO(words);
+    REQUIRE(words.find("Recomputed") != words.npos);
+    const double predicted = number_after(words.substr(words.find("Predicted")), " = ");
+    const double recomputed = number_after(words, "Recomputed: it changes by ");
+    CHECK(std::abs(recomputed - predicted) <= 0.2 * std::abs(predicted));
+  }
+}
+
 TEST_CASE("page numbers: the page's gradient is the program's, and it predicts the loss",
           "[page]") {
   Chromium browser;
