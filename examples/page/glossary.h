@@ -26,7 +26,9 @@ inline constexpr Term glossary[] = {
     {"embedding", "The vector that a table holds for each word; it is the same in every sentence."},
     {"loss",
      "The number that training makes small; it says how wrong the predictions of the model are."},
-    {"floor", "The lowest loss that is possible, whatever a model learns."},
+    {"floor",
+     "The lowest loss that any model of the kind in question can reach: here any affine map; on a "
+     "text, any model that sees only earlier words."},
     {"logit", "The score of a token before the softmax turns scores into probabilities."},
     {"step", "One change of all parameters at once, computed from their gradients."},
     {"seed",

@@ -1,14 +1,12 @@
 // How training will turn this row: the gradient of each score, and a nudge that tests it.
 
-// The score that the nudge moves: the chosen one, or the one with the largest ds of the sentence if
-// the chosen one has less than a hundredth of it. A change of the loss is then curvature alone.
+// The score that the nudge moves: the chosen one, or the steepest if that is over 100 times as steep.
 function nudgedScore({sentence, head, query, key}) {
-  let steepest = {ds: 0};
-  idsNow().forEach((_, row) => gradientOfRow(snapshotNow(), sentence, head, row).ds.forEach((ds, column) => {
-    if (Math.abs(ds) > Math.abs(steepest.ds)) steepest = {ds, query: row, key: column};
-  }));
-  const {ds} = gradientOfRow(snapshotNow(), sentence, head, query);
-  return Math.abs(ds[key]) < Math.abs(steepest.ds) / 100 ? {...steepest, isOther: true} : {ds: ds[key], query, key};
+  const all = idsNow().map((_, i) => gradientOfRow(snapshotNow(), sentence, head, i).ds);
+  const size = (i, j) => Math.abs(all[i][j]);
+  let [row, column] = [query, key];
+  all.forEach((ds, i) => ds.forEach((_, j) => size(i, j) > 100 * size(query, key) && size(i, j) > size(row, column) && ([row, column] = [i, j])));
+  return {ds: all[row][column], row, column};
 }
 
 function gradientPart() {
@@ -33,19 +31,16 @@ function gradientPart() {
     const words = element("p", {id: "gradient-words", "aria-live": "polite"});
     const nudge = element("input", {type: "range", id: "nudge", min: -1, max: 1, step: 0.05, value: 0.1, on: {input: () => say()}});
     const nudged = nudgedScore(selection);
-    const scoreName = "the score that " + wordName(sentence, nudged.query) + " gives to " + quotedWord(ids[nudged.key]);
     const say = () => {
       const by = Number(nudge.value);
-      let text = nudged.isOther ? "The loss hardly depends on the chosen score any more: its ds is " + fixed(ds[key], 8) +
-        ". So the slider moves the score with the largest ds of this sentence. " : "";
-      text += "We change " + scoreName + " by " + fixed(by, 2) + ". Predicted: the loss changes by " +
+      let text = wordName(sentence, nudged.row) + " scores " + quotedWord(ids[nudged.column]) + " higher by " + fixed(by, 2) + ". Predicted: the loss changes by " +
         fixed(nudged.ds, 8) + " \u00d7 " + fixed(by, 2) + " = " + fixed(nudged.ds * by, 8) + ".";
       if (isWorked) {
         const before = forwardLast(worked, sentence).loss;
-        const after = forwardLast(worked, sentence, {scores: {[[head, nudged.query, nudged.key]]: by}}).loss;
-        text += " Recomputed: it changes by " + fixed(after - before, 8) + ". The prediction is exact for a very small change only.";
+        const after = forwardLast(worked, sentence, {scores: {[[head, nudged.row, nudged.column]]: by}}).loss;
+        text += " Recomputed: it changes by " + fixed(after - before, 8) + ". Only tiny changes agree exactly.";
       } else if (worked.weights) {
-        text += " At step " + thousands(worked.step) + " the page has the weights, and recomputes the loss as well.";
+        text += " At step " + thousands(worked.step) + " the page recomputes it.";
       }
       words.textContent = text;
     };
@@ -58,7 +53,7 @@ function gradientPart() {
       paragraph("The mean is \u03a3 a \u00d7 v\u00b7dy = " + fixed(mean, 6) + ". dy has the derivatives of the loss with respect to the " +
         "result of this row. Training goes against the gradient: a score with a negative ds rises."),
       checkLine("gradient-check", ds[worst], written[worst], 1e-5 * largest, 7, "ds of " + quotedWord(ids[worst]) + ", "),
-      element("label", {for: "nudge"}, "Nudge " + scoreName + " ", nudge), words);
+      element("label", {for: "nudge"}, "Nudge it: ", nudge), words);
     say();
   };
   follow(draw);

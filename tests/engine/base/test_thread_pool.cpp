@@ -16,6 +16,7 @@
 #include "tests/support/catch.h"
 #include "tests/support/process.h"
 #include "tests/support/refusal.h"
+#include "tests/support/skipped.h"
 
 using namespace fledge;
 using namespace tests;
@@ -38,7 +39,7 @@ TEST_CASE("set_threads refuses what is no number of threads") {
 TEST_CASE("a pool grows to as many threads as threads() says, and does not shrink") {
   const std::filesystem::path all = "/proc/self/task";  // one folder for each thread
   if (!std::filesystem::exists(all)) {
-    SUCCEED("only Linux lists the threads of a process");
+    testing::skipped("only Linux lists the threads of a process");
     return;
   }
   const int before = threads();
@@ -98,7 +99,7 @@ TEST_CASE("what FLEDGE_THREADS says", "[.environment]") {
 TEST_CASE("FLEDGE_THREADS is the number of threads, or refused with what it says") {
   const std::filesystem::path here = "/proc/self/exe";
   if (!std::filesystem::exists(here)) {
-    SUCCEED("only Linux tells a program where it is");
+    testing::skipped("only Linux tells a program where it is");
     return;
   }
   const auto says = [&](const std::string& text, const std::string& expected) {

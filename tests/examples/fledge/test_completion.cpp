@@ -4,6 +4,7 @@
 #include "tests/examples/fledge/command.h"
 #include "tests/support/catch.h"
 #include "tests/support/folder.h"
+#include "tests/support/skipped.h"
 
 using namespace testing;
 
@@ -42,24 +43,23 @@ TEST_CASE("completion: every command and every option stands in every script") {
 
 TEST_CASE("completion: each shell finds no mistake in its script") {
   const testing::Folder folder;
-  std::size_t read = 0;
   for (const std::string& shell : shells) {
     CAPTURE(shell);
     write_file(folder / shell, script_for(shell));
-    if (!is_installed(shell)) continue;
-    ++read;
+    if (!is_installed(shell)) {
+      testing::skipped(shell + " is not installed");
+      continue;
+    }
     const std::string check = shell == "fish" ? "--no-execute" : "-n";
     const Result result = run({shell, check, folder / shell});
     CHECK(result.status == 0);
     CHECK(result.err.empty());
   }
-  INFO(read << " of the shells are installed");
-  CHECK(read <= shells.size());
 }
 
 TEST_CASE("completion: bash completes commands, options, values and files") {
   if (!is_installed("bash")) {
-    SUCCEED("bash is not installed");
+    testing::skipped("bash is not installed");
     return;
   }
   const testing::Folder folder;
@@ -88,7 +88,7 @@ TEST_CASE("completion: bash completes commands, options, values and files") {
 
 TEST_CASE("completion: fish completes commands, options, values and files") {
   if (!is_installed("fish")) {
-    SUCCEED("fish is not installed");
+    testing::skipped("fish is not installed");
     return;
   }
   const testing::Folder folder;
