@@ -23,7 +23,7 @@ Array random_cotangent(const Shape& shape, std::uint64_t seed);
 using Gradients = std::vector<std::vector<double>>;
 
 /// Jᵀ·v by one backward pass over y, which keeps its graph; zeros where the pass does not arrive.
-/// The parameters hold no gradient afterwards.
+/// The parameters hold no gradient afterwards. Other parameters keep theirs.
 Gradients gradients_of(const Tensor& y, const std::vector<NamedTensor>& parameters, const Array& v);
 
 /// A problem, the element at which it shows, and both numbers.

@@ -87,9 +87,9 @@ std::string to_string(const GradcheckReport& report);
 /// their last places.
 ///
 /// The backward pass is run again in four ways: unchanged, which must give the same bits; with
-/// v = 0, which must give exact zeros; with −1024·v and v/1024, because rules are linear; and with
-/// a second op that uses every parameter, because rules must add to its contribution. Earlier
-/// gradients of the parameters are cleared.
+/// v = 0, which must give exact zeros; with 1024·v, −1024·v and v/1024, because rules are linear;
+/// and with a second op that uses every parameter, because rules must add to its contribution.
+/// Earlier gradients of the parameters named are cleared; other parameters keep theirs.
 ///
 /// When both oracles find a wrong gradient, the report has one problem and one likely cause. When
 /// one of them confirms backward(), the likely cause says that the oracles disagree: the forward

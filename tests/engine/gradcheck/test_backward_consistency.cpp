@@ -14,14 +14,14 @@ namespace {
 
 // y = x³ with its right rule, but for what `bend` does to dy.
 template <class Bend>
-GradcheckReport check_bent(Bend bend) {
+GradcheckReport check_bent(Bend bend, const Shape& shape = {3, 4}) {
   const auto cube = [bend](const std::vector<Tensor>& in) {
     const Array X = in[0].value();
     return record("cube", X * X * X, wrt(in[0], [X, bend](const Array& dy) {
                     return map(dy, bend) * X * X * Real(3);
                   }));
   };
-  return gradcheck(cube, {uniform({3, 4}, 1)});
+  return gradcheck(cube, {uniform(shape, 1)});
 }
 
 const std::string must_be_linear = "a rule must be linear in dy";
@@ -43,6 +43,16 @@ TEST_CASE("gradients are by parameter, zeros where backward() does not come, and
       check_backward([&] { return constant; }, parameters, ones, 1).inconsistency.has_value());
 }
 
+TEST_CASE("a parameter of f that is not listed keeps its gradient, or has none as before") {
+  const Tensor w = parameter(Array({2}, {3, -5})), scale = parameter(Array({2}, {2, 1})),
+               shift = parameter(Array({2}, {1, 1}));
+  backward(sum(scale * Tensor(Array({2}, {5, 5}))));
+  CHECK(gradcheck([&] { return w * w * scale + shift; }, {{"w", w}}).ok);
+  CHECK(to_vector(scale.grad()) == std::vector<double>{5, 5});
+  CHECK_FALSE(shift.has_grad());
+  CHECK_FALSE(w.has_grad());
+}
+
 TEST_CASE("a random cotangent is of both signs and never near zero") {
   const Array v = random_cotangent({100}, 7);
   int negative = 0;
@@ -62,13 +72,16 @@ TEST_CASE("a rule that leaves dy as it is passes") {
 }
 
 TEST_CASE("a rule that clips dy is found, wherever it clips") {
-  for (const double most : {1.5, 9.0, 500.0}) {
-    CAPTURE(most);
-    const auto above = check_bent([most](Real d) { return d > Real(most) ? Real(most) : d; });
-    const auto below = check_bent([most](Real d) { return d < Real(-most) ? Real(-most) : d; });
-    CHECK_THAT(above.problem, EndsWith(must_be_linear));
-    CHECK_THAT(below.problem, EndsWith(must_be_linear));
-  }
+  for (const double most : {1.5, 9.0, 500.0})
+    for (const Shape& shape : {Shape{3, 4}, Shape{1}}) {  // of one output all dy have one sign
+      CAPTURE(most, shape);
+      const auto above =
+          check_bent([most](Real d) { return d > Real(most) ? Real(most) : d; }, shape);
+      const auto below =
+          check_bent([most](Real d) { return d < Real(-most) ? Real(-most) : d; }, shape);
+      CHECK_THAT(above.problem, EndsWith(must_be_linear));
+      CHECK_THAT(below.problem, EndsWith(must_be_linear));
+    }
 }
 
 TEST_CASE("a rule that drops small dy is found") {
