@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "engine/base/errors.h"
@@ -58,6 +59,100 @@ bool explains(const Mistake& mistake, const std::vector<double>& analytic, const
   return agreeing >= 2;
 }
 
+// The elements of a shape along one axis: element j is at `position` of a line of `count` elements,
+// `stride` apart.
+struct Line {
+  std::size_t position, begin, stride, count;
+  std::size_t at(std::size_t i) const { return begin + i * stride; }
+};
+
+Line line_of(std::size_t j, int axis, const Shape& shape) {
+  std::size_t stride = 1;
+  for (int i = axis + 1; i < shape.rank(); ++i) stride *= static_cast<std::size_t>(shape[i]);
+  const std::size_t count = static_cast<std::size_t>(shape[axis]), position = j / stride % count;
+  return {position, j - position * stride, stride, count};
+}
+
+// The right numbers at other positions along an axis.
+void add_moved(const std::vector<double>& expected, const Shape& shape,
+               std::vector<Mistake>& mistakes) {
+  for (int axis = 0; axis < shape.rank(); ++axis) {
+    const std::string along = " along axis " + std::to_string(axis);
+    mistakes.push_back({"the gradient is reversed" + along, [&, axis](std::size_t j) {
+                          const Line line = line_of(j, axis, shape);
+                          return expected[line.at(line.count - 1 - line.position)];
+                        }});
+    for (const bool later : {true, false})
+      for (const bool wraps : {false, true})
+        mistakes.push_back(
+            {"the gradient is shifted by one position" + along + ": an index is off by one",
+             [&, axis, later, wraps](std::size_t j) {
+               const Line line = line_of(j, axis, shape);
+               const std::size_t step = later ? 1 : line.count - 1,
+                                 from = (line.position + step) % line.count;
+               const bool is_end = line.position == (later ? line.count - 1 : 0);
+               return is_end && !wraps ? 0 : expected[line.at(from)];
+             }});
+  }
+}
+
+// Whether the errors are a multiple of the summand, with one factor for each line along the axis, or
+// for all elements if axis is −1. Two errors more than there are factors must agree.
+bool lacks(const Summand& summand, int axis, const std::vector<double>& analytic,
+           const std::vector<double>& expected, const Flags& wrong, const Shape& shape,
+           double zero) {
+  std::map<std::size_t, std::size_t> pivots;  // by line: the wrong element with the largest number
+  const std::vector<double>& b = summand.numbers;
+  const auto line = [&](std::size_t j) { return axis < 0 ? 0 : line_of(j, axis, shape).begin; };
+  std::size_t count = 0;
+  for (std::size_t j = 0; j < wrong.size(); ++j) {
+    if (!wrong[j] || !std::isfinite(b[j])) continue;
+    std::size_t& pivot = pivots.try_emplace(line(j), j).first->second;
+    if (std::abs(b[j]) > std::abs(b[pivot])) pivot = j;
+    ++count;
+  }
+  if (count < pivots.size() + 2) return false;
+  for (std::size_t j = 0; j < wrong.size(); ++j) {
+    const auto pivot = pivots.find(line(j));
+    if (pivot == pivots.end()) continue;
+    const std::size_t k = pivot->second;
+    const double error = expected[k] - analytic[k], factor = error / b[k];
+    if (!(std::abs(expected[j] - analytic[j] - factor * b[j]) <= close * std::abs(error) + zero))
+      return false;
+  }
+  return true;
+}
+
+std::string missing_summand(const std::vector<Summand>& summands,
+                            const std::vector<double>& analytic,
+                            const std::vector<double>& expected, const Flags& wrong,
+                            const Shape& shape, double zero) {
+  const auto matches = [&](const Summand& summand, int axis) {
+    return lacks(summand, axis, analytic, expected, wrong, shape, zero);
+  };
+  for (const Summand& summand : summands) {
+    if (!summand.along_axes && matches(summand, -1)) return summand.cause;
+    for (int axis = shape.rank() - 1; summand.along_axes && axis >= 0; --axis)
+      if (matches(summand, axis)) return summand.cause + " along axis " + std::to_string(axis);
+  }
+  return "";
+}
+
+// Whether the wrong elements hold the right numbers in another order.
+bool is_permuted(const std::vector<double>& analytic, const std::vector<double>& expected,
+                 const Flags& wrong, double zero) {
+  std::vector<double> a, n;
+  for (std::size_t j = 0; j < wrong.size(); ++j) {
+    if (!wrong[j]) continue;
+    a.push_back(analytic[j]);
+    n.push_back(expected[j]);
+  }
+  std::sort(a.begin(), a.end());
+  std::sort(n.begin(), n.end());
+  return std::equal(a.begin(), a.end(), n.begin(),
+                    [zero](double x, double y) { return near(x, y, zero); });
+}
+
 // In words, the positions along an axis that hold a wrong element. Empty if every position does, or
 // if the positions are not one stretch.
 std::string stretch_text(int axis, const Flags& wrong, const Shape& shape) {
@@ -81,6 +176,10 @@ std::string stretch_text(int axis, const Flags& wrong, const Shape& shape) {
     return "only early positions are wrong, " + where +
            ": contributions from later positions may be missing, as when past keys and values get "
            "no gradient";
+  if (last + 1 == shape[axis] && first == 1 && count > 1)
+    return "position 0 along axis " + std::to_string(axis) +
+           " is right and all later ones are wrong: the rule of something that does nothing at "
+           "position 0, such as a rotation by the position, may be wrong, or a loop ends too early";
   if (last + 1 == shape[axis])
     return "only late positions are wrong, " + where + ": a loop may end too early or skip a tail";
   return "only " + where + (count == 1 ? " is" : " are") +
@@ -123,7 +222,8 @@ std::string index_text(const Shape& shape, Dim j) {
 }
 
 Diagnosis diagnose(const std::vector<double>& analytic, const std::vector<double>& expected,
-                   const Shape& shape, double zero, const std::vector<Mistake>& mistakes) {
+                   const Shape& shape, double zero, const std::vector<Mistake>& mistakes,
+                   const std::vector<Summand>& summands) {
   const auto all = [&](auto test) { return std::all_of(analytic.begin(), analytic.end(), test); };
   if (!all([](double a) { return std::isfinite(a); }))
     return {"the gradient is not finite: the rule computes 0/0, log(0) or infinity times zero", ""};
@@ -151,9 +251,14 @@ Diagnosis diagnose(const std::vector<double>& analytic, const std::vector<double
         {"the gradient is transposed", [&, n = static_cast<std::size_t>(shape[0])](std::size_t j) {
            return expected[j % n * n + j / n];
          }});
+  add_moved(expected, shape, candidates);
   candidates.insert(candidates.end(), mistakes.begin(), mistakes.end());
   for (const Mistake& mistake : candidates)
     if (explains(mistake, analytic, wrong, zero)) return {mistake.cause, ""};
+  const std::string summand = missing_summand(summands, analytic, expected, wrong, shape, zero);
+  if (!summand.empty()) return {"a summand is missing, or one too many: " + summand, ""};
+  if (is_permuted(analytic, expected, wrong, zero))
+    return {"the gradient is permuted: the right numbers are at other positions", ""};
   std::string stretch = stretch_of(wrong, shape);
   if (!stretch.empty()) return {stretch, ""};
   return {"", count_text(count, 0, 0, analytic.size())};

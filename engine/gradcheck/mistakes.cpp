@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/array_math.h"
+#include "engine/autograd.h"
 #include "engine/gradcheck/diagnosis.h"
 #include "engine/gradcheck/oracle.h"
 #include "engine/ops.h"
@@ -27,6 +29,28 @@ Array only_at(const Array& v, int begin, int end, Dim position) {
   for (Dim i = 0; i < v.size(); ++i)
     if (i / inner % count != position) to[i] = 0;
   return masked;
+}
+
+// J·v with respect to x, whose size is that of f(): one forward pass with tangents v. NaN if f throws
+// or has an output of another size.
+std::vector<double> jacobian_times(const std::function<Tensor()>& f, const Tensor& x,
+                                   const Array& v) {
+  std::vector<double> result(static_cast<std::size_t>(v.size()),
+                             std::numeric_limits<double>::quiet_NaN());
+  completes([&] {
+    NoGrad no_grad;
+    const ChangedValues changed({x});
+    for (Dim j = 0; j < v.size(); ++j) changed.numbers(0)[j].tangent = v[j].value;
+    const Array y = f().value();
+    for (Dim i = 0; i < y.size() && y.size() == v.size(); ++i)
+      result[static_cast<std::size_t>(i)] = y[i].tangent;
+  });
+  return result;
+}
+
+// dy·y/x: what the product rule for y = x·g(x) gives by its first summand.
+std::vector<double> by_first_factor(const Tensor& y, const Tensor& x, const Array& v) {
+  return to_vector(v * y.value() / x.value());
 }
 
 }  // namespace
@@ -77,7 +101,41 @@ std::vector<Mistake> known_mistakes(const std::function<Tensor()>& f,
         },
         v);
   }
+  if (x.size() == v.size()) {
+    const auto add_numbers = [&](std::string cause, std::vector<double> numbers) {
+      mistakes.push_back(
+          {std::move(cause), [numbers = std::move(numbers)](std::size_t j) { return numbers[j]; }});
+    };
+    if (x.shape() == v.shape())
+      completes([&] {
+        NoGrad no_grad;
+        add_numbers(
+            "a summand is missing: of the product rule for y = x·g(x), only dy·g(x) is there",
+            by_first_factor(f(), x, v));
+      });
+    add_numbers(
+        "the rule multiplies dy by the Jacobian where its transpose belongs, as in a rotation with "
+        "the wrong sign or a running sum from the wrong end",
+        jacobian_times(f, x, v));
+  }
   return mistakes;
+}
+
+std::vector<Summand> known_summands(const std::function<Tensor()>& f,
+                                    const std::vector<NamedTensor>& parameters, std::size_t p,
+                                    const Array& v) {
+  NoGrad no_grad;
+  const Tensor x = parameters[p].tensor, y = f();
+  std::vector<Summand> summands{
+      {"the error is one number, as of a sum or a mean", to_vector(Array::ones(x.shape()))},
+      {"the error is a multiple of the input, as in the rule of a norm", to_vector(x.value())}};
+  if (y.shape() != x.shape() || v.shape() != x.shape()) return summands;
+  summands.push_back(
+      {"the error is a multiple of the output, as in the rule of softmax", to_vector(y.value())});
+  summands.push_back({"the error is a multiple of dy, as of a path around f", to_vector(v), false});
+  summands.push_back({"the error is a multiple of dy·y/x, as of the product rule for y = x·g(x)",
+                      by_first_factor(y, x, v), false});
+  return summands;
 }
 
 }  // namespace fledge

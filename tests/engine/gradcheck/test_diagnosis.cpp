@@ -224,14 +224,32 @@ TEST_CASE("near misses are not taken for a known pattern") {
     if (j % 2 == 0) signs[j] = -signs[j];
   }
   nearly[3] *= 1 + 1e-5;
+  Gradient shifted = moved([](std::size_t j) { return j / 3 * 3 + (j + 1) % 3; });
+  Gradient almost = moved([](std::size_t j) { return 8 - j; });
+  shifted[2] = shifted[5] = shifted[8] = 0;
+  almost[0] *= 1 + 1e-5;
   two_signs[0] = -two_signs[0], two_signs[8] = -two_signs[8];
   const std::vector<Row> rows = {
       {"random errors", random, ""},
       {"every second sign", signs, ""},
       {"two signs, far apart", two_signs, ""},
-      {"shifted along axis 0", moved([](std::size_t j) { return (j + 3) % 9; }), ""},
-      {"shifted along axis 1", moved([](std::size_t j) { return j / 3 * 3 + (j + 1) % 3; }), ""},
-      {"reversed", moved([](std::size_t j) { return 8 - j; }), ""},
+      {"shifted along axis 0", moved([](std::size_t j) { return (j + 3) % 9; }),
+       "the gradient is shifted by one position along axis 0: an index is off by one"},
+      {"shifted along axis 1", moved([](std::size_t j) { return j / 3 * 3 + (j + 2) % 3; }),
+       "the gradient is shifted by one position along axis 1: an index is off by one"},
+      {"shifted along axis 1, zero enters", shifted,
+       "the gradient is shifted by one position along axis 1: an index is off by one"},
+      {"reversed along axis 0", moved([](std::size_t j) { return (2 - j / 3) * 3 + j % 3; }),
+       "the gradient is reversed along axis 0"},
+      {"reversed along axis 1", moved([](std::size_t j) { return j / 3 * 3 + 2 - j % 3; }),
+       "the gradient is reversed along axis 1"},
+      {"reversed along both", moved([](std::size_t j) { return 8 - j; }),
+       "the gradient is permuted: the right numbers are at other positions"},
+      {"two elements exchanged", moved([](std::size_t j) { return j == 1   ? 5
+                                                                  : j == 5 ? 1
+                                                                           : j; }),
+       "the gradient is permuted: the right numbers are at other positions"},
+      {"permuted but for one number", almost, ""},
       {"a factor that one element does not have", nearly, ""},
       {"a random factor near a large whole number", right_times(123456.3),
        ratio("123456", "a constant factor is wrong")},
@@ -256,4 +274,33 @@ TEST_CASE("near misses are not taken for a known pattern") {
   for (double& x : doubled) x *= 2;
   CHECK(diagnose(doubled, symmetric, square, 1e-12).cause ==
         ratio("2", "a contribution is counted twice"));
+}
+
+TEST_CASE("a missing summand is named by what the error is a multiple of") {
+  const Gradient input{1.1, -0.4, 0.7, 2.3, 0.9, -1.6, 0.2, 1.4, -0.8};
+  const std::vector<Summand> summands{{"as 1", Gradient(9, 1.0)},
+                                      {"as the input", input},
+                                      {"as dy", Gradient{3, 1, 4, 1, 5, 9, 2, 6, 5}, false}};
+  const auto named = [&](auto error) {
+    Gradient wrong = right_gradient;
+    for (std::size_t j = 0; j < 9; ++j) wrong[j] += error(j);
+    return diagnose(wrong, right_gradient, square, 1e-12, {}, summands).cause;
+  };
+  const std::string missing = "a summand is missing, or one too many: ";
+  const double by_row[] = {0.5, -2, 0.25};
+  CHECK(named([&](std::size_t j) { return by_row[j / 3]; }) == missing + "as 1 along axis 1");
+  CHECK(named([&](std::size_t j) { return by_row[j % 3]; }) == missing + "as 1 along axis 0");
+  CHECK(named([&](std::size_t j) { return by_row[j / 3] * input[j]; }) ==
+        missing + "as the input along axis 1");
+  CHECK(named([&](std::size_t j) { return -2 * summands[2].numbers[j]; }) == missing + "as dy");
+  // One factor for each row is too many for a summand that has one for all.
+  CHECK(named([&](std::size_t j) { return by_row[j / 3] * summands[2].numbers[j]; }).empty());
+  CHECK(named([&](std::size_t j) { return input[j] * (j == 4 ? 1 + 1e-4 : 1); }).empty());
+}
+
+TEST_CASE("the first position right and all others wrong is no tail that a loop skips") {
+  Gradient wrong = right_gradient;
+  for (std::size_t j = 3; j < 9; ++j) wrong[j] += std::sin(static_cast<double>(j));
+  CHECK_THAT(cause(wrong),
+             StartsWith("position 0 along axis 0 is right and all later ones are wrong: "));
 }
