@@ -13,6 +13,15 @@
 
 namespace fledge {
 
+void WorstElements::add(const WrongElement& element) {
+  const auto is_worse = [](const WrongElement& a, const WrongElement& b) {
+    return std::isnan(a.error) ? !std::isnan(b.error) : a.error > b.error;
+  };
+  elements_.insert(std::upper_bound(elements_.begin(), elements_.end(), element, is_worse),
+                   element);
+  if (elements_.size() > 5) elements_.pop_back();
+}
+
 Array random_cotangent(const Shape& shape, std::uint64_t seed) {
   Rng rng(seed);
   Array v(shape);
@@ -69,17 +78,21 @@ double largest(const std::vector<double>& numbers) {
   return most;
 }
 
-// Compares each element of `found` with the same element of `expected`. Returns the first one that
+// Compares each element of `found` with the same element of `expected`. It is found wrong if it
 // differs by more than `tolerance` times the largest expected number of its tensor. An element with
-// an expected number that is not finite is skipped.
+// an expected number that is not finite is skipped. Returns the first tensor with wrong elements.
 std::optional<Finding> first_difference(const Gradients& found, const Gradients& expected,
                                         double tolerance, const char* problem) {
   for (std::size_t p = 0; p < found.size(); ++p) {
     const double allowed = tolerance * largest(expected[p]) +
                            std::numeric_limits<double>::min();  // numbers below it are rounded
-    for (std::size_t j = 0; j < found[p].size(); ++j)
-      if (std::isfinite(expected[p][j]) && !(std::abs(found[p][j] - expected[p][j]) <= allowed))
-        return Finding{problem, p, j, found[p][j], expected[p][j]};
+    WorstElements worst;
+    for (std::size_t j = 0; j < found[p].size(); ++j) {
+      const double difference = std::abs(found[p][j] - expected[p][j]);
+      if (std::isfinite(expected[p][j]) && !(difference <= allowed))
+        worst.add({j, found[p][j], expected[p][j], difference});
+    }
+    if (!worst.elements().empty()) return Finding{problem, p, worst.elements()};
   }
   return {};
 }

@@ -26,11 +26,29 @@ using Gradients = std::vector<std::vector<double>>;
 /// The parameters hold no gradient afterwards. Other parameters keep theirs.
 Gradients gradients_of(const Tensor& y, const std::vector<NamedTensor>& parameters, const Array& v);
 
-/// A problem, the element at which it shows, and both numbers.
+/// An element of a parameter's gradient at which a problem shows.
+struct WrongElement {
+  std::size_t index = 0;
+  double analytic = 0, expected = 0;
+  double error = 0;  // what elements are compared by; NaN is worse than any number
+};
+
+/// Of the elements added, the five with the largest errors, the largest first.
+class WorstElements {
+ public:
+  void add(const WrongElement& element);
+  const std::vector<WrongElement>& elements() const { return elements_; }
+
+ private:
+  std::vector<WrongElement> elements_;
+};
+
+/// A problem, and the elements of one parameter at which it shows most.
 struct Finding {
   std::string problem;  // one sentence
-  std::size_t parameter = 0, element = 0;
-  double analytic = 0, expected = 0;
+  std::size_t parameter = 0;
+  std::vector<WrongElement> elements;  // one to five, the worst first
+  const WrongElement& worst() const { return elements.front(); }
 };
 
 /// Jᵀ·v, and the first repetition that gave another result, if there is one.

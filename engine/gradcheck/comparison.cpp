@@ -27,10 +27,16 @@ Comparison::Comparison(Method method, const CheckedGradients& checked)
   max_error_ = -infinity;
   each_element([&](Element& e) { judge(e); });
   if (max_error_ == -infinity) max_error_ = infinity;  // no element was decided
+  collect(wrong_, Verdict::wrong);
+  if (method == Method::dual) collect(undecided_, Verdict::undecided);
   refuse_silent_zeros();
 }
 
 double Comparison::Element::difference() const { return std::abs(analytic - found.value); }
+
+double Comparison::Element::own_error() const {
+  return analytic == found.value ? 0 : difference() / found.scale;
+}
 
 // Whether backward() and the oracle both give rounding errors of a derivative that is zero.
 bool Comparison::Element::is_noise() const {
@@ -42,33 +48,37 @@ double Comparison::error_of(const Element& e) const {
   return e.analytic == e.found.value ? 0 : e.difference() / std::max(e.found.scale, floor_);
 }
 
-// Decides whether a difference between backward() and the oracle is an error or only rounding.
-// Where a true gradient cancels to zero, as that of cosine_similarity(b, b) does, both numbers are
-// rounding errors, of a size that depends on numbers inside f. When the inputs change in their last
-// places, an error keeps its size; a rounding error becomes another number.
+// Decides whether a difference between backward() and the oracle is an error or only rounding, as
+// where a true gradient cancels to zero (that of cosine_similarity(b, b)), or where a large number
+// cancels on the way. Rounding errors have a size that depends on numbers inside f. By differences
+// it shows in the steps (oracle.cpp). By dual numbers: when the inputs change a little, an error
+// keeps its size; a rounding error becomes another number.
 //
 // A gradient that is only rounding is zero: by dual numbers, which are exact but for rounding, and
 // by differences if the tensor is listed.
 void Comparison::recognise_rounding() {
-  std::vector<Element*> small, zeros;
+  std::vector<Element*> suspects, zeros;
   const auto add_zero = [&](Element& e, double size) {
     rounding_[e.parameter] = std::max(rounding_[e.parameter], size);
     zeros.push_back(&e);
   };
   each_element([&](Element& e) {
-    if (!(error_of(e) > oracle_.tolerance)) return;
-    if (e.is_noise()) {
+    if (!(e.own_error() > oracle_.tolerance)) return;
+    e.saved = error_of(e) <= oracle_.tolerance;
+    if (e.is_noise() && !e.saved)
       add_zero(e, e.found.noise);
-    } else if (e.difference() <= 1e-6 * std::max(floor_, e.found.size)) {
-      small.push_back(&e);
-    }
+    else
+      suspects.push_back(&e);
   });
-  measure_changes(small);
-  for (Element* e : small) {
-    if (e->change < 0.5 * e->difference()) continue;  // an error: it is steady
-    e->found.rounding = 2 * e->change;
+  measure_changes(suspects);
+  for (Element* e : suspects) {
+    e->change = std::max(e->change, e->found.rounding);
+    if (std::max(e->change, e->far_change) < 0.1 * e->difference()) continue;  // an error: steady
+    e->found.rounding = 10 * std::max(e->change, e->far_change);
     const double larger = std::max(std::abs(e->analytic), std::abs(e->found.value));
-    if (larger <= 4 * e->change) add_zero(*e, 4 * e->change);
+    if (larger > 4 * e->change) continue;
+    if (!e->saved) add_zero(*e, 4 * e->change);
+    e->saved = false;
   }
   // A tensor without a gradient is left to refuse_silent_zeros().
   for (Element* e : zeros)
@@ -76,41 +86,113 @@ void Comparison::recognise_rounding() {
         oracle_.method == Method::dual || is_listed(e->parameter) || !has_gradient(e->parameter);
 }
 
-// Sets `change` of each element: the largest in six trials. A trial changes every number of every
-// parameter by up to three units in its last place. A zero stays zero, so that an input on the kink
-// of relu stays there. A trial in which f throws or is not finite shows nothing.
-void Comparison::measure_changes(const std::vector<Element*>& elements) const {
+namespace {
+
+// How many of the numbers differ from each other by more than `least`.
+int count_distinct(std::vector<double> numbers, double least) {
+  std::sort(numbers.begin(), numbers.end());
+  int count = 0;
+  double last = -infinity;
+  for (const double x : numbers)
+    if (x - last > least) ++count, last = x;
+  return count;
+}
+
+}  // namespace
+
+// Sets `change` of each element: the largest in six trials that change every number of every
+// parameter, and of v, by up to three units in its last place; a zero stays zero. A sum with a
+// larger number swallows such changes. So for the elements that kept their error, `far_change` is
+// measured with numbers that change by up to 1e-10 … 1e-4 of themselves, or of 1 if they are 0. An
+// error may grow with x: what counts is how far its change is from a straight line. At a kink an
+// error becomes another one: such a trial counts only if the gradients keep two digits, or if the
+// trials give four different numbers. Where f throws or is not finite, a trial shows nothing.
+// Differences show their own rounding: then only that of backward() is measured, which is less work.
+void Comparison::measure_changes(std::vector<Element*> elements) const {
   std::vector<Tensor> tensors;
   for (const NamedTensor& p : checked_.parameters) tensors.push_back(p.tensor);
-  const auto trial = [&](std::uint64_t seed) {
-    const ChangedValues changed(tensors);
-    Rng rng(seed);
-    for (std::size_t p = 0; p < tensors.size(); ++p)
-      for (Dim j = 0; j < tensors[p].size(); ++j)
-        changed.numbers(p)[j] *=
-            1 + static_cast<double>(rng.below(7) - 3) * std::numeric_limits<double>::epsilon();
-    const Gradients gradients = gradients_of(checked_.f(), checked_.parameters, checked_.v);
-    for (Element* e : elements) {
-      const double a = gradients[e->parameter][e->index];
-      const Derivative n = oracle_.at(tensors[e->parameter], static_cast<Dim>(e->index), a);
-      const double change = std::abs((a - n.value) - (e->analytic - e->found.value));
-      if (std::isfinite(change)) e->change = std::max(e->change, change);
-    }
+  struct Change {
+    double of_error = 0, of_gradient = 0;
   };
-  for (std::uint64_t seed = 1; seed <= 6 && !elements.empty(); ++seed)
-    completes([&] { trial(seed); });
+  const auto changes_at = [&](Rng rng, double size) {
+    const ChangedValues changed(tensors);
+    const auto change_all = [&](Real* numbers, Dim count) {
+      for (Dim j = 0; j < count; ++j) {
+        Real& x = numbers[j];
+        if (size == 0)
+          x *= 1 + static_cast<double>(rng.below(7) - 3) * std::numeric_limits<double>::epsilon();
+        else
+          x += (x == Real(0) ? Real(1) : x) * (size * (2 * rng.uniform() - 1));
+      }
+    };
+    for (std::size_t p = 0; p < tensors.size(); ++p)
+      change_all(changed.numbers(p), tensors[p].size());
+    Oracle oracle = oracle_;
+    oracle.v = checked_.v.clone();
+    change_all(oracle.v.write(), oracle.v.size());
+    const Gradients gradients = gradients_of(checked_.f(), checked_.parameters, oracle.v);
+    std::vector<Change> changes;
+    for (const Element* e : elements) {
+      const double a = gradients[e->parameter][e->index];
+      double n = e->found.value;
+      if (oracle_.method == Method::dual)
+        n = oracle.at(tensors[e->parameter], static_cast<Dim>(e->index), a).value;
+      changes.push_back({(a - n) - (e->analytic - e->found.value),
+                         std::max(std::abs(a - e->analytic), std::abs(n - e->found.value))});
+    }
+    return changes;
+  };
+  const auto raise = [](double& most, double x) {
+    if (std::isfinite(x)) most = std::max(most, std::abs(x));
+  };
+  std::uint64_t seed = 0;
+  for (int trial = 0; trial < 6 && !elements.empty(); ++trial)
+    completes([&] {
+      const std::vector<Change> changes = changes_at(Rng(++seed), 0);
+      for (std::size_t i = 0; i < elements.size(); ++i)
+        raise(elements[i]->change, changes[i].of_error);
+    });
+  std::erase_if(elements, [](const Element* e) { return e->change >= 0.1 * e->difference(); });
+  std::vector<std::vector<double>> bends(elements.size());
+  for (const double size : {1e-10, 1e-8, 1e-6, 1e-5, 1e-4, 1e-4, 1e-4, 1e-4}) {
+    if (elements.empty() || (oracle_.method == Method::differences && size > 1e-6)) break;
+    completes([&] {
+      constexpr double part = 0.3;  // of no power of two, so that roundings do not cancel
+      const std::vector<Change> far = changes_at(Rng(++seed), size),
+                                near = changes_at(Rng(seed), part * size);
+      for (std::size_t i = 0; i < elements.size(); ++i) {
+        const double bend = far[i].of_error - near[i].of_error / part;
+        if (std::isfinite(bend)) bends[i].push_back(bend);
+        if (std::max(far[i].of_gradient, near[i].of_gradient) <= 0.01 * elements[i]->found.scale)
+          raise(elements[i]->far_change, bend);
+      }
+    });
+  }
+  for (std::size_t i = 0; i < elements.size(); ++i)
+    if (count_distinct(bends[i], 0.05 * elements[i]->difference()) >= 4)
+      for (const double bend : bends[i]) raise(elements[i]->far_change, bend);
 }
 
 // The steps that differences tried may disagree by more than the tolerance. A smaller error may
 // then be an error of the differences.
 void Comparison::judge(Element& e) {
-  const double error = e.zero ? 0 : error_of(e);
+  double error = e.zero ? 0 : error_of(e);
   if (!(error <= oracle_.tolerance)) {  // also if it is NaN
     const bool excused = !e.found.converged || e.difference() <= e.found.uncertainty;
     e.verdict = excused || e.rounding_hides() ? Verdict::undecided : Verdict::wrong;
+  } else if (e.saved) {
+    e.verdict = verdict_beside_larger(e);
+    if (e.verdict == Verdict::wrong) error = e.own_error();
   }
+  e.error = error;
   if (e.verdict == Verdict::undecided) {
-    if (!undecided_) undecided_ = finding(e, e.reason_undecided());
+    const bool is_close = oracle_.method == Method::dual && e.agrees_in_six_digits();
+    std::optional<Finding>& first = e.saved || is_close ? unproved_ : undecided_;
+    if (!first)
+      first = finding(e, is_close ? "it agrees in six digits, and rounding hides the others: a "
+                                    "number on the way to the output is too large; leave large "
+                                    "constants out of the function"
+                                  : e.reason_undecided());
     return;
   }
   if (error <= max_error_ || std::isnan(max_error_)) return;  // NaN is worse than any number
@@ -118,7 +200,32 @@ void Comparison::judge(Element& e) {
   if (e.verdict == Verdict::wrong) wrong_ = finding(e, "the gradient is wrong");
 }
 
+// An error that is small only beside the largest scale may be rounding of numbers of that scale.
+// Dual numbers know better: their rounding is that of the outputs that x_j moves, or it changes with
+// the inputs. Six digits that agree are enough to see that the rule is right.
+Comparison::Verdict Comparison::verdict_beside_larger(const Element& e) const {
+  const Derivative& found = e.found;
+  const bool hidden =
+      e.difference() <= std::max({found.rounding, found.own_noise, found.uncertainty});
+  if (oracle_.method == Method::differences)  // dual numbers decide
+    return hidden || !e.found.converged ? Verdict::right : Verdict::undecided;
+  if (!hidden) return Verdict::wrong;
+  return e.agrees_in_six_digits() ? Verdict::right : Verdict::undecided;
+}
+
+// The five worst elements of each failure.
+void Comparison::collect(std::optional<Finding>& found, Verdict verdict) const {
+  if (!found) return;
+  WorstElements worst;
+  for (const Element& e : elements_[found->parameter])
+    if (e.verdict == verdict) worst.add({e.index, e.analytic, e.found.value, e.error});
+  found->elements = worst.elements();
+}
+
 std::string Comparison::Element::reason_undecided() const {
+  if (saved)
+    return "this derivative is too small beside the others: their rounding hides it; check it "
+           "alone, or with inputs of one size";
   return rounding_hides()
              ? "rounding hides this derivative: the output, or a number on the way to it, is too "
                "large; leave large constants out of the function"
@@ -158,7 +265,7 @@ void Comparison::refuse_silent_zeros() {
 }
 
 Finding Comparison::finding(const Element& e, std::string problem) const {
-  return {std::move(problem), e.parameter, e.index, e.analytic, e.found.value};
+  return {std::move(problem), e.parameter, {{e.index, e.analytic, e.found.value, e.error}}};
 }
 
 bool Comparison::is_listed(std::size_t p) const {
@@ -176,6 +283,7 @@ const Comparison::Element* Comparison::first_gradient(std::size_t p) const {
 
 bool Comparison::confirms(std::size_t p, std::size_t j) const {
   if (verdict(p, j) != Verdict::right) return false;
+  if (!(elements_[p][j].own_error() <= oracle_.tolerance)) return false;
   // At a kink symmetric differences give the mean of two slopes; a closer look shows it.
   const Tensor& x = checked_.parameters[p].tensor;
   return oracle_.at(x, static_cast<Dim>(j), std::nan("")).converged;
@@ -190,13 +298,15 @@ Dim Comparison::count_undecided() const {
 
 Diagnosis Comparison::diagnose_parameter(std::size_t p) const {
   std::vector<double> expected, analytic;
+  double zero = floor_ * oracle_.tolerance;
   for (const Element& e : elements_[p]) {
     expected.push_back(e.found.value);
     analytic.push_back(e.analytic);
+    if (e.verdict == Verdict::wrong && e.saved) zero = 0;  // it is wrong although it is so small
   }
-  return diagnose(analytic, expected, checked_.parameters[p].tensor.shape(),
-                  floor_ * oracle_.tolerance,
-                  known_mistakes(checked_.f, checked_.parameters, p, checked_.v));
+  return diagnose(analytic, expected, checked_.parameters[p].tensor.shape(), zero,
+                  known_mistakes(checked_.f, checked_.parameters, p, checked_.v),
+                  known_summands(checked_.f, checked_.parameters, p, checked_.v));
 }
 
 }  // namespace fledge

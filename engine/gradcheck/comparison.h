@@ -38,6 +38,9 @@ class Comparison {
   double max_error() const { return max_error_; }                 // as in GradcheckReport
   const std::optional<Finding>& wrong() const { return wrong_; }  // the worst
   const std::optional<Finding>& undecided() const { return undecided_; }
+  /// The first element that is undecided because it is too small beside the others, or of which
+  /// dual numbers prove six digits only. Either is no failure.
+  const std::optional<Finding>& unproved() const { return unproved_; }
   Dim count_undecided() const;
   Verdict verdict(std::size_t p, std::size_t j) const { return elements_[p][j].verdict; }
 
@@ -55,17 +58,24 @@ class Comparison {
     Derivative found;
     bool zero = false;  // both numbers are rounding errors: the derivative is zero
     double change = 0;  // of analytic − found.value when the inputs change in their last places
+    double far_change = 0;  // the same, when they change more
+    bool saved = false;     // its error is small beside the largest scale, but not beside its own
+    double error = 0;       // by which it was judged
     Verdict verdict = Verdict::right;
 
     double difference() const;
+    double own_error() const;  // relative to its own scale
+    bool agrees_in_six_digits() const { return own_error() <= 1e-6; }
     bool is_noise() const;
     bool rounding_hides() const { return is_noise() || difference() <= found.rounding; }
     std::string reason_undecided() const;
   };
 
   void recognise_rounding();
-  void measure_changes(const std::vector<Element*>& elements) const;
+  void measure_changes(std::vector<Element*> elements) const;
   void judge(Element& element);
+  Verdict verdict_beside_larger(const Element& element) const;
+  void collect(std::optional<Finding>& found, Verdict verdict) const;
   void refuse_silent_zeros();
   Finding finding(const Element& element, std::string problem) const;
   double error_of(const Element& element) const;
@@ -85,7 +95,7 @@ class Comparison {
   double floor_ = 0;                            // 1 % of the largest scale
   std::vector<double> rounding_;  // by parameter: the largest rounding error that counts as zero
   double max_error_ = 0;
-  std::optional<Finding> wrong_, undecided_;
+  std::optional<Finding> wrong_, undecided_, unproved_;
 };
 
 }  // namespace fledge

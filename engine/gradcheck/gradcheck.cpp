@@ -50,16 +50,15 @@ class Check {
   }
 
   bool fail_at(const Finding& found) {
-    report_.tensor = checked_.parameters[found.parameter].name;
-    report_.index = index_of(found);
-    report_.analytic = found.analytic;
-    report_.expected = found.expected;
+    const NamedTensor& tensor = checked_.parameters[found.parameter];
+    for (const WrongElement& e : found.elements)
+      report_.worst.push_back(
+          {index_text(tensor.tensor.shape(), static_cast<Dim>(e.index)), e.analytic, e.expected});
+    report_.tensor = tensor.name;
+    report_.index = report_.worst[0].index;
+    report_.analytic = report_.worst[0].analytic;
+    report_.expected = report_.worst[0].expected;
     return fail(found.problem);
-  }
-
-  std::string index_of(const Finding& found) const {
-    return index_text(checked_.parameters[found.parameter].tensor.shape(),
-                      static_cast<Dim>(found.element));
   }
 
   bool evaluate() {
@@ -86,7 +85,7 @@ class Check {
     const Comparison dual(Method::dual, checked_), differences(Method::differences, checked_);
     report_.max_error_dual = dual.max_error();
     report_.max_error_differences = differences.max_error();
-    report_.undecided = differences.count_undecided();
+    report_.undecided = count_undecided(dual, differences);
     const auto& by_dual = dual.wrong() ? dual.wrong() : dual.undecided();
     const auto& by_differences =
         differences.wrong() ? differences.wrong() : differences.undecided();
@@ -102,8 +101,11 @@ class Check {
       report_.likely_cause =
           "the oracles disagree, and dual numbers confirm backward(): both miss a contribution, as "
           "where the forward pass computes with double instead of Real, or a rule of Dual is wrong";
-    } else if (report_.undecided > 0) {
-      report_.note = note(*differences.undecided());
+    } else {
+      add_note(dual.unproved(), dual.count_undecided(), "not proved by dual numbers");
+      const auto& first =
+          differences.undecided() ? differences.undecided() : differences.unproved();
+      add_note(first, differences.count_undecided(), "checked by dual numbers alone");
     }
     refuse_small_errors();
   }
@@ -111,7 +113,7 @@ class Check {
   void explain(const Comparison& dual, const Comparison& differences) {
     const Finding& found = *dual.wrong();
     const bool small = dual.max_error() <= checked_.options.tolerance_differences;
-    if (!small && differences.confirms(found.parameter, found.element)) {
+    if (!small && differences.confirms(found.parameter, found.worst().index)) {
       report_.likely_cause =
           "the oracles disagree, and differences confirm backward(): the forward pass computes with "
           "double instead of Real, which has no tangent, or a rule of Dual is wrong";
@@ -122,11 +124,26 @@ class Check {
     report_.pattern = std::move(diagnosis.pattern);
   }
 
-  std::string note(const Finding& first) const {
-    return std::to_string(report_.undecided) + " of " + std::to_string(report_.elements) +
-           (report_.undecided == 1 ? " elements is" : " elements are") +
-           " checked by dual numbers alone, first " + checked_.parameters[first.parameter].name +
-           index_of(first) + ": " + first.problem;
+  Dim count_undecided(const Comparison& dual, const Comparison& differences) const {
+    Dim count = 0;
+    for (std::size_t p = 0; p < checked_.gradients.size(); ++p)
+      for (std::size_t j = 0; j < checked_.gradients[p].size(); ++j)
+        count += dual.verdict(p, j) == Comparison::Verdict::undecided ||
+                         differences.verdict(p, j) == Comparison::Verdict::undecided
+                     ? 1
+                     : 0;
+    return count;
+  }
+
+  void add_note(const std::optional<Finding>& first, Dim count, const char* what) {
+    if (!first) return;
+    const NamedTensor& tensor = checked_.parameters[first->parameter];
+    report_.note += (report_.note.empty() ? "" : "; ") + std::to_string(count) + " of " +
+                    std::to_string(report_.elements) +
+                    (count == 1 ? " elements is " : " elements are ") + what + ", first " +
+                    tensor.name +
+                    index_text(tensor.tensor.shape(), static_cast<Dim>(first->worst().index)) +
+                    ": " + first->problem;
   }
 
   // An oracle that refuses the gradient has no small error: the number would look like a success.

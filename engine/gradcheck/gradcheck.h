@@ -37,19 +37,29 @@ struct GradcheckOptions {
   std::vector<std::string> zero_gradients = {};  // names whose gradient is zero by mathematics
 };
 
+/// One element of a gradient, as a report shows it.
+struct GradcheckElement {
+  std::string index;    // "[2, 5]"
+  double analytic = 0;  // by backward()
+  double expected = 0;  // by the oracle, or by another backward pass
+};
+
 /// What a check found. The error of element j is |a − n| / s with a from backward(), n from the
 /// oracle and s = Σ_i |v_i|·|∂y_i/∂x_j|, the size of what is summed, but at least 1 % of the
-/// largest s of the check.
+/// largest s of the check. An error that only this floor makes small is not excused: unless
+/// rounding may explain it, the element is wrong.
 ///
 /// An element is undecided when finite differences cannot tell whether its gradient is right: at a
-/// kink, or where the rounding of a large output hides the derivative. It does not make the report
-/// fail, because dual numbers have compared it to 1e-12: a right gradient must not be called wrong.
-/// `undecided` counts these elements and `note` names the first. If every element must be proved
-/// twice, require undecided == 0; `fledge gradcheck` does.
+/// kink, where the rounding of a large number hides the derivative, or where f throws or has an
+/// output of another shape at a neighbouring point. It does not make the report fail, because dual
+/// numbers have compared it to 1e-12: a right gradient must not be called wrong. An element is also
+/// undecided if rounding hides the last digits of its derivative from dual numbers, but six agree,
+/// and if its derivative is so small that the rounding of larger ones hides it. `undecided` counts these elements and `note` names the first. If every
+/// element must be proved twice, require undecided == 0; `fledge gradcheck` does.
 struct GradcheckReport {
   bool ok = false;
   Dim elements = 0;  // compared: every element of every input
-  /// NaN if a number is NaN, infinite if no comparison was made.
+  /// NaN if a number is NaN, infinite if no element was decided or the oracle refuses the check.
   double max_error_dual = 0;
   double max_error_differences = 0;  // the same, of the elements that differences decide
   /// The oracles that found the problem. If both are false, backward passes do not agree, or no
@@ -65,15 +75,18 @@ struct GradcheckReport {
   /// Its gradient by dual numbers if they found the problem, else by differences. If no oracle
   /// found it, by another backward pass.
   double expected = 0;
-  Dim undecided = 0;  // elements that only dual numbers can check
-  std::string note;   // empty when undecided is 0; else one sentence: where, and why
+  /// The five elements of `tensor` with the largest errors, the largest first.
+  std::vector<GradcheckElement> worst;
+  Dim undecided = 0;  // elements that one oracle cannot check
+  std::string note;   // empty when undecided is 0; else one sentence an oracle: where, and why
 
   explicit operator bool() const { return ok; }
 };
 
 /// "ok: 12 elements, largest error 3e-15 (dual), 2e-11 (differences)", or the problem with its
-/// numbers and likely cause; and the note. The two numbers have as many digits as it takes to
-/// differ, and a decimal point in every locale.
+/// numbers, likely cause, and a table of the worst elements if there are two or more; and the note.
+/// Numbers that are compared have as many digits as it takes to differ, and a decimal point in every
+/// locale.
 std::string to_string(const GradcheckReport& report);
 
 /// Checks the gradient of f() with respect to every element of the parameters named. f must compute
@@ -83,8 +96,9 @@ std::string to_string(const GradcheckReport& report);
 /// if the check could not fail: there are no elements, a number is not finite, or the gradient of
 /// an input is zero everywhere. An input listed in zero_gradients is an exception: for it,
 /// backward() and the oracle must both find zero, up to rounding errors. A gradient that cancels to
-/// zero leaves rounding errors; they are recognised because they change when the inputs change in
-/// their last places.
+/// zero leaves rounding errors; they are recognised because they change when the inputs change a
+/// little, between their last places and 1e-4 of them. If rounding leaves fewer than six
+/// digits to dual numbers, the report is not ok and says so; it does not call the gradient wrong.
 ///
 /// The backward pass is run again in four ways: unchanged, which must give the same bits; with
 /// v = 0, which must give exact zeros; with 1024·v, −1024·v and v/1024, because rules are linear;
@@ -96,8 +110,9 @@ std::string to_string(const GradcheckReport& report);
 /// pass then computes with numbers that carry no tangent, or a rule of Dual is wrong.
 ///
 /// Differences cannot tell which slope a rule should take at a kink, and need a smooth stretch of
-/// 3h to both sides, h = 0.006·max(1, |x|) down to a 4096th of it: log of 1e-6 has none. Dual
+/// 3h to both sides, h = 0.006·max(1, |x|) down to a 4600th of it: log of 1e-6 has none. Dual
 /// numbers need none, and follow the branch that was taken.
+/// An exception of f at the inputs given comes out; one at a neighbouring point decides nothing.
 /// Throws ValueError for a tolerance that is not positive and finite, a tensor that is no
 /// parameter, one that is listed twice, and a name in zero_gradients that no parameter has.
 GradcheckReport gradcheck(const std::function<Tensor()>& f,

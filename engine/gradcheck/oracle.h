@@ -17,10 +17,11 @@ enum class Method { dual, differences };
 /// ∂⟨v, y⟩/∂x_j.
 struct Derivative {
   double value = 0;
-  double scale = 0;     // Σ_i |v_i|·|∂y_i/∂x_j|: the size of what was summed
-  double size = 0;      // Σ_i |v_i·y_i|: what rounding errors are relative to
-  double rounding = 0;  // what rounding of the y_i may have added to the value (differences only)
-  double noise = 0;     // a derivative at most this large may be rounding of y
+  double scale = 0;      // Σ_i |v_i|·|∂y_i/∂x_j|: the size of what was summed
+  double size = 0;       // Σ_i |v_i·y_i|: what rounding errors are relative to
+  double rounding = 0;   // what rounding may have added to the value, by what the steps show of it
+  double noise = 0;      // a derivative at most this large may be rounding of y
+  double own_noise = 0;  // the same, of those y_i that depend on x_j (dual only)
   double uncertainty = 0;  // how far the results of neighbouring steps differ (differences only)
   bool converged = true;   // false: no step gave a result that the next smaller one confirmed
 };
@@ -62,6 +63,7 @@ struct Oracle {
 
   /// The derivative with respect to element j of a parameter of f. `claimed` is the number by
   /// backward(): differences try more and smaller steps where the first result does not confirm it.
+  /// A step where f throws, or has an output of another shape, decides nothing.
   Derivative at(const Tensor& parameter, Dim j, double claimed) const;
 };
 

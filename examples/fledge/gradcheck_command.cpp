@@ -56,6 +56,11 @@ std::string short_shapes(const std::string& shapes) {
   return text;
 }
 
+// "-" of an oracle that has decided no element.
+std::string short_error(double error) {
+  return std::isinf(error) ? "-" : support::formatted("%.1e", error);
+}
+
 // The two rows of a name, one for each oracle, become one line.
 std::string as_table(const CheckRows& rows, support::Paint paint) {
   using Align = support::Table::Align;
@@ -66,18 +71,19 @@ std::string as_table(const CheckRows& rows, support::Paint paint) {
                         {"", Align::left}});
   for (std::size_t i = 0; i < rows.size(); i += 2) {
     const CheckRow &dual = rows[i], &differences = rows[i + 1];
-    table.row({dual.name, short_shapes(dual.shapes), support::formatted("%.1e", dual.max_error),
-               support::formatted("%.1e", differences.max_error),
+    table.row({dual.name, short_shapes(dual.shapes), short_error(dual.max_error),
+               short_error(differences.max_error),
                paint.bold(dual.ok && differences.ok ? paint.good("ok") : paint.bad("FAIL"))});
   }
   return table.text(support::unicode_wanted(), paint);
 }
 
-// The largest error by one oracle. NaN is worse than anything.
+// The largest error by one oracle, of the rows that it has decided. NaN is worse than anything.
 double worst_of(const CheckRows& rows, const char* oracle) {
   double worst = 0;
   for (const CheckRow& row : rows)
-    if (row.oracle == oracle && !(row.max_error <= worst)) worst = row.max_error;
+    if (row.oracle == oracle && !std::isinf(row.max_error) && !(row.max_error <= worst))
+      worst = row.max_error;
   return worst;
 }
 

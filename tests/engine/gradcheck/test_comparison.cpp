@@ -72,8 +72,8 @@ TEST_CASE("both oracles find one wrong element, with both numbers") {
     CHECK(by->verdict(0, 1) == Found::right);
     REQUIRE(by->wrong());
     CHECK(by->wrong()->problem == "the gradient is wrong");
-    CHECK(by->wrong()->element == 0);
-    CHECK_THAT(by->wrong()->analytic, WithinRel(1.5 * by->wrong()->expected, 1e-7));
+    CHECK(by->wrong()->worst().index == 0);
+    CHECK_THAT(by->wrong()->worst().analytic, WithinRel(1.5 * by->wrong()->worst().expected, 1e-7));
     CHECK_THAT(by->max_error(), WithinRel(0.5, 1e-7));
     CHECK_THAT(by->diagnose_parameter(0).pattern, StartsWith("1 of 3 elements is wrong"));
   }
@@ -90,7 +90,7 @@ TEST_CASE("a gradient that is not a number is wrong by both oracles") {
   for (const auto& by : {both.dual, both.differences}) {
     CHECK(by->verdict(0, 0) == Found::wrong);
     CHECK(std::isnan(by->max_error()));
-    CHECK(std::isnan(by->wrong()->analytic));
+    CHECK(std::isnan(by->wrong()->worst().analytic));
   }
 }
 
@@ -104,7 +104,7 @@ TEST_CASE("at a kink differences decide the other elements, and leave that one t
   CHECK(both.differences->verdict(0, 2) == Found::right);
   CHECK(both.differences->count_undecided() == 1);
   REQUIRE(both.differences->undecided());
-  CHECK(both.differences->undecided()->element == 1);
+  CHECK(both.differences->undecided()->worst().index == 1);
   CHECK_THAT(both.differences->undecided()->problem,
              StartsWith("finite differences do not converge"));
   CHECK_FALSE(both.differences->wrong());
@@ -115,7 +115,7 @@ TEST_CASE("an undecided element does not hide a wrong one, nor the other way rou
   const OneInput kinked = [](const Tensor& x) { return relu(x) + x; };
   const Compared both(kinked, Array({3}, {0.5, 0, -0.5}), 1 + 1e-6);
   CHECK(both.differences->verdict(0, 0) == Found::wrong);
-  CHECK(both.differences->wrong()->element == 0);
+  CHECK(both.differences->wrong()->worst().index == 0);
   CHECK(both.differences->count_undecided() == 1);
 }
 

@@ -131,3 +131,64 @@ TEST_CASE("a contribution that neither backward() nor dual numbers see is found 
   CHECK_THAT(report.likely_cause,
              StartsWith("the oracles disagree, and dual numbers confirm backward()"));
 }
+
+namespace {
+
+// exp(x), with a rule that multiplies the gradient of exp(0) by a factor.
+Tensor exp_with(const Tensor& x, double factor) {
+  const Array X = x.value(), y = exp(x).value();
+  return record("exp", y, wrt(x, [=](const Array& dy) {
+                  return dy * y * map(X, [=](Real a) { return Real(a == Real(0) ? factor : 1); });
+                }));
+}
+
+}  // namespace
+
+TEST_CASE("a wrong element is found beside one whose derivative is 1e15 times as large") {
+  const Array x({2}, {35, 0});
+  CHECK(gradcheck([](const Inputs& in) { return exp_with(in[0], 1); }, {x}).ok);
+  const GradcheckReport report =
+      gradcheck([](const Inputs& in) { return exp_with(in[0], -7); }, {x});
+  CAPTURE(to_string(report));
+  CHECK(report.problem == "the gradient is wrong");
+  CHECK(report.index == "[1]");
+  CHECK(report.wrong_by_dual);
+  CHECK_THAT(report.max_error_dual, WithinRel(8, 1e-12));  // beside its own scale
+  CHECK_THAT(report.pattern, StartsWith("1 of 2 elements is wrong"));
+}
+
+TEST_CASE("an element that is lost beside larger ones is undecided, said, and counted") {
+  // The rounding of a sum of 1e15 is as large as the derivative 1 of its second term.
+  for (const double factor : {1.0, 0.5}) {
+    const auto f = [=](const Inputs& in) { return sum(exp_with(in[0], factor)); };
+    const GradcheckReport report = gradcheck(f, {Array({2}, {35, 0})});
+    CAPTURE(to_string(report));
+    CHECK(report.ok);
+    CHECK(report.undecided == (factor == 1 ? 0 : 1));
+    if (factor == 1) continue;
+    CHECK_THAT(report.note, StartsWith("1 of 2 elements is not proved by dual numbers, first input "
+                                       "0[1]: this derivative is too small beside the others"));
+  }
+}
+
+TEST_CASE("where large numbers cancel, backward() and dual numbers agree in fewer digits") {
+  const auto variance_about = [](double c) {
+    return gradcheck(
+        [c](const Inputs& in) {
+          const Tensor y = in[0] + c;
+          return mean(y * y) - mean(y) * mean(y);
+        },
+        {uniform({6}, 1)});
+  };
+  CHECK(variance_about(0).undecided == 0);
+  const GradcheckReport six = variance_about(1e4);
+  CAPTURE(to_string(six));
+  CHECK(six.ok);
+  CHECK(six.undecided > 0);
+  CHECK_THAT(six.note, ContainsSubstring("not proved by dual numbers, first input 0[") &&
+                           ContainsSubstring("it agrees in six digits, and rounding hides the"));
+  const GradcheckReport few = variance_about(1e11);
+  CAPTURE(to_string(few));
+  CHECK_FALSE(few.ok);
+  CHECK_THAT(few.problem, StartsWith("rounding hides this derivative"));
+}

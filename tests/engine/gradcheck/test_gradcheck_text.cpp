@@ -71,3 +71,30 @@ TEST_CASE("a report says which oracle found the problem") {
   report.wrong_by_differences = false;
   CHECK_THAT(to_string(report), ContainsSubstring("1 by backward(), 2 expected; "));
 }
+
+TEST_CASE("the worst elements are a table, unless there is only one") {
+  GradcheckReport report = wrong_report(1, 2);
+  const std::string plain = to_string(report);
+  report.worst = {{"[1]", 1, 2}};
+  CHECK(to_string(report) == plain);
+  report.worst = {{"[1]", 1, 2}, {"[10]", 1.0000001, 1.0000002}, {"[0]", -3, 0}};
+  CHECK(to_string(report) == plain +
+                                 "\n    index  by backward()  true       ratio  difference"
+                                 "\n    [1]    1              2          0.5    -1"
+                                 "\n    [10]   1.0000001      1.0000002  1      -1e-07"
+                                 "\n    [0]    -3             0          -      -3");
+}
+
+TEST_CASE("an oracle that has compared nothing has no largest error") {
+  GradcheckReport report = wrong_report(1, 2);
+  const auto errors = [&] {
+    const std::string text = to_string(report), before = " elements";
+    return text.substr(text.find(before) + before.size());
+  };
+  report.max_error_dual = infinity;
+  CHECK(errors() == ", largest error 0.25 (differences)");
+  report.max_error_differences = infinity;
+  CHECK(errors().empty());
+  report.max_error_dual = std::nan("");
+  CHECK(errors() == ", largest error nan (dual)");
+}

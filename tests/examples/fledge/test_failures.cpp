@@ -14,13 +14,18 @@ namespace {
 
 const std::string wrong_program = FLEDGE_BINARY_DIR "/fledge_wrong";
 
-/// "fledge gradcheck: NAME: MESSAGE" paragraphs, by name. Their later lines are indented.
-std::map<std::string, std::string> messages(std::string err) {
+/// Paragraphs with their later lines, which are indented, joined to the first.
+std::string joined(std::string text) {
+  for (std::size_t at = 0; (at = text.find("\n    ", at)) != text.npos;) text.replace(at, 5, " ");
+  return text;
+}
+
+/// "fledge gradcheck: NAME: MESSAGE" paragraphs, by name.
+std::map<std::string, std::string> messages(const std::string& err) {
   const std::string begin = "fledge gradcheck: ";
   std::map<std::string, std::string> result;
   for (const std::string& line : lines_of(err)) CHECK(line.size() <= 80);
-  for (std::size_t at = 0; (at = err.find("\n    ", at)) != err.npos;) err.replace(at, 5, " ");
-  for (const std::string& line : lines_of(err)) {
+  for (const std::string& line : lines_of(joined(err))) {
     CAPTURE(line);
     REQUIRE(line.starts_with(begin));
     const std::size_t end = line.find(": ", begin.size());
@@ -49,12 +54,12 @@ TEST_CASE(
   const Result result = run({wrong_program, "gradcheck"});
   CHECK(result.status == 1);
   const std::vector<std::string> lines = lines_of(result.out);
-  REQUIRE(lines.size() == 2 + 6 + 2);
+  REQUIRE(lines.size() == 2 + 7 + 2);
   for (std::size_t i = 2; i + 2 < lines.size(); ++i)
     CHECK_THAT(lines[i], EndsWith(first_word(lines[i]) == "right" ? "  ok" : "  FAIL"));
-  CHECK_THAT(lines[lines.size() - 2], StartsWith("1 passed, 5 failed; "));
+  CHECK_THAT(lines[lines.size() - 2], StartsWith("1 passed, 6 failed; "));
   CHECK(lines.back() == "largest error nan (dual numbers), nan (differences)");
-  CHECK(messages(result.err).size() == 5);
+  CHECK(messages(result.err).size() == 6);
 }
 
 TEST_CASE(
@@ -77,6 +82,18 @@ TEST_CASE(
   CHECK_THAT(said.at("not finite"), ContainsSubstring("nan by backward(), "));
 }
 
+TEST_CASE("fledge gradcheck fails: a table of the five worst elements, and no error that is inf") {
+  const Result result = run({wrong_program, "gradcheck"});
+  CHECK_THAT(result.err, ContainsSubstring("missing\n    index   by backward()  true        ratio  "
+                                           "difference\n    [0, 0]  "));
+  const std::string& early = messages(result.err).at("early");
+  CHECK(number_after(early, "difference [0, 0]") / number_after(early, "[0, 0] is ") == 1);
+  CHECK_THAT(messages(result.err).at("unused"),
+             StartsWith("this check could not have failed: ") && EndsWith("; 5 elements"));
+  CHECK_THAT(result.out, !ContainsSubstring("inf"));
+  CHECK_THAT(result.out, ContainsSubstring("unused      2 3           -            -  FAIL"));
+}
+
 TEST_CASE(
     "fledge gradcheck fails: --json says the same, and stays JSON with a "
     "NaN in it") {
@@ -84,14 +101,14 @@ TEST_CASE(
   CHECK(result.status == 1);
   const auto said = messages(result.err);
   const StrictJson whole = strict_json(result.out);
-  REQUIRE(whole.array().size() == 2 * 6);
+  REQUIRE(whole.array().size() == 2 * 7);
   for (const StrictJson& row : whole.array()) {
     const std::string& name = row["name"].string();
     CAPTURE(name);
     CHECK(row["ok"].boolean() == (name == "right"));
     CHECK(row.contains("problem") == (name != "right"));
-    CHECK(row["max_error"].is_null() == (name == "not finite"));
-    if (name != "right") CHECK(row["problem"].string() == said.at(name));
+    CHECK(row["max_error"].is_null() == (name == "not finite" || name == "unused"));
+    if (name != "right") CHECK(joined(row["problem"].string()) == said.at(name));
   }
 }
 

@@ -34,6 +34,7 @@ const std::vector<OpCase>& op_cases() {
        [](In x) {
          return concat({square(slice(x[0], 0, 0, 2), 3), square(slice(x[0], 0, 2, 4), 2)}, 0);
        }},
+      {"unused", {{{2}}, {{3}}}, [](In x) { return square(x[0], 2); }},
       {"not finite",
        {{{3}}},
        [](In x) { return square(x[0], std::numeric_limits<double>::quiet_NaN()); }},
