@@ -68,21 +68,29 @@ Real Array::at(std::initializer_list<Dim> indices) const {
 }
 
 Real Array::item() const {
-  require(exists() && size() == 1, "item", "needs exactly one number: got shape ", shape());
+  require(size() == 1, "item", "needs exactly one number: got shape ", shape());
   return data()[0];
 }
 
-void Array::refuse_nothing() { throw ValueError("Array: this array was never given numbers"); }
+void Array::refuse_nothing(const char* use) {
+  throw ValueError(std::string(use) + ": this array was never given values");
+}
 
-void Array::refuse_shared() {
+void Array::refuse_index(Dim i) const {
+  require<ValueError>(false, "[]", "index ", i, " is outside shape ", shape());
+  throw ValueError("[]: no such element");  // not reached
+}
+
+void Array::refuse_shared() const {
+  if (!exists()) refuse_nothing("write");
   throw GraphError(
       "write: these values are shared, with a graph that still needs them or with another "
       "Array: run backward() or drop the result first, and keep copies with clone()");
 }
 
 Array Array::with_shape(const Shape& shape) const {
+  require(shape.size() == size(), "with_shape", "sizes differ: ", this->shape(), " to ", shape);
   Array same;
-  if (!exists()) return same;
   Block* const owner = block_->owner != nullptr ? block_->owner : block_;
   same.block_ = new (allocate_memory(sizeof(Block))) Block{{}, shape, block_->numbers, owner};
   owner->handles.add();

@@ -20,7 +20,8 @@ namespace fledge {
 
 class Array {
  public:
-  /// No array at all; `exists()` is false.
+  /// No array at all: `exists()` is false, size() is 0, and every other use but assignment and
+  /// to_string() throws ValueError.
   Array() = default;
   Array(const Array& other) : block_(other.block_) {
     if (block_ != nullptr) block_->handles.add();
@@ -42,17 +43,24 @@ class Array {
   static Array ones(const Shape& shape) { return full(shape, Real(1)); }
 
   bool exists() const { return block_ != nullptr; }
-  const Shape& shape() const { return block_ != nullptr ? block_->shape : no_shape; }
-  Dim size() const { return shape().size(); }
+  const Shape& shape() const {
+    if (block_ == nullptr) refuse_nothing("shape");
+    return block_->shape;
+  }
+  Dim size() const { return block_ != nullptr ? block_->shape.size() : 0; }
   int rank() const { return shape().rank(); }
   Dim dim(int axis) const { return shape().dim(axis); }
 
-  /// The numbers, row by row. Throws ValueError when there is no array.
+  /// The numbers, row by row: loops read through this pointer.
   const Real* data() const {
-    if (block_ == nullptr) refuse_nothing();
+    if (block_ == nullptr) refuse_nothing("data");
     return block_->numbers;
   }
-  Real operator[](Dim i) const { return block_->numbers[i]; }
+  /// Element i, row by row. Throws ValueError outside the array.
+  Real operator[](Dim i) const {
+    if (i < 0 || i >= size()) refuse_index(i);
+    return block_->numbers[i];
+  }
   /// One element by its indices. Throws ValueError outside the array.
   Real at(std::initializer_list<Dim> indices) const;
   /// The only element. Throws ShapeError when there is not exactly one.
@@ -71,7 +79,7 @@ class Array {
            (block_->owner == nullptr || block_->owner->handles.is_one());
   }
 
-  /// The same block under another shape of equal size (unchecked; ops.h has the checked reshape).
+  /// The same block under another shape. Throws ShapeError when the sizes differ.
   Array with_shape(const Shape& shape) const;
   /// A copy with a block of its own.
   Array clone() const;
@@ -85,10 +93,9 @@ class Array {
     Block* owner = nullptr;  // after with_shape(): the block that holds the numbers, counted there
   };
 
-  static constexpr Shape no_shape{};
-
-  [[noreturn]] static void refuse_nothing();
-  [[noreturn]] static void refuse_shared();
+  [[noreturn]] static void refuse_nothing(const char* use);
+  [[noreturn]] void refuse_index(Dim i) const;
+  [[noreturn]] void refuse_shared() const;
   static Block* new_block(const Shape& shape);
   static void free_block(Block* block) noexcept;
   static void release(Block* block) noexcept {

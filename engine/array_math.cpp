@@ -61,6 +61,7 @@ Array broadcast_to(const Array& x, const Shape& shape) {
 }
 
 Array sum_over(const Array& x, std::span<const int> axes) {
+  require<ValueError>(x.exists(), "sum_over", "needs an array: got none");
   Array result = x;
   // One run of neighbouring axes at a time, last first: (outer, reduced, inner) -> (outer, inner).
   for (auto last = static_cast<int>(axes.size()) - 1; last >= 0;) {

@@ -39,13 +39,16 @@ Array map(const Array& x, F f) {
 /// x stretched to `shape`; x must broadcast to it.
 Array broadcast_to(const Array& x, const Shape& shape);
 
-/// y = f(a, b) element by element, after broadcasting; f as in map. Throws ShapeError naming `op`.
+/// y = f(a, b) element by element, after broadcasting; f as in map. Throws ShapeError naming `op`,
+/// and ValueError for an array that does not exist.
 template <class F>
 Array zip(std::string_view op, const Array& a, const Array& b, F f) {
+  require<ValueError>(a.exists() && b.exists(), op, "needs two arrays: the ",
+                      a.exists() ? "second" : "first", " was never given values");
   if (a.shape() != b.shape()) {
     const Shape shape = broadcast(a.shape(), b.shape(), op);
     if (b.size() == 1 && a.shape() == shape)
-      return map(a, [f, number = b[0]](Real x) { return f(x, number); });
+      return map(a, [f, number = b.item()](Real x) { return f(x, number); });
     return zip(op, broadcast_to(a, shape), broadcast_to(b, shape), f);
   }
   Array y(a.shape());

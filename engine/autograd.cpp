@@ -91,8 +91,8 @@ void add_into(Array& sum, const Array& x) {
 }  // namespace
 
 void Node::accumulate_grad(Array dx) {
-  require(dx.exists(), "rule", "must return the gradient of an argument of shape ", shape,
-          ": got no array");
+  require<ValueError>(dx.exists(), "rule", "must return the gradient of an argument of shape ",
+                      shape, ": got no array");
   Array contribution = sum_to(std::move(dx), shape);
   if (!pending_grad.exists()) {
     pending_grad = std::move(contribution);
@@ -115,6 +115,7 @@ Array& Node::pending_grad_buffer() {
 }
 
 Tensor record(std::string_view op, Array value, PoolVector<Edge> edges) {
+  require<ValueError>(value.exists(), op, "needs a value to record: got no array");
   std::erase_if(edges, [](const Edge& edge) { return edge.input == nullptr; });
   if (edges.empty()) return Tensor(std::move(value));
   auto node = std::allocate_shared<Node>(PoolAllocator<Node>(), op, value.shape());
@@ -203,13 +204,19 @@ class BackwardPass {
       try {
         (*edge.vjp)(*edge.input, dy);
       } catch (const ShapeError& error) {
-        throw ShapeError("backward: in a rule of '" + std::string(node->op) + "': " + error.what());
+        throw ShapeError(in_rule_of(*node, error));
+      } catch (const ValueError& error) {
+        throw ValueError(in_rule_of(*node, error));
       }
       require(edge.input->pending_grad.exists(), "backward", "a rule of '", node->op,
               "' gave no gradient");
       if (graph_observer != nullptr)
         graph_observer->inspect(*node, edge.input->pending_grad, edge.input.get());
     }
+  }
+
+  static std::string in_rule_of(const Node& node, const std::exception& error) {
+    return "backward: in a rule of '" + std::string(node.op) + "': " + error.what();
   }
 
   // All sums are computed before the first gradient is written: an exception changes no gradient.

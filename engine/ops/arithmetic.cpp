@@ -73,8 +73,9 @@ Tensor where(const Array& condition, const Tensor& a, const Tensor& b) {
 
   Array Y(shape);
   const Array chosen = broadcast_to(C, shape);
+  const Real *const c = chosen.data(), *const from_a = A.data(), *const from_b = B.data();
   Real* y = Y.write();
-  for (Dim i = 0; i < Y.size(); ++i) y[i] = chosen[i] != Real(0) ? A[i] : B[i];
+  for (Dim i = 0; i < Y.size(); ++i) y[i] = c[i] != Real(0) ? from_a[i] : from_b[i];
 
   return record("where", Y,
                 wrt(a, [C, if_true](const Array& dy) { return zip("where", C, dy, if_true); }),

@@ -9,16 +9,17 @@ namespace fledge {
 /// y = where(kept, x / (1 − p), 0)     dx = where(kept, dy / (1 − p), 0)   the same draw both ways
 Tensor dropout(const Tensor& x, double p, Rng& rng) {
   require<ValueError>(p >= 0 && p < 1, "dropout", "the probability must be in [0, 1): got ", p);
+  const Array X = x.value();
   if (p == 0) return x;
-  Array kept(x.shape());
+  Array kept(X.shape());
   Real* scale = kept.write();
   for (Dim i = 0; i < kept.size(); ++i) scale[i] = Real(rng.uniform() < p ? 0 : 1 / (1 - p));
   const auto scaled = [](Real value, Real factor) {
     return factor == Real(0) ? factor : value * factor;
   };
-  return record(
-      "dropout", zip("dropout", x.value(), kept, scaled),
-      wrt(x, [kept, scaled](const Array& dy) { return zip("dropout", dy, kept, scaled); }));
+  return record("dropout", zip("dropout", X, kept, scaled), wrt(x, [kept, scaled](const Array& dy) {
+                  return zip("dropout", dy, kept, scaled);
+                }));
 }
 
 }  // namespace fledge

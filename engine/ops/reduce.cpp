@@ -52,6 +52,7 @@ namespace {
 /// y_r = max_j x_rj     dx_rj = dy_r for the first j that reaches the maximum, else 0   x (rows, n)
 Tensor max_of_rows(const Tensor& x) {
   const Array X = x.value();
+  const Real* const at = X.data();
   const Rows rows = rows_of(X.shape());
   Array y({rows.count});
   Real* largest = y.write();
@@ -59,8 +60,8 @@ Tensor max_of_rows(const Tensor& x) {
   for (Dim r = 0; r < rows.count; ++r) {
     Dim first = r * rows.length;
     for (Dim i = first + 1; i < (r + 1) * rows.length; ++i)
-      if (X[i] > X[first] || (isnan(X[i]) && !isnan(X[first]))) first = i;
-    largest[r] = X[first];
+      if (at[i] > at[first] || (isnan(at[i]) && !isnan(at[first]))) first = i;
+    largest[r] = at[first];
     winner[static_cast<std::size_t>(r)] = first;
   }
   return record("max", y, wrt_adding(x, [winner](const Array& dy, Real* dx) {

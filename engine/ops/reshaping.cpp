@@ -64,8 +64,9 @@ Tensor slice(const Tensor& x, int axis, Dim begin, Dim end) {
     std::copy_n(x.value().data() + o * stride + start, run, to + o * run);
 
   return record("slice", y, wrt_adding(x, [=](const Array& dy, Real* dx) {
+                  const Real* const d = dy.data();
                   for (Dim o = 0; o < outer; ++o)
-                    for (Dim i = 0; i < run; ++i) dx[o * stride + start + i] += dy[o * run + i];
+                    for (Dim i = 0; i < run; ++i) dx[o * stride + start + i] += d[o * run + i];
                 }));
 }
 
