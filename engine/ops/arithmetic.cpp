@@ -1,11 +1,33 @@
 // + − × ÷, negation, powers and choice: y = f(a, b) element by element. The engine undoes
 // broadcasts.
+#include <type_traits>
+
 #include "engine/array_math.h"
 #include "engine/autograd.h"
 #include "engine/base/errors.h"
 #include "engine/ops.h"
 
 namespace fledge {
+
+namespace {
+
+// In the float build products of three are computed in double: none overflows or vanishes on the
+// way to a result that a float can hold.
+using Wide = std::conditional_t<std::is_same_v<Real, float>, double, Real>;
+
+// dx_i = f(dy_i, a_i, b_i) after broadcasting a and b to the shape of dy.
+template <class F>
+Array rule_of_two(const Array& dy, const Array& a, const Array& b, F f) {
+  Array dx(dy.shape());
+  const Array A = broadcast_to(a, dy.shape()), B = broadcast_to(b, dy.shape());
+  const auto rounded = [f](Real d, Real x, Real y) {
+    return static_cast<Real>(f(Wide(d), Wide(x), Wide(y)));
+  };
+  detail::transform(dx.size(), rounded, dx.write(), dy.data(), A.data(), B.data());
+  return dx;
+}
+
+}  // namespace
 
 /// y = a + b            da = dy            db = dy
 Tensor operator+(const Tensor& a, const Tensor& b) {
@@ -34,22 +56,34 @@ Tensor operator*(const Tensor& a, const Tensor& b) {
                 wrt(b, [A](const Array& dy) { return dy * A; }));
 }
 
+namespace {
+
+// −dy·y/b. A Dual has no wider type, so the step that makes dy smaller comes first.
+Wide divisor_slope(Wide dy, Wide y, Wide b) {
+  const bool divide_first = b >= Wide(1) || b <= Wide(-1);
+  return divide_first ? -(dy / b * y) : -(dy * y / b);
+}
+
+}  // namespace
+
 /// y = a/b              da = dy/b          db = −dy·y/b
 Tensor operator/(const Tensor& a, const Tensor& b) {
-  const Array B = b.value(), Y = a.value() / B;
-  return record("/", Y,  //
-                wrt(a, [B](const Array& dy) { return dy / B; }),
-                wrt(b, [B, Y](const Array& dy) { return -(dy * Y / B); }));
+  const Array A = a.value(), B = b.value();
+  return record("/", A / B,  //
+                wrt(a, [B](const Array& dy) { return dy / B; }), wrt(b, [A, B](const Array& dy) {
+                  return rule_of_two(
+                      dy, A, B, [](Wide d, Wide x, Wide y) { return divisor_slope(d, x / y, y); });
+                }));
 }
 
 namespace {
 
 // n·xⁿ⁻¹, and 0 for n = 0 even at x = 0.
-Real power_slope(Real x, Real n) { return n == Real(0) ? Real(0) : n * pow(x, n - Real(1)); }
+Wide power_slope(Wide x, Wide n) { return n == Wide(0) ? Wide(0) : n * pow(x, n - Wide(1)); }
 
 // xⁿ·log x, and its limit 0 at x = 0 for n ≥ 0.
-Real exponent_slope(Real x, Real n) {
-  return x == Real(0) && n >= Real(0) ? Real(0) : pow(x, n) * log(x);
+Wide exponent_slope(Wide x, Wide n) {
+  return x == Wide(0) && n >= Wide(0) ? Wide(0) : pow(x, n) * log(x);
 }
 
 }  // namespace
@@ -58,8 +92,17 @@ Real exponent_slope(Real x, Real n) {
 Tensor pow(const Tensor& x, const Tensor& n) {
   const Array X = x.value(), N = n.value();
   return record("pow", zip("pow", X, N, [](Real base, Real power) { return pow(base, power); }),
-                wrt(x, [X, N](const Array& dy) { return dy * zip("pow", X, N, power_slope); }),
-                wrt(n, [X, N](const Array& dy) { return dy * zip("pow", X, N, exponent_slope); }));
+                wrt(x,
+                    [X, N](const Array& dy) {
+                      return rule_of_two(dy, X, N, [](Wide d, Wide base, Wide power) {
+                        return d * power_slope(base, power);
+                      });
+                    }),
+                wrt(n, [X, N](const Array& dy) {
+                  return rule_of_two(dy, X, N, [](Wide d, Wide base, Wide power) {
+                    return d * exponent_slope(base, power);
+                  });
+                }));
 }
 
 /// y = a where c, else b      da = dy where c, else 0      db = 0 where c, else dy

@@ -41,10 +41,10 @@ Tensor curve(std::string_view op, const Tensor& x, F f) {
 
 // y = σ(x) = 1 / (1 + e⁻ˣ) and its slope. With p = exp(−|x|) and w = 1 / (1 + p), y = w for x ≥ 0 and
 // y = p·w for x < 0; nothing overflows. The slope y·(1 − y) equals p·w², which is more exact: 1 − y
-// has few digits where y is near 1. In float p is 0 for |x| > 87.7.
+// has few digits where y is near 1.
 Point logistic(Vec x) {
   const auto negative = x < Real(0);
-  const Vec p = exp_of_weight(select(negative, x, -x)), w = Real(1) / (Real(1) + p);
+  const Vec p = exp(select(negative, x, -x)), w = Real(1) / (Real(1) + p);
   return {select(negative, p * w, w), p * w * w};
 }
 
@@ -73,11 +73,11 @@ Tensor sqrt(const Tensor& x) {
   });
 }
 
-/// y = tanh x           f' = 1 − y²
+/// y = tanh x           f' = 1 − y² = 4p / (1 + p)², p = exp(−2|x|): 1 − y² has few digits far out
 Tensor tanh(const Tensor& x) {
   return curve("tanh", x, [](Vec v) {
-    const Vec y = tanh(v);
-    return Point{y, Real(1) - y * y};
+    const Vec p = exp(Real(-2) * select(v < Real(0), -v, v)), w = Real(1) / (Real(1) + p);
+    return Point{tanh(v), Real(4) * p * w * w};
   });
 }
 

@@ -99,7 +99,7 @@ inline constexpr Bug checker_bugs[] = {
      "a classic slip: the next difference starts where the last one ended"},
     {"oracle-with-wrong-weights", "engine/gradcheck/oracle.cpp", R"({45, -9, 1})", R"({45, 9, 1})",
      "a classic slip: a sign in the six-point formula"},
-    {"dual-tanh-slope", "engine/dual.h", R"((1 - y * y) * x.tangent)", R"((1 - y) * x.tangent)",
+    {"dual-tanh-slope", "engine/dual.h", R"(4 * p * w * w * x.tangent)", R"(4 * p * w * x.tangent)",
      "a classic slip: a rule of the oracle itself is wrong", "engine/ops/elementwise.cpp"},
     {"dual-quotient-slope", "engine/dual.h", R"((tangent - quotient * b.tangent) / b.value)",
      R"((tangent + quotient * b.tangent) / b.value)",

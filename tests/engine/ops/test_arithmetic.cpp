@@ -166,6 +166,26 @@ TEST_CASE("arithmetic at the edges of IEEE 754") {
                   Array({3}, {-0.0, 0.0, -infinity})));
 }
 
+TEST_CASE("the gradient of a divisor overflows or vanishes only where it must") {
+  struct Case {
+    double a, b, dy;
+  };
+  std::vector<Case> cases = {{1e38, 1e5, 1e10},      {1e30, 1e20, 1e30},   {1e-35, 1e-20, 1e-25},
+                             {1e-30, -1e-10, 1e-22}, {1e-20, 1e-10, 1e30}, {1e-30, 1e10, 1e38},
+                             {-1e30, 1e-5, 1e-20},   {1e20, 1e30, 1e20}};
+  if (sizeof(Real) != sizeof(float)) {
+    cases.push_back({1e308, 1e5, 1e10});
+    cases.push_back({1e-170, 1e-10, 1e300});
+  }
+  for (const auto& [a, b, dy] : cases) {
+    INFO(a << " / " << b << ", dy " << dy);
+    const Pass found = pass(operations[3].f, {Array({1}, {a}), Array({1}, {b})}, Array({1}, {dy}));
+    const auto exact = [](double v) { return static_cast<long double>(value_of(Real(v))); };
+    const auto right = static_cast<double>(-exact(dy) * exact(a) / exact(b) / exact(b));
+    CHECK_THAT(value_of(found.dx[1][0]), WithinRel(right, 4 * unit));
+  }
+}
+
 TEST_CASE("shapes that do not broadcast are refused") {
   const auto message = [](const std::string& op, const std::string& rest) {
     return op + ": shapes do not broadcast: " + rest;

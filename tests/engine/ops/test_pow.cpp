@@ -95,6 +95,22 @@ TEST_CASE("pow at the edges of its domain") {
   }
 }
 
+#if !defined(FLEDGE_DUAL)
+TEST_CASE("the gradients of pow overflow only where they must") {
+  struct Case {
+    double x, n, dy, dx, dn;
+  };
+  for (const Case& c : {Case{1e-20, -2, 1e-30, -2e30, -460517018598.80914},
+                        {1e20, 2, 1e-30, 2e-10, 460517018598.80914},
+                        {1e-30, 2, 1e38, 2e8, -6.9077552789821368e-21}}) {
+    INFO(c.x << " to the power " << c.n << ", dy " << c.dy);
+    const Pass found = pass(power, {Array({1}, {c.x}), Array({1}, {c.n})}, Array({1}, {c.dy}));
+    CHECK_THAT(value_of(found.dx[0][0]), WithinRel(c.dx, 1e-6));
+    CHECK_THAT(value_of(found.dx[1][0]), WithinRel(c.dn, 1e-6));
+  }
+}
+#endif
+
 TEST_CASE("the exponent at base zero gets no gradient among others that do") {
   const Pass found = pass(power, {Array({3}, {0, 1, 2}), Array({}, {2})}, Array::ones({3}));
   CHECK(std::abs(value_of(found.dx[1][0]) - 4 * std::log(2.0)) < 8 * unit * 4);
