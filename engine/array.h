@@ -105,7 +105,8 @@ class Array {
   Block* block_ = nullptr;
 };
 
-/// An array of independent draws from uniform [low, high).
+/// An array of independent draws from uniform [low, high), rounded to Real: `high` is never drawn.
+/// If no Real lies between them, all are `low`.
 Array random_uniform(const Shape& shape, double low, double high, Rng& rng);
 
 /// An array of independent normal draws with the given mean and standard deviation.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <thread>
+#include <utility>
 
 #include "engine/array_math.h"
 #include "engine/autograd.h"
@@ -335,6 +336,26 @@ TEST_CASE("random arrays take one draw after another") {
   for (Dim i = 0; i < n.size(); ++i)
     CHECK_THAT(value_of(n[i]), WithinAbs(10 + 0.5 * same.normal(), rounding));
   CHECK(random_normal({0}, 0, 1, rng).size() == 0);
+}
+
+TEST_CASE("random_uniform never returns the upper end") {
+  Rng rng(3);
+  const Array x = random_uniform({600'000}, 0, 1, rng);  // in float draw 566,559 rounds to 1
+  CHECK(std::all_of(x.data(), x.data() + x.size(), [](Real v) { return v < Real(1); }));
+  const double most = sizeof(Real) == sizeof(float) ? 3e38 : 1.7e308;
+  for (const auto& [low, high] : {std::pair{1000.0, 1000.001},
+                                  {1.0, 1.0001},
+                                  {-0.1, 0.1},
+                                  {1.0, 1 + 0x1p-51},
+                                  {-most, most}}) {
+    CAPTURE(low, high);
+    const Array y = random_uniform({20'000}, low, high, rng);
+    for (Dim i = 0; i < y.size(); ++i) {
+      if (!(value_of(y[i]) < high && y[i] >= Real(low))) FAIL(digits(y[i]));
+    }
+    CHECK(*std::max_element(y.data(), y.data() + y.size()) >= Real(low / 2 + high / 2));
+  }
+  CHECK(same_bits(random_uniform({2}, 5, 5, rng), Array({2}, {5, 5})));
 }
 
 TEST_CASE("arrays print with nested brackets") {
