@@ -25,7 +25,9 @@ Tensor operator/(const Tensor& a, const Tensor& b);
 Tensor operator-(const Tensor& x);
 /// xⁿ; n may be a number or a tensor. dn is 0 where x = 0 and n ≥ 0.
 Tensor pow(const Tensor& x, const Tensor& n);
-/// a where the condition is not 0, else b: the side not chosen contributes nothing, not even a NaN.
+/// a where the condition is not 0, else b. The side not chosen gets the gradient 0 and its value is
+/// not read, be it NaN. Yet a rule that led to that side may turn 0 into NaN: 0·∞ in sqrt at 0. So
+/// choose the argument too:   where(c, sqrt(where(c, x, 1)), y)   instead of   where(c, sqrt(x), y)
 Tensor where(const Array& condition, const Tensor& a, const Tensor& b);
 
 // -- elementwise, one argument: ops/elementwise.cpp -----------------------------------------------
@@ -59,7 +61,8 @@ Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 /// y = x·tableᵀ, y_…j = ⟨x_…, table_j⟩: how much x is like each row.
 /// x (…, C)   table (V, C)   y (…, V)
 Tensor matmul_transposed(const Tensor& x, const Tensor& table);
-/// ⟨a, b⟩ / (‖a‖·‖b‖) along an axis, which disappears; a zero vector gives NaN.
+/// ⟨a, b⟩ / (‖a‖·‖b‖) along an axis, which disappears: never outside −1 … 1, whatever the lengths. A
+/// zero vector gives NaN, and so does one with an infinity.
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis = -1);
 
 // -- moving numbers: ops/reshaping.cpp ------------------------------------------------------------

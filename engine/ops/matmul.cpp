@@ -1,4 +1,6 @@
 // Matrix products, and cosine similarity.
+#include <cmath>
+
 #include "engine/array_math.h"
 #include "engine/autograd.h"
 #include "engine/base/errors.h"
@@ -39,7 +41,28 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
                 wrt(b, [A](const Array& dC) { return product(transposed(A), dC); }));
 }
 
-/// cos = ⟨a, b⟩ / (‖a‖·‖b‖), composed: its gradient is that of its parts.
+namespace {
+
+// The power of two at or below the largest |x| along `axis`, 1 where that is no power of two.
+Array scale_of(const Array& x, int axis) {
+  const Array sizes = map(x, [](Real v) { return v < Real(0) ? -v : v; });
+  return map(max(sizes, {axis}, true).value(), [](Real largest) {
+    const double size = value_of(largest);
+    return Real(size > 0 && std::isfinite(size) ? std::ldexp(1.0, std::ilogb(size)) : 1);
+  });
+}
+
+// By how much rounding made a cosine larger than 1 or less than −1.
+Real excess(Real cosine) {
+  const double y = value_of(cosine);
+  return Real(y > 1 ? y - 1 : y < -1 ? y + 1 : 0);
+}
+
+}  // namespace
+
+/// cos = ⟨a, b⟩ / (‖a‖·‖b‖), composed: its gradient is that of its parts. The cosine does not depend
+/// on lengths. So each vector is divided by a constant, a power of two, which loses no digit: squares
+/// neither overflow nor vanish.
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis) {
   const Shape common = broadcast(a.shape(), b.shape(), "cosine_similarity");
   require(common.rank() >= 1, "cosine_similarity", "needs vectors: ", a.shape(), " and ",
@@ -47,11 +70,13 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b, int axis) {
   require(a.rank() == b.rank(), "cosine_similarity", "needs equal ranks: ", a.shape(), " and ",
           b.shape());
   const Axes over{axis_of(axis, common, "cosine_similarity")};
-  const auto stretch = [&](const Tensor& x) {  // both lengths are those of the stretched vectors
-    return x.shape() == common ? x : x + Tensor(Array::zeros(common));
+  const auto scaled = [&](const Tensor& x) {  // both lengths are those of the stretched vectors
+    const Tensor X = x.shape() == common ? x : x + Tensor(Array::zeros(common));
+    return X.size() == 0 ? X : X / Tensor(scale_of(X.value(), over[0]));
   };
-  const Tensor A = stretch(a), B = stretch(b);
-  return sum(A * B, over) / (sqrt(sum(A * A, over)) * sqrt(sum(B * B, over)));
+  const Tensor A = scaled(a), B = scaled(b);
+  const Tensor y = sum(A * B, over) / (sqrt(sum(A * A, over)) * sqrt(sum(B * B, over)));
+  return y - Tensor(map(y.value(), excess));
 }
 
 }  // namespace fledge

@@ -94,12 +94,37 @@ TEST_CASE("a vector of zeros has no direction") {
 }
 
 TEST_CASE("cosine similarity does not depend on the vectors' lengths") {
-  // |a|·|b| is within reach where |a|²·|b|² is not.
-  const double large = sizeof(Real) == sizeof(float) ? 1e12 : 1e100;
-  for (const double scale : {large, 1 / large}) {
-    const Array a({2}, {3 * scale, 4 * scale}), b({2}, {4 * scale, 3 * scale});
-    CHECK(close(cosine_similarity(a, b).value(), Array({}, {0.96})));
+  std::vector<double> scales = {1, 1e12, 1e-12, 1e20, 1e-20, 1e30, 1e-30, 3e37, 1e-37};
+  if (sizeof(Real) != sizeof(float)) scales.insert(scales.end(), {1e-200, 1e200, 1e-300, 3e307});
+  for (const double scale : scales)
+    for (const double other : {1.0, scale, 1 / scale}) {
+      CAPTURE(scale, other);
+      const Array a({3}, {scale, 2 * scale, 3 * scale}), b({3}, {3 * other, other, 2 * other});
+      const Pass found = pass(cosine(-1), {a, b}, Array({}, {scale}));
+      CHECK(close(found.y, Array({}, {11.0 / 14})));
+      const std::vector<double> turn = {(3 - 11.0 / 14) / 14, (1 - 22.0 / 14) / 14,
+                                        (2 - 33.0 / 14) / 14};
+      CHECK(close(found.dx[0], Array({3}, turn)));
+    }
+}
+
+TEST_CASE("cosine similarity is never above 1 or below -1, and moves there like elsewhere") {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Array x = uniform({100, 8}, seed);
+    for (const double factor : {1.0, -1.0, 3.0, -0.1}) {
+      const Array y = (Tensor(x) * factor).value();
+      const Array cosines = cosine_similarity(x, y).value();
+      for (Dim i = 0; i < cosines.size(); ++i) {
+        REQUIRE(std::abs(value_of(cosines[i])) <= 1);
+        REQUIRE(std::abs(value_of(cosines[i])) >= 1 - 8 * unit);
+      }
+    }
   }
+  // In float the quotient for (0, 2, 3) and itself rounds to 1 + 2⁻²³.
+  const Array a({1, 3}, {0, 2, 3});
+  const Pass found = pass(cosine(-1), {a, a}, Array::ones({1}));
+  CHECK(found.y[0] == Real(1));
+  CHECK(close(found.dx[0], Array::zeros({1, 3})));
 }
 
 TEST_CASE("cosine similarity refuses what does not fit") {

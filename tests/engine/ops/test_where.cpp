@@ -76,6 +76,37 @@ TEST_CASE("what where does not choose is not felt") {
   CHECK(same_numbers(found.dx[1], Array({4}, {0, 1, 0, infinity})));
 }
 
+TEST_CASE("a rule before where may make a NaN, unless its argument is chosen too") {
+  struct Case {
+    const char* name;
+    Function f;
+    double x;  // where the rule is 0·∞ or its slope NaN
+  };
+  const double huge = value_of(std::numeric_limits<Real>::max());
+  const std::vector<Case> cases = {
+      {"sqrt", [](const Tensors& t) { return sqrt(t[0]); }, 0},
+      {"sqrt", [](const Tensors& t) { return sqrt(t[0]); }, -1},
+      {"log", [](const Tensors& t) { return log(t[0]); }, 0},
+      {"1/x", [](const Tensors& t) { return 1.0 / t[0]; }, 0},
+      {"pow", [](const Tensors& t) { return pow(t[0], 0.5); }, 0},
+      {"exp", [](const Tensors& t) { return exp(t[0]); }, 1000},
+      {"x·x·x", [](const Tensors& t) { return t[0] * t[0] * t[0]; }, huge},
+  };
+  for (const auto& [name, f, x] : cases) {
+    INFO(name << " at " << x);
+    const Array condition({2}, {0, 1}), in({2}, {x, 4});
+    const Function& g = f;
+    const auto bare = [&](const Tensors& t) { return where(condition, g(t), 3.0 * t[0]); };
+    const auto safe = [&](const Tensors& t) {
+      return where(condition, g({where(condition, t[0], 1.0)}), 3.0 * t[0]);
+    };
+    CHECK(isnan(pass(bare, {in}, Array::ones({2})).dx[0][0]));
+    const Pass found = pass(safe, {in}, Array::ones({2}));
+    CHECK(found.dx[0][0] == Real(3));
+    CHECK(found.dx[0][1] == pass(f, {Array({1}, {4})}, Array::ones({1})).dx[0][0]);
+  }
+}
+
 TEST_CASE("where passes a chosen NaN on") {
   const Pass found = pass(choose(Array({2}, {1, 0})),
                           {Array({2}, {quiet_nan, 1}), Array({2}, {1, 2})}, Array::ones({2}));
