@@ -1,5 +1,7 @@
 #include "engine/gradcheck/nan_detector.h"
 
+#include <algorithm>
+
 #include "engine/base/errors.h"
 
 namespace fledge {
@@ -14,8 +16,21 @@ NanDetector::~NanDetector() { graph_observer = nullptr; }
 
 void NanDetector::inspect(const Node& node, const Array& numbers, const Node* input) {
   if (finding_) return;
+  const auto is_minus_infinity = [](Real x) { return x == Real(-infinity); };
+  const auto has_minus_infinity = [&](const Edge& edge) {
+    const Array& x = edge.input->value;  // of a parameter
+    return with_minus_infinity_.contains(edge.input->id) ||
+           (x.exists() && std::any_of(x.data(), x.data() + x.size(), is_minus_infinity));
+  };
+  const bool may_be_minus_infinity =
+      input == nullptr && (node.op == "attention_scores" ||
+                           std::any_of(node.edges.begin(), node.edges.end(), has_minus_infinity));
   Dim i = 0;
-  while (i < numbers.size() && isfinite(numbers[i])) ++i;
+  for (; i < numbers.size(); ++i) {
+    if (isfinite(numbers[i])) continue;
+    if (!may_be_minus_infinity || !is_minus_infinity(numbers[i])) break;
+    with_minus_infinity_.insert(node.id);
+  }
   if (i == numbers.size()) return;
   finding_ = {node.op, input != nullptr, numbers.shape(), i, value_of(numbers[i]), {}};
   if (input != nullptr) {
