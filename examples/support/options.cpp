@@ -1,6 +1,7 @@
 #include "examples/support/options.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <concepts>
 #include <limits>
@@ -18,6 +19,12 @@ namespace {
 
 bool is_named(const Option& option, std::string_view name) {
   return option.name == name || (option.letter != 0 && name == std::string{'-', option.letter});
+}
+
+// Whether a letter stands behind one or two hyphens.
+bool is_like_option(std::string_view word) {
+  word.remove_prefix(word.starts_with("--") ? 2 : 1);
+  return !word.empty() && std::isalpha(static_cast<unsigned char>(word[0])) != 0;
 }
 
 // The parts of a text between separators; none of an empty text.
@@ -137,6 +144,8 @@ void Options::parse(int argc, const char* const* argv) {
       throw HelpRequest(*word == "--help-all" ? help_all() : help());
   }
 
+  const bool has_prompt = argument_placeholder_.ends_with("[PROMPT]");
+  std::string text;  // the last word that was taken as a text
   for (auto word = given.begin(); word != given.end(); ++word) {
     const std::string_view name = word->substr(0, word->find('='));
     if (word == options_end) continue;
@@ -145,11 +154,17 @@ void Options::parse(int argc, const char* const* argv) {
     if (word > options_end || *word == "-" || !word->starts_with("-") || (numeral && most_ > 0)) {
       if (arguments_.size() == most_)
         refuse_usage("unexpected argument " + quoted(*word),
-                     suggestion(word->empty() ? "" : "--" + std::string(*word)));
+                     text.empty() ? suggestion(word->empty() ? "" : "--" + std::string(*word))
+                                  : "a text of several words needs quotes around it: " +
+                                        quoted(text + " " + std::string(*word)));
       arguments_.emplace_back(*word);
+      if (has_prompt && arguments_.size() == most_) text = *word;
       continue;
     }
     Option* const option = find(name);
+    if (!option && most_ > 0 && !is_like_option(*word))
+      refuse_usage("unknown option " + quoted(*word),
+                   "write -- in front of an argument that begins with -");
     if (!option) refuse_usage("unknown option " + quoted(name), suggestion(std::string(name)));
     if (option->given) refuse_usage(option->name + " was given twice", "give it once");
     option->given = true;
@@ -161,16 +176,22 @@ void Options::parse(int argc, const char* const* argv) {
     } else if (has_value) {
       set(*option, word->substr(name.size() + 1));
     } else if (word + 1 == given.end() || (word + 1)->starts_with("--") || find(*(word + 1))) {
-      refuse_usage(option->name + " needs a value",
-                   "write " + option->name + " " + option->argument);
+      const std::string next(word + 1 == given.end() ? "" : *(word + 1));
+      std::string form = "write " + option->name + " " + option->argument;
+      if (!next.empty() && !find(next))
+        form +=
+            ", or " + shell_word(option->name + "=" + next) + " for a value that begins with --";
+      refuse_usage(option->name + " needs a value", form);
     } else {
       set(*option, *++word);
+      if (option->argument == "TEXT") text = *word;
     }
   }
   if (const Option* option = find(first_argument_); option && option->given) {
     if (arguments_.size() == most_)
       refuse_usage("unexpected argument " + quoted(arguments_.back()),
-                   first_argument_ + " stands in the place of the first argument");
+                   first_argument_ + " stands in the place of the first argument" +
+                       (has_prompt ? "; a text of several words needs quotes around it" : ""));
     arguments_.insert(arguments_.begin(), option->variable.get());
   }
   if (arguments_.size() < least_)

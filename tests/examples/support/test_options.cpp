@@ -1,4 +1,5 @@
 #include "examples/support/options.h"
+#include "examples/support/text.h"
 
 #include <algorithm>
 
@@ -127,6 +128,13 @@ TEST_CASE("options: missing, empty, doubled and superfluous values") {
   CHECK(refused_options({"--steps"}) == "--steps needs a value | write --steps N");
   CHECK(refused_options({"--only", "--json"}) == "--only needs a value | write --only NAME");
   CHECK_THAT(refused_options({"--only", "--"}), StartsWith("--only needs a value | "));
+  for (const char* text : {"---", "--", "--jsn", "--- a b"}) {  // what may be meant as the value
+    const std::string form = "--only=" + std::string(text);
+    CHECK(refused_options({"--only", text}) == "--only needs a value | write --only NAME, or " +
+                                                   shell_word(form) +
+                                                   " for a value that begins with --");
+    CHECK(parsed({form.c_str()}).only == text);
+  }
   CHECK_THAT(refused_options({"--only", "--", "--help"}), StartsWith("--only needs a value | "));
   CHECK_THAT(refused_options({"--only="}), StartsWith("--only has an empty value | "));
   CHECK_THAT(refused_options({"--only", ""}), StartsWith("--only has an empty value | "));
@@ -167,11 +175,12 @@ TEST_CASE("options: arguments only where they are declared, '--' ends the option
 
 TEST_CASE("options: an option can stand for the first argument") {
   const auto arguments = [](std::vector<const char*> words) {
-    std::string from;
+    std::string from, stop;
     Options options("fledge generate", "A trained model continues a text.");
     options.arguments("DIR [PROMPT]", 1, 2);
     options.add("--from", "DIR", from, "the folder of the model");
     options.stands_for_first_argument("--from");
+    options.add("--stop", "TEXT", stop, "end a text before TEXT");
     words.insert(words.begin(), "generate");
     options.parse(static_cast<int>(words.size()), words.data());
     return options.arguments();
@@ -183,7 +192,26 @@ TEST_CASE("options: an option can stand for the first argument") {
   CHECK(arguments({"--from", "run"}) == one);
   CHECK(tests::usage_refusal([&] {
           arguments({"--from", "run", "birds", "walk"});
-        }) == "unexpected argument 'walk' | --from stands in the place of the first argument");
+        }) ==
+        "unexpected argument 'walk' | --from stands in the place of the first argument; a "
+        "text of several words needs quotes around it");
+  const std::string quotes = "a text of several words needs quotes around it: ";
+  CHECK(tests::usage_refusal([&] {
+          arguments({"run", "birds", "walk", "far"});
+        }) == "unexpected argument 'walk' | " + quotes + "'birds walk'");
+  CHECK(tests::usage_refusal([&] {
+          arguments({"run", "--stop", "a", "birds", "walk"});
+        }) == "unexpected argument 'walk' | " + quotes + "'birds walk'");
+  CHECK(tests::usage_refusal([&] {
+          arguments({"run", "birds", "--stop", "a", "b"});
+        }) == "unexpected argument 'b' | " + quotes + "'a b'");
+  for (const char* prompt : {"- birds", "---", "--- birds"}) {
+    CHECK(tests::usage_refusal([&] {
+            arguments({"run", prompt});
+          }) == "unknown option '" + std::string(prompt) +
+                    "' | write -- in front of an argument that begins with -");
+    CHECK(arguments({"run", "--", prompt}).back() == prompt);
+  }
   CHECK_THAT(tests::usage_refusal([&] { arguments({}); }), StartsWith("DIR [PROMPT] is missing"));
 }
 
