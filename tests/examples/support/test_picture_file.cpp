@@ -1,5 +1,7 @@
 #include "examples/support/picture_file.h"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -40,6 +42,41 @@ TEST_CASE("a file of somebody else's is not replaced, a folder neither") {
   testing::write_file(path.string(), "<svg>mine</svg>");
   CHECK_THROWS_AS(write_picture(path.string(), Svg(10, 10)), CommandError);
   CHECK(contents(path) == "<svg>mine</svg>");
-  CHECK_THROWS_AS(require_picture_place(folder.path()), CommandError);
-  CHECK_THROWS_AS(require_picture_place(folder / "none/a.svg"), CommandError);
+}
+
+TEST_CASE("a picture's place: what is there, and what to do") {
+  const testing::Folder folder;
+  testing::write_file(folder / "notes.txt", "mine");
+  fs::create_directory(folder / "shown");
+  const std::string pipe = folder / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  const std::string a_file = "name a file, such as picture.svg",
+                    device = "it is a device or a pipe";
+  struct Place {
+    std::string path, problem, advice;
+  };
+  for (const auto& [path, problem, advice] : std::vector<Place>{
+           {folder / "none/a.svg", "the folder '" + (folder / "none") + "' does not exist",
+            "make it first: mkdir -p " + (folder / "none")},
+           {folder / "notes.txt/a.svg", "'" + (folder / "notes.txt") + "' is no folder", a_file},
+           {folder / "notes.txt/b/a.svg", "'" + (folder / "notes.txt/b") + "' is no folder",
+            a_file},
+           {folder / "shown", "it is a folder", a_file},
+           {folder / "new/", "the folder '" + (folder / "new") + "' does not exist",
+            "make it first: mkdir -p " + (folder / "new")},
+           {folder / "notes.txt", "it exists and was not written by fledge",
+            "name another file, or remove this one"},
+           {pipe, device, a_file},
+           {"/dev/null", device, a_file},
+           {"/dev/full", device, a_file}}) {
+    CAPTURE(path);
+    std::string said;
+    try {
+      require_picture_place(path);
+    } catch (const CommandError& error) {
+      said = std::string(error.what()) + " | " + error.advice;
+      CHECK(error.status == Exit::failed);
+    }
+    CHECK(said == "the picture '" + path + "' cannot be written: " + problem + " | " + advice);
+  }
 }
