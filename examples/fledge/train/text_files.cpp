@@ -23,7 +23,9 @@ bool is_hidden(const fs::path& path) { return path.filename().string().starts_wi
 
 bool is_folder_of_a_run(const fs::path& path) {
   std::error_code error;
-  return fs::exists(path / "config.json", error) && fs::exists(path / "model.safetensors", error);
+  const auto has = [&](const char* name) { return fs::exists(path / name, error); };
+  return has("config.json") && (has("model.safetensors") || has("model.safetensors.index.json") ||
+                                has("state.safetensors"));
 }
 
 bool is_text(const fs::path& path) {
@@ -65,6 +67,12 @@ void add_folder(const std::string& folder, std::set<std::string>& files) {
 
 std::vector<std::string> text_files(const std::vector<std::string>& names) {
   std::error_code error;
+  for (const std::string& name : names)
+    if (is_folder_of_a_run(name))
+      support::refuse_usage(support::quoted(name) + " is the folder of a model, not of texts",
+                            "--resume " + support::shell_word(name) +
+                                " goes on with its run, FILE --from " + support::shell_word(name) +
+                                " trains it on another text");
   const bool is_one = names.size() < 2;
   if (is_one && (names.empty() || names[0] == "-" || !fs::is_directory(names[0], error)))
     return names;

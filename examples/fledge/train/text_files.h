@@ -11,8 +11,9 @@ inline constexpr std::size_t most_text_files = 10'000;
 
 /// The files that these names stand for, sorted, each once. A folder stands for the text files in it
 /// and below it: regular files without a NUL byte in their first 4096 bytes. Names that begin with a
-/// dot and folders of runs are skipped. A single name of a file and "-" stay as they are. Throws
-/// InputError for a folder without text files, and for more than most_text_files.
+/// dot and folders of models are skipped. A single name of a file and "-" stay as they are. Throws
+/// InputError for a folder without text files, and for more than most_text_files; UsageError for a
+/// name of a model's folder.
 std::vector<std::string> text_files(const std::vector<std::string>& names);
 
 /// The texts of these files, one after the other. A line end is added to a text in front of another

@@ -99,6 +99,22 @@ TEST_CASE("fledge train: options that are wrong in themselves or together") {
   CHECK(text_of(poems) == small_text());
 }
 
+TEST_CASE("fledge train: the folder of a run is no text") {
+  const Desk desk;
+  const std::string run = desk / "run", other = desk / "other";
+  trained({desk.poems(), "-o", run});
+  const Files before = files_in(run);
+  for (const Words& texts : {Words{run}, Words{run + "/"}, Words{desk.poems(), run}}) {
+    const std::string& named = texts.back();
+    const std::string name = "~" + named.substr(desk.path().size());
+    CHECK(refused_training(desk, texts + Words{"-o", other}) ==
+          "2: '" + name + "' is the folder of a model, not of texts | --resume " + name +
+              " goes on with its run, FILE --from " + name + " trains it on another text");
+    CHECK_FALSE(std::filesystem::exists(other));
+  }
+  CHECK(files_in(run) == before);
+}
+
 TEST_CASE("fledge train: texts that teach nothing") {
   const Desk desk;
   write_text(desk / "empty.txt", "");

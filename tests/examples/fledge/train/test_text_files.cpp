@@ -60,6 +60,22 @@ TEST_CASE("text files: a folder without a text is refused") {
         "there is no text file in the folder '" + (desk / "empty") + "'");
 }
 
+TEST_CASE("text files: the folder of a model is no text, alone or beside texts") {
+  const Texts desk;
+  const std::string run = desk / "texts/run";
+  for (const Words& names : {Words{run}, Words{desk / "texts/a.txt", run}}) {
+    CHECK(refusal<support::UsageError>([&] { text_files(names); }) ==
+          "'" + run + "' is the folder of a model, not of texts");
+  }
+  // A run that was killed before it had a model, and a model in shards.
+  for (const char* other : {"state.safetensors", "model.safetensors.index.json"}) {
+    fs::rename(run + "/model.safetensors", run + "/" + other);
+    CHECK_THROWS_AS(text_files({run}), support::UsageError);
+    CHECK(text_files({desk.texts()}).size() == 3);
+    fs::rename(run + "/" + other, run + "/model.safetensors");
+  }
+}
+
 TEST_CASE("text files: a line end stands between two texts") {
   const Texts desk;
   const Words files = text_files({desk.texts()});
