@@ -29,12 +29,15 @@ std::optional<Why> why_of(const Task& task, const Sample& sample) {
   const std::vector<Dim> drawn(prompted, sample.ids.end());
   if (const auto step = where_drawn(tokenizer, drawn, word)) {
     const auto token = prompted + static_cast<std::ptrdiff_t>(*step);
-    return why_drawn(model, word, {token - sample.seen[*step], token}, *token);
+    const auto first = token - sample.seen[*step];
+    return why_drawn(model, word, {first, token}, first - sample.ids.begin(), *token);
   }
   if (tokenizer.kind() != Tokens::word || task.config.samples > 1) return {};
   Decoder decoder(model);
   decoder.read(task.ids);
-  Why why = why_drawn(model, word, decoder.window(), tokenizer.encode(word)[0]);
+  std::vector<Dim> read = decoder.window();
+  const auto begin = std::ssize(task.ids) - std::ssize(read);
+  Why why = why_drawn(model, word, std::move(read), begin, tokenizer.encode(word)[0]);
   why.was_drawn = false;
   return why;
 }

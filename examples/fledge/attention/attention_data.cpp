@@ -38,8 +38,10 @@ std::vector<std::vector<std::string>> attention_rows(const AttentionWeights& att
     for (Dim query = 0; query < attention.size(); ++query)
       for (Dim key = 0; key < attention.seen(query); ++key)
         rows.push_back({std::to_string(head.layer), std::to_string(head.head),
-                        std::to_string(query), attention.tokens[static_cast<std::size_t>(query)],
-                        std::to_string(key), attention.tokens[static_cast<std::size_t>(key)],
+                        std::to_string(attention.begin + query),
+                        attention.tokens[static_cast<std::size_t>(query)],
+                        std::to_string(attention.begin + key),
+                        attention.tokens[static_cast<std::size_t>(key)],
                         json_number(static_cast<float>(attention.weight(head, query, key)))});
   return rows;
 }

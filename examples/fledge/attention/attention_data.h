@@ -13,7 +13,7 @@ namespace fledge {
 Json as_json(const AttentionWeights& attention, const std::vector<HeadNumber>& heads);
 
 /// The names of the columns, and below them a row for each query and each key that it can see. A
-/// query and a key are positions in the window of the last pass, from 0.
+/// query and a key are positions in the text, counted from 0.
 inline const std::vector<std::string> attention_columns{
     "layer", "head", "query", "query_token", "key", "key_token", "weight"};
 std::vector<std::vector<std::string>> attention_rows(const AttentionWeights& attention,

@@ -25,12 +25,12 @@ std::string attention_text(const Written& written) {
   support::MapStyle style;
   style.columns = task.columns;
   style.paint = task.paint;
-  const std::string last = support::thousands(sample.read);
-  std::string text = "Attention over " + support::counted(attention.size(), "token") + ", " +
-                     (attention.size() == 1
-                          ? "number " + last
-                          : "numbers " + support::thousands(attention.begin + 1) + " to " + last) +
-                     " of the text.";
+  const std::string last = support::thousands(sample.read - 1);
+  std::string text =
+      "Attention over " + support::counted(attention.size(), "token") + ", " +
+      (attention.size() == 1 ? "position " + last
+                             : "positions " + support::thousands(attention.begin) + " to " + last) +
+      " of the text, counted from 0.";
   if (sample.read < static_cast<Dim>(sample.ids.size()))
     text += " The last token of the text was drawn, but not read.";
   const std::vector<HeadNumber> heads = heads_of(written);

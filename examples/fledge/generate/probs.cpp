@@ -18,7 +18,7 @@ constexpr int choice_columns = 16, name_columns = 6;  // five fit into 80 column
 double DrawnToken::surprise() const { return -std::log2(drawn.probability); }
 
 DrawnToken drawn_token(const Array& logits, const SampleOptions& options, Dim token) {
-  DrawnToken step{{token, 0, 0}, {}};
+  DrawnToken step{{token, 0, 0}, {}, 0};
   for (const Choice& choice : choices(logits, options)) {
     const auto rank = static_cast<Dim>(step.likeliest.size()) + 1;
     step.likeliest.push_back({choice.token, choice.probability, rank});
@@ -71,7 +71,8 @@ Json as_json(const std::vector<DrawnToken>& steps, const Tokenizer& tokenizer) {
       likeliest.push_back(Json::object({{"token", tokenizer.decode({choice.token})},
                                         {"probability", choice.probability},
                                         {"rank", choice.rank}}));
-    all.push_back(Json::object({{"token", tokenizer.decode({step.drawn.token})},
+    all.push_back(Json::object({{"position", step.position},
+                                {"token", tokenizer.decode({step.drawn.token})},
                                 {"probability", step.drawn.probability},
                                 {"rank", step.drawn.rank},
                                 {"likeliest", likeliest}}));
@@ -82,11 +83,11 @@ Json as_json(const std::vector<DrawnToken>& steps, const Tokenizer& tokenizer) {
 std::vector<std::vector<std::string>> probability_rows(const std::vector<DrawnToken>& steps,
                                                        const Tokenizer& tokenizer) {
   std::vector<std::vector<std::string>> rows;
-  for (std::size_t n = 0; n < steps.size(); ++n)
-    for (const RankedChoice& choice : steps[n].likeliest)
-      rows.push_back({std::to_string(n + 1), std::to_string(choice.rank),
+  for (const DrawnToken& step : steps)
+    for (const RankedChoice& choice : step.likeliest)
+      rows.push_back({std::to_string(step.position), std::to_string(choice.rank),
                       tokenizer.decode({choice.token}), json_number(choice.probability),
-                      choice.token == steps[n].drawn.token ? "1" : "0"});
+                      choice.token == step.drawn.token ? "1" : "0"});
   return rows;
 }
 

@@ -19,10 +19,11 @@ struct RankedChoice {
 };
 
 /// One step: the token that was drawn, and the likeliest ones, at most five. The drawn token is
-/// always among them, in the last place if it is not one of the five likeliest.
+/// always among them, the last one if it is not one of the five likeliest.
 struct DrawnToken {
   RankedChoice drawn;
   std::vector<RankedChoice> likeliest;
+  Dim position = 0;  // of the token in the text, counted from 0
 
   double surprise() const;  // −log2 p, in bits
 };
@@ -35,13 +36,12 @@ std::string probabilities_title(const SampleOptions& options, int columns);
 std::string probabilities_text(const DrawnToken& step, const Tokenizer& tokenizer, int columns,
                                support::Paint paint);
 
-/// [{"token":…,"probability":…,"rank":…,"likeliest":[{"token":…,"probability":…,"rank":…},…]},…]
+/// [{"position":…,"token":…,"probability":…,"rank":…,"likeliest":[{"token":…,"probability":…,"rank":…},…]},…]
 Json as_json(const std::vector<DrawnToken>& steps, const Tokenizer& tokenizer);
 
-/// The names of the columns, and a row for each token of `likeliest` of each step. Steps are counted
-/// from 1; `drawn` is 1 or 0.
-inline const std::vector<std::string> probability_columns{"step", "rank", "token", "probability",
-                                                          "drawn"};
+/// The names of the columns, and a row for each token of `likeliest` of each step; `drawn` is 1 or 0.
+inline const std::vector<std::string> probability_columns{"position", "rank", "token",
+                                                          "probability", "drawn"};
 std::vector<std::vector<std::string>> probability_rows(const std::vector<DrawnToken>& steps,
                                                        const Tokenizer& tokenizer);
 

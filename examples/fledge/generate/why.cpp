@@ -10,11 +10,11 @@ namespace {
 
 constexpr std::size_t shown_looks = 3;
 
-// weights (H, 1, T): of the last place.
+// weights (H, 1, T): of the last position.
 Why::Head head_of(const Array& weights, Dim layer, Dim head) {
   Why::Head found{layer, head, {}};
-  for (Dim place = weights.dim(2) - 1; place >= 0; --place)
-    found.most.push_back({place, value_of(weights.at({head, 0, place}))});
+  for (Dim index = weights.dim(2) - 1; index >= 0; --index)
+    found.most.push_back({static_cast<std::size_t>(index), value_of(weights.at({head, 0, index}))});
   std::stable_sort(found.most.begin(), found.most.end(),
                    [](const Why::Look& a, const Why::Look& b) { return a.weight > b.weight; });
   found.most.resize(std::min(shown_looks, found.most.size()));
@@ -42,10 +42,10 @@ std::optional<std::size_t> where_drawn(const Tokenizer& tokenizer, const std::ve
   return static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), at) - ends.begin());
 }
 
-Why why_drawn(const LanguageModel& model, const std::string& word, std::vector<Dim> read,
+Why why_drawn(const LanguageModel& model, const std::string& word, std::vector<Dim> read, Dim begin,
               Dim token) {
   Ablation left_out = ablate_tokens(model, read, token);
-  Why why{word, true, token, std::move(read), {}, std::move(left_out)};
+  Why why{word, true, token, std::move(read), begin, {}, std::move(left_out)};
   Decoder decoder(model);  // its pass over this window has the same bits
   decoder.read(why.read);
   const std::vector<Array> weights = decoder.attention(1);

@@ -22,7 +22,7 @@ std::optional<std::size_t> where_drawn(const Tokenizer& tokenizer, const std::ve
 
 struct Why {
   struct Look {
-    Dim place;
+    std::size_t index;  // in `read`
     double weight;
   };
   struct Head {
@@ -33,23 +33,28 @@ struct Why {
   std::string word;
   bool was_drawn = true;  // else the step after the prompt, if it had drawn the word
   Dim token = 0;          // the first token of the word
-  std::vector<Dim> read;  // the tokens that the model read for this step: place 0 … T − 1
+  std::vector<Dim> read;  // the tokens that the model read for this step: index 0 … T − 1
+  Dim begin = 0;          // the position of the first of them in the text, counted from 0
   std::vector<Head> heads;
   Ablation left_out;
 
   double probability() const { return std::exp(left_out.log_p); }
-  /// With the token at this place hidden; not for the last place, where the prediction is made.
-  double probability_without(std::size_t place) const {
-    return std::exp(left_out.without.at(place));
+  /// In the text, counted from 0, as --attention counts it.
+  std::string position(std::size_t index) const {
+    return std::to_string(begin + static_cast<Dim>(index));
+  }
+  /// With this token hidden; not for the last one, where the prediction is made.
+  double probability_without(std::size_t index) const {
+    return std::exp(left_out.without.at(index));
   }
   /// The share of the probability that is lost when this token is hidden: 0 … 1, 0 if it rises.
-  double cost(std::size_t place) const {
-    return std::max(0.0, 1 - std::exp(left_out.without.at(place) - left_out.log_p));
+  double cost(std::size_t index) const {
+    return std::max(0.0, 1 - std::exp(left_out.without.at(index) - left_out.log_p));
   }
 };
 
-/// read: the window of the decoder when it drew the token.
-Why why_drawn(const LanguageModel& model, const std::string& word, std::vector<Dim> read,
+/// read: the window of the decoder when it drew the token; `begin`: its position in the text.
+Why why_drawn(const LanguageModel& model, const std::string& word, std::vector<Dim> read, Dim begin,
               Dim token);
 
 }  // namespace fledge

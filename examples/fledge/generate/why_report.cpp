@@ -22,32 +22,32 @@ std::string name_in(const Tokenizer& tokenizer, Dim token, int columns) {
                       unicode ? "…" : ".");
 }
 
-/// The places that can be hidden, the one with the largest loss of probability first.
-std::vector<std::size_t> places_by_effect(const Why& why) {
-  std::vector<std::size_t> places(why.left_out.without.size());
-  std::iota(places.begin(), places.end(), std::size_t{0});
-  std::stable_sort(places.begin(), places.end(), [&](std::size_t a, std::size_t b) {
+/// The tokens that can be hidden, as indices in `read`, the one with the largest loss of probability first.
+std::vector<std::size_t> indices_by_effect(const Why& why) {
+  std::vector<std::size_t> indices(why.left_out.without.size());
+  std::iota(indices.begin(), indices.end(), std::size_t{0});
+  std::stable_sort(indices.begin(), indices.end(), [&](std::size_t a, std::size_t b) {
     return why.left_out.without[a] < why.left_out.without[b];
   });
-  return places;
+  return indices;
 }
 
 /// A line for each of the tokens with the largest effects.
 std::string effects_text(const Why& why, const Tokenizer& tokenizer) {
   std::string text;
-  std::vector<std::size_t> places = places_by_effect(why);
-  places.resize(std::min(shown_effects, places.size()));
+  std::vector<std::size_t> indices = indices_by_effect(why);
+  indices.resize(std::min(shown_effects, indices.size()));
   int widest_name = 0;
-  const auto name = [&](std::size_t place) {
-    return name_in(tokenizer, why.read[place], widest_effect) + "(" + std::to_string(place) + ")";
+  const auto name = [&](std::size_t index) {
+    return name_in(tokenizer, why.read[index], widest_effect) + "(" + why.position(index) + ")";
   };
-  for (const std::size_t place : places)
-    widest_name = std::max(widest_name, support::display_width(name(place)));
-  for (const std::size_t place : places)
-    text += "  " + support::pad_right(name(place), widest_name) + "  " +
-            support::bar(why.cost(place), bar_columns) + "  " +
+  for (const std::size_t index : indices)
+    widest_name = std::max(widest_name, support::display_width(name(index)));
+  for (const std::size_t index : indices)
+    text += "  " + support::pad_right(name(index), widest_name) + "  " +
+            support::bar(why.cost(index), bar_columns) + "  " +
             support::percent(why.probability()) + " -> " +
-            support::percent(why.probability_without(place)) + "\n";
+            support::percent(why.probability_without(index)) + "\n";
   return text;
 }
 
@@ -55,9 +55,9 @@ std::string heads_text(const Why& why, const Tokenizer& tokenizer, int columns) 
   std::string text;
   for (const Why::Head& head : why.heads) {
     std::string line = std::to_string(head.layer) + "." + std::to_string(head.head);
-    for (const auto& [place, weight] : head.most)
-      line += "  " + name_in(tokenizer, why.read[static_cast<std::size_t>(place)], widest_look) +
-              "(" + std::to_string(place) + ") " + support::formatted("%.0f %%", 100 * weight);
+    for (const auto& [index, weight] : head.most)
+      line += "  " + name_in(tokenizer, why.read[index], widest_look) + "(" + why.position(index) +
+              ") " + support::formatted("%.0f %%", 100 * weight);
     text += support::wrapped(line, columns, 5) + "\n";
   }
   return text;
@@ -66,11 +66,11 @@ std::string heads_text(const Why& why, const Tokenizer& tokenizer, int columns) 
 /// The text that was read, each token with the share of the probability that hiding it costs.
 std::vector<support::ShadedPart> parts_of(const Why& why, const Tokenizer& tokenizer) {
   std::vector<support::ShadedPart> parts;
-  for (std::size_t place = 0; place < why.read.size(); ++place) {
-    const Dim before = place == 0 ? -1 : why.read[place - 1];
-    const bool can_be_hidden = place < why.left_out.without.size();
+  for (std::size_t index = 0; index < why.read.size(); ++index) {
+    const Dim before = index == 0 ? -1 : why.read[index - 1];
+    const bool can_be_hidden = index < why.left_out.without.size();
     parts.push_back(
-        {piece_of(tokenizer, why.read[place], before), can_be_hidden ? why.cost(place) : 0});
+        {piece_of(tokenizer, why.read[index], before), can_be_hidden ? why.cost(index) : 0});
   }
   return parts;
 }
@@ -102,8 +102,8 @@ std::string why_text(const Why& why, const Tokenizer& tokenizer, int columns,
            support::painted_text(parts_of(why, tokenizer), columns, paint);
   return text + "\n" +
          paragraph(
-             "What each head (layer.head) looked at most in that step, with its place in the "
-             "text before, counted from 0. A large weight does not prove a large effect.") +
+             "What each head (layer.head) looked at most in that step, with its position in "
+             "the text, counted from 0. A large weight does not prove a large effect.") +
          heads_text(why, tokenizer, columns);
 }
 
@@ -113,17 +113,17 @@ Json as_json(const Why& why, const Tokenizer& tokenizer) {
   std::vector<Json> heads, left_out;
   for (const Why::Head& head : why.heads) {
     std::vector<Json> most;
-    for (const auto& [place, weight] : head.most)
-      most.push_back(Json::object({{"place", place},
-                                   {"token", read[static_cast<std::size_t>(place)]},
+    for (const auto& [index, weight] : head.most)
+      most.push_back(Json::object({{"position", why.begin + static_cast<Dim>(index)},
+                                   {"token", read[index]},
                                    {"weight", weight}}));
     heads.push_back(Json::object({{"layer", head.layer}, {"head", head.head}, {"most", most}}));
   }
-  for (std::size_t place = 0; place < why.left_out.without.size(); ++place) {
-    const double without = why.left_out.without[place];
-    left_out.push_back(Json::object({{"place", place},
-                                     {"token", read[place]},
-                                     {"probability", why.probability_without(place)},
+  for (std::size_t index = 0; index < why.left_out.without.size(); ++index) {
+    const double without = why.left_out.without[index];
+    left_out.push_back(Json::object({{"position", why.begin + static_cast<Dim>(index)},
+                                     {"token", read[index]},
+                                     {"probability", why.probability_without(index)},
                                      {"ln_p", without},
                                      {"change", without - why.left_out.log_p}}));
   }
@@ -131,6 +131,7 @@ Json as_json(const Why& why, const Tokenizer& tokenizer) {
                        {"was_drawn", why.was_drawn},
                        {"token", tokenizer.decode({why.token})},
                        {"probability", why.probability()},
+                       {"begin", why.begin},
                        {"read", read},
                        {"heads", heads},
                        {"ln_p", why.left_out.log_p},
@@ -139,10 +140,10 @@ Json as_json(const Why& why, const Tokenizer& tokenizer) {
 
 std::vector<std::vector<std::string>> why_rows(const Why& why, const Tokenizer& tokenizer) {
   std::vector<std::vector<std::string>> rows;
-  for (std::size_t place = 0; place < why.left_out.without.size(); ++place)
-    rows.push_back({why.word, tokenizer.decode({why.token}), std::to_string(place),
-                    tokenizer.decode({why.read[place]}), json_number(why.probability()),
-                    json_number(why.probability_without(place))});
+  for (std::size_t index = 0; index < why.left_out.without.size(); ++index)
+    rows.push_back({why.word, tokenizer.decode({why.token}), why.position(index),
+                    tokenizer.decode({why.read[index]}), json_number(why.probability()),
+                    json_number(why.probability_without(index))});
   return rows;
 }
 

@@ -11,14 +11,14 @@ namespace fledge {
 /// text with shades of what each token costs; and where each head looked.
 std::string why_text(const Why& why, const Tokenizer& tokenizer, int columns, support::Paint paint);
 
-/// {"word":…,"was_drawn":…,"token":…,"probability":…,"read":[…],"heads":[…],"ln_p":…,"left_out":[{"place":…,
-/// "token":…,"probability":…,"ln_p":…,"change":…},…]}. A place is counted from 0, in `read`; the
-/// change is that of ln p.
+/// {"word":…,"was_drawn":…,"token":…,"probability":…,"begin":…,"read":[…],"heads":[…],"ln_p":…,
+/// "left_out":[{"position":…,"token":…,"probability":…,"ln_p":…,"change":…},…]}. Positions count from
+/// 0 in the text, and `read` begins at `begin`; the change is that of ln p.
 Json as_json(const Why& why, const Tokenizer& tokenizer);
 
 /// The names of the columns, and a row for each token that can be hidden.
 inline const std::vector<std::string> why_columns{
-    "word", "token", "place", "hidden_token", "probability", "probability_without"};
+    "word", "token", "position", "hidden_token", "probability", "probability_without"};
 std::vector<std::vector<std::string>> why_rows(const Why& why, const Tokenizer& tokenizer);
 
 }  // namespace fledge

@@ -10,12 +10,9 @@ function quotedWord(id) {
   return label === "\u23ce" ? "the line end" : "'" + label + "'";
 }
 
-// "'walk' (word 3)"; a line end in front is not counted.
+// "'walk' (position 3)"; positions count from 0, as in the terminal.
 function wordName(sentence, position) {
-  const ids = page.run.sentences[sentence].ids;
-  const first = labelOf(ids[0]) === "\u23ce" ? 1 : 0;
-  if (position < first) return "the line end";
-  return quotedWord(ids[position]) + " (word " + (position - first + 1) + ")";
+  return quotedWord(page.run.sentences[sentence].ids[position]) + " (position " + position + ")";
 }
 
 function sentenceText(sentence) {
@@ -33,7 +30,7 @@ function headName(layer, head) {
   return "layer " + layer + ", " + (head < 0 ? "mean of the heads" : "head " + head);
 }
 
-// "reading 'walk' (word 3): 'birds' 0.95, 3.8 times an even share; 'walk' 0.03"
+// "reading 'walk' (position 3): 'birds' 0.95, 3.8 times an even share; 'walk' 0.03"
 function attentionInWords(snapshot, sentence, layer, head, query, most = 3) {
   const row = attentionRows(snapshot, sentence, layer, head)[query];
   const ids = page.run.sentences[sentence].ids;

@@ -70,8 +70,9 @@ TEST_CASE("fledge generate: --attention and --json") {
   const Words line{models().words(), "the small", "--tokens-out", "3"};
   const std::string plain = text(line);
   const std::string map = text(line + Words{"--attention"});
-  CHECK_THAT(map, StartsWith(plain + "\nAttention over 4 tokens, numbers 1 to 4 of the text. The "
-                                     "last token of the text\nwas drawn, but not read.\n"
+  CHECK_THAT(map, StartsWith(plain + "\nAttention over 4 tokens, positions 0 to 3 of the text, "
+                                     "counted from 0. The last\ntoken of the text was drawn, but "
+                                     "not read.\n"
                                      "Layer 0, head 0: "));
   CHECK_THAT(map, ContainsSubstring("the looks at the 1.00 (even split 1.00)"));
   const StrictJson json = read_line(text(line + Words{"--json"}));

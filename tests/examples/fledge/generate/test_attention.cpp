@@ -41,9 +41,9 @@ TEST_CASE(
       style.unicode = false;
       style.columns = columns;
       const std::string title = support::wrapped(
-          "Attention over " + std::to_string(attention.size()) + " tokens, numbers " +
-              std::to_string(pass.begin + 1) + " to " + std::to_string(3 + count) +
-              " of the text. The last token of the text was drawn, but not read.",
+          "Attention over " + std::to_string(attention.size()) + " tokens, positions " +
+              std::to_string(pass.begin) + " to " + std::to_string(2 + count) +
+              " of the text, counted from 0. The last token of the text was drawn, but not read.",
           columns);
       const std::string hint =
           support::wrapped("--layer N --head N shows one head large.", columns) + "\n";

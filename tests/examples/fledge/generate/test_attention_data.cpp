@@ -75,9 +75,9 @@ TEST_CASE("fledge generate --attention: CSV has the same weights, a row each") {
     for (Dim key = 0; key <= query; ++key) {
       const Words& row = rows.at(n++);
       CHECK(row.at(0) + row.at(1) == "00");
-      CHECK(row.at(2) == std::to_string(query));
+      CHECK(row.at(2) == std::to_string(pass.begin + query));
       CHECK(row.at(3) == pass.attention.tokens[static_cast<std::size_t>(query)]);
-      CHECK(row.at(4) == std::to_string(key));
+      CHECK(row.at(4) == std::to_string(pass.begin + key));
       CHECK(row.at(5) == pass.attention.tokens[static_cast<std::size_t>(key)]);
       CHECK(std::strtof(row.at(6).c_str(), nullptr) ==
             static_cast<float>(pass.attention.weight({0, 0}, query, key)));
@@ -103,6 +103,10 @@ TEST_CASE("fledge generate --why: the window and the weights of the step that dr
     recorded.read({ids.begin(), ids.begin() + 4});
     for (std::size_t t = 4; t < at; ++t) recorded.read({ids[t]});
     REQUIRE(why["read"].array().size() == recorded.window.size());
+    const auto begin = static_cast<double>(at - recorded.window.size());
+    CHECK(begin > 0);  // the window has moved
+    CHECK(why["begin"].number() == begin);
+    CHECK(why["left_out"][1]["position"].number() == begin + 1);
     for (std::size_t t = 0; t < recorded.window.size(); ++t)
       CHECK(why["read"][t].string() == characters().decode({recorded.window[t]}));
     for (const StrictJson& head : why["heads"].array())
@@ -110,6 +114,6 @@ TEST_CASE("fledge generate --why: the window and the weights of the step that dr
         CHECK(look["weight"].number() ==
               recorded.weight(static_cast<std::size_t>(head["layer"].number()),
                               static_cast<Dim>(head["head"].number()), recorded.window.size() - 1,
-                              static_cast<std::size_t>(look["place"].number())));
+                              static_cast<std::size_t>(look["position"].number() - begin)));
   }
 }

@@ -49,10 +49,11 @@ TEST_CASE("fledge generate --probs: the probabilities of the temperature, top-k 
     REQUIRE(found["probs"].array().size() == 12);
     fledge::Decoder decoder(model);
     fledge::Array logits = decoder.read({ids.begin(), ids.begin() + 4});
-    std::string csv = "step,rank,token,probability,drawn\n";
+    std::string csv = "position,rank,token,probability,drawn\n";
     for (std::size_t n = 0; n < 12; ++n) {
       const StrictJson& step = found["probs"][n];
       const Dim token = ids[4 + n];
+      CHECK(step["position"].number() == static_cast<double>(4 + n));
       CHECK(step["token"].string() == characters().decode({token}));
       const std::vector<fledge::Choice> all = choices(logits, options);
       CHECK(step["likeliest"].array().size() == std::min<std::size_t>(5, all.size()));
@@ -65,7 +66,7 @@ TEST_CASE("fledge generate --probs: the probabilities of the temperature, top-k 
         has_drawn = has_drawn || choice.token == token;
         if (choice.token == token) CHECK(step["probability"].number() == choice.probability);
         const std::string name = likely["token"].string();
-        csv += std::to_string(n + 1) + "," + std::to_string(rank) + "," +
+        csv += std::to_string(4 + n) + "," + std::to_string(rank) + "," +
                (name == "\n" ? "\"\n\"" : name) + "," + fledge::json_number(choice.probability) +
                "," + (choice.token == token ? "1\n" : "0\n");
       }

@@ -58,12 +58,13 @@ TEST_CASE("fledge generate --why: a word, the tokens that were read, and what ea
   CHECK(head["layer"].number() == 0);
   CHECK(head["head"].number() == 0);
   double before = 1, sum = 0;
+  CHECK(why["begin"].number() == 0);  // the whole text is read, and its first token has position 0
   CHECK(head["most"].array().size() == std::min<std::size_t>(3, read.size()));
   for (const StrictJson& look : head["most"].array()) {
     CHECK(look["weight"].number() <= before);
     before = look["weight"].number();
     sum += before;
-    CHECK(look["token"].string() == read.at(static_cast<std::size_t>(look["place"].number())));
+    CHECK(look["token"].string() == read.at(static_cast<std::size_t>(look["position"].number())));
   }
   CHECK(sum <= 1 + 1e-6);
   CHECK(sum >=
@@ -72,7 +73,7 @@ TEST_CASE("fledge generate --why: a word, the tokens that were read, and what ea
   REQUIRE(left_out.size() + 1 == read.size());  // the last is where the guess is made
   for (std::size_t place = 0; place < left_out.size(); ++place) {
     const StrictJson& effect = left_out[place];
-    CHECK(effect["place"].number() == static_cast<double>(place));
+    CHECK(effect["position"].number() == static_cast<double>(place));
     CHECK(effect["token"].string() == read[place]);
     CHECK(effect["change"].number() != 0);
     CHECK(effect["change"].number() ==
@@ -120,9 +121,9 @@ TEST_CASE("fledge generate --why: for people, after the text: bars, shades, head
   CHECK_THAT(rows.back(), StartsWith("0.0  "));
   std::string looks = "0.0";
   for (const StrictJson& look : why["heads"][0]["most"].array())
-    looks +=
-        "  " + support::cut(support::token_label(look["token"].string(), false), 8, ".") +
-        support::formatted("(%.0f) %.0f %%", look["place"].number(), 100 * look["weight"].number());
+    looks += "  " + support::cut(support::token_label(look["token"].string(), false), 8, ".") +
+             support::formatted("(%.0f) %.0f %%", look["position"].number(),
+                                100 * look["weight"].number());
   CHECK(rows.back() == looks);
   for (const std::string& row : rows) CHECK(support::display_width(row) <= 80);
   const Result hostile = run_on_terminal(
@@ -152,10 +153,10 @@ TEST_CASE("fledge generate --why: the text is shaded by what hiding a token cost
 TEST_CASE("fledge generate --why --csv: a row for each token that can be hidden") {
   const std::string word = drawn_word();
   const auto [why, drawn] = explained(line() + Words{"--why", word});
-  std::string expected = "word,token,place,hidden_token,probability,probability_without\n";
+  std::string expected = "word,token,position,hidden_token,probability,probability_without\n";
   for (const StrictJson& effect : why["left_out"].array()) {
     const auto quoted = [](const std::string& field) { return field == "\n" ? "\"\n\"" : field; };
-    expected += word + "," + word + "," + support::formatted("%.0f", effect["place"].number()) +
+    expected += word + "," + word + "," + support::formatted("%.0f", effect["position"].number()) +
                 "," + quoted(effect["token"].string()) + "," +
                 fledge::json_number(why["probability"].number()) + "," +
                 fledge::json_number(effect["probability"].number()) + "\n";
