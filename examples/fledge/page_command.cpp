@@ -1,5 +1,6 @@
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "examples/fledge/commands.h"
 #include "examples/fledge/known_names.h"
@@ -17,19 +18,32 @@ namespace {
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 constexpr Dim most_tokens = 24;
 
-/// For a run without a plan: the sentence that the model itself finds most likely.
-page::Plan plan_of(const TrainedModel& trained) {
+/// For a run without a plan: excerpts of its text.
+std::optional<page::Plan> plan_of_text(const TrainedModel& trained) {
+  const std::vector<std::string>& texts = trained.run.settings.texts;
+  if (!texts.empty() && texts[0] == "-") return {};  // standard input cannot be read again
+  try {
+    return page::default_plan(trained.corpus(), trained.model.sizes.context);
+  } catch (const support::InputError&) {
+    return {};
+  }
+}
+
+/// Where the text is not to be had: a sentence that the model draws.
+page::Plan plan_of_sample(const TrainedModel& trained) {
   page::Plan plan;
   Decoder decoder(trained.model);
-  Rng rng(1);  // not used at temperature 0
+  Rng rng(1);
   std::vector<Dim> ids{trained.first_token()};
-  generate(decoder, ids, std::min(trained.model.sizes.context, most_tokens) - 1, {.temperature = 0},
+  generate(decoder, ids, std::min(trained.model.sizes.context, most_tokens) - 1, {.temperature = 1},
            rng, [&](Dim token, const Array&) {
-             ids.push_back(token);
-             return true;
+             if (!trained.ends_text(token)) ids.push_back(token);
+             return !trained.ends_text(token);
            });
   plan.sentences.push_back({ids, {}});
-  plan.prompts.push_back({ids[0]});
+  ids.resize((ids.size() + 1) / 2);
+  plan.prompts.push_back(ids);
+  if (trained.tokenizer().kind() != Tokens::word) plan.continued = 40;
   for (Dim token = 0; token < std::min<Dim>(trained.tokenizer().size(), 40); ++token)
     plan.map.push_back(token);
   return plan;
@@ -67,13 +81,21 @@ int page_command(int argc, char** argv) {
   if (run.title.empty()) run.title = folder;
   run.command = "fledge page " + support::shell_word(run.title);
   const Folder files(folder, {"metrics.jsonl"});
-  run.events = train::event_lines(files.read("metrics.jsonl", most_bytes).value_or(""));
+  const std::string events = files.read("metrics.jsonl", most_bytes).value_or("");
+  run.events = train::event_lines(events);
   const train::TrainConfig& settings = trained.run.settings;
   run.seed = settings.training.seed;
   run.steps = settings.training.schedule.steps;
   run.model = &trained.model;
   run.tokenizer = &trained.tokenizer();
-  run.plan = plan_of(trained);
+  if (!train::PageRecorder::is_recorded(events)) {
+    const std::optional<page::Plan> plan = plan_of_text(trained);
+    run.plan = plan ? *plan : plan_of_sample(trained);
+    if (!plan)
+      run.notices.emplace_back(
+          "The text that the model was trained on is not here, so the page shows a text that the model "
+          "drew.");
+  }
   const page::Thinned data = support::with_advice(
       "restore the file, or train again",
       [&] {

@@ -105,13 +105,17 @@ std::string TrainedModel::readable(std::string text, const std::string& name) co
 
 Dim TrainedModel::first_token() const { return train::first_token(tokenizer()); }
 
-TokenText TrainedModel::held_out() const {
+Corpus TrainedModel::corpus() const {
   if (!has_run())
     throw support::InputError("this model has no run of fledge train, so no text was held out",
                               "name a text: fledge eval DIR FILE");
   const std::string text = train::read_text(run.settings);
   train::require_same_text(run, text, train::name_of(run.settings));
-  Corpus corpus = read_corpus(text, run.settings.corpus, tokenizer());
+  return read_corpus(text, run.settings.corpus, tokenizer());
+}
+
+TokenText TrainedModel::held_out() const {
+  Corpus corpus = this->corpus();
   if (corpus.valid.size() < 2)
     throw support::InputError("nothing of " + train::name_of(run.settings) + " was held out",
                               "name another text: fledge eval DIR FILE");

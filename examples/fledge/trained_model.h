@@ -35,8 +35,11 @@ struct TrainedModel {
   std::string readable(std::string text, const std::string& name) const;
   /// Whether fledge train made the folder. Otherwise `run` has only sizes and a tokenizer.
   bool has_run() const { return !run.id.empty(); }
-  /// The held-out part of the text that it was trained on, read again. Throws InputError when the
-  /// text is not there, has changed, or nothing of it was held out, and without a run.
+  /// The text that it was trained on, read again. Throws InputError when the text is not there or
+  /// has changed, and without a run.
+  Corpus corpus() const;
+  /// The held-out part of this text. Throws InputError as corpus() does, and when nothing of it was
+  /// held out.
   TokenText held_out() const;
 };
 

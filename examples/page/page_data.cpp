@@ -168,8 +168,7 @@ void require_vocabulary(Dim size) {
 
 std::string run_in_words(const LanguageModel& model, std::int64_t steps) {
   return "A model of " + support::thousands(count_parameters(model)) + " numbers took " +
-         support::thousands(steps) +
-         " small steps. Move the slider to see how it learned where to look.";
+         support::thousands(steps) + " small steps.";
 }
 
 Thinned run_data(const Run& run, std::size_t most_bytes) {
@@ -238,7 +237,9 @@ Thinned run_data(const Run& run, std::size_t most_bytes) {
         {{"title", run.title},
          {"version", support::version_of("fledge")},
          {"command", run.command},
-         {"in_words", run.sentence},
+         {"in_words", run.sentence + (snapshots.size() > 1
+                                          ? " Move the slider to see how it learned where to look."
+                                          : "")},
          {"model", model_json(model)},
          {"seed", run.seed},
          {"steps", run.steps},

@@ -34,7 +34,7 @@ struct Run {
 /// weights, sentences except the first.
 inline constexpr std::size_t soft_limit = 2'000'000;
 
-/// "A model of 3,680 numbers took 500 small steps. …"
+/// "A model of 3,680 numbers took 500 small steps."
 std::string run_in_words(const LanguageModel& model, std::int64_t steps);
 
 struct Thinned {

@@ -1,4 +1,4 @@
-// The time bar: a slider over the snapshots. Everything below it follows.
+// The time bar: a slider over the snapshots. Everything below it follows. One snapshot needs none.
 
 // The smoothed training loss at the slider's step; of the shown sentence if the run has no curve.
 function lossNow() {
@@ -48,6 +48,7 @@ function timePart() {
     slider.setAttribute("aria-valuetext", stepInWords());
     shown.textContent = stepInWords();
   });
-  return element("section", {id: "time", "aria-label": "Step of training"},
-    button("Back", move(-1), {id: "back"}), slider, button("Forward", move(1), {id: "forward"}), play, shown, theme);
+  const controls = [button("Back", move(-1), {id: "back"}), slider,
+    button("Forward", move(1), {id: "forward"}), play];
+  return element("section", {id: "time", "aria-label": "Step of training"}, last > 0 ? controls : [], shown, theme);
 }

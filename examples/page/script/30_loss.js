@@ -56,7 +56,7 @@ function lossPart() {
   if (losses.train.length === 0) return null;
   const {uniform, unigram, bigram, trigram, fourgram, floor} = baselines;
   const table = [bigram, trigram, fourgram].filter((loss) => loss !== null).sort((a, b) => a - b)[0] ?? null;
-  const lines = [[uniform, "guessing blindly"], [unigram, "word counts only"], [table, "best table of counts"],
+  const lines = [[uniform, "guessing blindly"], [unigram, "token counts only"], [table, "best table of counts"],
     [floor, "floor of the text"]].filter(([loss]) => loss !== null);
   const readout = element("p", {id: "loss-words"});
   follow((changed) => {
@@ -66,7 +66,8 @@ function lossPart() {
   });
   return section("loss", "The loss",
     paragraph("The loss says how wrong the predictions are: the mean of \u2212ln p, where p is the " +
-      "probability of the true next word. Click on the curve to move the slider."),
+      "probability of the true next word." +
+      (page.run.snapshots.length > 1 ? " Click on the curve to move the slider." : "")),
     readout,
     curvePlot({name: "Loss over the steps", lines, curves: [
       {points: losses.train, className: "faint"},

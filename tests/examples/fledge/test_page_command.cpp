@@ -51,6 +51,7 @@ TEST_CASE("fledge train --page: the snapshots of the run, and the same bytes for
   CHECK(run["losses"]["train"].array().size() == 20);
   CHECK(run["sentences"].array().size() == 3);
   CHECK(run["watch"].array().size() == 1);
+  CHECK(run["in_words"].string().find("slider") != std::string::npos);
 }
 
 TEST_CASE("fledge page: the run in a folder, resumed or not, gives the page that training gave") {
@@ -73,6 +74,39 @@ TEST_CASE("fledge page: the run in a folder, resumed or not, gives the page that
   CHECK(plain.status == 0);
   CHECK(data_of(desk / "c.html")["run"]["snapshots"].array().size() == 1);
   CHECK(plain.err.find("recorded no snapshots") != std::string::npos);
+}
+
+TEST_CASE("fledge page: a run without snapshots is shown by excerpts of its text") {
+  const Desk desk;
+  const auto run_of = [&] { return data_of(desk / "a.html")["run"]; };
+  const auto first_sentence = [&](const StrictJson& run) {
+    std::string text;
+    for (const StrictJson& id : run["sentences"][0]["ids"].array())
+      text += run["words"][static_cast<std::size_t>(id.number())].string();
+    return text;
+  };
+  trained({desk.poems(), "-o", desk / "run"});
+  const Words page{"page", desk / "run", "-o", desk / "a.html"};
+  CHECK(fledge_says(page).status == 0);
+  CHECK(run_of()["sentences"].array().size() == 3);
+  std::string beginning = small_text().substr(0, 16);
+  for (std::size_t at = 0; (at = beginning.find(' ', at)) != beginning.npos;)
+    beginning.replace(at, 1, "␣");
+  CHECK(first_sentence(run_of()) == beginning);
+  CHECK(run_of()["prompts"][0].string() == small_text().substr(0, 8));
+  CHECK(run_of()["in_words"].string().find("slider") == std::string::npos);  // there is one step
+
+  std::filesystem::remove(desk.poems());  // then the model draws a text, and the page says so
+  const Result drawn = fledge_says(page);
+  CHECK(drawn.status == 0);
+  CHECK_THAT(run_of()["notices"][0].string(), EndsWith(" shows a text that the model drew."));
+  CHECK(run_of()["sentences"].array().size() == 1);
+  const std::string sentence = first_sentence(run_of());
+  CHECK(sentence.starts_with("⏎"));
+  CHECK(sentence.find_first_not_of("⏎") != std::string::npos);
+  const std::string once = text_of(desk / "a.html");
+  CHECK(fledge_says(page).status == 0);
+  CHECK(text_of(desk / "a.html") == once);
 }
 
 TEST_CASE("fledge page: refuses what it cannot use, and writes over nothing of the user's") {

@@ -73,6 +73,22 @@ TEST_CASE("page steps: back, forward and play", "[page]") {
   CHECK(browser.number("selection.step") == paused);
 }
 
+TEST_CASE("page steps: a page with one step has no slider and no buttons for it", "[page]") {
+  Chromium browser;
+  const Folder folder;
+  std::string html = read_file(birds_page());
+  const std::string snapshots = between(html, "\"snapshots\":[", "],\"worked\":");
+  const std::size_t last = snapshots.rfind("{\"step\":");
+  REQUIRE(last != std::string::npos);
+  html.replace(html.find(snapshots), last, "");
+  write_file(folder / "one.html", html);
+  browser.open(folder / "one.html");
+  CHECK(browser.number("page.run.snapshots.length") == 1);
+  CHECK(browser.is_true("document.querySelector('section#time output') !== null"));
+  CHECK(browser.is_true("document.querySelector('#step, #back, #forward, #play') === null"));
+  CHECK(browser.messages().empty());
+}
+
 TEST_CASE("page steps: each step is shown fast enough to drag", "[page]") {
   Chromium browser;
   for (const std::string& path : all_pages()) {
