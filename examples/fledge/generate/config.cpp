@@ -5,6 +5,7 @@
 
 #include "examples/fledge/known_names.h"
 #include "examples/support/options.h"
+#include "examples/support/picture_file.h"
 
 namespace fledge {
 
@@ -29,6 +30,7 @@ void require_one_form(const GenerateConfig& config, const std::set<std::string>&
   if (!config.svg.empty() && config.samples > 1)
     refuse_usage("--svg draws the attention of one text, and --samples asks for several",
                  "leave out --samples");
+  if (!config.svg.empty()) support::require_picture_place(config.svg);
 }
 
 }  // namespace

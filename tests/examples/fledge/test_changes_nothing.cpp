@@ -1,0 +1,161 @@
+// A command that refuses has changed nothing: each option of each table, with values that cannot be,
+// and each pair of options. The bytes of all files and folders are compared before and after.
+#include <filesystem>
+
+#include "examples/fledge/pages/pages.h"
+#include "examples/support/options.h"
+#include "tests/examples/fledge/models.h"
+
+using namespace testing;
+namespace fs = std::filesystem;
+using fledge::pages::Expected;
+using support::OptionRow;
+using support::OptionTable;
+
+namespace {
+
+/// A run, its text and a file of the user's.
+struct FullDesk : Desk {
+  FullDesk() {
+    trained({poems(), "-o", *this / "run", "--tokens", "word"});
+    write_text(*this / "mine", "mine\n");
+  }
+};
+
+/// What stands at each path below a folder; of a folder nothing but its name.
+Files all_below(const std::string& folder) {
+  Files found;
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    found[entry.path().string()] =
+        entry.is_regular_file() ? text_of(entry.path().string()) : "no regular file";
+  return found;
+}
+
+bool is_output(const OptionRow& row) { return row.name == "--out" || row.name == "--svg"; }
+
+/// A value that the option takes.
+std::string good_value(const OptionRow& row) {
+  if (is_output(row)) return "new" + row.name;
+  switch (fledge::pages::expected(row.argument)) {
+    case Expected::words:
+      return support::words_of_choice(row.argument).back();
+    case Expected::folder:
+      return "run";
+    case Expected::file:
+      return "poems.txt";
+    default:
+      break;
+  }
+  if (row.argument == "A=B:W,...") return "small=the:1";
+  if (row.argument == "TEXT") return "the small";
+  return row.argument == "WORD" ? "the" : "1";
+}
+
+/// Values that it refuses, for itself or for what is there.
+Words wrong_values(const OptionRow& row) {
+  Words values{""};
+  if (is_output(row))
+    for (const char* place : {"mine", "poems.txt/new", "/dev/null", "run/config.json", "run"})
+      values.emplace_back(place);
+  switch (fledge::pages::expected(row.argument)) {
+    case Expected::nothing:
+      return {"yes"};
+    case Expected::words:
+      values.emplace_back("neither");
+      break;
+    case Expected::folder:
+    case Expected::file:
+      if (!is_output(row)) values.emplace_back("nowhere");
+      break;
+    case Expected::text:
+      if (row.argument == "N" || row.argument == "X") values.insert(values.end(), {"x", "-1e300"});
+      break;
+  }
+  return values;
+}
+
+std::string given(const OptionRow& row, const std::string& value) {
+  return row.argument.empty() && value.empty() ? row.name : row.name + "=" + value;
+}
+
+/// The program in this folder, and what it must not do when it refuses.
+struct Walk {
+  FullDesk desk;
+  Files before = all_below(desk.path());
+  int refused = 0, done = 0;
+
+  void call(const std::string& command, const Words& arguments, const Words& options) {
+    const Words words = Words{"sh", "-c", "cd '" + desk.path() + "' && exec \"$0\" \"$@\"",
+                              fledge_program, command} +
+                        options + arguments;
+    CAPTURE(words);
+    const Result result = run(words);
+    INFO(result.err);
+    const Files after = all_below(desk.path());
+    if (result.status == 0) {
+      ++done;
+      for (const auto& [path, bytes] : after)
+        if (!before.contains(path)) fs::remove_all(path);
+      REQUIRE(all_below(desk.path()) == before);  // it wrote nothing else
+      return;
+    }
+    ++refused;
+    CHECK((result.status >= 1 && result.status <= 3));
+    CHECK(result.out.empty());
+    CHECK_FALSE(two_lines(result.err).starts_with("not two lines"));
+    CHECK(after == before);
+  }
+};
+
+/// What stands behind the options; a command without it is not walked.
+const std::map<std::string, Words> arguments_of{{"generate", {"run", "the small"}},
+                                                {"eval", {"run"}},
+                                                {"inspect", {"run"}},
+                                                {"export", {"run"}},
+                                                {"plot", {"run", "run"}},
+                                                {"page", {"run"}},
+                                                {"gradcheck", {"add"}},
+                                                {"bench", {"gemm", "2", "2", "2"}}};
+
+}  // namespace
+
+TEST_CASE("fledge: a command that refuses has changed nothing") {
+  Walk walk;
+  for (const OptionTable& table : fledge::pages::command_tables()) {
+    const std::string command = table.program.substr(table.program.find(' ') + 1);
+    if (!arguments_of.contains(command)) continue;
+    const Words& arguments = arguments_of.at(command);
+    Words outputs;
+    for (const OptionRow& row : table.rows)
+      if (is_output(row)) outputs.push_back(given(row, good_value(row)));
+    if (command == "generate") outputs.insert(outputs.end(), {"--attention", "--tokens-out=3"});
+    const auto others = [&](const Words& without) {
+      Words kept;
+      for (const std::string& output : outputs) {
+        const std::string name = output.substr(0, output.find('='));
+        if (std::find(without.begin(), without.end(), name) == without.end())
+          kept.push_back(output);
+      }
+      return kept;
+    };
+    for (const OptionRow& row : table.rows)
+      for (const std::string& value : wrong_values(row)) {
+        const int before = walk.refused;
+        walk.call(command, arguments, others({row.name}) + Words{row.name + "=" + value});
+        CHECK(walk.refused == before + 1);
+      }
+    for (std::size_t a = 0; a < table.rows.size() && !outputs.empty(); ++a)
+      for (std::size_t b = a + 1; b < table.rows.size(); ++b) {
+        const OptionRow &one = table.rows[a], &two = table.rows[b];
+        const auto value = [](const OptionRow& row) {
+          return row.argument.empty() ? "" : good_value(row);
+        };
+        walk.call(
+            command, arguments,
+            others({one.name, two.name}) + Words{given(one, value(one)), given(two, value(two))});
+      }
+    walk.call(command, {"nowhere"}, outputs);
+  }
+  CHECK(walk.done > 50);
+  CHECK(walk.refused > 200);
+}
