@@ -45,7 +45,7 @@ std::string commands_help() {
   for (const Command& command : commands())
     rows.emplace_back("fledge " + command.name + " " + command.arguments, command.purpose);
   rows.emplace_back("fledge COMMAND --help", "its options; --version: the version");
-  return "fledge: gradients you can check, attention you can read\n\n" +
+  return support::help_paragraph("fledge: gradients you can check, attention you can read") + "\n" +
          support::help_columns(rows) + "\n" +
          support::help_paragraph(
              "exit status: 0 done, 1 failed, 2 wrong usage, 3 unusable input, "

@@ -10,6 +10,7 @@
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/support/options.h"
+#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/io/json.h"
 #include "nn/train/trainer.h"
@@ -73,7 +74,9 @@ int evaluate(const EvalConfig& config) {
   const bool cheats = trained.model.sizes.variant.without.mask;
   if (config.json) {
     if (cheats)
-      std::fprintf(stderr, "%s\n", support::wrapped(train::cheating_report(token), 80).c_str());
+      std::fprintf(
+          stderr, "%s\n",
+          support::wrapped(train::cheating_report(token), support::text_width(stderr)).c_str());
     const Json json = Json::object({{"loss", loss},
                                     {"bits_per_byte", bits},
                                     {"perplexity", std::exp(loss)},
@@ -85,7 +88,7 @@ int evaluate(const EvalConfig& config) {
                                                     loss, bits, uniform, token) +
                                " This is a mean over " + support::counted(guessed, token) + "." +
                                (cheats ? " " + train::cheating_report(token) : "");
-    std::printf("%s\n", support::wrapped(report, 80).c_str());
+    std::printf("%s\n", support::wrapped(report, support::text_width(stdout)).c_str());
   }
   return 0;
 }

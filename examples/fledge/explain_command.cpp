@@ -10,6 +10,7 @@
 #include "examples/fledge/explanation.h"
 #include "examples/support/errors.h"
 #include "examples/support/table.h"
+#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/io/json.h"
 
@@ -24,7 +25,7 @@ namespace {
 
 using report::Explanation;
 
-constexpr int page = 80;
+int page() { return support::text_width(stdout); }
 constexpr std::size_t most_paths = 12;  // of those printed
 
 /// "linear:1[0,2]" as row, tensor and index.
@@ -127,7 +128,7 @@ std::string as_text(const Explanation& found, std::uint64_t seed, support::Paint
            "\n";
   };
   const auto paragraph = [](const std::string& text) {
-    return support::wrapped(text, page) + "\n";
+    return support::wrapped(text, page()) + "\n";
   };
   std::string lines = paint.bold(found.row + ": how " + gradient + " comes about") + "\n\n";
   lines += paragraph(found.tensor + " has shape " + found.tensor_shape +
@@ -149,7 +150,7 @@ std::string as_text(const Explanation& found, std::uint64_t seed, support::Paint
   lines += line("backward()", found.by_backward, true) +
            line("paths (dual numbers)", found.by_paths, false) +
            line("differences", found.by_differences, false);
-  return lines + "\n" + support::wrapped(verdict(found, paint), page) + "\n";
+  return lines + "\n" + support::wrapped(verdict(found, paint), page()) + "\n";
 }
 
 std::string as_json(const Explanation& found, std::uint64_t seed) {

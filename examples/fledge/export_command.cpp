@@ -8,6 +8,7 @@
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/train/run_place.h"
 #include "examples/fledge/train/training_file.h"
+#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 
 namespace fledge {
@@ -58,14 +59,15 @@ int export_model(const ExportConfig& config) {
   for (auto& file : text_files(trained, type, Folder(config.folder, train::run_files())))
     files.push_back(std::move(file));
   write_folder(config.out, files);
-  if (!report.empty()) std::fprintf(stderr, "%s\n", support::wrapped(report, 80).c_str());
+  if (!report.empty())
+    std::fprintf(stderr, "%s\n", support::wrapped(report, support::text_width(stderr)).c_str());
   if (trained.model.sizes.variant.without.is_other_formula())
     std::fprintf(
         stderr, "%s\n",
         support::wrapped("This model leaves out mask, residual or norm, so it is no GPT-2: "
                          "its config.json has the type fledge, which GPT2LMHeadModel "
                          "refuses.",
-                         80)
+                         support::text_width(stderr))
             .c_str());
   std::fprintf(stderr, "The folder is %s.\n", support::printable(config.out).c_str());
   return 0;

@@ -11,6 +11,7 @@
 #include "examples/fledge/explain_command.h"
 #include "examples/support/options.h"
 #include "examples/support/table.h"
+#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/io/json.h"
 
@@ -146,7 +147,8 @@ void print_problems(const CheckRows& rows) {
   for (std::size_t i = 0; i < rows.size(); i += 2) {  // the two rows of a name have one report
     const CheckRow& row = rows[i].ok ? rows[i + 1] : rows[i];
     const std::string text = "fledge gradcheck: " + row.name + ": " + row.problem;
-    if (!row.ok) std::fprintf(stderr, "%s\n", support::wrapped(text, 80, 4).c_str());
+    if (!row.ok)
+      std::fprintf(stderr, "%s\n", support::wrapped(text, support::text_width(stderr), 4).c_str());
   }
 }
 

@@ -10,6 +10,7 @@
 #include "examples/support/options.h"
 #include "examples/support/picture_file.h"
 #include "examples/support/table.h"
+#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "examples/support/token_label.h"
 
@@ -70,6 +71,8 @@ InspectConfig inspect_config(int argc, char** argv) {
   return config;
 }
 
+int columns() { return support::text_width(stdout); }
+
 /// Tokens with visible blanks.
 std::vector<std::string> labels_of(const Tokenizer& tokenizer, bool unicode) {
   std::vector<std::string> labels;
@@ -86,10 +89,10 @@ std::string facts_text(const TrainedModel& trained, const ModelFacts& facts) {
           thousands(s.width) + ", context " + thousands(s.context) + "; " +
           thousands(s.vocabulary) + " tokens (" + to_string(trained.tokenizer().kind()) + "); " +
           support::counted(facts.parameters, "parameter"),
-      80);
+      columns());
   if (const std::string variant = train::variant_report(trained.run.settings.sizes.variant);
       !variant.empty())
-    text += "\n" + support::wrapped(variant, 80);
+    text += "\n" + support::wrapped(variant, columns());
   support::Table tensors({{"tensor", Align::left},
                           {"shape", Align::left},
                           {"parameters", Align::right},
@@ -107,11 +110,14 @@ std::string facts_text(const TrainedModel& trained, const ModelFacts& facts) {
     heads.row({std::to_string(head.layer) + "." + std::to_string(head.head),
                formatted("%.3g", head.query), formatted("%.3g", head.key),
                formatted("%.3g", head.value), formatted("%.3g", head.output)});
+  const auto paragraph = [](const std::string& line) {
+    return support::wrapped(line, columns()) + "\n";
+  };
   return text + "\n\n" + tensors.text() +
-         "norm: square root of the sum of squares; largest: largest absolute value.\n"
-         "The names are GPT-2's: wte token vectors, wpe position vectors, h.0 layer 0.\n\n"
-         "Norms of each head's weights (layer.head, both counted from 0):\n\n" +
-         heads.text();
+         paragraph("norm: square root of the sum of squares; largest: largest absolute value.") +
+         paragraph("The names are GPT-2's: wte token vectors, wpe position vectors, h.0 layer 0.") +
+         "\n" + paragraph("Norms of each head's weights (layer.head, both counted from 0):") +
+         "\n" + heads.text();
 }
 
 std::string pair_text(const SimilarTokens& pair, const std::vector<std::string>& labels) {
@@ -129,12 +135,12 @@ std::string pairs_text(const std::vector<SimilarTokens>& pairs,
     return support::wrapped("The most similar tokens are searched among at most " +
                                 thousands(most_compared) +
                                 ". --near WORD names the nearest to one.",
-                            80) +
+                            columns()) +
            "\n";
   std::string text = "Most similar tokens (cosine of their vectors): ";
   for (std::size_t i = 0; i < pairs.size(); ++i)
     text += (i > 0 ? ",  " : "") + pair_text(pairs[i], labels);
-  return support::wrapped(text, 80, 2) + "\n";
+  return support::wrapped(text, columns(), 2) + "\n";
 }
 
 std::string near_text(const std::vector<SimilarTokens>& found,
@@ -207,7 +213,7 @@ std::string map_text(const TokenMap& map, const std::vector<std::string>& labels
                  "A map of the token vectors: their two principal components. It shows %.0f %% "
                  "of the variance, so tokens that are close here may be far apart.",
                  100 * map.share),
-             80) +
+             columns()) +
          "\n\n" +
          token_map_text(map, labels, support::terminal_width(stdout) - 1, rows,
                         support::unicode_wanted());

@@ -8,6 +8,7 @@
 #include "examples/fledge/trained_model.h"
 #include "examples/page/page_file.h"
 #include "examples/support/options.h"
+#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/generate/sampler.h"
 
@@ -110,7 +111,7 @@ int page_command(int argc, char** argv) {
       page::page_kind);
   std::fprintf(stderr, "The page is in %s.\n", support::printable(out).c_str());
   for (const std::string& notice : data.notices)
-    std::fprintf(stderr, "%s\n", support::wrapped(notice, 80).c_str());
+    std::fprintf(stderr, "%s\n", support::wrapped(notice, support::text_width(stderr)).c_str());
   return 0;
 }
 

@@ -1,26 +1,29 @@
 // The text of --help: purpose, examples, options with their defaults in brackets, exit statuses.
-// At most 80 columns wide; 24 lines hold about ten options.
+// At most 80 columns wide, less on a narrow terminal; 24 lines hold about ten options.
 #include "examples/support/help.h"
 
 #include <algorithm>
 
 #include "examples/support/options.h"
+#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 
 namespace support {
 
 namespace {
 
-constexpr int page = 80;
-constexpr int widest_name = 38;  // of those that stand beside their meanings
+constexpr int title_columns = 12;
+
+int page() { return text_width(stdout); }
 
 }  // namespace
 
 std::string help_paragraph(const std::string& text, const std::string& lead) {
-  return wrapped(lead + text, page, display_width(lead)) + "\n";
+  return wrapped(lead + text, page(), display_width(lead)) + "\n";
 }
 
 std::string help_columns(const std::vector<HelpRow>& rows) {
+  const int widest_name = 19 * page() / 40;  // of those that stand beside their meanings
   int left = 0;
   for (const auto& row : rows)
     if (const int width = display_width(row.first); width <= widest_name)
@@ -102,15 +105,17 @@ std::string Options::help() const {
       std::string name = option.letter == 0 ? option.name : std::string{'-', option.letter};
       if (!option.argument.empty()) name += "\x01" + short_form(option.argument);
       if (!option.fallback.empty()) name += "\x01[" + option.fallback + "]";
+      if (display_width(name) > page() - title_columns)
+        std::replace(name.begin(), name.end(), '\x01', ' ');
       names += (names.empty() ? "" : "  ") + name;
     }
-    lines += help_paragraph(names, "  " + pad_right(title, 10));
+    lines += help_paragraph(names, pad_right("  " + title, title_columns));
   }
   std::replace(lines.begin(), lines.end(), '\x01', ' ');
   for (std::size_t at = 0; (at = lines.find(" \n", at)) != std::string::npos;) lines.erase(at, 1);
   return lines +
          help_paragraph("-h, --help, --help-all: what each means; --version",
-                        "  " + pad_right("Help", 10)) +
+                        pad_right("  Help", title_columns)) +
          ending();
 }
 

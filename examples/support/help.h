@@ -1,4 +1,4 @@
-// The forms of a page of help: paragraphs and two columns, at most 80 columns wide.
+// The forms of a page of help: paragraphs and two columns, as wide as text_width() says.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@ namespace support {
 /// A name and what it means.
 using HelpRow = std::pair<std::string, std::string>;
 
-/// Rows in two columns; meanings are wrapped in theirs. A name that is wider than 38 columns
-/// stands on a line of its own.
+/// Rows in two columns; meanings are wrapped in theirs. A name that is wider than half of
+/// the page (38 columns of 80) stands on a line of its own, unbroken.
 std::string help_columns(const std::vector<HelpRow>& rows);
 
-/// The text in lines of at most 80 columns, after `lead`, below which the lines are indented.
+/// The text in lines of text_width(stdout) columns, after `lead`, below which the lines are indented.
 std::string help_paragraph(const std::string& text, const std::string& lead = "");
 
 }  // namespace support

@@ -4,6 +4,7 @@
 // The text means the same without its colours.
 #pragma once
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -26,6 +27,9 @@ bool unicode_wanted();
 
 /// Columns of the stream's terminal, else COLUMNS, else 80; within 20 … 200.
 int terminal_width(std::FILE* stream);
+
+/// Columns of sentences on this stream: terminal_width(), within 40 … 80.
+inline int text_width(std::FILE* stream) { return std::clamp(terminal_width(stream), 40, 80); }
 
 /// Lines of the stream's terminal, else LINES, else 24; within 2 … 500.
 int terminal_height(std::FILE* stream);

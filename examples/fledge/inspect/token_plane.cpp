@@ -51,8 +51,12 @@ std::string token_map_text(const TokenMap& map, const std::vector<std::string>& 
     for (const PlacedLabel& label : line) row = support::pad_right(row, label.column) + label.text;
     text += row + "\n";
   }
-  return text + std::to_string(shown) + " of " + support::counted(std::ssize(labels), "token") +
-         " shown" + (shown < labels.size() ? "; the others would cover them" : "") + "\n";
+  return text +
+         support::wrapped(std::to_string(shown) + " of " +
+                              support::counted(std::ssize(labels), "token") + " shown" +
+                              (shown < labels.size() ? "; the others would cover them" : ""),
+                          columns) +
+         "\n";
 }
 
 support::Svg token_map_picture(const TokenMap& map, const std::vector<std::string>& labels) {

@@ -151,5 +151,5 @@ TEST_CASE("fledge inspect: refusals") {
 TEST_CASE("token_map_text: no label covers another, and the rest is counted") {
   const fledge::TokenMap map{{0, 0, 1, 0.5}, {0, 0, 1, 1}, 1};
   CHECK(fledge::token_map_text(map, {"birds", "walk", "fly", "sing"}, 20, 3, true) ==
-        "        sing     fly\n\nbirds\n3 of 4 tokens shown; the others would cover them\n");
+        "        sing     fly\n\nbirds\n3 of 4 tokens shown;\nthe others would\ncover them\n");
 }

@@ -134,8 +134,12 @@ TEST_CASE("terminal_width: the terminal, COLUMNS, 80; within 20 and 200") {
   const Variables none{{{"COLUMNS", {}}}};
   terminal.resize(93);
   CHECK(terminal_width(terminal.stream) == 93);
+  CHECK(text_width(terminal.stream) == 80);  // of sentences
+  terminal.resize(47);
+  CHECK(text_width(terminal.stream) == 47);
   terminal.resize(5);
   CHECK(terminal_width(terminal.stream) == 20);
+  CHECK(text_width(terminal.stream) == 40);
   terminal.resize(3000);
   CHECK(terminal_width(terminal.stream) == 200);
   CHECK(terminal_width(file) == 80);
