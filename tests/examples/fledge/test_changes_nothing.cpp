@@ -14,11 +14,15 @@ using support::OptionTable;
 
 namespace {
 
-/// A run, its text and a file of the user's.
+/// A run, its text, a run with damaged files and a file of the user's.
 struct FullDesk : Desk {
   FullDesk() {
     trained({poems(), "-o", *this / "run", "--tokens", "word"});
     write_text(*this / "mine", "mine\n");
+    fs::copy(*this / "run", *this / "damaged");
+    fs::resize_file(*this / "damaged/model.safetensors", 1000);
+    write_text(*this / "damaged/metrics.jsonl", "{\"type\":\"page\"}\n");
+    write_text(*this / "damaged/metrics.csv", "step,loss\nx,y\n");
   }
 };
 
@@ -154,7 +158,11 @@ TEST_CASE("fledge: a command that refuses has changed nothing") {
             command, arguments,
             others({one.name, two.name}) + Words{given(one, value(one)), given(two, value(two))});
       }
-    walk.call(command, {"nowhere"}, outputs);
+    for (const char* name : {"nowhere", "damaged"}) {
+      const int before = walk.refused;
+      walk.call(command, {name}, outputs);
+      CHECK(walk.refused == before + 1);
+    }
   }
   CHECK(walk.done > 50);
   CHECK(walk.refused > 200);
