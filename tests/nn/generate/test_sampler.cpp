@@ -53,7 +53,8 @@ std::map<Dim, double> softmax_of(const std::map<Dim, double>& z, double temperat
   return p;
 }
 
-// choices() as its formula says it, with a sort by comparisons and on one thread.
+// choices() as its formula says it, with a sort by comparisons and on one thread. How many tokens top_p
+// keeps is looked up in the table of all sums.
 std::vector<Choice> naive_choices(const Array& logits, const SampleOptions& options) {
   std::vector<Choice> tokens;
   for (Dim i = 0; i < logits.size(); ++i) tokens.push_back({i, value_of(logits[i])});
@@ -70,11 +71,12 @@ std::vector<Choice> naive_choices(const Array& logits, const SampleOptions& opti
   while (tokens.back().probability == 0) tokens.pop_back();
   if (const auto k = static_cast<std::size_t>(options.top_k))
     tokens.resize(std::min(k, tokens.size()));
-  const double enough = options.top_p * total();
-  std::size_t n = 0;
-  for (double sum = 0; n < tokens.size() && (n == 0 || sum < enough); ++n)
-    sum += tokens[n].probability;
-  if (options.top_p < 1) tokens.resize(n);
+  std::vector<double> sums;  // of the first token, of two, of three ...
+  for (const Choice& token : tokens)
+    sums.push_back((sums.empty() ? 0 : sums.back()) + token.probability);
+  const auto enough = std::partition_point(
+      sums.begin(), sums.end(), [&](double sum) { return !(sum >= options.top_p * sums.back()); });
+  if (options.top_p < 1) tokens.resize(static_cast<std::size_t>(enough - sums.begin()) + 1);
   const double sum = total();
   for (Choice& token : tokens) token.probability /= sum;
   return tokens;
@@ -126,6 +128,24 @@ TEST_CASE(
   CHECK(found[0].probability == 0.5);
   for (const Choice& choice : choices(uniform({100}, 1, -5, 5), {.temperature = 1e9}))
     CHECK_THAT(choice.probability, WithinAbs(0.01, 1e-9));
+}
+
+TEST_CASE("choices: a sum that is exactly top_p is enough") {
+  for (const Dim tokens : {1, 2, 4, 8, 64})  // weights of 1, whose sums are exact
+    for (Dim kept = 1; kept <= tokens; ++kept)
+      for (const Dim top_k : {Dim{0}, tokens}) {
+        const double share = static_cast<double>(kept) / static_cast<double>(tokens);
+        const Array z = logits_of(
+            std::vector<double>(static_cast<std::size_t>(tokens + (top_k > 0 ? 3 : 0)), 2));
+        const SampleOptions options{.temperature = 0.7, .top_k = top_k, .top_p = share};
+        CAPTURE(tokens, kept, top_k);
+        CHECK(std::ssize(choices(z, options)) == kept);
+        CHECK(std::ssize(naive_choices(z, options)) == kept);
+        const double above = std::nextafter(share, 2);
+        if (kept < tokens)
+          CHECK(std::ssize(choices(z, {.temperature = 1, .top_k = top_k, .top_p = above})) ==
+                kept + 1);
+      }
 }
 
 TEST_CASE("choices: of many tokens, with equals and zeros of both signs, to the bit") {

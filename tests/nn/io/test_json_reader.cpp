@@ -53,6 +53,7 @@ const char* const good_texts[] = {"null",
                                   "\"\"",
                                   "\"a\"",
                                   R"("\u0060\u012a\u12AB\ud801\udc37")",
+                                  R"("\ud7ff\ue000\ud800\udc00\udbff\udfff\uffff")",
                                   R"("\"\\\/\b\f\n\r\t")",
                                   "\"\x7f\"",
                                   "\"漢🐦\"",
@@ -89,7 +90,9 @@ const std::string bad_texts[] = {
     // strings
     "\"", "\"a", "'a'", "\"\n\"", "\"\t\"", std::string("\"\0\"", 3), R"("\x41")", R"("\a")",
     R"("\u12")", R"("\u12G4")", R"("\U0041")", R"("\")", R"("\ud800")", R"("\ud800\n")",
-    R"("\ud800\u0041")", R"("\udc00\ud800")", R"("\u-123")",
+    R"("\ud800\u0041")", R"("\udc00\ud800")", R"("\u-123")", R"("\ud800\ue000")",
+    R"("\ud800\udbff")", R"("\ud800\ud7ff")", R"("\udbff\ue000")", R"("\udbff\uffff")",
+    R"("\udbff")", R"("\udc00")", R"("\udfff")", R"("\udfff\udc00")",
     // comments and other languages
     "/**/1", "1//", "#1", "{\"a\":1/**/}", "{\"a\":1;}", "<a/>", "a: 1",
     // bytes

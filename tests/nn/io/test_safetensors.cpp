@@ -3,6 +3,7 @@
 #include "nn/io/safetensors.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "tests/support/json_reader.h"
@@ -76,6 +77,27 @@ TEST_CASE("safetensors: ranges lie end to end and end with the file") {
   const StoredHeader sorted = stored_header(two("[4,8]", "[0,4]"));
   CHECK(sorted.tensors.at(0).name == "a");
   CHECK(sorted.tensors.at(1).name == "b");
+
+  // Tensors without numbers, in every order of the header: each stands where a full one ends.
+  std::vector<std::array<std::string, 3>> rows{{"a", "[0]", "[0,0]"},
+                                               {"b", "[1]", "[0,4]"},
+                                               {"c", "[2,0]", "[4,4]"},
+                                               {"d", "[1]", "[4,8]"},
+                                               {"e", "[0]", "[8,8]"}};
+  std::sort(rows.begin(), rows.end());
+  do {
+    std::string header;
+    for (const auto& [name, shape, range] : rows)
+      header += (header.empty() ? "{" : ",") + entry(name, "F32", shape, range);
+    std::string names;
+    for (const StoredTensor& tensor : stored_header(stored_file(header + "}", 8)).tensors)
+      names += tensor.name;
+    if (names != "abcde") FAIL_CHECK(header << " gives " << names);
+  } while (std::next_permutation(rows.begin(), rows.end()));
+  check_refused(stored_file("{" + entry("b", "F32", "[2]", "[0,8]") + "," +
+                                entry("c", "F32", "[0]", "[4,4]") + "}",
+                            8),
+                "'c' begins at 4, and must begin at 8");
 
   // Ends that climb to 2^64 - 1, where the end of the file would wrap round.
   std::string climbing = "{";

@@ -1,4 +1,6 @@
 // Symbols and merges that are refused, and bytes without a symbol.
+#include <algorithm>
+
 #include "engine/base/errors.h"
 #include "nn/text/byte_pairs.h"
 #include "tests/support/catch.h"
@@ -43,6 +45,14 @@ TEST_CASE("byte pairs: merges of symbols that do not exist are refused") {
         "BytePairs: merge 1 is merge 0 again: symbols 0 and 1");
   CHECK(refused({"a", "b", "ab", "aa"}, {{0, 0}, {0, 1}, {0, 0}, {0, 1}}) ==
         "BytePairs: merge 2 is merge 0 again: symbols 0 and 0");
+  // Of several that repeat, the first one is named, whichever symbols it has.
+  const std::vector<std::string> symbols{"a", "b", "c", "aa", "bb", "cc"};
+  for (std::vector<Dim> order{0, 1, 2}; std::next_permutation(order.begin(), order.end());) {
+    const Dim i = order[0], j = order[1], k = order[2];
+    CHECK(refused(symbols, {{i, i}, {j, j}, {k, k}, {j, j}, {i, i}, {k, k}, {j, j}}) ==
+          "BytePairs: merge 3 is merge 1 again: symbols " + std::to_string(j) + " and " +
+              std::to_string(j));
+  }
   CHECK(refused({"a", "aa"}, std::vector<Merge>(1'000'001, {0, 0})) ==
         "BytePairs: there are 1000001 merges; the most is 1000000");
   CHECK(refused({"a", "", "aa"}, {{0, 1}}) ==

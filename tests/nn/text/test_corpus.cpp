@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "tests/support/catch.h"
 #include "tests/support/refusal.h"
@@ -87,6 +88,17 @@ TEST_CASE("byte pairs are cut where a character begins, and learned before the c
     CHECK(corpus.tokenizer.find("ab").has_value());
     CHECK(corpus.tokenizer.find("xy").has_value() == (valid == 0));
   }
+  // A character of any length, in front of the cut, within it and behind it.
+  for (const std::string character : {"x", "ß", "鳥", "🐦"})
+    for (std::size_t cut = 4; cut <= 10; ++cut) {
+      const std::string whole = "abcd" + character + "efghij";
+      const std::size_t end = 4 + character.size(), n = whole.size();
+      const Corpus corpus =
+          read_corpus(whole, {.tokens = Tokens::bpe, .valid = static_cast<double>(n - cut)});
+      CAPTURE(character, cut);
+      CHECK(corpus.tokenizer.decode(corpus.train.tokens) == whole.substr(0, cut < end ? 4 : cut));
+      CHECK(corpus.train.size() + corpus.valid.size() == static_cast<Dim>(n));
+    }
   // not UTF-8: there is no beginning to look for
   CHECK(read_corpus(std::string(20, '\x80'), {.tokens = Tokens::bpe, .valid = 0.5}).facts.bytes ==
         20);
@@ -152,11 +164,18 @@ TEST_CASE("facts: what the validation part shares with the training part, and wh
   CHECK(within.unseen == 1);
   CHECK(read_corpus("a b\nb c\nb\n", {.tokens = Tokens::word, .valid = 4}).facts.repeated == 0);
   CHECK(read_corpus("c\nb c\nd\n", {.tokens = Tokens::word, .valid = 4}).facts.repeated == 0);
-  const CorpusFacts lines =
-      read_corpus("a\na\na\nb\n", {.reading = Reading::lines, .valid = 3, .seed = 4}).facts;
-  CHECK(lines.documents == 4);
-  CHECK((lines.repeated == 2 || lines.repeated == 0));
-  CHECK(lines.unseen == (lines.repeated == 2 ? 1 : 3));
+  // Lines: one for training, which the seed selects.
+  std::set<std::string> trained;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    const Corpus lines =
+        read_corpus("a\na\na\nb\n", {.reading = Reading::lines, .valid = 3, .seed = seed});
+    const std::string line = documents_of(lines, lines.train).at(0);
+    trained.insert(line);
+    CHECK(lines.facts.documents == 4);
+    CHECK(lines.facts.repeated == (line == "a" ? 2 : 0));
+    CHECK(lines.facts.unseen == (line == "a" ? 1 : 3));
+  }
+  CHECK(trained == std::set<std::string>{"a", "b"});
 }
 
 TEST_CASE("a corpus is read again with the symbols of a model") {

@@ -79,6 +79,7 @@ TEST_CASE("bpe: a byte without a symbol is named with its place") {
         "Tokenizer: the byte 'c' at byte 15 is not among the 3 it has");
   try {
     tokens.encode("ab\xff");
+    FAIL_CHECK("it was encoded");
   } catch (const UnknownSymbol& error) {
     CHECK(error.symbol == "\xff");
     CHECK(error.at == 2);
