@@ -44,7 +44,7 @@ InspectConfig inspect_config(int argc, char** argv) {
               {0, 1e6});
   options.add("--svg", "FILE", config.svg, "writes the map of tokens as an SVG picture");
   options.add("--json", "", config.json, "all of it as one JSON object on stdout");
-  options.add("--csv", "", config.csv, "the map of tokens as CSV on stdout: token, x, y");
+  options.add("--csv", "", config.csv, "the map of tokens as CSV on stdout: id, token, x, y");
   add_model_options(options, config.source);
   options.threads();
   options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
@@ -182,8 +182,10 @@ Json as_json(const ModelFacts& facts) {
 Json as_json(const std::vector<SimilarTokens>& pairs, const Tokenizer& tokenizer) {
   std::vector<Json> objects;
   for (const SimilarTokens& pair : pairs)
-    objects.push_back(Json::object({{"a", tokenizer.decode({pair.a})},
-                                    {"b", tokenizer.decode({pair.b})},
+    objects.push_back(Json::object({{"a_id", pair.a},
+                                    {"a", utf8_text(tokenizer.decode({pair.a}))},
+                                    {"b_id", pair.b},
+                                    {"b", utf8_text(tokenizer.decode({pair.b}))},
                                     {"cosine", pair.cosine}}));
   return objects;
 }
@@ -191,18 +193,19 @@ Json as_json(const std::vector<SimilarTokens>& pairs, const Tokenizer& tokenizer
 Json as_json(const TokenMap& map, const Tokenizer& tokenizer) {
   std::vector<Json> points;
   for (Dim id = 0; id < tokenizer.size(); ++id)
-    points.push_back(Json::object({{"token", tokenizer.decode({id})},
+    points.push_back(Json::object({{"id", id},
+                                   {"token", utf8_text(tokenizer.decode({id}))},
                                    {"x", map.x[static_cast<std::size_t>(id)]},
                                    {"y", map.y[static_cast<std::size_t>(id)]}}));
   return Json::object({{"share", map.share}, {"points", points}});
 }
 
 std::string as_csv(const TokenMap& map, const Tokenizer& tokenizer) {
-  std::string rows = "token,x,y\n";
+  std::string rows = "id,token,x,y\n";
   for (Dim id = 0; id < tokenizer.size(); ++id)
-    rows +=
-        support::csv_row({tokenizer.decode({id}), json_number(map.x[static_cast<std::size_t>(id)]),
-                          json_number(map.y[static_cast<std::size_t>(id)])});
+    rows += support::csv_row({std::to_string(id), tokenizer.decode({id}),
+                              json_number(map.x[static_cast<std::size_t>(id)]),
+                              json_number(map.y[static_cast<std::size_t>(id)])});
   return rows;
 }
 

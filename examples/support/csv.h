@@ -4,20 +4,23 @@
 #include <string>
 #include <vector>
 
+#include "nn/io/utf8.h"
+
 namespace support {
 
 /// The fields joined by commas, with a line end. A field with a comma, a quote or a line end stands
-/// in quotes, and its quotes are doubled.
+/// in quotes, and its quotes are doubled. A byte that is not UTF-8 is written like \xff.
 inline std::string csv_row(const std::vector<std::string>& fields) {
   std::string row;
   for (std::size_t i = 0; i < fields.size(); ++i) {
     if (i > 0) row += ',';
-    if (fields[i].find_first_of(",\"\r\n") == std::string::npos) {
-      row += fields[i];
+    const std::string field = fledge::utf8_text(fields[i]);
+    if (field.find_first_of(",\"\r\n") == std::string::npos) {
+      row += field;
       continue;
     }
     row += '"';
-    for (const char c : fields[i]) row += c == '"' ? "\"\"" : std::string(1, c);
+    for (const char c : field) row += c == '"' ? "\"\"" : std::string(1, c);
     row += '"';
   }
   return row + "\n";

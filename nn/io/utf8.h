@@ -85,6 +85,18 @@ inline std::string escaped_text(std::string_view text) {
   return result;
 }
 
+/// The text with each byte that is not UTF-8 replaced by an escape such as \xff.
+inline std::string utf8_text(std::string_view text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint point = code_point_at(text, at);
+    const std::string_view bytes = text.substr(at, point.bytes);
+    result += point.valid ? std::string(bytes) : escaped_text(bytes);
+    at += point.bytes;
+  }
+  return result;
+}
+
 /// A name, key or path for a message: escaped, and cut to 80 bytes and "..." if it is longer.
 inline std::string escaped_name(std::string_view name) {
   std::size_t end = 0;

@@ -68,11 +68,13 @@ Json as_json(const std::vector<DrawnToken>& steps, const Tokenizer& tokenizer) {
   for (const DrawnToken& step : steps) {
     std::vector<Json> likeliest;
     for (const RankedChoice& choice : step.likeliest)
-      likeliest.push_back(Json::object({{"token", tokenizer.decode({choice.token})},
+      likeliest.push_back(Json::object({{"id", choice.token},
+                                        {"token", utf8_text(tokenizer.decode({choice.token}))},
                                         {"probability", choice.probability},
                                         {"rank", choice.rank}}));
     all.push_back(Json::object({{"position", step.position},
-                                {"token", tokenizer.decode({step.drawn.token})},
+                                {"id", step.drawn.token},
+                                {"token", utf8_text(tokenizer.decode({step.drawn.token}))},
                                 {"probability", step.drawn.probability},
                                 {"rank", step.drawn.rank},
                                 {"likeliest", likeliest}}));
@@ -86,7 +88,8 @@ std::vector<std::vector<std::string>> probability_rows(const std::vector<DrawnTo
   for (const DrawnToken& step : steps)
     for (const RankedChoice& choice : step.likeliest)
       rows.push_back({std::to_string(step.position), std::to_string(choice.rank),
-                      tokenizer.decode({choice.token}), json_number(choice.probability),
+                      std::to_string(choice.token), tokenizer.decode({choice.token}),
+                      json_number(choice.probability),
                       choice.token == step.drawn.token ? "1" : "0"});
   return rows;
 }

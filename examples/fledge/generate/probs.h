@@ -36,12 +36,13 @@ std::string probabilities_title(const SampleOptions& options, int columns);
 std::string probabilities_text(const DrawnToken& step, const Tokenizer& tokenizer, int columns,
                                support::Paint paint);
 
-/// [{"position":…,"token":…,"probability":…,"rank":…,"likeliest":[{"token":…,"probability":…,"rank":…},…]},…]
+/// [{"position":…,"id":…,"token":…,"probability":…,"rank":…,"likeliest":[{"id":…,"token":…,
+/// "probability":…,"rank":…},…]},…]. The id is the token's number.
 Json as_json(const std::vector<DrawnToken>& steps, const Tokenizer& tokenizer);
 
 /// The names of the columns, and a row for each token of `likeliest` of each step; `drawn` is 1 or 0.
-inline const std::vector<std::string> probability_columns{"position", "rank", "token",
-                                                          "probability", "drawn"};
+inline const std::vector<std::string> probability_columns{"position", "rank",        "id",
+                                                          "token",    "probability", "drawn"};
 std::vector<std::vector<std::string>> probability_rows(const std::vector<DrawnToken>& steps,
                                                        const Tokenizer& tokenizer);
 

@@ -109,12 +109,13 @@ std::string why_text(const Why& why, const Tokenizer& tokenizer, int columns,
 
 Json as_json(const Why& why, const Tokenizer& tokenizer) {
   std::vector<std::string> read;
-  for (const Dim id : why.read) read.push_back(tokenizer.decode({id}));
+  for (const Dim id : why.read) read.push_back(utf8_text(tokenizer.decode({id})));
   std::vector<Json> heads, left_out;
   for (const Why::Head& head : why.heads) {
     std::vector<Json> most;
     for (const auto& [index, weight] : head.most)
       most.push_back(Json::object({{"position", why.begin + static_cast<Dim>(index)},
+                                   {"id", why.read[index]},
                                    {"token", read[index]},
                                    {"weight", weight}}));
     heads.push_back(Json::object({{"layer", head.layer}, {"head", head.head}, {"most", most}}));
@@ -122,6 +123,7 @@ Json as_json(const Why& why, const Tokenizer& tokenizer) {
   for (std::size_t index = 0; index < why.left_out.without.size(); ++index) {
     const double without = why.left_out.without[index];
     left_out.push_back(Json::object({{"position", why.begin + static_cast<Dim>(index)},
+                                     {"id", why.read[index]},
                                      {"token", read[index]},
                                      {"probability", why.probability_without(index)},
                                      {"ln_p", without},
@@ -129,10 +131,12 @@ Json as_json(const Why& why, const Tokenizer& tokenizer) {
   }
   return Json::object({{"word", why.word},
                        {"was_drawn", why.was_drawn},
-                       {"token", tokenizer.decode({why.token})},
+                       {"id", why.token},
+                       {"token", utf8_text(tokenizer.decode({why.token}))},
                        {"probability", why.probability()},
                        {"begin", why.begin},
                        {"read", read},
+                       {"read_ids", why.read},
                        {"heads", heads},
                        {"ln_p", why.left_out.log_p},
                        {"left_out", left_out}});
@@ -141,7 +145,8 @@ Json as_json(const Why& why, const Tokenizer& tokenizer) {
 std::vector<std::vector<std::string>> why_rows(const Why& why, const Tokenizer& tokenizer) {
   std::vector<std::vector<std::string>> rows;
   for (std::size_t index = 0; index < why.left_out.without.size(); ++index)
-    rows.push_back({why.word, tokenizer.decode({why.token}), why.position(index),
+    rows.push_back({why.word, std::to_string(why.token), tokenizer.decode({why.token}),
+                    why.position(index), std::to_string(why.read[index]),
                     tokenizer.decode({why.read[index]}), json_number(why.probability()),
                     json_number(why.probability_without(index))});
   return rows;

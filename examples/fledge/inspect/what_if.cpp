@@ -149,6 +149,7 @@ WhatIf what_if(const TrainedModel& trained, const std::string& text, const RowRe
         "--what-if needs a model with the causal mask, and this one is without it",
         "train one with its mask: leave out --without mask");
   WhatIf result;
+  result.ids = ids;
   for (const Dim id : ids) result.tokens.push_back(trained.tokenizer().decode({id}));
   const Dim query = place_of(request.query, result.tokens, T);
   result.row = {layer, head, query, {}};
@@ -203,10 +204,14 @@ Json as_json(const WhatIf& result, const TrainedModel& trained) {
   std::vector<Json> next;
   const std::vector<double> after = by_token(result.after);
   for (const Choice& choice : result.before)
-    next.push_back(Json::object({{"token", trained.tokenizer().decode({choice.token})},
+    next.push_back(Json::object({{"id", choice.token},
+                                 {"token", utf8_text(trained.tokenizer().decode({choice.token}))},
                                  {"before", choice.probability},
                                  {"after", after[static_cast<std::size_t>(choice.token)]}}));
-  return Json::object({{"tokens", result.tokens},
+  std::vector<std::string> tokens;
+  for (const std::string& token : result.tokens) tokens.push_back(utf8_text(token));
+  return Json::object({{"ids", result.ids},
+                       {"tokens", tokens},
                        {"layer", result.row.layer},
                        {"head", result.row.head},
                        {"query", result.row.query},

@@ -25,7 +25,8 @@ struct RowRequest {
 RowRequest parse_row(const std::string& text);
 
 struct WhatIf {
-  std::vector<std::string> tokens;  // the text
+  std::vector<Dim> ids;             // the text
+  std::vector<std::string> tokens;  // the texts of the ids
   ForcedRow row;
   std::vector<double> own;            // the row as it is; the mean of the heads, if it is of all
   std::vector<Choice> before, after;  // probabilities of every token after the text

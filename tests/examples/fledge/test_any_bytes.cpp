@@ -1,7 +1,9 @@
 // Numbers, names and vocabularies at the edge: what trains can be read again, what cannot is refused.
 #include <cstring>
+#include <set>
 
-#include "tests/examples/fledge/training.h"
+#include "nn/io/utf8.h"
+#include "tests/examples/fledge/models.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/skipped.h"
 
@@ -136,4 +138,33 @@ TEST_CASE("fledge: no word of a user reaches a terminal raw or endless") {
   const Result json = trained({desk / "odd.txt", "-o", desk / "odd", "--json", "-q"});
   CHECK(json.out.find_first_of("\xc2\xe2\xd8\x7f") == std::string::npos);
   CHECK(json_lines(json.out).size() > 20);
+}
+
+TEST_CASE("fledge: tables of tokens that are bytes are UTF-8, and tell the tokens apart") {
+  const Desk desk;
+  write_text(desk / "birds.txt", small_text() + "鳥は歩く 🐦\n" + small_text());
+  trained({desk / "birds.txt", "-o", desk / "bytes", "--tokens", "byte"});
+  trained({desk / "birds.txt", "-o", desk / "pairs", "--tokens", "bpe", "--symbols", "270"});
+  for (const char* folder : {"bytes", "pairs"}) {
+    const std::string run = desk / folder;
+    const Words prompt{run, "鳥は", "--tokens-out", "3", "--temperature", "9"};
+    for (const Words& table : {Words{"inspect", run}, with_seed(prompt + Words{"--probs"}),
+                               with_seed(prompt + Words{"--attention"})})
+      for (const char* form : {"--csv", "--json"}) {
+        CAPTURE(table, form);
+        const Result result = fledge_says(table + Words{form});
+        CHECK(result.status == 0);
+        CHECK(fledge::first_not_utf8(result.out) == std::string::npos);
+      }
+    const StrictJson points =
+        strict_json(fledge_says({"inspect", run, "--json"}).out)["map"]["points"];
+    std::set<std::string> names;
+    for (std::size_t id = 0; id < points.array().size(); ++id) {
+      CHECK(points[id]["id"].number() == static_cast<double>(id));
+      names.insert(points[id]["token"].string());
+    }
+    CHECK(names.size() == points.array().size());
+    CHECK(names.contains("\\xe9"));
+    CHECK(names.contains("a"));
+  }
 }

@@ -50,7 +50,7 @@ TEST_CASE("fledge inspect: tensors, heads and the map are those of the weights")
   const auto map = fledge::token_map(trained.model.wte.weight.value());
   CHECK(all["map"]["points"].array().size() == map.x.size());
   CHECK(all["map"]["points"][3]["x"].number() == map.x[3]);
-  CHECK_THAT(inspected({desk.folder(), "--csv"}).out, StartsWith("token,x,y\n\"\n\","));
+  CHECK_THAT(inspected({desk.folder(), "--csv"}).out, StartsWith("id,token,x,y\n0,\"\n\","));
 }
 
 TEST_CASE("fledge inspect: every line fits into 80 columns, with UTF-8 and without") {

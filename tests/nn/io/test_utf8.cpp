@@ -80,6 +80,12 @@ TEST_CASE("UTF-8: where a text stops being it") {
   CHECK(first_not_utf8("🐦\xE2\x82") == 4);
 }
 
+TEST_CASE("UTF-8: bytes that are not UTF-8 are escaped, and all else stays") {
+  CHECK(utf8_text("aß\n\x1b漢🐦\u202E\\x") == "aß\n\x1b漢🐦\u202E\\x");
+  CHECK(utf8_text("\xff\xE2\x82z\xC0\x80") == "\\xff\\xe2\\x82z\\xc0\\x80");
+  CHECK(utf8_text("").empty());
+}
+
 TEST_CASE("UTF-8: a name in a message commands no terminal and is short") {
   CHECK(escaped_name("h.0/ß 漢 🐦 é") == "h.0/ß 漢 🐦 é");
   CHECK(escaped_name(std::string("\x1b[2J\n\0\x7f", 7)) == "\\x1b[2J\\x0a\\x00\\x7f");

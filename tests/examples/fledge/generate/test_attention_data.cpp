@@ -35,8 +35,10 @@ TEST_CASE("fledge generate --attention: JSON has the weights that the text was d
       const auto T = attention.ids.size();
       CHECK(found["begin"].number() == pass.begin);
       REQUIRE(found["tokens"].array().size() == T);
-      for (std::size_t t = 0; t < T; ++t)
+      for (std::size_t t = 0; t < T; ++t) {
         CHECK(found["tokens"][t].string() == characters().decode({attention.ids[t]}));
+        CHECK(found["ids"][t].number() == static_cast<double>(attention.ids[t]));
+      }
       // The other way to compute them: the whole model on the window, step by step.
       const auto forward = fledge::read_model(run).model.forward_with_weights(
           fledge::Indices({1, attention.size()}, attention.ids));
@@ -69,17 +71,20 @@ TEST_CASE("fledge generate --attention: JSON has the weights that the text was d
 TEST_CASE("fledge generate --attention: CSV has the same weights, a row each") {
   const LastPass pass = last_pass(models().chars(), 60);
   const std::vector<Words> rows = csv_rows(text(pass.line + Words{"--attention", "--csv"}));
-  CHECK(rows.at(0) == Words{"layer", "head", "query", "query_token", "key", "key_token", "weight"});
+  CHECK(rows.at(0) == Words{"layer", "head", "query", "query_id", "query_token", "key", "key_id",
+                            "key_token", "weight"});
   std::size_t n = 1;
   for (Dim query = 0; query < pass.attention.size(); ++query)
     for (Dim key = 0; key <= query; ++key) {
       const Words& row = rows.at(n++);
       CHECK(row.at(0) + row.at(1) == "00");
       CHECK(row.at(2) == std::to_string(pass.begin + query));
-      CHECK(row.at(3) == pass.attention.tokens[static_cast<std::size_t>(query)]);
-      CHECK(row.at(4) == std::to_string(pass.begin + key));
-      CHECK(row.at(5) == pass.attention.tokens[static_cast<std::size_t>(key)]);
-      CHECK(std::strtof(row.at(6).c_str(), nullptr) ==
+      CHECK(row.at(3) == std::to_string(pass.attention.ids[static_cast<std::size_t>(query)]));
+      CHECK(row.at(4) == pass.attention.tokens[static_cast<std::size_t>(query)]);
+      CHECK(row.at(5) == std::to_string(pass.begin + key));
+      CHECK(row.at(6) == std::to_string(pass.attention.ids[static_cast<std::size_t>(key)]));
+      CHECK(row.at(7) == pass.attention.tokens[static_cast<std::size_t>(key)]);
+      CHECK(std::strtof(row.at(8).c_str(), nullptr) ==
             static_cast<float>(pass.attention.weight({0, 0}, query, key)));
     }
   CHECK(rows.size() == n);

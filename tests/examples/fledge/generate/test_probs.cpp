@@ -49,12 +49,13 @@ TEST_CASE("fledge generate --probs: the probabilities of the temperature, top-k 
     REQUIRE(found["probs"].array().size() == 12);
     fledge::Decoder decoder(model);
     fledge::Array logits = decoder.read({ids.begin(), ids.begin() + 4});
-    std::string csv = "position,rank,token,probability,drawn\n";
+    std::string csv = "position,rank,id,token,probability,drawn\n";
     for (std::size_t n = 0; n < 12; ++n) {
       const StrictJson& step = found["probs"][n];
       const Dim token = ids[4 + n];
       CHECK(step["position"].number() == static_cast<double>(4 + n));
       CHECK(step["token"].string() == characters().decode({token}));
+      CHECK(step["id"].number() == static_cast<double>(token));
       const std::vector<fledge::Choice> all = choices(logits, options);
       CHECK(step["likeliest"].array().size() == std::min<std::size_t>(5, all.size()));
       bool has_drawn = false;
@@ -62,13 +63,15 @@ TEST_CASE("fledge generate --probs: the probabilities of the temperature, top-k 
         const auto rank = static_cast<std::size_t>(likely["rank"].number());
         const fledge::Choice& choice = all.at(rank - 1);
         CHECK(likely["token"].string() == characters().decode({choice.token}));
+        CHECK(likely["id"].number() == static_cast<double>(choice.token));
         CHECK(likely["probability"].number() == choice.probability);
         has_drawn = has_drawn || choice.token == token;
         if (choice.token == token) CHECK(step["probability"].number() == choice.probability);
         const std::string name = likely["token"].string();
         csv += std::to_string(4 + n) + "," + std::to_string(rank) + "," +
-               (name == "\n" ? "\"\n\"" : name) + "," + fledge::json_number(choice.probability) +
-               "," + (choice.token == token ? "1\n" : "0\n");
+               std::to_string(choice.token) + "," + (name == "\n" ? "\"\n\"" : name) + "," +
+               fledge::json_number(choice.probability) + "," +
+               (choice.token == token ? "1\n" : "0\n");
       }
       CHECK(has_drawn);
       logits = decoder.read({token});

@@ -153,11 +153,18 @@ TEST_CASE("fledge generate --why: the text is shaded by what hiding a token cost
 TEST_CASE("fledge generate --why --csv: a row for each token that can be hidden") {
   const std::string word = drawn_word();
   const auto [why, drawn] = explained(line() + Words{"--why", word});
-  std::string expected = "word,token,position,hidden_token,probability,probability_without\n";
+  std::string expected =
+      "word,id,token,position,hidden_id,hidden_token,probability,probability_without\n";
   for (const StrictJson& effect : why["left_out"].array()) {
     const auto quoted = [](const std::string& field) { return field == "\n" ? "\"\n\"" : field; };
-    expected += word + "," + word + "," + support::formatted("%.0f", effect["position"].number()) +
-                "," + quoted(effect["token"].string()) + "," +
+    const auto whole = [](const StrictJson& number) {
+      return support::formatted("%.0f", number.number());
+    };
+    const auto index =
+        static_cast<std::size_t>(effect["position"].number() - why["begin"].number());
+    CHECK(why["read_ids"][index].number() == effect["id"].number());
+    expected += word + "," + whole(why["id"]) + "," + word + "," + whole(effect["position"]) + "," +
+                whole(effect["id"]) + "," + quoted(effect["token"].string()) + "," +
                 fledge::json_number(why["probability"].number()) + "," +
                 fledge::json_number(effect["probability"].number()) + "\n";
   }
