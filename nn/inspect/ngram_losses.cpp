@@ -129,7 +129,8 @@ double mean_of_losses(const std::vector<double>& probabilities) {
 }  // namespace
 
 std::vector<double> ngram_losses(const TokenText& train, const TokenText& test, Dim vocabulary,
-                                 int most_history) {
+                                 int most_history,
+                                 const std::function<void(double share)>& progress) {
   require<ValueError>(!test.tokens.empty(), "ngram_losses", "the test has no tokens");
   require<ValueError>(most_history >= 0 && most_history <= 8, "ngram_losses",
                       "the history must have 0 to 8 tokens: got ", most_history);
@@ -150,8 +151,14 @@ std::vector<double> ngram_losses(const TokenText& train, const TokenText& test, 
   // The probabilities of these tokens: with one left out, and from all counts.
   std::vector<double> p_learned(learned.size()), p_predicted(predicted.size());
   std::vector<double> losses;
+  constexpr int parts = 3;  // of the work for a history: counting, the weights, the test
+  int done = 0;
+  const auto report = [&] {
+    if (progress) progress(static_cast<double>(++done) / (parts * (most_history + 1)));
+  };
   for (int history = 0; history <= most_history; ++history) {
     const Counter counter(train, learned, history);
+    report();
     std::vector<Counts> left_out;
     for (const Place& place : learned) {
       const Counts all = counter.counts_at(train, place);
@@ -162,6 +169,7 @@ std::vector<double> ngram_losses(const TokenText& train, const TokenText& test, 
       return (counts.both + 1) / (counts.history + V);
     };
     const Weights weights = history == 0 ? Weights({}, {}) : Weights(left_out, p_learned);
+    report();
     for (std::size_t i = 0; i < learned.size(); ++i)
       p_learned[i] =
           history == 0 ? smoothed(left_out[i]) : weights.mixed(left_out[i], p_learned[i]);
@@ -170,6 +178,7 @@ std::vector<double> ngram_losses(const TokenText& train, const TokenText& test, 
       p_predicted[i] = history == 0 ? smoothed(counts) : weights.mixed(counts, p_predicted[i]);
     }
     losses.push_back(mean_of_losses(p_predicted));
+    report();
   }
   return losses;
 }

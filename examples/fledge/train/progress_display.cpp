@@ -94,6 +94,17 @@ void ProgressDisplay::say(std::string_view text) {
   if (!quiet_) warn(text);
 }
 
+void ProgressDisplay::show_work(std::string_view name, double share) {
+  if (!bar_) return;
+  const std::string line = std::string(name) + formatted(" %3.0f%%|", 100 * share) +
+                           support::bar(share, 8, support::unicode_wanted()) + "|";
+  wipe();
+  std::fputs(support::cut(line, std::max(support::terminal_width(stderr) - 1, 1), "").c_str(),
+             stderr);
+  std::fflush(stderr);
+  lines_on_screen_ = 1;
+}
+
 void ProgressDisplay::warn(std::string_view text) {
   wipe();
   std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data());

@@ -58,6 +58,8 @@ class ProgressDisplay {
   /// The same, also when quiet.
   void warn(std::string_view text);
   void show(const Progress& progress);
+  /// With a bar: how much of this work is done. The next message takes its place.
+  void show_work(std::string_view name, double share);
   /// The picture above the bar, at most `columns` wide; each line ends with a line end. "": none.
   /// It is drawn if the terminal has this many lines or more.
   void set_picture(std::function<std::string(int columns)> picture, int lines) {

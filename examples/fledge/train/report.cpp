@@ -15,6 +15,27 @@ namespace {
 
 constexpr int report_columns = 80;
 
+// About `most` tokens of a text that has more: the first or the last ones of a stream, or every n-th
+// document.
+TokenText part_of(const TokenText& text, Dim most, bool is_end) {
+  if (text.size() <= most) return text;
+  const auto at = [&](std::size_t i) {
+    return text.tokens.begin() + static_cast<std::ptrdiff_t>(i);
+  };
+  if (text.starts.empty())
+    return is_end ? TokenText{{text.tokens.end() - most, text.tokens.end()}, {}}
+                  : TokenText{{text.tokens.begin(), text.tokens.begin() + most}, {}};
+  TokenText part;
+  const auto n = static_cast<std::size_t>((text.size() + most - 1) / most);
+  for (std::size_t d = 0; d + 1 < text.starts.size(); d += n) {
+    part.starts.push_back(part.tokens.size());
+    part.tokens.insert(part.tokens.end(), at(text.starts[d]), at(text.starts[d + 1]));
+  }
+  part.starts.push_back(part.tokens.size());
+  part.tokens.push_back(text.tokens.back());
+  return part;
+}
+
 }  // namespace
 
 std::string token_word(Tokens kind) {
@@ -24,12 +45,20 @@ std::string token_word(Tokens kind) {
                                    : "token";
 }
 
-Baselines baselines_of(const Corpus& corpus) {
+Baselines baselines_of(const Corpus& corpus, const std::function<void(double)>& progress,
+                       Dim most_counted, Dim most_measured) {
   Baselines result;
   const Dim V = corpus.tokenizer.size();
   result.uniform = std::log(static_cast<double>(V));
-  const TokenText& test = corpus.valid.size() < 2 ? corpus.train : corpus.valid;
-  result.counting = ngram_losses(corpus.train, test, V, 3);
+  const bool holds_out = corpus.valid.size() >= 2;
+  const TokenText train = part_of(corpus.train, most_counted, true);
+  const TokenText test =
+      holds_out ? part_of(corpus.valid, most_measured, false) : part_of(train, most_measured, true);
+  if (train.size() < corpus.train.size() || (holds_out && test.size() < corpus.valid.size())) {
+    result.counted = train.size();
+    result.measured = test.size();
+  }
+  result.counting = ngram_losses(train, test, V, 3, progress);
   return result;
 }
 
@@ -104,8 +133,11 @@ std::string baseline_report(const Baselines& baselines, const std::string& token
     histories += (n > 0 ? ", " : "") + std::to_string(n);
     losses += (n > 0 ? ", " : "") + formatted("%.3f", baselines.counting[n]);
   }
-  return support::wrapped(text + histories + " " + token + "s of history " + losses + ".",
-                          report_columns);
+  text += histories + " " + token + "s of history " + losses + ".";
+  if (baselines.counted > 0)
+    text += " The text is long: these tables are counted on " + thousands(baselines.counted) +
+            " of its " + token + "s and measured on " + thousands(baselines.measured) + ".";
+  return support::wrapped(text, report_columns);
 }
 
 std::string loss_sentence(const std::string& name, double loss, double bits, double uniform,

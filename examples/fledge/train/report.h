@@ -4,6 +4,7 @@
 // models.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,8 +20,14 @@ namespace fledge::train {
 struct Baselines {
   double uniform = 0;            // ln V
   std::vector<double> counting;  // 1- to 4-grams
+  // The tokens that the tables were counted and measured on, if these are not all; else 0.
+  Dim counted = 0, measured = 0;
 };
-Baselines baselines_of(const Corpus& corpus);
+/// Of a long text, the tables are counted and measured on a part: the last tokens of the training
+/// stream and the first ones held out, or every n-th document of lines. `progress` is called with the
+/// share of the work that is done.
+Baselines baselines_of(const Corpus& corpus, const std::function<void(double)>& progress = {},
+                       Dim most_counted = 2'000'000, Dim most_measured = 1'000'000);
 
 /// The loss of a text, in nats per token, as bits per byte of this text. So the losses of models
 /// with different tokenizers can be compared.

@@ -28,7 +28,8 @@ int TrainRun::run() {
                     support::counted(state_->step(), "step") +
                     (state_->is_out_of_patience() ? ": its held-out loss did not become lower"
                                                   : "; for more: --steps N"));
-    baselines_ = baselines_of(*corpus_);
+    baselines_ = baselines_of(
+        *corpus_, [this](double share) { report_.show_work("Counting tables", share); });
     if (state_->has_end())
       report_end("ok", state_->notes().last_loss, state_->notes().best_loss);
     else  // the run was killed during its final report

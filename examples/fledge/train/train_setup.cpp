@@ -176,7 +176,8 @@ void TrainRun::report_start() {
     report_.say("It began with the weights of " + support::printable(config_.from) + ".");
   const std::string variant = variant_report(config_.sizes.variant);
   if (!variant.empty()) report_.say(variant);
-  baselines_ = baselines_of(*corpus_);
+  baselines_ =
+      baselines_of(*corpus_, [this](double share) { report_.show_work("Counting tables", share); });
   report_.say(baseline_report(baselines_, token));
   check_causality_at_start();
   forecast();

@@ -112,6 +112,7 @@ TEST_CASE("fledge train: a bar on a terminal, plain lines elsewhere") {
   const Result bar = run_on_terminal(line);
   CHECK(bar.status == 0);
   CHECK(begins_a_line(bar.out, "100%|"));
+  CHECK(has(bar.out, "Counting tables 100%|"));
   CHECK_FALSE(has(bar.out, "step=20 of=20"));
   for (const auto& [words, extra] :
        {std::pair<Words, Environment>{{}, {{"TERM", "dumb"}}}, {{"--no-progress"}, {}}}) {

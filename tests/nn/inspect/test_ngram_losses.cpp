@@ -146,9 +146,24 @@ TEST_CASE("documents are counted each by itself, after as many boundaries as a h
   CHECK_THAT(losses.at(0), WithinAbs(no_history / 2, 1e-15));
   CHECK(losses.at(1) < losses.at(0));  // the boundary always follows b
   CHECK(losses.size() == 6);
-  // The history of two boundaries is the beginning of a document, as is that of one.
-  const double begun = ngram_losses(train, {{0, 2}, {0, 1}}, 3, 2).at(2);
-  CHECK(std::isfinite(begun));
+  // The history of two boundaries is the beginning of a document, as is that of one: of six
+  // documents that begin with a or with b, each begins as often as that.
+  const TokenText begun{{0, 1, 0, 1, 0, 1, 0, 2, 0, 2, 0, 2, 0}, {0, 2, 4, 6, 8, 10, 12}};
+  const std::vector<double> of_a = ngram_losses(begun, {{0, 1, 0}, {0, 2}}, 3, 3);
+  const std::vector<double> of_b = ngram_losses(begun, {{0, 2, 0}, {0, 2}}, 3, 3);
+  for (std::size_t n = 0; n < of_a.size(); ++n) CHECK_THAT(of_a[n], WithinAbs(of_b[n], 1e-12));
+  // Half of ln 2 for the letter; of the boundary, which is sure, next to nothing is left.
+  for (std::size_t n = 1; n < of_a.size(); ++n)
+    CHECK_THAT(of_a[n], WithinAbs(0.5 * std::log(2.0), 0.1));
+}
+
+TEST_CASE("the share of the work that is done rises to 1") {
+  std::vector<double> shares;
+  ngram_losses(abab, abab, 2, 3, [&](double share) { shares.push_back(share); });
+  CHECK(shares.size() == 12);
+  CHECK(std::is_sorted(shares.begin(), shares.end()));
+  CHECK(shares.front() > 0);
+  CHECK(shares.back() == 1);
 }
 
 TEST_CASE("tables refuse what cannot be counted") {

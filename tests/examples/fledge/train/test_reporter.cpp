@@ -1,6 +1,7 @@
 // What happens in a run, as lines for people and as JSON.
 #include "examples/fledge/train/reporter.h"
 
+#include "nn/inspect/ngram_losses.h"
 #include "tests/examples/fledge/training.h"
 
 using namespace fledge::train;
@@ -65,4 +66,46 @@ TEST_CASE("reporter: --quiet leaves warnings and JSON") {
   const Result shown = reported(config);
   CHECK(shown.err == "a warning\n");
   CHECK(testing::json_lines(shown.out).size() == 3);
+}
+
+TEST_CASE(
+    "baselines: of a long text, the tables are counted and measured on a part, which is said") {
+  using fledge::Dim, fledge::TokenText, fledge::ngram_losses;
+  const fledge::Corpus whole = fledge::read_corpus(testing::small_text(), {});
+  const std::vector<Dim>&train = whole.train.tokens, &valid = whole.valid.tokens;
+  const Dim V = whole.tokenizer.size();
+  const Baselines all = baselines_of(whole);
+  CHECK(all.counting == ngram_losses(whole.train, whole.valid, V, 3));
+  CHECK(all.counted + all.measured == 0);
+  CHECK_THAT(baseline_report(all, "character"), !ContainsSubstring("long"));
+
+  const TokenText last{{train.end() - 700, train.end()}, {}};
+  const Baselines part = baselines_of(whole, {}, 700, 50);
+  CHECK(part.counting == ngram_losses(last, {{valid.begin(), valid.begin() + 50}, {}}, V, 3));
+  CHECK_THAT(baseline_report(part, "character"),
+             EndsWith("The text is\nlong: these tables are counted on 700 of its characters and "
+                      "measured on 50."));
+  CHECK(baselines_of(whole, {}, 700, 1'000'000).counting == ngram_losses(last, whole.valid, V, 3));
+  CHECK(baselines_of(whole, {}, whole.train.size(), whole.valid.size()).counted == 0);
+
+  const fledge::Corpus alone = fledge::read_corpus(testing::small_text(), {.valid = 0});
+  const std::vector<Dim>& text = alone.train.tokens;
+  CHECK(baselines_of(alone, {}, 700, 50).counting ==
+        ngram_losses({{text.end() - 700, text.end()}, {}}, {{text.end() - 50, text.end()}, {}}, V,
+                     3));
+
+  // Of lines whole ones, from all of the text: here every third.
+  const fledge::Corpus lines =
+      fledge::read_corpus(testing::small_text(), {.reading = fledge::Reading::lines});
+  std::vector<std::string_view> kept;
+  std::string third;
+  const std::string decoded = lines.tokenizer.decode(lines.train.tokens);
+  for (const std::string_view line : fledge::lines_of(decoded)) kept.push_back(line);
+  for (std::size_t i = 0; i < kept.size(); i += 3) third += std::string(kept[i]) + "\n";
+  const TokenText expected =
+      fledge::read_corpus(third, {.reading = fledge::Reading::lines, .valid = 0}, lines.tokenizer)
+          .train;
+  const Baselines of_lines = baselines_of(lines, {}, (lines.train.size() + 2) / 3);
+  CHECK(of_lines.counted == expected.size());
+  CHECK(of_lines.counting == ngram_losses(expected, lines.valid, V, 3));
 }
