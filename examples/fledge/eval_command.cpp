@@ -28,7 +28,7 @@ struct EvalConfig {
   std::string folder;
   std::optional<std::string> text_path;  // none: the held-out part of the run's own text
   std::int64_t batch = 12;
-  bool json = false;
+  bool skip_unknown = false, json = false;
 };
 
 EvalConfig eval_config(int argc, char** argv) {
@@ -38,6 +38,8 @@ EvalConfig eval_config(int argc, char** argv) {
   options.arguments("DIR [FILE]", 1, 2);
   options.example("fledge eval run", "on the held-out part of its own text");
   options.example("fledge eval run other.txt", "on the whole of another text");
+  options.add("--skip-unknown", "", config.skip_unknown,
+              "leave out of FILE what was not in the training text");
   options.add("--batch", "N", config.batch, "windows at a time", {1, 1e6});
   add_model_options(options, config.source);
   options.threads();
@@ -47,20 +49,22 @@ EvalConfig eval_config(int argc, char** argv) {
   options.parse(argc, argv);
   config.folder = options.arguments()[0];
   if (options.arguments().size() > 1) config.text_path = options.arguments()[1];
+  if (config.skip_unknown && !config.text_path)
+    support::refuse_usage("--skip-unknown is for another text", "name it: fledge eval DIR FILE");
   return config;
 }
 
-TokenText read_tokens(const TrainedModel& trained, const std::string& path) {
-  return train::tokens_of_text(
-      trained.tokenizer(),
-      trained.readable(train::read_text_file(path, "name a text file"), "the text"),
-      trained.run.settings.corpus.reading, path == "-" ? "standard input" : support::quoted(path));
+TokenText read_tokens(const TrainedModel& trained, const EvalConfig& config) {
+  const std::string name = train::name_of_files({*config.text_path});
+  std::string text = trained.readable(trained.file_text(*config.text_path), "the text");
+  if (config.skip_unknown) text = train::known_text(trained.tokenizer(), text, name);
+  return train::tokens_of_text(trained.tokenizer(), text, trained.run.settings.corpus.reading,
+                               name);
 }
 
 int evaluate(const EvalConfig& config) {
   const TrainedModel trained = load_trained(config.folder, config.source.form);
-  const TokenText text =
-      config.text_path ? read_tokens(trained, *config.text_path) : trained.held_out();
+  const TokenText text = config.text_path ? read_tokens(trained, config) : trained.held_out();
   if (text.size() < 2)
     throw support::InputError("there is nothing to guess in one token", "name a longer text");
   const LanguageModelSizes& sizes = trained.model.sizes;

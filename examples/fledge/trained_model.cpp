@@ -1,6 +1,7 @@
 #include "examples/fledge/trained_model.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <sstream>
 
@@ -36,6 +37,7 @@ train::RunConfig config_without_run(const ModelConfig& config, Tokenizer tokeniz
   train::RunConfig run{{}, std::move(tokenizer)};
   run.settings.sizes = config.sizes;
   run.settings.corpus.tokens = run.tokenizer.kind();
+  run.settings.keep_cr = true;  // its tokens have \r
   return run;
 }
 
@@ -103,13 +105,23 @@ std::string TrainedModel::readable(std::string text, const std::string& name) co
   return text;
 }
 
+std::string TrainedModel::file_text(const std::string& path) const {
+  const Tokens kind = tokenizer().kind();
+  const train::FileText read = train::joined_text(
+      {path}, {kind == Tokens::character || kind == Tokens::word, run.settings.keep_cr,
+               "name a text file", train::not_utf8_advice});
+  if (const std::string left_out = read.report(", as in training"); !left_out.empty())
+    std::fprintf(stderr, "%s\n", support::wrapped(left_out, 80).c_str());
+  return read.text;
+}
+
 Dim TrainedModel::first_token() const { return train::first_token(tokenizer()); }
 
 Corpus TrainedModel::corpus() const {
   if (!has_run())
     throw support::InputError("this model has no run of fledge train, so no text was held out",
                               "name a text: fledge eval DIR FILE");
-  const std::string text = train::read_text(run.settings);
+  const std::string text = train::read_text(run.settings).text;
   train::require_same_text(run, text, train::name_of(run.settings));
   return read_corpus(text, run.settings.corpus, tokenizer());
 }

@@ -30,6 +30,9 @@ struct TrainedModel {
   bool ends_text(Dim token) const { return ends_texts() && token == first_token(); }
   /// Whether there is such a token: a model of lines has the line end, GPT-2 has "<|endoftext|>".
   bool ends_texts() const { return lines || tokenizer().end_of_text().has_value(); }
+  /// The text of a file or, "-", of standard input, read as that of the run: without byte order mark
+  /// and perhaps without \r, which stderr then says. Throws InputError.
+  std::string file_text(const std::string& path) const;
   /// The text as the tokenizer reads it. Throws InputError, which calls the text `name`, for a word
   /// that is no token number where texts are token numbers.
   std::string readable(std::string text, const std::string& name) const;

@@ -185,6 +185,33 @@ std::vector<Dim> Tokenizer::encode(std::string_view text, std::size_t first) con
   return ids;
 }
 
+UnknownSymbols Tokenizer::unknown_symbols(std::string_view text) const {
+  UnknownSymbols found;
+  std::size_t kept = 0;  // the bytes before it are in `rest`, or left out
+  const auto leave_out = [&](std::string_view symbol, std::size_t at) {
+    if (found.unknown++ == 0) found.first = at;
+    ++found.counts[std::string(symbol)];
+    found.rest.append(text, kept, at - kept).append(kind_ == Tokens::word ? " " : "");
+    kept = at + symbol.size();
+  };
+  if (has_bytes(kind_)) {
+    found.all = static_cast<Dim>(text.size());
+    for (const TextPart& part : special_.split(text))
+      for (std::size_t i = 0; part.id < 0 && i < part.text.size(); ++i) {
+        const std::string_view byte = part.text.substr(i, 1);
+        if (pairs_->first_unknown_byte(byte) == 0)
+          leave_out(byte, static_cast<std::size_t>(byte.data() - text.data()));
+      }
+  } else {
+    for_each_symbol(text, 0, [&](std::string_view symbol, std::size_t at) {
+      ++found.all;
+      if (!find(symbol)) leave_out(kind_ == Tokens::word ? without_joins(symbol) : symbol, at);
+    });
+  }
+  found.rest.append(text, kept);
+  return found;
+}
+
 std::string Tokenizer::decode(const std::vector<Dim>& ids) const {
   std::string text;
   std::string_view before;

@@ -45,6 +45,14 @@ struct UnknownSymbol : ValueError {
   std::size_t at;  // the place of its first byte in the text
 };
 
+/// The symbols of a text that a tokenizer does not have.
+struct UnknownSymbols {
+  std::map<std::string, Dim> counts;  // of each different one
+  Dim unknown = 0, all = 0;           // symbols of the text
+  std::size_t first = 0;              // the first byte of the first unknown one
+  std::string rest;                   // the text without them; a blank in the place of each word
+};
+
 class Tokenizer {
  public:
   /// Takes the symbols from a text; bpe merges pairs until there are `most` symbols (at least 256).
@@ -68,6 +76,9 @@ class Tokenizer {
   /// UnknownSymbol for the first symbol that the tokenizer does not have. `first` is added
   /// to the place that errors name, for a text that is part of a longer one.
   std::vector<Dim> encode(std::string_view text, std::size_t first = 0) const;
+  /// What encode() would refuse. It takes the rest, which has no unknown symbol. For bytes and byte
+  /// pairs a symbol is a byte. Throws ValueError as encode() does for a text that is not UTF-8.
+  UnknownSymbols unknown_symbols(std::string_view text) const;
   /// The text of token numbers; a number without text gives none. Throws ValueError for a number
   /// that is not 0 … size() − 1.
   std::string decode(const std::vector<Dim>& ids) const;

@@ -49,6 +49,8 @@ GenerateConfig generate_config(int argc, char** argv) {
                   "which words flying rests on");
 
   options.group("Text");
+  options.add("--skip-unknown", "", config.skip_unknown,
+              "leave out of PROMPT what was not in the training text");
   options.add("--tokens-out", "N", config.tokens_out, "how many tokens to write", {0, many});
   options.add("-n, --samples", "N", config.samples,
               "how many texts; a line such as \"--- 2 of 3\" stands above each", {1, many});

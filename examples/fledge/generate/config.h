@@ -15,8 +15,9 @@ struct GenerateConfig {
   std::string folder, prompt;  // the prompt "-": standard input
   std::int64_t tokens_out = 200, samples = 1;
   bool is_numbered = false;  // --samples was given: JSON objects and rows of CSV are numbered
-  bool null = false;         // a NUL after each text
-  std::string stop, why;     // "": not given
+  bool skip_unknown = false;
+  bool null = false;      // a NUL after each text
+  std::string stop, why;  // "": not given
   SampleOptions choice;
   std::uint64_t seed = 0;
   bool is_random_seed = false;  // --seed was not given

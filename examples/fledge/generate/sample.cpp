@@ -44,13 +44,15 @@ void put(const std::string& text) { std::fwrite(text.data(), 1, text.size(), std
 
 Task task_of(const GenerateConfig& config, const TrainedModel& trained) {
   Task task{config, trained, config.prompt, {}};
-  if (task.prompt == "-") task.prompt = read_file("-");
+  if (task.prompt == "-") task.prompt = trained.file_text("-");
   task.prompt = trained.readable(std::move(task.prompt), "the prompt");
   if (trained.form == TextForm::token_ids && task.prompt.empty())
     throw support::InputError("--tokens-in needs a prompt: got none",
                               "write token numbers, such as \"15 7\"");
+  const Tokenizer& tokenizer = trained.tokenizer();
+  if (config.skip_unknown) task.prompt = train::known_text(tokenizer, task.prompt, "the prompt");
   train::Prompt prompt =
-      train::prompt_of(trained.tokenizer(), task.prompt, trained.lines, "the prompt");
+      train::prompt_of(tokenizer, task.prompt, trained.lines, "the prompt", 0, true);
   task.is_prompt = !prompt.is_empty();
   task.ids = std::move(prompt.ids);
   return task;

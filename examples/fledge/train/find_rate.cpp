@@ -67,7 +67,7 @@ int find_rate(TrainConfig config) {
     support::refuse_usage("--find-lr tries rates on a new model, --resume goes on with an old one",
                           "use one of them");
   config.texts = text_files(config.texts);
-  const Corpus corpus = usable_corpus(read_text(config), config, nullptr);
+  const Corpus corpus = usable_corpus(read_text(config).text, config, nullptr);
   config.sizes.vocabulary = corpus.tokenizer.size();
   if (!config.texts.empty()) choose_for_text(config, corpus);
   require_window(corpus, config);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 
 #include "examples/fledge/train/report.h"
@@ -37,17 +38,13 @@ std::string file_meant_by(const std::string& path) {
   return meant.empty() || meant == whole.filename() ? "" : (folder / meant).string();
 }
 
-void require_utf8(const std::string& text, const std::string& name, std::size_t first,
-                  const std::string& what_to_do) {
-  if (const std::size_t wrong = first_not_utf8(text); wrong != std::string::npos)
-    throw InputError(name + " is not UTF-8 at byte " + std::to_string(first + wrong), what_to_do);
-}
-
 void require_characters(const Tokenizer& tokenizer, const std::string& text,
                         const std::string& name, std::size_t first) {
-  if (tokenizer.kind() == Tokens::character)
-    require_utf8(text, name, first,
-                 "the model reads characters: convert it, such as with iconv -f latin1 -t utf-8");
+  const std::size_t wrong =
+      tokenizer.kind() == Tokens::character ? first_not_utf8(text) : std::string::npos;
+  if (wrong != std::string::npos)
+    throw InputError(name + " is not UTF-8 at byte " + std::to_string(first + wrong),
+                     not_utf8_advice);
 }
 
 // "4 characters: abdr", without line ends and blanks; "61 characters" if there are many.
@@ -62,19 +59,52 @@ std::string known_characters(const Tokenizer& tokenizer) {
   return count + ": " + list;
 }
 
-[[noreturn]] void refuse_unknown(const UnknownSymbol& found, const Tokenizer& tokenizer,
-                                 const std::string& name) {
-  const std::string kind = token_word(tokenizer.kind());
-  const bool is_word = tokenizer.kind() == Tokens::word;
+// Of --tokens bpe an unknown symbol is a byte, not a token.
+std::string symbol_word(Tokens kind) { return kind == Tokens::bpe ? "byte" : token_word(kind); }
+
+// "'ü', 'ß' and 7 more": the most frequent first.
+std::string unknown_list(const UnknownSymbols& found) {
+  constexpr std::size_t most_listed = 8;
+  std::vector<std::pair<std::string, Dim>> symbols(found.counts.begin(), found.counts.end());
+  std::stable_sort(symbols.begin(), symbols.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string list;
+  for (std::size_t i = 0; i < std::min(symbols.size(), most_listed); ++i)
+    list += (i > 0 ? ", " : "") + support::quoted(symbols[i].first);
+  if (symbols.size() <= most_listed) return list;
+  return list + " and " + support::thousands(std::ssize(symbols) - Dim{most_listed}) + " more";
+}
+
+std::string unknown_share(const UnknownSymbols& found) {
+  return support::percent(static_cast<double>(found.unknown) / static_cast<double>(found.all));
+}
+
+// `first` is added to places in the text, which has the symbol `unknown` and perhaps others.
+[[noreturn]] void refuse_unknown(const UnknownSymbol& unknown, const Tokenizer& tokenizer,
+                                 const std::string& text, const std::string& name, bool can_skip) {
+  const UnknownSymbols found = tokenizer.unknown_symbols(text);
+  const std::string kind = symbol_word(tokenizer.kind());
+  const bool is_word = tokenizer.kind() == Tokens::word, is_one = found.counts.size() == 1;
   const std::string meant =
-      is_word ? support::closest(found.symbol, tokenizer.symbols()) : std::string();
+      is_word ? support::closest(unknown.symbol, tokenizer.symbols()) : std::string();
   const std::string known =
       is_word ? support::thousands(tokenizer.size()) + " words" : known_characters(tokenizer);
-  throw InputError("the " + kind + " " + support::quoted(found.symbol) + " at byte " +
-                       std::to_string(found.at) + " of " + name + " was not in the training text",
-                   meant.empty()
-                       ? "the model knows " + known + "; train with --tokens byte to read any text"
-                       : "nearest by spelling: " + support::quoted(meant));
+  const std::string place =
+      support::quoted(unknown.symbol) + " at byte " + std::to_string(unknown.at);
+  const std::string problem =
+      is_one ? "the " + kind + " " + place + " of " + name + " was not in the training text" +
+                   (found.unknown > 1 ? "; it stands there " + support::thousands(found.unknown) +
+                                            " times, " + unknown_share(found) + " of the text"
+                                      : "")
+             : support::thousands(std::ssize(found.counts)) + " different " + kind + "s of " +
+                   name + " were not in the training text, " + unknown_share(found) +
+                   " of it: " + unknown_list(found) + "; the first is " + place;
+  const std::string advice =
+      !meant.empty() && (is_one || !can_skip) ? "nearest by spelling: " + support::quoted(meant)
+      : can_skip ? "--skip-unknown leaves " + std::string(is_one ? "it" : "them") +
+                       " out; the model knows " + known
+                 : "the model knows " + known + "; train with --tokens byte to read any text";
+  throw InputError(problem, advice);
 }
 
 // The training part of the text is empty, and `valid` is a share of it.
@@ -114,12 +144,17 @@ std::string read_text_file(const std::string& path, const std::string& what_to_d
   }
 }
 
-std::string read_text(const TrainConfig& config) {
-  if (config.texts.empty()) return std::string(support::built_in_text());
+FileText read_text(const TrainConfig& config) {
+  if (config.texts.empty()) return {std::string(support::built_in_text())};
   const Tokens kind = config.corpus.tokens;
-  return joined_text(config.texts, kind == Tokens::character || kind == Tokens::word,
-                     config.resumes() ? "say where its text is: fledge train --resume DIR FILE"
-                                      : "name a text file, or - for standard input");
+  return joined_text(
+      config.texts,
+      {kind == Tokens::character || kind == Tokens::word, config.keep_cr,
+       config.resumes() ? "say where its text is: fledge train --resume DIR FILE"
+                        : "name a text file, or - for standard input",
+       config.texts.size() > 1
+           ? "leave it out, convert it, or use --tokens byte: it takes any bytes"
+           : "convert it, or use --tokens byte or --tokens bpe: they take any bytes"});
 }
 
 std::vector<std::string> absolute_paths(std::vector<std::string> paths) {
@@ -138,9 +173,6 @@ Corpus usable_corpus(const std::string& text, const TrainConfig& config,
   const std::string name = name_of(config);
   if (text.empty()) throw InputError(name + " is empty", "name a text with some thousand words");
   const Tokens kind = tokenizer ? tokenizer->kind() : config.corpus.tokens;
-  if (kind == Tokens::character || kind == Tokens::word)
-    require_utf8(text, name, 0,
-                 "convert it, or use --tokens byte or --tokens bpe: they take any bytes");
   if (config.corpus.reading == Reading::lines && lines_of(text).empty())
     throw InputError(name + " has no line with letters: all its lines are blank",
                      "name a text with some thousand words");
@@ -151,6 +183,9 @@ Corpus usable_corpus(const std::string& text, const TrainConfig& config,
     } catch (const NothingToTrain&) {
       if (config.corpus.valid >= 1) throw;
       refuse_short(text, config.corpus.reading == Reading::lines, name);
+    } catch (const UnknownSymbol& error) {  // of the model of --from
+      if (!tokenizer) throw;
+      refuse_unknown(error, *tokenizer, text, name, false);
     }
   };
   Corpus corpus = corpus_of(name, "use another --valid, or more text", read);
@@ -173,13 +208,31 @@ void require_window(const Corpus& corpus, const TrainConfig& config) {
 }
 
 std::vector<Dim> tokens_of(const Tokenizer& tokenizer, const std::string& text,
-                           const std::string& name, std::size_t first) {
+                           const std::string& name, std::size_t first, bool can_skip) {
   require_characters(tokenizer, text, name, first);
   try {
     return tokenizer.encode(text, first);
   } catch (const UnknownSymbol& error) {
-    refuse_unknown(error, tokenizer, name);
+    refuse_unknown(error, tokenizer, text, name, can_skip);
   }
+}
+
+std::string known_text(const Tokenizer& tokenizer, const std::string& text,
+                       const std::string& name) {
+  require_characters(tokenizer, text, name, 0);
+  UnknownSymbols found = tokenizer.unknown_symbols(text);
+  if (found.unknown == 0) return text;
+  const std::string kind = symbol_word(tokenizer.kind());
+  if (found.unknown == found.all)
+    throw InputError("the model knows no " + kind + " of " + name, "use another text");
+  const bool is_one = found.counts.size() == 1;
+  const std::string what = is_one ? unknown_list(found) + ", which was"
+                                  : support::thousands(std::ssize(found.counts)) + " different " +
+                                        kind + "s (" + unknown_list(found) + ") that were";
+  const std::string said = "Left out of " + name + ": " + what + " not in the training text, " +
+                           unknown_share(found) + " of it.";
+  std::fprintf(stderr, "%s\n", support::wrapped(said, 80).c_str());
+  return std::move(found.rest);
 }
 
 Dim first_token(const Tokenizer& tokenizer) {
@@ -187,8 +240,8 @@ Dim first_token(const Tokenizer& tokenizer) {
 }
 
 Prompt prompt_of(const Tokenizer& tokenizer, const std::string& text, bool lines,
-                 const std::string& name, std::size_t first) {
-  Prompt prompt{tokens_of(tokenizer, text, name, first), 0};
+                 const std::string& name, std::size_t first, bool can_skip) {
+  Prompt prompt{tokens_of(tokenizer, text, name, first, can_skip), 0};
   if (!prompt.ids.empty() && !lines) return prompt;
   prompt.ids.insert(prompt.ids.begin(), first_token(tokenizer));
   prompt.begin = 1;
@@ -204,7 +257,7 @@ TokenText tokens_of_text(const Tokenizer& tokenizer, const std::string& text, Re
                      [&] { return read_corpus(text, {.reading = reading, .valid = 0}, tokenizer); })
         .train;
   } catch (const UnknownSymbol& error) {
-    refuse_unknown(error, tokenizer, name);
+    refuse_unknown(error, tokenizer, text, name, true);
   }
 }
 

@@ -2,15 +2,20 @@
 #pragma once
 
 #include "examples/fledge/train/run_folder.h"
+#include "examples/fledge/train/text_files.h"
 #include "examples/support/errors.h"
 
 namespace fledge::train {
+
+/// What to do if a text for a model of characters is not UTF-8.
+inline constexpr const char* not_utf8_advice =
+    "the model reads characters: convert it, such as with iconv -f latin1 -t utf-8";
 
 /// A text file; "-": standard input. Throws InputError. If the file does not exist and a file with
 /// a similar name does, the error suggests it; otherwise the error shows `advice`.
 std::string read_text_file(const std::string& path, const std::string& advice);
 /// The text that the options name, or the built-in text.
-std::string read_text(const TrainConfig& config);
+FileText read_text(const TrainConfig& config);
 /// The paths from the root: a run keeps them in this form, so that they are found from any folder.
 std::vector<std::string> absolute_paths(std::vector<std::string> paths);
 /// The name of the run's text in messages.
@@ -24,11 +29,15 @@ Corpus usable_corpus(const std::string& text, const TrainConfig& config,
 void require_window(const Corpus& corpus, const TrainConfig& config);
 
 /// The tokens of a word, a sentence or a prompt; messages call it `name` and add `first` to the
-/// number of a byte. Throws InputError for an unknown symbol and, if the tokens are characters, for
+/// number of a byte. Throws InputError for unknown symbols and, if the tokens are characters, for
 /// text that is not UTF-8. If the tokens are words, the message names the word nearest in spelling,
-/// if any.
+/// if any; if the command has --skip-unknown (`can_skip`), the message says so.
 std::vector<Dim> tokens_of(const Tokenizer& tokenizer, const std::string& text,
-                           const std::string& name, std::size_t first = 0);
+                           const std::string& name, std::size_t first = 0, bool can_skip = false);
+/// --skip-unknown: the text without the symbols that the tokenizer does not have; says on stderr how
+/// many it left out. Throws InputError if no other symbol is left.
+std::string known_text(const Tokenizer& tokenizer, const std::string& text,
+                       const std::string& name);
 /// The token in front of a text: "<|endoftext|>", the line end, or token 0 if there is neither.
 Dim first_token(const Tokenizer& tokenizer);
 /// A text as a model reads it.
@@ -41,9 +50,9 @@ struct Prompt {
 /// The tokens of a text. In front of them is first_token() if there are none, or if the model was
 /// trained on lines: then each text begins with it. Throws InputError like tokens_of().
 Prompt prompt_of(const Tokenizer& tokenizer, const std::string& text, bool lines,
-                 const std::string& name, std::size_t first = 0);
+                 const std::string& name, std::size_t first = 0, bool can_skip = false);
 /// The tokens of another text, read whole or in lines like the run's own. Throws InputError as
-/// above, and for a text without tokens.
+/// above, and for a text without tokens. The command must have --skip-unknown.
 TokenText tokens_of_text(const Tokenizer& tokenizer, const std::string& text, Reading reading,
                          const std::string& name);
 

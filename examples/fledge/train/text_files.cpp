@@ -63,6 +63,50 @@ void add_folder(const std::string& folder, std::set<std::string>& files) {
                      "name a text file");
 }
 
+// The name that iconv has for the encoding, if the first bytes show one that is not UTF-8: by a byte
+// order mark, or by zeros in every other byte of Latin letters. "" otherwise.
+std::string other_encoding(std::string_view text) {
+  using namespace std::string_view_literals;
+  if (text.starts_with("\xFF\xFE\0\0"sv) || text.starts_with("\0\0\xFE\xFF"sv)) return "UTF-32";
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) return "UTF-16";
+  const std::string_view begin = text.substr(0, 4096);
+  std::size_t zeros[2] = {};  // at even and at odd places
+  for (std::size_t at = 0; at < begin.size(); ++at) zeros[at % 2] += begin[at] == '\0';
+  const auto are_high_bytes = [&](std::size_t some, std::size_t others) {
+    return text.size() % 2 == 0 && some > begin.size() / 4 && others == 0;
+  };
+  return are_high_bytes(zeros[1], zeros[0])   ? "UTF-16LE"
+         : are_high_bytes(zeros[0], zeros[1]) ? "UTF-16BE"
+                                              : "";
+}
+
+void require_utf8(const std::string& text, const std::string& file, const FileRules& rules) {
+  const std::string name = name_of_files({file}), encoding = other_encoding(text);
+  if (!encoding.empty())
+    throw InputError(name + " is " + encoding + ", not UTF-8",
+                     "convert it: iconv -f " + encoding + " -t UTF-8" +
+                         (file == "-" ? "" : " " + support::shell_word(file)) + " > new.txt");
+  if (const std::size_t wrong = first_not_utf8(text); wrong != std::string::npos)
+    throw InputError(name + " is not UTF-8 at byte " + std::to_string(wrong), rules.not_utf8);
+}
+
+// Adds the text of a file, without what is left out.
+void add_file(std::string_view file, bool keep_cr, FileText& to) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  if (file.starts_with(mark)) {
+    file.remove_prefix(mark.size());
+    ++to.marks;
+  }
+  if (!to.text.empty() && !to.text.ends_with('\n') && !file.empty()) to.text += '\n';
+  for (std::size_t end = 0; !file.empty(); file.remove_prefix(end)) {
+    end = keep_cr ? file.npos : file.find("\r\n");
+    to.text += file.substr(0, end);
+    if (end == file.npos) return;
+    ++to.returns;
+    ++end;
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> text_files(const std::vector<std::string>& names) {
@@ -86,18 +130,24 @@ std::vector<std::string> text_files(const std::vector<std::string>& names) {
   return {files.begin(), files.end()};
 }
 
-std::string joined_text(const std::vector<std::string>& files, bool needs_utf8,
-                        const std::string& advice) {
-  if (files.size() == 1) return read_text_file(files[0], advice);
-  std::string all;
+std::string FileText::report(const std::string& how_to_keep) const {
+  std::string said;
+  if (marks > 0)
+    said = marks == 1 ? "A byte order mark was left out."
+                      : support::thousands(marks) + " byte order marks were left out.";
+  if (returns > 0)
+    said += std::string(said.empty() ? "" : " ") +
+            "The text has line ends of Windows: " + support::thousands(returns) + " \\r " +
+            (returns == 1 ? "was" : "were") + " left out" + how_to_keep + ".";
+  return said;
+}
+
+FileText joined_text(const std::vector<std::string>& files, const FileRules& rules) {
+  FileText all;
   for (const std::string& file : files) {
-    const std::string text = read_text_file(file, advice);
-    const std::size_t wrong = needs_utf8 ? first_not_utf8(text) : std::string::npos;
-    if (wrong != std::string::npos)
-      throw InputError(support::quoted(file) + " is not UTF-8 at byte " + std::to_string(wrong),
-                       "leave it out, convert it, or use --tokens byte: it takes any bytes");
-    if (!all.empty() && !all.ends_with('\n') && !text.empty()) all += '\n';
-    all += text;
+    const std::string text = read_text_file(file, rules.not_found);
+    if (rules.needs_utf8) require_utf8(text, file, rules);
+    add_file(text, rules.keep_cr, all);
   }
   return all;
 }

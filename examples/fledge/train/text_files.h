@@ -1,6 +1,7 @@
 // The files of a text: several files and folders are read as one text.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,27 @@ inline constexpr std::size_t most_text_files = 10'000;
 /// name of a model's folder.
 std::vector<std::string> text_files(const std::vector<std::string>& names);
 
-/// The texts of these files, one after the other. A line end is added to a text in front of another
-/// if it does not end with one. "-": standard input. Throws InputError as read_text_file() does and,
-/// if `needs_utf8`, for one of several files that is not UTF-8.
-std::string joined_text(const std::vector<std::string>& files, bool needs_utf8,
-                        const std::string& advice);
+/// How files are read as a text.
+struct FileRules {
+  bool needs_utf8 = true;
+  bool keep_cr = false;                 // the \r of the line ends of Windows, \r\n
+  std::string not_found{}, not_utf8{};  // what to do then
+};
+
+/// A text without what only encodes it.
+struct FileText {
+  std::string text;
+  std::int64_t marks = 0, returns = 0;  // byte order marks, and \r in front of \n: left out
+
+  /// What was left out, in a sentence; "" if nothing was. `how_to_keep` returns: " (--keep-cr)".
+  std::string report(const std::string& how_to_keep = "") const;
+};
+
+/// The texts of these files, one after the other, without their byte order marks and, unless they
+/// are kept, without the \r of their line ends. A line end is added to a text in front of another if
+/// it does not end with one. "-": standard input. Throws InputError as read_text_file() does and, if
+/// the rules need UTF-8, for a file that is not UTF-8. Names UTF-16 and UTF-32.
+FileText joined_text(const std::vector<std::string>& files, const FileRules& rules);
 
 /// "poems.txt", "standard input", "the built-in text", or "a.txt and 2 other files".
 std::string name_of_files(const std::vector<std::string>& files);

@@ -40,6 +40,9 @@ support::Options train_options(TrainConfig& config) {
               {257, 65536}, of_model);
   options.add("--lines", "", corpus.reading, "each line is a text of its own: for names or verses",
               {}, lasting);
+  options.add("--keep-cr", "", config.keep_cr,
+              "keep the \\r of the line ends of Windows, \\r\\n; without it they are left out", {},
+              lasting);
   options.add("--valid", "FRAC", corpus.valid,
               "held out to measure the model: a share, or how many if 1 or more", {0, many},
               lasting);

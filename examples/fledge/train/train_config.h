@@ -24,6 +24,7 @@ struct TrainConfig {
   // `texts` and the may_change options can differ.
   std::vector<std::string> texts;  // files, or "-"; none: the built-in text
   std::string from;                // the folder of the model that the run began with
+  bool keep_cr = false;            // the \r of the line ends \r\n
   CorpusOptions corpus;
   LanguageModelSizes sizes{.vocabulary = 1, .context = 0};  // V: from the text
   TrainerOptions training;

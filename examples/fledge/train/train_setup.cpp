@@ -79,7 +79,10 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
     config_.corpus.tokens = base->tokenizer().kind();
   }
   report_.reading(names_of_files(config_.texts));
-  const std::string text = read_text(config_);
+  const FileText read = read_text(config_);
+  const std::string& text = read.text;
+  if (const std::string left_out = read.report(" (--keep-cr keeps them)"); !left_out.empty())
+    report_.say(support::wrapped(left_out, 80));
   hints_at_lines_ = !run && config_.corpus.reading == Reading::stream && is_list_of_lines(text);
   if (run) {
     require_same_text(*run, text, name);

@@ -13,7 +13,7 @@
 namespace fledge::train {
 
 std::string training_file(const Folder& folder, const RunConfig& run) {
-  const std::string text = read_text(run.settings);
+  const std::string text = read_text(run.settings).text;
   require_same_text(run, text, name_of(run.settings));
   const Corpus corpus = usable_corpus(text, run.settings, &run.tokenizer);
   const LanguageModelSizes& sizes = run.settings.sizes;

@@ -90,6 +90,32 @@ TEST_CASE("fledge eval: the held-out loss of the run, and other texts") {
   CHECK_THAT(refused_with_3({"eval", run, desk / "digits.txt"}),
              ContainsSubstring("the character '7' at byte 10 of "));
   CHECK_THAT(refused_with_3({"eval", run, desk / "othr.txt"}), EndsWith("/other.txt'?"));
+  // How many, which, which share; and the loss of the rest.
+  write_text(desk / "unknown.txt", "ÜÜ" + small_text(4) + "7é7 7 the birds\nß");
+  write_text(desk / "known.txt", small_text(4) + "  the birds\n");
+  const double all = static_cast<double>(small_text(4).size()) + 19;
+  CHECK(refused_with_3({"eval", run, desk / "unknown.txt"}) ==
+        "4 different characters of '" + (desk / "unknown.txt") +
+            "' were not in the training text, " + support::percent(7 / all) +
+            " of it: '7', 'Ü', 'ß', 'é'; the first is 'Ü' at byte 0 | --skip-unknown leaves them "
+            "out; the model knows 22 characters");
+  const Words skip{"eval", run, desk / "unknown.txt", "--skip-unknown"};
+  CHECK(fledge_says(skip).out == fledge_says({"eval", run, desk / "known.txt"}).out);
+  CHECK_THAT(fledge_says(skip).err, StartsWith("Left out of '"));
+  write_text(desk / "many.txt", "the birds XXYZ 123456789\n");
+  CHECK_THAT(
+      refused_with_3({"eval", run, desk / "many.txt"}),
+      ContainsSubstring(": 'X', '1', '2', '3', '4', '5', '6', '7' and 4 more; the first is "));
+  write_text(desk / "sevens.txt", "the birds 7 777\n");
+  CHECK_THAT(refused_with_3({"eval", run, desk / "sevens.txt"}),
+             ContainsSubstring("training text; it stands there 4 times, 25.0 % of the text | "));
+  CHECK(fledge_says({"eval", run, "--skip-unknown"}).status == 2);
+  write_text(desk / "strange.txt", "the cat quacks\n");
+  const Words on{"train", desk / "strange.txt", "--from", run, "--no-save"};
+  CHECK(refusal_of(fledge_says(on), desk.path()) ==
+        "3: 2 different characters of '~/strange.txt' were not in the training text, 20.0 % of it: "
+        "'c', 'q'; the first is 'c' at byte 4 | the model knows 22 characters; train with --tokens "
+        "byte to read any text");
   write_text(desk / "latin.txt", "the bl\xfc\n");
   CHECK(refused_with_3({"eval", run, desk / "latin.txt"}) ==
         "'" + (desk / "latin.txt") +

@@ -50,20 +50,34 @@ TEST_CASE("fledge generate: prompts with what the model never saw") {
         "the word 'burds' at byte 4 of the prompt was not in the training text | nearest by "
         "spelling: 'birds'");
   CHECK(refused_with_3({"generate", models().words(), "-"}, "penguin") ==
-        "the word 'penguin' at byte 0 of the prompt was not in the training text | the model knows "
-        "14 words; train with --tokens byte to read any text");
+        "the word 'penguin' at byte 0 of the prompt was not in the training text | --skip-unknown "
+        "leaves it out; the model knows 14 words");
   CHECK(refused_with_3({"generate", models().chars(), "birds at \xc3\xa9"}) ==
-        "the character '\xc3\xa9' at byte 9 of the prompt was not in the training text | the model "
-        "knows 22 characters; train with --tokens byte to read any text");
-  CHECK_THAT(refused_with_3({"generate", models().chars(), "\x1b[2J"}),
-             StartsWith("the character '\\x1b' at byte 0 of the prompt "));
+        "the character '\xc3\xa9' at byte 9 of the prompt was not in the training text | "
+        "--skip-unknown leaves it out; the model knows 22 characters");
+  CHECK_THAT(
+      refused_with_3({"generate", models().chars(), "\x1b[2J"}),
+      StartsWith("4 different characters of the prompt were not in the training text, 100.0 % "
+                 "of it: '\\x1b', '2', 'J', '['; the first is '\\x1b' at byte 0 | "));
   CHECK(refused_with_3({"generate", models().chars(), "a\xff"}) ==
         "the prompt is not UTF-8 at byte 1 | the model reads characters: convert it, such as with "
         "iconv -f latin1 -t utf-8");
-  CHECK(
-      refused_with_3({"generate", models().words(), "birds \xff"}) ==
-      "the word '\\xff' at byte 6 of the prompt was not in the training text | the model knows 14 "
-      "words; train with --tokens byte to read any text");
+  CHECK(refused_with_3({"generate", models().words(), "birds \xff"}) ==
+        "the word '\\xff' at byte 6 of the prompt was not in the training text | --skip-unknown "
+        "leaves it out; the model knows 14 words");
+}
+
+TEST_CASE("fledge generate --skip-unknown: the prompt without what the model never saw") {
+  const Words line{models().chars(), "-", "--tokens-out", "5", "--skip-unknown"};
+  const Result skipped = generated(line, "the é blue Ü lake é");
+  CHECK(skipped.status == 0);
+  CHECK(skipped.out == text({models().chars(), "the  blue  lake ", "--tokens-out", "5"}));
+  CHECK(skipped.err ==
+        "Left out of the prompt: 2 different characters ('é', 'Ü') that were not in the\n"
+        "training text, 15.8 % of it.\n");
+  CHECK(generated(line, "the lake").err.empty());
+  CHECK(refused_with_3({"generate", models().chars(), "é", "--skip-unknown"}) ==
+        "the model knows no character of the prompt | use another text");
 }
 
 TEST_CASE("fledge generate: --attention and --json") {

@@ -158,6 +158,7 @@ TEST_CASE("what a tokenizer does not have is named, and shown so that a terminal
         }).starts_with("Tokenizer: the text is not UTF-8 at byte 11"));
   try {
     words.encode("birds swim");
+    FAIL_CHECK("it was encoded");
   } catch (const UnknownSymbol& error) {
     CHECK(error.symbol == "swim");
     CHECK(error.at == 6);
@@ -165,6 +166,39 @@ TEST_CASE("what a tokenizer does not have is named, and shown so that a terminal
   for (const Dim id : {Dim{5}, Dim{-1}})
     CHECK(refusal<ValueError>([&] { words.decode({id}); }) ==
           "Tokenizer: no symbol has number " + std::to_string(id) + "; there are 5");
+}
+
+TEST_CASE("what a tokenizer does not have is counted, and left out of a text") {
+  const Tokenizer letters(Tokens::character, "abc\n");
+  const UnknownSymbols found = letters.unknown_symbols("aüb\nßßca🐦ü");
+  CHECK(found.counts == std::map<std::string, Dim>{{"ß", 2}, {"ü", 2}, {"🐦", 1}});
+  CHECK(found.unknown == 5);
+  CHECK(found.all == 10);
+  CHECK(found.first == 1);
+  CHECK(found.rest == "ab\nca");
+  CHECK(letters.unknown_symbols("").all == 0);
+  CHECK(letters.unknown_symbols("abc").counts.empty());
+  CHECK(letters.unknown_symbols("üß").rest.empty());
+  CHECK_THROWS_AS(letters.unknown_symbols("a\xff"), ValueError);
+
+  const Tokenizer words(Tokens::word, "birds walk, (then) fly. pi is 3.14\n");
+  for (const auto& [text, rest] :
+       {std::pair{"birds swim, then (swim) fly.\n", "birds  , then ( ) fly.\n"},
+        {"swim,walk-fly 3.15 3.14!\n", "    3.14 \n"},
+        {"then\r\nbirds", "then\r\nbirds"}}) {
+    const UnknownSymbols unknown = words.unknown_symbols(text);
+    CHECK(unknown.rest == rest);
+    CHECK(static_cast<Dim>(words.encode(unknown.rest).size()) == unknown.all - unknown.unknown);
+  }
+  CHECK(words.unknown_symbols("walk!").counts == std::map<std::string, Dim>{{"!", 1}});
+
+  const Tokenizer pairs(BytePairs({"a", "b", "ab"}, {{0, 1}}), {{"<|end|>", 3}});
+  const UnknownSymbols bytes = pairs.unknown_symbols("xabx<|end|>c\xff");
+  CHECK(bytes.counts == std::map<std::string, Dim>{{"c", 1}, {"x", 2}, {"\xff", 1}});
+  CHECK(bytes.all == 13);
+  CHECK(bytes.first == 0);
+  CHECK(bytes.rest == "ab<|end|>");
+  CHECK(Tokenizer(Tokens::byte, "a").unknown_symbols("\xff\0"s).counts.empty());
 }
 
 TEST_CASE("a tokenizer is made again from its symbols") {

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "examples/support/errors.h"
+#include "nn/io/utf8.h"
 #include "tests/examples/fledge/training.h"
 #include "tests/support/refusal.h"
 
@@ -79,13 +80,105 @@ TEST_CASE("text files: the folder of a model is no text, alone or beside texts")
 TEST_CASE("text files: a line end stands between two texts") {
   const Texts desk;
   const Words files = text_files({desk.texts()});
-  CHECK(joined_text(files, true, "") == "one\ntwo\nthree\n");
+  CHECK(joined_text(files, {}).text == "one\ntwo\nthree\n");
   write_text(desk / "texts/b.txt", "");
-  CHECK(joined_text(files, true, "") == "one\nthree\n");
+  CHECK(joined_text(files, {}).text == "one\nthree\n");
   write_text(desk / "texts/b.txt", "t\xffo");
-  CHECK(joined_text(files, false, "") == "one\nt\xffo\nthree\n");
-  CHECK(refusal<support::InputError>([&] { joined_text(files, true, ""); }) ==
+  CHECK(joined_text(files, {.needs_utf8 = false}).text == "one\nt\xffo\nthree\n");
+  CHECK(refusal<support::InputError>([&] { joined_text(files, {}); }) ==
         "'" + (desk / "texts/b.txt") + "' is not UTF-8 at byte 1");
+}
+
+TEST_CASE("text files: byte order marks and the \\r of Windows are left out, and counted") {
+  const testing::Folder desk;
+  struct Case {
+    std::string first, second, text, kept;  // kept: with --keep-cr
+    std::int64_t marks, returns;
+  };
+  const std::string mark = "\xEF\xBB\xBF";
+  for (const Case& c : std::vector<Case>{
+           {"a\r\n\r\nb", "c\r\n", "a\n\nb\nc\n", "a\r\n\r\nb\nc\r\n", 0, 3},
+           {mark + "a", mark + "b", "a\nb", "a\nb", 2, 0},
+           {mark, mark, "", "", 2, 0},
+           {mark + mark + "a", "b\r", mark + "a\nb\r", mark + "a\nb\r", 1, 0},  // only the first
+           {"a\rb\r\r\n\n\r", "\r\nc", "a\rb\r\n\n\r\n\nc", "a\rb\r\r\n\n\r\n\r\nc", 0, 2},
+           {"a", "b", "a\nb", "a\nb", 0, 0}}) {
+    const Words files{desk / "1.txt", desk / "2.txt"};
+    write_text(files[0], c.first);
+    write_text(files[1], c.second);
+    const auto read = joined_text(files, {}), kept = joined_text(files, {.keep_cr = true});
+    CHECK(read.text == c.text);
+    CHECK(kept.text == c.kept);
+    CHECK(read.marks == c.marks);
+    CHECK(read.returns == c.returns);
+    CHECK(kept.marks == c.marks);
+    CHECK(kept.returns == 0);
+    CHECK(read.report().empty() == (c.marks + c.returns == 0));
+  }
+}
+
+TEST_CASE("text files: UTF-16 and UTF-32 are named, with the command that converts them") {
+  const testing::Folder desk;
+  const std::string file = desk / "u.txt";
+  const std::string birds = "birds walk\n", chinese = "鳥は歩く";
+  // Each code unit as two or four bytes; these texts have no surrogates.
+  const auto encoded = [](const std::string& text, int width, bool is_big) {
+    std::string bytes;
+    for (std::size_t at = 0; at < text.size();) {
+      const fledge::CodePoint point = fledge::code_point_at(text, at);
+      for (int i = 0; i < width; ++i)
+        bytes += static_cast<char>(point.value >> (8 * (is_big ? width - 1 - i : i)) & 0xFF);
+      at += point.bytes;
+    }
+    return bytes;
+  };
+  const auto refused = [&](const std::string& bytes) {
+    write_text(file, bytes);
+    return refusal<support::InputError>([&] { joined_text({file}, {}); });
+  };
+  for (const bool is_big : {false, true}) {
+    for (const std::string& text : {birds, chinese}) {
+      CHECK(refused(encoded("\uFEFF" + text, 2, is_big)) == "'" + file + "' is UTF-16, not UTF-8");
+      CHECK(refused(encoded("\uFEFF" + text, 4, is_big)) == "'" + file + "' is UTF-32, not UTF-8");
+    }
+    CHECK(refused(encoded(birds, 2, is_big)) ==
+          "'" + file + "' is UTF-16" + (is_big ? "BE" : "LE") + ", not UTF-8");
+  }
+  // Bytes are taken as they are.
+  const std::string bytes = encoded("\uFEFF" + birds, 2, false);
+  write_text(file, bytes);
+  CHECK(joined_text({file}, {.needs_utf8 = false}).text == bytes);
+  // A zero here and there is a character of UTF-8.
+  write_text(file, std::string("a\0bc\0d", 6));
+  CHECK(joined_text({file}, {}).text.size() == 6);
+}
+
+TEST_CASE("fledge train: a text from Windows is the text that it would be elsewhere") {
+  const Desk desk;
+  std::string windows = "\xEF\xBB\xBF";
+  for (const char c : small_text()) windows += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  write_text(desk / "windows.txt", windows);
+  trained({desk.poems(), "-o", desk / "plain"});
+  const Result read = trained({desk / "windows.txt", "-o", desk / "run"});
+  CHECK_THAT(read.err, ContainsSubstring("\nA byte order mark was left out. The text has line ends "
+                                         "of Windows: 60 \\r were\nleft out (--keep-cr keeps "
+                                         "them).\n'"));
+  CHECK((text_of(desk / "run/state.safetensors") == text_of(desk / "plain/state.safetensors")));
+  // The run reads its text again in the same way, and so do others.
+  trained({"--resume", desk / "run", "--steps", "22"});
+  const Result own = fledge_says({"eval", desk / "plain", desk.poems()});
+  const Result other = fledge_says({"eval", desk / "plain", desk / "windows.txt"});
+  CHECK(own.status + other.status == 0);
+  CHECK(own.out == other.out);
+  CHECK_THAT(other.err, StartsWith("A byte order mark was left out. ") &&
+                            EndsWith("60 \\r were\nleft out, as in training.\n"));
+  const StrictJson start = json_lines(
+      trained({desk / "windows.txt", "-o", desk / "kept", "--keep-cr", "--json"}).out)[0];
+  CHECK(start["bytes"].number() == static_cast<double>(windows.size() - 3));
+  CHECK(start["vocabulary"].number() == 23);
+  trained({"--resume", desk / "kept", "--steps", "22"});
+  CHECK(fledge_says({"eval", desk / "kept", desk / "windows.txt"}).err ==
+        "A byte order mark was left out.\n");
 }
 
 TEST_CASE("text files: their names in messages") {
