@@ -64,7 +64,8 @@ TokenText read_tokens(const TrainedModel& trained, const EvalConfig& config) {
 
 int evaluate(const EvalConfig& config) {
   const TrainedModel trained = load_trained(config.folder, config.source.form);
-  const TokenText text = config.text_path ? read_tokens(trained, config) : trained.held_out();
+  const TokenText text =
+      config.text_path ? read_tokens(trained, config) : trained.held_out(config.folder);
   if (text.size() < 2)
     throw support::InputError("there is nothing to guess in one token", "name a longer text");
   const LanguageModelSizes& sizes = trained.model.sizes;

@@ -20,11 +20,11 @@ constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 constexpr Dim most_tokens = 24;
 
 /// For a run without a plan: excerpts of its text.
-std::optional<page::Plan> plan_of_text(const TrainedModel& trained) {
+std::optional<page::Plan> plan_of_text(const TrainedModel& trained, const std::string& folder) {
   const std::vector<std::string>& texts = trained.run.settings.texts;
   if (!texts.empty() && texts[0] == "-") return {};  // standard input cannot be read again
   try {
-    return page::default_plan(trained.corpus(), trained.model.sizes.context);
+    return page::default_plan(trained.corpus(folder), trained.model.sizes.context);
   } catch (const support::InputError&) {
     return {};
   }
@@ -90,7 +90,7 @@ int page_command(int argc, char** argv) {
   run.model = &trained.model;
   run.tokenizer = &trained.tokenizer();
   if (!train::PageRecorder::is_recorded(events)) {
-    const std::optional<page::Plan> plan = plan_of_text(trained);
+    const std::optional<page::Plan> plan = plan_of_text(trained, folder);
     run.plan = plan ? *plan : plan_of_sample(trained);
     if (!plan)
       run.notices.emplace_back(

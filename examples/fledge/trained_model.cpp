@@ -117,17 +117,15 @@ std::string TrainedModel::file_text(const std::string& path) const {
 
 Dim TrainedModel::first_token() const { return train::first_token(tokenizer()); }
 
-Corpus TrainedModel::corpus() const {
+Corpus TrainedModel::corpus(const std::string& folder) const {
   if (!has_run())
     throw support::InputError("this model has no run of fledge train, so no text was held out",
                               "name a text: fledge eval DIR FILE");
-  const std::string text = train::read_text(run.settings).text;
-  train::require_same_text(run, text, train::name_of(run.settings));
-  return read_corpus(text, run.settings.corpus, tokenizer());
+  return read_corpus(train::text_of_run(run, folder), run.settings.corpus, tokenizer());
 }
 
-TokenText TrainedModel::held_out() const {
-  Corpus corpus = this->corpus();
+TokenText TrainedModel::held_out(const std::string& folder) const {
+  Corpus corpus = this->corpus(folder);
   if (corpus.valid.size() < 2)
     throw support::InputError("nothing of " + train::name_of(run.settings) + " was held out",
                               "name another text: fledge eval DIR FILE");

@@ -38,12 +38,12 @@ struct TrainedModel {
   std::string readable(std::string text, const std::string& name) const;
   /// Whether fledge train made the folder. Otherwise `run` has only sizes and a tokenizer.
   bool has_run() const { return !run.id.empty(); }
-  /// The text that it was trained on, read again. Throws InputError when the text is not there or
-  /// has changed, and without a run.
-  Corpus corpus() const;
+  /// The text that it was trained on, read again. `folder`: of the model. Throws InputError when the
+  /// text is not there or has changed, and without a run.
+  Corpus corpus(const std::string& folder) const;
   /// The held-out part of this text. Throws InputError as corpus() does, and when nothing of it was
   /// held out.
-  TokenText held_out() const;
+  TokenText held_out(const std::string& folder) const;
 };
 
 /// The folder that a command's first argument or --from names, and --tokens-in.

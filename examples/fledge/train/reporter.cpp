@@ -119,7 +119,8 @@ void Reporter::start(const Corpus& corpus, const LanguageModel& model, const Bas
                               {"seed", config.training.seed},
                               {"step", step},
                               {"baselines", as_json(baselines)}};
-  event(members, {{"texts", absolute_paths(config.texts)}, {"folder", config.folder()}}, is_first);
+  event(members, {{"texts", names_without_folders(config.texts)}, {"folder", config.folder()}},
+        is_first);
 }
 
 void Reporter::evaluated(std::int64_t step, double loss, bool is_best) {

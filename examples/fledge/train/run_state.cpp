@@ -277,13 +277,13 @@ bool RunState::load_best() {
   return false;
 }
 
-// Saves settings that this call changed: the steps, the learning rate, the path of the text.
+// Saves settings that this call changed: the steps, the learning rate, the name of the text.
 void RunState::save_changes() {
   if (is_over()) return;
   RunConfig run = folder_->config();
   const std::string before = config_text(run);
   run.settings = *config_;
-  run.settings.texts = absolute_paths(config_->texts);
+  run.settings.texts = names_without_folders(config_->texts);
   if (config_text(run) != before) folder_->rewrite(run);
 }
 

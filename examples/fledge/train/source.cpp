@@ -144,26 +144,36 @@ std::string read_text_file(const std::string& path, const std::string& what_to_d
   }
 }
 
-FileText read_text(const TrainConfig& config) {
+FileText read_text(const TrainConfig& config, const std::string& advice) {
   if (config.texts.empty()) return {std::string(support::built_in_text())};
   const Tokens kind = config.corpus.tokens;
   return joined_text(
       config.texts,
-      {kind == Tokens::character || kind == Tokens::word, config.keep_cr,
-       config.resumes() ? "say where its text is: fledge train --resume DIR FILE"
-                        : "name a text file, or - for standard input",
+      {kind == Tokens::character || kind == Tokens::word, config.keep_cr, advice,
        config.texts.size() > 1
            ? "leave it out, convert it, or use --tokens byte: it takes any bytes"
            : "convert it, or use --tokens byte or --tokens bpe: they take any bytes"});
 }
 
-std::vector<std::string> absolute_paths(std::vector<std::string> paths) {
+std::vector<std::string> names_without_folders(std::vector<std::string> paths) {
   for (std::string& path : paths) {
-    std::error_code no_folder;  // the current folder may have been removed
-    const auto whole = std::filesystem::absolute(path, no_folder);
-    if (!path.empty() && path != "-" && !no_folder) path = whole.string();
+    std::filesystem::path whole = std::filesystem::path(path).lexically_normal();
+    if (!whole.has_filename()) whole = whole.parent_path();  // "gpt2/"
+    path = whole.filename().string();
   }
   return paths;
+}
+
+std::vector<std::string> found_texts(std::vector<std::string> names,
+                                     const std::string& run_folder) {
+  std::error_code no_folder;  // the current folder may have been removed
+  const auto run = std::filesystem::absolute(run_folder + "/", no_folder).lexically_normal();
+  for (std::string& name : names) {
+    const std::string beside = (run.parent_path().parent_path() / name).string();
+    const bool is_here = name == "-" || access(name.c_str(), F_OK) == 0;
+    if (!is_here && access(beside.c_str(), F_OK) == 0) name = beside;
+  }
+  return names;
 }
 
 std::string name_of(const TrainConfig& config) { return name_of_files(config.texts); }
@@ -270,6 +280,16 @@ void require_same_text(const RunConfig& config, const std::string& text, const s
     throw InputError(name + " is not the text of this run: it has " + facts(text.size(), hash) +
                          ", the run's had " + facts(config.text_bytes, config.text_hash),
                      "a run keeps to its text: bring it back, or begin a new run with -o");
+}
+
+std::string text_of_run(const RunConfig& run, const std::string& folder) {
+  TrainConfig settings = run.settings;
+  settings.texts = found_texts(settings.texts, folder);
+  std::string text =
+      read_text(settings, "a run keeps the name of its text alone: bring it here, or beside the run")
+          .text;
+  require_same_text(run, text, name_of(settings));
+  return text;
 }
 
 }  // namespace fledge::train

@@ -14,10 +14,15 @@ inline constexpr const char* not_utf8_advice =
 /// A text file; "-": standard input. Throws InputError. If the file does not exist and a file with
 /// a similar name does, the error suggests it; otherwise the error shows `advice`.
 std::string read_text_file(const std::string& path, const std::string& advice);
-/// The text that the options name, or the built-in text.
-FileText read_text(const TrainConfig& config);
-/// The paths from the root: a run keeps them in this form, so that they are found from any folder.
-std::vector<std::string> absolute_paths(std::vector<std::string> paths);
+/// The text that the options name, or the built-in text. `advice`: for a file that is not there.
+FileText read_text(const TrainConfig& config,
+                   const std::string& advice = "name a text file, or - for standard input");
+/// The names of files or folders, without the folders above them. A run keeps no more: what is made
+/// for others must not tell where its text was.
+std::vector<std::string> names_without_folders(std::vector<std::string> paths);
+/// Where the files of these names are: in the current folder, else beside the folder of the run. A
+/// name that is in neither stays as it is.
+std::vector<std::string> found_texts(std::vector<std::string> names, const std::string& run_folder);
 /// The name of the run's text in messages.
 std::string name_of(const TrainConfig& config);
 
@@ -58,5 +63,7 @@ TokenText tokens_of_text(const Tokenizer& tokenizer, const std::string& text, Re
 
 /// Throws InputError, which names the difference, unless this is the text of the run.
 void require_same_text(const RunConfig& config, const std::string& text, const std::string& name);
+/// The text of a run that is over or was stopped, found again and the same. Throws InputError.
+std::string text_of_run(const RunConfig& run, const std::string& folder);
 
 }  // namespace fledge::train

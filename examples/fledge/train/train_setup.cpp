@@ -65,10 +65,12 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
   std::optional<RunConfig> run;
   if (config_.names_folder()) folder_name_ = run_name(config_.texts[0]);
   config_.texts = text_files(config_.texts);
+  const bool names_text = !config_.texts.empty();
   if (config_.resumes()) {
     folder = RunFolder::resume(config_.folder());
     run = folder->config();
     config_ = resumed_config(run->settings, config_);
+    if (!names_text) config_.texts = found_texts(config_.texts, config_.folder());
   }
   const std::string name = name_of(config_);
   if (!folder_name_.empty()) config_.out = config_.force ? folder_name_ : free_name(folder_name_);
@@ -79,7 +81,12 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
     config_.corpus.tokens = base->tokenizer().kind();
   }
   report_.reading(names_of_files(config_.texts));
-  const FileText read = read_text(config_);
+  const FileText read =
+      config_.resumes() && !names_text
+          ? read_text(config_,
+                      "a run keeps the name of its text alone, and it is neither here nor beside the "
+                      "run; say where it is: fledge train --resume DIR FILE")
+          : read_text(config_);
   const std::string& text = read.text;
   if (const std::string left_out = read.report(" (--keep-cr keeps them)"); !left_out.empty())
     report_.say(support::wrapped(left_out, 80));
@@ -93,8 +100,8 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
     if (!config_.texts.empty()) chosen_ = choose_for_text(config_, *corpus_);
     require_window(*corpus_, config_);
     run = RunConfig{config_, corpus_->tokenizer, text.size(), hash_of(text)};
-    run->settings.texts = absolute_paths(config_.texts);
-    if (base) run->settings.from = absolute_paths({config_.from})[0];
+    run->settings.texts = names_without_folders(config_.texts);
+    if (base) run->settings.from = names_without_folders({config_.from})[0];
     run->id = run_id(*run);
   }
   pairs_ = pairs_to_watch(config_, corpus_->tokenizer);

@@ -13,8 +13,7 @@
 namespace fledge::train {
 
 std::string training_file(const Folder& folder, const RunConfig& run) {
-  const std::string text = read_text(run.settings).text;
-  require_same_text(run, text, name_of(run.settings));
+  const std::string text = text_of_run(run, folder.path());
   const Corpus corpus = usable_corpus(text, run.settings, &run.tokenizer);
   const LanguageModelSizes& sizes = run.settings.sizes;
   const std::optional<std::string> state = folder.read(state_name, most_file_bytes(sizes, 3));

@@ -263,11 +263,13 @@ TEST_CASE("fledge train --resume: folders without a run, and texts that changed"
   write_text(desk.poems(), replaced(text, "birds", "bards"));
   refused_text(text.size());
   std::filesystem::remove(desk.poems());
-  CHECK(refused_training(desk, resume) ==
-        "3: cannot read '~/poems.txt': no such file or directory | say where its text is: fledge "
-        "train --resume DIR FILE");
+  CHECK(
+      refused_training(desk, resume) ==
+      "3: cannot read 'poems.txt': no such file or directory | a run keeps the name of its text "
+      "alone, and it is neither here nor beside the run; say where it is: fledge train --resume DIR "
+      "FILE");
   CHECK((files_in(desk / "run") == run));
   write_text(desk / "moved.txt", text);
   trained(Words{"--resume", desk / "run", desk / "moved.txt", "--steps", "22"});
-  trained({"--resume", desk / "run", "--steps", "24"});  // it knows the new place
+  trained({"--resume", desk / "run", "--steps", "24"});  // it knows the new name
 }

@@ -70,15 +70,48 @@ TEST_CASE("fledge train --resume: after an interrupt at any step, with another n
   }
 }
 
-TEST_CASE("fledge train: a text behind a link to another place is found again") {
+TEST_CASE("fledge train: a run, its events and its export do not say where their text was") {
   const Desk desk;
-  std::filesystem::create_directories(desk / "elsewhere/below");
-  std::filesystem::create_directory_symlink(desk / "elsewhere/below", desk / "link");
-  std::filesystem::copy_file(desk.poems(), desk / "elsewhere/poems");
-  trained({desk / "link/../poems", "-o", desk / "run", "--valid", "0.2"});
-  const Result again = fledge_says({"eval", desk / "run"});
-  INFO(again.err);
-  CHECK(again.status == 0);
+  const std::string secret = "home/alice/private";
+  for (const char* folder : {"home/alice/private", "elsewhere", "moved"})
+    std::filesystem::create_directories(desk / folder);
+  const std::string diary = desk / "home/alice/private/diary.txt";
+  std::filesystem::copy_file(desk.poems(), diary);
+  const auto in = [&](const std::string& folder, const std::string& line) {
+    return in_shell("cd '" + (desk / folder) + "' && \"$0\" " + line);
+  };
+  trained({diary, "-o", desk / "elsewhere/base"});
+  const Result run = trained({diary, "-o", desk / "elsewhere/run", "--json"});
+  CHECK(json_lines(run.out)[0]["texts"].array().at(0).string() == "diary.txt");
+  CHECK(fledge_says({"train", diary, "--from", desk / "elsewhere/base", "-o",
+                     desk / "elsewhere/tuned", "--steps", "2", "--batch", "2", "-q"})
+            .status == 0);
+  CHECK_THAT(text_of(desk / "elsewhere/tuned/config.json"),
+             ContainsSubstring("\"from\": \"base\""));
+  for (const char* name : {"run", "tuned"}) {
+    CAPTURE(name);
+    CHECK(fledge_says({"export", desk / ("elsewhere/" + std::string(name)), "-o", desk / "export"})
+              .status == 0);
+    for (const std::string& folder : {desk / ("elsewhere/" + std::string(name)), desk / "export"})
+      for (const auto& [file, bytes] : files_in(folder)) {
+        CAPTURE(file);
+        CHECK(bytes.find("alice") == bytes.npos);
+        CHECK(bytes.find(desk.path()) == bytes.npos);
+      }
+    std::filesystem::remove_all(desk / "export");
+  }
+  // It is found in the current folder and beside the run, and can be named.
+  const std::string eval = "eval '" + (desk / "elsewhere/run") + "'";
+  CHECK(in("elsewhere", eval).status == 3);
+  CHECK(in(secret, eval).status == 0);
+  const std::string resume = "train -q --resume '" + (desk / "elsewhere/run") + "' --steps ";
+  CHECK(in("elsewhere", resume + "21").status == 3);
+  CHECK(in("elsewhere", resume + "21 ../home/alice/private/diary.txt").status == 0);
+  CHECK(in(secret, resume + "22").status == 0);
+  std::filesystem::copy_file(diary, desk / "elsewhere/diary.txt");
+  CHECK(in("moved", eval).status == 0);
+  CHECK(in("moved", "train -q --steps 23 --resume ../elsewhere/run/").status == 0);
+  CHECK(in("elsewhere/run", "train -q --steps 24 --resume .").status == 0);
 }
 
 TEST_CASE("fledge train: an interrupt says how it ended, in --json and without a folder") {

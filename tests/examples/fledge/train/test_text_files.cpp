@@ -205,11 +205,14 @@ TEST_CASE("fledge train: several files and a folder are one text, which --resume
       (text_of(desk / "several/state.safetensors") == text_of(desk / "joined/state.safetensors")));
   // A file that is added later does not belong to the run.
   write_text(desk / "more/3.txt", "another text");
+  CHECK(fledge_says({"train", "--resume", desk / "several", "--steps", "22"}).status == 3);
+  for (const char* name : {"1.txt", "2.txt"})
+    fs::rename(desk / ("more/" + std::string(name)), desk / name);
   trained({"--resume", desk / "several", "--steps", "22"});
   CHECK(fledge_says({"eval", desk / "several"}).status == 0);
-  fs::rename(desk / "more/2.txt", desk / "moved.txt");
+  fs::rename(desk / "2.txt", desk / "moved.txt");
   CHECK(fledge_says({"train", "--resume", desk / "several", "--steps", "24"}).status == 3);
-  trained({"--resume", desk / "several", desk.poems(), desk / "more/1.txt", desk / "moved.txt",
+  trained({"--resume", desk / "several", desk / "1.txt", desk / "moved.txt", desk.poems(),
            "--steps", "24"});
 }
 
