@@ -34,33 +34,36 @@ struct Events {
   std::map<std::int64_t, JsonValue> snapshots;
 };
 
+void read_event(const Run& run, const std::string& line, Events& found) {
+  JsonValue event;
+  try {
+    event = read_json(line);
+  } catch (const FormatError&) {
+    return;  // the half of a line that a run wrote when it was killed
+  }
+  const std::string type = event["type"].string();
+  const auto point = [&](const char* key) {
+    return std::vector<double>{event["step"].number(), event[key].number()};
+  };
+  if (type == "start")
+    event["baselines"].each_member([&](const std::string& name, const JsonValue& loss) {
+      found.baselines[name] = loss.number();
+    });
+  if (type == "step") {
+    found.losses.push_back(point("loss"));
+    if (event.has("grad_norm")) found.gradients.push_back(point("grad_norm"));
+  }
+  if (type == "eval") found.held_out.push_back(point("held_out_loss"));
+  if (type == "page")
+    found.plan = read_plan(event, run.model->sizes.vocabulary, run.model->sizes.context);
+  if (type == "snapshot") found.snapshots[event["step"].integer(0, std::int64_t{1} << 53)] = event;
+}
+
 Events read_events(const Run& run) {
   Events found;
-  for (const std::string& line : run.events) {
-    JsonValue event;
-    try {
-      event = read_json(line);
-    } catch (const FormatError&) {
-      continue;  // the half of a line that a run wrote when it was killed
-    }
-    const std::string type = event["type"].string();
-    const auto point = [&](const char* key) {
-      return std::vector<double>{event["step"].number(), event[key].number()};
-    };
-    if (type == "start")
-      event["baselines"].each_member([&](const std::string& name, const JsonValue& loss) {
-        found.baselines[name] = loss.number();
-      });
-    if (type == "step") {
-      found.losses.push_back(point("loss"));
-      if (event.has("grad_norm")) found.gradients.push_back(point("grad_norm"));
-    }
-    if (type == "eval") found.held_out.push_back(point("held_out_loss"));
-    if (type == "page")
-      found.plan = read_plan(event, run.model->sizes.vocabulary, run.model->sizes.context);
-    if (type == "snapshot")
-      found.snapshots[event["step"].integer(0, std::int64_t{1} << 53)] = event;
-  }
+  std::int64_t number = 0;
+  for (const std::string& line : run.events)
+    naming_event("line " + std::to_string(++number), [&] { read_event(run, line, found); });
   return found;
 }
 
@@ -227,8 +230,10 @@ Thinned run_data(const Run& run, std::size_t most_bytes) {
     for (const auto& [step, event] : events.snapshots)
       if (step == run.kept_step ||
           (!detail.kept_alone && (detail.even_steps || steps.is_full(step))))
-        snapshots.push_back(shown_snapshot(event, {&model, &plan, &axes}, detail,
-                                           step == run.kept_step ? &kept_watch : nullptr));
+        snapshots.push_back(naming_event("the snapshot of step " + std::to_string(step), [&] {
+          return shown_snapshot(event, {&model, &plan, &axes}, detail,
+                                step == run.kept_step ? &kept_watch : nullptr);
+        }));
     Plan shown = plan;
     shown.sentences.resize(std::min(shown.sentences.size(), detail.sentences));
     const std::vector<Json> first(

@@ -16,8 +16,36 @@ namespace {
 
 constexpr std::string_view plan_mark = "{\"type\":\"page\",";
 
-std::string file_name(const std::string& path) {
-  return std::filesystem::path(path).filename().string();
+// The page may stand in the run's folder, which is made with the run. It is no file of the run, no
+// folder above it, and no text that the run reads.
+void require_page_place(const TrainConfig& config) {
+  namespace fs = std::filesystem;
+  const auto refuse = [&](const std::string& what) {
+    throw support::CommandError(support::Exit::failed,
+                                "--page " + support::quoted(config.page) + " is " + what,
+                                "name another file, such as --page page.html");
+  };
+  std::error_code none;
+  // From the root, without links, and without "/" at the end. Its last parts may not exist.
+  const auto whole = [&](const std::string& path) {
+    fs::path found = fs::weakly_canonical(path, none);
+    return found.has_filename() ? found : found.parent_path();
+  };
+  const fs::path page = whole(config.page), run = whole(config.folder());
+  const auto is_above = [&](const fs::path& path) {  // or the folder of the run itself
+    return !config.folder().empty() &&
+           std::mismatch(path.begin(), path.end(), run.begin(), run.end()).first == path.end();
+  };
+  const std::string name = page.filename().string();
+  const std::vector<std::string> names = run_files();
+  if (is_above(page)) refuse("the folder of the run, or one above it");
+  if (page.parent_path() == run && !run.empty() &&
+      (name.starts_with('.') || std::count(names.begin(), names.end(), name) > 0))
+    refuse("a file of the run");
+  for (const std::string& text : config.texts)
+    if (fs::equivalent(text, config.page, none)) refuse("the text itself");
+  if (fs::exists(page.parent_path(), none) || !is_above(page.parent_path()))
+    support::require_place(config.page, page::page_kind);
 }
 
 page::Plan plan_of(const TrainConfig& config, const Corpus& corpus,
@@ -65,13 +93,17 @@ PageRecorder::PageRecorder(const TrainConfig& config, const Corpus& corpus,
       sentences_(&sentences),
       steps_{config.training.schedule.steps} {
   page::require_vocabulary(corpus.tokenizer.size());
-  if (!config.page.empty()) support::require_place(config.page, page::page_kind);
-  for (const std::string& line : event_lines(events))
-    if (line.starts_with(plan_mark)) {
-      plan_ = page::read_plan(read_json(line), corpus.tokenizer.size(), config.sizes.context);
-      has_plan_event_ = true;
-      return;
-    }
+  if (!config.page.empty()) require_page_place(config);
+  std::int64_t number = 0;
+  for (const std::string& line : event_lines(events)) {
+    ++number;
+    if (!line.starts_with(plan_mark)) continue;
+    plan_ = page::naming_event("line " + std::to_string(number), [&] {
+      return page::read_plan(read_json(line), corpus.tokenizer.size(), config.sizes.context);
+    });
+    has_plan_event_ = true;
+    return;
+  }
   plan_ = plan_of(config, corpus, pairs, sentences);
 }
 
@@ -84,12 +116,15 @@ std::vector<Json::Members> PageRecorder::events(const LanguageModel& model, std:
   return found;
 }
 
-std::string PageRecorder::write(const LanguageModel& model, std::int64_t done_steps,
-                                std::int64_t kept_step, std::string_view events) const {
+std::string PageRecorder::title() const {
+  return config_->texts.empty() ? "the built-in text" : names_without_folders(config_->texts)[0];
+}
+
+page::Thinned PageRecorder::data(const LanguageModel& model, std::int64_t done_steps,
+                                 std::int64_t kept_step, std::string_view events) const {
   page::Run run;
   const TrainConfig& config = *config_;
-  const std::string text = config.texts.empty() ? "the built-in text" : file_name(config.texts[0]);
-  run.title = text;
+  run.title = title();
   run.command = config.command;
   run.sentence = page::run_in_words(model, done_steps);
   for (const Probe& probe : *sentences_)
@@ -108,11 +143,16 @@ std::string PageRecorder::write(const LanguageModel& model, std::int64_t done_st
   run.tokenizer = &corpus_->tokenizer;
   run.text = &corpus_->train;
   run.plan = plan_;
-  const page::Thinned data = page::run_data(run);
+  return page::run_data(run);
+}
+
+std::string PageRecorder::write(const LanguageModel& model, std::int64_t done_steps,
+                                std::int64_t kept_step, std::string_view events) const {
+  const page::Thinned data = this->data(model, done_steps, kept_step, events);
   const std::string file =
-      page::page_file(run.title, Json::object({{"kind", "run"}, {"run", data.data}}));
-  support::write_output(config.page, file, page::page_kind);
-  std::string said = "The page is in " + support::printable(config.page) + " (" +
+      page::page_file(title(), Json::object({{"kind", "run"}, {"run", data.data}}));
+  support::write_output(config_->page, file, page::page_kind);
+  std::string said = "The page is in " + support::printable(config_->page) + " (" +
                      support::formatted("%.0f kB", static_cast<double>(file.size()) / 1000) +
                      "): open it in a browser.";
   for (const std::string& notice : data.notices) said += " " + notice;

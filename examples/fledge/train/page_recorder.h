@@ -16,7 +16,8 @@ class PageRecorder {
   /// Follows the sentences of --probe and the pairs of --watch, or what page::default_plan() chooses.
   /// `events`: those of a run that is resumed, as metrics.jsonl has them; the first "page" among them
   /// has the plan. A run that is resumed without --page goes on recording. Throws CommandError if the
-  /// page cannot be written, and InputError for a vocabulary that is too large.
+  /// page cannot be written, InputError for a vocabulary that is too large, and FormatError for a plan
+  /// that fledge does not write.
   PageRecorder(const TrainConfig& config, const Corpus& corpus, const std::vector<WordPair>& pairs,
                const std::vector<Probe>& sentences, std::string_view events);
 
@@ -29,12 +30,18 @@ class PageRecorder {
   /// An event of a run without a folder.
   void keep(const std::string& line) { lines_.push_back(line); }
 
-  /// Writes the page of a run that kept the model of `kept_step`. `events`: of a run with a folder.
+  /// The data of the page of a run that kept the model of `kept_step`. `events`: of a run with a
+  /// folder. Throws FormatError, which names the line, for an event that fledge does not write.
+  page::Thinned data(const LanguageModel& model, std::int64_t done_steps, std::int64_t kept_step,
+                     std::string_view events) const;
+  /// Writes this page.
   /// Returns what is to be said about it.
   std::string write(const LanguageModel& model, std::int64_t done_steps, std::int64_t kept_step,
                     std::string_view events) const;
 
  private:
+  std::string title() const;
+
   const TrainConfig* config_;
   const Corpus* corpus_;
   const std::vector<Probe>* sentences_;

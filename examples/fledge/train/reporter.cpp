@@ -77,12 +77,15 @@ void Reporter::event(Json::Members members, const Json::Members& printed, bool i
 }
 
 void Reporter::reading(const std::string& name) {
+  say(support::wrapped("Reading " + name + ".", 80));
+}
+
+void Reporter::saved_in_folder() {
   const std::string folder = printable(config_->folder());
-  say(support::wrapped("Reading " + name + ". " +
-                           (config_->resumes() ? "The run in " + folder + " is continued."
-                            : !folder.empty()  ? "This run is saved in " + folder + "."
-                            : config_->save    ? "Nothing is saved: add -o DIR."
-                                               : "Nothing is saved (--no-save)."),
+  say(support::wrapped(config_->resumes() ? "The run in " + folder + " is continued."
+                       : !folder.empty()  ? "This run is saved in " + folder + "."
+                       : config_->save    ? "Nothing is saved: add -o DIR."
+                                          : "Nothing is saved (--no-save).",
                        80));
 }
 

@@ -50,6 +50,8 @@ class Reporter : public ProgressDisplay {
 
   /// The first line: the text that is read, and where the run is saved.
   void reading(const std::string& name);
+  /// The line after it: where the run is saved, when its text was read and its folder made.
+  void saved_in_folder();
   /// The event is kept only if `is_first`: a resumed run has it already.
   void start(const Corpus& corpus, const LanguageModel& model, const Baselines& baselines,
              std::int64_t step, bool is_first);

@@ -52,12 +52,21 @@ void RunState::begin(const RunConfig& run, Place place) {
   folder_->open_metrics(notes_, false, [&](const std::string& text) { warn(text); });
 }
 
-void RunState::resume(RunFolder folder, const std::optional<std::string>& state) {
+void RunState::load(RunFolder folder, const std::optional<std::string>& state) {
   folder_ = std::move(folder);
-  const bool has_new_model = load_state(state);
+  lacks_state_ = !state;
+  has_new_model_ = load_state(state);
+}
+
+void RunState::go_on() {
+  if (lacks_state_) folder_->write(initial_checkpoint());
   folder_->open_metrics(notes_, is_over(), [&](const std::string& text) { warn(text); });
-  if (has_new_model) folder_->write(checkpoint());
+  if (has_new_model_) folder_->write(checkpoint());
   save_changes();
+}
+
+std::string RunState::events_of_checkpoint() const {
+  return events().substr(0, static_cast<std::size_t>(notes_.jsonl_bytes));
 }
 
 bool RunState::is_out_of_patience() const {
@@ -221,7 +230,6 @@ bool RunState::load_state(const std::optional<std::string>& state) {
                               new_run_advice);
   if (!state) {
     report_->say("no checkpoint yet: beginning with step 1");
-    folder_->write(initial_checkpoint());
     notes_.csv_bytes = std::ssize(csv_header());
     return false;
   }

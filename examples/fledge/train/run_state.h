@@ -31,12 +31,17 @@ class RunState {
   /// Creates the folder of a new run and writes the checkpoint of step 0. Throws FolderExists for a
   /// place that is not unused.
   void begin(const RunConfig& run, Place place);
-  /// Sets model and trainer to what the folder has, and saves settings that have changed.
-  void resume(RunFolder folder, const std::optional<std::string>& state);
+  /// Sets model and trainer to what the folder has. Changes nothing in the folder.
+  void load(RunFolder folder, const std::optional<std::string>& state);
+  /// Goes on in the folder that was loaded: mends what is missing in it, cuts its metrics back to the
+  /// checkpoint, and saves settings that have changed.
+  void go_on();
 
   const RunNotes& notes() const { return notes_; }
   /// The events of the run so far, as metrics.jsonl has them; "" without a folder.
   std::string events() const { return folder_ ? folder_->bytes("metrics.jsonl").value_or("") : ""; }
+  /// Those of them that a loaded run keeps: what follows its checkpoint happens again.
+  std::string events_of_checkpoint() const;
   bool has_folder() const { return folder_.has_value(); }
   std::int64_t step() const { return trainer_->steps_done(); }
   /// The step of the checkpoint on disk.
@@ -117,6 +122,7 @@ class RunState {
   Checkpoint rollback_;           // written if the run diverges; empty: the checkpoint of step 0
   std::optional<Before> before_;  // the state before the current step, until that step is recorded
   std::int64_t saved_step_ = 0;
+  bool lacks_state_ = false, has_new_model_ = false;  // in the folder that was loaded
   Clock::time_point saved_at_ = Clock::now();
 };
 

@@ -220,6 +220,11 @@ void require_from(const TrainConfig& config) {
       refuse_usage(std::string(name) + " is decided by the model of --from", "leave it out");
 }
 
+void require_film(const TrainConfig& config) {
+  if (config.film && config.probe.empty())
+    refuse_usage("--film needs a sentence", "name it: --probe \"birds sometimes walk\"");
+}
+
 void require_resumable(const TrainConfig& call) {
   if (call.given.contains("--out") && call.out != call.resume)
     refuse_usage("--resume and --out name two folders",
@@ -268,8 +273,7 @@ TrainConfig train_config(int argc, const char* const* argv) {
     use_built_in_text(config);
   else if (!config.out.empty())
     require_other_files(config);
-  if (config.film && config.probe.empty())
-    refuse_usage("--film needs a sentence", "name it: --probe \"birds sometimes walk\"");
+  require_film(config);
   const double valid = config.corpus.valid;
   if (valid > 1 && valid != std::floor(valid))
     refuse_usage(
@@ -286,6 +290,7 @@ TrainConfig resumed_config(TrainConfig config, TrainConfig call) {
   config.given = call.given;
   if (!call.texts.empty()) config.texts = call.texts;
   if (config.texts.empty()) watch_built_in_text(config);
+  require_film(config);
   const auto& [rate, final_ratio, warmup, steps] = config.training.schedule;
   if (steps < warmup)
     refuse_usage("--steps " + std::to_string(steps) + " is less than the warm-up of " +

@@ -43,6 +43,7 @@ class TrainRun {
             const std::optional<std::string>& sample, const std::optional<FilmFrame>& frame,
             const std::vector<Json::Members>& snapshot);
   void begin_film();
+  void begin_page();
   void write_page(std::int64_t kept_step);
   bool shows_samples() const;
   void report_final_samples(std::int64_t step);

@@ -116,14 +116,16 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
   base.reset();
   trainer_ = std::make_unique<Trainer>(*model_, corpus_->train, config_.training);
   state_.emplace(config_, *run, *corpus_, *trainer_, report_);
-  if (folder) {
-    state_->resume(std::move(*folder), state);
+  if (folder) state_->load(std::move(*folder), state);
+  begin_page();
+  // Until here no file has changed, and from here on nothing is refused.
+  if (state_->has_folder()) {
+    state_->go_on();
     report_.resume_curves(state_->events());
   } else if (!config_.folder().empty()) {
     begin_folder(*run);
   }
-  if (!config_.page.empty() || PageRecorder::is_recorded(state_->events()))
-    page_.emplace(config_, *corpus_, pairs_, sentences_, state_->events());
+  report_.saved_in_folder();
   report_.keep_events([this](const std::string& line) {
     state_->append_event(line);
     if (page_ && !state_->has_folder()) page_->keep(line);
@@ -143,6 +145,20 @@ void TrainRun::begin_film() {
         return film_->picture(columns, support::unicode_wanted(), {support::colour_wanted(stderr)});
       },
       lines);
+}
+
+void TrainRun::begin_page() {
+  const std::string events = state_->events_of_checkpoint();
+  if (config_.page.empty() && !PageRecorder::is_recorded(events)) return;
+  support::with_advice(
+      "restore the file, or begin a new run in another folder with -o",
+      [&] {
+        page_.emplace(config_, *corpus_, pairs_, sentences_, events);
+        // The page of the run until here, so that a damaged event is found before the training.
+        if (!config_.page.empty() && !events.empty())
+          page_->data(*model_, state_->step(), state_->kept_step(), events);
+      },
+      support::quoted(config_.folder() + "/" + jsonl_name));
 }
 
 void TrainRun::write_page(std::int64_t kept_step) {

@@ -136,6 +136,35 @@ TEST_CASE("fledge page: refuses what it cannot use, and writes over nothing of t
   }
 }
 
+TEST_CASE("fledge train --resume --page: a damaged event is named before the training") {
+  const Desk desk;
+  trained({desk.poems(), "--valid", "0", "-o", desk / "run", "--page", desk / "a.html"});
+  const std::string whole = text_of(desk / "run/metrics.jsonl");
+  const std::string file = "'" + (desk / "run/metrics.jsonl") + "': ";
+  const auto refused = [&](const std::string& events, const Words& more) {
+    write_text(desk / "run/metrics.jsonl", events);
+    const Files before = files_in(desk / "run");
+    const Result result =
+        fledge_says(Words{"train", "--resume", desk / "run", "--steps", "25", "-q"} + more);
+    CHECK(result.status == 3);
+    CHECK((files_in(desk / "run") == before));
+    CHECK_FALSE(std::filesystem::exists(desk / "b.html"));
+    return two_lines(result.err);
+  };
+  const Words page{"--page", desk / "b.html"};
+  // Of the plan, which a run without --page needs too; of a snapshot; of a step.
+  const std::string plan = replaced(whole, "\"continued\":", "\"continued\":-");
+  for (const Words& more : {page, Words{}})
+    CHECK_THAT(refused(plan, more), StartsWith("fledge train: " + file + "line 2, column "));
+  std::string block = whole;
+  const std::size_t at = block.find(':', block.find("\"attention\":"));
+  block.erase(block.find_first_not_of("[\"", at + 1), 4);  // the first digits of a block
+  CHECK_THAT(refused(block, page), StartsWith("fledge train: " + file + "the snapshot of step 0"));
+  CHECK_THAT(
+      refused(replaced(whole, "\"step\":7,\"loss\":", "\"step\":7,\"cost\":"), page),
+      StartsWith("fledge train: " + file + "line 19, column 1: the text must have a key 'loss'"));
+}
+
 TEST_CASE("fledge train --page: a run that diverges leaves a folder whose page can be made") {
   const Desk desk;
   const Result run = fledge_says(Words{"train", desk.poems(), "--lr", "1e6", "--clip", "0", "-o",

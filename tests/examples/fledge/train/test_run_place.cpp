@@ -16,14 +16,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// `fledge train` of the tiny model in this folder, with its first line.
+/// `fledge train` of the tiny model in this folder.
 Result trained_in(const Desk& desk, const std::string& arguments) {
   std::string line = "cd '" + desk.path() + "' && exec \"$0\" train " + arguments;
   for (const std::string& word : tiny) line += " " + word;
   return in_shell(line);
 }
 
-std::string first_line(const Result& result) { return lines_of(result.err).at(0); }
+std::string first_lines(const Result& result) {
+  const Words lines = lines_of(result.err);
+  return lines.at(0) + "\n" + lines.at(1);
+}
 
 }  // namespace
 
@@ -72,16 +75,16 @@ TEST_CASE("fledge train: without -o a run goes to a new folder that is named aft
   const Desk desk;
   const Result first = trained_in(desk, "poems.txt");
   CHECK(first.status == 0);
-  CHECK(first_line(first) == "Reading 'poems.txt'. This run is saved in poems-run.");
+  CHECK(first_lines(first) == "Reading 'poems.txt'.\nThis run is saved in poems-run.");
   CHECK(files_in(desk / "poems-run").size() == 8);
   CHECK_THAT(trained_in(desk, desk.poems()).err, ContainsSubstring("poems-run-2."));
   CHECK((files_in(desk / "poems-run-2") == files_in(desk / "poems-run")));
-  CHECK(first_line(trained_in(desk, "- <poems.txt")) ==
-        "Reading standard input. This run is saved in text-run.");
+  CHECK(first_lines(trained_in(desk, "- <poems.txt")) ==
+        "Reading standard input.\nThis run is saved in text-run.");
   CHECK(fs::exists(desk / "text-run/model.safetensors"));
   // --force replaces the run in the folder of this name.
   const Result forced = trained_in(desk, "poems.txt --force --seed 2");
-  CHECK(first_line(forced) == "Reading 'poems.txt'. This run is saved in poems-run.");
+  CHECK(first_lines(forced) == "Reading 'poems.txt'.\nThis run is saved in poems-run.");
   CHECK((files_in(desk / "poems-run") != files_in(desk / "poems-run-2")));
   // A text that cannot be used leaves no folder.
   write_text(desk / "short.txt", "abc");
@@ -91,10 +94,10 @@ TEST_CASE("fledge train: without -o a run goes to a new folder that is named aft
 
 TEST_CASE("fledge train: --no-save and the built-in text write no files") {
   const Desk desk;
-  CHECK(first_line(trained_in(desk, "poems.txt --no-save")) ==
-        "Reading 'poems.txt'. Nothing is saved (--no-save).");
-  CHECK(first_line(trained_in(desk, "")) ==
-        "Reading the built-in text. Nothing is saved: add -o DIR.");
+  CHECK(first_lines(trained_in(desk, "poems.txt --no-save")) ==
+        "Reading 'poems.txt'.\nNothing is saved (--no-save).");
+  CHECK(first_lines(trained_in(desk, "")) ==
+        "Reading the built-in text.\nNothing is saved: add -o DIR.");
   CHECK(files_in(desk.path()).size() == 1);
   CHECK(std::distance(fs::directory_iterator(desk.path()), {}) == 1);
 }
