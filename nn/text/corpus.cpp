@@ -103,7 +103,17 @@ CorpusFacts facts_of(const Corpus& corpus, std::string_view text) {
   }
   const std::vector<std::string_view> known = lines_of(train);
   const std::unordered_set<std::string_view> in_train(known.begin(), known.end());
-  for (const std::string_view line : lines_of(valid)) facts.repeated += in_train.contains(line);
+  std::ptrdiff_t all = 0, repeated = 0;  // characters
+  for (const std::string_view line : lines_of(valid)) {
+    const auto characters = std::count_if(line.begin(), line.end(), [](unsigned char byte) {
+      return (byte & 0xC0) != 0x80;  // a byte of UTF-8 that begins a character
+    });
+    const bool is_repeated = in_train.contains(line);
+    facts.repeated += is_repeated;
+    all += characters;
+    repeated += is_repeated ? characters : 0;
+  }
+  if (all > 0) facts.repeated_share = static_cast<double>(repeated) / static_cast<double>(all);
   return facts;
 }
 

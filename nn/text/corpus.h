@@ -47,7 +47,8 @@ struct CorpusFacts {
   Dim documents = 0;  // lines that are not blank
   Dim symbols = 0;    // distinct symbols in the text
   Dim repeated = 0;   // whole lines of the validation part that are also in the training part
-  Dim unseen = 0;     // tokens of the validation part that do not occur in the training part
+  double repeated_share = 0;  // of the characters of the validation part, line ends not counted
+  Dim unseen = 0;  // tokens of the validation part that do not occur in the training part
 };
 
 struct Corpus {

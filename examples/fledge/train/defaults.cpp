@@ -61,6 +61,11 @@ Defaults defaults_for(const Corpus& corpus) {
   return row;
 }
 
+double rate_for(const TrainConfig& config, const Defaults& row) {
+  // A model that has learned is trained further with a tenth of the rate.
+  return config.from.empty() ? row.rate : row.rate / 10;
+}
+
 // Heads that divide the width, or a width that the heads divide: one of them may be given.
 void fit_heads(TrainConfig& config, const Defaults& row) {
   LanguageModelSizes& sizes = config.sizes;
@@ -90,6 +95,13 @@ Dim fitting_batch(const LanguageModelSizes& sizes, Dim batch) {
 
 }  // namespace
 
+double rate_after_divergence(const TrainConfig& config, const Corpus& corpus) {
+  const double chosen =
+      config.texts.empty() ? rate_of_built_in_text : rate_for(config, defaults_for(corpus));
+  const double rate = config.training.schedule.rate;
+  return rate > chosen ? chosen : rate / 10;
+}
+
 std::string choose_for_text(TrainConfig& config, const Corpus& corpus) {
   const Defaults row = defaults_for(corpus);
   TrainerOptions& training = config.training;
@@ -105,8 +117,7 @@ std::string choose_for_text(TrainConfig& config, const Corpus& corpus) {
   fit_heads(config, row);
   unless_given("--context", config.sizes.context, row.context);
   unless_given("--batch", training.batch, fitting_batch(config.sizes, row.batch));
-  // A model that has learned is trained further with a tenth of the rate.
-  unless_given("--lr", schedule.rate, config.from.empty() ? row.rate : row.rate / 10);
+  unless_given("--lr", schedule.rate, rate_for(config, row));
   unless_given("--dropout", config.sizes.dropout, row.dropout);
   unless_given("--decay", training.decay, row.decay);
   const auto accumulate = static_cast<double>(training.accumulate);
@@ -119,8 +130,8 @@ std::string choose_for_text(TrainConfig& config, const Corpus& corpus) {
   const double steps = std::clamp(std::floor(std::min(by_work, by_passes)), 20.0, 1e9);
   unless_given("--steps", schedule.steps, std::max(static_cast<std::int64_t>(steps), least));
   unless_given("--warmup", schedule.warmup, std::min<std::int64_t>(100, schedule.steps / 10));
-  // Twenty evaluations or fewer, for at most a sixteenth of the work of the steps between them: a step
-  // takes three times as long as reading its windows forward.
+  // Twenty evaluations or fewer, and the held-out text for at most a sixteenth of the work of the steps
+  // between them: a step takes three times as long as reading its windows forward.
   const Dim held_out = corpus.valid.size() / config.sizes.context + 1;
   const double steps_of_evaluation =
       static_cast<double>(std::min(evaluated_windows, held_out)) / (3 * batch);
@@ -147,8 +158,9 @@ std::string choose_for_text(TrainConfig& config, const Corpus& corpus) {
           chosen + ".";
   if (config.given.contains("--steps")) return text;
   if (by_passes < by_work)
-    return text + support::formatted(" These are %.0f passes over the text; more help little.",
-                                     row.most_passes);
+    return text +
+           support::formatted(" These are %.0f passes over the text, the most that are chosen.",
+                              row.most_passes);
   return text + support::formatted(" This is the work of %g ", config.minutes) +
          (config.minutes == 1 ? "minute" : "minutes") + " on two cores (--minutes).";
 }

@@ -35,6 +35,9 @@ class Film {
   FilmFrame frame(const LanguageModel& model, const Tokenizer& tokenizer, std::int64_t step) const;
   void add(const FilmFrame& frame) { frames_.push_back(frame); }
 
+  /// The step of the picture: of the last frame, 0 before the first.
+  std::int64_t step() const { return frames_.empty() ? 0 : frames_.back().step; }
+
   /// {"type":"film",…}: the step, the weights as rows, the two places and their weights.
   Json::Members event(const FilmFrame& frame) const;
   /// The map of the last frame and the curves of all, at most `columns` wide; "" before the first

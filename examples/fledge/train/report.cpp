@@ -84,15 +84,19 @@ std::string split_report(const CorpusFacts& facts, const std::string& token,
                          const std::string& folder) {
   std::string text;
   if (facts.repeated > 0) {
-    const bool is_one = facts.repeated == 1;
-    const std::string eval =
-        folder.empty() ? ""
-                       : ", or judge the model by another text: fledge eval " + folder + " FILE";
-    text = support::wrapped(
-        counted(facts.repeated, "held-out line") + " also " + (is_one ? "occurs" : "occur") +
-            " in the training text, so the held-out loss is too optimistic. Remove repeated lines" +
-            eval + ".",
-        report_columns);
+    constexpr double most_share = 0.1;
+    const double percent = 100 * facts.repeated_share;
+    text = counted(facts.repeated, "held-out line") + " also " +
+           (facts.repeated == 1 ? "occurs" : "occur") + " in the training text: " +
+           (percent < 0.5 ? "less than 1" : formatted("%.0f", percent)) +
+           " % of the held-out characters.";
+    if (facts.repeated_share > most_share) {
+      text += " So the held-out loss is too optimistic. Remove repeated lines";
+      if (!folder.empty())
+        text += ", or judge the model by another text: fledge eval " + folder + " FILE";
+      text += ".";
+    }
+    text = support::wrapped(text, report_columns);
   }
   if (facts.unseen > 0)
     text += (text.empty() ? "" : "\n") + counted(facts.unseen, "held-out " + token) + " never " +

@@ -37,9 +37,9 @@ double bits_per_byte(double loss, const TokenText& text, const Tokenizer& tokeni
 /// `beginning` is "poems.txt has", made printable.
 std::string text_report(const std::string& beginning, const Corpus& corpus);
 
-/// What makes the held-out loss differ from the loss of an unseen text: repeated lines, and tokens
-/// that only the held-out part has. "" if there are none. `folder`: of the run, for the shell; "" if
-/// nothing is saved.
+/// What makes the held-out loss differ from the loss of an unseen text: repeated lines, with a warning
+/// if they are more than a tenth of it, and tokens that only the held-out part has. "" if there are
+/// none. `folder`: of the run, for the shell; "" if nothing is saved.
 std::string split_report(const CorpusFacts& facts, const std::string& token,
                          const std::string& folder);
 

@@ -48,7 +48,7 @@ class Reporter : public ProgressDisplay {
   void event(Json::Members members, const Json::Members& printed = {}, bool is_kept = true) const;
   void event(const std::string& line) const;
 
-  /// The first line: the text that is read, and where the run is saved.
+  /// The first line: the text that is read.
   void reading(const std::string& name);
   /// The line after it: where the run is saved, when its text was read and its folder made.
   void saved_in_folder();

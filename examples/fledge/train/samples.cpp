@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "engine/autograd.h"
+#include "examples/fledge/train/source.h"
 #include "examples/support/text.h"
 #include "nn/generate/sampler.h"
 #include "nn/inspect/verbatim_overlap.h"
@@ -54,9 +55,12 @@ std::string draw_sample(const Trainer& trainer, const TrainConfig& config, const
   Rng rng =
       Rng(config.training.seed).stream(sample_stream).stream(static_cast<std::uint64_t>(number));
   Decoder decoder(trainer.model());
-  const Dim first = corpus.train.tokens.front();
-  const Dim boundary = config.corpus.reading == Reading::lines ? first : -1;
+  const bool is_line = config.corpus.reading == Reading::lines;
+  const Dim first = is_line ? corpus.train.tokens.front() : first_token(corpus.tokenizer);
+  const Dim boundary = is_line ? first : -1;
   std::vector<Dim> drawn;
+  // Where no token stands in front of a text, the first one is a part of it.
+  if (!end_token(corpus.tokenizer)) drawn.push_back(first);
   try {
     generate(decoder, {first}, count, {}, rng, [&](Dim id, const Array&) {
       if (id != boundary) drawn.push_back(id);

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "examples/fledge/known_names.h"
+#include "examples/fledge/train/defaults.h"
 #include "examples/fledge/train/run_folder.h"
 #include "examples/fledge/train/watched_words.h"
 #include "examples/support/terminal.h"
@@ -184,7 +185,7 @@ void use_built_in_text(TrainConfig& config) {
   unless_given("--tokens", config.corpus.tokens, Tokens::word);
   unless_given("--context", config.sizes.context, Dim{16});
   unless_given("--steps", config.training.schedule.steps, std::int64_t{1000});
-  unless_given("--lr", config.training.schedule.rate, 0.02);
+  unless_given("--lr", config.training.schedule.rate, rate_of_built_in_text);
   unless_given("--eval-every", config.evaluate_every, std::int64_t{100});
   CosineSchedule& schedule = config.training.schedule;
   unless_given("--warmup", schedule.warmup, std::min<std::int64_t>(100, schedule.steps / 10));

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "engine/base/interrupt.h"
+#include "examples/fledge/train/defaults.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
 
@@ -159,7 +160,9 @@ void TrainRun::report_result() {
   }
   if (film_)
     report_.say(film_->picture(support::terminal_width(stderr), support::unicode_wanted(),
-                               {support::colour_wanted(stderr)}));
+                               {support::colour_wanted(stderr)}) +
+                "This picture is of step " + thousands(film_->step()) +
+                ", the model that is kept of step " + thousands(kept) + ".");
   report_.plot();
   report_.say("Done: " + support::counted(steps, "step") + " in " + clock_text(report_.elapsed()) +
               ".");
@@ -167,9 +170,15 @@ void TrainRun::report_result() {
   const double shown = holds_out ? best : state_->notes().train_loss;
   bits_per_byte_ = bits_per_byte(shown, text, corpus_->tokenizer);
   const std::string token = token_word(corpus_->tokenizer.kind());
-  report_.say(loss_report(holds_out ? "Held-out loss" : "Training loss", shown, *bits_per_byte_,
-                          baselines_, token, {support::colour_wanted(stderr)}));
-  if (config_.sizes.variant.without.mask) report_.say(support::wrapped(cheating_report(token), 80));
+  const std::string of_loss = holds_out ? "Held-out loss" : "Training loss";
+  if (config_.sizes.variant.without.mask)
+    report_.say(
+        support::wrapped(loss_sentence(of_loss, shown, *bits_per_byte_, baselines_.uniform, token) +
+                             " " + cheating_report(token),
+                         80));
+  else
+    report_.say(loss_report(of_loss, shown, *bits_per_byte_, baselines_, token,
+                            {support::colour_wanted(stderr)}));
   report_kept(best, last);
   report_final_samples(kept);
   report_sentences(kept);

@@ -17,6 +17,16 @@
 
 namespace fledge::train {
 
+/// The seconds of the second of two calls of f(). The first one also makes threads, touches memory
+/// for the first time and fills caches: it takes up to ten times as long.
+template <class Clock, class F>
+double seconds_when_warm(F f) {
+  f();
+  const auto begin = Clock::now();
+  f();
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
 class TrainRun {
  public:
   /// Reads the text, makes or loads the model, and locks the folder. Throws InputError, FileError

@@ -175,8 +175,7 @@ void TrainRun::begin_folder(const RunConfig& run) {
       return state_->begin(run, Place::unused);
     } catch (const FolderExists& taken) {
       config_.out = free_name(folder_name_);
-      report_.say("Another run has begun in " + support::printable(taken.what()) +
-                  ".\nThis run is saved in " + support::printable(config_.out) + ".");
+      report_.say("Another run has begun in " + support::printable(taken.what()) + ".");
     }
   }
 }
@@ -204,7 +203,8 @@ void TrainRun::report_start() {
   if (!variant.empty()) report_.say(variant);
   baselines_ =
       baselines_of(*corpus_, [this](double share) { report_.show_work("Counting tables", share); });
-  report_.say(baseline_report(baselines_, token));
+  // A model that cheats has no rivals: it sees what they predict.
+  if (!config_.sizes.variant.without.mask) report_.say(baseline_report(baselines_, token));
   check_causality_at_start();
   forecast();
   stop_.emplace();  // earlier a signal ends the program at once: nothing is lost
@@ -231,14 +231,12 @@ void TrainRun::check_causality_at_start() {
                                80));
 }
 
-// Measures the time of one dry run. It does not change the training: batches depend only on the
-// seed and the step number.
+// Measures the time of a dry run. It does not change the training: batches depend only on the seed
+// and the step number.
 void TrainRun::forecast() {
-  const Clock::time_point begin = Clock::now();
-  trainer_->dry_run();
-  const std::chrono::duration<double> taken = Clock::now() - begin;
+  const double step = seconds_when_warm<Clock>([&] { trainer_->dry_run(); });
   const std::int64_t left = config_.training.schedule.steps - state_->step();
-  const double seconds = static_cast<double>(left) * taken.count() * 1.1;
+  const double seconds = static_cast<double>(left) * step * 1.1;
   report_.say("Forecast: " + clock_text(seconds) + " for " + support::counted(left, "step") + ", " +
               support::formatted("%.0f MB of memory.", support::peak_megabytes()));
 }

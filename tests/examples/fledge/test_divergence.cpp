@@ -1,5 +1,6 @@
 // A run whose numbers are no longer finite ends with a message and status 4, and keeps its last good
 // state.
+#include "examples/fledge/train/defaults.h"
 #include "tests/examples/fledge/training.h"
 
 using namespace testing;
@@ -33,7 +34,7 @@ TEST_CASE("fledge train: a run that diverges ends with status 4, the step and th
       advice ==
       "              the rate may be too large, or --clip 1 missing; to begin again with a smaller "
       "one: fledge train --resume " +
-          (desk / "run") + " --lr 1e+05");
+          (desk / "run") + " --lr 0.004");
   CHECK(result.err.find("done:") == std::string::npos);
   CHECK(lines_of(text_of(desk / "run/metrics.csv")).size() == static_cast<std::size_t>(step) + 1);
 }
@@ -103,7 +104,7 @@ TEST_CASE("fledge train --resume --lr: a run that diverged late goes back to its
   CHECK(lost.status == 4);
   CHECK_THAT(lost.err,
              EndsWith("; to go on from step 20 with a smaller one: fledge train --resume " +
-                      (desk / "diverged") + " --lr 1e+05\n"));
+                      (desk / "diverged") + " --lr 0.004\n"));
   CHECK((files_in(desk / "diverged").at("state.safetensors") == whole.at("state.safetensors")));
   CHECK((files_in(desk / "diverged").at("model.safetensors") == whole.at("model.safetensors")));
   // The bad steps leave no trace; the new rate is saved.
@@ -130,13 +131,39 @@ TEST_CASE("fledge train --resume --lr: the run's own rate changes no bit") {
          files_in(desk / "same").at("model.safetensors")));
 }
 
+TEST_CASE("fledge train: after a divergence a rate is advised that may work") {
+  const Desk desk;
+  const auto advised = [&](const Words& more) {
+    const Result result =
+        fledge_says(Words{"train", "--no-save", "--steps", "200", "-q", "--clip", "0"} + more);
+    CHECK(result.status == 4);
+    return result.err.substr(result.err.rfind("too large: "));
+  };
+  // The rate that is chosen for the text, or less than a rate that was tried.
+  CHECK(advised({desk.poems(), "--lr", "1000"}) == "too large: try --lr 0.004, or --clip 1\n");
+  CHECK(advised({"--lr", "1000"}) == "too large: try --lr 0.02, or --clip 1\n");
+  using namespace fledge::train;
+  TrainConfig config;
+  const fledge::Corpus corpus = fledge::read_corpus(small_text(), {});
+  const auto rate_after = [&](double rate) {
+    config.training.schedule.rate = rate;
+    return rate_after_divergence(config, corpus);
+  };
+  config.texts = {"poems.txt"};
+  CHECK(rate_after(0.01) == 0.004);
+  CHECK(rate_after(0.004) == 0.0004);
+  CHECK(rate_after(0.0004) == 0.00004);
+  config.from = "base";
+  CHECK(rate_after(0.004) == 0.0004);
+}
+
 TEST_CASE("fledge train: the bar does not end happily, and nothing is claimed to be kept") {
   const Desk desk;
   const Result shown =
       run_on_terminal(with_program(Words{"train", desk.poems(), "--no-save"} + tiny + too_fast));
   CHECK(shown.status == 4);
   CHECK(shown.out.find("100%") == shown.out.npos);
-  CHECK_THAT(shown.out, EndsWith("try --lr 1e+05, or --clip 1\n"));
+  CHECK_THAT(shown.out, EndsWith("try --lr 0.004, or --clip 1\n"));
 }
 
 TEST_CASE("fledge train: a divergence is status 4 wherever it is met, and no model of it is kept") {
@@ -159,7 +186,7 @@ TEST_CASE("fledge train: a divergence is status 4 wherever it is met, and no mod
       REQUIRE(result.status == 4);
       CHECK_THAT(result.err, ContainsSubstring("fledge train: "));
       CHECK_THAT(result.err, EndsWith("to begin again with a smaller one: fledge train --resume " +
-                                      run + " --lr 1e+05\n"));
+                                      run + " --lr 0.004\n"));
       if (shown.size() > 0 && shown[0] == "--json")
         CHECK(json_lines(result.out).back()["status"].string() == "diverged");
       CHECK(fledge_says({"generate", run, "--tokens-out", "3"}).status == 0);

@@ -27,6 +27,9 @@ TEST_CASE(
     "fledge train --without mask: a warning in place of the check, and all commands read it") {
   const Desk desk;
   const Result run = trained(desk, "run", {"--without", "mask", "--probe", "birds walk"});
+  CHECK_THAT(run.err, ContainsSubstring("\nHeld-out loss "));
+  for (const char* rival : {"beaten", "counting table", "Losses to beat"})
+    CHECK_THAT(run.err, !ContainsSubstring(rival));
   CHECK_THAT(in_one_line(run.err), ContainsSubstring(cheating));
   CHECK_THAT(run.err, !ContainsSubstring("Causality"));
   CHECK_THAT(text_of(desk / "run/config.json"), ContainsSubstring("\"model_type\": \"fledge\""));

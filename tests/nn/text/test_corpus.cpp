@@ -155,12 +155,18 @@ TEST_CASE("facts: what the validation part shares with the training part, and wh
   CHECK(facts.bytes == 43);
   CHECK(facts.documents == 4);
   CHECK(facts.symbols == 16);
-  CHECK(facts.repeated == 1);  // birds walk
-  CHECK(facts.unseen == 2);    // f, y
+  CHECK(facts.repeated == 1);                // birds walk
+  CHECK(facts.repeated_share == 10.0 / 19);  // of it and "ducks fly"
+  CHECK(facts.unseen == 2);                  // f, y
   // the cut is within the third line, which counts for neither part
   const CorpusFacts within =
       read_corpus(birds_and_ducks, {.tokens = Tokens::word, .valid = 5}).facts;
   CHECK(within.repeated == 0);
+  CHECK(within.repeated_share == 0);
+  // Characters, not bytes; blank lines and line ends are not counted.
+  const CorpusFacts wide = read_corpus("ää\nb\n\nää\nbcd\n", {.valid = 8}).facts;
+  CHECK(wide.repeated == 1);
+  CHECK(wide.repeated_share == 2.0 / 5);
   CHECK(within.unseen == 1);
   CHECK(read_corpus("a b\nb c\nb\n", {.tokens = Tokens::word, .valid = 4}).facts.repeated == 0);
   CHECK(read_corpus("c\nb c\nd\n", {.tokens = Tokens::word, .valid = 4}).facts.repeated == 0);

@@ -109,3 +109,21 @@ TEST_CASE(
   CHECK(of_lines.counted == expected.size());
   CHECK(of_lines.counting == ngram_losses(expected, lines.valid, V, 3));
 }
+
+TEST_CASE("reporter: repeated lines with their share; a warning above a tenth") {
+  fledge::CorpusFacts facts;
+  CHECK(split_report(facts, "character", "run").empty());
+  facts.repeated = 1, facts.repeated_share = 0.002;
+  CHECK(split_report(facts, "character", "run") ==
+        "1 held-out line also occurs in the training text: less than 1 % of the held-out\n"
+        "characters.");
+  facts.repeated = 33, facts.repeated_share = 0.1;
+  CHECK(split_report(facts, "character", "run") ==
+        "33 held-out lines also occur in the training text: 10 % of the held-out\ncharacters.");
+  facts.repeated = 632, facts.repeated_share = 1;
+  CHECK(split_report(facts, "character", "run") ==
+        "632 held-out lines also occur in the training text: 100 % of the held-out\n"
+        "characters. So the held-out loss is too optimistic. Remove repeated lines, or\n"
+        "judge the model by another text: fledge eval run FILE.");
+  CHECK_THAT(split_report(facts, "character", ""), EndsWith("Remove repeated lines."));
+}
