@@ -13,7 +13,7 @@ namespace fledge::train {
 
 namespace {
 
-constexpr std::int64_t steps = 60, averaged = 20;  // the training loss is a mean of the last ones
+constexpr std::int64_t steps = 60;
 constexpr Dim evaluated_windows = 240;
 constexpr double factors[] = {1.0 / 8, 1.0 / 4, 1.0 / 2, 1, 2, 4, 8};
 
@@ -30,12 +30,8 @@ TriedRate tried(double rate, const TrainConfig& config, const Corpus& corpus) {
   const LanguageModel model(config.sizes, weights);
   Trainer trainer(model, corpus.train, options);
   try {
-    double sum = 0;
-    for (std::int64_t step = 1; step <= steps; ++step) {
-      const double loss = trainer.step().loss;
-      if (step > steps - averaged) sum += loss;
-    }
-    result.training = sum / static_cast<double>(averaged);
+    for (std::int64_t step = 1; step <= steps; ++step) trainer.step();
+    result.training = trainer.loss_on(corpus.train, options.batch, training_windows);
     if (corpus.valid.size() > 1)
       result.held_out = trainer.loss_on(corpus.valid, options.batch, evaluated_windows);
   } catch (const NumericError&) {

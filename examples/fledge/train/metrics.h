@@ -16,6 +16,7 @@ struct Metrics {
   std::int64_t step = 0;
   double loss = 0, rate = 0, gradient_norm = 0;
   std::optional<double> validation;
+  double training = 0;  // beside `validation`: of the same model; not in the row of metrics.csv
 };
 
 std::string csv_header();

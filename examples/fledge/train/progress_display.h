@@ -15,7 +15,7 @@ namespace fledge::train {
 /// The progress of a run after a step.
 struct Progress {
   std::int64_t step = 0, steps = 0;
-  double loss = 0;               // smoothed
+  double loss = 0;               // of this step
   double validation = INFINITY;  // the last one; infinite: there is none
   double rate = 0, gradient_norm = 0;
   double tokens = 0;   // of a step, on average

@@ -126,14 +126,14 @@ void Reporter::start(const Corpus& corpus, const LanguageModel& model, const Bas
         is_first);
 }
 
-void Reporter::evaluated(std::int64_t step, double loss, bool is_best) {
-  const auto members = [&](const char* type) {
-    return Json::Members{
-        {"type", type}, {"step", step}, {"held_out_loss", static_cast<float>(loss)}};
-  };
+void Reporter::evaluated(std::int64_t step, double loss, double training, bool is_best) {
+  const auto held_out = static_cast<float>(loss);
   curves_.held_out.emplace_back(static_cast<double>(step), loss);
-  event(members("eval"));
-  if (is_best) event(members("best"));
+  event({{"type", "eval"},
+         {"step", step},
+         {"held_out_loss", held_out},
+         {"train_loss", static_cast<float>(training)}});
+  if (is_best) event({{"type", "best"}, {"step", step}, {"held_out_loss", held_out}});
 }
 
 void Reporter::overfitting(std::int64_t step, std::int64_t since) {

@@ -56,7 +56,8 @@ class Reporter : public ProgressDisplay {
   void start(const Corpus& corpus, const LanguageModel& model, const Baselines& baselines,
              std::int64_t step, bool is_first);
   /// The loss of the held-out text after this step, and whether it is the lowest so far.
-  void evaluated(std::int64_t step, double loss, bool is_best);
+  /// `training`: the loss of the training text, of the same model.
+  void evaluated(std::int64_t step, double loss, double training, bool is_best);
   /// The held-out loss rises since this step of the best evaluation; the training loss falls.
   void overfitting(std::int64_t step, std::int64_t since);
   void watched(const PairMeasurement& measured);
@@ -74,6 +75,7 @@ class Reporter : public ProgressDisplay {
   /// The attention weights in a sentence.
   void sentence(std::int64_t step, const std::string& sentence, const AttentionWeights& attention);
   /// `status` is "ok", "interrupted" or "diverged". A loss is infinite where there is none.
+  /// `train_loss` and `last_loss`: of the model of the last step, on both parts of the text.
   void end(const std::string& status, std::int64_t step, double train_loss, double last_loss,
            double best_loss, std::optional<double> bits_per_byte,
            std::optional<std::int64_t> model_step, const Baselines& baselines);

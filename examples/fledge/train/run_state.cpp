@@ -85,6 +85,10 @@ double RunState::evaluate() const {
   return trainer_->loss_on(corpus_->valid, config_->training.batch, evaluated_windows);
 }
 
+double RunState::evaluate_training() const {
+  return trainer_->loss_on(corpus_->train, config_->training.batch, training_windows);
+}
+
 bool RunState::is_sampled(std::int64_t step) const {
   const std::int64_t steps = config_->training.schedule.steps;
   const std::int64_t every =

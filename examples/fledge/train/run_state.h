@@ -56,6 +56,9 @@ class RunState {
   bool holds_out() const { return corpus_->valid.size() > 1; }
   /// The mean loss of the held-out text, over evenly spaced batches of its windows.
   double evaluate() const;
+  /// The same of the training text. The losses of the steps are those of models on the way, with
+  /// dropout: beside the held-out loss stands the loss of the same model.
+  double evaluate_training() const;
 
   /// Whether a sample is drawn after this step. After the last step, the final report draws some.
   bool is_sampled(std::int64_t step) const;
@@ -64,7 +67,8 @@ class RunState {
   /// undo_step() restores the state in that case.
   void remember_step();
   void undo_step();
-  /// Records a step: the smoothed loss, its evaluation and its row of metrics.
+  /// Records a step: the smoothed loss (it decides about overfitting and is not shown), its
+  /// evaluation and its row of metrics.
   void record_step(const Metrics& row, bool is_logged);
   /// Whether metrics.jsonl has no event yet.
   bool has_no_event() const { return notes_.jsonl_bytes == 0; }

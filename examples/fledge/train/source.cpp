@@ -286,7 +286,8 @@ std::string text_of_run(const RunConfig& run, const std::string& folder) {
   TrainConfig settings = run.settings;
   settings.texts = found_texts(settings.texts, folder);
   std::string text =
-      read_text(settings, "a run keeps the name of its text alone: bring it here, or beside the run")
+      read_text(settings,
+                "a run keeps the name of its text alone: bring it here, or beside the run")
           .text;
   require_same_text(run, text, name_of(settings));
   return text;

@@ -18,6 +18,8 @@ namespace fledge::train {
 
 /// Windows of the held-out text that an evaluation reads while the run lasts.
 inline constexpr Dim evaluated_windows = 480;
+/// Windows of the training text that it reads beside them. Fewer: this loss chooses no model.
+inline constexpr Dim training_windows = 120;
 
 struct TrainConfig {
   // Saved with the run, except `minutes`. What is not given is chosen from the text. On resume, only

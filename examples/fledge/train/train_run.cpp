@@ -32,7 +32,8 @@ int TrainRun::run() {
     baselines_ = baselines_of(
         *corpus_, [this](double share) { report_.show_work("Counting tables", share); });
     if (state_->has_end())
-      report_end("ok", state_->notes().last_loss, state_->notes().best_loss);
+      report_end("ok", state_->notes().last_loss, state_->notes().best_loss,
+                 state_->evaluate_training());
     else  // the run was killed during its final report
       report_result();
     return 0;
@@ -69,7 +70,10 @@ void TrainRun::train() {
     const Trainer::Step step = trainer_->step();
     Metrics row{step.number, step.loss, step.rate, step.gradient_norm, {}};
     const bool is_evaluated = state_->is_evaluated(row.step);
-    if (is_evaluated && state_->holds_out()) row.validation = state_->evaluate();
+    if (is_evaluated && state_->holds_out()) {
+      row.validation = state_->evaluate();
+      row.training = state_->evaluate_training();
+    }
     std::vector<PairMeasurement> watched;
     if (is_evaluated || row.step == 1) watched = watch(pairs_, *model_, *corpus_, row.step);
     std::optional<std::string> sample;
@@ -86,7 +90,7 @@ void TrainRun::train() {
     keep(row, watched, sample, frame, snapshot);
     const RunNotes& notes = state_->notes();
     report_.progress(
-        {row.step, steps, notes.train_loss, notes.last_loss, row.rate, row.gradient_norm, tokens});
+        {row.step, steps, row.loss, notes.last_loss, row.rate, row.gradient_norm, tokens});
     if (state_->is_save_due()) state_->save();
     if (!state_->is_over()) keep_pace();
   }
@@ -116,7 +120,8 @@ void TrainRun::keep(const Metrics& row, const std::vector<PairMeasurement>& watc
   state_->record_step(row, is_logged);
   report_.recorded(row, is_logged);
   if (row.validation)
-    report_.evaluated(row.step, *row.validation, state_->notes().best_step == row.step);
+    report_.evaluated(row.step, *row.validation, row.training,
+                      state_->notes().best_step == row.step);
   if (state_->notes().overfitting_step == row.step)
     report_.overfitting(row.step, state_->notes().best_step);
   for (const PairMeasurement& pair : watched) report_.watched(pair);
@@ -152,6 +157,7 @@ void TrainRun::report_result() {
   const bool holds_out = state_->holds_out();
   const auto loss = [&] { return trainer_->loss_on(corpus_->valid, config_.training.batch); };
   double last = state_->finite_loss();
+  const double training = state_->evaluate_training();
   if (holds_out) last = loss();
   double best = last;
   if (kept != steps) {
@@ -167,7 +173,7 @@ void TrainRun::report_result() {
   report_.say("Done: " + support::counted(steps, "step") + " in " + clock_text(report_.elapsed()) +
               ".");
   const TokenText& text = holds_out ? corpus_->valid : corpus_->train;
-  const double shown = holds_out ? best : state_->notes().train_loss;
+  const double shown = holds_out ? best : training;
   bits_per_byte_ = bits_per_byte(shown, text, corpus_->tokenizer);
   const std::string token = token_word(corpus_->tokenizer.kind());
   const std::string of_loss = holds_out ? "Held-out loss" : "Training loss";
@@ -182,7 +188,7 @@ void TrainRun::report_result() {
   report_kept(best, last);
   report_final_samples(kept);
   report_sentences(kept);
-  report_end("ok", last, best);
+  report_end("ok", last, best, training);
   write_page(kept);
 }
 
@@ -247,7 +253,7 @@ int TrainRun::stop_diverged(const std::string& what) {
   report_.finish();
   report_.problem(what);  // before rolling back, which may fail
   const bool clips = config_.training.clip > 0;
-  const std::string rate = formatted("--lr %.2g", config_.training.schedule.rate / 10);
+  const std::string rate = formatted("--lr %.2g", rate_after_divergence(config_, *corpus_));
   std::string advice = "the rate may be too large: try " + rate + (clips ? "" : ", or --clip 1");
   if (state_->has_folder()) {
     state_->roll_back();
@@ -263,11 +269,12 @@ int TrainRun::stop_diverged(const std::string& what) {
   return static_cast<int>(support::Exit::diverged);
 }
 
-void TrainRun::report_end(const std::string& status, double last_loss, double best_loss) {
+void TrainRun::report_end(const std::string& status, double last_loss, double best_loss,
+                          double train_loss) {
   const bool holds_out = state_->holds_out();
   std::optional<std::int64_t> model_step;
   if (status == "ok" || state_->has_best()) model_step = state_->kept_step();
-  report_.end(status, state_->step(), state_->notes().train_loss, holds_out ? last_loss : infinity,
+  report_.end(status, state_->step(), train_loss, holds_out ? last_loss : infinity,
               holds_out ? best_loss : infinity, bits_per_byte_, model_step, baselines_);
   state_->sync_events();
 }

@@ -59,7 +59,8 @@ class TrainRun {
   void report_final_samples(std::int64_t step);
   void report_kept(double best_loss, double last_loss);
   void report_sentences(std::int64_t step);
-  void report_end(const std::string& status, double last_loss, double best_loss);
+  void report_end(const std::string& status, double last_loss, double best_loss,
+                  double train_loss = infinity);
   void keep_pace() const;
   double tokens_of_step() const;
 

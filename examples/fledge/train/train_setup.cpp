@@ -83,9 +83,10 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
   report_.reading(names_of_files(config_.texts));
   const FileText read =
       config_.resumes() && !names_text
-          ? read_text(config_,
-                      "a run keeps the name of its text alone, and it is neither here nor beside the "
-                      "run; say where it is: fledge train --resume DIR FILE")
+          ? read_text(
+                config_,
+                "a run keeps the name of its text alone, and it is neither here nor beside the "
+                "run; say where it is: fledge train --resume DIR FILE")
           : read_text(config_);
   const std::string& text = read.text;
   if (const std::string left_out = read.report(" (--keep-cr keeps them)"); !left_out.empty())

@@ -45,10 +45,12 @@ function curvePlot({width = 640, height = 240, curves, lines = [], name, low = n
   return element("div", {class: "figure"}, svg);
 }
 
-// An exponential mean, so that a noisy curve can be read. It is shorter at first: there the loss falls.
+// The mean of up to 21 losses around each: one of earlier losses alone would lag.
 function smoothed(points) {
-  let mean = 0;
-  return points.map(([step, value], i) => [step, mean += (value - mean) * Math.max(0.1, 2 / (i + 2))]);
+  return points.map(([step], i) => {
+    const n = Math.min(10, i, points.length - 1 - i);
+    return [step, points.slice(i - n, i + n + 1).reduce((sum, [, loss]) => sum + loss, 0) / (2 * n + 1)];
+  });
 }
 
 function lossPart() {
@@ -65,9 +67,9 @@ function lossPart() {
       fixed(lossNow(), 2) + " nats. That is like choosing blindly among " + fixed(Math.exp(lossNow()), 1) + " tokens.";
   });
   return section("loss", "The loss",
-    paragraph("The loss says how wrong the predictions are: the mean of \u2212ln p, where p is the " +
+    paragraph("How wrong the predictions are: the mean of \u2212ln p, where p is the " +
       "probability of the true next word." +
-      (page.run.snapshots.length > 1 ? " Click on the curve to move the slider." : "")),
+      (page.run.snapshots.length > 1 ? " Click the curve to move the slider." : "")),
     readout,
     curvePlot({name: "Loss over the steps", lines, curves: [
       {points: losses.train, className: "faint"},
@@ -75,10 +77,10 @@ function lossPart() {
       {points: losses.held_out, className: "series-2", text: "held-out loss"}]}),
     floor === null ? null : element("p", {class: "note"},
       "The floor: the text itself leaves the next word open in places, so no honest model can have a lower loss on all of it. The grey line is " +
-      "the loss of each step, over a few sentences."),
+      "the loss of each step."),
     losses.gradient.length === 0 ? null : element("details", {open: true},
       element("summary", {}, "Norm of the gradient"),
-      paragraph("How steep the loss is at each step. A norm that grows without end means that training fails."),
+      paragraph("How steep the loss is. If it keeps growing, training fails."),
       curvePlot({name: "Norm of the gradient over the steps", height: 140, low: 0,
         curves: [{points: losses.gradient, className: "series-3", text: "gradient norm"}]})),
     sourceNote("loss", "floor"));

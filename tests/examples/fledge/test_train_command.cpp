@@ -1,7 +1,11 @@
 // fledge train on small texts: what it says, where, and what it leaves.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
+#include "examples/fledge/train/train_run.h"
+#include "examples/fledge/trained_model.h"
+#include "examples/support/text.h"
 #include "tests/examples/fledge/training.h"
 
 using namespace testing;
@@ -42,7 +46,7 @@ TEST_CASE("fledge train: without a word it learns the built-in text and keeps no
   CHECK(result.out.empty());
   CHECK(std::filesystem::is_empty(empty.path()));
   for (const char* part :
-       {"Reading the built-in text. Nothing is saved: add -o DIR.\n", "walk -> birds ",
+       {"Reading the built-in text.\nNothing is saved: add -o DIR.\n", "walk -> birds ",
         "Causality check passed: ", "Forecast: ", "\nSamples:\n", "\nHeld-out loss ",
         "Next: fledge train YOUR_TEXT.txt\n"}) {
     CAPTURE(part);
@@ -104,6 +108,95 @@ TEST_CASE("fledge train --json: a start, steps, and an end with its keys") {
   CHECK(keys_of(alone) == keys_of(end));
   CHECK(alone["held_out_loss"].is_null());
   CHECK(alone["best_held_out_loss"].is_null());
+}
+
+TEST_CASE("fledge train: the training losses that are shown do not lag behind the model") {
+  const Desk desk;
+  const Result result = trained({desk.poems(), "-o", desk / "run", "--json", "--eval-every", "5"});
+  std::map<double, double> steps, evaluations;  // their losses
+  const std::vector<StrictJson> events = json_lines(result.out);
+  for (const StrictJson& event : events) {
+    if (event["type"].string() == "step") steps[event["step"].number()] = event["loss"].number();
+    if (event["type"].string() == "eval")
+      evaluations[event["step"].number()] = event["train_loss"].number();
+  }
+  // On the screen the loss of the step itself.
+  for (const double step : {1, 20})
+    CHECK_THAT(result.err, ContainsSubstring(support::formatted("\nstep=%.0f of=20 loss=%.4f ",
+                                                                step, steps.at(step))));
+  // Beside the held-out loss that of the same model on the training text.
+  const fledge::TrainedModel trained = fledge::load_trained(desk / "run");
+  const fledge::Corpus corpus = fledge::read_corpus(small_text(), trained.run.settings.corpus);
+  const double loss = fledge::mean_loss(trained.model, corpus.train, 2, 120);
+  CHECK(evaluations.size() == 4);
+  CHECK(evaluations.at(static_cast<double>(trained.step)) == Approx(loss).epsilon(1e-6));
+  REQUIRE(trained.step == 20);
+  CHECK(events.back()["train_loss"].number() == Approx(loss).epsilon(1e-12));
+}
+
+TEST_CASE("fledge train: without a held-out text the last report has the loss of the last model") {
+  const Desk desk;
+  const Result result = trained({desk.poems(), "-o", desk / "run", "--valid", "0"});
+  const fledge::TrainedModel trained = fledge::load_trained(desk / "run");
+  const fledge::Corpus corpus = fledge::read_corpus(small_text(), trained.run.settings.corpus);
+  CHECK_THAT(result.err, ContainsSubstring(support::formatted(
+                             "\nTraining loss %.4f nats per character",
+                             fledge::mean_loss(trained.model, corpus.train, 2, 120))));
+}
+
+TEST_CASE("fledge train: a text that cannot be read has no run that is saved somewhere") {
+  const Desk desk;
+  for (const Words& text :
+       {Words{"none.txt"}, Words{"empty.txt"}, Words{"poems.txt", "-o", "full"}}) {
+    CAPTURE(text);
+    write_text(desk / "empty.txt", "");
+    std::filesystem::create_directory(desk / "full");
+    write_text(desk / "full/thesis", "mine");
+    std::string line = "cd '" + desk.path() + "' && exec \"$0\" train";
+    for (const std::string& word : text) line += " " + word;
+    const Result result = in_shell(line);
+    CHECK(result.status != 0);
+    CHECK_THAT(result.err, StartsWith("Reading '" + text[0] + "'.\nfledge train: "));
+    CHECK_THAT(result.err, !ContainsSubstring("saved"));
+  }
+}
+
+TEST_CASE("fledge train: a sample begins where a text begins, and hides none of its characters") {
+  const Desk desk;
+  std::string lines, letters;
+  for (int i = 0; i < 400; ++i) lines += "Zebra\n", letters += "abcdefgh";
+  write_text(desk / "zebra.txt", lines);
+  write_text(desk / "letters.txt", letters);  // no line end: a sample begins with token 0
+  const auto samples = [&](const std::string& text) {
+    const Words line{"train", desk / text, "--no-save", "--json",    "-q", "--steps",
+                     "60",    "--lr",      "0.02",      "--layers",  "1",  "--width",
+                     "16",    "--heads",   "1",         "--context", "16", "--batch",
+                     "8",     "--dropout", "0"};
+    Words texts;
+    for (const StrictJson& event : json_lines(fledge_says(line).out))
+      if (event["type"].string() == "sample" && event["step"].number() == 60)
+        texts.push_back(event["text"].string());
+    REQUIRE(texts.size() == 3);
+    return texts;
+  };
+  for (const std::string& text : samples("zebra.txt")) CHECK_THAT(text, StartsWith("Zebra\nZebra"));
+  for (const std::string& text : samples("letters.txt")) CHECK_THAT(text, StartsWith("abcdefghab"));
+}
+
+TEST_CASE("fledge train: the time of a step is taken when it is warm") {
+  using Seconds = std::chrono::duration<double>;
+  struct Clock {
+    static std::chrono::time_point<Clock, Seconds>& time() {
+      static std::chrono::time_point<Clock, Seconds> now;
+      return now;
+    }
+    static std::chrono::time_point<Clock, Seconds> now() { return time(); }
+  };
+  int calls = 0;
+  const double seconds = fledge::train::seconds_when_warm<Clock>(
+      [&] { Clock::time() += Seconds(++calls == 1 ? 10 : 0.5); });
+  CHECK(seconds == 0.5);
+  CHECK(calls == 2);
 }
 
 TEST_CASE("fledge train: a bar on a terminal, plain lines elsewhere") {

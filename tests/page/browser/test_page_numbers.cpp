@@ -84,6 +84,14 @@ TEST_CASE("page numbers: the cells of the grid are the weights of the data", "[p
   }
 }
 
+TEST_CASE("page numbers: the mean of the training loss does not lag behind a falling loss",
+          "[page]") {
+  Chromium browser;
+  browser.open(all_pages().front());
+  CHECK(browser.number(R"(Math.max(...smoothed(Array.from({length: 40}, (_, i) => [i, 5 - i / 10]))
+    .map(([i, loss]) => Math.abs(loss - (5 - i / 10)))))") < 1e-12);
+}
+
 TEST_CASE("page numbers: each row sums to 1", "[page]") {
   Chromium browser;
   for (const std::string& path : all_pages()) {
