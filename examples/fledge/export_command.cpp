@@ -24,12 +24,13 @@ void write_folder(const std::string& path, const NamedFiles& files) {
     views.emplace_back(name, bytes);
   }
   std::error_code unknown;
-  if (std::filesystem::is_directory(path, unknown) && !std::filesystem::is_empty(path, unknown))
-    train::refuse_folder("the folder " + support::quoted(path) + " is not empty",
-                         train::another_folder);
-  train::require_place(path, false);
+  const bool is_there = std::filesystem::is_directory(path, unknown);
+  if (!is_there) train::require_place(path, false);
   const std::vector<std::string> made = train::make_folders(path);
   try {
+    if (is_there && !has_only_leftovers(path, names))  // of an export that was interrupted
+      train::refuse_folder("the folder " + support::quoted(path) + " is not empty",
+                           train::another_folder);
     LockedFolder(path, names).replace(views);
   } catch (const FileError& error) {
     train::remove_folders(made);

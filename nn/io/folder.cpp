@@ -56,6 +56,26 @@ bool make_folder(const std::string& path) {
   return true;
 }
 
+bool has_only_leftovers(const std::string& folder, const std::vector<std::string>& names) {
+  std::error_code error;
+  std::filesystem::directory_iterator entry;
+  do entry = std::filesystem::directory_iterator(folder, error);
+  while (error.value() == EINTR);
+  std::vector<std::string> found;
+  for (const std::filesystem::directory_iterator end; !error && entry != end;
+       entry.increment(error))
+    found.push_back(entry->path().filename().string());
+  if (error) throw FileError("read", folder, error.value());
+  const auto is_in = [](const std::vector<std::string>& list, const std::string& name) {
+    return std::find(list.begin(), list.end(), name) != list.end();
+  };
+  const bool is_committed = !names.empty() && is_in(found, committed);
+  return std::all_of(found.begin(), found.end(), [&](const std::string& name) {
+    return name == lock_name || name == uncommitted ||
+           (is_committed && (name == committed || is_in(names, name)));
+  });
+}
+
 Folder::Folder(std::string path, std::vector<std::string> names)
     : path_(std::move(path)),
       names_(std::move(names)),

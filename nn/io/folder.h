@@ -19,6 +19,11 @@ namespace fledge {
 /// WriteError.
 bool make_folder(const std::string& path);
 
+/// Whether a folder is empty but for what an interrupted LockedFolder left in it. The files of
+/// ".fledge-committed" are valid: they, and the `names` beside them, count as left behind only if
+/// `names` are given, for a writer of these files that writes them again. Throws FileError.
+bool has_only_leftovers(const std::string& folder, const std::vector<std::string>& names = {});
+
 /// A folder that is only read.
 class Folder {
  public:

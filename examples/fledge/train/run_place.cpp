@@ -34,20 +34,6 @@ bool is_of_a_run(const std::string& name, const std::optional<std::string>& byte
   return is_stored && (name == state_name ? has("\"run\"") : has("\"step\"") && has("\"loss\""));
 }
 
-// What a crashed writer left does not count.
-bool has_no_entries(const std::string& folder) {
-  std::error_code error;
-  std::filesystem::directory_iterator entry;
-  do entry = std::filesystem::directory_iterator(folder, error);
-  while (error.value() == EINTR);
-  for (const std::filesystem::directory_iterator end; !error && entry != end;
-       entry.increment(error))
-    if (entry->path().filename() != ".lock" && entry->path().filename() != ".fledge-uncommitted")
-      return false;
-  if (error) throw FileError("read", folder, error.value());
-  return true;
-}
-
 bool path_exists(const std::string& path) {
   struct stat status {};
   return ::lstat(path.c_str(), &status) == 0;
@@ -112,7 +98,7 @@ void remove_folders(const std::vector<std::string>& folders) {
 }
 
 void require_replaceable(const Folder& folder, bool replaces) {
-  if (has_no_entries(folder.path())) return;
+  if (has_only_leftovers(folder.path())) return;
   if (!replaces)
     refuse_folder("the folder " + support::quoted(folder.path()) + " is not empty",
                   "--resume goes on with the run in it, --force begins anew");

@@ -74,6 +74,26 @@ TEST_CASE("folder: what is committed is read before it is moved; what is not is 
   CHECK(fs::exists(desk / ".fledge-uncommitted/one"));
 }
 
+TEST_CASE("folder: what an interrupted writer left is told from other files") {
+  const Desk desk;
+  const auto is_left = [&](const std::vector<std::string>& names) {
+    return fledge::has_only_leftovers(desk.path(), names);
+  };
+  CHECK(is_left({}));
+  fs::create_directory(desk / ".fledge-uncommitted");
+  write_file(desk / ".lock", "");
+  CHECK(is_left({}));
+  fs::rename(desk / ".fledge-uncommitted", desk / ".fledge-committed");
+  CHECK_FALSE(is_left({}));  // its files are valid
+  CHECK(is_left({"one"}));
+  write_file(desk / "one", "moved to its place");
+  CHECK(is_left({"one"}));
+  CHECK_FALSE(is_left({"two"}));
+  fs::remove(desk / ".fledge-committed");
+  CHECK_FALSE(is_left({"one"}));
+  CHECK_THROWS_AS(fledge::has_only_leftovers(desk / "none"), FileError);
+}
+
 TEST_CASE("folder: it may be read where nothing may be written") {
   const Desk desk;
   write_file(desk / "one", "birds");
