@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
 #include "nn/io/checksum.h"
@@ -22,6 +23,26 @@ bool have_one_identity(const JsonValue& own, const std::vector<WeightFile>& file
          });
 }
 
+// For a folder without config.json. The cache of huggingface_hub has the folders snapshots/COMMIT,
+// and in the file refs/main the commit that is used.
+[[noreturn]] void refuse_missing_config(const Folder& folder) {
+  const std::filesystem::path snapshots = folder.path() + std::string("/snapshots");
+  std::vector<std::string> models;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(snapshots, error), none; !error && entry != none;
+       entry.increment(error))
+    if (std::error_code unknown; std::filesystem::exists(entry->path() / config_name, unknown))
+      models.push_back(entry->path().string());
+  std::sort(models.begin(), models.end());
+  if (models.empty()) throw FileError("read", folder.file(config_name), ENOENT);
+  std::string main = folder.read("refs/main", 1000).value_or("");
+  main.erase(main.find_last_not_of(" \r\n") + 1);
+  const std::string used = (snapshots / main).string();
+  const bool is_there = std::find(models.begin(), models.end(), used) != models.end();
+  throw FormatError(in_quotes(folder.path()) + " is the cache of a model: the model is in " +
+                    in_quotes(is_there ? used : models.back()));
+}
+
 }  // namespace
 
 SavedModel read_model(const Folder& folder, const std::function<ModelConfig(std::string)>& reader) {
@@ -30,11 +51,10 @@ SavedModel read_model(const Folder& folder, const std::function<ModelConfig(std:
   };
   const std::string config_path = folder.file(config_name);
   for (int tries = 1;; ++tries) {
-    ModelConfig config = reading(config_path, [&] {
-      std::optional<std::string> text = folder.read(config_name, most_json_bytes);
-      if (!text) throw FileError("read", config_path, ENOENT);
-      return reader(std::move(*text));
-    });
+    std::optional<std::string> text = folder.read(config_name, most_json_bytes);
+    if (!text && folder.has("adapter_config.json")) open_weight_files(folder);  // says what it is
+    if (!text) refuse_missing_config(folder);
+    ModelConfig config = reading(config_path, [&] { return reader(std::move(*text)); });
     const std::vector<WeightFile> files = open_weight_files(folder);
     const bool is_one = reading(config_path, [&] { return have_one_identity(config.own, files); });
     if (!is_one && tries < 5) {

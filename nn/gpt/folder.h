@@ -24,7 +24,8 @@ struct SavedModel {
 /// proportional to the size of the files. The weights are read into the arrays of the model in parts
 /// of at most 256 KB: there is no second copy.
 /// Another process may replace the model meanwhile: both files are read again until they have the
-/// same identity. This is "id" under "fledge" in config.json and "id" in the metadata of
+/// same identity. A folder of a cache, whose model is in a folder under "snapshots", is refused with
+/// the path of that folder. The identity is "id" under "fledge" in config.json and "id" in the metadata of
 /// model.safetensors. Throws FileError, and FormatError naming the file.
 SavedModel read_model(const Folder& folder,
                       const std::function<ModelConfig(std::string text)>& reader = read_config);

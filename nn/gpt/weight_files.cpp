@@ -1,7 +1,10 @@
 #include "nn/gpt/weight_files.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
+#include <set>
 
 #include "engine/base/errors.h"
 #include "nn/io/json.h"
@@ -18,6 +21,55 @@ WeightFile open_weight_file(const Folder& folder, const std::string& name) {
   StoredHeader header =
       located_at(cannot_read(folder.file(name)), [&] { return stored_header(*bytes); });
   return {folder.file(name), std::move(*bytes), std::move(header)};
+}
+
+constexpr const char* pickle = "a Python pickle, which can run code";
+
+// Files and folders with weights in other formats, and what they are.
+constexpr std::pair<const char*, const char*> other_weights[] = {
+    {"pytorch_model.bin", pickle},
+    {"pytorch_model.bin.index.json", "the index of Python pickles, which can run code"},
+    {"pytorch_model.pt", pickle},
+    {"tf_model.h5", "a file of TensorFlow"},
+    {"flax_model.msgpack", "a file of Flax"},
+    {"model.onnx", "a file of ONNX"},
+    {"onnx", "a folder with files of ONNX"}};
+
+// The names of the files of a folder that end so, in their order.
+std::vector<std::string> names_ending(const Folder& folder, std::string_view end) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder.path(), error), none;
+       !error && entry != none; entry.increment(error))
+    if (const std::string name = entry->path().filename().string(); name.ends_with(end))
+      names.push_back(name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// For a folder without weights: says what it has in their place.
+[[noreturn]] void refuse_missing_weights(const Folder& folder) {
+  const auto refuse = [&](const std::string& name, const std::string& problem) {
+    throw FormatError(cannot_read(folder.file(name)) + ": it is " + problem);
+  };
+  if (folder.has("adapter_config.json"))
+    refuse(
+        "adapter_config.json",
+        "of an adapter, which changes another model; merge them with merge_and_unload() and save "
+        "the whole model");
+  for (const auto& [name, what] : other_weights)
+    if (folder.has(name))
+      refuse(name, std::string(what) +
+                       "; save the model again with safe_serialization=True, as model.safetensors");
+  for (const std::string& name : names_ending(folder, ".gguf"))
+    refuse(name, "a file of llama.cpp; bring model.safetensors of the same model");
+  for (const std::string& name : names_ending(folder, ".safetensors"))
+    if (name != "state.safetensors")  // the checkpoint of a run is beside its weights
+      refuse(name, name.find("-of-") == std::string::npos
+                       ? "not named model.safetensors, as the weights of a folder are"
+                       : "a part of the weights, and model.safetensors.index.json is missing, "
+                         "which names the parts");
+  throw FileError("read", folder.file(weights_name), ENOENT);
 }
 
 // Throws unless the name is that of a safetensors file in the folder itself.
@@ -72,10 +124,7 @@ void require_indexed_tensors(const std::map<std::string, WeightFile>& shards,
 std::vector<WeightFile> open_weight_files(const Folder& folder) {
   std::vector<WeightFile> files;
   if (folder.has(weights_name) || !folder.has(shard_index_name)) {
-    if (!folder.has(weights_name) && folder.has("pytorch_model.bin"))
-      throw FormatError(cannot_read(folder.file("pytorch_model.bin")) +
-                        ": it is a Python pickle, which can run code; save the model again with "
-                        "safe_serialization=True, as model.safetensors");
+    if (!folder.has(weights_name)) refuse_missing_weights(folder);
     files.push_back(open_weight_file(folder, weights_name));
     return files;
   }
@@ -119,12 +168,25 @@ std::string shard_index(std::uint64_t bytes, const std::map<std::string, std::st
 
 std::vector<PlacedTensor> find_tensors(PlacedTensors placed, const NamedShapes& expected) {
   std::vector<PlacedTensor> result;
+  std::set<std::string_view> names;
+  for (const auto& [name, shape] : expected) names.insert(name);
+  // Up to three tensors that are not expected: what the missing one may be called in the file.
+  const auto others = [&] {
+    std::string list;
+    int count = 0;
+    for (const auto& [name, tensor] : placed)
+      if (!names.contains(name) && count++ < 3) list += (count > 1 ? ", " : "") + in_quotes(name);
+    return list.empty() ? ""
+                        : "; it has " + list + (count > 3 ? ", …" : "") +
+                              ", which GPT-2's model does not have";
+  };
   for (const auto& [name, shape] : expected) {
     const auto found = placed.find(name);
     const bool is_there = found != placed.end();
-    require<FormatError>(is_there && found->second.tensor->shape == shape, "its tensors",
-                         in_quotes(name), " must have shape ", to_string(shape), ": the file has ",
-                         is_there ? to_string(found->second.tensor->shape) : "none");
+    if (!is_there || found->second.tensor->shape != shape)
+      throw FormatError("its tensors: " + in_quotes(name) + " must have shape " + to_string(shape) +
+                        ": the file has " +
+                        (is_there ? to_string(found->second.tensor->shape) : "none" + others()));
     result.push_back(found->second);
     placed.erase(found);
   }

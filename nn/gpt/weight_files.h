@@ -27,7 +27,8 @@ struct WeightFile {
   StoredHeader header;
 };
 
-/// Opens the files and reads their headers. The name of a shard is a plain file name that ends with
+/// Opens the files and reads their headers. If they are missing, the error names what the folder has
+/// in their place: weights of another format, an adapter, shards without an index. The name of a shard is a plain file name that ends with
 /// ".safetensors". Each tensor of the index is in its shard, and no other tensor is in a shard.
 /// All shards have the same "step" in their metadata. Throws FileError, and FormatError naming the file.
 std::vector<WeightFile> open_weight_files(const Folder& folder);
@@ -49,7 +50,7 @@ struct PlacedTensor {
 using PlacedTensors = std::map<std::string_view, PlacedTensor>;
 using NamedShapes = std::vector<std::pair<std::string, Shape>>;
 /// The expected tensors in their order. Throws FormatError naming the first that is missing, of
-/// another shape, or not expected.
+/// another shape, or not expected. The error for a missing one names tensors that are not expected.
 std::vector<PlacedTensor> find_tensors(PlacedTensors placed, const NamedShapes& expected);
 
 }  // namespace fledge

@@ -8,10 +8,12 @@ namespace fledge {
 
 namespace {
 
-// GPT-2's models with an output head put "transformer." before all names.
+// GPT-2's models with an output head put "transformer." before all names but that of the head,
+// DistributedDataParallel and torch.compile put theirs before all names.
 std::string_view without_prefix(std::string_view name) {
-  constexpr std::string_view prefix = "transformer.";
-  return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+  for (const std::string_view prefix : {"module.", "_orig_mod.", "module.", "transformer."})
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  return name;
 }
 
 // h.N.attn.bias and h.N.attn.masked_bias hold the causal mask and its minus infinity.
@@ -75,7 +77,7 @@ PlacedTensors tensors_of(const std::vector<WeightFile>& files) {
       if (const std::string_view name = without_prefix(tensor.name); !is_mask(name))
         require<FormatError>(placed.emplace(name, PlacedTensor{&file.bytes, &tensor}).second,
                              "its tensors", in_quotes(name),
-                             " stands twice, once behind 'transformer.'");
+                             " stands twice, with and without a prefix");
   return placed;
 }
 
@@ -109,6 +111,12 @@ LanguageModel read_weights(const std::vector<WeightFile>& files, const LanguageM
   for (const auto& [name, tensor] : named) expected.emplace_back(name, tensor.shape());
   PlacedTensors placed = tensors_of(files);
   if (sizes.bias == Bias::without) remove_zero_biases(placed, expected);
+  // save_model() of safetensors keeps one name of the two of a tied table.
+  if (!placed.contains("wte.weight"))
+    if (auto head = placed.extract("lm_head.weight")) {
+      head.key() = "wte.weight";
+      placed.insert(std::move(head));
+    }
   const bool has_head = placed.contains("lm_head.weight");
   if (has_head) expected.emplace_back("lm_head.weight", model.wte.weight.shape());
   const auto tensors = find_tensors(std::move(placed), expected);

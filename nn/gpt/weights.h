@@ -15,8 +15,10 @@ std::vector<NamedArray> named_weights(const LanguageModel& model,
 std::string weights_bytes(const LanguageModel& model,
                           const std::map<std::string, std::string>& metadata = {});
 
-/// Builds the model of such files. In GPT-2's files all names may begin with "transformer.", masks
-/// are ignored (h.N.attn.bias, h.N.attn.masked_bias), and lm_head.weight may repeat the word table.
+/// Builds the model of such files. In GPT-2's files all names may begin with "transformer." and with
+/// the prefixes of torch.compile and DistributedDataParallel, "_orig_mod." and "module."; masks are
+/// ignored (h.N.attn.bias, h.N.attn.masked_bias), and lm_head.weight may repeat the word table
+/// wte.weight, or stand in its place.
 /// Biases of a model without biases must be zeros. Throws FormatError naming the first tensor that is
 /// missing, unexpected, of another shape or not finite. The sizes may be wrong: the model is built
 /// only if the files have a byte or more for each weight.

@@ -93,7 +93,7 @@ TEST_CASE("model folder: what is wrong names its file") {
   write_file(weights, weights_bytes(stored_model(1)));
   write_file(config, "{}");
   CHECK(reading_wrong(folder.path()) ==
-        about(config, "line 1, column 1: the text must have a key 'model_type'"));
+        about(config, "line 1, column 1: the text must have a key 'vocab_size'"));
   LanguageModelSizes wrong = stored_sizes;
   wrong.vocabulary = 6;
   write_file(config, config_json(wrong));
@@ -107,6 +107,25 @@ TEST_CASE("model folder: what is wrong names its file") {
   fs::remove(config);
   fs::create_directory(config);
   CHECK(reading_model(folder.path()) == about(config, "it is a folder"));
+}
+
+TEST_CASE("model folder: for the folder of a cache, the error names the folder of the model") {
+  const Desk cache;
+  const auto snapshot = [&](const std::string& commit) { return cache / "snapshots/" + commit; };
+  for (const char* commit : {"aaa", "bbb", "ccc"}) fs::create_directories(snapshot(commit));
+  CHECK_THAT(reading_model(cache.path()), EndsWith("config.json': no such file or directory"));
+  const std::string what = "'" + cache.path() + "' is the cache of a model: the model is in '";
+  write_model(snapshot("aaa"), stored_model(1));
+  write_model(snapshot("bbb"), stored_model(1));
+  CHECK(reading_wrong(cache.path()) == what + snapshot("bbb") + "'");
+  fs::create_directory(cache / "refs");
+  write_file(cache / "refs/main", "aaa\n");
+  CHECK(reading_wrong(cache.path()) == what + snapshot("aaa") + "'");
+  write_file(cache / "refs/main", "../..");
+  CHECK(reading_wrong(cache.path()) == what + snapshot("bbb") + "'");
+  const Desk adapter;
+  write_file(adapter / "adapter_config.json", "{}");
+  CHECK_THAT(reading_wrong(adapter.path()), ContainsSubstring("adapter_config.json': it is of an"));
 }
 
 TEST_CASE("model folder: sizes are compared before a file is read or a model is built") {

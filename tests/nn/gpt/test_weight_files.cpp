@@ -110,12 +110,27 @@ TEST_CASE("weight files: an index and its shards must have the same tensors") {
              ContainsSubstring("b.safetensors': the first 8 bytes must be the length of a header"));
 }
 
-TEST_CASE("weight files: a pickle is not read, and the message says what to do") {
-  const Desk folder;
-  write_file(folder / "pytorch_model.bin", "\x80");
-  CHECK_THAT(refusal<FormatError>([&] { opened(folder); }),
-             ContainsSubstring("pytorch_model.bin': it is a Python pickle") &&
-                 ContainsSubstring("safe_serialization=True"));
+TEST_CASE("weight files: other formats are not read, and the message says what to do") {
+  for (const auto& [name, what, advice] :
+       {std::tuple{"pytorch_model.bin", "a Python pickle", "safe_serialization=True"},
+        {"pytorch_model.bin.index.json", "the index of Python pickles", "safe_serialization=True"},
+        {"tf_model.h5", "a file of TensorFlow", "safe_serialization=True"},
+        {"flax_model.msgpack", "a file of Flax", "safe_serialization=True"},
+        {"onnx", "a folder with files of ONNX", "safe_serialization=True"},
+        {"adapter_config.json", "of an adapter", "merge_and_unload()"},
+        {"birds-Q4_0.gguf", "a file of llama.cpp", "model.safetensors of the same model"},
+        {"model-00002-of-00002.safetensors", "a part of the weights", "index.json is missing"},
+        {"birds.safetensors", "not named model.safetensors", ""}}) {
+    const Desk folder;
+    write_file(folder / name, "\x80");
+    CHECK_THAT(refusal<FormatError>([&] { opened(folder); }),
+               StartsWith("cannot read '" + (folder / name) + "': it is " + what) &&
+                   ContainsSubstring(advice));
+  }
+  const Desk empty;
+  write_file(empty / "state.safetensors", "");  // of a run whose weights are gone
+  CHECK(refusal<FileError>([&] { opened(empty); }) ==
+        "cannot read '" + (empty / "model.safetensors") + "': no such file or directory");
 }
 
 TEST_CASE("the names of shards are those of transformers") {

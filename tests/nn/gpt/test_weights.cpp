@@ -112,6 +112,22 @@ TEST_CASE("model weights: GPT-2's files with their prefix, masks and head") {
   CHECK(bias_in(one_file(bytes)) == Bias::with);
 }
 
+TEST_CASE("model weights: prefixes of torch.compile and of several processes") {
+  const LanguageModel model = model_with(1);
+  for (const char* prefix : {"module.", "_orig_mod.", "_orig_mod.transformer.",
+                             "module._orig_mod.transformer.", "_orig_mod.module."}) {
+    INFO(prefix);
+    CHECK(same_weights(model_read(stored_bytes(arrays_of(model, prefix)), model.sizes), model));
+  }
+}
+
+TEST_CASE("model weights: lm_head.weight alone is the table of a tied model") {
+  const LanguageModel model = model_with(1);
+  std::vector<NamedArray> arrays = arrays_of(model, "transformer.");
+  named(arrays, "transformer.wte.weight").name = "lm_head.weight";
+  CHECK(same_weights(model_read(stored_bytes(arrays), model.sizes), model));
+}
+
 TEST_CASE("model weights: the first difference is named") {
   const auto with = [](const std::string& name, const Array& array) {
     std::vector<NamedArray> arrays = arrays_of(model_with(1));
@@ -127,7 +143,15 @@ TEST_CASE("model weights: the first difference is named") {
   Array other = table.clone();
   other.write()[7] = 0;
   CHECK(changed("wte.weight", [](NamedArray& array) { array.name = "wte"; }) ==
-        "'wte.weight' must have shape (5, 4): the file has none");
+        "'wte.weight' must have shape (5, 4): the file has none; it has 'wte', which GPT-2's model "
+        "does not have");
+  std::vector<NamedArray> renamed = arrays_of(model_with(1));
+  for (NamedArray& array : renamed) array.name.insert(0, "model.");
+  CHECK(
+      reading_weights(renamed) ==
+      "'wte.weight' must have shape (5, 4): the file has none; it has 'model.h.0.attn.c_attn.bias', "
+      "'model.h.0.attn.c_attn.weight', 'model.h.0.attn.c_proj.bias', …, which GPT-2's model does "
+      "not have");
   CHECK(changed("h.1.mlp.c_fc.weight", [](NamedArray& array) {
           array.array = Array::zeros({16, 4});
         }) == "'h.1.mlp.c_fc.weight' must have shape (4, 16): the file has (16, 4)");
@@ -140,7 +164,7 @@ TEST_CASE("model weights: the first difference is named") {
         "'h.0.attn.c_attn.bias' must have shape (12): the file has none");
   CHECK(with("h.2.attn.bias_", Array({}, {1})) == "'h.2.attn.bias_' is not in the model");
   CHECK(with("transformer.ln_f.weight", Array::ones({4})) ==
-        "'ln_f.weight' stands twice, once behind 'transformer.'");
+        "'ln_f.weight' stands twice, with and without a prefix");
   CHECK(with("lm_head.weight", other) ==
         "lm_head.weight must be wte.weight here: they differ at 7");
   CHECK(with("lm_head.weight", Array::zeros({4, 5})) ==
