@@ -17,16 +17,23 @@ Json added_tokens_json(const std::vector<SpecialToken>& tokens) {
   return list;
 }
 
+SpecialToken read_added_token(const JsonValue& json) {
+  if (!json.is_object()) return {json.string()};
+  json.allow_only(
+      {"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special", "__type"});
+  const auto flag = [&](std::string_view key) { return json.has(key) && json[key].boolean(); };
+  for (const std::string_view key : {"single_word", "lstrip", "rstrip"})
+    if (flag(key))
+      json[key].fail("must be false: fledge finds a special token wherever its text is");
+  return {json["content"].string(), 0, flag("normalized"), flag("special")};
+}
+
 std::vector<SpecialToken> read_added_tokens(const JsonValue& json) {
   std::vector<SpecialToken> tokens;
   json.each_item([&](const JsonValue& item) {
-    item.allow_only({"id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"});
-    const auto flag = [&](std::string_view key) { return item.has(key) && item[key].boolean(); };
-    for (const std::string_view key : {"single_word", "lstrip", "rstrip"})
-      if (flag(key))
-        item[key].fail("must be false: fledge finds a special token wherever its text is");
-    tokens.push_back({item["content"].string(), item["id"].integer(0, most_symbols - 1),
-                      flag("normalized"), flag("special")});
+    item.find("");  // throws unless it is an object
+    tokens.push_back(read_added_token(item));
+    tokens.back().id = item["id"].integer(0, most_symbols - 1);
   });
   return tokens;
 }

@@ -13,6 +13,8 @@ namespace fledge {
 /// [{"id":50256,"content":"<|endoftext|>","single_word":false,"lstrip":false,"rstrip":false,
 /// "normalized":false,"special":true}].
 Json added_tokens_json(const std::vector<SpecialToken>& tokens);
+/// Reads one token without its id: {"content":"<s>",…}, or its text alone. Then it is special.
+SpecialToken read_added_token(const JsonValue& json);
 /// Reads such a list. A flag that is missing is false. Throws FormatError for other JSON, for ids that
 /// are not 0 … most_symbols − 1, and for flags that would change where a token is found: single_word,
 /// lstrip or rstrip true.

@@ -1,7 +1,11 @@
 #include "nn/text/tokenizer_files.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <numeric>
+#include <set>
 
+#include "nn/io/checksum.h"
 #include "nn/io/json_reader.h"
 #include "nn/text/added_tokens.h"
 #include "nn/text/byte_characters.h"
@@ -44,9 +48,8 @@ void require_empty(const JsonValue& object, std::string_view key) {
              [](const JsonValue& value) { return value.string().empty(); });
 }
 
-// The object of this key, whose type must be ByteLevel.
-JsonValue byte_level(const JsonValue& json, std::string_view key) {
-  JsonValue part = json[key];
+// Throws unless the object is of type ByteLevel.
+JsonValue byte_level(JsonValue part) {
   if (!part.is_object()) part.fail("must be of type ByteLevel: got " + part.shown());
   if (part["type"].string() != "ByteLevel")
     part["type"].fail("must be ByteLevel: got " + part["type"].shown());
@@ -54,13 +57,69 @@ JsonValue byte_level(const JsonValue& json, std::string_view key) {
   return part;
 }
 
+// GPT-2's pattern of pieces (pieces.h), in the forms that files have: of GPT-2's encoder.py, and of
+// the library tiktoken for r50k_base. They cut every text into the same pieces.
+constexpr std::string_view gpt2_patterns[] = {
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)",
+    R"('(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)",
+    R"('(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s)"};
+
+// Throws unless this cuts a text at GPT-2's pattern. Every text is all matches, so it does not
+// matter whether matches are isolated or what is not a match is removed.
+void check_split(const JsonValue& split) {
+  if (split["type"].string() != "Split")
+    split["type"].fail("must be Split: got " + split["type"].shown());
+  split.allow_only({"type", "pattern", "behavior", "invert"});
+  const JsonValue pattern = split["pattern"]["Regex"];
+  if (std::find(std::begin(gpt2_patterns), std::end(gpt2_patterns), pattern.string()) ==
+      std::end(gpt2_patterns))
+    pattern.fail("must be GPT-2's pattern: got " + pattern.shown());
+  const bool inverts = split.has("invert") && split["invert"].boolean();
+  if (const std::string behavior = split["behavior"].string();
+      behavior != "Isolated" && !(behavior == "Removed" && inverts))
+    split["behavior"].fail("must be Isolated: got " + split["behavior"].shown());
+}
+
+// Throws unless a text is cut as GPT-2 does: by ByteLevel, or by Split and then ByteLevel. Cutting a
+// piece again at the same pattern changes nothing, so use_regex may be true or false behind Split.
+void check_pre_tokenizer(const JsonValue& json) {
+  std::vector<JsonValue> parts{json};
+  const bool is_sequence = json.is_object() && json["type"].string() == "Sequence";
+  if (is_sequence) {
+    parts.clear();
+    json["pretokenizers"].each_item([&](const JsonValue& part) { parts.push_back(part); });
+    if (parts.size() != 2)
+      json["pretokenizers"].fail("must be Split and ByteLevel: got " +
+                                 std::to_string(parts.size()) + " parts");
+    check_split(parts[0]);
+  }
+  const JsonValue cut = byte_level(parts.back());
+  if (cut["add_prefix_space"].boolean())
+    cut["add_prefix_space"].fail("must be false: fledge puts no space before a text");
+  if (!is_sequence)
+    refuse_key(cut, "use_regex", "must be true, because fledge cuts a text as GPT-2 does",
+               [](const JsonValue& value) { return value.boolean(); });
+}
+
+// The number of a token that is named and not numbered: its number is that of the vocabulary.
+constexpr Dim named = -1;
+
+// Appends the tokens whose texts are not in the list yet.
+void add_missing(std::vector<SpecialToken>& tokens, const std::vector<SpecialToken>& more) {
+  std::set<std::string> texts;
+  for (const SpecialToken& token : tokens) texts.insert(token.text);
+  for (const SpecialToken& token : more)
+    if (texts.insert(token.text).second) tokens.push_back(token);
+}
+
 // Symbols with their numbers, as a vocabulary lists them, and merges.
 class NamedPairs {
  public:
-  // `json`: {"!":0,"\"":1,…}. A special token may have any characters.
-  NamedPairs(const JsonValue& json, const std::vector<SpecialToken>& special) {
-    std::map<std::string_view, Dim> special_ids;
-    for (const SpecialToken& token : special) special_ids.emplace(token.text, token.id);
+  // `json`: {"!":0,"\"":1,…}. A special token may have any characters. Those that are `named` get
+  // the number of the vocabulary, or the next one that is free, as in add_tokens() of tokenizers.
+  NamedPairs(const JsonValue& json, std::vector<SpecialToken>& special) {
+    std::map<std::string_view, SpecialToken*> special_tokens;
+    for (SpecialToken& token : special) special_tokens.emplace(token.text, &token);
     std::vector<std::string> symbols;
     std::vector<bool> is_used;
     json.each_member([&](const std::string& name, const JsonValue& value) {
@@ -73,19 +132,25 @@ class NamedPairs {
       if (is_used[place]) value.fail("is number " + std::to_string(id) + ", as another symbol is");
       is_used[place] = true;
       const std::optional<std::string> bytes = bytes_of_characters(name);
-      const auto token = special_ids.find(name);
-      if (token != special_ids.end()) {
-        if (token->second != id)
+      const auto token = special_tokens.find(name);
+      if (token != special_tokens.end()) {
+        Dim& number = token->second->id;
+        if (number == named) number = id;
+        if (number != id)
           value.fail("is number " + std::to_string(id) + ", and the special token " +
-                     in_quotes(name) + " is number " + std::to_string(token->second));
+                     in_quotes(name) + " is number " + std::to_string(number));
       } else if (!bytes || bytes->empty()) {
         value.fail("is the number of " + in_quotes(name) +
                    ", which stands for no bytes; special tokens stand in added_tokens");
       }
       // A special token may look like other bytes: "é" is also the character of byte 233.
-      if (bytes && (token == special_ids.end() || *bytes == name)) symbols[place] = *bytes;
+      if (bytes && (token == special_tokens.end() || *bytes == name)) symbols[place] = *bytes;
     });
     if (is_used.empty() && special.empty()) json.fail("must have at least one symbol");
+    auto next = static_cast<Dim>(symbols.size());
+    for (const SpecialToken& token : special) next = std::max(next, token.id + 1);
+    for (SpecialToken& token : special)
+      if (token.id == named) token.id = next++;
     pairs_ = BytePairs(std::move(symbols));
   }
 
@@ -103,6 +168,12 @@ class NamedPairs {
         space != std::string_view::npos && line.find(' ', space + 1) == std::string_view::npos,
         "merges", "a merge is two symbols with one space between them: got ", in_quotes(line));
     add(std::string(line.substr(0, space)), std::string(line.substr(space + 1)));
+  }
+
+  bool has_all_bytes() const {
+    std::string all(256, '\0');
+    std::iota(all.begin(), all.end(), '\0');
+    return pairs_.first_unknown_byte(all) == std::string::npos;
   }
 
   // Throws MergeError and ValueError.
@@ -158,12 +229,12 @@ Tokenizer read_model(const JsonValue& model, std::vector<SpecialToken> special) 
                     "merges"});
   refuse_key(model, "dropout", "must be null or 0, because fledge does not have it",
              [](const JsonValue& value) { return value.number() == 0; });
-  require_null(model, "unk_token");
   require_empty(model, "continuing_subword_prefix");
   require_empty(model, "end_of_word_suffix");
   for (const char* key : {"fuse_unk", "byte_fallback", "ignore_merges"}) require_false(model, key);
   const JsonValue vocabulary = model["vocab"], merges = model["merges"];
   NamedPairs pairs = or_fail(vocabulary, [&] { return NamedPairs(vocabulary, special); });
+  if (!pairs.has_all_bytes()) require_null(model, "unk_token");  // with all, no text is unknown
   merges.each_item([&](const JsonValue& item) { or_fail(item, [&] { add_merge(pairs, item); }); });
   try {
     return or_fail(vocabulary, [&] { return pairs.tokenizer(std::move(special)); });
@@ -176,22 +247,20 @@ Tokenizer read_model(const JsonValue& model, std::vector<SpecialToken> special) 
   }
 }
 
-Tokenizer read_tokenizer_json(std::string text) {
+Tokenizer read_tokenizer_json(std::string text, const std::vector<SpecialToken>& beside) {
   const JsonValue json = read_json(std::move(text));
   json.allow_only({"version", "truncation", "padding", "added_tokens", "normalizer",
                    "pre_tokenizer", "post_processor", "decoder", "model"});
   refuse_key(json, "version", "must be \"1.0\"",
              [](const JsonValue& value) { return value.string() == "1.0"; });
-  for (const char* key : {"truncation", "padding", "normalizer"}) require_null(json, key);
-  const JsonValue cut = byte_level(json, "pre_tokenizer");
-  if (cut["add_prefix_space"].boolean())
-    cut["add_prefix_space"].fail("must be false: fledge puts no space before a text");
-  refuse_key(cut, "use_regex", "must be true, because fledge cuts a text as GPT-2 does",
-             [](const JsonValue& value) { return value.boolean(); });
-  byte_level(json, "decoder");
-  if (!json.find("post_processor").is_null()) byte_level(json, "post_processor");
+  // truncation and padding are the settings of the last call: transformers sets them anew in each.
+  require_null(json, "normalizer");
+  check_pre_tokenizer(json["pre_tokenizer"]);
+  byte_level(json["decoder"]);
+  if (!json.find("post_processor").is_null()) byte_level(json["post_processor"]);
   std::vector<SpecialToken> special;
   if (!json.find("added_tokens").is_null()) special = read_added_tokens(json["added_tokens"]);
+  add_missing(special, beside);
   return read_model(json["model"], std::move(special));
 }
 
@@ -220,17 +289,10 @@ std::size_t add_lines(NamedPairs& pairs, const std::string& text) {
   return first;
 }
 
-Tokenizer read_vocabulary_and_merges(const Folder& folder) {
-  if (folder.has("added_tokens.json"))
-    throw FormatError(in_quotes(folder.file("added_tokens.json")) +
-                      ": added tokens are read from tokenizer.json alone; save the tokenizer again "
-                      "with AutoTokenizer");
-  std::vector<SpecialToken> special;
+Tokenizer read_vocabulary_and_merges(const Folder& folder, std::vector<SpecialToken> special) {
   NamedPairs pairs = with_file(folder, "vocab.json", [&](std::string text) {
     const JsonValue json = read_json(std::move(text));
-    if (json.has(end_of_text_token))
-      special.push_back(
-          {end_of_text_token, json[end_of_text_token].integer(0, most_symbols - 1), false, true});
+    if (json.has(end_of_text_token)) add_missing(special, {{end_of_text_token, named}});
     return or_fail(json, [&] { return NamedPairs(json, special); });
   });
   return with_file(folder, "merges.txt", [&](const std::string& text) {
@@ -239,24 +301,76 @@ Tokenizer read_vocabulary_and_merges(const Folder& folder) {
       return pairs.tokenizer(std::move(special));
     } catch (const MergeError& error) {
       fail_in_line(first + error.merge, error);
+    } catch (const ValueError& error) {
+      throw FormatError("it and the special tokens beside it: " + std::string(error.what()));
     }
   });
 }
 
-// transformers prefers what these keys say to what tokenizer.json says.
-void check_tokenizer_config(const Folder& folder) {
-  if (!folder.has("tokenizer_config.json")) return;
-  with_file(folder, "tokenizer_config.json", [&](std::string text) {
-    const JsonValue json = read_json(std::move(text));
-    for (const char* key : {"add_prefix_space", "add_bos_token", "add_eos_token"})
-      require_false(json, key);
-    const JsonValue added = json.find("added_tokens_decoder");
-    if (!added.is_null())
-      added.each_member([](const std::string&, const JsonValue& token) {
-        for (const char* key : {"single_word", "lstrip", "rstrip"}) require_false(token, key);
-      });
+// Adds the tokens that these keys name, in this order.
+void add_named(std::vector<SpecialToken>& tokens, const JsonValue& json) {
+  const auto add = [&](const JsonValue& value) {
+    if (value.is_null()) return;
+    SpecialToken token = read_added_token(value);
+    token.id = named;
+    token.special = true;
+    tokens.push_back(std::move(token));
+  };
+  for (const char* key :
+       {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"})
+    add(json.find(key));
+  if (const JsonValue more = json.find("additional_special_tokens"); more.is_array())
+    more.each_item(add);
+}
+
+// f(json) for a file of the folder, if there is one.
+template <class F>
+void with_json(const Folder& folder, const char* name, F f) {
+  if (!folder.has(name)) return;
+  with_file(folder, name, [&](std::string text) {
+    f(read_json(std::move(text)));
     return true;
   });
+}
+
+// The special tokens of the files beside the vocabulary, as from_pretrained() of transformers 4 reads
+// them: those of added_tokens_decoder in tokenizer_config.json or, without this key, of
+// special_tokens_map.json and added_tokens.json; then those that tokenizer_config.json names.
+std::vector<SpecialToken> tokens_beside(const Folder& folder) {
+  std::vector<SpecialToken> tokens, names;
+  bool has_decoder = false;
+  with_json(folder, "tokenizer_config.json", [&](const JsonValue& json) {
+    // transformers prefers what these keys say to what tokenizer.json says.
+    for (const char* key : {"add_prefix_space", "add_bos_token", "add_eos_token"})
+      require_false(json, key);
+    add_named(names, json);
+    const JsonValue added = json.find("added_tokens_decoder");
+    has_decoder = !added.is_null();
+    if (has_decoder)
+      added.each_member([&](const std::string& number, const JsonValue& token) {
+        const std::optional<std::uint64_t> id = unsigned_number(number, 10);
+        if (!id || *id >= static_cast<std::uint64_t>(most_symbols))
+          token.fail("must have a number from 0 to " + std::to_string(most_symbols - 1) +
+                     " as its key");
+        tokens.push_back(read_added_token(token));
+        tokens.back().id = static_cast<Dim>(*id);
+      });
+  });
+  if (!has_decoder) {
+    with_json(folder, "special_tokens_map.json",
+              [&](const JsonValue& json) { add_named(names, json); });
+    with_json(folder, "added_tokens.json", [&](const JsonValue& json) {
+      json.each_member([&](const std::string& text, const JsonValue& id) {
+        const bool special = std::any_of(names.begin(), names.end(),
+                                         [&](const auto& token) { return token.text == text; });
+        tokens.push_back({text, id.integer(0, most_symbols - 1), !special, special});
+      });
+    });
+  }
+  std::vector<SpecialToken> all;
+  add_missing(all, tokens);
+  add_missing(all, names);
+  return all;
 }
 
 }  // namespace
@@ -264,9 +378,10 @@ void check_tokenizer_config(const Folder& folder) {
 std::optional<Tokenizer> read_tokenizer_files(const Folder& folder) {
   const bool has_one_file = folder.has("tokenizer.json");
   if (!has_one_file && !folder.has("vocab.json") && !folder.has("merges.txt")) return std::nullopt;
-  check_tokenizer_config(folder);
-  return has_one_file ? with_file(folder, "tokenizer.json", read_tokenizer_json)
-                      : read_vocabulary_and_merges(folder);
+  std::vector<SpecialToken> beside = tokens_beside(folder);
+  if (!has_one_file) return read_vocabulary_and_merges(folder, std::move(beside));
+  return with_file(folder, "tokenizer.json",
+                   [&](std::string text) { return read_tokenizer_json(std::move(text), beside); });
 }
 
 }  // namespace fledge

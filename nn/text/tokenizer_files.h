@@ -16,12 +16,17 @@ namespace fledge {
 /// "<|endoftext|>" is a special token; nullopt if there is neither. The symbols are byte pairs; if
 /// they are the 256 bytes in their order and nothing else, the kind is byte.
 ///
-/// tokenizer.json must be of version 1.0, with a model of type BPE, pre_tokenizer and decoder of type
-/// ByteLevel, and added tokens. These are refused because they change the tokens: a normalizer,
-/// truncation, padding, other types of model, pre_tokenizer, decoder or post_processor,
-/// add_prefix_space, use_regex false, dropout, unk_token, fuse_unk, byte_fallback, ignore_merges, a
-/// prefix or suffix of words, single_word, lstrip, rstrip, keys that are not known, and in
-/// tokenizer_config.json add_prefix_space, add_bos_token and add_eos_token.
+/// Special tokens are also those of tokenizer_config.json, special_tokens_map.json and
+/// added_tokens.json. One that these files name without a number has the number of the vocabulary or,
+/// if it is not there, the next one.
+///
+/// tokenizer.json must be of version 1.0, with a model of type BPE, a decoder of type ByteLevel, and a
+/// pre_tokenizer of type ByteLevel, or of Split at GPT-2's pattern and ByteLevel. truncation and
+/// padding are ignored. These are refused because they change the tokens: a normalizer, other types of
+/// model, pre_tokenizer, decoder or post_processor, add_prefix_space, use_regex false, dropout,
+/// unk_token where a byte has no symbol, fuse_unk, byte_fallback, ignore_merges, a prefix or suffix of
+/// words, single_word, lstrip, rstrip, keys that are not known, and in tokenizer_config.json
+/// add_prefix_space, add_bos_token and add_eos_token.
 ///
 /// Throws FormatError with file, line and key for those, for two symbols with one number, numbers
 /// that are not 0 … most_symbols − 1, and merges of symbols that are not in the vocabulary. Throws

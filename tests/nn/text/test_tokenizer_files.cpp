@@ -96,6 +96,70 @@ TEST_CASE("tokenizer files: tokenizer.json is preferred; a folder without files 
   CHECK(read_folder({{"tokenizer.json", small_file}, {"tokenizer_config.json", config}}));
 }
 
+// PreTrainedTokenizerBase._from_pretrained() and PreTrainedTokenizerFast.__init__() of transformers 4.
+TEST_CASE("tokenizer files: special tokens of the files beside the vocabulary") {
+  const std::string decoder = R"("added_tokens_decoder":{"6":{"content":"<s>","special":true}})",
+                    by_name = R"({"bos_token":"<s>","eos_token":{"content":"<s>","lstrip":false}})";
+  struct Row {
+    const char* file;
+    std::string text;
+    Ids ids;  // of "ab<s><p>"
+  };
+  const Ids cut{5, 7, 8, 9, 7, 10, 9}, special{5, 6, 7, 10, 9};
+  for (const Row& row :
+       {Row{"other.json", "{}", cut}, Row{"special_tokens_map.json", by_name, special},
+        Row{"special_tokens_map.json", R"({"additional_special_tokens":["<s>"]})", special},
+        Row{"tokenizer_config.json", R"({"unk_token":"<s>","pad_token":null})", special},
+        Row{"tokenizer_config.json", "{" + decoder + "}", special},
+        Row{"added_tokens.json", R"({"<s>":6})", special}, Row{"added_tokens.json", "{}", cut},
+        // Not in the vocabulary: the next number, or the one that is given.
+        Row{"special_tokens_map.json", R"({"bos_token":"<s>","pad_token":"<p>"})", {5, 6, 11}},
+        Row{"added_tokens.json", R"({"<p>":12})", {5, 7, 8, 9, 12}}}) {
+    INFO(row.file << ": " << row.text);
+    const std::string vocabulary =
+        R"("a":3,"b":1,"Ġ":0,"ab":5,"Ġab":2,"<s>":6,"<":7,"s":8,">":9,"p":10)";
+    CHECK(read_folder({{"vocab.json", "{" + vocabulary + "}"},
+                       {"merges.txt", "a b\nĠ ab\n"},
+                       {row.file, row.text}})
+              .value()
+              .encode("ab<s><p>") == row.ids);
+    std::string text = small_file;  // without its own special token
+    const std::size_t begin = text.find("[{\"id\""), old = text.find(R"("a": 3)");
+    text.replace(old, text.find('}', old) - old, vocabulary);
+    text.replace(begin, text.find(']') + 1 - begin, "[]");
+    CHECK(
+        read_folder({{"tokenizer.json", text}, {row.file, row.text}}).value().encode("ab<s><p>") ==
+        row.ids);
+  }
+  const auto refused = [](const char* file, const std::string& text) {
+    try {
+      read_folder({{"tokenizer.json", small_file}, {file, text}});
+    } catch (const FormatError& error) {
+      return std::string(error.what());
+    }
+    return std::string("read");
+  };
+  for (const auto& [file, text, problem] :
+       {std::tuple{"tokenizer_config.json", R"({"added_tokens_decoder":{"x":{"content":"a"}}})",
+                   "must have a number from 0 to 999999 as its key"},
+        {"tokenizer_config.json", R"({"added_tokens_decoder":{"7":{"content":"a","lstrip":true}}})",
+         "added_tokens_decoder.7.lstrip must be false"},
+        {"special_tokens_map.json", R"({"mask_token":{"content":"<m>","lstrip":true}})",
+         "mask_token.lstrip must be false"},
+        {"special_tokens_map.json", R"({"pad_token":""})", "a special token has 1 to 1024 bytes"},
+        {"added_tokens.json", R"({"<p>":5})", "the special token '<p>' has number 5"},
+        {"added_tokens.json", "[]", "must be an object"}})
+    CHECK_THAT(refused(file, text), ContainsSubstring(problem));
+}
+
+TEST_CASE("tokenizer files: a text without unknown bytes may have a token for them") {
+  BytePairs pairs = BytePairs::learn("birds birds", 258);
+  std::string text = tokenizer_files(Tokenizer(std::move(pairs)), 64)[0].second;
+  const std::string key = R"("unk_token": null)";
+  text.replace(text.find(key), key.size(), R"("unk_token": "!")");
+  CHECK(read_folder({{"tokenizer.json", text}}).has_value());
+}
+
 TEST_CASE("tokenizer files: what is written is read back as it was") {
   const std::string text = "birds sometimes walk\nbirds don't <fly> é鳥\n";
   BytePairs pairs = BytePairs::learn(text + text, 300);

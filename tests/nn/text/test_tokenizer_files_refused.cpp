@@ -82,17 +82,17 @@ const std::vector<Field> fields{
     {"",
      "truncation",
      "null",
-     {"null"},
-     {R"({"max_length":9})"},
-     "tokenizer/mod.rs, TokenizerImpl"},
-    {"", "padding", "null", {"null"}, {R"({"pad_id":0})"}, "tokenizer/mod.rs, TokenizerImpl"},
+     {"null", R"({"max_length":9})"},
+     {},
+     "tokenization_utils_fast.py: set_truncation_and_padding() sets both anew in each call"},
+    {"", "padding", "null", {"null", R"({"pad_id":0})"}, {}, "as truncation"},
     {"", "normalizer", "null", {"null"}, {R"({"type":"NFC"})"}, "normalizers/mod.rs"},
     {"", "other", "ignored", {}, {"null"}, "tokenizer/serialization.rs: unknown keys are ignored"},
     {"pre_tokenizer",
      "type",
      "required",
      {R"("ByteLevel")"},
-     {R"("Whitespace")", R"("Sequence")", R"("Split")", "1"},
+     {R"("Whitespace")", R"("Split")", "1"},
      "pre_tokenizers/mod.rs"},
     {"pre_tokenizer",
      "add_prefix_space",
@@ -220,6 +220,38 @@ TEST_CASE("tokenizer files: tokenizer_config.json may not change the tokens") {
                          {"tokenizer_config.json", "{\"" + key + "\":true}"}}),
                StartsWith("'DIR/tokenizer_config.json': line 1, column ") &&
                    EndsWith(key + " must be false, because fledge does not have it: got true"));
+}
+
+TEST_CASE("tokenizer files: GPT-2's cut may be written as Split and ByteLevel") {
+  const std::string gpt2 = R"('s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+)"
+                           R"(|\\s+(?!\\S)|\\s+)",
+                    byte_level =
+                        R"({"type":"ByteLevel","add_prefix_space":false,"use_regex":false})";
+  const auto split = [](const std::string& regex, const std::string& more) {
+    return R"({"type":"Split","pattern":{"Regex":")" + regex + "\"}," + more + "}";
+  };
+  const auto error = [](const std::string& cuts) {
+    auto parts = small_parts();
+    parts.erase("pre_tokenizer");
+    parts[""]["pre_tokenizer"] = R"({"type":"Sequence","pretokenizers":[)" + cuts + "]}";
+    return error_of({{"tokenizer.json", small_json(parts)}});
+  };
+  const std::string isolated = R"("behavior":"Isolated","invert":false)", cut = "," + byte_level;
+  CHECK(error(split(gpt2, isolated) + cut) == "accepted");
+  CHECK(error(split(gpt2, R"("behavior":"Removed","invert":true)") + cut) == "accepted");
+  CHECK(error(split(R"('(?:[sdmt]|ll|ve|re)| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+)"
+                    R"(|\\s+(?!\\S)|\\s+)",
+                    isolated) +
+              cut) == "accepted");
+  for (const auto& [cuts, problem] :
+       {std::pair{split(R"(\\s+)", isolated) + cut, "pattern.Regex must be GPT-2's pattern: got"},
+        {split(gpt2, R"("behavior":"Removed")") + cut, "behavior must be Isolated: got"},
+        {split(gpt2, isolated), "must be Split and ByteLevel: got 1 parts"},
+        {byte_level + cut, "pretokenizers[0].type must be Split: got"},
+        {split(gpt2, isolated) + R"(,{"type":"ByteLevel","add_prefix_space":true})",
+         "add_prefix_space must be false"},
+        {split(gpt2, isolated) + R"(,{"type":"Digits"})", "type must be ByteLevel"}})
+    CHECK_THAT(error(cuts), ContainsSubstring(problem));
 }
 
 TEST_CASE("tokenizer files: vocabularies and merges that do not fit together") {
