@@ -33,7 +33,7 @@ std::optional<page::Plan> plan_of_text(const TrainedModel& trained, const std::s
 /// Where the text is not to be had: a sentence that the model draws.
 page::Plan plan_of_sample(const TrainedModel& trained) {
   page::Plan plan;
-  Decoder decoder(trained.model);
+  Decoder decoder(trained.model, trained.without_text());
   Rng rng(1);
   std::vector<Dim> ids{trained.first_token()};
   generate(decoder, ids, std::min(trained.model.sizes.context, most_tokens) - 1, {.temperature = 1},

@@ -15,7 +15,22 @@ namespace fledge {
 
 namespace {
 
-constexpr const char* as_saved = "bring the folder again, as it was saved";
+constexpr const char* other_advice =
+    "fledge reads models of GPT-2's form, as transformers saves them; bring a damaged file again";
+
+void warn(const std::string& text) {
+  std::fprintf(stderr, "%s\n", support::wrapped(text, 80).c_str());
+}
+
+// Says which keys of config.json are ignored, at most five.
+void warn_of_unknown_keys(const std::string& path, const std::vector<std::string>& keys) {
+  if (keys.empty()) return;
+  std::string list;
+  for (std::size_t i = 0; i < std::min<std::size_t>(keys.size(), 5); ++i)
+    list += (i > 0 ? ", " : "") + support::quoted(keys[i]);
+  warn(support::quoted(path) + " has keys that fledge does not know and ignores: " + list +
+       (keys.size() > 5 ? " and " + support::thousands(std::ssize(keys) - 5) + " more." : "."));
+}
 
 // The tokenizer of a folder that fledge train did not make.
 Tokenizer read_tokenizer(const Folder& folder, Dim vocabulary) {
@@ -25,15 +40,31 @@ Tokenizer read_tokenizer(const Folder& folder, Dim vocabulary) {
         support::quoted(folder.path()) +
             " has no tokenizer: neither tokenizer.json nor vocab.json and merges.txt",
         "bring them; without them a text is token numbers: fledge generate DIR --tokens-in \"15 7\"");
-  if (tokenizer->size() > vocabulary)
-    throw support::InputError("the tokenizer in " + support::quoted(folder.path()) + " has " +
-                                  support::thousands(tokenizer->size()) + " tokens, the model " +
-                                  support::thousands(vocabulary),
-                              "bring the tokenizer of this model");
+  if (tokenizer->size() > vocabulary) {
+    warn("The tokenizer in " + support::quoted(folder.path()) + " has " +
+         support::thousands(tokenizer->size()) + " tokens, the model " +
+         support::thousands(vocabulary) + ": a text with one of the others is refused.");
+    tokenizer->limit_to(vocabulary);
+  }
   return std::move(*tokenizer);
 }
 
-train::RunConfig config_without_run(const ModelConfig& config, Tokenizer tokenizer) {
+// The tokens that begin and end texts: what generation_config.json says comes before config.json.
+MarkTokens marks_of(const Folder& folder, const MarkTokens& of_config) {
+  constexpr const char* name = "generation_config.json";
+  const std::optional<std::string> text = folder.read(name, most_json_bytes);
+  if (!text) return of_config;
+  MarkTokens marks =
+      located_at(in_quotes(folder.file(name)), [&] { return read_marks(read_json(*text)); });
+  if (!marks.begin) marks.begin = of_config.begin;
+  if (marks.ends.empty()) marks.ends = of_config.ends;
+  if (!marks.pad) marks.pad = of_config.pad;
+  return marks;
+}
+
+train::RunConfig config_without_run(const Folder& folder, const ModelConfig& config,
+                                    Tokenizer tokenizer) {
+  tokenizer.set_marks(marks_of(folder, config.marks));
   train::RunConfig run{{}, std::move(tokenizer)};
   run.settings.sizes = config.sizes;
   run.settings.corpus.tokens = run.tokenizer.kind();
@@ -58,7 +89,7 @@ TrainedModel load_trained(const std::string& path, TextForm form) {
   const auto reader = [&](std::string text) {
     const bool is_of_run = text.find("\"fledge\"") != std::string::npos;
     return support::with_advice(
-        is_of_run ? train::config_advice : as_saved,
+        is_of_run ? train::config_advice : other_advice,
         [&] {
           ModelConfig config = read_config(std::move(text));
           if (!config.own.is_null()) run = train::run_config(config);
@@ -69,10 +100,11 @@ TrainedModel load_trained(const std::string& path, TextForm form) {
   try {
     SavedModel saved = read_model(folder, reader);
     const Dim vocabulary = saved.model.sizes.vocabulary;
+    warn_of_unknown_keys(folder.file("config.json"), saved.config.unknown_keys);
     if (form == TextForm::token_ids || (form == TextForm::text_if_run && !run))
-      run = config_without_run(saved.config, number_tokenizer(vocabulary));
+      run = config_without_run(folder, saved.config, number_tokenizer(vocabulary));
     else if (!run)
-      run = config_without_run(saved.config, read_tokenizer(folder, vocabulary));
+      run = config_without_run(folder, saved.config, read_tokenizer(folder, vocabulary));
     const bool lines = run->settings.corpus.reading == Reading::lines;
     const std::int64_t step = std::strtoll(saved.step.c_str(), nullptr, 10);
     return {std::move(saved.model), std::move(*run), lines, std::max<std::int64_t>(step, 0), form};
@@ -87,7 +119,7 @@ TrainedModel load_trained(const std::string& path, TextForm form) {
                               folder.has("state.safetensors")
                                   ? "restore it, or move it away and run: fledge train --resume " +
                                         support::shell_word(path)
-                                  : std::string(as_saved));
+                                  : std::string(other_advice));
   }
 }
 
@@ -115,7 +147,7 @@ std::string TrainedModel::file_text(const std::string& path) const {
   return read.text;
 }
 
-Dim TrainedModel::first_token() const { return train::first_token(tokenizer()); }
+Dim TrainedModel::first_token() const { return train::first_token(tokenizer(), lines); }
 
 Corpus TrainedModel::corpus(const std::string& folder) const {
   if (!has_run())

@@ -26,13 +26,16 @@ struct TrainedModel {
   const Tokenizer& tokenizer() const { return run.tokenizer; }
   /// The token in front of a text's first token (source.h).
   Dim first_token() const;
-  /// Whether a text that the model writes ends with this token.
-  bool ends_text(Dim token) const { return ends_texts() && token == first_token(); }
-  /// Whether there is such a token: a model of lines has the line end, GPT-2 has "<|endoftext|>".
-  bool ends_texts() const { return lines || tokenizer().end_of_text().has_value(); }
   /// The text of a file or, "-", of standard input, read as that of the run: without byte order mark
   /// and perhaps without \r, which stderr then says. Throws InputError.
   std::string file_text(const std::string& path) const;
+  /// Whether a text that the model writes ends with this token: with one of those that its folder
+  /// names as ends (Tokenizer::ends_text), and with the line end if it was trained on lines.
+  bool ends_text(Dim token) const {
+    return tokenizer().ends_text(token) || (lines && token == first_token());
+  }
+  /// The tokens of the model's vocabulary that have no text: they are never drawn.
+  std::vector<Dim> without_text() const { return tokenizer().without_text(model.sizes.vocabulary); }
   /// The text as the tokenizer reads it. Throws InputError, which calls the text `name`, for a word
   /// that is no token number where texts are token numbers.
   std::string readable(std::string text, const std::string& name) const;
@@ -55,7 +58,8 @@ struct ModelOptions {
 /// folder.
 void add_model_options(support::Options& options, ModelOptions& model);
 
-/// Reads the folder. Throws FileError or InputError, which name the file of the folder and its fault.
+/// Reads the folder. Prints a warning about keys of config.json that are not known, and about a
+/// tokenizer with more tokens than the model. Throws FileError or InputError, which name the file of the folder and its fault.
 TrainedModel load_trained(const std::string& folder, TextForm form = TextForm::text);
 
 /// For a model whose scores are infinite or NaN. Reads these tokens to find the first op with such

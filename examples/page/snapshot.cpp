@@ -22,7 +22,8 @@ constexpr std::uint16_t no_token = std::numeric_limits<std::uint16_t>::max();
 
 Indices row_of(const std::vector<Dim>& ids) { return {{1, static_cast<Dim>(ids.size())}, ids}; }
 
-Json sentence_json(const LanguageModel& model, const Plan::Sentence& sentence) {
+Json sentence_json(const LanguageModel& model, const Plan::Sentence& sentence,
+                   const std::vector<Dim>& without_text) {
   const auto T = static_cast<Dim>(sentence.ids.size());
   const auto [logits, layers] = model.forward_with_weights(row_of(sentence.ids));
   const bool is_causal = !model.sizes.variant.without.mask;
@@ -40,7 +41,9 @@ Json sentence_json(const LanguageModel& model, const Plan::Sentence& sentence) {
   const auto add_none = [&] { top.insert(top.end(), {no_token, no_token}); };
   const std::vector<Dim> targets = targets_of(sentence);
   for (Dim i = 0; i < T; ++i) {
-    const Array row = slice(logits, 1, i, i + 1).value().with_shape({model.sizes.vocabulary});
+    Array row = slice(logits, 1, i, i + 1).value().with_shape({model.sizes.vocabulary});
+    if (!without_text.empty()) row = row.clone();
+    for (const Dim token : without_text) row.write()[token] = Real(-infinity);
     const std::vector<Choice> choices = most_likely(row, likeliest);
     for (const Choice& choice : choices) add(choice.token, choice.probability);
     for (auto n = std::ssize(choices); n < likeliest; ++n) add_none();
@@ -70,7 +73,7 @@ std::string vectors_of(const LanguageModel& model, const std::vector<Dim>& ids) 
 
 std::string continuation(const LanguageModel& model, const Tokenizer& tokenizer, const Plan& plan,
                          const std::vector<Dim>& prompt) {
-  Decoder decoder(model);
+  Decoder decoder(model, tokenizer.without_text(model.sizes.vocabulary));
   Rng rng(1);  // not used at temperature 0
   std::vector<Dim> drawn;
   generate(decoder, prompt, plan.continued, {.temperature = 0}, rng, [&](Dim token, const Array&) {
@@ -157,10 +160,11 @@ Json::Members snapshot_event(const LanguageModel& model, const Tokenizer& tokeni
     for (const Plan::Sentence& sentence : plan.sentences)
       gradients.push_back(gradients_json(model, sentence));
   const NoGrad no_grad;
+  const std::vector<Dim> without_text = tokenizer.without_text(model.sizes.vocabulary);
   for (const std::vector<Dim>& prompt : plan.prompts)
     continuations.push_back(continuation(model, tokenizer, plan, prompt));
   for (const Plan::Sentence& sentence : plan.sentences) {
-    sentences.push_back(sentence_json(model, sentence));
+    sentences.push_back(sentence_json(model, sentence, without_text));
     if (is_full) vectors.emplace_back(vectors_of(model, sentence.ids));
   }
   if (text)

@@ -49,6 +49,7 @@ Without read_without(const JsonValue& config, const JsonValue& own) {
           own["without"].shown());
   }
   without.scale = config.has("scale_attn_weights") && !config["scale_attn_weights"].boolean();
+  if (!config.has("model_type")) return without;
   const std::string type = config["model_type"].string();
   if (type != model_type_of(without))
     config["model_type"].fail(
@@ -59,6 +60,16 @@ Without read_without(const JsonValue& config, const JsonValue& own) {
 }
 
 Dim size_of(const JsonValue& value, Dim most = 2147483647) { return value.integer(1, most); }
+
+// A size of the model. GPT2Config takes the second name for the same (its attribute_map).
+Dim size_of(const JsonValue& config, const char* name, const char* other, Dim most = 2147483647) {
+  const bool has_other = !config.find(other).is_null();
+  const Dim size = size_of(config[has_other && !config.has(name) ? other : name], most);
+  if (has_other && size_of(config[other], most) != size)
+    config[other].fail("must be " + std::string(name) + ", " + std::to_string(size) + ": got " +
+                       config[other].shown());
+  return size;
+}
 
 double probability(const JsonValue& config, std::string_view key) {
   if (!config.has(key)) return 0;
@@ -120,23 +131,45 @@ std::string config_json(const LanguageModelSizes& sizes, Json::Members own,
   return Json::object(members).indented() + "\n";
 }
 
-Json::Members end_token_notes(std::optional<Dim> end) {
-  return {{"bos_token_id", end}, {"eos_token_id", end}};
+Json::Members mark_notes(const MarkTokens& marks) {
+  const std::vector<Dim>& ends = marks.ends;
+  Json::Members members{{"bos_token_id", marks.begin},
+                        {"eos_token_id", ends.empty()       ? Json()
+                                         : ends.size() == 1 ? Json(ends[0])
+                                                            : Json(ends)}};
+  if (marks.pad) members.emplace_back("pad_token_id", *marks.pad);
+  return members;
 }
 
-std::string generation_config_json(std::optional<Dim> end) {
-  return Json::object(end_token_notes(end)).indented() + "\n";
+MarkTokens read_marks(const JsonValue& config) {
+  const auto token = [](const JsonValue& json) -> std::optional<Dim> {
+    try {
+      return json.integer(0, 2147483647);
+    } catch (const FormatError&) {
+      return {};
+    }
+  };
+  MarkTokens marks{token(config.find("bos_token_id")), {}, token(config.find("pad_token_id"))};
+  const auto add = [&](const JsonValue& json) {
+    if (const std::optional<Dim> id = token(json)) marks.ends.push_back(*id);
+  };
+  const JsonValue ends = config.find("eos_token_id");
+  ends.is_array() ? ends.each_item(add) : add(ends);
+  return marks;
+}
+
+std::string generation_config_json(const MarkTokens& marks) {
+  return Json::object(mark_notes(marks)).indented() + "\n";
 }
 
 ModelConfig read_config(std::string text) {
   const JsonValue config = read_json(std::move(text));
-  check_config_keys(config);
-  config["model_type"];
+  std::vector<std::string> unknown_keys = check_config_keys(config);
   LanguageModelSizes sizes{.vocabulary = size_of(config["vocab_size"]),
-                           .context = size_of(config["n_positions"]),
-                           .layers = size_of(config["n_layer"], most_layers),
-                           .heads = size_of(config["n_head"]),
-                           .width = size_of(config["n_embd"]),
+                           .context = size_of(config, "n_positions", "max_position_embeddings"),
+                           .layers = size_of(config, "n_layer", "num_hidden_layers", most_layers),
+                           .heads = size_of(config, "n_head", "num_attention_heads"),
+                           .width = size_of(config, "n_embd", "hidden_size"),
                            .dropout = probability(config, "resid_pdrop")};
   if (config.has("activation_function"))
     sizes.activation = read_activation(config["activation_function"]);
@@ -145,14 +178,11 @@ ModelConfig read_config(std::string text) {
     sizes.epsilon = epsilon.number();
     if (!(sizes.epsilon > 0)) epsilon.fail("must be above 0: got " + epsilon.shown());
   }
-  if (config.has("n_ctx") && size_of(config["n_ctx"]) != sizes.context)
-    config["n_ctx"].fail("must be n_positions, " + std::to_string(sizes.context));
   if (sizes.width % sizes.heads != 0)
     config["n_head"].fail("must divide n_embd, " + std::to_string(sizes.width) + ": got " +
                           std::to_string(sizes.heads));
   if (!config.find("n_inner").is_null()) sizes.hidden = size_of(config["n_inner"]);
-  if (probability(config, "embd_pdrop") != sizes.dropout)
-    config["embd_pdrop"].fail("must be resid_pdrop, " + json_number(sizes.dropout));
+  probability(config, "embd_pdrop");
   probability(config, "attn_pdrop");
   if (config.has("bias")) sizes.bias = config["bias"].boolean() ? Bias::with : Bias::without;
   const JsonValue own = config.find("fledge");
@@ -163,7 +193,12 @@ ModelConfig read_config(std::string text) {
   } catch (const ValueError& error) {
     config.fail(std::string("describes too large a model: ") + error.what());
   }
-  return {sizes, own, config.has("bias"), config.has("transformers_version")};
+  return {sizes,
+          own,
+          config.has("bias"),
+          config.has("transformers_version"),
+          read_marks(config),
+          std::move(unknown_keys)};
 }
 
 double parameter_count(const LanguageModelSizes& sizes) {

@@ -1,7 +1,7 @@
 // The sizes of a language model as text: config.json with the keys of GPT-2's files.
 //
-// A key of GPT-2's that asks for something this model cannot do is an error that names the key. A
-// key that changes no output is ignored. Any other key is an error.
+// A key that asks for something this model cannot do is an error that names the key. A key that
+// changes no output is ignored. Any other key is ignored, too, and ModelConfig lists it.
 #pragma once
 
 #include <optional>
@@ -9,6 +9,7 @@
 #include "nn/gpt/language_model.h"
 #include "nn/io/json.h"
 #include "nn/io/json_reader.h"
+#include "nn/text/special_tokens.h"
 
 namespace fledge {
 
@@ -20,6 +21,8 @@ struct ModelConfig {
   /// Whether Hugging Face's transformers saved the file. It keeps the object under "fledge", and
   /// writes the text anew: a checksum does not match.
   bool is_of_transformers = false;
+  MarkTokens marks = {};                       // bos_token_id, eos_token_id and pad_token_id
+  std::vector<std::string> unknown_keys = {};  // keys that are ignored and not known
 };
 
 /// The most layers of a model that is read from a folder. Without this limit, a file of one
@@ -35,16 +38,19 @@ inline constexpr Dim most_layers = 1000;
 std::string config_json(const LanguageModelSizes& sizes, Json::Members own = {},
                         const Json::Members& notes = {});
 
-/// The members "bos_token_id" and "eos_token_id" of config.json: the token at the beginning and at
-/// the end of a text; null if there is none. Without them other programs take GPT-2's, 50256.
-Json::Members end_token_notes(std::optional<Dim> end);
+/// The members "bos_token_id" and "eos_token_id" of config.json, null if there is no such token, and
+/// "pad_token_id" if there is one. Without the first two other programs take GPT-2's, 50256.
+Json::Members mark_notes(const MarkTokens& marks);
+/// The opposite direction. A value that is no token number is as none.
+MarkTokens read_marks(const JsonValue& config);
 /// The text of generation_config.json, which transformers reads.
-std::string generation_config_json(std::optional<Dim> end);
+std::string generation_config_json(const MarkTokens& marks);
 
-/// Reads a config.json of fledge or of GPT-2. Without the key "bias" the model has biases.
-/// resid_pdrop and embd_pdrop must be equal; their default is 0. attn_pdrop is ignored, because
-/// fledge has no dropout on attention weights. Throws FormatError naming line, column and key for
-/// keys that are missing or unknown, for values out of range, and for a model that does not fit
+/// Reads a config.json of fledge or of GPT-2. Without the key "bias" the model has biases, without
+/// "model_type" it is "gpt2". The dropout is resid_pdrop, by default 0. embd_pdrop may differ, and
+/// attn_pdrop, which fledge does not have: a trained model computes without them. n_ctx is ignored,
+/// as in transformers. Throws FormatError naming line, column and key for keys that are missing, for
+/// values out of range, for keys that ask for other mathematics, and for a model that does not fit
 /// into the memory of this machine.
 ModelConfig read_config(std::string text);
 

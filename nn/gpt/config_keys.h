@@ -1,12 +1,16 @@
 // The keys of config.json: which are read, which are ignored, and which values are refused.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "nn/io/json_reader.h"
 
 namespace fledge {
 
-/// Throws FormatError for a key that is not known, and for a key that asks for other mathematics
-/// than this model computes. Keys of GPT-2's configurations that change no number are accepted.
-void check_config_keys(const JsonValue& config);
+/// Throws FormatError for a key that asks for other mathematics than this model computes. Returns the
+/// keys that are not known: GPT-2's class in transformers ignores them, as its own that change no
+/// number of the model.
+std::vector<std::string> check_config_keys(const JsonValue& config);
 
 }  // namespace fledge

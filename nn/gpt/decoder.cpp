@@ -6,7 +6,10 @@
 
 namespace fledge {
 
-Decoder::Decoder(const LanguageModel& model) : model_(model), caches_(model.h.size()) {}
+Decoder::Decoder(const LanguageModel& model, std::vector<Dim> never)
+    : model_(model), never_(std::move(never)), caches_(model.h.size()) {
+  for (const Dim id : never_) require_token("Decoder", id, model.sizes.vocabulary);
+}
 
 namespace {
 
@@ -49,6 +52,16 @@ Array Decoder::read(const std::vector<Dim>& ids) {
 }
 
 Array Decoder::logits_of(const std::vector<Dim>& window, std::vector<KeyValueCache>& caches) const {
+  Array logits = last_logits(window, caches);
+  if (never_.empty()) return logits;
+  logits = logits.clone();
+  Real* z = logits.write();
+  for (const Dim id : never_) z[id] = Real(-infinity);
+  return logits;
+}
+
+Array Decoder::last_logits(const std::vector<Dim>& window,
+                           std::vector<KeyValueCache>& caches) const {
   const NoGrad no_grad;
   const Dim V = model_.sizes.vocabulary, T = static_cast<Dim>(window.size());
   if (model_.sizes.variant.without.mask)

@@ -19,11 +19,12 @@ namespace fledge {
 /// a text is divided into calls.
 class Decoder {
  public:
-  /// Shares the parameters of the model. If the model learns, make a new decoder.
-  explicit Decoder(const LanguageModel& model);
+  /// Shares the parameters of the model. If the model learns, make a new decoder. The logits of the
+  /// tokens `never` are −∞: they are never drawn. Throws ValueError if one is outside 0 … V − 1.
+  explicit Decoder(const LanguageModel& model, std::vector<Dim> never = {});
 
   /// Reads more tokens. Returns the logits (V) after the last one, with the same bits as the last
-  /// row of model(window()). Throws ValueError for an empty list and for tokens outside 0 … V − 1.
+  /// row of model(window()), but for the tokens that are never drawn. Throws ValueError for an empty list and for tokens outside 0 … V − 1.
   /// After any exception, including bad_alloc, none of the tokens is read.
   Array read(const std::vector<Dim>& ids);
 
@@ -40,9 +41,11 @@ class Decoder {
   std::vector<Array> attention(Dim rows = 0) const;
 
  private:
+  Array last_logits(const std::vector<Dim>& window, std::vector<KeyValueCache>& caches) const;
   Array logits_of(const std::vector<Dim>& window, std::vector<KeyValueCache>& caches) const;
 
   LanguageModel model_;
+  std::vector<Dim> never_;
   std::vector<KeyValueCache> caches_;  // one per layer; empty without a mask
   std::vector<Dim> window_;
 };

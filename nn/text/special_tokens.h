@@ -21,6 +21,16 @@ struct SpecialToken {
   bool operator==(const SpecialToken&) const = default;
 };
 
+/// The tokens that begin, end and fill texts, as the files of a model name them: bos_token_id,
+/// eos_token_id (one number or several) and pad_token_id. A number may be beyond the vocabulary.
+struct MarkTokens {
+  std::optional<Dim> begin;
+  std::vector<Dim> ends;
+  std::optional<Dim> pad;
+
+  bool operator==(const MarkTokens&) const = default;
+};
+
 /// A part of a text: a special token with its id, or text between special tokens. Then the id is −1.
 struct TextPart {
   std::string_view text;

@@ -138,6 +138,36 @@ void Tokenizer::extend_to(Dim size) {
   symbols_.resize(static_cast<std::size_t>(size));
 }
 
+void Tokenizer::limit_to(Dim size) {
+  require<ValueError>(kind_ == Tokens::bpe && size >= 1, "Tokenizer",
+                      "only tokens of kind bpe can have a limit of 1 or more: got kind ",
+                      to_string(kind_), " and limit ", size);
+  limit_ = std::min(limit_, size);
+}
+
+std::optional<Dim> Tokenizer::end_of_text() const {
+  for (const Dim id : marks_.ends)
+    if (id < size()) return id;
+  const std::optional<Dim> id = special_.find("<|endoftext|>");
+  return id && *id < size() ? id : std::nullopt;
+}
+
+std::optional<Dim> Tokenizer::begin_of_text() const {
+  return marks_.begin && *marks_.begin < size() ? marks_.begin : end_of_text();
+}
+
+bool Tokenizer::ends_text(Dim id) const {
+  return id == end_of_text() ||
+         std::find(marks_.ends.begin(), marks_.ends.end(), id) != marks_.ends.end();
+}
+
+std::vector<Dim> Tokenizer::without_text(Dim vocabulary) const {
+  std::vector<Dim> ids;
+  for (Dim id = 0; id < vocabulary; ++id)
+    if (id >= size() || symbols_[static_cast<std::size_t>(id)].empty()) ids.push_back(id);
+  return ids;
+}
+
 void Tokenizer::number_symbols() {
   require<ValueError>(!symbols_.empty(), "Tokenizer", "there are no symbols");
   for (Dim id = 0; id < size(); ++id) {
@@ -170,6 +200,14 @@ std::vector<Dim> Tokenizer::encode_bytes(std::string_view text, std::size_t firs
       refuse(part.text.substr(unknown, 1),
              first + static_cast<std::size_t>(part.text.data() - text.data()) + unknown);
     pairs_->encode(part.text, known);
+  }
+  if (limit_ < static_cast<Dim>(symbols_.size())) {
+    std::size_t at = first;
+    for (const Dim id : known.ids) {
+      const std::string& symbol = symbols_[static_cast<std::size_t>(id)];
+      if (id >= limit_) refuse(symbol, at);
+      at += symbol.size();
+    }
   }
   return std::move(known.ids);
 }
@@ -235,7 +273,8 @@ std::optional<Dim> Tokenizer::find(std::string_view symbol) const {
   };
   if (has_bytes(kind_)) {
     const std::optional<Dim> special = special_.find(symbol);
-    return special ? special : pairs_->find(symbol);
+    const std::optional<Dim> id = special ? special : pairs_->find(symbol);
+    return id && *id < size() ? id : std::nullopt;
   }
   std::optional<Dim> id = found(symbol);
   if (id || kind_ != Tokens::word || rule_ != WordRule::punctuation) return id;

@@ -4,7 +4,9 @@
 // saved with the model, so a model always gets the numbers that it was trained with.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -85,16 +87,30 @@ class Tokenizer {
   /// The number of a symbol; nullopt if the tokenizer does not have it. A punctuation mark may be
   /// written without the tabs of word_pieces.h.
   std::optional<Dim> find(std::string_view symbol) const;
-  /// The number of the special token "<|endoftext|>", which stands between documents.
-  std::optional<Dim> end_of_text() const { return special_.find("<|endoftext|>"); }
+  /// The token that stands between documents: the first of marks().ends below size(); without one
+  /// the special token "<|endoftext|>".
+  std::optional<Dim> end_of_text() const;
+  /// The token that begins a text: marks().begin if it is below size(), else end_of_text().
+  std::optional<Dim> begin_of_text() const;
+  /// Whether a text ends with this token: it is end_of_text() or another one of marks().ends.
+  bool ends_text(Dim id) const;
+  /// The marks of the model's files; empty unless set_marks() was called.
+  const MarkTokens& marks() const { return marks_; }
+  void set_marks(MarkTokens marks) { marks_ = std::move(marks); }
+  /// The numbers 0 … vocabulary − 1 that have no text, in their order. The table of a model may have
+  /// such rows: GPT-2's 50,257 tokens are often padded to 50,304.
+  std::vector<Dim> without_text(Dim vocabulary) const;
   /// Adds numbers without text until size() is `size`: a model may have a larger vocabulary than its
   /// tokenizer. Throws ValueError for a smaller size, for more than `most_symbols`, and unless the
   /// kind is bpe.
   void extend_to(Dim size);
+  /// Makes size() at most `size`: encode() and find() refuse symbols with larger numbers, as the table
+  /// of the model has no rows for them. symbols() keeps them. Throws ValueError unless the kind is bpe.
+  void limit_to(Dim size);
 
   Tokens kind() const { return kind_; }
   WordRule rule() const { return rule_; }
-  Dim size() const { return static_cast<Dim>(symbols_.size()); }
+  Dim size() const { return std::min(limit_, static_cast<Dim>(symbols_.size())); }
   const std::vector<std::string>& symbols() const { return symbols_; }
   const std::vector<Merge>& merges() const { return pairs_->merges(); }
   const BytePairs& pairs() const { return *pairs_; }
@@ -113,7 +129,9 @@ class Tokenizer {
   std::vector<std::string> symbols_;
   // Of bytes and bpe. Copies of a tokenizer share it.
   std::shared_ptr<const BytePairs> pairs_ = std::make_shared<const BytePairs>();
-  SpecialTokens special_;                            // of bpe
+  SpecialTokens special_;  // of bpe
+  MarkTokens marks_;
+  Dim limit_ = std::numeric_limits<Dim>::max();      // see limit_to()
   std::map<std::string, Dim, std::less<>> numbers_;  // of characters and words
 };
 

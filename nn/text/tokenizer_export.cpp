@@ -21,7 +21,7 @@ std::vector<std::string> symbol_names(const Tokenizer& tokenizer) {
   std::vector<std::string> names;
   for (const std::string& symbol : tokenizer.pairs().symbols())
     names.push_back(characters_of_bytes(symbol));
-  names.resize(static_cast<std::size_t>(tokenizer.size()));
+  names.resize(tokenizer.symbols().size());
   for (const SpecialToken& token : tokenizer.special_tokens())
     names[static_cast<std::size_t>(token.id)] = token.text;
   return names;
@@ -137,7 +137,13 @@ std::string config_text(const Tokenizer& tokenizer, Dim context) {
   Json::Members members{{"tokenizer_class", "PreTrainedTokenizerFast"},
                         {"model_max_length", context},
                         {"clean_up_tokenization_spaces", false}};
-  if (tokenizer.end_of_text()) members.emplace_back("eos_token", "<|endoftext|>");
+  const auto add = [&](const char* key, std::optional<Dim> id) {
+    for (const SpecialToken& token : tokenizer.special_tokens())
+      if (token.id == id) members.emplace_back(key, token.text);
+  };
+  add("bos_token", tokenizer.marks().begin);
+  add("eos_token", tokenizer.end_of_text());
+  add("pad_token", tokenizer.marks().pad);
   return Json::object(members).indented() + "\n";
 }
 

@@ -69,7 +69,7 @@ Json::Members byte_pair_members(const Tokenizer& tokenizer) {
   std::vector<std::string> vocabulary;
   for (const std::string& symbol : tokenizer.pairs().symbols())
     vocabulary.push_back(characters_of_bytes(symbol));
-  vocabulary.resize(static_cast<std::size_t>(tokenizer.size()));
+  vocabulary.resize(tokenizer.symbols().size());
   Json::Members members{{"rule", "gpt2"}, {"vocab", vocabulary}, {"merges", merges}};
   if (!tokenizer.special_tokens().empty())
     members.emplace_back("added_tokens", added_tokens_json(tokenizer.special_tokens()));

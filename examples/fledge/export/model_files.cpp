@@ -1,6 +1,7 @@
 #include "examples/fledge/export/model_files.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 
 #include "examples/support/text.h"
@@ -13,15 +14,6 @@ namespace {
 // The names in PyTorch of the types that are written.
 std::string torch_name(const Dtype& type) {
   return type.name == "F16" ? "float16" : type.name == "BF16" ? "bfloat16" : "float32";
-}
-
-// The token number; nullopt for a value that is none, such as a list of tokens.
-std::optional<Dim> token_of(const JsonValue& json, Dim vocabulary) {
-  try {
-    return json.integer(0, vocabulary - 1);
-  } catch (const FormatError&) {
-    return {};
-  }
 }
 
 // Throws for numbers that are too large for the type.
@@ -77,19 +69,24 @@ NamedFiles weight_files(const TrainedModel& trained, const Dtype& type, std::siz
 NamedFiles text_files(const TrainedModel& trained, const Dtype& type, const Folder& folder) {
   const Json::Members notes{{"torch_dtype", torch_name(type)}};
   if (trained.has_run()) {
-    NamedFiles files = train::texts_for_others(trained.run);
-    files.emplace_back(train::config_name, train::config_text(trained.run, notes));
+    train::RunConfig run = trained.run;
+    for (std::string& path : run.settings.texts)  // not where it is on this machine
+      path = std::filesystem::path(path).filename().string();
+    run.settings.from = std::filesystem::path(run.settings.from).filename().string();
+    NamedFiles files = train::texts_for_others(run);
+    files.emplace_back(train::config_name, train::config_text(run, notes));
     return files;
   }
   NamedFiles files;
-  for (const std::string& name : train::files_for_others())
+  std::vector<std::string> names = train::files_for_others();
+  names.insert(names.end(), {"special_tokens_map.json", "added_tokens.json"});
+  for (const std::string& name : names)
     if (std::optional<std::string> text = folder.read(name, most_json_bytes))
       files.emplace_back(name, std::move(*text));
   const JsonValue config = read_json(folder.read(train::config_name, most_json_bytes).value_or(""));
   Json::Members members = notes;
-  for (const char* key : {"bos_token_id", "eos_token_id"})
-    if (const std::optional<Dim> token = token_of(config.find(key), trained.model.sizes.vocabulary))
-      members.emplace_back(key, *token);
+  for (auto& mark : mark_notes(read_marks(config)))
+    if (mark.second.text() != "null") members.push_back(std::move(mark));
   files.emplace_back(train::config_name, config_json(trained.model.sizes, {}, members));
   return files;
 }

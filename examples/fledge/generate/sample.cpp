@@ -72,7 +72,7 @@ Sample sample_of(const Task& task, Rng rng) {
     std::fflush(stdout);
     printed = end;
   };
-  Decoder decoder(task.trained.model);
+  Decoder decoder(task.trained.model, task.trained.without_text());
   const auto take = [&](Dim token, const Array& logits) {
     sample.read = static_cast<Dim>(sample.ids.size());
     if (task.trained.ends_text(token)) return false;

@@ -87,8 +87,8 @@ std::vector<Choice> predicted(const Array& logits, Dim vocabulary) {
 }
 
 /// The probability of each token of the vocabulary.
-std::vector<double> by_token(const std::vector<Choice>& choices) {
-  std::vector<double> probabilities(choices.size());
+std::vector<double> by_token(const std::vector<Choice>& choices, Dim vocabulary) {
+  std::vector<double> probabilities(static_cast<std::size_t>(vocabulary));
   for (const auto& [token, probability] : choices)
     probabilities[static_cast<std::size_t>(token)] = probability;
   return probabilities;
@@ -167,6 +167,10 @@ WhatIf what_if(const TrainedModel& trained, const std::string& text, const RowRe
   const Array logits = forward.logits.value().with_shape({T, sizes.vocabulary});
   result.before = predicted(logits, sizes.vocabulary);
   result.after = predicted(logits_with_row(trained.model, ids, result.row), sizes.vocabulary);
+  for (std::vector<Choice>* choices : {&result.before, &result.after})
+    std::erase_if(*choices, [&](const Choice& choice) {  // a padded table has rows without a token
+      return choice.token >= trained.tokenizer().size();
+    });
   return result;
 }
 
@@ -186,7 +190,8 @@ std::string what_if_text(const WhatIf& result, const TrainedModel& trained, bool
                        {"as it is", Align::right},
                        {"changed", Align::right},
                        {"", Align::left}});
-  const std::vector<double> before = by_token(result.before), after = by_token(result.after);
+  const Dim V = trained.model.sizes.vocabulary;
+  const std::vector<double> before = by_token(result.before, V), after = by_token(result.after, V);
   for (const Dim token : shown_tokens(result, 5)) {
     const auto at = static_cast<std::size_t>(token);
     next.row({label(trained.tokenizer().decode({token})), percent(before[at]), percent(after[at]),
@@ -202,7 +207,7 @@ std::string what_if_text(const WhatIf& result, const TrainedModel& trained, bool
 
 Json as_json(const WhatIf& result, const TrainedModel& trained) {
   std::vector<Json> next;
-  const std::vector<double> after = by_token(result.after);
+  const std::vector<double> after = by_token(result.after, trained.model.sizes.vocabulary);
   for (const Choice& choice : result.before)
     next.push_back(Json::object({{"id", choice.token},
                                  {"token", utf8_text(trained.tokenizer().decode({choice.token}))},

@@ -66,9 +66,11 @@ std::vector<std::string> read_paths(const JsonValue& json) {
 
 }  // namespace
 
-std::optional<Dim> end_token(const Tokenizer& tokenizer) {
-  const std::optional<Dim> end_of_text = tokenizer.end_of_text();
-  return end_of_text ? end_of_text : tokenizer.find("\n");
+MarkTokens saved_marks(const Tokenizer& tokenizer) {
+  if (tokenizer.marks() != MarkTokens{}) return tokenizer.marks();
+  const std::optional<Dim> end_of_text = tokenizer.end_of_text(),
+                           end = end_of_text ? end_of_text : tokenizer.find("\n");
+  return {end, end ? std::vector<Dim>{*end} : std::vector<Dim>{}, {}};
 }
 
 std::string config_text(const RunConfig& config, const Json::Members& notes) {
@@ -81,7 +83,7 @@ std::string config_text(const RunConfig& config, const Json::Members& notes) {
                           {"text_hash", hexadecimal(config.text_hash)},
                           {"run", train_options(settings).saved()},
                           {"tokenizer", tokenizer_json(config.tokenizer)}};
-  Json::Members all = end_token_notes(end_token(config.tokenizer));
+  Json::Members all = mark_notes(saved_marks(config.tokenizer));
   all.insert(all.end(), notes.begin(), notes.end());
   return with_checksum(config_json(config.settings.sizes, own, all));
 }
@@ -114,9 +116,15 @@ RunConfig run_config(const ModelConfig& config) {
   settings.corpus.seed = settings.training.seed;
   Tokenizer tokenizer = read_tokenizer(own["tokenizer"]);
   settings.corpus.tokens = tokenizer.kind();
-  if (tokenizer.size() > settings.sizes.vocabulary)  // GPT-2's tables may have rows without a token
-    own["tokenizer"].fail("has " + std::to_string(tokenizer.size()) + " symbols, the model " +
-                          std::to_string(settings.sizes.vocabulary));
+  // GPT-2's tables may have rows without a token, and its byte pairs tokens without a row.
+  if (tokenizer.size() > settings.sizes.vocabulary) {
+    if (tokenizer.kind() != Tokens::bpe)
+      own["tokenizer"].fail("has " + std::to_string(tokenizer.size()) + " symbols, the model " +
+                            std::to_string(settings.sizes.vocabulary));
+    tokenizer.limit_to(settings.sizes.vocabulary);
+  }
+  // The marks that a run has of itself are notes for others: its texts go on behind a line end.
+  if (config.marks != saved_marks(tokenizer)) tokenizer.set_marks(config.marks);
   const std::optional<std::uint64_t> hash = unsigned_number(own["text_hash"].string(), 16);
   if (!hash) own["text_hash"].fail("must be a hexadecimal number");
   const auto bytes = own["text_bytes"].integer(0, std::int64_t{1} << 53);

@@ -27,8 +27,9 @@ std::string run_id(const RunConfig& config);
 
 /// The text of config.json. `notes` are further members that other programs read.
 std::string config_text(const RunConfig& config, const Json::Members& notes = {});
-/// The token at the end of a text, for other programs: "<|endoftext|>", or the line end.
-std::optional<Dim> end_token(const Tokenizer& tokenizer);
+/// The tokens that begin and end a text, for other programs: Tokenizer::marks() if they are set, else
+/// "<|endoftext|>" or the line end.
+MarkTokens saved_marks(const Tokenizer& tokenizer);
 /// Parses config.json; throws FormatError, also for a version that config_text() does not write.
 RunConfig run_config(const ModelConfig& config);
 RunConfig run_config(const std::string& text);

@@ -41,7 +41,8 @@ bool ends_with_end(const std::string& events) {
 
 NamedTexts texts_for_others(const RunConfig& config) {
   NamedTexts texts = tokenizer_files(config.tokenizer, config.settings.sizes.context);
-  texts.emplace_back("generation_config.json", generation_config_json(end_token(config.tokenizer)));
+  texts.emplace_back("generation_config.json",
+                     generation_config_json(saved_marks(config.tokenizer)));
   return texts;
 }
 

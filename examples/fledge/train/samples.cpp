@@ -54,13 +54,14 @@ std::string draw_sample(const Trainer& trainer, const TrainConfig& config, const
   NoGrad no_grad;
   Rng rng =
       Rng(config.training.seed).stream(sample_stream).stream(static_cast<std::uint64_t>(number));
-  Decoder decoder(trainer.model());
+  const Tokenizer& tokenizer = corpus.tokenizer;
+  Decoder decoder(trainer.model(), tokenizer.without_text(config.sizes.vocabulary));
   const bool is_line = config.corpus.reading == Reading::lines;
-  const Dim first = is_line ? corpus.train.tokens.front() : first_token(corpus.tokenizer);
+  const Dim first = is_line ? corpus.train.tokens.front() : first_token(tokenizer, false);
   const Dim boundary = is_line ? first : -1;
   std::vector<Dim> drawn;
   // Where no token stands in front of a text, the first one is a part of it.
-  if (!end_token(corpus.tokenizer)) drawn.push_back(first);
+  if (!tokenizer.begin_of_text() && !tokenizer.find("\n")) drawn.push_back(first);
   try {
     generate(decoder, {first}, count, {}, rng, [&](Dim id, const Array&) {
       if (id != boundary) drawn.push_back(id);
@@ -71,7 +72,7 @@ std::string draw_sample(const Trainer& trainer, const TrainConfig& config, const
         "a sample was not possible after step " + std::to_string(trainer.steps_done()),
         [&] { Decoder(trainer.model()).read(decoder.window()); });
   }
-  return corpus.tokenizer.decode(drawn);
+  return tokenizer.decode(drawn);
 }
 
 SampleSizes final_sample_sizes(const Corpus& corpus) {

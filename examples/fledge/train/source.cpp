@@ -245,15 +245,16 @@ std::string known_text(const Tokenizer& tokenizer, const std::string& text,
   return std::move(found.rest);
 }
 
-Dim first_token(const Tokenizer& tokenizer) {
-  return tokenizer.end_of_text().value_or(tokenizer.find("\n").value_or(0));
+Dim first_token(const Tokenizer& tokenizer, bool lines) {
+  const std::optional<Dim> begin = tokenizer.begin_of_text(), line_end = tokenizer.find("\n");
+  return begin && !(lines && line_end) ? *begin : line_end.value_or(0);
 }
 
 Prompt prompt_of(const Tokenizer& tokenizer, const std::string& text, bool lines,
                  const std::string& name, std::size_t first, bool can_skip) {
   Prompt prompt{tokens_of(tokenizer, text, name, first, can_skip), 0};
   if (!prompt.ids.empty() && !lines) return prompt;
-  prompt.ids.insert(prompt.ids.begin(), first_token(tokenizer));
+  prompt.ids.insert(prompt.ids.begin(), first_token(tokenizer, lines));
   prompt.begin = 1;
   return prompt;
 }

@@ -43,8 +43,9 @@ std::vector<Dim> tokens_of(const Tokenizer& tokenizer, const std::string& text,
 /// many it left out. Throws InputError if no other symbol is left.
 std::string known_text(const Tokenizer& tokenizer, const std::string& text,
                        const std::string& name);
-/// The token in front of a text: "<|endoftext|>", the line end, or token 0 if there is neither.
-Dim first_token(const Tokenizer& tokenizer);
+/// The token in front of a text: Tokenizer::begin_of_text(), the line end, or token 0 if there is
+/// neither. In front of lines stands the line end (read_corpus).
+Dim first_token(const Tokenizer& tokenizer, bool lines);
 /// A text as a model reads it.
 struct Prompt {
   std::vector<Dim> ids;

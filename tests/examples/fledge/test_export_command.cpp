@@ -8,7 +8,7 @@ using namespace testing;
 namespace {
 
 std::string loss_of(const std::string& folder) {
-  const Result result = fledge_says({"eval", folder, "--json"});
+  const Result result = fledge_says({"eval", folder, models().poems(), "--json"});
   CHECK(result.status == 0);
   return result.out;
 }
@@ -55,6 +55,44 @@ TEST_CASE("fledge export: rounding is reported, and a second time there is none"
   }
 }
 
+TEST_CASE("fledge export: no file says where the text was on this machine") {
+  const Desk desk;
+  for (const char* folder : {"private", "private/from"})
+    std::filesystem::create_directory(desk / folder);
+  exported({models().chars(), "-o", desk / "private/from/bird"});
+  CHECK(fledge_says({"train", models().poems(), "-o", desk / "run", "--from",
+                     desk / "private/from/bird", "--steps", "2", "-q"})
+            .status == 0);
+  exported({desk / "run", "-o", desk / "shared", "--shards", "2"});
+  for (const auto& [name, bytes] : files_in(desk / "shared")) {
+    INFO(name);
+    CHECK(bytes.find(desk.path()) == std::string::npos);
+    CHECK(bytes.find(models().path()) == std::string::npos);
+  }
+  CHECK_THAT(text_of(desk / "shared/config.json"), ContainsSubstring("\"text\": \"poems.txt\""));
+}
+
+TEST_CASE("fledge export: the same command goes on where it was killed") {
+  const Desk desk;
+  exported({models().chars(), "-o", desk / "whole"});
+  const Files whole = files_in(desk / "whole");
+  for (const std::string state : {".fledge-uncommitted", ".fledge-committed"})
+    for (const bool has_moved : {false, true}) {
+      if (has_moved && state == ".fledge-uncommitted") continue;
+      INFO(state << ", moved: " << has_moved);
+      const std::string out = desk / ("out" + state + (has_moved ? "-moved" : ""));
+      std::filesystem::create_directories(out + "/" + state);
+      for (const auto& [name, bytes] : whole)
+        write_text(out + "/" + (has_moved && name < "d" ? "" : state + "/") + name,
+                   state == ".fledge-committed" ? bytes : bytes.substr(0, bytes.size() / 2));
+      exported({models().chars(), "-o", out});
+      CHECK(files_in(out) == whole);
+      CHECK_FALSE(std::filesystem::exists(out + "/" + state));
+      write_text(out + "/thesis", "mine");
+      CHECK(fledge_says({"export", models().chars(), "-o", out}).status == 1);
+    }
+}
+
 TEST_CASE("fledge export: nothing is written over, and wrong options are refused") {
   const Desk desk;
   const auto refused = [&](const Words& arguments) {
@@ -97,7 +135,7 @@ TEST_CASE(
     const std::string folder = desk / shards;
     exported({models().chars(), "-o", folder, "--shards", shards});
     const Files before = files_in(folder);
-    const Result result = fledge_says({"train", "--resume", folder, "-q"});
+    const Result result = fledge_says({"train", "--resume", folder, models().poems(), "-q"});
     CHECK(result.status == 3);
     CHECK_THAT(result.err, ContainsSubstring("no state.safetensors to go on from"));
     CHECK(files_in(folder) == before);

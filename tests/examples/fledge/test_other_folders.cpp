@@ -113,3 +113,177 @@ TEST_CASE(
   write_text(folder + "/config.json", config);
   CHECK_THAT(fledge_says({"eval", folder}).err, ContainsSubstring("does not fit the contents"));
 }
+
+namespace {
+
+// The folder of another program with a table of 320 rows and a tokenizer of 265 tokens. The rows that
+// have no token, if `draws` is one of them, or else this token, are the likeliest by far.
+struct PaddedFolder : OtherFolder {
+  explicit PaddedFolder(fledge::Dim draws, fledge::Dim rows = 320) {
+    fledge::LanguageModelSizes sizes = other_sizes;
+    sizes.vocabulary = rows;
+    fledge::Rng rng(1);
+    const fledge::LanguageModel model(sizes, rng);
+    const fledge::Dim C = sizes.width;
+    // The logits of a constant vector (1, 1, ..., 1) are the sums of the rows of the table.
+    for (fledge::Dim i = 0; i < C; ++i) {
+      model.ln_f.weight.write()[i] = 0;
+      model.ln_f.bias.write()[i] = 1;
+      for (fledge::Dim id = draws >= 265 ? 265 : draws; id < (draws >= 265 ? rows : draws + 1);
+           ++id)
+        model.wte.weight.write()[id * C + i] = fledge::Real(id == draws ? 5 : 4);
+    }
+    write_text(folder() + "/model.safetensors", fledge::weights_bytes(model));
+    set("vocab_size", std::to_string(rows));
+    add_tokenizer();
+  }
+  // Gives a key of config.json a value; the key must be there.
+  void set(const std::string& key, const std::string& value) const {
+    std::string text = text_of(folder() + "/config.json");
+    const std::size_t begin = text.find("\"" + key + "\": ") + key.size() + 4;
+    text.replace(begin, text.find_first_of(",}", begin) - begin, value);
+    write_text(folder() + "/config.json", text);
+  }
+};
+
+// fledge train goes on from the folder, into "run".
+void continued(const OtherFolder& desk, const Words& how = {}) {
+  const Result result = fledge_says(Words{"train", desk.poems(), "--from", desk.folder(), "-o",
+                                          desk / "run", "--steps", "2", "--batch", "2", "-q"} +
+                                    how);
+  CAPTURE(result.err);
+  CHECK(result.status == 0);
+}
+
+}  // namespace
+
+TEST_CASE("other folders: rows of the table without a token are never drawn") {
+  const PaddedFolder desk(300);
+  for (const Words& how : {Words{}, Words{"--temperature", "0"}, Words{"--probs"}, Words{"--json"},
+                           Words{"--top-k", "5"}}) {
+    const Result result = generated(Words{desk.folder(), "birds", "--tokens-out", "40"} + how);
+    CAPTURE(how, result.err);
+    CHECK(result.status == 0);
+    CHECK(result.out.size() > 40);
+  }
+  const Result run = fledge_says({"train", desk.poems(), "--from", desk.folder(), "-o",
+                                  desk / "run", "--steps", "4", "--batch", "2", "--sample-every",
+                                  "1", "--lr", "0", "--page", desk / "run.html"});
+  CHECK(run.status == 0);
+  CHECK(generated({desk / "run", "birds"}).status == 0);
+  for (const std::string& folder : {desk.folder(), desk / "run"})
+    CHECK(fledge_says({"page", folder, "-o", desk / "page.html"}).status == 0);
+  const Result changed =
+      fledge_says({"inspect", desk.folder(), "--what-if", "birds walk", "--row", " walk=birds:1"});
+  CAPTURE(changed.err);
+  CHECK(changed.status == 0);
+}
+
+TEST_CASE("other folders: the tokens of the folder end texts, and a run keeps them") {
+  const std::string generation = "/generation_config.json";
+  // "al" is token 261. The model draws it always.
+  for (const auto& [in_config, in_generation, ends] :
+       {std::tuple{"264", "", false},
+        {"261", "", true},
+        {"[7, 261]", "", true},
+        {"264", R"({"eos_token_id": [264, 261]})", true},
+        {"261", R"({"eos_token_id": 264})", false},
+        {"261", R"({"temperature": 1})", true}}) {
+    const PaddedFolder desk(261, 265);
+    CAPTURE(in_config, in_generation);
+    desk.set("eos_token_id", in_config);
+    if (*in_generation) write_text(desk.folder() + generation, in_generation);
+    const Words how{"birds", "--temperature", "0", "--tokens-out", "3"};
+    const std::string expected = ends ? "birds\n" : "birdsalalal\n";
+    CHECK(text(Words{desk.folder()} + how) == expected);
+    continued(desk, {"--lr", "0"});
+    CHECK(text(Words{desk / "run"} + how) == expected);
+    CHECK(fledge_says({"export", desk / "run", "-o", desk / "out"}).status == 0);
+    CHECK(text(Words{desk / "out"} + how) == expected);
+    CHECK(text_of(desk / ("run" + generation)) == text_of(desk / ("out" + generation)));
+  }
+}
+
+TEST_CASE("other folders: a run on lines ends a text at the line end, which its lines end with") {
+  const PaddedFolder desk(198, 265);  // the number of the line end, which is always drawn
+  const Words how{"birds", "--temperature", "0", "--tokens-out", "3"};
+  CHECK(text(Words{desk.folder()} + how) == "birds\n\n\n");
+  continued(desk, {"--lr", "0", "--lines"});
+  CHECK(text(Words{desk / "run"} + how) == "birds\n");
+}
+
+TEST_CASE("other folders: bos, eos and pad of the folder are kept") {
+  const PaddedFolder desk(40);
+  desk.set("bos_token_id", "262");
+  desk.set("eos_token_id", "[263, 264]");
+  desk.set("n_inner", "null, \"pad_token_id\": 319");
+  continued(desk);
+  for (const char* from : {"gpt2", "run"}) {
+    const std::string out = desk / ("out-" + std::string(from));
+    CHECK(fledge_says({"export", desk / from, "-o", out}).status == 0);
+    const StrictJson config = strict_json(text_of(out + "/config.json"));
+    CHECK(config["bos_token_id"].number() == 262);
+    CHECK(config["eos_token_id"].array().size() == 2);
+    CHECK(config["pad_token_id"].number() == 319);
+  }
+}
+
+TEST_CASE("other folders: what changes no number is read, and what is not known is named") {
+  OtherFolder desk;
+  desk.add_tokenizer();
+  const Words how{"generate", desk.folder(), "birds", "--temperature", "0", "--tokens-out", "5"};
+  const std::string expected = fledge_says(how).out;
+  const auto config = [&](const std::string& from, const std::string& to) {
+    write_text(desk.folder() + "/config.json", replaced(gpt2_config, from, to));
+    return fledge_says(how);
+  };
+  for (const auto& [from, to] : {std::pair{R"("model_type": "gpt2", )", ""},
+                                 {R"("embd_pdrop": 0.1)", R"("embd_pdrop": 0)"},
+                                 {R"("resid_pdrop": 0.1,)", ""},
+                                 {R"("n_ctx": 12)", R"("n_ctx": 11, "hidden_size": 8)"}}) {
+    const Result result = config(from, to);
+    CAPTURE(to, result.err);
+    CHECK(result.status == 0);
+    CHECK(result.out == expected);
+    CHECK(result.err.empty());
+  }
+  const Result warned = config(R"("n_ctx": 12)", R"("afn": "gelu", "transformers.js_config": {})");
+  CHECK(warned.out == expected);
+  CHECK_THAT(warned.err, ContainsSubstring("'afn', 'transformers.js_config'."));
+  const Result refused = config(R"("n_ctx": 12)", R"("hidden_size": 9)");
+  CHECK(refusal_of(refused, desk.path()) ==
+        "3: '~/gpt2/config.json': line 2, column 18: hidden_size must be n_embd, 8: got 9 | fledge "
+        "reads models of GPT-2's form, as transformers saves them; bring a damaged file again");
+}
+
+TEST_CASE("other folders: a token beyond the table is refused where it stands, not the folder") {
+  const OtherFolder desk;
+  desk.add_tokenizer();
+  write_text(desk.folder() + "/special_tokens_map.json", R"({"pad_token": "<pad>"})");
+  const Result fine = fledge_says({"generate", desk.folder(), "birds", "--temperature", "0"});
+  CHECK(fine.status == 0);
+  CHECK_THAT(fine.err, ContainsSubstring("has 266 tokens, the model 265"));
+  CHECK(fledge_says({"inspect", desk.folder()}).status == 0);
+  write_text(desk / "padded", "birds walk<pad>\nbirds walk\n");
+  for (const Words& call :
+       {Words{"generate", desk.folder(), "birds walk<pad>"},
+        Words{"eval", desk.folder(), desk / "padded"},
+        Words{"train", desk / "padded", "--from", desk.folder(), "--no-save", "-q"}}) {
+    const Result result = fledge_says(call);
+    CAPTURE(call, result.err);
+    CHECK(result.status == 3);
+    CHECK_THAT(result.err, ContainsSubstring("'<pad>' at byte 10"));
+  }
+  continued(desk);
+  CHECK(fledge_says({"generate", desk / "run", "birds"}).status == 0);
+}
+
+TEST_CASE("other folders: an export has all files of special tokens") {
+  const OtherFolder desk;
+  desk.add_tokenizer();
+  write_text(desk.folder() + "/special_tokens_map.json", R"({"bos_token": "walk"})");
+  write_text(desk.folder() + "/added_tokens.json", R"({"bird": 258})");
+  CHECK(fledge_says({"export", desk.folder(), "-o", desk / "out"}).status == 0);
+  for (const char* name : {"/special_tokens_map.json", "/added_tokens.json"})
+    CHECK(text_of(desk / "out" + name) == text_of(desk.folder() + name));
+}

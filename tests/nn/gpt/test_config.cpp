@@ -97,22 +97,21 @@ TEST_CASE("model config: each number has its range") {
     return key + " must be a whole number from 1 to " + (key == "n_layer" ? "1000" : "2147483647") +
            ": got ";
   };
-  for (const char* key :
-       {"vocab_size", "n_positions", "n_embd", "n_layer", "n_head", "n_ctx", "n_inner"})
+  for (const char* key : {"vocab_size", "n_positions", "n_embd", "n_layer", "n_head", "n_inner"})
     for (const char* value : {"0", "-1", "2147483648", "1.5", "1e3", "\"8\"", "true", "[]"}) {
       INFO(key << " " << value);
       const std::string message = refused_config(with(key, value));
       CHECK_THAT(message, StartsWith(whole(key)));
     }
   CHECK(refused_config(with("n_head", "3")) == "n_head must divide n_embd, 8: got 3");
-  CHECK(refused_config(with("n_ctx", "7")) == "n_ctx must be n_positions, 6");
   for (const char* key : {"resid_pdrop", "embd_pdrop", "attn_pdrop"})
     for (const char* value : {"1", "-0.1", "2e10"})
       CHECK_THAT(refused_config(with(key, value)),
                  StartsWith(std::string(key) + " must be at least 0 and below 1: got "));
   CHECK(refused_config(with("resid_pdrop", "null")) == "resid_pdrop must be a number: got null");
   CHECK(refused_config(with("resid_pdrop", "NaN")) == "expected a value");
-  CHECK(refused_config(with("embd_pdrop", "0.25")) == "embd_pdrop must be resid_pdrop, 0");
+  CHECK(read_config(with("embd_pdrop", "0.25")).sizes.dropout == 0);
+  CHECK(read_config(with("resid_pdrop", "0.25")).sizes.dropout == 0.25);
   CHECK(read_config(with("attn_pdrop", "0.25")).sizes.dropout == 0);
 }
 
@@ -155,25 +154,53 @@ TEST_CASE("model config: both forms of gelu by all of their names, and any epsil
 }
 
 TEST_CASE("model config: keys that are missing, unknown or there twice") {
-  for (const char* key :
-       {"model_type", "vocab_size", "n_positions", "n_embd", "n_layer", "n_head"}) {
+  for (const char* key : {"vocab_size", "n_positions", "n_embd", "n_layer", "n_head"}) {
     std::string text = with("use_cache", "true");
-    text.replace(text.find(key), 1, "_");  // another key: first it is unknown
-    CHECK_THAT(refused_config(text), EndsWith("is not known"));
-    text.replace(text.find("_" + std::string(key + 1)), std::string(key).size(), "prefix");
-    text.replace(text.find("prefix"), 6, "n_special");
+    text.replace(text.find(key), 1, "_");  // another key
     CHECK(refused_config(text) == "the text must have a key '" + std::string(key) + "'");
   }
+  std::string untyped = with("n_ctx", "7");
+  untyped.erase(1, std::string(R"("model_type":"gpt2",)").size());
+  CHECK(same_sizes(read_config(untyped).sizes, read_config(with("n_ctx", "6")).sizes));
+  CHECK(read_config(with("afn", "1")).unknown_keys == std::vector<std::string>{"afn"});
   const auto message = [](const std::string& text) {
     return refusal<FormatError>([&] { read_config(text); });
   };
-  CHECK(message("{\"model_type\": \"gpt2\",\n \"n_layers\": 2}") ==
-        "line 2, column 14: the key 'n_layers' is not known");
   CHECK(message("{\"n_embd\": 8,\r\n \"n_embd\": 8}") ==
         "line 2, column 2: the key 'n_embd' stands twice");
   CHECK(message("") == "line 1, column 1: expected a value");
   CHECK(message("[]") == "line 1, column 1: the text must be an object: got []");
   CHECK(message("{\n// sizes\n}") == "line 2, column 1: expected a key in double quotes");
+}
+
+// attribute_map of GPT2Config in transformers 4.
+TEST_CASE("model config: a size may have the name that other models give it") {
+  for (const auto& [name, other] : {std::pair{"n_positions", "max_position_embeddings"},
+                                    {"n_embd", "hidden_size"},
+                                    {"n_layer", "num_hidden_layers"},
+                                    {"n_head", "num_attention_heads"}}) {
+    const LanguageModelSizes sizes = read_config(with("n_special", "0")).sizes;
+    const std::string value = read_json(with("n_special", "0"))[name].shown();
+    CHECK(same_sizes(read_config(with(other, value)).sizes, sizes));
+    std::string alone = with("n_special", "0");
+    alone.replace(alone.find(name), std::string(name).size(), other);
+    CHECK(same_sizes(read_config(alone).sizes, sizes));
+    CHECK(refused_config(with(other, "5")) ==
+          std::string(other) + " must be " + name + ", " + value + ": got 5");
+  }
+}
+
+TEST_CASE("model config: the tokens that begin, end and fill texts") {
+  for (const MarkTokens& marks :
+       {MarkTokens{}, MarkTokens{3, {3}, {}}, MarkTokens{{}, {7, 2}, 0}, MarkTokens{1, {}, 50'000}})
+    CHECK(read_config(config_json({.vocabulary = 11, .context = 6}, {}, mark_notes(marks))).marks ==
+          marks);
+  CHECK(read_json(generation_config_json({{}, {7, 2}, 0})).shown() ==
+        read_json("{\n  \"bos_token_id\": null,\n  \"eos_token_id\": [\n    7,\n    2\n  ],\n  "
+                  "\"pad_token_id\": 0\n}")
+            .shown());
+  for (const char* none : {"null", "-1", "1.5", "\"</s>\"", "{}", "[]", "[-1]"})
+    CHECK(read_config(with("eos_token_id", none)).marks == MarkTokens{});
 }
 
 TEST_CASE("model config: what no memory holds is refused before it is asked for") {

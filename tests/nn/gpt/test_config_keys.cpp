@@ -55,7 +55,7 @@ TEST_CASE("config keys: GPT2Config's arguments are known, with their defaults") 
 }
 
 TEST_CASE("config keys: what fledge writes says all that differs from GPT2Config's defaults") {
-  const JsonValue written = read_json(config_json(small, {}, end_token_notes(3)));
+  const JsonValue written = read_json(config_json(small, {}, mark_notes({3, {3}, {}})));
   for (const Key& key : gpt2_config) {
     INFO(key.name);
     const JsonValue value = written.find(key.name);
@@ -108,13 +108,20 @@ TEST_CASE("config keys: the stored tensors are those that GPT2LMHeadModel loads"
   }
 }
 
-TEST_CASE("config keys: an unknown key, and keys that ask for another model") {
+TEST_CASE("config keys: unknown keys are listed, and keys that ask for another model refused") {
   const auto problem = [](const std::string& member) {
     const std::string message =
         refusal<FormatError>([&] { check_config_keys(read_json("{" + member + "}")); });
     return message.substr(message.find(": ") + 2);
   };
-  CHECK(problem(R"("n_layers": 2)") == "the key 'n_layers' is not known");
+  const auto unknown = [](const std::string& members) {
+    return check_config_keys(read_json("{" + members + "}"));
+  };
+  CHECK(unknown(R"("n_layer": 2, "n_layers": 2, "n_ctx": 1, "transformers.js_config": {})") ==
+        std::vector<std::string>{"n_layers", "transformers.js_config"});
+  CHECK(unknown(R"("quantization_config": null, "use_alibi": false)").empty());
   CHECK(problem(R"("add_cross_attention": true)") == "add_cross_attention must be false: got true");
-  CHECK(problem(R"("quantization_config": {})") == "the key 'quantization_config' is not known");
+  for (const char* member : {R"("quantization_config": {})", R"("n_experts": 8)",
+                             R"("rope_theta": 10000.0)", R"("sliding_window": 64)"})
+    CHECK_THAT(problem(member), ContainsSubstring(" must be null or false, because GPT-2's"));
 }

@@ -277,3 +277,12 @@ TEST_CASE("Decoder: without any of the parts it still gives the rows of the full
     CHECK(by_token.is_causal() == !without.mask);
   }
 }
+
+TEST_CASE("decoder: tokens that are never drawn have the logit of an impossible token") {
+  const LanguageModel model = decoded_model(8, 1, 1, 8, Bias::with, 60);
+  const Array all = Decoder(model).read({1, 2, 3});
+  const Array some = Decoder(model, {0, 12, 7}).read({1, 2, 3});
+  for (Dim id = 0; id < decoder_vocabulary; ++id)
+    CHECK(some[id] == (id == 0 || id == 7 || id == 12 ? Real(-infinity) : all[id]));
+  CHECK_THROWS_AS(Decoder(model, {13}), ValueError);
+}

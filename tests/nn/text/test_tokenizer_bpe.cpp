@@ -52,6 +52,50 @@ TEST_CASE("bpe: a special token may have the number of a symbol, or be far from 
   CHECK(tokens.decode({0, 1, 2, 3, 4, 5}) == "ababbb b");
 }
 
+TEST_CASE("bpe: the tokens that begin and end texts are those of the files, if they have a row") {
+  Tokenizer tokens(BytePairs({"a", "b"}), {{"<|endoftext|>", 2}, {"<s>", 3}, {"</s>", 4}});
+  const auto ends = [&] {
+    Ids ids;
+    for (Dim id = 0; id < 9; ++id)
+      if (tokens.ends_text(id)) ids.push_back(id);
+    return ids;
+  };
+  CHECK(ends() == Ids{2});
+  CHECK(tokens.begin_of_text() == std::optional<Dim>(2));
+  tokens.set_marks({3, {7, 4, 1}, {}});
+  CHECK(ends() == Ids{1, 4, 7});
+  CHECK(tokens.end_of_text() == std::optional<Dim>(4));
+  CHECK(tokens.begin_of_text() == std::optional<Dim>(3));
+  tokens.limit_to(3);
+  CHECK(tokens.end_of_text() == std::optional<Dim>(1));
+  CHECK(tokens.begin_of_text() == std::optional<Dim>(1));
+}
+
+TEST_CASE("bpe: ids without text, and ids beyond the table of the model") {
+  Tokenizer tokens(BytePairs({"a", "", "b", "ab"}, {{0, 2}}), {{"<pad>", 5}});
+  CHECK(tokens.without_text(3) == Ids{1});
+  CHECK(tokens.without_text(8) == Ids{1, 4, 6, 7});
+  tokens.limit_to(9);
+  CHECK(tokens.size() == 6);
+  tokens.limit_to(3);
+  CHECK(tokens.size() == 3);
+  CHECK(tokens.without_text(5) == Ids{1, 3, 4});
+  CHECK(tokens.encode("ba") == Ids{2, 0});
+  CHECK_FALSE(tokens.find("ab").has_value());
+  CHECK_FALSE(tokens.find("<pad>").has_value());
+  for (const auto& [text, symbol, at] :
+       {std::tuple{"baab", "ab", 2}, std::tuple{"bba<pad>", "<pad>", 3}}) {
+    try {
+      tokens.encode(text, 10);
+      FAIL("encoded " << text);
+    } catch (const UnknownSymbol& error) {
+      CHECK(error.symbol == symbol);
+      CHECK(error.at == static_cast<std::size_t>(10 + at));
+    }
+  }
+  CHECK_THROWS_AS(Tokenizer(Tokens::word, "a b").limit_to(1), ValueError);
+}
+
 TEST_CASE("bpe: numbers without text decode to nothing") {
   Tokenizer tokens(BytePairs({"a", "", "b"}));
   CHECK(tokens.size() == 3);

@@ -34,6 +34,17 @@ TEST_CASE("run config: what is written is read again, with its identity") {
   CHECK(run_id(read) == config.id);
 }
 
+TEST_CASE("run config: the tokens that begin, end and fill texts are kept") {
+  RunConfig config = made();
+  for (const MarkTokens& marks :
+       {MarkTokens{}, MarkTokens{1, {2}, 0}, MarkTokens{{}, {2, 0}, 50'256}}) {
+    config.tokenizer.set_marks(marks);
+    const RunConfig read = run_config(config_text(config));
+    CHECK(read.tokenizer.marks() == marks);
+    CHECK(config_text(read) == config_text(config));
+  }
+}
+
 TEST_CASE("run config: the identity depends on what never changes in a run, and on nothing else") {
   const std::string id = made().id;
   CHECK(id.size() == 16);
