@@ -155,7 +155,7 @@ def batch_of(text, windows):
 
 
 def windows_of(text, settings, step, part):
-    """The windows of a step's pass `part` (Trainer::batch_of_pass in nn/train/trainer.cpp)."""
+    """The windows of a step's pass `part` (Trainer::windows_of_pass in nn/train/trainer.cpp)."""
     batch_stream = 1
     return sample_windows(text, settings["batch"], settings["context"],
                           step * settings["accumulate"] + part,

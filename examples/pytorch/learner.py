@@ -114,16 +114,16 @@ class Learner:
         """The loss and the norm of the gradients before clipping."""
         self.model.train()
         torch.manual_seed(settings["seed"] % 2**62 + step * processes.count + processes.rank)
-        loss, passes = 0.0, settings["accumulate"]
-        for part in range(passes):
-            windows = windows_of(text, settings, step, part)
+        loss, count = 0.0, settings["accumulate"]
+        passes = [windows_of(text, settings, step, part) for part in range(count)]
+        all_targets = sum(length for windows in passes for _, length in windows)
+        for part, windows in enumerate(passes):
             inputs, targets = processes.rows(text, windows)
-            waits = part < passes - 1 and dist.is_initialized()  # gradients are averaged once
+            waits = part < count - 1 and dist.is_initialized()  # gradients are averaged once
             with self.model.no_sync() if waits else contextlib.nullcontext():
-                # A process has its rows' part of the mean over all targets of the batch. Gradients
+                # A process has its rows' part of the mean over all targets of the step. Gradients
                 # are averaged over the processes, hence the factor.
-                share = sum_of_losses(self.model(inputs), targets) / (
-                    sum(length for _, length in windows) * passes)
+                share = sum_of_losses(self.model(inputs), targets) / all_targets
                 (share * processes.count).backward()
             loss += processes.sum(share)
         clip = settings["clip"] or math.inf

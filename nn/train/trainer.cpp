@@ -47,6 +47,12 @@ std::vector<Real*> places_for(const LanguageModel& model, const std::vector<Arra
   return places;
 }
 
+Dim targets_of(const std::vector<TextWindow>& windows) {
+  Dim targets = 0;
+  for (const TextWindow& window : windows) targets += window.length;
+  return targets;
+}
+
 void copy_weights(const std::vector<Array>& weights, const std::vector<Real*>& places) {
   for (std::size_t p = 0; p < weights.size(); ++p)
     std::copy(weights[p].data(), weights[p].data() + weights[p].size(), places[p]);
@@ -67,27 +73,39 @@ Trainer::Trainer(LanguageModel model, const TokenText& text, const TrainerOption
   sample_windows(text, 1, model_.sizes.context, 0, Rng(0));  // throws for a text that is too short
 }
 
-Batch Trainer::batch_of_pass(Dim pass) const {
+std::vector<TextWindow> Trainer::windows_of_pass(Dim pass) const {
   const std::int64_t draw = done_ * options_.accumulate + pass;
-  return batch_of(*text_, sample_windows(*text_, options_.batch, model_.sizes.context, draw,
-                                         Rng(options_.seed).stream(batch_stream)));
+  return sample_windows(*text_, options_.batch, model_.sizes.context, draw,
+                        Rng(options_.seed).stream(batch_stream));
 }
 
-Tensor Trainer::loss_of_pass(Dim pass) const {
-  const Batch batch = batch_of_pass(pass);
+Dim Trainer::targets_of_step() const {
+  Dim targets = 0;
+  for (Dim pass = 0; pass < options_.accumulate; ++pass)
+    targets += targets_of(windows_of_pass(pass));
+  return targets;
+}
+
+// n/N · mean loss of the n targets of this pass, where the step has N. For passes of equal length
+// n/N has the bits of 1/accumulate, so weighing changes no run of a stream.
+Tensor Trainer::loss_of_pass(Dim pass, Dim targets) const {
+  const std::vector<TextWindow> windows = windows_of_pass(pass);
+  const Batch batch = batch_of(*text_, windows);
   const auto draw = static_cast<std::uint64_t>(done_ * options_.accumulate + pass);
   Rng dropout = Rng(options_.seed).stream(dropout_stream).stream(draw);
   const Tensor logits = model_(batch.inputs, Mode::training(dropout), batch.lengths);
   const Tensor loss = cross_entropy(logits, batch.targets, no_target);
-  return options_.accumulate == 1 ? loss : loss * (1 / static_cast<double>(options_.accumulate));
+  if (options_.accumulate == 1) return loss;
+  return loss * (static_cast<double>(targets_of(windows)) / static_cast<double>(targets));
 }
 
 Trainer::Step Trainer::step() {
   const double rate = options_.schedule.at(done_);
   zero_grad(parameters_);
+  const Dim targets = targets_of_step();
   double loss = 0, norm = 0;
   for (Dim pass = 0; pass < options_.accumulate; ++pass) {
-    const Tensor part = loss_of_pass(pass);
+    const Tensor part = loss_of_pass(pass, targets);
     loss += part.item();
     require_finite_loss(loss);
     backward(part);
@@ -108,15 +126,18 @@ Trainer::Step Trainer::step() {
 }
 
 void Trainer::dry_run() {
-  for (Dim pass = 0; pass < options_.accumulate; ++pass) backward(loss_of_pass(pass));
+  const Dim targets = targets_of_step();
+  for (Dim pass = 0; pass < options_.accumulate; ++pass) backward(loss_of_pass(pass, targets));
   zero_grad(parameters_);
 }
 
 double Trainer::next_loss() const {
+  const Dim targets = targets_of_step();
   double loss = 0;
   {
     const NoGrad no_grad;
-    for (Dim pass = 0; pass < options_.accumulate; ++pass) loss += loss_of_pass(pass).item();
+    for (Dim pass = 0; pass < options_.accumulate; ++pass)
+      loss += loss_of_pass(pass, targets).item();
   }
   require_finite_loss(loss);
   return loss;
@@ -129,8 +150,9 @@ void Trainer::require_finite_loss(double loss) const {
 // Computes the step again to find the op that gives the first number that is not finite.
 void Trainer::throw_step_diverged(const std::string& what) const {
   throw_diverged(what + " at step " + std::to_string(done_ + 1), [&] {
+    const Dim targets = targets_of_step();
     for (Dim pass = 0; pass < options_.accumulate; ++pass) {
-      const Tensor part = loss_of_pass(pass);
+      const Tensor part = loss_of_pass(pass, targets);
       if (!std::isfinite(part.item())) return;
       backward(part);
     }

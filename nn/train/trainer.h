@@ -22,7 +22,7 @@ enum RandomStream : std::uint64_t { batch_stream = 1, dropout_stream = 2, sample
 
 struct TrainerOptions {
   Dim batch = 12;           // windows or documents per pass
-  Dim accumulate = 1;       // passes per step; their gradients are averaged
+  Dim accumulate = 1;       // passes per step: together one batch of batch·accumulate
   CosineSchedule schedule;  // the number of steps, and the learning rate of each
   double clip = 1;          // the largest norm of the gradients; 0: no clipping
   double decay = 0.1;       // weight decay of matrices and embeddings; vectors have none
@@ -45,7 +45,7 @@ class Trainer {
 
   struct Step {
     std::int64_t number;  // 1, 2, …
-    double loss;          // mean over this step's batches before the update, in nats per token
+    double loss;          // mean over this step's targets before the update, in nats per token
     double gradient_norm, rate;
   };
   /// Forward, backward, clip, update. Throws Diverged if the loss or a gradient is not finite,
@@ -74,7 +74,7 @@ class Trainer {
   const TokenText& text() const { return *text_; }
   const TrainerOptions& options() const { return options_; }
   /// The batch of the first pass of the next step.
-  Batch next_batch() const { return batch_of_pass(0); }
+  Batch next_batch() const { return batch_of(*text_, windows_of_pass(0)); }
 
   /// The state of a run without its weights. Moments are in the order of named_parameters().
   struct State {
@@ -88,8 +88,9 @@ class Trainer {
   void restore(const State& state, const std::vector<Array>& weights);
 
  private:
-  Batch batch_of_pass(Dim pass) const;
-  Tensor loss_of_pass(Dim pass) const;
+  std::vector<TextWindow> windows_of_pass(Dim pass) const;
+  Dim targets_of_step() const;  // of the next one, in all its passes
+  Tensor loss_of_pass(Dim pass, Dim targets) const;
   [[noreturn]] void throw_step_diverged(const std::string& what) const;
   void require_finite_loss(double loss) const;
 

@@ -3,10 +3,10 @@
 
   continued_runs.py BUILD      the folder with the program fledge
 
-A text as characters and a list of lines. One process, which is killed and goes on from its
+A text as characters and a list of unequal lines. One process, which is killed and goes on from its
 checkpoint, and two processes that torchrun starts. Every loss must be fledge's to 1e-4, and what is
-handed back must have PyTorch's held-out loss under fledge eval, to 1e-5. A wrong weight must be
-noticed. Exit status: 0 all agree, 1 not.
+handed back must have PyTorch's held-out loss under fledge eval, to 1e-5. Two passes of lines must
+be one batch twice as large. A wrong weight must be noticed. Exit status: 0 all agree, 1 not.
 """
 import csv
 import json
@@ -26,9 +26,10 @@ from fledge_run import read_safetensors, safetensors_bytes  # noqa: E402
 
 SCRIPT = ROOT / "examples" / "pytorch" / "continue_training.py"
 BEFORE, AFTER, EVERY = 40, 90, 25
-OPTIONS = ["--layers", "2", "--heads", "3", "--width", "24", "--batch", "5", "--accumulate", "2",
-           "--warmup", "10", "--lr", "0.003", "--dropout", "0", "--seed", "7"]
-CASES = {"characters": ["--context", "32"], "lines": ["--context", "8", "--lines"]}
+OPTIONS = ["--layers", "2", "--heads", "3", "--width", "24", "--warmup", "10", "--lr", "0.003",
+           "--dropout", "0", "--seed", "7"]
+TWO_PASSES, ONE_PASS = ["--batch", "5", "--accumulate", "2"], ["--batch", "10"]
+CASES = {"characters": ["--context", "32"], "lines": ["--context", "16", "--lines"]}
 LOSS, EVAL = 1e-4, 1e-5  # the largest differences
 
 build = pathlib.Path(sys.argv[1]).resolve()
@@ -72,19 +73,30 @@ def killed_after(step, *command):
     return "".join(lines)
 
 
+def losses_of_fledge(text, began, *options):
+    """Of a run that ends in the folder `began` after BEFORE steps, and that a copy continues."""
+    continued = began.with_name(began.name + "-continued")
+    run(build / "fledge", "train", text, "-o", began, "--steps", BEFORE, *options, "-q",
+        "--no-progress")
+    shutil.copytree(began, continued)
+    run(build / "fledge", "train", "--resume", continued, "--steps", AFTER, "-q", "--no-progress")
+    with open(continued / "metrics.csv") as file:
+        return {int(row["step"]): float(row["loss"]) for row in csv.DictReader(file)}
+
+
 def check_case(name, text):
     folder = build / "pytorch" / name
     folder.mkdir(parents=True)
     (folder / "text.txt").write_text(text)
-    began, continued, exported = folder / "began", folder / "continued", folder / "exported"
-    fledge = build / "fledge"
-    run(fledge, "train", folder / "text.txt", "-o", began, "--steps", BEFORE, *OPTIONS,
-        *CASES[name], "-q", "--no-progress")
-    shutil.copytree(began, continued)
-    run(fledge, "train", "--resume", continued, "--steps", AFTER, "-q", "--no-progress")
-    run(build / "fledge", "export", began, "-o", exported, "--training")
-    with open(continued / "metrics.csv") as file:
-        expected = {int(row["step"]): float(row["loss"]) for row in csv.DictReader(file)}
+    began, exported, fledge = folder / "began", folder / "exported", build / "fledge"
+    options = [*OPTIONS, *CASES[name]]
+    expected = losses_of_fledge(folder / "text.txt", began, *options, *TWO_PASSES)
+    if "--lines" in options:
+        whole = losses_of_fledge(folder / "text.txt", folder / "whole", *options, *ONE_PASS)
+        worst = max(abs(expected[step] - whole[step]) for step in expected)
+        print(f"\nfledge: two passes of 5 lines beside one of 10: {worst:.1e}")
+        require(worst <= LOSS, f"two passes of lines must be one batch: they differ by {worst}")
+    run(fledge, "export", began, "-o", exported, "--training")
 
     arguments = [SCRIPT, exported, "--steps", AFTER, "--checkpoint", folder / "checkpoint.pt",
                  "--every", EVERY]
@@ -138,7 +150,7 @@ def main():
     text = (ROOT / "examples" / "GLOSSARY.md").read_text()[:20000]
     words = sorted(set(re.findall(r"[a-z]+", text)))
     check_case("characters", text)
-    check_case("lines", "\n".join(words) + "\n")
+    check_case("lines", "".join(" ".join(words[i:i + 1 + i % 4]) + "\n" for i in range(len(words))))
     print("\n" + ("NOT all of it agrees" if wrong else "PyTorch continues both runs as fledge does"))
     sys.exit(1 if wrong else 0)
 
