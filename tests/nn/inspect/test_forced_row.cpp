@@ -103,6 +103,7 @@ TEST_CASE("a row that is none is refused") {
   CHECK(refused({0, 0, 1, {1, 1}}) == "logits_with_row: the weights must sum to 1: they sum to 2");
   CHECK(refused({0, 0, 1, {2, -1}}) == "logits_with_row: a weight must be 0 or more: got -1");
   CHECK_THROWS_AS(logits_with_row(model, {6}, {0, 0, 0, {1}}), ValueError);
+  CHECK(logits_with_row(model, std::vector<Dim>(8, 1), {0, 0, 0, {1}}).shape() == Shape{8, 6});
   CHECK_THROWS_AS(logits_with_row(model, std::vector<Dim>(9, 1), {0, 0, 0, {1}}), ValueError);
 }
 

@@ -251,5 +251,6 @@ TEST_CASE("the control of a pair stands beside b before an a, in some document")
   CHECK(control == 1);
   CHECK(watch_pair(model, text, 3, control).pairs == 1);
   CHECK(control_of({text.tokens, {}}, 6, 12, 3, 2) == 4);
+  CHECK(control_of({{3, 1, 0, 2}, {}}, 4, 12, 0, 1) == 3);  // a stream begins with no boundary
   CHECK(control_of(text, 6, 12, 2, 1) == 5);  // only 1 and the boundary are before 2: any token
 }

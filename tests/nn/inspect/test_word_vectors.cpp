@@ -1,6 +1,8 @@
 #include "nn/inspect/word_vectors.h"
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "engine/base/errors.h"
 #include "tests/support/catch.h"
@@ -39,6 +41,10 @@ TEST_CASE("the most similar pairs are those of the groups") {
   CHECK(found[1].b == 1);
   CHECK(most_similar_pairs(two_groups, 9, 2).size() == 1);
   CHECK(most_similar_pairs(Array::zeros({1, 2}), 4).empty());
+  std::vector<std::pair<Dim, Dim>> equals;  // the smaller numbers first
+  for (const SimilarTokens& pair : most_similar_pairs(Array::ones({4, 2}), 5))
+    equals.emplace_back(pair.a, pair.b);
+  CHECK(equals == std::vector<std::pair<Dim, Dim>>{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}});
 }
 
 TEST_CASE("a map of points in a plane is a rotation of them") {

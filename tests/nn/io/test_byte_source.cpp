@@ -44,8 +44,13 @@ TEST_CASE("a file that becomes shorter while it is read is an error") {
         "cannot read '" + path + "': it has become shorter while it was read");
 }
 
-TEST_CASE("what is not a regular file is not read") {
+TEST_CASE("what is not a regular file, or not open for reading, is not read") {
   const testing::Folder folder;
+  const std::string path = folder / "words";
+  testing::write_file(path, "x");
+  CHECK(refusal<FileError>([&] {
+          ByteSource(Descriptor(AT_FDCWD, path, O_WRONLY), path).read(0, 1);
+        }) == "cannot read '" + path + "': bad file descriptor");
   CHECK(refusal<FileError>([&] { opened(folder.path()); }) ==
         "cannot read '" + folder.path() + "': it is a folder");
   CHECK(refusal<FileError>([&] { opened("/dev/zero"); }) ==

@@ -172,6 +172,7 @@ TEST_CASE("json: strings are decoded, and the wrong byte of a string is named") 
         {R"("\"\\\/\b\f\n\r\t")", "\"\\/\b\f\n\r\t"},
         {R"("\u0041\u00e9\u6F22\ud83d\udc26")", "Aé漢🐦"},
         {R"("\uD800\uDC00\udbff\uDFFF\ud7ff\ue000")", "𐀀\U0010FFFF\uD7FF\uE000"},
+        {R"("\u0Aa1\ubBCc\u2dDE\u0eFf")", "\u0aa1\ubbcc\u2dde\u0eff"},
         {R"("\u0000x")", std::string("\0x", 2)},
         {"\"\x7f é\"", "\x7f é"}})
     CHECK(read_json(text).string() == value);

@@ -216,6 +216,7 @@ TEST_CASE("a tokenizer is made again from its symbols") {
 }
 
 TEST_CASE("numbers as words: the text of a model whose tokenizer is not known") {
+  CHECK(number_tokenizer(1).size() == 1);
   const Tokenizer numbers = number_tokenizer(12);
   CHECK(numbers.size() == 12);
   CHECK(numbers.encode("11 0  7") == Ids{11, 0, 7});

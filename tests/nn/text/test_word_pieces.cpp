@@ -84,6 +84,7 @@ TEST_CASE("word pieces: any words give the same text again, and each piece is on
     }
     REQUIRE(joined(chunks) == text);
   }
-  for (const char* wrong : {"", "\t", "\t\t", "walk,", "\twalk", "walk\t", "a\tb", "()", "\t\t,"})
+  for (const char* wrong :
+       {"", "\t", "\t\t", "\ta", "walk,", "\twalk", "walk\t", "a\tb", "()", "\t\t,"})
     CHECK_FALSE(is_word_piece(wrong));
 }
