@@ -52,6 +52,10 @@ fs::path Crew::log(const Worker& worker) const {
 
 namespace {
 
+std::size_t test_programs_for(const Bug& bug) {
+  return bug.tests_alone ? 1 : std::size(test_programs);
+}
+
 // The link command of a test program with the objects of these sources in front. Of an inline
 // function that several objects contain, the linker keeps the first: it must be one that was
 // compiled with the bug.
@@ -100,7 +104,8 @@ Command Crew::command(const Worker& worker) const {
       if (worker.stage == Stage::build_programs)
         words.insert(words.end(), programs_.begin(), programs_.end());
       else if (worker.stage == Stage::build_tests)
-        words.insert(words.end(), std::begin(test_programs), std::end(test_programs));
+        words.insert(words.end(), test_programs,
+                     test_programs + test_programs_for(worker.outcome.bug));
       else
         words.push_back("planted_oracles");
       const std::string_view callers = worker.outcome.bug.callers;
@@ -155,7 +160,7 @@ void Crew::judge(Worker& worker, const Ending& ending) {
   Stage next = Stage::done;
   // The same stage with the next test program, if there is one.
   const auto repeat = [&](Stage otherwise) {
-    const bool again = worker.test_program + 1 < std::size(test_programs);
+    const bool again = worker.test_program + 1 < test_programs_for(outcome.bug);
     worker.test_program = again ? worker.test_program + 1 : 0;
     return again ? worker.stage : otherwise;
   };
@@ -265,7 +270,9 @@ bool Crew::take_bug(Worker& worker) {
   waiting_.erase(best);
   worker.begin = std::chrono::steady_clock::now();
   worker.shop.plant(worker.outcome.bug);
-  begin(worker, Stage::build);
+  Outcome& outcome = worker.outcome;
+  if (outcome.bug.tests_alone) outcome.dual = outcome.differences = outcome.tests;  // spared
+  begin(worker, outcome.bug.tests_alone ? Stage::build_tests : Stage::build);
   return true;
 }
 

@@ -13,6 +13,7 @@
 
 #include "bugs.h"
 #include "crew.h"
+#include "rows.h"
 
 namespace {
 
@@ -24,7 +25,8 @@ constexpr const char* usage =
     "\n"
     "  planted [SOURCES] [OPTIONS]   SOURCES is the project's folder, here by default\n"
     "\n"
-    "  --full         the tests too, also for bugs that both oracles saw: 'spared' otherwise\n"
+    "  --full         the tests too, also for bugs that both oracles saw: 'spared' otherwise, as\n"
+    "                 the oracles are where there is no gradient\n"
     "  --only NAME    the bugs whose names begin so, such as softmax\n"
     "  --jobs N       workers, each with a copy of its own; as many as there are cores by default\n"
     "  --work FOLDER  where the copies are; SOURCES/build/planted by default\n"
@@ -87,8 +89,15 @@ Request parse(int argc, char** argv) {
   return request;
 }
 
-std::vector<Bug> wanted(const std::string& only) {
+void require_sources(const std::filesystem::path& sources) {
+  if (!std::filesystem::exists(sources / "engine/autograd.cpp"))
+    throw InputError(sources.string() + " is not the project's folder: no engine/autograd.cpp");
+}
+
+std::vector<Bug> wanted(const std::filesystem::path& sources, const std::string& only) {
   std::vector<Bug> bugs = planted::all_bugs();
+  const auto rows = planted::rows_of(planted::contents(sources / "tests/planted/rows.txt"));
+  bugs.insert(bugs.end(), rows.bugs.begin(), rows.bugs.end());
   std::erase_if(bugs, [&](const Bug& bug) { return bug.name.rfind(only, 0) != 0; });
   if (bugs.empty()) throw UsageError("no bug has a name that begins so; see: planted --list");
   return bugs;
@@ -141,9 +150,6 @@ int summary(const Tally& tally, std::size_t count, double seconds) {
 }
 
 int plant(const Request& request, const std::vector<Bug>& bugs) {
-  if (!std::filesystem::exists(request.sources / "engine/autograd.cpp"))
-    throw InputError(request.sources.string() +
-                     " is not the project's folder: no engine/autograd.cpp");
   const auto begin = std::chrono::steady_clock::now();
   const auto originals = planted::originals_of(request.sources, bugs);
   const std::string faults = planted::entries_that_do_not_apply(bugs, originals);
@@ -177,7 +183,8 @@ int run(int argc, char** argv) {
     std::fputs(usage, stdout);
     return 0;
   }
-  const std::vector<Bug> bugs = wanted(request.only);
+  require_sources(request.sources);
+  const std::vector<Bug> bugs = wanted(request.sources, request.only);
   if (request.list) {
     for (const Bug& bug : bugs)
       std::printf("%-38s %-28s %s\n", std::string(bug.name).c_str(), std::string(bug.file).c_str(),

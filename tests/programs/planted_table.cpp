@@ -9,6 +9,7 @@
 
 #include "tests/planted/bugs.h"
 #include "tests/planted/patch.h"
+#include "tests/planted/rows.h"
 #include "tests/planted/verdict.h"
 
 namespace {
@@ -51,13 +52,27 @@ void check_entry(const Bug& bug, const fs::path& root) {
 }
 
 void check_table(const fs::path& root) {
-  const std::vector<Bug> bugs = all_bugs();
+  std::vector<Bug> bugs = all_bugs();
+  const Rows rows = rows_of(contents(root / "tests/planted/rows.txt"));
+  check(rows.bugs.size() >= 60, "at least 60 bugs are rows");
+  for (const auto& more : {rows.bugs, rows.equivalents})
+    bugs.insert(bugs.end(), more.begin(), more.end());
   std::set<std::string_view> names;
   for (const Bug& bug : bugs) {
     check(names.insert(bug.name).second, std::string(bug.name) + " is the name of two bugs");
     check_entry(bug, root);
   }
-  check(bugs.size() >= 60, "at least 60 bugs are planted");
+}
+
+void check_rows_of_text() {
+  const Rows rows = rows_of(
+      "# a\n\na-b x.cpp omission\n  f();\n  ;\nc y.cpp boundary\n  a < b\n"
+      "  a <= b\n  = never equal\n");
+  check(rows.bugs.size() == 1 && rows.equivalents.size() == 1, "one bug, and one that is none");
+  const Bug& bug = rows.bugs.at(0);
+  check(bug.name == "a-b" && bug.file == "x.cpp" && bug.seen == "omission", "its first line");
+  check(bug.find == "f();" && bug.replace == ";" && bug.tests_alone, "its second and third");
+  check(rows.equivalents.at(0).replace == "a <= b", "a row at the end");
 }
 
 void check_patches() {
@@ -100,6 +115,7 @@ void check_verdicts() {
 
 int main() {
   check_table(fs::path(__FILE__).parent_path().parent_path().parent_path());
+  check_rows_of_text();
   check_patches();
   check_rows();
   check_verdicts();
