@@ -94,7 +94,7 @@ Tensor Trainer::loss_of_pass(Dim pass, Dim targets) const {
   const auto draw = static_cast<std::uint64_t>(done_ * options_.accumulate + pass);
   Rng dropout = Rng(options_.seed).stream(dropout_stream).stream(draw);
   const Tensor logits = model_(batch.inputs, Mode::training(dropout), batch.lengths);
-  const Tensor loss = cross_entropy(logits, batch.targets, no_target);
+  Tensor loss = cross_entropy(logits, batch.targets, no_target);
   if (options_.accumulate == 1) return loss;
   return loss * (static_cast<double>(targets_of(windows)) / static_cast<double>(targets));
 }
