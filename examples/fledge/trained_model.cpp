@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "examples/fledge/train/source.h"
+#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/gpt/folder.h"
 #include "nn/text/tokenizer_files.h"
@@ -19,7 +20,7 @@ constexpr const char* other_advice =
     "fledge reads models of GPT-2's form, as transformers saves them; bring a damaged file again";
 
 void warn(const std::string& text) {
-  std::fprintf(stderr, "%s\n", support::wrapped(text, 80).c_str());
+  std::fprintf(stderr, "%s\n", support::wrapped(text, support::text_width(stderr)).c_str());
 }
 
 // Says which keys of config.json are ignored, at most five.
@@ -143,7 +144,7 @@ std::string TrainedModel::file_text(const std::string& path) const {
       {path}, {kind == Tokens::character || kind == Tokens::word, run.settings.keep_cr,
                "name a text file", train::not_utf8_advice});
   if (const std::string left_out = read.report(", as in training"); !left_out.empty())
-    std::fprintf(stderr, "%s\n", support::wrapped(left_out, 80).c_str());
+    std::fprintf(stderr, "%s\n", support::wrapped(left_out, support::text_width(stderr)).c_str());
   return read.text;
 }
 

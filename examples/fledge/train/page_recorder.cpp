@@ -6,6 +6,7 @@
 #include "examples/fledge/train/source.h"
 #include "examples/page/page_file.h"
 #include "examples/page/snapshot.h"
+#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/inspect/least_loss.h"
 #include "nn/inspect/probes.h"
@@ -156,7 +157,7 @@ std::string PageRecorder::write(const LanguageModel& model, std::int64_t done_st
                      support::formatted("%.0f kB", static_cast<double>(file.size()) / 1000) +
                      "): open it in a browser.";
   for (const std::string& notice : data.notices) said += " " + notice;
-  return support::wrapped(said, 80);
+  return support::wrapped(said, support::text_width(stderr));
 }
 
 }  // namespace fledge::train

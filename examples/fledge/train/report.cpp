@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/inspect/ngram_losses.h"
 
@@ -13,7 +14,7 @@ using support::thousands;
 
 namespace {
 
-constexpr int report_columns = 80;
+int report_columns() { return support::text_width(stderr); }
 
 // About `most` tokens of a text that has more: the first or the last ones of a stream, or every n-th
 // document.
@@ -77,7 +78,7 @@ std::string text_report(const std::string& beginning, const Corpus& corpus) {
   if (corpus.valid.size() > 0)
     text += " " + thousands(size(corpus.valid)) +
             " are held out: they measure the model and do not train it.";
-  return support::wrapped(text, report_columns);
+  return support::wrapped(text, report_columns());
 }
 
 std::string split_report(const CorpusFacts& facts, const std::string& token,
@@ -96,7 +97,7 @@ std::string split_report(const CorpusFacts& facts, const std::string& token,
         text += ", or judge the model by another text: fledge eval " + folder + " FILE";
       text += ".";
     }
-    text = support::wrapped(text, report_columns);
+    text = support::wrapped(text, report_columns());
   }
   if (facts.unseen > 0)
     text += (text.empty() ? "" : "\n") + counted(facts.unseen, "held-out " + token) + " never " +
@@ -141,7 +142,7 @@ std::string baseline_report(const Baselines& baselines, const std::string& token
   if (baselines.counted > 0)
     text += " The text is long: these tables are counted on " + thousands(baselines.counted) +
             " of its " + token + "s and measured on " + thousands(baselines.measured) + ".";
-  return support::wrapped(text, report_columns);
+  return support::wrapped(text, report_columns());
 }
 
 std::string loss_sentence(const std::string& name, double loss, double bits, double uniform,
@@ -157,7 +158,7 @@ std::string loss_report(const std::string& name, double loss, double bits,
                         support::Paint paint) {
   constexpr int name_columns = 42;
   std::string text =
-      support::wrapped(loss_sentence(name, loss, bits, baselines.uniform, token), report_columns);
+      support::wrapped(loss_sentence(name, loss, bits, baselines.uniform, token), report_columns());
   text += "\n  " + support::pad_right("guessing blindly", name_columns) +
           formatted("%.4f", baselines.uniform);
   for (std::size_t n = 0; n < baselines.counting.size(); ++n) {

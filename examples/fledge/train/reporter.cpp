@@ -77,7 +77,7 @@ void Reporter::event(Json::Members members, const Json::Members& printed, bool i
 }
 
 void Reporter::reading(const std::string& name) {
-  say(support::wrapped("Reading " + name + ".", 80));
+  say(support::wrapped("Reading " + name + ".", support::text_width(stderr)));
 }
 
 void Reporter::saved_in_folder() {
@@ -172,8 +172,8 @@ void Reporter::watched(const PairMeasurement& measured) {
 
 void Reporter::sample(std::int64_t step, const std::string& text) {
   const std::string before = "  step " + thousands(step) + ": ";
-  say(before +
-      sample_rows(text, 80 - support::display_width(before), 0, 1, support::unicode_wanted()));
+  say(before + sample_rows(text, support::text_width(stderr) - support::display_width(before), 0, 1,
+                           support::unicode_wanted()));
   event({{"type", "sample"}, {"step", step}, {"text", text}});
 }
 

@@ -5,6 +5,7 @@
 
 #include "engine/autograd.h"
 #include "examples/fledge/train/source.h"
+#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/generate/sampler.h"
 #include "nn/inspect/verbatim_overlap.h"
@@ -110,10 +111,11 @@ std::string final_samples_text(const std::vector<std::string>& samples, bool are
   std::string text;
   if (are_lines) {
     for (const std::string& sample : samples) text += (text.empty() ? "" : "\n ") + sample;
-    return sample_rows(text, 80, 2, 6, unicode);
+    return sample_rows(text, support::text_width(stderr), 2, 6, unicode);
   }
   for (const std::string& sample : samples)
-    text += (text.empty() ? "" : "\n\n") + sample_rows(sample, 80, 2, 4, unicode);
+    text += (text.empty() ? "" : "\n\n") +
+            sample_rows(sample, support::text_width(stderr), 2, 4, unicode);
   return text;
 }
 

@@ -241,7 +241,7 @@ std::string known_text(const Tokenizer& tokenizer, const std::string& text,
                                         kind + "s (" + unknown_list(found) + ") that were";
   const std::string said = "Left out of " + name + ": " + what + " not in the training text, " +
                            unknown_share(found) + " of it.";
-  std::fprintf(stderr, "%s\n", support::wrapped(said, 80).c_str());
+  std::fprintf(stderr, "%s\n", support::wrapped(said, support::text_width(stderr)).c_str());
   return std::move(found.rest);
 }
 

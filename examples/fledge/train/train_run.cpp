@@ -203,7 +203,7 @@ void TrainRun::report_kept(double best_loss, double last_loss) {
   if (state_->has_folder()) text += support::printable(folder()) + ".";
   if (kept != state_->step())
     text += formatted(" The weights of the last step score %.4f.", last_loss);
-  report_.say(support::wrapped(text, 80));
+  report_.say(support::wrapped(text, support::text_width(stderr)));
 }
 
 void TrainRun::report_final_samples(std::int64_t step) {
@@ -213,7 +213,8 @@ void TrainRun::report_final_samples(std::int64_t step) {
   for (std::int64_t i = 1; i <= count; ++i)
     samples.push_back(draw_sample(*trainer_, config_, *corpus_, tokens, -i));
   report_.final_samples(step, samples);
-  if (!config_.quiet) report_.say(support::wrapped(copied_report(samples, *corpus_), 80));
+  if (!config_.quiet)
+    report_.say(support::wrapped(copied_report(samples, *corpus_), support::text_width(stderr)));
 }
 
 void TrainRun::report_sentences(std::int64_t step) {

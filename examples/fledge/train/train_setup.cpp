@@ -90,7 +90,7 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
           : read_text(config_);
   const std::string& text = read.text;
   if (const std::string left_out = read.report(" (--keep-cr keeps them)"); !left_out.empty())
-    report_.say(support::wrapped(left_out, 80));
+    report_.say(support::wrapped(left_out, support::text_width(stderr)));
   hints_at_lines_ = !run && config_.corpus.reading == Reading::stream && is_list_of_lines(text);
   if (run) {
     require_same_text(*run, text, name);
@@ -196,7 +196,7 @@ void TrainRun::report_start() {
         "The lines of this text are short. If each of them is a text of its own, such as a name, a "
         "word or a record, add --lines.",
         80));
-  if (!chosen_.empty()) report_.say(support::wrapped(chosen_, 80));
+  if (!chosen_.empty()) report_.say(support::wrapped(chosen_, support::text_width(stderr)));
   report_.say(model_report(*model_));
   if (!config_.from.empty())
     report_.say("It began with the weights of " + support::printable(config_.from) + ".");
@@ -216,7 +216,7 @@ void TrainRun::report_start() {
 void TrainRun::check_causality_at_start() {
   const std::string token = token_word(corpus_->tokenizer.kind());
   if (config_.sizes.variant.without.mask)
-    return report_.say(support::wrapped(cheating_report(token), 80));
+    return report_.say(support::wrapped(cheating_report(token), support::text_width(stderr)));
   if (state_->step() > 0) return;
   const std::vector<Dim>& text = corpus_->train.tokens;
   const Dim length = std::min(config_.sizes.context, corpus_->train.size());

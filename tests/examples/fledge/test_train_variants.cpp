@@ -41,7 +41,7 @@ TEST_CASE(
   const Result table =
       fledge_says({"generate", desk / "run", "bi", "--attention", "--csv", "--tokens-out", "1"});
   CHECK(table.status == 0);
-  CHECK_THAT(table.out, ContainsSubstring("\n0,0,0,b,1,i,"));  // 'b' sees the 'i' after it
+  CHECK_THAT(table.out, ContainsSubstring("\n0,0,0,3,b,1,9,i,"));  // 'b' sees the 'i' after it
   const Result changed =
       fledge_says({"inspect", desk / "run", "--what-if", "bi", "--row", "i=b:1"});
   CHECK(changed.status == 3);

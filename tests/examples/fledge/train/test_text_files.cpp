@@ -162,7 +162,7 @@ TEST_CASE("fledge train: a text from Windows is the text that it would be elsewh
   const Result read = trained({desk / "windows.txt", "-o", desk / "run"});
   CHECK_THAT(read.err, ContainsSubstring("\nA byte order mark was left out. The text has line ends "
                                          "of Windows: 60 \\r were\nleft out (--keep-cr keeps "
-                                         "them).\n'"));
+                                         "them).\nThis run is saved in "));
   CHECK((text_of(desk / "run/state.safetensors") == text_of(desk / "plain/state.safetensors")));
   // The run reads its text again in the same way, and so do others.
   trained({"--resume", desk / "run", "--steps", "22"});
