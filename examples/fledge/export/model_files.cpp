@@ -1,7 +1,6 @@
 #include "examples/fledge/export/model_files.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 
 #include "examples/support/text.h"
@@ -69,12 +68,8 @@ NamedFiles weight_files(const TrainedModel& trained, const Dtype& type, std::siz
 NamedFiles text_files(const TrainedModel& trained, const Dtype& type, const Folder& folder) {
   const Json::Members notes{{"torch_dtype", torch_name(type)}};
   if (trained.has_run()) {
-    train::RunConfig run = trained.run;
-    for (std::string& path : run.settings.texts)  // not where it is on this machine
-      path = std::filesystem::path(path).filename().string();
-    run.settings.from = std::filesystem::path(run.settings.from).filename().string();
-    NamedFiles files = train::texts_for_others(run);
-    files.emplace_back(train::config_name, train::config_text(run, notes));
+    NamedFiles files = train::texts_for_others(trained.run);
+    files.emplace_back(train::config_name, train::config_text(trained.run, notes));
     return files;
   }
   NamedFiles files;
