@@ -76,6 +76,7 @@ World::World(std::string program_path, std::string calls_library, std::string ro
     : program(std::move(program_path)),
       library(std::move(calls_library)),
       root(std::move(root_path)) {
+  std::filesystem::current_path(root);  // a run keeps the name of its text alone
   std::ofstream(root + "/poems.txt") << poems(false);
   std::ofstream(root + "/others.txt") << poems(true);
   const Words begin = Words{"train", root + "/poems.txt"} + new_run;
