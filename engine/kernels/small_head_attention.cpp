@@ -85,24 +85,17 @@ struct Lanes {
 
 // Queries, one per lane, and the keys that each sees. A lane without a query sees no key.
 struct Queries : Lanes {
+  const KeyRange* spans;  // of these queries
   KeyRange any{}, all{};  // what some of them see, and what every lane sees
-  Vec begin, end;         // of each lane's span, from any.begin on: exact in float up to 2²⁴
 
   // `apart`: the keys that all lanes see have a loop without a mask. Only where the compiler
   // unrolls the loops over d: elsewhere GCC 12 fuses multiply-adds in one loop and not in the
   // other, and the bits of a query would depend on its neighbours.
-  Queries(const HeadSizes& sizes, Dim from, bool apart) : Lanes(from, sizes.queries) {
-    Real begins[lanes] = {}, ends[lanes] = {};
-    const KeyRange* const spans = sizes.spans + first;
-    for (Dim i = 0; i < count; ++i) {
-      begins[i] = real(spans[i].begin - spans[0].begin);
-      ends[i] = real(spans[i].end - spans[0].begin);
-    }
+  Queries(const HeadSizes& sizes, Dim from, bool apart)
+      : Lanes(from, sizes.queries), spans(sizes.spans + from) {
     any = {spans[0].begin, std::max(spans[0].begin, spans[count - 1].end)};
     all = {spans[count - 1].begin, apart && count == lanes ? spans[0].end : 0};
     if (all.begin >= all.end) all = {any.end, any.end};
-    begin = load(begins);
-    end = load(ends);
   }
 
   // Calls f(j, seen) for what any lane sees: seen(value, other) is `value` in the lanes that see j,
@@ -110,19 +103,14 @@ struct Queries : Lanes {
   template <class F>
   void each(F f) const {
     const auto some_see = [&](Dim from, Dim to) {
-      Vec key = splat(real(from - any.begin));
-      for (Dim j = from; j < to; ++j, key += Real(1)) {
-        const auto sees = key >= begin && key < end;
-        f(j, [sees](Vec value, Vec other) { return select(sees, value, other); });
-      }
+      SeeingLanes seeing(spans, count);
+      for (Dim j = from; j < to; ++j)
+        f(j, [sees = seeing.of(j)](Vec value, Vec other) { return select(sees, value, other); });
     };
     some_see(any.begin, all.begin);
     for (Dim j = all.begin; j < all.end; ++j) f(j, [](Vec value, Vec) { return value; });
     some_see(all.end, any.end);
   }
-
-  // `value` in the lanes that see anything, else 0.
-  Vec unless_empty(Vec value) const { return select(begin < end, value, splat(Real(0))); }
 };
 
 // Keys, one per lane, and the queries that see them.
@@ -183,7 +171,8 @@ void head(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v, S
       total = seen(total + e, total);
       for (Dim d = 0; d < D; ++d) mixed[d] = seen(mixed[d] + e * v.data[j * v.step + d], mixed[d]);
     });
-    for (Dim d = 0; d < D; ++d) mixed[d] = near.unless_empty(mixed[d] / total);
+    const auto empty = total == splat(Real(0));  // else it is at least 1, or NaN
+    for (Dim d = 0; d < D; ++d) mixed[d] = select(empty, splat(Real(0)), mixed[d] / total);
     near.write(mixed, D, y);
     Vec sums[] = {top, log(total)};
     near.write(sums, 2, {log_sums, 2});

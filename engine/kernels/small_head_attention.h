@@ -10,6 +10,27 @@ namespace fledge::kernels {
 /// that they take in tiles, heads of 8 take 0.7, heads of 16 take 1.1.
 inline constexpr int small_head_D = 8;
 
+/// Which of some neighbouring queries, one per lane, see a key. As both ends of their spans never
+/// decrease, they are the queries whose spans have begun, less the first ones, whose spans have
+/// ended. Keys are counted in integers: a float would stop at 2²⁴.
+class SeeingLanes {
+ public:
+  SeeingLanes(const KeyRange* spans, Dim count) : spans_(spans), count_(count) {}
+
+  /// The lanes that see key j. From call to call j must not decrease.
+  Mask of(Dim j) {
+    while (begun_ < count_ && spans_[begun_].begin <= j) ++begun_;
+    while (ended_ < count_ && spans_[ended_].end <= j) ++ended_;
+    NativeVec lane;
+    for (int i = 0; i < lanes; ++i) lane[i] = static_cast<Native>(i);
+    return lane >= static_cast<Native>(ended_) && lane < static_cast<Native>(begun_);
+  }
+
+ private:
+  const KeyRange* spans_;
+  Dim count_, begun_ = 0, ended_ = 0;
+};
+
 /// As attention_head and attention_head_vjp, for D ≤ small_head_D.
 void small_head_attention(const HeadSizes& sizes, StridedRows q, StridedRows k, StridedRows v,
                           StridedRowsOut y, Real* log_sums);

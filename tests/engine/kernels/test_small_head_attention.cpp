@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "engine/masks.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
 
@@ -75,6 +76,31 @@ TEST_CASE("narrow heads: no number depends on the lane it is computed in") {
       REQUIRE(same_rows(moved.dv, i, whole.dv, i + shift));
     }
   }
+}
+
+TEST_CASE(
+    "narrow heads: a key is seen by the lanes whose spans hold it, also beyond 2^24 and 2^53") {
+  const auto masks = {Mask(), causal(), window(3), causal() & window(2), padding({2})};
+  for (const Mask& mask : masks)
+    for (const Dim count : {Dim{1}, Dim{2}, kernels::lanes})
+      for (const Dim offset : {Dim{0}, (Dim{1} << 24) - 2, (Dim{1} << 25) + 1, Dim{1} << 60}) {
+        const Dim keys = count + 3;
+        PoolVector<kernels::KeyRange> spans = mask.spans({1, count, keys}, "test");
+        for (kernels::KeyRange& span : spans) {
+          if (span.begin > 0) span.begin += offset;  // the others see all keys before them
+          span.end += offset;
+        }
+        kernels::SeeingLanes seeing(spans.data(), count);
+        for (Dim j = offset; j < offset + keys; ++j) {
+          const kernels::Mask found = seeing.of(j);
+          for (int i = 0; i < kernels::lanes; ++i) {
+            const bool sees = i < count && spans[static_cast<std::size_t>(i)].begin <= j &&
+                              j < spans[static_cast<std::size_t>(i)].end;
+            INFO("key " << j << " of " << keys << " from " << offset << " on, lane " << i);
+            REQUIRE((found[i] != 0) == sees);
+          }
+        }
+      }
 }
 
 TEST_CASE("narrow heads: a key that no query sees has no gradient, to the bit") {
