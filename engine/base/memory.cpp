@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -36,9 +37,6 @@ SizeClass size_class_of(std::size_t bytes) {
   return {4 * step + quarters - 1, (quarters << step) * cache_line};
 }
 
-// A thread that frees what others allocated would keep more and more: it keeps at most this.
-constexpr std::int64_t most_kept = std::int64_t{1} << 31;
-
 // So much may be kept beside what is in use, whatever the program needed before.
 constexpr std::int64_t always_kept = std::int64_t{64} << 20;
 
@@ -46,14 +44,22 @@ struct Free {
   Free* next;
 };
 
+// Bytes in use in the process, less those that some thread counts as in use. Negative: a thread has
+// freed blocks that another one allocated, which still counts them.
+std::atomic<std::int64_t> uncounted{0};
+
 // The free blocks of a thread, one list for each size class.
 //
-// Note [Kept memory]: blocks in use and kept blocks together stay below twice the most that was
-// ever in use, plus 64 MB. Before a new block exceeds that, all kept blocks go back to the system.
-// A training run repeats its work, so it soon keeps what each step needs. Then no block goes back.
+// Note [Kept memory]: what a thread counts as in use and what it keeps stay together below twice the
+// most that the process ever had in use, plus 64 MB. Before a new block exceeds that, all kept blocks
+// of the thread go back to the system. A block of another thread that exceeds it is not kept. A
+// training run repeats its work, so it soon keeps what each step needs. Then no block goes back.
 //
 // take() and keep() each change one count, because a step of a tiny model calls them 170 times. The
-// kept bytes are held_ − in_use_. most_in_use_ is brought up to date before in_use_ falls.
+// kept bytes are held_ − in_use_. A thread adds what it takes to in_use_ and subtracts what it frees,
+// but not below 0: the rest goes to `uncounted`. A thread that is about to count more than ever
+// before takes that over first, because it may have handed to others what it still counts. The counts
+// of all threads and `uncounted` add up to what is in use, so no most_in_use_ exceeds that.
 class ThreadCache {
  public:
   /// A kept block, or nullptr.
@@ -67,11 +73,14 @@ class ThreadCache {
   }
 
   bool keep(void* block, const SizeClass& size) {
-    most_in_use_ = std::max(most_in_use_, in_use_);
+    if (in_use_ > most_in_use_) settle();
     in_use_ -= size.signed_bytes();
-    if (kept() > most_kept) {
-      held_ -= size.signed_bytes();
-      return false;
+    if (in_use_ < 0) {  // another thread has allocated this block, or one before it
+      settle();
+      if (held_ > limit(most_in_use_)) {
+        held_ -= size.signed_bytes();
+        return false;
+      }
     }
     lists_[size.index] = new (block) Free{lists_[size.index]};
     return true;
@@ -79,16 +88,12 @@ class ThreadCache {
 
   /// Returns kept blocks to the system, if needed, before a new block is allocated.
   void make_room(const SizeClass& size) {
-    const std::int64_t needed = std::max<std::int64_t>(in_use_, 0) + size.signed_bytes();
-    most_in_use_ = std::max(most_in_use_, needed);
-    if (needed + kept() > 2 * most_in_use_ + always_kept) release();
+    settle();
+    const std::int64_t most = std::max(most_in_use_, in_use_ + size.signed_bytes());
+    if (held_ + size.signed_bytes() > limit(most)) release();
   }
 
-  /// Counts a new block, which is now in use.
-  void count_new(const SizeClass& size) {
-    held_ += size.signed_bytes();
-    in_use_ += size.signed_bytes();
-  }
+  void count_new(const SizeClass& size) { count(size.signed_bytes()); }
 
   void release() {
     for (Free*& first : lists_)
@@ -96,14 +101,34 @@ class ThreadCache {
     held_ = in_use_;
   }
 
+  /// At the end of the thread: what it still counts as in use is for others to count.
+  void end() {
+    release();
+    uncounted += in_use_;
+    held_ = in_use_ = 0;
+  }
+
  private:
-  std::int64_t kept() const { return held_ - in_use_; }
+  // The most that the thread may hold.
+  static std::int64_t limit(std::int64_t most_in_use) { return 2 * most_in_use + always_kept; }
+
+  // Takes over what no thread counts, as far as in_use_ does not become negative.
+  void settle() {
+    count(uncounted.exchange(0, std::memory_order_relaxed));
+    if (in_use_ < 0) {
+      uncounted.fetch_add(in_use_, std::memory_order_relaxed);
+      count(-in_use_);
+    }
+    most_in_use_ = std::max(most_in_use_, in_use_);
+  }
+  void count(std::int64_t bytes) {
+    in_use_ += bytes;
+    held_ += bytes;
+  }
 
   std::array<Free*, size_classes> lists_{};
-  // Bytes of blocks in use, and of these and the kept blocks. A block that another thread has
-  // allocated was never counted as in use, so both may be negative.
-  std::int64_t in_use_ = 0, held_ = 0;
-  std::int64_t most_in_use_ = 0;
+  std::int64_t in_use_ = 0, held_ = 0;  // bytes of blocks in use, and of these and the kept blocks
+  std::int64_t most_in_use_ = 0;        // after settle(), so the process has had it in use
 };
 
 // It has no destructor: glibc ends the program when it has no memory to note a destructor of a
@@ -118,7 +143,7 @@ bool register_release() {
   static const struct Key {
     pthread_key_t key{};
     bool exists = pthread_key_create(&key, [](void*) {
-                    cache.release();
+                    cache.end();
                     registered = false;
                   }) == 0;
   } key;
@@ -144,6 +169,7 @@ namespace {
 void* new_block(SizeClass size, std::size_t bytes) {
   if (size.index >= size_classes) throw std::bad_alloc();
   if (sanitized) return ::operator new(std::max<std::size_t>(bytes, 1), alignment);  // to the byte
+  if (!registered) register_release();  // a thread that only allocates has an end too
   cache.make_room(size);
   void* block = ::operator new(size.bytes, alignment, std::nothrow);
   if (block == nullptr) {

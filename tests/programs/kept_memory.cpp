@@ -1,5 +1,6 @@
 // Kept blocks and blocks in use are at most 64 MB more than twice what the program needs at once, and
-// work that repeats finds its blocks: every new is counted, and what the program holds at most.
+// work that repeats finds its blocks: every new is counted, and what the program holds at most. The
+// bound holds for each thread, also for one that frees what another allocates.
 #ifdef __APPLE__
 #include <malloc/malloc.h>
 #define malloc_usable_size malloc_size
@@ -7,10 +8,13 @@
 #include <malloc.h>
 #endif
 
-#include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 #include <new>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "engine/base/memory.h"
@@ -18,12 +22,13 @@
 namespace {
 
 constexpr std::size_t megabyte = 1 << 20;
-std::size_t held = 0, most_held = 0, requests = 0;
+std::atomic<std::size_t> held{0}, most_held{0}, requests{0};
 
 void* counted(void* block) {
   if (block == nullptr) throw std::bad_alloc();
-  held += malloc_usable_size(block);
-  most_held = std::max(most_held, held);
+  const std::size_t now = held += malloc_usable_size(block);
+  for (std::size_t most = most_held; most < now && !most_held.compare_exchange_weak(most, now);) {
+  }
   ++requests;
   return block;
 }
@@ -33,17 +38,56 @@ void uncounted(void* block) {
   std::free(block);
 }
 
-// Holds `count` blocks at once, then none.
-void phase(std::size_t count, std::size_t bytes) {
-  std::vector<void*> blocks;
-  blocks.reserve(count);
-  for (std::size_t i = 0; i < count; ++i) blocks.push_back(fledge::allocate_memory(bytes));
-  for (void* block : blocks) fledge::deallocate_memory(block, bytes);
+struct Blocks {
+  std::size_t count, bytes;
+};
+
+// Holds all these blocks at once, then none.
+void phase(std::initializer_list<Blocks> all) {
+  std::vector<std::pair<void*, std::size_t>> blocks;
+  blocks.reserve(1000);
+  for (const auto& [count, bytes] : all)
+    for (std::size_t i = 0; i < count; ++i)
+      blocks.emplace_back(fledge::allocate_memory(bytes), bytes);
+  for (const auto& [block, bytes] : blocks) fledge::deallocate_memory(block, bytes);
 }
 
-bool holds_at_most(const char* when, std::size_t megabytes) {
-  std::printf("%s: at most %zu MB, limit %zu\n", when, most_held / megabyte, megabytes);
-  return most_held <= megabytes * megabyte;
+// This thread allocates a batch of 640 KB after the other, another thread frees each: 2.5 GB.
+void hand_over_batches() {
+  constexpr std::size_t batches = 4000, blocks = 5, bytes = 1 << 17;
+  void* batch[blocks];
+  std::atomic<std::size_t> made{0}, freed{0};
+  std::thread consumer([&] {
+    for (std::size_t i = 0; i < batches; ++i) {
+      made.wait(i);
+      for (void* block : batch) fledge::deallocate_memory(block, bytes);
+      freed = i + 1;
+      freed.notify_one();
+    }
+  });
+  for (std::size_t i = 0; i < batches; ++i) {
+    for (void*& block : batch) block = fledge::allocate_memory(bytes);
+    made = i + 1;
+    made.notify_one();
+    freed.wait(i);
+  }
+  consumer.join();
+}
+
+bool right = true;
+
+void check(const char* what, std::size_t found, std::size_t limit) {
+  std::printf("%s: %zu, limit %zu\n", what, found, limit);
+  right = right && found <= limit;
+}
+
+// What f() makes the program hold at most, in MB. f runs in a thread that keeps nothing yet; 10 MB
+// for what aligned_alloc adds to each block.
+template <class F>
+void check_held(const char* what, std::size_t limit, F f) {
+  most_held = held.load();
+  std::thread(f).join();
+  check(what, most_held / megabyte, limit + 10);
 }
 
 }  // namespace
@@ -60,24 +104,41 @@ void operator delete(void* block, std::size_t, std::align_val_t) noexcept { unco
 
 int main() {
   if (!fledge::memory_is_kept) return std::puts("under AddressSanitizer no block is kept"), 0;
-  // A program that needs 200 MB at once; 10 MB for what aligned_alloc adds to each block.
-  constexpr std::size_t limit = 2 * 200 + 64 + 10;
-  bool right = true;
-  phase(200, megabyte);                                   // 200 MB
-  phase(40, 5 * megabyte);                                // 200 MB of another size
-  phase(100, 2 * megabyte);                               // 200 MB of a third size
-  right = right && holds_at_most("three phases", limit);  // 600, were all kept
-
-  // Work that repeats: after some rounds each finds its blocks.
-  std::size_t before = 0;
-  for (int round = 0; round < 10; ++round) {
-    before = requests;
-    phase(200, megabyte);
-    phase(40, 5 * megabyte);
-  }
-  const std::size_t in_the_last = requests - before;
-  std::printf("the last of ten rounds: %zu requests\n", in_the_last);
-  right = right && holds_at_most("ten rounds", limit);
-  // Two vectors, of the two phases themselves.
-  return right && in_the_last == 2 ? 0 : 1;
+  check_held("MB, a thread that only frees", 2 * 1 + 64, hand_over_batches);
+  check_held("MB, a thread that has handed 2.5 GB to another", 2 * 100 + 64, [] {
+    hand_over_batches();
+    phase({{100, megabyte}});
+    phase({{20, 5 * megabyte}});
+    phase({{50, 2 * megabyte}});  // 300, were all kept
+  });
+  check_held("MB, 300 threads that each end before their block", 2 * 5 + 64, [] {
+    for (int i = 0; i < 300; ++i) {
+      void* block = nullptr;
+      std::thread([&] { block = fledge::allocate_memory(5 * megabyte); }).join();
+      fledge::deallocate_memory(block, 5 * megabyte);
+    }
+  });
+  check_held("MB, three phases", 2 * 200 + 64, [] {
+    phase({{200, megabyte}});
+    phase({{40, 5 * megabyte}});
+    phase({{100, 2 * megabyte}});  // 600, were all kept
+    // Work that repeats: after some rounds each finds its blocks.
+    std::size_t before = 0;
+    for (int round = 0; round < 10; ++round) {
+      before = requests;
+      phase({{200, megabyte}});
+      phase({{40, 5 * megabyte}});
+    }
+    check("requests in the last of ten rounds, its two vectors", requests - before, 2);
+  });
+  check_held("MB, two phases, then both at once", 2 * 200 + 64, [] {
+    phase({{100, megabyte}});
+    phase({{50, 2 * megabyte}});
+    phase({{100, megabyte}, {50, 2 * megabyte}});  // of kept blocks: the program needs 200 MB
+    phase({{20, 5 * megabyte}});                   // so all 300 are kept
+    const std::size_t before = requests;
+    phase({{100, megabyte}, {50, 2 * megabyte}});
+    check("requests of a phase that has been before, its vector", requests - before, 1);
+  });
+  return right ? 0 : 1;
 }
