@@ -2,8 +2,9 @@
 //
 // A kernel reads these sizes each time it is called. Only tests change them: with small sizes a
 // small matrix has many blocks, and every border between blocks is tested in a few milliseconds.
-// They change no bit of a result, except three: `sum_rows` (the length of a chain of additions),
-// `block_keys` (the parts of a softmax) and `task_numbers` (the parts of Σ g² in clip_gradients).
+// They change no bit of a result, except four: `sum_k` and `sum_rows` (the lengths of chains of
+// additions), `block_keys` (the parts of a softmax) and `task_numbers` (the parts of Σ g² in
+// clip_gradients).
 #pragma once
 
 #include "engine/real.h"
@@ -17,6 +18,7 @@ struct Blocking {
   Dim task_numbers;  // most numbers per task
   Dim task_rows;     // rows of logits per task
   // gemm.cpp: C (n, m) = A (n, k) · B (k, m)
+  Dim sum_k;           // most products added one after the other; longer sums are cut in parts
   Dim block_k;         // rows of a panel of B, at most most_block_k
   Dim packed_numbers;  // most numbers of B that are packed at once, but at least one panel
   Dim aliased_row;     // rows a multiple of it apart share few lines of the first cache

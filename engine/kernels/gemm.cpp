@@ -236,10 +236,9 @@ bool are_panels_faster(const Matrix& a, Dim n, Dim k, Dim size_b) {
   return n <= blocking.unpacked_n || k < blocking.block_k;
 }
 
-}  // namespace
-
-void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
-          Initial initial) {
+// For k ≤ blocking.sum_k.
+void gemm_part(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
+               Initial initial) {
   const Dim work = n * k * m;
   if (work == 0 || work < blocking.serial_work) return gemm_block(a, b, c, c_row, n, k, m, initial);
   if (is_row_product(b, c_row, n, k * m)) return row_product(a, b, c, c_row, n, k, m, initial);
@@ -250,6 +249,22 @@ void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Di
     const Dim j = panels * strip / strips * tile_columns;
     const Dim j_end = std::min(m, panels * (strip + 1) / strips * tile_columns);
     gemm_rows(a, part(b, 0, j), c + j, c_row, n, k, j_end - j, part(initial, 0, j));
+  }
+}
+
+}  // namespace
+
+void gemm(const Matrix& a, const Matrix& b, Real* c, Dim c_row, Dim n, Dim k, Dim m,
+          Initial initial) {
+  const Dim most = blocking.sum_k;
+  gemm_part(a, b, c, c_row, n, std::min(k, most), m, initial);
+  if (k <= most) return;
+  Buffer sums(n * m);
+  for (Dim p = most; p < k; p += most) {
+    gemm_part(part(a, 0, p), part(b, p, 0), sums.data(), m, n, std::min(most, k - p), m, {});
+    for_rows(n, m, 1, [=, from = sums.data()](Dim i) {
+      for (Dim j = 0; j < m; ++j) c[i * c_row + j] += from[i * m + j];
+    });
   }
 }
 

@@ -38,6 +38,10 @@ LogSum short_softmax(const Real* x, Real* y, Dim n) {
   return {most, log(total)};
 }
 
+// A long row is summed in parts of so many numbers: in one chain of additions a lane that adds ones
+// stops at 2²⁴.
+constexpr Dim sum_part = 1 << 16;
+
 }  // namespace
 
 // With exp() instead of exp_of_weight(), and a division for each number instead of one for the row,
@@ -47,13 +51,17 @@ LogSum softmax_row(const Real* x, Real* y, Dim n) {
                                                                short_softmax<3>, short_softmax<4>};
   if (n > 0 && n <= 4 * lanes) return short_ones[(n - 1) / lanes](x, y, n);
   const Real top = largest(x, n);  // subtracting it changes nothing, but exp cannot overflow
-  Vec sums = splat(Real(0));
-  by_vectors(n, [&](Dim j, Dim count) {
-    const Vec e = exp_of_weight(load(x + j, count, Real(-infinity)) - top);
-    sums += e;
-    store(y + j, e, count);
-  });
-  const Real total = sum_of(sums), share = Real(1) / total;
+  Vec total_of_parts = splat(Real(0));
+  for (Dim first = 0; first < n; first += sum_part) {
+    Vec sums = splat(Real(0));
+    by_vectors(std::min(sum_part, n - first), [&](Dim j, Dim count) {
+      const Vec e = exp_of_weight(load(x + first + j, count, Real(-infinity)) - top);
+      sums += e;
+      store(y + first + j, e, count);
+    });
+    total_of_parts += sums;
+  }
+  const Real total = sum_of(total_of_parts), share = Real(1) / total;
   by_vectors(n, [&](Dim j, Dim count) { store(y + j, load(y + j, count) * share, count); });
   return {top, log(total)};
 }

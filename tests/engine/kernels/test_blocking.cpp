@@ -153,6 +153,20 @@ TEST_CASE("a product is right on both sides of every two borders of blocks") {
   CHECK(products.compared > 100'000);
 }
 
+TEST_CASE("a product is right on both sides of the number of terms that are added in one chain") {
+  Products products;
+  for (const Way way : all_ways)
+    for (const Dim sum_k : {1, 3})
+      for (const Dim n : around(tile_rows))
+        for (const Dim k : around(sum_k))
+          for (const Dim m : {Dim{1}, tile_columns + 1}) {
+            Blocking sizes = blocks_of_product(2, 4 * tile_columns, way, n * k);
+            sizes.sum_k = sum_k;
+            if (k > 0) products.check({n, k, m}, sizes, 2);
+          }
+  CHECK(products.compared > 10'000);
+}
+
 TEST_CASE("a product is right on both sides of the work that is parallel") {
   Products products;
   for (const Way way : all_ways)

@@ -168,6 +168,21 @@ TEST_CASE("gemm of whole numbers is exact") {
                   Array({2, 2}, {19, 22, 43, 50})));
 }
 
+TEST_CASE("gemm adds more ones than the largest whole number that float can increase by one") {
+  const Dim k = (Dim{1} << 24) + (Dim{1} << 16);
+  const Real ones[] = {Real(1), Real(1), Real(1)};
+  Real c[6];  // every number of A and B is the same one, which is 0 numbers further on
+  kernels::gemm({ones, 0, 0}, {ones, 0, 1}, c, 3, 2, k, 3);
+  for (const Real x : c) CHECK(value_of(x) == static_cast<double>(k));
+  // Numbers that a sum in one chain rounds, from 1 on: C = 1 + Σ_p 0.1
+  Real sum = Real(1);
+  const Real tenth = Real(0.1);
+  kernels::gemm({&tenth, 0, 0}, {ones, 0, 0}, &sum, 1, 1, k, 1, {&sum, 1});
+  const double expected = 1 + static_cast<double>(k) * value_of(tenth);
+  const double bound = (16384 + static_cast<double>(k) / 16384) * unit * expected;
+  CHECK(std::abs(value_of(sum) - expected) <= bound);
+}
+
 TEST_CASE("gemm over nothing is zeros, and adds nothing") {
   for (const Dim n : {0, 1, 3, 40})
     for (const Dim m : {0, 1, 4, 40}) {

@@ -60,6 +60,18 @@ TEST_CASE("the kernels of softmax against long double") {
   }
 }
 
+TEST_CASE("softmax of a long row sums to 1: it is summed in parts") {
+  const Dim n = Dim{1} << 22, part = 1 << 16;
+  Array x = Array::full({1, n}, Real(std::log(0.1)));
+  x.write()[n / 2] = Real(0);  // the largest, of weight 1
+  const Array y = softmax_of_rows(x);
+  long double total = 0;
+  for (Dim j = 0; j < n; ++j) total += static_cast<long double>(value_of(y.data()[j]));
+  // A lane adds `part` / lanes numbers, then n / part sums; exp errs by two units.
+  const auto additions = static_cast<double>(part / kernels::lanes + n / part);
+  CHECK(static_cast<double>(std::abs(total - 1)) <= (additions + 10) * unit);
+}
+
 TEST_CASE("the result may take the place of the numbers it is made from") {
   for (const Dim n : row_lengths) {
     const Array x = uniform({3, n}, 1);
