@@ -254,8 +254,13 @@ TEST_CASE("impossible masks are refused when they are made") {
           padding({1, -1});
         }) == "padding: lengths must not be negative: got -1");
   CHECK(refusal<ValueError>([] { window(0); }) == "window: the width must be at least 1: got 0");
-  CHECK(refusal<ShapeError>([] { custom(2, 2, {true}); }) ==
-        "custom: a table of (2, 2) places: got 1");
+  for (const std::size_t count : {0u, 1u, 2u, 3u, 4u, 5u, 7u, 8u, 9u, 12u})
+    CHECK(refusal<ShapeError>([=] { custom(2, 3, std::vector<bool>(count, true)); }) ==
+          "custom: a table of (2, 3) places: got " + std::to_string(count));
+  for (const auto& [queries, keys] : {std::pair<Dim, Dim>{0, 0}, {0, 3}, {3, 0}})
+    CHECK(refusal<ShapeError>([=, q = queries, k = keys] { custom(q, k, {true}); }) ==
+          "custom: a table of (" + std::to_string(queries) + ", " + std::to_string(keys) +
+              ") places: got 1");
   CHECK(refusal<ShapeError>([] { custom(-1, -1, {true}); }) ==
         "custom: a table of (-1, -1) places: got 1");
   CHECK(refusal<ShapeError>([] { custom(Dim{1} << 40, Dim{1} << 40, {}); }) ==

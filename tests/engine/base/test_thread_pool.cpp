@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <mutex>
+#include <set>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "engine/base/errors.h"
@@ -52,6 +56,28 @@ TEST_CASE("a pool grows to as many threads as threads() says, and does not shrin
   CHECK(threads_after_work_with(11) == nine + 2);
   CHECK(threads_after_work_with(11) == nine + 2);
   CHECK(threads_after_work_with(2) == nine + 2);
+  set_threads(before);
+}
+
+TEST_CASE("as many threads run the tasks of a job as threads() says, also after a job of more") {
+  const int before = threads();
+  for (const int count : {11, 2, 5, 1, 3}) {
+    set_threads(count);
+    std::mutex mutex;
+    std::set<std::thread::id> workers;
+    // A thread waits until all have come. Later tasks take long enough for more of them to come.
+    kernels::parallel_for(50, kernels::blocking.serial_work, [&](Dim) {
+      for (int pause = 0; pause < 10'000; ++pause) {
+        {
+          const std::lock_guard lock(mutex);
+          workers.insert(std::this_thread::get_id());
+          if (pause > 0 && static_cast<int>(workers.size()) >= count) return;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    });
+    CHECK(static_cast<int>(workers.size()) == count);
+  }
   set_threads(before);
 }
 

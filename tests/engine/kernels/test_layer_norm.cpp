@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "engine/kernels/simd.h"
@@ -26,11 +27,20 @@ struct NormGradients {
   }
 };
 
+// Every length of a row, about 0 and about a number so large that the mean loses digits.
+const auto lengths_and_middles = [] {
+  std::vector<std::pair<Dim, double>> all;
+  for (const Dim n : row_lengths)
+    for (const double middle : {0.0, sizeof(Real) == sizeof(float) ? 1e4 : 1e5})
+      all.emplace_back(n, middle);
+  return all;
+}();
+
 }  // namespace
 
 TEST_CASE("layer norm of a row against long double") {
-  for (const Dim n : row_lengths) {
-    const Array x = uniform({1, n}, 1), dy = uniform({1, n}, 2);
+  for (const auto& [n, middle] : lengths_and_middles) {
+    const Array x = uniform({1, n}, 1, middle - 2, middle + 2), dy = uniform({1, n}, 2);
     const Array gain = uniform({n}, 3), bias = uniform({n}, 4);
     long double mean = 0, variance = 0, mean_g = 0, along = 0;
     const auto count = static_cast<long double>(n);
@@ -54,7 +64,7 @@ TEST_CASE("layer norm of a row against long double") {
     const NormGradients grads(x, stats, gain, dy);
     const RowStats row_stats(stats.data());
     for (Dim j = 0; j < n; ++j) found.write()[j] = row_stats(x[j]);
-    INFO("rows of " << n);
+    INFO("rows of " << n << " about " << middle);
     CHECK(close(found, rounded(x_hat)));
     CHECK(close(found_y.with_shape({n}), rounded(y)));
     CHECK(close(Array({1}, {value_of(row_stats.rstd)}), rounded({rstd})));
@@ -62,6 +72,19 @@ TEST_CASE("layer norm of a row against long double") {
     CHECK(same_bits(grads.dbias, dy.with_shape({n})));
     CHECK(close(grads.dx.with_shape({n}), rounded(dx)));
   }
+}
+
+TEST_CASE("layer norm of a row of equal numbers is the bias, to the bit") {
+  for (Dim n = 1; n <= 4 * lanes + 1; ++n)
+    for (const double number : {0.1, -1234.567, 1e10 / 3, -7.7e30}) {
+      const Array x = Array::full({1, n}, Real(number)), gain = uniform({n}, 3),
+                  bias = uniform({n}, 4);
+      Array stats({1, RowStats::size}), y({n});
+      kernels::layer_norm_rows(x.data(), gain.data(), bias.data(), stats.write(), y.write(), 1e-5,
+                               1, n);
+      INFO(n << " times " << number);
+      REQUIRE(same_bits(y, bias));
+    }
 }
 
 TEST_CASE("y may be the memory of x") {
