@@ -12,7 +12,8 @@ inline constexpr Bug reduction_bugs[] = {
         return record("mean", total.value() / Array::full({}, real(count)),
                       wrt(total, [](const Array& dy) { return dy; }));)",
      "a classic slip: the gradient of a mean without 1/n"},
-    {"max-to-the-last-tie", "engine/ops/reduce.cpp", R"(at[i] > at[first])", R"(at[i] >= at[first])",
+    {"max-to-the-last-tie", "engine/ops/reduce.cpp", R"(at[i] > at[first])",
+     R"(at[i] >= at[first])",
      "tensorflow/tensorflow #51682: which of equal maxima gets the gradient"},
     {"max-to-every-tie", "engine/ops/reduce.cpp",
      R"([winner](const Array& dy, Real* dx) {

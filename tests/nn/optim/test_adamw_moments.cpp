@@ -63,7 +63,9 @@ TEST_CASE("AdamW: moments that no steps give are refused, and change nothing") {
   CHECK(refused([](auto& m) { m.pop_back(); }) == "AdamW: has 2 parameters: got the moments of 1");
   const std::string misfit = " gradients, and its moments do not fit that number";
   CHECK(refused([](auto& m) { m[1].t = -1; }) == "AdamW: parameter 1 has had -1" + misfit);
-  CHECK(refused([](auto& m) { m[1] = {Array(), Array(), -1}; }) == "AdamW: parameter 1 has had -1" + misfit);
+  CHECK(refused([](auto& m) {
+          m[1] = {Array(), Array(), -1};
+        }) == "AdamW: parameter 1 has had -1" + misfit);
   CHECK(refused([](auto& m) { m[1].t = 0; }) == "AdamW: parameter 1 has had 0" + misfit);
   CHECK(refused([](auto& m) { m[0].v = Array(); }) == "AdamW: parameter 0 has had 3" + misfit);
   CHECK(refusal<ShapeError>([&] {
