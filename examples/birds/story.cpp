@@ -86,7 +86,7 @@ std::string words(const std::vector<Learned>& part, Paint paint) {
       "At first the matrices are the identity. The matrices in the first column learn by gradient "
       "ascent: many small steps. They raise the product v3' . v1, or the cosine: this product "
       "divided by the lengths of both vectors. The learning rate is 10 if W_V stays, and 1 if it "
-      "learns. Each line has 400 steps, the last 100.");
+      "learns. Each line has 400 steps; the last line has 100.");
   text += paragraph(
       formatted("At first 'walk' looks at 'birds' %.2f, 'sometimes' %.2f and 'walk' %.2f.", row[0],
                 row[1], row[2]));

@@ -27,8 +27,8 @@ inline constexpr Term glossary[] = {
     {"loss",
      "The number that training makes small; it says how wrong the predictions of the model are."},
     {"floor",
-     "The lowest loss that any model of the kind in question can reach: here any affine map; on a "
-     "text, any model that sees only earlier words."},
+     "The lowest loss that any model of one kind can reach, for example any affine map, or on a text "
+     "any model that sees only earlier words."},
     {"logit", "The score of a token before the softmax turns scores into probabilities."},
     {"step", "One change of all parameters at once, computed from their gradients."},
     {"seed",

@@ -107,8 +107,8 @@ void no_weighted_sum(Lesson& to) {
       "The function of two bits that is 1 if exactly one of them is 1; of more bits, if an odd "
       "number of them is 1.");
   to.define("floor",
-            "The lowest loss that any model of the kind in question can reach: here any affine "
-            "map; on a text, any model that sees only earlier words.");
+            "The lowest loss that any model of one kind can reach, for example any affine map, or "
+            "on a text any model that sees only earlier words.");
   to.say("Each corner of this square is one case of the bits a and b, with its XOR:\n");
   to.show(
       "   b = 1    1 -------- 0\n            |          |\n   b = 0    0 -------- 1\n          a = "

@@ -5,7 +5,9 @@ function nudgedScore({sentence, head, query, key}) {
   const all = idsNow().map((_, i) => gradientOfRow(snapshotNow(), sentence, head, i).ds);
   const size = (i, j) => Math.abs(all[i][j]);
   let [row, column] = [query, key];
-  all.forEach((ds, i) => ds.forEach((_, j) => size(i, j) > 100 * size(query, key) && size(i, j) > size(row, column) && ([row, column] = [i, j])));
+  all.forEach((ds, i) => ds.forEach((_, j) => {
+    if (size(i, j) > 100 * size(query, key) && size(i, j) > size(row, column)) [row, column] = [i, j];
+  }));
   return {ds: all[row][column], row, column};
 }
 
@@ -33,7 +35,7 @@ function gradientPart() {
     const nudged = nudgedScore(selection);
     const say = () => {
       const by = Number(nudge.value);
-      let text = wordName(sentence, nudged.row) + " scores " + quotedWord(ids[nudged.column]) + " higher by " + fixed(by, 2) + ". Predicted: the loss changes by " +
+      let text = wordName(sentence, nudged.row) + " scores " + quotedWord(ids[nudged.column]) + ", changed by " + fixed(by, 2) + ". Predicted: the loss changes by " +
         fixed(nudged.ds, 8) + " \u00d7 " + fixed(by, 2) + " = " + fixed(nudged.ds * by, 8) + ".";
       if (isWorked) {
         const before = forwardLast(worked, sentence).loss;

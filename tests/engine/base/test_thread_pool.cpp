@@ -43,7 +43,7 @@ TEST_CASE("set_threads refuses what is no number of threads") {
 TEST_CASE("a pool grows to as many threads as threads() says, and does not shrink") {
   const std::filesystem::path all = "/proc/self/task";  // one folder for each thread
   if (!std::filesystem::exists(all)) {
-    testing::skipped("only Linux lists the threads of a process");
+    testing::report_skipped("only Linux lists the threads of a process");
     return;
   }
   const int before = threads();
@@ -125,7 +125,7 @@ TEST_CASE("what FLEDGE_THREADS says", "[.environment]") {
 TEST_CASE("FLEDGE_THREADS is the number of threads, or refused with what it says") {
   const std::filesystem::path here = "/proc/self/exe";
   if (!std::filesystem::exists(here)) {
-    testing::skipped("only Linux tells a program where it is");
+    testing::report_skipped("only Linux tells a program where it is");
     return;
   }
   const auto says = [&](const std::string& text, const std::string& expected) {

@@ -41,7 +41,7 @@ std::string refused_birds(const std::vector<std::string>& arguments) {
 
 TEST_CASE("birds: four parts in order, every claim in them, nothing on stderr, status 0") {
   if (sanitized) {
-    testing::skipped(
+    testing::report_skipped(
         "a sanitizer sees these parts in birds --json, and their words in test_story.cpp");
     return;
   }
@@ -65,7 +65,7 @@ TEST_CASE("birds: four parts in order, every claim in them, nothing on stderr, s
 
 TEST_CASE("birds: in a pipe and without UTF-8 there is nothing but ASCII text and line ends") {
   if (sanitized) {
-    testing::skipped(
+    testing::report_skipped(
         "a sanitizer sees these parts in birds --json, and their words in test_story.cpp");
     return;
   }
@@ -79,7 +79,7 @@ TEST_CASE("birds: in a pipe and without UTF-8 there is nothing but ASCII text an
 
 TEST_CASE("birds: colours on a terminal over the same words, and shades where there is UTF-8") {
   if (sanitized) {
-    testing::skipped("a sanitizer has seen birds");
+    testing::report_skipped("a sanitizer has seen birds");
     return;
   }
   const Result terminal = run_on_terminal(birds_with({}));
@@ -94,7 +94,7 @@ TEST_CASE("birds: colours on a terminal over the same words, and shades where th
 
 TEST_CASE("birds: NO_COLOR on a terminal gives the bytes of a pipe") {
   if (sanitized) {
-    testing::skipped("a sanitizer has seen birds");
+    testing::report_skipped("a sanitizer has seen birds");
     return;
   }
   const Result result = run_on_terminal(birds_with({}), {{"NO_COLOR", "1"}});

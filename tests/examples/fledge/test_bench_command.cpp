@@ -110,7 +110,7 @@ TEST_CASE("bench: a row is printed when it is measured, also into a pipe") {
 
 TEST_CASE("bench: a small row and its limit need little memory") {
   if (sanitized) {
-    testing::skipped("a sanitizer reserves more than any limit");
+    testing::report_skipped("a sanitizer reserves more than any limit");
     return;
   }
   for (const char* work : {"op softmax 5 9", "generate --width 8 --steps 5"}) {

@@ -47,7 +47,7 @@ TEST_CASE("completion: each shell finds no mistake in its script") {
     CAPTURE(shell);
     write_file(folder / shell, script_for(shell));
     if (!is_installed(shell)) {
-      testing::skipped(shell + " is not installed");
+      testing::report_skipped(shell + " is not installed");
       continue;
     }
     const std::string check = shell == "fish" ? "--no-execute" : "-n";
@@ -59,7 +59,7 @@ TEST_CASE("completion: each shell finds no mistake in its script") {
 
 TEST_CASE("completion: bash completes commands, options, values and files") {
   if (!is_installed("bash")) {
-    testing::skipped("bash is not installed");
+    testing::report_skipped("bash is not installed");
     return;
   }
   const testing::Folder folder;
@@ -88,7 +88,7 @@ TEST_CASE("completion: bash completes commands, options, values and files") {
 
 TEST_CASE("completion: fish completes commands, options, values and files") {
   if (!is_installed("fish")) {
-    testing::skipped("fish is not installed");
+    testing::report_skipped("fish is not installed");
     return;
   }
   const testing::Folder folder;

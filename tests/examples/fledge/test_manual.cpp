@@ -51,7 +51,7 @@ TEST_CASE("manual: no line is taken for a command of roff") {
 
 TEST_CASE("manual: groff, where it is installed, formats it without a warning") {
   if (in_shell("command -v groff >/dev/null").status != 0) {
-    testing::skipped("groff is not installed");
+    testing::report_skipped("groff is not installed");
     return;
   }
   const Result plain = in_shell("\"$0\" help man | groff -man -Tascii -ww 2>&1 >/dev/null");

@@ -27,7 +27,7 @@ int lines_of_80_columns(std::istream& output) {
 
 TEST_CASE("lessons: no line is wider than 80 columns") {
   if (testing::sanitized) {
-    testing::skipped("lessons are not built under sanitizers");
+    testing::report_skipped("lessons are not built under sanitizers");
     return;
   }
   for (const std::string& name : testing::lessons_of_the_course()) {
@@ -40,7 +40,7 @@ TEST_CASE("lessons: no line is wider than 80 columns") {
 
 TEST_CASE("lessons: without UTF-8 tables, maps and curves are ASCII, in 80 columns") {
   if (testing::sanitized) {
-    testing::skipped("lessons are not built under sanitizers");
+    testing::report_skipped("lessons are not built under sanitizers");
     return;
   }
   for (const char* name :

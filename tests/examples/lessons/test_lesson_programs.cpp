@@ -70,7 +70,7 @@ bool same_picture(const std::string& a, const std::string& b) {
 
 TEST_CASE("lessons: each opens with a question and a prediction") {
   if (sanitized) {
-    testing::skipped("lessons are not built under sanitizers");
+    testing::report_skipped("lessons are not built under sanitizers");
     return;
   }
   for (const std::string& lesson : lessons_of_the_course()) {
@@ -84,7 +84,7 @@ TEST_CASE("lessons: each opens with a question and a prediction") {
 
 TEST_CASE("lessons: each names places in the sources, and they exist") {
   if (sanitized) {
-    testing::skipped("lessons are not built under sanitizers");
+    testing::report_skipped("lessons are not built under sanitizers");
     return;
   }
   for (const std::string& lesson : lessons_of_the_course()) {
@@ -107,7 +107,7 @@ TEST_CASE("lessons: each names places in the sources, and they exist") {
 
 TEST_CASE("lessons: what they say to try runs, in 80 columns") {
   if (sanitized) {
-    testing::skipped("lessons are not built under sanitizers");
+    testing::report_skipped("lessons are not built under sanitizers");
     return;
   }
   std::size_t commands = 0;
@@ -128,7 +128,7 @@ TEST_CASE("lessons: what they say to try runs, in 80 columns") {
 
 TEST_CASE("lessons: the same picture has the same bytes, and the comparison can fail") {
   if (sanitized) {
-    testing::skipped("lessons are not built under sanitizers");
+    testing::report_skipped("lessons are not built under sanitizers");
     return;
   }
   CHECK(same_picture("<a x=\"1.5\" />", "<a x=\"2.5\" />"));
@@ -152,7 +152,7 @@ TEST_CASE("lessons: the same picture has the same bytes, and the comparison can 
 
 TEST_CASE("lessons: the pictures of the READMEs are what the lessons draw") {
   if (sanitized) {
-    testing::skipped("lessons are not built under sanitizers");
+    testing::report_skipped("lessons are not built under sanitizers");
     return;
   }
   const fs::path folder = source_root / "examples/pictures";

@@ -112,7 +112,7 @@ TEST_CASE("notes: numbers are found in a text") {
 
 TEST_CASE("notes: the numbers of a table stand in the output of a program that its item names") {
   if (sanitized) {
-    testing::skipped("lessons are not built under sanitizers");
+    testing::report_skipped("lessons are not built under sanitizers");
     return;
   }
   const std::string birds =

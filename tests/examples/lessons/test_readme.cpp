@@ -144,7 +144,7 @@ TEST_CASE("readme: the comparison of quotations can fail") {
 
 TEST_CASE("readme: what examples/README.md quotes is what the lessons print") {
   if (sanitized) {
-    testing::skipped("lessons are not built under sanitizers");
+    testing::report_skipped("lessons are not built under sanitizers");
     return;
   }
   const auto all = quotations(lines_in(source_root / "examples/README.md"));
@@ -171,7 +171,7 @@ TEST_CASE("readme: every lesson is in a table of contents, in order") {
 
 TEST_CASE("readme: NOTES.md has every slip that a lesson prints, in a table, and no other") {
   if (sanitized) {
-    testing::skipped("lessons are not built under sanitizers");
+    testing::report_skipped("lessons are not built under sanitizers");
     return;
   }
   std::size_t rows = 0, said = 0;
@@ -211,7 +211,7 @@ TEST_CASE("readme: NOTES.md and GLOSSARY.md name only lessons that exist") {
 
 TEST_CASE("readme: what README.md quotes of make run is what birds prints") {
   if (sanitized) {
-    testing::skipped("a sanitizer has seen birds");
+    testing::report_skipped("a sanitizer has seen birds");
     return;
   }
   const auto result =
