@@ -227,13 +227,15 @@ Thinned run_data(const Run& run, std::size_t most_bytes) {
   if (!has_room) notices.emplace_back(no_weights);
   const auto data = [&](const Detail& detail, bool has_weights) {
     std::vector<Json> snapshots;
-    for (const auto& [step, event] : events.snapshots)
+    for (const auto& snapshot : events.snapshots) {  // Clang 14 captures no structured binding
+      const std::int64_t step = snapshot.first;
       if (step == run.kept_step ||
           (!detail.kept_alone && (detail.even_steps || steps.is_full(step))))
         snapshots.push_back(naming_event("the snapshot of step " + std::to_string(step), [&] {
-          return shown_snapshot(event, {&model, &plan, &axes}, detail,
+          return shown_snapshot(snapshot.second, {&model, &plan, &axes}, detail,
                                 step == run.kept_step ? &kept_watch : nullptr);
         }));
+    }
     Plan shown = plan;
     shown.sentences.resize(std::min(shown.sentences.size(), detail.sentences));
     const std::vector<Json> first(

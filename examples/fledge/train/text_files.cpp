@@ -99,9 +99,9 @@ void add_file(std::string_view file, bool keep_cr, FileText& to) {
   }
   if (!to.text.empty() && !to.text.ends_with('\n') && !file.empty()) to.text += '\n';
   for (std::size_t end = 0; !file.empty(); file.remove_prefix(end)) {
-    end = keep_cr ? file.npos : file.find("\r\n");
+    end = keep_cr ? std::string_view::npos : file.find("\r\n");
     to.text += file.substr(0, end);
-    if (end == file.npos) return;
+    if (end == std::string_view::npos) return;
     ++to.returns;
     ++end;
   }
