@@ -17,7 +17,7 @@ namespace fledge {
 namespace {
 
 constexpr const char* other_advice =
-    "fledge reads models of GPT-2's form, as transformers saves them; bring a damaged file again";
+    "fledge reads models of GPT-2's form, as transformers saves them; replace a damaged file";
 
 void warn(const std::string& text) {
   std::fprintf(stderr, "%s\n", support::wrapped(text, support::text_width(stderr)).c_str());
@@ -148,7 +148,7 @@ std::string TrainedModel::file_text(const std::string& path) const {
   return read.text;
 }
 
-Dim TrainedModel::first_token() const { return train::first_token(tokenizer(), lines); }
+Dim TrainedModel::first_token() const { return train::first_token(tokenizer(), lines).id; }
 
 Corpus TrainedModel::corpus(const std::string& folder) const {
   if (!has_run())

@@ -182,38 +182,47 @@ void Tokenizer::number_symbols() {
 }
 
 void Tokenizer::refuse(std::string_view symbol, std::size_t at) const {
-  throw UnknownSymbol("Tokenizer: the " + (has_bytes(kind_) ? "byte" : fledge::to_string(kind_)) +
-                          " " + to_string(Symbol{symbol}) + " at byte " + std::to_string(at) +
-                          " is not among the " + std::to_string(size()) + " it has",
+  std::string kind = fledge::to_string(kind_);
+  if (has_bytes(kind_)) kind = symbol.size() == 1 ? "byte" : "token";
+  throw UnknownSymbol("Tokenizer: the " + kind + " " + to_string(Symbol{symbol}) + " at byte " +
+                          std::to_string(at) + " is not among the " + std::to_string(size()) +
+                          " it has",
                       kind_ == Tokens::word ? without_joins(symbol) : symbol, at);
 }
 
-std::vector<Dim> Tokenizer::encode_bytes(std::string_view text, std::size_t first) const {
+// The tokens of a text. Calls unknown(symbol, at) for each byte that has no symbol and each token
+// beyond the limit, in the order of the text.
+template <class F>
+std::vector<Dim> Tokenizer::encode_bytes(std::string_view text, F unknown) const {
   EncodedPieces known;
-  for (const TextPart& part : special_.split(text)) {
-    if (part.id >= 0) {
-      known.ids.push_back(part.id);
-      continue;
-    }
-    const std::size_t unknown = pairs_->first_unknown_byte(part.text);
-    if (unknown != std::string_view::npos)
-      refuse(part.text.substr(unknown, 1),
-             first + static_cast<std::size_t>(part.text.data() - text.data()) + unknown);
-    pairs_->encode(part.text, known);
-  }
-  if (limit_ < static_cast<Dim>(symbols_.size())) {
-    std::size_t at = first;
-    for (const Dim id : known.ids) {
+  std::size_t at = 0, checked = 0;  // the next byte of the text, and the next of known.ids
+  const auto check = [&] {
+    for (; checked < known.ids.size(); ++checked) {
+      const Dim id = known.ids[checked];
       const std::string& symbol = symbols_[static_cast<std::size_t>(id)];
-      if (id >= limit_) refuse(symbol, at);
+      if (id >= limit_) unknown(std::string_view(symbol), at);
       at += symbol.size();
     }
+  };
+  for (const TextPart& part : special_.split(text)) {
+    if (part.id >= 0) known.ids.push_back(part.id);
+    for (std::string_view rest = part.id < 0 ? part.text : ""; !rest.empty();) {
+      const std::size_t end = std::min(pairs_->first_unknown_byte(rest), rest.size());
+      pairs_->encode(rest.substr(0, end), known);
+      check();
+      if (end < rest.size()) unknown(rest.substr(end, 1), at++);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
   }
+  check();
+  std::erase_if(known.ids, [&](Dim id) { return id >= limit_; });
   return std::move(known.ids);
 }
 
 std::vector<Dim> Tokenizer::encode(std::string_view text, std::size_t first) const {
-  if (has_bytes(kind_)) return encode_bytes(text, first);
+  if (has_bytes(kind_))
+    return encode_bytes(
+        text, [&](std::string_view symbol, std::size_t at) { refuse(symbol, first + at); });
   std::vector<Dim> ids;
   for_each_symbol(text, first, [&](std::string_view symbol, std::size_t at) {
     const auto id = find(symbol);
@@ -233,13 +242,8 @@ UnknownSymbols Tokenizer::unknown_symbols(std::string_view text) const {
     kept = at + symbol.size();
   };
   if (has_bytes(kind_)) {
-    found.all = static_cast<Dim>(text.size());
-    for (const TextPart& part : special_.split(text))
-      for (std::size_t i = 0; part.id < 0 && i < part.text.size(); ++i) {
-        const std::string_view byte = part.text.substr(i, 1);
-        if (pairs_->first_unknown_byte(byte) == 0)
-          leave_out(byte, static_cast<std::size_t>(byte.data() - text.data()));
-      }
+    const std::size_t known = encode_bytes(text, leave_out).size();
+    found.all = static_cast<Dim>(known) + found.unknown;
   } else {
     for_each_symbol(text, 0, [&](std::string_view symbol, std::size_t at) {
       ++found.all;

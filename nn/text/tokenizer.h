@@ -78,8 +78,9 @@ class Tokenizer {
   /// UnknownSymbol for the first symbol that the tokenizer does not have. `first` is added
   /// to the place that errors name, for a text that is part of a longer one.
   std::vector<Dim> encode(std::string_view text, std::size_t first = 0) const;
-  /// What encode() would refuse. It takes the rest, which has no unknown symbol. For bytes and byte
-  /// pairs a symbol is a byte. Throws ValueError as encode() does for a text that is not UTF-8.
+  /// What encode() would refuse, and the rest, in which this may join its neighbours to others. Of
+  /// byte pairs a symbol is a token, or a byte that has none. Throws ValueError as encode() does for
+  /// a text that is not UTF-8.
   UnknownSymbols unknown_symbols(std::string_view text) const;
   /// The text of token numbers; a number without text gives none. Throws ValueError for a number
   /// that is not 0 … size() − 1.
@@ -121,7 +122,8 @@ class Tokenizer {
   template <class F>
   void for_each_symbol(std::string_view text, std::size_t first, F f) const;
   bool is_symbol(std::string_view symbol) const;
-  std::vector<Dim> encode_bytes(std::string_view text, std::size_t first) const;
+  template <class F>
+  std::vector<Dim> encode_bytes(std::string_view text, F unknown) const;
   [[noreturn]] void refuse(std::string_view symbol, std::size_t at) const;
 
   Tokens kind_;

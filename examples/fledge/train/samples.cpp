@@ -58,13 +58,12 @@ std::string draw_sample(const Trainer& trainer, const TrainConfig& config, const
   const Tokenizer& tokenizer = corpus.tokenizer;
   Decoder decoder(trainer.model(), tokenizer.without_text(config.sizes.vocabulary));
   const bool is_line = config.corpus.reading == Reading::lines;
-  const Dim first = is_line ? corpus.train.tokens.front() : first_token(tokenizer, false);
-  const Dim boundary = is_line ? first : -1;
+  const FirstToken first = first_token(tokenizer, is_line);
+  const Dim boundary = is_line ? first.id : -1;
   std::vector<Dim> drawn;
-  // Where no token stands in front of a text, the first one is a part of it.
-  if (!tokenizer.begin_of_text() && !tokenizer.find("\n")) drawn.push_back(first);
+  if (first.is_text) drawn.push_back(first.id);
   try {
-    generate(decoder, {first}, count, {}, rng, [&](Dim id, const Array&) {
+    generate(decoder, {first.id}, count, {}, rng, [&](Dim id, const Array&) {
       if (id != boundary) drawn.push_back(id);
       return id != boundary;
     });

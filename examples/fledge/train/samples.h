@@ -11,9 +11,8 @@
 
 namespace fledge::train {
 
-/// Draws at most `count` tokens behind the end of a text or line, as `fledge generate` does; behind
-/// token 0, which is then a part of the sample, if no token ends a text or line. The same seed and `number` draw the same sample. Throws Diverged
-/// when the scores are not finite.
+/// Draws at most `count` tokens behind first_token(), which may be a part of the sample. The same
+/// seed and `number` draw the same sample. Throws Diverged when the scores are not finite.
 std::string draw_sample(const Trainer& trainer, const TrainConfig& config, const Corpus& corpus,
                         Dim count, std::int64_t number);
 

@@ -59,8 +59,12 @@ std::string known_characters(const Tokenizer& tokenizer) {
   return count + ": " + list;
 }
 
-// Of --tokens bpe an unknown symbol is a byte, not a token.
-std::string symbol_word(Tokens kind) { return kind == Tokens::bpe ? "byte" : token_word(kind); }
+// The byte pairs of a run take any text. Only those of other folders can lack a token.
+std::string what_is_unknown(Tokens kind, bool is_one) {
+  if (kind == Tokens::bpe)
+    return is_one ? "is not among the model's tokens" : "are not among the model's tokens";
+  return is_one ? "was not in the training text" : "were not in the training text";
+}
 
 // "'ü', 'ß' and 7 more": the most frequent first.
 std::string unknown_list(const UnknownSymbols& found) {
@@ -83,28 +87,33 @@ std::string unknown_share(const UnknownSymbols& found) {
 [[noreturn]] void refuse_unknown(const UnknownSymbol& unknown, const Tokenizer& tokenizer,
                                  const std::string& text, const std::string& name, bool can_skip) {
   const UnknownSymbols found = tokenizer.unknown_symbols(text);
-  const std::string kind = symbol_word(tokenizer.kind());
+  const std::string kind = token_word(tokenizer.kind());
   const bool is_word = tokenizer.kind() == Tokens::word, is_one = found.counts.size() == 1;
+  const std::string missing = what_is_unknown(tokenizer.kind(), is_one);
   const std::string meant =
       is_word ? support::closest(unknown.symbol, tokenizer.symbols()) : std::string();
   const std::string known =
       is_word ? support::thousands(tokenizer.size()) + " words" : known_characters(tokenizer);
   const std::string place =
       support::quoted(unknown.symbol) + " at byte " + std::to_string(unknown.at);
-  const std::string problem =
-      is_one ? "the " + kind + " " + place + " of " + name + " was not in the training text" +
-                   (found.unknown > 1 ? "; it stands there " + support::thousands(found.unknown) +
-                                            " times, " + unknown_share(found) + " of the text"
-                                      : "")
-             : support::thousands(std::ssize(found.counts)) + " different " + kind + "s of " +
-                   name + " were not in the training text, " + unknown_share(found) +
-                   " of it: " + unknown_list(found) + "; the first is " + place;
-  const std::string advice =
-      !meant.empty() && (is_one || !can_skip) ? "nearest by spelling: " + support::quoted(meant)
-      : can_skip ? "--skip-unknown leaves " + std::string(is_one ? "it" : "them") +
-                       " out; the model knows " + known
-                 : "the model knows " + known + "; train with --tokens byte to read any text";
-  throw InputError(problem, advice);
+  std::string problem;
+  if (is_one) {
+    problem = "the " + kind + " " + place + " of " + name + " " + missing;
+    if (found.unknown > 1)
+      problem += "; it occurs there " + support::thousands(found.unknown) + " times, " +
+                 unknown_share(found) + " of the text";
+  } else {
+    problem = support::thousands(std::ssize(found.counts)) + " different " + kind + "s of " + name +
+              " " + missing + ", " + unknown_share(found) + " of it: " + unknown_list(found) +
+              "; the first is " + place;
+  }
+  if (!meant.empty() && (is_one || !can_skip))
+    throw InputError(problem, "nearest by spelling: " + support::quoted(meant));
+  if (can_skip)
+    throw InputError(problem, "--skip-unknown leaves " + std::string(is_one ? "it" : "them") +
+                                  " out; the model knows " + known);
+  throw InputError(problem,
+                   "the model knows " + known + "; train with --tokens byte to read any text");
 }
 
 // The training part of the text is empty, and `valid` is a share of it.
@@ -232,29 +241,31 @@ std::string known_text(const Tokenizer& tokenizer, const std::string& text,
   require_characters(tokenizer, text, name, 0);
   UnknownSymbols found = tokenizer.unknown_symbols(text);
   if (found.unknown == 0) return text;
-  const std::string kind = symbol_word(tokenizer.kind());
+  const std::string kind = token_word(tokenizer.kind());
   if (found.unknown == found.all)
     throw InputError("the model knows no " + kind + " of " + name, "use another text");
   const bool is_one = found.counts.size() == 1;
-  const std::string what = is_one ? unknown_list(found) + ", which was"
+  const std::string what = is_one ? unknown_list(found) + ", which "
                                   : support::thousands(std::ssize(found.counts)) + " different " +
-                                        kind + "s (" + unknown_list(found) + ") that were";
-  const std::string said = "Left out of " + name + ": " + what + " not in the training text, " +
-                           unknown_share(found) + " of it.";
+                                        kind + "s (" + unknown_list(found) + ") that ";
+  const std::string said = "Left out of " + name + ": " + what +
+                           what_is_unknown(tokenizer.kind(), is_one) + ", " + unknown_share(found) +
+                           " of it.";
   std::fprintf(stderr, "%s\n", support::wrapped(said, support::text_width(stderr)).c_str());
   return std::move(found.rest);
 }
 
-Dim first_token(const Tokenizer& tokenizer, bool lines) {
+FirstToken first_token(const Tokenizer& tokenizer, bool lines) {
   const std::optional<Dim> begin = tokenizer.begin_of_text(), line_end = tokenizer.find("\n");
-  return begin && !(lines && line_end) ? *begin : line_end.value_or(0);
+  if (begin && !(lines && line_end)) return {*begin, false};
+  return {line_end.value_or(0), !line_end};
 }
 
 Prompt prompt_of(const Tokenizer& tokenizer, const std::string& text, bool lines,
                  const std::string& name, std::size_t first, bool can_skip) {
   Prompt prompt{tokens_of(tokenizer, text, name, first, can_skip), 0};
   if (!prompt.ids.empty() && !lines) return prompt;
-  prompt.ids.insert(prompt.ids.begin(), first_token(tokenizer, lines));
+  prompt.ids.insert(prompt.ids.begin(), first_token(tokenizer, lines).id);
   prompt.begin = 1;
   return prompt;
 }

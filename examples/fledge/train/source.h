@@ -43,9 +43,14 @@ std::vector<Dim> tokens_of(const Tokenizer& tokenizer, const std::string& text,
 /// many it left out. Throws InputError if no other symbol is left.
 std::string known_text(const Tokenizer& tokenizer, const std::string& text,
                        const std::string& name);
-/// The token in front of a text: Tokenizer::begin_of_text(), the line end, or token 0 if there is
-/// neither. In front of lines stands the line end (read_corpus).
-Dim first_token(const Tokenizer& tokenizer, bool lines);
+/// The token that a text begins with for the model.
+struct FirstToken {
+  Dim id;
+  bool is_text;  // it is a part of the text
+};
+/// Tokenizer::begin_of_text() or the line end, which are no part of the text; without both token 0,
+/// which is. In front of lines stands the line end (read_corpus).
+FirstToken first_token(const Tokenizer& tokenizer, bool lines);
 /// A text as a model reads it.
 struct Prompt {
   std::vector<Dim> ids;

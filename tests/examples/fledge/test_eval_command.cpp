@@ -108,7 +108,7 @@ TEST_CASE("fledge eval: the held-out loss of the run, and other texts") {
       ContainsSubstring(": 'X', '1', '2', '3', '4', '5', '6', '7' and 4 more; the first is "));
   write_text(desk / "sevens.txt", "the birds 7 777\n");
   CHECK_THAT(refused_with_3({"eval", run, desk / "sevens.txt"}),
-             ContainsSubstring("training text; it stands there 4 times, 25.0 % of the text | "));
+             ContainsSubstring("training text; it occurs there 4 times, 25.0 % of the text | "));
   CHECK(fledge_says({"eval", run, "--skip-unknown"}).status == 2);
   write_text(desk / "strange.txt", "the cat quacks\n");
   const Words on{"train", desk / "strange.txt", "--from", run, "--no-save"};

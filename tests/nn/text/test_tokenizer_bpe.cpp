@@ -96,6 +96,25 @@ TEST_CASE("bpe: ids without text, and ids beyond the table of the model") {
   CHECK_THROWS_AS(Tokenizer(Tokens::word, "a b").limit_to(1), ValueError);
 }
 
+TEST_CASE("bpe: what encode() refuses is what is unknown: bytes, and tokens beyond the limit") {
+  Tokenizer tokens(BytePairs({"a", "", "b", "ab"}, {{0, 2}}), {{"<pad>", 5}});
+  tokens.limit_to(3);
+  const std::string text = "bac<pad>abb<pad>";
+  const UnknownSymbols found = tokens.unknown_symbols(text);
+  CHECK(found.counts == std::map<std::string, Dim>{{"c", 1}, {"<pad>", 2}, {"ab", 1}});
+  CHECK(found.unknown == 4);
+  CHECK(found.all == 7);
+  CHECK(found.first == 2);
+  CHECK(found.rest == "bab");
+  CHECK(tokens.unknown_symbols("ba").unknown == 0);
+  // The first is refused, whichever it is.
+  for (const auto& [wrong, sentence] : {std::pair{"babc", "the token 'ab' at byte 1"},
+                                        {"bacab", "the byte 'c' at byte 2"},
+                                        {"b<pad>c", "the token '<pad>' at byte 1"}})
+    CHECK(refusal<UnknownSymbol>([&] { tokens.encode(wrong); }) ==
+          "Tokenizer: " + std::string(sentence) + " is not among the 3 it has");
+}
+
 TEST_CASE("bpe: numbers without text decode to nothing") {
   Tokenizer tokens(BytePairs({"a", "", "b"}));
   CHECK(tokens.size() == 3);
