@@ -23,21 +23,20 @@ void require_word(const std::string& word, const Tokenizer& tokenizer) {
 std::optional<Why> why_of(const Task& task, const Sample& sample) {
   const std::string& word = task.config.why;
   if (word.empty()) return {};
-  const LanguageModel& model = task.trained.model;
   const Tokenizer& tokenizer = task.trained.tokenizer();
   const auto prompted = sample.ids.begin() + static_cast<std::ptrdiff_t>(task.ids.size());
   const std::vector<Dim> drawn(prompted, sample.ids.end());
   if (const auto step = where_drawn(tokenizer, drawn, word)) {
     const auto token = prompted + static_cast<std::ptrdiff_t>(*step);
     const auto first = token - sample.seen[*step];
-    return why_drawn(model, word, {first, token}, first - sample.ids.begin(), *token);
+    return why_drawn(task.trained, word, {first, token}, first - sample.ids.begin(), *token);
   }
   if (tokenizer.kind() != Tokens::word || task.config.samples > 1) return {};
-  Decoder decoder(model);
+  Decoder decoder(task.trained.model);
   decoder.read(task.ids);
   std::vector<Dim> read = decoder.window();
   const auto begin = std::ssize(task.ids) - std::ssize(read);
-  Why why = why_drawn(model, word, std::move(read), begin, tokenizer.encode(word)[0]);
+  Why why = why_drawn(task.trained, word, std::move(read), begin, tokenizer.encode(word)[0]);
   why.was_drawn = false;
   return why;
 }

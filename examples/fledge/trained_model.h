@@ -59,7 +59,8 @@ struct ModelOptions {
 void add_model_options(support::Options& options, ModelOptions& model);
 
 /// Reads the folder. Prints a warning about keys of config.json that are not known, and about a
-/// tokenizer with more tokens than the model. Throws FileError or InputError, which name the file of the folder and its fault.
+/// tokenizer with more tokens than the model. Throws FileError or InputError, which name the file
+/// of the folder and its fault.
 TrainedModel load_trained(const std::string& folder, TextForm form = TextForm::text);
 
 /// For a model whose scores are infinite or NaN. Reads these tokens to find the first op with such

@@ -26,6 +26,7 @@ Json sentence_json(const LanguageModel& model, const Plan::Sentence& sentence,
                    const std::vector<Dim>& without_text) {
   const auto T = static_cast<Dim>(sentence.ids.size());
   const auto [logits, layers] = model.forward_with_weights(row_of(sentence.ids));
+  const Tensor drawn(without_tokens(logits.value(), without_text));
   const bool is_causal = !model.sizes.variant.without.mask;
   std::vector<std::uint16_t> attention, top;
   for (const Tensor& layer : layers)
@@ -33,7 +34,7 @@ Json sentence_json(const LanguageModel& model, const Plan::Sentence& sentence,
       for (Dim i = 0; i < T; ++i)
         for (Dim j = 0; j < (is_causal ? i + 1 : T); ++j)
           attention.push_back(share_in_16_bits(value_of(layer.value().at({0, h, i, j}))));
-  const Array p = softmax(logits).value();
+  const Array p = softmax(drawn).value();
   const auto add = [&](Dim token, double probability) {
     top.push_back(static_cast<std::uint16_t>(token));
     top.push_back(share_in_16_bits(probability));
@@ -41,9 +42,7 @@ Json sentence_json(const LanguageModel& model, const Plan::Sentence& sentence,
   const auto add_none = [&] { top.insert(top.end(), {no_token, no_token}); };
   const std::vector<Dim> targets = targets_of(sentence);
   for (Dim i = 0; i < T; ++i) {
-    Array row = slice(logits, 1, i, i + 1).value().with_shape({model.sizes.vocabulary});
-    if (!without_text.empty()) row = row.clone();
-    for (const Dim token : without_text) row.write()[token] = Real(-infinity);
+    const Array row = slice(drawn, 1, i, i + 1).value().with_shape({model.sizes.vocabulary});
     const std::vector<Choice> choices = most_likely(row, likeliest);
     for (const Choice& choice : choices) add(choice.token, choice.probability);
     for (auto n = std::ssize(choices); n < likeliest; ++n) add_none();
@@ -71,9 +70,10 @@ std::string vectors_of(const LanguageModel& model, const std::vector<Dim>& ids) 
   return base64(numbers);
 }
 
-std::string continuation(const LanguageModel& model, const Tokenizer& tokenizer, const Plan& plan,
+std::string continuation(const LanguageModel& model, const Tokenizer& tokenizer,
+                         const std::vector<Dim>& without_text, const Plan& plan,
                          const std::vector<Dim>& prompt) {
-  Decoder decoder(model, tokenizer.without_text(model.sizes.vocabulary));
+  Decoder decoder(model, without_text);
   Rng rng(1);  // not used at temperature 0
   std::vector<Dim> drawn;
   generate(decoder, prompt, plan.continued, {.temperature = 0}, rng, [&](Dim token, const Array&) {
@@ -86,22 +86,22 @@ std::string continuation(const LanguageModel& model, const Tokenizer& tokenizer,
 
 /// ln p(next) − ln p(next | looks_at hidden), in the first sentence that has the pair and a token
 /// after it.
-std::optional<double> effect_of(const LanguageModel& model, const Plan& plan,
-                                const Plan::Pair& pair) {
+std::optional<double> effect_of(const LanguageModel& model, const std::vector<Dim>& without_text,
+                                const Plan& plan, const Plan::Pair& pair) {
   for (const Plan::Sentence& sentence : plan.sentences) {
     const std::vector<Dim>& ids = sentence.ids;
     const auto seen = std::find(ids.begin(), ids.end(), pair.looks_at_token);
     const auto reads = seen == ids.end() ? seen : std::find(seen + 1, ids.end(), pair.word_token);
     if (reads == ids.end() || (reads + 1 == ids.end() && !sentence.next)) continue;
     const Dim next = reads + 1 == ids.end() ? *sentence.next : *(reads + 1);
-    const Ablation found = ablate_tokens(model, {ids.begin(), reads + 1}, next);
+    const Ablation found = ablate_tokens(model, {ids.begin(), reads + 1}, next, without_text);
     return found.log_p - found.without[static_cast<std::size_t>(seen - ids.begin())];
   }
   return {};
 }
 
-Json watch_json(const LanguageModel& model, const TokenText& text, const Plan& plan,
-                const Plan::Pair& pair) {
+Json watch_json(const LanguageModel& model, const std::vector<Dim>& without_text,
+                const TokenText& text, const Plan& plan, const Plan::Pair& pair) {
   const auto seen = [&](Dim token) {
     return watch_pair(model, text, pair.word_token, token, watched_windows);
   };
@@ -111,7 +111,7 @@ Json watch_json(const LanguageModel& model, const TokenText& text, const Plan& p
                        {"chance", occurs ? Json(found.chance) : Json()},
                        {"cosine", found.similarity},
                        {"control", control.pairs > 0 ? Json(control.attention) : Json()},
-                       {"effect", effect_of(model, plan, pair)}});
+                       {"effect", effect_of(model, without_text, plan, pair)}});
 }
 
 /// The rows of the word table that the map shows.
@@ -162,14 +162,14 @@ Json::Members snapshot_event(const LanguageModel& model, const Tokenizer& tokeni
   const NoGrad no_grad;
   const std::vector<Dim> without_text = tokenizer.without_text(model.sizes.vocabulary);
   for (const std::vector<Dim>& prompt : plan.prompts)
-    continuations.push_back(continuation(model, tokenizer, plan, prompt));
+    continuations.push_back(continuation(model, tokenizer, without_text, plan, prompt));
   for (const Plan::Sentence& sentence : plan.sentences) {
     sentences.push_back(sentence_json(model, sentence, without_text));
     if (is_full) vectors.emplace_back(vectors_of(model, sentence.ids));
   }
   if (text)
     for (const Plan::Pair& pair : plan.watch)
-      watched.push_back(watch_json(model, *text, plan, pair));
+      watched.push_back(watch_json(model, without_text, *text, plan, pair));
   Json::Members event{{"type", "snapshot"},
                       {"step", step},
                       {"continuations", continuations},

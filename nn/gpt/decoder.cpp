@@ -6,9 +6,20 @@
 
 namespace fledge {
 
-Decoder::Decoder(const LanguageModel& model, std::vector<Dim> never)
-    : model_(model), never_(std::move(never)), caches_(model.h.size()) {
-  for (const Dim id : never_) require_token("Decoder", id, model.sizes.vocabulary);
+Array without_tokens(const Array& logits, const std::vector<Dim>& never_drawn) {
+  if (never_drawn.empty()) return logits;
+  const Dim V = logits.dim(-1);
+  for (const Dim id : never_drawn) require_token("without_tokens", id, V);
+  Array masked = logits.clone();
+  Real* z = masked.write();
+  for (Dim row = 0; row < masked.size(); row += V)
+    for (const Dim id : never_drawn) z[row + id] = Real(-infinity);
+  return masked;
+}
+
+Decoder::Decoder(const LanguageModel& model, std::vector<Dim> never_drawn)
+    : model_(model), never_drawn_(std::move(never_drawn)), caches_(model.h.size()) {
+  for (const Dim id : never_drawn_) require_token("Decoder", id, model.sizes.vocabulary);
 }
 
 namespace {
@@ -52,12 +63,7 @@ Array Decoder::read(const std::vector<Dim>& ids) {
 }
 
 Array Decoder::logits_of(const std::vector<Dim>& window, std::vector<KeyValueCache>& caches) const {
-  Array logits = last_logits(window, caches);
-  if (never_.empty()) return logits;
-  logits = logits.clone();
-  Real* z = logits.write();
-  for (const Dim id : never_) z[id] = Real(-infinity);
-  return logits;
+  return without_tokens(last_logits(window, caches), never_drawn_);
 }
 
 Array Decoder::last_logits(const std::vector<Dim>& window,

@@ -10,6 +10,10 @@
 
 namespace fledge {
 
+/// Logits (…, V) in which these tokens have −∞: they are never drawn, and the others share their
+/// probability. Throws ValueError for a token outside 0 … V − 1.
+Array without_tokens(const Array& logits, const std::vector<Dim>& never_drawn);
+
 /// Reads tokens in order, any number per call.
 ///
 /// A model sees at most `context` tokens. When a token comes and the window is full, the window is
@@ -19,13 +23,14 @@ namespace fledge {
 /// a text is divided into calls.
 class Decoder {
  public:
-  /// Shares the parameters of the model. If the model learns, make a new decoder. The logits of the
-  /// tokens `never` are −∞: they are never drawn. Throws ValueError if one is outside 0 … V − 1.
-  explicit Decoder(const LanguageModel& model, std::vector<Dim> never = {});
+  /// Shares the parameters of the model. If the model learns, make a new decoder. All logits are
+  /// without_tokens(never_drawn). Throws ValueError if one of these is outside 0 … V − 1.
+  explicit Decoder(const LanguageModel& model, std::vector<Dim> never_drawn = {});
 
   /// Reads more tokens. Returns the logits (V) after the last one, with the same bits as the last
-  /// row of model(window()), but for the tokens that are never drawn. Throws ValueError for an empty list and for tokens outside 0 … V − 1.
-  /// After any exception, including bad_alloc, none of the tokens is read.
+  /// row of model(window()), but for the tokens that are never drawn. Throws ValueError for an
+  /// empty list and for tokens outside 0 … V − 1. After any exception, including bad_alloc, none of
+  /// the tokens is read.
   Array read(const std::vector<Dim>& ids);
 
   /// The tokens that the last logits depend on, and their number: 1 … context, or 0 before the
@@ -37,7 +42,8 @@ class Decoder {
 
   /// The attention weights (H, R, T) of each layer over window(). Row i has the weights of the
   /// query at position T − R + i. R is `rows`, at most T; 0 means all T. The weights are computed
-  /// again, with the same bits (without a mask step by step, so they differ by rounding). Throws ValueError for negative rows and before the first read().
+  /// again, with the same bits (without a mask step by step, so they differ by rounding). Throws
+  /// ValueError for negative rows and before the first read().
   std::vector<Array> attention(Dim rows = 0) const;
 
  private:
@@ -45,7 +51,7 @@ class Decoder {
   Array logits_of(const std::vector<Dim>& window, std::vector<KeyValueCache>& caches) const;
 
   LanguageModel model_;
-  std::vector<Dim> never_;
+  std::vector<Dim> never_drawn_;
   std::vector<KeyValueCache> caches_;  // one per layer; empty without a mask
   std::vector<Dim> window_;
 };

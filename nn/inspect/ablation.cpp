@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/autograd.h"
+#include "nn/gpt/decoder.h"
 
 namespace fledge {
 
@@ -30,7 +31,8 @@ double log_softmax_at(const Array& z, Dim token) {
 
 }  // namespace
 
-Ablation ablate_tokens(const LanguageModel& model, const std::vector<Dim>& ids, Dim token) {
+Ablation ablate_tokens(const LanguageModel& model, const std::vector<Dim>& ids, Dim token,
+                       const std::vector<Dim>& never_drawn) {
   const NoGrad no_grad;
   const Dim T = static_cast<Dim>(ids.size()), V = model.sizes.vocabulary;
   require<ValueError>(T >= 1 && T <= model.sizes.context, "ablate_tokens", "reads 1 to ",
@@ -43,7 +45,8 @@ Ablation ablate_tokens(const LanguageModel& model, const std::vector<Dim>& ids, 
     const Mask mask = model.mask() & without(hidden, T);
     Tensor x = read;  // (1, T, C)
     for (const Block& block : model.h) x = block(x, mask);
-    return log_softmax_at(model.logits(slice(x, 1, T - 1, T)).value(), token);
+    const Array z = model.logits(slice(x, 1, T - 1, T)).value();  // (1, 1, V)
+    return log_softmax_at(without_tokens(z, never_drawn), token);
   };
   Ablation found{log_p(T), {}};
   for (Dim hidden = 0; hidden + 1 < T; ++hidden) found.without.push_back(log_p(hidden));

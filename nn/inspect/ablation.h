@@ -19,7 +19,9 @@ struct Ablation {
 /// How probable `token` is after `ids` (1 … context tokens), and how probable if one of them is
 /// hidden. Position j is hidden in all layers from all other positions. The last position
 /// cannot be hidden, because the prediction is made there. Makes T passes over ids and records
-/// nothing. Throws ValueError for fewer or more ids, and for tokens outside 0 … V − 1.
-Ablation ablate_tokens(const LanguageModel& model, const std::vector<Dim>& ids, Dim token);
+/// nothing. The tokens `never_drawn` have the probability 0, as in a Decoder. Throws ValueError for
+/// fewer or more ids, and for tokens outside 0 … V − 1.
+Ablation ablate_tokens(const LanguageModel& model, const std::vector<Dim>& ids, Dim token,
+                       const std::vector<Dim>& never_drawn = {});
 
 }  // namespace fledge

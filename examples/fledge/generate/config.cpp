@@ -30,7 +30,6 @@ void require_one_form(const GenerateConfig& config, const std::set<std::string>&
   if (!config.svg.empty() && config.samples > 1)
     refuse_usage("--svg draws the attention of one text, and --samples asks for several",
                  "leave out --samples");
-  if (!config.svg.empty()) support::require_picture_place(config.svg);
 }
 
 }  // namespace
@@ -106,6 +105,7 @@ GenerateConfig generate_config(int argc, char** argv) {
   if (options.arguments().size() > 1) config.prompt = options.arguments()[1];
   config.is_numbered = options.given().contains("--samples");
   require_one_form(config, options.given());
+  if (!config.svg.empty()) support::require_picture_place(config.svg);
   config.is_random_seed = !seed;
   config.seed = seed ? *seed : std::random_device()() % 1'000'000;
   return config;

@@ -17,8 +17,8 @@ constexpr int choice_columns = 16, name_columns = 6;  // five fit into 80 column
 
 double DrawnToken::surprise() const { return -std::log2(drawn.probability); }
 
-DrawnToken drawn_token(const Array& logits, const SampleOptions& options, Dim token) {
-  DrawnToken step{{token, 0, 0}, {}, 0};
+DrawnToken drawn_token(const Array& logits, const SampleOptions& options, Dim token, Dim position) {
+  DrawnToken step{{token, 0, 0}, {}, position};
   for (const Choice& choice : choices(logits, options)) {
     const auto rank = static_cast<Dim>(step.likeliest.size()) + 1;
     step.likeliest.push_back({choice.token, choice.probability, rank});

@@ -27,7 +27,7 @@ struct DrawnToken {
 
   double surprise() const;  // −log2 p, in bits
 };
-DrawnToken drawn_token(const Array& logits, const SampleOptions& options, Dim token);
+DrawnToken drawn_token(const Array& logits, const SampleOptions& options, Dim token, Dim position);
 
 /// What the lines of --probs mean.
 std::string probabilities_title(const SampleOptions& options, int columns);

@@ -76,10 +76,11 @@ Sample sample_of(const Task& task, Rng rng) {
   const auto take = [&](Dim token, const Array& logits) {
     sample.read = static_cast<Dim>(sample.ids.size());
     if (task.trained.ends_text(token)) return false;
-    if (config.probs) sample.steps.push_back(drawn_token(logits, config.choice, token));
-    if (config.probs) sample.steps.back().position = sample.read;
-    if (config.probs && task.is_for_people())
-      put(probabilities_text(sample.steps.back(), tokenizer, task.columns, task.paint));
+    if (config.probs) {
+      sample.steps.push_back(drawn_token(logits, config.choice, token, sample.read));
+      if (task.is_for_people())
+        put(probabilities_text(sample.steps.back(), tokenizer, task.columns, task.paint));
+    }
     const bool joins = task.is_prompt || !sample.seen.empty();
     const Dim before = joins ? sample.ids.back() : -1;
     sample.ids.push_back(token);

@@ -42,9 +42,10 @@ std::optional<std::size_t> where_drawn(const Tokenizer& tokenizer, const std::ve
   return static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), at) - ends.begin());
 }
 
-Why why_drawn(const LanguageModel& model, const std::string& word, std::vector<Dim> read, Dim begin,
-              Dim token) {
-  Ablation left_out = ablate_tokens(model, read, token);
+Why why_drawn(const TrainedModel& trained, const std::string& word, std::vector<Dim> read,
+              Dim begin, Dim token) {
+  const LanguageModel& model = trained.model;
+  Ablation left_out = ablate_tokens(model, read, token, trained.without_text());
   Why why{word, true, token, std::move(read), begin, {}, std::move(left_out)};
   Decoder decoder(model);  // its pass over this window has the same bits
   decoder.read(why.read);

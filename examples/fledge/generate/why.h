@@ -1,7 +1,7 @@
 // generate --why: the attention in the step that drew a word, and the effect of each token on it.
 //
-// Not here: hiding a token (nn/inspect/ablation.h), showing the result (why_report.h). Key idea: a large attention weight does not
-// prove a large effect, so both are shown side by side.
+// Not here: hiding a token (nn/inspect/ablation.h), showing the result (why_report.h). Key idea: a
+// large attention weight does not prove a large effect, so both are shown side by side.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "examples/fledge/trained_model.h"
 #include "nn/inspect/ablation.h"
-#include "nn/text/tokenizer.h"
 
 namespace fledge {
 
@@ -54,7 +54,7 @@ struct Why {
 };
 
 /// read: the window of the decoder when it drew the token; `begin`: its position in the text.
-Why why_drawn(const LanguageModel& model, const std::string& word, std::vector<Dim> read, Dim begin,
-              Dim token);
+Why why_drawn(const TrainedModel& trained, const std::string& word, std::vector<Dim> read,
+              Dim begin, Dim token);
 
 }  // namespace fledge

@@ -22,7 +22,8 @@ std::string name_in(const Tokenizer& tokenizer, Dim token, int columns) {
                       unicode ? "…" : ".");
 }
 
-/// The tokens that can be hidden, as indices in `read`, the one with the largest loss of probability first.
+/// The tokens that can be hidden, as indices in `read`, the one with the largest loss of
+/// probability first.
 std::vector<std::size_t> indices_by_effect(const Why& why) {
   std::vector<std::size_t> indices(why.left_out.without.size());
   std::iota(indices.begin(), indices.end(), std::size_t{0});

@@ -80,10 +80,10 @@ std::vector<double> completed(const std::vector<double>& own,
   return weights;
 }
 
-std::vector<Choice> predicted(const Array& logits, Dim vocabulary) {
-  return most_likely(
-      slice(Tensor(logits), 0, logits.dim(0) - 1, logits.dim(0)).value().with_shape({vocabulary}),
-      vocabulary);
+std::vector<Choice> predicted(const Array& logits, const TrainedModel& trained) {
+  const Dim T = logits.dim(0), V = logits.dim(1);
+  const Array last = slice(Tensor(logits), 0, T - 1, T).value().with_shape({V});
+  return most_likely(without_tokens(last, trained.without_text()), V);
 }
 
 /// The probability of each token of the vocabulary.
@@ -165,12 +165,8 @@ WhatIf what_if(const TrainedModel& trained, const std::string& text, const RowRe
   }
   result.row.weights = completed(result.own, given);
   const Array logits = forward.logits.value().with_shape({T, sizes.vocabulary});
-  result.before = predicted(logits, sizes.vocabulary);
-  result.after = predicted(logits_with_row(trained.model, ids, result.row), sizes.vocabulary);
-  for (std::vector<Choice>* choices : {&result.before, &result.after})
-    std::erase_if(*choices, [&](const Choice& choice) {  // a padded table has rows without a token
-      return choice.token >= trained.tokenizer().size();
-    });
+  result.before = predicted(logits, trained);
+  result.after = predicted(logits_with_row(trained.model, ids, result.row), trained);
   return result;
 }
 

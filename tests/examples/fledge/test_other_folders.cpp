@@ -1,4 +1,5 @@
 // Folders that Hugging Face's libraries saved: generate, eval, inspect and train read them.
+#include "examples/fledge/inspect/what_if.h"
 #include "tests/examples/fledge/other_folder.h"
 
 using namespace testing;
@@ -173,10 +174,33 @@ TEST_CASE("other folders: rows of the table without a token are never drawn") {
   CHECK(generated({desk / "run", "birds"}).status == 0);
   for (const std::string& folder : {desk.folder(), desk / "run"})
     CHECK(fledge_says({"page", folder, "-o", desk / "page.html"}).status == 0);
-  const Result changed =
-      fledge_says({"inspect", desk.folder(), "--what-if", "birds walk", "--row", " walk=birds:1"});
-  CAPTURE(changed.err);
-  CHECK(changed.status == 0);
+}
+
+TEST_CASE(
+    "other folders: --why, --probs and --what-if share all probability among tokens with text") {
+  const PaddedFolder desk(300);
+  const Words drawn{desk.folder(), "birds walk", "--tokens-out", "1",     "--temperature", "1",
+                    "--seed",      "4",          "--probs",      "--json"};
+  const StrictJson step = read_line(text(drawn))["probs"][0];
+  const StrictJson why = read_line(text(drawn + Words{"--why", step["token"].string()}))["why"];
+  CHECK(why["id"].number() == step["id"].number());
+  CHECK(why["probability"].number() == Approx(step["probability"].number()).epsilon(1e-5));
+  fledge::TrainedModel trained = fledge::load_trained(desk.folder());
+  for (const bool has_names : {false, true}) {  // a tokenizer may also have numbers without text
+    if (has_names) trained.run.tokenizer.extend_to(320);
+    const fledge::WhatIf found =
+        fledge::what_if(trained, "birds walk", fledge::parse_row(" walk=birds:1"), 0, {});
+    for (const std::vector<fledge::Choice>& choices : {found.before, found.after}) {
+      double sum = 0;
+      for (const auto& [token, probability] : choices) {
+        sum += probability;
+        CHECK_FALSE(trained.tokenizer().decode({token}).empty());
+        if (&choices == &found.before && token == static_cast<fledge::Dim>(step["id"].number()))
+          CHECK(probability == Approx(step["probability"].number()).epsilon(1e-5));
+      }
+      CHECK(sum == Approx(1));
+    }
+  }
 }
 
 TEST_CASE("other folders: the tokens of the folder end texts, and a run keeps them") {
@@ -226,6 +250,9 @@ TEST_CASE("other folders: bos, eos and pad of the folder are kept") {
     CHECK(config["eos_token_id"].array().size() == 2);
     CHECK(config["pad_token_id"].number() == 319);
   }
+  desk.set("bos_token_id", "null");  // without it 50256, as of GPT-2
+  CHECK(fledge_says({"export", desk.folder(), "-o", desk / "out"}).status == 0);
+  CHECK(strict_json(text_of(desk / "out/config.json"))["bos_token_id"].is_null());
 }
 
 TEST_CASE("other folders: what changes no number is read, and what is not known is named") {
@@ -253,7 +280,7 @@ TEST_CASE("other folders: what changes no number is read, and what is not known 
   const Result refused = config(R"("n_ctx": 12)", R"("hidden_size": 9)");
   CHECK(refusal_of(refused, desk.path()) ==
         "3: '~/gpt2/config.json': line 2, column 18: hidden_size must be n_embd, 8: got 9 | fledge "
-        "reads models of GPT-2's form, as transformers saves them; bring a damaged file again");
+        "reads models of GPT-2's form, as transformers saves them; replace a damaged file");
 }
 
 TEST_CASE("other folders: a token beyond the table is refused where it stands, not the folder") {
@@ -274,6 +301,29 @@ TEST_CASE("other folders: a token beyond the table is refused where it stands, n
     CHECK(result.status == 3);
     CHECK_THAT(result.err, ContainsSubstring("'<pad>' at byte 10"));
   }
+  // Behind the warning about the tokenizer.
+  const auto refused = [&](const Words& call) {
+    const std::string errors = fledge_says(call).err;
+    return two_lines(errors.substr(errors.find("\nfledge ") + 1));
+  };
+  CHECK_THAT(
+      refused({"generate", desk.folder(), "birds walk<pad>"}),
+      EndsWith(": the token '<pad>' at byte 10 of the prompt is not among the model's tokens | "
+               "--skip-unknown leaves it out; the model knows 265 tokens"));
+  CHECK_THAT(
+      refused({"generate", desk.folder(), "<pad>birds<pad> walk"}),
+      EndsWith(": the token '<pad>' at byte 0 of the prompt is not among the model's tokens; it "
+               "occurs there 2 times, 50.0 % of the text | --skip-unknown leaves it out; the "
+               "model knows 265 tokens"));
+  CHECK_THAT(refused({"generate", desk.folder(), "<pad>", "--skip-unknown"}),
+             EndsWith(": the model knows no token of the prompt | use another text"));
+  const Words greedy{"generate", desk.folder(), "--temperature", "0"};
+  const Result skipped = fledge_says(greedy + Words{"birds walk<pad>", "--skip-unknown"});
+  CHECK(skipped.status == 0);
+  CHECK(skipped.out == fledge_says(greedy + Words{"birds walk"}).out);
+  CHECK_THAT(skipped.err, ContainsSubstring("Left out of the prompt: '<pad>', which is not among "
+                                            "the model's tokens, 33.3 %"));
+  CHECK(fledge_says({"eval", desk.folder(), desk / "padded", "--skip-unknown"}).status == 0);
   continued(desk);
   CHECK(fledge_says({"generate", desk / "run", "birds"}).status == 0);
 }

@@ -57,6 +57,20 @@ TEST_CASE("ablate_tokens: nothing left out is the model's own guess") {
   CHECK_THAT(all, WithinAbs(1, 1e-12));
 }
 
+TEST_CASE("ablate_tokens: the tokens that are never drawn leave their probability to the others") {
+  const LanguageModel model = ablated_model(2);
+  const Ids ids{3, 1, 4}, never_drawn{6, 0};
+  double all = 0;
+  std::vector<double> hidden(2);
+  for (Dim token = 1; token < ablated_vocabulary - 1; ++token) {
+    const Ablation found = ablate_tokens(model, ids, token, never_drawn);
+    all += std::exp(found.log_p);
+    for (std::size_t j = 0; j < 2; ++j) hidden[j] += std::exp(found.without[j]);
+  }
+  for (const double sum : {all, hidden[0], hidden[1]}) CHECK_THAT(sum, WithinAbs(1, 1e-12));
+  CHECK(ablate_tokens(model, ids, 0, never_drawn).log_p == -infinity);
+}
+
 TEST_CASE("ablate_tokens: of two tokens the first, of three the middle, by masks made by hand") {
   const LanguageModel model = ablated_model(2);
   const Ablation two = ablate_tokens(model, {3, 1}, 4);

@@ -13,7 +13,7 @@ using fledge::DrawnToken;
 
 TEST_CASE("drawn_token: five likeliest, and always the drawn one, with its rank") {
   const fledge::Array logits({8}, {0, 1, 2, 3, 4, 5, 6, 7});
-  const DrawnToken rare = fledge::drawn_token(logits, {.temperature = 1}, 0);
+  const DrawnToken rare = fledge::drawn_token(logits, {.temperature = 1}, 0, 4);
   CHECK(rare.drawn.token == 0);
   CHECK(rare.drawn.rank == 8);
   REQUIRE(rare.likeliest.size() == 5);
@@ -24,10 +24,10 @@ TEST_CASE("drawn_token: five likeliest, and always the drawn one, with its rank"
   for (int i = 0; i < 8; ++i) sum += std::exp(i);
   CHECK(rare.drawn.probability == Approx(1 / sum));
   CHECK(rare.surprise() == Approx(std::log2(sum)));
-  const DrawnToken usual = fledge::drawn_token(logits, {.temperature = 1}, 6);
+  const DrawnToken usual = fledge::drawn_token(logits, {.temperature = 1}, 6, 0);
   CHECK(usual.drawn.rank == 2);
   CHECK(usual.likeliest[4].token == 3);
-  const DrawnToken few = fledge::drawn_token(logits, {.temperature = 1, .top_k = 2}, 6);
+  const DrawnToken few = fledge::drawn_token(logits, {.temperature = 1, .top_k = 2}, 6, 0);
   REQUIRE(few.likeliest.size() == 2);
   CHECK(few.drawn.probability == Approx(1 / (1 + std::exp(1))));
 }
