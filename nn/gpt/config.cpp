@@ -132,11 +132,12 @@ std::string config_json(const LanguageModelSizes& sizes, Json::Members own,
 }
 
 Json::Members mark_notes(const MarkTokens& marks) {
-  const std::vector<Dim>& ends = marks.ends;
-  Json::Members members{{"bos_token_id", marks.begin},
-                        {"eos_token_id", ends.empty()       ? Json()
-                                         : ends.size() == 1 ? Json(ends[0])
-                                                            : Json(ends)}};
+  Json ends;  // null
+  if (marks.ends.size() == 1)
+    ends = marks.ends[0];
+  else if (!marks.ends.empty())
+    ends = marks.ends;
+  Json::Members members{{"bos_token_id", marks.begin}, {"eos_token_id", ends}};
   if (marks.pad) members.emplace_back("pad_token_id", *marks.pad);
   return members;
 }
@@ -154,7 +155,10 @@ MarkTokens read_marks(const JsonValue& config) {
     if (const std::optional<Dim> id = token(json)) marks.ends.push_back(*id);
   };
   const JsonValue ends = config.find("eos_token_id");
-  ends.is_array() ? ends.each_item(add) : add(ends);
+  if (ends.is_array())
+    ends.each_item(add);
+  else
+    add(ends);
   return marks;
 }
 
@@ -186,7 +190,7 @@ ModelConfig read_config(std::string text) {
   probability(config, "attn_pdrop");
   if (config.has("bias")) sizes.bias = config["bias"].boolean() ? Bias::with : Bias::without;
   const JsonValue own = config.find("fledge");
-  if (config.has("fledge")) own.find("");  // throws unless it is an object
+  if (config.has("fledge") && !own.is_object()) own.fail("must be an object: got " + own.shown());
   sizes.variant.without = read_without(config, own);
   try {
     require_memory(sizes);

@@ -52,7 +52,7 @@ SavedModel read_model(const Folder& folder, const std::function<ModelConfig(std:
   const std::string config_path = folder.file(config_name);
   for (int tries = 1;; ++tries) {
     std::optional<std::string> text = folder.read(config_name, most_json_bytes);
-    if (!text && folder.has("adapter_config.json")) open_weight_files(folder);  // says what it is
+    if (!text && folder.has("adapter_config.json")) refuse_missing_weights(folder);
     if (!text) refuse_missing_config(folder);
     ModelConfig config = reading(config_path, [&] { return reader(std::move(*text)); });
     const std::vector<WeightFile> files = open_weight_files(folder);

@@ -47,31 +47,6 @@ std::vector<std::string> names_ending(const Folder& folder, std::string_view end
   return names;
 }
 
-// For a folder without weights: says what it has in their place.
-[[noreturn]] void refuse_missing_weights(const Folder& folder) {
-  const auto refuse = [&](const std::string& name, const std::string& problem) {
-    throw FormatError(cannot_read(folder.file(name)) + ": it is " + problem);
-  };
-  if (folder.has("adapter_config.json"))
-    refuse(
-        "adapter_config.json",
-        "of an adapter, which changes another model; merge them with merge_and_unload() and save "
-        "the whole model");
-  for (const auto& [name, what] : other_weights)
-    if (folder.has(name))
-      refuse(name, std::string(what) +
-                       "; save the model again with safe_serialization=True, as model.safetensors");
-  for (const std::string& name : names_ending(folder, ".gguf"))
-    refuse(name, "a file of llama.cpp; bring model.safetensors of the same model");
-  for (const std::string& name : names_ending(folder, ".safetensors"))
-    if (name != "state.safetensors")  // the checkpoint of a run is beside its weights
-      refuse(name, name.find("-of-") == std::string::npos
-                       ? "not named model.safetensors, as the weights of a folder are"
-                       : "a part of the weights, and model.safetensors.index.json is missing, "
-                         "which names the parts");
-  throw FileError("read", folder.file(weights_name), ENOENT);
-}
-
 // Throws unless the name is that of a safetensors file in the folder itself.
 void require_plain_name(const JsonValue& json) {
   const std::string name = json.string();
@@ -120,6 +95,30 @@ void require_indexed_tensors(const std::map<std::string, WeightFile>& shards,
 }
 
 }  // namespace
+
+void refuse_missing_weights(const Folder& folder) {
+  const auto refuse = [&](const std::string& name, const std::string& problem) {
+    throw FormatError(cannot_read(folder.file(name)) + ": it is " + problem);
+  };
+  if (folder.has("adapter_config.json"))
+    refuse(
+        "adapter_config.json",
+        "of an adapter, which changes another model; merge them with merge_and_unload() and save "
+        "the whole model");
+  for (const auto& [name, what] : other_weights)
+    if (folder.has(name))
+      refuse(name, std::string(what) +
+                       "; save the model again with safe_serialization=True, as model.safetensors");
+  for (const std::string& name : names_ending(folder, ".gguf"))
+    refuse(name, "a file of llama.cpp; download model.safetensors of the same model");
+  for (const std::string& name : names_ending(folder, ".safetensors"))
+    if (name != "state.safetensors")  // the checkpoint of a run is beside its weights
+      refuse(name, name.find("-of-") == std::string::npos
+                       ? "not named model.safetensors, as the weights of a folder are"
+                       : "a part of the weights, and model.safetensors.index.json is missing, "
+                         "which names the parts");
+  throw FileError("read", folder.file(weights_name), ENOENT);
+}
 
 std::vector<WeightFile> open_weight_files(const Folder& folder) {
   std::vector<WeightFile> files;

@@ -27,11 +27,14 @@ struct WeightFile {
   StoredHeader header;
 };
 
-/// Opens the files and reads their headers. If they are missing, the error names what the folder has
-/// in their place: weights of another format, an adapter, shards without an index. The name of a shard is a plain file name that ends with
-/// ".safetensors". Each tensor of the index is in its shard, and no other tensor is in a shard.
-/// All shards have the same "step" in their metadata. Throws FileError, and FormatError naming the file.
+/// Opens the files and reads their headers. The name of a shard is a plain file name that ends with
+/// ".safetensors". Each tensor of the index is in its shard, and no other tensor is in a shard. All
+/// shards have the same "step" in their metadata. Throws FileError, and FormatError naming the
+/// file; as refuse_missing_weights() if there are no such files.
 std::vector<WeightFile> open_weight_files(const Folder& folder);
+/// Throws FormatError that names what the folder has in the place of weights: those of another
+/// format, an adapter, shards without an index; FileError if it has none of these.
+[[noreturn]] void refuse_missing_weights(const Folder& folder);
 
 /// "model-00001-of-00002.safetensors" for shard 0 of 2; model.safetensors if there is one.
 std::string shard_name(std::size_t shard, std::size_t shards);

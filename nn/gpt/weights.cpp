@@ -77,7 +77,7 @@ PlacedTensors tensors_of(const std::vector<WeightFile>& files) {
       if (const std::string_view name = without_prefix(tensor.name); !is_mask(name))
         require<FormatError>(placed.emplace(name, PlacedTensor{&file.bytes, &tensor}).second,
                              "its tensors", in_quotes(name),
-                             " stands twice, with and without a prefix");
+                             " occurs twice, with and without a prefix");
   return placed;
 }
 

@@ -154,7 +154,7 @@ struct Scanner {
         });
     if (twice == keys.end()) return;
     const std::size_t later = std::max(twice->at, std::next(twice)->at);
-    Scanner{text, later}.fail("the key " + in_quotes(string_at(later)) + " stands twice");
+    Scanner{text, later}.fail("the key " + in_quotes(string_at(later)) + " occurs twice");
   }
 
   void skip_value(int depth) {

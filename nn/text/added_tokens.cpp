@@ -31,9 +31,9 @@ SpecialToken read_added_token(const JsonValue& json) {
 std::vector<SpecialToken> read_added_tokens(const JsonValue& json) {
   std::vector<SpecialToken> tokens;
   json.each_item([&](const JsonValue& item) {
-    item.find("");  // throws unless it is an object
+    const Dim id = item["id"].integer(0, most_symbols - 1);  // a text alone is refused
     tokens.push_back(read_added_token(item));
-    tokens.back().id = item["id"].integer(0, most_symbols - 1);
+    tokens.back().id = id;
   });
   return tokens;
 }

@@ -101,25 +101,29 @@ void check_pre_tokenizer(const JsonValue& json) {
                [](const JsonValue& value) { return value.boolean(); });
 }
 
-// The number of a token that is named and not numbered: its number is that of the vocabulary.
-constexpr Dim named = -1;
+// A special token of the files. Without a number: a token given by its text alone; the vocabulary
+// gives its number.
+struct FoundToken {
+  SpecialToken token;
+  std::optional<Dim> number;
+};
 
 // Appends the tokens whose texts are not in the list yet.
-void add_missing(std::vector<SpecialToken>& tokens, const std::vector<SpecialToken>& more) {
+void add_missing(std::vector<FoundToken>& tokens, const std::vector<FoundToken>& more) {
   std::set<std::string> texts;
-  for (const SpecialToken& token : tokens) texts.insert(token.text);
-  for (const SpecialToken& token : more)
-    if (texts.insert(token.text).second) tokens.push_back(token);
+  for (const FoundToken& found : tokens) texts.insert(found.token.text);
+  for (const FoundToken& found : more)
+    if (texts.insert(found.token.text).second) tokens.push_back(found);
 }
 
 // Symbols with their numbers, as a vocabulary lists them, and merges.
 class NamedPairs {
  public:
-  // `json`: {"!":0,"\"":1,…}. A special token may have any characters. Those that are `named` get
-  // the number of the vocabulary, or the next one that is free, as in add_tokens() of tokenizers.
-  NamedPairs(const JsonValue& json, std::vector<SpecialToken>& special) {
-    std::map<std::string_view, SpecialToken*> special_tokens;
-    for (SpecialToken& token : special) special_tokens.emplace(token.text, &token);
+  // `json`: {"!":0,"\"":1,…}. A special token may have any characters. Those without a number get
+  // that of the vocabulary, or the next one that is free, as in add_tokens() of tokenizers.
+  NamedPairs(const JsonValue& json, std::vector<FoundToken> special) {
+    std::map<std::string_view, FoundToken*> special_tokens;
+    for (FoundToken& found : special) special_tokens.emplace(found.token.text, &found);
     std::vector<std::string> symbols;
     std::vector<bool> is_used;
     json.each_member([&](const std::string& name, const JsonValue& value) {
@@ -134,11 +138,11 @@ class NamedPairs {
       const std::optional<std::string> bytes = bytes_of_characters(name);
       const auto token = special_tokens.find(name);
       if (token != special_tokens.end()) {
-        Dim& number = token->second->id;
-        if (number == named) number = id;
-        if (number != id)
+        std::optional<Dim>& number = token->second->number;
+        if (!number) number = id;
+        if (*number != id)
           value.fail("is number " + std::to_string(id) + ", and the special token " +
-                     in_quotes(name) + " is number " + std::to_string(number));
+                     in_quotes(name) + " is number " + std::to_string(*number));
       } else if (!bytes || bytes->empty()) {
         value.fail("is the number of " + in_quotes(name) +
                    ", which stands for no bytes; special tokens stand in added_tokens");
@@ -148,9 +152,11 @@ class NamedPairs {
     });
     if (is_used.empty() && special.empty()) json.fail("must have at least one symbol");
     auto next = static_cast<Dim>(symbols.size());
-    for (const SpecialToken& token : special) next = std::max(next, token.id + 1);
-    for (SpecialToken& token : special)
-      if (token.id == named) token.id = next++;
+    for (const FoundToken& found : special) next = std::max(next, found.number.value_or(-1) + 1);
+    for (FoundToken& found : special) {
+      found.token.id = found.number ? *found.number : next++;
+      special_.push_back(std::move(found.token));
+    }
     pairs_ = BytePairs(std::move(symbols));
   }
 
@@ -177,11 +183,11 @@ class NamedPairs {
   }
 
   // Throws MergeError and ValueError.
-  Tokenizer tokenizer(std::vector<SpecialToken> special) {
+  Tokenizer tokenizer() {
     pairs_.set_merges(std::move(merges_));
-    if (special.empty() && pairs_.merges().empty() && pairs_.symbols() == BytePairs().symbols())
+    if (special_.empty() && pairs_.merges().empty() && pairs_.symbols() == BytePairs().symbols())
       return {Tokens::byte, std::vector<std::string>()};
-    return Tokenizer(std::move(pairs_), std::move(special));
+    return Tokenizer(std::move(pairs_), std::move(special_));
   }
 
  private:
@@ -195,6 +201,7 @@ class NamedPairs {
 
   BytePairs pairs_;
   std::vector<Merge> merges_;
+  std::vector<SpecialToken> special_;
 };
 
 void add_merge(NamedPairs& pairs, const JsonValue& item) {
@@ -221,7 +228,7 @@ auto or_fail(const JsonValue& value, F f) {
   }
 }
 
-Tokenizer read_model(const JsonValue& model, std::vector<SpecialToken> special) {
+Tokenizer read_model(const JsonValue& model, const std::vector<FoundToken>& special) {
   const JsonValue type = model.find("type");
   if (model.has("type") && type.string() != "BPE") type.fail("must be BPE: got " + type.shown());
   model.allow_only({"type", "dropout", "unk_token", "continuing_subword_prefix",
@@ -237,7 +244,7 @@ Tokenizer read_model(const JsonValue& model, std::vector<SpecialToken> special) 
   if (!pairs.has_all_bytes()) require_null(model, "unk_token");  // with all, no text is unknown
   merges.each_item([&](const JsonValue& item) { or_fail(item, [&] { add_merge(pairs, item); }); });
   try {
-    return or_fail(vocabulary, [&] { return pairs.tokenizer(std::move(special)); });
+    return or_fail(vocabulary, [&] { return pairs.tokenizer(); });
   } catch (const MergeError& error) {
     std::size_t rank = 0;
     merges.each_item([&](const JsonValue& item) {
@@ -247,7 +254,7 @@ Tokenizer read_model(const JsonValue& model, std::vector<SpecialToken> special) 
   }
 }
 
-Tokenizer read_tokenizer_json(std::string text, const std::vector<SpecialToken>& beside) {
+Tokenizer read_tokenizer_json(std::string text, const std::vector<FoundToken>& beside) {
   const JsonValue json = read_json(std::move(text));
   json.allow_only({"version", "truncation", "padding", "added_tokens", "normalizer",
                    "pre_tokenizer", "post_processor", "decoder", "model"});
@@ -258,10 +265,12 @@ Tokenizer read_tokenizer_json(std::string text, const std::vector<SpecialToken>&
   check_pre_tokenizer(json["pre_tokenizer"]);
   byte_level(json["decoder"]);
   if (!json.find("post_processor").is_null()) byte_level(json["post_processor"]);
-  std::vector<SpecialToken> special;
-  if (!json.find("added_tokens").is_null()) special = read_added_tokens(json["added_tokens"]);
+  std::vector<FoundToken> special;
+  if (!json.find("added_tokens").is_null())
+    for (const SpecialToken& token : read_added_tokens(json["added_tokens"]))
+      special.push_back({token, token.id});
   add_missing(special, beside);
-  return read_model(json["model"], std::move(special));
+  return read_model(json["model"], special);
 }
 
 [[noreturn]] void fail_in_line(std::size_t line, const ValueError& error) {
@@ -289,16 +298,16 @@ std::size_t add_lines(NamedPairs& pairs, const std::string& text) {
   return first;
 }
 
-Tokenizer read_vocabulary_and_merges(const Folder& folder, std::vector<SpecialToken> special) {
+Tokenizer read_vocabulary_and_merges(const Folder& folder, std::vector<FoundToken> special) {
   NamedPairs pairs = with_file(folder, "vocab.json", [&](std::string text) {
     const JsonValue json = read_json(std::move(text));
-    if (json.has(end_of_text_token)) add_missing(special, {{end_of_text_token, named}});
+    if (json.has(end_of_text_token)) add_missing(special, {{{end_of_text_token}, {}}});
     return or_fail(json, [&] { return NamedPairs(json, special); });
   });
   return with_file(folder, "merges.txt", [&](const std::string& text) {
     const std::size_t first = add_lines(pairs, text);
     try {
-      return pairs.tokenizer(std::move(special));
+      return pairs.tokenizer();
     } catch (const MergeError& error) {
       fail_in_line(first + error.merge, error);
     } catch (const ValueError& error) {
@@ -308,13 +317,12 @@ Tokenizer read_vocabulary_and_merges(const Folder& folder, std::vector<SpecialTo
 }
 
 // Adds the tokens that these keys name, in this order.
-void add_named(std::vector<SpecialToken>& tokens, const JsonValue& json) {
+void add_named(std::vector<FoundToken>& tokens, const JsonValue& json) {
   const auto add = [&](const JsonValue& value) {
     if (value.is_null()) return;
     SpecialToken token = read_added_token(value);
-    token.id = named;
     token.special = true;
-    tokens.push_back(std::move(token));
+    tokens.push_back({std::move(token), {}});
   };
   for (const char* key :
        {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token"})
@@ -336,8 +344,8 @@ void with_json(const Folder& folder, const char* name, F f) {
 // The special tokens of the files beside the vocabulary, as from_pretrained() of transformers 4 reads
 // them: those of added_tokens_decoder in tokenizer_config.json or, without this key, of
 // special_tokens_map.json and added_tokens.json; then those that tokenizer_config.json names.
-std::vector<SpecialToken> tokens_beside(const Folder& folder) {
-  std::vector<SpecialToken> tokens, names;
+std::vector<FoundToken> tokens_beside(const Folder& folder) {
+  std::vector<FoundToken> tokens, names;
   bool has_decoder = false;
   with_json(folder, "tokenizer_config.json", [&](const JsonValue& json) {
     // transformers prefers what these keys say to what tokenizer.json says.
@@ -352,8 +360,7 @@ std::vector<SpecialToken> tokens_beside(const Folder& folder) {
         if (!id || *id >= static_cast<std::uint64_t>(most_symbols))
           token.fail("must have a number from 0 to " + std::to_string(most_symbols - 1) +
                      " as its key");
-        tokens.push_back(read_added_token(token));
-        tokens.back().id = static_cast<Dim>(*id);
+        tokens.push_back({read_added_token(token), static_cast<Dim>(*id)});
       });
   });
   if (!has_decoder) {
@@ -362,12 +369,13 @@ std::vector<SpecialToken> tokens_beside(const Folder& folder) {
     with_json(folder, "added_tokens.json", [&](const JsonValue& json) {
       json.each_member([&](const std::string& text, const JsonValue& id) {
         const bool special = std::any_of(names.begin(), names.end(),
-                                         [&](const auto& token) { return token.text == text; });
-        tokens.push_back({text, id.integer(0, most_symbols - 1), !special, special});
+                                         [&](const auto& name) { return name.token.text == text; });
+        const Dim number = id.integer(0, most_symbols - 1);
+        tokens.push_back({{text, 0, !special, special}, number});
       });
     });
   }
-  std::vector<SpecialToken> all;
+  std::vector<FoundToken> all;
   add_missing(all, tokens);
   add_missing(all, names);
   return all;
@@ -378,7 +386,7 @@ std::vector<SpecialToken> tokens_beside(const Folder& folder) {
 std::optional<Tokenizer> read_tokenizer_files(const Folder& folder) {
   const bool has_one_file = folder.has("tokenizer.json");
   if (!has_one_file && !folder.has("vocab.json") && !folder.has("merges.txt")) return std::nullopt;
-  std::vector<SpecialToken> beside = tokens_beside(folder);
+  std::vector<FoundToken> beside = tokens_beside(folder);
   if (!has_one_file) return read_vocabulary_and_merges(folder, std::move(beside));
   return with_file(folder, "tokenizer.json",
                    [&](std::string text) { return read_tokenizer_json(std::move(text), beside); });

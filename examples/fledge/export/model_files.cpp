@@ -81,7 +81,7 @@ NamedFiles text_files(const TrainedModel& trained, const Dtype& type, const Fold
   const JsonValue config = read_json(folder.read(train::config_name, most_json_bytes).value_or(""));
   Json::Members members = notes;
   for (auto& mark : mark_notes(read_marks(config)))
-    if (mark.second.text() != "null") members.push_back(std::move(mark));
+    if (config.has(mark.first)) members.push_back(std::move(mark));
   files.emplace_back(train::config_name, config_json(trained.model.sizes, {}, members));
   return files;
 }

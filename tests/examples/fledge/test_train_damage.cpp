@@ -42,7 +42,7 @@ TEST_CASE("fledge train --resume: config.json with a wrong, missing or unknown k
       {"\"n_head\": 1", "\"n_head\": 3", "n_head must divide n_embd, 16: got 3"},
       {"\"n_embd\": 16", "\"n_embd\": 2147483647", "describes too large a model"},
       {"\"vocab_size\": 22", "\"vocab_size\": 21", "has 22 symbols, the model 21"},
-      {"\"n_layer\": 1", "\"n_layer\": 1, \"n_layer\": 1", "the key 'n_layer' stands twice"},
+      {"\"n_layer\": 1", "\"n_layer\": 1, \"n_layer\": 1", "the key 'n_layer' occurs twice"},
       {"{", "", ""},
       {"{", "\xef\xbb\xbf{", "the text begins with a byte order mark"}};
   for (const auto& [from, to, said] : rows) {

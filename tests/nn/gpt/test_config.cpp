@@ -167,7 +167,7 @@ TEST_CASE("model config: keys that are missing, unknown or there twice") {
     return refusal<FormatError>([&] { read_config(text); });
   };
   CHECK(message("{\"n_embd\": 8,\r\n \"n_embd\": 8}") ==
-        "line 2, column 2: the key 'n_embd' stands twice");
+        "line 2, column 2: the key 'n_embd' occurs twice");
   CHECK(message("") == "line 1, column 1: expected a value");
   CHECK(message("[]") == "line 1, column 1: the text must be an object: got []");
   CHECK(message("{\n// sizes\n}") == "line 2, column 1: expected a key in double quotes");

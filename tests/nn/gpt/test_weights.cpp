@@ -164,7 +164,7 @@ TEST_CASE("model weights: the first difference is named") {
         "'h.0.attn.c_attn.bias' must have shape (12): the file has none");
   CHECK(with("h.2.attn.bias_", Array({}, {1})) == "'h.2.attn.bias_' is not in the model");
   CHECK(with("transformer.ln_f.weight", Array::ones({4})) ==
-        "'ln_f.weight' stands twice, with and without a prefix");
+        "'ln_f.weight' occurs twice, with and without a prefix");
   CHECK(with("lm_head.weight", other) ==
         "lm_head.weight must be wte.weight here: they differ at 7");
   CHECK(with("lm_head.weight", Array::zeros({4, 5})) ==

@@ -149,7 +149,7 @@ TEST_CASE("json: where a text stops being JSON") {
         "line 1, column 1: the text begins with a byte order mark");
   CHECK(reading_json("{\n\"\xff\"}") == "line 2, column 2: not UTF-8");
   CHECK(reading_json("{\"a\": {\"b\": 1,\n \"\\u0062\": 2}}") ==
-        "line 2, column 2: the key 'b' stands twice");
+        "line 2, column 2: the key 'b' occurs twice");
   // The hashes of these two keys are equal.
   const std::string one = "\"8yn0iYCKYHlIj4-BwPqk\":0", other = "\"GReLUrM4wMqfg9yzV3KQ\":0";
   CHECK(accepted_json("{" + one + "," + other + "}"));

@@ -99,7 +99,7 @@ TEST_CASE("safetensors: 10⁵ names of one hash are read as any others") {
   // One of them twice is found among the others.
   header.back() = ',';
   check_refused(stored_file(header + entry(name_of(7), "U8", "[0]", "[0,0]") + "}"),
-                " stands twice");
+                " occurs twice");
 }
 
 TEST_CASE("safetensors: 10⁵ names that differ in their last bytes are read as well") {

@@ -44,15 +44,15 @@ TEST_CASE("safetensors: headers that are no JSON") {
 TEST_CASE("safetensors: a key stands once, however it is written") {
   const std::string t = R"({"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
   for (const char* twin : {"t", "\\u0074"})
-    check_refused(stored_file(R"({"t":)" + t + ",\"" + twin + "\":" + t + "}"), "'t' stands twice");
-  check_refused(stored_file(R"({"__metadata__":{},"__\u006detadata__":{}})"), "stands twice");
+    check_refused(stored_file(R"({"t":)" + t + ",\"" + twin + "\":" + t + "}"), "'t' occurs twice");
+  check_refused(stored_file(R"({"__metadata__":{},"__\u006detadata__":{}})"), "occurs twice");
   for (const char* twin : {"a", "\\u0061"})
     check_refused(stored_file(R"({"__metadata__":{"a":"1",")" + std::string(twin) + R"(":"1"}})"),
-                  "'a' stands twice");
+                  "'a' occurs twice");
   for (const char* field : {R"("dtype":"U8")", R"("shape":[0])", R"("data_offsets":[0,0])"})
     check_refused(stored_file(R"({"t":{"dtype":"U8","shape":[0],"data_offsets":[0,0],)" +
                               std::string(field) + "}}"),
-                  " stands twice");
+                  " occurs twice");
   CHECK(stored_header(stored_file(R"({"\u0074":)" + t + "}")).tensors.at(0).name == "t");
 }
 

@@ -148,8 +148,8 @@ TEST_CASE("what could not be read again is not stored") {
   for (const std::string& bad : {std::string(), std::string("a\n"), std::string(1025, 'x')})
     CHECK_THAT(refused({{bad, x}}),
                ContainsSubstring("a tensor's name must have 1 to 1,024 bytes"));
-  CHECK_THAT(refused({{"a", x}, {"b", x}, {"a", x}}), ContainsSubstring("'a' stands twice"));
-  CHECK_THAT(refused({{"__metadata__", x}}), ContainsSubstring("'__metadata__' stands twice"));
+  CHECK_THAT(refused({{"a", x}, {"b", x}, {"a", x}}), ContainsSubstring("'a' occurs twice"));
+  CHECK_THAT(refused({{"__metadata__", x}}), ContainsSubstring("'__metadata__' occurs twice"));
 }
 
 TEST_CASE("any other number, name or note of a stored file is damage") {
