@@ -107,12 +107,14 @@ TEST_CASE("bpe: what encode() refuses is what is unknown: bytes, and tokens beyo
   CHECK(found.first == 2);
   CHECK(found.rest == "bab");
   CHECK(tokens.unknown_symbols("ba").unknown == 0);
+  const auto refused = [&](const char* wrong) {
+    return refusal<UnknownSymbol>([&] { tokens.encode(wrong); });
+  };
   // The first is refused, whichever it is.
   for (const auto& [wrong, sentence] : {std::pair{"babc", "the token 'ab' at byte 1"},
                                         {"bacab", "the byte 'c' at byte 2"},
                                         {"b<pad>c", "the token '<pad>' at byte 1"}})
-    CHECK(refusal<UnknownSymbol>([&] { tokens.encode(wrong); }) ==
-          "Tokenizer: " + std::string(sentence) + " is not among the 3 it has");
+    CHECK(refused(wrong) == "Tokenizer: " + std::string(sentence) + " is not among the 3 it has");
 }
 
 TEST_CASE("bpe: numbers without text decode to nothing") {
