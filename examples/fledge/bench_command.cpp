@@ -1,7 +1,6 @@
 #include "examples/fledge/commands.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <vector>
 
@@ -199,8 +198,7 @@ std::vector<Work> work_of(const support::Options& options, const bench::StepSize
         std::find(gemm_kinds.begin(), gemm_kinds.end(), words.back()) != gemm_kinds.end();
     if (has_kind) numbers.pop_back();
     const std::string kind = has_kind ? words.back() : "NN";
-    if (!has_kind && words.size() == 5 &&
-        std::isalpha(static_cast<unsigned char>(words[4][0])) != 0)
+    if (!has_kind && words.size() == 5 && support::is_letter(words[4][0]))
       support::refuse_usage(
           "the layout of a product is NN, NT or TN: got " + support::quoted(words.back()),
           std::string("use: ") + kinds);

@@ -78,10 +78,7 @@ int evaluate(const EvalConfig& config) {
   const std::string token = train::token_word(trained.tokenizer().kind());
   const bool cheats = trained.model.sizes.variant.without.mask;
   if (config.json) {
-    if (cheats)
-      std::fprintf(
-          stderr, "%s\n",
-          support::wrapped(train::cheating_report(token), support::text_width(stderr)).c_str());
+    if (cheats) support::say(stderr, train::cheating_report(token));
     const Json json = Json::object({{"loss", loss},
                                     {"bits_per_byte", bits},
                                     {"perplexity", std::exp(loss)},
@@ -93,7 +90,7 @@ int evaluate(const EvalConfig& config) {
                                                     loss, bits, uniform, token) +
                                " This is a mean over " + support::counted(guessed, token) + "." +
                                (cheats ? " " + train::cheating_report(token) : "");
-    std::printf("%s\n", support::wrapped(report, support::text_width(stdout)).c_str());
+    support::say(stdout, report);
   }
   return 0;
 }

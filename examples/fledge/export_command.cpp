@@ -60,16 +60,12 @@ int export_model(const ExportConfig& config) {
   for (auto& file : text_files(trained, type, Folder(config.folder, train::run_files())))
     files.push_back(std::move(file));
   write_folder(config.out, files);
-  if (!report.empty())
-    std::fprintf(stderr, "%s\n", support::wrapped(report, support::text_width(stderr)).c_str());
+  if (!report.empty()) support::say(stderr, report);
   if (trained.model.sizes.variant.without.is_other_formula())
-    std::fprintf(
-        stderr, "%s\n",
-        support::wrapped("This model leaves out mask, residual or norm, so it is no GPT-2: "
-                         "its config.json has the type fledge, which GPT2LMHeadModel "
-                         "refuses.",
-                         support::text_width(stderr))
-            .c_str());
+    support::say(
+        stderr,
+        "This model leaves out mask, residual or norm, so it is no GPT-2: its config.json has "
+        "the type fledge, which GPT2LMHeadModel refuses.");
   std::fprintf(stderr, "The folder is %s.\n", support::printable(config.out).c_str());
   return 0;
 }

@@ -147,8 +147,7 @@ void print_problems(const CheckRows& rows) {
   for (std::size_t i = 0; i < rows.size(); i += 2) {  // the two rows of a name have one report
     const CheckRow& row = rows[i].ok ? rows[i + 1] : rows[i];
     const std::string text = "fledge gradcheck: " + row.name + ": " + row.problem;
-    if (!row.ok)
-      std::fprintf(stderr, "%s\n", support::wrapped(text, support::text_width(stderr), 4).c_str());
+    if (!row.ok) support::say(stderr, text, 4);
   }
 }
 

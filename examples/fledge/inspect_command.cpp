@@ -37,6 +37,7 @@ InspectConfig inspect_config(int argc, char** argv) {
                   "what comes next if walk looks at birds alone");
   options.add("--near", "WORD", config.near, "the eight tokens nearest to this one");
   options.add("--what-if", "TEXT", config.what_if, "the prediction after TEXT with --row");
+  options.is_text();
   options.add("--row", "A=B:W,...", config.row,
               "token A looks at B with weight W; the rest is shared by the other tokens as now");
   options.add("--layer", "N", config.layer, "of --row, counted from 0", {0, 1e6});

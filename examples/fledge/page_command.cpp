@@ -1,6 +1,5 @@
 #include <cstdio>
 #include <filesystem>
-#include <optional>
 
 #include "examples/fledge/commands.h"
 #include "examples/fledge/known_names.h"
@@ -19,15 +18,12 @@ namespace {
 constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 constexpr Dim most_tokens = 24;
 
-/// For a run without a plan: excerpts of its text.
-std::optional<page::Plan> plan_of_text(const TrainedModel& trained, const std::string& folder) {
+/// For a run without a plan: excerpts of its text. Throws InputError if it is not to be had.
+page::Plan plan_of_text(const TrainedModel& trained, const std::string& folder) {
   const std::vector<std::string>& texts = trained.run.settings.texts;
-  if (!texts.empty() && texts[0] == "-") return {};  // standard input cannot be read again
-  try {
-    return page::default_plan(trained.corpus(folder), trained.model.sizes.context);
-  } catch (const support::InputError&) {
-    return {};
-  }
+  if (!texts.empty() && texts[0] == "-")
+    throw support::InputError("standard input cannot be read again", "");
+  return page::default_plan(trained.corpus(folder), trained.model.sizes.context);
 }
 
 /// Where the text is not to be had: a sentence that the model draws.
@@ -90,12 +86,13 @@ int page_command(int argc, char** argv) {
   run.model = &trained.model;
   run.tokenizer = &trained.tokenizer();
   if (!train::PageRecorder::is_recorded(events)) {
-    const std::optional<page::Plan> plan = plan_of_text(trained, folder);
-    run.plan = plan ? *plan : plan_of_sample(trained);
-    if (!plan)
-      run.notices.emplace_back(
-          "The text that the model was trained on is not here, so the page shows a text that the model "
-          "drew.");
+    try {
+      run.plan = plan_of_text(trained, folder);
+    } catch (const support::InputError& error) {
+      run.plan = plan_of_sample(trained);
+      run.notices.push_back(
+          "The page shows a text that the model drew: " + std::string(error.what()) + ".");
+    }
   }
   const page::Thinned data = support::with_advice(
       "restore the file, or train again",
@@ -110,8 +107,7 @@ int page_command(int argc, char** argv) {
       out, page::page_file(run.title, Json::object({{"kind", "run"}, {"run", data.data}})),
       page::page_kind);
   std::fprintf(stderr, "The page is in %s.\n", support::printable(out).c_str());
-  for (const std::string& notice : data.notices)
-    std::fprintf(stderr, "%s\n", support::wrapped(notice, support::text_width(stderr)).c_str());
+  for (const std::string& notice : data.notices) support::say(stderr, notice);
   return 0;
 }
 

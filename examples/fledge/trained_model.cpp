@@ -19,18 +19,16 @@ namespace {
 constexpr const char* other_advice =
     "fledge reads models of GPT-2's form, as transformers saves them; replace a damaged file";
 
-void warn(const std::string& text) {
-  std::fprintf(stderr, "%s\n", support::wrapped(text, support::text_width(stderr)).c_str());
-}
-
 // Says which keys of config.json are ignored, at most five.
 void warn_of_unknown_keys(const std::string& path, const std::vector<std::string>& keys) {
   if (keys.empty()) return;
   std::string list;
   for (std::size_t i = 0; i < std::min<std::size_t>(keys.size(), 5); ++i)
     list += (i > 0 ? ", " : "") + support::quoted(keys[i]);
-  warn(support::quoted(path) + " has keys that fledge does not know and ignores: " + list +
-       (keys.size() > 5 ? " and " + support::thousands(std::ssize(keys) - 5) + " more." : "."));
+  support::say(
+      stderr,
+      support::quoted(path) + " has keys that fledge does not know and ignores: " + list +
+          (keys.size() > 5 ? " and " + support::thousands(std::ssize(keys) - 5) + " more." : "."));
 }
 
 // The tokenizer of a folder that fledge train did not make.
@@ -42,9 +40,10 @@ Tokenizer read_tokenizer(const Folder& folder, Dim vocabulary) {
             " has no tokenizer: neither tokenizer.json nor vocab.json and merges.txt",
         "bring them; without them a text is token numbers: fledge generate DIR --tokens-in \"15 7\"");
   if (tokenizer->size() > vocabulary) {
-    warn("The tokenizer in " + support::quoted(folder.path()) + " has " +
-         support::thousands(tokenizer->size()) + " tokens, the model " +
-         support::thousands(vocabulary) + ": a text with one of the others is refused.");
+    support::say(stderr, "The tokenizer in " + support::quoted(folder.path()) + " has " +
+                             support::thousands(tokenizer->size()) + " tokens, the model " +
+                             support::thousands(vocabulary) +
+                             ": a text with one of the others is refused.");
     tokenizer->limit_to(vocabulary);
   }
   return std::move(*tokenizer);
@@ -144,7 +143,7 @@ std::string TrainedModel::file_text(const std::string& path) const {
       {path}, {kind == Tokens::character || kind == Tokens::word, run.settings.keep_cr,
                "name a text file", train::not_utf8_advice});
   if (const std::string left_out = read.report(", as in training"); !left_out.empty())
-    std::fprintf(stderr, "%s\n", support::wrapped(left_out, support::text_width(stderr)).c_str());
+    support::say(stderr, left_out);
   return read.text;
 }
 

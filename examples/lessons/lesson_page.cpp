@@ -72,6 +72,7 @@ int run_lesson(int argc, const char* const* argv, const LessonPage& page) {
       } else {
         const std::string& text = texts.emplace_back();
         options.add(play.option, "TEXT", texts.back(), play.help);
+        options.is_text();
         run_play.emplace_back([&play, &text](Lesson& to) { play.with_text(to, text); });
       }
       options.without_default();

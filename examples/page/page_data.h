@@ -14,6 +14,20 @@
 
 namespace fledge::page {
 
+/// f(), which reads an event. Its FormatError names the event, such as "line 12", instead of the first
+/// line of the event's own text.
+template <class F>
+auto naming_event(const std::string& event, F f) {
+  constexpr std::string_view first = "line 1,";
+  try {
+    return f();
+  } catch (const FormatError& error) {
+    const std::string what = error.what();
+    throw FormatError(event +
+                      (what.starts_with(first) ? what.substr(first.size() - 1) : ": " + what));
+  }
+}
+
 struct Run {
   std::string title, command;  // the name of the text; the command that made the page
   std::string sentence;        // what the run was, in words

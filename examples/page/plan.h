@@ -44,20 +44,6 @@ Json::Members plan_event(const Plan& plan);
 /// Throws FormatError for an event that plan_event() does not write.
 Plan read_plan(const JsonValue& event, Dim vocabulary, Dim context);
 
-/// f(), which reads an event. Its FormatError names the event, such as "line 12", instead of the first
-/// line of the event's own text.
-template <class F>
-auto naming_event(const std::string& event, F f) {
-  constexpr std::string_view first = "line 1,";
-  try {
-    return f();
-  } catch (const FormatError& error) {
-    const std::string what = error.what();
-    throw FormatError(event +
-                      (what.starts_with(first) ? what.substr(first.size() - 1) : ": " + what));
-  }
-}
-
 /// Which steps have a snapshot: 0, 1, 2, 5, 10, 20, 50, … and the last step are full; 24 more are
 /// evenly spaced.
 struct SnapshotSteps {

@@ -1,7 +1,6 @@
 #include "examples/support/options.h"
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <concepts>
 #include <limits>
@@ -24,7 +23,7 @@ bool is_named(const Option& option, std::string_view name) {
 // Whether a letter stands behind one or two hyphens.
 bool is_like_option(std::string_view word) {
   word.remove_prefix(word.starts_with("--") ? 2 : 1);
-  return !word.empty() && std::isalpha(static_cast<unsigned char>(word[0])) != 0;
+  return !word.empty() && is_letter(word[0]);
 }
 
 // The parts of a text between separators; none of an empty text.
@@ -116,8 +115,10 @@ void Options::threads() {
   options_.back().fallback = "FLEDGE_THREADS, or one per processor";
 }
 
-void Options::arguments(std::string placeholder, std::size_t least, std::size_t most) {
+void Options::arguments(std::string placeholder, std::size_t least, std::size_t most,
+                        bool last_is_text) {
   argument_placeholder_ = std::move(placeholder);
+  last_is_text_ = last_is_text;
   least_ = least;
   most_ = most;
 }
@@ -144,7 +145,6 @@ void Options::parse(int argc, const char* const* argv) {
       throw HelpRequest(*word == "--help-all" ? help_all() : help());
   }
 
-  const bool has_prompt = argument_placeholder_.ends_with("[PROMPT]");
   std::string text;  // the last word that was taken as a text
   for (auto word = given.begin(); word != given.end(); ++word) {
     const std::string_view name = word->substr(0, word->find('='));
@@ -158,7 +158,7 @@ void Options::parse(int argc, const char* const* argv) {
                                   : "a text of several words needs quotes around it: " +
                                         quoted(text + " " + std::string(*word)));
       arguments_.emplace_back(*word);
-      if (has_prompt && arguments_.size() == most_) text = *word;
+      if (last_is_text_ && arguments_.size() == most_) text = *word;
       continue;
     }
     Option* const option = find(name);
@@ -184,14 +184,14 @@ void Options::parse(int argc, const char* const* argv) {
       refuse_usage(option->name + " needs a value", form);
     } else {
       set(*option, *++word);
-      if (option->argument == "TEXT") text = *word;
+      if (option->is_text) text = *word;
     }
   }
   if (const Option* option = find(first_argument_); option && option->given) {
     if (arguments_.size() == most_)
       refuse_usage("unexpected argument " + quoted(arguments_.back()),
                    first_argument_ + " stands in the place of the first argument" +
-                       (has_prompt ? "; a text of several words needs quotes around it" : ""));
+                       (last_is_text_ ? "; a text of several words needs quotes around it" : ""));
     arguments_.insert(arguments_.begin(), option->variable.get());
   }
   if (arguments_.size() < least_)

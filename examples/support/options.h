@@ -102,6 +102,7 @@ struct Option {
   std::string group, fallback;  // the default as help shows it
   char letter = 0;              // of "-o, --out"
   bool given = false;
+  bool is_text = false;
   std::map<std::string, std::string> known_as{};  // other tools' names for it, each with a reason
 };
 
@@ -130,8 +131,13 @@ class Options {
   /// `--threads N`, 1 … 256, for the whole process, but at most one for each processor. Without it,
   /// FLEDGE_THREADS decides; help does not read that variable.
   void threads();
+  /// The value of the last row is a text. If a word too many follows it, the advice is to put quotes
+  /// around the text.
+  void is_text() { options_.back().is_text = true; }
   /// Arguments that are not options, `least` to `most` of them. Without this, none is accepted.
-  void arguments(std::string placeholder, std::size_t least, std::size_t most);
+  /// `last_is_text`: the one of number `most` is a text, as of is_text().
+  void arguments(std::string placeholder, std::size_t least, std::size_t most,
+                 bool last_is_text = false);
   /// The value of this option stands for the first argument: `--from DIR` is `DIR`.
   void stands_for_first_argument(std::string option) { first_argument_ = std::move(option); }
   /// The words that an argument may be, where they are known: for completions.
@@ -186,6 +192,7 @@ class Options {
   std::string argument_placeholder_, group_, first_argument_;
   std::string exit_statuses_ = "0 done, 1 failed, 2 wrong usage";
   std::size_t least_ = 0, most_ = 0;
+  bool last_is_text_ = false;
   std::vector<std::string> arguments_, argument_words_;
 };
 

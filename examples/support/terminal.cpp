@@ -62,6 +62,10 @@ int terminal_width(std::FILE* stream) {
   return std::clamp(asked_size(stream, &winsize::ws_col, "COLUMNS", 80), 20, widest);
 }
 
+void say(std::FILE* stream, std::string_view text, int indent) {
+  std::fprintf(stream, "%s\n", wrapped(text, text_width(stream), indent).c_str());
+}
+
 int terminal_height(std::FILE* stream) {
   return std::clamp(asked_size(stream, &winsize::ws_row, "LINES", 24), 2, 500);
 }

@@ -31,6 +31,9 @@ int terminal_width(std::FILE* stream);
 /// Columns of sentences on this stream: terminal_width(), within 40 … 80.
 inline int text_width(std::FILE* stream) { return std::clamp(terminal_width(stream), 40, 80); }
 
+/// Prints the text in lines of text_width() columns, all but the first indented.
+void say(std::FILE* stream, std::string_view text, int indent = 0);
+
 /// Lines of the stream's terminal, else LINES, else 24; within 2 … 500.
 int terminal_height(std::FILE* stream);
 

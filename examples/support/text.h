@@ -54,6 +54,9 @@ std::string cut(std::string_view text, int columns, std::string_view ellipsis = 
 std::string pad_left(std::string_view text, int columns);
 std::string pad_right(std::string_view text, int columns);
 
+/// Whether this is a letter of ASCII, in every locale.
+inline bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
 /// The text broken between words, so that no line has more than `columns` columns. Later lines begin
 /// with `indent` spaces, which count. Line ends in the text stay. A word that is wider than a line
 /// stands alone, unbroken. Colours made by Paint count 0. No line end at the end is added.

@@ -89,8 +89,12 @@ class Trainer {
 
  private:
   std::vector<TextWindow> windows_of_pass(Dim pass) const;
-  Dim targets_of_step() const;  // of the next one, in all its passes
-  Tensor loss_of_pass(Dim pass, Dim targets) const;
+  struct StepWindows {
+    std::vector<std::vector<TextWindow>> of_pass;
+    Dim targets = 0;  // in all passes
+  };
+  StepWindows windows_of_step() const;  // of the next one
+  Tensor loss_of_pass(Dim pass, const StepWindows& step) const;
   [[noreturn]] void throw_step_diverged(const std::string& what) const;
   void require_finite_loss(double loss) const;
 

@@ -39,7 +39,7 @@ GenerateConfig generate_config(int argc, char** argv) {
   GenerateConfig config;
   std::optional<std::uint64_t> seed;
   support::Options options("fledge generate", "A trained model continues a text.");
-  options.arguments("DIR [PROMPT]", 1, 2);
+  options.arguments("DIR [PROMPT]", 1, 2, true);
   options.example("fledge generate run", "from nothing");
   options.example("fledge generate run \"birds sometimes\"",
                   "from a prompt; the prompt - reads it from stdin");
@@ -56,6 +56,7 @@ GenerateConfig generate_config(int argc, char** argv) {
   options.add("-0, --null", "", config.null,
               "a NUL byte after each text instead of the line above it, for xargs -0");
   options.add("--stop", "TEXT", config.stop, "end a text before the first TEXT in it");
+  options.is_text();
 
   options.group("Choice");
   options.add("--temperature", "X", config.choice.temperature,

@@ -130,11 +130,14 @@ std::string choose_for_text(TrainConfig& config, const Corpus& corpus) {
   const double steps = std::clamp(std::floor(std::min(by_work, by_passes)), 20.0, 1e9);
   unless_given("--steps", schedule.steps, std::max(static_cast<std::int64_t>(steps), least));
   unless_given("--warmup", schedule.warmup, std::min<std::int64_t>(100, schedule.steps / 10));
-  // Twenty evaluations or fewer, and the held-out text for at most a sixteenth of the work of the steps
-  // between them: a step takes three times as long as reading its windows forward.
-  const Dim held_out = corpus.valid.size() / config.sizes.context + 1;
-  const double steps_of_evaluation =
-      static_cast<double>(std::min(evaluated_windows, held_out)) / (3 * batch);
+  // Twenty evaluations or fewer, which take at most a sixteenth of the work of the steps between them:
+  // a step takes three times as long as reading its windows forward.
+  const auto windows = [&](const TokenText& text, Dim most) {
+    return std::min(most, text.size() / config.sizes.context + 1);
+  };
+  const double steps_of_evaluation = static_cast<double>(windows(corpus.valid, evaluated_windows) +
+                                                         windows(corpus.train, training_windows)) /
+                                     (3 * batch);
   unless_given("--eval-every", config.evaluate_every,
                std::max({schedule.steps / 20, std::int64_t{25},
                          static_cast<std::int64_t>(16 * steps_of_evaluation)}));

@@ -86,7 +86,7 @@ void Reporter::saved_in_folder() {
                        : !folder.empty()  ? "This run is saved in " + folder + "."
                        : config_->save    ? "Nothing is saved: add -o DIR."
                                           : "Nothing is saved (--no-save).",
-                       80));
+                       support::text_width(stderr)));
 }
 
 void Reporter::start(const Corpus& corpus, const LanguageModel& model, const Baselines& baselines,
@@ -142,7 +142,7 @@ void Reporter::overfitting(std::int64_t step, std::int64_t since) {
                            ": the training loss falls, the held-out loss rises. The weights of "
                            "step " +
                            best + " are kept.",
-                       80));
+                       support::text_width(stderr)));
   curves_.overfits_since = static_cast<double>(since);
   event({{"type", "overfitting"}, {"step", step}, {"since", since}});
 }
@@ -162,11 +162,11 @@ void Reporter::watched(const PairMeasurement& measured) {
             percent(pair.attention) + " of its attention. An even split would give " + even +
             (has_control ? "; the control word " + second + " gets " + beside : "") +
             ". Mean over " + support::counted(pair.pairs, "place") + ".",
-        80, 4));
+        support::text_width(stderr), 4));
   else
     say(support::wrapped(place + name + " " + percent(pair.attention) + " (even split " + even +
                              (has_control ? "; " + second + " " + beside : "") + ")",
-                         80, 4));
+                         support::text_width(stderr), 4));
   event(as_json(measured));
 }
 

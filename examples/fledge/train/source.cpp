@@ -173,16 +173,27 @@ std::vector<std::string> names_without_folders(std::vector<std::string> paths) {
   return paths;
 }
 
-std::vector<std::string> found_texts(std::vector<std::string> names,
-                                     const std::string& run_folder) {
+std::vector<std::string> found_texts(const RunConfig& run, const std::string& folder) {
   std::error_code no_folder;  // the current folder may have been removed
-  const auto run = std::filesystem::absolute(run_folder + "/", no_folder).lexically_normal();
-  for (std::string& name : names) {
-    const std::string beside = (run.parent_path().parent_path() / name).string();
-    const bool is_here = name == "-" || access(name.c_str(), F_OK) == 0;
-    if (!is_here && access(beside.c_str(), F_OK) == 0) name = beside;
+  const auto above =
+      std::filesystem::absolute(folder + "/", no_folder).lexically_normal().parent_path();
+  TrainConfig here = run.settings, beside = run.settings;
+  for (std::size_t i = 0; i < here.texts.size(); ++i) {
+    const std::string name = here.texts[i], other = (above.parent_path() / name).string();
+    if (name == "-" || access(other.c_str(), F_OK) != 0) continue;
+    beside.texts[i] = other;
+    if (access(name.c_str(), F_OK) != 0) here.texts[i] = other;
   }
-  return names;
+  const auto is_text_of_run = [&](const TrainConfig& config) {
+    try {
+      const std::string text = read_text(config).text;
+      return text.size() == run.text_bytes && hash_of(text) == run.text_hash;
+    } catch (const InputError&) {
+      return false;
+    }
+  };
+  const bool differ = here.texts != beside.texts;
+  return differ && !is_text_of_run(here) && is_text_of_run(beside) ? beside.texts : here.texts;
 }
 
 std::string name_of(const TrainConfig& config) { return name_of_files(config.texts); }
@@ -251,7 +262,7 @@ std::string known_text(const Tokenizer& tokenizer, const std::string& text,
   const std::string said = "Left out of " + name + ": " + what +
                            what_is_unknown(tokenizer.kind(), is_one) + ", " + unknown_share(found) +
                            " of it.";
-  std::fprintf(stderr, "%s\n", support::wrapped(said, support::text_width(stderr)).c_str());
+  support::say(stderr, said);
   return std::move(found.rest);
 }
 
@@ -296,7 +307,7 @@ void require_same_text(const RunConfig& config, const std::string& text, const s
 
 std::string text_of_run(const RunConfig& run, const std::string& folder) {
   TrainConfig settings = run.settings;
-  settings.texts = found_texts(settings.texts, folder);
+  settings.texts = found_texts(run, folder);
   std::string text =
       read_text(settings,
                 "a run keeps the name of its text alone: bring it here, or beside the run")

@@ -20,9 +20,10 @@ FileText read_text(const TrainConfig& config,
 /// The names of files or folders, without the folders above them. A run keeps no more: what is made
 /// for others must not tell where its text was.
 std::vector<std::string> names_without_folders(std::vector<std::string> paths);
-/// Where the files of these names are: in the current folder, else beside the folder of the run. A
-/// name that is in neither stays as it is.
-std::vector<std::string> found_texts(std::vector<std::string> names, const std::string& run_folder);
+/// Where the texts of the run are: in the current folder, else beside the folder of the run. If they
+/// are in both, those whose hash is the run's, or else those in the current folder. A name that is in
+/// neither stays as it is.
+std::vector<std::string> found_texts(const RunConfig& run, const std::string& folder);
 /// The name of the run's text in messages.
 std::string name_of(const TrainConfig& config);
 

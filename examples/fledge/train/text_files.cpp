@@ -21,7 +21,7 @@ constexpr std::size_t most_names_shown = 6;  // names of files in a message
 
 bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
 
-bool is_folder_of_a_run(const fs::path& path) {
+bool is_folder_of_a_model(const fs::path& path) {
   std::error_code error;
   const auto has = [&](const char* name) { return fs::exists(path / name, error); };
   return has("config.json") && (has("model.safetensors") || has("model.safetensors.index.json") ||
@@ -49,7 +49,7 @@ void add_folder(const std::string& folder, std::set<std::string>& files) {
   for (const fs::recursive_directory_iterator end; !error && entry != end; entry.increment(error)) {
     std::error_code unknown;
     const bool is_below = entry->is_directory(unknown);
-    if (is_hidden(entry->path()) || (is_below && is_folder_of_a_run(entry->path())))
+    if (is_hidden(entry->path()) || (is_below && is_folder_of_a_model(entry->path())))
       entry.disable_recursion_pending();
     else if (entry->is_regular_file(unknown) && is_text(entry->path()))
       files.insert(entry->path().lexically_normal().string());
@@ -112,7 +112,7 @@ void add_file(std::string_view file, bool keep_cr, FileText& to) {
 std::vector<std::string> text_files(const std::vector<std::string>& names) {
   std::error_code error;
   for (const std::string& name : names)
-    if (is_folder_of_a_run(name))
+    if (is_folder_of_a_model(name))
       support::refuse_usage(support::quoted(name) + " is the folder of a model, not of texts",
                             "--resume " + support::shell_word(name) +
                                 " goes on with its run, FILE --from " + support::shell_word(name) +

@@ -72,7 +72,7 @@ void TrainRun::train() {
     const bool is_evaluated = state_->is_evaluated(row.step);
     if (is_evaluated && state_->holds_out()) {
       row.validation = state_->evaluate();
-      row.training = state_->evaluate_training();
+      training_loss_ = row.training = state_->evaluate_training();
     }
     std::vector<PairMeasurement> watched;
     if (is_evaluated || row.step == 1) watched = watch(pairs_, *model_, *corpus_, row.step);
@@ -99,7 +99,7 @@ void TrainRun::train() {
                                      support::counted(config_.patience, "evaluation") +
                                      ": the run ends at step " + thousands(state_->step()) +
                                      " (--patience).",
-                                 80));
+                                 support::text_width(stderr)));
   finish();
 }
 
@@ -157,7 +157,8 @@ void TrainRun::report_result() {
   const bool holds_out = state_->holds_out();
   const auto loss = [&] { return trainer_->loss_on(corpus_->valid, config_.training.batch); };
   double last = state_->finite_loss();
-  const double training = state_->evaluate_training();
+  // The last step was evaluated.
+  const double training = training_loss_ ? *training_loss_ : state_->evaluate_training();
   if (holds_out) last = loss();
   double best = last;
   if (kept != steps) {
@@ -167,8 +168,8 @@ void TrainRun::report_result() {
   if (film_)
     report_.say(film_->picture(support::terminal_width(stderr), support::unicode_wanted(),
                                {support::colour_wanted(stderr)}) +
-                "This picture is of step " + thousands(film_->step()) +
-                ", the model that is kept of step " + thousands(kept) + ".");
+                "The picture shows step " + thousands(film_->step()) +
+                "; the model that is kept is from step " + thousands(kept) + ".");
   report_.plot();
   report_.say("Done: " + support::counted(steps, "step") + " in " + clock_text(report_.elapsed()) +
               ".");
@@ -181,7 +182,7 @@ void TrainRun::report_result() {
     report_.say(
         support::wrapped(loss_sentence(of_loss, shown, *bits_per_byte_, baselines_.uniform, token) +
                              " " + cheating_report(token),
-                         80));
+                         support::text_width(stderr)));
   else
     report_.say(loss_report(of_loss, shown, *bits_per_byte_, baselines_, token,
                             {support::colour_wanted(stderr)}));

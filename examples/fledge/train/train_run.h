@@ -17,14 +17,18 @@
 
 namespace fledge::train {
 
-/// The seconds of the second of two calls of f(). The first one also makes threads, touches memory
-/// for the first time and fills caches: it takes up to ten times as long.
+/// Calls f() twice and returns how long the second call took, in seconds: the first one also makes
+/// threads and fills caches. If the first took more than a second, that is small beside it, and f() is
+/// not called again.
 template <class Clock, class F>
 double seconds_when_warm(F f) {
-  f();
-  const auto begin = Clock::now();
-  f();
-  return std::chrono::duration<double>(Clock::now() - begin).count();
+  const auto seconds = [&] {
+    const auto begin = Clock::now();
+    f();
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+  };
+  const double first = seconds();
+  return first > 1 ? first : seconds();
 }
 
 class TrainRun {
@@ -75,6 +79,7 @@ class TrainRun {
   std::optional<RunState> state_;
   std::string chosen_;  // which options were chosen from the text
   Baselines baselines_;
+  std::optional<double> training_loss_;  // of the last evaluation of this call
   std::optional<double> bits_per_byte_;  // of the loss in the final report
   std::vector<WordPair> pairs_;          // of --watch
   std::vector<Probe> sentences_;         // of --probe

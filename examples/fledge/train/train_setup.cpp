@@ -70,7 +70,7 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
     folder = RunFolder::resume(config_.folder());
     run = folder->config();
     config_ = resumed_config(run->settings, config_);
-    if (!names_text) config_.texts = found_texts(config_.texts, config_.folder());
+    if (!names_text) config_.texts = found_texts(*run, config_.folder());
   }
   const std::string name = name_of(config_);
   if (!folder_name_.empty()) config_.out = config_.force ? folder_name_ : free_name(folder_name_);
@@ -119,7 +119,8 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
   state_.emplace(config_, *run, *corpus_, *trainer_, report_);
   if (folder) state_->load(std::move(*folder), state);
   begin_page();
-  // Until here no file has changed, and from here on nothing is refused.
+  // Until here no file has changed. Now begin_folder() alone may refuse: a folder that is taken or not
+  // empty, before it changes anything.
   if (state_->has_folder()) {
     state_->go_on();
     report_.resume_curves(state_->events());
@@ -195,7 +196,7 @@ void TrainRun::report_start() {
     report_.say(support::wrapped(
         "The lines of this text are short. If each of them is a text of its own, such as a name, a "
         "word or a record, add --lines.",
-        80));
+        support::text_width(stderr)));
   if (!chosen_.empty()) report_.say(support::wrapped(chosen_, support::text_width(stderr)));
   report_.say(model_report(*model_));
   if (!config_.from.empty())
@@ -229,7 +230,7 @@ void TrainRun::check_causality_at_start() {
                                          "s did not change any earlier prediction (" +
                                          thousands(report.compared) + " compared)."
                                    : "Causality " + report.text + ".",
-                               80));
+                               support::text_width(stderr)));
 }
 
 // Measures the time of a dry run. It does not change the training: batches depend only on the seed

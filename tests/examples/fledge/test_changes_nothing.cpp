@@ -111,7 +111,10 @@ struct Walk {
   }
 };
 
-/// What stands behind the options; a command without it is not walked.
+/// The commands that are not walked: `train` has a test of its own, the others write no file.
+const Words not_walked{"chat", "completion", "explain", "help", "manual", "train"};
+
+/// What stands behind the options.
 const std::map<std::string, Words> arguments_of{{"generate", {"run", "the small"}},
                                                 {"eval", {"run"}},
                                                 {"inspect", {"run"}},
@@ -127,7 +130,11 @@ TEST_CASE("fledge: a command that refuses has changed nothing") {
   Walk walk;
   for (const OptionTable& table : fledge::pages::command_tables()) {
     const std::string command = table.program.substr(table.program.find(' ') + 1);
-    if (!arguments_of.contains(command)) continue;
+    CAPTURE(command);
+    const bool is_exception =
+        std::find(not_walked.begin(), not_walked.end(), command) != not_walked.end();
+    REQUIRE(arguments_of.contains(command) != is_exception);
+    if (is_exception) continue;
     const Words& arguments = arguments_of.at(command);
     Words outputs;
     for (const OptionRow& row : table.rows)

@@ -193,10 +193,15 @@ TEST_CASE("fledge train: the time of a step is taken when it is warm") {
     static std::chrono::time_point<Clock, Seconds> now() { return time(); }
   };
   int calls = 0;
-  const double seconds = fledge::train::seconds_when_warm<Clock>(
-      [&] { Clock::time() += Seconds(++calls == 1 ? 10 : 0.5); });
-  CHECK(seconds == 0.5);
+  const auto seconds_after = [&](double first) {
+    calls = 0;
+    return fledge::train::seconds_when_warm<Clock>(
+        [&] { Clock::time() += Seconds(++calls == 1 ? first : 0.5); });
+  };
+  CHECK(seconds_after(1) == 0.5);
   CHECK(calls == 2);
+  CHECK(seconds_after(16) == 16);  // a long step is not made twice
+  CHECK(calls == 1);
 }
 
 TEST_CASE("fledge train: a bar on a terminal, plain lines elsewhere") {

@@ -110,6 +110,8 @@ TEST_CASE("fledge train: a run, its events and its export do not say where their
   CHECK(in(secret, resume + "22").status == 0);
   std::filesystem::copy_file(diary, desk / "elsewhere/diary.txt");
   CHECK(in("moved", eval).status == 0);
+  write_text(desk / "moved/diary.txt", "a namesake\n");
+  CHECK(in("moved", eval).status == 0);
   CHECK(in("moved", "train -q --steps 23 --resume ../elsewhere/run/").status == 0);
   CHECK(in("elsewhere/run", "train -q --steps 24 --resume .").status == 0);
 }

@@ -177,10 +177,11 @@ TEST_CASE("options: an option can stand for the first argument") {
   const auto arguments = [](std::vector<const char*> words) {
     std::string from, stop;
     Options options("fledge generate", "A trained model continues a text.");
-    options.arguments("DIR [PROMPT]", 1, 2);
+    options.arguments("DIR [WORDS]", 1, 2, true);
     options.add("--from", "DIR", from, "the folder of the model");
     options.stands_for_first_argument("--from");
-    options.add("--stop", "TEXT", stop, "end a text before TEXT");
+    options.add("--stop", "END", stop, "end a text before END");
+    options.is_text();
     words.insert(words.begin(), "generate");
     options.parse(static_cast<int>(words.size()), words.data());
     return options.arguments();
@@ -212,7 +213,7 @@ TEST_CASE("options: an option can stand for the first argument") {
                     "' | write -- in front of an argument that begins with -");
     CHECK(arguments({"run", "--", prompt}).back() == prompt);
   }
-  CHECK_THAT(tests::usage_refusal([&] { arguments({}); }), StartsWith("DIR [PROMPT] is missing"));
+  CHECK_THAT(tests::usage_refusal([&] { arguments({}); }), StartsWith("DIR [WORDS] is missing"));
 }
 
 TEST_CASE("options: help wins anywhere before '--'") {

@@ -178,3 +178,10 @@ TEST_CASE("formatted: long texts are whole, and a text without values stays") {
   CHECK(support::formatted("%s!", word.c_str()) == word + "!");
   CHECK(support::formatted("%d of %.2f", 3, 0.5) == "3 of 0.50");
 }
+
+TEST_CASE("is_letter: the letters of ASCII alone") {
+  int letters = 0;
+  for (int c = 0; c < 256; ++c) letters += support::is_letter(static_cast<char>(c));
+  CHECK(letters == 52);
+  for (const char c : {'a', 'z', 'A', 'Z'}) CHECK(support::is_letter(c));
+}

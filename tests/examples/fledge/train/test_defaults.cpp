@@ -53,6 +53,24 @@ TEST_CASE("a longer text gets a larger model, and at most the work of two minute
   CHECK(width == 128);
 }
 
+TEST_CASE("evaluations take at most a sixteenth of the work of the steps, both texts counted") {
+  for (const Dim tokens : {3'000, 30'000, 100'000})
+    for (const Dim batch : {1, 4}) {
+      TrainConfig given;
+      given.training.batch = batch;
+      given.given = {"--batch"};
+      const Corpus corpus = corpus_of(tokens, 60);
+      const TrainConfig config = chosen_for(corpus, given).config;
+      const auto windows = [&](const TokenText& text, Dim most) {
+        return std::min(most, text.size() / config.sizes.context);
+      };
+      const Dim read =
+          windows(corpus.valid, evaluated_windows) + windows(corpus.train, training_windows);
+      // A step reads its windows three times: forward, and twice as long backward.
+      CHECK(16 * read <= 3 * batch * config.evaluate_every);
+    }
+}
+
 TEST_CASE("the number of steps follows the minutes") {
   const Corpus corpus = corpus_of(600'000, 60);
   TrainConfig config;

@@ -71,9 +71,10 @@ TEST_CASE("--film --lines: the line end stands in front, as it does in training"
              ContainsSubstring(std::string(support::token_label("\n", false)) + " looks at "));
   CHECK_THAT(result.err, ContainsSubstring("even split 0.25"));
   const std::vector<StrictJson> all = json_lines(text_of(desk / "run/metrics.jsonl"));
-  CHECK_THAT(result.err, ContainsSubstring(support::formatted(
-                             "\nThis picture is of step 20, the model that is kept of step %.0f.\n",
-                             all.back()["model_step"].number())));
+  CHECK_THAT(result.err,
+             ContainsSubstring(support::formatted(
+                 "\nThe picture shows step 20; the model that is kept is from step %.0f.\n",
+                 all.back()["model_step"].number())));
   std::size_t seen = 0;
   for (const StrictJson& event : json_lines(text_of(desk / "run/metrics.jsonl"))) {
     const std::string type = event["type"].string();
