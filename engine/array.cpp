@@ -71,6 +71,7 @@ Real Array::at(std::initializer_list<Dim> indices) const {
 }
 
 Real Array::item() const {
+  if (!exists()) refuse_nothing("item");
   require(size() == 1, "item", "needs exactly one number: got shape ", shape());
   return data()[0];
 }
@@ -92,6 +93,7 @@ void Array::refuse_shared() const {
 }
 
 Array Array::with_shape(const Shape& shape) const {
+  if (!exists()) refuse_nothing("with_shape");
   require(shape.size() == size(), "with_shape", "sizes differ: ", this->shape(), " to ", shape);
   Array same;
   Block* const owner = block_->owner != nullptr ? block_->owner : block_;

@@ -43,6 +43,14 @@ bool Comparison::Element::is_noise() const {
   return std::abs(analytic) <= found.noise && std::abs(found.value) <= found.noise;
 }
 
+// Whether measure_changes() has shown that the difference is an error: it is much larger than
+// everything that rounding does.
+bool Comparison::Element::is_steady() const {
+  const double most = std::max({change, far_change, found.rounding, found.own_noise});
+  return most < 0.1 * difference() && found.converged && difference() > found.uncertainty &&
+         !is_noise() && !is_small_beside_others;
+}
+
 double Comparison::error_of(const Element& e) const {
   if (!std::isfinite(e.analytic) || !std::isfinite(e.found.value)) return std::nan("");
   return e.analytic == e.found.value ? 0 : e.difference() / std::max(e.found.scale, floor_);
@@ -64,21 +72,47 @@ void Comparison::recognise_rounding() {
   };
   each_element([&](Element& e) {
     if (!(e.own_error() > oracle_.tolerance)) return;
-    e.saved = error_of(e) <= oracle_.tolerance;
-    if (e.is_noise() && !e.saved)
+    e.is_small_beside_others = error_of(e) <= oracle_.tolerance;
+    if (e.is_noise() && !e.is_small_beside_others)
       add_zero(e, e.found.noise);
     else
       suspects.push_back(&e);
   });
-  measure_changes(suspects);
-  for (Element* e : suspects) {
+  // The worst first, more each time. Where one is an error, its parameter is wrong: the others are
+  // not measured, and their rounding is taken to be that of those that were.
+  std::stable_sort(suspects.begin(), suspects.end(), [](const Element* a, const Element* b) {
+    return a->parameter != b->parameter ? a->parameter < b->parameter
+                                        : a->own_error() > b->own_error();
+  });
+  std::vector<Element*> measured;
+  for (std::size_t begin = 0, count = 4; begin < suspects.size();) {
+    const std::size_t p = suspects[begin]->parameter;
+    std::size_t end = begin;
+    while (end < suspects.size() && end < begin + count && suspects[end]->parameter == p) ++end;
+    const std::vector<Element*> batch(suspects.begin() + static_cast<std::ptrdiff_t>(begin),
+                                      suspects.begin() + static_cast<std::ptrdiff_t>(end));
+    measure_changes(batch);
+    measured.insert(measured.end(), batch.begin(), batch.end());
+    count *= 2;
+    begin = end;
+    if (std::any_of(batch.begin(), batch.end(), [](const Element* e) { return e->is_steady(); })) {
+      double largest = 0;
+      for (const Element* e : batch) largest = std::max({largest, e->change, e->far_change});
+      for (; begin < suspects.size() && suspects[begin]->parameter == p; ++begin) {
+        double& rounding = suspects[begin]->found.rounding;
+        rounding = std::max(rounding, 10 * largest);
+      }
+    }
+    if (begin < suspects.size() && suspects[begin]->parameter != p) count = 4;
+  }
+  for (Element* e : measured) {
     e->change = std::max(e->change, e->found.rounding);
     if (std::max(e->change, e->far_change) < 0.1 * e->difference()) continue;  // an error: steady
     e->found.rounding = 10 * std::max(e->change, e->far_change);
     const double larger = std::max(std::abs(e->analytic), std::abs(e->found.value));
     if (larger > 4 * e->change) continue;
-    if (!e->saved) add_zero(*e, 4 * e->change);
-    e->saved = false;
+    if (!e->is_small_beside_others) add_zero(*e, 4 * e->change);
+    e->is_small_beside_others = false;
   }
   // A tensor without a gradient is left to refuse_silent_zeros().
   for (Element* e : zeros)
@@ -94,7 +128,10 @@ int count_distinct(std::vector<double> numbers, double least) {
   int count = 0;
   double last = -infinity;
   for (const double x : numbers)
-    if (x - last > least) ++count, last = x;
+    if (x - last > least) {
+      ++count;
+      last = x;
+    }
   return count;
 }
 
@@ -103,8 +140,9 @@ int count_distinct(std::vector<double> numbers, double least) {
 // Sets `change` of each element: the largest in six trials that change every number of every
 // parameter, and of v, by up to three units in its last place; a zero stays zero. A sum with a
 // larger number swallows such changes. So for the elements that kept their error, `far_change` is
-// measured with numbers that change by up to 1e-10 … 1e-4 of themselves, or of 1 if they are 0. An
-// error may grow with x: what counts is how far its change is from a straight line. At a kink an
+// measured with numbers that change by up to 1e-10 … 1e-4 of themselves, or of 1 if they are 0.
+//
+// An error may grow linearly with x. So we compare the change with a straight line. At a kink an
 // error becomes another one: such a trial counts only if the gradients keep two digits, or if the
 // trials give four different numbers. Where f throws or is not finite, a trial shows nothing.
 // Differences show their own rounding: then only that of backward() is measured, which is less work.
@@ -180,14 +218,14 @@ void Comparison::judge(Element& e) {
   if (!(error <= oracle_.tolerance)) {  // also if it is NaN
     const bool excused = !e.found.converged || e.difference() <= e.found.uncertainty;
     e.verdict = excused || e.rounding_hides() ? Verdict::undecided : Verdict::wrong;
-  } else if (e.saved) {
+  } else if (e.is_small_beside_others) {
     e.verdict = verdict_beside_larger(e);
     if (e.verdict == Verdict::wrong) error = e.own_error();
   }
   e.error = error;
   if (e.verdict == Verdict::undecided) {
     const bool is_close = oracle_.method == Method::dual && e.agrees_in_six_digits();
-    std::optional<Finding>& first = e.saved || is_close ? unproved_ : undecided_;
+    std::optional<Finding>& first = e.is_small_beside_others || is_close ? unproved_ : undecided_;
     if (!first)
       first = finding(e, is_close ? "it agrees in six digits, and rounding hides the others: a "
                                     "number on the way to the output is too large; leave large "
@@ -208,7 +246,7 @@ Comparison::Verdict Comparison::verdict_beside_larger(const Element& e) const {
   const bool hidden =
       e.difference() <= std::max({found.rounding, found.own_noise, found.uncertainty});
   if (oracle_.method == Method::differences)  // dual numbers decide
-    return hidden || !e.found.converged ? Verdict::right : Verdict::undecided;
+    return hidden && e.found.converged ? Verdict::right : Verdict::undecided;
   if (!hidden) return Verdict::wrong;
   return e.agrees_in_six_digits() ? Verdict::right : Verdict::undecided;
 }
@@ -223,7 +261,7 @@ void Comparison::collect(std::optional<Finding>& found, Verdict verdict) const {
 }
 
 std::string Comparison::Element::reason_undecided() const {
-  if (saved)
+  if (is_small_beside_others)
     return "this derivative is too small beside the others: their rounding hides it; check it "
            "alone, or with inputs of one size";
   return rounding_hides()
@@ -302,7 +340,8 @@ Diagnosis Comparison::diagnose_parameter(std::size_t p) const {
   for (const Element& e : elements_[p]) {
     expected.push_back(e.found.value);
     analytic.push_back(e.analytic);
-    if (e.verdict == Verdict::wrong && e.saved) zero = 0;  // it is wrong although it is so small
+    if (e.verdict == Verdict::wrong && e.is_small_beside_others)
+      zero = 0;  // it is wrong although it is so small
   }
   return diagnose(analytic, expected, checked_.parameters[p].tensor.shape(), zero,
                   known_mistakes(checked_.f, checked_.parameters, p, checked_.v),

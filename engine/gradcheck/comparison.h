@@ -59,14 +59,16 @@ class Comparison {
     bool zero = false;  // both numbers are rounding errors: the derivative is zero
     double change = 0;  // of analytic − found.value when the inputs change in their last places
     double far_change = 0;  // the same, when they change more
-    bool saved = false;     // its error is small beside the largest scale, but not beside its own
-    double error = 0;       // by which it was judged
+    // Its error is small beside the largest scale, but not beside its own.
+    bool is_small_beside_others = false;
+    double error = 0;  // by which it was judged
     Verdict verdict = Verdict::right;
 
     double difference() const;
     double own_error() const;  // relative to its own scale
     bool agrees_in_six_digits() const { return own_error() <= 1e-6; }
     bool is_noise() const;
+    bool is_steady() const;
     bool rounding_hides() const { return is_noise() || difference() <= found.rounding; }
     std::string reason_undecided() const;
   };

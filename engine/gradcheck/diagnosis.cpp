@@ -98,9 +98,9 @@ void add_moved(const std::vector<double>& expected, const Shape& shape,
 
 // Whether the errors are a multiple of the summand, with one factor for each line along the axis, or
 // for all elements if axis is −1. Two errors more than there are factors must agree.
-bool lacks(const Summand& summand, int axis, const std::vector<double>& analytic,
-           const std::vector<double>& expected, const Flags& wrong, const Shape& shape,
-           double zero) {
+bool error_is_multiple_of(const Summand& summand, int axis, const std::vector<double>& analytic,
+                          const std::vector<double>& expected, const Flags& wrong,
+                          const Shape& shape, double zero) {
   std::map<std::size_t, std::size_t> pivots;  // by line: the wrong element with the largest number
   const std::vector<double>& b = summand.numbers;
   const auto line = [&](std::size_t j) { return axis < 0 ? 0 : line_of(j, axis, shape).begin; };
@@ -128,7 +128,7 @@ std::string missing_summand(const std::vector<Summand>& summands,
                             const std::vector<double>& expected, const Flags& wrong,
                             const Shape& shape, double zero) {
   const auto matches = [&](const Summand& summand, int axis) {
-    return lacks(summand, axis, analytic, expected, wrong, shape, zero);
+    return error_is_multiple_of(summand, axis, analytic, expected, wrong, shape, zero);
   };
   for (const Summand& summand : summands) {
     if (!summand.along_axes && matches(summand, -1)) return summand.cause;

@@ -36,7 +36,7 @@ std::string padded(const std::string& text, std::size_t width) {
 // A line for each of the worst elements, under titles.
 std::string table_of(const std::vector<GradcheckElement>& worst) {
   std::vector<std::array<std::string, 5>> rows{
-      {"index", "by backward()", "true", "ratio", "difference"}};
+      {"index", "by backward()", "expected", "ratio", "difference"}};
   for (const GradcheckElement& e : worst) {
     const auto [analytic, expected] = digits_that_differ(e.analytic, e.expected);
     rows.push_back({e.index, analytic, expected,

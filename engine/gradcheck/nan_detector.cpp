@@ -22,13 +22,19 @@ void NanDetector::inspect(const Node& node, const Array& numbers, const Node* in
     return with_minus_infinity_.contains(edge.input->id) ||
            (x.exists() && std::any_of(x.data(), x.data() + x.size(), is_minus_infinity));
   };
-  const bool may_be_minus_infinity =
-      input == nullptr && (node.op == "attention_scores" ||
-                           std::any_of(node.edges.begin(), node.edges.end(), has_minus_infinity));
+  // Scans the inputs, so it is asked only of a node that holds a −∞.
+  const auto may_be_minus_infinity = [&] {
+    return input == nullptr &&
+           (node.op == "attention_scores" ||
+            std::any_of(node.edges.begin(), node.edges.end(), has_minus_infinity));
+  };
+  bool allowed = false;
   Dim i = 0;
   for (; i < numbers.size(); ++i) {
     if (isfinite(numbers[i])) continue;
-    if (!may_be_minus_infinity || !is_minus_infinity(numbers[i])) break;
+    if (!is_minus_infinity(numbers[i])) break;
+    if (!allowed && !may_be_minus_infinity()) break;
+    allowed = true;
     with_minus_infinity_.insert(node.id);
   }
   if (i == numbers.size()) return;

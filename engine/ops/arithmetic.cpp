@@ -58,7 +58,8 @@ Tensor operator*(const Tensor& a, const Tensor& b) {
 
 namespace {
 
-// −dy·y/b. A Dual has no wider type, so the step that makes dy smaller comes first.
+// −dy·y/b. A Dual has no wider type. The step that makes dy smaller comes first, which overflows
+// less often; where dy is tiny, it may underflow (dy = 1e-300, b = 1e100, y = 1e200).
 Wide divisor_slope(Wide dy, Wide y, Wide b) {
   const bool divide_first = b >= Wide(1) || b <= Wide(-1);
   return divide_first ? -(dy / b * y) : -(dy * y / b);

@@ -205,8 +205,8 @@ TEST_CASE("every use of an array that does not exist is refused by name") {
       {shape, [&] { none[0]; }},
       {shape, [&] { none.at({0}); }},
       {shape, [&] { none.at({}); }},
-      {shape, [&] { none.item(); }},
-      {shape, [&] { none.with_shape({0}); }},
+      {"item: this array was never given values", [&] { none.item(); }},
+      {"with_shape: this array was never given values", [&] { none.with_shape({0}); }},
       {shape, [&] { none.clone(); }},
       {"data: this array was never given values", [&] { to_vector(none); }},
       // array_math.h

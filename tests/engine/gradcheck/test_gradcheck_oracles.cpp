@@ -192,3 +192,22 @@ TEST_CASE("where large numbers cancel, backward() and dual numbers agree in fewe
   CHECK_FALSE(few.ok);
   CHECK_THAT(few.problem, StartsWith("rounding hides this derivative"));
 }
+
+TEST_CASE("a wholly wrong gradient costs few evaluations with dual numbers more") {
+  const auto evaluations = [](double factor) {
+    int count = 0;
+    const GradcheckReport report = gradcheck(
+        [&](const Inputs& in) {
+          const Array x = in[0].value();
+          count += sum_of(x).tangent != 0 ? 1 : 0;
+          return record("spoiled", x * x,
+                        wrt(in[0], [=](const Array& dy) { return dy * x * Real(2 * factor); }));
+        },
+        {uniform({200}, 1)});
+    CHECK(report.ok == (factor == 1));
+    return count;
+  };
+  const int right = evaluations(1), wrong = evaluations(1.5);
+  CAPTURE(right, wrong);
+  CHECK(wrong < 2 * right);
+}

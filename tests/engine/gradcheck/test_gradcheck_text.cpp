@@ -79,7 +79,7 @@ TEST_CASE("the worst elements are a table, unless there is only one") {
   CHECK(to_string(report) == plain);
   report.worst = {{"[1]", 1, 2}, {"[10]", 1.0000001, 1.0000002}, {"[0]", -3, 0}};
   CHECK(to_string(report) == plain +
-                                 "\n    index  by backward()  true       ratio  difference"
+                                 "\n    index  by backward()  expected   ratio  difference"
                                  "\n    [1]    1              2          0.5    -1"
                                  "\n    [10]   1.0000001      1.0000002  1      -1e-07"
                                  "\n    [0]    -3             0          -      -3");

@@ -84,7 +84,7 @@ TEST_CASE(
 
 TEST_CASE("fledge gradcheck fails: a table of the five worst elements, and no error that is inf") {
   const Result result = run({wrong_program, "gradcheck"});
-  CHECK_THAT(result.err, ContainsSubstring("missing\n    index   by backward()  true        ratio  "
+  CHECK_THAT(result.err, ContainsSubstring("missing\n    index   by backward()  expected    ratio  "
                                            "difference\n    [0, 0]  "));
   const std::string& early = messages(result.err).at("early");
   CHECK(number_after(early, "difference [0, 0]") / number_after(early, "[0, 0] is ") == 1);
