@@ -97,11 +97,13 @@ TEST_CASE("fledge page: a run without snapshots is shown by excerpts of its text
   CHECK(run_of()["in_words"].string().find("slider") == std::string::npos);  // there is one step
 
   write_text(desk.poems(), "another text\n");  // then the model draws a text, and the page says why
-  CHECK_THAT(in_one_line(fledge_says(page).err), ContainsSubstring("is not the text of this run"));
+  CHECK(fledge_says(page).status == 0);
+  CHECK_THAT(run_of()["notices"][0].string(), ContainsSubstring("is not the text of this run"));
   std::filesystem::remove(desk.poems());
   const Result drawn = fledge_says(page);
   CHECK(drawn.status == 0);
-  CHECK_THAT(run_of()["notices"][0].string(), StartsWith("The page shows a text that the model drew: cannot "));
+  CHECK_THAT(run_of()["notices"][0].string(),
+             StartsWith("The page shows a text that the model drew: cannot "));
   CHECK(run_of()["sentences"].array().size() == 1);
   const std::string sentence = first_sentence(run_of());
   CHECK(sentence.starts_with("⏎"));
