@@ -34,9 +34,9 @@ extern const bool memory_is_kept;
 extern bool memory_is_filled;
 
 /// For tests: gives all kept blocks of this thread back to the system. Without this call, a thread
-/// keeps at most twice the largest size that the process ever had in use, plus 64 MB, also of blocks
-/// that other threads allocated. Where one thread allocates and frees, that is the limit of its kept
-/// blocks and its blocks in use together (memory.cpp, Note [Kept memory]).
+/// keeps at most twice the largest size that the process ever had in use, plus 64 MB. The limit also
+/// covers blocks that other threads allocated. In a program of one thread it covers kept blocks and
+/// blocks in use together (memory.cpp, Note [Kept memory]).
 void release_memory() noexcept;
 
 /// The size of this machine's memory in bytes; infinity if the system does not tell it.

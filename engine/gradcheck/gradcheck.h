@@ -49,13 +49,14 @@ struct GradcheckElement {
 /// largest s of the check. An error that only this floor makes small is not excused: unless
 /// rounding may explain it, the element is wrong.
 ///
-/// An element is undecided when finite differences cannot tell whether its gradient is right: at a
-/// kink, where the rounding of a large number hides the derivative, or where f throws or has an
-/// output of another shape at a neighbouring point. It does not make the report fail, because dual
-/// numbers have compared it to 1e-12: a right gradient must not be called wrong. An element is also
-/// undecided if rounding hides the last digits of its derivative from dual numbers, but six agree,
-/// and if its derivative is so small that the rounding of larger ones hides it. `undecided` counts these elements and `note` names the first. If every
-/// element must be proved twice, require undecided == 0; `fledge gradcheck` does.
+/// An element is undecided where one oracle cannot tell whether its gradient is right:
+///   - differences, at a kink, or where the rounding of a large number hides the derivative;
+///   - differences, where f throws or has an output of another shape at a neighbouring point;
+///   - dual numbers, where rounding hides the last digits of the derivative, but six agree;
+///   - dual numbers, where the derivative is so small that the rounding of larger ones hides it.
+/// It does not make the report fail: a right gradient must not be called wrong. `undecided` counts
+/// these elements and `note` names the first. If every element must be proved twice, require
+/// undecided == 0; `fledge gradcheck` does.
 struct GradcheckReport {
   bool ok = false;
   Dim elements = 0;  // compared: every element of every input

@@ -17,10 +17,9 @@ enum class Method { dual, differences };
 /// ∂⟨v, y⟩/∂x_j.
 struct Derivative {
   double value = 0;
-  double scale = 0;  // Σ_i |v_i|·|∂y_i/∂x_j|: the size of what was summed
-  double size = 0;   // Σ_i |v_i·y_i|: what rounding errors are relative to
-  double rounding =
-      0;  // the rounding error of `value`, estimated from how the results of the steps differ
+  double scale = 0;        // Σ_i |v_i|·|∂y_i/∂x_j|: the size of what was summed
+  double size = 0;         // Σ_i |v_i·y_i|: what rounding errors are relative to
+  double rounding = 0;     // of `value`, estimated from how the results of the steps differ
   double noise = 0;        // a derivative at most this large may be rounding of y
   double own_noise = 0;    // the same, of those y_i that depend on x_j (dual only)
   double uncertainty = 0;  // how far the results of neighbouring steps differ (differences only)
