@@ -38,7 +38,7 @@ Lines commands_of(const std::string& lesson) {
 
 /// The picture of a lesson, as the text of a file.
 std::string picture_of(const std::string& lesson) {
-  const Folder folder;
+  const testing::Folder folder;
   const std::string path = folder / "picture.svg";
   const Result result = run({(lesson_programs / lesson).string(), "-o", path});
   CHECK(result.status == 0);

@@ -284,7 +284,7 @@ TEST_CASE("option values: some of several words, in any order, saved in one") {
   CHECK(saved_colours({"paint"}) == "{}");
   CHECK(saved_colours({"paint", "--with", "blue,red"}) == R"({"with":"red,blue"})");
   Colours colours{.green = true};
-  options_for(colours).load(read_json(R"({"with":"blue"})"));
+  options_for(colours).load(fledge::read_json(R"({"with":"blue"})"));
   CHECK(colours.blue);
   CHECK_FALSE(colours.green);
   const auto refused = [](const char* value) {
