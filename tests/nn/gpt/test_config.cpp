@@ -199,8 +199,8 @@ TEST_CASE("model config: the tokens that begin, end and fill texts") {
         read_json("{\n  \"bos_token_id\": null,\n  \"eos_token_id\": [\n    7,\n    2\n  ],\n  "
                   "\"pad_token_id\": 0\n}")
             .shown());
-  for (const char* none : {"null", "-1", "1.5", "\"</s>\"", "{}", "[]", "[-1]"})
-    CHECK(read_config(with("eos_token_id", none)).marks == MarkTokens{});
+  for (const char* no_id : {"null", "-1", "1.5", "\"</s>\"", "{}", "[]", "[-1]"})
+    CHECK(read_config(with("eos_token_id", no_id)).marks == MarkTokens{});
 }
 
 TEST_CASE("model config: what no memory holds is refused before it is asked for") {
