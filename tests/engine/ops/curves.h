@@ -12,7 +12,7 @@ namespace tests {
 
 using Exact = long double;
 
-inline constexpr bool single = std::is_same_v<Real, float>;
+inline constexpr bool is_float = std::is_same_v<Real, float>;
 
 /// f and f'. Errors are counted in units of the last place of the exact value, or of the scale where
 /// that is larger: the terms of a sum that cancels, |f|·|u| where f depends on e to the rounded
@@ -66,12 +66,12 @@ inline const std::vector<Curve> curves = {
     {"gelu", [](const Tensors& x) { return gelu(x[0]); },
      [](Exact x) { return x * detail::cdf(x); },
      [](Exact x) { return detail::cdf(x) + x * detail::density(x); }, -6, 6, 4.5, 6,
-     single ? 12 : 40, nullptr,
+     is_float ? 12 : 40, nullptr,
      [](Exact x) { return std::max(detail::cdf(x), std::abs(x) * detail::density(x)); }},
     {"gelu_tanh", [](const Tensors& x) { return gelu_tanh(x[0]); },
      [](Exact x) { return x * detail::sigmoid(detail::bend(x)); },
      [](Exact x) { return detail::sigmoid(detail::bend(x)) + detail::bent_part(x); }, -6, 6, 4, 4,
-     single ? 150 : 900,
+     is_float ? 150 : 900,
      [](Exact x) { return std::abs(x) * detail::sigmoid(detail::bend(x)) * detail::steepness(x); },
      [](Exact x) {
        return std::max(detail::sigmoid(detail::bend(x)), std::abs(detail::bent_part(x))) *
@@ -92,8 +92,8 @@ struct Worst {
   double units = 0, at = 0;
 
   void count(double found, Exact exact, Exact scale, double x) {
-    constexpr auto most = static_cast<Exact>(single ? double{std::numeric_limits<float>::max()}
-                                                    : std::numeric_limits<double>::max());
+    constexpr auto most = static_cast<Exact>(is_float ? double{std::numeric_limits<float>::max()}
+                                                      : std::numeric_limits<double>::max());
     const bool right = std::abs(exact) > most ? std::abs(found) >= static_cast<double>(most)
                                               : static_cast<Exact>(found) == exact;
     if (right) return;
@@ -119,8 +119,8 @@ inline Errors errors_of(const Curve& curve, const Array& x) {
     const double at = value_of(x[i]);
     const auto scale = [at](Exact (*f)(Exact)) { return f == nullptr ? 0.0L : f(at); };
     const auto count = [&](Worst& worst, double y, Exact exact, Exact size) {
-      constexpr Exact tiny = 2048.0L * (single ? Exact{std::numeric_limits<float>::min()}
-                                               : Exact{std::numeric_limits<double>::min()});
+      constexpr Exact tiny = 2048.0L * (is_float ? Exact{std::numeric_limits<float>::min()}
+                                                 : Exact{std::numeric_limits<double>::min()});
       const bool is_tiny = std::max(std::abs(exact), size) < tiny;
       (is_tiny ? errors.tiny : worst).count(y, exact, size, at);
     };

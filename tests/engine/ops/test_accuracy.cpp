@@ -17,7 +17,7 @@ Array all_sizes(bool positive) {
   std::vector<double> x;
   for (int e = limits::min_exponent - limits::digits; e < limits::max_exponent; ++e)
     for (int part = 0; part < 8; ++part) x.push_back(std::ldexp(1 + part / 8.0 + 1 / 64.0, e));
-  const double tail = single ? 110 : 760;
+  const double tail = is_float ? 110 : 760;
   constexpr int even = 60'000;
   for (int i = 1; i < even; ++i) x.push_back(tail * i / even);
   for (int i = 1; i < even; ++i) x.push_back(15.0 * i / even);
@@ -166,7 +166,7 @@ TEST_CASE("every function of one number, value and slope, over all numbers") {
                                                              : "";
     table.add(curve.name, "value", worst.y, curve.y_units, y);
     table.add(curve.name, "slope", worst.slope, curve.slope_units, slope);
-    if (!single) table.add(curve.name, "tangent", worst.tangent, curve.slope_units, slope);
+    if (!is_float) table.add(curve.name, "tangent", worst.tangent, curve.slope_units, slope);
     table.add(curve.name, "tiny", worst.tiny, curve.tiny_units, "");
   }
   SUCCEED(table.text());

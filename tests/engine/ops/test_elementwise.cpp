@@ -102,9 +102,11 @@ TEST_CASE("exp, log and sqrt at the edges of IEEE 754") {
 }
 
 TEST_CASE("exp overflows and fades out where the number type does") {
-  const double last_finite = single ? 88.7228 : 709.78, first_infinite = single ? 88.72284 : 709.79;
-  const double first_subnormal = single ? -87.34 : -708.4;
-  const double last_subnormal = single ? -103.28 : -745.13, first_zero = single ? -104.0 : -745.14;
+  const double last_finite = is_float ? 88.7228 : 709.78,
+               first_infinite = is_float ? 88.72284 : 709.79;
+  const double first_subnormal = is_float ? -87.34 : -708.4;
+  const double last_subnormal = is_float ? -103.28 : -745.13,
+               first_zero = is_float ? -104.0 : -745.14;
   const Array y = exp(Tensor(Array({5}, {last_finite, first_infinite, first_subnormal,
                                          last_subnormal, first_zero})))
                       .value();

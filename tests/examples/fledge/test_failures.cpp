@@ -86,7 +86,7 @@ TEST_CASE("fledge gradcheck fails: a table of the five worst elements, and no er
   const Result result = run({wrong_program, "gradcheck"});
   CHECK_THAT(result.err, ContainsSubstring("missing\n    index   by backward()  expected    ratio  "
                                            "difference\n    [0, 0]  "));
-  const std::string& early = messages(result.err).at("early");
+  const std::string early = messages(result.err).at("early");
   CHECK(number_after(early, "difference [0, 0]") / number_after(early, "[0, 0] is ") == 1);
   CHECK_THAT(messages(result.err).at("unused"),
              StartsWith("this check could not have failed: ") && EndsWith("; 5 elements"));
