@@ -43,8 +43,8 @@ Crew::Crew(const Plan& plan, const std::map<std::string, std::string>& originals
 }
 
 fs::path Crew::log(const Worker& worker) const {
-  constexpr const char* endings[] = {"configure", "build", "gradcheck",      "build_tests",
-                                     "mirror",    "tests", "build_programs", "programs"};
+  constexpr const char* endings[] = {"configure",    "build", "gradcheck",      "build_tests",
+                                     "likely_tests", "tests", "build_programs", "programs"};
   std::string name(worker.outcome.bug.name);
   if (name.empty()) name = worker.shop.source().parent_path().filename().string();
   return plan_.folder / "logs" / (name + "." + endings[static_cast<int>(worker.stage)]);
@@ -119,8 +119,8 @@ Command Crew::command(const Worker& worker) const {
     }
     case Stage::gradcheck:
       return {build + "/tests/planted_oracles"};
-    case Stage::mirror:
-      return {test_program, "--file", mirror(worker), "--abort"};
+    case Stage::likely_tests:
+      return {test_program, "--file", likely_tests(worker), "--abort"};
     case Stage::tests:
       return {test_program, "--abort"};
     case Stage::programs:
@@ -133,9 +133,9 @@ Command Crew::command(const Worker& worker) const {
   throw std::logic_error("a worker without work");
 }
 
-// The tests of the file that was changed, as --file wants them; they are asked first, since most
-// bugs die there, in a tenth of the time of all tests. Empty when there is no such file.
-std::string Crew::mirror(const Worker& worker) const {
+// The test file whose name is that of the changed source, as --file wants it: asked first, since
+// most bugs die there, in a tenth of the time of all tests. Empty when there is no such file.
+std::string Crew::likely_tests(const Worker& worker) const {
   const fs::path file(worker.outcome.bug.file);
   const fs::path test = "tests" / file.parent_path() / ("test_" + file.stem().string() + ".cpp");
   return !file.empty() && fs::exists(plan_.sources / test) ? "/" + test.string() : "";
@@ -143,7 +143,7 @@ std::string Crew::mirror(const Worker& worker) const {
 
 void Crew::begin(Worker& worker, Stage stage) {
   worker.stage = stage;
-  const bool limited = stage == Stage::gradcheck || stage == Stage::mirror ||
+  const bool limited = stage == Stage::gradcheck || stage == Stage::likely_tests ||
                        stage == Stage::tests || stage == Stage::programs;
   worker.child = start(command(worker), log(worker), limited ? most_seconds : 0);
 }
@@ -181,9 +181,9 @@ void Crew::judge(Worker& worker, const Ending& ending) {
     }
     case Stage::build_tests:
       outcome.built = ending.status == 0;
-      if (outcome.built) next = mirror(worker).empty() ? Stage::tests : Stage::mirror;
+      if (outcome.built) next = likely_tests(worker).empty() ? Stage::tests : Stage::likely_tests;
       break;
-    case Stage::mirror: {
+    case Stage::likely_tests: {
       outcome.tests = run_verdict(ending);
       // A program fails too when it has no test of that file: the file is for other number types.
       const bool has_tests =
@@ -271,7 +271,8 @@ bool Crew::take_bug(Worker& worker) {
   worker.begin = std::chrono::steady_clock::now();
   worker.shop.plant(worker.outcome.bug);
   Outcome& outcome = worker.outcome;
-  if (outcome.bug.tests_alone) outcome.dual = outcome.differences = outcome.tests;  // spared
+  if (outcome.bug.tests_alone)
+    outcome.dual = outcome.differences = outcome.tests;  // no gradient: the oracles are not run
   begin(worker, outcome.bug.tests_alone ? Stage::build_tests : Stage::build);
   return true;
 }

@@ -49,7 +49,7 @@ class Crew {
     build,
     gradcheck,
     build_tests,
-    mirror,
+    likely_tests,
     tests,
     build_programs,
     programs,
@@ -61,7 +61,7 @@ class Crew {
         : shop(plan.sources, folder, originals) {}
     Workshop shop;
     Stage stage = Stage::done;
-    std::size_t test_program = 0;  // which of them runs, in stages mirror and tests
+    std::size_t test_program = 0;  // which of them runs, in stages likely_tests and tests
     pid_t child = 0;
     Outcome outcome;
     std::chrono::steady_clock::time_point begin;
@@ -74,7 +74,7 @@ class Crew {
   bool asks_tests(const Outcome& outcome) const;
   bool take_bug(Worker& worker);
   Command command(const Worker& worker) const;
-  std::string mirror(const Worker& worker) const;
+  std::string likely_tests(const Worker& worker) const;
   std::filesystem::path log(const Worker& worker) const;
 
   Plan plan_;

@@ -53,6 +53,7 @@ void check_entry(const Bug& bug, const fs::path& root) {
 
 void check_table(const fs::path& root) {
   std::vector<Bug> bugs = all_bugs();
+  check(bugs.size() >= 60, "at least 60 bugs are planted in what has a gradient");
   const Rows rows = rows_of(contents(root / "tests/planted/rows.txt"));
   check(rows.bugs.size() >= 60, "at least 60 bugs are rows");
   for (const auto& more : {rows.bugs, rows.equivalents})
