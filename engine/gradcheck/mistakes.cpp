@@ -31,8 +31,8 @@ Array only_at(const Array& v, int begin, int end, Dim position) {
   return masked;
 }
 
-// J·v with respect to x, whose size is that of f(): one forward pass with tangents v. NaN if f throws
-// or has an output of another size.
+// J·v with respect to x, one number an output: one forward pass with tangents v. NaN if f throws or
+// has an output of another size.
 std::vector<double> jacobian_times(const std::function<Tensor()>& f, const Tensor& x,
                                    const Array& v) {
   std::vector<double> result(static_cast<std::size_t>(v.size()),

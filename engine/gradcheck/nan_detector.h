@@ -16,9 +16,9 @@
 namespace fledge {
 
 /// While it lives, it inspects every value that this thread records and every gradient that a rule
-/// returns, and keeps the first infinity or NaN. −∞ is no finding where attention_scores() puts it,
-/// in hidden places, nor where an op passes such a −∞ on, or one of a parameter. At most one
-/// detector per thread.
+/// returns, and keeps the first infinity or NaN. attention_scores() puts −∞ in hidden positions: this
+/// −∞, and that of a parameter, is no finding in the ops that pass it on either. At most one detector
+/// per thread.
 class NanDetector : public GraphObserver {
  public:
   struct Finding {
@@ -41,7 +41,7 @@ class NanDetector : public GraphObserver {
   void inspect(const Node& node, const Array& numbers, const Node* input) override;
 
   std::optional<Finding> finding_;
-  std::set<std::uint64_t> with_minus_infinity_;  // ids of nodes whose value rightly has −∞
+  std::set<std::uint64_t> with_minus_infinity_;  // ids of nodes that may hold −∞
 };
 
 }  // namespace fledge

@@ -12,7 +12,7 @@ constinit Blocking blocking = {
     .task_rows = 64,
 
     // The parts of a long sum are added to C one after the other: so a sum of k products errs by as
-    // much as one of sum_k + k / sum_k. One addition to each number of C in so many costs nothing.
+    // much as one of sum_k + k / sum_k. One more addition in 16,384 costs nothing.
     .sum_k = 1 << 14,
     // A panel of B (block_k by tile_columns) is long, because each block of k reads and writes C:
     // with blocks of 256 instead of 512, a product of 2048³ takes 15 % longer. The rows of A of a

@@ -38,7 +38,7 @@ LogSum short_softmax(const Real* x, Real* y, Dim n) {
   return {most, log(total)};
 }
 
-// A long row is summed in parts of so many numbers: in one chain of additions a lane that adds ones
+// A long row is summed in parts of this length: in one chain of additions a lane that adds ones
 // stops at 2²⁴.
 constexpr Dim sum_part = 1 << 16;
 

@@ -10,9 +10,9 @@ namespace fledge::kernels {
 /// that they take in tiles, heads of 8 take 0.7, heads of 16 take 1.1.
 inline constexpr int small_head_D = 8;
 
-/// Which of some neighbouring queries, one per lane, see a key. As both ends of their spans never
-/// decrease, they are the queries whose spans have begun, less the first ones, whose spans have
-/// ended. Keys are counted in integers: a float would stop at 2²⁴.
+/// Which of some neighbouring queries, one per lane, see a key. Both ends of their spans never
+/// decrease from lane to lane, so these lanes are neighbours: from the first span that has not ended
+/// to the last that has begun. Keys are counted in integers: a float would stop at 2²⁴.
 class SeeingLanes {
  public:
   SeeingLanes(const KeyRange* spans, Dim count) : spans_(spans), count_(count) {}

@@ -43,7 +43,7 @@ Tensor matmul(const Tensor& a, const Tensor& b) {
 
 namespace {
 
-// The power of two at or below the largest |x| along `axis`, 1 where that is no power of two.
+// The largest power of two that is at most the largest |x| along `axis`; 1 for zero, ∞ and NaN.
 Array scale_of(const Array& x, int axis) {
   const Array sizes = map(x, [](Real v) { return v < Real(0) ? -v : v; });
   return map(max(sizes, {axis}, true).value(), [](Real largest) {

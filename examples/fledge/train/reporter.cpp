@@ -224,7 +224,7 @@ void Reporter::end(const std::string& status, std::int64_t step, double train_lo
   const std::string folder = support::shell_word(config_->folder());
   if (status == "ok" && !config_->folder().empty())
     say("Next: fledge generate " + folder + "\n      fledge eval " + folder + " FILE" +
-        (model_step == step ? "\n      fledge train --resume " + folder + " --steps " +
+        (model_step == step ? "\n      " + resume_command(*config_) + " --steps " +
                                   std::to_string(2 * config_->training.schedule.steps)
                             : ""));
   else if (status == "ok" && config_->texts.empty())

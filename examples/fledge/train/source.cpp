@@ -196,6 +196,22 @@ std::vector<std::string> found_texts(const RunConfig& run, const std::string& fo
   return differ && !is_text_of_run(here) && is_text_of_run(beside) ? beside.texts : here.texts;
 }
 
+std::string resume_command(const TrainConfig& config) {
+  namespace fs = std::filesystem;
+  std::error_code no_file;
+  const fs::path above = fs::absolute(config.folder() + "/", no_file).lexically_normal();
+  const fs::path beside = above.parent_path().parent_path();
+  const auto is_found = [&](const std::string& path) {
+    const std::string name = names_without_folders({path})[0];
+    return path == "-" || fs::equivalent(path, name, no_file) ||
+           fs::equivalent(path, beside / name, no_file);
+  };
+  std::string command = "fledge train --resume " + support::shell_word(config.folder());
+  if (!std::all_of(config.texts.begin(), config.texts.end(), is_found))
+    for (const std::string& name : config.named) command += " " + support::shell_word(name);
+  return command;
+}
+
 std::string name_of(const TrainConfig& config) { return name_of_files(config.texts); }
 
 Corpus usable_corpus(const std::string& text, const TrainConfig& config,

@@ -24,6 +24,9 @@ std::vector<std::string> names_without_folders(std::vector<std::string> paths);
 /// are in both, those whose hash is the run's, or else those in the current folder. A name that is in
 /// neither stays as it is.
 std::vector<std::string> found_texts(const RunConfig& run, const std::string& folder);
+/// The command that goes on with the run. It names the texts where their names alone, which the run
+/// keeps, would not find them.
+std::string resume_command(const TrainConfig& config);
 /// The name of the run's text in messages.
 std::string name_of(const TrainConfig& config);
 

@@ -25,6 +25,7 @@ struct TrainConfig {
   // Saved with the run, except `minutes`. What is not given is chosen from the text. On resume, only
   // `texts` and the may_change options can differ.
   std::vector<std::string> texts;  // files, or "-"; none: the built-in text
+  std::vector<std::string> named;  // the same as the command named them: a folder for its files
   std::string from;                // the folder of the model that the run began with
   bool keep_cr = false;            // the \r of the line ends \r\n
   CorpusOptions corpus;

@@ -243,7 +243,7 @@ void TrainRun::stop_early() {
   } else {
     report_.warn("Stopping after " + when + " (Ctrl-C again to quit at once).");
     state_->save();
-    report_.warn("Saved in " + folder + ". Continue with: fledge train --resume " + shell_folder());
+    report_.warn("Saved in " + folder + ". Continue with: " + resume_command(config_));
   }
   report_end("interrupted", state_->notes().last_loss, state_->notes().best_loss);
   write_page(state_->step());
@@ -262,8 +262,7 @@ int TrainRun::stop_diverged(const std::string& what) {
     const std::int64_t saved = state_->saved_step();
     advice = std::string("the rate may be too large") + (clips ? "" : ", or --clip 1 missing") +
              (saved > 0 ? "; to go on from step " + std::to_string(saved) : "; to begin again") +
-             " with a smaller one: fledge train --resume " + support::shell_word(config_.folder()) +
-             " " + rate;
+             " with a smaller one: " + resume_command(config_) + " " + rate;
   }
   report_.advice(advice);
   report_end("diverged", state_->notes().last_loss, state_->notes().best_loss);

@@ -64,6 +64,7 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
   std::optional<RunFolder> folder;
   std::optional<RunConfig> run;
   if (config_.names_folder()) folder_name_ = run_name(config_.texts[0]);
+  const std::vector<std::string> named = config_.texts;
   config_.texts = text_files(config_.texts);
   const bool names_text = !config_.texts.empty();
   if (config_.resumes()) {
@@ -72,6 +73,7 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
     config_ = resumed_config(run->settings, config_);
     if (!names_text) config_.texts = found_texts(*run, config_.folder());
   }
+  config_.named = named;
   const std::string name = name_of(config_);
   if (!folder_name_.empty()) config_.out = config_.force ? folder_name_ : free_name(folder_name_);
   std::optional<TrainedModel> base;

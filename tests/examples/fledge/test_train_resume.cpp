@@ -4,6 +4,7 @@
 #include <random>
 #include <thread>
 
+#include "examples/fledge/train/source.h"
 #include "tests/examples/fledge/training.h"
 
 using namespace testing;
@@ -68,6 +69,23 @@ TEST_CASE("fledge train --resume: after an interrupt at any step, with another n
     CHECK(rest.status == 0);
     check_same(files_in(desk / folder), whole);
   }
+}
+
+TEST_CASE("fledge train: the printed command names a text that its name alone would not find") {
+  const Desk desk;
+  std::filesystem::create_directory(desk / "texts");
+  write_text(desk / "texts/other.txt", "some text\n");
+  fledge::train::TrainConfig config;
+  config.out = desk / "run";
+  config.texts = config.named = {desk.poems()};  // beside the run
+  CHECK(resume_command(config) == "fledge train --resume " + (desk / "run"));
+  config.texts = {desk / "texts/other.txt"};
+  config.named = {desk / "texts"};  // the folder, not each of its files
+  CHECK(resume_command(config) ==
+        "fledge train --resume " + (desk / "run") + " " + (desk / "texts"));
+  write_text(desk / "other.txt", "a namesake\n");
+  CHECK(resume_command(config) ==
+        "fledge train --resume " + (desk / "run") + " " + (desk / "texts"));
 }
 
 TEST_CASE("fledge train: a run, its events and its export do not say where their text was") {
