@@ -8,6 +8,7 @@
 
 #include "engine/base/interrupt.h"
 #include "examples/fledge/train/defaults.h"
+#include "examples/fledge/train/source.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
 
