@@ -13,13 +13,12 @@
 
 namespace fledge {
 
-void WorstElements::add(const WrongElement& element) {
+void add_worst(std::vector<WrongElement>& worst, const WrongElement& element) {
   const auto is_worse = [](const WrongElement& a, const WrongElement& b) {
     return std::isnan(a.error) ? !std::isnan(b.error) : a.error > b.error;
   };
-  elements_.insert(std::upper_bound(elements_.begin(), elements_.end(), element, is_worse),
-                   element);
-  if (elements_.size() > 5) elements_.pop_back();
+  worst.insert(std::upper_bound(worst.begin(), worst.end(), element, is_worse), element);
+  if (worst.size() > 5) worst.pop_back();
 }
 
 Array random_cotangent(const Shape& shape, std::uint64_t seed) {
@@ -50,26 +49,6 @@ std::vector<std::pair<Node*, Array>> gradients_of_leaves(const Tensor& y) {
   return leaves;
 }
 
-}  // namespace
-
-Gradients gradients_of(const Tensor& y, const std::vector<NamedTensor>& parameters,
-                       const Array& v) {
-  for (const NamedTensor& p : parameters) p.tensor.zero_grad();
-  std::vector<std::pair<Node*, Array>> before;
-  if (y.needs_grad()) {
-    before = gradients_of_leaves(y);
-    backward(y, v, Graph::keep);
-  }
-  Gradients gradients;
-  for (const NamedTensor& p : parameters)
-    gradients.push_back(
-        to_vector(p.tensor.has_grad() ? p.tensor.grad() : Array::zeros(p.tensor.shape())));
-  for (auto& [leaf, gradient] : before) leaf->grad = std::move(gradient);
-  return gradients;
-}
-
-namespace {
-
 // Of the finite numbers.
 double largest(const std::vector<double>& numbers) {
   double most = 0;
@@ -86,13 +65,13 @@ std::optional<Finding> first_difference(const Gradients& found, const Gradients&
   for (std::size_t p = 0; p < found.size(); ++p) {
     const double allowed = tolerance * largest(expected[p]) +
                            std::numeric_limits<double>::min();  // numbers below it are rounded
-    WorstElements worst;
+    std::vector<WrongElement> worst;
     for (std::size_t j = 0; j < found[p].size(); ++j) {
       const double difference = std::abs(found[p][j] - expected[p][j]);
       if (std::isfinite(expected[p][j]) && !(difference <= allowed))
-        worst.add({j, found[p][j], expected[p][j], difference});
+        add_worst(worst, {j, found[p][j], expected[p][j], difference});
     }
-    if (!worst.elements().empty()) return Finding{problem, p, worst.elements()};
+    if (!worst.empty()) return Finding{problem, p, worst};
   }
   return {};
 }
@@ -129,6 +108,22 @@ double size_of_sums(const Array& y, const std::vector<NamedTensor>& parameters, 
 }
 
 }  // namespace
+
+Gradients gradients_of(const Tensor& y, const std::vector<NamedTensor>& parameters,
+                       const Array& v) {
+  for (const NamedTensor& p : parameters) p.tensor.zero_grad();
+  std::vector<std::pair<Node*, Array>> before;
+  if (y.needs_grad()) {
+    before = gradients_of_leaves(y);
+    backward(y, v, Graph::keep);
+  }
+  Gradients gradients;
+  for (const NamedTensor& p : parameters)
+    gradients.push_back(
+        to_vector(p.tensor.has_grad() ? p.tensor.grad() : Array::zeros(p.tensor.shape())));
+  for (auto& [leaf, gradient] : before) leaf->grad = std::move(gradient);
+  return gradients;
+}
 
 BackwardConsistency check_backward(const std::function<Tensor()>& f,
                                    const std::vector<NamedTensor>& parameters, const Array& v,

@@ -33,15 +33,8 @@ struct WrongElement {
   double error = 0;  // what elements are compared by; NaN is worse than any number
 };
 
-/// Of the elements added, the five with the largest errors, the largest first.
-class WorstElements {
- public:
-  void add(const WrongElement& element);
-  const std::vector<WrongElement>& elements() const { return elements_; }
-
- private:
-  std::vector<WrongElement> elements_;
-};
+/// Adds an element to the five with the largest errors, the largest first.
+void add_worst(std::vector<WrongElement>& worst, const WrongElement& element);
 
 /// A problem, and the elements of one parameter at which it shows most.
 struct Finding {

@@ -117,7 +117,7 @@ void Comparison::recognise_rounding() {
   // A tensor without a gradient is left to refuse_silent_zeros().
   for (Element* e : zeros)
     e->zero =
-        oracle_.method == Method::dual || is_listed(e->parameter) || !has_gradient(e->parameter);
+        oracle_.method == Method::dual || is_listed(e->parameter) || !first_gradient(e->parameter);
 }
 
 namespace {
@@ -225,12 +225,11 @@ void Comparison::judge(Element& e) {
   e.error = error;
   if (e.verdict == Verdict::undecided) {
     const bool is_close = oracle_.method == Method::dual && e.agrees_in_six_digits();
-    std::optional<Finding>& first = e.is_small_beside_others || is_close ? unproved_ : undecided_;
-    if (!first)
-      first = finding(e, is_close ? "it agrees in six digits, and rounding hides the others: a "
-                                    "number on the way to the output is too large; leave large "
-                                    "constants out of the function"
-                                  : e.reason_undecided());
+    e.reason = is_close
+                   ? "it agrees in six digits, and rounding hides the others: a number on the "
+                     "way to the output is too large; leave large constants out of the function"
+                   : e.reason_undecided();
+    if (!undecided_ && !e.is_small_beside_others && !is_close) undecided_ = finding(e, e.reason);
     return;
   }
   if (error <= max_error_ || std::isnan(max_error_)) return;  // NaN is worse than any number
@@ -254,13 +253,13 @@ Comparison::Verdict Comparison::verdict_beside_larger(const Element& e) const {
 // The five worst elements of each failure.
 void Comparison::collect(std::optional<Finding>& found, Verdict verdict) const {
   if (!found) return;
-  WorstElements worst;
+  found->elements.clear();
   for (const Element& e : elements_[found->parameter])
-    if (e.verdict == verdict) worst.add({e.index, e.analytic, e.found.value, e.error});
-  found->elements = worst.elements();
+    if (e.verdict == verdict)
+      add_worst(found->elements, {e.index, e.analytic, e.found.value, e.error});
 }
 
-std::string Comparison::Element::reason_undecided() const {
+const char* Comparison::Element::reason_undecided() const {
   if (is_small_beside_others)
     return "this derivative is too small beside the others: their rounding hides it; check it "
            "alone, or with inputs of one size";
@@ -284,12 +283,9 @@ void Comparison::refuse_silent_zeros() {
                        "remove it from the list");
       continue;
     }
-    for (Element& e : elements) e.verdict = Verdict::undecided;
-    if (undecided_) continue;
     const bool all_zero = std::all_of(elements.begin(), elements.end(),
                                       [](const Element& e) { return e.analytic == 0; });
-    undecided_ = finding(
-        elements[0],
+    const char* const reason =
         rounding_[p] > 0
             ? "this gradient is only rounding: list the tensor in zero_gradients if it is zero by "
               "mathematics (a softmax sums to 1: multiply its terms by different numbers), or "
@@ -298,7 +294,12 @@ void Comparison::refuse_silent_zeros() {
             ? "this check could not have failed: the gradient is zero in every element; "
               "list the tensor in zero_gradients if it is zero by mathematics"
             : "this gradient is too small beside the others to be checked with them: check the "
-              "tensor alone, or list it in zero_gradients if it is zero by mathematics");
+              "tensor alone, or list it in zero_gradients if it is zero by mathematics";
+    for (Element& e : elements) {
+      e.verdict = Verdict::undecided;
+      e.reason = reason;
+    }
+    if (!undecided_) undecided_ = finding(elements[0], reason);
   }
 }
 
@@ -325,13 +326,6 @@ bool Comparison::confirms(std::size_t p, std::size_t j) const {
   // At a kink symmetric differences give the mean of two slopes; a closer look shows it.
   const Tensor& x = checked_.parameters[p].tensor;
   return oracle_.at(x, static_cast<Dim>(j), std::nan("")).converged;
-}
-
-Dim Comparison::count_undecided() const {
-  Dim count = 0;
-  for (const std::vector<Element>& of_parameter : elements_)
-    for (const Element& e : of_parameter) count += e.verdict == Verdict::undecided ? 1 : 0;
-  return count;
 }
 
 Diagnosis Comparison::diagnose_parameter(std::size_t p) const {

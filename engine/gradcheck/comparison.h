@@ -37,12 +37,12 @@ class Comparison {
 
   double max_error() const { return max_error_; }                 // as in GradcheckReport
   const std::optional<Finding>& wrong() const { return wrong_; }  // the worst
+  /// The first element whose verdict is a failure although it is not wrong. An element that is too
+  /// small beside the others, or of which dual numbers prove six digits only, is no failure.
   const std::optional<Finding>& undecided() const { return undecided_; }
-  /// The first element that is undecided because it is too small beside the others, or of which
-  /// dual numbers prove six digits only. Either is no failure.
-  const std::optional<Finding>& unproved() const { return unproved_; }
-  Dim count_undecided() const;
   Verdict verdict(std::size_t p, std::size_t j) const { return elements_[p][j].verdict; }
+  /// Why an element is undecided: one sentence.
+  const char* reason(std::size_t p, std::size_t j) const { return elements_[p][j].reason; }
 
   /// Whether the oracle also finds this element right without the number by backward().
   bool confirms(std::size_t p, std::size_t j) const;
@@ -63,6 +63,7 @@ class Comparison {
     bool is_small_beside_others = false;
     double error = 0;  // by which it was judged
     Verdict verdict = Verdict::right;
+    const char* reason = "";  // why it is undecided
 
     double difference() const;
     double own_error() const;  // relative to its own scale
@@ -70,7 +71,7 @@ class Comparison {
     bool is_noise() const;
     bool is_steady() const;
     bool rounding_hides() const { return is_noise() || difference() <= found.rounding; }
-    std::string reason_undecided() const;
+    const char* reason_undecided() const;
   };
 
   void recognise_rounding();
@@ -82,7 +83,6 @@ class Comparison {
   Finding finding(const Element& element, std::string problem) const;
   double error_of(const Element& element) const;
   bool is_listed(std::size_t p) const;
-  bool has_gradient(std::size_t p) const { return first_gradient(p) != nullptr; }
   const Element* first_gradient(std::size_t p) const;
 
   template <class F>
@@ -97,7 +97,7 @@ class Comparison {
   double floor_ = 0;                            // 1 % of the largest scale
   std::vector<double> rounding_;  // by parameter: the largest rounding error that counts as zero
   double max_error_ = 0;
-  std::optional<Finding> wrong_, undecided_, unproved_;
+  std::optional<Finding> wrong_, undecided_;
 };
 
 }  // namespace fledge

@@ -123,21 +123,6 @@ bool error_is_multiple_of(const Summand& summand, int axis, const std::vector<do
   return true;
 }
 
-std::string missing_summand(const std::vector<Summand>& summands,
-                            const std::vector<double>& analytic,
-                            const std::vector<double>& expected, const Flags& wrong,
-                            const Shape& shape, double zero) {
-  const auto matches = [&](const Summand& summand, int axis) {
-    return error_is_multiple_of(summand, axis, analytic, expected, wrong, shape, zero);
-  };
-  for (const Summand& summand : summands) {
-    if (!summand.along_axes && matches(summand, -1)) return summand.cause;
-    for (int axis = shape.rank() - 1; summand.along_axes && axis >= 0; --axis)
-      if (matches(summand, axis)) return summand.cause + " along axis " + std::to_string(axis);
-  }
-  return "";
-}
-
 // Whether the wrong elements hold the right numbers in another order.
 bool is_permuted(const std::vector<double>& analytic, const std::vector<double>& expected,
                  const Flags& wrong, double zero) {
@@ -156,12 +141,11 @@ bool is_permuted(const std::vector<double>& analytic, const std::vector<double>&
 // In words, the positions along an axis that hold a wrong element. Empty if every position does, or
 // if the positions are not one stretch.
 std::string stretch_text(int axis, const Flags& wrong, const Shape& shape) {
-  Dim inner = 1, first = shape[axis], last = -1;
-  for (int i = axis + 1; i < shape.rank(); ++i) inner *= shape[i];
+  Dim first = shape[axis], last = -1;
   Flags hit(static_cast<std::size_t>(shape[axis]), false);
   for (std::size_t j = 0; j < wrong.size(); ++j) {
     if (!wrong[j]) continue;
-    const Dim position = static_cast<Dim>(j) / inner % shape[axis];
+    const Dim position = static_cast<Dim>(line_of(j, axis, shape).position);
     hit[static_cast<std::size_t>(position)] = true;
     first = std::min(first, position);
     last = std::max(last, position);
@@ -255,8 +239,15 @@ Diagnosis diagnose(const std::vector<double>& analytic, const std::vector<double
   candidates.insert(candidates.end(), mistakes.begin(), mistakes.end());
   for (const Mistake& mistake : candidates)
     if (explains(mistake, analytic, wrong, zero)) return {mistake.cause, ""};
-  const std::string summand = missing_summand(summands, analytic, expected, wrong, shape, zero);
-  if (!summand.empty()) return {"a summand is missing, or one too many: " + summand, ""};
+  for (const Summand& summand : summands) {
+    const auto explains_along = [&](int axis) {
+      return error_is_multiple_of(summand, axis, analytic, expected, wrong, shape, zero);
+    };
+    const std::string cause = "a summand is missing, or one too many: " + summand.cause;
+    if (!summand.along_axes && explains_along(-1)) return {cause, ""};
+    for (int axis = shape.rank() - 1; summand.along_axes && axis >= 0; --axis)
+      if (explains_along(axis)) return {cause + " along axis " + std::to_string(axis), ""};
+  }
   if (is_permuted(analytic, expected, wrong, zero))
     return {"the gradient is permuted: the right numbers are at other positions", ""};
   std::string stretch = stretch_of(wrong, shape);

@@ -85,7 +85,7 @@ class Check {
     const Comparison dual(Method::dual, checked_), differences(Method::differences, checked_);
     report_.max_error_dual = dual.max_error();
     report_.max_error_differences = differences.max_error();
-    report_.undecided = count_undecided(dual, differences);
+    std::string note = count_undecided(dual, differences);
     const auto& by_dual = dual.wrong() ? dual.wrong() : dual.undecided();
     const auto& by_differences =
         differences.wrong() ? differences.wrong() : differences.undecided();
@@ -102,10 +102,7 @@ class Check {
           "the oracles disagree, and dual numbers confirm backward(): both miss a contribution, as "
           "where the forward pass computes with double instead of Real, or a rule of Dual is wrong";
     } else {
-      add_note(dual.unproved(), dual.count_undecided(), "not proved by dual numbers");
-      const auto& first =
-          differences.undecided() ? differences.undecided() : differences.unproved();
-      add_note(first, differences.count_undecided(), "checked by dual numbers alone");
+      report_.note = std::move(note);
     }
     refuse_small_errors();
   }
@@ -124,26 +121,33 @@ class Check {
     report_.pattern = std::move(diagnosis.pattern);
   }
 
-  Dim count_undecided(const Comparison& dual, const Comparison& differences) const {
-    Dim count = 0;
+  // Counts the undecided elements and returns the note. An element that neither oracle decides is
+  // counted once, with those that dual numbers do not prove.
+  std::string count_undecided(const Comparison& dual, const Comparison& differences) {
+    struct Group {
+      const Comparison& by;
+      const char* what;
+      Dim count = 0;
+      std::string first = "";
+    } groups[] = {{dual, "not proved by dual numbers"},
+                  {differences, "checked by dual numbers alone"}};
     for (std::size_t p = 0; p < checked_.gradients.size(); ++p)
       for (std::size_t j = 0; j < checked_.gradients[p].size(); ++j)
-        count += dual.verdict(p, j) == Comparison::Verdict::undecided ||
-                         differences.verdict(p, j) == Comparison::Verdict::undecided
-                     ? 1
-                     : 0;
-    return count;
-  }
-
-  void add_note(const std::optional<Finding>& first, Dim count, const char* what) {
-    if (!first) return;
-    const NamedTensor& tensor = checked_.parameters[first->parameter];
-    report_.note += (report_.note.empty() ? "" : "; ") + std::to_string(count) + " of " +
-                    std::to_string(report_.elements) +
-                    (count == 1 ? " elements is " : " elements are ") + what + ", first " +
-                    tensor.name +
-                    index_text(tensor.tensor.shape(), static_cast<Dim>(first->worst().index)) +
-                    ": " + first->problem;
+        for (auto& [by, what, count, first] : groups) {
+          if (by.verdict(p, j) != Comparison::Verdict::undecided) continue;
+          const auto& [name, tensor] = checked_.parameters[p];
+          if (count++ == 0)
+            first = name + index_text(tensor.shape(), static_cast<Dim>(j)) + ": " + by.reason(p, j);
+          ++report_.undecided;
+          break;
+        }
+    std::string note;
+    for (const auto& [by, what, count, first] : groups)
+      if (count > 0)
+        note += (note.empty() ? "" : "; ") + std::to_string(count) + " of " +
+                std::to_string(report_.elements) +
+                (count == 1 ? " elements is " : " elements are ") + what + ", first " + first;
+    return note;
   }
 
   // An oracle that refuses the gradient has no small error: the number would look like a success.
@@ -160,18 +164,14 @@ class Check {
   GradcheckReport report_;
 };
 
-void require_tolerance(double tolerance) {
-  require<ValueError>(std::isfinite(tolerance) && tolerance > 0, "gradcheck",
-                      "the tolerance must be positive and finite: got ", tolerance);
-}
-
 }  // namespace
 
 GradcheckReport gradcheck(const std::function<Tensor()>& f,
                           const std::vector<NamedTensor>& parameters,
                           const GradcheckOptions& options) {
-  require_tolerance(options.tolerance_dual);
-  require_tolerance(options.tolerance_differences);
+  for (const double tolerance : {options.tolerance_dual, options.tolerance_differences})
+    require<ValueError>(std::isfinite(tolerance) && tolerance > 0, "gradcheck",
+                        "the tolerance must be positive and finite: got ", tolerance);
   for (const NamedTensor& p : parameters)
     require<ValueError>(p.tensor.is_parameter(), "gradcheck", "'", p.name,
                         "' is no parameter: make it with parameter()");

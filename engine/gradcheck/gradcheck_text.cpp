@@ -58,15 +58,13 @@ std::string table_of(const std::vector<GradcheckElement>& worst) {
 }  // namespace
 
 std::string to_string(const GradcheckReport& report) {
-  std::string text = report.ok ? "ok" : report.problem;
-  text += ": ";
+  std::string text = (report.ok ? "ok" : report.problem) + ": ";
   if (!report.tensor.empty()) {
     const auto [analytic, expected] = digits_that_differ(report.analytic, report.expected);
     text += report.tensor + report.index + " is " + analytic + " by backward(), " + expected +
             found_by(report) + "; ";
   }
-  message::append(text, report.elements);
-  text += " elements";
+  text += std::to_string(report.elements) + " elements";
   auto add_error = [&, before = ", largest error "](double error, const char* oracle) mutable {
     if (std::isinf(error)) return;  // there is none
     text += before + digits(error, 6) + oracle;

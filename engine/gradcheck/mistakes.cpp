@@ -1,5 +1,5 @@
 #include <algorithm>
-#include <limits>
+#include <cmath>
 
 #include "engine/array_math.h"
 #include "engine/autograd.h"
@@ -35,8 +35,7 @@ Array only_at(const Array& v, int begin, int end, Dim position) {
 // has an output of another size.
 std::vector<double> jacobian_times(const std::function<Tensor()>& f, const Tensor& x,
                                    const Array& v) {
-  std::vector<double> result(static_cast<std::size_t>(v.size()),
-                             std::numeric_limits<double>::quiet_NaN());
+  std::vector<double> result(static_cast<std::size_t>(v.size()), std::nan(""));
   completes([&] {
     NoGrad no_grad;
     const ChangedValues changed({x});
@@ -63,7 +62,7 @@ std::vector<Mistake> known_mistakes(const std::function<Tensor()>& f,
   // Outside the domain of f the gradient is NaN, which equals no gradient of backward().
   const auto add = [&](std::string cause, const std::function<Tensor()>& g, const Array& dy) {
     mistakes.push_back({std::move(cause), [=](std::size_t j) {
-                          double gradient = std::numeric_limits<double>::quiet_NaN();
+                          double gradient = std::nan("");
                           completes([&] {
                             const Oracle oracle{Method::dual, g, dy, gradcheck_tolerance_dual};
                             gradient = oracle.at(x, static_cast<Dim>(j), 0).value;

@@ -59,7 +59,6 @@ TEST_CASE("both oracles find a right gradient right, each within its tolerance")
     for (std::size_t j = 0; j < 3; ++j) CHECK(by->verdict(0, j) == Found::right);
     CHECK_FALSE(by->wrong());
     CHECK_FALSE(by->undecided());
-    CHECK(by->count_undecided() == 0);
   }
   CHECK(both.dual->max_error() < 1e-14);
   CHECK(both.differences->max_error() < 1e-10);
@@ -102,7 +101,6 @@ TEST_CASE("at a kink differences decide the other elements, and leave that one t
   CHECK(both.differences->verdict(0, 0) == Found::right);
   CHECK(both.differences->verdict(0, 1) == Found::undecided);
   CHECK(both.differences->verdict(0, 2) == Found::right);
-  CHECK(both.differences->count_undecided() == 1);
   REQUIRE(both.differences->undecided());
   CHECK(both.differences->undecided()->worst().index == 1);
   CHECK_THAT(both.differences->undecided()->problem,
@@ -116,13 +114,14 @@ TEST_CASE("an undecided element does not hide a wrong one, nor the other way rou
   const Compared both(kinked, Array({3}, {0.5, 0, -0.5}), 1 + 1e-6);
   CHECK(both.differences->verdict(0, 0) == Found::wrong);
   CHECK(both.differences->wrong()->worst().index == 0);
-  CHECK(both.differences->count_undecided() == 1);
+  CHECK(both.differences->verdict(0, 1) == Found::undecided);
+  CHECK(both.differences->verdict(0, 2) == Found::right);
 }
 
 TEST_CASE("where rounding hides every derivative differences decide nothing") {
   const OneInput hidden = [](const Tensor& x) { return x * x + 1e10; };
   const Compared both(hidden, uniform({3}, 1));
-  CHECK(both.differences->count_undecided() == 3);
+  for (std::size_t j = 0; j < 3; ++j) CHECK(both.differences->verdict(0, j) == Found::undecided);
   CHECK(both.differences->max_error() == infinity);
   CHECK_THAT(both.differences->undecided()->problem, StartsWith("rounding hides this derivative"));
   CHECK_FALSE(both.dual->undecided());
@@ -148,14 +147,14 @@ TEST_CASE("a gradient of zeros is undecided, unless the tensor is listed") {
   const OneInput constant = [](const Tensor& x) { return sum(softmax(x)) + 0.0; };
   const Compared silent(constant, uniform({4}, 1));
   for (const auto& by : {silent.dual, silent.differences}) {
-    CHECK(by->count_undecided() == 4);
+    for (std::size_t j = 0; j < 4; ++j) CHECK(by->verdict(0, j) == Found::undecided);
     CHECK_THAT(by->undecided()->problem, ContainsSubstring("zero_gradients"));
   }
   GradcheckOptions options;
   options.zero_gradients = {"w"};
   const Compared listed(constant, uniform({4}, 1), 1, options);
   for (const auto& by : {listed.dual, listed.differences}) {
-    CHECK(by->count_undecided() == 0);
+    for (std::size_t j = 0; j < 4; ++j) CHECK(by->verdict(0, j) == Found::right);
     CHECK_FALSE(by->wrong());
   }
   const Compared moving(smooth, uniform({4}, 1), 1, options);
