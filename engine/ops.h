@@ -54,8 +54,8 @@ Tensor max(const Tensor& x, const Axes& axes = {}, bool keep_axes = false);
 
 // -- products: ops/matmul.cpp ---------------------------------------------------------------------
 /// C = A·B over the last two axes; leading axes broadcast.  A (…, n, k)   B (…, k, m)   C (…, n, m)
-/// In float C_ij errs by at most (min(k, 16384) + k / 16384)·2⁻²⁴·Σ_p |A_ip·B_pj|, also in linear,
-/// matmul_transposed and the gradients of all three.
+/// The order of the sums and their error, also in linear, matmul_transposed and the gradients of all
+/// three: kernels/gemm.h.
 Tensor matmul(const Tensor& a, const Tensor& b);
 /// y = x·W + b in one product; the bias may be left out.   ops/linear.cpp
 /// x (…, in)   W (in, out)   b (out)   y (…, out)

@@ -69,7 +69,7 @@ std::string link_in_front(const fs::path& build, const std::string& program,
     if (source.rfind("tests/", 0) != 0) continue;
     const std::string object = " " + objects + source.substr(6) + ".o";
     const std::size_t at = line.find(object);
-    if (at == line.npos) continue;  // a test of another program
+    if (at == std::string::npos) continue;  // a test of another program
     line.erase(at, object.size());
     line.insert(line.find(" " + objects), object);
   }
