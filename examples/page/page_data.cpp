@@ -109,7 +109,7 @@ constexpr Level levels[] = {
      false,
      "To save space, only the model that the run kept is shown."}};
 
-Json model_json(const LanguageModel& model) {
+Json model_json(const LanguageModel& model, const Tokenizer& tokenizer) {
   const LanguageModelSizes& sizes = model.sizes;
   const Without& without = sizes.variant.without;
   return Json::object({{"layers", sizes.layers},
@@ -118,6 +118,7 @@ Json model_json(const LanguageModel& model) {
                        {"hidden", sizes.hidden > 0 ? sizes.hidden : 4 * sizes.width},
                        {"context", sizes.context},
                        {"vocabulary", sizes.vocabulary},
+                       {"without_text", tokenizer.without_text(sizes.vocabulary)},
                        {"parameters", count_parameters(model)},
                        {"causal", !without.mask},
                        {"scaled", !without.scale},
@@ -247,7 +248,7 @@ Thinned run_data(const Run& run, std::size_t most_bytes) {
          {"in_words", run.sentence + (snapshots.size() > 1
                                           ? " Move the slider to see how it learned where to look."
                                           : "")},
-         {"model", model_json(model)},
+         {"model", model_json(model, *run.tokenizer)},
          {"seed", run.seed},
          {"steps", run.steps},
          {"notices", notices},

@@ -74,6 +74,14 @@ function softmaxOf(scores) {
   return powers.map((power) => power / sum);
 }
 
+// [token, probability] of the next token, the likeliest first. A token without text is never drawn.
+// C++: nn/generate/sampler.cpp, choices.
+function choicesOf(logits, temperature = 1) {
+  const never = new Set(page.run.model.without_text);
+  return softmaxOf(logits.map((z, token) => (never.has(token) ? -Infinity : z / temperature)))
+    .map((p, token) => [token, p]).filter(([, p]) => p > 0).sort((a, b) => b[1] - a[1]);
+}
+
 // y = x.W + b for `rows` rows; W (n, m).
 function linear(x, rows, weights, name) {
   const W = weights[name + ".weight"], b = weights[name + ".bias"];

@@ -19,7 +19,7 @@ function elsewhere() {
 
 function workedTables() {
   if (selection.head < 0) return [paragraph("The mean of the heads has no query of its own: choose one head. ",
-    element("button", {type: "button", on: {click: () => select({head: 0})}}, "Head 0"))];
+    button("Head 0", () => select({head: 0})))];
   const vectors = vectorsOf(snapshotNow(), selection.sentence);
   if (!vectors) return [elsewhere()];
   const {sentence, layer, head, query, key} = selection, {width, heads, causal} = page.run.model;

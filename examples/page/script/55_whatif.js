@@ -8,8 +8,8 @@ function workedPlace() {
 function atLastLayer() {
   const last = page.run.model.layers - 1;
   return selection.layer === last && selection.head >= 0 ? null : element("p", {},
-    "This works with one head of the last layer. ", element("button", {type: "button",
-      on: {click: () => select({layer: last, head: Math.max(0, selection.head)})}}, "Choose it"));
+    "This works with one head of the last layer. ",
+    button("Choose it", () => select({layer: last, head: Math.max(0, selection.head)})));
 }
 
 // The same for what-if, which works at the step whose weights the page has.
@@ -17,10 +17,6 @@ function atWorkedStep() {
   const place = workedPlace();
   return selection.step === place ? atLastLayer() : paragraph("This works at step " +
     thousands(page.run.snapshots[place].step) + ". ", stepButton(place, "Go there"));
-}
-
-function likeliestOf(logits) {
-  return softmaxOf(logits).map((p, token) => [p, token]).sort((a, b) => b[0] - a[0])[0];
 }
 
 function whatIfPart() {
@@ -40,7 +36,7 @@ function whatIfPart() {
     let text = isSame ? "Nothing is changed yet. " : "";
     text += wordName(sentence, query) + " looks at: " + row.join(", ") + ". ";
     if (after.logits) {
-      const [p, token] = likeliestOf(before.logits[query]), [now, other] = likeliestOf(after.logits[query]);
+      const [[token, p]] = choicesOf(before.logits[query]), [[other, now]] = choicesOf(after.logits[query]);
       text += "The likeliest next word: " + quotedWord(token) + " " + (other === token ? change(p, now, 2) :
         fixed(p, 2) + " \u2192 " + quotedWord(other) + " " + fixed(now, 2)) + ". ";
       if (before.losses[query] !== null)
@@ -116,5 +112,5 @@ function whatIfPart() {
     paragraph("Change one thing. The page computes everything that follows: the new weights, the mixed values, " +
       "the MLP and the prediction. Attention says where the model looks; this shows whether it matters."),
     tools, words, element("div", {class: "controls"},
-      element("button", {type: "button", id: "whatif-reset", on: {click: draw}}, "Undo all changes")), sourceNote("block"));
+      button("Undo all changes", draw, {id: "whatif-reset"})), sourceNote("block"));
 }

@@ -11,9 +11,9 @@ function nextPart() {
     heatRow.hidden = !isWorked;
     heatText.textContent = " " + fixed(Number(heat.value), 1);
     if (isWorked && Number(heat.value) !== 1) {
-      const p = softmaxOf(forwardLast(worked, sentence).logits[query].map((z) => z / Number(heat.value)));
-      likeliest = p.map((share, token) => [token, share]).sort((a, b) => b[1] - a[1]).slice(0, 5);
-      truth = truth && [truth[0], p[truth[0]]];
+      const choices = choicesOf(forwardLast(worked, sentence).logits[query], Number(heat.value));
+      likeliest = choices.slice(0, 5);
+      truth = truth && (choices.find(([token]) => token === truth[0]) || [truth[0], 0]);
     }
     const rows = likeliest.map(([token, p]) => [labelOf(token), p, truth?.[0] === token]);
     if (truth && !rows.some(([, , isTrue]) => isTrue)) rows.push([labelOf(truth[0]), truth[1], true]);

@@ -111,7 +111,7 @@ function trianglePart() {
       paths[n].setAttribute("d", shown.map((place, i) => (i ? "L" : "M") + placeOf(place).map((x) => x.toFixed(1)).join()).join(""));
     });
   };
-  const play = element("button", {type: "button", on: {click: () => {
+  const play = button("Play", () => {
     clearInterval(timer);
     if (step >= 1) drawPaths(0);
     timer = setInterval(() => {
@@ -119,7 +119,7 @@ function trianglePart() {
       show.value = 100 * step;
       if (step >= 1) clearInterval(timer);
     }, 60);
-  }}}, "Play");
+  });
   setRow(row);
   drawPaths(1);
   return section("triangle", "Where can 'walk' look?",

@@ -174,6 +174,7 @@ TEST_CASE("other folders: rows of the table without a token are never drawn") {
   CHECK(generated({desk / "run", "birds"}).status == 0);
   for (const std::string& folder : {desk.folder(), desk / "run"})
     CHECK(fledge_says({"page", folder, "-o", desk / "page.html"}).status == 0);
+  CHECK_THAT(text_of(desk / "page.html"), ContainsSubstring("\"without_text\":[265,266,"));
 }
 
 TEST_CASE(
