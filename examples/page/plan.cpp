@@ -8,7 +8,7 @@ namespace fledge::page {
 
 namespace {
 
-constexpr Dim stream_tokens = 24, most_sentences = 3;
+constexpr Dim stream_tokens = 24, most_sentences = 3, near = 80;
 constexpr std::size_t mapped = 40;
 
 /// The tokens that occur most often, the most frequent first.
@@ -28,6 +28,16 @@ Plan::Sentence sentence_at(const TokenText& text, std::size_t begin, std::size_t
   const auto first = text.tokens.begin() + static_cast<std::ptrdiff_t>(begin);
   const auto last = first + static_cast<std::ptrdiff_t>(length);
   return {{first, last}, last == text.tokens.end() ? std::optional<Dim>() : *last};
+}
+
+/// The last position up to `begin` that a line end is in front of, if it is less than `most` tokens
+/// away; else `begin`.
+Dim line_begin(const Corpus& corpus, Dim begin, Dim most) {
+  for (Dim at = begin; at > 0 && at > begin - most; --at) {
+    const Dim before = corpus.train.tokens[static_cast<std::size_t>(at - 1)];
+    if (corpus.tokenizer.symbols()[static_cast<std::size_t>(before)].ends_with('\n')) return at;
+  }
+  return begin;
 }
 
 }  // namespace
@@ -52,7 +62,9 @@ Plan default_plan(const Corpus& corpus, Dim context) {
           std::min(end - begin, static_cast<std::size_t>(std::min(context, Plan::most_tokens)))));
     } else {
       const Dim length = std::min({context, stream_tokens, text.size()});
-      const Dim begin = i * (text.size() - length) / (most_sentences - 1);
+      const Dim last = text.size() - length;
+      const Dim begin = line_begin(corpus, i * last / (most_sentences - 1),
+                                   std::min(near, last / (most_sentences - 1)));
       plan.sentences.push_back(
           sentence_at(text, static_cast<std::size_t>(begin), static_cast<std::size_t>(length)));
     }

@@ -35,8 +35,8 @@ struct Plan {
 std::vector<Dim> targets_of(const Plan::Sentence& sentence);
 
 /// Sentences and prompts from the beginning, the middle and the end of the text: of lines whole
-/// documents, of a stream windows of at most 24 tokens. The prompts are the first halves of the
-/// sentences. The map has the most frequent tokens.
+/// documents, of a stream windows of at most 24 tokens, which begin after a line end if one is near.
+/// The prompts are the first halves of the sentences. The map has the most frequent tokens.
 Plan default_plan(const Corpus& corpus, Dim context);
 
 /// {"type":"page",…}: the plan, an event before the first snapshot.

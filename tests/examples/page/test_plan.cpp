@@ -45,6 +45,14 @@ TEST_CASE("default_plan: sentences of the text, and what follows them") {
   for (const Plan::Sentence& sentence : other.sentences) CHECK(sentence.ids.size() == 4);
   CHECK_FALSE(other.end);
   CHECK_FALSE(other.sentences.back().next);  // the text is over
+
+  const std::string poem = "a cat sat\na dog ran\nthe bird sang\na fish swam\nthe owl slept\nend";
+  const Corpus letters =
+      read_corpus(poem, {.reading = Reading::stream, .tokens = Tokens::character, .valid = 0});
+  for (const Plan::Sentence& sentence : default_plan(letters, 8).sentences) {
+    const std::string excerpt = letters.tokenizer.decode(sentence.ids);
+    CHECK(("\n" + poem).find("\n" + excerpt) != std::string::npos);  // it begins a line
+  }
 }
 
 TEST_CASE("plan_event: read_plan() reads it again") {
