@@ -130,8 +130,8 @@ std::string choose_for_text(TrainConfig& config, const Corpus& corpus) {
   const double steps = std::clamp(std::floor(std::min(by_work, by_passes)), 20.0, 1e9);
   unless_given("--steps", schedule.steps, std::max(static_cast<std::int64_t>(steps), least));
   unless_given("--warmup", schedule.warmup, std::min<std::int64_t>(100, schedule.steps / 10));
-  // Twenty evaluations or fewer, which take at most a sixteenth of the work of the steps between them:
-  // a step takes three times as long as reading its windows forward.
+  // After each twentieth of the steps, or less often: evaluations take at most a sixteenth of the work
+  // of the steps between them. A step takes three times as long as reading its windows forward.
   const auto windows = [&](const TokenText& text, Dim most) {
     return std::min(most, text.size() / config.sizes.context + 1);
   };
