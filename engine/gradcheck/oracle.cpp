@@ -145,7 +145,10 @@ double one_sided_gap(const Oracle& oracle, Real& x, double h) {
 Derivative by_differences(const Oracle& oracle, Real& x, double claimed) {
   const double step = std::pow(epsilon, 1.0 / 7) * std::max(1.0, std::abs(x.value));
   const Derivative first = six_point_difference(oracle, x, step).derivative();
-  if (std::abs(first.value - claimed) <= 0.1 * oracle.tolerance * first.scale) return first;
+  // Where f overflows nearby, the scale is infinite: any error would be less.
+  if (std::isfinite(first.scale) &&
+      std::abs(first.value - claimed) <= 0.1 * oracle.tolerance * first.scale)
+    return first;
 
   std::vector<SixPoints> tried{six_point_difference(oracle, x, 8 * step)};
   std::vector<double> gaps{infinity};
@@ -171,10 +174,15 @@ Derivative by_differences(const Oracle& oracle, Real& x, double claimed) {
   best.rounding += stairs;
   best.uncertainty += stairs;
   best.converged = best.uncertainty <= 1e-6 * best.scale + 1e-9 * best.size;
-  const double wide = one_sided_gap(oracle, x, step / 1024),
-               narrow = one_sided_gap(oracle, x, step / 4096);
-  const double noise = 4 * epsilon * best.size / (step / 4096);
-  if (narrow > 0.5 * wide && narrow > 1e-3 * best.scale + noise) best.converged = false;
+  // Where f is smooth over 3h, the gap shrinks with the step as the step does.
+  double before = tried[at].step, wide = one_sided_gap(oracle, x, before);
+  for (const double h : {step / 1024, step / 4096}) {
+    const double narrow = one_sided_gap(oracle, x, h), noise = 4 * epsilon * best.size / h;
+    if (narrow > 2 * h / before * wide && narrow > 1e-3 * best.scale + noise)
+      best.converged = false;
+    before = h;
+    wide = narrow;
+  }
   return best;
 }
 
