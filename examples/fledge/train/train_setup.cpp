@@ -121,8 +121,8 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
   state_.emplace(config_, *run, *corpus_, *trainer_, report_);
   if (folder) state_->load(std::move(*folder), state);
   begin_page();
-  // Until here no file has changed. Now begin_folder() alone may refuse: a folder that is taken or not
-  // empty, before it changes anything.
+  // Until here no file has changed. Now begin_folder() alone may refuse, before it changes anything: a
+  // folder that is taken or not empty, or one that is in the way of the page.
   if (state_->has_folder()) {
     state_->go_on();
     report_.resume_curves(state_->events());
@@ -180,6 +180,7 @@ void TrainRun::begin_folder(const RunConfig& run) {
     } catch (const FolderExists& taken) {
       config_.out = free_name(folder_name_);
       report_.say("Another run has begun in " + support::printable(taken.what()) + ".");
+      require_page_place(config_);
     }
   }
 }

@@ -37,8 +37,9 @@ std::vector<Words> refused_values(const Desk& desk, const std::string& folder,
       {"--watch", {"b", "b:", "nobody:b", "b:Q"}},
       {"--probe", {" ", "a | ", "Q", std::string(2000, 'b')}},
       {"--page",
-       {none + "/x.html", poems, desk.path(), desk / "new.html/", desk / "mine.html",
-        run + "/model.safetensors", run + "/state.safetensors", run + "/metrics.csv",
+       {none + "/x.html", "/proc/x.html", folder + "/p.html/", poems, desk.path(),
+        desk / "new.html/", desk / "mine.html", run + "/model.safetensors",
+        run + "/state.safetensors", run + "/metrics.csv",
         // of this very run: a file, one that it has not, its folder, and what is in the way of it
         folder + "/config.json", folder + "/vocab.json", folder + "/.lock", folder, folder + "/",
         fs::path(folder).parent_path().string()}}};
