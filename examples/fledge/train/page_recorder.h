@@ -56,7 +56,8 @@ class PageRecorder {
   std::vector<std::string> lines_;
 };
 
-/// The lines of a text.
+/// The lines of metrics.jsonl. The last is left out if it has no end: the run was killed while it wrote
+/// it.
 std::vector<std::string> event_lines(std::string_view text);
 
 }  // namespace fledge::train
