@@ -164,7 +164,7 @@ void require_vocabulary(Dim size) {
   if (size > most)
     throw support::InputError("a page shows at most " + support::thousands(most) +
                                   " different tokens: this text has " + support::thousands(size),
-                              "use --tokens bpe or --tokens char");
+                              "train a new model with --tokens bpe or --tokens char");
 }
 
 std::string run_in_words(const LanguageModel& model, std::int64_t steps) {

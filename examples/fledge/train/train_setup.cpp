@@ -71,7 +71,10 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
     folder = RunFolder::resume(config_.folder());
     run = folder->config();
     config_ = resumed_config(run->settings, config_);
-    if (!names_text) config_.texts = found_texts(*run, config_.folder());
+    if (!names_text)
+      config_.texts = found_texts(*run, config_.folder(),
+                                  ", or say where it is: fledge train --resume " +
+                                      support::shell_word(config_.folder()) + " FILE");
   }
   config_.named = named;
   const std::string name = name_of(config_);
@@ -83,15 +86,10 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
     config_.corpus.tokens = base->tokenizer().kind();
   }
   report_.reading(names_of_files(config_.texts));
-  const FileText read =
-      config_.resumes() && !names_text
-          ? read_text(
-                config_,
-                "a run keeps the name of its text alone, and it is neither here nor beside the "
-                "run; say where it is: fledge train --resume DIR FILE")
-          : read_text(config_);
+  const FileText read = read_text(config_);
   const std::string& text = read.text;
-  if (const std::string left_out = read.report(" (--keep-cr keeps them)"); !left_out.empty())
+  if (const std::string left_out = read.report(run ? ", as before" : " (--keep-cr keeps them)");
+      !left_out.empty())
     report_.say(support::wrapped(left_out, support::text_width(stderr)));
   hints_at_lines_ = !run && config_.corpus.reading == Reading::stream && is_list_of_lines(text);
   if (run) {

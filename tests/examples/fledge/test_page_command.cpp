@@ -125,7 +125,8 @@ TEST_CASE("fledge page: a run without snapshots is shown by excerpts of its text
   const Result drawn = fledge_says(page);
   CHECK(drawn.status == 0);
   CHECK_THAT(run_of()["notices"][0].string(),
-             StartsWith("The page shows a text that the model drew: cannot "));
+             StartsWith("The page shows a text that the model drew: the text of the run must be "
+                        "here or beside the run"));
   CHECK(run_of()["sentences"].array().size() == 1);
   const std::string sentence = first_sentence(run_of());
   CHECK(sentence.starts_with("⏎"));

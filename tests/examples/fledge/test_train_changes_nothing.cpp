@@ -129,10 +129,9 @@ TEST_CASE(
                      "--heads",         "1",        "--layers", "1",  "--page",  desk / "x.html"};
   for (const Words& way : {Words{"-o", desk / "run", "--force"}, Words{"-o", desk / "new"}}) {
     const Result result = fledge_says(Words{"train"} + tokens + way);
-    CHECK(
-        refusal_of(result, desk.path()) ==
-        "3: a page shows at most 65,535 different tokens: this text has 66,000 | use --tokens bpe "
-        "or --tokens char");
+    CHECK(refusal_of(result, desk.path()) ==
+          "3: a page shows at most 65,535 different tokens: this text has 66,000 | train a new "
+          "model with --tokens bpe or --tokens char");
     CHECK((tree_of(desk.path()) == before));
   }
 }
