@@ -207,7 +207,8 @@ void TrainRun::report_start() {
   baselines_ =
       baselines_of(*corpus_, [this](double share) { report_.show_work("Counting tables", share); });
   // A model that cheats has no rivals: it sees what they predict.
-  if (!config_.sizes.variant.without.mask) report_.say(baseline_report(baselines_, token));
+  if (!config_.sizes.variant.without.sees_later_tokens())
+    report_.say(baseline_report(baselines_, token));
   check_causality_at_start();
   forecast();
   stop_.emplace();  // earlier a signal ends the program at once: nothing is lost
@@ -217,7 +218,7 @@ void TrainRun::report_start() {
 // Checks only a new model: extreme trained weights could hide a causality error.
 void TrainRun::check_causality_at_start() {
   const std::string token = token_word(corpus_->tokenizer.kind());
-  if (config_.sizes.variant.without.mask)
+  if (config_.sizes.variant.without.sees_later_tokens())
     return report_.say(support::wrapped(cheating_report(token), support::text_width(stderr)));
   if (state_->step() > 0) return;
   const std::vector<Dim>& text = corpus_->train.tokens;
