@@ -22,6 +22,8 @@ struct Without {
 
   /// Whether GPT-2's formula cannot compute this model, with any weights.
   bool is_other_formula() const { return mask || residual || norm; }
+  /// Whether a position sees later tokens, which it must predict. Only attention looks at others.
+  bool sees_later_tokens() const { return mask && !attention; }
   void each(auto&& f) {
     f("mask", mask), f("positions", positions), f("scale", scale), f("mlp", mlp);
     f("value", value), f("attention", attention), f("residual", residual), f("norm", norm);

@@ -49,8 +49,10 @@ page::Plan plan_of_sample(const TrainedModel& trained) {
 /// The step that the last "step" event has.
 std::int64_t last_step(const std::vector<std::string>& events) {
   for (auto line = events.rbegin(); line != events.rend(); ++line)
-    if (line->starts_with("{\"type\":\"step\"") && line->ends_with('}'))
-      return read_json(*line)["step"].integer(0, std::int64_t{1} << 53);
+    if (line->starts_with("{\"type\":\"step\""))
+      return page::naming_event("line " + std::to_string(events.rend() - line), [&] {
+        return read_json(*line)["step"].integer(0, std::int64_t{1} << 53);
+      });
   return 0;
 }
 

@@ -35,12 +35,7 @@ struct Events {
 };
 
 void read_event(const Run& run, const std::string& line, Events& found) {
-  JsonValue event;
-  try {
-    event = read_json(line);
-  } catch (const FormatError&) {
-    return;  // the half of a line that a run wrote when it was killed
-  }
+  const JsonValue event = read_json(line);
   const std::string type = event["type"].string();
   const auto point = [&](const char* key) {
     return std::vector<double>{event["step"].number(), event[key].number()};
@@ -62,8 +57,11 @@ void read_event(const Run& run, const std::string& line, Events& found) {
 Events read_events(const Run& run) {
   Events found;
   std::int64_t number = 0;
-  for (const std::string& line : run.events)
-    naming_event("line " + std::to_string(++number), [&] { read_event(run, line, found); });
+  for (const std::string& line : run.events) {
+    ++number;
+    if (line.empty()) continue;
+    naming_event("line " + std::to_string(number), [&] { read_event(run, line, found); });
+  }
   return found;
 }
 
@@ -167,7 +165,7 @@ void require_vocabulary(Dim size) {
   if (size > most)
     throw support::InputError("a page shows at most " + support::thousands(most) +
                                   " different tokens: this text has " + support::thousands(size),
-                              "use --tokens bpe or --tokens char");
+                              "train a new model with --tokens bpe or --tokens char");
 }
 
 std::string run_in_words(const LanguageModel& model, std::int64_t steps) {

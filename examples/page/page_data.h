@@ -58,8 +58,8 @@ struct Thinned {
 /// Tokens have 16 bits on a page. Throws InputError for a larger vocabulary.
 void require_vocabulary(Dim size);
 
-/// The object RUN of a page. Lines that are no JSON are skipped, as in a run that was killed. Throws
-/// FormatError for events that fledge does not write.
+/// The object RUN of a page. Throws FormatError, which names the line, for events that fledge does not
+/// write.
 Thinned run_data(const Run& run, std::size_t most_bytes = soft_limit);
 
 }  // namespace fledge::page

@@ -13,8 +13,8 @@
 
 namespace support {
 
-using fledge::Descriptor, fledge::read_beginning, fledge::sync_file, fledge::sync_folder,
-    fledge::write_all, fledge::WriteError;
+using fledge::Descriptor, fledge::FileError, fledge::read_beginning, fledge::sync_file,
+    fledge::sync_folder, fledge::write_all, fledge::WriteError;
 
 namespace {
 
@@ -40,32 +40,36 @@ std::string name_beside(const std::string& path) {
 
 }  // namespace
 
-void require_place(const std::string& path, const OutputKind& kind) {
+void require_place(const std::string& path, const OutputKind& kind, bool makes_folder) {
   const std::string a_file = "name a file, such as " + std::string(kind.example);
+  if (path.ends_with('/')) refuse_place(path, kind, "it ends with '/', as a folder does", a_file);
   const fs::path folder = folder_of(path);
   std::error_code problem;
   const fs::file_status place = fs::status(folder, problem);
-  if (place.type() == fs::file_type::not_found && problem != std::errc::not_a_directory)
+  if (place.type() == fs::file_type::not_found && problem != std::errc::not_a_directory) {
+    if (makes_folder) return;
     refuse_place(path, kind, "the folder " + support::quoted(folder.string()) + " does not exist",
                  "make it first: mkdir -p " + shell_word(folder.string()));
+  }
   if (!fs::is_directory(place))
     refuse_place(path, kind, support::quoted(folder.string()) + " is no folder", a_file);
   const fs::file_status there = fs::status(path, problem);
-  if (fs::is_directory(there) || path.ends_with('/'))
-    refuse_place(path, kind, "it is a folder", a_file);
+  if (fs::is_directory(there)) refuse_place(path, kind, "it is a folder", a_file);
   if (fs::exists(there) && !fs::is_regular_file(there))
     refuse_place(path, kind, "it is a device or a pipe", a_file);
-  if (::access(folder.c_str(), W_OK) != 0)
-    refuse_place(path, kind,
-                 "nothing can be written in the folder " + support::quoted(folder.string()),
-                 "name a file in another folder");
-  if (!fs::exists(there)) return;
-  const Descriptor old(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
-  constexpr std::size_t first_lines = 300;
-  const std::string beginning = old.exists() ? read_beginning(old, path, first_lines) : "unknown";
-  if (!beginning.empty() && beginning.find(kind.mark) == std::string::npos)
-    refuse_place(path, kind, "it exists and was not written by fledge",
-                 "name another file, or remove this one");
+  if (fs::exists(there)) {
+    const Descriptor old(AT_FDCWD, path, O_RDONLY | O_NONBLOCK);
+    constexpr std::size_t first_lines = 300;
+    const std::string beginning = old.exists() ? read_beginning(old, path, first_lines) : "unknown";
+    if (!beginning.empty() && beginning.find(kind.mark) == std::string::npos)
+      refuse_place(path, kind, "it exists and was not written by fledge",
+                   "name another file, or remove this one");
+  }
+  const std::string trial = name_beside(path);
+  if (!Descriptor(AT_FDCWD, trial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW).exists())
+    refuse_place(path, kind, FileError("make a file in", folder.string(), errno).what(),
+                 "name another file");
+  ::unlink(trial.c_str());
 }
 
 void write_output(const std::string& path, std::string_view text, const OutputKind& kind) {

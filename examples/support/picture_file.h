@@ -14,9 +14,10 @@ struct OutputKind {
 };
 inline constexpr OutputKind picture_kind{"picture", Svg::mark, "picture.svg"};
 
-/// Throws CommandError unless such a file can be written there: the folder exists, and the path is
-/// free, or has an empty file or one of this kind that fledge made.
-void require_place(const std::string& path, const OutputKind& kind);
+/// Throws CommandError unless such a file can be written there: a file can be made in the folder,
+/// which is tried, and the path is free, or has an empty file or one of this kind that fledge made.
+/// `makes_folder`: the folder may be missing, because it is made before the file.
+void require_place(const std::string& path, const OutputKind& kind, bool makes_folder = false);
 
 /// Replaces the file, or makes it: writes beside it, syncs, renames. Throws as above, and
 /// CommandError if writing fails; then the file is as it was.

@@ -15,7 +15,7 @@ Dim token_to_watch(const std::string& symbol, const Tokenizer& tokenizer) {
   const std::string meant = words ? support::closest(symbol, tokenizer.symbols()) : "";
   throw support::InputError("--watch: " + support::quoted(symbol) + " is no " +
                                 token_word(tokenizer.kind()) + " of the text",
-                            !words          ? "to watch words: --tokens word"
+                            !words          ? "to watch words, begin a new run with --tokens word"
                             : meant.empty() ? "write words as they stand in the text"
                                             : "nearest by spelling: " + support::quoted(meant));
 }
@@ -66,8 +66,8 @@ std::vector<Probe> sentences_to_probe(const TrainConfig& config, const Tokenizer
               std::to_string(tokens - static_cast<Dim>(begin)) + " " +
               token_word(tokenizer.kind()) + (begin > 0 ? "s after the line start" : "s") +
               "; the model looks back over " + std::to_string(context),
-          config.resumes() ? "shorten it"
-                           : "shorten it, or use --context " + std::to_string(tokens));
+          config.has_model() ? "shorten it"
+                             : "shorten it, or use --context " + std::to_string(tokens));
   }
   return sentences;
 }

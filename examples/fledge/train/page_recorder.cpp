@@ -17,9 +17,10 @@ namespace {
 
 constexpr std::string_view plan_mark = "{\"type\":\"page\",";
 
-// The page may stand in the run's folder, which is made with the run. It is no file of the run, no
-// folder above it, and no text that the run reads.
+}  // namespace
+
 void require_page_place(const TrainConfig& config) {
+  if (config.page.empty()) return;
   namespace fs = std::filesystem;
   const auto refuse = [&](const std::string& what) {
     throw support::CommandError(support::Exit::failed,
@@ -45,9 +46,10 @@ void require_page_place(const TrainConfig& config) {
     refuse("a file of the run");
   for (const std::string& text : config.texts)
     if (fs::equivalent(text, config.page, none)) refuse("the text itself");
-  if (fs::exists(page.parent_path(), none) || !is_above(page.parent_path()))
-    support::require_place(config.page, page::page_kind);
+  support::require_place(config.page, page::page_kind, is_above(page.parent_path()));
 }
+
+namespace {
 
 page::Plan plan_of(const TrainConfig& config, const Corpus& corpus,
                    const std::vector<WordPair>& pairs, const std::vector<Probe>& sentences) {
@@ -78,11 +80,8 @@ bool PageRecorder::is_recorded(std::string_view events) {
 
 std::vector<std::string> event_lines(std::string_view text) {
   std::vector<std::string> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    if (end > 0) lines.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  for (std::size_t end = 0; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1))
+    lines.emplace_back(text.substr(0, end));
   return lines;
 }
 
@@ -94,7 +93,7 @@ PageRecorder::PageRecorder(const TrainConfig& config, const Corpus& corpus,
       sentences_(&sentences),
       steps_{config.training.schedule.steps} {
   page::require_vocabulary(corpus.tokenizer.size());
-  if (!config.page.empty()) require_page_place(config);
+  require_page_place(config);
   std::int64_t number = 0;
   for (const std::string& line : event_lines(events)) {
     ++number;

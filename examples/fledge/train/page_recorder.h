@@ -11,6 +11,11 @@
 
 namespace fledge::train {
 
+/// Throws CommandError unless the page of --page, if any, can be written. It may be in the folder of
+/// the run, which is made with the run. It is no file of the run, no folder above it, and no text that
+/// the run reads.
+void require_page_place(const TrainConfig& config);
+
 class PageRecorder {
  public:
   /// Follows the sentences of --probe and the pairs of --watch, or what page::default_plan() chooses.
@@ -51,7 +56,8 @@ class PageRecorder {
   std::vector<std::string> lines_;
 };
 
-/// The lines of a text.
+/// The lines of metrics.jsonl. The last is left out if it has no end: the run was killed while it wrote
+/// it.
 std::vector<std::string> event_lines(std::string_view text);
 
 }  // namespace fledge::train

@@ -50,7 +50,7 @@ std::string model_report(const LanguageModel& model);
 /// nothing is left out and all weights learn.
 std::string variant_report(const Variant& variant);
 
-/// The warning about a model without a mask. `token`: the word for a token.
+/// The warning about a model that sees later tokens. `token`: the word for a token.
 std::string cheating_report(const std::string& token);
 
 /// "Losses to beat, in nats per character: guessing blindly 4.174; counting tables …"

@@ -12,7 +12,6 @@
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/io/checksum.h"
-#include "nn/io/files.h"
 
 namespace fledge::train {
 
@@ -20,22 +19,9 @@ using support::InputError;
 
 namespace {
 
-constexpr std::size_t most_names =
-    10'000;  // of a folder: with more of them a hint would take too long
-
-// The file in the same folder that was most likely meant, or "".
-std::string file_meant_by(const std::string& path) {
-  const std::filesystem::path whole(path), folder = whole.parent_path();
-  std::vector<std::string> names;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(folder.empty() ? "." : folder, error), none;
-       !error && entry != none && names.size() <= most_names; entry.increment(error))
-    if (std::error_code unknown; entry->is_regular_file(unknown))
-      names.push_back(entry->path().filename().string());
-  if (names.size() > most_names) return "";
-  std::sort(names.begin(), names.end());  // folders have no order
-  const std::string meant = support::closest(whole.filename().string(), names);
-  return meant.empty() || meant == whole.filename() ? "" : (folder / meant).string();
+bool is_readable_file(const std::string& path) {
+  std::error_code unknown;
+  return std::filesystem::is_regular_file(path, unknown) && access(path.c_str(), R_OK) == 0;
 }
 
 void require_characters(const Tokenizer& tokenizer, const std::string& text,
@@ -113,7 +99,7 @@ std::string unknown_share(const UnknownSymbols& found) {
     throw InputError(problem, "--skip-unknown leaves " + std::string(is_one ? "it" : "them") +
                                   " out; the model knows " + known);
   throw InputError(problem,
-                   "the model knows " + known + "; train with --tokens byte to read any text");
+                   "the model knows " + known + "; one trained with --tokens byte reads any text");
 }
 
 // The training part of the text is empty, and `valid` is a share of it.
@@ -142,24 +128,15 @@ Corpus corpus_of(const std::string& name, const std::string& what_to_do, F read)
 
 }  // namespace
 
-std::string read_text_file(const std::string& path, const std::string& what_to_do) {
-  try {
-    return read_file(path);
-  } catch (const FileError& error) {
-    const bool exists = path == "-" || access(path.c_str(), F_OK) == 0;
-    const std::string meant = exists ? "" : file_meant_by(path);
-    throw InputError(error.what(),
-                     meant.empty() ? what_to_do : "did you mean " + support::quoted(meant) + "?");
-  }
-}
-
-FileText read_text(const TrainConfig& config, const std::string& advice) {
+FileText read_text(const TrainConfig& config) {
   if (config.texts.empty()) return {std::string(support::built_in_text())};
   const Tokens kind = config.corpus.tokens;
   return joined_text(
       config.texts,
-      {kind == Tokens::character || kind == Tokens::word, config.keep_cr, advice,
-       config.texts.size() > 1
+      {kind == Tokens::character || kind == Tokens::word, config.keep_cr,
+       "name a text file, or - for standard input",
+       config.has_model() ? not_utf8_advice
+       : config.texts.size() > 1
            ? "leave it out, convert it, or use --tokens byte: it takes any bytes"
            : "convert it, or use --tokens byte or --tokens bpe: they take any bytes"});
 }
@@ -173,16 +150,24 @@ std::vector<std::string> names_without_folders(std::vector<std::string> paths) {
   return paths;
 }
 
-std::vector<std::string> found_texts(const RunConfig& run, const std::string& folder) {
+std::vector<std::string> found_texts(const RunConfig& run, const std::string& folder,
+                                     const std::string& or_else) {
   std::error_code no_folder;  // the current folder may have been removed
   const auto above =
       std::filesystem::absolute(folder + "/", no_folder).lexically_normal().parent_path();
   TrainConfig here = run.settings, beside = run.settings;
   for (std::size_t i = 0; i < here.texts.size(); ++i) {
     const std::string name = here.texts[i], other = (above.parent_path() / name).string();
-    if (name == "-" || access(other.c_str(), F_OK) != 0) continue;
-    beside.texts[i] = other;
-    if (access(name.c_str(), F_OK) != 0) here.texts[i] = other;
+    if (name == "-") continue;
+    const bool is_here = is_readable_file(name), is_beside = is_readable_file(other);
+    if (!is_here && !is_beside)
+      throw InputError(
+          "the text of the run must be here or beside the run: there is no readable file " +
+              support::quoted(name),
+          "bring it, or a link to it, here or into the folder " +
+              support::quoted(above.parent_path().string()) + or_else);
+    if (!is_here) here.texts[i] = other;
+    if (is_beside) beside.texts[i] = other;
   }
   const auto is_text_of_run = [&](const TrainConfig& config) {
     try {
@@ -324,10 +309,8 @@ void require_same_text(const RunConfig& config, const std::string& text, const s
 std::string text_of_run(const RunConfig& run, const std::string& folder) {
   TrainConfig settings = run.settings;
   settings.texts = found_texts(run, folder);
-  std::string text =
-      read_text(settings,
-                "a run keeps the name of its text alone: bring it here, or beside the run")
-          .text;
+  settings.resume = folder;
+  std::string text = read_text(settings).text;
   require_same_text(run, text, name_of(settings));
   return text;
 }

@@ -11,19 +11,16 @@ namespace fledge::train {
 inline constexpr const char* not_utf8_advice =
     "the model reads characters: convert it, such as with iconv -f latin1 -t utf-8";
 
-/// A text file; "-": standard input. Throws InputError. If the file does not exist and a file with
-/// a similar name does, the error suggests it; otherwise the error shows `advice`.
-std::string read_text_file(const std::string& path, const std::string& advice);
-/// The text that the options name, or the built-in text. `advice`: for a file that is not there.
-FileText read_text(const TrainConfig& config,
-                   const std::string& advice = "name a text file, or - for standard input");
+/// The text that the options name, or the built-in text.
+FileText read_text(const TrainConfig& config);
 /// The names of files or folders, without the folders above them. A run keeps no more: what is made
 /// for others must not tell where its text was.
 std::vector<std::string> names_without_folders(std::vector<std::string> paths);
 /// Where the texts of the run are: in the current folder, else beside the folder of the run. If they
-/// are in both, those whose hash is the run's, or else those in the current folder. A name that is in
-/// neither stays as it is.
-std::vector<std::string> found_texts(const RunConfig& run, const std::string& folder);
+/// are in both, those whose hash is the run's, or else those in the current folder. Throws InputError
+/// for a name that is in neither; `or_else` is what can be done besides bringing it there.
+std::vector<std::string> found_texts(const RunConfig& run, const std::string& folder,
+                                     const std::string& or_else = "");
 /// The command that goes on with the run. It names the texts where their names alone, which the run
 /// keeps, would not find them.
 std::string resume_command(const TrainConfig& config);

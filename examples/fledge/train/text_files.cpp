@@ -1,12 +1,14 @@
 #include "examples/fledge/train/text_files.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <set>
 
-#include "examples/fledge/train/source.h"
 #include "examples/support/errors.h"
 #include "examples/support/text.h"
+#include "nn/io/files.h"
 #include "nn/io/folder.h"
 #include "nn/io/utf8.h"
 
@@ -18,6 +20,8 @@ using support::InputError;
 namespace {
 
 constexpr std::size_t most_names_shown = 6;  // names of files in a message
+// Of a folder: with more of them a hint would take too long.
+constexpr std::size_t most_names = 10'000;
 
 bool is_hidden(const fs::path& path) { return path.filename().string().starts_with('.'); }
 
@@ -61,6 +65,33 @@ void add_folder(const std::string& folder, std::set<std::string>& files) {
   if (files.size() == before)
     throw InputError("there is no text file in the folder " + support::quoted(folder),
                      "name a text file");
+}
+
+// The file in the same folder that was most likely meant, or "".
+std::string file_meant_by(const std::string& path) {
+  const fs::path whole(path), folder = whole.parent_path();
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder.empty() ? "." : folder, error), none;
+       !error && entry != none && names.size() <= most_names; entry.increment(error))
+    if (std::error_code unknown; entry->is_regular_file(unknown))
+      names.push_back(entry->path().filename().string());
+  if (names.size() > most_names) return "";
+  std::sort(names.begin(), names.end());  // folders have no order
+  const std::string meant = support::closest(whole.filename().string(), names);
+  return meant.empty() || meant == whole.filename() ? "" : (folder / meant).string();
+}
+
+// If the file does not exist and a file with a similar name does, the error suggests it.
+std::string read_text_file(const std::string& path, const std::string& what_to_do) {
+  try {
+    return read_file(path);
+  } catch (const FileError& error) {
+    const bool exists = path == "-" || access(path.c_str(), F_OK) == 0;
+    const std::string meant = exists ? "" : file_meant_by(path);
+    throw InputError(error.what(),
+                     meant.empty() ? what_to_do : "did you mean " + support::quoted(meant) + "?");
+  }
 }
 
 // The name that iconv has for the encoding, if the first bytes show one that is not UTF-8: by a byte

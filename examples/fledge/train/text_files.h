@@ -35,8 +35,9 @@ struct FileText {
 
 /// The texts of these files, one after the other, without their byte order marks and, unless they
 /// are kept, without the \r of their line ends. A line end is added to a text in front of another if
-/// it does not end with one. "-": standard input. Throws InputError as read_text_file() does and, if
-/// the rules need UTF-8, for a file that is not UTF-8. Names UTF-16 and UTF-32.
+/// it does not end with one. "-": standard input. Throws InputError, which
+/// suggests a file with a similar name, for one that is not there and, if the rules need UTF-8, for one
+/// that is not UTF-8. Names UTF-16 and UTF-32.
 FileText joined_text(const std::vector<std::string>& files, const FileRules& rules);
 
 /// "poems.txt", "standard input", "the built-in text", or "a.txt and 2 other files".

@@ -44,6 +44,8 @@ struct TrainConfig {
   std::set<std::string> given{};   // the names of the options that were given
 
   bool resumes() const { return !resume.empty(); }
+  /// Whether the model and its tokens are decided: --tokens is refused.
+  bool has_model() const { return resumes() || !from.empty(); }
   /// Whether the run goes to a folder that is named after its text.
   bool names_folder() const { return save && !resumes() && out.empty() && !texts.empty(); }
   const std::string& folder() const { return resumes() ? resume : out; }

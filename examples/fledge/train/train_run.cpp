@@ -32,11 +32,16 @@ int TrainRun::run() {
                                                   : "; for more: --steps N"));
     baselines_ = baselines_of(
         *corpus_, [this](double share) { report_.show_work("Counting tables", share); });
-    if (state_->has_end())
-      report_end("ok", state_->notes().last_loss, state_->notes().best_loss,
-                 state_->evaluate_training());
-    else  // the run was killed during its final report
+    if (state_->has_end()) {
+      const std::int64_t kept = state_->kept_step();
+      const double training = state_->evaluate_training();
+      if (kept != state_->step()) state_->use_kept_model();
+      report_sentences(kept);
+      report_end("ok", state_->notes().last_loss, state_->notes().best_loss, training);
+      write_page(kept);
+    } else {  // the run was killed during its final report
       report_result();
+    }
     return 0;
   }
   try {
@@ -179,7 +184,7 @@ void TrainRun::report_result() {
   bits_per_byte_ = bits_per_byte(shown, text, corpus_->tokenizer);
   const std::string token = token_word(corpus_->tokenizer.kind());
   const std::string of_loss = holds_out ? "Held-out loss" : "Training loss";
-  if (config_.sizes.variant.without.mask)
+  if (config_.sizes.variant.without.sees_later_tokens())
     report_.say(
         support::wrapped(loss_sentence(of_loss, shown, *bits_per_byte_, baselines_.uniform, token) +
                              " " + cheating_report(token),

@@ -71,7 +71,10 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
     folder = RunFolder::resume(config_.folder());
     run = folder->config();
     config_ = resumed_config(run->settings, config_);
-    if (!names_text) config_.texts = found_texts(*run, config_.folder());
+    if (!names_text)
+      config_.texts = found_texts(*run, config_.folder(),
+                                  ", or say where it is: fledge train --resume " +
+                                      support::shell_word(config_.folder()) + " FILE");
   }
   config_.named = named;
   const std::string name = name_of(config_);
@@ -83,15 +86,10 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
     config_.corpus.tokens = base->tokenizer().kind();
   }
   report_.reading(names_of_files(config_.texts));
-  const FileText read =
-      config_.resumes() && !names_text
-          ? read_text(
-                config_,
-                "a run keeps the name of its text alone, and it is neither here nor beside the "
-                "run; say where it is: fledge train --resume DIR FILE")
-          : read_text(config_);
+  const FileText read = read_text(config_);
   const std::string& text = read.text;
-  if (const std::string left_out = read.report(" (--keep-cr keeps them)"); !left_out.empty())
+  if (const std::string left_out = read.report(run ? ", as before" : " (--keep-cr keeps them)");
+      !left_out.empty())
     report_.say(support::wrapped(left_out, support::text_width(stderr)));
   hints_at_lines_ = !run && config_.corpus.reading == Reading::stream && is_list_of_lines(text);
   if (run) {
@@ -121,8 +119,8 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
   state_.emplace(config_, *run, *corpus_, *trainer_, report_);
   if (folder) state_->load(std::move(*folder), state);
   begin_page();
-  // Until here no file has changed. Now begin_folder() alone may refuse: a folder that is taken or not
-  // empty, before it changes anything.
+  // Until here no file has changed. Now begin_folder() alone may refuse, before it changes anything: a
+  // folder that is taken or not empty, or one that is in the way of the page.
   if (state_->has_folder()) {
     state_->go_on();
     report_.resume_curves(state_->events());
@@ -180,6 +178,7 @@ void TrainRun::begin_folder(const RunConfig& run) {
     } catch (const FolderExists& taken) {
       config_.out = free_name(folder_name_);
       report_.say("Another run has begun in " + support::printable(taken.what()) + ".");
+      require_page_place(config_);
     }
   }
 }
@@ -208,7 +207,8 @@ void TrainRun::report_start() {
   baselines_ =
       baselines_of(*corpus_, [this](double share) { report_.show_work("Counting tables", share); });
   // A model that cheats has no rivals: it sees what they predict.
-  if (!config_.sizes.variant.without.mask) report_.say(baseline_report(baselines_, token));
+  if (!config_.sizes.variant.without.sees_later_tokens())
+    report_.say(baseline_report(baselines_, token));
   check_causality_at_start();
   forecast();
   stop_.emplace();  // earlier a signal ends the program at once: nothing is lost
@@ -218,7 +218,7 @@ void TrainRun::report_start() {
 // Checks only a new model: extreme trained weights could hide a causality error.
 void TrainRun::check_causality_at_start() {
   const std::string token = token_word(corpus_->tokenizer.kind());
-  if (config_.sizes.variant.without.mask)
+  if (config_.sizes.variant.without.sees_later_tokens())
     return report_.say(support::wrapped(cheating_report(token), support::text_width(stderr)));
   if (state_->step() > 0) return;
   const std::vector<Dim>& text = corpus_->train.tokens;

@@ -114,8 +114,8 @@ TEST_CASE("fledge eval: the held-out loss of the run, and other texts") {
   const Words on{"train", desk / "strange.txt", "--from", run, "--no-save"};
   CHECK(refusal_of(fledge_says(on), desk.path()) ==
         "3: 2 different characters of '~/strange.txt' were not in the training text, 20.0 % of it: "
-        "'c', 'q'; the first is 'c' at byte 4 | the model knows 22 characters; train with --tokens "
-        "byte to read any text");
+        "'c', 'q'; the first is 'c' at byte 4 | the model knows 22 characters; one trained with "
+        "--tokens byte reads any text");
   write_text(desk / "latin.txt", "the bl\xfc\n");
   CHECK(refused_with_3({"eval", run, desk / "latin.txt"}) ==
         "'" + (desk / "latin.txt") +

@@ -60,6 +60,10 @@ TEST_CASE("fledge page: the run in a folder, resumed or not, gives the page that
   trained(line + Words{"--page", desk / "a.html"});
   CHECK(fledge_says({"page", desk / "run"}).status == 0);
   CHECK(numbers_of(desk / "run/page.html") == numbers_of(desk / "a.html"));
+  const Files over = files_in(desk / "run");
+  trained({"--resume", desk / "run", "--page", desk / "again.html"});
+  CHECK(numbers_of(desk / "again.html") == numbers_of(desk / "a.html"));
+  CHECK((files_in(desk / "run") == over));
   trained({"--resume", desk / "run", "--steps", "25", "--page", desk / "b.html"});
   CHECK(data_of(desk / "b.html")["run"]["snapshots"].array().back()["step"].number() == 25);
   CHECK(data_of(desk / "b.html")["run"]["snapshots"].array().front()["step"].number() == 0);
@@ -74,6 +78,24 @@ TEST_CASE("fledge page: the run in a folder, resumed or not, gives the page that
   CHECK(plain.status == 0);
   CHECK(data_of(desk / "c.html")["run"]["snapshots"].array().size() == 1);
   CHECK(plain.err.find("recorded no snapshots") != std::string::npos);
+}
+
+TEST_CASE("fledge train --resume: a run that is over shows the model that it kept") {
+  const Desk desk;
+  const Words sentence{"--probe", "birds walk"};
+  const Words line{desk.poems(), "-o", desk / "run",   "--lr", "0.3",
+                   "--min-lr",   "1",  "--eval-every", "2"};
+  const auto shown = [](const Result& run) {
+    const std::size_t at = run.err.find("Attention in 'birds walk'");
+    REQUIRE(at != std::string::npos);
+    return run.err.substr(at, run.err.find("The page is in") - at);
+  };
+  const Result first = trained(line + sentence + Words{"--page", desk / "a.html"});
+  CHECK_THAT(first.err, ContainsSubstring("of the last step score"));
+  const Result again =
+      trained(Words{"--resume", desk / "run", "--page", desk / "b.html"} + sentence);
+  CHECK(numbers_of(desk / "b.html") == numbers_of(desk / "a.html"));
+  CHECK(shown(again) == shown(first));
 }
 
 TEST_CASE("fledge page: a run without snapshots is shown by excerpts of its text") {
@@ -103,7 +125,8 @@ TEST_CASE("fledge page: a run without snapshots is shown by excerpts of its text
   const Result drawn = fledge_says(page);
   CHECK(drawn.status == 0);
   CHECK_THAT(run_of()["notices"][0].string(),
-             StartsWith("The page shows a text that the model drew: cannot "));
+             StartsWith("The page shows a text that the model drew: the text of the run must be "
+                        "here or beside the run"));
   CHECK(run_of()["sentences"].array().size() == 1);
   const std::string sentence = first_sentence(run_of());
   CHECK(sentence.starts_with("⏎"));
@@ -126,17 +149,23 @@ TEST_CASE("fledge page: refuses what it cannot use, and writes over nothing of t
   CHECK(fledge_says({"page"}).status == 2);
   const std::string events = text_of(desk / "run/metrics.jsonl");
   for (const char* line :
-       {"{\"type\":\"page\"}\n", "{\"type\":\"snapshot\",\"step\":3}\n", "not json\n",
+       {"{\"type\":\"page\"}\n", "{\"type\":\"snapshot\",\"step\":3}\n", "not json\n", "not json",
+        "\n", "{\"type\":\"step\",,}\n",
         "{\"type\":\"page\",\"sentences\":[{\"ids\":[9999],\"next\":null}],\"prompts\":[],"
         "\"continued\":1,\"end\":null,\"watch\":[],\"map\":[]}\n"}) {
     CAPTURE(line);
     write_text(desk / "run/metrics.jsonl", events + line);
     const Result damaged = fledge_says({"page", desk / "run", "-o", desk / "d.html"});
-    // A line that is no JSON is the end of a run that was killed; snapshots need a plan.
+    // A last line without its end is of a run that was killed; snapshots need a plan.
     const std::string damage = line;
-    const bool is_skipped = damage == "not json\n" || damage.find("snapshot") != damage.npos;
+    const bool is_skipped =
+        damage == "not json" || damage == "\n" || damage.find("snapshot") != damage.npos;
     CHECK(damaged.status == (is_skipped ? 0 : 3));
-    if (!is_skipped) CHECK(two_lines(damaged.err).find("restore the file") != std::string::npos);
+    if (is_skipped) continue;
+    CHECK_THAT(two_lines(damaged.err),
+               ContainsSubstring("metrics.jsonl': line " +
+                                 std::to_string(lines_of(events + line).size()) + ", column "));
+    CHECK_THAT(damaged.err, ContainsSubstring("restore the file"));
   }
 }
 
@@ -156,6 +185,9 @@ TEST_CASE("fledge train --resume --page: a damaged event is named before the tra
     return two_lines(result.err);
   };
   const Words page{"--page", desk / "b.html"};
+  const std::string snapshot = "{\"type\":\"snapshot\",\"step\":";
+  CHECK_THAT(refused(replaced(whole, snapshot, "{\"type\":\"snapshot\",\"step\""), page),
+             StartsWith("fledge train: " + file + "line 3, column "));
   // Of the plan, which a run without --page needs too; of a snapshot; of a step.
   const std::string plan = replaced(whole, "\"continued\":", "\"continued\":-");
   for (const Words& more : {page, Words{}})

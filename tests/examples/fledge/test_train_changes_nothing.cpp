@@ -37,8 +37,9 @@ std::vector<Words> refused_values(const Desk& desk, const std::string& folder,
       {"--watch", {"b", "b:", "nobody:b", "b:Q"}},
       {"--probe", {" ", "a | ", "Q", std::string(2000, 'b')}},
       {"--page",
-       {none + "/x.html", poems, desk.path(), desk / "new.html/", desk / "mine.html",
-        run + "/model.safetensors", run + "/state.safetensors", run + "/metrics.csv",
+       {none + "/x.html", "/proc/x.html", folder + "/p.html/", poems, desk.path(),
+        desk / "new.html/", desk / "mine.html", run + "/model.safetensors",
+        run + "/state.safetensors", run + "/metrics.csv",
         // of this very run: a file, one that it has not, its folder, and what is in the way of it
         folder + "/config.json", folder + "/vocab.json", folder + "/.lock", folder, folder + "/",
         fs::path(folder).parent_path().string()}}};
@@ -128,10 +129,9 @@ TEST_CASE(
                      "--heads",         "1",        "--layers", "1",  "--page",  desk / "x.html"};
   for (const Words& way : {Words{"-o", desk / "run", "--force"}, Words{"-o", desk / "new"}}) {
     const Result result = fledge_says(Words{"train"} + tokens + way);
-    CHECK(
-        refusal_of(result, desk.path()) ==
-        "3: a page shows at most 65,535 different tokens: this text has 66,000 | use --tokens bpe "
-        "or --tokens char");
+    CHECK(refusal_of(result, desk.path()) ==
+          "3: a page shows at most 65,535 different tokens: this text has 66,000 | train a new "
+          "model with --tokens bpe or --tokens char");
     CHECK((tree_of(desk.path()) == before));
   }
 }

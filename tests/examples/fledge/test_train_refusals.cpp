@@ -171,7 +171,8 @@ TEST_CASE("fledge train: texts that teach nothing") {
       {{desk.poems(), "--tokens", "word", "--watch", "walk:bords"},
        "3: --watch: 'bords' is no word of the text | nearest by spelling: 'birds'"},
       {{desk.poems(), "--watch", "walk:birds"},
-       "3: --watch: 'walk' is no character of the text | to watch words: --tokens word"}};
+       "3: --watch: 'walk' is no character of the text | to watch words, begin a new run with --tokens "
+       "word"}};
   for (const Refused& row : rows)
     CHECK(refused_training(desk, row.arguments + Words{"-o", desk / "run"}) == row.said);
   CHECK_FALSE(std::filesystem::exists(desk / "run"));
@@ -263,11 +264,15 @@ TEST_CASE("fledge train --resume: folders without a run, and texts that changed"
   write_text(desk.poems(), replaced(text, "birds", "bards"));
   refused_text(text.size());
   std::filesystem::remove(desk.poems());
-  CHECK(
-      refused_training(desk, resume) ==
-      "3: cannot read 'poems.txt': no such file or directory | a run keeps the name of its text "
-      "alone, and it is neither here nor beside the run; say where it is: fledge train --resume DIR "
-      "FILE");
+  write_text(desk / "poem.txt", text);  // a name that is like it is no better advice
+  const std::string missing =
+      "3: the text of the run must be here or beside the run: there is no readable file 'poems.txt' "
+      "| bring it, or a link to it, here or into the folder '~'";
+  CHECK(refused_training(desk, resume) ==
+        missing + ", or say where it is: fledge train --resume ~/run FILE");
+  for (const Words& line : {Words{"eval", desk / "run"},
+                            Words{"export", desk / "run", "--training", "-o", desk / "torch"}})
+    CHECK(refusal_of(fledge_says(line), desk.path()) == missing);
   CHECK((files_in(desk / "run") == run));
   write_text(desk / "moved.txt", text);
   trained(Words{"--resume", desk / "run", desk / "moved.txt", "--steps", "22"});

@@ -132,6 +132,10 @@ TEST_CASE("fledge train: a run, its events and its export do not say where their
   CHECK(in("moved", eval).status == 0);
   CHECK(in("moved", "train -q --steps 23 --resume ../elsewhere/run/").status == 0);
   CHECK(in("elsewhere/run", "train -q --steps 24 --resume .").status == 0);
+  std::filesystem::create_directory(desk / "home/diary.txt");  // a folder is no text
+  write_text(desk / "elsewhere/diary.txt", "changed\n");
+  CHECK_THAT(in("home", eval).err,
+             ContainsSubstring("elsewhere/diary.txt' is not the text of this run"));
 }
 
 TEST_CASE("fledge train: an interrupt says how it ended, in --json and without a folder") {

@@ -29,6 +29,8 @@ TEST_CASE("a picture is written whole, and replaces a picture of fledge") {
   const testing::Folder folder;
   const fs::path path = folder / "picture.svg";
   const Svg small(10, 10), large(20, 20);
+  require_picture_place(path.string());  // tries it, and leaves nothing
+  CHECK(fs::is_empty(folder.path()));
   write_picture(path.string(), small);
   CHECK(contents(path) == small.file());
   write_picture(path.string(), large);
@@ -62,8 +64,7 @@ TEST_CASE("a picture's place: what is there, and what to do") {
            {folder / "notes.txt/b/a.svg", "'" + (folder / "notes.txt/b") + "' is no folder",
             a_file},
            {folder / "shown", "it is a folder", a_file},
-           {folder / "new/", "the folder '" + (folder / "new") + "' does not exist",
-            "make it first: mkdir -p " + (folder / "new")},
+           {folder / "new/", "it ends with '/', as a folder does", a_file},
            {folder / "notes.txt", "it exists and was not written by fledge",
             "name another file, or remove this one"},
            {pipe, device, a_file},
@@ -79,4 +80,7 @@ TEST_CASE("a picture's place: what is there, and what to do") {
     }
     CHECK(said == "the picture '" + path + "' cannot be written: " + problem + " | " + advice);
   }
+  // What only trying shows.
+  CHECK_THROWS_WITH(require_picture_place(folder / (std::string(300, 'x') + ".svg")),
+                    EndsWith("cannot make a file in '" + folder.path() + "': file name too long"));
 }

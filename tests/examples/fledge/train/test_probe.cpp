@@ -75,14 +75,14 @@ TEST_CASE("fledge train --probe: what the text has not, or is too long, before a
         "spelling: 'birds'");
   CHECK(refused_probe(desk, {"--probe", "the birds 7"}) ==
         "3: the character '7' at byte 10 of --probe was not in the training text | the model knows "
-        "22 characters; train with --tokens byte to read any text");
+        "22 characters; one trained with --tokens byte reads any text");
   write_text(desk / "few.txt", "abra cadabra abra cadabra abra cadabra");
   CHECK(
       refusal_of(fledge_says(Words{"train", desk / "few.txt", "--no-save", "-q"} + tiny +
                              Words{"--probe", "abs"}),
                  desk.path()) ==
       "3: the character 's' at byte 2 of --probe was not in the training text | the model knows 6 "
-      "characters: abcdr; train with --tokens byte to read any text");
+      "characters: abcdr; one trained with --tokens byte reads any text");
   CHECK(refused_probe(desk, {"--probe", "bl\xfc"}) ==
         "3: --probe is not UTF-8 at byte 2 | the model reads characters: convert it, such as with "
         "iconv -f latin1 -t utf-8");
@@ -96,4 +96,19 @@ TEST_CASE("fledge train --probe: what the text has not, or is too long, before a
         "2: --probe '" + std::string(empty) +
             "' has an empty sentence | write --probe \"birds walk\", or \"birds walk | they fly\" "
             "for two");
+}
+
+TEST_CASE("fledge train: the advice beside --resume and --from is not refused there") {
+  const Desk desk;
+  trained({desk.poems(), "-o", desk / "run"});
+  write_text(desk / "latin.txt", "bl\xfc" + small_text());
+  const auto refused = [&](const Words& line) {
+    return refusal_of(fledge_says(Words{"train", "-q"} + line), desk.path());
+  };
+  for (const Words& way : {Words{"--resume", desk / "run"},
+                           Words{desk.poems(), "--from", desk / "run", "-o", desk / "no"}})
+    CHECK_THAT(refused(way + Words{"--probe", "the birds sometimes"}), EndsWith(" | shorten it"));
+  CHECK(refused({desk / "latin.txt", "--from", desk / "run", "-o", desk / "no"}) ==
+        "3: '~/latin.txt' is not UTF-8 at byte 2 | the model reads characters: convert it, such as "
+        "with iconv -f latin1 -t utf-8");
 }

@@ -92,6 +92,23 @@ TEST_CASE("fledge train: without -o a run goes to a new folder that is named aft
   CHECK_FALSE(fs::exists(desk / "short-run"));
 }
 
+TEST_CASE(
+    "fledge train: a run that yields to another's folder looks at the place of its page again") {
+  const Desk desk;
+  std::string line = "cd '" + desk.path() + "'; mkfifo text; \"$0\" train - --page text-run-2";
+  for (const std::string& word : tiny) line += " " + word;
+  // The other run begins after this one has chosen the name text-run.
+  const Result late =
+      in_shell(line +
+               " <text 2>err & exec 3>text; until grep -q Reading err; do sleep 0.05; "
+               "done; mkdir text-run; cat poems.txt >&3; exec 3>&-; wait $!; "
+               "status=$?; cat err >&2; exit $status");
+  CHECK(late.status == 1);
+  CHECK_THAT(late.err, ContainsSubstring("Another run has begun in text-run.\n"));
+  CHECK_THAT(late.err, EndsWith("name another file, such as --page page.html\n"));
+  CHECK_FALSE(fs::exists(desk / "text-run-2"));
+}
+
 TEST_CASE("fledge train: --no-save and the built-in text write no files") {
   const Desk desk;
   CHECK(first_lines(trained_in(desk, "poems.txt --no-save")) ==
