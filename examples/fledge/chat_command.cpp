@@ -115,8 +115,7 @@ int run(const ChatConfig& config) {
   const TrainedModel trained = load_trained(config.folder, config.source.form);
   if (config.is_random_seed) {
     const std::string seed = std::to_string(config.seed);
-    std::fprintf(stderr, "Seed %s: --seed %s gives these answers again\n", seed.c_str(),
-                 seed.c_str());
+    support::say(stderr, "Seed " + seed + ": --seed " + seed + " gives these answers again");
   }
   Chat chat(config, trained);
   const bool prompts = support::is_terminal(stdin);

@@ -90,7 +90,7 @@ std::string path_table(const Explanation& found, support::Paint paint) {
   if (shown < found.paths.size())
     table.row({std::to_string(found.paths.size() - shown) + " smaller ones", "", "", digits(rest)});
   table.row({"sum", "", "", digits(found.by_paths)});
-  return table.text(support::unicode_wanted(), paint);
+  return table.text(support::unicode_wanted(), paint, support::terminal_width(stdout));
 }
 
 std::string uses_text(const Explanation& found) {

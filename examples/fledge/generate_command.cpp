@@ -45,8 +45,8 @@ std::optional<Why> why_of(const Task& task, const Sample& sample) {
 void print_seed(const GenerateConfig& config) {
   if (!config.is_random_seed || config.choice.temperature == 0) return;
   const std::string seed = std::to_string(config.seed);
-  std::fprintf(stderr, "Seed %s: --seed %s gives %s again\n", seed.c_str(), seed.c_str(),
-               config.samples == 1 ? "this text" : "these texts");
+  support::say(stderr, "Seed " + seed + ": --seed " + seed + " gives " +
+                           (config.samples == 1 ? "this text" : "these texts") + " again");
 }
 
 void print(const Written& written) {

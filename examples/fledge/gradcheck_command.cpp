@@ -76,7 +76,7 @@ std::string as_table(const CheckRows& rows, support::Paint paint) {
                short_error(differences.max_error),
                paint.bold(dual.ok && differences.ok ? paint.good("ok") : paint.bad("FAIL"))});
   }
-  return table.text(support::unicode_wanted(), paint);
+  return table.text(support::unicode_wanted(), paint, support::terminal_width(stdout));
 }
 
 // The largest error by one oracle, of the rows that it has decided. NaN is worse than anything.

@@ -114,11 +114,12 @@ std::string facts_text(const TrainedModel& trained, const ModelFacts& facts) {
   const auto paragraph = [](const std::string& line) {
     return support::wrapped(line, columns()) + "\n";
   };
-  return text + "\n\n" + tensors.text() +
+  return text + "\n\n" +
+         tensors.text(support::unicode_wanted(), {}, support::terminal_width(stdout)) +
          paragraph("norm: square root of the sum of squares; largest: largest absolute value.") +
          paragraph("The names are GPT-2's: wte token vectors, wpe position vectors, h.0 layer 0.") +
          "\n" + paragraph("Norms of each head's weights (layer.head, both counted from 0):") +
-         "\n" + heads.text();
+         "\n" + heads.text(support::unicode_wanted(), {}, support::terminal_width(stdout));
 }
 
 std::string pair_text(const SimilarTokens& pair, const std::vector<std::string>& labels) {

@@ -73,7 +73,7 @@ std::string best_table(const std::vector<RunCurves>& runs, support::Paint paint)
                support::thousands(static_cast<std::int64_t>(best.first)),
                support::thousands(static_cast<std::int64_t>(runs[i].training.back().first))});
   }
-  return table.text(support::unicode_wanted(), paint);
+  return table.text(support::unicode_wanted(), paint, support::terminal_width(stdout));
 }
 
 }  // namespace

@@ -17,19 +17,21 @@ namespace fledge {
 namespace {
 
 constexpr const char* other_advice =
-    "fledge reads models of GPT-2's form, as transformers saves them; replace a damaged file";
+    "fledge reads models of GPT-2's form, as transformers saves them";
 
-// Says which keys of config.json are ignored, at most five.
-void warn_of_unknown_keys(const std::string& path, const std::vector<std::string>& keys) {
-  if (keys.empty()) return;
+// Says what a file has that is ignored, at most five of the items.
+void warn_of(const std::string& path, const char* what, const std::vector<std::string>& items) {
+  if (items.empty()) return;
   std::string list;
-  for (std::size_t i = 0; i < std::min<std::size_t>(keys.size(), 5); ++i)
-    list += (i > 0 ? ", " : "") + support::quoted(keys[i]);
+  for (std::size_t i = 0; i < std::min<std::size_t>(items.size(), 5); ++i)
+    list += (i > 0 ? ", " : "") + support::quoted(items[i]);
   support::say(
-      stderr,
-      support::quoted(path) + " has keys that fledge does not know and ignores: " + list +
-          (keys.size() > 5 ? " and " + support::thousands(std::ssize(keys) - 5) + " more." : "."));
+      stderr, support::quoted(path) + " has " + what + " and ignores: " + list +
+                  (items.size() > 5 ? " and " + support::thousands(std::ssize(items) - 5) + " more."
+                                    : "."));
 }
+
+constexpr const char* other_tokens = "values that fledge does not find among the model's tokens";
 
 // The tokenizer of a folder that fledge train did not make.
 Tokenizer read_tokenizer(const Folder& folder, Dim vocabulary) {
@@ -50,21 +52,26 @@ Tokenizer read_tokenizer(const Folder& folder, Dim vocabulary) {
 }
 
 // The tokens that begin and end texts: what generation_config.json says comes before config.json.
-MarkTokens marks_of(const Folder& folder, const MarkTokens& of_config) {
+MarkTokens marks_of(const Folder& folder, const ModelConfig& config) {
   constexpr const char* name = "generation_config.json";
+  warn_of(folder.file(train::config_name), other_tokens, config.other_marks);
   const std::optional<std::string> text = folder.read(name, most_json_bytes);
-  if (!text) return of_config;
-  MarkTokens marks =
-      located_at(in_quotes(folder.file(name)), [&] { return read_marks(read_json(*text)); });
-  if (!marks.begin) marks.begin = of_config.begin;
-  if (marks.ends.empty()) marks.ends = of_config.ends;
-  if (!marks.pad) marks.pad = of_config.pad;
+  if (!text) return config.marks;
+  const std::string path = folder.file(name);
+  MarkTokens marks = located_at(in_quotes(path), [&] {
+    const JsonValue json = read_json(*text);
+    warn_of(path, other_tokens, other_marks(json, config.sizes.vocabulary));
+    return read_marks(json);
+  });
+  if (!marks.begin) marks.begin = config.marks.begin;
+  if (marks.ends.empty()) marks.ends = config.marks.ends;
+  if (!marks.pad) marks.pad = config.marks.pad;
   return marks;
 }
 
 train::RunConfig config_without_run(const Folder& folder, const ModelConfig& config,
                                     Tokenizer tokenizer) {
-  tokenizer.set_marks(marks_of(folder, config.marks));
+  tokenizer.set_marks(marks_of(folder, config));
   train::RunConfig run{{}, std::move(tokenizer)};
   run.settings.sizes = config.sizes;
   run.settings.corpus.tokens = run.tokenizer.kind();
@@ -88,19 +95,20 @@ TrainedModel load_trained(const std::string& path, TextForm form) {
   std::optional<train::RunConfig> run;
   const auto reader = [&](std::string text) {
     const bool is_of_run = text.find("\"fledge\"") != std::string::npos;
-    return support::with_advice(
-        is_of_run ? train::config_advice : other_advice,
-        [&] {
-          ModelConfig config = read_config(std::move(text));
-          if (!config.own.is_null()) run = train::run_config(config);
-          return config;
-        },
-        support::quoted(folder.file("config.json")));
+    const auto read = [&] {
+      ModelConfig config = read_config(std::move(text));
+      if (!config.own.is_null()) run = train::run_config(config);
+      return config;
+    };
+    if (!is_of_run) return read();
+    return support::with_advice(train::config_advice, read,
+                                support::quoted(folder.file("config.json")));
   };
   try {
     SavedModel saved = read_model(folder, reader);
     const Dim vocabulary = saved.model.sizes.vocabulary;
-    warn_of_unknown_keys(folder.file("config.json"), saved.config.unknown_keys);
+    warn_of(folder.file("config.json"), "keys that fledge does not know",
+            saved.config.unknown_keys);
     if (form == TextForm::token_ids || (form == TextForm::text_if_run && !run))
       run = config_without_run(folder, saved.config, number_tokenizer(vocabulary));
     else if (!run)
@@ -119,7 +127,8 @@ TrainedModel load_trained(const std::string& path, TextForm form) {
                               folder.has("state.safetensors")
                                   ? "restore it, or move it away and run: fledge train --resume " +
                                         support::shell_word(path)
-                                  : std::string(other_advice));
+                              : error.advice.empty() ? other_advice
+                                                     : error.advice);
   }
 }
 

@@ -31,7 +31,7 @@ std::string help_columns(const std::vector<HelpRow>& rows) {
   std::string lines;
   for (const auto& [name, meaning] : rows) {
     const bool is_wide = display_width(name) > left;
-    if (is_wide) lines += "  " + name + "\n";
+    if (is_wide) lines += wrapped("  " + name, page(), 4) + "\n";
     lines += help_paragraph(meaning, "  " + pad_right(is_wide ? "" : name, left) + "  ");
   }
   return lines;

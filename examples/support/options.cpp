@@ -216,6 +216,8 @@ Option* Options::find(std::string_view name) {
 void Options::set(const Option& option, std::string_view text) const {
   const std::string form = "write " + option.name + " " + option.argument;
   if (text.empty()) refuse_usage(option.name + " has an empty value", form);
+  if (text == "-" && (option.argument == "DIR" || option.argument == "FILE"))
+    refuse_usage(option.name + " must be a name: got '-'", form + ", or ./- if this is the name");
   const std::string rule = option.variable.set(text);
   if (rule.empty()) return;
   const std::vector<std::string> words = words_of_choice(option.argument);

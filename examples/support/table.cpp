@@ -19,19 +19,26 @@ void Table::row(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string Table::line(const std::vector<std::string>& cells,
-                        const std::vector<int>& widths) const {
+std::string Table::line(const std::vector<std::string>& cells, const std::vector<int>& widths,
+                        int columns) const {
   std::string text;
+  const auto end_line = [&] { text.erase(text.find_last_not_of(' ') + 1) += '\n'; };
+  int column = 0;
   for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (i > 0 && widths[i] > 0 && column + 2 + widths[i] > columns) {
+      end_line();
+      column = 0;
+    }
     if (i > 0) text += "  ";
     text += columns_[i].align == Align::right ? pad_left(cells[i], widths[i])
                                               : pad_right(cells[i], widths[i]);
+    column += (i > 0 ? 2 : 0) + widths[i];
   }
-  text.erase(text.find_last_not_of(' ') + 1);
-  return text + "\n";
+  end_line();
+  return text;
 }
 
-std::string Table::text(bool unicode, Paint paint) const {
+std::string Table::text(bool unicode, Paint paint, int columns) const {
   std::vector<std::string> titles, rules;
   std::vector<int> widths;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -43,8 +50,8 @@ std::string Table::text(bool unicode, Paint paint) const {
     rules.push_back(paint.dim(rule));
     widths.push_back(width);
   }
-  std::string lines = line(titles, widths) + line(rules, widths);
-  for (const auto& cells : rows_) lines += line(cells, widths);
+  std::string lines = line(titles, widths, columns) + line(rules, widths, columns);
+  for (const auto& cells : rows_) lines += line(cells, widths, columns);
   return lines;
 }
 

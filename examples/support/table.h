@@ -1,7 +1,7 @@
 // A table in plain text: a header, a rule, rows; every column as wide as its widest cell.
 //
-// Not here: wrapping. Key idea: cells may carry the colours of Paint, which take no room; users'
-// text must have passed through printable() first.
+// Key idea: cells may carry the colours of Paint, which take no room; users' text must have passed
+// through printable() first.
 #pragma once
 
 #include <string>
@@ -27,11 +27,13 @@ class Table {
   /// Throws std::invalid_argument unless there is one cell per column.
   void row(std::vector<std::string> cells);
 
-  /// Two spaces between columns, none at the ends of lines, a newline after each.
-  std::string text(bool unicode = unicode_wanted(), Paint paint = {}) const;
+  /// Two spaces between columns, none at the ends of lines, a newline after each. Where a row is
+  /// wider than `columns`, its last cells stand on lines of their own, indented.
+  std::string text(bool unicode = unicode_wanted(), Paint paint = {}, int columns = 1000) const;
 
  private:
-  std::string line(const std::vector<std::string>& cells, const std::vector<int>& widths) const;
+  std::string line(const std::vector<std::string>& cells, const std::vector<int>& widths,
+                   int columns) const;
 
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "nn/gpt/config_keys.h"
+#include "nn/io/checksum.h"
 #include "nn/io/safetensors.h"
 
 namespace fledge {
@@ -99,6 +100,22 @@ std::string_view name_of(Activation activation) {
       ->first;
 }
 
+// A number of a token below `end`; nullopt for any other value.
+std::optional<Dim> token_of(const JsonValue& json, Dim end) {
+  const std::optional<std::uint64_t> number = unsigned_number(json.shown(), 10);
+  if (!number || *number >= static_cast<std::uint64_t>(end)) return {};
+  return static_cast<Dim>(*number);
+}
+
+// Calls f for each element of an array, or for what is no array.
+template <class F>
+void each_or_itself(const JsonValue& json, const F& f) {
+  if (json.is_array())
+    json.each_item(f);
+  else
+    f(json);
+}
+
 }  // namespace
 
 std::string config_json(const LanguageModelSizes& sizes, Json::Members own,
@@ -143,23 +160,25 @@ Json::Members mark_notes(const MarkTokens& marks) {
 }
 
 MarkTokens read_marks(const JsonValue& config) {
-  const auto token = [](const JsonValue& json) -> std::optional<Dim> {
-    try {
-      return json.integer(0, 2147483647);
-    } catch (const FormatError&) {
-      return {};
-    }
-  };
-  MarkTokens marks{token(config.find("bos_token_id")), {}, token(config.find("pad_token_id"))};
-  const auto add = [&](const JsonValue& json) {
-    if (const std::optional<Dim> id = token(json)) marks.ends.push_back(*id);
-  };
-  const JsonValue ends = config.find("eos_token_id");
-  if (ends.is_array())
-    ends.each_item(add);
-  else
-    add(ends);
+  constexpr Dim most = 2147483648;
+  MarkTokens marks{
+      token_of(config.find("bos_token_id"), most), {}, token_of(config.find("pad_token_id"), most)};
+  each_or_itself(config.find("eos_token_id"), [&](const JsonValue& json) {
+    if (const std::optional<Dim> id = token_of(json, most)) marks.ends.push_back(*id);
+  });
   return marks;
+}
+
+std::vector<std::string> other_marks(const JsonValue& config, Dim vocabulary) {
+  std::vector<std::string> others;
+  const auto check = [&](const JsonValue& json) {
+    if (!json.is_null() && !token_of(json, vocabulary))
+      others.push_back(json.path() + " " + json.shown());
+  };
+  check(config.find("bos_token_id"));
+  each_or_itself(config.find("eos_token_id"), check);
+  check(config.find("pad_token_id"));
+  return others;
 }
 
 std::string generation_config_json(const MarkTokens& marks) {
@@ -202,7 +221,8 @@ ModelConfig read_config(std::string text) {
           config.has("bias"),
           config.has("transformers_version"),
           read_marks(config),
-          std::move(unknown_keys)};
+          std::move(unknown_keys),
+          other_marks(config, sizes.vocabulary)};
 }
 
 double parameter_count(const LanguageModelSizes& sizes) {

@@ -23,6 +23,7 @@ struct ModelConfig {
   bool is_of_transformers = false;
   MarkTokens marks = {};                       // bos_token_id, eos_token_id and pad_token_id
   std::vector<std::string> unknown_keys = {};  // keys that are ignored and not known
+  std::vector<std::string> other_marks = {};   // as other_marks() finds them
 };
 
 /// The most layers of a model that is read from a folder. Without this limit, a file of one
@@ -43,6 +44,8 @@ std::string config_json(const LanguageModelSizes& sizes, Json::Members own = {},
 Json::Members mark_notes(const MarkTokens& marks);
 /// The opposite direction. A value that is no token number is as none.
 MarkTokens read_marks(const JsonValue& config);
+/// The values under these keys that are no token of this vocabulary: "eos_token_id[1] 50256".
+std::vector<std::string> other_marks(const JsonValue& config, Dim vocabulary);
 /// The text of generation_config.json, which transformers reads.
 std::string generation_config_json(const MarkTokens& marks);
 

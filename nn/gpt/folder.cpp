@@ -40,7 +40,8 @@ bool have_one_identity(const JsonValue& own, const std::vector<WeightFile>& file
   const std::string used = (snapshots / main).string();
   const bool is_there = std::find(models.begin(), models.end(), used) != models.end();
   throw FormatError(in_quotes(folder.path()) + " is the cache of a model: the model is in " +
-                    in_quotes(is_there ? used : models.back()));
+                        in_quotes(is_there ? used : models.back()),
+                    "name that folder");
 }
 
 }  // namespace

@@ -97,26 +97,27 @@ void require_indexed_tensors(const std::map<std::string, WeightFile>& shards,
 }  // namespace
 
 void refuse_missing_weights(const Folder& folder) {
-  const auto refuse = [&](const std::string& name, const std::string& problem) {
-    throw FormatError(cannot_read(folder.file(name)) + ": it is " + problem);
+  const auto refuse = [&](const std::string& name, const char* problem, const char* advice) {
+    throw FormatError(cannot_read(folder.file(name)) + ": it is " + problem, advice);
   };
   if (folder.has("adapter_config.json"))
-    refuse(
-        "adapter_config.json",
-        "of an adapter, which changes another model; merge them with merge_and_unload() and save "
-        "the whole model");
+    refuse("adapter_config.json", "of an adapter, which changes another model",
+           "merge them with merge_and_unload() and save the whole model");
   for (const auto& [name, what] : other_weights)
-    if (folder.has(name))
-      refuse(name, std::string(what) +
-                       "; save the model again with safe_serialization=True, as model.safetensors");
+    if (folder.has(name)) refuse(name, what, save_again_advice);
   for (const std::string& name : names_ending(folder, ".gguf"))
-    refuse(name, "a file of llama.cpp; download model.safetensors of the same model");
+    refuse(name, "a file of llama.cpp", other_file_advice);
   for (const std::string& name : names_ending(folder, ".safetensors"))
-    if (name != "state.safetensors")  // the checkpoint of a run is beside its weights
-      refuse(name, name.find("-of-") == std::string::npos
-                       ? "not named model.safetensors, as the weights of a folder are"
-                       : "a part of the weights, and model.safetensors.index.json is missing, "
-                         "which names the parts");
+    if (name == "state.safetensors")
+      continue;  // the checkpoint of a run is beside its weights
+    else if (name.find("-of-") == std::string::npos)
+      refuse(name, "not named model.safetensors, as the weights of a folder are",
+             "if these are the weights, name the file so");
+    else
+      refuse(name,
+             "a part of the weights, and model.safetensors.index.json is missing, which names the "
+             "parts",
+             "bring model.safetensors.index.json");
   throw FileError("read", folder.file(weights_name), ENOENT);
 }
 

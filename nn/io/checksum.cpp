@@ -66,7 +66,7 @@ std::string require_checksum(const ByteSource& bytes, std::uint64_t beginning) {
   const std::size_t place = place_of_checksum(text);
   std::string found = text.substr(place, checksum_digits);
   if (found != checksum_of(bytes, place))
-    throw FormatError("it is damaged: its checksum does not match its contents");
+    throw FormatError("it is damaged: its checksum does not match its contents", damage_advice);
   return found;
 }
 

@@ -25,14 +25,15 @@ struct Scanner {
   std::size_t at = 0;
   bool checks_keys = false;  // whether to refuse an object that has a key twice
 
-  [[noreturn]] void fail(const std::string& problem) const {
+  [[noreturn]] void fail(const std::string& problem, const char* advice = damage_advice) const {
     const std::string_view before = text.substr(0, at);
     const auto lines = std::count(before.begin(), before.end(), '\n');
     std::size_t column = 1;
     for (const char c : before.substr(before.rfind('\n') + 1))   // npos + 1 is 0
       column += (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // the first byte of a code point
-    throw FormatError("line " + std::to_string(lines + 1) + ", column " + std::to_string(column) +
-                      ": " + problem);
+    throw FormatError(
+        "line " + std::to_string(lines + 1) + ", column " + std::to_string(column) + ": " + problem,
+        text.starts_with(pointer_beginning) ? pointer_advice : advice);
   }
 
   char peek() const { return at < text.size() ? text[at] : '\0'; }
@@ -201,7 +202,12 @@ std::string JsonValue::shown() const {
   if (!text_) return "null";
   Scanner scanner{*text_, at_};
   scanner.skip_value(0);
-  return escaped_name(std::string_view(*text_).substr(at_, scanner.at - at_));
+  std::string value;  // without line ends and the blanks behind them, which are in no string
+  for (bool skips = false; const char c : text_->substr(at_, scanner.at - at_)) {
+    skips = c == '\n' || c == '\r' || c == '\t' || (skips && c == ' ');
+    if (!skips) value += c;
+  }
+  return escaped_name(value);
 }
 
 // `firsts`: the bytes that a value of this kind can begin with.
@@ -287,14 +293,14 @@ JsonValue JsonValue::operator[](std::string_view key) const {
 void JsonValue::allow_only(const std::vector<std::string_view>& keys) const {
   each_member([&](const std::string& key, const JsonValue& value) {
     if (std::find(keys.begin(), keys.end(), key) == keys.end())
-      Scanner{*text_, value.at_}.fail("the key '" + value.path() + "' is not known");
+      Scanner{*text_, value.at_}.fail("the key '" + value.path() + "' is not known", "");
   });
 }
 
 void JsonValue::fail(const std::string& problem) const {
   const std::string sentence = path() + " " + problem;
   if (!text_) throw FormatError(sentence);
-  Scanner{*text_, at_}.fail(sentence);
+  Scanner{*text_, at_}.fail(sentence, "");
 }
 
 }  // namespace fledge

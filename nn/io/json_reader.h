@@ -50,7 +50,7 @@ class JsonValue {
 
   /// The whole text.
   const std::string& text() const { return *text_; }
-  /// The value as it stands in the text, escaped, and cut if it is long.
+  /// The value as it stands in the text, escaped, in one line, and cut if it is long.
   std::string shown() const;
   /// The keys that lead to the value: "fledge.corpus.files[2]"; "the text" for the whole text.
   std::string path() const { return path_.empty() ? "the text" : path_; }

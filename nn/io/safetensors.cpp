@@ -16,7 +16,9 @@ namespace {
 constexpr std::size_t most_tensors = 1'000'000;
 constexpr std::int64_t most_number = std::numeric_limits<std::int64_t>::max();
 
-[[noreturn]] void refuse(const std::string& problem) { throw FormatError(problem); }
+[[noreturn]] void refuse(const std::string& problem, const std::string& advice = damage_advice) {
+  throw FormatError(problem, advice);
+}
 
 // Bytes of a tensor: the product of its sizes and the bytes of a number. The product must not
 // overflow even if one size is 0, because strides are products of the other sizes.
@@ -86,17 +88,19 @@ void sort_and_check_ranges(std::vector<StoredTensor>& tensors, std::size_t data,
            " bytes of numbers, and the file has " + std::to_string(file_size - data));
 }
 
-// The format of a file that is not safetensors, guessed from its first bytes.
-std::string looks_like(std::string_view file) {
-  constexpr std::string_view known[][2] = {{"version https://git-lfs", "a pointer of Git LFS"},
-                                           {"<", "a web page"},
-                                           {"PK\x03\x04", "a zip file, such as PyTorch's .pt"},
-                                           {"GGUF", "a GGUF file"},
-                                           {"\x80", "a Python pickle"},
-                                           {"{", "JSON alone"}};
-  for (const auto& [magic, name] : known)
-    if (file.starts_with(magic)) return "; it looks like " + std::string(name);
-  return "";
+// Throws for a file that is not safetensors. Its format is guessed from its first bytes.
+[[noreturn]] void refuse_beginning(std::string_view file, const std::string& problem) {
+  constexpr std::string_view known[][3] = {
+      {pointer_beginning, "a pointer of Git LFS", pointer_advice},
+      {"<", "a web page", "download the file itself"},
+      {"PK\x03\x04", "a zip file, such as PyTorch's .pt", save_again_advice},
+      {"GGUF", "a GGUF file", other_file_advice},
+      {"\x80", "a Python pickle", save_again_advice},
+      {"{", "JSON alone", damage_advice}};
+  for (const auto& [magic, name, advice] : known)
+    if (file.starts_with(magic))
+      refuse(problem + "; it looks like " + std::string(name), std::string(advice));
+  refuse(problem);
 }
 
 }  // namespace
@@ -113,10 +117,11 @@ StoredHeader stored_header(const ByteSource& file) {
   const auto length =
       file.size() < 8 ? ~std::uint64_t{0} : load_little_endian<std::uint64_t>(beginning.data());
   if (length > most_header_bytes || length > file.size() - 8)
-    refuse("the first 8 bytes must be the length of a header, which follows: the file has " +
-           std::to_string(file.size()) + " bytes" +
-           (file.size() < 8 ? "" : ", the header would have " + std::to_string(length)) +
-           looks_like(beginning));
+    refuse_beginning(
+        beginning,
+        "the first 8 bytes must be the length of a header, which follows: the file has " +
+            std::to_string(file.size()) + " bytes" +
+            (file.size() < 8 ? "" : ", the header would have " + std::to_string(length)));
   StoredHeader header;
   header.end = 8 + length;
   const auto data = static_cast<std::size_t>(header.end);
@@ -169,8 +174,9 @@ void read_numbers(const ByteSource& file, const StoredTensor& tensor, Real* to) 
     if (read == part) continue;
     const bool has_limit = type.most < std::numeric_limits<double>::max();
     refuse(in_quotes(tensor.name) + " must hold numbers that are finite" +
-           (has_limit ? " and at most " + json_number(type.most) : "") + ": number " +
-           std::to_string(first + read) + " is not");
+               (has_limit ? " and at most " + json_number(type.most) : "") + ": number " +
+               std::to_string(first + read) + " is not",
+           "use weights of a run that did not diverge");
   }
 }
 

@@ -18,6 +18,12 @@
 
 namespace fledge {
 
+/// What to do about weights in a format of PyTorch.
+inline constexpr const char* save_again_advice =
+    "save the model again with safe_serialization=True, as model.safetensors";
+/// And in one of llama.cpp.
+inline constexpr const char* other_file_advice = "download model.safetensors of the same model";
+
 /// The longest header in bytes, as in the format's own library.
 inline constexpr std::uint64_t most_header_bytes = 100'000'000;
 

@@ -186,19 +186,23 @@ std::string what_if_text(const WhatIf& result, const TrainedModel& trained, bool
                        {"as it is", Align::right},
                        {"changed", Align::right},
                        {"", Align::left}});
+  const int columns = support::terminal_width(stdout),
+            bar_columns = std::clamp(columns - 41, 0, 20);
   const Dim V = trained.model.sizes.vocabulary;
   const std::vector<double> before = by_token(result.before, V), after = by_token(result.after, V);
   for (const Dim token : shown_tokens(result, 5)) {
     const auto at = static_cast<std::size_t>(token);
     next.row({label(trained.tokenizer().decode({token})), percent(before[at]), percent(after[at]),
-              support::bar(after[at], 20, unicode)});
+              support::bar(after[at], bar_columns, unicode)});
   }
   const Dim heads = trained.model.sizes.heads;
-  return "Layer " + std::to_string(result.row.layer) +
-         (result.row.head || heads == 1
-              ? ", head " + std::to_string(result.row.head.value_or(0)) + "."
-              : ", all " + std::to_string(heads) + " heads. \"as it is\": the mean of the heads.") +
-         "\n\n" + row.text(unicode) + "\n" + next.text(unicode);
+  const std::string which =
+      "Layer " + std::to_string(result.row.layer) +
+      (result.row.head || heads == 1
+           ? ", head " + std::to_string(result.row.head.value_or(0)) + "."
+           : ", all " + std::to_string(heads) + " heads. \"as it is\": the mean of the heads.");
+  return support::wrapped(which, support::text_width(stdout)) + "\n\n" +
+         row.text(unicode, {}, columns) + "\n" + next.text(unicode, {}, columns);
 }
 
 Json as_json(const WhatIf& result, const TrainedModel& trained) {

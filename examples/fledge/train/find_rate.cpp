@@ -62,6 +62,9 @@ int find_rate(TrainConfig config) {
   if (config.resumes())
     support::refuse_usage("--find-lr tries rates on a new model, --resume goes on with an old one",
                           "use one of them");
+  if (!config.from.empty())
+    support::refuse_usage("--find-lr tries rates on a new model, --from begins with another",
+                          "use one of them");
   config.texts = text_files(config.texts);
   const Corpus corpus = usable_corpus(read_text(config).text, config, nullptr);
   config.sizes.vocabulary = corpus.tokenizer.size();

@@ -90,8 +90,12 @@ void ProgressDisplay::wipe() {
   lines_on_screen_ = 0;
 }
 
-void ProgressDisplay::say(std::string_view text) {
-  if (!quiet_) warn(text);
+void ProgressDisplay::say(std::string_view text, int indent) {
+  say_lines(support::wrapped(text, support::text_width(stderr), indent));
+}
+
+void ProgressDisplay::say_lines(std::string_view lines) {
+  if (!quiet_) warn(lines);
 }
 
 void ProgressDisplay::show_work(std::string_view name, double share) {
@@ -105,9 +109,9 @@ void ProgressDisplay::show_work(std::string_view name, double share) {
   lines_on_screen_ = 1;
 }
 
-void ProgressDisplay::warn(std::string_view text) {
+void ProgressDisplay::warn(std::string_view lines) {
   wipe();
-  std::fprintf(stderr, "%.*s\n", static_cast<int>(text.size()), text.data());
+  std::fprintf(stderr, "%.*s\n", static_cast<int>(lines.size()), lines.data());
   std::fflush(stderr);
 }
 

@@ -53,10 +53,13 @@ class ProgressDisplay {
   ProgressDisplay(const ProgressDisplay&) = delete;
   ProgressDisplay& operator=(const ProgressDisplay&) = delete;
 
-  /// A message, above the bar. Users' text in it must be printable.
-  void say(std::string_view text);
+  /// A message, above the bar, in lines of text_width() columns, all but the first indented. Users'
+  /// text in it must be printable.
+  void say(std::string_view text, int indent = 0);
+  /// Lines that stay as they are: a picture, or commands to copy.
+  void say_lines(std::string_view lines);
   /// The same, also when quiet.
-  void warn(std::string_view text);
+  void warn(std::string_view lines);
   void show(const Progress& progress);
   /// With a bar: how much of this work is done. The next message takes its place.
   void show_work(std::string_view name, double share);

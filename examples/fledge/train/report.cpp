@@ -14,8 +14,6 @@ using support::thousands;
 
 namespace {
 
-int report_columns() { return support::text_width(stderr); }
-
 // About `most` tokens of a text that has more: the first or the last ones of a stream, or every n-th
 // document.
 TokenText part_of(const TokenText& text, Dim most, bool is_end) {
@@ -78,7 +76,7 @@ std::string text_report(const std::string& beginning, const Corpus& corpus) {
   if (corpus.valid.size() > 0)
     text += " " + thousands(size(corpus.valid)) +
             " are held out: they measure the model and do not train it.";
-  return support::wrapped(text, report_columns());
+  return text;
 }
 
 std::string split_report(const CorpusFacts& facts, const std::string& token,
@@ -97,7 +95,6 @@ std::string split_report(const CorpusFacts& facts, const std::string& token,
         text += ", or judge the model by another text: fledge eval " + folder + " FILE";
       text += ".";
     }
-    text = support::wrapped(text, report_columns());
   }
   if (facts.unseen > 0)
     text += (text.empty() ? "" : "\n") + counted(facts.unseen, "held-out " + token) + " never " +
@@ -142,7 +139,7 @@ std::string baseline_report(const Baselines& baselines, const std::string& token
   if (baselines.counted > 0)
     text += " The text is long: these tables are counted on " + thousands(baselines.counted) +
             " of its " + token + "s and measured on " + thousands(baselines.measured) + ".";
-  return support::wrapped(text, report_columns());
+  return text;
 }
 
 std::string loss_sentence(const std::string& name, double loss, double bits, double uniform,
@@ -156,18 +153,21 @@ std::string loss_sentence(const std::string& name, double loss, double bits, dou
 std::string loss_report(const std::string& name, double loss, double bits,
                         const Baselines& baselines, const std::string& token,
                         support::Paint paint) {
-  constexpr int name_columns = 42;
+  const int columns = support::text_width(stderr);
   std::string text =
-      support::wrapped(loss_sentence(name, loss, bits, baselines.uniform, token), report_columns());
-  text += "\n  " + support::pad_right("guessing blindly", name_columns) +
-          formatted("%.4f", baselines.uniform);
+      support::wrapped(loss_sentence(name, loss, bits, baselines.uniform, token), columns);
+  const auto row = [&](const std::string& rival, double its_loss, const std::string& verdict) {
+    const std::string name = support::pad_right(rival, columns < 62 ? 0 : 40);
+    text +=
+        "\n" + support::wrapped("  " + name + formatted("  %.4f", its_loss) + verdict, columns, 4);
+  };
+  row("guessing blindly", baselines.uniform, "");
   for (std::size_t n = 0; n < baselines.counting.size(); ++n) {
     const std::string history =
         n == 0 ? "no history" : counted(static_cast<std::int64_t>(n), token) + " of history";
     const bool beaten = loss < baselines.counting[n];
-    text += "\n  " + support::pad_right("counting table, " + history, name_columns) +
-            formatted("%.4f", baselines.counting[n]) + "  " +
-            (beaten ? paint.good("beaten") : paint.bad("not beaten"));
+    row("counting table, " + history, baselines.counting[n],
+        "  " + (beaten ? paint.good("beaten") : paint.bad("not beaten")));
   }
   return text;
 }

@@ -76,17 +76,14 @@ void Reporter::event(Json::Members members, const Json::Members& printed, bool i
   print(Json::object(members).text());
 }
 
-void Reporter::reading(const std::string& name) {
-  say(support::wrapped("Reading " + name + ".", support::text_width(stderr)));
-}
+void Reporter::reading(const std::string& name) { say("Reading " + name + "."); }
 
 void Reporter::saved_in_folder() {
   const std::string folder = printable(config_->folder());
-  say(support::wrapped(config_->resumes() ? "The run in " + folder + " is continued."
-                       : !folder.empty()  ? "This run is saved in " + folder + "."
-                       : config_->save    ? "Nothing is saved: add -o DIR."
-                                          : "Nothing is saved (--no-save).",
-                       support::text_width(stderr)));
+  say(config_->resumes() ? "The run in " + folder + " is continued."
+      : !folder.empty()  ? "This run is saved in " + folder + "."
+      : config_->save    ? "Nothing is saved: add -o DIR."
+                         : "Nothing is saved (--no-save).");
 }
 
 void Reporter::start(const Corpus& corpus, const LanguageModel& model, const Baselines& baselines,
@@ -138,11 +135,9 @@ void Reporter::evaluated(std::int64_t step, double loss, double training, bool i
 
 void Reporter::overfitting(std::int64_t step, std::int64_t since) {
   const std::string best = thousands(since);
-  say(support::wrapped("Overfitting since step " + best +
-                           ": the training loss falls, the held-out loss rises. The weights of "
-                           "step " +
-                           best + " are kept.",
-                       support::text_width(stderr)));
+  say("Overfitting since step " + best +
+      ": the training loss falls, the held-out loss rises. The weights of step " + best +
+      " are kept.");
   curves_.overfits_since = static_cast<double>(since);
   event({{"type", "overfitting"}, {"step", step}, {"since", since}});
 }
@@ -157,29 +152,28 @@ void Reporter::watched(const PairMeasurement& measured) {
   const std::string even = percent(pair.chance), second = support::quoted(control);
   const std::string beside = percent(control_pair.attention);
   if (known_.insert(name).second)
-    say(support::wrapped(
-        place + printable(words.word) + " gives " + printable(words.looks_at) + " " +
+    say(place + printable(words.word) + " gives " + printable(words.looks_at) + " " +
             percent(pair.attention) + " of its attention. An even split would give " + even +
             (has_control ? "; the control word " + second + " gets " + beside : "") +
             ". Mean over " + support::counted(pair.pairs, "place") + ".",
-        support::text_width(stderr), 4));
+        4);
   else
-    say(support::wrapped(place + name + " " + percent(pair.attention) + " (even split " + even +
-                             (has_control ? "; " + second + " " + beside : "") + ")",
-                         support::text_width(stderr), 4));
+    say(place + name + " " + percent(pair.attention) + " (even split " + even +
+            (has_control ? "; " + second + " " + beside : "") + ")",
+        4);
   event(as_json(measured));
 }
 
 void Reporter::sample(std::int64_t step, const std::string& text) {
   const std::string before = "  step " + thousands(step) + ": ";
-  say(before + sample_rows(text, support::text_width(stderr) - support::display_width(before), 0, 1,
-                           support::unicode_wanted()));
+  say_lines(before + sample_rows(text, support::text_width(stderr) - support::display_width(before),
+                                 0, 1, support::unicode_wanted()));
   event({{"type", "sample"}, {"step", step}, {"text", text}});
 }
 
 void Reporter::final_samples(std::int64_t step, const std::vector<std::string>& samples) {
   const bool are_lines = config_->corpus.reading == Reading::lines;
-  say("Samples:\n" + final_samples_text(samples, are_lines, support::unicode_wanted()));
+  say_lines("Samples:\n" + final_samples_text(samples, are_lines, support::unicode_wanted()));
   for (const std::string& text : samples)
     event({{"type", "sample"}, {"step", step}, {"is_final", true}, {"text", text}});
 }
@@ -194,8 +188,8 @@ void Reporter::plot() {
   std::string text =
       support::plot_text(plot_of(curves_), support::terminal_width(stderr), plot_rows,
                          support::unicode_wanted(), {support::colour_wanted(stderr)});
-  if (!text.empty()) text.pop_back();  // its line end: say() adds one
-  say(text);
+  if (!text.empty()) text.pop_back();  // its line end: say_lines() adds one
+  say_lines(text);
 }
 
 void Reporter::progress(Progress progress) {
@@ -210,8 +204,9 @@ void Reporter::sentence(std::int64_t step, const std::string& sentence,
   style.paint = {support::colour_wanted(stderr)};
   const std::vector<HeadNumber> heads = chosen_heads(attention, {});
   std::string map = attention_report(attention, heads, style);
-  map.pop_back();  // its line end: say() adds one
-  say("Attention in " + support::quoted(sentence) + "\n" + map);
+  map.pop_back();  // its line end: say_lines() adds one
+  say("Attention in " + support::quoted(sentence));
+  say_lines(map);
   event({{"type", "probe"},
          {"step", step},
          {"sentence", sentence},
@@ -223,10 +218,10 @@ void Reporter::end(const std::string& status, std::int64_t step, double train_lo
                    std::optional<std::int64_t> model_step, const Baselines& baselines) {
   const std::string folder = support::shell_word(config_->folder());
   if (status == "ok" && !config_->folder().empty())
-    say("Next: fledge generate " + folder + "\n      fledge eval " + folder + " FILE" +
-        (model_step == step ? "\n      " + resume_command(*config_) + " --steps " +
-                                  std::to_string(2 * config_->training.schedule.steps)
-                            : ""));
+    say_lines("Next: fledge generate " + folder + "\n      fledge eval " + folder + " FILE" +
+              (model_step == step ? "\n      " + resume_command(*config_) + " --steps " +
+                                        std::to_string(2 * config_->training.schedule.steps)
+                                  : ""));
   else if (status == "ok" && config_->texts.empty())
     say("Next: fledge train YOUR_TEXT.txt");
   event({{"type", "end"},

@@ -129,6 +129,11 @@ void add_file(std::string_view file, bool keep_cr, FileText& to) {
     ++to.marks;
   }
   if (!to.text.empty() && !to.text.ends_with('\n') && !file.empty()) to.text += '\n';
+  if (!keep_cr && file.find('\n') == std::string_view::npos) {
+    to.line_ends += std::count(file.begin(), file.end(), '\r');
+    for (const char c : file) to.text += c == '\r' ? '\n' : c;
+    return;
+  }
   for (std::size_t end = 0; !file.empty(); file.remove_prefix(end)) {
     end = keep_cr ? std::string_view::npos : file.find("\r\n");
     to.text += file.substr(0, end);
@@ -170,6 +175,10 @@ std::string FileText::report(const std::string& how_to_keep) const {
     said += std::string(said.empty() ? "" : " ") +
             "The text has line ends of Windows: " + support::thousands(returns) + " \\r " +
             (returns == 1 ? "was" : "were") + " left out" + how_to_keep + ".";
+  if (line_ends > 0)
+    said += std::string(said.empty() ? "" : " ") +
+            "The text has \\r alone as line ends: " + support::thousands(line_ends) +
+            (line_ends == 1 ? " was" : " were") + " read as \\n" + how_to_keep + ".";
   return said;
 }
 

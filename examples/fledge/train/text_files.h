@@ -20,7 +20,7 @@ std::vector<std::string> text_files(const std::vector<std::string>& names);
 /// How files are read as a text.
 struct FileRules {
   bool needs_utf8 = true;
-  bool keep_cr = false;                 // the \r of the line ends of Windows, \r\n
+  bool keep_cr = false;                 // the \r of line ends, \r\n and \r
   std::string not_found{}, not_utf8{};  // what to do then
 };
 
@@ -28,16 +28,17 @@ struct FileRules {
 struct FileText {
   std::string text;
   std::int64_t marks = 0, returns = 0;  // byte order marks, and \r in front of \n: left out
+  std::int64_t line_ends = 0;           // \r read as \n, of files that have no \n
 
-  /// What was left out, in a sentence; "" if nothing was. `how_to_keep` returns: " (--keep-cr)".
+  /// What was changed, in sentences; "" if nothing was. `how_to_keep` returns: " (--keep-cr)".
   std::string report(const std::string& how_to_keep = "") const;
 };
 
 /// The texts of these files, one after the other, without their byte order marks and, unless they
-/// are kept, without the \r of their line ends. A line end is added to a text in front of another if
-/// it does not end with one. "-": standard input. Throws InputError, which
-/// suggests a file with a similar name, for one that is not there and, if the rules need UTF-8, for one
-/// that is not UTF-8. Names UTF-16 and UTF-32.
+/// are kept, without the \r of their line ends: \n stands for \r\n, and for \r in a file that has no
+/// \n. A line end is added to a text in front of another if it does not end with one. "-": standard
+/// input. Throws InputError, which suggests a file with a similar name, for one that is not there and,
+/// if the rules need UTF-8, for one that is not UTF-8. Names UTF-16 and UTF-32.
 FileText joined_text(const std::vector<std::string>& files, const FileRules& rules);
 
 /// "poems.txt", "standard input", "the built-in text", or "a.txt and 2 other files".

@@ -42,7 +42,7 @@ support::Options train_options(TrainConfig& config) {
   options.add("--lines", "", corpus.reading, "each line is a text of its own: for names or verses",
               {}, lasting);
   options.add("--keep-cr", "", config.keep_cr,
-              "keep the \\r of the line ends of Windows, \\r\\n; without it they are left out", {},
+              "keep the \\r of line ends, \\r\\n and \\r alone; without it each of them is \\n", {},
               lasting);
   options.add("--valid", "FRAC", corpus.valid,
               "held out to measure the model: a share, or how many if 1 or more", {0, many},

@@ -101,11 +101,9 @@ void TrainRun::train() {
     if (!state_->is_over()) keep_pace();
   }
   if (state_->is_out_of_patience())
-    report_.say(support::wrapped("The held-out loss was not lower in the last " +
-                                     support::counted(config_.patience, "evaluation") +
-                                     ": the run ends at step " + thousands(state_->step()) +
-                                     " (--patience).",
-                                 support::text_width(stderr)));
+    report_.say("The held-out loss was not lower in the last " +
+                support::counted(config_.patience, "evaluation") + ": the run ends at step " +
+                thousands(state_->step()) + " (--patience).");
   finish();
 }
 
@@ -172,10 +170,12 @@ void TrainRun::report_result() {
     best = loss();
   }
   if (film_)
-    report_.say(film_->picture(support::terminal_width(stderr), support::unicode_wanted(),
-                               {support::colour_wanted(stderr)}) +
-                "The picture shows step " + thousands(film_->step()) +
-                "; the model that is kept is from step " + thousands(kept) + ".");
+    report_.say_lines(film_->picture(support::terminal_width(stderr), support::unicode_wanted(),
+                                     {support::colour_wanted(stderr)}) +
+                      support::wrapped("The picture shows step " + thousands(film_->step()) +
+                                           "; the model that is kept is from step " +
+                                           thousands(kept) + ".",
+                                       support::text_width(stderr)));
   report_.plot();
   report_.say("Done: " + support::counted(steps, "step") + " in " + clock_text(report_.elapsed()) +
               ".");
@@ -185,13 +185,11 @@ void TrainRun::report_result() {
   const std::string token = token_word(corpus_->tokenizer.kind());
   const std::string of_loss = holds_out ? "Held-out loss" : "Training loss";
   if (config_.sizes.variant.without.sees_later_tokens())
-    report_.say(
-        support::wrapped(loss_sentence(of_loss, shown, *bits_per_byte_, baselines_.uniform, token) +
-                             " " + cheating_report(token),
-                         support::text_width(stderr)));
+    report_.say(loss_sentence(of_loss, shown, *bits_per_byte_, baselines_.uniform, token) + " " +
+                cheating_report(token));
   else
-    report_.say(loss_report(of_loss, shown, *bits_per_byte_, baselines_, token,
-                            {support::colour_wanted(stderr)}));
+    report_.say_lines(loss_report(of_loss, shown, *bits_per_byte_, baselines_, token,
+                                  {support::colour_wanted(stderr)}));
   report_kept(best, last);
   report_final_samples(kept);
   report_sentences(kept);
@@ -210,7 +208,7 @@ void TrainRun::report_kept(double best_loss, double last_loss) {
   if (state_->has_folder()) text += support::printable(folder()) + ".";
   if (kept != state_->step())
     text += formatted(" The weights of the last step score %.4f.", last_loss);
-  report_.say(support::wrapped(text, support::text_width(stderr)));
+  report_.say(text);
 }
 
 void TrainRun::report_final_samples(std::int64_t step) {
@@ -220,8 +218,7 @@ void TrainRun::report_final_samples(std::int64_t step) {
   for (std::int64_t i = 1; i <= count; ++i)
     samples.push_back(draw_sample(*trainer_, config_, *corpus_, tokens, -i));
   report_.final_samples(step, samples);
-  if (!config_.quiet)
-    report_.say(support::wrapped(copied_report(samples, *corpus_), support::text_width(stderr)));
+  if (!config_.quiet) report_.say(copied_report(samples, *corpus_));
 }
 
 void TrainRun::report_sentences(std::int64_t step) {

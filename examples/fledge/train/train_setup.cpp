@@ -81,7 +81,9 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
   if (!folder_name_.empty()) config_.out = config_.force ? folder_name_ : free_name(folder_name_);
   std::optional<TrainedModel> base;
   if (!run && !config_.from.empty()) {
-    base = load_trained(config_.from);
+    base = support::with_advice(
+        "--from names the folder of a model: of fledge train, or of Hugging Face's libraries",
+        [&] { return load_trained(config_.from); });
     take_sizes(config_, base->model.sizes);
     config_.corpus.tokens = base->tokenizer().kind();
   }
@@ -90,7 +92,7 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
   const std::string& text = read.text;
   if (const std::string left_out = read.report(run ? ", as before" : " (--keep-cr keeps them)");
       !left_out.empty())
-    report_.say(support::wrapped(left_out, support::text_width(stderr)));
+    report_.say(left_out);
   hints_at_lines_ = !run && config_.corpus.reading == Reading::stream && is_list_of_lines(text);
   if (run) {
     require_same_text(*run, text, name);
@@ -194,16 +196,16 @@ void TrainRun::report_start() {
   const std::string split = split_report(corpus_->facts, token, shell_folder());
   if (!split.empty()) report_.say(split);
   if (hints_at_lines_)
-    report_.say(support::wrapped(
+    report_.say(
         "The lines of this text are short. If each of them is a text of its own, such as a name, a "
-        "word or a record, add --lines.",
-        support::text_width(stderr)));
-  if (!chosen_.empty()) report_.say(support::wrapped(chosen_, support::text_width(stderr)));
+        "word or a record, add --lines.");
+  if (!chosen_.empty()) report_.say(chosen_);
   report_.say(model_report(*model_));
   if (!config_.from.empty())
     report_.say("It began with the weights of " + support::printable(config_.from) + ".");
   const std::string variant = variant_report(config_.sizes.variant);
   if (!variant.empty()) report_.say(variant);
+  if (config_.training.schedule.rate == 0) report_.say("With --lr 0 no weight changes.");
   baselines_ =
       baselines_of(*corpus_, [this](double share) { report_.show_work("Counting tables", share); });
   // A model that cheats has no rivals: it sees what they predict.
@@ -218,8 +220,7 @@ void TrainRun::report_start() {
 // Checks only a new model: extreme trained weights could hide a causality error.
 void TrainRun::check_causality_at_start() {
   const std::string token = token_word(corpus_->tokenizer.kind());
-  if (config_.sizes.variant.without.sees_later_tokens())
-    return report_.say(support::wrapped(cheating_report(token), support::text_width(stderr)));
+  if (config_.sizes.variant.without.sees_later_tokens()) return report_.say(cheating_report(token));
   if (state_->step() > 0) return;
   const std::vector<Dim>& text = corpus_->train.tokens;
   const Dim length = std::min(config_.sizes.context, corpus_->train.size());
@@ -227,12 +228,10 @@ void TrainRun::check_causality_at_start() {
   if (ids.size() < 2 || config_.sizes.vocabulary < 2) return;
   const CausalityReport report = check_causality(*model_, ids);
   if (report.looks_ahead) throw std::logic_error("the model is not causal: " + report.text);
-  report_.say(support::wrapped(report.is_causal
-                                   ? "Causality check passed: changing later " + token +
-                                         "s did not change any earlier prediction (" +
-                                         thousands(report.compared) + " compared)."
-                                   : "Causality " + report.text + ".",
-                               support::text_width(stderr)));
+  report_.say(report.is_causal ? "Causality check passed: changing later " + token +
+                                     "s did not change any earlier prediction (" +
+                                     thousands(report.compared) + " compared)."
+                               : "Causality " + report.text + ".");
 }
 
 // Measures the time of a dry run. It does not change the training: batches depend only on the seed

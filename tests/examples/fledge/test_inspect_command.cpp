@@ -62,6 +62,9 @@ TEST_CASE("fledge inspect: every line fits into 80 columns, with UTF-8 and witho
       INFO(shown.err);
       CHECK(shown.status == 0);
       for (const std::string& line : lines_of(shown.out)) CHECK(support::display_width(line) <= 80);
+      const Words line = with_program(Words{"inspect", desk.folder()} + what);
+      for (const std::string& row : lines_of(run_on_terminal(line, {{"LC_ALL", language}}, 40).out))
+        CHECK(support::display_width(without_colours(row)) <= 40);
     }
   CHECK(inspected({desk.folder(), "--svg", desk / "map.svg"}).status == 0);
   CHECK_THAT(text_of(desk / "map.svg"), ContainsSubstring(">sometimes</text>"));

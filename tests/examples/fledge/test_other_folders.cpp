@@ -281,7 +281,16 @@ TEST_CASE("other folders: what changes no number is read, and what is not known 
   const Result refused = config(R"("n_ctx": 12)", R"("hidden_size": 9)");
   CHECK(refusal_of(refused, desk.path()) ==
         "3: '~/gpt2/config.json': line 2, column 18: hidden_size must be n_embd, 8: got 9 | fledge "
-        "reads models of GPT-2's form, as transformers saves them; replace a damaged file");
+        "reads models of GPT-2's form, as transformers saves them");
+  const Result strange = config(R"("eos_token_id": 264)", R"("eos_token_id": ["end", 7, 9999])");
+  CHECK(strange.out == expected);
+  std::string warning = strange.err;
+  std::replace(warning.begin(), warning.end(), '\n', ' ');
+  CHECK_THAT(warning,
+             ContainsSubstring("ignores: 'eos_token_id[0] \"end\"', 'eos_token_id[2] 9999'."));
+  write_text(desk.folder() + "/config.json", gpt2_config);
+  write_text(desk.folder() + "/model.safetensors", "version https://git-lfs.github.com/spec/v1\n");
+  CHECK_THAT(fledge_says(how).err, ContainsSubstring("git lfs pull"));
 }
 
 TEST_CASE("other folders: a token beyond the table is refused where it stands, not the folder") {

@@ -230,6 +230,9 @@ TEST_CASE("fledge train: a bar on a terminal, plain lines elsewhere") {
     CHECK(narrow.status == 0);
     CHECK(begins_a_line(narrow.out, "100%"));
   }
+  for (const std::string& shown :
+       lines_of(run_on_terminal(line + Words{"--no-progress"}, {}, 40).out))
+    CHECK(support::display_width(without_colours(shown)) <= 40);
 }
 
 TEST_CASE("fledge train: tokens of every kind, of a stream or of lines") {

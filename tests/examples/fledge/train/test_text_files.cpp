@@ -164,6 +164,12 @@ TEST_CASE("fledge train: a text from Windows is the text that it would be elsewh
                                          "of Windows: 60 \\r were\nleft out (--keep-cr keeps "
                                          "them).\nThis run is saved in "));
   CHECK((text_of(desk / "run/state.safetensors") == text_of(desk / "plain/state.safetensors")));
+  std::string returns = small_text();
+  std::replace(returns.begin(), returns.end(), '\n', '\r');
+  write_text(desk / "returns.txt", returns);
+  CHECK_THAT(trained({desk / "returns.txt", "-o", desk / "returns"}).err,
+             ContainsSubstring("The text has \\r alone as line ends: 60 were read"));
+  CHECK((text_of(desk / "returns/state.safetensors") == text_of(desk / "plain/state.safetensors")));
   // The run reads its text again in the same way, and so do others.
   trained({"--resume", desk / "run", "--steps", "22"});
   const Result own = fledge_says({"eval", desk / "plain", desk.poems()});
