@@ -157,9 +157,9 @@ std::string loss_report(const std::string& name, double loss, double bits,
   std::string text =
       support::wrapped(loss_sentence(name, loss, bits, baselines.uniform, token), columns);
   const auto row = [&](const std::string& rival, double its_loss, const std::string& verdict) {
-    const std::string name = support::pad_right(rival, columns < 62 ? 0 : 40);
+    const std::string cell = support::pad_right(rival, columns < 62 ? 0 : 40);
     text +=
-        "\n" + support::wrapped("  " + name + formatted("  %.4f", its_loss) + verdict, columns, 4);
+        "\n" + support::wrapped("  " + cell + formatted("  %.4f", its_loss) + verdict, columns, 4);
   };
   row("guessing blindly", baselines.uniform, "");
   for (std::size_t n = 0; n < baselines.counting.size(); ++n) {
