@@ -80,7 +80,8 @@ bool PageRecorder::is_recorded(std::string_view events) {
 
 std::vector<std::string> event_lines(std::string_view text) {
   std::vector<std::string> lines;
-  for (std::size_t end = 0; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1))
+  for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos;
+       text.remove_prefix(end + 1))
     lines.emplace_back(text.substr(0, end));
   return lines;
 }
