@@ -128,7 +128,7 @@ class Check {
       const Comparison& by;
       const char* what;
       Dim count = 0;
-      std::string first = "";
+      std::string first = {};
     } groups[] = {{dual, "not proved by dual numbers"},
                   {differences, "checked by dual numbers alone"}};
     for (std::size_t p = 0; p < checked_.gradients.size(); ++p)
