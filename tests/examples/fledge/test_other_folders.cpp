@@ -279,9 +279,10 @@ TEST_CASE("other folders: what changes no number is read, and what is not known 
   CHECK(warned.out == expected);
   CHECK_THAT(warned.err, ContainsSubstring("'afn', 'transformers.js_config'."));
   const Result refused = config(R"("n_ctx": 12)", R"("hidden_size": 9)");
-  CHECK(refusal_of(refused, desk.path()) ==
-        "3: '~/gpt2/config.json': line 2, column 18: hidden_size must be n_embd, 8: got 9 | fledge "
-        "reads models of GPT-2's form, as transformers saves them");
+  CHECK(
+      refusal_of(refused, desk.path()) ==
+      "3: cannot read '~/gpt2/config.json': line 2, column 18: hidden_size must be n_embd, 8: got "
+      "9 | fledge reads models of GPT-2's form, as transformers saves them");
   const Result strange = config(R"("eos_token_id": 264)", R"("eos_token_id": ["end", 7, 9999])");
   CHECK(strange.out == expected);
   std::string warning = strange.err;

@@ -232,7 +232,8 @@ TEST_CASE("fledge train: a bar on a terminal, plain lines elsewhere") {
   }
   for (const std::string& shown :
        lines_of(run_on_terminal(line + Words{"--no-progress"}, {}, 40).out))
-    CHECK(support::display_width(without_colours(shown)) <= 40);
+    if (!shown.starts_with("step="))  // for other programs
+      CHECK(support::display_width(without_colours(shown)) <= 40);
 }
 
 TEST_CASE("fledge train: tokens of every kind, of a stream or of lines") {
