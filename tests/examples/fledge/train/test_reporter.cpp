@@ -83,7 +83,7 @@ TEST_CASE(
   const Baselines part = baselines_of(whole, {}, 700, 50);
   CHECK(part.counting == ngram_losses(last, {{valid.begin(), valid.begin() + 50}, {}}, V, 3));
   CHECK_THAT(baseline_report(part, "character"),
-             EndsWith("The text is\nlong: these tables are counted on 700 of its characters and "
+             EndsWith("The text is long: these tables are counted on 700 of its characters and "
                       "measured on 50."));
   CHECK(baselines_of(whole, {}, 700, 1'000'000).counting == ngram_losses(last, whole.valid, V, 3));
   CHECK(baselines_of(whole, {}, whole.train.size(), whole.valid.size()).counted == 0);
@@ -115,15 +115,15 @@ TEST_CASE("reporter: repeated lines with their share; a warning above a tenth") 
   CHECK(split_report(facts, "character", "run").empty());
   facts.repeated = 1, facts.repeated_share = 0.002;
   CHECK(split_report(facts, "character", "run") ==
-        "1 held-out line also occurs in the training text: less than 1 % of the held-out\n"
+        "1 held-out line also occurs in the training text: less than 1 % of the held-out "
         "characters.");
   facts.repeated = 33, facts.repeated_share = 0.1;
   CHECK(split_report(facts, "character", "run") ==
-        "33 held-out lines also occur in the training text: 10 % of the held-out\ncharacters.");
+        "33 held-out lines also occur in the training text: 10 % of the held-out characters.");
   facts.repeated = 632, facts.repeated_share = 1;
   CHECK(split_report(facts, "character", "run") ==
-        "632 held-out lines also occur in the training text: 100 % of the held-out\n"
-        "characters. So the held-out loss is too optimistic. Remove repeated lines, or\n"
+        "632 held-out lines also occur in the training text: 100 % of the held-out "
+        "characters. So the held-out loss is too optimistic. Remove repeated lines, or "
         "judge the model by another text: fledge eval run FILE.");
   CHECK_THAT(split_report(facts, "character", ""), EndsWith("Remove repeated lines."));
 }

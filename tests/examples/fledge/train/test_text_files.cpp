@@ -100,7 +100,7 @@ TEST_CASE("text files: byte order marks and the \\r of Windows are left out, and
            {"a\r\n\r\nb", "c\r\n", "a\n\nb\nc\n", "a\r\n\r\nb\nc\r\n", 0, 3},
            {mark + "a", mark + "b", "a\nb", "a\nb", 2, 0},
            {mark, mark, "", "", 2, 0},
-           {mark + mark + "a", "b\r", mark + "a\nb\r", mark + "a\nb\r", 1, 0},  // only the first
+           {mark + mark + "a", "b\r", mark + "a\nb\n", mark + "a\nb\r", 1, 0},  // only the first
            {"a\rb\r\r\n\n\r", "\r\nc", "a\rb\r\n\n\r\n\nc", "a\rb\r\r\n\n\r\n\r\nc", 0, 2},
            {"a", "b", "a\nb", "a\nb", 0, 0}}) {
     const Words files{desk / "1.txt", desk / "2.txt"};
