@@ -19,12 +19,14 @@ need = @.ci/install-missing
 built = .ci/build $(BUILD)
 checked = .ci/check
 
-.PHONY: help run test check build gradcheck lessons page exercises zoo planted bench nightly kills faults page-test parity pytorch-test peers asan tsan threads format lint install clean
+.PHONY: help run test check approve size build gradcheck lessons page exercises zoo planted bench nightly kills faults page-test parity pytorch-test peers asan tsan threads format lint install clean
 
 help:
 	@echo 'make run         build and run the birds, the main job        (ARGS=--json, --seed N)'
 	@echo 'make test        build everything and pass every test       (ONLY=softmax: those tests)'
 	@echo 'make check       of these the tests of engine/ and nn/ alone'
+	@echo 'make approve     write what the command says into tests/command/*.txt; see git diff'
+	@echo 'make size        the lines of each group of folders, and their limits'
 	@echo 'make lessons     run the course, a line a lesson; examples/README.md is its table'
 	@echo 'make page        the course on one page, $(BUILD)/fledge.html: open it in a browser'
 	@echo 'make exercises   exercises on attention that check themselves   (N=3, then HINT=1)'
@@ -45,7 +47,7 @@ help:
 	@echo 'make threads     of these the tests of what threads touch (a minute)'
 	@echo 'make format      lay out the sources with clang-format'
 	@echo 'make lint        clang-format and clang-tidy, without a change to any file'
-	@echo 'make install     install libraries, programs and manual         (PREFIX=$(PREFIX))'
+	@echo 'make install     install libraries and programs                 (PREFIX=$(PREFIX))'
 	@echo 'make clean       remove $(BUILD)/'
 	@echo
 	@echo 'What a command needs and this machine lacks is installed first, and said so.'
@@ -64,6 +66,14 @@ test:
 check:
 	$(need) compiler cmake catch2
 	@$(checked) $(BUILD) "$(OPTIONS) -DFLEDGE_TESTS=ON" '^(f32|dual)/'
+
+approve:
+	$(need) compiler cmake catch2
+	@$(built) "$(OPTIONS) -DFLEDGE_TESTS=ON" transcripts
+	@$(BUILD)/tests/transcripts --approve tests/command/*.txt
+
+size:
+	@.ci/size
 
 build:
 	$(need) compiler cmake
@@ -169,8 +179,7 @@ install:
 	@$(built) "$(OPTIONS)" installed
 	@cmake --install $(BUILD) --prefix "$(PREFIX)" >/dev/null
 	@echo 'Installed in $(PREFIX): find_package(fledge) gives fledge::fledge and'
-	@echo 'fledge::fledge_dual; the programs are birds and fledge. man fledge has its manual,'
-	@echo 'and bash, zsh and fish complete its commands and options.'
+	@echo 'fledge::fledge_dual; the programs are birds and fledge.'
 
 clean:
 	@if [ -f "$(BUILD)/CMakeCache.txt" ]; then rm -rf "$(BUILD)"; fi

@@ -55,7 +55,6 @@ struct Job {
   const Dim count;
   const PoolTask task;
   const void* const context;
-  TaskRecorder* recorder = nullptr;
   InterruptTest interrupt_test = process::interrupt_test;  // of the thread that starts the job
   std::atomic<bool> interrupted{false};
   Shares shares{count, 1};
@@ -80,7 +79,6 @@ struct Job {
           failed_at = i;
         }
       }
-      if (recorder != nullptr) recorder->task_ends();
       return true;
     });
   }
@@ -262,15 +260,8 @@ void set_threads(int count) {
 void run_tasks(Dim count, PoolTask task, const void* context) {
   Job job(count, task, context);
   const int workers = count > 1 ? static_cast<int>(std::min<Dim>(threads(), count)) - 1 : 0;
-  if (task_recorder != nullptr && workers > 0 && !Pool::in_parallel_region()) {
-    job.recorder = task_recorder;
-    job.recorder->job_begins(count);
-    Pool::in_parallel_region() = true;  // jobs inside a task run as they do on a worker
+  if (workers == 0 || Pool::in_parallel_region() || !Pool::instance().run(job, workers))
     job.run_tasks(0);
-    Pool::in_parallel_region() = false;
-  } else if (workers == 0 || Pool::in_parallel_region() || !Pool::instance().run(job, workers)) {
-    job.run_tasks(0);
-  }
   if (job.failure) std::rethrow_exception(job.failure);
   if (job.interrupted) throw Interrupted();
 }

@@ -19,18 +19,6 @@ int threads();
 /// result and cost much time: see available_processors(). Throws ValueError outside 1 … 256.
 void set_threads(int count);
 
-/// Learns of each task while run_tasks() runs all of them one after the other on the calling
-/// thread. From their times `fledge bench step --plan` computes what more threads would gain.
-struct TaskRecorder {
-  virtual ~TaskRecorder() = default;
-  virtual void job_begins(Dim count) = 0;
-  virtual void task_ends() = 0;
-};
-
-/// The recorder of this thread; null: none. threads() does not change, so work is cut into the same
-/// tasks as for threads() threads.
-inline constinit thread_local TaskRecorder* task_recorder = nullptr;
-
 using PoolTask = void (*)(const void* context, Dim index);
 /// Calls task(context, i) for i = 0 … count − 1 on this thread and, if possible, on the workers.
 /// Returns when all are done. Rethrows the exception of the failed task with the lowest index.

@@ -4,10 +4,7 @@
 #include <charconv>
 #include <vector>
 
-#include "examples/fledge/bench/against.h"
-#include "examples/fledge/bench/plan.h"
 #include "examples/fledge/bench/print.h"
-#include "examples/fledge/known_names.h"
 #include "examples/fledge/step_cost.h"
 #include "examples/support/options.h"
 #include "examples/support/text.h"
@@ -33,9 +30,6 @@ constexpr const char* kinds =
 struct Settings {
   bench::StepSizes sizes;
   bool json = false;
-  std::string against;
-  std::int64_t rounds = 3;
-  std::int64_t plan = 2;
 };
 
 // The table of options, which set these settings.
@@ -44,7 +38,6 @@ support::Options bench_options(Settings& settings) {
   support::Options options("fledge bench",
                            "Measures how fast this machine trains, beside its limits.");
   options.arguments("WHAT", 0, 6);
-  options.argument_words(kind_names);
   options.add("--layers", "N", sizes.layers, "of the model that is measured", {1, 1000});
   options.add("--heads", "N", sizes.heads, "of each layer; they divide the width", {1, 1000});
   options.add("--width", "N", sizes.width, "numbers per token (embedding size)", {1, 16384});
@@ -57,15 +50,9 @@ support::Options bench_options(Settings& settings) {
               "steps or tokens to measure; 0: about 1 s of steps, 3 s of tokens", {0, 1e6});
   options.add("--prompt", "N", sizes.prompt,
               "tokens of the prompt; 0: 64, at most half the context", {0, largest_size});
-  options.add("--against", "COMMAND", settings.against,
-              "takes turns with COMMAND, and compares the times that COMMAND prints");
-  options.add("--rounds", "N", settings.rounds, "how many times each of the two runs", {1, 1000});
-  options.add("--plan", "N", settings.plan,
-              "predicts a step with N threads from the times of its tasks on one", {2, 256});
   options.add("--json", "", settings.json, "one array of objects on stdout instead of the table");
   options.example("fledge bench", "a table of all");
   options.example("fledge bench step --layers 6", "one step of training");
-  options.example("fledge bench step --plan 8", "what eight threads would gain");
   options.example("fledge bench generate --layers 12 --heads 12 --width 768",
                   "tokens a second, beside the speed of memory");
   options.example("fledge bench gemm 512 512 512",
@@ -75,9 +62,6 @@ support::Options bench_options(Settings& settings) {
   options.example("fledge bench cross 1 8 512 4096 64", "batch, heads, queries, keys, width");
   options.example("fledge bench op softmax 4096 1024", "or layernorm, gelu, gelu_tanh");
   options.example("fledge bench overhead", "nanoseconds per recorded op");
-  options.example("fledge bench gemm 64 64 64 --against './onednn 64 64 64'",
-                  "in turn with a program that prints 'best 5 us, median 6 us'");
-  add_known_names(options);
   return options;
 }
 
@@ -238,30 +222,7 @@ int bench_command(int argc, char** argv) {
   Settings settings;
   support::Options options = bench_options(settings);
   options.parse(argc, argv);
-  std::vector<Work> list = work_of(options, settings.sizes);
-  if (options.given().contains("--plan")) {
-    const bool is_step = !options.arguments().empty() && options.arguments()[0] == "step";
-    if (!is_step || options.given().contains("--against") || options.given().contains("--rounds") ||
-        options.given().contains("--threads"))
-      support::refuse_usage(
-          "--plan works with 'step' alone, without --against, --rounds and --threads",
-          "use: fledge bench step --plan N");
-    const bench::Plan plan = bench::plan_step(settings.sizes, static_cast<int>(settings.plan));
-    std::fputs(description_of(plan, settings.sizes, settings.json).c_str(), stdout);
-    return 0;
-  }
-  if (options.given().contains("--against")) {
-    const std::string what = options.arguments().empty() ? "" : options.arguments()[0];
-    if (what.empty() || what == "generate" || what == "overhead")
-      support::refuse_usage("--against needs exactly one measurement",
-                            "use it with step, gemm, attention, cross or op");
-    list = {[work = list.at(0), &settings] {
-      const auto row = [&] { return work().at(0); };
-      return std::vector{bench::against(row, settings.against, settings.rounds)};
-    }};
-  } else if (options.given().contains("--rounds")) {
-    support::refuse_usage("--rounds needs --against", "leave it out");
-  }
+  const std::vector<Work> list = work_of(options, settings.sizes);
   if (settings.json)
     bench::print_json(list);
   else

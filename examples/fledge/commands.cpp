@@ -12,18 +12,15 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> table = {
       {"train", "FILE", "train a small model on a text", train_command},
       {"generate", "DIR [PROMPT]", "continue a prompt", generate_command},
-      {"chat", "DIR", "go on with what you type, line by line", chat_command},
       {"eval", "DIR [FILE]", "its loss on text that it has not seen", eval_command},
-      {"inspect", "DIR", "what is in a model: tensors, heads, a map of its tokens",
-       inspect_command},
+      {"inspect", "DIR", "what is in a model: tensors, heads, similar tokens", inspect_command},
       {"export", "DIR", "a folder of the model for PyTorch and Hugging Face's libraries",
        export_command},
       {"plot", "DIR ...", "the losses of runs, as a plot", plot_command},
       {"page", "DIR", "one HTML page that shows how a model learned", page_command},
       {"gradcheck", "[NAME ...]", "prove every gradient twice", gradcheck_command},
       {"bench", "[WHAT ...]", "how fast, and how near to the machine's limit", bench_command},
-      {"completion", "SHELL", "a script for the shell's Tab key", completion_command},
-      {"help", "[COMMAND|man]", "this text, or the options of a command", help_command},
+      {"help", "[COMMAND]", "this text, or the options of a command", help_command},
   };
   return table;
 }

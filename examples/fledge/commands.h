@@ -1,5 +1,5 @@
-// The commands of fledge: one table, from which the help, the completions and the manual page are
-// made. A new command is a function and a row of commands.cpp.             Next: commands.cpp.
+// The commands of fledge: one table, from which the help is made. A new command is a function and a
+// row of commands.cpp.                                                     Next: commands.cpp.
 #pragma once
 
 #include <string>
@@ -30,9 +30,6 @@ int train_command(int argc, char** argv);
 /// Continues a prompt with a trained model.
 int generate_command(int argc, char** argv);
 
-/// Continues a text that the user writes line by line.
-int chat_command(int argc, char** argv);
-
 /// The loss of a trained model on its held-out text, or on another text.
 int eval_command(int argc, char** argv);
 
@@ -56,10 +53,7 @@ int gradcheck_command(int argc, char** argv);
 /// possible.
 int bench_command(int argc, char** argv);
 
-/// Prints a completion script for a shell.
-int completion_command(int argc, char** argv);
-
-/// Prints the help of fledge or of one command, or the manual page.
+/// Prints the help of fledge or of one command.
 int help_command(int argc, char** argv);
 
 }  // namespace fledge

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <optional>
 
-#include "examples/fledge/known_names.h"
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/trained_model.h"
@@ -24,7 +23,7 @@ namespace {
 constexpr Dim most_logits = Dim{1} << 27;
 
 struct EvalConfig {
-  ModelOptions source;
+  TextForm form = TextForm::text;
   std::string folder;
   std::optional<std::string> text_path;  // none: the held-out part of the run's own text
   std::int64_t batch = 12;
@@ -41,11 +40,11 @@ EvalConfig eval_config(int argc, char** argv) {
   options.add("--skip-unknown", "", config.skip_unknown,
               "leave out of FILE what was not in the training text");
   options.add("--batch", "N", config.batch, "windows at a time", {1, 1e6});
-  add_model_options(options, config.source);
+  options.also_known_as("--batch-size");
+  add_text_form(options, config.form);
   options.threads();
   options.add("--json", "", config.json, "one object on stdout");
   options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
-  add_known_names(options);
   options.parse(argc, argv);
   config.folder = options.arguments()[0];
   if (options.arguments().size() > 1) config.text_path = options.arguments()[1];
@@ -63,7 +62,7 @@ TokenText read_tokens(const TrainedModel& trained, const EvalConfig& config) {
 }
 
 int evaluate(const EvalConfig& config) {
-  const TrainedModel trained = load_trained(config.folder, config.source.form);
+  const TrainedModel trained = load_trained(config.folder, config.form);
   const TokenText text =
       config.text_path ? read_tokens(trained, config) : trained.held_out(config.folder);
   if (text.size() < 2)

@@ -10,6 +10,7 @@
 #include "examples/fledge/train/training_file.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
+#include "nn/gpt/weight_files.h"
 
 namespace fledge {
 
@@ -44,7 +45,7 @@ int export_model(const ExportConfig& config) {
   const Dtype& type = *find_dtype(types[static_cast<int>(config.type)]);
   const std::string report =
       config.type == StoredAs::f32 ? "" : rounding_report(trained.model, type);
-  NamedFiles files = weight_files(trained, type, static_cast<std::size_t>(config.shards));
+  NamedFiles files{{weights_name, weight_file(trained, type)}};
   if (config.training) {
     if (!train::variant_report(trained.run.settings.sizes.variant).empty())
       throw support::InputError(

@@ -90,7 +90,7 @@ int run(const TrainedModel& trained, const Task& task) {
 }
 
 int run(const GenerateConfig& config) {
-  const TrainedModel trained = load_trained(config.folder, config.source.form);
+  const TrainedModel trained = load_trained(config.folder, config.form);
   const Task task = task_of(config, trained);
   try {
     return run(trained, task);

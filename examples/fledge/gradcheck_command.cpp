@@ -132,16 +132,6 @@ std::vector<std::string> names_of(const std::vector<std::string>& words) {
   return names;
 }
 
-/// What names begin with, each once.
-std::vector<std::string> first_words() {
-  std::vector<std::string> words;
-  for (const std::string& name : fledge_dual::gradient_names()) {
-    const std::string word = name.substr(0, name.find(' '));
-    if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
-  }
-  return words;
-}
-
 void print_problems(const CheckRows& rows) {
   std::fflush(stdout);  // if both streams go to one terminal, the table comes first
   for (std::size_t i = 0; i < rows.size(); i += 2) {  // the two rows of a name have one report
@@ -155,13 +145,11 @@ void print_problems(const CheckRows& rows) {
 
 int gradcheck_command(int argc, char** argv) {
   report::CheckRequest request;
-  std::string only, explain;
+  std::string explain;
   bool json = false;
   support::Options options("fledge gradcheck",
                            "Proves the gradient of every op, module and a whole model, twice.");
   options.arguments("NAME", 0, 1000);
-  options.argument_words(first_words());
-  options.add("--only", "NAME", only, "the same as NAME");
   options.add("--explain", "NAME[i,j]", explain,
               "how this number of the gradient comes about, path by path; NAME:1[i,j] is about "
               "argument 1");
@@ -172,13 +160,12 @@ int gradcheck_command(int argc, char** argv) {
   options.example("fledge gradcheck --explain \"softmax[0,1]\"", "one number of a gradient");
   options.parse(argc, argv);
   if (!explain.empty()) {
-    if (!only.empty() || !options.arguments().empty())
+    if (!options.arguments().empty())
       support::refuse_usage("--explain is about one number, and other names were given",
                             "leave out the other names");
     return explain_element(explain, request.seed, json);
   }
   request.names = names_of(options.arguments());
-  if (!only.empty()) request.names.push_back(names_of({only})[0]);
 
   const auto start = std::chrono::steady_clock::now();
   const CheckRows rows = fledge_dual::check_gradients(request);

@@ -2,17 +2,15 @@
 
 #include "examples/fledge/commands.h"
 #include "examples/fledge/inspect/model_facts.h"
-#include "examples/fledge/inspect/token_plane.h"
 #include "examples/fledge/inspect/what_if.h"
 #include "examples/fledge/train/report.h"
 #include "examples/fledge/train/source.h"
-#include "examples/support/csv.h"
 #include "examples/support/options.h"
-#include "examples/support/picture_file.h"
 #include "examples/support/table.h"
 #include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "examples/support/token_label.h"
+#include "nn/inspect/word_vectors.h"
 
 namespace fledge {
 
@@ -21,17 +19,17 @@ namespace {
 using support::formatted, support::thousands;
 
 struct InspectConfig {
-  ModelOptions source;
-  std::string folder, near, svg, what_if, row;
+  TextForm form = TextForm::text;
+  std::string folder, near, what_if, row;
   std::int64_t layer = 0, head = 0;
-  bool has_head = false, json = false, csv = false;
+  bool has_head = false, json = false;
 };
 
 InspectConfig inspect_config(int argc, char** argv) {
   InspectConfig config;
   support::Options options("fledge inspect", "What a trained model is made of.");
   options.arguments("DIR", 1, 1);
-  options.example("fledge inspect run", "its tensors and heads, and a map of its tokens");
+  options.example("fledge inspect run", "its tensors and heads, and its most similar tokens");
   options.example("fledge inspect run --near birds", "the tokens whose vectors are most alike");
   options.example("fledge inspect run --what-if \"birds sometimes walk\" --row walk=birds:1",
                   "what comes next if walk looks at birds alone");
@@ -43,10 +41,8 @@ InspectConfig inspect_config(int argc, char** argv) {
   options.add("--layer", "N", config.layer, "of --row, counted from 0", {0, 1e6});
   options.add("--head", "N", config.head, "of --row, counted from 0; without it: all heads",
               {0, 1e6});
-  options.add("--svg", "FILE", config.svg, "writes the map of tokens as an SVG picture");
   options.add("--json", "", config.json, "all of it as one JSON object on stdout");
-  options.add("--csv", "", config.csv, "the map of tokens as CSV on stdout: id, token, x, y");
-  add_model_options(options, config.source);
+  add_text_form(options, config.form);
   options.threads();
   options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
   options.parse(argc, argv);
@@ -55,16 +51,8 @@ InspectConfig inspect_config(int argc, char** argv) {
   if (config.what_if.empty() != config.row.empty())
     support::refuse_usage("--what-if and --row belong together",
                           "write --what-if \"birds sometimes walk\" --row walk=birds:1");
-  if (config.json && config.csv)
-    support::refuse_usage("--json and --csv are two forms of the same", "use one of them");
   if (!config.near.empty() && !config.what_if.empty())
     support::refuse_usage("--near and --what-if are two questions", "use one of them");
-  if (!config.svg.empty()) support::require_picture_place(config.svg);
-  const bool shows_map = config.near.empty() && config.what_if.empty();
-  for (const char* of_map : {"--csv", "--svg"})
-    if (!shows_map && options.given().contains(of_map))
-      support::refuse_usage(std::string(of_map) + " is for the map of tokens",
-                            "leave it out, or leave out --near and --what-if");
   for (const char* of_row : {"--layer", "--head"})
     if (config.what_if.empty() && options.given().contains(of_row))
       support::refuse_usage(std::string(of_row) + " is for --what-if",
@@ -192,38 +180,6 @@ Json as_json(const std::vector<SimilarTokens>& pairs, const Tokenizer& tokenizer
   return objects;
 }
 
-Json as_json(const TokenMap& map, const Tokenizer& tokenizer) {
-  std::vector<Json> points;
-  for (Dim id = 0; id < tokenizer.size(); ++id)
-    points.push_back(Json::object({{"id", id},
-                                   {"token", utf8_text(tokenizer.decode({id}))},
-                                   {"x", map.x[static_cast<std::size_t>(id)]},
-                                   {"y", map.y[static_cast<std::size_t>(id)]}}));
-  return Json::object({{"share", map.share}, {"points", points}});
-}
-
-std::string as_csv(const TokenMap& map, const Tokenizer& tokenizer) {
-  std::string rows = "id,token,x,y\n";
-  for (Dim id = 0; id < tokenizer.size(); ++id)
-    rows += support::csv_row({std::to_string(id), tokenizer.decode({id}),
-                              json_number(map.x[static_cast<std::size_t>(id)]),
-                              json_number(map.y[static_cast<std::size_t>(id)])});
-  return rows;
-}
-
-std::string map_text(const TokenMap& map, const std::vector<std::string>& labels) {
-  constexpr int rows = 20;
-  return support::wrapped(
-             formatted(
-                 "A map of the token vectors: their two principal components. It shows %.0f %% "
-                 "of the variance, so tokens that are close here may be far apart.",
-                 100 * map.share),
-             columns()) +
-         "\n\n" +
-         token_map_text(map, labels, support::terminal_width(stdout) - 1, rows,
-                        support::unicode_wanted());
-}
-
 std::string inspected(const InspectConfig& config, const TrainedModel& trained) {
   const Tokenizer& tokenizer = trained.tokenizer();
   const bool unicode = support::unicode_wanted();
@@ -245,20 +201,14 @@ std::string inspected(const InspectConfig& config, const TrainedModel& trained) 
     const auto found = nearest_tokens(table, ids[0], 8);
     return config.json ? as_json(found, tokenizer).text() + "\n" : near_text(found, labels);
   }
-  const TokenMap map = token_map(table);
-  if (!config.svg.empty()) support::write_picture(config.svg, token_map_picture(map, labels));
-  if (config.csv) return as_csv(map, tokenizer);
   const ModelFacts facts = facts_of(trained.model);
   const auto pairs = tokenizer.size() <= most_compared ? most_similar_pairs(table, 12)
                                                        : std::vector<SimilarTokens>();
   if (config.json)
-    return Json::object({{"model", as_json(facts)},
-                         {"similar", as_json(pairs, tokenizer)},
-                         {"map", as_json(map, tokenizer)}})
+    return Json::object({{"model", as_json(facts)}, {"similar", as_json(pairs, tokenizer)}})
                .text() +
            "\n";
-  return facts_text(trained, facts) + "\n" + pairs_text(pairs, labels) + "\n" +
-         map_text(map, labels);
+  return facts_text(trained, facts) + "\n" + pairs_text(pairs, labels);
 }
 
 }  // namespace
@@ -267,7 +217,7 @@ int inspect_command(int argc, char** argv) {
   const InspectConfig config = inspect_config(argc, argv);
   const std::string text = support::with_advice(
       "a model's folder is made by: fledge train FILE -o DIR",
-      [&] { return inspected(config, load_trained(config.folder, config.source.form)); });
+      [&] { return inspected(config, load_trained(config.folder, config.form)); });
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }

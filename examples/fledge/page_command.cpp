@@ -2,7 +2,6 @@
 #include <filesystem>
 
 #include "examples/fledge/commands.h"
-#include "examples/fledge/known_names.h"
 #include "examples/fledge/train/page_recorder.h"
 #include "examples/fledge/trained_model.h"
 #include "examples/page/page_file.h"

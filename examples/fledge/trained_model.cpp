@@ -81,12 +81,8 @@ train::RunConfig config_without_run(const Folder& folder, const ModelConfig& con
 
 }  // namespace
 
-void add_model_options(support::Options& options, ModelOptions& model) {
-  options.add("--from", "DIR", model.from,
-              "the folder of the model, in the place of the argument DIR: of fledge train, or of "
-              "GPT-2 as Hugging Face's libraries save it");
-  options.stands_for_first_argument("--from");
-  options.add("--tokens-in", "", model.form,
+void add_text_form(support::Options& options, TextForm& form) {
+  options.add("--tokens-in", "", form,
               "texts are token numbers, such as \"15 7\": for a folder without a tokenizer");
 }
 

@@ -49,14 +49,8 @@ struct TrainedModel {
   TokenText held_out(const std::string& folder) const;
 };
 
-/// The folder that a command's first argument or --from names, and --tokens-in.
-struct ModelOptions {
-  std::string from;
-  TextForm form = TextForm::text;
-};
-/// Adds these options to the table of a command. The first argument of the command must be the
-/// folder.
-void add_model_options(support::Options& options, ModelOptions& model);
+/// Adds --tokens-in to the table of a command.
+void add_text_form(support::Options& options, TextForm& form);
 
 /// Reads the folder. Prints a warning about keys of config.json that are not known, and about a
 /// tokenizer with more tokens than the model. Throws FileError or InputError, which name the file

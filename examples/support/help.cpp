@@ -44,16 +44,6 @@ std::string Options::usage_of_arguments() const {
   return least_ == 0 ? "[" + many + "]" : many;
 }
 
-OptionTable Options::table() const {
-  OptionTable table{
-      program_, purpose_,  usage_of_arguments(), argument_placeholder_, argument_words_,
-      {},       examples_, exit_statuses_};
-  for (const Option& option : options_)
-    table.rows.push_back(
-        {option.name, option.argument, option.letter, option.help, option.group, option.fallback});
-  return table;
-}
-
 std::string Options::beginning() const {
   const std::string arguments = usage_of_arguments();
   const std::string usage = "usage: " + program_ + (options_.empty() ? "" : " [options]") +

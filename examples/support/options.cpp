@@ -123,11 +123,8 @@ void Options::arguments(std::string placeholder, std::size_t least, std::size_t 
   most_ = most;
 }
 
-void Options::known_as(const std::string& option, const std::vector<std::string>& names,
-                       const std::string& reason) {
-  Option* const row = find(option);
-  if (!row && !option.empty()) return;
-  for (const std::string& name : names) (row ? row->known_as : without_option_)[name] = reason;
+void Options::also_known_as(const std::string& names) {
+  options_.back().also_known_as = split(names, ' ');
 }
 
 void Options::example(std::string command, std::string meaning) {
@@ -135,7 +132,6 @@ void Options::example(std::string command, std::string meaning) {
 }
 
 void Options::parse(int argc, const char* const* argv) {
-  give_table([&] { return table(); });
   set_command_name(program_);
   const std::vector<std::string_view> given(argv + std::min(argc, 1), argv + std::max(argc, 0));
   const auto options_end = std::find(given.begin(), given.end(), "--");
@@ -187,13 +183,6 @@ void Options::parse(int argc, const char* const* argv) {
       if (option->is_text) text = *word;
     }
   }
-  if (const Option* option = find(first_argument_); option && option->given) {
-    if (arguments_.size() == most_)
-      refuse_usage("unexpected argument " + quoted(arguments_.back()),
-                   first_argument_ + " stands in the place of the first argument" +
-                       (last_is_text_ ? "; a text of several words needs quotes around it" : ""));
-    arguments_.insert(arguments_.begin(), option->variable.get());
-  }
   if (arguments_.size() < least_)
     refuse_usage(argument_placeholder_ + " is missing", suggestion(""));
   try {  // what is wrong in the environment is refused like an option, before work begins
@@ -237,20 +226,16 @@ std::set<std::string> Options::given() const {
   return names;
 }
 
-std::string Options::suggestion_of_known(std::string name) const {
-  std::replace(name.begin(), name.end(), '_', '-');
-  for (const Option& option : options_)
-    if (const auto known = option.known_as.find(name); known != option.known_as.end())
-      return (known->second.empty() ? "" : known->second + "; ") + "use " + option.name +
-             (option.argument.empty() ? "" : " " + option.argument);
-  const auto known = without_option_.find(name);
-  return known == without_option_.end() ? "" : known->second;
-}
-
 std::string Options::suggestion(const std::string& name) const {
-  if (std::string known = suggestion_of_known(name); !known.empty()) return known;
+  std::string hyphened = name;
+  std::replace(hyphened.begin(), hyphened.end(), '_', '-');
   std::vector<std::string> names{"--help", "--version"};
-  for (const Option& option : options_) names.push_back(option.name);
+  for (const Option& option : options_) {
+    const std::vector<std::string>& others = option.also_known_as;
+    if (std::find(others.begin(), others.end(), hyphened) != others.end())
+      return "use " + option.name + (option.argument.empty() ? "" : " " + option.argument);
+    names.push_back(option.name);
+  }
   const std::string near = closest(name, names);
   if (near.empty()) return "see '" + program_ + " --help'";
   return "did you mean '" + near + "'? all options: " + program_ + " --help";

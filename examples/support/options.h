@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -20,7 +19,6 @@
 #include <vector>
 
 #include "examples/support/errors.h"
-#include "examples/support/option_table.h"
 #include "nn/io/json.h"
 #include "nn/io/json_reader.h"
 
@@ -103,7 +101,7 @@ struct Option {
   char letter = 0;              // of "-o, --out"
   bool given = false;
   bool is_text = false;
-  std::map<std::string, std::string> known_as{};  // other tools' names for it, each with a reason
+  std::vector<std::string> also_known_as{};  // other tools' names for it
 };
 
 /// `--name value` and `--name=value`, in any order; `--` ends the options.
@@ -128,6 +126,9 @@ class Options {
   }
   /// The last row has no fixed default: help shows none.
   void without_default() { options_.back().fallback.clear(); }
+  /// Other tools have these names, with blanks between, for the option of the last row. A user who
+  /// gives one is told the name of the option. "-" and "_" are the same in them.
+  void also_known_as(const std::string& names);
   /// `--threads N`, 1 … 256, for the whole process, but at most one for each processor. Without it,
   /// FLEDGE_THREADS decides; help does not read that variable.
   void threads();
@@ -138,15 +139,6 @@ class Options {
   /// `last_is_text`: the one of number `most` is a text, as of is_text().
   void arguments(std::string placeholder, std::size_t least, std::size_t most,
                  bool last_is_text = false);
-  /// The value of this option stands for the first argument: `--from DIR` is `DIR`.
-  void stands_for_first_argument(std::string option) { first_argument_ = std::move(option); }
-  /// The words that an argument may be, where they are known: for completions.
-  void argument_words(std::vector<std::string> words) { argument_words_ = std::move(words); }
-  /// Other tools have these names for an option of this table. A user who gives one is told the right
-  /// name, and the reason if there is one. "-" and "_" are the same in them. Without such an option
-  /// nothing is added; with the option "", the reason alone is told.
-  void known_as(const std::string& option, const std::vector<std::string>& names,
-                const std::string& reason = "");
   /// The exit statuses, when there are more than done, failed and wrong usage.
   void exit_statuses(std::string text) { exit_statuses_ = std::move(text); }
   /// A line of the help: a command and what it does.
@@ -161,7 +153,6 @@ class Options {
   std::set<std::string> given() const;
   const std::vector<std::string>& arguments() const { return arguments_; }
 
-  OptionTable table() const;
   std::string help() const;
   std::string help_all() const;
 
@@ -180,20 +171,18 @@ class Options {
   Option* find(std::string_view name);
   void set(const Option& option, std::string_view text) const;
   std::string suggestion(const std::string& name) const;
-  std::string suggestion_of_known(std::string name) const;
   std::string usage_of_arguments() const;
   std::string beginning() const;
   std::string ending() const;
 
   std::string program_, purpose_;
   std::vector<Option> options_;
-  std::map<std::string, std::string> without_option_;  // known names, and what to do
   std::vector<std::pair<std::string, std::string>> examples_;
-  std::string argument_placeholder_, group_, first_argument_;
+  std::string argument_placeholder_, group_;
   std::string exit_statuses_ = "0 done, 1 failed, 2 wrong usage";
   std::size_t least_ = 0, most_ = 0;
   bool last_is_text_ = false;
-  std::vector<std::string> arguments_, argument_words_;
+  std::vector<std::string> arguments_;
 };
 
 }  // namespace support

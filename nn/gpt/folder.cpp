@@ -16,11 +16,9 @@ constexpr const char* config_name = "config.json";
 
 // Whether the weights belong to this config.json: both have the same "id". If one of them has none,
 // as in GPT-2's folders, they belong together.
-bool have_one_identity(const JsonValue& own, const std::vector<WeightFile>& files) {
-  return own.is_null() || std::all_of(files.begin(), files.end(), [&](const WeightFile& file) {
-           const std::string id = file.header.text("id");
-           return id.empty() || (own.has("id") && own["id"].string() == id);
-         });
+bool have_one_identity(const JsonValue& own, const WeightFile& file) {
+  const std::string id = file.header.text("id");
+  return own.is_null() || id.empty() || (own.has("id") && own["id"].string() == id);
 }
 
 // For a folder without config.json. The cache of huggingface_hub has the folders snapshots/COMMIT,
@@ -56,21 +54,18 @@ SavedModel read_model(const Folder& folder, const std::function<ModelConfig(std:
     if (!text && folder.has("adapter_config.json")) refuse_missing_weights(folder);
     if (!text) refuse_missing_config(folder);
     ModelConfig config = reading(config_path, [&] { return reader(std::move(*text)); });
-    const std::vector<WeightFile> files = open_weight_files(folder);
-    const bool is_one = reading(config_path, [&] { return have_one_identity(config.own, files); });
+    const WeightFile file = open_weight_file(folder);
+    const bool is_one = reading(config_path, [&] { return have_one_identity(config.own, file); });
     if (!is_one && tries < 5) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
       continue;
     }
-    for (const WeightFile& file : files)
-      if (is_one && !file.header.text("checksum").empty())
-        reading(file.path, [&] { return require_checksum(file.bytes, file.header.end); });
-    const std::string path = files.size() == 1 ? files[0].path : folder.file(shard_index_name);
-    return reading(path, [&]() -> SavedModel {
+    return reading(file.path, [&]() -> SavedModel {
       if (!is_one)
         throw FormatError("it was written for another config.json than the one beside it");
-      if (!config.says_bias) config.sizes.bias = bias_in(files);
-      return {read_weights(files, config.sizes), std::move(config), files[0].header.text("step")};
+      if (!file.header.text("checksum").empty()) require_checksum(file.bytes, file.header.end);
+      if (!config.says_bias) config.sizes.bias = bias_in(file);
+      return {read_weights(file, config.sizes), std::move(config), file.header.text("step")};
     });
   }
 }

@@ -1,5 +1,5 @@
 // A language model in a folder, in GPT-2's layout: config.json describes the model,
-// model.safetensors or its shards have the weights (weight_files.h).
+// model.safetensors has the weights.
 #pragma once
 
 #include <functional>
@@ -20,8 +20,8 @@ struct SavedModel {
 /// Reads the model in a folder. If config.json does not say whether the model has biases, the
 /// tensors in model.safetensors decide. `reader` reads the text of config.json; a caller that needs
 /// more than read_config() returns passes its own function, so that the text is read once. The
-/// model is built only if the files with its weights are large enough, so time and memory are
-/// proportional to the size of the files. The weights are read into the arrays of the model in parts
+/// model is built only if the file with its weights is large enough, so time and memory are
+/// proportional to its size. The weights are read into the arrays of the model in parts
 /// of at most 256 KB: there is no second copy.
 /// Another process may replace the model meanwhile: both files are read again until they have the
 /// same identity. A folder of a cache, whose model is in a folder under "snapshots", is refused with

@@ -32,53 +32,52 @@ std::string bias_beside(const std::string& name) {
 
 // Calls f(first, numbers, count) for the numbers of a tensor, at most 65,536 at a time.
 template <class F>
-void read_in_parts(const PlacedTensor& placed, F f) {
-  const Dim width = static_cast<Dim>(find_dtype(placed.tensor->dtype)->bytes), most = 1 << 16;
+void read_in_parts(const ByteSource& file, const StoredTensor& whole, F f) {
+  const Dim width = static_cast<Dim>(find_dtype(whole.dtype)->bytes), most = 1 << 16;
   std::vector<Real> part;
-  for (Dim first = 0; first < placed.tensor->shape.size(); first += most) {
-    const Dim count = std::min(most, placed.tensor->shape.size() - first);
+  for (Dim first = 0; first < whole.shape.size(); first += most) {
+    const Dim count = std::min(most, whole.shape.size() - first);
     part.resize(static_cast<std::size_t>(count));
-    StoredTensor tensor = *placed.tensor;
+    StoredTensor tensor = whole;
     tensor.begin += static_cast<std::uint64_t>(first * width);
     tensor.end = tensor.begin + static_cast<std::uint64_t>(count * width);
-    read_numbers(*placed.file, tensor, part.data());
+    read_numbers(file, tensor, part.data());
     f(first, part.data(), count);
   }
 }
 
 // Removes the biases of a model without biases from the tensors. They must be zeros.
-void remove_zero_biases(PlacedTensors& placed, const NamedShapes& expected) {
+void remove_zero_biases(const ByteSource& file, NamedTensors& tensors,
+                        const NamedShapes& expected) {
   for (const auto& [name, shape] : expected) {
-    const auto bias = placed.find(bias_beside(name));
-    if (bias == placed.end()) continue;
-    read_in_parts(bias->second, [&](Dim first, const Real* numbers, Dim count) {
+    const auto bias = tensors.find(bias_beside(name));
+    if (bias == tensors.end()) continue;
+    read_in_parts(file, *bias->second, [&](Dim first, const Real* numbers, Dim count) {
       for (Dim i = 0; i < count; ++i)
         require<FormatError>(numbers[i] == Real(0), "its tensors", in_quotes(bias->first),
                              " must be zeros, because config.json says that there are no biases: "
                              "number ",
                              first + i, " is ", value_of(numbers[i]));
     });
-    placed.erase(bias);
+    tensors.erase(bias);
   }
 }
 
-void require_tied_head(const PlacedTensor& head, const Array& table) {
-  read_in_parts(head, [&](Dim first, const Real* numbers, Dim count) {
+void require_tied_head(const ByteSource& file, const StoredTensor& head, const Array& table) {
+  read_in_parts(file, head, [&](Dim first, const Real* numbers, Dim count) {
     for (Dim i = 0; i < count; ++i)
       require<FormatError>(numbers[i] == table[first + i], "its tensors",
                            "lm_head.weight must be wte.weight here: they differ at ", first + i);
   });
 }
 
-PlacedTensors tensors_of(const std::vector<WeightFile>& files) {
-  PlacedTensors placed;
-  for (const WeightFile& file : files)
-    for (const StoredTensor& tensor : file.header.tensors)
-      if (const std::string_view name = without_prefix(tensor.name); !is_mask(name))
-        require<FormatError>(placed.emplace(name, PlacedTensor{&file.bytes, &tensor}).second,
-                             "its tensors", in_quotes(name),
-                             " occurs twice, with and without a prefix");
-  return placed;
+NamedTensors tensors_of(const StoredHeader& header) {
+  NamedTensors tensors;
+  for (const StoredTensor& tensor : header.tensors)
+    if (const std::string_view name = without_prefix(tensor.name); !is_mask(name))
+      require<FormatError>(tensors.emplace(name, &tensor).second, "its tensors", in_quotes(name),
+                           " occurs twice, with and without a prefix");
+  return tensors;
 }
 
 }  // namespace
@@ -99,34 +98,33 @@ std::string weights_bytes(const LanguageModel& model,
   return stored_bytes(named_weights(model), metadata);
 }
 
-LanguageModel read_weights(const std::vector<WeightFile>& files, const LanguageModelSizes& sizes) {
-  std::uint64_t bytes = 0;
-  for (const WeightFile& file : files) bytes += file.bytes.size();
-  if (parameter_count(sizes) > static_cast<double>(bytes))
+LanguageModel read_weights(const WeightFile& file, const LanguageModelSizes& sizes) {
+  if (parameter_count(sizes) > static_cast<double>(file.bytes.size()))
     throw FormatError("config.json describes " + json_number(parameter_count(sizes)) +
-                      " numbers, and the file has " + std::to_string(bytes) + " bytes");
+                      " numbers, and the file has " + std::to_string(file.bytes.size()) + " bytes");
   LanguageModel model(sizes, InitialWeights::none());
   NamedShapes expected;
   const auto named = named_parameters(model);
   for (const auto& [name, tensor] : named) expected.emplace_back(name, tensor.shape());
-  PlacedTensors placed = tensors_of(files);
-  if (sizes.bias == Bias::without) remove_zero_biases(placed, expected);
+  NamedTensors tensors = tensors_of(file.header);
+  if (sizes.bias == Bias::without) remove_zero_biases(file.bytes, tensors, expected);
   // save_model() of safetensors keeps one name of the two of a tied table.
-  if (!placed.contains("wte.weight"))
-    if (auto head = placed.extract("lm_head.weight")) {
+  if (!tensors.contains("wte.weight"))
+    if (auto head = tensors.extract("lm_head.weight")) {
       head.key() = "wte.weight";
-      placed.insert(std::move(head));
+      tensors.insert(std::move(head));
     }
-  const bool has_head = placed.contains("lm_head.weight");
+  const bool has_head = tensors.contains("lm_head.weight");
   if (has_head) expected.emplace_back("lm_head.weight", model.wte.weight.shape());
-  const auto tensors = find_tensors(std::move(placed), expected);
-  for (std::size_t i = 0; i < named.size(); ++i) tensors[i].read_numbers(named[i].second.write());
-  if (has_head) require_tied_head(tensors.back(), model.wte.weight.value());
+  const auto found = find_tensors(std::move(tensors), expected);
+  for (std::size_t i = 0; i < named.size(); ++i)
+    read_numbers(file.bytes, *found[i], named[i].second.write());
+  if (has_head) require_tied_head(file.bytes, *found.back(), model.wte.weight.value());
   return model;
 }
 
-Bias bias_in(const std::vector<WeightFile>& files) {
-  return tensors_of(files).contains("h.0.attn.c_attn.bias") ? Bias::with : Bias::without;
+Bias bias_in(const WeightFile& file) {
+  return tensors_of(file.header).contains("h.0.attn.c_attn.bias") ? Bias::with : Bias::without;
 }
 
 }  // namespace fledge

@@ -1,4 +1,4 @@
-// The weights of a language model as tensors of safetensors files, with GPT-2's names.
+// The weights of a language model as tensors of a safetensors file, with GPT-2's names.
 #pragma once
 
 #include "nn/gpt/language_model.h"
@@ -15,16 +15,16 @@ std::vector<NamedArray> named_weights(const LanguageModel& model,
 std::string weights_bytes(const LanguageModel& model,
                           const std::map<std::string, std::string>& metadata = {});
 
-/// Builds the model of such files. In GPT-2's files all names may begin with "transformer." and with
+/// Builds the model of such a file. In GPT-2's files all names may begin with "transformer." and with
 /// the prefixes of torch.compile and DistributedDataParallel, "_orig_mod." and "module."; masks are
 /// ignored (h.N.attn.bias, h.N.attn.masked_bias), and lm_head.weight may repeat the word table
 /// wte.weight, or stand in its place.
 /// Biases of a model without biases must be zeros. Throws FormatError naming the first tensor that is
 /// missing, unexpected, of another shape or not finite. The sizes may be wrong: the model is built
-/// only if the files have a byte or more for each weight.
-LanguageModel read_weights(const std::vector<WeightFile>& files, const LanguageModelSizes& sizes);
+/// only if the file has a byte or more for each weight.
+LanguageModel read_weights(const WeightFile& file, const LanguageModelSizes& sizes);
 
-/// Whether the files have the biases of a model. GPT-2's config.json does not say it.
-Bias bias_in(const std::vector<WeightFile>& files);
+/// Whether the file has the biases of a model. GPT-2's config.json does not say it.
+Bias bias_in(const WeightFile& file);
 
 }  // namespace fledge

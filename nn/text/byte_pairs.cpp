@@ -7,13 +7,14 @@
 #include <queue>
 
 #include "nn/text/pair_counts.h"
+#include "nn/text/pieces.h"
 
 namespace fledge {
 
 namespace {
 
 constexpr Dim byte_symbols = 256;
-constexpr std::size_t longest_symbol = 1024, longest_old_symbol = 64;
+constexpr std::size_t longest_symbol = 1024;
 
 std::vector<std::string> single_bytes() {
   std::vector<std::string> symbols;
@@ -61,7 +62,7 @@ BytePairs::BytePairs(std::vector<std::string> symbols, std::vector<Merge> merges
   set_merges(std::move(merges));
 }
 
-// Sorts the symbols. Models of older versions may have several with the same bytes: the first stays.
+// Sorts the symbols by their bytes.
 void BytePairs::number_symbols() {
   for (std::size_t id = 0; id < symbols_.size(); ++id) {
     if (symbols_[id].empty()) continue;
@@ -73,35 +74,10 @@ void BytePairs::number_symbols() {
     const int order = bytes_of(a).compare(bytes_of(b));
     return order != 0 ? order < 0 : a < b;
   });
-  const auto twice = std::unique(by_bytes_.begin(), by_bytes_.end(), [&](Dim first, Dim later) {
-    const bool is_same = bytes_of(first) == bytes_of(later);
-    require<ValueError>(!is_same || rule_ == PieceRule::ascii, "BytePairs", "symbols ", first,
-                        " and ", later, " have the same bytes");
-    return is_same;
-  });
-  by_bytes_.erase(twice, by_bytes_.end());
-}
-
-BytePairs BytePairs::of_older_version(std::vector<Merge> merges) {
-  BytePairs pairs;
-  pairs.rule_ = PieceRule::ascii;
-  std::vector<std::int32_t> results;
-  for (const auto& [a, b] : merges) {
-    const Dim both = byte_symbols + static_cast<Dim>(results.size());
-    require_merge(a >= 0 && b >= 0 && a < both && b < both, results.size(), " is of symbols ", a,
-                  " and ", b, ": there are ", both, " symbols before it");
-    std::string bytes(pairs.bytes_of(a));
-    bytes += pairs.bytes_of(b);
-    require_merge(bytes.size() <= longest_old_symbol, results.size(), " makes a symbol of ",
-                  bytes.size(), " bytes; the most is ", longest_old_symbol);
-    pairs.symbols_.push_back(std::move(bytes));
-    results.push_back(static_cast<std::int32_t>(both));
-  }
-  pairs.by_bytes_.clear();
-  pairs.number_symbols();
-  pairs.merges_ = std::move(merges);
-  pairs.rank_merges(results);
-  return pairs;
+  for (std::size_t i = 1; i < by_bytes_.size(); ++i)
+    require<ValueError>(bytes_of(by_bytes_[i - 1]) != bytes_of(by_bytes_[i]), "BytePairs",
+                        "symbols ", by_bytes_[i - 1], " and ", by_bytes_[i],
+                        " have the same bytes");
 }
 
 void BytePairs::set_merges(std::vector<Merge> merges) {
@@ -252,7 +228,7 @@ void BytePairs::encode(std::string_view text, EncodedPieces& known) const {
                       unknown, " of the text");
   std::vector<Dim>& ids = known.ids;
   for (std::size_t at = 0; at < text.size();) {
-    const std::string_view piece = piece_at(text, at, rule_);
+    const std::string_view piece = piece_at(text, at);
     at += piece.size();
     const auto [entry, added] = known.places.try_emplace(piece, ids.size(), 0);
     auto& [first, count] = entry->second;

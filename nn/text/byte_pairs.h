@@ -16,7 +16,6 @@
 
 #include "engine/base/errors.h"
 #include "engine/real.h"
-#include "nn/text/pieces.h"
 
 namespace fledge {
 
@@ -41,17 +40,12 @@ struct MergeError : ValueError {
 
 class BytePairs {
  public:
-  /// The 256 bytes are the symbols; there are no merges. Pieces follow PieceRule::gpt2.
+  /// The 256 bytes are the symbols; there are no merges.
   BytePairs();
   /// Takes the bytes of symbols 0, 1, 2, …, and merges as set_merges() does. If the bytes are "", there
   /// is no symbol of this number. Throws ValueError for two symbols with the same bytes,
   /// for a symbol of more than 1,024 bytes, and for more than `most_symbols`.
   explicit BytePairs(std::vector<std::string> symbols, std::vector<Merge> merges = {});
-  /// Byte pairs of models of older versions: symbol 256 + i is the result of merge i, also if
-  /// another symbol has the same bytes. Pieces follow PieceRule::ascii. Throws MergeError for a
-  /// merge of a symbol that does not exist before it, for a pair that is merged twice, and for a
-  /// symbol of more than 64 bytes.
-  static BytePairs of_older_version(std::vector<Merge> merges);
 
   /// Learns merges from a text: the most frequent pair becomes a symbol (of equally frequent pairs
   /// the one with the smaller numbers), until there are `symbols` symbols or no pair occurs twice
@@ -77,7 +71,6 @@ class BytePairs {
   /// The bytes of every symbol.
   const std::vector<std::string>& symbols() const { return symbols_; }
   const std::vector<Merge>& merges() const { return merges_; }
-  PieceRule rule() const { return rule_; }
 
  private:
   // 32 bits, because tables of a million merges are read from files.
@@ -92,7 +85,6 @@ class BytePairs {
   const RankedMerge* merge_of(Dim left, Dim right) const;
   void encode_piece(std::string_view piece, std::vector<Dim>& ids) const;
 
-  PieceRule rule_ = PieceRule::gpt2;
   std::vector<std::string> symbols_;
   std::vector<std::int32_t> by_bytes_;                  // symbols in the order of their bytes
   std::vector<Dim> bytes_ = std::vector<Dim>(256, -1);  // the symbol of each byte; −1: none

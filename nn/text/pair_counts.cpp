@@ -36,7 +36,7 @@ void replace_pair(std::vector<Dim>& ids, std::pair<Dim, Dim> pair, Dim both) {
 PairCounts::PairCounts(std::string_view text) {
   std::unordered_map<std::string_view, std::size_t> place;
   for (std::size_t at = 0; at < text.size();) {
-    const std::string_view piece = piece_at(text, at, PieceRule::gpt2);
+    const std::string_view piece = piece_at(text, at);
     at += piece.size();
     for (std::size_t part_at = 0; part_at < piece.size(); part_at += longest_counted) {
       const std::string_view part = piece.substr(part_at, longest_counted);

@@ -13,7 +13,7 @@ namespace fledge {
 
 class PairCounts {
  public:
-  /// Counts the pairs of bytes in the pieces of a text (PieceRule::gpt2). A piece of more than 64
+  /// Counts the pairs of bytes in the pieces of a text (pieces.h). A piece of more than 64
   /// bytes is cut into parts of 64 bytes, because a merge reads all of a piece that has the pair.
   explicit PairCounts(std::string_view text);
 

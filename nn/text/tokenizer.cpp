@@ -65,7 +65,7 @@ void Tokenizer::for_each_symbol(std::string_view text, std::size_t first, F f) c
       length = std::min(text.find_first_of(blanks_and_end, at), text.size()) - at;
     }
     const std::string_view chunk = text.substr(at, length);
-    if (kind_ == Tokens::word && rule_ == WordRule::punctuation && chunk != "\n")
+    if (kind_ == Tokens::word && chunk != "\n")
       for (const WordPiece& piece : word_pieces(chunk)) f(piece.symbol, first + at + piece.at);
     else
       f(chunk, first + at);
@@ -79,11 +79,9 @@ bool Tokenizer::is_symbol(std::string_view symbol) const {
     const CodePoint point = code_point_at(symbol, 0);
     return point.valid && point.bytes == symbol.size();
   }
-  if (symbol == "\n") return true;
-  const bool has_blank =
-      without_joins(symbol).find_first_of(blanks_and_end) != std::string_view::npos;
-  if (rule_ == WordRule::punctuation) return !has_blank && is_word_piece(symbol);
-  return symbol.find_first_of(blanks_and_end) == std::string_view::npos;
+  return symbol == "\n" ||
+         (without_joins(symbol).find_first_of(blanks_and_end) == std::string_view::npos &&
+          is_word_piece(symbol));
 }
 
 Tokenizer::Tokenizer(Tokens kind, std::string_view text, Dim most) : kind_(kind) {
@@ -98,8 +96,8 @@ Tokenizer::Tokenizer(Tokens kind, std::string_view text, Dim most) : kind_(kind)
   number_symbols();
 }
 
-Tokenizer::Tokenizer(Tokens kind, std::vector<std::string> symbols, WordRule rule)
-    : kind_(kind), rule_(rule), symbols_(std::move(symbols)) {
+Tokenizer::Tokenizer(Tokens kind, std::vector<std::string> symbols)
+    : kind_(kind), symbols_(std::move(symbols)) {
   require<ValueError>(kind != Tokens::bpe, "Tokenizer",
                       "tokens of kind bpe are given as BytePairs");
   require<ValueError>(kind != Tokens::byte || symbols_.empty(), "Tokenizer", symbols_.size(),
@@ -257,14 +255,14 @@ UnknownSymbols Tokenizer::unknown_symbols(std::string_view text) const {
 std::string Tokenizer::decode(const std::vector<Dim>& ids) const {
   std::string text;
   std::string_view before;
-  const bool has_joins = kind_ == Tokens::word && rule_ == WordRule::punctuation;
+  const bool is_of_words = kind_ == Tokens::word;
   for (const Dim id : ids) {
     require<ValueError>(id >= 0 && id < size(), "Tokenizer", "no symbol has number ", id,
                         "; there are ", size());
     const std::string& symbol = symbols_[static_cast<std::size_t>(id)];
-    const bool apart = kind_ == Tokens::word && !text.empty() && text.back() != '\n';
-    if (apart && symbol != "\n" && (!has_joins || are_apart(before, symbol))) text += ' ';
-    text += has_joins ? without_joins(symbol) : symbol;
+    const bool apart = is_of_words && !text.empty() && text.back() != '\n';
+    if (apart && symbol != "\n" && are_apart(before, symbol)) text += ' ';
+    text += is_of_words ? without_joins(symbol) : symbol;
     before = symbol;
   }
   return text;
@@ -281,7 +279,7 @@ std::optional<Dim> Tokenizer::find(std::string_view symbol) const {
     return id && *id < size() ? id : std::nullopt;
   }
   std::optional<Dim> id = found(symbol);
-  if (id || kind_ != Tokens::word || rule_ != WordRule::punctuation) return id;
+  if (id || kind_ != Tokens::word) return id;
   const std::string mark(without_joins(symbol));
   for (const std::string& other : {"\t" + mark, mark, mark + "\t", "\t" + mark + "\t"})
     if (!id) id = found(other);
@@ -293,7 +291,7 @@ Tokenizer number_tokenizer(Dim vocabulary) {
                       "a vocabulary has 1 to ", most_symbols, " tokens: got ", vocabulary);
   std::vector<std::string> numbers;
   for (Dim number = 0; number < vocabulary; ++number) numbers.push_back(std::to_string(number));
-  return {Tokens::word, std::move(numbers), WordRule::blanks};
+  return {Tokens::word, std::move(numbers)};
 }
 
 void require_utf8(std::string_view text, std::size_t first) {

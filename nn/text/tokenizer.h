@@ -28,12 +28,6 @@ enum class Tokens {
   bpe,        // a string of bytes, made by merging pairs (byte_pairs.h)
 };
 
-/// How a text is split into words.
-enum class WordRule {
-  blanks,      // at spaces, tabs, \r, \v, \f: "walk," is a word. Models of older versions have it
-  punctuation  // also at punctuation marks: "walk" and ","
-};
-
 /// "character", "word", "byte" or "bpe".
 std::string to_string(Tokens kind);
 /// The opposite direction. Throws ValueError for any other name.
@@ -65,7 +59,7 @@ class Tokenizer {
   /// Restores a tokenizer of characters or words from its symbols, or one of bytes from nothing.
   /// Throws ValueError for parts that no text can give: no symbols, a symbol twice, an empty symbol,
   /// a symbol that is not of this kind, symbols of a kind that has none, and kind bpe.
-  Tokenizer(Tokens kind, std::vector<std::string> symbols, WordRule rule = WordRule::punctuation);
+  Tokenizer(Tokens kind, std::vector<std::string> symbols);
   /// A tokenizer of kind bpe. It has size() = 1 + the largest number. A number may be without text;
   /// special tokens may have numbers of their own, or that of a symbol with the same bytes. Throws
   /// ValueError if there is no symbol, if a special token has the number of another symbol, and for
@@ -110,7 +104,6 @@ class Tokenizer {
   void limit_to(Dim size);
 
   Tokens kind() const { return kind_; }
-  WordRule rule() const { return rule_; }
   Dim size() const { return std::min(limit_, static_cast<Dim>(symbols_.size())); }
   const std::vector<std::string>& symbols() const { return symbols_; }
   const std::vector<Merge>& merges() const { return pairs_->merges(); }
@@ -127,7 +120,6 @@ class Tokenizer {
   [[noreturn]] void refuse(std::string_view symbol, std::size_t at) const;
 
   Tokens kind_;
-  WordRule rule_ = WordRule::punctuation;
   std::vector<std::string> symbols_;
   // Of bytes and bpe. Copies of a tokenizer share it.
   std::shared_ptr<const BytePairs> pairs_ = std::make_shared<const BytePairs>();

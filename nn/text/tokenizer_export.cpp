@@ -11,13 +11,12 @@ namespace fledge {
 
 namespace {
 
-// No symbol has a space, so no symbol is this one.
+// No symbol is longer than a character, so none is this one.
 constexpr const char* unknown_word = "<unknown symbol>";
 
 // The name of each number; "" if it has none.
 std::vector<std::string> symbol_names(const Tokenizer& tokenizer) {
-  if (tokenizer.kind() == Tokens::character || tokenizer.kind() == Tokens::word)
-    return tokenizer.symbols();
+  if (tokenizer.kind() == Tokens::character) return tokenizer.symbols();
   std::vector<std::string> names;
   for (const std::string& symbol : tokenizer.pairs().symbols())
     names.push_back(characters_of_bytes(symbol));
@@ -27,9 +26,7 @@ std::vector<std::string> symbol_names(const Tokenizer& tokenizer) {
   return names;
 }
 
-bool can_be_expressed(const Tokenizer& tokenizer, std::vector<std::string> names) {
-  if (tokenizer.kind() == Tokens::word && tokenizer.rule() != WordRule::blanks) return false;
-  if (tokenizer.kind() == Tokens::bpe && tokenizer.pairs().rule() != PieceRule::gpt2) return false;
+bool can_be_expressed(std::vector<std::string> names) {
   for (const std::string& name : names)
     if (first_not_utf8(name) != std::string::npos) return false;
   std::sort(names.begin(), names.end());
@@ -62,14 +59,6 @@ Json byte_level_json(bool add_prefix_space, bool trim_offsets) {
                        {"use_regex", true}});
 }
 
-// Makes each match of the pattern a piece of its own, or removes it.
-Json split_json(const char* regex, const char* behavior) {
-  return Json::object({{"type", "Split"},
-                       {"pattern", Json::object({{"Regex", regex}})},
-                       {"behavior", behavior},
-                       {"invert", false}});
-}
-
 // What differs between the kinds.
 struct TokenizerParts {
   Json pre_tokenizer, post_processor, decoder, model;
@@ -90,36 +79,22 @@ TokenizerParts byte_parts(const Tokenizer& tokenizer, const std::vector<std::str
                         {"merges", merge_lines(tokenizer, names)}})};
 }
 
-// A model WordLevel gives an error for an unknown symbol, because `unknown_word` is none of them.
-Json word_level_json(const std::vector<std::string>& names) {
-  return Json::object(
-      {{"type", "WordLevel"}, {"vocab", vocabulary_json(names)}, {"unk_token", unknown_word}});
-}
-
+// Each character is a piece of its own. A model WordLevel gives an error for an unknown symbol,
+// because `unknown_word` is none of them.
 TokenizerParts character_parts(const std::vector<std::string>& names) {
-  return {split_json("[\\s\\S]", "Isolated"), nullptr, Json::object({{"type", "Fuse"}}),
-          word_level_json(names)};
-}
-
-// The decoder puts a space before each word but the first (no word begins with a space, the prefix
-// of words that would get none), joins them, and removes the spaces beside line ends.
-TokenizerParts word_parts(const std::vector<std::string>& names) {
-  const std::vector<Json> cuts{split_json("[ \\t\\r\\x0B\\x0C]+", "Removed"),
-                               split_json("\\n", "Isolated")};
-  const std::vector<Json> joins{
-      Json::object({{"type", "WordPiece"}, {"prefix", " "}, {"cleanup", false}}),
-      Json::object({{"type", "Fuse"}}),
-      Json::object({{"type", "Replace"},
-                    {"pattern", Json::object({{"Regex", " ?\\n ?"}})},
-                    {"content", "\n"}})};
-  return {Json::object({{"type", "Sequence"}, {"pretokenizers", cuts}}), nullptr,
-          Json::object({{"type", "Sequence"}, {"decoders", joins}}), word_level_json(names)};
+  return {
+      Json::object({{"type", "Split"},
+                    {"pattern", Json::object({{"Regex", "[\\s\\S]"}})},
+                    {"behavior", "Isolated"},
+                    {"invert", false}}),
+      nullptr, Json::object({{"type", "Fuse"}}),
+      Json::object(
+          {{"type", "WordLevel"}, {"vocab", vocabulary_json(names)}, {"unk_token", unknown_word}})};
 }
 
 std::string tokenizer_json_text(const Tokenizer& tokenizer, const std::vector<std::string>& names) {
-  const TokenizerParts parts = tokenizer.kind() == Tokens::character ? character_parts(names)
-                               : tokenizer.kind() == Tokens::word    ? word_parts(names)
-                                                                     : byte_parts(tokenizer, names);
+  const TokenizerParts parts =
+      tokenizer.kind() == Tokens::character ? character_parts(names) : byte_parts(tokenizer, names);
   return Json::object({{"version", "1.0"},
                        {"truncation", nullptr},
                        {"padding", nullptr},
@@ -151,8 +126,9 @@ std::string config_text(const Tokenizer& tokenizer, Dim context) {
 
 std::vector<std::pair<std::string, std::string>> tokenizer_files(const Tokenizer& tokenizer,
                                                                  Dim context) {
+  if (tokenizer.kind() == Tokens::word) return {};
   const std::vector<std::string> names = symbol_names(tokenizer);
-  if (!can_be_expressed(tokenizer, names)) return {};
+  if (!can_be_expressed(names)) return {};
   std::vector<std::pair<std::string, std::string>> files{
       {"tokenizer.json", tokenizer_json_text(tokenizer, names)},
       {"tokenizer_config.json", config_text(tokenizer, context)}};

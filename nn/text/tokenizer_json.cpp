@@ -7,19 +7,20 @@ namespace fledge {
 
 namespace {
 
-constexpr std::size_t most_old_merges = 65536 - 256;  // the limit of `fledge train --symbols`
+// Throws unless the tokenizer follows this rule, the only one of its kind.
+void require_rule(const JsonValue& json, const std::string& rule) {
+  if (json["rule"].string() != rule) json["rule"].fail("must be \"" + rule + "\"");
+}
 
-// Merges of symbols 0 … last_symbol(rank).
-template <class Last>
-std::vector<Merge> read_merges(const JsonValue& json, std::size_t most, const char* most_text,
-                               Last last_symbol) {
+// Merges of symbols 0 … size − 1.
+std::vector<Merge> read_merges(const JsonValue& json, Dim size) {
   std::vector<Merge> merges;
   json.each_item([&](const JsonValue& pair) {
-    if (merges.size() == most)
-      pair.fail(std::string("is one more than the most merges, ") + most_text);
+    if (static_cast<Dim>(merges.size()) == most_symbols)
+      pair.fail("is one more than the most merges, 1,000,000");
     Dim parts[2] = {}, count = 0;
     pair.each_item([&](const JsonValue& part) {
-      if (count < 2) parts[count] = part.integer(0, last_symbol(merges.size()));
+      if (count < 2) parts[count] = part.integer(0, size - 1);
       ++count;
     });
     if (count != 2) pair.fail("must be a pair of symbols");
@@ -41,7 +42,7 @@ std::vector<std::string> read_symbols(const JsonValue& json) {
 
 Tokenizer read_byte_pairs(const JsonValue& json) {
   json.allow_only({"kind", "rule", "vocab", "merges", "added_tokens"});
-  if (json["rule"].string() != "gpt2") json["rule"].fail("must be \"gpt2\"");
+  require_rule(json, "gpt2");
   std::vector<std::string> symbols = read_symbols(json["vocab"]);
   const auto size = static_cast<Dim>(symbols.size());
   for (std::string& symbol : symbols) {
@@ -51,9 +52,7 @@ Tokenizer read_byte_pairs(const JsonValue& json) {
                          ", with a character that stands for no byte");
     symbol = *bytes;
   }
-  BytePairs pairs(std::move(symbols),
-                  read_merges(json["merges"], static_cast<std::size_t>(most_symbols), "1,000,000",
-                              [size](std::size_t) { return size - 1; }));
+  BytePairs pairs(std::move(symbols), read_merges(json["merges"], size));
   Tokenizer tokenizer(std::move(pairs), json.has("added_tokens")
                                             ? read_added_tokens(json["added_tokens"])
                                             : std::vector<SpecialToken>());
@@ -65,7 +64,6 @@ Json::Members byte_pair_members(const Tokenizer& tokenizer) {
   std::vector<Json> merges;
   for (const auto& [left, right] : tokenizer.merges())
     merges.push_back(std::vector<Dim>{left, right});
-  if (tokenizer.pairs().rule() == PieceRule::ascii) return {{"merges", merges}};
   std::vector<std::string> vocabulary;
   for (const std::string& symbol : tokenizer.pairs().symbols())
     vocabulary.push_back(characters_of_bytes(symbol));
@@ -84,8 +82,7 @@ Json tokenizer_json(const Tokenizer& tokenizer) {
     for (auto& member : byte_pair_members(tokenizer)) members.push_back(std::move(member));
   } else if (tokenizer.kind() != Tokens::byte) {
     for (const std::string& symbol : tokenizer.symbols()) require_utf8(symbol);
-    if (tokenizer.kind() == Tokens::word && tokenizer.rule() == WordRule::punctuation)
-      members.emplace_back("rule", "punctuation");
+    if (tokenizer.kind() == Tokens::word) members.emplace_back("rule", "punctuation");
     members.emplace_back("symbols", tokenizer.symbols());
   }
   return Json::object(members);
@@ -98,19 +95,12 @@ Tokenizer read_tokenizer(const JsonValue& json) {
       json.allow_only({"kind"});
       return {kind, std::vector<std::string>()};
     }
-    if (kind == Tokens::bpe) {
-      if (json.has("rule")) return read_byte_pairs(json);
-      json.allow_only({"kind", "merges"});
-      return Tokenizer(BytePairs::of_older_version(
-          read_merges(json["merges"], most_old_merges, "65,280",
-                      [](std::size_t rank) { return 255 + static_cast<Dim>(rank); })));
-    }
-    json.allow_only(kind == Tokens::word ? std::vector<std::string_view>{"kind", "rule", "symbols"}
-                                         : std::vector<std::string_view>{"kind", "symbols"});
-    if (json.has("rule") && json["rule"].string() != "punctuation")
-      json["rule"].fail("must be \"punctuation\"");
-    return {kind, read_symbols(json["symbols"]),
-            json.has("rule") ? WordRule::punctuation : WordRule::blanks};
+    if (kind == Tokens::bpe) return read_byte_pairs(json);
+    const bool is_of_words = kind == Tokens::word;
+    json.allow_only(is_of_words ? std::vector<std::string_view>{"kind", "rule", "symbols"}
+                                : std::vector<std::string_view>{"kind", "symbols"});
+    if (is_of_words) require_rule(json, "punctuation");
+    return {kind, read_symbols(json["symbols"])};
   } catch (const ValueError& error) {
     json.fail(error.what());
   }

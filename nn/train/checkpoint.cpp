@@ -26,10 +26,9 @@ void read_note(const JsonValue& json, double& to) {
 }
 void read_note(const JsonValue& json, std::string& to) { to = json.string(); }
 
-Array read_array(const PlacedTensor& placed) {
-  const StoredTensor& tensor = *placed.tensor;
+Array read_array(const ByteSource& file, const StoredTensor& tensor) {
   Array array(tensor.shape);
-  placed.read_numbers(array.write());
+  read_numbers(file, tensor, array.write());
   const bool is_square = tensor.name.starts_with(second_moment);
   for (Dim i = 0; is_square && i < array.size(); ++i)
     require<FormatError>(array[i] >= 0, "the checkpoint must have no negative mean of squares",
@@ -67,11 +66,7 @@ RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
            run["version"].shown() + "; use the fledge that wrote it, or train again");
   require_checksum(bytes);
   RunNotes notes;
-  notes.visit([&](std::string_view key, auto& value) {
-    // Checkpoints that were written before there were these notes are read too.
-    const bool is_new = key == "best_train_loss" || key == "overfitting_step";
-    if (!is_new || run.has(key)) read_note(run[key], value);
-  });
+  notes.visit([&](std::string_view key, auto& value) { read_note(run[key], value); });
   const auto named = named_parameters(trainer.model());
   Trainer::State state{notes.step, {}};
   run["gradients"].each_item([&](const JsonValue& count) {
@@ -88,17 +83,17 @@ RunNotes load_checkpoint(std::string_view bytes, Trainer& trainer) {
       if (*part == '\0' || state.moments[p].t > 0)
         expected.emplace_back(part + named[p].first, named[p].second.shape());
   const ByteSource file = bytes;
-  PlacedTensors placed;
-  for (const StoredTensor& tensor : header.tensors) placed[tensor.name] = {&file, &tensor};
-  const auto tensors = find_tensors(std::move(placed), expected);
+  NamedTensors named_tensors;
+  for (const StoredTensor& tensor : header.tensors) named_tensors[tensor.name] = &tensor;
+  const auto tensors = find_tensors(std::move(named_tensors), expected);
 
   std::vector<Array> weights;
   auto next = tensors.begin();
   for (AdamW::Moments& moments : state.moments) {
-    weights.push_back(read_array(*next++));
+    weights.push_back(read_array(file, **next++));
     if (moments.t == 0) continue;
-    moments.m = read_array(*next++);
-    moments.v = read_array(*next++);
+    moments.m = read_array(file, **next++);
+    moments.v = read_array(file, **next++);
   }
   trainer.restore(state, weights);
   return notes;

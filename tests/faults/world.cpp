@@ -46,7 +46,7 @@ std::string poems(bool in_capitals) {
   return text;
 }
 
-// Older versions of fledge keep a file ".lock", which means nothing.
+// Where the folder cannot be locked there is a file ".lock", which means nothing.
 Tree run_tree(const std::string& folder, const Tree& like) {
   Tree tree = read_tree(folder);
   if (!like.contains(".lock")) tree.erase(".lock");

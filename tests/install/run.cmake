@@ -35,21 +35,7 @@ file(WRITE ${folder}/readme.cpp "#line ${line} \"README.md\"\n${program}\n")
 
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${folder}/prefix)
 
-# The manual page and the completions, as the program prints them.
-function(expect_page path)
-  if(NOT EXISTS ${folder}/prefix/${path})
-    message(FATAL_ERROR "${path} is expected in the prefix, and is missing")
-  endif()
-  execute_process(COMMAND ${folder}/prefix/bin/fledge ${ARGN} OUTPUT_VARIABLE printed)
-  file(READ ${folder}/prefix/${path} installed)
-  if(NOT installed STREQUAL printed OR NOT installed MATCHES "gradcheck")
-    message(FATAL_ERROR "${path} differs from what the program prints")
-  endif()
-endfunction()
-expect_page(share/man/man1/fledge.1 help man)
-expect_page(share/bash-completion/completions/fledge completion bash)
-expect_page(share/zsh/site-functions/_fledge completion zsh)
-expect_page(share/fish/vendor_completions.d/fledge.fish completion fish)
+run(${folder}/prefix/bin/fledge --help)
 
 run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${folder}/build -G ${GENERATOR}
   -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_FLAGS=${FLAGS} -DCMAKE_BUILD_TYPE=Release

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "nn/text/byte_pairs.h"
+#include "nn/text/pieces.h"
 
 namespace tests {
 
@@ -26,7 +27,7 @@ class ReferenceBpe {
   std::vector<fledge::Dim> encode(std::string_view text) {
     std::vector<fledge::Dim> ids;
     for (std::size_t at = 0; at < text.size();) {
-      const std::string piece(fledge::piece_at(text, at, fledge::PieceRule::gpt2));
+      const std::string piece(fledge::piece_at(text, at));
       at += piece.size();
       const auto [entry, added] = cache_.try_emplace(piece);
       if (added)

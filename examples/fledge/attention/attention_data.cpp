@@ -1,8 +1,5 @@
 #include "examples/fledge/attention/attention_data.h"
 
-#include <algorithm>
-
-#include "examples/fledge/attention/role_label.h"
 #include "nn/io/utf8.h"
 
 namespace fledge {
@@ -19,17 +16,7 @@ Json as_json(const AttentionWeights& attention, const std::vector<HeadNumber>& h
       for (Dim key = 0; key < T; ++key)
         weights.back().push_back(static_cast<float>(attention.weight(head, query, key)));
     }
-    const HeadRole& role = attention.role(head);
-    Json token;
-    for (std::size_t i = 0; i < attention.ids.size(); ++i)
-      if (attention.ids[i] == role.token) token = tokens[i];
-    all.push_back(Json::object({{"layer", head.layer},
-                                {"head", head.head},
-                                {"role", name_of(role.role)},
-                                {"share", role.share},
-                                {"chance", role.chance},
-                                {"token", token},
-                                {"weights", weights}}));
+    all.push_back(Json::object({{"layer", head.layer}, {"head", head.head}, {"weights", weights}}));
   }
   return Json::object(
       {{"begin", attention.begin}, {"ids", attention.ids}, {"tokens", tokens}, {"heads", all}});

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "examples/fledge/attention/role_label.h"
 #include "examples/support/text.h"
 #include "examples/support/token_label.h"
 
@@ -64,7 +63,8 @@ Svg picture_of_one(const AttentionWeights& attention, HeadNumber head) {
   const double line = edge + line_height + arcs + line_height;  // of the tokens below the arcs
   const double top = line + line_height, bottom = top + count * line_height;
   Svg svg(std::max(left + count * cell, 520.0) + edge, bottom + 2 * line_height + edge);
-  svg.text(edge, edge + 12, head_title(attention, head, true));
+  svg.text(edge, edge + 12,
+           "Layer " + std::to_string(head.layer) + ", head " + std::to_string(head.head));
   draw_arcs(svg, attention, head, first, left, line - line_height + 4, cell);
   draw_boxes(svg, attention, head, first, left, top, cell, line_height, least_weight);
   for (Dim token = first; token < T; ++token) {
@@ -95,13 +95,7 @@ Svg picture_of_all(const AttentionWeights& attention, const std::vector<HeadNumb
     const Dim column = static_cast<Dim>(n) % across, row = static_cast<Dim>(n) / across;
     const double x = edge + static_cast<double>(column) * (side + between);
     const double y = edge + static_cast<double>(row) * (side + label + between);
-    const HeadRole& role = attention.role(heads[n]);
-    svg.text(x, y + 12,
-             std::to_string(heads[n].layer) + "." + std::to_string(heads[n].head) + " " +
-                 role_label(attention, heads[n], true));
-    if (role.role != Role::mixed)
-      svg.text(x, y + 27, support::formatted("%.0f %% of the weight", 100 * role.share),
-               Svg::Anchor::start, 11);
+    svg.text(x, y + 12, std::to_string(heads[n].layer) + "." + std::to_string(heads[n].head));
     svg.box(x, y + label, side, side, "#f2f2f2");
     draw_boxes(svg, attention, heads[n], 0, x, y + label, box, box, least_small_weight);
   }

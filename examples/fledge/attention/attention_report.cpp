@@ -1,7 +1,6 @@
 #include "examples/fledge/attention/attention_report.h"
 
 #include "examples/fledge/attention/head_map.h"
-#include "examples/fledge/attention/role_label.h"
 #include "examples/fledge/attention/thumbnails.h"
 #include "examples/support/text.h"
 
@@ -11,10 +10,8 @@ namespace {
 
 std::string map_of(const AttentionWeights& attention, HeadNumber head,
                    const support::MapStyle& style) {
-  std::string title = head_title(attention, head, style.unicode);
-  if (attention.role(head).role == Role::mixed)
-    title += " (no kind of token gets clearly more weight than an even split)";
-  title += ".";
+  std::string title =
+      "Layer " + std::to_string(head.layer) + ", head " + std::to_string(head.head) + ".";
   const Dim hidden = attention.size() - tokens_of_map(attention, style);
   if (hidden > 0)
     title += std::string(" Column ") + earlier_column(style) + ": the first " +
@@ -31,7 +28,7 @@ std::string overview_of(const AttentionWeights& attention, const std::vector<Hea
     key += " Each character stands for several tokens and shows their largest weight.";
   return support::wrapped(key, style.columns) + "\n\n" + thumbnails(attention, heads, style) +
          style.paint.dim(support::wrapped(support::shade_scale(style.unicode), style.columns)) +
-         "\n" + support::wrapped(role_glossary, style.columns) + "\n";
+         "\n";
 }
 
 }  // namespace

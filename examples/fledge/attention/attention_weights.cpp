@@ -8,14 +8,7 @@ AttentionWeights::AttentionWeights(std::vector<Dim> token_numbers,
                                    std::vector<Array> weights_of_layers, const Tokenizer& tokenizer,
                                    bool causal)
     : ids(std::move(token_numbers)), layers(std::move(weights_of_layers)), is_causal(causal) {
-  std::vector<bool> is_blank;
-  for (const Dim id : ids) {
-    tokens.push_back(tokenizer.decode({id}));
-    is_blank.push_back(!tokens.back().empty() &&
-                       tokens.back().find_first_not_of(" \t\n\r\v\f") == std::string::npos);
-  }
-  for (const Array& weights : layers)
-    roles.push_back(head_roles(weights, ids, is_blank, is_causal));
+  for (const Dim id : ids) tokens.push_back(tokenizer.decode({id}));
 }
 
 AttentionWeights attention_weights(const Decoder& decoder, const Tokenizer& tokenizer) {

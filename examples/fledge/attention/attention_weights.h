@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "nn/gpt/decoder.h"
-#include "nn/inspect/head_roles.h"
 #include "nn/text/tokenizer.h"
 
 namespace fledge {
@@ -24,7 +23,6 @@ struct AttentionWeights {
   std::vector<Dim> ids;             // the T tokens of the pass
   std::vector<std::string> tokens;  // their texts
   std::vector<Array> layers;        // of each layer (H, T, T): rows are queries, columns keys
-  std::vector<std::vector<HeadRole>> roles;  // of each layer and head
   /// The number of tokens of the text before these: the window of the decoder had moved on.
   Dim begin = 0;
   bool is_causal;  // no query sees the keys after it
@@ -39,9 +37,6 @@ struct AttentionWeights {
   /// From the query at one position to the key at another; 0 for a key that it does not see.
   double weight(HeadNumber head, Dim query, Dim key) const {
     return value_of(layers.at(static_cast<std::size_t>(head.layer)).at({head.head, query, key}));
-  }
-  const HeadRole& role(HeadNumber head) const {
-    return roles.at(static_cast<std::size_t>(head.layer)).at(static_cast<std::size_t>(head.head));
   }
 };
 

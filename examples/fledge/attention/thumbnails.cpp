@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "examples/fledge/attention/role_label.h"
 #include "examples/support/text.h"
 
 namespace fledge {
@@ -10,7 +9,7 @@ namespace fledge {
 namespace {
 
 constexpr Dim narrowest_head = 18,
-              widest_head = 24;  // columns of a thumbnail; "previous token" fits
+              widest_head = 24;  // columns of a thumbnail
 constexpr Dim head_gap = 2;      // columns between two
 
 using Lines = std::vector<std::string>;
@@ -111,14 +110,7 @@ std::string thumbnails(const AttentionWeights& attention, const std::vector<Head
       std::vector<Lines> blocks;
       for (Dim n = first; n < std::min(count, first + in_line); ++n) {
         const HeadNumber head = group[static_cast<std::size_t>(n)];
-        const HeadRole& role = attention.role(head);
-        const std::string number =
-            std::to_string(head.layer) + "." + std::to_string(head.head) + " ";
-        Lines block{number + role_label(attention, head, style.unicode),
-                    role.role == Role::mixed ? ""
-                                             : std::string(number.size(), ' ') +
-                                                   support::formatted("%.0f %%", 100 * role.share)};
-        for (std::string& line : block) line = support::cut(line, static_cast<int>(columns), "");
+        Lines block{std::to_string(head.layer) + "." + std::to_string(head.head)};
         const Lines drawn =
             lines_of(thumbnail_of(attention, head, columns), columns, style.unicode);
         block.insert(block.end(), drawn.begin(), drawn.end());

@@ -23,7 +23,6 @@ struct Row {
   Times time{};               // of one run
   std::string limit{};        // "multiply-adds", "memory", "reading"; "": none
   Times least{};              // what the limit alone would take
-  Times other{};              // of another program, measured in turn; 0: none
   double peak_mb = 0;         // of the process until here
 };
 

@@ -1,7 +1,6 @@
 // The model that a row measures, its tokens, and how its sizes are written.
 #pragma once
 
-#include <functional>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -25,9 +24,6 @@ inline std::string short_vocabulary_of(const StepSizes& sizes) {
 inline std::string vocabulary_of(const StepSizes& sizes) {
   return " vocab" + short_vocabulary_of(sizes);
 }
-
-/// Makes one training step of a model of these sizes: forward, backward, clipping, AdamW.
-std::function<void()> training_of(const StepSizes& sizes);
 
 inline LanguageModelSizes model_sizes(const StepSizes& sizes) {
   return {.vocabulary = sizes.vocab,

@@ -78,14 +78,6 @@ std::string tokens_text(const Row& row) {
   return support::wrapped(text, page) + "\n";
 }
 
-/// How long another program takes, "" if there is none.
-std::string other_text(const Row& row) {
-  if (row.other.best == 0) return "";
-  return formatted("against: best %s, %.2f times as long; median %s, %.2f times\n",
-                   time_text(row.other.best).c_str(), row.other.best / row.time.best,
-                   time_text(row.other.median).c_str(), row.other.median / row.time.median);
-}
-
 Json row_json(const Row& row) {
   Json::Members members{{"name", row.name},
                         {"sizes", row.sizes},
@@ -103,12 +95,6 @@ Json row_json(const Row& row) {
     const bool computes = row.flops > 0;
     add(computes ? "best_gflops" : "best_gigabytes", rate(row, row.time.best));
     add(computes ? "limit_best_gflops" : "limit_best_gigabytes", rate(row, row.least.best));
-  }
-  if (row.other.best > 0) {
-    add("against_best_us", row.other.best * 1e6);
-    add("against_median_us", row.other.median * 1e6);
-    add("best_ratio", row.other.best / row.time.best);
-    add("median_ratio", row.other.median / row.time.median);
   }
   if (row.tokens > 0) {
     add("best_tokens_per_second", row.tokens / row.time.best);
@@ -129,7 +115,7 @@ void print_table(const std::vector<Work>& list) {
   for (const Work& work : list)
     for (const Row& row : work()) {
       put(row_line(row));
-      below += tokens_text(row) + other_text(row);
+      below += tokens_text(row);
       peak_mb = row.peak_mb;
       if (row.flops > 0) gflops = std::max(gflops, rate(row, row.least.best));
       has_step = has_step || row.name == "step";

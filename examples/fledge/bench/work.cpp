@@ -33,8 +33,7 @@ std::function<void()> both_ways(const std::vector<Tensor>& inputs, const Array& 
   };
 }
 
-}  // namespace
-
+// Makes one training step of a model of these sizes: forward, backward, clipping, AdamW.
 std::function<void()> training_of(const StepSizes& sizes) {
   Rng rng(1);
   const LanguageModel model = model_of(sizes, rng);
@@ -50,6 +49,8 @@ std::function<void()> training_of(const StepSizes& sizes) {
     optimizer->step();
   };
 }
+
+}  // namespace
 
 Row step(const StepSizes& sizes) {
   const std::string shape = by({sizes.layers, sizes.heads, sizes.width});

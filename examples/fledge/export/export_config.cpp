@@ -2,9 +2,7 @@
 
 #include <filesystem>
 
-#include "examples/fledge/known_names.h"
 #include "examples/support/options.h"
-#include "nn/gpt/weight_files.h"
 
 namespace fledge {
 
@@ -28,23 +26,19 @@ ExportConfig export_config(int argc, char** argv) {
                            "AutoTokenizer of Hugging Face's transformers, PyTorch, Netron.");
   options.arguments("DIR", 1, 1);
   options.example("fledge export run --to bf16", "writes run-bf16, half as large");
-  options.example("fledge export run -o other --shards 4", "the weights in four files");
   options.example("fledge export run --training", "with all that PyTorch needs to go on training");
   options.add("-o, --out", "DIR", config.out,
               "the new folder. Without it the name is DIR-f32, DIR-f16, DIR-bf16 or DIR-training");
   options.add("--to", "f32|f16|bf16", config.type, "the type of the numbers");
-  options.add("--shards", "N", config.shards, "how many files the weights are divided among",
-              {1, static_cast<double>(most_shards)});
+  options.also_known_as("--dtype --outtype");
   options.add("--training", "", config.training,
               "also write training.safetensors: the last checkpoint, the tokens of the text, the "
               "settings, and a batch to check. examples/pytorch/continue_training.py reads it");
   options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
-  add_known_names(options);
   options.parse(argc, argv);
   config.folder = options.arguments()[0];
-  if (config.training && (config.type != StoredAs::f32 || config.shards > 1))
-    support::refuse_usage("--training continues with numbers as they are, in one file",
-                          "leave out --to and --shards");
+  if (config.training && config.type != StoredAs::f32)
+    support::refuse_usage("--training continues with numbers as they are", "leave out --to");
   if (config.out.empty()) {
     constexpr const char* names[] = {"-f32", "-f16", "-bf16"};
     config.out = whole_name(config.folder) +

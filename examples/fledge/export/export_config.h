@@ -1,7 +1,6 @@
 // The options of `fledge export`.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 namespace fledge {
@@ -12,7 +11,6 @@ enum class StoredAs { f32, f16, bf16 };
 struct ExportConfig {
   std::string folder, out;  // out: "run-f16" for "run" unless it is given
   StoredAs type = StoredAs::f32;
-  std::int64_t shards = 1;
   bool training = false;
 };
 

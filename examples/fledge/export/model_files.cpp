@@ -27,42 +27,11 @@ void require_fitting(const std::string& name, const Rounding& rounding, const Dt
 
 }  // namespace
 
-NamedFiles weight_files(const TrainedModel& trained, const Dtype& type, std::size_t shards) {
-  const std::vector<NamedArray> arrays = named_weights(trained.model, &type);
-  if (shards > arrays.size())
-    support::refuse_usage(
-        "--shards " + std::to_string(shards) + " is more than the tensors of this model",
-        "use --shards " + std::to_string(arrays.size()) + " or less");
-  Dim all = 0;
-  for (const NamedArray& array : arrays) all += array.array.size();
-  const auto bytes_of = [&](Dim numbers) {
-    return static_cast<std::uint64_t>(numbers) * type.bytes;
-  };
-  std::map<std::string, std::string> metadata{{"format", "pt"}}, shard_of;
+std::string weight_file(const TrainedModel& trained, const Dtype& type) {
+  std::map<std::string, std::string> metadata{{"format", "pt"}};
   if (trained.has_run()) metadata["id"] = trained.run.id;
   if (trained.step > 0) metadata["step"] = std::to_string(trained.step);
-
-  NamedFiles files;
-  auto next = arrays.begin();
-  Dim stored = 0;
-  const auto middle_of_next = [&] {
-    return static_cast<double>(stored) + static_cast<double>(next->array.size()) / 2;
-  };
-  for (std::size_t shard = 0; shard < shards; ++shard) {
-    const std::string name = shard_name(shard, shards);
-    const auto part = static_cast<double>(shard + 1) / static_cast<double>(shards);
-    std::vector<NamedArray> in_shard;
-    // Each later shard gets a tensor too.
-    while (arrays.end() - next > static_cast<std::ptrdiff_t>(shards - shard - 1) &&
-           (in_shard.empty() || middle_of_next() <= part * static_cast<double>(all))) {
-      shard_of[next->name] = name;
-      stored += next->array.size();
-      in_shard.push_back(*next++);
-    }
-    files.emplace_back(name, stored_bytes(std::move(in_shard), metadata));
-  }
-  if (shards > 1) files.emplace_back(shard_index_name, shard_index(bytes_of(all), shard_of));
-  return files;
+  return stored_bytes(named_weights(trained.model, &type), metadata);
 }
 
 NamedFiles text_files(const TrainedModel& trained, const Dtype& type, const Folder& folder) {

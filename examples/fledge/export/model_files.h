@@ -13,9 +13,8 @@ namespace fledge {
 /// Files as (name, bytes).
 using NamedFiles = std::vector<std::pair<std::string, std::string>>;
 
-/// The weights as numbers of a type: model.safetensors, or shards of about equal size and their
-/// index. Each tensor is whole in one file. Throws UsageError for more shards than tensors.
-NamedFiles weight_files(const TrainedModel& trained, const Dtype& type, std::size_t shards);
+/// The bytes of model.safetensors: the weights as numbers of a type.
+std::string weight_file(const TrainedModel& trained, const Dtype& type);
 
 /// config.json, generation_config.json and the files of the tokenizer. Those of a folder without a
 /// run of fledge train are copied; its config.json is written anew, without keys that change nothing.

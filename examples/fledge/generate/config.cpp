@@ -3,7 +3,6 @@
 #include <random>
 #include <set>
 
-#include "examples/fledge/known_names.h"
 #include "examples/support/options.h"
 #include "examples/support/picture_file.h"
 
@@ -51,8 +50,10 @@ GenerateConfig generate_config(int argc, char** argv) {
   options.add("--skip-unknown", "", config.skip_unknown,
               "leave out of PROMPT what was not in the training text");
   options.add("--tokens-out", "N", config.tokens_out, "how many tokens to write", {0, many});
+  options.also_known_as("--length --max-length --max-tokens --max-new-tokens");
   options.add("-n, --samples", "N", config.samples,
               "how many texts; a line such as \"--- 2 of 3\" stands above each", {1, many});
+  options.also_known_as("--num-samples --num-return-sequences");
   options.add("-0, --null", "", config.null,
               "a NUL byte after each text instead of the line above it, for xargs -0");
   options.add("--stop", "TEXT", config.stop, "end a text before the first TEXT in it");
@@ -63,6 +64,7 @@ GenerateConfig generate_config(int argc, char** argv) {
               "0: always the likeliest token; 1: the probabilities that the model learned; above "
               "1: unlikely tokens come more often",
               {0, 1000});
+  options.also_known_as("--temp");
   options.add("--top-k", "N", config.choice.top_k,
               "choose among the N likeliest tokens only; 0: among all", {0, many});
   options.add("--top-p", "X", config.choice.top_p,
@@ -96,11 +98,9 @@ GenerateConfig generate_config(int argc, char** argv) {
   options.add("--svg", "FILE", config.svg,
               "draw --attention into this file, too; one head with arcs and a map");
   options.add("--raw", "", config.raw, "write control characters as they are, also to a terminal");
-  add_model_options(options, config.source);
+  add_text_form(options, config.form);
   options.threads();
   options.exit_statuses("0 done, 1 failed, 2 wrong usage, 3 unusable input");
-  add_known_names(options);
-  options.known_as("", {"--prompt", "--start", "--text"}, "the prompt stands behind DIR");
   options.parse(argc, argv);
   config.folder = options.arguments()[0];
   if (options.arguments().size() > 1) config.prompt = options.arguments()[1];

@@ -11,7 +11,7 @@
 namespace fledge {
 
 struct GenerateConfig {
-  ModelOptions source;
+  TextForm form = TextForm::text;
   std::string folder, prompt;  // the prompt "-": standard input
   std::int64_t tokens_out = 200, samples = 1;
   bool is_numbered = false;  // --samples was given: JSON objects and rows of CSV are numbered

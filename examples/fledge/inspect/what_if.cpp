@@ -186,8 +186,7 @@ std::string what_if_text(const WhatIf& result, const TrainedModel& trained, bool
                        {"as it is", Align::right},
                        {"changed", Align::right},
                        {"", Align::left}});
-  const int columns = support::terminal_width(stdout),
-            bar_columns = std::clamp(columns - 41, 0, 20);
+  const int room = support::terminal_width(stdout), bar_columns = std::clamp(room - 41, 0, 20);
   const Dim V = trained.model.sizes.vocabulary;
   const std::vector<double> before = by_token(result.before, V), after = by_token(result.after, V);
   for (const Dim token : shown_tokens(result, 5)) {
@@ -202,7 +201,7 @@ std::string what_if_text(const WhatIf& result, const TrainedModel& trained, bool
            ? ", head " + std::to_string(result.row.head.value_or(0)) + "."
            : ", all " + std::to_string(heads) + " heads. \"as it is\": the mean of the heads.");
   return support::wrapped(which, support::text_width(stdout)) + "\n\n" +
-         row.text(unicode, {}, columns) + "\n" + next.text(unicode, {}, columns);
+         row.text(unicode, {}, room) + "\n" + next.text(unicode, {}, room);
 }
 
 Json as_json(const WhatIf& result, const TrainedModel& trained) {

@@ -1,7 +1,6 @@
 #include "examples/fledge/plot/run_curves.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "examples/support/errors.h"
@@ -23,24 +22,6 @@ void for_lines(std::string_view text, F f) {
     f(text.substr(begin, end - begin));
 }
 
-std::optional<double> number_of(std::string_view text) {
-  double number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || stopped != end) return {};
-  return number;
-}
-
-std::vector<std::string_view> cells_of(std::string_view row) {
-  std::vector<std::string_view> cells;
-  for (std::size_t begin = 0; begin <= row.size();) {
-    const std::size_t end = std::min(row.find(',', begin), row.size());
-    cells.push_back(row.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return cells;
-}
-
 void add_event(RunCurves& run, const JsonValue& event) {
   const std::string type = event["type"].string();
   if (type == "start") {
@@ -56,8 +37,6 @@ void add_event(RunCurves& run, const JsonValue& event) {
     if (event[key].is_null()) return;  // a loss that is not finite
     (type == "step" ? run.training : run.held_out)
         .emplace_back(event["step"].number(), event[key].number());
-    if (type == "step" && event.has("val_loss"))  // as fledge wrote it before it had "eval"
-      run.held_out.emplace_back(event["step"].number(), event["val_loss"].number());
   }
 }
 
@@ -88,41 +67,16 @@ RunCurves curves_of_events(std::string_view lines) {
     try {
       add_event(run, read_json(std::string(line)));
     } catch (const FormatError&) {
-      return;  // of another program, or of another version
+      return;  // of another program
     }
-  });
-  return run;
-}
-
-RunCurves curves_of_table(std::string_view rows) {
-  RunCurves run;
-  std::int64_t line = 0;
-  for_lines(rows, [&](std::string_view row) {
-    if (++line == 1) return;  // the names of the columns
-    const std::vector<std::string_view> cells = cells_of(row);
-    const auto step = number_of(cells[0]);
-    const auto loss = cells.size() > 1 ? number_of(cells[1]) : std::nullopt;
-    if (!step || !loss)
-      throw FormatError("line " + std::to_string(line) +
-                        ": a row must begin with a step and a loss: got " + support::quoted(row));
-    run.training.emplace_back(*step, *loss);
-    if (cells.size() < 3) return;
-    if (const auto held_out = number_of(cells[2])) run.held_out.emplace_back(*step, *held_out);
   });
   return run;
 }
 
 RunCurves read_curves(const std::string& folder) {
   RunCurves run = support::with_advice("name the folder of a run: fledge train FILE -o DIR", [&] {
-    const Folder files(folder, {"metrics.csv", "metrics.jsonl"});
-    const auto events = files.read("metrics.jsonl", most_metrics_bytes);
-    RunCurves found = curves_of_events(events.value_or(""));
-    const auto rows = found.training.empty() ? files.read("metrics.csv", most_metrics_bytes)
-                                             : std::optional<std::string>();
-    if (!rows) return found;
-    return support::with_advice(
-        "restore the file, or remove this line", [&] { return curves_of_table(*rows); },
-        support::quoted(files.file("metrics.csv")));
+    const Folder files(folder, {"metrics.jsonl"});
+    return curves_of_events(files.read("metrics.jsonl", most_metrics_bytes).value_or(""));
   });
   if (run.training.empty())
     throw support::InputError(

@@ -30,9 +30,7 @@ struct RunCurves {
 /// The events of a metrics.jsonl: "start" has the tables, "step" the training losses, "eval" the
 /// held-out losses, "overfitting" since when. Lines that are no such event are skipped.
 RunCurves curves_of_events(std::string_view lines);
-/// The rows of a metrics.csv. Throws FormatError for a row that has no step or no loss.
-RunCurves curves_of_table(std::string_view rows);
-/// Of the folder: metrics.jsonl, or metrics.csv if that has no loss. Throws InputError.
+/// Of the metrics.jsonl in a folder. Throws InputError, also if it has no loss.
 RunCurves read_curves(const std::string& folder);
 
 /// One run: training and held-out loss, with guessing and the best table as labelled lines.

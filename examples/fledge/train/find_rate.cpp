@@ -13,8 +13,8 @@ namespace fledge::train {
 
 namespace {
 
-constexpr std::int64_t steps = 60;
-constexpr Dim evaluated_windows = 240;
+constexpr std::int64_t tried_steps = 60;
+constexpr Dim tried_windows = 240;
 constexpr double factors[] = {1.0 / 8, 1.0 / 4, 1.0 / 2, 1, 2, 4, 8};
 
 struct TriedRate {
@@ -25,15 +25,16 @@ struct TriedRate {
 TriedRate tried(double rate, const TrainConfig& config, const Corpus& corpus) {
   TriedRate result{rate};
   TrainerOptions options = config.training;
-  options.schedule = {.rate = rate, .final_ratio = 1, .warmup = steps / 10, .steps = steps};
+  options.schedule = {
+      .rate = rate, .final_ratio = 1, .warmup = tried_steps / 10, .steps = tried_steps};
   Rng weights(options.seed);
   const LanguageModel model(config.sizes, weights);
   Trainer trainer(model, corpus.train, options);
   try {
-    for (std::int64_t step = 1; step <= steps; ++step) trainer.step();
+    for (std::int64_t step = 1; step <= tried_steps; ++step) trainer.step();
     result.training = trainer.loss_on(corpus.train, options.batch, training_windows);
     if (corpus.valid.size() > 1)
-      result.held_out = trainer.loss_on(corpus.valid, options.batch, evaluated_windows);
+      result.held_out = trainer.loss_on(corpus.valid, options.batch, tried_windows);
   } catch (const NumericError&) {
     return {rate};
   }
@@ -73,7 +74,7 @@ int find_rate(TrainConfig config) {
   const bool holds_out = corpus.valid.size() > 1;
   if (!config.json)
     std::printf("Losses after %lld steps with each rate:\n\n%-12s  %13s  %s\n",
-                static_cast<long long>(steps), "--lr", "training loss",
+                static_cast<long long>(tried_steps), "--lr", "training loss",
                 holds_out ? "held-out loss" : "");
   TriedRate best{0};
   for (const double factor : factors) {

@@ -226,8 +226,8 @@ void RunState::roll_back() {
 
 // Sets the trainer to the checkpoint. Returns whether the folder needs another model.
 bool RunState::load_state(const std::optional<std::string>& state) {
-  const bool has_model = folder_->bytes("model.safetensors", most_file_bytes(config_->sizes)) ||
-                         folder_->bytes(shard_index_name, most_json_bytes);
+  const bool has_model =
+      folder_->bytes("model.safetensors", most_file_bytes(config_->sizes)).has_value();
   if (!state && has_model)
     throw support::InputError("there is a model in " + support::quoted(config_->folder()) +
                                   ", and no state.safetensors to go on from",
@@ -265,10 +265,10 @@ bool RunState::load_best() {
     support::with_advice(
         "move it away: --resume makes another model from the checkpoint",
         [&] {
-          const std::vector<WeightFile> files{{path, *stored, stored_header(*stored)}};
-          step = files[0].header.text("step");
+          const WeightFile file{path, *stored, stored_header(*stored)};
+          step = file.header.text("step");
           belongs = require_checksum(*stored) == notes_.model_checksum;
-          kept = weights_of(read_weights(files, config_->sizes));
+          kept = weights_of(read_weights(file, config_->sizes));
         },
         support::quoted(path));
     found = " is of step " + support::quoted(step) + ", and does not belong to the checkpoint";

@@ -28,8 +28,7 @@ bool is_hidden(const fs::path& path) { return path.filename().string().starts_wi
 bool is_folder_of_a_model(const fs::path& path) {
   std::error_code error;
   const auto has = [&](const char* name) { return fs::exists(path / name, error); };
-  return has("config.json") && (has("model.safetensors") || has("model.safetensors.index.json") ||
-                                has("state.safetensors"));
+  return has("config.json") && (has("model.safetensors") || has("state.safetensors"));
 }
 
 bool is_text(const fs::path& path) {

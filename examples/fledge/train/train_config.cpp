@@ -4,7 +4,6 @@
 #include <cmath>
 #include <filesystem>
 
-#include "examples/fledge/known_names.h"
 #include "examples/fledge/train/defaults.h"
 #include "examples/fledge/train/run_folder.h"
 #include "examples/fledge/train/watched_words.h"
@@ -37,8 +36,10 @@ support::Options train_options(TrainConfig& config) {
 
   options.group("Text");
   options.add("--tokens", "char|word|byte|bpe", corpus.tokens, "what a token is", {}, of_model);
+  options.also_known_as("--tokenizer");
   options.add("--symbols", "N", corpus.symbols, "how many different tokens --tokens bpe has",
               {257, 65536}, of_model);
+  options.also_known_as("--vocab-size");
   options.add("--lines", "", corpus.reading, "each line is a text of its own: for names or verses",
               {}, lasting);
   options.add("--keep-cr", "", config.keep_cr,
@@ -47,20 +48,25 @@ support::Options train_options(TrainConfig& config) {
   options.add("--valid", "FRAC", corpus.valid,
               "held out to measure the model: a share, or how many if 1 or more", {0, many},
               lasting);
+  options.also_known_as("--val-split --validation-split");
 
   options.group("Model");  // what has no default is chosen from the text
   options.add("--layers", "N", sizes.layers, "blocks of attention and MLP", {1, most_layers},
               of_model);
+  options.also_known_as("--n-layer --num-layers --num-hidden-layers");
   options.without_default();
   options.add("--heads", "N", sizes.heads, "attention heads of each block; they divide the width",
               {1, 10'000}, of_model);
+  options.also_known_as("--n-head --num-heads --num-attention-heads");
   options.without_default();
   // At least 2: the layer norm of a single number is constant, so nothing could be learned.
   options.add("--width", "N", sizes.width, "numbers per token (embedding size)", {2, 1e6},
               of_model);
+  options.also_known_as("--n-embd --d-model --hidden-size --embed-dim");
   options.without_default();
   options.add("--context", "N", sizes.context, "the most tokens that the model looks back over",
               {1, 1e6}, of_model);
+  options.also_known_as("--block-size --seq-len --seq-length --max-seq-len --n-ctx");
   options.without_default();
   options.add("--dropout", "X", sizes.dropout,
               "share of the numbers that training leaves out at random", {0, 0.99}, lasting);
@@ -76,30 +82,38 @@ support::Options train_options(TrainConfig& config) {
               "begin with this model and its tokenizer: a folder of fledge train, or of GPT-2 as "
               "Hugging Face's libraries save it",
               {}, lasting);
+  options.also_known_as("--init-from --model --model-name-or-path");
 
   options.group("Training");
   options.add("--steps", "N", schedule.steps, "total training steps", {1, many}, may_change);
+  options.also_known_as("--epochs --num-train-epochs --iters --max-iters --max-steps --num-steps");
   options.without_default();
   options.add("--minutes", "M", config.minutes,
               "without --steps: the work of about M minutes on two cores", {0.01, 1e5}, of_model);
   options.add("--batch", "N", training.batch, "windows (with --lines: lines) in a pass", {1, 1e6},
               lasting);
+  options.also_known_as("--batch-size --per-device-train-batch-size");
   options.without_default();
   options.add("--accumulate", "N", training.accumulate, "passes in a step", {1, 100'000}, lasting);
+  options.also_known_as("--gradient-accumulation-steps --grad-accum");
   options.add("--lr", "X", schedule.rate,
               "highest learning rate; with --resume another from there on", {0, most}, may_change);
+  options.also_known_as("--learning-rate");
   options.without_default();
   options.add("--find-lr", "", config.find_lr, "compare seven rates, 60 steps each; saves nothing");
   options.add("--min-lr", "SHARE", schedule.final_ratio,
               "the last learning rate, as a share of --lr", {0, 1}, lasting);
   options.add("--warmup", "N", schedule.warmup, "steps in which the learning rate rises to --lr",
               {0, many}, lasting);
+  options.also_known_as("--warmup-iters --warmup-steps");
   options.without_default();
   options.add("--decay", "X", training.decay, "weight decay of matrices (times the learning rate)",
               {0, most}, lasting);
+  options.also_known_as("--weight-decay --wd");
   options.without_default();
   options.add("--clip", "X", training.clip, "largest norm of the gradients; 0: no limit", {0, most},
               lasting);
+  options.also_known_as("--grad-clip --max-grad-norm");
   options.add("--seed", "N", training.seed,
               "decides weights, batches, dropout and what is held out", {}, lasting);
   options.add("--patience", "N", config.patience,
@@ -113,33 +127,32 @@ support::Options train_options(TrainConfig& config) {
               "the attention of word a to word b during training");
   options.add("--probe", "\"words\"", config.probe,
               "show the attention in a sentence, or in several between |, at the end");
-  options.add("--film", "", config.film,
-              "the first sentence of --probe is drawn while the model learns");
   options.add("--eval-every", "N", config.evaluate_every,
               "steps between evaluations of the held-out loss", {1, many}, lasting);
+  options.also_known_as("--eval-interval --eval-steps");
   options.without_default();
   options.add("--sample-every", "N", config.sample_every, "steps between samples; 0: ten in all",
               {0, many});
   options.add("--log-every", "N", config.log_every, "steps between rows of metrics.csv and --json",
               {1, many});
+  options.also_known_as("--log-interval --logging-steps");
   options.add("--pace", "N", config.pace, "at most N steps a second, to follow them; 0: full speed",
               {0, many});
 
   options.group("Output");
   options.add("-o, --out", "DIR", config.out,
               "the folder of the run; without it, one that is named after the text");
+  options.also_known_as("--out-dir --output-dir");
   options.add("--no-save", "", config.save, "write no files");
   options.add("--resume", "DIR", config.resume, "continue the run in this folder");
   options.add("--force", "", config.force, "start again in a folder that has a run");
   options.add("--save-every", "SECONDS", config.save_seconds, "seconds between checkpoints",
               {0, many});
+  options.also_known_as("--save-interval --save-steps");
   options.add("--page", "FILE", config.page, "an HTML page of the learning, when the run ends");
   options.add("--json", "", config.json, "one JSON object a line on stdout");
   options.add("-q, --quiet", "", config.quiet, "only warnings and errors");
   options.add("--no-progress", "", config.no_progress, "plain lines instead of a bar");
-  add_known_names(options);
-  options.known_as("", {"--data", "--dataset", "--file", "--input", "--train-file"},
-                   "the text stands alone: fledge train FILE");
   return options;
 }
 
@@ -173,7 +186,6 @@ void watch_built_in_text(TrainConfig& config) {
   if (support::is_terminal(stderr) && !config.given.contains("--pace")) config.pace = 200;
   const bool has_words = config.corpus.tokens == Tokens::word && !config.given.contains("--watch");
   if (has_words && !config.sizes.variant.without.attention) config.watch = "walk:birds";
-  if (config.film && config.probe.empty()) config.probe = "birds sometimes walk";
 }
 
 // The built-in text is small: a model of the sizes that LanguageModelSizes has learns it in seconds.
@@ -219,11 +231,6 @@ void require_from(const TrainConfig& config) {
        {"--tokens", "--symbols", "--layers", "--heads", "--width", "--no-bias", "--without"})
     if (config.given.contains(name))
       refuse_usage(std::string(name) + " is decided by the model of --from", "leave it out");
-}
-
-void require_film(const TrainConfig& config) {
-  if (config.film && config.probe.empty())
-    refuse_usage("--film needs a sentence", "name it: --probe \"birds sometimes walk\"");
 }
 
 void require_resumable(const TrainConfig& call) {
@@ -274,7 +281,6 @@ TrainConfig train_config(int argc, const char* const* argv) {
     use_built_in_text(config);
   else if (!config.out.empty())
     require_other_files(config);
-  require_film(config);
   const double valid = config.corpus.valid;
   if (valid > 1 && valid != std::floor(valid))
     refuse_usage(
@@ -291,7 +297,6 @@ TrainConfig resumed_config(TrainConfig config, TrainConfig call) {
   config.given = call.given;
   if (!call.texts.empty()) config.texts = call.texts;
   if (config.texts.empty()) watch_built_in_text(config);
-  require_film(config);
   const auto& [rate, final_ratio, warmup, steps] = config.training.schedule;
   if (steps < warmup)
     refuse_usage("--steps " + std::to_string(steps) + " is less than the warm-up of " +

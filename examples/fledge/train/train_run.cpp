@@ -85,15 +85,12 @@ void TrainRun::train() {
     std::optional<std::string> sample;
     if (state_->is_sampled(row.step) && shows_samples())
       sample = draw_sample(*trainer_, config_, *corpus_, sample_tokens, row.step);
-    std::optional<FilmFrame> frame;
-    if (film_ && film_->has_frame(row.step))
-      frame = film_->frame(*model_, corpus_->tokenizer, row.step);
     std::vector<Json::Members> snapshot;
     if (page_ && page_->has_snapshot(row.step)) {
       const InterruptScope not_interrupted(nullptr);  // the step has moved the weights
       snapshot = page_->events(*model_, row.step);
     }
-    keep(row, watched, sample, frame, snapshot);
+    keep(row, watched, sample, snapshot);
     const RunNotes& notes = state_->notes();
     report_.progress(
         {row.step, steps, row.loss, notes.last_loss, row.rate, row.gradient_norm, tokens});
@@ -117,7 +114,7 @@ double TrainRun::tokens_of_step() const {
 
 // Records a step. It is not interrupted: a step is recorded whole or not at all.
 void TrainRun::keep(const Metrics& row, const std::vector<PairMeasurement>& watched,
-                    const std::optional<std::string>& sample, const std::optional<FilmFrame>& frame,
+                    const std::optional<std::string>& sample,
                     const std::vector<Json::Members>& snapshot) {
   const InterruptScope not_interrupted(nullptr);
   const bool is_logged = state_->is_evaluated(row.step) || row.step % config_.log_every == 0;
@@ -130,10 +127,6 @@ void TrainRun::keep(const Metrics& row, const std::vector<PairMeasurement>& watc
     report_.overfitting(row.step, state_->notes().best_step);
   for (const PairMeasurement& pair : watched) report_.watched(pair);
   if (sample) report_.sample(row.step, *sample);
-  if (frame) {
-    film_->add(*frame);
-    report_.event(film_->event(*frame));
-  }
   for (const Json::Members& event : snapshot) report_.event(event);
   if (row.validation) state_->save_if_best(row.step);
 }
@@ -169,13 +162,6 @@ void TrainRun::report_result() {
     state_->use_kept_model();
     best = loss();
   }
-  if (film_)
-    report_.say_lines(film_->picture(support::terminal_width(stderr), support::unicode_wanted(),
-                                     {support::colour_wanted(stderr)}) +
-                      support::wrapped("The picture shows step " + thousands(film_->step()) +
-                                           "; the model that is kept is from step " +
-                                           thousands(kept) + ".",
-                                       support::text_width(stderr)));
   report_.plot();
   report_.say("Done: " + support::counted(steps, "step") + " in " + clock_text(report_.elapsed()) +
               ".");

@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 
-#include "examples/fledge/train/film.h"
 #include "examples/fledge/train/measure.h"
 #include "examples/fledge/train/page_recorder.h"
 #include "examples/fledge/train/reporter.h"
@@ -54,9 +53,7 @@ class TrainRun {
   int stop_diverged(const std::string& what);
 
   void keep(const Metrics& row, const std::vector<PairMeasurement>& watched,
-            const std::optional<std::string>& sample, const std::optional<FilmFrame>& frame,
-            const std::vector<Json::Members>& snapshot);
-  void begin_film();
+            const std::optional<std::string>& sample, const std::vector<Json::Members>& snapshot);
   void begin_page();
   void write_page(std::int64_t kept_step);
   bool shows_samples() const;
@@ -83,11 +80,9 @@ class TrainRun {
   std::optional<double> bits_per_byte_;  // of the loss in the final report
   std::vector<WordPair> pairs_;          // of --watch
   std::vector<Probe> sentences_;         // of --probe
-  std::optional<Film> film_;             // of --film
   std::optional<PageRecorder> page_;     // of --page
-  std::string folder_name_;      // if the folder is named after the text; a number may follow
-  bool hints_at_lines_ = false;  // the text is a list of lines, and is read as a stream
-  bool all_saved_ = false;       // the last step is saved, and only the reports remain
+  std::string folder_name_;  // if the folder is named after the text; a number may follow
+  bool all_saved_ = false;   // the last step is saved, and only the reports remain
 };
 
 }  // namespace fledge::train

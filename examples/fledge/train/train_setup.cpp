@@ -4,7 +4,6 @@
 
 #include "examples/fledge/step_cost.h"
 #include "examples/fledge/train/defaults.h"
-#include "examples/fledge/train/line_list.h"
 #include "examples/fledge/train/source.h"
 #include "examples/fledge/train/text_files.h"
 #include "examples/fledge/train/train_run.h"
@@ -93,7 +92,6 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
   if (const std::string left_out = read.report(run ? ", as before" : " (--keep-cr keeps them)");
       !left_out.empty())
     report_.say(left_out);
-  hints_at_lines_ = !run && config_.corpus.reading == Reading::stream && is_list_of_lines(text);
   if (run) {
     require_same_text(*run, text, name);
     corpus_.emplace(usable_corpus(text, config_, &run->tokenizer));
@@ -109,7 +107,6 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
   }
   pairs_ = pairs_to_watch(config_, corpus_->tokenizer);
   sentences_ = sentences_to_probe(config_, corpus_->tokenizer);
-  if (config_.film) begin_film();
   require_memory(config_);
   std::optional<std::string> state;
   if (folder) state = read_state(*folder, config_.sizes);
@@ -134,21 +131,6 @@ TrainRun::TrainRun(TrainConfig config) : config_(std::move(config)), report_(con
     state_->append_event(line);
     if (page_ && !state_->has_folder()) page_->keep(line);
   });
-}
-
-void TrainRun::begin_film() {
-  constexpr int lines = 23;  // of the map of a short sentence and the curves
-  if (sentences_[0].ids.size() < sentences_[0].begin + 2)
-    throw support::InputError(
-        "--film: " + support::quoted(sentences_[0].sentence) + " has one token",
-        "name a sentence of two tokens or more with --probe");
-  film_.emplace(sentences_[0], pairs_, corpus_->tokenizer, config_.training.schedule.steps,
-                !config_.sizes.variant.without.mask);
-  report_.set_picture(
-      [this](int columns) {
-        return film_->picture(columns, support::unicode_wanted(), {support::colour_wanted(stderr)});
-      },
-      lines);
 }
 
 void TrainRun::begin_page() {
@@ -195,10 +177,6 @@ void TrainRun::report_start() {
   report_.say(text_report(name, *corpus_));
   const std::string split = split_report(corpus_->facts, token, shell_folder());
   if (!split.empty()) report_.say(split);
-  if (hints_at_lines_)
-    report_.say(
-        "The lines of this text are short. If each of them is a text of its own, such as a name, a "
-        "word or a record, add --lines.");
   if (!chosen_.empty()) report_.say(chosen_);
   report_.say(model_report(*model_));
   if (!config_.from.empty())

@@ -75,6 +75,24 @@ inline std::string refusal_of(const Result& result, const std::string& folder) {
 
 inline std::string first_word(const std::string& text) { return text.substr(0, text.find(' ')); }
 
+/// An option as the help of its command has it: "--out" and "DIR"; of a flag "".
+struct OptionRow {
+  std::string name, argument;
+};
+
+/// All options of a command but --help.
+inline std::vector<OptionRow> options_of(const std::string& command) {
+  std::vector<OptionRow> rows;
+  for (const std::string& line : lines_of(fledge_says({command, "--help-all"}).out)) {
+    if (!line.starts_with("  -")) continue;
+    const std::string row = line.substr(line.find("--"));
+    const std::string name = first_word(row);
+    // Two blanks or the end follow the name of a flag.
+    if (name != "--help") rows.push_back({name, first_word(row.substr(name.size()).erase(0, 1))});
+  }
+  return rows;
+}
+
 /// One object of --json.
 struct GradientRow {
   std::string name, shapes, oracle;

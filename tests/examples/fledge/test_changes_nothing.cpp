@@ -2,15 +2,12 @@
 // and each pair of options. The bytes of all files and folders are compared before and after.
 #include <filesystem>
 
-#include "examples/fledge/pages/pages.h"
+#include "examples/fledge/commands.h"
 #include "examples/support/options.h"
 #include "tests/examples/fledge/models.h"
 
 using namespace testing;
 namespace fs = std::filesystem;
-using fledge::pages::Expected;
-using support::OptionRow;
-using support::OptionTable;
 
 namespace {
 
@@ -35,21 +32,18 @@ Files all_below(const std::string& folder) {
   return found;
 }
 
+bool expects(const OptionRow& row, const char* part) {
+  return row.argument.find(part) != std::string::npos;
+}
+
 bool is_output(const OptionRow& row) { return row.name == "--out" || row.name == "--svg"; }
 
 /// A value that the option takes.
 std::string good_value(const OptionRow& row) {
   if (is_output(row)) return "new" + row.name;
-  switch (fledge::pages::expected(row.argument)) {
-    case Expected::words:
-      return support::words_of_choice(row.argument).back();
-    case Expected::folder:
-      return "run";
-    case Expected::file:
-      return "poems.txt";
-    default:
-      break;
-  }
+  if (expects(row, "|")) return support::words_of_choice(row.argument).back();
+  if (expects(row, "FILE")) return "poems.txt";
+  if (expects(row, "DIR")) return "run";
   if (row.argument == "A=B:W,...") return "small=the:1";
   if (row.argument == "TEXT") return "the small";
   return row.argument == "WORD" ? "the" : "1";
@@ -57,24 +51,16 @@ std::string good_value(const OptionRow& row) {
 
 /// Values that it refuses, for itself or for what is there.
 Words wrong_values(const OptionRow& row) {
+  if (row.argument.empty()) return {"yes"};
   Words values{""};
-  if (is_output(row))
+  if (is_output(row)) {
     for (const char* place : {"mine", "poems.txt/new", "/dev/null", "run/config.json", "run"})
       values.emplace_back(place);
-  switch (fledge::pages::expected(row.argument)) {
-    case Expected::nothing:
-      return {"yes"};
-    case Expected::words:
-      values.emplace_back("neither");
-      break;
-    case Expected::folder:
-    case Expected::file:
-      if (!is_output(row)) values.emplace_back("nowhere");
-      break;
-    case Expected::text:
-      if (row.argument == "N" || row.argument == "X") values.insert(values.end(), {"x", "-1e300"});
-      break;
+  } else if (expects(row, "FILE") || expects(row, "DIR")) {
+    values.emplace_back("nowhere");
   }
+  if (expects(row, "|")) values.emplace_back("neither");
+  if (row.argument == "N" || row.argument == "X") values.insert(values.end(), {"x", "-1e300"});
   return values;
 }
 
@@ -111,8 +97,8 @@ struct Walk {
   }
 };
 
-/// The commands that are not walked: `train` has a test of its own, the others write no file.
-const Words not_walked{"chat", "completion", "explain", "help", "manual", "train"};
+/// The commands that are not walked: `train` has a test of its own, help writes no file.
+const Words not_walked{"help", "train"};
 
 /// What stands behind the options.
 const std::map<std::string, Words> arguments_of{{"generate", {"run", "the small"}},
@@ -128,16 +114,18 @@ const std::map<std::string, Words> arguments_of{{"generate", {"run", "the small"
 
 TEST_CASE("fledge: a command that refuses has changed nothing") {
   Walk walk;
-  for (const OptionTable& table : fledge::pages::command_tables()) {
-    const std::string command = table.program.substr(table.program.find(' ') + 1);
+  for (const fledge::Command& row_of_command : fledge::commands()) {
+    const std::string& command = row_of_command.name;
     CAPTURE(command);
     const bool is_exception =
         std::find(not_walked.begin(), not_walked.end(), command) != not_walked.end();
     REQUIRE(arguments_of.contains(command) != is_exception);
     if (is_exception) continue;
     const Words& arguments = arguments_of.at(command);
+    const std::vector<OptionRow> rows = options_of(command);
+    REQUIRE(!rows.empty());
     Words outputs;
-    for (const OptionRow& row : table.rows)
+    for (const OptionRow& row : rows)
       if (is_output(row)) outputs.push_back(given(row, good_value(row)));
     if (command == "generate") outputs.insert(outputs.end(), {"--attention", "--tokens-out=3"});
     const auto others = [&](const Words& without) {
@@ -149,15 +137,15 @@ TEST_CASE("fledge: a command that refuses has changed nothing") {
       }
       return kept;
     };
-    for (const OptionRow& row : table.rows)
+    for (const OptionRow& row : rows)
       for (const std::string& value : wrong_values(row)) {
         const int before = walk.refused;
         walk.call(command, arguments, others({row.name}) + Words{row.name + "=" + value});
         CHECK(walk.refused == before + 1);
       }
-    for (std::size_t a = 0; a < table.rows.size() && !outputs.empty(); ++a)
-      for (std::size_t b = a + 1; b < table.rows.size(); ++b) {
-        const OptionRow &one = table.rows[a], &two = table.rows[b];
+    for (std::size_t a = 0; a < rows.size() && !outputs.empty(); ++a)
+      for (std::size_t b = a + 1; b < rows.size(); ++b) {
+        const OptionRow &one = rows[a], &two = rows[b];
         const auto value = [](const OptionRow& row) {
           return row.argument.empty() ? "" : good_value(row);
         };

@@ -23,14 +23,11 @@ std::string exported(const Words& arguments) {
 
 }  // namespace
 
-TEST_CASE("fledge export: as F32 the model is the same, in any number of files") {
+TEST_CASE("fledge export: as F32 the model is the same") {
   const Desk desk;
   exported({models().chars(), "-o", desk / "one"});
-  exported({models().chars(), "-o", desk / "five", "--shards", "5"});
   CHECK(loss_of(desk / "one") == loss_of(models().chars()));
-  CHECK(loss_of(desk / "five") == loss_of(models().chars()));
   CHECK(files_in(desk / "one").size() == 5);  // with three for the tokenizer and generation
-  CHECK(files_in(desk / "five").size() == 4 + 5 + 1);
   // Every byte of the weights is where it was.
   CHECK(text_of(desk / "one" + "/model.safetensors").size() <=
         text_of(models().chars() + "/model.safetensors").size());
@@ -63,7 +60,7 @@ TEST_CASE("fledge export: no file says where the text was on this machine") {
   CHECK(fledge_says({"train", models().poems(), "-o", desk / "run", "--from",
                      desk / "private/from/bird", "--steps", "2", "-q"})
             .status == 0);
-  exported({desk / "run", "-o", desk / "shared", "--shards", "2"});
+  exported({desk / "run", "-o", desk / "shared"});
   for (const auto& [name, bytes] : files_in(desk / "shared")) {
     INFO(name);
     CHECK(bytes.find(desk.path()) == std::string::npos);
@@ -100,11 +97,8 @@ TEST_CASE("fledge export: nothing is written over, and wrong options are refused
   };
   CHECK(refused({models().chars(), "-o", desk.path()}) ==
         "1: the folder '~' is not empty | name another folder: -o DIR");
-  CHECK(refused({models().chars(), "-o", desk / "x", "--shards", "100"}) ==
-        "2: --shards 100 is more than the tensors of this model | use --shards 16 or less");
   CHECK(refused({models().chars(), "--training", "--to", "f16"}) ==
-        "2: --training continues with numbers as they are, in one file | leave out --to and "
-        "--shards");
+        "2: --training continues with numbers as they are | leave out --to");
   CHECK_THAT(refused({models().chars(), "--to", "f8"}),
              StartsWith("2: --to must be one of f32|f16|bf16: got 'f8'"));
   CHECK_THAT(refused({desk / "none"}), StartsWith("3: cannot read '~/none'"));
@@ -128,28 +122,13 @@ TEST_CASE("fledge export: a number that is too large for F16 is named") {
   exported({folder, "-o", desk / "x", "--to", "bf16"});
 }
 
-TEST_CASE(
-    "fledge export: a folder without a checkpoint is not trained on, in one file or in shards") {
+TEST_CASE("fledge export: a folder without a checkpoint is not trained on") {
   const Desk desk;
-  for (const char* shards : {"1", "3"}) {
-    const std::string folder = desk / shards;
-    exported({models().chars(), "-o", folder, "--shards", shards});
-    const Files before = files_in(folder);
-    const Result result = fledge_says({"train", "--resume", folder, models().poems(), "-q"});
-    CHECK(result.status == 3);
-    CHECK_THAT(result.err, ContainsSubstring("no state.safetensors to go on from"));
-    CHECK(files_in(folder) == before);
-  }
-}
-
-TEST_CASE("fledge export: shards of two steps are not mixed") {
-  const Desk desk;
-  trained({models().poems(), "-o", desk / "run", "--valid", "0"});
-  exported({desk / "run", "-o", desk / "early", "--shards", "2"});
-  CHECK(fledge_says({"train", "--resume", desk / "run", "--steps", "25", "-q"}).status == 0);
-  exported({desk / "run", "-o", desk / "late", "--shards", "2"});
-  const std::string second = "/model-00002-of-00002.safetensors";
-  write_text(desk / ("early" + second), text_of(desk / ("late" + second)));
-  CHECK_THAT(refusal_of(fledge_says({"generate", desk / "early"}), desk.path()),
-             ContainsSubstring("it must have the weights of step "));
+  const std::string folder = desk / "run";
+  exported({models().chars(), "-o", folder});
+  const Files before = files_in(folder);
+  const Result result = fledge_says({"train", "--resume", folder, models().poems(), "-q"});
+  CHECK(result.status == 3);
+  CHECK_THAT(result.err, ContainsSubstring("no state.safetensors to go on from"));
+  CHECK(files_in(folder) == before);
 }

@@ -87,7 +87,7 @@ TEST_CASE("fledge generate: --attention and --json") {
   CHECK_THAT(map, StartsWith(plain + "\nAttention over 4 tokens, positions 0 to 3 of the text, "
                                      "counted from 0. The last\ntoken of the text was drawn, but "
                                      "not read.\n"
-                                     "Layer 0, head 0: "));
+                                     "Layer 0, head 0."));
   CHECK_THAT(map, ContainsSubstring("the looks at the 1.00 (even split 1.00)"));
   const StrictJson json = read_line(text(line + Words{"--json"}));
   CHECK(json["prompt"].string() == "the small");

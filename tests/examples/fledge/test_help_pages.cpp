@@ -36,8 +36,7 @@ TEST_CASE("fledge: sentences fit a narrow terminal; a name, a command or a table
   };
   const auto is_name = [](const std::string& line) {
     const bool is_one_word = line.find(' ', line.find_first_not_of(' ')) == line.npos;
-    return is_one_word || line.starts_with("  -") || line.starts_with("  fledge") ||
-           line.starts_with("  source");
+    return is_one_word || line.starts_with("  -") || line.starts_with("  fledge");
   };
   const auto is_row = [](const std::string& line) { return line.find("  ") != line.npos; };
   for (const int columns : {40, 60}) {

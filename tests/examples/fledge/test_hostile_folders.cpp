@@ -82,7 +82,7 @@ std::string word(std::size_t i) {
 }
 std::string words_tokenizer(std::size_t size, std::size_t& count) {
   count = 0;
-  return R"({"kind":"word","symbols":[)" +
+  return R"({"kind":"word","rule":"punctuation","symbols":[)" +
          listed(size,
                 [&](std::size_t i) {
                   ++count;
@@ -160,11 +160,9 @@ std::vector<Hostile> hostile(const std::string& good) {
          return in_config("\"symbols\": [", "\"symbols\": [" + listed(n, same("\"a\"")) + ",");
        }},
       {"merges",
-       [](Size n) {
-         const auto merge = [](Size i) {
-           return "[" + std::to_string(i / 256 % 256) + "," + std::to_string(i % 256) + "]";
-         };
-         const std::string merges = R"({"kind":"bpe","merges":[)" + listed(n, merge) + "]}";
+       [=](Size n) {
+         const std::string merges = R"({"kind":"bpe","rule":"gpt2","vocab":["a","aa"],"merges":[)" +
+                                    listed(n, same("[0,0]")) + "]}";
          return Files{{"config.json", config(256, 1, 1, merges)}};
        }},
       {"numbers without text",

@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include "engine/autograd.h"
-#include "examples/fledge/inspect/token_plane.h"
 #include "examples/fledge/inspect/what_if.h"
 #include "examples/support/text.h"
 #include "tests/examples/fledge/training.h"
@@ -25,7 +24,7 @@ struct ModelDesk : Desk {
 
 }  // namespace
 
-TEST_CASE("fledge inspect: tensors, heads and the map are those of the weights") {
+TEST_CASE("fledge inspect: tensors and heads are those of the weights") {
   const ModelDesk desk;
   const fledge::TrainedModel trained = fledge::load_trained(desk.folder());
   const StrictJson all = strict_json(inspected({desk.folder(), "--json"}).out);
@@ -47,10 +46,6 @@ TEST_CASE("fledge inspect: tensors, heads and the map are those of the weights")
   CHECK_THAT(parts, WithinRel(squares, 1e-12));
   CHECK(all["model"]["parameters"].number() ==
         static_cast<double>(fledge::count_parameters(trained.model)));
-  const auto map = fledge::token_map(trained.model.wte.weight.value());
-  CHECK(all["map"]["points"].array().size() == map.x.size());
-  CHECK(all["map"]["points"][3]["x"].number() == map.x[3]);
-  CHECK_THAT(inspected({desk.folder(), "--csv"}).out, StartsWith("id,token,x,y\n0,\"\n\","));
 }
 
 TEST_CASE("fledge inspect: every line fits into 80 columns, with UTF-8 and without") {
@@ -66,8 +61,6 @@ TEST_CASE("fledge inspect: every line fits into 80 columns, with UTF-8 and witho
       for (const std::string& row : lines_of(run_on_terminal(line, {{"LC_ALL", language}}, 40).out))
         CHECK(support::display_width(without_colours(row)) <= 40);
     }
-  CHECK(inspected({desk.folder(), "--svg", desk / "map.svg"}).status == 0);
-  CHECK_THAT(text_of(desk / "map.svg"), ContainsSubstring(">sometimes</text>"));
 }
 
 TEST_CASE("fledge inspect --what-if: the model's own row changes nothing, another one does") {
@@ -143,16 +136,7 @@ TEST_CASE("fledge inspect: refusals") {
   CHECK_THAT(later.err, ContainsSubstring("use one of: birds\n"));
   CHECK(refused({"--what-if", "dragons walk", "--row", "walk=walk:1"}).status == 3);
   CHECK(refused({"--near", "birds walk"}).status == 3);
-  CHECK(refused({"--json", "--csv"}).status == 2);
-  CHECK(refused({"--near", "birds", "--csv"}).status == 2);
-  CHECK(refused({"--near", "birds", "--svg", desk / "map.svg"}).status == 2);
   CHECK(refused({"--layer", "0"}).status == 2);
   CHECK(refused({"--near", "birds", "--what-if", "birds", "--row", "birds=birds:1"}).status == 2);
   CHECK(inspected({desk / "nothing"}).status == 3);
-}
-
-TEST_CASE("token_map_text: no label covers another, and the rest is counted") {
-  const fledge::TokenMap map{{0, 0, 1, 0.5}, {0, 0, 1, 1}, 1};
-  CHECK(fledge::token_map_text(map, {"birds", "walk", "fly", "sing"}, 20, 3, true) ==
-        "        sing     fly\n\nbirds\n3 of 4 tokens shown;\nthe others would\ncover them\n");
 }

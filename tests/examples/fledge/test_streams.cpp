@@ -10,12 +10,12 @@ using namespace testing;
 
 namespace {
 
-const std::vector<std::string> one_op{"gradcheck", "--only", sanitized ? "neg" : "matmul"};
-const std::vector<std::string> one_op_json{"gradcheck", "--json", "--only", one_op.back()};
+const std::vector<std::string> one_op{"gradcheck", sanitized ? "neg" : "matmul"};
+const std::vector<std::string> one_op_json{"gradcheck", "--json", one_op.back()};
 
 // Under a sanitizer a few rows are enough here: other tests run all of them.
 std::vector<std::string> with_enough_rows(std::vector<std::string> arguments) {
-  if (sanitized) arguments.insert(arguments.end(), {"--only", "softmax"});
+  if (sanitized) arguments.emplace_back("softmax");
   return arguments;
 }
 
@@ -133,8 +133,8 @@ TEST_CASE("fledge: on a terminal messages are wrapped between words") {
 }
 
 TEST_CASE("fledge: results that cannot be written are a failure") {
-  std::vector<std::string> lines{"--help", "gradcheck --help", "gradcheck --only add",
-                                 "gradcheck --only add --json"};
+  std::vector<std::string> lines{"--help", "gradcheck --help", "gradcheck add",
+                                 "gradcheck add --json"};
   const auto message = [](const std::string& line) {
     const bool is_gradcheck = line.starts_with("gradcheck");
     return std::string(is_gradcheck ? "fledge gradcheck" : "fledge") +
@@ -162,7 +162,7 @@ TEST_CASE("fledge: results that cannot be written are a failure") {
 
 TEST_CASE("fledge gradcheck: a reader that has gone is told nothing") {
   for (const std::string signal : {"", "trap '' PIPE; "}) {
-    const Result gone = in_shell(signal + "\"$0\" gradcheck --json --only " +
+    const Result gone = in_shell(signal + "\"$0\" gradcheck --json " +
                                  (sanitized ? "neg" : "LanguageModel") + " | true");
     CHECK(gone.status == 0);
     CHECK(gone.err.empty());

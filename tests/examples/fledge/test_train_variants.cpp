@@ -13,7 +13,7 @@ std::string in_one_line(std::string text) {
   return text;
 }
 
-Result trained(const Desk& desk, const std::string& folder, const Words& switches) {
+Result trained_with(const Desk& desk, const std::string& folder, const Words& switches) {
   const Result result =
       fledge_says(Words{"train", desk.poems(), "-o", desk / folder} + tiny + switches);
   INFO(result.err);
@@ -26,7 +26,7 @@ Result trained(const Desk& desk, const std::string& folder, const Words& switche
 TEST_CASE(
     "fledge train --without mask: a warning in place of the check, and all commands read it") {
   const Desk desk;
-  const Result run = trained(desk, "run", {"--without", "mask", "--probe", "birds walk"});
+  const Result run = trained_with(desk, "run", {"--without", "mask", "--probe", "birds walk"});
   CHECK_THAT(run.err, ContainsSubstring("\nHeld-out loss "));
   for (const char* rival : {"beaten", "counting table", "Losses to beat"})
     CHECK_THAT(run.err, !ContainsSubstring(rival));
@@ -54,7 +54,7 @@ TEST_CASE("fledge train: where no later token is seen the check is made, whateve
   for (const char* word :
        {"positions", "scale", "mlp", "value", "attention", "residual", "norm", "mask,attention"}) {
     CAPTURE(word);
-    const Result run = trained(desk, word, {"--without", word});
+    const Result run = trained_with(desk, word, {"--without", word});
     std::string list = word;
     if (const std::size_t comma = list.find(','); comma != list.npos) list.insert(comma + 1, " ");
     CHECK_THAT(run.err, ContainsSubstring("Left out: " + list + ".\n"));
@@ -74,7 +74,7 @@ TEST_CASE("fledge train --resume: a variant goes on with the same bytes, without
   for (const Words& switches : variants) {
     CAPTURE(switches);
     const Words all = switches + Words{"--valid", "0", "--warmup", "5", "--force"};
-    trained(desk, "whole", all + Words{"--accumulate", "2"});
+    trained_with(desk, "whole", all + Words{"--accumulate", "2"});
     const Words half = Words{"train", desk.poems(), "-o", desk / "half"} + tiny + all +
                        Words{"--accumulate", "2", "--json", "--pace", "20"};
     Running run(half, desk / "half.err");

@@ -87,19 +87,18 @@ TEST_CASE("options: a name that another tool has for an option is answered with 
     return tests::usage_refusal([&] {
       Birds birds;
       Options options = options_of(birds);
-      options.known_as("--steps", {"--epochs"}, "birds counts steps");
-      options.known_as("--steps", {"--max-iters"});
-      options.known_as("--json", {"--as-json"});
-      options.known_as("--missing", {"--lost"}, "never told");
-      options.known_as("", {"--gpu"}, "leave it out");
+      bool flies = false;
+      std::int64_t wings = 2;
+      options.add("--wings", "N", wings, "how many");
+      options.also_known_as("--n-wings --pinions");
+      options.add("--flies", "", flies, "or walks");
+      options.also_known_as("--volant");
       parse(options, {name});
     });
   };
-  CHECK(refused("--epochs=3") == "unknown option '--epochs' | birds counts steps; use --steps N");
-  CHECK(refused("--max_iters") == "unknown option '--max_iters' | use --steps N");
-  CHECK(refused("--as-json") == "unknown option '--as-json' | use --json");
-  CHECK(refused("--gpu") == "unknown option '--gpu' | leave it out");
-  CHECK(refused("--lost") == "unknown option '--lost' | see 'birds --help'");
+  CHECK(refused("--pinions=3") == "unknown option '--pinions' | use --wings N");
+  CHECK(refused("--n_wings") == "unknown option '--n_wings' | use --wings N");
+  CHECK(refused("--volant") == "unknown option '--volant' | use --flies");
 }
 
 TEST_CASE("options: wrong numbers are refused with what is allowed, what came and what to do") {
@@ -173,29 +172,18 @@ TEST_CASE("options: arguments only where they are declared, '--' ends the option
   CHECK(read({"--", "--json", "--", "-h"}) == Words{"--json", "--", "-h"});
 }
 
-TEST_CASE("options: an option can stand for the first argument") {
+TEST_CASE("options: a text of several words without quotes gets the advice to quote it") {
   const auto arguments = [](std::vector<const char*> words) {
-    std::string from, stop;
+    std::string stop;
     Options options("fledge generate", "A trained model continues a text.");
     options.arguments("DIR [WORDS]", 1, 2, true);
-    options.add("--from", "DIR", from, "the folder of the model");
-    options.stands_for_first_argument("--from");
     options.add("--stop", "END", stop, "end a text before END");
     options.is_text();
     words.insert(words.begin(), "generate");
     options.parse(static_cast<int>(words.size()), words.data());
     return options.arguments();
   };
-  const std::vector<std::string> both{"run", "birds"}, one{"run"};
-  CHECK(arguments({"run", "birds"}) == both);
-  CHECK(arguments({"birds", "--from", "run"}) == both);
-  CHECK(arguments({"--from=run", "birds"}) == both);
-  CHECK(arguments({"--from", "run"}) == one);
-  CHECK(tests::usage_refusal([&] {
-          arguments({"--from", "run", "birds", "walk"});
-        }) ==
-        "unexpected argument 'walk' | --from stands in the place of the first argument; a "
-        "text of several words needs quotes around it");
+  CHECK(arguments({"run", "birds"}) == std::vector<std::string>{"run", "birds"});
   const std::string quotes = "a text of several words needs quotes around it: ";
   CHECK(tests::usage_refusal([&] {
           arguments({"run", "birds", "walk", "far"});

@@ -7,6 +7,7 @@
 
 #include "engine/array.h"
 #include "engine/base/errors.h"
+#include "nn/text/pieces.h"
 #include "tests/support/catch.h"
 #include "tests/support/mixed_text.h"
 #include "tests/support/processor_time.h"
@@ -36,7 +37,7 @@ void merge(std::vector<Dim>& ids, Merge pair, Dim both) {
 BytePairs pairs_by_definition(std::string_view text, std::size_t symbols) {
   std::vector<std::vector<Dim>> pieces;
   for (std::size_t at = 0; at < text.size(); at += pieces.back().size())
-    pieces.push_back(byte_ids(piece_at(text, at, PieceRule::gpt2).substr(0, 64)));
+    pieces.push_back(byte_ids(piece_at(text, at).substr(0, 64)));
   BytePairs pairs;
   std::vector<std::string> bytes = pairs.symbols();
   std::vector<Merge> merges;
@@ -154,46 +155,6 @@ TEST_CASE("byte pairs: a megabyte of mixed Unicode has GPT-2's tokens") {
   tests::ReferenceBpe reference(pairs);
   CHECK(ids == reference.encode(text));
   CHECK(ids.size() < text.size() / 2);
-}
-
-TEST_CASE("byte pairs of older versions: the result of merge i is symbol 256 + i") {
-  const BytePairs pairs =
-      BytePairs::of_older_version({{'b', 'c'}, {'a', 'b'}, {'a', 256}, {256, 'd'}, {257, 'c'}});
-  CHECK(pairs.encode("abc") == std::vector<Dim>{258});
-  CHECK(pairs.encode("abcd") == std::vector<Dim>{258, 'd'});
-  CHECK(pairs.encode("abbcd") == std::vector<Dim>{257, 259});
-  CHECK(pairs.symbols()[258] == pairs.symbols()[260]);
-  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    Rng rng(seed);
-    std::vector<Merge> merges;
-    std::set<Merge> chosen;
-    for (Dim i = 0; i < 40;) {
-      const auto any = [&] {
-        return i == 0 || rng.below(2) == 0 ? 'a' + rng.below(3) : 256 + rng.below(i);
-      };
-      const Merge pair{any(), any()};
-      if (!chosen.insert(pair).second) continue;
-      merges.push_back(pair);
-      ++i;
-    }
-    BytePairs old;
-    try {
-      old = BytePairs::of_older_version(merges);
-    } catch (const ValueError&) {
-      continue;  // a symbol was too long
-    }
-    const std::string text = random_letters(seed, 400, "abc ");
-    std::vector<Dim> expected;  // every merge, from left to right, over the whole piece
-    for (std::size_t at = 0; at < text.size();) {
-      const std::string_view piece = piece_at(text, at, PieceRule::ascii);
-      std::vector<Dim> ids = byte_ids(piece);
-      for (std::size_t m = 0; m < merges.size(); ++m)
-        merge(ids, merges[m], 256 + static_cast<Dim>(m));
-      expected.insert(expected.end(), ids.begin(), ids.end());
-      at += piece.size();
-    }
-    CHECK(old.encode(text) == expected);
-  }
 }
 
 TEST_CASE("byte pairs: a piece of a megabyte takes no more than n log n time") {

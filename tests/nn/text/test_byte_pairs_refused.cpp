@@ -70,21 +70,3 @@ TEST_CASE("byte pairs: a byte without a symbol is an error") {
   CHECK(refusal<ValueError>([&] { pairs.encode("ab\xff"); }) ==
         "BytePairs: no symbol has byte 2 of the text");
 }
-
-TEST_CASE("byte pairs of older versions: merges that cannot have been learned are refused") {
-  const auto refused_old = [](const std::vector<Merge>& merges) {
-    return refusal<MergeError>([&] { BytePairs::of_older_version(merges); });
-  };
-  CHECK(refused_old({{256, 'a'}}) ==
-        "BytePairs: merge 0 is of symbols 256 and 97: there are 256 symbols before it");
-  CHECK(refused_old({{1, 2}, {258, 3}}) ==
-        "BytePairs: merge 1 is of symbols 258 and 3: there are 257 symbols before it");
-  CHECK(refused_old({{-1, 2}}) ==
-        "BytePairs: merge 0 is of symbols -1 and 2: there are 256 symbols before it");
-  CHECK(refused_old({{1, 2}, {3, 4}, {1, 2}}) ==
-        "BytePairs: merge 2 is merge 0 again: symbols 1 and 2");
-  // doubled sixty times, a symbol would have 2⁶⁰ bytes
-  std::vector<Merge> doubled{{'a', 'a'}};
-  for (Dim i = 256; i < 316; ++i) doubled.emplace_back(i, i);
-  CHECK(refused_old(doubled) == "BytePairs: merge 6 makes a symbol of 128 bytes; the most is 64");
-}

@@ -1,4 +1,4 @@
-// GPT-2's pattern, held to the pattern itself as perl runs it; and the rule of older versions.
+// GPT-2's pattern, held to the pattern itself as perl runs it.
 #include "nn/text/pieces.h"
 
 #include <sstream>
@@ -16,26 +16,14 @@ namespace {
 
 using Pieces = std::vector<std::string>;
 
-Pieces pieces_of(std::string_view text, PieceRule rule = PieceRule::gpt2) {
+Pieces pieces_of(std::string_view text) {
   Pieces pieces;
   for (std::size_t at = 0; at < text.size(); at += pieces.back().size())
-    pieces.emplace_back(piece_at(text, at, rule));
+    pieces.emplace_back(piece_at(text, at));
   return pieces;
 }
 
 }  // namespace
-
-TEST_CASE("pieces of older versions: runs of one kind, with the one space before them") {
-  const auto old = [](std::string_view text) { return pieces_of(text, PieceRule::ascii); };
-  CHECK(old("birds walk") == Pieces{"birds", " walk"});
-  CHECK(old("Don't, 42x!") == Pieces{"Don", "'", "t", ",", " 42", "x", "!"});
-  CHECK(old("a  b\n\n c \t d ") == Pieces{"a", " ", " b", "\n\n", " c", " \t", " d", " "});
-  CHECK(old("a\r\nb") == Pieces{"a", "\r\n", "b"});
-  CHECK(old(" ß鳥") == Pieces{" ß鳥"});
-  const Pieces cut = old(std::string(130, 'x') + std::string(70, ' '));
-  CHECK(cut == Pieces{std::string(64, 'x'), std::string(64, 'x'), "xx", std::string(64, ' '),
-                      std::string(6, ' ')});
-}
 
 TEST_CASE("pieces of GPT-2: words, numbers and other signs, with the one space before them") {
   CHECK(pieces_of("birds walk") == Pieces{"birds", " walk"});
@@ -80,7 +68,7 @@ TEST_CASE("pieces of GPT-2: perl cuts a megabyte of mixed Unicode at the same pl
   std::istringstream theirs(lengths);
   std::size_t at = 0, count = 0, different = 0, length = 0;
   for (; at < text.size() && theirs >> length; ++count) {
-    const std::size_t ours = piece_at(text, at, PieceRule::gpt2).size();
+    const std::size_t ours = piece_at(text, at).size();
     different += ours != length;
     at += ours;
   }

@@ -94,15 +94,6 @@ TEST_CASE("words: punctuation marks are words of their own, and the text comes b
         "Tokenizer: the word '?' at byte 4 is not among the 16 it has");
 }
 
-TEST_CASE("words: a tokenizer of an older version is split at blanks alone") {
-  const Tokenizer old(Tokens::word, {"\n", "birds", "walk,"}, WordRule::blanks);
-  CHECK(old.rule() == WordRule::blanks);
-  CHECK(old.encode("birds walk,\n") == Ids{1, 2, 0});
-  CHECK(old.decode({1, 2, 0}) == "birds walk,\n");
-  CHECK(refusal<ValueError>([] { Tokenizer(Tokens::word, Symbols{"walk,"}); }) ==
-        "Tokenizer: symbol 0 is not one word: got 'walk,'");
-}
-
 TEST_CASE("bytes and byte pairs: any bytes come back, learned or not") {
   const Tokenizer bytes(Tokens::byte, "");
   const Tokenizer pairs(Tokens::bpe, two_birds + two_birds + "  two   spaces\r\n", 300);
@@ -238,6 +229,7 @@ TEST_CASE("parts that no text could have given are refused") {
   CHECK(refused(Tokens::word, {"a", ""}) == "Tokenizer: symbol 1 is empty");
   CHECK(refused(Tokens::word, {}) == "Tokenizer: there are no symbols");
   CHECK(refused(Tokens::word, {"a b"}) == "Tokenizer: symbol 0 is not one word: got 'a b'");
+  CHECK(refused(Tokens::word, {"walk,"}) == "Tokenizer: symbol 0 is not one word: got 'walk,'");
   CHECK(refused(Tokens::character, {"ab"}) == "Tokenizer: symbol 0 is not one character: got 'ab'");
   CHECK(refused(Tokens::character, {"\xff"}) ==
         "Tokenizer: symbol 0 is not one character: got '\\xff'");

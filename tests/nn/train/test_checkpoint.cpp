@@ -112,17 +112,6 @@ TEST_CASE("checkpoint: every bit comes back, at any step, and the same state has
                    {}));  // losses still infinite
 }
 
-TEST_CASE(
-    "checkpoint: one without the notes about overfitting, from before they existed, is read") {
-  TakenApart parts(checkpoint_bytes(trainer_of(letter_model(), 1), notes()));
-  parts.change("\"best_train_loss\":2.5,\"overfitting_step\":12,", "");
-  Trainer trainer = trainer_of(letter_model(), 3);
-  RunNotes expected = notes();
-  expected.best_train_loss = infinity;
-  expected.overfitting_step = 0;
-  CHECK(same_notes(load_checkpoint(parts.bytes(), trainer), expected));
-}
-
 TEST_CASE("checkpoint: no byte of it can be changed, and none left away or added") {
   const std::string good = checkpoint_bytes(trainer_of(letter_model(), 1), notes());
   Trainer trainer = trainer_of(letter_model(), 3);

@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "examples/fledge/attention/role_label.h"
 #include "tests/examples/fledge/generate/recorded.h"
 
 using namespace testing;
@@ -48,8 +47,6 @@ TEST_CASE("fledge generate --attention: JSON has the weights that the text was d
         const StrictJson& head = found["heads"][n++];
         CHECK(head["layer"].number() == static_cast<double>(number.layer));
         CHECK(head["head"].number() == static_cast<double>(number.head));
-        CHECK(head["role"].string() == name_of(attention.role(number).role));
-        CHECK(head["share"].number() == attention.role(number).share);
         const fledge::Array table = forward.weights[static_cast<std::size_t>(number.layer)].value();
         for (std::size_t i = 0; i < T; ++i)
           for (std::size_t j = 0; j < T; ++j) {

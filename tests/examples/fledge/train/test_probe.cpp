@@ -23,8 +23,8 @@ TEST_CASE("fledge train --probe: a map a sentence at the end, and its numbers wi
   const Result result =
       trained(Words{desk.poems(), "--json", "--probe", "birds often walk| the blue lake "} +
               tokens_are_words);
-  for (const char* part : {"\nAttention in 'birds often walk'\nLayer 0, head 0: ",
-                           "\nAttention in 'the blue lake'\nLayer 0, head 0: ",
+  for (const char* part : {"\nAttention in 'birds often walk'\nLayer 0, head 0.",
+                           "\nAttention in 'the blue lake'\nLayer 0, head 0.",
                            "\nbirds looks at birds 1.00 (even split 1.00)\n"}) {
     std::string all = result.err;
     for (std::size_t at = 0; (at = all.find("   birds looks")) != all.npos;)

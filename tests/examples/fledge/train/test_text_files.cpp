@@ -68,13 +68,10 @@ TEST_CASE("text files: the folder of a model is no text, alone or beside texts")
     CHECK(refusal<support::UsageError>([&] { text_files(names); }) ==
           "'" + run + "' is the folder of a model, not of texts");
   }
-  // A run that was killed before it had a model, and a model in shards.
-  for (const char* other : {"state.safetensors", "model.safetensors.index.json"}) {
-    fs::rename(run + "/model.safetensors", run + "/" + other);
-    CHECK_THROWS_AS(text_files({run}), support::UsageError);
-    CHECK(text_files({desk.texts()}).size() == 3);
-    fs::rename(run + "/" + other, run + "/model.safetensors");
-  }
+  // A run that was killed before it had a model.
+  fs::rename(run + "/model.safetensors", run + "/state.safetensors");
+  CHECK_THROWS_AS(text_files({run}), support::UsageError);
+  CHECK(text_files({desk.texts()}).size() == 3);
 }
 
 TEST_CASE("text files: a line end stands between two texts") {
