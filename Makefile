@@ -19,40 +19,43 @@ need = @.ci/install-missing
 built = .ci/build $(BUILD)
 checked = .ci/check
 
-.PHONY: help run test check approve size build gradcheck lessons page exercises zoo planted bench nightly kills faults page-test parity pytorch-test peers asan tsan threads format lint install clean
+.PHONY: help help-maintainers run test check approve size build gradcheck lessons page exercises zoo planted bench nightly kills faults page-test parity pytorch-test peers asan tsan threads format lint install clean
 
 help:
 	@echo 'make run         build and run the birds, the main job        (ARGS=--json, --seed N)'
 	@echo 'make test        build everything and pass every test       (ONLY=softmax: those tests)'
-	@echo 'make check       of these the tests of engine/ and nn/ alone'
-	@echo 'make approve     write what the command says into tests/command/*.txt; see git diff'
-	@echo 'make size        the lines of each group of folders, and their limits'
-	@echo 'make lessons     run the course, a line a lesson; examples/README.md is its table'
-	@echo 'make page        the course on one page, $(BUILD)/fledge.html: open it in a browser'
-	@echo 'make exercises   exercises on attention that check themselves   (N=3, then HINT=1)'
-	@echo 'make gradcheck   check the gradient of every op and module    (ARGS=softmax)'
-	@echo 'make bench       how fast, and how near to this machine       (ARGS="gemm 512 512 512")'
 	@echo 'make build       build the libraries and programs in $(BUILD)/'
-	@echo 'make planted     plant known bugs one by one; the checks must catch each (20 minutes)'
-	@echo 'make zoo         one wrong line in a copy of fledge: find it       (BUG=7, then ANSWER=1)'
-	@echo 'make nightly     what takes long: every float, kernels for other instructions'
-	@echo 'make kills       training, killed 200 times, ends in the bytes of a run that was not'
-	@echo 'make faults      every system call of a run fails once, is killed or loses its power'
-	@echo 'make page-test   the HTML pages in a real browser: no message, keyboard, numbers'
-	@echo 'make parity      models, steps of AdamW and random programs beside PyTorch, in double'
-	@echo 'make pytorch-test continues training in PyTorch, beside fledge that continues it'
-	@echo 'make peers       fledge beside oneDNN and PyTorch, in turn       (PEERS=$(PEERS))'
-	@echo 'make asan        the tests under AddressSanitizer and UndefinedBehaviorSanitizer'
-	@echo 'make tsan        the tests under ThreadSanitizer'
-	@echo 'make threads     of these the tests of what threads touch (a minute)'
-	@echo 'make format      lay out the sources with clang-format'
-	@echo 'make lint        clang-format and clang-tidy, without a change to any file'
 	@echo 'make install     install libraries and programs                 (PREFIX=$(PREFIX))'
+	@echo 'make gradcheck   check the gradient of every op and module    (ARGS=softmax)'
+	@echo 'make lessons     run the course, a line a lesson; examples/README.md is its table'
+	@echo 'make exercises   exercises on attention that check themselves   (N=3, then HINT=1)'
+	@echo 'make zoo         one wrong line in a copy of fledge: find it       (BUG=7, then ANSWER=1)'
+	@echo 'make page        the course on one page, $(BUILD)/fledge.html: open it in a browser'
+	@echo 'make bench       how fast, and how near to this machine       (ARGS="gemm 512 512 512")'
 	@echo 'make clean       remove $(BUILD)/'
+	@echo 'make help-maintainers   what those who change fledge run'
 	@echo
 	@echo 'What a command needs and this machine lacks is installed first, and said so.'
 	@echo 'NATIVE=0 builds for any processor of this kind, FLEDGE_WERROR=1 refuses warnings,'
 	@echo 'CXX=clang++ chooses the compiler of a new build folder, BUILD=folder that folder.'
+
+help-maintainers:
+	@echo 'make check        the tests of engine/ and nn/ alone'
+	@echo 'make approve      write what the command says into tests/command/*.txt; see git diff'
+	@echo 'make size         the lines of each group of folders, and their limits'
+	@echo 'make format       lay out the sources with clang-format'
+	@echo 'make lint         clang-format and clang-tidy, without a change to any file'
+	@echo 'make planted      plant known bugs one by one; the checks must catch each (50 minutes)'
+	@echo 'make nightly      what takes long: every float, kernels for other instructions'
+	@echo 'make kills        training, killed 200 times, ends in the bytes of a run that was not'
+	@echo 'make faults       every system call of a run fails once, is killed or loses its power'
+	@echo 'make asan         the tests under AddressSanitizer and UndefinedBehaviorSanitizer'
+	@echo 'make tsan         the tests under ThreadSanitizer'
+	@echo 'make threads      of these the tests of what threads touch (a minute)'
+	@echo 'make page-test    the HTML pages in a real browser: no message, keyboard, numbers'
+	@echo 'make parity       models, steps of AdamW and random programs beside PyTorch, in double'
+	@echo 'make pytorch-test continues training in PyTorch, beside fledge that continues it'
+	@echo 'make peers        fledge beside oneDNN and PyTorch, in turn       (PEERS=$(PEERS))'
 
 run:
 	$(need) compiler cmake
