@@ -33,9 +33,10 @@ Array::Block* Array::new_block(const Shape& shape) {
   return block;
 }
 
-void Array::free_block(Block* block) noexcept {
-  release(block->owner);
-  deallocate_memory(block, block->owner != nullptr ? sizeof(Block) : bytes_of(block->shape));
+void Array::Block::free(Block* block) noexcept {
+  const std::size_t bytes = block->owner != nullptr ? sizeof(Block) : bytes_of(block->shape);
+  block->~Block();
+  deallocate_memory(block, bytes);
 }
 
 Array::Array(const Shape& shape) : block_(new_block(shape)) {}
@@ -95,10 +96,10 @@ void Array::refuse_shared() const {
 Array Array::with_shape(const Shape& shape) const {
   if (!exists()) refuse_nothing("with_shape");
   require(shape.size() == size(), "with_shape", "sizes differ: ", this->shape(), " to ", shape);
+  const Handle<Block>& owner = block_->owner != nullptr ? block_->owner : block_;
   Array same;
-  Block* const owner = block_->owner != nullptr ? block_->owner : block_;
-  same.block_ = new (allocate_memory(sizeof(Block))) Block{{}, shape, block_->numbers, owner};
-  owner->handles.add();
+  same.block_ =
+      Handle(new (allocate_memory(sizeof(Block))) Block{{}, shape, block_->numbers, owner});
   return same;
 }
 

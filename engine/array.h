@@ -1,15 +1,13 @@
 // Array: a shape and a shared, aligned, contiguous, row-major block of numbers.
 //
 // Not here: gradients, views with strides. Key idea: an Array is one pointer, and copying it copies
-// a handle. With the shape in each handle, a training step of the smallest model takes 3 % more
-// instructions. Only a block with a single handle may be written, so a value that a graph keeps
-// cannot change.
+// a handle; the shape lies beside the numbers. Only a block with a single handle may be written, so a
+// value that a graph keeps cannot change.
 // Next: array_math.h (arithmetic), tensor.h (gradients).
 #pragma once
 
 #include <initializer_list>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "engine/base/memory.h"
@@ -23,15 +21,6 @@ class Array {
   /// No array at all: `exists()` is false, size() is 0, and every other use but assignment and
   /// to_string() throws ValueError.
   Array() = default;
-  Array(const Array& other) : block_(other.block_) {
-    if (block_ != nullptr) block_->handles.add();
-  }
-  Array(Array&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
-  Array& operator=(Array other) noexcept {
-    std::swap(block_, other.block_);
-    return *this;
-  }
-  ~Array() { release(block_); }
   /// An array of this shape. Its numbers are not initialised.
   explicit Array(const Shape& shape);
   /// An array of this shape holding `values` row by row. Throws ShapeError when the counts differ.
@@ -75,8 +64,7 @@ class Array {
   }
   /// Whether this is the only handle to the block.
   bool is_unique() const {
-    return block_ != nullptr && block_->handles.is_one() &&
-           (block_->owner == nullptr || block_->owner->handles.is_one());
+    return block_.is_only() && (block_->owner == nullptr || block_->owner.is_only());
   }
 
   /// The same block under another shape. Throws ShapeError when the sizes differ.
@@ -90,19 +78,16 @@ class Array {
     HandleCount handles;
     Shape shape;
     Real* numbers = nullptr;
-    Block* owner = nullptr;  // after with_shape(): the block that holds the numbers, counted there
+    Handle<Block> owner{};  // after with_shape(): the block that holds the numbers
+    static void free(Block* block) noexcept;
   };
 
   [[noreturn]] static void refuse_nothing(const char* use);
   [[noreturn]] void refuse_index(Dim i) const;
   [[noreturn]] void refuse_shared() const;
   static Block* new_block(const Shape& shape);
-  static void free_block(Block* block) noexcept;
-  static void release(Block* block) noexcept {
-    if (block != nullptr && block->handles.remove()) free_block(block);
-  }
 
-  Block* block_ = nullptr;
+  Handle<Block> block_;
 };
 
 /// An array of independent draws from uniform [low, high), rounded to Real: `high` is never drawn.

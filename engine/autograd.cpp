@@ -10,120 +10,6 @@
 
 namespace fledge {
 
-namespace {
-
-std::uint64_t next_id() {
-  static std::atomic<std::uint64_t> last{0};
-  return ++last;
-}
-
-bool& recording_flag() {
-  thread_local bool on = true;
-  return on;
-}
-
-}  // namespace
-
-bool recording() { return recording_flag(); }
-NoGrad::NoGrad() : before_(std::exchange(recording_flag(), false)) {}
-NoGrad::~NoGrad() { recording_flag() = before_; }
-
-Node::Node(std::string_view op_name, const Shape& value_shape)
-    : id(next_id()), op(op_name), shape(value_shape) {}
-
-namespace {
-
-#if defined(__SANITIZE_THREAD__)
-#define FLEDGE_THREAD_SANITIZER
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define FLEDGE_THREAD_SANITIZER
-#endif
-#endif
-
-// Whether this is the only handle to the node. After `true` the node may be changed: what other
-// threads did with it, through handles that they have dropped, has happened before.
-bool is_only_handle(const std::shared_ptr<Node>& handle) {
-  if (handle.use_count() != 1) return false;  // a relaxed load, which orders nothing
-#if defined(FLEDGE_THREAD_SANITIZER)
-  // It does not understand fences. Dropping a second handle reads the count in acquire order.
-  const std::shared_ptr<Node> second = handle;
-#else
-  std::atomic_thread_fence(std::memory_order_acquire);
-#endif
-  return true;
-}
-
-// Note [No recursion]: recursive destructors would free a chain of a million nodes a million calls
-// deep. So a loop frees the inputs with no other owner (shared_ptr), deepest first. It allocates
-// nothing, because graphs are also freed after memory has run out. The way back is stored by
-// pointer reversal: while a node's input is freed, the edge to it holds the node's own user.
-void free_with_inputs(std::shared_ptr<Node> node) {
-  std::shared_ptr<Node> user;  // the node that uses `node` as an input
-  while (node != nullptr || user != nullptr) {
-    if (node != nullptr && is_only_handle(node) && !node->edges.empty()) {
-      std::shared_ptr<Node> input = std::exchange(node->edges.back().input, std::move(user));
-      user = std::exchange(node, std::move(input));
-      continue;
-    }
-    node = std::move(user);
-    if (node == nullptr) return;
-    user = std::move(node->edges.back().input);
-    node->edges.pop_back();
-  }
-}
-
-}  // namespace
-
-Node::~Node() {
-  for (Edge& edge : edges) free_with_inputs(std::move(edge.input));
-}
-
-namespace {
-
-// sum += x
-void add_into(Array& sum, const Array& x) {
-  Real* to = sum.write();
-  detail::transform(
-      sum.size(), [](Real a, Real b) { return a + b; }, to, to, x.data());
-}
-
-}  // namespace
-
-void Node::accumulate_grad(Array dx) {
-  require<ValueError>(dx.exists(), "rule", "must return the gradient of an argument of shape ",
-                      shape, ": got no array");
-  Array contribution = sum_to(std::move(dx), shape);
-  if (!pending_grad.exists()) {
-    pending_grad = std::move(contribution);
-  } else if (pending_grad.is_unique()) {
-    add_into(pending_grad, contribution);
-  } else if (contribution.is_unique()) {
-    add_into(contribution, pending_grad);
-    pending_grad = std::move(contribution);
-  } else {
-    pending_grad = pending_grad + contribution;
-  }
-}
-
-Array& Node::pending_grad_buffer() {
-  if (!pending_grad.exists())
-    pending_grad = Array::zeros(shape);
-  else if (!pending_grad.is_unique())
-    pending_grad = pending_grad.clone();
-  return pending_grad;
-}
-
-Tensor record(std::string_view op, Array value, PoolVector<Edge> edges) {
-  require<ValueError>(value.exists(), op, "needs a value to record: got no array");
-  std::erase_if(edges, [](const Edge& edge) { return edge.input == nullptr; });
-  if (edges.empty()) return Tensor(std::move(value));
-  auto node = std::allocate_shared<Node>(PoolAllocator<Node>(), op, value.shape());
-  node->edges = std::move(edges);
-  if (graph_observer != nullptr) graph_observer->inspect(*node, value, nullptr);
-  return {std::move(value), std::move(node)};
-}
-
 void backward(const Tensor& y, Graph graph) {
   require(y.size() == 1, "backward", "needs a single number, got shape ", y.shape(),
           "; pass a cotangent of that shape for ⟨dy, y⟩");
@@ -150,7 +36,7 @@ class BackwardPass {
   BackwardPass(const BackwardPass&) = delete;
   BackwardPass& operator=(const BackwardPass&) = delete;
 
-  void run(const std::shared_ptr<Node>& from, const Array& dy) {
+  void run(const Handle<Node>& from, const Array& dy) {
     push(from);
     from->pending_grad = dy;
     while (!waiting_.empty()) visit(pop());
@@ -167,28 +53,26 @@ class BackwardPass {
 
  private:
   struct FinishedGrad {
-    std::shared_ptr<Node> node;
+    Handle<Node> node;
     Array gradient;
   };
 
-  static bool older(const std::shared_ptr<Node>& a, const std::shared_ptr<Node>& b) {
-    return a->id < b->id;
-  }
+  static bool older(const Handle<Node>& a, const Handle<Node>& b) { return a->id < b->id; }
 
-  void push(std::shared_ptr<Node> node) {
+  void push(Handle<Node> node) {
     if (node->leaf) return leaves_.push_back(std::move(node));
     waiting_.push_back(std::move(node));
     std::push_heap(waiting_.begin(), waiting_.end(), older);
   }
 
-  std::shared_ptr<Node> pop() {
+  Handle<Node> pop() {
     std::pop_heap(waiting_.begin(), waiting_.end(), older);
-    std::shared_ptr<Node> newest = std::move(waiting_.back());
+    Handle<Node> newest = std::move(waiting_.back());
     waiting_.pop_back();
     return newest;
   }
 
-  void visit(const std::shared_ptr<Node>& node) {
+  void visit(const Handle<Node>& node) {
     const Array dy = std::exchange(node->pending_grad, Array());
     require<GraphError>(!node->released, "backward", "the graph of '", node->op,
                         "' was freed by an earlier backward(); run the forward pass again, or call "
@@ -227,7 +111,7 @@ class BackwardPass {
   }
 
   Graph graph_;
-  PoolVector<std::shared_ptr<Node>> waiting_, leaves_;
+  PoolVector<Handle<Node>> waiting_, leaves_;
   PoolVector<FinishedGrad> finished_;
 };
 
@@ -242,6 +126,93 @@ void backward(const Tensor& y, const Array& dy, Graph graph) {
   // Only parallel work checks for an interrupt, and a small graph has none; so check once here.
   check_interrupt();
   BackwardPass(graph).run(y.node(), dy);
+}
+
+namespace {
+
+// sum += x
+void add_into(Array& sum, const Array& x) {
+  Real* to = sum.write();
+  detail::transform(
+      sum.size(), [](Real a, Real b) { return a + b; }, to, to, x.data());
+}
+
+}  // namespace
+
+void Node::accumulate_grad(Array dx) {
+  require<ValueError>(dx.exists(), "rule", "must return the gradient of an argument of shape ",
+                      shape, ": got no array");
+  Array contribution = sum_to(std::move(dx), shape);
+  if (!pending_grad.exists()) {
+    pending_grad = std::move(contribution);
+  } else if (pending_grad.is_unique()) {
+    add_into(pending_grad, contribution);
+  } else if (contribution.is_unique()) {
+    add_into(contribution, pending_grad);
+    pending_grad = std::move(contribution);
+  } else {
+    pending_grad = pending_grad + contribution;
+  }
+}
+
+Array& Node::pending_grad_buffer() {
+  if (!pending_grad.exists())
+    pending_grad = Array::zeros(shape);
+  else if (!pending_grad.is_unique())
+    pending_grad = pending_grad.clone();
+  return pending_grad;
+}
+
+namespace {
+
+constinit thread_local bool is_recording = true;
+
+}  // namespace
+
+bool recording() { return is_recording; }
+NoGrad::NoGrad() : before_(std::exchange(is_recording, false)) {}
+NoGrad::~NoGrad() { is_recording = before_; }
+
+Tensor record(std::string_view op, Array value, PoolVector<Edge> edges) {
+  require<ValueError>(value.exists(), op, "needs a value to record: got no array");
+  std::erase_if(edges, [](const Edge& edge) { return edge.input == nullptr; });
+  if (edges.empty()) return Tensor(std::move(value));
+  Handle<Node> node(new Node(op, value.shape()));
+  node->edges = std::move(edges);
+  if (graph_observer != nullptr) graph_observer->inspect(*node, value, nullptr);
+  return {std::move(value), std::move(node)};
+}
+
+namespace {
+
+constinit std::atomic<std::uint64_t> last_id{0};
+
+}  // namespace
+
+Node::Node(std::string_view op_name, const Shape& value_shape)
+    : id(++last_id), op(op_name), shape(value_shape) {}
+
+// Note [No recursion]: recursive destructors would free a chain of a million nodes a million calls
+// deep. So a loop deletes the inputs that have no other handle, deepest first. It allocates nothing,
+// because graphs are also freed after memory has run out. The way back is stored by pointer reversal:
+// while an input is deleted, the edge to it holds the node that used it.
+void Node::free(Node* node) noexcept {
+  Node* user = nullptr;  // the node that uses `node` as an input
+  while (true) {
+    while (!node->edges.empty()) {
+      Node* const input = node->edges.back().input.release();
+      if (input != nullptr && input->handles.remove()) {
+        node->edges.back().input = Handle<Node>(user);
+        user = std::exchange(node, input);
+      } else {
+        node->edges.pop_back();
+      }
+    }
+    delete node;
+    if (user == nullptr) return;
+    node = std::exchange(user, user->edges.back().input.release());
+    node->edges.pop_back();
+  }
 }
 
 }  // namespace fledge

@@ -1,4 +1,4 @@
-// Reverse-mode automatic differentiation: graph nodes, gradient rules, backward().
+// Reverse-mode automatic differentiation: gradient rules, recording, backward().
 //
 // Not here: numbers (engine/array.h), formulas (engine/ops/). Notation, everywhere: dx is the
 // gradient of the loss, ∂L/∂x. For y = f(…, x, …) an op supplies rules that compute dx from dy:
@@ -13,7 +13,7 @@
 
 #include <array>
 #include <concepts>
-#include <cstdint>
+#include <cstddef>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -24,44 +24,6 @@
 #include "engine/tensor.h"
 
 namespace fledge {
-
-struct Node;
-
-/// Calls a rule with dy and adds the result to the pending gradient of one input.
-struct Vjp : Pooled {
-  virtual ~Vjp() = default;
-  virtual void operator()(Node& input, const Array& dy) const = 0;
-};
-
-/// "y depends on `input`, and this rule computes the gradient of `input` from dy."
-struct Edge {
-  std::shared_ptr<Node> input;  // null: this gradient is not needed
-  std::unique_ptr<Vjp> vjp;
-};
-
-/// One step of a computation. Ids increase, so an input's id is smaller than that of its node.
-struct Node {
-  Node(std::string_view op_name, const Shape& value_shape);
-  ~Node();
-  Node(const Node&) = delete;
-  Node& operator=(const Node&) = delete;
-
-  /// Adds a contribution to the pending gradient; undoes broadcasts.
-  void accumulate_grad(Array dx);
-  /// The pending gradient, to be added into: zeros if there is no contribution yet.
-  Array& pending_grad_buffer();
-
-  std::uint64_t id;
-  std::string_view op;  // must be a string literal; not copied
-  Shape shape;
-  PoolVector<Edge> edges;
-  Array pending_grad;  // ∂L/∂this, still being summed: set only while backward() runs
-  Array grad;          // ∂L/∂this, finished and kept: of leaves, and after keep_grad()
-  Array value;         // of a leaf only
-  bool leaf = false;
-  bool keeps_grad = false;
-  bool released = false;  // backward() has visited this node and freed its rules
-};
 
 /// Whether ops record nodes. Per thread.
 bool recording();
@@ -153,12 +115,14 @@ std::array<Edge, n> wrt(const Tensor (&inputs)[n], F rule) {
   std::size_t first = 0;
   while (first < n && !wanted[first]) ++first;
   if (first == n) return edges;
-  struct Shared {
+  struct Shared : Pooled {
+    explicit Shared(F f) : rule(std::move(f)) {}
+    static void free(Shared* shared) noexcept { delete shared; }
+    HandleCount handles;
     F rule;
     std::array<Array, n> gradients;  // computed for the first argument, kept for the others
   };
-  const auto shared =
-      std::allocate_shared<Shared>(PoolAllocator<Shared>(), Shared{std::move(rule), {}});
+  const Handle<Shared> shared(new Shared(std::move(rule)));
   for (std::size_t i = first; i < n; ++i)
     if (wanted[i])
       edges[i] = detail::edge(inputs[i], [shared, wanted, first, i](Node& input, const Array& dy) {

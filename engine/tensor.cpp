@@ -10,9 +10,9 @@ const Array& Tensor::parameter_value() const {
   return is_parameter() ? node_->value : value_;
 }
 
-bool Tensor::is_parameter() const { return node_ && node_->leaf; }
+bool Tensor::is_parameter() const { return node_ != nullptr && node_->leaf; }
 
-bool Tensor::has_grad() const { return node_ && node_->grad.exists(); }
+bool Tensor::has_grad() const { return node_ != nullptr && node_->grad.exists(); }
 
 const Array& Tensor::grad() const {
   require<GraphError>(needs_grad(), "grad", "a constant has no gradient; make it a parameter()");
@@ -23,7 +23,7 @@ const Array& Tensor::grad() const {
 }
 
 void Tensor::zero_grad() const {
-  if (node_) node_->grad = Array();
+  if (node_ != nullptr) node_->grad = Array();
 }
 
 const Tensor& Tensor::keep_grad() const {
@@ -50,7 +50,7 @@ Real* Tensor::write() const {
 
 Tensor parameter(Array value) {
   require<ValueError>(value.exists(), "parameter", "needs an array: got none");
-  auto node = std::allocate_shared<Node>(PoolAllocator<Node>(), "parameter", value.shape());
+  Handle<Node> node(new Node("parameter", value.shape()));
   node->leaf = node->keeps_grad = true;
   node->value = std::move(value);
   return {Array(), std::move(node)};

@@ -1,18 +1,17 @@
 // Tensor: a value, and the node of the graph that computed it.
 //
-// Not here: how gradients flow (autograd.h), formulas (ops.h). Key idea: a Tensor is a handle;
-// copies refer to the same tensor. The graph keeps only the values that rules captured, so any
-// other intermediate result is freed with its last handle. Next: autograd.h.
+// Not here: the node (node.h), how gradients flow (autograd.h), formulas (ops.h). Key idea: a Tensor
+// is a handle; copies refer to the same tensor. The graph keeps only the values that rules captured,
+// so any other intermediate result is freed with its last handle. Next: autograd.h.
 #pragma once
 
-#include <memory>
 #include <string>
+#include <utility>
 
 #include "engine/array.h"
+#include "engine/node.h"
 
 namespace fledge {
-
-struct Node;
 
 class Tensor {
  public:
@@ -23,8 +22,7 @@ class Tensor {
   /// A constant of shape ().
   Tensor(double value) : value_(Array::full({}, Real(value))) {}
   /// What record() returns: a value and its node.
-  Tensor(Array value, std::shared_ptr<Node> node)
-      : value_(std::move(value)), node_(std::move(node)) {}
+  Tensor(Array value, Handle<Node> node) : value_(std::move(value)), node_(std::move(node)) {}
 
   bool exists() const { return node_ != nullptr || value_.exists(); }
   const Array& value() const { return value_.exists() ? value_ : parameter_value(); }
@@ -59,13 +57,13 @@ class Tensor {
   /// A constant with the same numbers.
   Tensor detach() const { return Tensor(value()); }
 
-  const std::shared_ptr<Node>& node() const { return node_; }
+  const Handle<Node>& node() const { return node_; }
 
  private:
   const Array& parameter_value() const;
 
-  Array value_;  // empty for parameters: theirs is in the node, shared by all handles
-  std::shared_ptr<Node> node_;  // null for constants
+  Array value_;        // empty for parameters: theirs is in the node, shared by all handles
+  Handle<Node> node_;  // null for constants
 };
 
 /// A tensor that can be trained: a leaf of the graph, which receives gradients.

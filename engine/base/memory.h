@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstddef>
 #include <new>
+#include <utility>
 #include <vector>
 #if __has_include(<sys/single_threaded.h>)
 #include <sys/single_threaded.h>
@@ -97,6 +98,41 @@ class HandleCount {
   }
 
   std::atomic<Dim> count_{1};
+};
+
+/// A handle to a shared object. T has a HandleCount `handles`, and T::free(T*) deletes an object whose
+/// last handle is gone.
+template <class T>
+class Handle {
+ public:
+  Handle() = default;
+  /// The first handle to a new object.
+  explicit Handle(T* object) : object_(object) {}
+  Handle(const Handle& other) : object_(other.object_) {
+    if (object_ != nullptr) object_->handles.add();
+  }
+  Handle(Handle&& other) noexcept : object_(other.release()) {}
+  Handle& operator=(Handle other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Handle() {
+    if (object_ != nullptr && object_->handles.remove()) T::free(object_);
+  }
+
+  T* get() const { return object_; }
+  T* operator->() const { return object_; }
+  T& operator*() const { return *object_; }
+  /// Whether there is an object, and no other handle to it.
+  bool is_only() const { return object_ != nullptr && object_->handles.is_one(); }
+  /// Gives up the object; its count still includes this handle.
+  T* release() { return std::exchange(object_, nullptr); }
+
+  friend bool operator==(const Handle&, const Handle&) = default;
+  friend bool operator==(const Handle& handle, std::nullptr_t) { return handle.object_ == nullptr; }
+
+ private:
+  T* object_ = nullptr;
 };
 
 template <class T>
