@@ -4,9 +4,10 @@
 // when it is needed. Each op checks its arguments before it computes anything. Next: shape.h.
 #pragma once
 
-#include <clocale>
+#include <charconv>
+#include <cmath>
 #include <concepts>
-#include <cstdio>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -39,16 +40,13 @@ struct NumericError : std::runtime_error {
 namespace message {
 
 inline void append(std::string& text, std::string_view part) { text += part; }
-/// A number has a decimal point in every locale: printf writes the separator of the locale that the
-/// process has set.
+/// As printf's %g, with a decimal point in every locale.
 inline void append(std::string& text, double part, int digits = 6) {
   char number[40];
-  std::snprintf(number, sizeof number, "%.*g", digits, part);
-  const std::size_t end = text.size();
-  text += part == part ? number : "nan";  // the sign of a NaN means nothing
-  const std::string_view separator = std::localeconv()->decimal_point;
-  const std::size_t at = text.find(separator, end);
-  if (at != std::string::npos) text.replace(at, separator.size(), ".");
+  if (part != part) part = std::abs(part);  // the sign of a NaN means nothing
+  const auto end =
+      std::to_chars(number, std::end(number), part, std::chars_format::general, digits);
+  text.append(number, end.ptr);
 }
 template <std::integral T>
 void append(std::string& text, T part) {

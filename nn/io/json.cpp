@@ -1,10 +1,12 @@
 #include "nn/io/json.h"
 
+#include <locale.h>
+#include <stdlib.h>
+
+#include <charconv>
 #include <cmath>
 #include <cstdio>
-#include <iomanip>
-#include <locale>
-#include <sstream>
+#include <iterator>
 
 #include "nn/io/utf8.h"
 
@@ -15,20 +17,21 @@ namespace {
 template <class Number>
 std::string shortest(Number value, int fewest, int most) {
   if (!std::isfinite(value)) return "null";
-  std::stringstream text;
-  text.imbue(std::locale::classic());
-  text.exceptions(std::ios::badbit);  // a failed allocation must not pass for another number
+  char text[32];
+  char* end = text;
   for (int digits = fewest; digits <= most; ++digits) {
-    text.str("");
-    text.clear();
-    text << std::setprecision(digits) << value;
-    Number back = 0;
-    if (text >> back && back == value) break;
+    end = std::to_chars(text, std::end(text), value, std::chars_format::general, digits).ptr;
+    if (static_cast<Number>(number_of(std::string(text, end))) == value) break;
   }
-  return text.str();
+  return {text, end};
 }
 
 }  // namespace
+
+double number_of(const std::string& text) {
+  static const ::locale_t plain = ::newlocale(LC_ALL_MASK, "C", nullptr);
+  return ::strtod_l(text.c_str(), nullptr, plain);
+}
 
 std::string json_number(double value) { return shortest(value, 15, 17); }
 std::string json_number(float value) { return shortest(value, 6, 9); }

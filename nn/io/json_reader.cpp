@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <locale>
-#include <sstream>
 
 #include "nn/io/checksum.h"
+#include "nn/io/json.h"
 
 namespace fledge {
 
@@ -228,13 +227,8 @@ std::string JsonValue::string() const {
 
 double JsonValue::number() const {
   require_kind("-0123456789", "a number");
-  std::istringstream digits{std::string(Scanner{*text_, at_}.number())};
-  digits.imbue(std::locale::classic());
-  digits.exceptions(std::ios::badbit);  // a failed allocation
-  double value = 0;
-  digits >> value;
-  // Some libraries also report a number that is nearer to 0 than the smallest double.
-  if (digits.fail() && std::abs(value) > 1) fail("must fit into a double: got " + shown());
+  const double value = number_of(std::string(Scanner{*text_, at_}.number()));
+  if (std::isinf(value)) fail("must fit into a double: got " + shown());
   return value;
 }
 
