@@ -52,7 +52,7 @@ std::string contents(const fs::path& path) {
 Ending run(const Command& argv, const fs::path& log, unsigned seconds) {
   // A soft limit sends SIGXCPU. A bug that never frees must not take the machine: 4 GB.
   const std::string limits = "ulimit -S -c 0; ulimit -S -v 4194304; ulimit -S -t " +
-                             std::to_string(seconds) + "; exec timeout -s ALRM " +
+                             std::to_string(seconds) + "; exec timeout -k 10 -s ALRM " +
                              std::to_string(10 * seconds) + " ";
   Command words{"sh", "-c", (seconds > 0 ? limits : "exec ") + R"("$@" >"$0" 2>&1 </dev/null)",
                 log};
@@ -67,9 +67,10 @@ Ending run(const Command& argv, const fs::path& log, unsigned seconds) {
     execvp(pointers[0], pointers.data());
     _exit(127);
   }
+  if (child < 0) throw std::system_error(errno, std::generic_category(), "fork");
   int status = 0;
-  while (child < 0 || waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) throw std::system_error(errno, std::generic_category(), argv[0]);
+  while (waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "waitpid");
   if (WIFSIGNALED(status)) return {-1, WTERMSIG(status) == SIGXCPU};
   return {WEXITSTATUS(status), seconds > 0 && WEXITSTATUS(status) == 124};  // of timeout
 }

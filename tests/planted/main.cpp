@@ -127,8 +127,9 @@ Command test_programs_with_a_main(const fs::path& sources) {
 // the names of the logs.
 Outcome ask(const Copy& copy, bool full, unsigned jobs, const std::string& log) {
   const fs::path tests = copy.build() / "tests";
+  const Bug& bug = copy.planted();
   Outcome outcome;
-  const Bug& bug = outcome.bug = copy.planted();
+  outcome.bug = bug;
   const auto compile = [&](const char* stage, const Command& targets) {
     return outcome.built = copy.compile(targets, jobs, log + stage);
   };
@@ -258,7 +259,8 @@ int plant(const Request& request, const std::vector<Bug>& bugs) {
   std::set<std::string> begun;
   std::vector<Outcome> outcomes;
   const auto work_in = [&](Copy& copy) {
-    for (std::unique_lock lock(mutex); !waiting.empty();) {
+    std::unique_lock lock(mutex);
+    while (!waiting.empty()) {
       const auto start = Clock::now();
       copy.plant(take_bug(waiting, begun, copy));
       lock.unlock();
@@ -289,22 +291,22 @@ int run(const Request& request) {
   for (const char* name : {"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"}) unsetenv(name);
   std::vector<Bug> bugs =
       planted::read_bugs(planted::contents(request.sources / "tests/planted/bugs.txt"));
-  std::erase_if(bugs, [&](const Bug& bug) {
-    return !bug.same.empty() || !bug.name.starts_with(request.only);
-  });
-  if (bugs.empty()) throw usage_error("no bug has a name that begins so; see: planted --list");
+  std::erase_if(bugs, [](const Bug& bug) { return !bug.same.empty(); });
   const fs::path zoo = fs::weakly_canonical(request.sources / "build/zoo");
-  if (request.list) {
-    for (const Bug& bug : bugs)
-      std::printf("%-38s %-28s %s\n", bug.name.c_str(), bug.file.c_str(), bug.seen.c_str());
-  } else if (request.answer) {
+  if (request.answer) {
     if (!fs::exists(zoo / "number")) throw usage_error("no bug is in: make zoo first");
     planted::tell(bugs, request.sources, zoo);
-  } else if (request.zoo > 0) {
-    planted::let_in(bugs, request.zoo, request.sources, zoo);
-  } else {
-    return plant(request, bugs);
+    return 0;
   }
+  if (request.zoo > 0) {
+    planted::let_in(bugs, request.zoo, request.sources, zoo);
+    return 0;
+  }
+  std::erase_if(bugs, [&](const Bug& bug) { return !bug.name.starts_with(request.only); });
+  if (bugs.empty()) throw usage_error("no bug has a name that begins so; see: planted --list");
+  if (!request.list) return plant(request, bugs);
+  for (const Bug& bug : bugs)
+    std::printf("%-38s %-28s %s\n", bug.name.c_str(), bug.file.c_str(), bug.seen.c_str());
   return 0;
 }
 
