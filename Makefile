@@ -117,8 +117,8 @@ planted:
 
 zoo:
 	$(need) compiler cmake catch2
-	@$(built) "$(OPTIONS) -DFLEDGE_TESTS=ON" zoo
-	@$(BUILD)/tests/zoo --bug $(BUG) $(if $(ANSWER),--answer)
+	@$(built) "$(OPTIONS) -DFLEDGE_TESTS=ON" planted
+	@$(BUILD)/tests/planted $(if $(ANSWER),--answer,--zoo $(BUG))
 
 nightly:
 	$(need) compiler cmake catch2

@@ -1,49 +1,48 @@
-// The table of planted bugs, group by group.
-//
-// Most leave the forward pass right: the loss still falls, which is why such bugs live for years. A
-// new bug is one entry in its group; the test programs/planted_table tells when an entry no longer
-// fits its source.
+// The planted bugs as bugs.txt has them, which also says how a block is written.
 #pragma once
 
-#include <span>
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <string>
 #include <vector>
-
-#include "attention.h"
-#include "broadcasting.h"
-#include "bug.h"
-#include "checker.h"
-#include "elementwise.h"
-#include "fused.h"
-#include "graph.h"
-#include "layers.h"
-#include "masks.h"
-#include "moving.h"
-#include "normalising.h"
-#include "optimisers.h"
-#include "products.h"
-#include "reductions.h"
 
 namespace planted {
 
-inline std::vector<Bug> all_bugs() {
-  std::vector<Bug> all;
-  const auto add = [&all](std::span<const Bug> group) {
-    all.insert(all.end(), group.begin(), group.end());
-  };
-  add(elementwise_bugs);
-  add(broadcasting_bugs);
-  add(product_bugs);
-  add(moving_bugs);
-  add(reduction_bugs);
-  add(normalising_bugs);
-  add(attention_bugs);
-  add(mask_bugs);
-  add(graph_bugs);
-  add(layer_bugs);
-  add(optimiser_bugs);
-  add(fused_bugs);
-  add(checker_bugs);
-  return all;
+struct Bug {
+  std::string name, file, seen;
+  std::string find, replace;
+  std::string gradient;  // "none": the oracles and tests_dual are not asked
+  std::string
+      callers;       // the sources to compile again, between white space; "": all that include it
+  std::string same;  // why no program can tell the two texts apart; such a bug is not planted
+};
+
+/// The blocks of a text, in order. Of a field that has several lines, "\n" separates them. Throws
+/// std::runtime_error at a line that begins with no field's name or comes before the first block.
+inline std::vector<Bug> read_bugs(const std::string& text) {
+  static const std::map<std::string, std::string Bug::*> fields = {
+      {"bug", &Bug::name},        {"in", &Bug::file},   {"seen", &Bug::seen},
+      {"-", &Bug::find},          {"+", &Bug::replace}, {"gradient", &Bug::gradient},
+      {"callers", &Bug::callers}, {"same", &Bug::same}};
+  std::vector<Bug> bugs;
+  std::istringstream lines(text);
+  int number = 0;
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    if (line.empty() || line[0] == '#') continue;
+    const std::size_t space = std::min(line.find(' '), line.size());
+    const auto field = fields.find(line.substr(0, space));
+    if (field != fields.end() && field->first == "bug") bugs.emplace_back();
+    if (field == fields.end() || bugs.empty())
+      throw std::runtime_error("bugs.txt, line " + std::to_string(number) +
+                               ": neither a field of a bug nor a comment: " + line);
+    std::string& value = bugs.back().*(field->second);
+    if (!value.empty()) value += '\n';
+    value += line.substr(std::min(space + 1, line.size()));
+  }
+  return bugs;
 }
 
 }  // namespace planted

@@ -1,24 +1,26 @@
-// Plants every bug of the table into a copy of the sources, one at a time, and asks the checks:
-// which of them see it? A bug that none sees is a hole in the checks, and a failure here.
-//
-//   planted [SOURCES] [--work FOLDER] [--full] [--only NAME] [--jobs N] [--list]
-#include <unistd.h>
-
+// Plants every bug of bugs.txt into a copy of the sources, one at a time, and asks the checks: which of
+// them see it? A bug that none sees is a hole in the checks, and a failure here.
+#include <charconv>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <exception>
-#include <stdexcept>
+#include <future>
+#include <mutex>
+#include <set>
 #include <thread>
 
-#include "bugs.h"
-#include "crew.h"
-#include "rows.h"
+#include "zoo.h"
 
 namespace {
 
+namespace fs = std::filesystem;
 using planted::Bug;
-using planted::Outcome;
+using planted::Command;
+using planted::Copy;
+using planted::is_seen;
 
 constexpr const char* usage =
     "planted: plants known bugs into a copy of the sources; the checks must see each\n"
@@ -31,179 +33,290 @@ constexpr const char* usage =
     "  --jobs N       workers, each with a copy of its own; as many as there are cores by default\n"
     "  --work FOLDER  where the copies are; SOURCES/build/planted by default\n"
     "  --list         the bugs and where they were seen, and nothing else\n"
+    "  --zoo N        builds fledge with a bug that you are to find, in SOURCES/build/zoo\n"
+    "  --answer       which bug is in the zoo\n"
     "  --help         this text\n"
     "\n"
     "A line each, as they come: rows of the table of gradients that an oracle refuses (dual numbers,\n"
     "differences), what the tests say, and '-' where the bug was not seen.\n"
     "\n"
-    "Exit  0 every bug was seen  1 one was not, or does not apply  2 usage  3 no sources there\n";
+    "Exit  0 every bug was seen  1 one was not, or does not apply  2 usage  3 no sources there";
 
-struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-struct InputError : std::runtime_error {
-  using std::runtime_error::runtime_error;
+constexpr unsigned most_seconds = 180;  // of one program; the sources as they are take 30 to 60
+
+// A test of bugs.txt must not run where a bug is planted: there its block does not apply.
+constexpr const char* table_test = "planted_table";
+
+struct Refusal : std::runtime_error {
+  Refusal(int exit_status, const std::string& why) : runtime_error(why), status(exit_status) {}
+  int status;
 };
 
 struct Request {
-  std::filesystem::path sources = ".", folder;
+  fs::path sources = ".", work;
   std::string only;
-  unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
-  bool full = false, list = false, help = false;
+  unsigned jobs = std::clamp(std::thread::hardware_concurrency(), 1U, 64U), zoo = 0;
+  bool full = false, list = false, answer = false, help = false;
 };
 
-Request parse(int argc, char** argv) {
+Refusal usage_error(const std::string& why) { return {2, why + "\nsee: planted --help"}; }
+
+unsigned number(const std::string& option, const std::string& text, unsigned most) {
+  unsigned value = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, value);
+  if (read.ec != std::errc() || read.ptr != end || value < 1 || value > most)
+    throw usage_error(option + " is a number from 1 to " + std::to_string(most));
+  return value;
+}
+
+Request parse(const std::vector<std::string>& words) {
+  static const std::map<std::string, bool Request::*> switches = {{"--full", &Request::full},
+                                                                  {"--list", &Request::list},
+                                                                  {"--answer", &Request::answer},
+                                                                  {"--help", &Request::help},
+                                                                  {"-h", &Request::help}};
   Request request;
-  bool named = false;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const auto value = [&]() -> std::string {
-      if (i + 1 >= argc) throw UsageError(word + " needs a value");
-      return argv[++i];
+  bool is_named = false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const auto value = [&]() -> const std::string& {
+      if (i + 1 >= words.size()) throw usage_error(word + " needs a value");
+      return words[++i];
     };
-    if (word == "--full") {
-      request.full = true;
-    } else if (word == "--list") {
-      request.list = true;
-    } else if (word == "--help" || word == "-h") {
-      request.help = true;
+    if (switches.contains(word)) {
+      request.*switches.at(word) = true;
     } else if (word == "--only") {
       request.only = value();
     } else if (word == "--work") {
-      request.folder = value();
+      request.work = value();
     } else if (word == "--jobs") {
-      const std::string count = value();
-      char* end = nullptr;
-      const long jobs = std::strtol(count.c_str(), &end, 10);
-      if (*end != '\0' || jobs < 1 || jobs > 64)
-        throw UsageError("--jobs is a number from 1 to 64");
-      request.jobs = static_cast<unsigned>(jobs);
-    } else if (named || word.rfind('-', 0) == 0) {
-      throw UsageError("an argument too many, or an unknown option");
+      request.jobs = number(word, value(), 64);
+    } else if (word == "--zoo") {
+      request.zoo = number(word, value(), 999'999'999);
+    } else if (is_named || word.starts_with('-')) {
+      throw usage_error("an argument too many, or an unknown option");
     } else {
       request.sources = word;
-      named = true;
+      is_named = true;
     }
   }
-  if (request.folder.empty()) request.folder = request.sources / "build/planted";
+  if (request.work.empty()) request.work = request.sources / "build/planted";
   return request;
 }
 
-void require_sources(const std::filesystem::path& sources) {
-  if (!std::filesystem::exists(sources / "engine/autograd.cpp"))
-    throw InputError(sources.string() + " is not the project's folder: no engine/autograd.cpp");
+// What became of a bug: the verdicts of the checks.
+struct Outcome {
+  Bug bug;
+  std::string dual = "spared", differences = "spared", tests = "spared";
+  bool built = false;
+  double seconds = 0;
+  bool killed() const { return built && (is_seen(dual) || is_seen(differences) || is_seen(tests)); }
+};
+
+Command test_programs_with_a_main(const fs::path& sources) {
+  Command names;
+  for (const auto& entry : fs::directory_iterator(sources / "tests/programs"))
+    if (entry.path().extension() == ".cpp" && entry.path().stem() != table_test)
+      names.push_back("program_" + entry.path().stem().string());
+  return names;
 }
 
-std::vector<Bug> wanted(const std::filesystem::path& sources, const std::string& only) {
-  std::vector<Bug> bugs = planted::all_bugs();
-  const auto rows = planted::rows_of(planted::contents(sources / "tests/planted/rows.txt"));
-  bugs.insert(bugs.end(), rows.bugs.begin(), rows.bugs.end());
-  std::erase_if(bugs, [&](const Bug& bug) { return bug.name.rfind(only, 0) != 0; });
-  if (bugs.empty()) throw UsageError("no bug has a name that begins so; see: planted --list");
+// Asks the oracles about the bug that is in the copy, and the tests where an oracle has not seen it. A
+// bug that both have seen is dead: building and running the tests would triple its time. `log` begins
+// the names of the logs.
+Outcome ask(const Copy& copy, bool full, unsigned jobs, const std::string& log) {
+  const fs::path tests = copy.build() / "tests";
+  const Bug& bug = copy.planted();
+  Outcome outcome;
+  outcome.bug = bug;
+  const auto compile = [&](const char* stage, const Command& targets) {
+    return outcome.built = copy.compile(targets, jobs, log + stage);
+  };
+  const auto test = [&](const char* stage, const Command& command) {
+    outcome.tests = planted::run_verdict(planted::run(command, log + stage, most_seconds));
+    return is_seen(outcome.tests);
+  };
+
+  Command programs{"tests32"};
+  if (bug.gradient != "none") {
+    programs.push_back("tests_dual");
+    if (!compile("build", {"planted_oracles"})) return outcome;
+    const auto ending = planted::run({tests / "planted_oracles"}, log + "gradcheck", most_seconds);
+    const auto seen = planted::oracle_verdicts(ending, planted::contents(log + "gradcheck"));
+    outcome.dual = seen.dual;
+    outcome.differences = seen.differences;
+    if (is_seen(seen.dual) && is_seen(seen.differences) && !full) return outcome;
+  }
+  if (!compile("build_tests", programs)) return outcome;
+
+  // The test file whose name is that of the changed source comes first: most bugs die there, in a
+  // tenth of the time of all tests. A program without a test of that file fails, and says so.
+  const fs::path file(bug.file);
+  const fs::path likely = "tests" / file.parent_path() / ("test_" + file.stem().string() + ".cpp");
+  for (const std::string& program : programs)
+    if (fs::exists(copy.source() / likely) &&
+        test("likely_tests", {tests / program, "--file", "/" + likely.string(), "--abort"}) &&
+        planted::contents(log + "likely_tests").find("no test is in a file") == std::string::npos)
+      return outcome;
+  for (const std::string& program : programs)
+    if (test("tests", {tests / program, "--abort"})) return outcome;
+  if (compile("build_programs", test_programs_with_a_main(copy.source())))
+    test("programs", {"ctest", "--test-dir", copy.build(), "-R", "^programs/", "-E", table_test,
+                      "--stop-on-failure", "--output-on-failure"});
+  return outcome;
+}
+
+// Builds the sources as they are and runs all checks on them.
+void prove_clean(const Copy& copy, unsigned jobs, const std::string& log) {
+  const bool configured = copy.configure("ON", log + "configure");
+  const Outcome clean = configured ? ask(copy, false, jobs, log) : Outcome();
+  std::string faults;
+  if (!clean.built) faults += "they do not build; ";
+  if (is_seen(clean.dual)) faults += "the dual oracle finds a wrong gradient; ";
+  if (is_seen(clean.differences)) faults += "the differences find a wrong gradient; ";
+  if (is_seen(clean.tests)) faults += "a test fails; ";
+  if (!faults.empty())
+    throw std::runtime_error("the sources must pass without a bug: " + faults + "see " + log + "*");
+}
+
+// The bugs that wait for a worker: first those of headers, which take up to 90 seconds and should not
+// be waited for at the end, then those of the file that has most.
+std::vector<Bug> sorted_by_work(std::vector<Bug> bugs) {
+  std::map<std::string, int> work;
+  for (const Bug& bug : bugs) work[bug.file] += bug.file.ends_with(".h") ? 1000 : 1;
+  std::stable_sort(bugs.begin(), bugs.end(),
+                   [&](const Bug& a, const Bug& b) { return work[a.file] > work[b.file]; });
   return bugs;
 }
 
-void print_row(const char* name, const char* file, const char* dual, const char* differences,
-               const char* tests, const char* seconds, std::string_view seen) {
-  std::printf("%-38s %-28s %6s %12s %6s %8s  %.*s\n", name, file, dual, differences, tests, seconds,
-              static_cast<int>(seen.size()), seen.data());
+// Takes a bug of the file that is changed in this copy already: that saves a compilation. Else one of
+// a file that no worker has begun, else the first.
+Bug take_bug(std::vector<Bug>& waiting, std::set<std::string>& begun, const Copy& copy) {
+  const auto rank = [&](const Bug& bug) {
+    return bug.file == copy.planted().file ? 0 : begun.contains(bug.file) ? 2 : 1;
+  };
+  const auto next = std::min_element(waiting.begin(), waiting.end(),
+                                     [&](const Bug& a, const Bug& b) { return rank(a) < rank(b); });
+  Bug bug = *next;
+  waiting.erase(next);
+  begun.insert(bug.file);
+  return bug;
+}
+
+constexpr const char* row = "%-38s %-28s %6s %12s %6s %8s  %s\n";
+
+void print(const Outcome& outcome) {
+  const Bug& bug = outcome.bug;
+  const bool built = outcome.built;
+  std::printf(row, bug.name.c_str(), bug.file.c_str(), built ? outcome.dual.c_str() : "does",
+              built ? outcome.differences.c_str() : "not", built ? outcome.tests.c_str() : "build",
+              std::to_string(std::lround(outcome.seconds)).c_str(), bug.seen.c_str());
   std::fflush(stdout);
 }
 
-void print_outcome(const Outcome& outcome) {
-  char seconds[32];
-  std::snprintf(seconds, sizeof seconds, "%.1f", outcome.seconds);
-  const Bug& bug = outcome.bug;
-  const std::string name(bug.name), file(bug.file);
-  if (outcome.built)
-    print_row(name.c_str(), file.c_str(), outcome.dual.word.c_str(),
-              outcome.differences.word.c_str(), outcome.tests.word.c_str(), seconds, bug.seen);
-  else
-    print_row(name.c_str(), file.c_str(), "does", "not", "build", seconds, bug.seen);
-}
-
-// Counts of the matrix, and those that live.
-struct Tally {
-  std::size_t dual = 0, differences = 0, tests = 0, tests_alone = 0, killed = 0;
-  std::vector<Outcome> alive;
-
-  void add(const Outcome& outcome) {
-    const bool by_dual = outcome.dual.killed(), by_differences = outcome.differences.killed();
+// Which checks saw the bugs, and the bugs that none saw. Returns the exit status.
+int summary(const std::vector<Outcome>& outcomes, double seconds) {
+  int dual = 0, differences = 0, tests = 0, tests_alone = 0, killed = 0;
+  for (const Outcome& outcome : outcomes) {
+    const bool by_dual = is_seen(outcome.dual), by_differences = is_seen(outcome.differences);
     dual += by_dual;
     differences += by_differences;
-    tests += outcome.tests.killed();
-    tests_alone += outcome.tests.killed() && !by_dual && !by_differences;
+    tests += is_seen(outcome.tests);
+    tests_alone += is_seen(outcome.tests) && !by_dual && !by_differences;
     killed += outcome.killed();
-    if (!outcome.killed()) alive.push_back(outcome);
   }
-};
-
-int summary(const Tally& tally, std::size_t count, double seconds) {
-  std::printf("\nseen by dual numbers %zu, by differences %zu, by tests %zu (by tests alone %zu)\n",
-              tally.dual, tally.differences, tally.tests, tally.tests_alone);
-  for (const Outcome& outcome : tally.alive)
-    std::printf("%s: %s in %s\n", outcome.built ? "not seen" : "does not build",
-                std::string(outcome.bug.name).c_str(), std::string(outcome.bug.file).c_str());
-  std::printf("%zu bugs in %.0f s\n%zu passed, %zu failed\n", count, seconds, tally.killed,
-              count - tally.killed);
-  return tally.killed == count ? 0 : 1;
+  std::printf("\nseen by dual numbers %d, by differences %d, by tests %d (by tests alone %d)\n",
+              dual, differences, tests, tests_alone);
+  for (const Outcome& outcome : outcomes)
+    if (!outcome.killed())
+      std::printf("%s: %s in %s\n", outcome.built ? "not seen" : "does not build",
+                  outcome.bug.name.c_str(), outcome.bug.file.c_str());
+  const int alive = static_cast<int>(outcomes.size()) - killed;
+  std::printf("%zu bugs in %.0f s\n%d passed, %d failed\n", outcomes.size(), seconds, killed,
+              alive);
+  return alive == 0 ? 0 : 1;
 }
 
 int plant(const Request& request, const std::vector<Bug>& bugs) {
-  const auto begin = std::chrono::steady_clock::now();
-  const auto originals = planted::originals_of(request.sources, bugs);
-  const std::string faults = planted::entries_that_do_not_apply(bugs, originals);
-  if (!faults.empty()) throw std::runtime_error("entries of the table do not apply\n" + faults);
+  using Clock = std::chrono::steady_clock;
+  using Seconds = std::chrono::duration<double>;
+  const auto begin = Clock::now();
+  const fs::path work = fs::weakly_canonical(request.work);
+  const std::string logs = work / "logs/";
+  const unsigned workers = std::min(request.jobs, static_cast<unsigned>(bugs.size()));
+  std::fprintf(stderr, "planted: building the sources, %u copies, in %s\n", workers, work.c_str());
+  std::deque<Copy> copies;
+  copies.emplace_back(request.sources, work / "worker01", bugs);
+  prove_clean(copies.front(), request.jobs, logs + "worker01.");
+  for (unsigned i = 2; i <= workers; ++i)
+    copies.emplace_back(copies.front(),
+                        work / ((i < 10 ? "worker0" : "worker") + std::to_string(i)));
 
-  planted::Plan plan{request.sources, absolute(request.folder).lexically_normal(), bugs, 1, 1,
-                     request.full};
-  plan.workers = std::min(request.jobs, static_cast<unsigned>(bugs.size()));
-  plan.jobs_each = std::max(1U, request.jobs / plan.workers);
-  std::fprintf(stderr, "planted: building the sources, %u copies, in %s\n", plan.workers,
-               plan.folder.c_str());
-  planted::Crew crew(plan, originals);
-  const std::string unclean = crew.prove_clean();
-  if (!unclean.empty())
-    throw std::runtime_error("the sources must pass without a bug: " + unclean + "see " +
-                             (plan.folder / "logs").string() + "/worker01.*");
-
-  print_row("bug", "planted in", "dual", "differences", "tests", "seconds", "seen in");
-  Tally tally;
-  crew.run([&](const Outcome& outcome) {
-    print_outcome(outcome);
-    tally.add(outcome);
-  });
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-  return summary(tally, bugs.size(), taken.count());
+  std::printf(row, "bug", "planted in", "dual", "differences", "tests", "seconds", "seen in");
+  std::mutex mutex;
+  std::vector<Bug> waiting = sorted_by_work(bugs);
+  std::set<std::string> begun;
+  std::vector<Outcome> outcomes;
+  const auto work_in = [&](Copy& copy) {
+    std::unique_lock lock(mutex);
+    while (!waiting.empty()) {
+      const auto start = Clock::now();
+      copy.plant(take_bug(waiting, begun, copy));
+      lock.unlock();
+      Outcome outcome = ask(copy, request.full, std::max(1U, request.jobs / workers),
+                            logs + copy.planted().name + ".");
+      outcome.seconds = Seconds(Clock::now() - start).count();
+      lock.lock();
+      print(outcome);
+      outcomes.push_back(outcome);
+    }
+  };
+  std::vector<std::future<void>> threads;
+  for (Copy& copy : copies)
+    threads.push_back(std::async(std::launch::async, work_in, std::ref(copy)));
+  for (std::future<void>& thread : threads) thread.get();
+  return summary(outcomes, Seconds(Clock::now() - begin).count());
 }
 
-int run(int argc, char** argv) {
-  const Request request = parse(argc, argv);
+int run(const Request& request) {
   if (request.help) {
-    std::fputs(usage, stdout);
+    std::puts(usage);
     return 0;
   }
-  require_sources(request.sources);
-  const std::vector<Bug> bugs = wanted(request.sources, request.only);
-  if (request.list) {
-    for (const Bug& bug : bugs)
-      std::printf("%-38s %-28s %s\n", std::string(bug.name).c_str(), std::string(bug.file).c_str(),
-                  std::string(bug.seen).c_str());
-    return 0;
-  }
+  if (!fs::exists(request.sources / "engine/autograd.cpp"))
+    throw Refusal(
+        3, request.sources.string() + " is not the project's folder: no engine/autograd.cpp");
   // The make that called must lend neither its job slots nor its variables to those of the copies.
   for (const char* name : {"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"}) unsetenv(name);
-  return plant(request, bugs);
+  std::vector<Bug> bugs =
+      planted::read_bugs(planted::contents(request.sources / "tests/planted/bugs.txt"));
+  std::erase_if(bugs, [](const Bug& bug) { return !bug.same.empty(); });
+  const fs::path zoo = fs::weakly_canonical(request.sources / "build/zoo");
+  if (request.answer) {
+    if (!fs::exists(zoo / "number")) throw usage_error("no bug is in: make zoo first");
+    planted::tell(bugs, request.sources, zoo);
+    return 0;
+  }
+  if (request.zoo > 0) {
+    planted::let_in(bugs, request.zoo, request.sources, zoo);
+    return 0;
+  }
+  std::erase_if(bugs, [&](const Bug& bug) { return !bug.name.starts_with(request.only); });
+  if (bugs.empty()) throw usage_error("no bug has a name that begins so; see: planted --list");
+  if (!request.list) return plant(request, bugs);
+  for (const Bug& bug : bugs)
+    std::printf("%-38s %-28s %s\n", bug.name.c_str(), bug.file.c_str(), bug.seen.c_str());
+  return 0;
 }
 
 }  // namespace
 
-int main(int argc, char** argv) try { return run(argc, argv); } catch (const UsageError& error) {
-  std::fprintf(stderr, "planted: %s\nsee: planted --help\n", error.what());
-  return 2;
-} catch (const InputError& error) {
-  std::fprintf(stderr, "planted: %s\n", error.what());
-  return 3;
+int main(int argc, char** argv) try {
+  return run(parse({argv + 1, argv + argc}));
+} catch (const Refusal& refusal) {
+  std::fprintf(stderr, "planted: %s\n", refusal.what());
+  return refusal.status;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "planted: %s\n", error.what());
   return 1;

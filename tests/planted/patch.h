@@ -2,15 +2,12 @@
 // laying a source out anew leaves the table as it is.
 #pragma once
 
+#include <cctype>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace planted {
-
-namespace detail {
-
-inline bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 /// A text without its white space, and where each letter stood.
 struct Dense {
@@ -19,18 +16,16 @@ struct Dense {
 
   explicit Dense(std::string_view text) {
     for (std::size_t i = 0; i < text.size(); ++i) {
-      if (is_space(text[i])) continue;
+      if (std::isspace(static_cast<unsigned char>(text[i])) != 0) continue;
       letters += text[i];
       places.push_back(i);
     }
   }
 };
 
-}  // namespace detail
-
 /// How often `find` stands in `text`; they may not overlap.
 inline std::size_t occurrences(std::string_view text, std::string_view find) {
-  const std::string source = detail::Dense(text).letters, wanted = detail::Dense(find).letters;
+  const std::string source = Dense(text).letters, wanted = Dense(find).letters;
   if (wanted.empty()) return 0;
   std::size_t count = 0, at = source.find(wanted);
   for (; at != std::string::npos; at = source.find(wanted, at + wanted.size())) ++count;
@@ -39,7 +34,7 @@ inline std::size_t occurrences(std::string_view text, std::string_view find) {
 
 /// `text` with the first `find` replaced; the text itself when there is none.
 inline std::string patched(std::string_view text, std::string_view find, std::string_view replace) {
-  const detail::Dense source(text), wanted(find);
+  const Dense source(text), wanted(find);
   const std::size_t at = source.letters.find(wanted.letters);
   if (wanted.letters.empty() || at == std::string::npos) return std::string(text);
   const std::size_t begin = source.places[at];

@@ -1,8 +1,8 @@
-// What a run says about a bug.
+// What a run says about a bug, as one word of the table: "-" when it does not see the bug, "spared"
+// when it was not asked.
 #pragma once
 
-#include <cstdlib>
-#include <sstream>
+#include <cstdio>
 #include <string>
 
 namespace planted {
@@ -10,54 +10,32 @@ namespace planted {
 /// How a program ended.
 struct Ending {
   int status = -1;         // of its exit; -1 when a signal ended it
-  bool timed_out = false;  // that signal said that its time was over
+  bool timed_out = false;  // its time was over
 };
 
-/// How many rows of the program planted_oracles call a gradient wrong, by oracle.
-struct WrongRows {
-  bool understood = false;
+inline bool is_seen(const std::string& verdict) { return verdict != "-" && verdict != "spared"; }
+
+struct OracleVerdicts {
+  std::string dual, differences;
+};
+
+/// Of the program planted_oracles, whose last line counts the wrong gradients of each oracle.
+inline OracleVerdicts oracle_verdicts(const Ending& ending, const std::string& output) {
+  if (ending.timed_out) return {"time", "time"};
+  const std::size_t last = output.rfind("wrong: dual ");
   int dual = 0, differences = 0;
-};
-
-/// Reads lines such as "dual ok softmax" and "differences wrong softmax"; the last line, "240 rows",
-/// counts them. Understood if the count is right and both oracles have as many rows. Other lines are
-/// skipped.
-inline WrongRows read_rows(const std::string& text) {
-  WrongRows rows;
-  int dual = 0, differences = 0, announced = 0;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words(line);
-    std::string first, second;
-    words >> first >> second;
-    const bool wrong = second == "wrong";
-    if (second == "rows") announced = std::atoi(first.c_str());
-    if (!wrong && second != "ok") continue;
-    if (first == "dual") ++dual, rows.dual += wrong;
-    if (first == "differences") ++differences, rows.differences += wrong;
-  }
-  rows.understood = dual > 0 && dual == differences && announced == dual + differences;
-  return rows;
+  const bool is_whole = last != output.npos && output.ends_with('\n') &&
+                        std::sscanf(output.c_str() + last, "wrong: dual %d, differences %d", &dual,
+                                    &differences) == 2;
+  if (!is_whole || ending.status != (dual + differences > 0 ? 1 : 0)) return {"crash", "crash"};
+  const auto word = [](int wrong) { return wrong > 0 ? std::to_string(wrong) : "-"; };
+  return {word(dual), word(differences)};
 }
 
-/// What an oracle says, as one word of the matrix: "-" when the bug lives.
-struct Verdict {
-  std::string word = "-";
-  bool asked = true;
-  bool killed() const { return asked && word != "-"; }
-};
-
-inline Verdict rows_verdict(const Ending& ending, const WrongRows& rows, int wrong) {
-  if (ending.timed_out) return {"time"};
-  const bool told = rows.understood && ending.status == (rows.dual + rows.differences > 0 ? 1 : 0);
-  if (!told) return {"crash"};
-  return {wrong > 0 ? std::to_string(wrong) : "-"};
-}
-
-inline Verdict run_verdict(const Ending& ending) {
-  if (ending.timed_out) return {"time"};
-  if (ending.status < 0) return {"crash"};
-  return {ending.status == 0 ? "-" : "fails"};
+inline std::string run_verdict(const Ending& ending) {
+  if (ending.timed_out) return "time";
+  if (ending.status < 0) return "crash";
+  return ending.status == 0 ? "-" : "fails";
 }
 
 }  // namespace planted

@@ -9,7 +9,6 @@
 
 #include "tests/planted/bugs.h"
 #include "tests/planted/patch.h"
-#include "tests/planted/rows.h"
 #include "tests/planted/verdict.h"
 
 namespace {
@@ -30,50 +29,51 @@ std::string contents(const fs::path& path) {
   return text.str();
 }
 
-std::string without_space(std::string_view text) {
-  std::string letters;
-  for (const char c : text)
-    if (c != ' ' && c != '\n') letters += c;
-  return letters;
-}
-
-void check_entry(const Bug& bug, const fs::path& root) {
-  const std::string name(bug.name), source = contents(root / bug.file);
-  const std::size_t count = occurrences(source, bug.find);
-  check(count == 1, name + " stands " + std::to_string(count) + " times in " +
-                        std::string(bug.file) + ", not once: " + std::string(bug.find));
-  check(without_space(bug.find) != without_space(bug.replace), name + " changes nothing");
-  check(!bug.seen.empty(), name + " does not say where it was seen");
+void check_bug(const Bug& bug, const fs::path& root) {
+  const std::size_t count = occurrences(contents(root / bug.file), bug.find);
+  check(count == 1, bug.name + " stands " + std::to_string(count) + " times in " + bug.file +
+                        ", not once: " + bug.find);
+  check(Dense(bug.find).letters != Dense(bug.replace).letters, bug.name + " changes nothing");
+  check(!bug.seen.empty(), bug.name + " does not say where it was seen");
   check(bug.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz-") == bug.name.npos,
-        name + ": names are of small letters and hyphens");
-  std::istringstream callers{std::string(bug.callers)};
+        bug.name + ": names are of small letters and hyphens");
+  check(bug.gradient.empty() || bug.gradient == "none", bug.name + ": gradient " + bug.gradient);
+  std::istringstream callers(bug.callers);
   for (std::string caller; callers >> caller;)
-    check(fs::exists(root / caller), name + ": no caller " + caller);
+    check(fs::exists(root / caller), bug.name + ": no caller " + caller);
 }
 
-void check_table(const fs::path& root) {
-  std::vector<Bug> bugs = all_bugs();
-  check(bugs.size() >= 60, "at least 60 bugs are planted in what has a gradient");
-  const Rows rows = rows_of(contents(root / "tests/planted/rows.txt"));
-  check(rows.bugs.size() >= 60, "at least 60 bugs are rows");
-  for (const auto& more : {rows.bugs, rows.equivalents})
-    bugs.insert(bugs.end(), more.begin(), more.end());
-  std::set<std::string_view> names;
-  for (const Bug& bug : bugs) {
-    check(names.insert(bug.name).second, std::string(bug.name) + " is the name of two bugs");
-    check_entry(bug, root);
+void check_bugs(const fs::path& root) {
+  std::set<std::string> names;
+  int with_gradient = 0, without = 0;
+  for (const Bug& bug : read_bugs(contents(root / "tests/planted/bugs.txt"))) {
+    check(names.insert(bug.name).second, bug.name + " is the name of two bugs");
+    check_bug(bug, root);
+    if (bug.same.empty()) ++(bug.gradient == "none" ? without : with_gradient);
   }
+  check(with_gradient >= 60, "at least 60 bugs are planted in what has a gradient");
+  check(without >= 60, "at least 60 bugs are planted in what has none");
 }
 
-void check_rows_of_text() {
-  const Rows rows = rows_of(
-      "# a\n\na-b x.cpp omission\n  f();\n  ;\nc y.cpp boundary\n  a < b\n"
-      "  a <= b\n  = never equal\n");
-  check(rows.bugs.size() == 1 && rows.equivalents.size() == 1, "one bug, and one that is none");
-  const Bug& bug = rows.bugs.at(0);
-  check(bug.name == "a-b" && bug.file == "x.cpp" && bug.seen == "omission", "its first line");
-  check(bug.find == "f();" && bug.replace == ";" && bug.tests_alone, "its second and third");
-  check(rows.equivalents.at(0).replace == "a <= b", "a row at the end");
+void check_blocks() {
+  const auto bugs = read_bugs(
+      "# a\n\nbug a-b\nin x.cpp\nseen there\n- f();\n+ g();\n+\n+   h();\n\nbug c\nin y.cpp\n"
+      "seen boundary\ngradient none\ncallers u.cpp v.cpp\ncallers w.cpp\nsame never equal\n- a < b");
+  check(bugs.size() == 2, "two blocks");
+  const Bug &first = bugs.at(0), &second = bugs.at(1);
+  check(first.name == "a-b" && first.file == "x.cpp" && first.seen == "there", "its fields");
+  check(first.find == "f();" && first.replace == "g();\n\n  h();", "a text of several lines");
+  check(first.gradient.empty() && first.callers.empty() && first.same.empty(), "what is not there");
+  check(second.gradient == "none" && second.callers == "u.cpp v.cpp\nw.cpp", "what is there");
+  check(second.same == "never equal" && second.find == "a < b" && second.replace.empty(),
+        "a block at the end, whose text nothing replaces");
+  for (const char* text : {"in x.cpp\n", "bug a\nat x.cpp\n", "bug a\n  in x.cpp\n", "bug a\n-b\n"})
+    try {
+      read_bugs(text);
+      check(false, "not refused: " + std::string(text));
+    } catch (const std::runtime_error& error) {
+      check(std::string(error.what()).find("line ") != std::string::npos, "names the line");
+    }
 }
 
 void check_patches() {
@@ -84,41 +84,32 @@ void check_patches() {
   check(patched("x", "y", "z") == "x", "nothing to replace");
 }
 
-void check_rows() {
-  const WrongRows right = read_rows("dual ok add\ndifferences ok add\n2 rows\n");
-  check(right.understood && right.dual == 0 && right.differences == 0, "two rows that are ok");
-  const WrongRows wrong = read_rows(
-      "dual wrong add\ndifferences ok add\na message\ndual wrong softmax causal\n"
-      "differences wrong softmax causal\n4 rows\n");
-  check(wrong.understood && wrong.dual == 2 && wrong.differences == 1, "rows that are wrong");
-  for (const char* text :
-       {"", "0 rows\n", "terminate called\n", "dual ok add\ndual ok add\n2 rows\n",
-        "dual maybe add\ndifferences ok add\n2 rows\n",
-        "other ok add\ndifferences ok add\n2 rows\n", "dual ok add\ndifferences ok add\n",
-        "dual ok add\ndifferences ok add\n4 rows\n"})
-    check(!read_rows(text).understood, "not understood: " + std::string(text));
-}
-
 void check_verdicts() {
-  const WrongRows none{true, 0, 0}, some{true, 2, 0}, garbled{};
-  check(!rows_verdict({0, false}, none, none.dual).killed(), "all rows ok: the bug lives");
-  check(rows_verdict({1, false}, some, some.dual).word == "2", "two wrong rows");
-  check(!rows_verdict({1, false}, some, some.differences).killed(), "the other oracle saw none");
-  check(rows_verdict({0, false}, some, some.dual).word == "crash", "wrong rows, yet exit 0");
-  check(rows_verdict({1, false}, garbled, 0).word == "crash", "output not understood");
-  check(rows_verdict({-1, true}, garbled, 0).word == "time", "a run that does not end");
-  check(!run_verdict({0, false}).killed() && run_verdict({42, false}).word == "fails", "tests");
-  check(run_verdict({-1, false}).word == "crash" && run_verdict({-1, true}).word == "time",
+  const auto of_oracles = [](Ending ending, const std::string& output) {
+    const OracleVerdicts verdicts = oracle_verdicts(ending, output);
+    return verdicts.dual + " " + verdicts.differences;
+  };
+  check(of_oracles({0, false}, "wrong: dual 0, differences 0\n") == "- -", "no wrong row");
+  const std::string some = "dual: add\nwrong: a message\nwrong: dual 2, differences 0\n";
+  check(of_oracles({1, false}, some) == "2 -", "two wrong rows of one oracle");
+  check(of_oracles({0, false}, some) == "crash crash", "wrong rows, yet exit 0");
+  check(of_oracles({1, false}, "wrong: dual 0, differences 0\n") == "crash crash", "none, yet 1");
+  check(of_oracles({-1, true}, some) == "time time", "a run that does not end");
+  for (const char* text : {"", "terminate called\n", "wrong: dual 2, differences 1",
+                           "wrong: dual 1\n", "wrong: dual x, differences 1\n"})
+    check(of_oracles({1, false}, text) == "crash crash", "not understood: " + std::string(text));
+  check(run_verdict({0, false}) == "-" && run_verdict({42, false}) == "fails", "tests");
+  check(run_verdict({-1, false}) == "crash" && run_verdict({-1, true}) == "time",
         "tests that do not end by themselves");
+  check(is_seen("fails") && is_seen("1") && !is_seen("-") && !is_seen("spared"), "who saw it");
 }
 
 }  // namespace
 
 int main() {
-  check_table(fs::path(__FILE__).parent_path().parent_path().parent_path());
-  check_rows_of_text();
+  check_bugs(fs::path(__FILE__).parent_path().parent_path().parent_path());
+  check_blocks();
   check_patches();
-  check_rows();
   check_verdicts();
   std::printf("%d passed, %d failed\n", passed, failed);
   return failed == 0 ? 0 : 1;
