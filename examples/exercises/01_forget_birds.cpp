@@ -2,7 +2,5 @@
 #include "examples/exercises/exercise.h"
 
 Row exercises::forgetting_row() {
-  return {FILL,   // a1, the weight of 'birds'
-          FILL,   // a2, of 'sometimes'
-          FILL};  // a3, of 'walk'
+  return {FILL, FILL, FILL};  // a1, a2 and a3, the weights of 'birds', 'sometimes' and 'walk'
 }

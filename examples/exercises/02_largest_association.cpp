@@ -2,9 +2,7 @@
 #include "examples/exercises/exercise.h"
 
 Row exercises::nearest_row() {
-  return {FILL,   // the weight of 'birds'
-          FILL,   // of 'sometimes'
-          FILL};  // of 'walk'
+  return {FILL, FILL, FILL};  // the weights of 'birds', 'sometimes' and 'walk'
 }
 
 double exercises::largest_product() { return FILL; }

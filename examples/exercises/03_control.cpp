@@ -4,7 +4,5 @@
 double exercises::product_with_sometimes() { return FILL; }
 
 Row exercises::control_row() {
-  return {FILL,   // the weight of 'birds'
-          FILL,   // of 'sometimes'
-          FILL};  // of 'walk'
+  return {FILL, FILL, FILL};  // the weights of 'birds', 'sometimes' and 'walk'
 }

@@ -2,8 +2,5 @@
 #include "examples/exercises/exercise.h"
 
 Row exercises::three_to_one_query() {
-  return along_keys({FILL,    // c1
-                     FILL,    // c2
-                     FILL,    // c3
-                     FILL});  // c4
+  return along_keys({FILL, FILL, FILL, FILL});  // c1 to c4
 }

@@ -1,14 +1,16 @@
 // Exercise 14. Scores that one matrix cannot make.  The question: make exercises N=14
 #include "examples/exercises/exercise.h"
 
-Matrix exercises::game_query_matrix() {  // W_Q
-  return {{FILL, FILL, FILL},            // rock
-          {FILL, FILL, FILL},            // paper
-          {FILL, FILL, FILL}};           // scissors
+// W_Q
+Matrix exercises::game_query_matrix() {
+  return {{FILL, FILL, FILL},   // rock
+          {FILL, FILL, FILL},   // paper
+          {FILL, FILL, FILL}};  // scissors
 }
 
-Matrix exercises::game_key_matrix() {  // W_K
-  return {{FILL, FILL, FILL},          // rock
-          {FILL, FILL, FILL},          // paper
-          {FILL, FILL, FILL}};         // scissors
+// W_K
+Matrix exercises::game_key_matrix() {
+  return {{FILL, FILL, FILL},   // rock
+          {FILL, FILL, FILL},   // paper
+          {FILL, FILL, FILL}};  // scissors
 }

@@ -3,16 +3,6 @@
 
 double exercises::smallest_head_size() { return FILL; }
 
-Matrix exercises::table_queries() {  // four rows of D numbers each
-  return {{FILL},                    // query 1
-          {FILL},                    // query 2
-          {FILL},                    // query 3
-          {FILL}};                   // query 4
-}
-
-Matrix exercises::table_keys() {
-  return {{FILL},   // key 1
-          {FILL},   // key 2
-          {FILL},   // key 3
-          {FILL}};  // key 4
-}
+// Queries 1 to 4 and keys 1 to 4: replace each {FILL} by D numbers.
+Matrix exercises::table_queries() { return {{FILL}, {FILL}, {FILL}, {FILL}}; }
+Matrix exercises::table_keys() { return {{FILL}, {FILL}, {FILL}, {FILL}}; }

@@ -98,7 +98,6 @@ int count_who_look_at(const Tensor& theirs, const Tensor& weights) {
 }
 
 // -- 1 to 4: the association of 'walk' with 'birds', and what moves it ----------------------------
-
 void forget_birds(Grading& to) {
   const Tensor a = to.ask("row", forgetting_row(), 3);
   if (!to.accepted()) return;
@@ -177,7 +176,6 @@ void turn_a_head(Grading& to) {
 }
 
 // -- 5 to 8: a query that copies or averages values, and noise in its keys -------------------------
-
 void copy_a_value(Grading& to) {
   const Tensor query = to.ask("query", copying_query(), 4);
   if (!to.accepted()) return;
@@ -238,7 +236,6 @@ void noisy_key(Grading& to) {
 }
 
 // -- 9 to 11: a head by hand, its mask, and the order of words -------------------------------------
-
 void blue_bird(Grading& to) {
   const Tensor W_Q = to.ask("W_Q", bird_query_matrix(), 4, 1),
                W_K = to.ask("W_K", bird_key_matrix(), 4, 1);
@@ -318,7 +315,6 @@ void word_order(Grading& to) {
 }
 
 // -- 12 to 15: a row and a residual by hand, and what two matrices can do --------------------------
-
 void row_by_hand(Grading& to) {
   const Tensor W_Q = to.ask("W_Q", plumbing_query_matrix(), 3, 4),
                W_K = to.ask("W_K", plumbing_key_matrix(), 3, 4);
@@ -409,7 +405,6 @@ void rank_of_scores(Grading& to) {
 }
 
 // -- 16 and 17: a wrong rule, and the slips of all notes -------------------------------------------
-
 void mend_a_rule(Grading& to) {
   const double beta = 2, line = wrong_line();
   fledge::Rng rng(1);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <fstream>
@@ -99,14 +98,10 @@ std::vector<Exercise> all_exercises(const std::string& folder) {
 
 State Grading::grade() {
   exercise_.grade(*this);
-  if (state() == State::solved) lesson_.say("\n" + sentence("solved"));
-  return state();
-}
-
-State Grading::state() const {
   if (is_open_) return State::open;
-  const bool holds = lesson_.claims() > 0 && lesson_.false_claims() == 0;
-  return holds && !is_refused_ ? State::solved : State::not_yet;
+  if (is_refused_ || lesson_.claims() == 0 || lesson_.false_claims() > 0) return State::not_yet;
+  lesson_.say("\n" + sentence("solved"));
+  return State::solved;
 }
 
 Grading& Grading::let(const std::string& name, const std::string& text) {
@@ -166,10 +161,8 @@ Tensor Grading::ask(const std::string& key, const Matrix& matrix, std::size_t ro
   }
   if (is_usable(key, shown, numbers)) {
     if (fits) return tensor(matrix);
-    std::string name = sentence(key);
-    name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-    let("What", name).let("rows", std::to_string(rows)).let("needed", std::to_string(columns));
-    let("count", std::to_string(numbers.size()));
+    let("count", std::to_string(numbers.size())).let("needed", std::to_string(columns));
+    let("rows", std::to_string(rows));
     let("numbers", support::counted(static_cast<int>(columns), "number"));
     refuse(rows == 1 ? "length" : "shape");
   }

@@ -94,7 +94,6 @@ class Grading {
 
  private:
   bool is_usable(const std::string& key, const std::string& shown, const Row& numbers);
-  State state() const;
 
   support::Lesson& lesson_;
   const Exercise& exercise_;
