@@ -7,8 +7,7 @@ function(fledge_cost seconds)
     endif()
   endforeach()
 endfunction()
-fledge_cost(50 examples/one_file/birds_in_one_file examples/birds/birds_command
-  examples/birds/birds_json)
+fledge_cost(50 examples/one_file/birds_in_one_file examples/birds/birds_command)
 fledge_cost(20 examples/one_file/microgpt examples/fledge/gradcheck_command examples/fledge/train/stop
   examples/fledge/any_bytes examples/fledge/hostile_folders dual/engine/random_programs
   dual/engine/kernels/blocking f32/nn/train/trainer_interrupted)

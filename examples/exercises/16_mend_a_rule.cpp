@@ -1,33 +1,14 @@
-// Exercise 16. A wrong rule, to find and to mend
-//
-// An op is a function of arrays whose gradient the engine can compute. This op
-// makes weights of attention from a table of scores. Each row has one query:
-//    y = softmax(beta s), along each row.
-// The rule of an op computes the gradient of its input from the gradient of its
-// result. Here it makes ds, of the scores, from dy, of the weights. By
-// mathematics, for row i and key j:
-//    ds_ij = beta y_ij (dy_ij - (sum over k of dy_ik y_ik)).
-// Four lines have a number. One of them is wrong. The program runs gradcheck()
-// and prints its report. gradcheck() compares the rule with the true derivative
-// by two independent checks: dual numbers and finite differences. In the
-// report, input 0[1, 2] is the score of query 1, key 2, counted from 0.
-// Give the number of the wrong line, then change this line so that the check
-// passes. sum_over(x, axes) adds along each axis of a list of axes. Axis 0 goes
-// from row to row, and axis 1 goes along a row. The list std::array{0} has axis
-// 0 alone. The result keeps the axis, with size 1.
-// Lesson engine/03_gradient_check prepares this.
+// Exercise 16. A wrong rule, to find and to mend.  The question: make exercises N=16
 #include <array>
 
 #include "engine/array_math.h"
 #include "engine/autograd.h"
 #include "engine/ops.h"
-#include "examples/exercises/rule.h"
+#include "examples/exercises/exercise.h"
 
-namespace exercises {
+double exercises::wrong_line() { return FILL; }
 
-double wrong_line() { return FILL; }
-
-fledge::Tensor sharpened_weights(const fledge::Tensor& s, double beta) {
+fledge::Tensor exercises::sharpened_weights(const fledge::Tensor& s, double beta) {
   using fledge::Array, fledge::Real;
   const Array y = softmax(s.value() * Real(beta)).value();  // line 1
   return record("sharpened_weights", y, wrt(s, [=](const Array& dy) {
@@ -36,5 +17,3 @@ fledge::Tensor sharpened_weights(const fledge::Tensor& s, double beta) {
                   return ds * Real(beta);                                 // line 4
                 }));
 }
-
-}  // namespace exercises

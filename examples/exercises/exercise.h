@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/tensor.h"
+
 namespace exercises {
 
 /// A NaN with bits of its own: 0.0 / 0.0 is another NaN, and no blank.
@@ -32,30 +34,33 @@ struct ScoredWord {
 Row along_keys(const Row& c);
 
 // What the files define, by number.
-Row forgetting_row();                              // 1
-Row nearest_row();                                 // 2
-double largest_product();                          // 2
-double product_with_sometimes();                   // 3
-Row control_row();                                 // 3
-double gradient_of_score(const ScoredWord& word);  // 4
-Row copying_query();                               // 5
-Row averaging_query();                             // 6
-Row three_to_one_query();                          // 7
-double deviation_of_key(double alpha);             // 8
-Matrix bird_query_matrix();                        // 9
-Matrix bird_key_matrix();                          // 9
-double is_hidden(int row, int column);             // 10
-Row same_vector_of_bites();                        // 11
-Matrix plumbing_query_matrix();                    // 12
-Matrix plumbing_key_matrix();                      // 12
-Matrix plumbing_value_matrix();                    // 13
-Matrix game_query_matrix();                        // 14
-Matrix game_key_matrix();                          // 14
-double smallest_head_size();                       // 15
-Matrix table_queries();                            // 15
-Matrix table_keys();                               // 15
-double wrong_line();                               // 16; its op is declared in rule.h
-Row card_answers();                                // 17
-Row card_numbers();                                // 17
+Row forgetting_row();                                                    // 1
+Row nearest_row();                                                       // 2
+double largest_product();                                                // 2
+double product_with_sometimes();                                         // 3
+Row control_row();                                                       // 3
+double gradient_of_score(const ScoredWord& word);                        // 4
+Row copying_query();                                                     // 5
+Row averaging_query();                                                   // 6
+Row three_to_one_query();                                                // 7
+double deviation_of_key(double alpha);                                   // 8
+Matrix bird_query_matrix();                                              // 9
+Matrix bird_key_matrix();                                                // 9
+double is_hidden(int row, int column);                                   // 10
+Row same_vector_of_bites();                                              // 11
+Matrix plumbing_query_matrix();                                          // 12
+Matrix plumbing_key_matrix();                                            // 12
+Matrix plumbing_value_matrix();                                          // 13
+Matrix game_query_matrix();                                              // 14
+Matrix game_key_matrix();                                                // 14
+double smallest_head_size();                                             // 15
+Matrix table_queries();                                                  // 15
+Matrix table_keys();                                                     // 15
+double wrong_line();                                                     // 16
+fledge::Tensor sharpened_weights(const fledge::Tensor& s, double beta);  // 16: softmax(beta·s)
+Row card_answers();                                                      // 17
+Row card_numbers();                                                      // 17
 
 }  // namespace exercises
+
+using exercises::Matrix, exercises::Row;

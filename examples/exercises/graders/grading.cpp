@@ -2,30 +2,63 @@
 
 #include <algorithm>
 #include <bit>
-#include <cctype>
 #include <cmath>
 #include <cstdint>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <string_view>
 
+#include "engine/ops.h"
+#include "examples/support/table.h"
 #include "examples/support/text.h"
 
 namespace exercises {
 
-using support::formatted;
+using fledge::Dim, fledge::Tensor;
 
 namespace {
+
+using Texts = std::map<std::string, std::string>;
+
+const std::string& found(const std::string& key, const Texts& texts) {
+  const auto text = texts.find(key);
+  if (text == texts.end()) throw std::logic_error("sentences.txt: '" + key + "' is missing");
+  return text->second;
+}
 
 /// Whether the number is FILL; its sign does not matter.
 bool is_blank(double number) {
   return std::bit_cast<std::uint64_t>(std::abs(number)) == std::bit_cast<std::uint64_t>(FILL);
 }
 
-/// Six digits, without the sign of a zero.
 std::string text_of(double number) {
   if (is_blank(number)) return "FILL";
-  return std::isnan(number) ? "not a number" : formatted("%.6g", number + 0.0);
+  return std::isnan(number) ? "not a number" : rounded(number);
 }
 
 }  // namespace
+
+Tensor tensor(const Matrix& matrix) {
+  Row numbers;
+  for (const Row& row : matrix) numbers.insert(numbers.end(), row.begin(), row.end());
+  return fledge::Array({static_cast<Dim>(matrix.size()), static_cast<Dim>(matrix[0].size())},
+                       numbers);
+}
+
+std::string rounded(double number, const char* format) {
+  const bool is_wide = std::abs(number) >= 1e6 && std::string_view(format).back() == 'f';
+  std::string text = support::formatted(is_wide ? "%.6g" : format, number);
+  const bool is_zero = text.find_first_not_of("-0.") == std::string::npos;
+  if (is_zero && text[0] == '-') text.erase(0, 1);
+  return text;
+}
+
+std::vector<std::string> rounded(const Tensor& x, const char* format) {
+  std::vector<std::string> texts;
+  for (const double number : to_vector(x.value())) texts.push_back(rounded(number, format));
+  return texts;
+}
 
 std::string text_of(const Row& row) {
   std::string text;
@@ -33,48 +66,91 @@ std::string text_of(const Row& row) {
   return "(" + text + ")";
 }
 
-bool Grading::complete(std::string_view what, const std::string& shown, const Row& numbers) {
-  const std::string name(what);
-  const auto has = [&](bool (*property)(double)) {
+std::vector<Exercise> all_exercises(const std::string& folder) {
+  const std::vector<Grader*> graders = all_graders();
+  std::vector<Exercise> all;
+  Texts shared;
+  std::string* text = nullptr;
+  std::ifstream file(folder + "/graders/sentences.txt");
+  for (std::string line; std::getline(file, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    if (line[0] == '[') {
+      if (all.size() == graders.size()) throw std::logic_error(line + " has no grader");
+      all.push_back({line.substr(1, line.size() - 2), {}, shared, {}, graders[all.size()]});
+      std::ifstream question(folder + "/" + all.back().file + ".txt");
+      while (std::getline(question, line)) all.back().question.push_back(line);
+    } else if (line[0] == ' ') {
+      *text += line.substr(1);
+    } else {
+      const std::size_t colon = line.find(':');
+      const std::string key = line.substr(0, colon);
+      Texts& texts = all.empty() ? shared : all.back().sentences;
+      const bool continues = key != "hint" && texts.contains(key);
+      text = key == "hint" ? &all.back().hints.emplace_back() : &texts[key];
+      *text += (continues ? "\n" : "") + line.substr(std::min(colon + 2, line.size()));
+    }
+  }
+  const auto is_whole = [](const Exercise& exercise) { return !exercise.question.empty(); };
+  if (all.size() != graders.size() || !std::all_of(all.begin(), all.end(), is_whole))
+    throw std::runtime_error("cannot read the texts of all exercises in " + folder);
+  return all;
+}
+
+State Grading::grade() {
+  exercise_.grade(*this);
+  if (is_open_) return State::open;
+  if (is_refused_ || lesson_.claims() == 0 || lesson_.false_claims() > 0) return State::not_yet;
+  lesson_.say("\n" + sentence("solved"));
+  return State::solved;
+}
+
+Grading& Grading::let(const std::string& name, const std::string& text) {
+  names_[name] = text;
+  return *this;
+}
+
+Grading& Grading::let(const std::string& name, double number, const char* format) {
+  return let(name, rounded(number, format));
+}
+
+std::string Grading::sentence(const std::string& key) const {
+  std::string text = found(key, exercise_.sentences);
+  for (std::size_t begin = 0; (begin = text.find("{{", begin)) != std::string::npos;) {
+    const std::size_t end = text.find("}}", begin);
+    const std::string& value = found(text.substr(begin + 2, end - begin - 2), names_);
+    text.replace(begin, end + 2 - begin, value);
+    begin += value.size();
+  }
+  return text;
+}
+
+bool Grading::is_usable(const std::string& key, const std::string& shown, const Row& numbers) {
+  const auto has = [&](auto property) {
     return std::any_of(numbers.begin(), numbers.end(), property);
   };
-  if (has(is_blank)) {
-    blank_ = true;
-    lesson_.say("open   " + name + ": " + shown);
-    return false;
-  }
-  lesson_.say(name + ": " + shown);
-  if (has([](double x) { return std::isnan(x); }))
-    refuse(
-        "A result is not a number. Examples of this are 0.0 / 0.0, the root or logarithm of a "
-        "negative number, and infinity minus infinity.");
-  else if (has([](double x) { return std::isinf(x); }))
-    refuse("An infinite number is no answer: use a large number.");
-  else if (has([](double x) { return std::abs(x) > 1e100; }))
-    refuse("The numbers are too large: use numbers between -1e100 and 1e100.");
-  else
-    return true;
-  return false;
+  const bool is_open = has(is_blank);
+  is_open_ = is_open_ || is_open;
+  lesson_.say((is_open ? "open   " : "") + sentence(key) + ": " + shown);
+  if (is_open) return false;
+  const char* const problem = has([](double x) { return std::isnan(x); })         ? "no number"
+                              : has([](double x) { return std::isinf(x); })       ? "infinite"
+                              : has([](double x) { return std::abs(x) > 1e100; }) ? "too large"
+                                                                                  : nullptr;
+  if (problem != nullptr) refuse(problem);
+  return problem == nullptr;
 }
 
-void Grading::refuse(std::string_view sentence) {
-  ++unusable_;
-  lesson_.say(sentence);
+void Grading::refuse(const std::string& key) {
+  is_refused_ = true;
+  say(key);
 }
 
-bool Grading::accept(std::string_view what, double number) {
-  return complete(what, text_of(number), {number});
+bool Grading::ask(const std::string& key, double number) {
+  return is_usable(key, text_of(number), {number});
 }
 
-bool Grading::accept(std::string_view what, const Row& row, std::size_t length) {
-  if (!complete(what, text_of(row), row)) return false;
-  if (row.size() == length) return true;
-  refuse(formatted("It has %zu numbers; the exercise needs %zu.", row.size(), length));
-  return false;
-}
-
-bool Grading::accept(std::string_view what, const Matrix& matrix, std::size_t rows,
-                     std::size_t columns) {
+Tensor Grading::ask(const std::string& key, const Matrix& matrix, std::size_t rows,
+                    std::size_t columns) {
   std::string shown;
   Row numbers;
   bool fits = matrix.size() == rows;
@@ -83,63 +159,47 @@ bool Grading::accept(std::string_view what, const Matrix& matrix, std::size_t ro
     numbers.insert(numbers.end(), row.begin(), row.end());
     fits = fits && row.size() == columns;
   }
-  if (!complete(what, shown, numbers)) return false;
-  if (fits) return true;
-  std::string name(what);
-  name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-  refuse(name + formatted(" must be %zu rows, each of ", rows) +
-         support::counted(static_cast<int>(columns), "number") + ".");
-  return false;
-}
-
-bool Grading::accept_choice(std::string_view what, double answer) {
-  if (answer != RIGHT && answer != SLIP) {
-    if (!accept(what, answer)) return false;
-    refuse("The answer must be RIGHT or SLIP.");
-    return false;
+  if (is_usable(key, shown, numbers)) {
+    if (fits) return tensor(matrix);
+    let("count", std::to_string(numbers.size())).let("needed", std::to_string(columns));
+    let("rows", std::to_string(rows));
+    let("numbers", support::counted(static_cast<int>(columns), "number"));
+    refuse(rows == 1 ? "length" : "shape");
   }
-  lesson_.say(std::string(what) + ": " + (answer == RIGHT ? "RIGHT" : "SLIP"));
-  return true;
+  return tensor(Matrix(rows, Row(columns)));
 }
 
-void Grading::show(std::string_view picture) {
-  std::string indented;
-  for (const char c : picture) {
-    if (c != '\n' && (indented.empty() || indented.back() == '\n')) indented += "   ";
-    indented += c;
+void Grading::table(const std::vector<Column>& columns) {
+  std::vector<std::string> titles;
+  for (const Column& column : columns) titles.push_back(column.title);
+  support::Table table = support::Table::of_numbers(titles);
+  for (std::size_t i = 0; i < columns[0].cells.size(); ++i) {
+    std::vector<std::string> cells;
+    for (const Column& column : columns) cells.push_back(column.cells[i]);
+    table.row(cells);
   }
-  lesson_.show(indented);
+  std::istringstream lines(table.text());
+  for (std::string line; std::getline(lines, line);) lesson_.print("   " + line);
+  lesson_.print("");
 }
 
-bool Grading::claim(bool holds, std::string_view what, std::string_view otherwise) {
-  lesson_.claim(holds, what);
-  if (!holds) lesson_.say("       " + std::string(otherwise));
+bool Grading::claim(const std::string& key, bool holds, std::initializer_list<Mistake> mistakes) {
+  std::string otherwise;
+  for (const Mistake& mistake : mistakes) {
+    const std::string text = sentence(key + "." + mistake.key);  // throws if it is missing
+    if (otherwise.empty() && mistake.is_made) otherwise = text;
+  }
+  if (otherwise.empty()) otherwise = sentence(key + ".else");
+  lesson_.claim(holds, sentence(key));
+  if (!holds) lesson_.say("       " + otherwise);
   return holds;
 }
 
-bool Grading::claim_legal(const Row& row) {
-  double sum = 0;
-  for (const double weight : row) sum += weight;
-  const double least = *std::min_element(row.begin(), row.end());
-  const bool all_zero = std::all_of(row.begin(), row.end(), [](double x) { return x == 0; });
-  const bool positive = claim(least >= 0, "each weight is 0 or more",
-                              formatted("one weight is %.6g: a legal weight is 0 or more", least));
-  const bool one =
-      claim(std::abs(sum - 1) <= 1e-9, "the weights add up to 1",
-            all_zero ? "all weights are 0. Write 9.0 / 23, not 9 / 23: between whole numbers C++ "
-                       "drops the fraction."
-                     : formatted("your row adds up to %.10g: a legal row adds up to 1", sum));
-  return positive && one;
-}
-
-void Grading::conclude(std::string_view text) {
-  if (state() == State::solved) lesson_.say("\n" + std::string(text));
-}
-
-State Grading::state() const {
-  if (blank_) return State::open;
-  const bool solved = unusable_ == 0 && lesson_.claims() > 0 && lesson_.false_claims() == 0;
-  return solved ? State::solved : State::not_yet;
+void Grading::claim_legal(const Tensor& row) {
+  const double least = -max(-row).item(), total = sum(row).item();
+  let("least weight", least).let("sum of weights", total, "%.10g");
+  claim("legal", least >= 0);
+  claim("whole", std::abs(total - 1) <= 1e-9, {{"zero", least == 0 && max(row).item() == 0}});
 }
 
 }  // namespace exercises

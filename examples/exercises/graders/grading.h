@@ -1,14 +1,16 @@
 // How an answer is graded: blanks are found, numbers are shown, and claims decide.
 //
-// A grader calls accept() for each part of the answer, shows what follows from it, and states claims.
-// Key idea: a claim of an exercise is a claim of a lesson, with one more sentence that is printed
-// when it is false: what the wrong answer does. Next: exercise_list.h.
+// A grader calls ask() for each part of an answer, computes what follows from it, and states claims,
+// each with the mistakes that are known. What is then said stands in sentences.txt, by key.
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
+#include <map>
 #include <string>
-#include <string_view>
+#include <vector>
 
+#include "engine/tensor.h"
 #include "examples/exercises/exercise.h"
 #include "examples/lessons/lesson.h"
 
@@ -16,45 +18,87 @@ namespace exercises {
 
 enum class State { solved, open, not_yet };
 
-class Grading {
- public:
-  explicit Grading(support::Lesson& lesson) : lesson_(lesson) {}
+class Grading;
+using Grader = void(Grading&);
 
-  /// Shows a part of the answer. Returns whether it can be checked: as many numbers as asked for,
-  /// none of them FILL, another NaN, infinite or over 1e100. Else prints what is wrong. The limit
-  /// keeps each product of an answer finite.
-  bool accept(std::string_view what, double number);
-  bool accept(std::string_view what, const Row& row, std::size_t length);
-  bool accept(std::string_view what, const Matrix& matrix, std::size_t rows, std::size_t columns);
-
-  /// A choice between RIGHT and SLIP.
-  bool accept_choice(std::string_view what, double answer);
-
-  /// Prints a sentence that says why an answer cannot be checked. The exercise is then not solved.
-  void refuse(std::string_view sentence);
-
-  void say(std::string_view text = "") { lesson_.say(text); }
-  /// Prints a table or a picture, three columns to the right.
-  void show(std::string_view picture);
-
-  /// A claim of the lesson. If it is false, `otherwise` says what the answer does.
-  bool claim(bool holds, std::string_view what, std::string_view otherwise);
-  /// Two claims: each weight of a row of attention is 0 or more, and they add up to 1.
-  bool claim_legal(const Row& row);
-  /// Prints the text if everything was accepted and every claim holds.
-  void conclude(std::string_view text);
-
-  State state() const;
-
- private:
-  bool complete(std::string_view what, const std::string& shown, const Row& numbers);
-
-  support::Lesson& lesson_;
-  bool blank_ = false;
-  int unusable_ = 0;
+struct Exercise {
+  std::string file;                              // "01_forget_birds", in examples/exercises
+  std::vector<std::string> question;             // the lines of its .txt: the first is the title
+  std::map<std::string, std::string> sentences;  // by key
+  std::vector<std::string> hints;                // from a gentle one to nearly the answer
+  Grader* grade;
 };
 
+/// The exercises of graders/sentences.txt in this folder; the number of one is its position, from 1.
+std::vector<Exercise> all_exercises(const std::string& folder);
+
+/// In the order of the exercises: graders.cpp.
+std::vector<Grader*> all_graders();
+
+/// A mistake that is known: the end of the key of its sentence, and whether the answer has it.
+struct Mistake {
+  const char* key;
+  bool is_made;
+};
+
+struct Column {
+  std::string title;
+  std::vector<std::string> cells;
+};
+
+fledge::Tensor tensor(const Matrix& matrix);
+/// The number in this format of printf. A zero has no sign; with decimals, a number of a million and
+/// more has six digits instead.
+std::string rounded(double number, const char* format = "%.6g");
+/// One text for each number, row by row.
+std::vector<std::string> rounded(const fledge::Tensor& x, const char* format = "%.6g");
 /// "(0.6, 0.1, FILL)"
 std::string text_of(const Row& row);
+
+class Grading {
+ public:
+  Grading(support::Lesson& lesson, const Exercise& exercise)
+      : lesson_(lesson), exercise_(exercise) {}
+
+  /// Grades the present answer, and prints the sentence `solved` if it is right.
+  State grade();
+
+  /// Shows a part of the answer. If it cannot be checked, says why. Each number must be there (no
+  /// FILL), be a number, and be at most 1e100, so that each product is finite.
+  bool ask(const std::string& key, double number);
+  /// Of a row or a matrix the size counts too. Returns it as (1, length) or as (rows, columns), and
+  /// zeros if it cannot be checked.
+  fledge::Tensor ask(const std::string& key, const Matrix& matrix, std::size_t rows,
+                     std::size_t columns);
+  fledge::Tensor ask(const std::string& key, const Row& row, std::size_t length) {
+    return ask(key, Matrix{row}, 1, length);
+  }
+  /// Prints a sentence that says why an answer cannot be checked: it is then not solved.
+  void refuse(const std::string& key);
+  /// Whether each part so far can be checked.
+  bool accepted() const { return !is_open_ && !is_refused_; }
+
+  /// What stands for {{name}} in the sentences.
+  Grading& let(const std::string& name, const std::string& text);
+  Grading& let(const std::string& name, double number, const char* format = "%.6g");
+  std::string sentence(const std::string& key) const;
+
+  void say(const std::string& key) { lesson_.say(sentence(key)); }
+  /// Prints a table three columns to the right; all columns but the first are numbers.
+  void table(const std::vector<Column>& columns);
+
+  /// A claim of the lesson. If it is false, the first mistake that was made follows, or `key.else`.
+  bool claim(const std::string& key, bool holds, std::initializer_list<Mistake> mistakes = {});
+  /// Two claims: each weight of a row of attention is 0 or more, and they add up to 1.
+  void claim_legal(const fledge::Tensor& row);
+
+ private:
+  bool is_usable(const std::string& key, const std::string& shown, const Row& numbers);
+
+  support::Lesson& lesson_;
+  const Exercise& exercise_;
+  std::map<std::string, std::string> names_;
+  bool is_open_ = false, is_refused_ = false;
+};
 
 }  // namespace exercises

@@ -5,6 +5,7 @@
 // hiding birds changes nothing. The next smallest weight is above 0.43. All of this is the same with
 // GCC 12 with and without -march=native and with Clang 14. The seeds are divided among threads.
 #include <algorithm>
+#include <functional>
 #include <future>
 #include <thread>
 
@@ -19,7 +20,6 @@ using namespace fledge::birds;
 namespace {
 
 constexpr std::uint64_t seeds = testing::sanitized ? 4 : seed_count.tested;
-constexpr std::uint64_t enough = seeds * 95 / 100;  // at least
 
 struct Told {
   std::vector<std::string> blanks;
@@ -57,30 +57,35 @@ const std::vector<Told>& all_told() {
   return all;
 }
 
-template <class Holds>
-std::ptrdiff_t seeds_where(Holds holds) {
-  return std::count_if(all_told().begin(), all_told().end(), holds);
+double share_of_seeds(const std::function<bool(const Told&)>& holds) {
+  const auto count = std::count_if(all_told().begin(), all_told().end(), holds);
+  return static_cast<double>(count) / static_cast<double>(seeds);
 }
 
-template <class Number>
-double mean(Number number) {
+double mean(const std::function<double(const Told&)>& number) {
   double sum = 0;
   for (const Told& told : all_told()) sum += number(told);
   return sum / static_cast<double>(seeds);
 }
 
+bool needs_birds(const TextStory::Seen& seen) {
+  return seen.effect.hidden < seen.effect.visible / 2;
+}
+
 }  // namespace
 
-TEST_CASE(
-    "birds, seeds 1 to 100: as many as printed fill the blanks, and walk looks at birds most") {
+TEST_CASE("birds, seeds 1 to 100: as many as printed fill the blanks and look at birds most") {
   REQUIRE(all_told().size() == seeds);
-  const auto fulfil = seeds_where([](const Told& told) {
+  STATIC_REQUIRE(seed_count.tested == 100);
+  const double fulfil = share_of_seeds([](const Told& told) {
     REQUIRE(told.looks.size() == 4);
     return told.blanks == std::vector<std::string>{"walk", "slowly", "flying"} &&
            std::max_element(told.looks.begin(), told.looks.end()) == told.looks.begin() + 1;
   });
-  STATIC_REQUIRE(seed_count.tested == 100);
-  CHECK(fulfil == static_cast<std::ptrdiff_t>(testing::sanitized ? seeds : seed_count.fulfil));
+  CHECK(fulfil == (testing::sanitized ? 1 : static_cast<double>(seed_count.fulfil) / 100));
+  CHECK(share_of_seeds([](const Told& told) {
+          return told.birds.after.association > told.birds.before.association;
+        }) >= 0.95);
 }
 
 // Measured: 94 for slowly, 88 or 89 for flying. Without an animal to see, the other models guess
@@ -90,32 +95,18 @@ TEST_CASE("birds, seeds 1 to 100: in most, the right word needs birds to be visi
     testing::report_skipped("four seeds are too few");
     return;
   }
-  CHECK(seeds_where([](const Told& told) {
-          return told.birds.effect.hidden < told.birds.effect.visible / 2;
-        }) >= std::ptrdiff_t{seeds * 9 / 10});
-  CHECK(seeds_where([](const Told& told) {
-          return told.at_birds.effect.hidden < told.at_birds.effect.visible / 2;
-        }) >= std::ptrdiff_t{seeds * 8 / 10});
-}
-
-TEST_CASE("birds, seeds 1 to 100: walk's association with birds rises in 95") {
-  CHECK(seeds_where([](const Told& told) {
-          return told.birds.after.association > told.birds.before.association;
-        }) >= std::ptrdiff_t{enough});
+  CHECK(share_of_seeds([](const Told& told) { return needs_birds(told.birds); }) >= 0.9);
+  CHECK(share_of_seeds([](const Told& told) { return needs_birds(told.at_birds); }) >= 0.8);
 }
 
 // A quarter is an even share: walk sees the line end, birds, sometimes and itself.
-TEST_CASE("birds, seeds 1 to 100: on average walk looks at birds 0.85, from a quarter") {
-  CHECK_THAT(mean([](const Told& told) { return told.birds.before.attention; }),
-             WithinAbs(1.0 / 4, 0.01));
+TEST_CASE("birds, seeds 1 to 100: on average walk looks at birds 0.85, at the control below 0.1") {
+  for (const auto& seen : {&Told::birds, &Told::control})
+    CHECK_THAT(mean([&](const Told& told) { return (told.*seen).before.attention; }),
+               WithinAbs(1.0 / 4, 0.01));
   CHECK(mean([](const Told& told) { return told.birds.after.attention; }) > 0.85);
-}
-
-TEST_CASE(
-    "birds, seeds 1 to 100: on average the control falls below 0.1, and its association too") {
-  CHECK_THAT(mean([](const Told& told) { return told.control.before.attention; }),
-             WithinAbs(1.0 / 4, 0.01));
   CHECK(mean([](const Told& told) { return told.control.after.attention; }) < 0.1);
-  CHECK(mean([](const Told& told) { return told.control.after.association; }) <
-        mean([](const Told& told) { return told.control.before.association; }));
+  CHECK(mean([](const Told& told) {
+          return told.control.after.association - told.control.before.association;
+        }) < 0);
 }

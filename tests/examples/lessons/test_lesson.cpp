@@ -6,14 +6,12 @@
 #include "tests/support/process.h"
 
 using namespace support;
-using testing::Result;
-using testing::run_here;
 
 namespace {
 
-// What the body prints; 1 if a claim was false.
-Result lesson(const std::function<void(Lesson&)>& body) {
-  return run_here([&] {
+/// What the body prints on stdout; 1 if a claim was false.
+testing::Result lesson(const std::function<void(Lesson&)>& body) {
+  return testing::run_here([&] {
     Lesson to;
     body(to);
     return to.false_claims() == 0 ? 0 : 1;
@@ -22,46 +20,71 @@ Result lesson(const std::function<void(Lesson&)>& body) {
 
 }  // namespace
 
-TEST_CASE("lesson: parts, words and claims, and a last line that counts them") {
-  const Result result = lesson([](Lesson& to) {
+TEST_CASE("lesson: parts, sentences, new words, slips and claims, as they are printed") {
+  const auto body = [](Lesson& to) {
     to.part("Sums");
     to.say("one\ntwo");
+    to.define("softmax",
+              "exp of each score, divided by the sum of all of them, so that they add up to 1.");
     to.claim(true, "1 < 2");
     to.part("Products");
     to.claim_near(0.1 + 0.2, 0.3, 1e-12, "0.1 + 0.2");
-  });
+    to.slip("003", "2 + 2 = 5", "4", "a carry too many");
+  };
+  const std::string text =
+      "1. Sums\n\n   one\n   two\n"
+      "   new word: softmax. exp of each score, divided by the sum of all of them, so\n"
+      "             that they add up to 1.\n"
+      "   ok     1 < 2\n\n2. Products\n\n   ok     0.1 + 0.2: 0.3\n"
+      "   slip in note 003\n      says        2 + 2 = 5\n      comes out   4\n"
+      "      why         a carry too many\n";
+  const testing::Result result = lesson(body);
   CHECK(result.status == 0);
   CHECK(result.err.empty());
-  CHECK(result.out ==
-        "1. Sums\n\n   one\n   two\n   ok     1 < 2\n\n2. Products\n\n   ok     0.1 + 0.2: 0.3\n");
-}
+  CHECK(result.out == text);
 
-TEST_CASE("lesson: one false claim among true ones ends it with 1") {
-  const Result result = lesson([](Lesson& to) {
-    to.claim(true, "true");
-    to.claim(false, "2 < 1");
-    to.claim_near(0.25, 0.5, 0.1, "a half");
-    to.claim_near(std::nan(""), 0.5, 1e9, "no number");
+  // With an output of its own it prints nothing.
+  const testing::Result silent = testing::run_here([&] {
+    std::string lines;
+    Lesson to(Paint{}, [&](const std::string& line) { lines += line + "\n"; });
+    body(to);
+    return lines == text && to.claims() == 2 && to.false_claims() == 0 ? 0 : 1;
   });
-  CHECK(result.status == 1);
-  CHECK(result.out ==
-        "   ok     true\n   FALSE  2 < 1\n   FALSE  a half: 0.25, not 0.5 within 0.1\n"
-        "   FALSE  no number: nan, not 0.5 within 1e+09\n");
+  CHECK(silent.status == 0);
+  CHECK(silent.out.empty());
 }
 
-TEST_CASE("lesson: rates over seeds hold from their least count on") {
-  const auto at = [](int count) {
-    return lesson([count](Lesson& to) { to.claim_rate(count, 100, 95, "learned"); });
+TEST_CASE("lesson: a claim holds or is FALSE, and one that is false ends it with 1") {
+  struct Row {
+    std::function<void(Lesson&)> claim;
+    std::string printed;
   };
-  CHECK(at(95).status == 0);
-  CHECK(at(95).out == "   ok     95 of 100 seeds (at least 95): learned\n");
-  CHECK(at(94).status == 1);
-  CHECK(at(101).status == 1);  // counted twice
+  const std::vector<Row> rows{
+      {[](Lesson& to) { to.claim(true, "true"); }, "   ok     true\n"},
+      {[](Lesson& to) { to.claim(false, "2 < 1"); }, "   FALSE  2 < 1\n"},
+      {[](Lesson& to) { to.claim_near(0.25, 0.5, 0.1, "a half"); },
+       "   FALSE  a half: 0.25, not 0.5 within 0.1\n"},
+      {[](Lesson& to) { to.claim_near(std::nan(""), 0.5, 1e9, "no number"); },
+       "   FALSE  no number: nan, not 0.5 within 1e+09\n"},
+      {[](Lesson& to) { to.claim_rate(95, 100, 95, "learned"); },
+       "   ok     95 of 100 seeds (at least 95): learned\n"},
+      {[](Lesson& to) { to.claim_rate(94, 100, 95, "learned"); },
+       "   FALSE  94 of 100 seeds (at least 95): learned\n"},
+      {[](Lesson& to) { to.claim_rate(101, 100, 95, "counted twice"); },
+       "   FALSE  101 of 100 seeds (at least 95): counted twice\n"}};
+  for (const Row& row : rows) {
+    const testing::Result result = lesson([&](Lesson& to) {
+      row.claim(to);
+      to.claim(true, "last");
+    });
+    CHECK(result.out == row.printed + "   ok     last\n");
+    CHECK(result.status == (row.printed.find("FALSE") == std::string::npos ? 0 : 1));
+  }
 }
 
 TEST_CASE("lesson: sentences are broken between words at 80 columns, pictures are not") {
   const std::string letters(40, 'a'), wide = letters + " " + letters + " " + letters;
-  const Result result = lesson([&](Lesson& to) {
+  const testing::Result result = lesson([&](Lesson& to) {
     to.say(wide + "\n\n  " + wide);
     to.show("  |\n|");
     to.claim(true, wide);
@@ -74,43 +97,5 @@ TEST_CASE("lesson: sentences are broken between words at 80 columns, pictures ar
   CHECK(result.out == wrapped_at("   ") + "\n" + wrapped_at("     ") + "  |\n|\n" +
                           wrapped_at("   ok     ") + "   slip in note 000\n" +
                           wrapped_at("      says        ") + "      comes out\n" +
-                          wrapped_at("      why         ") + "");
-}
-
-TEST_CASE("lesson: a slip shows what stands there, what comes out, and why") {
-  const Result result = lesson([](Lesson& to) {
-    to.slip("003", "2 + 2 = 5", "4", "a carry too many");
-    to.claim(2 + 2 == 4, "2 + 2 = 4");
-  });
-  CHECK(result.out ==
-        "   slip in note 003\n      says        2 + 2 = 5\n      comes out   4\n"
-        "      why         a carry too many\n   ok     2 + 2 = 4\n");
-}
-
-TEST_CASE("lesson: a new word stands before its meaning, and claims are counted") {
-  const Result result = run_here([] {
-    Lesson to;
-    to.define("softmax",
-              "exp of each score, divided by the sum of all of them, so that they add up to 1.");
-    to.claim(true, "true");
-    to.claim(false, "false");
-    return 10 * to.claims() + to.false_claims();
-  });
-  CHECK(result.status == 21);
-  CHECK(result.out ==
-        "   new word: softmax. exp of each score, divided by the sum of all of them, so\n"
-        "             that they add up to 1.\n   ok     true\n   FALSE  false\n");
-}
-
-TEST_CASE("lesson: with an output of its own it prints nothing") {
-  std::string lines;
-  const Result result = run_here([&] {
-    Lesson to(Paint{}, [&](const std::string& line) { lines += line + "|"; });
-    to.part("Sums");
-    to.say("one");
-    to.claim(false, "2 < 1");
-    return lines == "1. Sums\n|   one|   FALSE  2 < 1|" && to.false_claims() == 1 ? 0 : 1;
-  });
-  CHECK(result.status == 0);
-  CHECK(result.out.empty());
+                          wrapped_at("      why         "));
 }

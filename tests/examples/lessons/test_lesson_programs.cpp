@@ -11,8 +11,6 @@
 #include "tests/support/catch.h"
 #include "tests/support/folder.h"
 #include "tests/support/process.h"
-#include "tests/support/sanitized.h"
-#include "tests/support/skipped.h"
 
 using namespace testing;
 namespace fs = std::filesystem;
@@ -30,10 +28,15 @@ Lines lines_behind(const std::string& title, const Lines& output) {
 Lines commands_of(const std::string& lesson) {
   Lines commands;
   for (const std::string& line : lines_behind("Try", output_of(lesson)))
-    if (line.rfind("   build/lessons/", 0) == 0)
+    if (line.starts_with("   build/lessons/"))
       commands.push_back(
           (lesson_programs / line.substr(std::string("   build/lessons/").size())).string());
   return commands;
+}
+
+void check_width(const std::string& line) {
+  INFO(line);
+  CHECK(support::display_width(line) <= 80);
 }
 
 /// The picture of a lesson, as the text of a file.
@@ -68,32 +71,19 @@ bool same_picture(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-TEST_CASE("lessons: each opens with a question and a prediction") {
-  if (sanitized) {
-    testing::report_skipped("lessons are not built under sanitizers");
-    return;
-  }
+TEST_CASE("lessons: a question, a prediction and places in the sources that exist, in 80 columns") {
+  CHECK(lessons_of_the_course().size() >= 26);
   for (const std::string& lesson : lessons_of_the_course()) {
     INFO(lesson);
     const Lines output = output_of(lesson);
     REQUIRE(output.size() > 10);
-    CHECK(output[2].rfind("   question: ", 0) == 0);
+    for (const std::string& line : output) check_width(line);
+    CHECK(output[2].starts_with("   question: "));
     CHECK(texts_behind("   predict:  ", output).size() == 1);
-  }
-}
-
-TEST_CASE("lessons: each names places in the sources, and they exist") {
-  if (sanitized) {
-    testing::report_skipped("lessons are not built under sanitizers");
-    return;
-  }
-  for (const std::string& lesson : lessons_of_the_course()) {
-    INFO(lesson);
-    const Lines output = output_of(lesson), lines = lines_behind("Read in the code", output);
     std::size_t places = 0;
-    for (const std::string& line : lines) {
+    for (const std::string& line : lines_behind("Read in the code", output)) {
       const std::size_t comma = line.find(", "), colon = line.find(':', comma);
-      if (line.rfind("   ", 0) != 0 || line[3] == ' ' || comma == line.npos) continue;
+      if (!line.starts_with("   ") || line[3] == ' ' || comma == line.npos) continue;
       const std::string file = line.substr(3, comma - 3);
       const std::string name = line.substr(comma + 2, colon - comma - 2);
       INFO(file << ": " << name);
@@ -106,10 +96,6 @@ TEST_CASE("lessons: each names places in the sources, and they exist") {
 }
 
 TEST_CASE("lessons: what they say to try runs, in 80 columns") {
-  if (sanitized) {
-    testing::report_skipped("lessons are not built under sanitizers");
-    return;
-  }
   std::size_t commands = 0;
   for (const std::string& lesson : lessons_of_the_course())
     for (const std::string& command : commands_of(lesson)) {
@@ -120,22 +106,35 @@ TEST_CASE("lessons: what they say to try runs, in 80 columns") {
       CHECK(result.err.empty());
       const Lines printed = split_lines(result.out);
       CHECK(printed.size() >= 2);
-      for (const std::string& line : printed) CHECK(support::display_width(line) <= 80);
+      for (const std::string& line : printed) check_width(line);
       ++commands;
     }
   CHECK(commands >= 20);
 }
 
-TEST_CASE("lessons: the same picture has the same bytes, and the comparison can fail") {
-  if (sanitized) {
-    testing::report_skipped("lessons are not built under sanitizers");
-    return;
+TEST_CASE("lessons: without UTF-8 tables, maps and curves are ASCII, in 80 columns") {
+  for (const char* name :
+       {"attention/03_one_head", "attention/08_what_can_be_raised", "attention/12_noisy_keys",
+        "attention/13_residual_and_block", "engine/03_gradient_check"}) {
+    INFO(name);
+    const Result result = run({(lesson_programs / name).string()}, {{"LC_ALL", "C"}});
+    CHECK(result.status == 0);
+    CHECK(split_lines(result.out).size() > 20);
+    for (const std::string& line : split_lines(result.out)) {
+      check_width(line);
+      CHECK(std::all_of(line.begin(), line.end(), [](char c) { return c >= ' ' && c <= '~'; }));
+    }
   }
+}
+
+TEST_CASE("lessons: the same picture has the same bytes, and the READMEs have what is drawn") {
   CHECK(same_picture("<a x=\"1.5\" />", "<a x=\"2.5\" />"));
   CHECK_FALSE(same_picture("<a x=\"1.5\" />", "<a x=\"7\" />"));
   CHECK_FALSE(same_picture("<a x=\"1.5\" />", "<a y=\"1.5\" />"));
   CHECK_FALSE(same_picture("<a />", "<a /> <b />"));
-  std::size_t pictures = 0;
+  const fs::path folder = source_root / "examples/pictures";
+  const std::string readme = joined(lines_in(source_root / "examples/README.md"));
+  std::size_t drawn = 0, shown = 0, stored = 0;
   for (const std::string& lesson : lessons_of_the_course()) {
     const Lines commands = commands_of(lesson);
     if (std::none_of(commands.begin(), commands.end(),
@@ -143,28 +142,17 @@ TEST_CASE("lessons: the same picture has the same bytes, and the comparison can 
       continue;
     INFO(lesson);
     const std::string picture = picture_of(lesson);
-    CHECK(picture.rfind("<svg", 0) == 0);
+    CHECK(picture.starts_with("<svg"));
     CHECK(picture == picture_of(lesson));
-    ++pictures;
+    ++drawn;
+    if (!fs::exists(folder / (lesson + ".svg"))) continue;
+    CHECK(same_picture(joined(lines_in(folder / (lesson + ".svg"))), picture));
+    CHECK(readme.find("(pictures/" + lesson + ".svg)") != std::string::npos);
+    ++shown;
   }
-  CHECK(pictures >= 10);
-}
-
-TEST_CASE("lessons: the pictures of the READMEs are what the lessons draw") {
-  if (sanitized) {
-    testing::report_skipped("lessons are not built under sanitizers");
-    return;
-  }
-  const fs::path folder = source_root / "examples/pictures";
-  std::size_t pictures = 0;
-  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
-    if (!entry.is_regular_file()) continue;
-    const fs::path name = fs::relative(entry.path(), folder).replace_extension();
-    INFO(name);
-    CHECK(same_picture(joined(lines_in(entry.path())), picture_of(name.string())));
-    const std::string readme = joined(lines_in(source_root / "examples/README.md"));
-    CHECK(readme.find("(pictures/" + name.string() + ".svg)") != std::string::npos);
-    ++pictures;
-  }
-  CHECK(pictures >= 4);
+  for (const auto& entry : fs::recursive_directory_iterator(folder))
+    stored += entry.is_regular_file() ? 1 : 0;
+  CHECK(drawn >= 10);
+  CHECK(shown == stored);
+  CHECK(shown >= 4);
 }

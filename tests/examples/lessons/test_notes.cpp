@@ -10,8 +10,6 @@
 #include "tests/examples/lessons/course.h"
 #include "tests/support/catch.h"
 #include "tests/support/process.h"
-#include "tests/support/sanitized.h"
-#include "tests/support/skipped.h"
 
 using namespace testing;
 
@@ -111,10 +109,6 @@ TEST_CASE("notes: numbers are found in a text") {
 }
 
 TEST_CASE("notes: the numbers of a table stand in the output of a program that its item names") {
-  if (sanitized) {
-    testing::report_skipped("lessons are not built under sanitizers");
-    return;
-  }
   const std::string birds =
       run({(std::filesystem::path(FLEDGE_BINARY_DIR) / "birds").string()}).out;
   std::size_t compared = 0;

@@ -19,8 +19,6 @@
 #include "tests/examples/lessons/course.h"
 #include "tests/support/catch.h"
 #include "tests/support/process.h"
-#include "tests/support/sanitized.h"
-#include "tests/support/skipped.h"
 
 namespace {
 
@@ -143,10 +141,6 @@ TEST_CASE("readme: the comparison of quotations can fail") {
 }
 
 TEST_CASE("readme: what examples/README.md quotes is what the lessons print") {
-  if (sanitized) {
-    testing::report_skipped("lessons are not built under sanitizers");
-    return;
-  }
   const auto all = quotations(lines_in(source_root / "examples/README.md"));
   CHECK(all.size() >= 5);
   for (const Quotation& quotation : all) {
@@ -170,10 +164,6 @@ TEST_CASE("readme: every lesson is in a table of contents, in order") {
 }
 
 TEST_CASE("readme: NOTES.md has every slip that a lesson prints, in a table, and no other") {
-  if (sanitized) {
-    testing::report_skipped("lessons are not built under sanitizers");
-    return;
-  }
   std::size_t rows = 0, said = 0;
   for (const std::string& line : lines_in(source_root / "examples/NOTES.md")) {
     if (line.rfind("| 00", 0) != 0 || line.substr(5, 2) != " |") continue;
@@ -210,10 +200,6 @@ TEST_CASE("readme: NOTES.md and GLOSSARY.md name only lessons that exist") {
 }
 
 TEST_CASE("readme: what README.md quotes of make run is what birds prints") {
-  if (sanitized) {
-    testing::report_skipped("a sanitizer has seen birds");
-    return;
-  }
   const auto result =
       run({(std::filesystem::path(FLEDGE_BINARY_DIR) / "birds").string()}, {{"LC_ALL", "C.UTF-8"}});
   REQUIRE(result.status == 0);

@@ -9,8 +9,6 @@
 
 #include "tests/examples/lessons/course.h"
 #include "tests/support/catch.h"
-#include "tests/support/sanitized.h"
-#include "tests/support/skipped.h"
 
 using namespace testing;
 
@@ -116,10 +114,6 @@ TEST_CASE("terms: the search for words can fail") {
 }
 
 TEST_CASE("terms: a lesson prints the meaning of each term that it introduces, as GLOSSARY.md") {
-  if (sanitized) {
-    testing::report_skipped("lessons are not built under sanitizers");
-    return;
-  }
   std::map<std::string, Lines> printed;
   for (const std::string& lesson : lessons_of_the_course())
     printed[lesson] = texts_behind("   new word: ", output_of(lesson));
@@ -137,10 +131,6 @@ TEST_CASE("terms: a lesson prints the meaning of each term that it introduces, a
 }
 
 TEST_CASE("terms: no lesson uses a term before the lesson that introduces it") {
-  if (sanitized) {
-    testing::report_skipped("lessons are not built under sanitizers");
-    return;
-  }
   const std::vector<Term> terms = terms_of_the_lessons();
   for (const std::string& lesson : lessons_of_the_course()) {
     const std::string prose = prose_of(output_of(lesson));
