@@ -2,7 +2,9 @@
 
 #include <cstdio>
 #include <deque>
+#include <fstream>
 #include <set>
+#include <sstream>
 
 #include "examples/support/errors.h"
 #include "examples/support/picture_file.h"
@@ -12,10 +14,18 @@ namespace support {
 
 namespace {
 
-void print_opening(const LessonPage& page, const Lesson& to, bool wait) {
-  to.print(to.paint().bold(page.title) + "\n");
-  to.print_labelled("   question: ", page.question);
-  to.print_labelled("   predict:  ", page.prediction);
+std::string contents(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) throw InputError("cannot read " + path, "run the lesson where it was built");
+  return text.str();
+}
+
+void print_opening(const LessonText& text, const Lesson& to, bool wait) {
+  to.print(to.paint().bold(text.title()) + "\n");
+  to.print_labelled("   question: ", text.question());
+  to.print_labelled("   predict:  ", text.prediction());
   if (wait) {
     to.print_labelled("   ", "Write your prediction down, then press the return key.");
     for (int c = std::getchar(); c != '\n' && c != EOF; c = std::getchar()) {
@@ -24,9 +34,9 @@ void print_opening(const LessonPage& page, const Lesson& to, bool wait) {
   to.print("");
 }
 
-void print_closing(const LessonPage& page, const Lesson& to) {
+void print_closing(const LessonPage& page, const LessonText& text, const Lesson& to) {
   to.print("\n" + to.paint().bold("Read in the code"));
-  for (const SourcePlace& place : page.reading)
+  for (const SourcePlace& place : text.reading())
     to.print_labelled("   " + place.file + ", " + place.name + ": ", place.what);
   if (page.plays.empty() && !page.picture) return;
   to.print("\n" + to.paint().bold("Try"));
@@ -51,7 +61,10 @@ int print_verdict(const LessonPage& page, const Lesson& to, bool needs_claims) {
 
 int run_lesson(int argc, const char* const* argv, const LessonPage& page) {
   return run_main(page.name, [&] {
-    Options options(page.name, page.title);
+    Lesson lesson(Paint{colour_wanted(stdout)});
+    LessonText text(page.name, contents(page.folder + "/" + page.name + ".md"),
+                    contents(page.folder + "/../GLOSSARY.md"), lesson);
+    Options options(page.name, text.title());
     bool ask = false;
     std::string picture;
     std::deque<double> numbers;  // a deque does not move what it holds
@@ -70,17 +83,16 @@ int run_lesson(int argc, const char* const* argv, const LessonPage& page) {
         options.add(play.option, "N", whole_numbers.back(), play.help, play.limits);
         run_play.emplace_back([&play, &n](Lesson& to) { play.with_whole_number(to, n); });
       } else {
-        const std::string& text = texts.emplace_back();
+        const std::string& words = texts.emplace_back();
         options.add(play.option, "TEXT", texts.back(), play.help);
         options.is_text();
-        run_play.emplace_back([&play, &text](Lesson& to) { play.with_text(to, text); });
+        run_play.emplace_back([&play, &words](Lesson& to) { play.with_text(to, words); });
       }
       options.without_default();
     }
     options.exit_statuses("0 every claim holds, 1 one does not, 2 wrong usage");
     options.parse(argc, argv);
 
-    Lesson lesson(Paint{colour_wanted(stdout)});
     const std::set<std::string> given = options.given();
     if (given.size() > 1 && (given.contains("--out") || given.contains("--ask")))
       refuse_usage("--out and --ask stand alone", "leave out the other options");
@@ -95,9 +107,10 @@ int run_lesson(int argc, const char* const* argv, const LessonPage& page) {
         played = true;
       }
     if (played) return print_verdict(page, lesson, false);
-    print_opening(page, lesson, ask);
-    page.body(lesson);
-    print_closing(page, lesson);
+    print_opening(text, lesson, ask);
+    page.body(text);
+    text.finish();
+    print_closing(page, text, lesson);
     return print_verdict(page, lesson, true);
   });
 }

@@ -1,8 +1,8 @@
-// A lesson as a program: question, prediction, parts, what to read in the code, what to try.
+// A lesson as a program: its text, an option to play with, and a picture.
 //
-// Not here: what the parts print (lesson.h). Key idea: an option to play with has a function of its
-// own, which runs in place of the parts. So the parts always print the same numbers, and the
-// READMEs can quote them.
+// Not here: the text (lesson_text.h) and what a part prints (lesson.h). Key idea: an option to play
+// with has a function of its own, which runs in place of the text. So the text always has the same
+// numbers, and the READMEs can quote them.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "examples/lessons/lesson.h"
+#include "examples/lessons/lesson_text.h"
 #include "examples/support/options.h"
 #include "examples/support/svg.h"
 
 namespace support {
-
-/// A place in the sources. A test looks for the name in the file.
-struct SourcePlace {
-  std::string file, name, what;  // "engine/ops/softmax.cpp", "softmax", "the formula and its rule"
-};
 
 /// An option, and what the lesson does with its value. One of the three functions is set.
 struct Play {
@@ -31,19 +26,16 @@ struct Play {
 };
 
 struct LessonPage {
-  std::string name;        // "attention/04_softmax"
-  std::string title;       // "Softmax: from scores to shares"
-  std::string question;    // what the lesson answers
-  std::string prediction;  // "Predict: …", which the reader does before reading on
-  std::function<void(Lesson&)> body;
-  std::vector<SourcePlace> reading;
+  std::string name;  // "attention/04_softmax": the text is this file of examples/lessons, with .md
+  std::function<void(LessonText&)> body;  // gives values to the names in the text
   std::vector<Play> plays{};
-  std::function<Svg()> picture{};  // for -o FILE
+  std::function<Svg()> picture{};       // for -o FILE
+  std::string folder = FLEDGE_LESSONS;  // examples/lessons; the glossary stands above it
 };
 
-/// The body of a lesson's main(). Without options it prints title, question and prediction, runs
-/// the body, prints what to read and to try, and a last line: "attention/04_softmax: 8 claims
-/// hold". Returns 1 when a claim was false, or there was none.
+/// The body of a lesson's main(). Without options it prints the text with the values of the body, what
+/// to read and to try, and a last line: "attention/04_softmax: 8 claims hold". Returns 1 when a claim
+/// was false, or there was none, and when a name has no value or a value no name.
 ///
 ///   --ask        waits for the return key after the prediction
 ///   -o FILE      writes the picture and nothing else

@@ -1,0 +1,93 @@
+// The text of a lesson: a Markdown file whose numbers, tables and claims are computed.
+//
+// Key idea: the prose stands in attention/04_softmax.md, and 04_softmax.cpp gives a value to each name
+// in it. The text is printed as far as its values are known, so a reader watches a long computation
+// part by part. A name without a value, or a value that no name asks for, is an error.
+//
+// What may stand in such a file, each block between empty lines; anything else is refused:
+//
+//     # Title                                      once, at the top
+//     **Question.** How do scores become …?        then the prediction: **Predict.** …
+//     ## A part                                    the parts are numbered when they are printed
+//     Words, with {{sum}} where a value stands     a paragraph; its lines are joined and wrapped
+//         1 + 1 = {{sum}}                          four blanks: a line of its own, not joined
+//     {{table}}                                    alone: a table or picture, printed unchanged
+//     **softmax**                                  alone: a new word; GLOSSARY.md has its meaning
+//     - [name] what holds                          a claim that the program checks
+//     > 000: the words of the note                 a slip in a note, in three lines:
+//     > comes out: the right result
+//     > why: the reason
+//     ## Read in the code                          the last part: places in the sources
+//     - `engine/ops/softmax.cpp`, `softmax`: what stands there
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "examples/lessons/lesson.h"
+#include "examples/support/text.h"
+
+namespace support {
+
+/// A place in the sources. A test looks for the name in the file.
+struct SourcePlace {
+  std::string file, name, what;  // "engine/ops/softmax.cpp", "softmax", "the formula and its rule"
+};
+
+class LessonText {
+ public:
+  /// Reads the text and the glossary. Throws ValueError, with the name of the file and the block, for
+  /// what is not listed above.
+  LessonText(std::string name, const std::string& markdown, const std::string& glossary,
+             Lesson& to);
+
+  const std::string& title() const { return title_; }
+  const std::string& question() const { return question_; }
+  const std::string& prediction() const { return prediction_; }
+  const std::vector<SourcePlace>& reading() const { return reading_; }
+
+  /// Gives {{name}} a text, or one that printf would print. Prints what is known now.
+  void set(const std::string& name, std::string text);
+  template <class Value, class... Values>
+  void set(const std::string& name, const char* format, Value value, Values... values) {
+    set(name, formatted(format, value, values...));
+  }
+  /// Whether the claim [name] holds; see Lesson for the three kinds.
+  void claim(const std::string& name, bool holds);
+  void claim_near(const std::string& name, double value, double expected, double tolerance);
+  void claim_rate(const std::string& name, int count, int runs, int least);
+
+  /// Throws ValueError when a name has no value, or a value no name.
+  void finish() const;
+
+ private:
+  enum class Kind { part, paragraph, line, picture, word, claim, slip };
+  struct Block {
+    Kind kind;
+    std::string text, name;  // the name of a picture or claim; the meaning of a word
+  };
+  using Check = std::function<void(const std::string& what)>;
+
+  void read_block(const std::vector<std::string>& lines);
+  void keep_check(const std::string& name, Check check);
+  bool is_known(const Block& block) const;
+  std::string filled(const std::string& text) const;
+  void print_known();
+  void print(const Block& block);
+  [[noreturn]] void refuse(const std::string& what) const;
+
+  std::string name_, title_, question_, prediction_;
+  std::map<std::string, std::string> glossary_;
+  std::vector<SourcePlace> reading_;
+  std::vector<Block> blocks_;
+  std::size_t printed_ = 0;
+  bool reads_places_ = false;
+  Kind last_ = Kind::part;
+  std::map<std::string, std::string> values_;
+  std::map<std::string, Check> checks_;
+  Lesson& to_;
+};
+
+}  // namespace support
