@@ -26,9 +26,9 @@ Tensor counted(const Tensor& x, int& runs) {
   return record("counted", x.value(), wrt(x, [&runs](const Array& dy) { return ++runs, dy; }));
 }
 
-const std::string constant =
+const std::string not_recorded =
     "backward: this tensor does not depend on any parameter, or was computed under NoGrad";
-const std::string freed =
+const std::string freed_graph =
     "' was freed by an earlier backward(); run the forward pass again, or call the first one with "
     "Graph::keep";
 
@@ -61,7 +61,7 @@ TEST_CASE("under NoGrad nothing is recorded, until the last one ends, also by an
     Tensor y;
     CHECK(nodes_made([&] { y = sum(exp(w * w)); }) == 0);
     CHECK_FALSE(y.needs_grad());
-    CHECK(refusal<GraphError>([&] { backward(y); }) == constant);
+    CHECK(refusal<GraphError>([&] { backward(y); }) == not_recorded);
     CHECK(parameter(counting({2})).needs_grad());
     backward(before);  // what was computed before keeps its history
     CHECK(same_bits(w.grad(), Array({2}, {2, 4})));
@@ -194,8 +194,8 @@ TEST_CASE("backward refuses what has no gradient") {
         }) == "backward: cotangent of shape (3, 2) for a tensor of shape (2, 3)");
   CHECK(refusal<ShapeError>([&] { backward(sum(w), counting({1})); }) ==
         "backward: cotangent of shape (1) for a tensor of shape ()");
-  CHECK(refusal<GraphError>([] { backward(Tensor(1.0)); }) == constant);
-  CHECK(refusal<GraphError>([&] { backward(sum(w).detach()); }) == constant);
+  CHECK(refusal<GraphError>([] { backward(Tensor(1.0)); }) == not_recorded);
+  CHECK(refusal<GraphError>([&] { backward(sum(w).detach()); }) == not_recorded);
   CHECK_FALSE(w.has_grad());
 }
 
@@ -214,7 +214,7 @@ TEST_CASE("Graph::keep: the same gradients again, and no stale ones inside") {
   backward(y);
   CHECK(same_bits(w.grad(), once + once));
   CHECK(runs == 3);
-  CHECK(refusal<GraphError>([&] { backward(y); }) == "backward: the graph of 'sum" + freed);
+  CHECK(refusal<GraphError>([&] { backward(y); }) == "backward: the graph of 'sum" + freed_graph);
   CHECK(same_bits(w.grad(), once + once));
 }
 

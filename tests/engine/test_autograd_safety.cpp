@@ -27,7 +27,7 @@ Tensor misshapen(const Tensor& x, const Shape& shape) {
                 wrt(x, [shape](const Array&) { return Array::ones(shape); }));
 }
 
-const std::string shared =
+const std::string shared_values =
     "write: these values are shared, with a graph that still needs them or with another Array: run "
     "backward() or drop the result first, and keep copies with clone()";
 
@@ -36,7 +36,7 @@ const std::string shared =
 TEST_CASE("a parameter may be written when no rule and no handle needs its values") {
   const Tensor w = parameter(counting({2})), v = parameter(counting({2})), c(counting({2}));
   const auto is_refused = [&](const Tensor& x) {
-    return refusal<GraphError>([&] { x.write(); }) == shared;
+    return refusal<GraphError>([&] { x.write(); }) == shared_values;
   };
   {
     const Tensor y = sum(w * w);
@@ -142,7 +142,8 @@ TEST_CASE("a rule that returns no array, or one of a wrong shape, is an error") 
   for (const Shape& shape : {Shape{3}, Shape{3, 2}, Shape{1, 3}, Shape{}, Shape{2, 4}, Shape{0}}) {
     CAPTURE(to_string(shape));
     const std::string message = refusal<ShapeError>([&] { backward(sum(misshapen(w, shape))); });
-    for (const std::string part : {"of shape " + to_string(shape), "of shape (2, 3)", "misshapen"})
+    for (const auto& part :
+         {"of shape " + to_string(shape), std::string("of shape (2, 3)"), std::string("misshapen")})
       CHECK_THAT(message, ContainsSubstring(part));
   }
   const auto empty = [&] {

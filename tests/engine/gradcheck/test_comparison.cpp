@@ -59,10 +59,12 @@ struct Compared {
   std::optional<Comparison> dual, differences;
 };
 
+namespace f_of_one {
 const OneInput smooth = [](const Tensor& x) { return exp(x) * x; };
 const OneInput kinked = [](const Tensor& x) { return relu(x) + x; };
 const OneInput hidden = [](const Tensor& x) { return x * x + 1e10; };  // by rounding
 const OneInput constant = [](const Tensor& x) { return sum(softmax(x)) + 0.0; };
+}  // namespace f_of_one
 
 }  // namespace
 
@@ -78,17 +80,17 @@ TEST_CASE("each oracle finds right, wrong and undecided elements, one beside the
     std::vector<std::string> zero_gradients = {};
   };
   const std::vector<Row> rows = {
-      {"right", smooth, three, 1, "rrr", "rrr"},
-      {"half too much", smooth, three, 1.5, "wrr", "wrr"},
-      {"no change with the last places", smooth, three, 1 + 1e-6, "wrr", "wrr"},
-      {"between the two tolerances", smooth, three, 1 + 1e-10, "wrr", "rrr"},
-      {"not a number", smooth, three, quiet_nan, "wrr", "wrr"},
-      {"a kink", kinked, around_kink, 1, "rrr", "rur"},
-      {"a wrong element beside a kink", kinked, around_kink, 1 + 1e-6, "wrr", "wur"},
-      {"hidden by rounding", hidden, three, 1, "rrr", "uuu"},
-      {"an error that rounding cannot explain", hidden, three, 2, "wrr", "wuu"},
-      {"zeros", constant, three, 1, "uuu", "uuu"},
-      {"zeros that are listed", constant, three, 1, "rrr", "rrr", listed},
+      {"right", f_of_one::smooth, three, 1, "rrr", "rrr"},
+      {"half too much", f_of_one::smooth, three, 1.5, "wrr", "wrr"},
+      {"no change with the last places", f_of_one::smooth, three, 1 + 1e-6, "wrr", "wrr"},
+      {"between the two tolerances", f_of_one::smooth, three, 1 + 1e-10, "wrr", "rrr"},
+      {"not a number", f_of_one::smooth, three, quiet_nan, "wrr", "wrr"},
+      {"a kink", f_of_one::kinked, around_kink, 1, "rrr", "rur"},
+      {"a wrong element beside a kink", f_of_one::kinked, around_kink, 1 + 1e-6, "wrr", "wur"},
+      {"hidden by rounding", f_of_one::hidden, three, 1, "rrr", "uuu"},
+      {"an error that rounding cannot explain", f_of_one::hidden, three, 2, "wrr", "wuu"},
+      {"zeros", f_of_one::constant, three, 1, "uuu", "uuu"},
+      {"zeros that are listed", f_of_one::constant, three, 1, "rrr", "rrr", listed},
   };
   for (const Row& row : rows) {
     INFO(row.what);
@@ -106,9 +108,10 @@ TEST_CASE("each oracle finds right, wrong and undecided elements, one beside the
 
 TEST_CASE("the largest error, both numbers and the problem are those of the decided elements") {
   const Array three = uniform({3}, 1), around_kink({3}, {0.5, 0, -0.5});
-  const Compared right(smooth, three), wrong(smooth, three, 1.5), nan(smooth, three, quiet_nan),
-      kink(kinked, around_kink), rounded(hidden, three), zeros(constant, three),
-      moving(smooth, three, 1, {"w"});
+  const Compared right(f_of_one::smooth, three), wrong(f_of_one::smooth, three, 1.5),
+      nan(f_of_one::smooth, three, quiet_nan), kink(f_of_one::kinked, around_kink),
+      rounded(f_of_one::hidden, three), zeros(f_of_one::constant, three),
+      moving(f_of_one::smooth, three, 1, {"w"});
   CHECK(right.dual->max_error() < 1e-14);
   CHECK(right.differences->max_error() < 1e-10);
   CHECK(kink.differences->max_error() < 1e-8);
@@ -183,7 +186,7 @@ TEST_CASE("an error stays wrong if f throws at the changed inputs") {
   const auto compare = [&](auto error) {
     const std::function<Tensor()> f = [&] {
       if (to_vector(w.value()) != to_vector(x)) throw error;
-      return smooth(spoiled(w, 1 + 1e-9));
+      return f_of_one::smooth(spoiled(w, 1 + 1e-9));
     };
     const CheckedGradients checked{f, twice, options, v, gradients_of(f(), twice, v)};
     return Comparison(Method::dual, checked).verdict(0, 0);

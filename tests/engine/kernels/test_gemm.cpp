@@ -9,7 +9,6 @@
 #include "engine/kernels/tiles.h"
 #include "tests/engine/kernels/guarded.h"
 #include "tests/support/sanitized.h"
-#include "tests/support/tangents.h"
 
 using namespace tests;
 using kernels::Initial;

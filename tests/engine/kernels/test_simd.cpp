@@ -12,7 +12,6 @@
 
 #include "engine/kernels/simd_math.h"
 #include "tests/engine/kernels/guarded.h"
-#include "tests/support/tangents.h"
 
 using namespace tests;
 using kernels::lanes;
