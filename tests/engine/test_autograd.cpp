@@ -231,72 +231,44 @@ TEST_CASE("the gradient is linear in the cotangent, and exactly zero for zeros")
   CHECK(same_numbers(gradient(Array::zeros({3})), Array::zeros({3})));
 }
 
-TEST_CASE("one tensor as several arguments gets the sum of their gradients") {
+TEST_CASE("one tensor at several places of a graph gets the sum of their gradients") {
   using In = const std::vector<Tensor>&;
   struct Row {
-    const char* name;
-    std::size_t arguments;
+    std::size_t places;
     Shape shape;
     std::function<Tensor(In)> f;
   };
-  const Array condition({4}, {1, 0, 0, 1});
   const std::vector<Row> rows = {
-      {"a + b", 2, {4}, [](In x) { return x[0] + x[1]; }},
-      {"a - b", 2, {4}, [](In x) { return x[0] - x[1]; }},
-      {"a * b", 2, {4}, [](In x) { return x[0] * x[1]; }},
-      {"a / b", 2, {4}, [](In x) { return x[0] / x[1]; }},
-      {"a ^ b", 2, {4}, [](In x) { return pow(x[0], x[1]); }},
-      {"a * b * c", 3, {4}, [](In x) { return x[0] * x[1] * x[2]; }},
-      {"a * b + c - 3d", 4, {4}, [](In x) { return x[0] * x[1] + x[2] - x[3] * 3.0; }},
-      {"a · b", 2, {3, 3}, [](In x) { return matmul(x[0], x[1]); }},
-      {"a · bᵀ", 2, {3, 3}, [](In x) { return matmul(x[0], transpose(x[1])); }},
-      {"aᵀ · b", 2, {3, 3}, [](In x) { return matmul(transpose(x[0]), x[1]); }},
-      {"concat",
-       2,
-       {4},
-       [](In x) {
-         return concat({x[0], x[1]}, 0);
-       }},
-      {"slices that overlap",
-       2,
+      {4, {4}, [](In x) { return x[0] * x[1] + x[2] - x[3] * 3.0; }},
+      {3, {3, 3}, [](In x) { return matmul(matmul(x[0], transpose(x[1])), x[2]); }},
+      {2,
        {4},
        [](In x) {
          return concat({slice(x[0], 0, 0, 3), slice(x[1], 0, 1, 4)}, 0);
        }},
-      {"where", 2, {4}, [&](In x) { return where(condition, x[0], x[1] * 2.0); }},
-      {"stretched differently",
-       2,
+      {2,
        {3, 1},
        [](In x) {
          return x[0] - reshape(x[1], {1, 3}) * 2.0;
        }},
-      {"a table and its transpose",
-       2,
+      {2,
        {4, 3},
        [](In x) {
          return matmul(embedding(x[0], {2, 1}), transpose(x[1]));
        }},
-      {"attention",
-       3,
-       {3, 3},
-       [](In x) {
-         return weighted_sum(softmax(attention_scores(x[0], x[1], causal()), causal()), x[2],
-                             causal());
-       }},
   };
   for (const Row& row : rows) {
-    CAPTURE(row.name);
-    const Array x = uniform(row.shape, 1, 0.5, 2);
+    const Array x = uniform(row.shape, 1);
     std::vector<Tensor> apart;
-    for (std::size_t i = 0; i < row.arguments; ++i) apart.push_back(parameter(x.clone()));
+    for (std::size_t i = 0; i < row.places; ++i) apart.push_back(parameter(x.clone()));
     const Tensor y = row.f(apart), together = parameter(x.clone());
     const Array dy = uniform(y.shape(), 2);
     backward(y, dy);
-    backward(row.f(std::vector<Tensor>(row.arguments, together)), dy);
+    backward(row.f(std::vector<Tensor>(row.places, together)), dy);
     Array sum = Array::zeros(row.shape);
     for (const Tensor& argument : apart) sum = sum + argument.grad();
     // Of two summands the order changes no bit.
-    CHECK((row.arguments == 2 ? same_numbers(together.grad(), sum) : close(together.grad(), sum)));
+    CHECK((row.places == 2 ? same_numbers(together.grad(), sum) : close(together.grad(), sum)));
   }
 }
 

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <vector>
 
-#include "engine/array_math.h"
 #include "engine/kernels/tiles.h"
 #include "tests/engine/kernels/guarded.h"
 #include "tests/support/sanitized.h"
@@ -229,23 +228,4 @@ TEST_CASE("gemm adds more ones than the largest whole number that float can incr
   Real c[6];  // every number of A and B is the same one, which is 0 numbers further on
   kernels::gemm({ones, 0, 0}, {ones, 0, 1}, c, 3, 2, k, 3);
   for (const Real x : c) CHECK(value_of(x) == static_cast<double>(k));
-}
-
-TEST_CASE("a product of many matrices is that of each, in small blocks") {
-  for (const Dim n : around(tile_rows))
-    for (const Dim k : around(3))
-      for (const Dim m : around(tile_columns)) {
-        const Array a = numbers({2, 1, n, k}, 1), b = numbers({3, k, m}, 2);
-        const Blocked blocked(ways_in_blocks(3, 0).back().sizes, 2);
-        const Array c = product(a, b);
-        REQUIRE((c.shape() == Shape{2, 3, n, m}));
-        const auto matrix = [](const Array& x, Dim which, Dim rows, Dim columns) {
-          Array part({rows, columns});
-          std::copy_n(x.data() + which * rows * columns, rows * columns, part.write());
-          return part;
-        };
-        for (Dim i = 0; i < 6; ++i)
-          REQUIRE(same_bits(matrix(c, i, n, m),
-                            plain_product(matrix(a, i / 3, n, k), matrix(b, i % 3, k, m), {})));
-      }
 }

@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <functional>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "engine/autograd.h"
-#include "nn/layers/attention.h"
+#include "engine/ops.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
 #include "tests/support/threads.h"
@@ -167,31 +166,19 @@ TEST_CASE("several threads may start parallel work at once") {
 }
 
 TEST_CASE("any number of threads computes the same bits") {
-  // Each large enough to be cut into tasks.
-  const Array a = uniform({150, 300}, 1), b = uniform({300, 600}, 2), rows = uniform({300, 257}, 3);
-  using In = const std::vector<Tensor>&;
-  const std::vector<std::pair<std::vector<Array>, std::function<Tensor(In)>>> ops = {
-      {{a, b}, [](In x) { return matmul(x[0], x[1]); }},
-      {{a, b, uniform({600}, 8)}, [](In x) { return linear(x[0], x[1], x[2]); }},
-      {{rows}, [](In x) { return softmax(x[0]); }},
-      {{rows}, [](In x) { return log_softmax(x[0]); }},
-      {{rows}, [](In x) { return gelu(exp(x[0])); }},
-      {{rows}, [](In x) { return sum(x[0], {0}) + sum(x[0]); }},
-      {{rows, uniform({257}, 4), uniform({257}, 5)},
-       [](In x) { return layer_norm(x[0], x[1], x[2]); }},
-      {{uniform({4, 70, 24}, 6)}, [](In x) { return attention(x[0], 2, causal()); }},
-      {{uniform({4, 70, 66}, 6)}, [](In x) { return attention(x[0], 2, causal()); }}};
+  // Each op large enough to be cut into tasks.
+  const std::vector<Array> inputs{uniform({4, 70, 96}, 1), uniform({32, 600}, 2), uniform({600}, 3),
+                                  uniform({600}, 4)};
   const auto results = [&](int count) {
     const Threads so_many(count);
-    std::vector<Array> all;
-    for (const auto& [inputs, f] : ops) {
-      std::vector<Tensor> x;
-      for (const Array& input : inputs) x.push_back(parameter(input));
-      const Tensor y = f(x);
-      backward(y, uniform(y.shape(), 7));
-      all.push_back(y.value());
-      for (const Tensor& input : x) all.push_back(input.grad());
-    }
+    std::vector<Tensor> x;
+    for (const Array& input : inputs) x.push_back(parameter(input));
+    const Tensor h = reshape(attention(x[0], 4, causal()), {280, 32});
+    const Tensor z = layer_norm(gelu(linear(h, x[1], x[2])), x[3], x[2]);
+    const Tensor y = concat({softmax(z), log_softmax(z), exp(z * 0.1)}, 0);
+    backward(sum(y) + sum(sum(z, {0})), Array({}, {0.7}));
+    std::vector<Array> all{y.value()};
+    for (const Tensor& input : x) all.push_back(input.grad());
     return all;
   };
   const std::vector<Array> expected = results(1);

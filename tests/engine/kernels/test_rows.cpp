@@ -6,11 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "engine/array_math.h"
 #include "engine/kernels/layer_norm.h"
 #include "engine/kernels/pairwise_sum.h"
 #include "engine/kernels/sums.h"
-#include "engine/ops.h"
 #include "tests/engine/kernels/guarded.h"
 
 using namespace tests;
@@ -417,28 +415,4 @@ TEST_CASE("sums pass on infinities and NaN") {
       CHECK(isnan(kernels::sum(x.data(), n)));
       CHECK(isnan(kernels::dot(x.data(), Array::zeros({n}).data(), n)));
     }
-}
-
-TEST_CASE("a loop over numbers touches each once on both sides of every two borders") {
-  for (const Dim grain : {Dim{1}, Dim{3}, lanes, 2 * lanes})
-    for (const Dim tasks : {1, 2, 5})
-      for (const Dim n : {grain - 1, grain, grain + 1, 2 * grain + 1, 64 * tasks - 1, 64 * tasks,
-                          64 * tasks + 1, 128 * tasks + 1})
-        for (const Dim serial : {Dim{0}, n, n + 1}) {
-          Blocking sizes = kernels::blocking;
-          sizes.serial_work = serial;
-          sizes.tasks = tasks;
-          sizes.task_numbers = grain;
-          const Blocked blocked(sizes, 2);
-          const Array x = integers({n}, 1), y = integers({n}, 2);
-          const Array by_numbers = map(x, [](Real v) { return v * Real(2) + Real(1); });
-          const Array roots = sqrt(Tensor(x * x)).value();  // a loop over vectors
-          const Array both = zip("test", x, y, [](Real a, Real b) { return a - b; });
-          INFO(n << " numbers, " << grain << " to a task");
-          for (Dim i = 0; i < n; ++i) {
-            REQUIRE(value_of(by_numbers[i]) == 2 * value_of(x[i]) + 1);
-            REQUIRE(value_of(roots[i]) == std::abs(value_of(x[i])));
-            REQUIRE(value_of(both[i]) == value_of(x[i]) - value_of(y[i]));
-          }
-        }
 }
