@@ -1,4 +1,4 @@
-// Files that are read and files that are refused, as text: tests/formats/*.txt.
+// Files that are read, files that are refused, and what texts give, as text: tests/formats/*.txt.
 //
 //   == FORMAT accepted             the files that follow are read
 //   == FORMAT refused PART | PART  they are refused, and the message has each of these parts
@@ -6,17 +6,23 @@
 //   FIND -> REPLACE                it with one change
 //   FILE                           a whole file
 //     PART | PART                  what the message about the file above it has besides
+//   == FUNCTION gives
+//   TEXT -> RESULT                 what a function says about a text
 //
 // \x0a is a byte, (nothing) is a file without bytes, and a line that begins with # is a comment.
+#include <array>
 #include <filesystem>
 #include <fstream>
 
 #include "nn/gpt/config.h"
 #include "nn/gpt/config_keys.h"
 #include "nn/gpt/weight_files.h"
+#include "nn/io/json.h"
 #include "nn/text/added_tokens.h"
+#include "nn/text/pieces.h"
 #include "nn/text/tokenizer_files.h"
 #include "nn/text/tokenizer_json.h"
+#include "nn/text/word_pieces.h"
 #include "tests/support/folder.h"
 #include "tests/support/json_reader.h"
 #include "tests/support/refusal.h"
@@ -29,8 +35,8 @@ namespace {
 
 struct FileCase {
   std::string where, format, bytes;
-  bool is_accepted = false;
-  std::vector<std::string> parts = {};
+  bool is_accepted = false, has_result = false;
+  std::vector<std::string> parts = {};  // of the message; the result
 };
 
 std::string bytes_of_line(const std::string& line) {
@@ -65,7 +71,10 @@ void append_cases(const std::filesystem::path& path, std::vector<FileCase>& case
     section.where = path.filename().string() + ":" + std::to_string(number);
     if (line.starts_with("== ")) {
       const bool is_accepted = line.ends_with(" accepted");
-      const std::size_t end = line.find(is_accepted ? " accepted" : " refused");
+      section.has_result = line.ends_with(" gives");
+      const std::size_t end = line.find(is_accepted          ? " accepted"
+                                        : section.has_result ? " gives"
+                                                             : " refused");
       REQUIRE(end != line.npos);
       section.format = line.substr(3, end - 3);
       section.is_accepted = is_accepted;
@@ -73,9 +82,14 @@ void append_cases(const std::filesystem::path& path, std::vector<FileCase>& case
     } else if (line.starts_with("  ")) {
       for (std::string& part : split_text(line.substr(2), " | "))
         cases.back().parts.push_back(std::move(part));
+    } else if (section.has_result) {
+      REQUIRE(arrow != line.npos);
+      section.bytes = bytes_of_line(line.substr(0, arrow));
+      section.parts = {bytes_of_line(line.substr(arrow + 4))};
+      cases.push_back(section);
     } else if (line.starts_with("good ")) {
       good = bytes_of_line(line.substr(5));
-      cases.push_back({section.where, section.format, good, true});
+      cases.push_back({section.where, section.format, good, true, false});
     } else {
       cases.push_back(section);
       std::string& bytes = cases.back().bytes = good;
@@ -163,9 +177,45 @@ const std::map<std::string, std::function<std::string(const std::string&)>> read
        }
      })}};
 
+std::string with_bars(const std::vector<std::string>& pieces) {
+  std::string text;
+  for (const std::string& piece : pieces) text += (text.empty() ? "" : "|") + piece;
+  return text;
+}
+
+using Text = const std::string&;
+const std::map<std::string, std::function<std::string(Text)>> functions{
+    {"pieces of GPT-2",
+     [](Text text) {
+       std::vector<std::string> pieces;
+       for (std::size_t at = 0; at < text.size(); at += pieces.back().size())
+         pieces.emplace_back(piece_at(text, at));
+       return with_bars(pieces);
+     }},
+    {"word pieces",
+     [](Text text) {
+       std::vector<std::string> pieces;
+       for (const WordPiece& piece : word_pieces(text)) pieces.push_back(piece.symbol);
+       return with_bars(pieces);
+     }},
+    {"escaped name", [](Text text) { return escaped_name(text); }},
+    {"escaped bytes that are not UTF-8",
+     [](Text text) {
+       const bool is_utf8 = first_not_utf8(text) == text.npos;
+       return (is_utf8 ? "" : std::to_string(first_not_utf8(text)) + ": ") + utf8_text(text);
+     }},
+    {"json string written", [](Text text) { return json_string(text); }},
+    {"json string read", [](Text text) {
+       const std::string read = read_json(text).string();
+       if (read != testing::strict_json(text).string())
+         return std::string("another reader differs");
+       return read;
+     }}};
+
 }  // namespace
 
-TEST_CASE("formats: each file is read or refused, and the message has its parts") {
+TEST_CASE(
+    "formats: each file is read or refused, and the message has its parts; texts give results") {
   std::vector<FileCase> cases;
   for (const auto& entry :
        std::filesystem::directory_iterator(std::string(FLEDGE_SOURCE_DIR) + "/tests/formats"))
@@ -173,6 +223,11 @@ TEST_CASE("formats: each file is read or refused, and the message has its parts"
   std::map<std::string, std::array<int, 2>> seen;
   for (const FileCase& c : cases) {
     INFO(c.where << ", " << c.format << ": " << escaped_name(c.bytes));
+    if (c.has_result) {
+      ++seen[c.format][0];
+      CHECK(functions.at(c.format)(c.bytes) == c.parts.at(0));
+      continue;
+    }
     const std::string message = readers.at(c.format)(c.bytes);
     INFO("says: " << message);
     CHECK(message.empty() == c.is_accepted);
@@ -187,4 +242,5 @@ TEST_CASE("formats: each file is read or refused, and the message has its parts"
     CHECK(seen[format][0] > 0);
     CHECK(seen[format][1] > 0);
   }
+  for (const auto& [name, function] : functions) CHECK(seen[name][0] > 0);
 }

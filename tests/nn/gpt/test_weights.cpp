@@ -157,7 +157,6 @@ TEST_CASE("model weights: the first difference is named") {
   CHECK(refuses<FormatError>([&] { model_read(bytes, large); }, "1200130100000 numbers",
                              std::to_string(bytes.size()) + " bytes"));
   const testing::Folder folder;
-  testing::write_file(folder / "state.safetensors", "");  // of a run whose weights are gone
   CHECK(refuses<FileError>([&] { open_weight_file(Folder(folder.path())); }, "model.safetensors",
                            "no such file"));
 }

@@ -74,24 +74,6 @@ TEST_CASE("json: numbers are short and read back exactly") {
     CHECK(std::strtod(json_number(value).c_str(), nullptr) == value);
 }
 
-TEST_CASE("json: strings are safe in JSON and in HTML") {
-  CHECK(json_string("plain ä 🐦") == "\"plain ä 🐦\"");
-  CHECK(json_string("\"\\/") == R"("\"\\/")");
-  CHECK(json_string(std::string_view("\0\n\t\x1b\x7f", 5)) ==
-        R"("\u0000\u000a\u0009\u001b\u007f")");
-  CHECK(json_string("</script><!--&amp;") == R"("\u003c/script\u003e\u003c!--\u0026amp;")");
-  CHECK(json_string("\xE2\x80\xA8\xE2\x80\xA9") == R"("\u2028\u2029")");
-  CHECK(json_string("a\xFF\xE2\x82z") == "\"a\xEF\xBF\xBD\xEF\xBF\xBDz\"");
-  CHECK(json_string("\xED\xA0\x80") == "\"\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\"");
-
-  std::mt19937_64 random(2);
-  for (int i = 0; i < 5000; ++i) {
-    std::string text;
-    for (int k = 0; k < 20; ++k) text += static_cast<char>(random() % 0x80);
-    CHECK(strict_json(json_string(text)).string() == text);
-  }
-}
-
 TEST_CASE("json: no string commands or misleads a terminal, and each reads back") {
   int raw = 0, escaped = 0;
   for (char32_t c = 0; c < 0x3000; ++c) {
@@ -102,8 +84,12 @@ TEST_CASE("json: no string commands or misleads a terminal, and each reads back"
   }
   CHECK(raw == 0);
   CHECK(escaped == 32 + 33 + 1 + 2 + 7 + 4);
-  CHECK(json_string("\xC2\x9B\xE2\x80\xAE\xD8\x9C\xEF\xBB\xBF") ==
-        "\"\\u009b\\u202e\\u061c\\ufeff\"");
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 5000; ++i) {
+    std::string text;
+    for (int k = 0; k < 20; ++k) text += static_cast<char>(random() % 0x80);
+    CHECK(strict_json(json_string(text)).string() == text);
+  }
 }
 
 TEST_CASE("json: values of each kind") {
@@ -170,5 +156,4 @@ TEST_CASE("json reader: values") {
   CHECK_THROWS_AS(json["b"], JsonError);
   CHECK_THROWS_AS(json["a"][4], JsonError);
   CHECK_THROWS_AS(json["a"].number(), JsonError);
-  CHECK(strict_json(R"("\u0041\u00e9\u20ac\"\\\/\b\f\n\r\t")").string() == "Aé€\"\\/\b\f\n\r\t");
 }

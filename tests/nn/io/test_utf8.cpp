@@ -73,29 +73,9 @@ TEST_CASE("utf8: a truncated sequence takes what it has, and the next character 
   CHECK_FALSE(code_point_at(std::string_view("\xC3\0", 2), 0).valid);
 }
 
-TEST_CASE("UTF-8: where a text stops being it, and what is not it is escaped, all else stays") {
-  for (const auto& [text, at, escaped] :
-       {std::tuple{"", std::string::npos, ""},
-        {"aß漢🐦", std::string::npos, "aß漢🐦"},
-        {"aß\n\x1b漢🐦\u202E\\x", std::string::npos, "aß\n\x1b漢🐦\u202E\\x"},
-        {"aß\xC0\x80", std::size_t{3}, "aß\\xc0\\x80"},
-        {"🐦\xE2\x82", std::size_t{4}, "🐦\\xe2\\x82"},
-        {"\xff\xE2\x82z\xC0\x80", std::size_t{0}, "\\xff\\xe2\\x82z\\xc0\\x80"}}) {
-    CHECK(first_not_utf8(text) == at);
-    CHECK(utf8_text(text) == escaped);
-  }
-}
-
-TEST_CASE("UTF-8: a name in a message commands no terminal and is short") {
+TEST_CASE("UTF-8: a name in a message is short") {
   const auto xs = [](std::size_t count) { return std::string(count, 'x'); };
-  for (const auto& [name, shown] :
-       {std::pair<std::string, std::string>{"h.0/ß 漢 🐦 é", "h.0/ß 漢 🐦 é"},
-        {std::string("\x1b[2J\n\0\x7f", 7), "\\x1b[2J\\x0a\\x00\\x7f"},
-        {"\xC2\x9B", "\\xc2\\x9b"},  // CSI in one code point
-        {"a\u202E\u2066\u200F", R"(a\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8f)"},  // right to left
-        {"\xFF\xE2\x82", "\\xff\\xe2\\x82"},
-        {xs(80), xs(80)},
-        {xs(81), xs(80) + "..."},
-        {xs(79) + "ß", xs(79) + "..."}})
-    CHECK(escaped_name(name) == shown);
+  CHECK(escaped_name(xs(80)) == xs(80));
+  CHECK(escaped_name(xs(81)) == xs(80) + "...");
+  CHECK(escaped_name(xs(79) + "ß") == xs(79) + "...");
 }
