@@ -103,21 +103,3 @@ TEST_CASE(
                       part(part(y, 0, b, b + 1), 1, 0, t)));
     }
 }
-
-TEST_CASE("LanguageModel: the weights of every layer are a causal distribution") {
-  const LanguageModel::LogitsAndWeights found = causal_model(6).forward_with_weights(
-      Indices({texts, text_length}, some_words(texts * text_length, 6)));
-  const Real zero = Real(0);
-  for (const Tensor& weights : found.weights) {
-    const Array& w = weights.value();
-    for (Dim row = 0; row < w.size() / text_length; ++row) {
-      double total = 0;
-      for (Dim j = 0; j < text_length; ++j) {
-        const Real& weight = w.data()[row * text_length + j];
-        total += value_of(weight);
-        if (j > row % text_length) CHECK(std::memcmp(&weight, &zero, sizeof zero) == 0);
-      }
-      CHECK_THAT(total, WithinAbs(1, text_length * unit));
-    }
-  }
-}

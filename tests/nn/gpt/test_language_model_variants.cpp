@@ -112,26 +112,21 @@ TEST_CASE("variants: each switch changes the logits") {
 }
 
 TEST_CASE("variants: the activation and the epsilon of the layer norms reach every block") {
-  const auto logits = [](Activation activation, double epsilon) {
-    Rng rng(2);
-    LanguageModel model({.vocabulary = variant_words,
-                         .context = variant_length,
-                         .layers = 2,
-                         .heads = 2,
-                         .width = variant_width,
-                         .activation = activation,
-                         .epsilon = epsilon},
-                        rng);
-    redraw(model, 2);
-    for (const Block& block : model.h) {
-      CHECK(block.mlp.activation == activation);
-      CHECK((block.ln_1.eps == epsilon && block.ln_2.eps == epsilon));
-    }
-    CHECK(model.ln_f.eps == epsilon);
-    return logits_of(model, {1, 2, 3});
-  };
-  const Array usual = logits(Activation::gelu_tanh, 1e-5);
-  CHECK_FALSE(same_bits(logits(Activation::gelu, 1e-5), usual));
-  CHECK_FALSE(same_bits(logits(Activation::gelu_tanh, 1e-3), usual));
-  CHECK_THROWS_AS(logits(Activation::gelu, 0), ValueError);
+  Rng rng(2);
+  const LanguageModel model({.vocabulary = variant_words,
+                             .context = variant_length,
+                             .layers = 2,
+                             .heads = 2,
+                             .width = variant_width,
+                             .activation = Activation::gelu,
+                             .epsilon = 1e-3},
+                            rng);
+  for (const Block& block : model.h) {
+    CHECK(block.mlp.activation == Activation::gelu);
+    CHECK((block.ln_1.eps == 1e-3 && block.ln_2.eps == 1e-3));
+  }
+  CHECK(model.ln_f.eps == 1e-3);
+  LanguageModelSizes sizes = model.sizes;
+  sizes.epsilon = 0;
+  CHECK_THROWS_AS(LanguageModel(sizes, rng)(Indices({1, 1}, {1})), ValueError);
 }

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/base/thread_pool.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
 #include "tests/support/refuses.h"
 #include "tests/support/small_trainer.h"
+#include "tests/support/threads.h"
 
 using namespace tests;
 
@@ -36,34 +36,34 @@ TEST_CASE("trainer: learns, counts its steps, and reports what happened") {
   CHECK(mean_loss(trainer.model(), c.train, 4) < 0.5 * before);
 }
 
-TEST_CASE("trainer: the same bits again, with any number of threads, and after rehearsals") {
+TEST_CASE("trainer: any threads, rehearsals, looks ahead and restores change no bit of a run") {
   const Corpus c = corpus();
-  const std::vector<double> once = weights_after(6, c);
-  CHECK(weights_after(6, c) == once);
-  set_threads(3);
-  const std::vector<double> threaded = weights_after(6, c);
-  set_threads(1);
-  CHECK(threaded == once);
-  Trainer trainer(model_of(c), c.train, options(20));
-  for (int i = 0; i < 6; ++i) {
-    trainer.dry_run();
-    trainer.step();
-  }
-  CHECK(numbers(trainer.model()) == once);
-}
-
-TEST_CASE("trainer: restored from its state it goes on as if nothing had been") {
-  const Corpus c = corpus();
-  const std::vector<double> whole = weights_after(9, c);
-  for (const std::int64_t at : {0, 1, 4, 8}) {
-    CAPTURE(at);
-    Trainer first(model_of(c), c.train, options(20));
-    for (std::int64_t i = 0; i < at; ++i) first.step();
-    Trainer second(first.model(), c.train, options(20));
-    second.restore(first.state(), weights_of(first.model()));
-    CHECK(second.steps_done() == at);
-    while (second.steps_done() < 9) second.step();
-    CHECK(numbers(second.model()) == whole);
+  for (const Dim accumulate : {1, 3}) {
+    TrainerOptions o = options(20);
+    o.accumulate = accumulate;
+    Trainer undisturbed(model_of(c), c.train, o);
+    std::vector<Trainer::Step> steps;
+    for (int i = 0; i < 6; ++i) steps.push_back(undisturbed.step());
+    for (const int count : {1, 3}) {
+      CAPTURE(accumulate, count);
+      const Threads threads(count);
+      auto trainer = std::make_unique<Trainer>(model_of(c), c.train, o);
+      for (const Trainer::Step& step : steps) {
+        const std::vector<double> before = numbers(trainer->model());
+        trainer->dry_run();
+        const double next = trainer->next_loss();
+        CHECK(trainer->next_loss() == next);
+        CHECK(numbers(trainer->model()) == before);
+        CHECK(trainer->steps_done() == step.number - 1);
+        auto restored = std::make_unique<Trainer>(trainer->model(), c.train, o);
+        restored->restore(trainer->state(), weights_of(trainer->model()));
+        trainer = std::move(restored);
+        CHECK(trainer->steps_done() == step.number - 1);
+        CHECK(trainer->step().loss == next);
+        CHECK(step.loss == next);
+      }
+      CHECK(numbers(trainer->model()) == numbers(undisturbed.model()));
+    }
   }
 }
 
@@ -131,26 +131,6 @@ TEST_CASE("trainer: while one weight cannot be written, a step moves no weight")
   }
   for (int i = 0; i < 3; ++i) trainer.step();  // the moments have not moved either
   CHECK(numbers(trainer.model()) == whole);
-}
-
-TEST_CASE("trainer: the next loss is what the next step reports, and nothing has moved") {
-  const Corpus c = corpus();
-  for (const Dim accumulate : {1, 3}) {
-    CAPTURE(accumulate);
-    TrainerOptions o = options(20);
-    o.accumulate = accumulate;
-    Trainer trainer(model_of(c), c.train, o), undisturbed(model_of(c), c.train, o);
-    for (int i = 0; i < 4; ++i) {
-      const std::vector<double> before = numbers(trainer.model());
-      const double next = trainer.next_loss();
-      CHECK(trainer.next_loss() == next);
-      CHECK(numbers(trainer.model()) == before);
-      CHECK(trainer.steps_done() == i);
-      CHECK(trainer.step().loss == next);
-      undisturbed.step();
-    }
-    CHECK(numbers(trainer.model()) == numbers(undisturbed.model()));
-  }
 }
 
 TEST_CASE("trainer: what cannot be trained is refused") {
