@@ -7,32 +7,6 @@
 
 using namespace support;
 
-TEST_CASE("help: purpose, examples, options with their defaults") {
-  Options options("birds", "Q, K and V learn to raise the association of walk with birds.");
-  bool json = false;
-  std::uint64_t seed = 1;
-  std::string only;
-  options.example("birds", "the whole tour");
-  options.example("birds --json", "the same, for programs");
-  options.add("--json", "", json, "results as one JSON object");
-  options.add("--seed", "N", seed, "seed of all random numbers");
-  options.add("--only", "NAME", only, "one part alone");
-  CHECK(options.help() ==
-        "Q, K and V learn to raise the association of walk with birds.\n"
-        "\n"
-        "usage: birds [options]\n"
-        "\n"
-        "  birds         the whole tour\n"
-        "  birds --json  the same, for programs\n"
-        "\n"
-        "  --json       results as one JSON object\n"
-        "  --seed N     seed of all random numbers [1]\n"
-        "  --only NAME  one part alone\n"
-        "  -h, --help   this text; --version: the version\n"
-        "\n"
-        "exit status: 0 done, 1 failed, 2 wrong usage\n");
-}
-
 TEST_CASE("help: the usage line shows the arguments") {
   const auto usage = [](std::size_t least, std::size_t most) {
     Options options("show", "Shows.");

@@ -27,18 +27,6 @@ std::vector<std::string> rows_of_plot(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("plot_text: a curve falls from the upper left to the lower right") {
-  CHECK(plot_text(falling(), 17, 5, false) ==
-        "9.00 |oo\n"
-        "     |  oo\n"
-        "     |    oo\n"
-        "     |      oo\n"
-        "0.00 |        oo\n"
-        "     +----------\n"
-        "      1 10 steps\n"
-        "      o loss\n");
-}
-
 TEST_CASE("plot_text: no line is wider than asked, whatever is drawn") {
   LinePlot plot = falling();
   plot.curves.push_back({"held-out loss", "○", "+", {{1, 8}, {5, 4}, {9, 6}}});

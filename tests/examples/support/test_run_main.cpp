@@ -28,32 +28,6 @@ int print(const char* text) {
 
 }  // namespace
 
-TEST_CASE("run_main: the body's status and output") {
-  const Result done = main_with([] { return print("done\n"); });
-  CHECK(done.status == 0);
-  CHECK(done.out == "done\n");
-  CHECK(done.err.empty());
-  CHECK(main_with([] { return 4; }).status == 4);
-}
-
-TEST_CASE("run_main: help goes to stdout, a wrong use to stderr") {
-  const auto parse = [](const char* argument) {
-    return [argument] {
-      const char* argv[] = {"birds", argument};
-      Options("birds", "Sings.").parse(2, argv);
-      return 0;
-    };
-  };
-  const Result help = main_with(parse("--help"));
-  CHECK(help.status == 0);
-  CHECK(help.out == Options("birds", "Sings.").help());
-  CHECK(help.err.empty());
-  const Result wrong = main_with(parse("--sing"));
-  CHECK(wrong.status == 2);
-  CHECK(wrong.out.empty());
-  CHECK(wrong.err == "birds: unknown option '--sing'\n       see 'birds --help'\n");
-}
-
 TEST_CASE("run_main: an error is one harmless line") {
   const auto failing = [](const auto& error) {
     return main_with([&error]() -> int { throw error; });
@@ -80,16 +54,6 @@ TEST_CASE("run_main: an error is one harmless line") {
     throw std::runtime_error("then this");
   });
   CHECK(half.out == "half, birds: then this\n");
-}
-
-TEST_CASE("run_main: after the options are read, errors are in the name of the command") {
-  const Result wrong = main_with([]() -> int {
-    const char* argv[] = {"sing"};
-    Options("birds sing", "Sings.").parse(1, argv);
-    throw UsageError("no song", "name one");
-  });
-  CHECK(wrong.status == 2);
-  CHECK(wrong.err == "birds sing: no song\n            name one\n");
 }
 
 TEST_CASE("with_advice: what nn throws about its input is unusable, with what to do") {
