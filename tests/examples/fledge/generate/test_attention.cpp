@@ -74,9 +74,8 @@ TEST_CASE("fledge generate --attention --svg: a box for each weight, arcs for on
 }
 
 TEST_CASE("fledge generate --attention: with what is left out, each row of a map adds up") {
-  Recorded recorded(fledge::read_model(deep_model()).model);
-  recorded.read(characters().encode("the birds sometimes walk over the lake"));
-  const fledge::AttentionWeights attention = recorded.attention(characters());
+  const std::vector<Dim> ids = characters().encode("the birds sometimes walk over the lake");
+  const fledge::AttentionWeights attention = weights_before(deep_model(), ids, ids.size(), 0);
   const Dim T = attention.size();
   REQUIRE(T == 38);
   support::MapStyle style;

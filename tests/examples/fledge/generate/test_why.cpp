@@ -2,9 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "examples/support/painted_text.h"
 #include "examples/support/text.h"
-#include "examples/support/token_label.h"
 #include "nn/io/json.h"
 #include "tests/examples/fledge/models.h"
 
@@ -79,21 +77,6 @@ TEST_CASE("fledge generate --why: a word, the tokens that were read, and what ea
     CHECK(effect["change"].number() ==
           Approx(effect["ln_p"].number() - why["ln_p"].number()).margin(1e-9));
   }
-}
-
-TEST_CASE("fledge generate --why: a word of characters, by the step that drew its first") {
-  const Words chars{models().chars(), "the birds ", "--tokens-out", "60"};
-  const std::string drawn = text(chars).substr(10);
-  const std::string word = drawn.substr(30, 3);
-  const std::size_t at = drawn.find(word);
-  CAPTURE(drawn, word);
-  const auto [why, again] = explained(chars + Words{"--why", word});
-  CHECK(why["token"].string() == word.substr(0, 1));
-  std::string read;
-  for (const std::string& token : strings_of(why["read"])) read += token;
-  CHECK(read.size() <= 16);  // the model's context
-  CHECK(read.size() >= 8);
-  CHECK_THAT("the birds " + drawn.substr(0, at), EndsWith(read));
 }
 
 TEST_CASE("fledge generate --why --csv: a row for each token that can be hidden") {

@@ -35,10 +35,6 @@ struct Texts : testing::Folder {
   std::string texts() const { return *this / "texts"; }
 };
 
-std::string refused_input(const std::vector<std::string>& names) {
-  return refusal<support::InputError>([&] { text_files(names); });
-}
-
 }  // namespace
 
 TEST_CASE("text files: of a folder all text files, sorted; no hidden ones, no pictures, no runs") {
@@ -52,13 +48,6 @@ TEST_CASE("text files: of a folder all text files, sorted; no hidden ones, no pi
   CHECK(text_files({"-"}) == Words{"-"});
   CHECK(text_files({}).empty());
   CHECK(text_files({"any/../name"}) == Words{"any/../name"});
-}
-
-TEST_CASE("text files: a folder without a text is refused") {
-  const Texts desk;
-  fs::create_directory(desk / "empty");
-  CHECK(refused_input({desk / "empty"}) ==
-        "there is no text file in the folder '" + (desk / "empty") + "'");
 }
 
 TEST_CASE("text files: the folder of a model is no text, alone or beside texts") {
