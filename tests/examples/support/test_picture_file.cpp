@@ -3,8 +3,6 @@
 #include <sys/stat.h>
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 
 #include "examples/support/errors.h"
@@ -13,17 +11,6 @@
 
 using namespace support;
 namespace fs = std::filesystem;
-
-namespace {
-
-std::string contents(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
-}  // namespace
 
 TEST_CASE("a picture's place: what is there, and what to do") {
   const testing::Folder folder;
