@@ -27,15 +27,6 @@ std::size_t occurrences(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("attention_map: shades, and the same in words") {
-  CHECK(attention_map(three_words, nine_weights, plain_style(true)) ==
-        "      but   birds walk    rows look at columns\n"
-        "but   ██                  but looks at but 1.00 (even split 1.00)\n"
-        "birds ▓▓    ▒▒            birds looks at but 0.70 (even split 0.50)\n"
-        "walk  ·     ▓▓    ▒▒      walk looks at birds 0.58 (even split 0.33)\n"
-        "scale  ·<.05  ░<.25  ▒<.5  ▓<.75  █≥.75\n");
-}
-
 TEST_CASE("attention_map: digits on request") {
   MapStyle map_style = plain_style(false);
   map_style.numbers = true;

@@ -6,18 +6,6 @@
 
 using namespace support;
 
-TEST_CASE("table: columns are as wide as their widest cell, and aligned") {
-  Table table({{"what"}, {"elements", Table::Align::right}, {"verdict"}});
-  table.row({"matmul", "12", "ok"});
-  table.row({"layer_norm", "123456789", "FAIL"});
-  CHECK(table.text(false) ==
-        "what         elements  verdict\n"
-        "----------  ---------  -------\n"
-        "matmul             12  ok\n"
-        "layer_norm  123456789  FAIL\n");
-  CHECK_THAT(table.text(true), ContainsSubstring("\n──────────  ─────────  ───────\n"));
-}
-
 TEST_CASE("table: widths are those of the terminal, whatever the colours") {
   const Paint paint{true};
   Table plain({{"鳥"}, {"b"}}), painted({{"鳥"}, {"b"}});
@@ -49,10 +37,4 @@ TEST_CASE("table: a row has one cell per column") {
   Table table({{"a"}, {"b"}});
   CHECK_THROWS_WITH(table.row({"x"}), Equals("table: a row of 2 cells: 1 given"));
   CHECK_THROWS_AS(table.row({"x", "y", "z"}), std::invalid_argument);
-}
-
-TEST_CASE("table: of_numbers aligns the first column left and the others right") {
-  Table table = Table::of_numbers({"word", "p"});
-  table.row({"a", "0.25"});
-  CHECK(table.text(false) == "word     p\n----  ----\na     0.25\n");
 }
