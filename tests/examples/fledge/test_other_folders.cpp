@@ -126,22 +126,3 @@ TEST_CASE("other folders: a run on lines ends a text at the line end, which its 
   continued(desk, {"--lr", "0", "--lines"});
   CHECK(text(Words{desk / "run"} + how) == "birds\n");
 }
-
-TEST_CASE("other folders: bos, eos and pad of the folder are kept") {
-  const PaddedFolder desk(40);
-  desk.set("bos_token_id", "262");
-  desk.set("eos_token_id", "[263, 264]");
-  desk.set("n_inner", "null, \"pad_token_id\": 319");
-  continued(desk);
-  for (const char* from : {"gpt2", "run"}) {
-    const std::string out = desk / ("out-" + std::string(from));
-    CHECK(fledge_says({"export", desk / from, "-o", out}).status == 0);
-    const StrictJson config = strict_json(text_of(out + "/config.json"));
-    CHECK(config["bos_token_id"].number() == 262);
-    CHECK(config["eos_token_id"].array().size() == 2);
-    CHECK(config["pad_token_id"].number() == 319);
-  }
-  desk.set("bos_token_id", "null");  // without it 50256, as of GPT-2
-  CHECK(fledge_says({"export", desk.folder(), "-o", desk / "out"}).status == 0);
-  CHECK(strict_json(text_of(desk / "out/config.json"))["bos_token_id"].is_null());
-}
