@@ -10,8 +10,8 @@ endfunction()
 fledge_cost(50 examples/one_file/birds_in_one_file examples/birds/birds_command
   examples/birds/birds_json)
 fledge_cost(20 examples/one_file/microgpt examples/fledge/gradcheck_command
-  examples/fledge/interrupts command/vocabulary examples/fledge/hostile_folders dual/engine/random_programs
-  dual/engine/kernels/blocking f32/nn/train/trainer_interrupted)
+  examples/fledge/interrupts command/vocabulary examples/fledge/hostile_folders
+  dual/engine/random_programs dual/engine/kernels/blocking f32/nn/train/trainer_interrupted)
 fledge_cost(10 lessons/attention/20_capacity lessons/attention/22_held_out_pairs
   lessons/attention/23_break_it faults/sample examples/fledge/bench/bench
   examples/fledge/page_command examples/fledge/terminals f32/nn/train/checkpoint
