@@ -7,6 +7,8 @@
 //   = 3                        its exit status, if that is not 0
 //
 // Lines that begin with # are comments. A number may differ by three units in its last place.
+// $TEXTS is the folder of this folder's texts; $TINY are options of a model that trains in some
+// hundredths of a second.
 // --approve writes what was said into the file, and keeps each line that still holds.
 #include <algorithm>
 #include <cmath>
@@ -124,7 +126,10 @@ Lines run_in(const testing::Folder& folder, const std::string& command) {
       testing::run({"sh", "-c", "cd '" + folder.path() + "' && " + command},
                    {{"PATH", std::string(FLEDGE_BINARY_DIR ":") + std::getenv("PATH")},
                     {"COLUMNS", "80"},
-                    {"FLEDGE_THREADS", "1"}});
+                    {"FLEDGE_THREADS", "1"},
+                    {"TEXTS", FLEDGE_TEXTS},
+                    {"TINY",
+                     "--layers 1 --width 16 --heads 1 --context 16 --batch 2 --steps 20"}});
   Lines said = lines_of(result.out);
   for (const std::string& line : lines_of(result.err)) said.push_back("! " + line);
   if (result.status != 0) said.push_back("= " + std::to_string(result.status));

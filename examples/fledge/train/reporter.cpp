@@ -89,9 +89,6 @@ void Reporter::saved_in_folder() {
 void Reporter::start(const Corpus& corpus, const LanguageModel& model, const Baselines& baselines,
                      std::int64_t step, bool is_first) {
   const TrainConfig& config = *config_;
-  if (config.pace > 0 && config.texts.empty())
-    say("Slowed to " + std::to_string(config.pace) +
-        " steps a second so that you can follow; --pace 0 for full speed.");
   if (config.resumes())
     say("Continuing after step " + thousands(step) +
         (config.given.contains("--lr")

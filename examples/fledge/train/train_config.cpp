@@ -7,7 +7,6 @@
 #include "examples/fledge/train/defaults.h"
 #include "examples/fledge/train/run_folder.h"
 #include "examples/fledge/train/watched_words.h"
-#include "examples/support/terminal.h"
 #include "examples/support/text.h"
 #include "nn/gpt/config.h"
 
@@ -136,8 +135,6 @@ support::Options train_options(TrainConfig& config) {
   options.add("--log-every", "N", config.log_every, "steps between rows of metrics.csv and --json",
               {1, many});
   options.also_known_as("--log-interval --logging-steps");
-  options.add("--pace", "N", config.pace, "at most N steps a second, to follow them; 0: full speed",
-              {0, many});
 
   options.group("Output");
   options.add("-o, --out", "DIR", config.out,
@@ -183,7 +180,6 @@ void require_other_files(const TrainConfig& config) {
 
 // How a run of the built-in text is shown; it is not saved, so a resumed run needs it again.
 void watch_built_in_text(TrainConfig& config) {
-  if (support::is_terminal(stderr) && !config.given.contains("--pace")) config.pace = 200;
   const bool has_words = config.corpus.tokens == Tokens::word && !config.given.contains("--watch");
   if (has_words && !config.sizes.variant.without.attention) config.watch = "walk:birds";
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <thread>
 
 #include "engine/base/interrupt.h"
 #include "examples/fledge/train/defaults.h"
@@ -95,7 +94,6 @@ void TrainRun::train() {
     report_.progress(
         {row.step, steps, row.loss, notes.last_loss, row.rate, row.gradient_norm, tokens});
     if (state_->is_save_due()) state_->save();
-    if (!state_->is_over()) keep_pace();
   }
   if (state_->is_out_of_patience())
     report_.say("The held-out loss was not lower in the last " +
@@ -267,17 +265,6 @@ void TrainRun::report_end(const std::string& status, double last_loss, double be
   report_.end(status, state_->step(), train_loss, holds_out ? last_loss : infinity,
               holds_out ? best_loss : infinity, bits_per_byte_, model_step, baselines_);
   state_->sync_events();
-}
-
-void TrainRun::keep_pace() const {
-  if (config_.pace == 0) return;
-  const auto next =
-      Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                         std::chrono::duration<double>(1 / static_cast<double>(config_.pace)));
-  while (Clock::now() < next) {
-    check_interrupt();
-    std::this_thread::sleep_until(std::min(next, Clock::now() + std::chrono::milliseconds(200)));
-  }
 }
 
 }  // namespace fledge::train

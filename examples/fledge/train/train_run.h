@@ -62,7 +62,6 @@ class TrainRun {
   void report_sentences(std::int64_t step);
   void report_end(const std::string& status, double last_loss, double best_loss,
                   double train_loss = infinity);
-  void keep_pace() const;
   double tokens_of_step() const;
 
   using Clock = std::chrono::steady_clock;

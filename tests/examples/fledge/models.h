@@ -37,15 +37,6 @@ inline std::string text(const Words& arguments, std::string_view input = "") {
   CHECK_THAT(result.out, EndsWith("\n"));
   return result.out;
 }
-/// "what came | what to do" of a call that must be refused with status 3.
-inline std::string refused_with_3(const Words& arguments, std::string_view input = "") {
-  CAPTURE(arguments);
-  const Result result = run(with_program(arguments), {}, input);
-  CHECK(result.status == 3);
-  CHECK(result.out.empty());
-  return refusal_of(result, models().path()).substr(3);
-}
-
 inline StrictJson read_line(const std::string& out) { return strict_json(lines_of(out).at(0)); }
 
 }  // namespace testing

@@ -37,33 +37,9 @@ struct OtherFolder : Desk {
 
   /// vocab.json and merges.txt of GPT-2's form: 256 bytes, eight merges, "<|endoftext|>".
   void add_tokenizer() const {
-    const std::vector<std::pair<std::string, std::string>> merges{
-        {"b", "i"},      {"r", "d"}, {"bi", "rd"},      {"bird", "s"},
-        {"\u0120", "w"}, {"a", "l"}, {"\u0120w", "al"}, {"\u0120wal", "k"}};
-    std::string vocabulary = "{", lines = "#version: 0.2\n";
-    int id = 0;
-    const auto add = [&](const std::string& symbol) {
-      vocabulary += (id > 0 ? ", \"" : "\"") + symbol + "\": " + std::to_string(id);
-      ++id;
-    };
-    for (const auto& [first, last] : {std::pair{33, 126}, {161, 172}, {174, 255}})
-      for (int byte = first; byte <= last; ++byte) {
-        char escape[8];
-        std::snprintf(escape, sizeof escape, "\\u%04x", byte);
-        add(escape);
-      }
-    for (int other = 0; other < 68; ++other) {
-      char escape[8];
-      std::snprintf(escape, sizeof escape, "\\u%04x", 256 + other);
-      add(escape);
-    }
-    for (const auto& [a, b] : merges) {
-      add(a + b);
-      lines += a + " " + b + "\n";
-    }
-    add("<|endoftext|>");
-    write_text(folder() + "/vocab.json", vocabulary + "}");
-    write_text(folder() + "/merges.txt", lines);
+    for (const std::string name : {"/vocab.json", "/merges.txt"})
+      std::filesystem::copy_file(FLEDGE_SOURCE_DIR "/tests/command/texts/gpt2" + name,
+                                 folder() + name);
   }
 };
 

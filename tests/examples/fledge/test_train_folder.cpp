@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Words slow_unsaved{"--json", "--pace", "2", "--save-every", "0"};
+const Words slow_unsaved{"--json", "--accumulate", "2000", "--save-every", "0"};
 
 /// "STATUS: what came | what to do".
 std::string refused_on_desk(const Desk& desk, const Words& arguments, std::string_view input = "") {
@@ -98,7 +98,7 @@ TEST_CASE("fledge train --resume: a link to a file is replaced, and the file kep
 
 TEST_CASE("fledge train: no removed file lets a second run in") {
   const Desk desk;
-  Running first(Words{"train", desk.poems(), "-o", desk / "run", "--json", "--pace", "1"} + tiny);
+  Running first(Words{"train", desk.poems(), "-o", desk / "run", "--json", "--accumulate", "2000"} + tiny);
   REQUIRE(first.says("\"step\":1,"));
   for (const auto& entry : fs::directory_iterator(desk / "run"))
     if (entry.path().filename().string().starts_with(".")) fs::remove_all(entry);

@@ -1,6 +1,7 @@
 // Small texts, tiny models and their folders, for the tests of `fledge train`.
 #pragma once
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -98,12 +99,20 @@ inline Result trained(const Words& arguments, std::string_view standard_input = 
   return result;
 }
 
-/// The program while it runs, its standard output in a pipe.
+/// The tiny model in a run that its reader paces: the pipe of `Running` holds some forty rows of
+/// --json, so that the run waits in its first hundred steps until they are read.
+inline const Words paced{"--layers", "1", "--width", "16",  "--heads", "1",   "--context",
+                         "16",       "--batch", "2", "--steps", "150", "--json"};
+
+/// The program while it runs, its standard output in a pipe as small as can be.
 class Running {
  public:
   explicit Running(const Words& arguments, const std::string& errors = "/dev/null") {
     int ends[2];
     if (pipe(ends) != 0) throw std::runtime_error("pipe");
+#ifdef F_SETPIPE_SZ
+    fcntl(ends[1], F_SETPIPE_SZ, 4096);
+#endif
     Words words = with_program(arguments);
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
@@ -143,9 +152,10 @@ class Running {
     return true;
   }
   void signal(int number) const { kill(child_, number); }
-  /// The status that waitpid() gives.
+  /// Reads what is left. The status that waitpid() gives.
   int end() {
     int status = 0;
+    for (std::array<char, 4096> rest; read(out_, rest.data(), rest.size()) > 0;) continue;
     rusage used{};
     wait4(child_, &status, 0, &used);
     child_ = 0;

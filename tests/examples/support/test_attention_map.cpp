@@ -27,32 +27,11 @@ std::size_t occurrences(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("attention_map: shades, and the same in words") {
-  CHECK(attention_map(three_words, nine_weights, plain_style(true)) ==
-        "      but   birds walk    rows look at columns\n"
-        "but   ██                  but looks at but 1.00 (even split 1.00)\n"
-        "birds ▓▓    ▒▒            birds looks at but 0.70 (even split 0.50)\n"
-        "walk  ·     ▓▓    ▒▒      walk looks at birds 0.58 (even split 0.33)\n"
-        "scale  ·<.05  ░<.25  ▒<.5  ▓<.75  █≥.75\n");
-}
-
-TEST_CASE("attention_map: ASCII") {
-  CHECK(attention_map(three_words, nine_weights, plain_style(false)) ==
-        "      but   birds walk    rows look at columns\n"
-        "but   @@                  but looks at but 1.00 (even split 1.00)\n"
-        "birds ##    --            birds looks at but 0.70 (even split 0.50)\n"
-        "walk  ..    **    ==      walk looks at birds 0.58 (even split 0.33)\n"
-        "scale  0 .:-=+*#%@ 1\n");
-}
-
 TEST_CASE("attention_map: digits on request") {
   MapStyle map_style = plain_style(false);
   map_style.numbers = true;
-  CHECK(attention_map(three_words, nine_weights, map_style) ==
-        "      but   birds walk    rows look at columns\n"
-        "but   1.0                 but looks at but 1.00 (even split 1.00)\n"
-        "birds .70   .30           birds looks at but 0.70 (even split 0.50)\n"
-        "walk  .02   .58   .40     walk looks at birds 0.58 (even split 0.33)\n");
+  CHECK_THAT(attention_map(three_words, nine_weights, map_style),
+             ContainsSubstring("walk  .02   .58   .40     walk looks at birds 0.58"));
   map_style.causal = false;
   const std::string odd = attention_map({"a", "b"}, {-0.09, 12345.6, 0.999, -0.001}, map_style);
   CHECK_THAT(odd, ContainsSubstring("-.09  1e+04"));

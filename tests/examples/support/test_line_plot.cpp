@@ -27,18 +27,6 @@ std::vector<std::string> rows_of_plot(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("plot_text: a curve falls from the upper left to the lower right") {
-  CHECK(plot_text(falling(), 17, 5, false) ==
-        "9.00 |oo\n"
-        "     |  oo\n"
-        "     |    oo\n"
-        "     |      oo\n"
-        "0.00 |        oo\n"
-        "     +----------\n"
-        "      1 10 steps\n"
-        "      o loss\n");
-}
-
 TEST_CASE("plot_text: no line is wider than asked, whatever is drawn") {
   LinePlot plot = falling();
   plot.curves.push_back({"held-out loss", "○", "+", {{1, 8}, {5, 4}, {9, 6}}});
@@ -49,21 +37,6 @@ TEST_CASE("plot_text: no line is wider than asked, whatever is drawn") {
     for (const bool unicode : {false, true})
       for (const std::string& line : rows_of_plot(plot_text(plot, columns, 12, unicode)))
         CHECK(display_width(line) <= columns);
-}
-
-TEST_CASE("plot_text: levels have labels, the best step a mark, what follows a shade") {
-  LinePlot plot = falling();
-  plot.levels = {{"guessing", 9}, {"table", 2.4}, {"floor", 2.1}};
-  plot.best = 5;
-  plot.is_worse_after = true;
-  const std::vector<std::string> lines = rows_of_plot(plot_text(plot, 60, 5, true));
-  CHECK(lines.at(0).ends_with(" guessing 9.00"));
-  CHECK(lines.at(0).find("┄") != std::string::npos);
-  CHECK(lines.at(3).ends_with(" table 2.40, floor 2.10"));
-  CHECK(lines.at(5).find("▲░") != std::string::npos);
-  CHECK(lines.at(7).ends_with("▲ best at 5, then worse"));
-  plot.is_worse_after = false;
-  CHECK(plot_text(plot, 60, 5, true).find("░") == std::string::npos);
 }
 
 TEST_CASE(

@@ -28,52 +28,23 @@ int print(const char* text) {
 
 }  // namespace
 
-TEST_CASE("run_main: the body's status and output") {
-  const Result done = main_with([] { return print("done\n"); });
-  CHECK(done.status == 0);
-  CHECK(done.out == "done\n");
-  CHECK(done.err.empty());
-  CHECK(main_with([] { return 4; }).status == 4);
-}
-
-TEST_CASE("run_main: help goes to stdout, a wrong use to stderr") {
-  const auto parse = [](const char* argument) {
-    return [argument] {
-      const char* argv[] = {"birds", argument};
-      Options("birds", "Sings.").parse(2, argv);
-      return 0;
-    };
+TEST_CASE("run_main: an error is its status and one harmless line, with what to do") {
+  const auto check = [](const auto& error, int status, const std::string& said) {
+    const Result failed = main_with([&error]() -> int { throw error; });
+    CHECK(failed.status == status);
+    CHECK(failed.out.empty());
+    CHECK(failed.err == said);
   };
-  const Result help = main_with(parse("--help"));
-  CHECK(help.status == 0);
-  CHECK(help.out == Options("birds", "Sings.").help());
-  CHECK(help.err.empty());
-  const Result wrong = main_with(parse("--sing"));
-  CHECK(wrong.status == 2);
-  CHECK(wrong.out.empty());
-  CHECK(wrong.err == "birds: unknown option '--sing'\n       see 'birds --help'\n");
-}
-
-TEST_CASE("run_main: an error is one harmless line") {
-  const auto failing = [](const auto& error) {
-    return main_with([&error]() -> int { throw error; });
-  };
-  const Result failed = failing(std::runtime_error("matmul: (2, 3)\x1b[2J\nand (4, 5)"));
-  CHECK(failed.status == 1);
-  CHECK(failed.out.empty());
-  CHECK(failed.err == "birds: matmul: (2, 3)\\x1b[2J\\x0aand (4, 5)\n");
-  CHECK(failing(std::bad_alloc()).err == "birds: out of memory: use smaller sizes\n");
-  CHECK(failing(std::bad_alloc()).status == 1);
-  CHECK(failing(42).status == 1);
-  CHECK(failing(42).err == "birds: stopped by an error without a message\n");
-  const Result refused = failing(InputError("cannot read 'a\nb'", "look\x1b[2J"));
-  CHECK(refused.status == 3);
-  CHECK(refused.err == "birds: cannot read 'a\\x0ab'\n       look\\x1b[2J\n");
-  const Result full = failing(fledge::WriteError("write", "x", ENOSPC));
-  CHECK(full.status == 1);
-  CHECK(
-      full.err ==
-      "birds: cannot write 'x': no space left on device\n       make room on the disk; then try again\n");
+  check(std::runtime_error("matmul: (2, 3)\x1b[2J\nand (4, 5)"), 1,
+        "birds: matmul: (2, 3)\\x1b[2J\\x0aand (4, 5)\n");
+  check(std::bad_alloc(), 1, "birds: out of memory: use smaller sizes\n");
+  check(42, 1, "birds: stopped by an error without a message\n");
+  check(InputError("cannot read 'a\nb'", "look\x1b[2J"), 3,
+        "birds: cannot read 'a\\x0ab'\n       look\\x1b[2J\n");
+  check(UsageError("no song", "name one"), 2, "birds: no song\n       name one\n");
+  const std::string room = "\n       make room on the disk; then try again\n";
+  check(fledge::WriteError("write", "x", ENOSPC), 1,
+        "birds: cannot write 'x': no space left on device" + room);
   const Result half = main_with([]() -> int {
     dup2(STDOUT_FILENO, STDERR_FILENO);  // the order in one file
     print("half, ");
@@ -82,30 +53,21 @@ TEST_CASE("run_main: an error is one harmless line") {
   CHECK(half.out == "half, birds: then this\n");
 }
 
-TEST_CASE("run_main: after the options are read, errors are in the name of the command") {
-  const Result wrong = main_with([]() -> int {
-    const char* argv[] = {"sing"};
-    Options("birds sing", "Sings.").parse(1, argv);
-    throw UsageError("no song", "name one");
-  });
-  CHECK(wrong.status == 2);
-  CHECK(wrong.err == "birds sing: no song\n            name one\n");
-}
-
 TEST_CASE("with_advice: what nn throws about its input is unusable, with what to do") {
-  const auto refused = [](const auto& error) {
-    return main_with([&error] {
+  const auto check = [](const auto& error, int status, const std::string& said) {
+    const Result refused = main_with([&error] {
       return with_advice(
           "restore it", [&error]() -> int { throw error; }, "'x'");
     });
+    CHECK(refused.status == status);
+    CHECK_THAT(refused.err, StartsWith("birds: " + said));
   };
-  const Result unread = refused(fledge::FileError("read", "x", ENOENT));
-  CHECK(unread.status == 3);
-  CHECK(unread.err == "birds: cannot read 'x': no such file or directory\n       restore it\n");
-  CHECK(refused(fledge::FormatError("no JSON")).err == "birds: 'x': no JSON\n       restore it\n");
-  CHECK(refused(fledge::ValueError("too small")).status == 3);
-  CHECK(refused(InputError("none", "other")).err == "birds: none\n       other\n");
-  CHECK(refused(fledge::WriteError("write", "x", EIO)).status == 1);
+  check(fledge::FileError("read", "x", ENOENT), 3,
+        "cannot read 'x': no such file or directory\n       restore it");
+  check(fledge::FormatError("no JSON"), 3, "'x': no JSON\n       restore it");
+  check(fledge::ValueError("too small"), 3, "'x': too small");
+  check(InputError("none", "other"), 3, "none\n       other");
+  check(fledge::WriteError("write", "x", EIO), 1, "cannot write 'x'");
   CHECK(with_advice("", [] { return 7; }) == 7);
 }
 

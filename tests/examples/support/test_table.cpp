@@ -6,18 +6,6 @@
 
 using namespace support;
 
-TEST_CASE("table: columns are as wide as their widest cell, and aligned") {
-  Table table({{"what"}, {"elements", Table::Align::right}, {"verdict"}});
-  table.row({"matmul", "12", "ok"});
-  table.row({"layer_norm", "123456789", "FAIL"});
-  CHECK(table.text(false) ==
-        "what         elements  verdict\n"
-        "----------  ---------  -------\n"
-        "matmul             12  ok\n"
-        "layer_norm  123456789  FAIL\n");
-  CHECK_THAT(table.text(true), ContainsSubstring("\n──────────  ─────────  ───────\n"));
-}
-
 TEST_CASE("table: widths are those of the terminal, whatever the colours") {
   const Paint paint{true};
   Table plain({{"鳥"}, {"b"}}), painted({{"鳥"}, {"b"}});

@@ -84,48 +84,43 @@ TEST_CASE("is_terminal: true for a terminal, false for a file and for no stream"
 TEST_CASE("colour_wanted: the user's wish, then the stream") {
   const Terminal terminal;
   std::FILE* file = std::tmpfile();
-  const Variables none{{{"NO_COLOR", {}}, {"FORCE_COLOR", {}}, {"TERM", "xterm-256color"}}};
-  CHECK(colour_wanted(terminal.stream));
-  CHECK_FALSE(colour_wanted(file));
-  {
-    const Variables no{{{"NO_COLOR", "1"}}};
-    CHECK_FALSE(colour_wanted(terminal.stream));
-  }
-  {
-    const Variables empty{{{"NO_COLOR", ""}, {"FORCE_COLOR", ""}}};
-    CHECK(colour_wanted(terminal.stream));
-    CHECK_FALSE(colour_wanted(file));
-  }
-  {
-    const Variables force{{{"FORCE_COLOR", "1"}}};
-    CHECK(colour_wanted(file));
-    const Variables both{{{"NO_COLOR", "0"}}};
-    CHECK_FALSE(colour_wanted(file));
-    CHECK_FALSE(colour_wanted(terminal.stream));
-  }
-  for (const auto& kind : {std::optional<std::string>("dumb"), std::optional<std::string>(""),
-                           std::optional<std::string>()}) {
-    const Variables term{{{"TERM", kind}}};
-    CHECK_FALSE(colour_wanted(terminal.stream));
+  struct Wish {
+    std::optional<std::string> no, force, term;
+    bool on_terminal, in_file;
+  };
+  const std::string kind = "xterm-256color";
+  for (const auto& [no, force, term, on_terminal, in_file] :
+       std::vector<Wish>{{{}, {}, kind, true, false},
+                         {"1", {}, kind, false, false},
+                         {"", "", kind, true, false},
+                         {{}, "1", kind, true, true},
+                         {"0", "1", kind, false, false},
+                         {{}, {}, "dumb", false, false},
+                         {{}, {}, "", false, false},
+                         {{}, {}, {}, false, false}}) {
+    const Variables set{{{"NO_COLOR", no}, {"FORCE_COLOR", force}, {"TERM", term}}};
+    CHECK(colour_wanted(terminal.stream) == on_terminal);
+    CHECK(colour_wanted(file) == in_file);
   }
   std::fclose(file);
 }
 
 TEST_CASE("unicode_wanted: the first locale variable that says anything decides") {
-  const Variables none{{{"LC_ALL", {}}, {"LC_CTYPE", {}}, {"LANG", {}}}};
-  CHECK_FALSE(unicode_wanted());
-  {
-    const Variables language{{{"LANG", "de_DE.UTF-8"}}};
-    CHECK(unicode_wanted());
-    const Variables type{{{"LC_CTYPE", "C"}}};
-    CHECK_FALSE(unicode_wanted());
-    const Variables all{{{"LC_ALL", "C.utf8"}}};
-    CHECK(unicode_wanted());
-    const Variables empty{{{"LC_ALL", ""}, {"LC_CTYPE", ""}}};
-    CHECK(unicode_wanted());
+  using Value = std::optional<std::string>;
+  struct Language {
+    Value all, type, language;
+    bool wanted;
+  };
+  for (const auto& [all, type, language, wanted] :
+       std::vector<Language>{{{}, {}, {}, false},
+                             {{}, {}, "de_DE.UTF-8", true},
+                             {{}, "C", "de_DE.UTF-8", false},
+                             {"C.utf8", "C", "de_DE.UTF-8", true},
+                             {"", "", "de_DE.UTF-8", true},
+                             {{}, {}, "de_DE.ISO-8859-1", false}}) {
+    const Variables set{{{"LC_ALL", all}, {"LC_CTYPE", type}, {"LANG", language}}};
+    CHECK(unicode_wanted() == wanted);
   }
-  const Variables latin{{{"LANG", "de_DE.ISO-8859-1"}}};
-  CHECK_FALSE(unicode_wanted());
 }
 
 TEST_CASE("terminal_width: the terminal, COLUMNS, 80; within 20 and 200") {

@@ -82,25 +82,15 @@ TEST_CASE("timing: work and limit alternate, five times at least, and both are o
   CHECK(turns.work.best >= 25e-3);
   CHECK(turns.limit.best >= 1e-3);
   CHECK(turns.limit.best < turns.work.best);
-}
-
-TEST_CASE("timing: as many runs of the work as asked for, after two that warm up") {
+  // As many runs as asked for, after two that warm up.
   int calls = 0;
-  in_turn(Timer([&] { ++calls; }), Timer(busy(10)), 100, 3);
-  CHECK(calls >= 5);
-  calls = 0;
-  in_turn(Timer([&] {
-            ++calls;
-            busy(100)();
-          }),
-          Timer(busy(10)), 100, 3);
+  const auto counted = [&] {
+    ++calls;
+    busy(100)();
+  };
+  in_turn(Timer(counted), Timer(busy(10)), 100, 3);
   CHECK(calls == 5);
   calls = 0;
-  CHECK(median_seconds(
-            [&] {
-              ++calls;
-              busy(100)();
-            },
-            3) >= 1e-4);
+  CHECK(median_seconds(counted, 3) >= 1e-4);
   CHECK(calls == 5);
 }

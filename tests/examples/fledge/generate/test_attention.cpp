@@ -10,53 +10,6 @@
 
 using namespace testing;
 
-namespace {
-
-std::size_t widest_line(const std::string& text) {
-  int widest = 0;
-  for (const std::string& line : lines_of(text))
-    widest = std::max(widest, support::display_width(line));
-  return static_cast<std::size_t>(widest);
-}
-
-}  // namespace
-
-TEST_CASE(
-    "fledge generate --attention: for people, all heads or one, in the width of the terminal") {
-  for (const int count : {1, 24, 60}) {
-    const LastPass pass = last_pass(deep_model(), count);
-    const fledge::AttentionWeights& attention = pass.attention;
-    for (const int columns : {80, 120, 40, 20}) {
-      CAPTURE(count, columns);
-      const Environment narrow{{"COLUMNS", std::to_string(columns)}};
-      const auto shown = [&](const Words& more) {
-        const Result result =
-            run(with_program(with_seed(pass.line + Words{"--attention"} + more)), narrow);
-        CHECK(result.status == 0);
-        const std::string out = result.out.substr(result.out.find("\n\nAttention over ") + 2);
-        CHECK(widest_line(out) <= static_cast<std::size_t>(columns));
-        return out;
-      };
-      support::MapStyle style;
-      style.unicode = false;
-      style.columns = columns;
-      const std::string title = support::wrapped(
-          "Attention over " + std::to_string(attention.size()) + " tokens, positions " +
-              std::to_string(pass.begin) + " to " + std::to_string(2 + count) +
-              " of the text, counted from 0. The last token of the text was drawn, but not read.",
-          columns);
-      const std::string hint =
-          support::wrapped("--layer N --head N shows one head large.", columns) + "\n";
-      CHECK(shown({}) ==
-            title + "\n" + attention_report(attention, chosen_heads(attention, {}), style) + hint);
-      CHECK(shown({"--layer", "1"}) ==
-            title + "\n" + attention_report(attention, {{1, 0}, {1, 1}}, style) + hint);
-      CHECK(shown({"--layer", "1", "--head", "0"}) ==
-            title + "\n" + attention_report(attention, {{1, 0}}, style));
-    }
-  }
-}
-
 TEST_CASE("fledge generate --attention: a cell of a thumbnail is the largest weight of its place") {
   for (const int count : {1, 24, 60}) {
     const fledge::AttentionWeights attention = last_pass(deep_model(), count).attention;
@@ -120,41 +73,9 @@ TEST_CASE("fledge generate --attention --svg: a box for each weight, arcs for on
   CHECK_THAT(all, ContainsSubstring(">1.0<"));
 }
 
-TEST_CASE("fledge generate --attention: options that do not fit") {
-  const auto says = [](const Words& words) {
-    const Result result = generated(Words{models().chars()} + words);
-    CHECK(result.out.empty());
-    return std::to_string(result.status) + two_lines(result.err).substr(15);
-  };
-  CHECK(
-      says({"--attention", "--layer", "1"}) ==
-      "2: --layer must be 0: this model has one layer (got 1) | write --layer 0, or leave it out");
-  CHECK(
-      says({"--attention", "--head", "2"}) ==
-      "2: --head must be 0: this model has one head in each layer (got 2) | write --head 0, or leave "
-      "it out");
-  CHECK(says({"--head", "0"}) == "2: --head is about attention | add --attention");
-  CHECK(
-      says({"--csv"}) ==
-      "2: --csv writes one table: none asked for | add one of --attention, --probs and --why WORD");
-  CHECK(says({"--csv", "--attention", "--probs"}) ==
-        "2: --csv writes one table: several asked for | add one of --attention, --probs and --why "
-        "WORD");
-  CHECK(says({"--csv", "--json", "--attention"}) ==
-        "2: --json and --csv are two forms of the same | use one of them");
-  CHECK(says({"--svg", "a.svg", "--attention", "-n", "2"}) ==
-        "2: --svg draws the attention of one text, and --samples asks for several | leave out "
-        "--samples");
-  CHECK(
-      says({"--null", "--json"}) ==
-      "2: --null is for texts, and a line ends each object of --json and row of --csv | leave out "
-      "--null");
-}
-
 TEST_CASE("fledge generate --attention: with what is left out, each row of a map adds up") {
-  Recorded recorded(fledge::read_model(deep_model()).model);
-  recorded.read(characters().encode("the birds sometimes walk over the lake"));
-  const fledge::AttentionWeights attention = recorded.attention(characters());
+  const std::vector<Dim> ids = characters().encode("the birds sometimes walk over the lake");
+  const fledge::AttentionWeights attention = weights_before(deep_model(), ids, ids.size(), 0);
   const Dim T = attention.size();
   REQUIRE(T == 38);
   support::MapStyle style;

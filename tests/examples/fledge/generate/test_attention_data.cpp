@@ -32,7 +32,8 @@ TEST_CASE("fledge generate --attention: JSON has the weights that the text was d
       const StrictJson found =
           read_line(text(pass.line + Words{"--attention", "--json"}))["attention"];
       const auto T = attention.ids.size();
-      CHECK(found["begin"].number() == pass.begin);
+      CHECK(found["begin"].number() == static_cast<double>(pass.begin));
+      CHECK(attention.begin == pass.begin);
       REQUIRE(found["tokens"].array().size() == T);
       for (std::size_t t = 0; t < T; ++t) {
         CHECK(found["tokens"][t].string() == characters().decode({attention.ids[t]}));
@@ -101,21 +102,22 @@ TEST_CASE("fledge generate --why: the window and the weights of the step that dr
     const std::string word = written.substr(60, 6);
     const std::size_t at = written.find(word, 4);
     const StrictJson why = read_line(text(line + Words{"--json", "--why", word}))["why"];
-    Recorded recorded(fledge::read_model(run).model);
-    recorded.read({ids.begin(), ids.begin() + 4});
-    for (std::size_t t = 4; t < at; ++t) recorded.read({ids[t]});
-    REQUIRE(why["read"].array().size() == recorded.window.size());
-    const auto begin = static_cast<double>(at - recorded.window.size());
+    const fledge::AttentionWeights attention = weights_before(run, ids, 4, at);
+    REQUIRE(why["read"].array().size() == attention.ids.size());
+    const Dim begin = static_cast<Dim>(at) - attention.size();
     CHECK(begin > 0);  // the window has moved
-    CHECK(why["begin"].number() == begin);
-    CHECK(why["left_out"][1]["position"].number() == begin + 1);
-    for (std::size_t t = 0; t < recorded.window.size(); ++t)
-      CHECK(why["read"][t].string() == characters().decode({recorded.window[t]}));
+    CHECK(why["begin"].number() == static_cast<double>(begin));
+    CHECK(why["left_out"][1]["position"].number() == static_cast<double>(begin + 1));
+    for (std::size_t t = 0; t < attention.ids.size(); ++t) {
+      CHECK(attention.ids[t] == ids[t + static_cast<std::size_t>(begin)]);
+      CHECK(why["read"][t].string() == characters().decode({attention.ids[t]}));
+    }
     for (const StrictJson& head : why["heads"].array())
       for (const StrictJson& look : head["most"].array())
-        CHECK(look["weight"].number() ==
-              recorded.weight(static_cast<std::size_t>(head["layer"].number()),
-                              static_cast<Dim>(head["head"].number()), recorded.window.size() - 1,
-                              static_cast<std::size_t>(look["position"].number() - begin)));
+        CHECK(
+            look["weight"].number() ==
+            attention.weight(
+                {static_cast<Dim>(head["layer"].number()), static_cast<Dim>(head["head"].number())},
+                attention.size() - 1, static_cast<Dim>(look["position"].number()) - begin));
   }
 }

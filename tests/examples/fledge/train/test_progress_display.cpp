@@ -58,27 +58,3 @@ TEST_CASE("screen: plain lines for programs and people") {
   first.validation = INFINITY;
   CHECK(plain_line(first, {}) == "step=1240 of=2000 loss=0.6124 lr=0.003 elapsed=0.0s");
 }
-
-TEST_CASE("screen: without a terminal the first and the last step have a line, and no escapes") {
-  const auto shown = testing::run_here([] {
-    ProgressDisplay screen(false, false);
-    for (std::int64_t step = 1; step <= 500; ++step)
-      screen.show({step, 500, 1, INFINITY, 0.1, 1, 32, ""});
-    screen.say("a message");
-    screen.finish();
-    return 0;
-  });
-  CHECK_THAT(shown.err, StartsWith("step=1 of=500 "));
-  CHECK_THAT(shown.err, ContainsSubstring("\na message\nstep=500 of=500 "));
-  CHECK(std::count(shown.err.begin(), shown.err.end(), '\n') == 3);
-  CHECK(shown.err.find_first_of("\r\b\x1b") == shown.err.npos);
-  const auto quiet = testing::run_here([] {
-    ProgressDisplay screen(true, false);
-    screen.show({1, 2, 1, INFINITY, 0.1, 1, 32, ""});
-    screen.say("not said");
-    screen.warn("said");
-    screen.finish();
-    return 0;
-  });
-  CHECK(quiet.err == "said\n");
-}

@@ -140,7 +140,7 @@ TEST_CASE("fledge train -o: a folder in folders that do not exist yet") {
 
 TEST_CASE("fledge train: Ctrl-C without -o loses nothing") {
   const Desk desk;
-  std::string line = "cd '" + desk.path() + "'; \"$0\" train poems.txt --json --pace 5";
+  std::string line = "cd '" + desk.path() + "'; \"$0\" train poems.txt --json --accumulate 1000";
   for (const std::string& word : tiny) line += " " + word;
   line += " >events 2>errors & run=$!; until grep -q '\"step\":3,' events; do sleep 0.1; done";
   const Result result = in_shell(line + "; kill -TERM $run; wait $run");

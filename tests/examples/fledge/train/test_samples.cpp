@@ -63,14 +63,3 @@ TEST_CASE("samples: three pieces of a stream, or twenty lines as long as the lon
   CHECK(lines.samples == 20);
   CHECK(lines.tokens == 10);
 }
-
-TEST_CASE("fledge train: samples stand in rows, and how much of them is copied is said") {
-  const testing::Desk desk;
-  const std::string stream = testing::trained({desk.poems()}).err;
-  CHECK_THAT(stream, ContainsSubstring("\nSamples:\n  "));
-  CHECK_THAT(stream, ContainsSubstring(" % of these samples are copies from your text"));
-  const std::string lines = testing::trained({desk.poems(), "--lines"}).err;
-  CHECK_THAT(lines, ContainsSubstring(" of the 20 sampled lines stand in the training text"));
-  for (const std::string& line : testing::lines_of(stream + lines))
-    if (!line.starts_with("step=")) CHECK(line.size() <= 80);
-}

@@ -35,10 +35,6 @@ struct Texts : testing::Folder {
   std::string texts() const { return *this / "texts"; }
 };
 
-std::string refused_input(const std::vector<std::string>& names) {
-  return refusal<support::InputError>([&] { text_files(names); });
-}
-
 }  // namespace
 
 TEST_CASE("text files: of a folder all text files, sorted; no hidden ones, no pictures, no runs") {
@@ -52,13 +48,6 @@ TEST_CASE("text files: of a folder all text files, sorted; no hidden ones, no pi
   CHECK(text_files({"-"}) == Words{"-"});
   CHECK(text_files({}).empty());
   CHECK(text_files({"any/../name"}) == Words{"any/../name"});
-}
-
-TEST_CASE("text files: a folder without a text is refused") {
-  const Texts desk;
-  fs::create_directory(desk / "empty");
-  CHECK(refused_input({desk / "empty"}) ==
-        "there is no text file in the folder '" + (desk / "empty") + "'");
 }
 
 TEST_CASE("text files: the folder of a model is no text, alone or beside texts") {
@@ -150,40 +139,6 @@ TEST_CASE("text files: UTF-16 and UTF-32 are named, with the command that conver
   CHECK(joined_text({file}, {}).text.size() == 6);
 }
 
-TEST_CASE("fledge train: a text from Windows is the text that it would be elsewhere") {
-  const Desk desk;
-  std::string windows = "\xEF\xBB\xBF";
-  for (const char c : small_text()) windows += c == '\n' ? std::string("\r\n") : std::string(1, c);
-  write_text(desk / "windows.txt", windows);
-  trained({desk.poems(), "-o", desk / "plain"});
-  const Result read = trained({desk / "windows.txt", "-o", desk / "run"});
-  CHECK_THAT(read.err, ContainsSubstring("\nA byte order mark was left out. The text has line ends "
-                                         "of Windows: 60 \\r were\nleft out (--keep-cr keeps "
-                                         "them).\nThis run is saved in "));
-  CHECK((text_of(desk / "run/state.safetensors") == text_of(desk / "plain/state.safetensors")));
-  std::string returns = small_text();
-  std::replace(returns.begin(), returns.end(), '\n', '\r');
-  write_text(desk / "returns.txt", returns);
-  CHECK_THAT(trained({desk / "returns.txt", "-o", desk / "returns"}).err,
-             ContainsSubstring("The text has \\r alone as line ends: 60 were read"));
-  CHECK((text_of(desk / "returns/state.safetensors") == text_of(desk / "plain/state.safetensors")));
-  // The run reads its text again in the same way, and so do others.
-  trained({"--resume", desk / "run", "--steps", "22"});
-  const Result own = fledge_says({"eval", desk / "plain", desk.poems()});
-  const Result other = fledge_says({"eval", desk / "plain", desk / "windows.txt"});
-  CHECK(own.status + other.status == 0);
-  CHECK(own.out == other.out);
-  CHECK_THAT(other.err, StartsWith("A byte order mark was left out. ") &&
-                            EndsWith("60 \\r were\nleft out, as in training.\n"));
-  const StrictJson start = json_lines(
-      trained({desk / "windows.txt", "-o", desk / "kept", "--keep-cr", "--json"}).out)[0];
-  CHECK(start["bytes"].number() == static_cast<double>(windows.size() - 3));
-  CHECK(start["vocabulary"].number() == 23);
-  trained({"--resume", desk / "kept", "--steps", "22"});
-  CHECK(fledge_says({"eval", desk / "kept", desk / "windows.txt"}).err ==
-        "A byte order mark was left out.\n");
-}
-
 TEST_CASE("text files: their names in messages") {
   CHECK(name_of_files({}) == "the built-in text");
   CHECK(name_of_files({"-"}) == "standard input");
@@ -192,39 +147,4 @@ TEST_CASE("text files: their names in messages") {
   CHECK(names_of_files({"a.txt", "b.txt"}) == "2 files: 'a.txt', 'b.txt'");
   CHECK(names_of_files({"a", "b", "c", "d", "e", "f", "g", "h"}) ==
         "8 files: 'a', 'b', 'c', 'd', 'e', 'f' and 2 more");
-}
-
-TEST_CASE("fledge train: several files and a folder are one text, which --resume and eval find") {
-  const Desk desk;
-  fs::create_directory(desk / "more");
-  write_text(desk / "more/1.txt", small_text(30));
-  write_text(desk / "more/2.txt", small_text(20));
-  const Result several = trained({desk.poems(), desk / "more", "-o", desk / "several"});
-  CHECK_THAT(several.err, StartsWith("Reading 3 files: "));
-  CHECK_THAT(several.err, ContainsSubstring("\nThe 3 files have "));
-  write_text(desk / "joined.txt", small_text(30) + small_text(20) + small_text());
-  trained({desk / "joined.txt", "-o", desk / "joined"});
-  CHECK(
-      (text_of(desk / "several/state.safetensors") == text_of(desk / "joined/state.safetensors")));
-  // A file that is added later does not belong to the run.
-  write_text(desk / "more/3.txt", "another text");
-  CHECK(fledge_says({"train", "--resume", desk / "several", "--steps", "22"}).status == 3);
-  for (const char* name : {"1.txt", "2.txt"})
-    fs::rename(desk / ("more/" + std::string(name)), desk / name);
-  trained({"--resume", desk / "several", "--steps", "22"});
-  CHECK(fledge_says({"eval", desk / "several"}).status == 0);
-  fs::rename(desk / "2.txt", desk / "moved.txt");
-  CHECK(fledge_says({"train", "--resume", desk / "several", "--steps", "24"}).status == 3);
-  trained({"--resume", desk / "several", desk / "1.txt", desk / "moved.txt", desk.poems(),
-           "--steps", "24"});
-}
-
-TEST_CASE("fledge train: a run of a folder has the folder's name") {
-  const Desk desk;
-  fs::create_directory(desk / "verses.v2");
-  write_text(desk / "verses.v2/1.txt", small_text(30));
-  std::string line = "cd '" + desk.path() + "' && exec \"$0\" train verses.v2 -q";
-  for (const std::string& word : tiny) line += " " + word;
-  CHECK(in_shell(line).status == 0);
-  CHECK(files_in(desk / "verses.v2-run").size() == 8);
 }
