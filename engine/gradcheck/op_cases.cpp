@@ -69,12 +69,6 @@ Tensor softmax_of_exp(const Tensor& x) {
   return e / sum(e, {-1}, true);
 }
 
-/// 1 where a query may look, else 0.
-Array table_of(const Mask& mask, const Shape& scores) {
-  const std::vector<unsigned char> visible = mask.table(scores, "reference");
-  return {scores, std::vector<double>(visible.begin(), visible.end())};
-}
-
 /// A row that may look nowhere is divided by 1.
 Tensor softmax_of_visible(const Tensor& x, const Mask& mask) {
   const Array visible = table_of(mask, x.shape());
@@ -130,12 +124,15 @@ std::vector<Refused> impossible_axes(Reduction reduce) {
   const auto over = [reduce](const Axes& axes) -> OpFunction {
     return [=](In x) { return reduce(x[0], axes, true); };
   };
-  return {{{{2, 3}}, "no axis 2 in shape (2, 3)", over({2})},
-          {{{2, 3}}, "no axis -3 in shape (2, 3)", over({0, -3})},
-          {{{}}, "no axis 0 in shape ()", over({0})},
-          {{{}}, "no axis -1 in shape ()", over({-1})},
-          {{{2, 3}}, "named twice for shape (2, 3)", over({1, 1})},
-          {{{2, 3}}, "named twice for shape (2, 3)", over({1, -1})}};
+  std::vector<Refused> refused = {{{{2, 3}}, "no axis 2 in shape (2, 3)", over({2})},
+                                  {{{2, 3}}, "no axis -3 in shape (2, 3)", over({0, -3})},
+                                  {{{}}, "no axis 0 in shape ()", over({0})},
+                                  {{{}}, "no axis -1 in shape ()", over({-1})},
+                                  {{{2, 3}}, "named twice for shape (2, 3)", over({1, 1})},
+                                  {{{2, 3}}, "named twice for shape (2, 3)", over({1, -1})}};
+  if (reduce != sum)
+    refused.push_back({{{2, 0}}, "over nothing is not defined: got shape (2, 0)", over({1})});
+  return refused;
 }
 
 OpFunction attention_with(Dim heads, const Mask& mask) {
@@ -173,6 +170,11 @@ OpFunction dropping(double p) {
 }
 
 }  // namespace
+
+Array table_of(const Mask& mask, const Shape& scores) {
+  const std::vector<unsigned char> visible = mask.table(scores, "table_of");
+  return {scores, std::vector<double>(visible.begin(), visible.end())};
+}
 
 Tensor attention_by_small_ops(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads,
                               const Mask& mask) {

@@ -46,6 +46,9 @@ struct OpCase {
 
 const std::vector<OpCase>& op_cases();
 
+/// 1 where a query may look, else 0.
+Array table_of(const Mask& mask, const Shape& scores);
+
 /// attention() with its table of weights, from products, exp and sums: the reference of its rows.
 Tensor attention_by_small_ops(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads,
                               const Mask& mask);

@@ -196,30 +196,10 @@ RowResult exact_softmax(const std::vector<Exact>& x, const std::vector<Exact>& d
   return r;
 }
 
-// Target 2, one row.
-RowResult exact_cross_entropy(const std::vector<Exact>& x, const std::vector<Exact>& dy) {
-  const std::size_t top = top_of(x);
-  const Exact rest = log_total(x, top);
-  RowResult r;
-  r.y = {x[top] - x[2] + rest};
-  r.y_scale = {std::max(1.0L, r.y[0])};
-  Exact others = 0;
-  for (std::size_t j = 0; j < x.size(); ++j) {
-    const Exact p = std::exp(x[j] - x[top] - rest);
-    r.dx.push_back(p * dy[0]);
-    others += j == 2 ? 0 : p;
-  }
-  r.dx[2] = -others * dy[0];
-  r.dx_scale.assign(x.size(), std::abs(dy[0]));
-  return r;
-}
-
 std::vector<RowFunction> row_functions() {
   return {
       {"softmax", op_case("softmax").f, exact_softmax, 10},  // beyond, y is 0 in the tail
       {"log_softmax", op_case("log_softmax").f, exact_log_softmax, infinity},
-      {"cross_entropy", [](const Tensors& x) { return cross_entropy(x[0], Indices({}, {2})); },
-       exact_cross_entropy, infinity},
   };
 }
 

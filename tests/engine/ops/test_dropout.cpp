@@ -47,7 +47,7 @@ TEST_CASE("neighbours are left out independently of each other") {
   }
 }
 
-TEST_CASE("a draw belongs to its seed") {
+TEST_CASE("a draw belongs to its seed, and a larger one begins with the smaller") {
   const Array x = Array::ones({256});
   CHECK(same_bits(value(drop(0.5, 7), {x}), value(drop(0.5, 7), {x})));
   CHECK_FALSE(same_bits(value(drop(0.5, 7), {x}), value(drop(0.5, 8), {x})));
@@ -55,14 +55,7 @@ TEST_CASE("a draw belongs to its seed") {
   const Array first = dropout(x, 0.5, rng).value(), second = dropout(x, 0.5, rng).value();
   CHECK(same_bits(first, value(drop(0.5, 7), {x})));
   CHECK_FALSE(same_bits(first, second));
-  const NoGrad off;
-  CHECK(same_bits(value(drop(0.5, 7), {x}), first));
-}
-
-TEST_CASE("a larger draw begins with the smaller one") {
-  const Array small = value(drop(0.5), {Array::ones({100})});
-  const Array large = value(drop(0.5), {Array::ones({1000})});
-  CHECK(same_bits(slice(large, 0, 0, 100).value(), small));
+  CHECK(same_bits(slice(value(drop(0.5), {Array::ones({1000})}), 0, 0, 256).value(), first));
 }
 
 TEST_CASE(
