@@ -225,7 +225,7 @@ TEST_CASE("every function of a row, value and slope, for rows of all sizes") {
       Worst worst_y, worst_dx;
       for (const double size : {1e-30, 1e-10, 0.01, 1.0, 10.0, 40.0, 1e4, 1e30}) {
         if (size > function.most) continue;
-        for (std::uint64_t seed = 1; seed <= (n == 9 ? 200 : 10); ++seed) {
+        for (std::uint64_t seed = 1; seed <= (n == 9 ? 200 : 5); ++seed) {
           Rng rng(seed);
           const Array x = random_normal({n}, 0, size, rng);
           const Array dy = uniform(value(function.f, {x}).shape(), seed);
@@ -239,7 +239,8 @@ TEST_CASE("every function of a row, value and slope, for rows of all sizes") {
         }
       }
       const std::string name = function.name + (" of " + std::to_string(n) + " numbers");
-      check_worst(name + ", value", worst_y, 3);
-      check_worst(name + ", slope", worst_dx, 6);
+      const double growth = std::sqrt(std::max(1.0, static_cast<double>(n) / 9));
+      check_worst(name + ", value", worst_y, 3 * growth);
+      check_worst(name + ", slope", worst_dx, 6 * growth);
     }
 }
