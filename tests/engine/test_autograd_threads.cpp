@@ -5,6 +5,7 @@
 #include "engine/ops.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
+#include "tests/support/holding.h"
 
 using namespace tests;
 
@@ -70,8 +71,8 @@ TEST_CASE("NoGrad holds for its own thread") {
 
 TEST_CASE("a graph made on one thread is differentiated and freed on another") {
   const Tensor x = parameter(Array({}, {3}));
-  Tensor used = chain(x * x, 20000), unused = chain(x, 20000);
-  const std::weak_ptr<Node> last = unused.node();
+  const Array witness = counting({1});
+  Tensor used = chain(x * x, 20000), unused = chain(holding(witness, x), 20000);
   std::thread other([y = std::move(used), z = std::move(unused)]() mutable {
     backward(y);
     y = Tensor();
@@ -79,21 +80,20 @@ TEST_CASE("a graph made on one thread is differentiated and freed on another") {
   });
   other.join();
   CHECK(same_bits(x.grad(), Array({}, {6})));
-  CHECK(last.expired());
+  CHECK(witness.is_unique());
 }
 
 TEST_CASE("a deep graph is freed without a backward pass, also when an exception unwinds") {
   const Tensor x = parameter(Array({}, {3}));
-  std::weak_ptr<Node> last;
+  const Array witness = counting({1});
   const auto build = [&](bool throws) {
-    const Tensor y = chain(x, 100000);
-    last = y.node();
+    const Tensor y = chain(holding(witness, x), 100000);
     if (throws) throw std::runtime_error("unwound");
   };
   build(false);
-  CHECK(last.expired());
+  CHECK(witness.is_unique());
   CHECK_THROWS_AS(build(true), std::runtime_error);
-  CHECK(last.expired());
+  CHECK(witness.is_unique());
   CHECK_FALSE(x.has_grad());
 }
 

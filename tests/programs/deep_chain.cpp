@@ -7,8 +7,10 @@
 
 #include "engine/autograd.h"
 #include "engine/ops.h"
+#include "tests/support/holding.h"
 
 using namespace fledge;
+using tests::holding;
 
 namespace {
 
@@ -51,23 +53,19 @@ void every_depth() {
 
 void freed_without_backward() {
   const Tensor x = number(3);
-  std::weak_ptr<Node> last;
-  {
-    const Tensor y = chain(x, million);
-    last = y.node();
-  }
-  check(last.expired() && !x.has_grad(), "a graph outlives its last handle", million);
+  const Array witness({1}, {0});
+  { const Tensor y = chain(holding(witness, x), million); }
+  check(witness.is_unique() && !x.has_grad(), "a graph outlives its last handle", million);
 }
 
 void freed_by_an_exception() {
   const Tensor x = number(3);
-  std::weak_ptr<Node> last;
+  const Array witness({1}, {0});
   try {
-    const Tensor y = chain(x, million);
-    last = y.node();
+    const Tensor y = chain(holding(witness, x), million);
     throw std::runtime_error("unwinding");
   } catch (const std::runtime_error&) {
-    check(last.expired(), "a graph outlives the exception that unwound it", million);
+    check(witness.is_unique(), "a graph outlives the exception that unwound it", million);
   }
 }
 
