@@ -197,7 +197,7 @@ void LessonText::print(const Block& block) {
     case Kind::line:
       return to_.say("   " + text);
     case Kind::picture:
-      return to_.show(text);
+      return to_.show(text.substr(0, text.find_last_not_of('\n') + 1));  // an empty line follows
     case Kind::word:
       return to_.define(text, block.name);
     case Kind::claim:

@@ -19,6 +19,15 @@ void Table::row(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
+std::vector<std::string> Table::split_cells(const std::string& text) {
+  std::vector<std::string> cells;
+  std::size_t begin = 0, end = 0;
+  for (; (end = text.find(" | ", begin)) != std::string::npos; begin = end + 3)
+    cells.push_back(text.substr(begin, end - begin));
+  cells.push_back(text.substr(begin));
+  return cells;
+}
+
 std::string Table::line(const std::vector<std::string>& cells, const std::vector<int>& widths,
                         int columns) const {
   std::string text;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "examples/support/terminal.h"
+#include "examples/support/text.h"
 
 namespace support {
 
@@ -26,12 +27,18 @@ class Table {
 
   /// Throws std::invalid_argument unless there is one cell per column.
   void row(std::vector<std::string> cells);
+  /// The same for cells that printf would print, with " | " between two: "%s | %.3f | %.3f".
+  template <class Value, class... Values>
+  void row(const char* format, Value value, Values... values) {
+    row(split_cells(formatted(format, value, values...)));
+  }
 
   /// Two spaces between columns, none at the ends of lines, a newline after each. Where a row is
   /// wider than `columns`, its last cells stand on lines of their own, indented.
   std::string text(bool unicode = unicode_wanted(), Paint paint = {}, int columns = 1000) const;
 
  private:
+  static std::vector<std::string> split_cells(const std::string& text);
   std::string line(const std::vector<std::string>& cells, const std::vector<int>& widths,
                    int columns) const;
 

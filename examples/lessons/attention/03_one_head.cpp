@@ -9,6 +9,8 @@
 #include <cmath>
 #include <numeric>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/array_math.h"
 #include "examples/lessons/lesson_page.h"
@@ -19,7 +21,7 @@
 namespace fledge {
 namespace {
 
-using support::formatted, support::Lesson, support::Table;
+using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 constexpr std::size_t n = 4, C = 4, d = 2;  // words; numbers of a word; the head size
 using Pair = std::array<double, d>;
@@ -72,147 +74,81 @@ Four becomes(std::size_t i, const Row& row) {
 
 /// At most three digits after the point: "1.5", "0.333".
 std::string digits(double x) { return formatted("%.4g", std::round(1000 * x) / 1000); }
-std::string digits(const Pair& x) { return "(" + digits(x[0]) + ", " + digits(x[1]) + ")"; }
-std::string digits(const Four& x) {
-  return "(" + digits(x[0]) + ", " + digits(x[1]) + ", " + digits(x[2]) + ", " + digits(x[3]) + ")";
+template <std::size_t size>
+std::string digits(const std::array<double, size>& x) {
+  std::string text;
+  for (const double number : x) text += (text.empty() ? "(" : ", ") + digits(number);
+  return text + ")";
 }
 
 constexpr Matrix<d> q = product(X, W_Q), k = product(X, W_K), v = product(X, W_V);
 
-void three_vectors(Lesson& to) {
-  to.part("Three vectors for each word");
-  to.say(
-      "In lesson 2 the weights were set by hand. Here they are computed from the words. A picture "
-      "helps: a word asks a question, other words have labels, and a match is a large dot product. "
-      "It is only a picture: no word asks anything.");
-  to.define("query", "The vector that stands for what a word looks for.");
-  to.define(
-      "key",
-      "The vector that stands for what a word can be found by; queries are compared with it.");
-  to.define("value", "The vector that a word passes on; attention mixes values.");
-  to.define("W_Q, W_K, W_V",
-            "The matrices that make queries, keys and values from the vectors of the words.");
-  to.say(
-      "To multiply a vector x by a matrix, multiply the first row of the matrix by the first "
-      "number of x, the second row by the second number, and so on. Then add the rows. Here x has "
-      "four numbers: noun, adjective, soft, blue. If x has a 1 for noun, then (3, 0) is added to "
-      "q, (0, 1) to k and (0, 0) to v. In a model the matrices are learned. Ours are set by hand; "
-      "the 3 and the 2 are large, so that a match is clear.\n");
+void three_vectors(LessonText& to) {
   const char* const parts[] = {"noun", "adjective", "soft", "blue"};
   Table matrices({{"x has a 1 for"}, {"W_Q adds to q"}, {"W_K adds to k"}, {"W_V adds to v"}});
-  for (std::size_t c = 0; c < C; ++c)
-    matrices.row({parts[c], digits(W_Q[c]), digits(W_K[c]), digits(W_V[c])});
-  to.show(matrices.text());
-  to.say(
-      "'fluffy' is (0, 1, 1, 0), an adjective and soft. Its key is the row of 'adjective' plus "
-      "that of 'soft': (2, 0) + (0, 0) = (2, 0). All words:\n");
   Table table({{"word"}, {"x"}, {"query q"}, {"key k"}, {"value v"}});
-  for (std::size_t i = 0; i < n; ++i)
+  for (std::size_t i = 0; i < 4; ++i) {
+    matrices.row({parts[i], digits(W_Q[i]), digits(W_K[i]), digits(W_V[i])});
     table.row({words[i], digits(X[i]), digits(q[i]), digits(k[i]), digits(v[i])});
-  to.show(table.text());
-  to.say(
-      "The first number of a key means 'adjective', the second 'noun'. The query of 'bird', (3, "
-      "0), matches keys of adjectives. The two numbers of a value mean soft and blue.");
-  to.claim(q[3] == Pair{3, 0} && k[1] == Pair{2, 0} && k[1] == k[2],
-           "'bird' has the query (3, 0); 'fluffy' and 'blue' have the key (2, 0)");
+  }
+  to.set("matrices", matrices.text());
+  to.set("queries, keys, values", table.text());
+  to.claim("query and key", q[3] == Pair{3, 0} && k[1] == Pair{2, 0} && k[1] == k[2]);
 }
 
-void show_row(Lesson& to, const Row& row) {
+std::string table_of(const Row& row) {
   Table table(
       {{"'bird' looks at"}, {"q.k"}, {"score"}, {"exp(score)"}, {"weight"}, {"weight * value"}});
-  const double all = std::accumulate(row.weights.begin(), row.weights.end(), 0.0);
   for (std::size_t j = 0; j < n; ++j)
-    table.row({words[j], formatted("%.3g", row.products[j]), formatted("%.3f", row.scores[j]),
-               formatted("%.3f", row.exps[j]), formatted("%.4f", row.weights[j]),
-               digits(Pair{row.weights[j] * v[j][0], row.weights[j] * v[j][1]})});
-  table.row(
-      {"sum", "", "", formatted("%.3f", row.sum), formatted("%.4f", all), digits(row.received)});
-  to.show(table.text());
+    table.row("%s | %.3g | %.3f | %.3f | %.4f | %s", words[j], row.products[j], row.scores[j],
+              row.exps[j], row.weights[j],
+              digits(Pair{row.weights[j] * v[j][0], row.weights[j] * v[j][1]}).c_str());
+  table.row("sum |  |  | %.3f | %.4f | %s", row.sum,
+            std::accumulate(row.weights.begin(), row.weights.end(), 0.0),
+            digits(row.received).c_str());
+  return table.text();
 }
 
-void one_row(Lesson& to) {
-  to.part("From a query to a new vector: the row of 'bird'");
-  to.define("head",
-            "One attention with its own W_Q, W_K and W_V; a model may have several side by side.");
-  to.define("head size",
-            "How many numbers a query, a key or a value of one head has; often written d_k or D.");
-  to.define("score",
-            "The dot product of a query and a key, divided by the square root of the head size.");
-  to.define(
-      "scale",
-      "The number by which q.k is multiplied to give the score: 1 divided by the square root of "
-      "the head size.");
-  to.say("exp(s) is 2.718 to the power s. It is positive for every s, and exp(0) = 1.");
-  to.define("softmax",
-            "exp of each score, divided by the sum of all exp: positive numbers that add up to 1.");
-  to.say(
-      "The softmax of the scores gives the weights. The head size is 2, and sqrt(2) = 1.414. "
-      "Lesson 4 shows why we divide. 'bird' has q = (3, 0):\n");
+void one_row(LessonText& to) {
   const Row row = look(3, q[3], k, v);
-  show_row(to, row);
-  to.say(
-      "For 'fluffy', q.k = 3 * 2 + 0 * 0 = 6, and the score is 6 / 1.414 = 4.243. exp of it is "
-      "69.591. The sum of all exp is 141.183, so the weight is 69.591 / 141.183 = 0.4929. The last "
-      "column is the weight times the value; its sum is what 'bird' receives. If you predicted 0.5 "
-      "for both adjectives, you are close. The weight of 'the' is not 0: its score of 0 still "
-      "counts exp(0) = 1. In lesson 1, some weights set by hand were exactly 0.\nIn lesson 2 the "
-      "sum replaced the vector. Here it is added to x, as in the model of lesson 1, so x is not "
-      "lost. The sum has two numbers, x has four. We choose by hand: the first is added to soft, "
-      "the second to blue. So we write two zeros in front, for noun and adjective.\n   (1, 0, 0, "
-      "0) + (0, 0, 0.493, 0.493) = " +
-      digits(becomes(3, row)) + "\nNow 'bird' is a noun with soft and blue: a fluffy blue bird.");
+  to.set("row of 'bird'", table_of(row));
+  to.set("becomes", digits(becomes(3, row)));
   const double w = 1 / (2 + 2 * std::exp(-6 / std::sqrt(2.0)));
-  to.claim(std::abs(row.received[0] - w) + std::abs(row.received[1] - w) < 1e-12 &&
-               std::abs(row.exps[1] - 69.6) < 0.05 && std::abs(row.sum - 141.2) < 0.05,
-           formatted("'bird' receives %.3f / %.3f = %.4f of soft and of blue", row.exps[1], row.sum,
-                     row.received[0]));
+  to.set("exp", "%.3f", row.exps[1]);
+  to.set("sum", "%.3f", row.sum);
+  to.set("received", "%.4f", row.received[0]);
+  to.claim("bird", std::abs(row.received[0] - w) + std::abs(row.received[1] - w) < 1e-12 &&
+                       std::abs(row.exps[1] - 69.6) < 0.05 && std::abs(row.sum - 141.2) < 0.05);
 }
 
-void all_rows(Lesson& to) {
-  to.part("All four rows");
-  to.say(
-      "Each word sees itself and earlier words. The sum of its softmax has only these words, so "
-      "the weights of later words are 0. A dot stands for a later word.\n");
+void all_rows(LessonText& to) {
   const auto tensor = [](const Matrix<d>& m) -> Tensor {
     return Array({4, 2}, {m[0][0], m[0][1], m[1][0], m[1][1], m[2][0], m[2][1], m[3][0], m[3][1]});
   };
   const Tensor V = tensor(v);
   const auto [mixed, weights] = attend(tensor(q), tensor(k), V, 1, causal());
+  const std::vector<double> results = to_vector(mixed.value());
   double worst = 0;
   Table table({{"looks at"}, {"the"}, {"fluffy"}, {"blue"}, {"bird"}, {"becomes"}});
   for (std::size_t i = 0; i < n; ++i) {
     const Row row = look(i, q[i], k, v);
-    const auto cell = [&](std::size_t j) {
-      return j > i ? "." : formatted("%.3f", row.weights[j]);
-    };
-    table.row({words[i], cell(0), cell(1), cell(2), cell(3), digits(becomes(i, row))});
+    std::vector<std::string> cells{words[i]};
+    for (std::size_t j = 0; j < n; ++j)
+      cells.push_back(j > i ? "." : formatted("%.3f", row.weights[j]));
+    cells.push_back(digits(becomes(i, row)));
+    table.row(cells);
     for (std::size_t m = 0; m < d; ++m)
-      worst =
-          std::max(worst, std::abs(value_of(mixed.value().at({Dim(i), Dim(m)})) - row.received[m]));
+      worst = std::max(worst, std::abs(results[d * i + m] - row.received[m]));
   }
-  to.show(table.text());
-  to.say(
-      "All words that 'fluffy' and 'blue' see have the score 0, so their weights are equal. The "
-      "query of 'fluffy' and 'blue', (0, 1), matches the key of a noun, but 'bird' comes later. "
-      "'blue' receives 1/3 of (0, 0), 1/3 of (1, 0) and 1/3 of (0, 1): (0.333, 0.333). Added to "
-      "(0, 1, 0, 1) this is (0, 1, 0.333, 1.333). 'the' sees only itself.\nAll four words at once: "
-      "each row of the table of weights is multiplied by the table of values, as x by a matrix. "
-      "This is a table times a table.");
-  to.claim(worst < 1e-12, "attend(), the attention of fledge, gives the same for all four words");
-  const Tensor A = reshape(weights, {4, 4});
-  to.claim(!common_shape(A.shape(), V.shape()),
-           "a table of 4 x 4 weights and a table of 4 x 2 values cannot be added");
-  const Tensor AV = matmul(A, V);
-  const auto size = [](const Tensor& t) {
-    return std::to_string(t.shape()[0]) + " x " + std::to_string(t.shape()[1]);
-  };
-  to.slip("002", "we add the value matrix to the products",
-          "a table of " + size(A) + " weights times a table of " + size(V) +
-              " values is a table of " + size(AV) + "; plus is refused",
-          "the next paragraph of the note has it right: \"matrix multiplication\"");
+  to.set("four rows", table.text());
+  to.claim("attend", worst < 1e-12);
+  const Tensor A = reshape(weights, {4, 4}), AV = matmul(A, V);
+  to.claim("no sum", !common_shape(A.shape(), V.shape()));
+  for (const auto& [name, of] : {std::pair("A", A), std::pair("V", V), std::pair("AV", AV)})
+    to.set(name, "%d x %d", static_cast<int>(of.dim(0)), static_cast<int>(of.dim(1)));
 }
 
-void lesson(Lesson& to) {
+void lesson(LessonText& to) {
   three_vectors(to);
   one_row(to);
   all_rows(to);
@@ -231,7 +167,7 @@ void try_query(Lesson& to, const std::string& text) {
   const Row row = look(3, query, k, v);
   to.say("'bird' with the query " + digits(query) +
          ". Keys: 'the' (0, 0), 'fluffy' and 'blue' (2, 0), 'bird' (0, 1).\n");
-  show_row(to, row);
+  to.show(table_of(row));
   to.say("'bird' becomes " + digits(becomes(3, row)) +
          ". Try 0,0 for equal weights, 0,9 to look at the noun, and -3,0 to avoid adjectives. No "
          "query can give 'fluffy' and 'blue' different weights: their keys are equal.");
@@ -271,16 +207,7 @@ int main(int argc, char** argv) {
   return support::run_lesson(
       argc, argv,
       {.name = "attention/03_one_head",
-       .title = "One head: query, key and value, with every number",
-       .question = "Where do attention weights come from, and what do words pass on to each other?",
-       .prediction =
-           "In 'the fluffy blue bird', 'bird' gives each of the four words a weight. It looks for "
-           "adjectives: the match is 6 for 'fluffy', 6 for 'blue', 0 for 'the' and 0 for itself. "
-           "Guess the four weights; they add up to 1. Is the weight of 'the' exactly 0?",
        .body = fledge::lesson,
-       .reading = {{"nn/layers/attention.cpp", "attend", "attention, for any number of heads"},
-                   {"engine/ops/softmax.cpp", "softmax", "the formula"},
-                   {"nn/layers/attention.h", "c_attn", "W_Q, W_K and W_V as one matrix"}},
        .plays = {{.option = "--query",
                   .value = "0,3",
                   .help = "another query for 'bird': its weights and what it becomes",

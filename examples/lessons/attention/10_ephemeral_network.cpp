@@ -18,7 +18,7 @@ namespace fledge {
 
 namespace {
 
-using support::formatted, support::Lesson, support::Table;
+using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 constexpr std::array players{"rock", "paper", "scissors"};
 constexpr Dim rock = 0, paper = 1, scissors = 2;
@@ -53,8 +53,6 @@ std::string label(const Input& input, std::size_t place) {
   return formatted("%s %zu", players[static_cast<std::size_t>(input[place])], place + 1);
 }
 
-const double* value_of(const Input& input, std::size_t place) { return values[input[place]]; }
-
 /// A line for each word: the edges that end there. A longer arrow shows a larger weight.
 std::string drawn(const Input& input) {
   std::string lines, line;
@@ -68,77 +66,44 @@ std::string drawn(const Input& input) {
   return lines;
 }
 
-void what_travels(Lesson& to) {
-  to.part("What travels along an edge");
-  to.define("node", "A point of a network.");
-  to.define("edge", "A connection from one node to another; it can have a number, its strength.");
-  to.define("one-hot", "Said of a vector with one 1 and zeros elsewhere.");
-  to.say(
-      "\nThe words are one-hot: rock (1, 0, 0), paper (0, 1, 0), scissors (0, 0, 1). Each player "
-      "looks for its victim, the one that it beats. W_Q is set by hand: the query of a player is 6 "
-      "times the vector of its victim. The key is the word's own vector. So the score for the "
-      "victim is 6/sqrt(3) = 3.464, and other scores are 0. The rows of W_V are the values: rock "
-      "(4, 0), paper (0, 2), scissors (1, 3).\nThe input is 'paper scissors rock'. Its nodes are "
-      "the three words; 'rock 3' is rock in the third place. Each word sees itself and earlier "
-      "words. Rock beats scissors, so its weights are\n \n   exp(0) = 1 for paper, exp(3.464) = "
-      "31.95 for scissors, exp(0) = 1 for rock;\n   divided by the sum 33.95: 0.03, 0.94 and "
-      "0.03.\n \nEach weight is the strength of an edge. The word that is looked at sends its "
-      "value, times the weight, along the edge. It goes to the word that looks. In lesson 9 an "
-      "arrow began at the word that looks; here it ends there.\n");
+void what_travels(LessonText& to) {
   const Input input{paper, scissors, rock};
   const std::vector<Edge> edges = network(input);
   Table table = Table::of_numbers({"   edge", "weight", "value", "weight x value"});
   double arrives[2] = {0, 0};
   for (const Edge& e : edges) {
     if (e.to != 2) continue;  // the edges into rock, the third word
-    const double *v = value_of(input, e.from), x = e.weight * v[0], y = e.weight * v[1];
-    table.row({"   " + label(input, e.from) + " -> " + label(input, e.to),
-               formatted("%.2f", e.weight), formatted("(%g, %g)", v[0], v[1]),
-               formatted("(%.2f, %.2f)", x, y)});
+    const double *v = values[input[e.from]], x = e.weight * v[0], y = e.weight * v[1];
+    table.row("   %s -> %s | %.2f | (%g, %g) | (%.2f, %.2f)", label(input, e.from).c_str(),
+              label(input, e.to).c_str(), e.weight, v[0], v[1], x, y);
     arrives[0] += x;
     arrives[1] += y;
   }
-  table.row({"   sum", "", "", formatted("(%.2f, %.2f)", arrives[0], arrives[1])});
-  to.show(table.text());
-  to.say(
-      "The sum is what attention gives to the word. Rock receives nearly the value of scissors.\n");
+  const std::string sum = formatted("(%.2f, %.2f)", arrives[0], arrives[1]);
+  table.row({"   sum", "", "", sum});
   const double e = std::exp(6 / std::sqrt(3.0)), a = e / (e + 2), b = 1 / (e + 2);
-  to.claim(std::abs(edges[4].weight - a) < 1e-12 && std::abs(edges[3].weight - b) < 1e-12,
-           formatted("weights of rock: exp(3.464)/33.95 = %.2f, and 1/33.95 = %.2f twice", a, b));
-  to.claim(
-      std::abs(arrives[0] - (a + 4 * b)) < 1e-12 && std::abs(arrives[1] - (2 * b + 3 * a)) < 1e-12,
-      formatted("at rock arrives (%.2f, %.2f)", arrives[0], arrives[1]));
+  to.set("edges into rock", table.text());
+  to.set("weight of scissors", "%.2f", a);
+  to.set("weight of rock", "%.2f", b);
+  to.claim("weights",
+           std::abs(edges[4].weight - a) < 1e-12 && std::abs(edges[3].weight - b) < 1e-12);
+  to.set("sum", sum);
+  to.claim("sum at rock", std::abs(arrives[0] - (a + 4 * b)) < 1e-12 &&
+                              std::abs(arrives[1] - (2 * b + 3 * a)) < 1e-12);
 }
 
-/// Every input of 1 to `longest` words.
-std::vector<Input> inputs(std::size_t longest) {
-  std::vector<Input> found{{}};
-  for (std::size_t i = 0; found[i].size() < longest; ++i)
-    for (const Dim player : {rock, paper, scissors}) {
-      found.push_back(found[i]);
-      found.back().push_back(player);
-    }
-  found.erase(found.begin());
-  return found;
-}
-
-void another_input(Lesson& to) {
-  to.part("Another input, another network");
-  to.say(
-      "Here are three inputs. A line begins with the word that looks. To the right are the edges "
-      "that end at this word. A longer arrow shows a larger weight.");
-  for (const Input& input :
-       {Input{paper, scissors, rock}, {rock, scissors, paper}, {paper, paper, rock}})
-    to.show("\n" + drawn(input).substr(0, drawn(input).size() - 1));
-  to.say(
-      formatted("\nW_Q, W_K and W_V were the same 9 + 9 + 6 = %d numbers each time. ", stored) +
-      "The first and the second input have the same words in another order, and their edges "
-      "differ. The vector of a word does not depend on its place here. The order still matters: "
-      "each word sees only itself and earlier words, and in another order these are other words. "
-      "Word number i has i edges, so n words have 1 + 2 + ... + n = n (n + 1)/2 edges.\nIf you "
-      "predicted 6 and 55 arrows, and no further stored number, you were right.\n");
+void another_input(LessonText& to) {
+  to.set("three inputs", drawn({paper, scissors, rock}) + "\n" + drawn({rock, scissors, paper}) +
+                             "\n" + drawn({paper, paper, rock}));
+  to.set("stored", "%d", stored);
   bool counted = true, whole = true, kept = true;
-  const std::vector<Input> all = inputs(6);
+  std::vector<Input> all{{}};  // every input of 1 to 6 words
+  for (std::size_t i = 0; all[i].size() < 6; ++i)
+    for (const Dim player : {rock, paper, scissors}) {
+      all.push_back(all[i]);
+      all.back().push_back(player);
+    }
+  all.erase(all.begin());
   for (const Input& input : all) {
     const std::vector<Edge> edges = network(input);
     counted = counted && edges.size() == input.size() * (input.size() + 1) / 2;
@@ -149,53 +114,30 @@ void another_input(Lesson& to) {
     const std::vector<Edge> before = network(Input(input.begin(), input.end() - 1));
     kept = kept && std::equal(before.begin(), before.end(), edges.begin());
   }
-  to.say(formatted(
-      "The program builds the networks of all %zu inputs of one to six words, and one of ten "
-      "words:\n",
-      all.size()));
-  to.claim(counted, "n words have n (n + 1)/2 edges");
-  to.claim(whole, "the weights of the edges that end at one word add up to 1");
-  to.claim(kept, "a further word at the end adds edges, and leaves all earlier edges as they are");
-  to.claim(network(Input(10, rock)).size() == 55, "ten words have 55 edges");
+  to.set("inputs", "%zu", all.size());
+  to.claim("edges", counted);
+  to.claim("weights add up", whole);
+  to.claim("edges are kept", kept);
+  to.claim("ten words", network(Input(10, rock)).size() == 55);
 }
 
 /// A stored network: three numbers in, three out, and a parameter for each of its nine edges.
 constexpr double persistent[3][3] = {{0.8, 0.1, 0.5}, {0.2, 0.9, 0.3}, {0.4, 0.6, 0.7}};
 
-void beside_a_stored_network(Lesson& to) {
-  to.part("Beside it: a network that is stored");
-  to.define(
-      "activation",
-      "A number that the model computes from its input; unlike a parameter, it is not stored.");
-  to.say(
-      "\nIn an older kind of network each edge has a stored number, a parameter. Our example takes "
-      "one number for each of three words. Three numbers come out, so there are 3 x 3 edges. "
-      "Training changes their numbers; an input does not. The table below shows one of them, "
-      "0.30.\nIn attention the strengths of the edges are activations. Training changes W_Q and "
-      "W_K, which make the strengths, and W_V, which makes what travels.\n");
-  const auto edge = [](const Input& input) {
-    return formatted("%.2f", network(input)[4].weight);  // from the second word to the third
-  };
-  Table table = Table::of_numbers({"   ", "stored network", "attention"});
-  table.row({"   edges for three words", "9", formatted("%zu", network(Input(3, rock)).size())});
-  table.row({"   edges for ten words", "ten do not fit",
-             formatted("%zu", network(Input(10, rock)).size())});
-  table.row({"   stored numbers, three words", "9", formatted("%d", stored)});
-  table.row({"   stored numbers, ten words", "ten do not fit", formatted("%d", stored)});
-  table.row({"   edge 2 -> 3, 'paper scissors rock'", formatted("%.2f", persistent[1][2]),
-             edge({paper, scissors, rock})});
-  table.row({"   edge 2 -> 3, 'paper paper rock'", formatted("%.2f", persistent[1][2]),
-             edge({paper, paper, rock})});
-  to.show(table.text());
-  const double met = network({paper, scissors, rock})[4].weight;
+void beside_a_stored_network(LessonText& to) {
+  const double met = network({paper, scissors, rock})[4].weight;  // from the second to the third
   const double missed = network({paper, paper, rock})[4].weight;
-  to.say(
-      "The stored edge is the same for both inputs. The edge of attention is large if the second "
-      "word is what rock looks for.\nNote 004 says that the network is made to suit the length of "
-      "the input. This is right: it has as many nodes as the input has words. The words give the "
-      "weights.\n");
-  to.claim(met > 0.9 && std::abs(missed - 1.0 / 3) < 1e-15,
-           formatted("same length, other words: the edge has %.2f or %.2f", met, missed));
+  Table table = Table::of_numbers({"   ", "stored network", "attention"});
+  table.row("   edges for three words | 9 | %zu", network(Input(3, rock)).size());
+  table.row("   edges for ten words | ten do not fit | %zu", network(Input(10, rock)).size());
+  table.row("   stored numbers, three words | 9 | %d", stored);
+  table.row("   stored numbers, ten words | ten do not fit | %d", stored);
+  table.row("   edge 2 -> 3, 'paper scissors rock' | %.2f | %.2f", persistent[1][2], met);
+  table.row("   edge 2 -> 3, 'paper paper rock' | %.2f | %.2f", persistent[1][2], missed);
+  to.set("both networks", table.text());
+  to.set("if found", "%.2f", met);
+  to.set("if missing", "%.2f", missed);
+  to.claim("edge changes", met > 0.9 && std::abs(missed - 1.0 / 3) < 1e-15);
 }
 
 void network_of(Lesson& to, const std::string& text) {
@@ -248,7 +190,7 @@ support::Svg picture() {
   return svg;
 }
 
-void lesson(Lesson& to) {
+void lesson(LessonText& to) {
   what_travels(to);
   another_input(to);
   beside_a_stored_network(to);
@@ -262,19 +204,7 @@ int main(int argc, char** argv) {
   return support::run_lesson(
       argc, argv,
       {.name = "attention/10_ephemeral_network",
-       .title = "A network that lasts for one input",
-       .question =
-           "Attention can be drawn as a network: words with arrows between them. What travels "
-           "along the arrows? Which numbers of the network does a model store?",
-       .prediction =
-           "Draw an arrow to each word from every word that it looks at: itself, and all earlier "
-           "words. How many arrows do three words have, and how many do ten? How many more numbers "
-           "must the model store for a text of ten words than for one of three?",
        .body = fledge::lesson,
-       .reading = {{"nn/layers/attention.cpp", "attend", "scores, weights, and the sum of values"},
-                   {"nn/layers/attention.h", "Attention", "what is stored: the matrices"},
-                   {"nn/gpt/decoder.h", "Decoder",
-                    "a longer text adds edges and keeps the old ones"}},
        .plays = {{.option = "--words",
                   .value = "rock paper rock",
                   .help = "the network of your own words: rock, paper and scissors",

@@ -56,3 +56,10 @@ TEST_CASE("table: of_numbers aligns the first column left and the others right")
   table.row({"a", "0.25"});
   CHECK(table.text(false) == "word     p\n----  ----\na     0.25\n");
 }
+
+TEST_CASE("table: a format has bars between the cells, which can be empty") {
+  Table table({{"a"}, {"b"}, {"c"}});
+  table.row("  %s |  | %.2f", "x|y", 0.25);
+  CHECK(table.text(false) == "a      b  c\n-----  -  ----\n  x|y     0.25\n");
+  CHECK_THROWS_AS(table.row("%d | %d", 1, 2), std::invalid_argument);
+}
