@@ -15,9 +15,7 @@
 #include "nn/optim/sgd.h"
 
 namespace fledge {
-
 namespace {
-
 using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 constexpr std::array words{"dirty", "quantum", "plumbing"};
@@ -69,8 +67,6 @@ Tensor with_longer_query(double length) {
 }
 
 void pattern_by_hand(LessonText& to) {
-  
-  
   const Tensor S = matmul(matmul(embeddings(), by_hand().query), transpose(embeddings())) / 2;
   Table table = Table::of_numbers({"   word", "scores", "exp of the scores", "sum", "weights"});
   for (Dim i = 1; i < 3; ++i) {
@@ -78,43 +74,36 @@ void pattern_by_hand(LessonText& to) {
     table.row({formatted("   %s", words[static_cast<std::size_t>(i)]), text_of(s), text_of(exp(s)),
                text_of(sum(exp(s)), "%5.2f"), text_of(softmax(s))});
   }
-  to.set("table text", table.text());
-  
-  
-  
+  to.set("pattern", table.text());
   int reached = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed)
     reached += error_after_training(seed) < 1e-4 ? 1 : 0;
-  to.claim("claim 1", farthest(pattern(by_hand()), wanted()) < 1e-12);
-  to.claim_rate("claim 2", reached, 100, 100);
-  
-  to.claim_near("claim 3", to_vector(with_longer_query(3).value())[0], 1331.0 / 1844, 1e-12);
+  to.claim("by hand", farthest(pattern(by_hand()), wanted()) < 1e-12);
+  to.claim_rate("by training", reached, 100, 100);
+  to.claim_near("longer query", to_vector(with_longer_query(3).value())[0], 1331.0 / 1844, 1e-12);
 }
 
 void residual(LessonText& to) {
-  
-  
   const Tensor E = parameter(embeddings().value()), V = matmul(embeddings(), value_matrix());
   const Tensor dE = matmul(wanted(), V), after = embeddings() + dE;
-  
   Table table = Table::of_numbers({"   word", "E", "dE", "E' = E + dE"});
   for (Dim i = 0; i < 3; ++i)
     table.row({formatted("   %s", words[static_cast<std::size_t>(i)]), text_of(row(E, i), "%3.0f"),
                text_of(row(dE, i)), text_of(row(after, i))});
-  to.set("table text", table.text());
+  to.set("changes", table.text());
   backward(row(E + matmul(wanted(), matmul(E, value_matrix())), 2), Array({1, 4}, {0, 0, 0, 1}));
   const double slope = to_vector(row(E.grad(), 2).value())[3];
-  to.set("pow 1 05 12", "%.2f", std::pow(1.05, 12)); to.set("pow 0 05 12", "%.0e", std::pow(0.05, 12));
-  to.claim("claim 4", farthest(attend_to(embeddings(), by_hand()).output, dE) < 1e-12);
-  to.claim_near("claim 5", slope, 1.05, 1e-12);
+  to.set("with E", "%.2f", std::pow(1.05, 12));
+  to.set("without E", "%.0e", std::pow(0.05, 12));
+  to.claim("dE", farthest(attend_to(embeddings(), by_hand()).output, dE) < 1e-12);
+  to.claim_near("slope", slope, 1.05, 1e-12);
   bool refused = false;
   try {
     embeddings() + matmul(wanted(), Array::ones({3, 6}));
   } catch (const ShapeError&) {
     refused = true;
   }
-  to.claim("claim 6", refused);
-  
+  to.claim("six numbers", refused);
 }
 
 /// (x − mean)/√variance of each row.
@@ -145,18 +134,14 @@ std::vector<double> twelve_layers(Norm kind, std::uint64_t seed) {
 }
 
 void norm_and_block(LessonText& to) {
-  
-  
-  
   const Tensor x = Array({1, 4}, {0, 0.55, 0.4, 1.05});
   const Tensor centred = x - mean(x), squares = pow(centred, 2.0);
-  
-  to.set("the vector text of x %8 4f", "   the vector             " + text_of(x, "%8.4f"));
-  to.set("formatted minus its mean % 2f mean x item text of centred %8 4f", formatted("   minus its mean %.2f    ", mean(x).item()) + text_of(centred, "%8.4f"));
-  to.set("formatted variance mean of squares % 5f its root is % 4f mean squares item sqrt mean squares item", formatted("   variance: mean of squares %.5f; its root is %.4f", mean(squares).item(),
-                    std::sqrt(mean(squares).item())));
-  to.set("divided by the root text of norm x %8 4f n", "   divided by the root    " + text_of(norm(x), "%8.4f") + "\n");
-  
+  to.set("x", text_of(x, "%8.4f"));
+  to.set("mean", "%.2f", mean(x).item());
+  to.set("centred", text_of(centred, "%8.4f"));
+  to.set("variance", "%.5f", mean(squares).item());
+  to.set("root", "%.4f", std::sqrt(mean(squares).item()));
+  to.set("norm", text_of(norm(x), "%8.4f"));
   Table table = Table::of_numbers({"   after layer", "0", "3", "6", "9", "12"});
   for (const Norm kind : {Norm::without, Norm::with}) {
     const std::vector<double> sizes = twelve_layers(kind, 1);
@@ -165,32 +150,35 @@ void norm_and_block(LessonText& to) {
                formatted("%.1f", sizes[6]), formatted("%.1f", sizes[9]),
                formatted("%.1f", sizes[12])});
   }
-  to.set("table text", table.text());
-  
+  to.set("sizes", table.text());
   int holds = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const double free = twelve_layers(Norm::without, seed)[12];
     holds += free > 20 * twelve_layers(Norm::with, seed)[12] ? 1 : 0;
   }
-  to.claim("claim 7", std::abs(size_of(norm(x)) - 1) < 1e-12 && std::abs(sum(norm(x)).item()) < 1e-12);
-  to.claim_rate("claim 8", holds, 20, 20);
-  
-  
+  to.claim("norm", std::abs(size_of(norm(x)) - 1) < 1e-12 && std::abs(sum(norm(x)).item()) < 1e-12);
+  to.claim_rate("growth", holds, 20, 20);
   Rng rng(1);
   const Block block(16, 2, 32, rng);
   const Tensor input = random_normal({8, 16}, 0, 1, rng);
   const Tensor seen = input + block.attn(block.ln_1(input));
-  to.claim("claim 9", farthest(block(input), seen + block.mlp(block.ln_2(seen))) == 0);
+  to.claim("block", farthest(block(input), seen + block.mlp(block.ln_2(seen))) == 0);
   const std::int64_t n = 768, layers = 12, table_rows = 50257 + 1024;  // GPT-2 small
   const std::int64_t qkv = layers * 3 * n * n, matrices = layers * 4 * n * n;
   const std::int64_t attention = matrices + layers * 4 * n;
   const std::int64_t second = layers * (8 * n * n + 5 * n), norms = (2 * layers + 1) * 2 * n;
   const std::int64_t all = attention + second + norms + table_rows * n;
-  to.claim("claim 10", all == 124439808 && matrices == 28311552);
+  to.claim("GPT-2", all == 124439808 && matrices == 28311552);
   const auto share = [&](std::int64_t part) {
     return support::percent(static_cast<double>(part) / static_cast<double>(all));
   };
-  to.set("support thousands qkv", support::thousands(qkv)); to.set("support thousands all", support::thousands(all)); to.set("share qkv", share(qkv)); to.set("support thousands matrices", support::thousands(matrices)); to.set("share matrices", share(matrices)); to.set("share second", share(second)); to.set("share table rows n", share(table_rows * n));
+  to.set("in W_Q, W_K, W_V", support::thousands(qkv));
+  to.set("in all", support::thousands(all));
+  to.set("share of these", share(qkv));
+  to.set("with output", support::thousands(matrices));
+  to.set("share with output", share(matrices));
+  to.set("share of second parts", share(second));
+  to.set("share of embeddings", share(table_rows * n));
 }
 
 void length(Lesson& to, double times) {
@@ -208,7 +196,6 @@ void lesson(LessonText& to) {
   residual(to);
   norm_and_block(to);
 }
-
 }  // namespace
 }  // namespace fledge
 

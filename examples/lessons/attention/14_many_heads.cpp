@@ -17,8 +17,8 @@
 
 namespace fledge {
 namespace {
-
-using reader::Question, reader::Reader, support::formatted, support::Lesson, support::Table;
+using reader::Question, reader::Reader, support::formatted, support::Lesson, support::LessonText,
+    support::Table;
 
 // Which word stands before this one? Which word is the first? Asked from the third word on.
 const std::vector<Question> questions{[](Dim t) { return t < 2 ? -1 : t - 1; },
@@ -78,11 +78,6 @@ double count_answers(const Reader& one, const Indices& texts, Answers& found) {
 }
 
 void two_questions(LessonText& to) {
-  
-  
-  
-  
-  
   Rng texts(999);
   const Indices unseen = reader::random_texts(100, texts);
   constexpr int seeds = 20;
@@ -109,16 +104,21 @@ void two_questions(LessonText& to) {
         {number, cell(reader::looks(one, unseen, 0)), formatted("%.2f", distance), cell(alone)});
   }
   const auto percent = [&](int count) { return formatted("%.0f %%", 100. * count / one_head.all); };
-  to.set("with two text", with_two.text());
-  to.set("apart", "%d", apart); to.set("first by head 1", "%d", first_by_head_1);
-  to.set("with one text", with_one.text());
-  to.set("percent one head all one head wrong c str", "%s", percent(one_head.all - one_head.wrong).c_str()); to.set("support thousands one head wrong c str", "%s", support::thousands(one_head.wrong).c_str()); to.set("support thousands one head exchanged c str", "%s", support::thousands(one_head.exchanged).c_str()); to.set("percent one head right if equal c str", "%s", percent(one_head.right_if_equal).c_str());
-  to.claim_rate("claim 1", right, seeds, 18);
-  to.claim_rate("claim 2", apart, seeds, 17);
-  to.claim("claim 3", first_by_head_1 > 0 && first_by_head_1 < seeds);
-  to.set("best alone", "%.2f", best_alone); to.claim("claim 4", best_alone < 0.98);
-  to.claim("claim 5", one_head.exchanged > 0.95 * one_head.wrong);
-  to.claim("claim 6", one_head.right_if_equal < 0.6 * one_head.all);
+  to.set("two heads", with_two.text());
+  to.set("apart", "%d", apart);
+  to.set("first by head 1", "%d", first_by_head_1);
+  to.set("one head", with_one.text());
+  to.set("right", percent(one_head.all - one_head.wrong));
+  to.set("wrong", support::thousands(one_head.wrong));
+  to.set("exchanged", support::thousands(one_head.exchanged));
+  to.set("right if equal", percent(one_head.right_if_equal));
+  to.claim_rate("two heads", right, seeds, 18);
+  to.claim_rate("roles", apart, seeds, 17);
+  to.claim("either head", first_by_head_1 > 0 && first_by_head_1 < seeds);
+  to.set("best alone", "%.2f", best_alone);
+  to.claim("worse question", best_alone < 0.98);
+  to.claim("other word", one_head.exchanged > 0.95 * one_head.wrong);
+  to.claim("equal weights", one_head.right_if_equal < 0.6 * one_head.all);
 }
 
 /// Two heads of size 1: their numbers 2 and 5, and their rows of value-up.
@@ -131,15 +131,12 @@ void side_by_side(LessonText& to) {
     const std::vector<double> v = to_vector(x.value());
     return formatted("(%.0f, %.0f, %.0f)", v[0], v[1], v[2]);
   };
-  to.set("row first second", row(first + second)); to.set("row joined", row(joined));
+  to.set("added", row(first + second));
+  to.set("side by side", row(joined));
 }
 
 void down_and_up(LessonText& to) {
   constexpr Dim n = 12, d = 3, words = 5;  // four heads
-  
-  
-  
-  
   side_by_side(to);
   Rng rng(2);
   const Attention attention(n, n / d, rng, Bias::without);
@@ -154,13 +151,17 @@ void down_and_up(LessonText& to) {
     by_head = by_head + matmul(matmul(A, matmul(x, down)), up);
     whole = whole + matmul(A, matmul(x, W_V));
   }
-  to.claim("claim 7", largest(by_head - joined) < 1e-14);
-  to.set("down up", "%d", static_cast<int>(down.size() + up.size())); to.set("W V", "%d", static_cast<int>(W_V.size())); to.claim("claim 8", largest(whole - joined) < 1e-14);
-  
+  to.claim("side by side", largest(by_head - joined) < 1e-14);
+  to.set("in Down and Up", "%d", static_cast<int>(down.size() + up.size()));
+  to.set("in W_V", "%d", static_cast<int>(W_V.size()));
+  to.claim("same sum", largest(whole - joined) < 1e-14);
   const Tensor down_columns = transpose(down), up_columns = transpose(up);
   const Tensor in_columns = matmul(up_columns, matmul(down_columns, transpose(x)));
-  to.claim("claim 9", largest(transpose(in_columns) - matmul(x, W_V)) < 1e-14);
-  to.set("up columns shape", to_string(up_columns.shape())); to.set("down columns shape", to_string(down_columns.shape())); to.set("int n", "%d", int{n}); to.set("int d", "%d", int{d});
+  to.claim("columns", largest(transpose(in_columns) - matmul(x, W_V)) < 1e-14);
+  to.set("shape of Up", to_string(up_columns.shape()));
+  to.set("shape of Down", to_string(down_columns.shape()));
+  to.set("n", std::to_string(n));
+  to.set("d", std::to_string(d));
 }
 
 void lesson(LessonText& to) {
@@ -183,18 +184,16 @@ void with_heads(Lesson& to, Dim heads) {
   const std::vector<double> right = reader::accuracy(model, unseen);
   to.say(formatted("right answers: %.2f and %.2f", right[0], right[1]));
 }
-
 }  // namespace
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/14_many_heads",
-       .body = fledge::lesson,
-       .plays = {{.option = "--heads",
-                  .value = "4",
-                  .help = "where each head looks if there are 1, 2, 4 or 8",
-                  .limits = {1, 8},
-                  .with_whole_number = fledge::with_heads}}});
+  return support::run_lesson(argc, argv,
+                             {.name = "attention/14_many_heads",
+                              .body = fledge::lesson,
+                              .plays = {{.option = "--heads",
+                                         .value = "4",
+                                         .help = "where each head looks if there are 1, 2, 4 or 8",
+                                         .limits = {1, 8},
+                                         .with_whole_number = fledge::with_heads}}});
 }

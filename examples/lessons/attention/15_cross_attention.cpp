@@ -13,8 +13,7 @@
 
 namespace fledge {
 namespace {
-
-using reader::Reader, support::formatted, support::Lesson;
+using reader::Reader, support::formatted, support::Lesson, support::LessonText;
 
 constexpr Dim T = reader::T;
 
@@ -28,16 +27,13 @@ std::vector<double> mean_weights(const Reader& model, const Indices& texts) {
   return to_vector(mean(model.forward_with_weights(texts).weights, {0, 1}).value());
 }
 
-void show_map(Lesson& to, const std::vector<double>& weights) {
+std::string map_of(const std::vector<double>& weights) {
   support::MapStyle style;
   style.causal = false;
-  to.show(support::attention_map({"1", "2", "3", "4", "5", "6", "7", "8"}, weights, style));
+  return support::attention_map({"1", "2", "3", "4", "5", "6", "7", "8"}, weights, style);
 }
 
 void lesson(LessonText& to) {
-  
-  
-  
   Rng texts(999);
   const Indices unseen = reader::random_texts(100, texts);
   constexpr int seeds = 20;
@@ -48,34 +44,35 @@ void lesson(LessonText& to) {
     solved += reader::accuracy(model, unseen)[0] == 1 ? 1 : 0;
     weights = mean_weights(model, unseen);
   }
-  show_map(to, weights);
+  to.set("map", map_of(weights));
   std::vector<double> named;  // the weight of each position on the word that it must name
   for (Dim t = 0; t < T; ++t) named.push_back(weights[static_cast<std::size_t>(t * T + T - 1 - t)]);
   const auto [least, most] = std::minmax_element(named.begin(), named.end());
-  to.set("named 0", "%.2f", named[0]); to.set("named 3", "%.2f", named[3]);
-  to.claim_rate("claim 1", solved, seeds, 20);
-  to.set("least", "%.2f", *least); to.set("most", "%.2f", *most); to.claim("claim 2", *least > 0.5);
+  to.set("first weight", "%.2f", named[0]);
+  to.set("fourth weight", "%.2f", named[3]);
+  to.claim_rate("reversed", solved, seeds, 20);
+  to.set("least", "%.2f", *least);
+  to.set("most", "%.2f", *most);
+  to.claim("diagonal", *least > 0.5);
 }
 
 void with_seed(Lesson& to, Dim seed) {
   Rng texts(999);
   const Indices unseen = reader::random_texts(100, texts);
   const Reader model = backwards(static_cast<std::uint64_t>(seed));
-  show_map(to, mean_weights(model, unseen));
+  to.show(map_of(mean_weights(model, unseen)));
   to.say(formatted("right words in 100 new texts: %.3f", reader::accuracy(model, unseen)[0]));
 }
-
 }  // namespace
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/15_cross_attention",
-       .body = fledge::lesson,
-       .plays = {{.option = "--seed",
-                  .value = "7",
-                  .help = "the map of another model",
-                  .limits = {1, 1e6},
-                  .with_whole_number = fledge::with_seed}}});
+  return support::run_lesson(argc, argv,
+                             {.name = "attention/15_cross_attention",
+                              .body = fledge::lesson,
+                              .plays = {{.option = "--seed",
+                                         .value = "7",
+                                         .help = "the map of another model",
+                                         .limits = {1, 1e6},
+                                         .with_whole_number = fledge::with_seed}}});
 }

@@ -17,7 +17,6 @@
 
 namespace fledge {
 namespace {
-
 using support::formatted, support::Lesson, support::LessonText, support::Svg, support::Table;
 
 const double root = std::sqrt(3.0);
@@ -64,13 +63,9 @@ Tensor left_over(double size, double scale = 1) {
 void two_changes(LessonText& to) {
   const Tensor V = vectors(), A = weights(V);
   const std::vector<double> a = numbers(A);
-  
-  
-  to.set("formatted v1 % 4f v1 n a 0 formatted v2 % 4f v1 % 4f v2 n a 3 a 4 formatted v3 % 4f v1 % 4f v2 % 4f v3 n a 6 a 7 a 8", formatted("      v1' = %.4f v1\n", a[0]) +
-          formatted("      v2' = %.4f v1 + %.4f v2\n", a[3], a[4]) +
-          formatted("      v3' = %.4f v1 + %.4f v2 + %.4f v3\n", a[6], a[7], a[8]));
-  
-  
+  to.set("v1'", "%.4f v1", a[0]);
+  to.set("v2'", "%.4f v1 + %.4f v2", a[3], a[4]);
+  to.set("v3'", "%.4f v1 + %.4f v2 + %.4f v3", a[6], a[7], a[8]);
   const Tensor start = with_fixed_weights(0, 0);  // the same for both kinds of weights
   const Tensor fixed_d = with_fixed_weights(1, 0) - start,
                d_alone = with_computed_weights(1, 0) - start;
@@ -85,21 +80,20 @@ void two_changes(LessonText& to) {
   table.row({"   sum of these two", digits(fixed_d + fixed_e), digits(d_alone + e_alone)});
   table.row({"   both at once", digits(fixed_both), digits(both)});
   table.row({"   left over", digits(fixed_left), digits(left_over(1))});
-  to.set("table text", table.text());
-  
+  to.set("changes", table.text());
   const double left = largest(left_over(1));
-  to.set("a 6", "%.4f", a[6]); to.set("a 8", "%.4f", a[8]); to.set("left", "%.4f", left);
-  to.claim("claim 1", largest(fixed_left) < 1e-15);
-  to.claim("claim 2", left > 0.01);
-  
+  to.set("weight of birds", "%.4f", a[6]);
+  to.set("weight of walk", "%.4f", a[8]);
+  to.set("left", "%.4f", left);
+  to.claim("fixed", largest(fixed_left) < 1e-15);
+  to.claim("computed", left > 0.01);
   const double two = 0.6 * numbers(V)[0] + 0.1 * numbers(V)[3], third = 0.4 * numbers(V)[6];
-  to.set("two", "%.2f", two); to.set("two third", "%.2f", two + third);
+  to.set("by d_k terms", "%.2f", two);
+  to.set("by n terms", "%.2f", two + third);
 }
 
 void two_parts_of_a_change(LessonText& to) {
   const Tensor V = vectors(), v1 = row(V, 0), v3 = row(V, 2), after = with_computed_weights(0, 0);
-  
-  
   const double a1 = numbers(weights(V))[6], h = 1e-4;
   const Tensor by_value = a1 * d();
   const Tensor by_weights = a1 * (sum(v3 * d()) / root) * (v1 - after);
@@ -109,10 +103,10 @@ void two_parts_of_a_change(LessonText& to) {
   parts.row({"   by the weights", "a1 (v3.d / sqrt(3)) (v1 - v3')", digits(by_weights)});
   parts.row({"   sum", "", digits(by_value + by_weights)});
   parts.row({"   finite difference", formatted("h = %g", h), digits(difference)});
-  to.set("parts text", parts.text());
-  
-  to.set("sum v3 d item", "%.2f", sum(v3 * d()).item());
-  to.claim("claim 3", largest(by_value + by_weights - difference) < 1e-7 && largest(by_value - difference) > 0.01);
+  to.set("parts", parts.text());
+  to.set("v3.d", "%.2f", sum(v3 * d()).item());
+  to.claim("both parts", largest(by_value + by_weights - difference) < 1e-7 &&
+                             largest(by_value - difference) > 0.01);
 }
 
 std::string table_of_scales(const std::vector<double>& scales) {
@@ -128,15 +122,9 @@ std::string table_of_scales(const std::vector<double>& scales) {
 }
 
 void like_a_regression(LessonText& to) {
-  
-  
-  
-  
-  to.set("table of scales 0 1 100", table_of_scales({0, 1, 100}));
-  
-  
-  to.claim("claim 4", largest(left_over(1, 0)) < 1e-15 && largest(left_over(0.1, 100)) < 1e-9 &&
-               largest(left_over(1, 100)) > 0.1);
+  to.set("scales", table_of_scales({0, 1, 100}));
+  to.claim("scales", largest(left_over(1, 0)) < 1e-15 && largest(left_over(0.1, 100)) < 1e-9 &&
+                         largest(left_over(1, 100)) > 0.1);
 }
 
 void with_scale(Lesson& to, double scale) {
@@ -186,7 +174,6 @@ void lesson(LessonText& to) {
   two_parts_of_a_change(to);
   like_a_regression(to);
 }
-
 }  // namespace
 }  // namespace fledge
 

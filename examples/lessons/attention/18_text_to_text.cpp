@@ -18,7 +18,6 @@
 
 namespace fledge {
 namespace {
-
 using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 /// The same model before training and after it.
@@ -35,7 +34,7 @@ double sum_of_exp(const Array& logits) {
 }
 
 /// p = exp(logit) / (sum of exp of all logits), of the five likeliest words after a prompt.
-void five_likeliest(Lesson& to, const Models& models, const std::string& prompt) {
+std::string five_likeliest(const Models& models, const std::string& prompt) {
   const std::vector<Dim> tokens = birds::beginning(models.corpus, prompt);
   Table table =
       Table::of_numbers({"   word", "before: logit", "exp", "p", "after: logit", "exp", "p"});
@@ -52,29 +51,23 @@ void five_likeliest(Lesson& to, const Models& models, const std::string& prompt)
   }
   table.row({"   all words", "", formatted("%.2f", sum_before), "1", "",
              formatted("%.0f", sum_after), "1"});
-  to.show(table.text());
+  return table.text();
 }
 
 /// One stage of the model: what it makes, and the size of the table of numbers.
-void stage(Lesson& to, const char* what, const Tensor& x) {
+std::string stage(const char* what, const Tensor& x) {
   const int rows = static_cast<int>(x.dim(-2)), columns = static_cast<int>(x.dim(-1));
-  to.show(formatted("   %-44s %2d x %d", what, rows, columns));
+  return formatted("   %-44s %2d x %d\n", what, rows, columns);
 }
 
 void stages(LessonText& to, const Models& models) {
-  
-  
-  
-  
-  
-  
-  
-  
   const Corpus& corpus = models.corpus;
   const std::vector<Dim> tokens = birds::beginning(corpus, "birds sometimes walk");
   std::string ids;
   for (const Dim token : tokens) ids += " " + std::to_string(token);
-  to.set("corpus train documents", "%d", static_cast<int>(corpus.train.documents())); to.set("corpus tokenizer", "%d", static_cast<int>(corpus.tokenizer.size())); to.set("ids", ids);
+  to.set("sentences", "%d", static_cast<int>(corpus.train.documents()));
+  to.set("tokens", "%d", static_cast<int>(corpus.tokenizer.size()));
+  to.set("ids", ids);
   const NoGrad no_grad;
   const LanguageModel& model = models.after;
   const Indices row = birds::beginning_row(corpus, "birds sometimes walk");
@@ -84,37 +77,33 @@ void stages(LessonText& to, const Models& models) {
   const Tensor seen = x + passed;
   const Tensor made = seen + block.mlp(block.ln_2(seen));
   const Tensor logits = matmul_transposed(model.ln_f(made), model.wte.weight);
-  stage(to, "vectors x: embedding of each id + position", x);
-  stage(to, "weights of attention, from layer norm(x)", weights);
-  stage(to, "new x: x + result of attention", seen);
-  stage(to, "new x: x + result of MLP of layer norm(x)", made);
-  stage(to, "logits: layer norm(x) dot each embedding", logits);
-  stage(to, "probabilities: softmax of each row", softmax(logits));
-  
-  five_likeliest(to, models, "birds sometimes walk");
-  to.set("1 0 corpus tokenizer", "%.3f", 1.0 / static_cast<double>(corpus.tokenizer.size()));
+  to.set("stages", stage("vectors x: embedding of each id + position", x) +
+                       stage("weights of attention, from layer norm(x)", weights) +
+                       stage("new x: x + result of attention", seen) +
+                       stage("new x: x + result of MLP of layer norm(x)", made) +
+                       stage("logits: layer norm(x) dot each embedding", logits) +
+                       stage("probabilities: softmax of each row", softmax(logits)));
+  to.set("likeliest", five_likeliest(models, "birds sometimes walk"));
+  to.set("even split", "%.3f", 1.0 / static_cast<double>(corpus.tokenizer.size()));
+  std::string written;
   for (std::string text : {"people", "but"}) {
     for (std::string next; next != "\n"; next = birds::complete(model, corpus, text).next)
       text += next.empty() ? "" : " " + next;
-    to.set("text", "   " + text);
+    written += "   " + text;
   }
-  to.set("", "");
+  to.set("written", written);
   const Tensor whole = model(row);
   const Tensor last = Tensor(Decoder(model).read(tokens)) - slice(whole, 1, 3, 4);
-  to.claim("claim 1", max(pow(logits - whole, 2.0)).item() < 1e-8 && max(last * last).item() == 0);
-  to.claim("claim 2", blanks::log_probability(model, corpus, blanks::slowly) > std::log(0.9));
-  to.set("tokens 1", "%d", static_cast<int>(tokens[1])); to.set("model sizes width", "%d", static_cast<int>(model.sizes.width));
+  to.claim("three ways",
+           max(pow(logits - whole, 2.0)).item() < 1e-8 && max(last * last).item() == 0);
+  to.claim("after", blanks::log_probability(model, corpus, blanks::slowly) > std::log(0.9));
+  to.set("id", "%d", static_cast<int>(tokens[1]));
+  to.set("width", "%d", static_cast<int>(model.sizes.width));
 }
 
 void meaning_of_the_loss(LessonText& to, const Models& models) {
-  
-  
-  
-  
-  
-  
   const TokenText& text = models.corpus.train;
-  to.set("text 1", "%d", static_cast<int>(text.size() - 1));
+  to.set("predictions", "%d", static_cast<int>(text.size() - 1));
   const double guessing = std::log(static_cast<double>(models.corpus.tokenizer.size()));
   const double before = mean_loss(models.before, text, 12);
   const double after = mean_loss(models.after, text, 12), floor = least_loss(text);
@@ -126,10 +115,9 @@ void meaning_of_the_loss(LessonText& to, const Models& models) {
   row("   the model before training", before);
   row("   the model after training", after);
   row("   floor: knows the whole sentence so far", floor);
-  to.set("table text", table.text());
-  
-  to.claim("claim 3", std::abs(before - guessing) < 0.1);
-  to.claim("claim 4", after > floor && after < floor + 0.05);
+  to.set("losses", table.text());
+  to.claim("before training", std::abs(before - guessing) < 0.1);
+  to.claim("near the floor", after > floor && after < floor + 0.05);
 }
 
 /// 300 steps on the corpus; the loss on the sentences set aside after 60 steps and after all.
@@ -148,11 +136,6 @@ std::vector<double> losses_set_aside(const Corpus& corpus, std::uint64_t seed) {
 }
 
 void against_counting(LessonText& to) {
-  
-  
-  
-  
-  
   std::vector<double> tables(4), models(2);
   int early = 0, worse = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -167,13 +150,11 @@ void against_counting(LessonText& to) {
     early += losses[0] < *std::min_element(counted.begin(), counted.end()) ? 1 : 0;
     worse += losses[1] > losses[0] ? 1 : 0;
   }
-  for (std::size_t i = 0; i < 4; ++i)
-    to.set("formatted counting table %zu words before % 2f i tables i", formatted("   counting table, %zu words before   %.2f", i, tables[i]));
-  to.set("formatted model after 60 steps % 2f models 0", formatted("   model after 60 steps             %.2f", models[0]));
-  to.set("formatted model after 300 steps % 2f n models 1", formatted("   model after 300 steps            %.2f\n", models[1]));
-  
-  to.claim_rate("claim 5", early, 20, 15);
-  to.claim_rate("claim 6", worse, 20, 15);
+  for (std::size_t i = 0; i < 4; ++i) to.set(formatted("table %zu", i), "%.2f", tables[i]);
+  to.set("60 steps", "%.2f", models[0]);
+  to.set("300 steps", "%.2f", models[1]);
+  to.claim_rate("beats tables", early, 20, 15);
+  to.claim_rate("overfits", worse, 20, 15);
 }
 
 void lesson(LessonText& to) {
@@ -186,10 +167,9 @@ void lesson(LessonText& to) {
 void with_prompt(Lesson& to, const std::string& prompt) {
   const Models models;
   support::with_advice("give words of the built-in text, such as \"but cats are good at\"",
-                       [&] { five_likeliest(to, models, prompt); });
+                       [&] { to.show(five_likeliest(models, prompt)); });
   to.say("See that a higher logit by 1 means a probability exp(1) = 2.72 times as large.");
 }
-
 }  // namespace
 }  // namespace fledge
 

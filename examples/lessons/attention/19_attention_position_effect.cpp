@@ -16,8 +16,7 @@
 
 namespace fledge {
 namespace {
-
-using blanks::Blank, support::formatted, support::Lesson, support::Table;
+using blanks::Blank, support::formatted, support::Lesson, support::LessonText, support::Table;
 using Models = std::vector<LanguageModel>;
 using Numbers = std::vector<double>;  // one for each seed
 
@@ -83,32 +82,34 @@ std::vector<Word> measure(const Models& models, const Blank& blank) {
 }
 
 void content_or_position(LessonText& to, const Models& models) {
-  
-  
   std::vector<std::vector<Word>> seen;
+  std::string lines;
   for (const char* prompt : {"birds sometimes walk", "grass sometimes walk", "sometimes birds walk",
                              "on grass birds sometimes walk"}) {
     const std::vector<Word>& words = seen.emplace_back(measure(models, {prompt, "slowly"}));
-    std::string line = "   ";
+    lines += "   ";
     for (std::size_t j = 1; j + 1 < words.size(); ++j)
-      line +=
+      lines +=
           words[j].word + formatted(" %.2f (%d)  ", mean_of(words[j].weights), words[j].largest);
-    to.set("line walk", line + "walk");
+    lines += "walk\n";
   }
+  to.set("weights", lines);
   const Numbers& moved = seen[2][2].weights;
-  to.set("mean of moved", "%.2f", mean_of(moved)); to.set("mean of seen 0 2 weights", "%.2f", mean_of(seen[0][2].weights)); to.set("mean of seen 3 3 weights", "%.2f", mean_of(seen[3][3].weights)); to.set("seen 3 3 largest", "%d", seen[3][3].largest); to.set("min element moved begin moved end", "%.2f", *std::min_element(moved.begin(), moved.end())); to.set("max element moved begin moved end", "%.2f", *std::max_element(moved.begin(), moved.end()));
-  to.claim_rate("claim 1", seen[0][1].largest, seeds, 18);
-  to.claim_rate("claim 2", seen[1][1].largest, seeds, 14);
-  to.claim("claim 3", seen[2][1].largest >= 3 && seen[2][2].largest >= 3);
+  to.set("moved birds", "%.2f", mean_of(moved));
+  to.set("sometimes", "%.2f", mean_of(seen[0][2].weights));
+  to.set("third", "%.2f", mean_of(seen[3][3].weights));
+  to.set("third largest", "%d", seen[3][3].largest);
+  to.set("least", "%.2f", *std::min_element(moved.begin(), moved.end()));
+  to.set("most", "%.2f", *std::max_element(moved.begin(), moved.end()));
+  to.claim_rate("birds first", seen[0][1].largest, seeds, 18);
+  to.claim_rate("grass first", seen[1][1].largest, seeds, 14);
+  to.claim("disagree", seen[2][1].largest >= 3 && seen[2][2].largest >= 3);
 }
 
 const Blank walk{"birds sometimes", "walk"};
 const birds::Watch looks{"birds sometimes walk", "walk", "birds"};
 
 void attention_or_effect(LessonText& to, const Models& models) {
-  
-  
-  
   Table table = Table::of_numbers({"   word, hidden", "weight", "effect", "p halved, of 20"});
   std::vector<std::vector<Word>> found;
   for (const Blank& blank : {blanks::slowly, blanks::flying, walk}) {
@@ -118,16 +119,17 @@ void attention_or_effect(LessonText& to, const Models& models) {
                  two_digits(mean_of(words[j].weights)), two_digits(median_of(words[j].effects)),
                  std::to_string(count_above(words[j].effects, std::log(2)))});
   }
-  to.set("table text", table.text());
+  to.set("effects", table.text());
   const double slowly = median_of(found[0][1].effects);
-  to.set("slowly", "%.4f", slowly); to.set("exp slowly", "%.0f", std::exp(slowly));
+  to.set("effect", "%.4f", slowly);
+  to.set("exp(effect)", "%.0f", std::exp(slowly));
   const auto halved = [&](std::size_t prompt, std::size_t j) {
     return count_above(found[prompt][j].effects, std::log(2));
   };
-  to.claim_rate("claim 4", halved(0, 1), seeds, 16);
-  to.claim_rate("claim 5", halved(1, 2), seeds, 11);
-  to.claim_rate("claim 6", seeds - std::max(halved(1, 1), halved(1, 4)), seeds, 17);
-  to.claim_rate("claim 7", seeds - halved(2, 1), seeds, 18);
+  to.claim_rate("slowly", halved(0, 1), seeds, 16);
+  to.claim_rate("flying", halved(1, 2), seeds, 11);
+  to.claim_rate("but, good", seeds - std::max(halved(1, 1), halved(1, 4)), seeds, 17);
+  to.claim_rate("walk", seeds - halved(2, 1), seeds, 18);
 }
 
 /// The cosine of the embeddings of 'walk' and of 'birds'.
@@ -141,7 +143,6 @@ double cosine(const LanguageModel& model) {
 }
 
 void own_vectors(LessonText& to, const Models& models) {
-  
   Numbers before, after, received_before, received;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const LanguageModel& model = models[seed - 1];
@@ -151,11 +152,14 @@ void own_vectors(LessonText& to, const Models& models) {
     after.push_back(cosine(model));
     received.push_back(birds::watch(model, text(), looks).association);
   }
-  to.set("mean of before", "%.2f", mean_of(before)); to.set("mean of after", "%.2f", mean_of(after)); to.set("mean of received before", "%.2f", mean_of(received_before)); to.set("mean of received", "%.2f", mean_of(received));
+  to.set("cosine before", "%.2f", mean_of(before));
+  to.set("cosine after", "%.2f", mean_of(after));
+  to.set("received before", "%.2f", mean_of(received_before));
+  to.set("received after", "%.2f", mean_of(received));
   int apart = 0;
   for (std::size_t i = 0; i < seeds; ++i) apart += after[i] < before[i] ? 1 : 0;
-  to.claim_rate("claim 8", apart, seeds, 12);
-  to.claim_rate("claim 9", count_above(received, 0.9), seeds, 18);
+  to.claim_rate("cosine falls", apart, seeds, 12);
+  to.claim_rate("received", count_above(received, 0.9), seeds, 18);
 }
 
 /// The text without the sentences that begin in one of these ways.
@@ -170,8 +174,6 @@ Corpus text_without(const std::vector<std::string>& beginnings) {
 }
 
 void other_sentences(LessonText& to) {
-  
-  
   Table table = Table::of_numbers({"   text", "sentences", "filled, of 10", "weight"});
   const std::vector<std::string> few = {"for walking birds", "but birds do not only walk"};
   const std::vector<std::string> more = {few[0], few[1], "for flying birds", "for watching birds"};
@@ -194,10 +196,9 @@ void other_sentences(LessonText& to) {
     least_filled = std::min(least_filled, filled);
     least_weight = std::min(least_weight, mean_of(weights));
   }
-  to.set("table text", table.text());
-  
-  to.claim_rate("claim 10", least_filled, 10, 9);
-  to.claim("claim 11", least_weight > 0.5);
+  to.set("texts", table.text());
+  to.claim_rate("filled", least_filled, 10, 9);
+  to.claim("weight", least_weight > 0.5);
 }
 
 void lesson(LessonText& to) {
@@ -226,7 +227,6 @@ void with_sentence(Lesson& to, const std::string& sentence) {
     to.show(table.text());
   });
 }
-
 }  // namespace
 }  // namespace fledge
 

@@ -14,7 +14,6 @@
 
 namespace fledge {
 namespace {
-
 using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 constexpr Dim width = 16;
@@ -77,7 +76,8 @@ Filled fill(const Corpus& text, const Size& size) {
   return found;
 }
 
-std::vector<Filled> sweep(Lesson& to, const Corpus& text, const std::vector<Size>& sizes) {
+std::vector<Filled> sweep(LessonText& to, const std::string& name, const Corpus& text,
+                          const std::vector<Size>& sizes) {
   const auto right = [](const char* title) { return Table::Column{title, Table::Align::right}; };
   Table table({right("   heads"), right("head size"), right("W_Q"), right("MLP"), right("slowly"),
                right("flying"), right("both"), right("all animals")});
@@ -90,7 +90,7 @@ std::vector<Filled> sweep(Lesson& to, const Corpus& text, const std::vector<Size
                count(size.hidden), count(row.slowly), count(row.flying), count(row.both),
                formatted("%.0f %%", 100 * row.all)});
   }
-  to.show(table.text());
+  to.set(name, table.text());
   return rows;
 }
 
@@ -110,37 +110,33 @@ double share_without_animal() {
 }
 
 void head_size(LessonText& to, const Corpus& text) {
-  
-  
-  
-  
-  
   const std::vector<Filled> rows =
-      sweep(to, text, {{1, 0, 32}, {1, 1, 32}, {1, 2, 32}, {1, 4, 32}, {1, 16, 32}});
+      sweep(to, "head sizes", text, {{1, 0, 32}, {1, 1, 32}, {1, 2, 32}, {1, 4, 32}, {1, 16, 32}});
   const double guessed = share_without_animal();
-  to.set("rows 1 both", "%d", rows[1].both); to.set("rows 1 all right", "%d", rows[1].all_right); to.set("100 100 rows 1 all", "%.0f", 100 - 100 * rows[1].all); to.set("100 guessed", "%.0f", 100 * guessed);
-  to.claim("claim 1", rows[0].both == 0);
-  to.claim("claim 2", std::abs(rows[0].all - guessed) < 0.01);
-  to.claim_rate("claim 3", rows[1].both, seeds, 14);
-  to.claim_rate("claim 4", rows[2].both, seeds, 19);
-  to.claim_rate("claim 5", rows[4].both, seeds, 19);
+  to.set("one number", "%d", rows[1].both);
+  to.set("all with one", "%d", rows[1].all_right);
+  to.set("wrong with one", "%.0f", 100 - 100 * rows[1].all);
+  to.set("guessed", "%.0f", 100 * guessed);
+  to.claim("no head", rows[0].both == 0);
+  to.claim("most frequent", std::abs(rows[0].all - guessed) < 0.01);
+  to.claim_rate("size 1", rows[1].both, seeds, 14);
+  to.claim_rate("size 2", rows[2].both, seeds, 19);
+  to.claim_rate("size 16", rows[4].both, seeds, 19);
 }
 
 void heads_and_hidden(LessonText& to, const Corpus& text) {
-  
-  to.set("support thousands count parameters birds new model text 1", support::thousands(count_parameters(birds::new_model(text, 1))));
+  to.set("parameters", support::thousands(count_parameters(birds::new_model(text, 1))));
   const std::vector<Filled> rows =
-      sweep(to, text, {{2, 8, 32}, {4, 4, 32}, {8, 2, 32}, {16, 1, 32}, {1, 16, 4}, {1, 16, 1}});
-  
+      sweep(to, "more heads", text,
+            {{2, 8, 32}, {4, 4, 32}, {8, 2, 32}, {16, 1, 32}, {1, 16, 4}, {1, 16, 1}});
   int least = seeds;
   for (std::size_t i = 0; i < 4; ++i) least = std::min(least, rows[i].both);
-  to.claim_rate("claim 6", least, seeds, 19);
-  to.claim_rate("claim 7", rows[4].both, seeds, 19);
-  to.claim("claim 8", rows[5].all < rows[4].all);
+  to.claim_rate("heads", least, seeds, 19);
+  to.claim_rate("hidden 4", rows[4].both, seeds, 19);
+  to.claim("hidden 1", rows[5].all < rows[4].all);
 }
 
 void shared(LessonText& to, const Corpus& text) {
-  
   Rng rng(1);
   const Attention gpt2(768, 12, rng);
   const Dim size = gpt2.c_attn.weight.dim(1) / 3 / gpt2.heads;  // (768, 3 x 768)
@@ -148,10 +144,12 @@ void shared(LessonText& to, const Corpus& text) {
   const auto whole = [](Dim n) { return static_cast<int>(n); };
   const LanguageModel model = birds::new_model(text, 1);
   const Dim tokens = text.tokenizer.size();
-  to.set("query", "%d", whole(query.size())); to.set("tokens", "%d", whole(tokens));
-  to.set("query dim 0", "%d", whole(query.dim(0))); to.set("size", "%d", whole(size)); to.claim("claim 9", query.size() == 49152);
-  to.claim("claim 10", model.h[0].attn.c_attn.weight.size() == 3 * 256 && tokens == 79);
-  
+  to.set("in W_Q", "%d", whole(query.size()));
+  to.set("tokens", "%d", whole(tokens));
+  to.set("width of GPT-2", "%d", whole(query.dim(0)));
+  to.set("size of its heads", "%d", whole(size));
+  to.claim("GPT-2", query.size() == 49152);
+  to.claim("ours", model.h[0].attn.c_attn.weight.size() == 3 * 256 && tokens == 79);
 }
 
 void lesson(LessonText& to) {
@@ -169,7 +167,6 @@ void with_head_size(Lesson& to, Dim size) {
     to.say("'" + blank.prompt + " __': '" + best.next + formatted("' %.3f", best.probability));
   }
 }
-
 }  // namespace
 }  // namespace fledge
 

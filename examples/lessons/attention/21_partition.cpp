@@ -16,8 +16,7 @@
 
 namespace fledge {
 namespace {
-
-using blanks::Blank, support::formatted, support::Lesson, support::Table;
+using blanks::Blank, support::formatted, support::LessonText, support::Table;
 
 constexpr Dim width = 16;
 constexpr int seeds = 20;
@@ -143,9 +142,7 @@ Rotations rotated(LanguageModel model, const Corpus& text) {
 }
 
 void one_model(LessonText& to, const LanguageModel& model, const Corpus& text) {
-  
-  
-  to.set("exp 0 7", "%.2f", std::exp(-0.7));
+  to.set("exp(-0.7)", "%.2f", std::exp(-0.7));
   std::array<Costs, 3> costs;
   std::array<double, 3> all{};
   for (std::size_t w = 0; w < words.size(); ++w) {
@@ -159,17 +156,16 @@ void one_model(LessonText& to, const LanguageModel& model, const Corpus& text) {
     table.row({formatted("   number %d", static_cast<int>(d) + 1), cost(costs[0][d]),
                cost(costs[1][d]), cost(costs[2][d])});
   table.row({"   all 16", cost(all[0]), cost(all[1]), cost(all[2])});
-  to.set("table text", table.text());
-  
+  to.set("costs", table.text());
   const double sum = std::accumulate(costs[1].begin(), costs[1].end(), 0.0);
-  to.set("all 1", "%.2f", all[1]); to.set("sum", "%.2f", sum); to.claim("claim 1", all[1] > sum);
+  to.set("all 16", "%.2f", all[1]);
+  to.set("sum", "%.2f", sum);
+  to.claim("spread", all[1] > sum);
 }
 
-void rotations_of_models(LessonText& to, const std::vector<LanguageModel>& models, const Corpus& text) {
-  
-  to.set("rank correlation 1 2 3 1 3 2", "%.1f", rank_correlation({1, 2, 3}, {1, 3, 2}));
-  
-  
+void rotations_of_models(LessonText& to, const std::vector<LanguageModel>& models,
+                         const Corpus& text) {
+  to.set("example", "%.1f", rank_correlation({1, 2, 3}, {1, 3, 2}));
   Table table(
       {{"   seed"}, {"as trained"}, {"twenty rotations of it"}, {"same number costs most"}});
   double widest = 0, moved = 0;
@@ -185,11 +181,12 @@ void rotations_of_models(LessonText& to, const std::vector<LanguageModel>& model
     moved = std::max(moved, found.moved);
     same += found.same;
   }
-  to.set("table text", table.text());
-  to.set("widest", "%.2f", widest); to.set("same", "%d", same);
-  to.claim("claim 2", moved < 1e-4);
-  to.claim("claim 3", widest > 0.3);
-  to.claim("claim 4", same > 0 && same < 5 * rotations);
+  to.set("rotations", table.text());
+  to.set("widest", "%.2f", widest);
+  to.set("same number", "%d", same);
+  to.claim("same model", moved < 1e-4);
+  to.claim("wide", widest > 0.3);
+  to.claim("same number", same > 0 && same < 5 * rotations);
 }
 
 /// In how many models the same part costs both words most.
@@ -207,24 +204,22 @@ std::string in_columns(const std::vector<double>& row, const std::vector<int>& w
 }
 
 void heads(LessonText& to, const Corpus& text) {
-  
-  
   std::vector<Pair> models;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed)
     models.push_back(pair_of(trained(text, 4, seed), text, 4));
   const int same = same_part(models);
   constexpr int by_blind_choice = seeds / 4;
-  to.set("by blind choice", "%d", by_blind_choice);
+  to.set("same head", "%d", same);
+  to.set("by chance", "%d", by_blind_choice);
   const LanguageModel model = trained(text, 1, 1);
-  to.set("words line end birds sometimes walk n walk gives in columns blanks last row model text blanks slowly prompt 10 7 11 6", "   words        line end  birds  sometimes  walk\n   'walk' gives" +
-          in_columns(blanks::last_row(model, text, blanks::slowly.prompt), {10, 7, 11, 6}));
-  to.set("words line end but birds are good at n at gives in columns blanks last row model text blanks flying prompt 10 7 7 7 7 7", "   words        line end    but  birds    are   good     at\n   'at' gives  " +
-          in_columns(blanks::last_row(model, text, blanks::flying.prompt), {10, 7, 7, 7, 7, 7}));
-  
-  to.claim("claim 5", same > by_blind_choice);
+  to.set("row of walk",
+         in_columns(blanks::last_row(model, text, blanks::slowly.prompt), {10, 7, 11, 6}));
+  to.set("row of at",
+         in_columns(blanks::last_row(model, text, blanks::flying.prompt), {10, 7, 7, 7, 7, 7}));
+  to.claim("shared head", same > by_blind_choice);
   const double walk = birds::watch(model, text, birds::watches()[0]).attention;
   const double at = birds::watch(model, text, birds::watches()[2]).attention;
-  to.claim("claim 6", walk > 0.5 && at > 0.5);
+  to.claim("both look", walk > 0.5 && at > 0.5);
 }
 
 void lesson(LessonText& to) {
@@ -235,14 +230,10 @@ void lesson(LessonText& to) {
   rotations_of_models(to, models, text);
   heads(to, text);
 }
-
 }  // namespace
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/21_partition",
-       .body = fledge::lesson,
-       });
+  return support::run_lesson(argc, argv,
+                             {.name = "attention/21_partition", .body = fledge::lesson});
 }

@@ -14,7 +14,6 @@
 
 namespace fledge {
 namespace {
-
 using support::formatted, support::Lesson, support::LessonText, support::Table;
 using variants::all_variants, variants::Broken, variants::mean_outcome, variants::outcome,
     variants::Outcome, variants::seeds, variants::without;
@@ -36,33 +35,42 @@ void lesson(LessonText& to) {
   const Corpus text = birds::read_text();
   const double floor = least_loss(text.train);
 
-  
-  to.set("seeds", "%d", seeds); to.set("floor", "%.3f", floor);
+  to.set("seeds", "%d", seeds);
+  to.set("floor", "%.3f", floor);
   Table table = table_of_outcomes();
   std::vector<Outcome> rows;
   for (const Broken& broken : all_variants()) {
     rows.push_back(mean_outcome(text, broken.variant));
     table.row(cells(broken.name, rows.back()));
   }
-  to.set("table text", table.text());
+  to.set("models", table.text());
   const auto row = [&](std::size_t i) { return rows.at(i); };
   const Outcome whole = row(0), no_mask = row(1), no_attention = row(8), frozen = row(10);
 
-  
-  to.set("no mask loss", "%.4f", no_mask.loss);
-  to.claim("claim 1", no_mask.loss < floor / 10);
-  to.set("no mask slowly no mask flying", "%.0f", no_mask.slowly + no_mask.flying); to.claim("claim 2", no_mask.slowly + no_mask.flying < 20);
+  to.set("loss without mask", "%.4f", no_mask.loss);
+  to.claim("cheats", no_mask.loss < floor / 10);
+  to.set("filled without mask", "%.0f", no_mask.slowly + no_mask.flying);
+  to.claim("fills few", no_mask.slowly + no_mask.flying < 20);
   double least = whole.loss;
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (i != 1) least = std::min(least, rows[i].loss);
-  to.set("least", "%.3f", least); to.claim("claim 3", least >= floor);
+  to.set("lowest", "%.3f", least);
+  to.claim("floor", least >= floor);
 
-  
-  to.set("row 2 loss", "%.3f", row(2).loss); to.set("row 5 loss", "%.3f", row(5).loss); to.set("loss", "%.3f", whole.loss); to.set("row 6 slowly", "%.0f", row(6).slowly); to.set("row 7 slowly", "%.0f", row(7).slowly); to.set("frozen attention", "%.2f", frozen.attention); to.set("row 11 slowly", "%.0f", row(11).slowly); to.set("row 11 flying", "%.0f", row(11).flying);
-  to.claim("claim 4", no_attention.slowly + no_attention.flying == 0);
-  to.claim("claim 5", std::abs(frozen.attention - 0.25) < 0.02 && frozen.slowly >= 18 && frozen.flying >= 18);
-  to.set("attention", "%.2f", whole.attention); to.claim("claim 6", whole.attention > 0.8 && whole.slowly >= 18 && whole.flying >= 18);
-  to.claim("claim 7", row(6).loss > whole.loss + 0.05 && row(7).loss > whole.loss + 0.05);
+  to.set("loss without positions", "%.3f", row(2).loss);
+  to.set("loss without value", "%.3f", row(5).loss);
+  to.set("loss", "%.3f", whole.loss);
+  to.set("right without residual", "%.0f", row(6).slowly);
+  to.set("right without norm", "%.0f", row(7).slowly);
+  to.set("frozen", "%.2f", frozen.attention);
+  to.set("slowly, frozen V", "%.0f", row(11).slowly);
+  to.set("flying, frozen V", "%.0f", row(11).flying);
+  to.claim("no attention", no_attention.slowly + no_attention.flying == 0);
+  to.claim("even split",
+           std::abs(frozen.attention - 0.25) < 0.02 && frozen.slowly >= 18 && frozen.flying >= 18);
+  to.set("weight", "%.2f", whole.attention);
+  to.claim("whole", whole.attention > 0.8 && whole.slowly >= 18 && whole.flying >= 18);
+  to.claim("residual, norm", row(6).loss > whole.loss + 0.05 && row(7).loss > whole.loss + 0.05);
 }
 
 void without_part(Lesson& to, const std::string& part) {
@@ -74,7 +82,6 @@ void without_part(Lesson& to, const std::string& part) {
   to.show(table.text());
   to.say("Below 'slowly' and 'flying', 1 means that the blank is filled with this word.");
 }
-
 }  // namespace
 }  // namespace fledge
 

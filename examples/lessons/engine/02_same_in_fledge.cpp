@@ -19,7 +19,6 @@
 
 namespace fledge {
 namespace {
-
 using support::formatted, support::Lesson, support::LessonText, support::pad_right, support::Svg;
 
 /// A tensor of the formula, and where the picture has it: column and row.
@@ -98,15 +97,7 @@ void show_graph(LessonText& to) {
   KeptTensors kept;
   const Tensor y = attend(kept);
   backward(y, Graph::keep);  // the table shows the edges
-  
-  
-  
-  
-  
-  
-  
-  to.set("name op result gradient n indented y kept", "   name                  op            result   gradient\n" + indented(y, kept));
-  
+  to.set("graph", "   name                  op            result   gradient\n" + indented(y, kept));
   std::map<std::uint64_t, double> arrived;
   for (const auto& [id, shown] : kept)
     for (std::size_t j = 0; j < shown.x.node()->edges.size(); ++j)
@@ -124,24 +115,23 @@ void show_graph(LessonText& to) {
     for (const Edge& edge : shown.x.node()->edges) ordered = ordered && edge.input->id < id;
     leaves_only = leaves_only && shown.x.node()->value.exists() == shown.x.is_parameter();
   }
-  to.claim_near("claim 1", gap, 0, 1e-15);
-  to.claim("claim 2", lost <= 1e-15);
-  to.claim("claim 3", ordered);
-  to.claim("claim 4", leaves_only);
+  to.claim_near("tape", gap, 0, 1e-15);
+  to.claim("received", lost <= 1e-15);
+  to.claim("ids", ordered);
+  to.claim("arrays", leaves_only);
 }
 
 void show_second_pass(LessonText& to) {
-  
-  
   KeptTensors kept;
   const Tensor y = attend(kept);
   backward(y, Graph::keep);
   const Kept& q = kept.begin()->second;
   const double once = q.gradient();
   backward(y);
-  to.set("once", "%.6f", once); to.set("q gradient", "%.6f", q.gradient());
-  to.claim("claim 5", q.gradient() == 2 * once);
-  to.claim("claim 6", y.node()->edges.empty());
+  to.set("once", "%.6f", once);
+  to.set("twice", "%.6f", q.gradient());
+  to.claim("doubles", q.gradient() == 2 * once);
+  to.claim("gone", y.node()->edges.empty());
 }
 
 /// The graph. An edge is as thick as the gradient that flows along it, from a result to an input.
@@ -183,19 +173,17 @@ void lesson(LessonText& to) {
   show_graph(to);
   show_second_pass(to);
 }
-
 }  // namespace
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "engine/02_same_in_fledge",
-       .body = fledge::lesson,
-       .plays = {{.option = "--query",
-                  .value = "4",
-                  .help = "the weight and the gradient for another query",
-                  .limits = {-50, 50},
-                  .with_number = fledge::with_query}},
-       .picture = fledge::picture});
+  return support::run_lesson(argc, argv,
+                             {.name = "engine/02_same_in_fledge",
+                              .body = fledge::lesson,
+                              .plays = {{.option = "--query",
+                                         .value = "4",
+                                         .help = "the weight and the gradient for another query",
+                                         .limits = {-50, 50},
+                                         .with_number = fledge::with_query}},
+                              .picture = fledge::picture});
 }

@@ -22,7 +22,6 @@
 
 namespace fledge {
 namespace {
-
 using support::formatted, support::Lesson, support::LessonText, support::sparkline, support::Svg;
 
 // exp'(x) by 2, 4 or 6 points:    Σ_k weight_k·(exp(x + k·h) − exp(x − k·h)) / h + O(h^points)
@@ -52,9 +51,7 @@ double power(int points, double from, double to) {
 }
 
 void steps(LessonText& to) {
-  
-  
-  to.set("step 2 points 4 points 6 points", "   step    2 points      4 points      6 points");
+  std::string valley = "   step    2 points      4 points      6 points\n";
   constexpr std::array points{2, 4, 6};
   std::array<std::vector<double>, 3> logs;
   for (int decade = 1; decade <= 12; ++decade) {
@@ -64,21 +61,21 @@ void steps(LessonText& to) {
       logs[i].push_back(std::log10(error));
       line += formatted(i == 0 ? "   %.0e" : "         %.0e", error);
     }
-    to.set("line", line);
+    valley += line + "\n";
   }
-  to.set("valley sparkline logs 0 sparkline logs 1 sparkline logs 2", "   valley  " + sparkline(logs[0]) + "  " + sparkline(logs[1]) + "  " +
-          sparkline(logs[2]));
-  
-  
-  
+  to.set("valley", valley + "   valley  " + sparkline(logs[0]) + "  " + sparkline(logs[1]) + "  " +
+                       sparkline(logs[2]));
   for (std::size_t i = 0; i < 3; ++i) {
     const int p = points[i];
     const double best = std::pow(std::numeric_limits<double>::epsilon(), 1.0 / (p + 1));
     const auto lowest = std::min_element(logs[i].begin(), logs[i].end()) - logs[i].begin();
-    const std::string name = std::to_string(p) + " points: ";
+    const std::string of = " " + std::to_string(p);
     const double rises = power(p, 0.125, 0.0625), falls = power(p, 1e-9, 1e-12);
-    to.set("name", name); to.set("rises", "%.2f", rises); to.set("falls", "%.2f", falls); to.claim("claim 1", std::abs(rises - p) < 0.05 && std::abs(falls + 1) < 0.1);
-    to.set("p 1", "%d", p + 1); to.set("best", "%.1e", best); to.claim("claim 2", std::abs(static_cast<double>(lowest + 1) + std::log10(best)) < 0.5);
+    to.set("rises" + of, "%.2f", rises);
+    to.set("falls" + of, "%.2f", falls);
+    to.claim("power" + of, std::abs(rises - p) < 0.05 && std::abs(falls + 1) < 0.1);
+    to.set("step" + of, "%.1e", best);
+    to.claim("best" + of, std::abs(static_cast<double>(lowest + 1) + std::log10(best)) < 0.5);
   }
 }
 
@@ -90,9 +87,6 @@ Number attend(const std::vector<Number>& x) {
 }
 
 void dual_numbers(LessonText& to) {
-  
-  
-  
   const std::vector<double> x{2, 0.5, 0.1, -0.25, 0.5};
   std::vector<Tensor> inputs;
   for (const double number : x) inputs.push_back(parameter(Array::full({}, number)));
@@ -103,7 +97,7 @@ void dual_numbers(LessonText& to) {
     moving[j].tangent = 1;
     gap = std::max(gap, std::abs(attend(moving).tangent - value_of(inputs[j].grad().item())));
   }
-  to.claim_near("claim 3", gap, 0, 1e-15);
+  to.claim_near("dual", gap, 0, 1e-15);
 }
 
 // Weights of attention, D = 8:   y = softmax(s/√D)   ds = y ⊙ (dy − ⟨dy, y⟩)/√D   planted: no √D
@@ -126,33 +120,29 @@ Array gradient(const Array& scores, const Array& v, bool planted) {
 double norm(const Array& x) { return std::sqrt(value_of(sum(x * x).item())); }
 
 void planted_bug(LessonText& to) {
-  
-  
-  
-  
-  
-  
   Rng rng(1);
   const Array s = random_normal({2, 3}, 0, 1, rng);
   const auto blind = gradcheck([](const auto& in) { return sum(weights(in[0], false)); }, {s});
   const double by_rule = norm(gradient(s, Array::ones({2, 3}), true));
-  to.set("by rule", "%.0g", by_rule); to.set("blind expected", "%.0g", blind.expected); to.claim("claim 4", by_rule <= 1e-15 && std::abs(blind.expected) <= 1e-15);
+  to.set("by the wrong rule", "%.0g", by_rule);
+  to.set("by dual numbers", "%.0g", blind.expected);
+  to.claim("plain sum", by_rule <= 1e-15 && std::abs(blind.expected) <= 1e-15);
   int seen = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Rng draws(seed);
     const Array v = random_normal({2, 3}, 0, 1, draws);
     seen += norm(gradient(s, v, true) - gradient(s, v, false)) > 0.01 ? 1 : 0;
   }
-  to.claim_rate("claim 5", seen, 100, 100);
+  to.claim_rate("random v", seen, 100, 100);
 
   const auto right = gradcheck([](const auto& in) { return weights(in[0], false); }, {s});
   const auto wrong = gradcheck([](const auto& in) { return weights(in[0], true); }, {s});
   const std::string& cause = wrong.likely_cause;
-  to.set("right", to_string(right));
-  to.set("cause", cause);
-  to.claim("claim 6", right.ok && !wrong.ok);
-  to.claim("claim 7", cause.find("1/sqrt(8)") != std::string::npos);
-  to.claim("claim 8", !blind.ok);
+  to.set("report", to_string(right));
+  to.set("likely cause", cause);
+  to.claim("passes", right.ok && !wrong.ok);
+  to.claim("factor", cause.find("1/sqrt(8)") != std::string::npos);
+  to.claim("refused", !blind.ok);
 }
 
 void lesson(LessonText& to) {
@@ -195,19 +185,17 @@ Svg picture() {
   }
   return svg;
 }
-
 }  // namespace
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "engine/03_gradient_check",
-       .body = fledge::lesson,
-       .plays = {{.option = "--decade",
-                  .value = "5",
-                  .help = "the three errors for the step 10^-5",
-                  .limits = {1, 15},
-                  .with_number = fledge::with_step}},
-       .picture = fledge::picture});
+  return support::run_lesson(argc, argv,
+                             {.name = "engine/03_gradient_check",
+                              .body = fledge::lesson,
+                              .plays = {{.option = "--decade",
+                                         .value = "5",
+                                         .help = "the three errors for the step 10^-5",
+                                         .limits = {1, 15},
+                                         .with_number = fledge::with_step}},
+                              .picture = fledge::picture});
 }

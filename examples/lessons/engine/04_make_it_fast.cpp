@@ -20,7 +20,6 @@
 
 namespace fledge {
 namespace {
-
 using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 constexpr Dim n = 480;  // A, B and C = A·B are n by n
@@ -95,12 +94,9 @@ bool same_bits(const Array& a, const Array& b) {
 }
 
 void products(LessonText& to) {
-  to.set("int n", "%d", int{n});
-  
-  
-  
-  
-  to.set("kernels lanes", "%d", static_cast<int>(kernels::lanes)); to.set("2 kernels lanes", "%d", static_cast<int>(2 * kernels::lanes));
+  to.set("n", std::to_string(n));
+  to.set("lanes", "%d", static_cast<int>(kernels::lanes));
+  to.set("columns", "%d", static_cast<int>(2 * kernels::lanes));
   Rng rng(1);
   const Array A = random_normal({n, n}, 0, 1, rng), B = random_normal({n, n}, 0, 1, rng);
   struct Way {
@@ -136,23 +132,23 @@ void products(LessonText& to) {
                formatted("%.1f", first / seconds), formatted("%.4f", share)});
   }
   constexpr int rows = kernels::tile_rows;
-  to.set("table text", table.text());
-  to.set("rows", "%d", rows); to.set("2 rows", "%d", 2 * rows);
-  to.claim("claim 1", worst < 1);
+  to.set("programs", table.text());
+  to.set("rows", "%d", rows);
+  to.set("multiplications", "%d", 2 * rows);
+  to.claim("right", worst < 1);
   set_threads(1);
-  to.claim("claim 2", same_bits(product(A, B), C));
+  to.claim("cores", same_bits(product(A, B), C));
   set_threads(all);
   const Tensor few = matmul(slice(A, 0, 0, 7), B);
-  to.claim("claim 3", same_bits(few.value(), slice(C, 0, 0, 7).value()));
+  to.claim("few rows", same_bits(few.value(), slice(C, 0, 0, 7).value()));
 }
-
 }  // namespace
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "engine/04_make_it_fast",
-       .body = fledge::products,
-       });
+  return support::run_lesson(argc, argv,
+                             {
+                                 .name = "engine/04_make_it_fast",
+                                 .body = fledge::products,
+                             });
 }
