@@ -108,6 +108,7 @@ int run_lesson(int argc, const char* const* argv, const LessonPage& page) {
       }
     if (played) return print_verdict(page, lesson, false);
     print_opening(text, lesson, ask);
+    text.print_known();
     page.body(text);
     text.finish();
     print_closing(page, text, lesson);

@@ -116,10 +116,9 @@ void LessonText::read_block(const Lines& lines) {
   } else if (begins(first, "    ")) {
     add(Kind::line, first.substr(4));
   } else if (begins(first, "- [")) {
-    text.erase(0, 3);
     if (!take_until(text, "] ", before))
       refuse("a claim is written - [name] what. This is not: " + text);
-    add(Kind::claim, text, before);
+    add(Kind::claim, text, before.substr(3));
   } else if (begins(first, "> ")) {
     add(Kind::slip, text.substr(2));
   } else if (begins(first, "**") && text.ends_with("**") && text.size() > 4) {
@@ -198,7 +197,7 @@ void LessonText::print(const Block& block) {
     case Kind::line:
       return to_.say("   " + text);
     case Kind::picture:
-      return to_.show(text);
+      return to_.show(text.substr(0, text.find_last_not_of('\n') + 1));  // an empty line follows
     case Kind::word:
       return to_.define(text, block.name);
     case Kind::claim:
@@ -216,7 +215,8 @@ void LessonText::print(const Block& block) {
   }
 }
 
-void LessonText::finish() const {
+void LessonText::finish() {
+  print_known();
   std::string missing, needless;
   std::map<std::string, int> asked;
   for (const Block& block : blocks_) {

@@ -48,7 +48,9 @@ class LessonText {
   const std::string& prediction() const { return prediction_; }
   const std::vector<SourcePlace>& reading() const { return reading_; }
 
-  /// Gives {{name}} a text, or one that printf would print. Prints what is known now.
+  /// Prints as far as all values are known.
+  void print_known();
+  /// Gives {{name}} a text, or one that printf would print. Prints what is known then.
   void set(const std::string& name, std::string text);
   template <class Value, class... Values>
   void set(const std::string& name, const char* format, Value value, Values... values) {
@@ -59,8 +61,8 @@ class LessonText {
   void claim_near(const std::string& name, double value, double expected, double tolerance);
   void claim_rate(const std::string& name, int count, int runs, int least);
 
-  /// Throws ValueError when a name has no value, or a value no name.
-  void finish() const;
+  /// Prints the rest. Throws ValueError when a name has no value, or a value no name.
+  void finish();
 
  private:
   enum class Kind { part, paragraph, line, picture, word, claim, slip };
@@ -74,7 +76,6 @@ class LessonText {
   void keep_check(const std::string& name, Check check);
   bool is_known(const Block& block) const;
   std::string filled(const std::string& text) const;
-  void print_known();
   void print(const Block& block);
   [[noreturn]] void refuse(const std::string& what) const;
 

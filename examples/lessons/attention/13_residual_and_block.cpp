@@ -15,10 +15,8 @@
 #include "nn/optim/sgd.h"
 
 namespace fledge {
-
 namespace {
-
-using support::formatted, support::Lesson, support::Table;
+using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 constexpr std::array words{"dirty", "quantum", "plumbing"};
 
@@ -68,20 +66,7 @@ Tensor with_longer_query(double length) {
   return row(pattern({by_hand().query * length, by_hand().key}), 2);
 }
 
-void pattern_by_hand(Lesson& to) {
-  to.part("A pattern, and matrices that make it");
-  to.say(
-      "The vector E of a word has four numbers. The first is 1 for an adjective. The others say "
-      "how much the word has to do with dirt, physics and pipes: 'dirty' (1, 1, 0, 0), 'quantum' "
-      "(1, 0, 1, 0), 'plumbing' (0, 0, 0, 1).\nThe phrase comes from note 003, one of the source "
-      "notes. There 'dirty' sees only itself. 'quantum' gives 'dirty' the weight 0.9 and itself "
-      "0.1. 'plumbing' gives 'dirty' 0.55, 'quantum' 0.4 and itself 0.05. The note writes the "
-      "weights of a word in a column; we write them in a row.\nA weight is exp(score) divided by "
-      "the sum of its row, so only differences of scores matter. For 'plumbing' the scores of "
-      "'dirty' and 'quantum' must be larger than its own by ln(0.55/0.05) = ln 11 and ln(0.4/0.05) "
-      "= ln 8. For 'quantum' it is ln(0.9/0.1) = ln 9. W_K is the identity matrix, so a key is E. "
-      "W_Q gives 'quantum' the query (0, 2 ln 9, 0, 0) and 'plumbing' (0, 2 ln 11, 2 ln 8, 0). "
-      "There is a 2 because the scale divides by sqrt(4) = 2.\n");
+void pattern_by_hand(LessonText& to) {
   const Tensor S = matmul(matmul(embeddings(), by_hand().query), transpose(embeddings())) / 2;
   Table table = Table::of_numbers({"   word", "scores", "exp of the scores", "sum", "weights"});
   for (Dim i = 1; i < 3; ++i) {
@@ -89,72 +74,36 @@ void pattern_by_hand(Lesson& to) {
     table.row({formatted("   %s", words[static_cast<std::size_t>(i)]), text_of(s), text_of(exp(s)),
                text_of(sum(exp(s)), "%5.2f"), text_of(softmax(s))});
   }
-  to.show(table.text());
-  to.say(
-      "'quantum' is an adjective itself and needs no other adjective. But its weights must add up "
-      "to 1, and it sees only 'dirty' and itself. Training finds such matrices too, from a random "
-      "start. Its loss compares the weights with those of the note.\n");
-  to.define("SGD",
-            "Stochastic gradient descent: an optimizer that subtracts the gradient, times the "
-            "learning rate, from the parameters.");
-  to.define("momentum",
-            "A running sum of all gradients so far, in which older ones count less; a step uses it "
-            "in place of the newest gradient alone.");
+  to.set("pattern", table.text());
   int reached = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed)
     reached += error_after_training(seed) < 1e-4 ? 1 : 0;
-  to.claim(farthest(pattern(by_hand()), wanted()) < 1e-12, "the matrices by hand make the pattern");
-  to.claim_rate(reached, 100, 100, "SGD with momentum makes it too, in 300 steps");
-  to.say(
-      "\nThe note says that a key matches a query if both have the same direction. Length counts "
-      "as well. A query that is three times as long has scores that are three times as large, and "
-      "exp(3 s) = exp(s)^3. So 'plumbing' then gives 'dirty' 11^3/(11^3 + 8^3 + 1) = 0.72.\n");
-  to.claim_near(to_vector(with_longer_query(3).value())[0], 1331.0 / 1844, 1e-12,
-                "'plumbing' gives 'dirty', with such a query");
+  to.claim("by hand", farthest(pattern(by_hand()), wanted()) < 1e-12);
+  to.claim_rate("by training", reached, 100, 100);
+  to.claim_near("longer query", to_vector(with_longer_query(3).value())[0], 1331.0 / 1844, 1e-12);
 }
 
-void residual(Lesson& to) {
-  to.part("The residual connection: E' = E + dE");
-  to.define("residual connection", "Adding the input of a calculation to its result: E' = E + dE.");
+void residual(LessonText& to) {
   const Tensor E = parameter(embeddings().value()), V = matmul(embeddings(), value_matrix());
   const Tensor dE = matmul(wanted(), V), after = embeddings() + dE;
-  to.say(
-      "\ndE is what attention adds to E. W_V passes on all but the first number of E. So the "
-      "values are V_0 = (0, 1, 0, 0), V_1 = (0, 0, 1, 0) and V_2 = (0, 0, 0, 1). Attention gives "
-      "each word a mixture of values: dE_0 = V_0, dE_1 = 0.9 V_0 + 0.1 V_1, and dE_2 = 0.55 V_0 + "
-      "0.4 V_1 + 0.05 V_2.\n");
   Table table = Table::of_numbers({"   word", "E", "dE", "E' = E + dE"});
   for (Dim i = 0; i < 3; ++i)
     table.row({formatted("   %s", words[static_cast<std::size_t>(i)]), text_of(row(E, i), "%3.0f"),
                text_of(row(dE, i)), text_of(row(after, i))});
-  to.show(table.text());
+  to.set("changes", table.text());
   backward(row(E + matmul(wanted(), matmul(E, value_matrix())), 2), Array({1, 4}, {0, 0, 0, 1}));
   const double slope = to_vector(row(E.grad(), 2).value())[3];
-  to.say(
-      "The last number says how much the word has to do with pipes. In dE of 'plumbing' only 0.05 "
-      "of 1 is left; in E' it is 1.05. If you predicted 5 %, you were right for dE. Models "
-      "therefore add E.\nAdding E helps the gradient as well. Let the last number of E grow by a "
-      "small number h, and keep the weights of attention as they are. Then the last number of dE "
-      "grows by 0.05 h, and the last number of E' by h + 0.05 h. So the derivative is 1.05, and "
-      "without E it is 0.05. If twelve such calculations with the same weights follow each other, "
-      "the derivative is the product of twelve: " +
-      formatted("1.05^12 = %.2f with E, and 0.05^12 = %.0e without. ", std::pow(1.05, 12),
-                std::pow(0.05, 12)) +
-      "The second number is so small that training hardly changes the first calculation.\n");
-  to.claim(farthest(attend_to(embeddings(), by_hand()).output, dE) < 1e-12,
-           "attention with the matrices by hand gives all three dE");
-  to.claim_near(slope, 1.05, 1e-12, "the same derivative by the backward pass, weights fixed");
+  to.set("with E", "%.2f", std::pow(1.05, 12));
+  to.set("without E", "%.0e", std::pow(0.05, 12));
+  to.claim("dE", farthest(attend_to(embeddings(), by_hand()).output, dE) < 1e-12);
+  to.claim_near("slope", slope, 1.05, 1e-12);
   bool refused = false;
   try {
     embeddings() + matmul(wanted(), Array::ones({3, 6}));
   } catch (const ShapeError&) {
     refused = true;
   }
-  to.claim(refused, "a dE with 6 numbers for each word cannot be added to an E with 4");
-  to.slip("003", "translates them [the vectors E] to a higher dimensional context space",
-          "E has 4 numbers for each word; a dE with 6 numbers cannot be added to it",
-          "dE must have as many numbers as E; in a head a value may have fewer, in GPT-2 small 64; "
-          "one more matrix, the output matrix, makes 768 numbers from the results of all heads");
+  to.claim("six numbers", refused);
 }
 
 /// (x − mean)/√variance of each row.
@@ -184,29 +133,15 @@ std::vector<double> twelve_layers(Norm kind, std::uint64_t seed) {
   return sizes;
 }
 
-void norm_and_block(Lesson& to) {
-  to.part("Layer norm and the block");
-  to.define("layer", "One stage of a model; the next layer reads its result.");
-  to.define("layer norm (LayerNorm)",
-            "A calculation that shifts and scales the numbers of a vector to mean 0 and variance "
-            "1, then multiplies each number by a parameter and adds another parameter.");
+void norm_and_block(LessonText& to) {
   const Tensor x = Array({1, 4}, {0, 0.55, 0.4, 1.05});
   const Tensor centred = x - mean(x), squares = pow(centred, 2.0);
-  to.say(
-      "\nAt first all factors are 1 and 0 is added, so we leave the parameters out. Take E' of "
-      "'plumbing':\n");
-  to.show("   the vector             " + text_of(x, "%8.4f"));
-  to.show(formatted("   minus its mean %.2f    ", mean(x).item()) + text_of(centred, "%8.4f"));
-  to.show(formatted("   variance: mean of squares %.5f; its root is %.4f", mean(squares).item(),
-                    std::sqrt(mean(squares).item())));
-  to.show("   divided by the root    " + text_of(norm(x), "%8.4f") + "\n");
-  to.say(
-      "Each residual connection adds something, so vectors usually grow from layer to layer. "
-      "Longer vectors give larger scores, and then one word gets nearly all the weight, as in "
-      "lesson 04. The vectors x of eight words are random. They pass 12 layers with random "
-      "matrices. Here a layer is attention alone: x becomes x + attention(x), or x + "
-      "attention(norm(x)); norm is layer norm. The table shows the root of the mean square of "
-      "x.\n");
+  to.set("x", text_of(x, "%8.4f"));
+  to.set("mean", "%.2f", mean(x).item());
+  to.set("centred", text_of(centred, "%8.4f"));
+  to.set("variance", "%.5f", mean(squares).item());
+  to.set("root", "%.4f", std::sqrt(mean(squares).item()));
+  to.set("norm", text_of(norm(x), "%8.4f"));
   Table table = Table::of_numbers({"   after layer", "0", "3", "6", "9", "12"});
   for (const Norm kind : {Norm::without, Norm::with}) {
     const std::vector<double> sizes = twelve_layers(kind, 1);
@@ -215,45 +150,35 @@ void norm_and_block(Lesson& to) {
                formatted("%.1f", sizes[6]), formatted("%.1f", sizes[9]),
                formatted("%.1f", sizes[12])});
   }
-  to.show(table.text());
-  to.say("With layer norm each layer reads numbers of size 1, and x grows little.\n");
+  to.set("sizes", table.text());
   int holds = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const double free = twelve_layers(Norm::without, seed)[12];
     holds += free > 20 * twelve_layers(Norm::with, seed)[12] ? 1 : 0;
   }
-  to.claim(std::abs(size_of(norm(x)) - 1) < 1e-12 && std::abs(sum(norm(x)).item()) < 1e-12,
-           "after layer norm the mean is 0 and the variance 1");
-  to.claim_rate(holds, 20, 20, "without layer norm x is over 20 times as large as with it");
-  to.define("block",
-            "The usual layer of a model: attention, then a second part that works on each word by "
-            "itself, each with a residual connection.");
-  to.say(
-      "\n   x becomes x + attention(norm(x)), then x becomes x + second part(norm(x)).\n \nLesson "
-      "17 shows what the second part computes.\nNote 003 calls heads 'layered'. But the heads of "
-      "one layer stand side by side; layers stand one behind the other.\n");
+  to.claim("norm", std::abs(size_of(norm(x)) - 1) < 1e-12 && std::abs(sum(norm(x)).item()) < 1e-12);
+  to.claim_rate("growth", holds, 20, 20);
   Rng rng(1);
   const Block block(16, 2, 32, rng);
   const Tensor input = random_normal({8, 16}, 0, 1, rng);
   const Tensor seen = input + block.attn(block.ln_1(input));
-  to.claim(farthest(block(input), seen + block.mlp(block.ln_2(seen))) == 0,
-           "the block of the library computes these two steps");
+  to.claim("block", farthest(block(input), seen + block.mlp(block.ln_2(seen))) == 0);
   const std::int64_t n = 768, layers = 12, table_rows = 50257 + 1024;  // GPT-2 small
   const std::int64_t qkv = layers * 3 * n * n, matrices = layers * 4 * n * n;
   const std::int64_t attention = matrices + layers * 4 * n;
   const std::int64_t second = layers * (8 * n * n + 5 * n), norms = (2 * layers + 1) * 2 * n;
   const std::int64_t all = attention + second + norms + table_rows * n;
-  to.claim(all == 124439808 && matrices == 28311552,
-           "the numbers of GPT-2 small, a published model, in the slip below");
+  to.claim("GPT-2", all == 124439808 && matrices == 28311552);
   const auto share = [&](std::int64_t part) {
     return support::percent(static_cast<double>(part) / static_cast<double>(all));
   };
-  to.slip("003", "These three matrices make up the parameters of the model",
-          "in GPT-2 small they have " + support::thousands(qkv) + " of " + support::thousands(all) +
-              " numbers: " + share(qkv) + "; with the output matrices " +
-              support::thousands(matrices) + ": " + share(matrices),
-          "most are in the second part of the blocks (" + share(second) +
-              ") and in the tables of embeddings (" + share(table_rows * n) + ")");
+  to.set("in W_Q, W_K, W_V", support::thousands(qkv));
+  to.set("in all", support::thousands(all));
+  to.set("share of these", share(qkv));
+  to.set("with output", support::thousands(matrices));
+  to.set("share with output", share(matrices));
+  to.set("share of second parts", share(second));
+  to.set("share of embeddings", share(table_rows * n));
 }
 
 void length(Lesson& to, double times) {
@@ -266,12 +191,11 @@ void length(Lesson& to, double times) {
   to.claim_near(a[0], std::pow(11, times) / sum, 1e-9, "'dirty': 11^X/(11^X + 8^X + 1)");
 }
 
-void lesson(Lesson& to) {
+void lesson(LessonText& to) {
   pattern_by_hand(to);
   residual(to);
   norm_and_block(to);
 }
-
 }  // namespace
 }  // namespace fledge
 
@@ -279,16 +203,7 @@ int main(int argc, char** argv) {
   return support::run_lesson(
       argc, argv,
       {.name = "attention/13_residual_and_block",
-       .title = "Dirty quantum plumbing: how a word stays itself, and numbers keep their size",
-       .question =
-           "Attention gives a word a mixture of values. How does the word keep its own meaning? "
-           "What keeps the numbers at one size?",
-       .prediction =
-           "'plumbing' gives 'dirty' the weight 0.55, 'quantum' 0.40 and itself 0.05. How much of "
-           "its own vector is in the mixture: all of it, half, or 5 %?",
        .body = fledge::lesson,
-       .reading = {{"nn/layers/block.h", "Block", "the two lines of a block"},
-                   {"nn/layers/layer_norm.h", "LayerNorm", "with its parameters"}},
        .plays = {{.option = "--length",
                   .value = "3",
                   .help = "the weights of 'plumbing' with a query that is 3 times as long",

@@ -17,8 +17,8 @@
 
 namespace fledge {
 namespace {
-
-using reader::Question, reader::Reader, support::formatted, support::Lesson, support::Table;
+using reader::Question, reader::Reader, support::formatted, support::Lesson, support::LessonText,
+    support::Table;
 
 // Which word stands before this one? Which word is the first? Asked from the third word on.
 const std::vector<Question> questions{[](Dim t) { return t < 2 ? -1 : t - 1; },
@@ -77,22 +77,7 @@ double count_answers(const Reader& one, const Indices& texts, Answers& found) {
   return apart;
 }
 
-void two_questions(Lesson& to) {
-  to.part("Two questions, and one or two heads");
-  to.say(
-      "A text has eight words, each drawn from eight different words. At each word, from the third "
-      "on, the model must answer two questions. Which word stands before this one? Which word is "
-      "the first? The vector of a word has a 1 for the word, a 1 for its position, and zeros "
-      "elsewhere. The model is one attention layer without a residual connection, trained for 150 "
-      "steps. Its result has 8 numbers for each question, one for each of the eight different "
-      "words. The largest of the 8 names the answer.\n");
-  to.define("self-attention", "Attention with queries, keys and values from the same text.");
-  to.define("role of a head", "What a head mostly looks at, such as the previous word.");
-  to.say(
-      "\nWe train 20 models with two heads, and 20 models with one head. The tables show seeds 1 "
-      "to 4. In each cell the left number belongs to the previous word, the right number to the "
-      "first word. In the columns \"looks\" they are the weights of a head, as means over 100 new "
-      "texts. In the columns \"right\" they are the shares of right answers.\n");
+void two_questions(LessonText& to) {
   Rng texts(999);
   const Indices unseen = reader::random_texts(100, texts);
   constexpr int seeds = 20;
@@ -119,52 +104,25 @@ void two_questions(Lesson& to) {
         {number, cell(reader::looks(one, unseen, 0)), formatted("%.2f", distance), cell(alone)});
   }
   const auto percent = [&](int count) { return formatted("%.0f %%", 100. * count / one_head.all); };
-  to.show(with_two.text());
-  to.say(
-      formatted(
-          "In %d of 20 models one head gives the previous word a weight above 0.8, and the other "
-          "head gives the first word a weight above 0.8. ",
-          apart) +
-      "Each head has one role. Nothing in the model fixes which head gets which role. " +
-      formatted("In %d of the 20 models head 1 looks less at the previous word than head 2, in the "
-                "others more. The random numbers at the start decide this.\n",
-                first_by_head_1));
-  to.show(with_one.text());
-  to.say(
-      "The weights of one head add up to 1. So each of the two words gets about half, and the "
-      "result is a mixture of both. Suppose that both weights are equal. If the two words change "
-      "places, the sum is the same. So the sum does not tell which of them comes first, and the "
-      "model can only guess. On average, 1 in 8 times both are the same word, and a guess is "
-      "right. Else it is right half of the time: 1/8 + 7/8 x 1/2 = 56 % in all.\nBut the halves "
-      "are only means. The scores depend on the words too, so in each text the two weights differ. "
-      "The column \"weights apart by\" has the mean difference. With different weights the sum "
-      "changes if the two words change places. So it can tell which of them comes first, and one "
-      "head gets most answers right. But some answers stay wrong.\n" +
-      formatted("In 20 models %s of the answers are right. ",
-                percent(one_head.all - one_head.wrong).c_str()) +
-      "If you predicted a share between half and all, you were right. " +
-      formatted("Of %s wrong answers, %s name the other one of the two words. ",
-                support::thousands(one_head.wrong).c_str(),
-                support::thousands(one_head.exchanged).c_str()) +
-      formatted("If we replace the two weights of the trained models by their mean, %s are right: "
-                "hardly more than by guessing.\n",
-                percent(one_head.right_if_equal).c_str()));
-  to.claim_rate(right, seeds, 18, "with two heads at least 99 % of both questions are right");
-  to.claim_rate(apart, seeds, 17,
-                "one head gives the previous word over 0.8, the other the first word");
-  to.claim(first_by_head_1 > 0 && first_by_head_1 < seeds,
-           formatted("in %d of 20 seeds head 1 looks less at the previous word than head 2",
-                     first_by_head_1));
-  to.claim(best_alone < 0.98,
-           formatted("with one head the worse question is never above %.2f", best_alone));
-  to.claim(one_head.exchanged > 0.95 * one_head.wrong,
-           "with one head, more than 95 % of wrong answers name the other word");
-  to.claim(one_head.right_if_equal < 0.6 * one_head.all,
-           "with two equal weights, fewer than 60 % of the answers are right");
+  to.set("two heads", with_two.text());
+  to.set("apart", "%d", apart);
+  to.set("first by head 1", "%d", first_by_head_1);
+  to.set("one head", with_one.text());
+  to.set("right", percent(one_head.all - one_head.wrong));
+  to.set("wrong", support::thousands(one_head.wrong));
+  to.set("exchanged", support::thousands(one_head.exchanged));
+  to.set("right if equal", percent(one_head.right_if_equal));
+  to.claim_rate("two heads", right, seeds, 18);
+  to.claim_rate("roles", apart, seeds, 17);
+  to.claim("either head", first_by_head_1 > 0 && first_by_head_1 < seeds);
+  to.set("best alone", "%.2f", best_alone);
+  to.claim("worse question", best_alone < 0.98);
+  to.claim("other word", one_head.exchanged > 0.95 * one_head.wrong);
+  to.claim("equal weights", one_head.right_if_equal < 0.6 * one_head.all);
 }
 
 /// Two heads of size 1: their numbers 2 and 5, and their rows of value-up.
-void side_by_side(Lesson& to) {
+void side_by_side(LessonText& to) {
   const Tensor results(Array({1, 2}, {2, 5})), up(Array({2, 3}, {1, 0, 3, 0, 1, 1}));
   const Tensor first = matmul(slice(results, 1, 0, 1), slice(up, 0, 0, 1));
   const Tensor second = matmul(slice(results, 1, 1, 2), slice(up, 0, 1, 2));
@@ -173,32 +131,12 @@ void side_by_side(Lesson& to) {
     const std::vector<double> v = to_vector(x.value());
     return formatted("(%.0f, %.0f, %.0f)", v[0], v[1], v[2]);
   };
-  to.say("   added:         2 * (1, 0, 3) + 5 * (0, 1, 1) = " + row(first + second) +
-         "\n   side by side:  (2, 5) times the rows (1, 0, 3) and (0, 1, 1) = " + row(joined) +
-         "\n");
+  to.set("added", row(first + second));
+  to.set("side by side", row(joined));
 }
 
-void down_and_up(Lesson& to) {
+void down_and_up(LessonText& to) {
   constexpr Dim n = 12, d = 3, words = 5;  // four heads
-  to.part("How heads are joined: value-down and value-up");
-  to.define("width", "How many numbers the vector of a word has inside the model.");
-  to.define(
-      "value-down, value-up",
-      "The two factors of a head's value matrix: from the width down to the head size, and back up "
-      "to the width.");
-  to.say(
-      "\nIn lesson 3, a matrix made values that were shorter than the vectors of the words. Here "
-      "it is called Down. A second matrix, Up, makes the values as long as the vectors again. From "
-      "now on W_V is the product of both, W_V = Down Up.\nThe width is 12, and four heads have the "
-      "size 3. A full value matrix of one head has 12 * 12 = 144 numbers. The two factors, 12 x 3 "
-      "and 3 x 12, have only 36 + 36 = 72. That is as many as W_Q and W_K have together. Let X "
-      "have one row for each word. Then the result of a head is\n   weights * (X Down) * Up\nand "
-      "the results of all heads are added. A program does it in one step. It puts the four tables "
-      "weights * (X Down) side by side: four heads with three numbers each are 12 numbers for each "
-      "word. It puts the four matrices Up one below the other: a matrix of 12 x 12, the output "
-      "matrix of lesson 13. The product of the wide table and this matrix is the same sum. A "
-      "smaller example has two heads of size 1 and the width 3. For one word the heads have the "
-      "numbers 2 and 5:");
   side_by_side(to);
   Rng rng(2);
   const Attention attention(n, n / d, rng, Bias::without);
@@ -213,26 +151,20 @@ void down_and_up(Lesson& to) {
     by_head = by_head + matmul(matmul(A, matmul(x, down)), up);
     whole = whole + matmul(A, matmul(x, W_V));
   }
-  to.claim(largest(by_head - joined) < 1e-14,
-           "four heads added, and four heads side by side: the same to 14 digits");
-  to.claim(largest(whole - joined) < 1e-14,
-           formatted("weights * X * W_V gives the same sum; Down and Up have %d numbers, W_V %d",
-                     static_cast<int>(down.size() + up.size()), static_cast<int>(W_V.size())));
-  to.say(
-      "\nA source note, 002, writes words in columns. The vector of a word is then a column x, and "
-      "its value is W_V x. Down acts first and must stand next to x, so W_V = Up Down. The note "
-      "calls Down W_Vd and Up W_Vu; n is the width and d the head size.\n");
+  to.claim("side by side", largest(by_head - joined) < 1e-14);
+  to.set("in Down and Up", "%d", static_cast<int>(down.size() + up.size()));
+  to.set("in W_V", "%d", static_cast<int>(W_V.size()));
+  to.claim("same sum", largest(whole - joined) < 1e-14);
   const Tensor down_columns = transpose(down), up_columns = transpose(up);
   const Tensor in_columns = matmul(up_columns, matmul(down_columns, transpose(x)));
-  to.claim(largest(transpose(in_columns) - matmul(x, W_V)) < 1e-14,
-           "with words in columns, Up Down gives the same numbers");
-  to.slip("002", "W_V = W_Vd (n x d) x W_Vu (d x n)",
-          "W_V = W_Vu " + to_string(up_columns.shape()) + " W_Vd " +
-              to_string(down_columns.shape()) + formatted(" for n = %d, d = %d", int{n}, int{d}),
-          "with words in columns, the right factor acts first and maps n numbers to d");
+  to.claim("columns", largest(transpose(in_columns) - matmul(x, W_V)) < 1e-14);
+  to.set("shape of Up", to_string(up_columns.shape()));
+  to.set("shape of Down", to_string(down_columns.shape()));
+  to.set("n", std::to_string(n));
+  to.set("d", std::to_string(d));
 }
 
-void lesson(Lesson& to) {
+void lesson(LessonText& to) {
   two_questions(to);
   down_and_up(to);
 }
@@ -252,28 +184,16 @@ void with_heads(Lesson& to, Dim heads) {
   const std::vector<double> right = reader::accuracy(model, unseen);
   to.say(formatted("right answers: %.2f and %.2f", right[0], right[1]));
 }
-
 }  // namespace
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/14_many_heads",
-       .title = "Many heads: two questions at once",
-       .question =
-           "The weights of one head add up to 1. A model must look at two words at the same time. "
-           "How can it?",
-       .prediction =
-           "At each word, a model with one head must name the previous word and the first word of "
-           "the text. What share of its answers is right: all, half, or between half and all?",
-       .body = fledge::lesson,
-       .reading = {{"nn/layers/attention.cpp", "attend",
-                    "one row of weights for each head and word"},
-                   {"nn/layers/attention.h", "c_proj", "the output matrix: the Up of all heads"}},
-       .plays = {{.option = "--heads",
-                  .value = "4",
-                  .help = "where each head looks if there are 1, 2, 4 or 8",
-                  .limits = {1, 8},
-                  .with_whole_number = fledge::with_heads}}});
+  return support::run_lesson(argc, argv,
+                             {.name = "attention/14_many_heads",
+                              .body = fledge::lesson,
+                              .plays = {{.option = "--heads",
+                                         .value = "4",
+                                         .help = "where each head looks if there are 1, 2, 4 or 8",
+                                         .limits = {1, 8},
+                                         .with_whole_number = fledge::with_heads}}});
 }

@@ -17,8 +17,7 @@
 
 namespace fledge {
 namespace {
-
-using support::formatted, support::Lesson, support::Svg, support::Table;
+using support::formatted, support::Lesson, support::LessonText, support::Svg, support::Table;
 
 const double root = std::sqrt(3.0);
 
@@ -61,27 +60,12 @@ Tensor left_over(double size, double scale = 1) {
          with_computed_weights(0, size, scale) + with_computed_weights(0, 0, scale);
 }
 
-void two_changes(Lesson& to) {
+void two_changes(LessonText& to) {
   const Tensor V = vectors(), A = weights(V);
   const std::vector<double> a = numbers(A);
-  to.part("Two changes at once");
-  to.say(
-      "As in lesson 02, 'birds' is v1 = (0.1, 0.2, 0.3), 'sometimes' is v2 = (-0.8, 0.3, -0.1) and "
-      "'walk' is v3 = (0.5, -0.1, -0.4). W_Q, W_K and W_V are the identity matrix. So the weights "
-      "of word i are the softmax of the scores v_i.v_j / sqrt(3). The causal mask leaves one term "
-      "for the first word, two for the second, three for the third:\n");
-  to.show(formatted("      v1' = %.4f v1\n", a[0]) +
-          formatted("      v2' = %.4f v1 + %.4f v2\n", a[3], a[4]) +
-          formatted("      v3' = %.4f v1 + %.4f v2 + %.4f v3\n", a[6], a[7], a[8]));
-  to.define(
-      "linear map",
-      "A function in which each result is a sum of the inputs, each multiplied by a fixed number.");
-  to.say(
-      "With fixed weights attention is a linear map of the words, and the changes of a linear map "
-      "add up. But in attention the weights are computed from the words. So a change of a word "
-      "changes the weights, too. We test both. 'birds' moves by d = (0.6, -0.3, -0.6), and 'walk' "
-      "by e = (0.3, 0.5, -0.2). The table has the change of v3', rounded. 'Left over' is the "
-      "change by both at once, minus the sum of the two changes.\n");
+  to.set("v1'", "%.4f v1", a[0]);
+  to.set("v2'", "%.4f v1 + %.4f v2", a[3], a[4]);
+  to.set("v3'", "%.4f v1 + %.4f v2 + %.4f v3", a[6], a[7], a[8]);
   const Tensor start = with_fixed_weights(0, 0);  // the same for both kinds of weights
   const Tensor fixed_d = with_fixed_weights(1, 0) - start,
                d_alone = with_computed_weights(1, 0) - start;
@@ -96,42 +80,20 @@ void two_changes(Lesson& to) {
   table.row({"   sum of these two", digits(fixed_d + fixed_e), digits(d_alone + e_alone)});
   table.row({"   both at once", digits(fixed_both), digits(both)});
   table.row({"   left over", digits(fixed_left), digits(left_over(1))});
-  to.show(table.text());
-  to.define("interaction",
-            "The change by two inputs together, minus the changes by each input alone.");
+  to.set("changes", table.text());
   const double left = largest(left_over(1));
-  to.say(
-      formatted(
-          "With fixed weights the changes are %.4f d and %.4f e. They add up exactly. With "
-          "computed weights something is left over, up to %.4f without its sign: an interaction. ",
-          a[6], a[8], left) +
-      "So with computed weights attention is not linear. If you predicted yes for fixed weights "
-      "and no for computed weights, you were right.");
-  to.claim(largest(fixed_left) < 1e-15, "fixed weights: nothing is left over");
-  to.claim(left > 0.01, formatted("computed weights: the largest number left over is %.4f", left));
-  to.say(
-      "\nThe sum has one term for each word. The formula of note 000 stops after d_k terms, where "
-      "d_k is the size of a key. Suppose vectors have only two numbers, so d_k = 2, and take the "
-      "weights 0.6, 0.1 and 0.4 of the note. (They add up to 1.1, see lesson 02. Here only the "
-      "number of terms matters.) Two terms give 0.6 x 0.1 + 0.1 x (-0.8) = -0.02. But there are "
-      "three words, and the third adds 0.4 x 0.5:");
+  to.set("weight of birds", "%.4f", a[6]);
+  to.set("weight of walk", "%.4f", a[8]);
+  to.set("left", "%.4f", left);
+  to.claim("fixed", largest(fixed_left) < 1e-15);
+  to.claim("computed", left > 0.01);
   const double two = 0.6 * numbers(V)[0] + 0.1 * numbers(V)[3], third = 0.4 * numbers(V)[6];
-  to.slip(
-      "000", "\\hat{v}_{i,j} = \\sum_{k=1}^{d_k} a_{i,k} v_{k,j}",
-      formatted("for d_k = 2: v_31' = %.2f by d_k terms, %.2f by n = 3 terms", two, two + third),
-      "a row of A has a weight for each of the n words; in the note n and d_k are both 3");
+  to.set("by d_k terms", "%.2f", two);
+  to.set("by n terms", "%.2f", two + third);
 }
 
-void two_parts_of_a_change(Lesson& to) {
+void two_parts_of_a_change(LessonText& to) {
   const Tensor V = vectors(), v1 = row(V, 0), v3 = row(V, 2), after = with_computed_weights(0, 0);
-  to.part("Where the interaction comes from");
-  to.say(
-      "Let only 'birds' move, by h d, where h is a small number. v3' has the term a1 v1, a weight "
-      "times a vector. Both change, so the change has two parts.\nBy the value: v1 changes by h d, "
-      "and a1 v1 by h a1 d. By the weights: the score of 'birds' changes by r = h v3.d / sqrt(3). "
-      "In lesson 07 such a change of one score changed the mean G by r a1 (u1 - G), nearly, with "
-      "the changes of all three weights counted. The same rule holds for the mean v3', with v1 in "
-      "place of u1. The last row checks the sum of both parts by moving 'birds' a little.\n");
   const double a1 = numbers(weights(V))[6], h = 1e-4;
   const Tensor by_value = a1 * d();
   const Tensor by_weights = a1 * (sum(v3 * d()) / root) * (v1 - after);
@@ -141,19 +103,10 @@ void two_parts_of_a_change(Lesson& to) {
   parts.row({"   by the weights", "a1 (v3.d / sqrt(3)) (v1 - v3')", digits(by_weights)});
   parts.row({"   sum", "", digits(by_value + by_weights)});
   parts.row({"   finite difference", formatted("h = %g", h), digits(difference)});
-  to.show(parts.text());
-  to.define("finite difference",
-            "An estimate of a derivative: the change of a result divided by the small change of an "
-            "input.");
-  to.say(formatted(
-      "Here v3.d = %.2f is positive. So the weight of 'birds' grows, the other two shrink. This "
-      "part moves v3' toward v1. Both parts depend on 'walk': the second contains v3, and a1 is "
-      "computed from v3.v1. So what a change of 'birds' does depends on what 'walk' is. That is "
-      "the interaction.",
-      sum(v3 * d()).item()));
-  to.claim(
-      largest(by_value + by_weights - difference) < 1e-7 && largest(by_value - difference) > 0.01,
-      "the finite difference needs both parts");
+  to.set("parts", parts.text());
+  to.set("v3.d", "%.2f", sum(v3 * d()).item());
+  to.claim("both parts", largest(by_value + by_weights - difference) < 1e-7 &&
+                             largest(by_value - difference) > 0.01);
 }
 
 std::string table_of_scales(const std::vector<double>& scales) {
@@ -168,35 +121,10 @@ std::string table_of_scales(const std::vector<double>& scales) {
   return table.text();
 }
 
-void like_a_regression(Lesson& to) {
-  to.part("Like a regression with indicator variables?");
-  to.say(
-      "Note 000 compares the terms to a linear regression with interaction terms and indicator "
-      "variables. A linear regression predicts a number by b1 x1 + b2 x2. x1 and x2 are measured; "
-      "b1 and b2 are fixed. An interaction term adds b12 x1 x2, where b12 is one more fixed "
-      "number: a change of x1 then does more if x2 is large. In v3' the words are like x1 and x2, "
-      "and the weights are like b1 and b2. No weight plays b12. But a1 is computed from v3.v1, so "
-      "a1 v1 depends on a product of both words.");
-  to.define("indicator variable", "A number that is 1 if something is the case, and 0 if not.");
-  to.say(
-      "In a one-hot row each weight is an indicator variable: 1 for the word that is looked at, 0 "
-      "for the others. Weights become nearly one-hot if the scores are multiplied by a large "
-      "number. The table has the weights of 'walk', before and after 'birds' moves by d. The last "
-      "two columns have the largest number left over, without its sign: for the changes d/10 and "
-      "e/10, and for d and e.\n");
-  to.show(table_of_scales({0, 1, 100}));
-  to.say(
-      "With scores times 0 the weights cannot move, and nothing is left over. With scores times "
-      "100, 'walk' looks at itself, and a small change does not alter that. So nothing is left "
-      "over for d/10 and e/10. With all of d, 'birds' gets 0.97. The weights are quite different, "
-      "and the changes do not add up. Ordinary weights are between 0 and 1, like soft indicators.");
-  to.say(
-      "The note asks whether this comparison goes too far ('Is this thought too clever by half?'). "
-      "It is partly right. There are interactions, and weights like indicators. But the three "
-      "terms do not make them; the weights do.");
-  to.claim(largest(left_over(1, 0)) < 1e-15 && largest(left_over(0.1, 100)) < 1e-9 &&
-               largest(left_over(1, 100)) > 0.1,
-           "nothing is left over if the weights do not move");
+void like_a_regression(LessonText& to) {
+  to.set("scales", table_of_scales({0, 1, 100}));
+  to.claim("scales", largest(left_over(1, 0)) < 1e-15 && largest(left_over(0.1, 100)) < 1e-9 &&
+                         largest(left_over(1, 100)) > 0.1);
 }
 
 void with_scale(Lesson& to, double scale) {
@@ -241,12 +169,11 @@ Svg picture() {
   return svg;
 }
 
-void lesson(Lesson& to) {
+void lesson(LessonText& to) {
   two_changes(to);
   two_parts_of_a_change(to);
   like_a_regression(to);
 }
-
 }  // namespace
 }  // namespace fledge
 
@@ -254,18 +181,7 @@ int main(int argc, char** argv) {
   return support::run_lesson(
       argc, argv,
       {.name = "attention/16_terms_that_interact",
-       .title = "Is attention linear? Terms that interact",
-       .question =
-           "'walk' after attention is a sum of three terms, one for each word. If two words change "
-           "at once, do their changes add up?",
-       .prediction =
-           "v3' is 'walk' after attention. The vector of 'birds' changes, and so v3' changes. Then "
-           "'birds' is as before, and 'walk' changes. Then both change at once. Is the last change "
-           "of v3' the sum of the first two? Write down yes or no: if the weights are fixed "
-           "numbers, and if they are computed from the words.",
        .body = fledge::lesson,
-       .reading = {{"nn/layers/attention.cpp", "attend", "the weights and the sum, in five lines"},
-                   {"engine/ops/softmax.cpp", "softmax", "the rule of the second part"}},
        .plays = {{.option = "--scale",
                   .value = "30",
                   .help = "the scores times another number: how large is what is left over?",

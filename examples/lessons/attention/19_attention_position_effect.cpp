@@ -16,8 +16,7 @@
 
 namespace fledge {
 namespace {
-
-using blanks::Blank, support::formatted, support::Lesson, support::Table;
+using blanks::Blank, support::formatted, support::Lesson, support::LessonText, support::Table;
 using Models = std::vector<LanguageModel>;
 using Numbers = std::vector<double>;  // one for each seed
 
@@ -82,56 +81,35 @@ std::vector<Word> measure(const Models& models, const Blank& blank) {
   return words;
 }
 
-void content_or_position(Lesson& to, const Models& models) {
-  to.part("Does 'walk' look for an animal, or for the first word?");
-  to.say(
-      "The model is that of lesson 18, trained with 20 seeds. In the text the animal is always the "
-      "first word before 'sometimes walk'. So 'walk' can look for an animal, or for the first "
-      "word, right after the line end. New sentences separate the two. The number after a word is "
-      "the mean weight that 'walk' gives to it. The number in brackets counts the seeds in which "
-      "it is largest. The rest goes to the line end and to 'walk' itself.\n");
+void content_or_position(LessonText& to, const Models& models) {
   std::vector<std::vector<Word>> seen;
+  std::string lines;
   for (const char* prompt : {"birds sometimes walk", "grass sometimes walk", "sometimes birds walk",
                              "on grass birds sometimes walk"}) {
     const std::vector<Word>& words = seen.emplace_back(measure(models, {prompt, "slowly"}));
-    std::string line = "   ";
+    lines += "   ";
     for (std::size_t j = 1; j + 1 < words.size(); ++j)
-      line +=
+      lines +=
           words[j].word + formatted(" %.2f (%d)  ", mean_of(words[j].weights), words[j].largest);
-    to.show(line + "walk");
+    lines += "walk\n";
   }
+  to.set("weights", lines);
   const Numbers& moved = seen[2][2].weights;
-  to.say(
-      formatted(
-          "\nPosition counts: 'grass' is no animal, but as the first word it gets nearly as much "
-          "as 'birds'. Content counts too: as the second word 'birds' gets %.2f in the third "
-          "sentence, and 'sometimes' gets %.2f in the first. In the last sentence 'birds' is "
-          "third. It gets %.2f, and the largest weight in %d of 20 seeds. If you predicted one "
-          "clear winner for 'sometimes birds walk', the seeds disagree. The weight of 'birds' "
-          "there is %.2f in one seed and %.2f in another.\n",
-          mean_of(moved), mean_of(seen[0][2].weights), mean_of(seen[3][3].weights),
-          seen[3][3].largest, *std::min_element(moved.begin(), moved.end()),
-          *std::max_element(moved.begin(), moved.end())) +
-      "A possible reason: the vector of a word is its embedding plus its position. The query of "
-      "'walk' can match either, and in this text either leads 'walk' to the animal.\n");
-  to.claim_rate(seen[0][1].largest, seeds, 18, "'birds sometimes walk': most for 'birds'");
-  to.claim_rate(seen[1][1].largest, seeds, 14, "'grass sometimes walk': most for 'grass'");
-  to.claim(seen[2][1].largest >= 3 && seen[2][2].largest >= 3,
-           "'sometimes birds walk': the seeds disagree");
+  to.set("moved birds", "%.2f", mean_of(moved));
+  to.set("sometimes", "%.2f", mean_of(seen[0][2].weights));
+  to.set("third", "%.2f", mean_of(seen[3][3].weights));
+  to.set("third largest", "%d", seen[3][3].largest);
+  to.set("least", "%.2f", *std::min_element(moved.begin(), moved.end()));
+  to.set("most", "%.2f", *std::max_element(moved.begin(), moved.end()));
+  to.claim_rate("birds first", seen[0][1].largest, seeds, 18);
+  to.claim_rate("grass first", seen[1][1].largest, seeds, 14);
+  to.claim("disagree", seen[2][1].largest >= 3 && seen[2][2].largest >= 3);
 }
 
 const Blank walk{"birds sometimes", "walk"};
 const birds::Watch looks{"birds sometimes walk", "walk", "birds"};
 
-void attention_or_effect(Lesson& to, const Models& models) {
-  to.part("Does the prediction need the word that gets the weight?");
-  to.define("effect", "How much ln p of the right next word falls when one word is hidden.");
-  to.say(
-      "A mask hides the word from all later words; these keep their positions. The blanks are "
-      "'birds sometimes walk __' ('slowly'), 'but birds are good at __' ('flying') and 'birds "
-      "sometimes __' ('walk'). The weight is what the last word before the blank gives to this "
-      "word if nothing is hidden, the mean of 20 seeds. The effect is the median of the seeds. The "
-      "last column counts the effects above ln 2 = 0.69, which at least halve p.\n");
+void attention_or_effect(LessonText& to, const Models& models) {
   Table table = Table::of_numbers({"   word, hidden", "weight", "effect", "p halved, of 20"});
   std::vector<std::vector<Word>> found;
   for (const Blank& blank : {blanks::slowly, blanks::flying, walk}) {
@@ -141,27 +119,17 @@ void attention_or_effect(Lesson& to, const Models& models) {
                  two_digits(mean_of(words[j].weights)), two_digits(median_of(words[j].effects)),
                  std::to_string(count_above(words[j].effects, std::log(2)))});
   }
-  to.show(table.text());
+  to.set("effects", table.text());
   const double slowly = median_of(found[0][1].effects);
-  to.say(
-      formatted("An effect of %.4f divides p by exp(%.4f) = %.0f. ", slowly, slowly,
-                std::exp(slowly)) +
-      "So without 'birds' most models no longer predict 'slowly' and 'flying'. In the other seeds "
-      "p stays at least half of what it was. Note 000 asks whether 'flying' also needs 'but' and "
-      "'good'. In nearly all seeds it needs neither.\nThe last row is the surprise: 'birds' gets "
-      "half of the weight, and hiding it changes nothing. In this text 'walk' follows 'sometimes' "
-      "after every animal, so 'sometimes' alone predicts 'walk'. If you predicted that p('walk') "
-      "does not fall, you were right. The weights of 'sometimes' must add up to 1 even if it needs "
-      "no other word. So a large weight does not show that the prediction needs the word. This "
-      "does not explain why 'birds' gets so much.\n");
+  to.set("effect", "%.4f", slowly);
+  to.set("exp(effect)", "%.0f", std::exp(slowly));
   const auto halved = [&](std::size_t prompt, std::size_t j) {
     return count_above(found[prompt][j].effects, std::log(2));
   };
-  to.claim_rate(halved(0, 1), seeds, 16, "'slowly' needs 'birds'");
-  to.claim_rate(halved(1, 2), seeds, 11, "'flying' needs 'birds'");
-  to.claim_rate(seeds - std::max(halved(1, 1), halved(1, 4)), seeds, 17,
-                "'flying' needs neither 'but' nor 'good'");
-  to.claim_rate(seeds - halved(2, 1), seeds, 18, "'walk' does not need 'birds'");
+  to.claim_rate("slowly", halved(0, 1), seeds, 16);
+  to.claim_rate("flying", halved(1, 2), seeds, 11);
+  to.claim_rate("but, good", seeds - std::max(halved(1, 1), halved(1, 4)), seeds, 17);
+  to.claim_rate("walk", seeds - halved(2, 1), seeds, 18);
 }
 
 /// The cosine of the embeddings of 'walk' and of 'birds'.
@@ -174,8 +142,7 @@ double cosine(const LanguageModel& model) {
   return (sum(a * b) / pow(sum(a * a) * sum(b * b), 0.5)).item();
 }
 
-void own_vectors(Lesson& to, const Models& models) {
-  to.part("Do 'walk' and 'birds' come closer?");
+void own_vectors(LessonText& to, const Models& models) {
   Numbers before, after, received_before, received;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
     const LanguageModel& model = models[seed - 1];
@@ -185,18 +152,14 @@ void own_vectors(Lesson& to, const Models& models) {
     after.push_back(cosine(model));
     received.push_back(birds::watch(model, text(), looks).association);
   }
-  to.say(formatted(
-      "Note 000 finds that 'walk' comes closer to 'birds'. Their embeddings do not come closer: in "
-      "most seeds they move apart. The mean of their cosine is %.2f before training and %.2f after "
-      "it. Why they move apart is not tested here. The loss asks for 'slowly' as the next word, "
-      "not for similar embeddings. What comes closer is what 'walk' receives from attention: its "
-      "cosine with the value of 'birds' is %.2f before training and %.2f after it. After training "
-      "'walk' gives 'birds' most of its weight, so it receives mostly this value.\n",
-      mean_of(before), mean_of(after), mean_of(received_before), mean_of(received)));
+  to.set("cosine before", "%.2f", mean_of(before));
+  to.set("cosine after", "%.2f", mean_of(after));
+  to.set("received before", "%.2f", mean_of(received_before));
+  to.set("received after", "%.2f", mean_of(received));
   int apart = 0;
   for (std::size_t i = 0; i < seeds; ++i) apart += after[i] < before[i] ? 1 : 0;
-  to.claim_rate(apart, seeds, 12, "the cosine of the two embeddings falls");
-  to.claim_rate(count_above(received, 0.9), seeds, 18, "what 'walk' receives: above 0.9");
+  to.claim_rate("cosine falls", apart, seeds, 12);
+  to.claim_rate("received", count_above(received, 0.9), seeds, 18);
 }
 
 /// The text without the sentences that begin in one of these ways.
@@ -210,13 +173,7 @@ Corpus text_without(const std::vector<std::string>& beginnings) {
   return read_corpus(kept, {.reading = Reading::lines, .tokens = Tokens::word, .valid = 0});
 }
 
-void other_sentences(Lesson& to) {
-  to.part("Which sentences make 'walk' look at 'birds'?");
-  to.say(
-      "Note 000 names other sentences as the reason, about birds that use floppy feet and birds "
-      "that fly. We leave such sentences out and train again, with 10 seeds. The table counts the "
-      "seeds in which the blanks for 'slowly' and 'flying' both get the right word. The last "
-      "column is the mean weight of 'walk' on 'birds'.\n");
+void other_sentences(LessonText& to) {
   Table table = Table::of_numbers({"   text", "sentences", "filled, of 10", "weight"});
   const std::vector<std::string> few = {"for walking birds", "but birds do not only walk"};
   const std::vector<std::string> more = {few[0], few[1], "for flying birds", "for watching birds"};
@@ -239,16 +196,12 @@ void other_sentences(Lesson& to) {
     least_filled = std::min(least_filled, filled);
     least_weight = std::min(least_weight, mean_of(weights));
   }
-  to.show(table.text());
-  to.say(
-      "Without these five sentences the models still fill both blanks. The mean weight is lower "
-      "then, but above one half. The sentences about other animals stay in the text, so we do not "
-      "know what 'birds sometimes walk' alone would teach.\n");
-  to.claim_rate(least_filled, 10, 9, "each text fills both blanks");
-  to.claim(least_weight > 0.5, "the mean weight stays above 0.5");
+  to.set("texts", table.text());
+  to.claim_rate("filled", least_filled, 10, 9);
+  to.claim("weight", least_weight > 0.5);
 }
 
-void lesson(Lesson& to) {
+void lesson(LessonText& to) {
   const Models models = trained(text(), seeds);
   content_or_position(to, models);
   attention_or_effect(to, models);
@@ -274,7 +227,6 @@ void with_sentence(Lesson& to, const std::string& sentence) {
     to.show(table.text());
   });
 }
-
 }  // namespace
 }  // namespace fledge
 
@@ -282,17 +234,7 @@ int main(int argc, char** argv) {
   return support::run_lesson(
       argc, argv,
       {.name = "attention/19_attention_position_effect",
-       .title = "Attention, position, effect",
-       .question = "In 'birds sometimes walk', 'walk' gives 'birds' nearly all its weight. Does it "
-                   "look for the animal, or for the first word? And does the prediction need "
-                   "'birds'?",
-       .prediction = "(a) Which word gets the largest weight of 'walk' in 'sometimes birds walk'? "
-                     "(b) In the text 'walk' always follows 'sometimes'. Does p('walk') after "
-                     "'birds sometimes' fall below 0.5 if the model cannot see 'birds'?",
        .body = fledge::lesson,
-       .reading = {{"nn/inspect/ablation.cpp", "ablate_tokens", "how one word is hidden"},
-                   {"examples/fledge/generate/why.cpp", "why_drawn",
-                    "the same in fledge generate RUN --why WORD"}},
        .plays = {{.option = "--sentence",
                   .value = "birds often",
                   .help = "the weights of the last word, and the effect of each word on the next",

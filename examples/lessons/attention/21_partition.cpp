@@ -16,8 +16,7 @@
 
 namespace fledge {
 namespace {
-
-using blanks::Blank, support::formatted, support::Lesson, support::Table;
+using blanks::Blank, support::formatted, support::LessonText, support::Table;
 
 constexpr Dim width = 16;
 constexpr int seeds = 20;
@@ -142,22 +141,8 @@ Rotations rotated(LanguageModel model, const Corpus& text) {
   return found;
 }
 
-void one_model(Lesson& to, const LanguageModel& model, const Corpus& text) {
-  to.part("One number at a time");
-  to.define("ablation",
-            "An experiment that removes one part of a model and measures what the removal costs.");
-  to.say(
-      "\nA source note asks: is there a \"partition\" of the numbers, some for 'walk' and others "
-      "for 'flying'? Attention gives each word a weighted sum of values, and this sum has 16 "
-      "numbers. We set one of the 16 to 0, for every word of the prompt. Then we measure how much "
-      "ln p of the right next word falls, in nats. This fall is the cost. A cost of 0.7 halves the "
-      "probability: " +
-      formatted("exp(-0.7) = %.2f.\n", std::exp(-0.7)) +
-      "We test three words: 'walk' after 'birds sometimes', 'slowly' after 'birds sometimes walk', "
-      "and 'flying' after 'but birds are good at'. The note names 'walk'. But 'walk' follows "
-      "'sometimes' for every animal, so the model need not know the animal. For 'slowly' it must "
-      "know the animal. So we use 'slowly' in place of 'walk', and compare it with 'flying'. The "
-      "model is that of `make run`.\n");
+void one_model(LessonText& to, const LanguageModel& model, const Corpus& text) {
+  to.set("exp(-0.7)", "%.2f", std::exp(-0.7));
   std::array<Costs, 3> costs;
   std::array<double, 3> all{};
   for (std::size_t w = 0; w < words.size(); ++w) {
@@ -171,33 +156,16 @@ void one_model(Lesson& to, const LanguageModel& model, const Corpus& text) {
     table.row({formatted("   number %d", static_cast<int>(d) + 1), cost(costs[0][d]),
                cost(costs[1][d]), cost(costs[2][d])});
   table.row({"   all 16", cost(all[0]), cost(all[1]), cost(all[2])});
-  to.show(table.text());
-  to.say(
-      "Look at the columns 'slowly' and 'flying'. If one number alone carried the information, its "
-      "cost would be near that of all 16. No single cost is. So in this model the information is "
-      "spread over several numbers. If one is missing, the other 15 are still enough.\n");
+  to.set("costs", table.text());
   const double sum = std::accumulate(costs[1].begin(), costs[1].end(), 0.0);
-  to.claim(
-      all[1] > sum,
-      formatted("'slowly': all 16 cost %.2f nats, the single costs add up to %.2f", all[1], sum));
+  to.set("all 16", "%.2f", all[1]);
+  to.set("sum", "%.2f", sum);
+  to.claim("spread", all[1] > sum);
 }
 
-void rotations_of_models(Lesson& to, const std::vector<LanguageModel>& models, const Corpus& text) {
-  to.part("The same model, another table");
-  to.say(
-      "Do numbers that are costly for 'slowly' cost little for 'flying'? The rank correlation "
-      "compares the two columns. It is 1 for the same order of costs, -1 for the opposite order, "
-      "and near 0 if the orders have no connection. " +
-      formatted("For the costs (1, 2, 3) and (1, 3, 2) it is %.1f.\n",
-                rank_correlation({1, 2, 3}, {1, 3, 2})) +
-      "But first look at what a number is here. Take a rotation R of 16 dimensions, and put W_V R "
-      "in place of W_V. All values turn. Put R^T W_O in place of W_O, the matrix after them. It "
-      "turns them back:\n");
-  to.say("   (A X W_V R) (R^T W_O) = A X W_V W_O, because R R^T is the identity\n");
-  to.say(
-      "So the new model computes the same for every text. But its 16 numbers are new ones: each is "
-      "a mixture of the old. We train the model of `make run` with the seeds 1 to 5, and rotate "
-      "each of the five models twenty times:\n");
+void rotations_of_models(LessonText& to, const std::vector<LanguageModel>& models,
+                         const Corpus& text) {
+  to.set("example", "%.1f", rank_correlation({1, 2, 3}, {1, 3, 2}));
   Table table(
       {{"   seed"}, {"as trained"}, {"twenty rotations of it"}, {"same number costs most"}});
   double widest = 0, moved = 0;
@@ -213,20 +181,12 @@ void rotations_of_models(Lesson& to, const std::vector<LanguageModel>& models, c
     moved = std::max(moved, found.moved);
     same += found.same;
   }
-  to.show(table.text());
-  to.say(
-      formatted(
-          "One function, and correlations that differ by up to %.2f. In %d of the 100 rotated "
-          "models the same number costs both words most, in the others not. ",
-          widest, same) +
-      "So neither the table of part 1 nor its correlation says anything about what the model "
-      "computes: they depend on axes that mean nothing. The question of the note has no answer for "
-      "single numbers. A partition into directions would be possible, and this experiment could "
-      "not see it.\nIf you predicted one number for all rotations, you took the axes for a part "
-      "of the model.\n");
-  to.claim(moved < 1e-4, "no rotation changes ln p of 'slowly' by more than 0.0001");
-  to.claim(widest > 0.3, "in one model at least the correlations differ by more than 0.3");
-  to.claim(same > 0 && same < 5 * rotations, "the same number costs most in some, not in all");
+  to.set("rotations", table.text());
+  to.set("widest", "%.2f", widest);
+  to.set("same number", "%d", same);
+  to.claim("same model", moved < 1e-4);
+  to.claim("wide", widest > 0.3);
+  to.claim("same number", same > 0 && same < 5 * rotations);
 }
 
 /// In how many models the same part costs both words most.
@@ -243,40 +203,26 @@ std::string in_columns(const std::vector<double>& row, const std::vector<int>& w
   return line;
 }
 
-void heads(Lesson& to, const Corpus& text) {
-  to.part("Four heads, and two rows of attention");
-  to.define("chance", "The results that random choices give, without any knowledge.");
+void heads(LessonText& to, const Corpus& text) {
   std::vector<Pair> models;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed)
     models.push_back(pair_of(trained(text, 4, seed), text, 4));
   const int same = same_part(models);
   constexpr int by_blind_choice = seeds / 4;
-  to.say(
-      "Heads are another matter: a rotation that mixes two heads is another model, since each head "
-      "has its own weights. So a head is a real part. We train 20 models with four heads of size "
-      "4, and remove a whole head at a time. Does each word have a head of its own? " +
-      formatted("In %d of 20 models the same head costs both words most. A blind choice among four "
-                "heads would give 20 / 4 = %d. ",
-                same, by_blind_choice) +
-      "So both words often need the same head.\nOne model alone cannot show whether heads are shared "
-      "or separate. With blind choices the two most costly heads differ in 3 of 4 models. So one "
-      "model in which they differ proves nothing.\nThe note also asks whether the rows of "
-      "attention differ for the two phrases, 'birds sometimes walk' and 'but birds are good at'. "
-      "They must, because the phrases have different words. The command `make run` trains the "
-      "model with one head and seed 1. Its rows are:\n");
+  to.set("same head", "%d", same);
+  to.set("by chance", "%d", by_blind_choice);
   const LanguageModel model = trained(text, 1, 1);
-  to.show("   words        line end  birds  sometimes  walk\n   'walk' gives" +
-          in_columns(blanks::last_row(model, text, blanks::slowly.prompt), {10, 7, 11, 6}));
-  to.show("   words        line end    but  birds    are   good     at\n   'at' gives  " +
-          in_columns(blanks::last_row(model, text, blanks::flying.prompt), {10, 7, 7, 7, 7, 7}));
-  to.say("\nThe rows differ, but both have their largest weight at 'birds'.\n");
-  to.claim(same > by_blind_choice, "the most costly head is shared more often than by chance");
+  to.set("row of walk",
+         in_columns(blanks::last_row(model, text, blanks::slowly.prompt), {10, 7, 11, 6}));
+  to.set("row of at",
+         in_columns(blanks::last_row(model, text, blanks::flying.prompt), {10, 7, 7, 7, 7, 7}));
+  to.claim("shared head", same > by_blind_choice);
   const double walk = birds::watch(model, text, birds::watches()[0]).attention;
   const double at = birds::watch(model, text, birds::watches()[2]).attention;
-  to.claim(walk > 0.5 && at > 0.5, "'walk' and 'at' give 'birds' more than half of their weight");
+  to.claim("both look", walk > 0.5 && at > 0.5);
 }
 
-void lesson(Lesson& to) {
+void lesson(LessonText& to) {
   const Corpus text = birds::read_text();
   std::vector<LanguageModel> models;
   for (std::uint64_t seed = 1; seed <= 5; ++seed) models.push_back(trained(text, 1, seed));
@@ -284,24 +230,10 @@ void lesson(Lesson& to) {
   rotations_of_models(to, models, text);
   heads(to, text);
 }
-
 }  // namespace
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/21_partition",
-       .title = "Do 'slowly' and 'flying' use different parts of the model?",
-       .question =
-           "A head of size 16 gives each word a weighted sum of values: 16 numbers. Do some of "
-           "these numbers serve 'slowly', and others 'flying'?",
-       .prediction =
-           "One of the 16 numbers matters most for 'slowly', and one for 'flying'. We rotate the "
-           "values of a model and the matrix after them, so that it computes the same as before. "
-           "In how many of twenty rotations is it the same number for both words?",
-       .body = fledge::lesson,
-       .reading = {
-           {"nn/layers/attention.h", "c_proj", "its rows read the numbers of the heads"},
-           {"nn/inspect/ablation.h", "ablate_tokens", "another ablation, which hides a token"}}});
+  return support::run_lesson(argc, argv,
+                             {.name = "attention/21_partition", .body = fledge::lesson});
 }

@@ -16,8 +16,7 @@
 
 namespace fledge {
 namespace {
-
-using support::formatted, support::Lesson, support::Table;
+using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 using Words = std::vector<std::string>;
 const Words animals = {"birds", "hens", "gulls", "crows",   // four of each kind
@@ -122,24 +121,10 @@ double weight_on_animal(const LanguageModel& model, const Tokenizer& words, cons
   return first_look(model, Indices({1, 3}, ids)).attention(0, 2, 1);
 }
 
-void one_seed(Lesson& to, const Tokenizer& words) {
-  to.part("Forty-five sentences read, three held out");
-  to.define("held-out", "Kept out of training, to test the model on text that it has not seen.");
-  to.say(
-      "\nThere are twelve animals of three kinds. The four animals of one kind do the same four "
-      "things. Birds, hens, gulls and crows 'sometimes' walk, 'often' fly, 'rarely' dive and "
-      "'always' sing. The other two kinds have four other verbs each. So each adverb has three "
-      "verbs, one for each kind. That makes 12 * 4 = 48 sentences of three words. One sentence of "
-      "each kind is held out. So for three animals the training text has only three of their four "
-      "sentences.\n");
+void one_seed(LessonText& to, const Tokenizer& words) {
   Rng rng(1);
   const Split split = drawn_split(rng, false);
   const LanguageModel model = trained_model(words, split.read, rng);
-  to.say(
-      "The column \"weight\" is the weight that the adverb gives to the animal. The adverb is the "
-      "last word before the verb. The last two columns compare the animal's value with the values "
-      "of other animals. \"own kind\" is the mean distance to its own kind, \"others\" is that to "
-      "the two other kinds. A distance of 0 means equal values.\n");
   Table table = Table::of_numbers(
       {"held out", "read with the animal", "p of verb", "weight", "own kind", "others"});
   const Array distances = value_distances(model, words);
@@ -154,32 +139,11 @@ void one_seed(Lesson& to, const Tokenizer& words) {
                number(weight_on_animal(model, words, out)), number(d[k]),
                number((d[(k + 1) % 3] + d[(k + 2) % 3]) / 2)});
   }
-  to.show(table.text());
-  to.say(
-      "The model is nearly certain of each held-out verb. If you predicted 0, you counted: no "
-      "sentence of the training text has both 'crows' and 'dive'. A program that counts the verbs "
-      "of each animal gives 'dive' the probability 0. If you predicted 1/3, you used the adverb "
-      "alone, which three verbs follow.\nThe reason is in the values. 'crows' shares three verbs "
-      "with its kind. So the value that fits its kind also fits 'crows' in these three sentences. "
-      "Training gave 'crows' nearly this value, as the column \"own kind\" shows. Now read 'crows "
-      "rarely'. From 'birds', 'hens' and 'gulls' the model learned that this value and 'rarely' "
-      "are followed by 'dive'. 'crows' has nearly the same value, so the model predicts 'dive' "
-      "here too.\nThe weights are near an even split over line end, animal and adverb: 1/3 = 0.33. "
-      "The verbs are right all the same. So a third of the animal's value is enough to know the "
-      "kind.\n");
-  to.claim(count_right(model, words, split.held_out) == 3,
-           "each held-out verb is the likeliest word");
+  to.set("held out", table.text());
+  to.claim("likeliest", count_right(model, words, split.held_out) == 3);
 }
 
-void many_seeds(Lesson& to, const Tokenizer& words) {
-  to.part("A hundred seeds, and a control");
-  to.say(
-      "One model may be luck, so we train 100. Each seed gives other random numbers at the start "
-      "and other held-out sentences.\nThe control is 30 more models, and their text has no kinds. "
-      "Each adverb keeps its three verbs, but for every animal we draw one of the three at random. "
-      "Then no animal says anything about another one, and a model can only guess. One sentence is "
-      "held out from each group of four animals, as before. So the control has 3 * 30 = 90 "
-      "held-out verbs. 1 in 3 guesses is right: about 30.\n");
+void many_seeds(LessonText& to, const Tokenizer& words) {
   int verbatim = 0, all = 0, nearest = 0, mixed_right = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     Rng rng(seed);
@@ -198,24 +162,16 @@ void many_seeds(Lesson& to, const Tokenizer& words) {
     const Split mixed = drawn_split(rng, true);
     mixed_right += count_right(trained_model(words, mixed.read, rng), words, mixed.held_out);
   }
-  to.say(
-      formatted(
-          "In %d of 100 models all three held-out verbs are right; the claim below demands at "
-          "least 95. In the control %d of 90 are right, no more than by chance. ",
-          all, mixed_right) +
-      "So the kinds are the reason. " +
-      formatted(
-          "The 100 models have 300 held-out sentences. For %d of them the value of the animal has "
-          "a smaller mean distance to its own kind than to each of the two other kinds.\n",
-          nearest));
-  to.claim(verbatim == 0, "no training text has a held-out verb with its animal");
-  to.claim_rate(all, 100, 95, "all three held-out verbs are predicted");
-  to.claim(nearest >= 285, formatted("%d of 300 values are nearest to their own kind", nearest));
-  to.claim(mixed_right < 45,
-           formatted("control: %d of 90 verbs are right; by chance about 30", mixed_right));
+  to.set("all three", "%d", all);
+  to.set("control", "%d", mixed_right);
+  to.set("nearest", "%d", nearest);
+  to.claim("not read", verbatim == 0);
+  to.claim_rate("seeds", all, 100, 95);
+  to.claim("nearest", nearest >= 285);
+  to.claim("control", mixed_right < 45);
 }
 
-void lesson(Lesson& to) {
+void lesson(LessonText& to) {
   one_seed(to, all_words());
   many_seeds(to, all_words());
 }
@@ -254,29 +210,17 @@ support::Svg picture() {
   svg.text(left, top + 12 * cell + 24, "dark: equal values, white: far apart");
   return svg;
 }
-
 }  // namespace
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "attention/22_held_out_pairs",
-       .title = "Held-out pairs: can a model know what it never read?",
-       .question =
-           "A model reads what crows do 'sometimes', 'often' and 'always'. It never reads what "
-           "crows do 'rarely'. Can it know?",
-       .prediction =
-           "Crows walk, fly and sing. Hens walk, fly and sing as well, and they 'rarely' dive. "
-           "Other animals 'rarely' rest or climb. After 'crows rarely', what probability does the "
-           "model give to 'dive': 0, 1/3 or nearly 1?",
-       .body = fledge::lesson,
-       .reading = {{"nn/layers/attention.h", "c_attn", "queries, keys and values"},
-                   {"nn/inspect/probes.h", "first_look", "the attention of the first layer"}},
-       .plays = {{.option = "--seed",
-                  .value = "7",
-                  .help = "three other held-out sentences",
-                  .limits = {1, 1e6},
-                  .with_whole_number = fledge::with_seed}},
-       .picture = fledge::picture});
+  return support::run_lesson(argc, argv,
+                             {.name = "attention/22_held_out_pairs",
+                              .body = fledge::lesson,
+                              .plays = {{.option = "--seed",
+                                         .value = "7",
+                                         .help = "three other held-out sentences",
+                                         .limits = {1, 1e6},
+                                         .with_whole_number = fledge::with_seed}},
+                              .picture = fledge::picture});
 }

@@ -19,8 +19,7 @@
 
 namespace fledge {
 namespace {
-
-using support::formatted, support::Lesson, support::pad_right, support::Svg;
+using support::formatted, support::Lesson, support::LessonText, support::pad_right, support::Svg;
 
 /// A tensor of the formula, and where the picture has it: column and row.
 struct Kept {
@@ -94,36 +93,11 @@ double flow(const KeptTensors& kept, const Kept& result, std::size_t i) {
   return op == "exp" ? dy * y : dy;
 }
 
-void show_graph(Lesson& to) {
+void show_graph(LessonText& to) {
   KeptTensors kept;
   const Tensor y = attend(kept);
   backward(y, Graph::keep);  // the table shows the edges
-  to.part("The graph, from the result down");
-  to.say(
-      "fledge, the engine of this course, has no tape. Every result remembers how it was made.\n");
-  to.define("graph",
-            "The record of all operations. It has a point for each result, called a node, and a "
-            "connection from it to each input, called an edge.");
-  to.define("shape",
-            "How many numbers an array has along each axis: (4, 16) is 4 rows of 16 numbers.");
-  to.define("tensor", "An array of numbers with a shape, and a place in the graph.");
-  to.define("op", "One operation that the engine knows, with its result and its gradient rules.");
-  to.say(
-      "\nA rule computes what an input receives from the gradient of the result. For s1 = q * k1 "
-      "the rule for q multiplies by k1, and the rule for k1 multiplies by q.\nHere is the formula "
-      "of the lesson before. Every tensor is a single number. Below each name stand its inputs, a "
-      "little to the right. \"(above)\" marks a tensor that was already printed, because two "
-      "others use it. The op \"parameter\" marks the five numbers that we chose. They are nodes "
-      "too, but no op computes them.\n");
-  to.show("   name                  op            result   gradient\n" + indented(y, kept));
-  to.say(
-      "The numbers are those of the lesson before. If you wrote \"its inputs\" and \"one rule for "
-      "each input\", you were right. The order needs only one more number: each node gets an id "
-      "when it is made, 1, 2, 3 and so on. An input is made before the result that uses it. So the "
-      "backward pass takes the largest id first, which is the newest node.\nAnd the memory? A node "
-      "does not hold its result. A rule holds the arrays that it needs: the two rules of s1 = q * "
-      "k1 hold the arrays of q and k1. The rules of m1 + m2 need no array. So the memory of m1 and "
-      "m2 is free as soon as the program itself does not use them any more.\n");
+  to.set("graph", "   name                  op            result   gradient\n" + indented(y, kept));
   std::map<std::uint64_t, double> arrived;
   for (const auto& [id, shown] : kept)
     for (std::size_t j = 0; j < shown.x.node()->edges.size(); ++j)
@@ -141,31 +115,23 @@ void show_graph(Lesson& to) {
     for (const Edge& edge : shown.x.node()->edges) ordered = ordered && edge.input->id < id;
     leaves_only = leaves_only && shown.x.node()->value.exists() == shown.x.is_parameter();
   }
-  to.claim_near(gap, 0, 1e-15, "largest difference from the tape, 14 results and 14 gradients");
-  to.claim(lost <= 1e-15,
-           "what a node receives from the results that use it adds up to its gradient");
-  to.claim(ordered, "each node has a larger id than its inputs");
-  to.claim(leaves_only,
-           "only the nodes of the five parameters hold their array; the others hold none");
+  to.claim_near("tape", gap, 0, 1e-15);
+  to.claim("received", lost <= 1e-15);
+  to.claim("ids", ordered);
+  to.claim("arrays", leaves_only);
 }
 
-void show_second_pass(Lesson& to) {
-  to.part("Two backward passes");
-  to.say(
-      "A second backward pass does not replace the gradients: it adds its own to them. Training "
-      "uses this: one step may add up the gradients of several texts. Here both passes go over the "
-      "same graph. Normally a pass frees the graph, so the first of the two must keep it.\n");
+void show_second_pass(LessonText& to) {
   KeptTensors kept;
   const Tensor y = attend(kept);
   backward(y, Graph::keep);
   const Kept& q = kept.begin()->second;
   const double once = q.gradient();
   backward(y);
-  to.say(
-      formatted("The gradient of q after one pass: %.6f, after two: %.6f.\n", once, q.gradient()));
-  to.claim(q.gradient() == 2 * once, "the second pass exactly doubles the gradient of q");
-  to.claim(y.node()->edges.empty(),
-           "after a pass that does not keep the graph, the edges are gone");
+  to.set("once", "%.6f", once);
+  to.set("twice", "%.6f", q.gradient());
+  to.claim("doubles", q.gradient() == 2 * once);
+  to.claim("gone", y.node()->edges.empty());
 }
 
 /// The graph. An edge is as thick as the gradient that flows along it, from a result to an input.
@@ -203,34 +169,21 @@ void with_query(Lesson& to, double query) {
   to.say("The larger the weight is, the smaller dq: there is less left to gain.");
 }
 
-void lesson(Lesson& to) {
+void lesson(LessonText& to) {
   show_graph(to);
   show_second_pass(to);
 }
-
 }  // namespace
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "engine/02_same_in_fledge",
-       .title = "The same formula in fledge: a graph instead of a tape",
-       .question =
-           "A tape keeps every number until the end. How can an engine give memory back that it no "
-           "longer needs, and still find the right order?",
-       .prediction =
-           "What must each result store, so that a backward pass can compute the gradients of its "
-           "inputs? Write down two things.",
-       .body = fledge::lesson,
-       .reading = {{"engine/tensor.h", "Tensor", "an array, and its node in the graph"},
-                   {"engine/autograd.h", "struct Node",
-                    "what a result stores: an id, edges, rules"},
-                   {"engine/autograd.cpp", "backward", "the loop over nodes, newest first"}},
-       .plays = {{.option = "--query",
-                  .value = "4",
-                  .help = "the weight and the gradient for another query",
-                  .limits = {-50, 50},
-                  .with_number = fledge::with_query}},
-       .picture = fledge::picture});
+  return support::run_lesson(argc, argv,
+                             {.name = "engine/02_same_in_fledge",
+                              .body = fledge::lesson,
+                              .plays = {{.option = "--query",
+                                         .value = "4",
+                                         .help = "the weight and the gradient for another query",
+                                         .limits = {-50, 50},
+                                         .with_number = fledge::with_query}},
+                              .picture = fledge::picture});
 }

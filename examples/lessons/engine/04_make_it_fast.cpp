@@ -20,8 +20,7 @@
 
 namespace fledge {
 namespace {
-
-using support::formatted, support::Lesson, support::Table;
+using support::formatted, support::Lesson, support::LessonText, support::Table;
 
 constexpr Dim n = 480;  // A, B and C = A·B are n by n
 
@@ -94,37 +93,10 @@ bool same_bits(const Array& a, const Array& b) {
   return std::memcmp(a.data(), b.data(), sizeof(Real) * static_cast<std::size_t>(a.size())) == 0;
 }
 
-void products(Lesson& to) {
-  to.part(formatted("One product, %d by %d, in four ways", int{n}, int{n}));
-  to.say(
-      "C = A B has 480 * 480 numbers, and each is a sum of 480 products. Every program below adds "
-      "the same products, some in another order. So only the last digits may differ. The programs "
-      "differ in how they read the numbers, and in how many they multiply at once.\n");
-  to.define(
-      "cache",
-      "Small fast memory of the processor, which holds the numbers that were read last, and their "
-      "neighbours.");
-  to.define(
-      "tile",
-      "A small rectangle of the result. All its sums are computed together and stay inside the "
-      "processor meanwhile.");
-  to.define("GFLOP/s",
-            "Thousand million multiplications and additions, counted together, per second.");
-  to.say(
-      "\nBy definition: three loops; the inner one adds up the 480 products of one sum. Each "
-      "addition waits for the one before. B is read down a column, so the neighbours that came "
-      "into the cache with a number are not used next.\nRow by row: two loops are exchanged. B is "
-      "read along its rows, where the next number is already in the cache, and the sums of a row "
-      "do not wait for each other. But each multiplication still reads two numbers and writes "
-      "one.\n" +
-      formatted(
-          "Tiles: now the processor multiplies %d numbers at once; we call them a group. A tile "
-          "has 4 rows of C and 2 groups (%d columns). Its sums stay in registers, the places "
-          "inside the processor where it computes. ",
-          static_cast<int>(kernels::lanes), static_cast<int>(2 * kernels::lanes)) +
-      "Each number that is read is used several times.\nPacked tiles: this is the product of "
-      "fledge. It first prepares B: a copy, in which the numbers stand in the order in which the "
-      "tiles read them.\n");
+void products(LessonText& to) {
+  to.set("n", std::to_string(n));
+  to.set("lanes", "%d", static_cast<int>(kernels::lanes));
+  to.set("columns", "%d", static_cast<int>(2 * kernels::lanes));
   Rng rng(1);
   const Array A = random_normal({n, n}, 0, 1, rng), B = random_normal({n, n}, 0, 1, rng);
   struct Way {
@@ -160,44 +132,23 @@ void products(Lesson& to) {
                formatted("%.1f", first / seconds), formatted("%.4f", share)});
   }
   constexpr int rows = kernels::tile_rows;
-  to.show(table.text());
-  to.say(
-      "If you predicted 2 or 10, the last rows are a surprise. " +
-      formatted(
-          "A tile of fledge has %d rows and 2 groups. For one product in each of its sums it reads "
-          "%d numbers of A and 2 groups of B. It multiplies each number by both groups: %d "
-          "multiplications of groups. ",
-          rows, rows, 2 * rows) +
-      "\"error / bound\" compares each result with exact sums: the largest error, divided by the "
-      "largest that rounding can cause. Below 1 it is right.\n");
-  to.claim(worst < 1, "every result is A B, within the bound for rounding errors of 480 products");
+  to.set("programs", table.text());
+  to.set("rows", "%d", rows);
+  to.set("multiplications", "%d", 2 * rows);
+  to.claim("right", worst < 1);
   set_threads(1);
-  to.claim(same_bits(product(A, B), C),
-           "fledge's product has exactly the same digits with one processor core and with all");
+  to.claim("cores", same_bits(product(A, B), C));
   set_threads(all);
   const Tensor few = matmul(slice(A, 0, 0, 7), B);
-  to.claim(same_bits(few.value(), slice(C, 0, 0, 7).value()),
-           "a product with seven rows of A gives exactly the first seven rows of C");
+  to.claim("few rows", same_bits(few.value(), slice(C, 0, 0, 7).value()));
 }
-
 }  // namespace
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "engine/04_make_it_fast",
-       .title = "Make it fast: the same sums in a small part of the time",
-       .question =
-           "A model spends most of its time in products of matrices. How much faster can the same "
-           "sums be computed on the same processor?",
-       .prediction =
-           "Three nested loops compute a product of two matrices of 480 by 480 numbers. How many "
-           "times as fast is the best way: 2, 10, or 50?",
-       .body = fledge::products,
-       .reading = {
-           {"engine/kernels/tiles.h", "tile_rows", "a tile whose sums stay in registers"},
-           {"engine/kernels/gemm.cpp", "pack_panels", "the copy of B in the order of reading"},
-           {"examples/fledge/bench/machine.cpp", "multiply_add",
-            "the most that this machine can compute"}}});
+  return support::run_lesson(argc, argv,
+                             {
+                                 .name = "engine/04_make_it_fast",
+                                 .body = fledge::products,
+                             });
 }

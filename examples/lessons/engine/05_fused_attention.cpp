@@ -18,8 +18,8 @@
 
 namespace fledge {
 namespace {
-
-using support::formatted, support::Lesson, support::peak_megabytes, support::Table;
+using support::formatted, support::Lesson, support::LessonText, support::peak_megabytes,
+    support::Table;
 
 constexpr Dim heads = 4, channels = 128;
 
@@ -56,28 +56,15 @@ double apart(const Tensor& a, const Tensor& b) {
   return std::sqrt(max((a - b) * (a - b)).item() / max(b * b).item());
 }
 
-void lesson(Lesson& to) {
-  to.part("The same numbers");
-  to.say(
-      "The plain program computes attention in five lines: scores, scale, softmax, weighted sum, "
-      "heads side by side. Each of the first three writes a whole table, words by words for each "
-      "head, to memory. The next line reads it.\n");
-  to.define("fused attention",
-            "Attention in one op that never writes the whole table of weights to memory.");
-  to.say(
-      "\nThe op takes a few queries at a time. It computes their weights, uses them, and drops "
-      "them. We compare its result and its gradients with those of the five lines. We do it with "
-      "four masks: none, the causal mask, one that hides words 50 or more places away, and both "
-      "together.\n");
+void lesson(LessonText& to) {
   double worst = 0;
   for (const Mask& mask : {Mask(), causal(), window(50), causal() & window(50)}) {
     const Run a = run(composed, 200, mask), b = run(fused, 200, mask);
     worst = std::max({worst, apart(b.y, a.y), apart(b.dqkv, a.dqkv)});
   }
-  to.claim(worst < 1e-5,
-           formatted("four masks: the largest difference is %.0e of the largest number", worst));
+  to.set("worst of masks", "%.0e", worst);
+  to.claim("masks", worst < 1e-5);
 
-  to.part("Time and memory, causal, forward and backward");
   const std::vector<Dim> lengths{256, 512, 1024};
   std::vector<Run> by_op, by_lines;
   const double before = peak_megabytes();
@@ -103,47 +90,21 @@ void lesson(Lesson& to) {
                formatted("%.1f", op), formatted("%.1f", lines / op),
                megabytes(heads * words * words), megabytes(words * channels + 2 * heads * words)});
   }
-  to.say(formatted("%d heads of size %d, causal mask, %d processor core%s. ", int{heads},
-                   int{channels / heads}, threads(), threads() == 1 ? "" : "s") +
-         "One table has the weights of all heads, words times words. If the text is twice as long, "
-         "the table is four times as large.\n");
-  to.show(table.text());
-  to.say(formatted(
-      "The most memory in use up to that moment: %.0f MB at the start, %.0f when the op has "
-      "finished, %.0f when the five lines have.\n",
-      before, op_peak, lines_peak));
-  to.say(
-      "The five lines write several such tables, and later the gradient of each. The op keeps its "
-      "result, which the gradients of the scores need, and two numbers for each query and head: "
-      "the largest score of its row, and the logarithm of the sum of all exp(score - largest) in "
-      "the row. (The largest is taken off so that no exp becomes too large.) The backward pass "
-      "computes each score again from query and key. The weight is then exp(score - largest) / "
-      "sum.\nIf you predicted that computing twice is slower, this is the surprise. Here it is "
-      "faster. One reason can be that the op does not write and read large tables; the lesson "
-      "measures only the whole.\n");
-  to.claim(worst < 1e-5,
-           formatted("the same results again: the largest difference is %.0e of the largest number",
-                     worst));
+  to.set("heads", std::to_string(heads));
+  to.set("head size", std::to_string(channels / heads));
+  to.set("threads", "%d", threads());
+  to.set("s", std::string(threads() == 1 ? "" : "s"));
+  to.set("times", table.text());
+  to.set("before", "%.0f", before);
+  to.set("after the op", "%.0f", op_peak);
+  to.set("after five lines", "%.0f", lines_peak);
+  to.set("worst of lengths", "%.0e", worst);
+  to.claim("lengths", worst < 1e-5);
 }
-
 }  // namespace
 }  // namespace fledge
 
 int main(int argc, char** argv) {
-  return support::run_lesson(
-      argc, argv,
-      {.name = "engine/05_fused_attention",
-       .title = "Fused attention: compute twice instead of writing once",
-       .question =
-           "Attention makes a table of weights with a number for each pair of words. Must this "
-           "table ever exist?",
-       .prediction =
-           "For 1,024 words and 4 heads the table has 4 million numbers, or 17 MB (4 bytes each). "
-           "One program keeps it. Another does not, and computes every weight twice. Which is "
-           "faster?",
-       .body = fledge::lesson,
-       .reading = {{"nn/layers/attention.cpp", "attend", "the five lines"},
-                   {"engine/ops/attention.cpp", "attention",
-                    "the op, and one rule for the gradients of q, k and v"},
-                   {"engine/kernels/attention.cpp", "attention_head", "a few queries at a time"}}});
+  return support::run_lesson(argc, argv,
+                             {.name = "engine/05_fused_attention", .body = fledge::lesson});
 }

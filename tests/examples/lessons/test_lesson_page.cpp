@@ -1,6 +1,7 @@
 #include "examples/lessons/lesson_page.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 
 #include "tests/examples/lessons/course.h"
@@ -13,13 +14,26 @@ using testing::Result;
 
 namespace {
 
+constexpr const char* markdown =
+    "# A test\n\n**Question.** Is one less\nthan two?\n\n**Predict.** Write down yes or no.\n\n"
+    "- [less] 1 < {{two}}\n\n## Read in the code\n\n- `engine/ops.h`, `softmax`: a catalogue\n";
+
+// A folder of lessons with one text, and the glossary above it.
+std::string lessons_folder(const testing::Folder& folder, const std::string& text) {
+  std::filesystem::create_directories(folder / "lessons/attention");
+  std::ofstream(folder / "lessons/attention/00_test.md") << text;
+  std::ofstream(folder / "GLOSSARY.md")
+      << "| term | meaning | by |\n| mean | The sum by n. | x |\n";
+  return folder / "lessons";
+}
+
 LessonPage test_page() {
   return {.name = "attention/00_test",
-          .title = "A test",
-          .question = "Is one less than two?",
-          .prediction = "Write down yes or no.",
-          .body = [](Lesson& to) { to.claim(true, "1 < 2"); },
-          .reading = {{"engine/ops.h", "softmax", "a catalogue"}},
+          .body =
+              [](LessonText& to) {
+                to.claim("less", true);
+                to.set("two", "2");
+              },
           .plays = {{.option = "--beta",
                      .value = "3",
                      .help = "doubles a number",
@@ -32,7 +46,10 @@ LessonPage test_page() {
           .picture = [] { return Svg(10, 20); }};
 }
 
-Result run_page(std::vector<const char*> arguments, const LessonPage& page = test_page()) {
+Result run_page(std::vector<const char*> arguments, LessonPage page = test_page(),
+                const std::string& text = markdown) {
+  const testing::Folder folder;
+  page.folder = lessons_folder(folder, text);
   arguments.insert(arguments.begin(), "00_test");
   return testing::run_here(
       [&] { return run_lesson(static_cast<int>(arguments.size()), arguments.data(), page); });
@@ -54,15 +71,17 @@ TEST_CASE("lesson page: question and prediction, the parts, what to read and to 
 
 TEST_CASE("lesson page: one false claim, or none at all, ends it with 1") {
   LessonPage page = test_page();
-  page.body = [](Lesson& to) {
-    to.claim(true, "true");
-    to.claim(false, "2 < 1");
+  page.body = [](LessonText& to) {
+    to.claim("less", true);
+    to.claim("more", false);
   };
-  Result result = run_page({}, page);
+  const std::string rest = "\n## Read in the code\n\n- `engine/ops.h`, `softmax`: a catalogue\n";
+  const std::string head = "# A test\n\n**Question.** Why?\n\n**Predict.** Yes.\n\n";
+  Result result = run_page({}, page, head + "- [less] true\n- [more] 2 < 1\n" + rest);
   CHECK(result.status == 1);
   CHECK(result.out.ends_with("\nattention/00_test: 1 of 2 claims FALSE\n"));
-  page.body = [](Lesson& to) { to.say("trust me"); };
-  result = run_page({}, page);
+  page.body = [](LessonText&) {};
+  result = run_page({}, page, head + "Trust me.\n" + rest);
   CHECK(result.status == 1);
   CHECK(result.out.ends_with("\nattention/00_test: nothing was claimed\n"));
 }
@@ -101,7 +120,10 @@ TEST_CASE("lesson page: --ask waits for a line, or for the end of the input") {
   std::ofstream(input) << "my prediction\nrest";
   REQUIRE(std::freopen(input.c_str(), "r", stdin) != nullptr);
   LessonPage page = test_page();
-  page.body = [](Lesson& to) { to.claim(std::getchar() == 'r', "the first line has been read"); };
+  page.body = [](LessonText& to) {
+    to.claim("less", std::getchar() == 'r');  // the first line has been read
+    to.set("two", "2");
+  };
   const Result result = run_page({"--ask"}, page);
   REQUIRE(std::freopen("/dev/null", "r", stdin) != nullptr);
   CHECK(result.status == 0);
