@@ -14,5 +14,5 @@ fledge_cost(20 examples/one_file/microgpt examples/fledge/gradcheck_command
 fledge_cost(10 lessons/attention/20_capacity lessons/attention/22_held_out_pairs
   lessons/attention/23_break_it faults/sample examples/fledge/bench/bench
   examples/fledge/page_command examples/fledge/terminals f32/nn/train/checkpoint
-  f32/nn/io/safetensors_collisions dual/engine/kernels/gemm dual/nn/layers/layer_gradients
+  f32/nn/io/safetensors_collisions dual/engine/kernels/gemm f32/engine/kernels/gemm
   dual/engine/ops/op_table dual/engine/ops/accuracy)
