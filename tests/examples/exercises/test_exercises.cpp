@@ -94,7 +94,7 @@ TEST_CASE("exercises: tests/command/exercises.txt has each solution and each mis
       given = (line[0] == '$' && given[0] == '#' ? given : "") + line;
       continue;
     }
-    check_layout({line});
+    if (line[0] != '!') check_layout({line});
     INFO(given << "\n" << line);  // an infinity or a NaN of printf only where one was given
     CHECK((!std::regex_search(line, std::regex("\\b(inf|nan)\\b")) || has(given, "inf")));
   }
