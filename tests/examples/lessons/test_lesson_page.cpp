@@ -14,7 +14,7 @@ using testing::Result;
 
 namespace {
 
-constexpr const char* markdown =
+constexpr const char* test_markdown =
     "# A test\n\n**Question.** Is one less\nthan two?\n\n**Predict.** Write down yes or no.\n\n"
     "- [less] 1 < {{two}}\n\n## Read in the code\n\n- `engine/ops.h`, `softmax`: a catalogue\n";
 
@@ -47,7 +47,7 @@ LessonPage test_page() {
 }
 
 Result run_page(std::vector<const char*> arguments, LessonPage page = test_page(),
-                const std::string& text = markdown) {
+                const std::string& text = test_markdown) {
   const testing::Folder folder;
   page.folder = lessons_folder(folder, text);
   arguments.insert(arguments.begin(), "00_test");
