@@ -7,7 +7,7 @@
 //   = 3                        its exit status, if that is not 0
 //
 // Lines that begin with # are comments. A number may differ by three units in its last place, and
-// one with nine digits behind the point or more by 0.00001.
+// one with six digits behind the point or more by 0.00001.
 // $TEXTS is the folder of this folder's texts; $TINY are options of a model that trains in some
 // hundredths of a second.
 // --approve writes what was said into the file, and keeps each line that still holds.
@@ -72,9 +72,9 @@ bool matches(const std::string& wanted, const std::string& said, std::size_t i =
     if (is_digit(wanted[i]) && is_digit(said[j])) {
       double unit = 1, other = 1;
       const double a = number_at(wanted, i, unit), b = number_at(said, j, other);
-      // A whole number is a count. Of a number with nine digits behind the point or more, which JSON
-      // and CSV have, the last ones depend on the processor.
-      const bool exact = unit < 1e-8 && other < 1e-8;
+      // A whole number is a count. JSON and CSV have all digits of a number, and the last ones depend
+      // on the processor.
+      const bool exact = unit < 2e-6 && other < 2e-6;
       if (unit != other && !exact) return false;
       if (std::abs(a - b) > (exact ? 1e-5 * std::max(1.0, b) : unit < 1 ? 3.001 * unit : 0))
         return false;
