@@ -1,10 +1,10 @@
 #include "nn/optim/schedule.h"
 
 #include "tests/support/catch.h"
-#include "tests/support/refusal.h"
+#include "tests/support/refuses.h"
 
 using namespace fledge;
-using tests::refusal;
+using tests::refuses;
 
 TEST_CASE("the rate climbs, stands at its height, and comes down half a cosine") {
   const CosineSchedule schedule{.rate = 2, .final_ratio = 0.1, .warmup = 10, .steps = 110};
@@ -38,20 +38,14 @@ TEST_CASE("without warm-up the first step has the whole rate; a run of warm-up a
 }
 
 TEST_CASE("a schedule refuses what is no schedule") {
-  const auto refused = [](CosineSchedule schedule, std::int64_t step) {
-    return refusal<ValueError>([&] { schedule.at(step); });
+  const auto rate = [](CosineSchedule schedule, std::int64_t step = 0) {
+    return [=] { schedule.at(step); };
   };
-  CHECK(refused({}, -1) == "CosineSchedule: steps are counted from 0: got -1");
-  CHECK(refused({.rate = -1}, 0) ==
-        "CosineSchedule: the rate must be finite and at least 0: got -1");
-  CHECK(refused({.rate = INFINITY}, 0) ==
-        "CosineSchedule: the rate must be finite and at least 0: got inf");
-  CHECK(refused({.final_ratio = 1.5}, 0) ==
-        "CosineSchedule: the least rate is a share of the rate, 0 to 1: got 1.5");
-  CHECK(refused({.final_ratio = NAN}, 0) ==
-        "CosineSchedule: the least rate is a share of the rate, 0 to 1: got nan");
-  CHECK(refused({.warmup = 6, .steps = 5}, 0) ==
-        "CosineSchedule: the warm-up must be within the 5 steps: got 6");
-  CHECK(refused({.warmup = -1, .steps = 5}, 0) ==
-        "CosineSchedule: the warm-up must be within the 5 steps: got -1");
+  CHECK(refuses<ValueError>(rate({}, -1), "CosineSchedule", "steps", "got -1"));
+  CHECK(refuses<ValueError>(rate({.rate = -1}), "the rate", "got -1"));
+  CHECK(refuses<ValueError>(rate({.rate = INFINITY}), "the rate", "got inf"));
+  CHECK(refuses<ValueError>(rate({.final_ratio = 1.5}), "0 to 1", "got 1.5"));
+  CHECK(refuses<ValueError>(rate({.final_ratio = NAN}), "0 to 1", "got nan"));
+  CHECK(refuses<ValueError>(rate({.warmup = 6, .steps = 5}), "5 steps", "got 6"));
+  CHECK(refuses<ValueError>(rate({.warmup = -1, .steps = 5}), "5 steps", "got -1"));
 }
