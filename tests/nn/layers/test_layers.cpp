@@ -1,0 +1,282 @@
+// What holds for every layer: how it starts, which tokens its outputs depend on, and that a batch is
+// its samples side by side.
+#include "nn/layers/block.h"
+#include "nn/layers/embedding.h"
+#include "tests/nn/modules.h"
+#include "tests/support/catch.h"
+#include "tests/support/refuses.h"
+
+using namespace tests;
+
+namespace {
+
+constexpr Dim layer_width = 4;
+
+/// Which tokens of a sequence an output depends on.
+enum class Sees { itself, earlier, all };
+
+bool sees(Sees who, Dim i, Dim j) {
+  return who == Sees::all || i == j || (who == Sees::earlier && j < i);
+}
+
+/// Calls test(make, call, who): make(rng) is the layer, call(layer, x) its output for x (…, T, 4).
+template <class Test>
+void for_each_layer(Test test) {
+  const auto plain = [](const auto& layer, const Tensor& x) { return layer(x); };
+  const auto causally = [](const auto& layer, const Tensor& x) { return layer(x, causal()); };
+  const auto attention = [](Rng& rng) { return Attention(layer_width, 2, rng); };
+  const auto block = [](Rng& rng) { return Block(layer_width, 2, 6, rng); };
+  const auto cross = [](Rng& rng) { return CrossAttention(layer_width, 3, 2, rng); };
+  SECTION("Linear") {
+    test([](Rng& rng) { return Linear(layer_width, 3, rng); }, plain, Sees::itself);
+  }
+  SECTION("Linear without bias") {
+    test([](Rng& rng) { return Linear(layer_width, 3, rng, Bias::without); }, plain, Sees::itself);
+  }
+  SECTION("LayerNorm") {
+    test([](Rng&) { return LayerNorm(layer_width); }, plain, Sees::itself);
+  }
+  SECTION("MLP") {
+    test([](Rng& rng) { return MLP(layer_width, 6, rng); }, plain, Sees::itself);
+  }
+  SECTION("Attention") { test(attention, plain, Sees::all); }
+  SECTION("Attention, causal") { test(attention, causally, Sees::earlier); }
+  SECTION("Attention without bias") {
+    test([](Rng& rng) { return Attention(layer_width, 1, rng, Bias::without); }, causally,
+         Sees::earlier);
+  }
+  SECTION("Block") { test(block, plain, Sees::all); }
+  SECTION("Block, causal") { test(block, causally, Sees::earlier); }
+  SECTION("CrossAttention") {
+    const auto of_one_source = [](const auto& layer, const Tensor& x) {
+      const int rank = x.rank();
+      const Shape source = x.shape().without(rank - 1).without(rank - 2).append({5, 3});
+      Rng rng(9);  // the same source for every sequence
+      const Array one = random_normal({5, 3}, 0, 1, rng);
+      return layer(x, (Tensor(Array::zeros(source)) + Tensor(one)).value());
+    };
+    test(cross, of_one_source, Sees::itself);
+  }
+}
+
+template <class Make>
+auto drawn_layer(Make make, std::uint64_t seed) {
+  Rng rng(seed);
+  auto layer = make(rng);
+  redraw(layer, seed + 1000);
+  return layer;
+}
+
+}  // namespace
+
+TEST_CASE("layers: a seed decides the weights, each layer takes new ones, biases start at 0") {
+  for_each_layer([](auto make, auto, Sees) {
+    Rng one(3), same(3);
+    const auto a = make(one), next = make(one), b = make(same);
+    const auto names = named_parameters(a);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const Array value = names[i].second.value();
+      CHECK(same_bits(value, parameters(b)[i].value()));
+      if (names[i].first.ends_with("bias")) CHECK(same_bits(value, Array::zeros(value.shape())));
+      if (value.rank() == 1 && names[i].first.ends_with("weight"))
+        CHECK(same_bits(value, Array::ones(value.shape())));
+      for (std::size_t other = 0; value.rank() == 2 && other < names.size(); ++other) {
+        const std::vector<double> numbers = to_vector(value);
+        for (const double w : to_vector(parameters(other > i ? a : next)[other].value()))
+          CHECK(std::count(numbers.begin(), numbers.end(), w) == 0);
+      }
+    }
+  });
+}
+
+TEST_CASE("layers: every parameter answers, but for the biases of keys") {
+  for_each_layer([](auto make, auto call, Sees) {
+    const auto layer = drawn_layer(make, 3);
+    const Tensor x = uniform({2, 5, layer_width}, 1);
+    std::vector<std::string> key_biases;  // a softmax does not see what is added to a whole row
+    for (const auto& [name, p] : named_parameters(layer))
+      if (name.ends_with("c_attn.bias"))  // of keys and values, or of queries, keys and values
+        for (Dim i = p.size() - 2 * layer_width; i < p.size() - layer_width; ++i)
+          key_biases.push_back(name + "[" + std::to_string(i) + "]");
+    CHECK(idle_numbers(layer, [&] { return call(layer, x); }) == key_biases);
+  });
+}
+
+TEST_CASE(
+    "layers: outputs depend on the tokens they see alone, to the bit, whatever the others are") {
+  for_each_layer([](auto make, auto call, Sees who) {
+    constexpr Dim T = 5;
+    const auto layer = drawn_layer(make, 4);
+    const Array x = uniform({2, T, layer_width}, 3), y = call(layer, Tensor(x)).value();
+    for (const double intruder : {0.5, 1e30, infinity, -infinity, not_a_number})
+      for (Dim j = 0; j < T; ++j) {
+        const Array changed = call(layer, Tensor(replaced(x, 1, j, intruder))).value();
+        for (Dim i = 0; i < T; ++i)
+          CHECK(bool{same_bits(part(changed, 1, i, i + 1), part(y, 1, i, i + 1))} !=
+                sees(who, i, j));
+      }
+    for (Dim i = 0; i < T; ++i) {
+      const Tensor input = parameter(x);
+      const Tensor row = slice(call(layer, input), 1, i, i + 1);
+      backward(row, uniform(row.shape(), 5));
+      for (Dim j = 0; j < T; ++j) {
+        const Array dx = part(input.grad(), 1, j, j + 1);
+        CHECK((sees(who, i, j) ? all_alive(dx) : all_zero(dx)));
+      }
+    }
+  });
+}
+
+TEST_CASE("layers: a beginning alone, a sample alone, and other leading axes give the same bits") {
+  for_each_layer([](auto make, auto call, Sees who) {
+    constexpr Dim T = 19;
+    const auto layer = drawn_layer(make, 5);
+    const Array x = uniform({6, T, layer_width}, 5), y = call(layer, Tensor(x)).value();
+    const Dim out = y.dim(-1);
+    for (Dim t = 0; who != Sees::all && t <= T; ++t)
+      CHECK(same_bits(call(layer, Tensor(part(x, 1, 0, t))).value(), part(y, 1, 0, t)));
+    for (Dim b = 0; b < 6; ++b) {
+      const Array alone = part(x, 0, b, b + 1), expected = part(y, 0, b, b + 1);
+      CHECK(same_bits(call(layer, Tensor(alone)).value(), expected));
+      CHECK(same_bits(call(layer, Tensor(alone.with_shape({T, layer_width}))).value(),
+                      expected.with_shape({T, out})));
+    }
+    CHECK(same_bits(call(layer, Tensor(x.with_shape({2, 3, T, layer_width}))).value(),
+                    y.with_shape({2, 3, T, out})));
+    CHECK(call(layer, Tensor(Array::zeros({0, 3, layer_width}))).shape() == Shape{0, 3, out});
+    CHECK(call(layer, Tensor(Array::zeros({2, 0, layer_width}))).shape() == Shape{2, 0, out});
+  });
+}
+
+TEST_CASE("layers: without mask and positions tokens in another order give that order") {
+  for_each_layer([](auto make, auto call, Sees who) {
+    const auto layer = drawn_layer(make, 8);
+    const Tensor x = uniform({2, 5, layer_width}, 2), positions = uniform({5, layer_width}, 3);
+    const auto moves_alike = [&](const Tensor& added) {
+      const Tensor moved = reordered(x.value(), 1, other_order);
+      return bool{close(call(layer, moved + added).value(),
+                        reordered(call(layer, x + added).value(), 1, other_order), 1e-4)};
+    };
+    CHECK(moves_alike(Tensor(Array::zeros({1}))) == (who != Sees::earlier));
+    CHECK_FALSE(moves_alike(positions));
+  });
+}
+
+TEST_CASE("layers: what does not fit is refused") {
+  for_each_layer([](auto make, auto call, Sees) {
+    const auto layer = drawn_layer(make, 1);
+    for (const Shape& wrong : {Shape{2, 3, 5}, Shape{3, 3}})
+      CHECK_THROWS_AS(call(layer, Tensor(Array::zeros(wrong))), ShapeError);
+  });
+  Rng rng(1);
+  const Linear linear(3, 2, rng);
+  for (const Shape& wrong : {Shape{2, 4}, Shape{3, 2}, Shape{3}, Shape{}})
+    CHECK(refuses<ShapeError>([&] { linear(Array::zeros(wrong)); }, "Linear", "(..., n, 3)",
+                              "(3, 2)", "shape " + to_string(wrong)));
+  CHECK_THROWS_AS(LayerNorm(3)(Array::zeros({})), ShapeError);
+  CHECK(refuses<ValueError>([&] { Linear(0, 2, rng); }, "Linear", "got 0 and 2"));
+  CHECK(refuses<ValueError>([&] { Linear(2, -1, rng); }, "Linear", "got 2 and -1"));
+  CHECK(refuses<ValueError>([&] { MLP(3, 0, rng); }, "Linear", "got 3 and 0"));
+  CHECK(refuses<ValueError>([&] { Embedding(0, 2, rng); }, "Embedding", "got 0 and 2"));
+  CHECK(refuses<ValueError>([&] { Embedding(2, -3, rng); }, "Embedding", "got 2 and -3"));
+  for (const Dim width : {0, -2})
+    CHECK(refuses<ValueError>([&] { LayerNorm{width}; }, "LayerNorm",
+                              "got " + std::to_string(width)));
+  const Embedding table(4, 2, rng);
+  CHECK(refuses<ValueError>([&] { table({0, 4}); }, "embedding", "id 4 at position 1", "(4, 2)"));
+  CHECK(refuses<ValueError>([&] { table({-1}); }, "embedding", "id -1 at position 0"));
+}
+
+TEST_CASE("Linear, LayerNorm, MLP: values by hand, and by their parts") {
+  Rng rng(1), again(1);
+  const Linear linear(2, 3, rng), plain(2, 3, again, Bias::without);
+  CHECK_FALSE(plain.bias.exists());
+  CHECK(same_bits(plain.weight.value(), linear.weight.value()));
+  assign(linear.weight, Array({2, 3}, {1, 2, 3, 4, 5, 6}));
+  assign(linear.bias, Array({3}, {10, 20, 30}));
+  CHECK(same_bits(linear(Array({2, 2}, {1, 0, 2, -1})).value(),
+                  Array({2, 3}, {11, 22, 33, 8, 19, 30})));
+  // x = (1, 3): mean 2, variance 1, so x̂ = ±1/√(1 + eps); eps = 3 makes that ±½ exactly.
+  const LayerNorm norm(2, 3);
+  assign(norm.weight, Array({2}, {4, 6}));
+  assign(norm.bias, Array({2}, {10, 20}));
+  CHECK(same_bits(norm(Array({1, 2}, {1, 3})).value(), Array({1, 2}, {8, 23})));
+  CHECK(LayerNorm(3).eps == 1e-5);
+
+  MLP mlp = drawn<MLP>(1, 5, 9);
+  const Tensor x = uniform({2, 3, 5}, 1), hidden = mlp.c_fc(x);
+  CHECK(same_bits(mlp(x).value(), mlp.c_proj(gelu_tanh(hidden)).value()));
+  const Array usual = mlp(x).value();
+  mlp.activation = Activation::gelu;
+  CHECK(same_bits(mlp(x).value(), mlp.c_proj(gelu(hidden)).value()));
+  CHECK_FALSE(same_bits(mlp(x).value(), usual));
+}
+
+TEST_CASE("LayerNorm: rows come out with mean 0 and variance 1, whatever their size and place") {
+  const Array y = LayerNorm(64)(uniform({2, 3, 64}, 1, 50, 250)).value();
+  for (Dim row = 0; row < 6; ++row) {
+    double total = 0, squares = 0;
+    for (Dim c = 0; c < 64; ++c) {
+      const double v = value_of(y[row * 64 + c]);
+      total += v, squares += v * v;
+    }
+    CHECK_THAT(total / 64, WithinAbs(0, rounding));
+    CHECK_THAT(squares / 64, WithinAbs(1, 10 * rounding + 1e-8));  // eps/variance is 1e-5/3000
+  }
+}
+
+TEST_CASE("Embedding: the rows of the table, and the gradient of a word sums over its places") {
+  Rng rng(1);
+  const Embedding table(4, 2, rng);
+  assign(table.weight, Array({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8}));
+  CHECK(same_bits(table(Indices({2, 1, 1}, {1, 0})).value(), Array({2, 1, 1, 2}, {3, 4, 1, 2})));
+  CHECK(table(Indices({2, 0}, {})).shape() == Shape{2, 0, 2});
+  CHECK(same_bits(table(Indices(Shape{}, {1})).value(), Array({2}, {3, 4})));
+  const Tensor y = table({2, 0, 2});
+  CHECK(same_bits(y.value(), Array({3, 2}, {5, 6, 1, 2, 5, 6})));
+  backward(y, Array({3, 2}, {1, 2, 3, 4, 5, 6}));
+  CHECK(same_bits(table.weight.grad(), Array({4, 2}, {3, 4, 0, 0, 6, 8, 0, 0})));
+}
+
+TEST_CASE(
+    "weights start uniform in ±√(3/in) or normal with deviation 0.02, in five standard errors") {
+  struct Start {
+    Array weights;
+    double variance, fourth_moment, most;
+  };
+  std::vector<Start> rows;
+  for (const Dim in : {1, 3, 48, 300}) {
+    Rng rng(static_cast<std::uint64_t>(in));
+    const double a = std::sqrt(3.0 / static_cast<double>(in));  // a²/3 = 1/in
+    rows.push_back({Linear(in, 6000 / in, rng).weight.value(), a * a / 3, a * a * a * a / 5, a});
+    CHECK(largest(rows.back().weights) <= a * (1 + 1e-7));  // the bound itself, rounded to float
+    CHECK(largest(rows.back().weights) > 0.99 * a);
+  }
+  for (const double deviation : {0.02, 1.5}) {
+    Rng rng(7), again(7);
+    const double variance = deviation * deviation;
+    rows.push_back({Embedding(100, 80, rng, deviation).weight.value(), variance,
+                    3 * variance * variance, infinity});
+    CHECK((deviation != 0.02 ||
+           same_bits(Embedding(100, 80, again).weight.value(), rows.back().weights)));
+    CHECK(all_alive(rows.back().weights));
+  }
+  for (const Start& row : rows) {
+    double total = 0, squares = 0;
+    for (const double w : to_vector(row.weights)) total += w, squares += w * w;
+    const double n = static_cast<double>(row.weights.size());
+    CHECK_THAT(total / n, WithinAbs(0, 5 * std::sqrt(row.variance / n)));
+    CHECK_THAT(squares / n,
+               WithinAbs(row.variance,
+                         5 * std::sqrt((row.fourth_moment - row.variance * row.variance) / n)));
+  }
+  // A generator draws what random arrays draw, none() draws nothing.
+  Rng rng(1), same(1);
+  const InitialWeights drawn = rng, none = InitialWeights::none();
+  CHECK((drawn.rng() == &rng && none.rng() == nullptr));
+  CHECK(same_bits(drawn.uniform({2, 3}, -1, 1), random_uniform({2, 3}, -1, 1, same)));
+  CHECK(same_bits(drawn.normal({4}, 0, 0.02), random_normal({4}, 0, 0.02, same)));
+  CHECK(none.uniform({2, 3}, -1, 1).shape() == Shape{2, 3});
+  CHECK(none.normal({4}, 0, 1).shape() == Shape{4});
+  CHECK(same_bits(Linear(2, 3, none).bias.value(), Array::zeros({3})));
+}
