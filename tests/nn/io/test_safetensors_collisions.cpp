@@ -1,8 +1,6 @@
 // Names that fall into one bucket of a hash table: 10⁵ of them cost what others cost.
-#include <array>
-#include <cstring>
+#include <fstream>
 #include <functional>
-#include <random>
 #include <unordered_set>
 
 #include "nn/io/safetensors.h"
@@ -16,66 +14,29 @@ namespace {
 
 constexpr std::size_t name_count = testing::sanitized ? 10'000 : 100'000;
 
-// libstdc++ hashes a string by MurmurHash64A: h = seed ^ length·m, m being its multiplier, then for
-// each eight bytes x h = (h ^ f(x))·m with f(x) = s(x·m)·m, s(y) = y ^ y >> 47, all modulo 2⁶⁴. f
-// has an inverse: for another x, a y behind it gives the h that was to come. Two such pairs of x
-// and y at each of n places make 2ⁿ names of one hash.
-constexpr std::uint64_t multiplier = 0xC6A4A7935BD1E995, hash_seed = 0xC70F6907;
-constexpr std::size_t name_places = 17;
-
-constexpr std::uint64_t inverse(std::uint64_t odd) {
-  std::uint64_t x = odd;  // right in 3 bits; each step doubles them
-  for (int i = 0; i < 5; ++i) x *= 2 - odd * x;
-  return x;
-}
-constexpr std::uint64_t s(std::uint64_t y) { return y ^ y >> 47; }  // its own inverse: 2·47 > 64
-constexpr std::uint64_t f(std::uint64_t x) { return s(x * multiplier) * multiplier; }
-constexpr std::uint64_t from_f(std::uint64_t z) {
-  return s(z * inverse(multiplier)) * inverse(multiplier);
-}
-
-// Bytes that a name may have in JSON as they are.
-bool is_plain(std::uint64_t x) {
-  for (int i = 0; i < 8; ++i, x >>= 8)
-    if (const std::uint64_t c = x & 0xFF; c < 0x20 || c > 0x7E || c == '"' || c == '\\')
-      return false;
-  return true;
-}
-
-std::string bytes_of_pair(std::uint64_t x, std::uint64_t y) {
-  std::string bytes(16, ' ');
-  std::memcpy(bytes.data(), &x, 8);
-  std::memcpy(bytes.data() + 8, &y, 8);
-  return bytes;
-}
-
-// Two texts of 16 bytes for each place.
-std::array<std::array<std::string, 2>, name_places> colliding_parts() {
-  std::mt19937_64 draw(1);
-  const auto letters = [&] {
-    std::uint64_t x = 0;
-    for (int i = 0; i < 8; ++i) x = x << 8 | ('a' + draw() % 26);
-    return x;
-  };
-  std::array<std::array<std::string, 2>, name_places> parts;
-  std::uint64_t h = hash_seed ^ 16 * name_places * multiplier;
-  for (auto& [one, other] : parts) {
-    const std::uint64_t x = letters(), y = letters(), h_x = (h ^ f(x)) * multiplier;
-    one = bytes_of_pair(x, y);
-    while (other.empty()) {
-      const std::uint64_t x2 = letters(), y2 = from_f(f(y) ^ h_x ^ (h ^ f(x2)) * multiplier);
-      if (x2 != x && is_plain(y2)) other = bytes_of_pair(x2, y2);
-    }
-    h = (h_x ^ f(y)) * multiplier;
-  }
-  return parts;
-}
-
+// In each place of a name there is one of two parts, and every choice gives the same hash: 2¹⁷ names.
 std::string name_of(std::size_t n) {
-  static const auto parts = colliding_parts();
+  static const auto parts = [] {
+    std::ifstream file(FLEDGE_SOURCE_DIR "/tests/nn/io/colliding_parts.txt");
+    std::vector<std::pair<std::string, std::string>> read;
+    for (std::string line; std::getline(file, line);)
+      if (line[0] != '#') read.emplace_back(line.substr(0, 16), line.substr(17));
+    return read;
+  }();
+  REQUIRE(parts.size() == 17);
   std::string name;
-  for (std::size_t place = 0; place < name_places; ++place) name += parts[place][n >> place & 1];
+  for (const auto& [one, other] : parts) {
+    name += n % 2 == 0 ? one : other;
+    n /= 2;
+  }
   return name;
+}
+
+std::string header_of(const std::function<std::string(std::size_t)>& name) {
+  std::string header = "{";
+  for (std::size_t n = 0; n < name_count; ++n) header += entry(name(n), "U8", "[0]", "[0,0]") + ",";
+  header.back() = '}';
+  return header;
 }
 
 }  // namespace
@@ -89,10 +50,7 @@ TEST_CASE("safetensors: 10⁵ names of one hash are read as any others") {
   CHECK(table.bucket_size(table.bucket(name_of(0))) == 100);
   CHECK(std::hash<std::string>{}(name_of(name_count - 1)) == std::hash<std::string>{}(name_of(0)));
 #endif
-  std::string header = "{";
-  for (std::size_t n = 0; n < name_count; ++n)
-    header += entry(name_of(n), "U8", "[0]", "[0,0]") + ",";
-  header.back() = '}';
+  std::string header = header_of(name_of);
   const StoredHeader read = stored_header(stored_file(header));
   CHECK(read.tensors.size() == name_count);
   CHECK(read.tensors[name_count - 1].name == name_of(name_count - 1));
@@ -104,9 +62,6 @@ TEST_CASE("safetensors: 10⁵ names of one hash are read as any others") {
 
 TEST_CASE("safetensors: 10⁵ names that differ in their last bytes are read as well") {
   const std::string common(400, 'x');
-  std::string header = "{";
-  for (std::size_t n = 0; n < name_count; ++n)
-    header += entry(common + std::to_string(n), "U8", "[0]", "[0,0]") + ",";
-  header.back() = '}';
+  const std::string header = header_of([&](std::size_t n) { return common + std::to_string(n); });
   CHECK(stored_header(stored_file(header)).tensors.size() == name_count);
 }

@@ -5,10 +5,10 @@
 #include <set>
 
 #include "tests/support/catch.h"
-#include "tests/support/refusal.h"
+#include "tests/support/refuses.h"
 
 using namespace fledge;
-using tests::refusal;
+using tests::refuses;
 
 namespace {
 
@@ -29,11 +29,6 @@ std::vector<std::string> documents_of(const Corpus& corpus, const TokenText& tex
   }
   if (!text.starts.empty()) CHECK(text.starts.back() + 1 == text.tokens.size());
   return documents_of;
-}
-
-template <class E = ValueError>
-std::string refused_corpus(std::string_view text, const CorpusOptions& options) {
-  return refusal<E>([&] { read_corpus(text, options); });
 }
 
 }  // namespace
@@ -67,22 +62,19 @@ TEST_CASE("a stream is cut once: the first tokens are for training, the rest for
   const Corpus letters = read_corpus("ßaßaß", {.valid = 0.4});
   CHECK(letters.train.tokens == Ids{1, 0, 1});
   CHECK(letters.valid.tokens == Ids{0, 1});
+  // nanoGPT's cut: the first ⌊0.9·n⌋ characters.
+  const std::string long_text = std::string(1115394, 'a') + "b";
+  CHECK(read_corpus(long_text, {.tokens = Tokens::byte}).train.size() == 1003855);
   const Corpus words = read_corpus(birds_and_ducks, {.tokens = Tokens::word, .valid = 5});
   CHECK(words.train.tokens == Ids{1, 5, 0, 2, 4, 0, 1});
   CHECK(words.valid.tokens == Ids{5, 0, 1, 3, 0});
 }
 
-TEST_CASE("nanoGPT's cut: the first ⌊0.9·n⌋ characters") {
-  const Corpus corpus = read_corpus(std::string(1115394, 'a') + "b", {.tokens = Tokens::byte});
-  CHECK(corpus.train.size() == 1003855);
-}
-
 TEST_CASE("byte pairs are cut where a character begins, and learned before the cut") {
-  const std::string text = "abababab 鳥xyxyxyxyxy";  // 鳥 is bytes 9, 10 and 11
-  for (const double valid : {0, 10, 11, 12, 13}) {
+  const std::string text = "abababab 鳥xyxyxyxyxy";
+  for (const auto& [valid, cut] : {std::pair{0.0, 22u}, {10.0, 12u}}) {
     const Corpus corpus =
         read_corpus(text, {.tokens = Tokens::bpe, .symbols = 300, .valid = valid});
-    const std::size_t cut = valid == 0 ? 22 : valid == 10 ? 12 : 9;
     CHECK(corpus.tokenizer.decode(corpus.train.tokens) == text.substr(0, cut));
     CHECK(corpus.tokenizer.decode(corpus.valid.tokens) == text.substr(cut));
     CHECK(corpus.tokenizer.find("ab").has_value());
@@ -196,37 +188,28 @@ TEST_CASE("a corpus is read again with the symbols of a model") {
       CHECK(again.valid.starts == learned.valid.starts);
     }
   }
-  const Corpus corpus = read_corpus("ab\nba\n", {});
-  CHECK(refusal<UnknownSymbol>([&] {
-          read_corpus("\r\nab\r\nax\n", {.reading = Reading::lines}, corpus.tokenizer);
-        }) == "Tokenizer: the character 'x' at byte 7 is not among the 3 it has");
-  CHECK(refusal<ValueError>([&] {
-          read_corpus("a", {.reading = Reading::lines, .valid = 0}, Tokenizer(Tokens::word, "a"));
-        }) ==
-        "read_corpus: documents stand between line ends, and the symbols have none; the model "
-        "learned from a text without");
+  const Tokenizer letters = read_corpus("ab\nba\n", {}).tokenizer, word(Tokens::word, "a");
+  const CorpusOptions by_line{.reading = Reading::lines, .valid = 0};
+  CHECK(refuses<UnknownSymbol>([&] { read_corpus("\r\nab\r\nax\n", by_line, letters); }, "'x'",
+                               "byte 7", "3"));
+  CHECK(refuses<ValueError>([&] { read_corpus("a", by_line, word); }, "line ends"));
 }
 
 TEST_CASE("a text that is too little, or not what it should be, is refused") {
-  for (const Reading reading : {Reading::stream, Reading::lines})
-    CHECK(refused_corpus("", {.reading = reading}) == "read_corpus: the text is empty");
-  CHECK(refused_corpus("\n \n", {.reading = Reading::lines}) ==
-        "read_corpus: all lines of the text are blank");
-  CHECK(refused_corpus("\n\r\na\xff", {.reading = Reading::lines}) ==
-        "Tokenizer: the text is not UTF-8 at byte 4; tokens of kind byte or bpe take any bytes");
-  CHECK(refused_corpus<NothingToTrain>("a", {}) ==
-        "read_corpus: valid = 0.1 of 1 tokens leaves nothing to train on");
-  CHECK(refused_corpus<NothingToTrain>("a\n", {.reading = Reading::lines, .valid = 1}) ==
-        "read_corpus: valid = 1 of 1 documents leaves nothing to train on");
-  CHECK(refused_corpus<NothingToTrain>("abc", {.tokens = Tokens::bpe, .valid = 3}) ==
-        "read_corpus: valid = 3 of 3 bytes leaves nothing to train on");
+  const auto read = [](const std::string& text, const CorpusOptions& options) {
+    return [=] { read_corpus(text, options); };
+  };
+  const Reading lines = Reading::lines;
+  for (const Reading reading : {Reading::stream, lines})
+    CHECK(refuses<ValueError>(read("", {.reading = reading}), "read_corpus", "empty"));
+  CHECK(refuses<ValueError>(read("\n \n", {.reading = lines}), "blank"));
+  CHECK(refuses<ValueError>(read("\n\r\na\xff", {.reading = lines}), "UTF-8", "byte 4"));
+  CHECK(refuses<NothingToTrain>(read("a", {}), "0.1 of 1 tokens"));
+  CHECK(refuses<NothingToTrain>(read("a\n", {.reading = lines, .valid = 1}), "1 of 1 documents"));
+  CHECK(refuses<NothingToTrain>(read("abc", {.tokens = Tokens::bpe, .valid = 3}), "3 of 3 bytes"));
+  CHECK(refuses<NothingToTrain>(read("abc", {.valid = INFINITY}), "inf of 3 tokens"));
   for (const double valid : {-0.1, 1.5, static_cast<double>(NAN)})
-    CHECK(
-        refused_corpus("abc", {.valid = valid})
-            .starts_with("read_corpus: valid must be a share below 1 or a whole number of tokens: "
-                         "got "));
-  CHECK(refused_corpus<NothingToTrain>("abc", {.valid = INFINITY}) ==
-        "read_corpus: valid = inf of 3 tokens leaves nothing to train on");
+    CHECK(refuses<ValueError>(read("abc", {.valid = valid}), "valid", "below 1", "got "));
   // one symbol is a vocabulary
   CHECK(read_corpus("aaaa", {.valid = 0.5}).valid.tokens == Ids{0, 0});
 }

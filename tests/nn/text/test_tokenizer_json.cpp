@@ -1,9 +1,10 @@
-// Tokenizers come back from JSON as they were; nothing else comes back.
+// Tokenizers come back from JSON as they were. What is refused is in tests/formats/tokenizers.txt.
 #include "nn/text/tokenizer_json.h"
 
 #include "tests/support/catch.h"
 #include "tests/support/gpt2_sized.h"
 #include "tests/support/processor_time.h"
+#include "tests/support/refusal.h"
 #include "tests/support/sanitized.h"
 
 using namespace fledge;
@@ -13,12 +14,15 @@ namespace {
 std::string written(const Tokenizer& tokenizer) { return tokenizer_json(tokenizer).text(); }
 
 std::string refused_json(const std::string& text) {
-  try {
-    read_tokenizer(read_json(text));
-  } catch (const FormatError& error) {
-    return error.what();
-  }
-  return "accepted";
+  return tests::refusal<FormatError>([&] { read_tokenizer(read_json(text)); });
+}
+
+void check_same_tokenizer(const Tokenizer& after, const Tokenizer& before) {
+  CHECK(after.kind() == before.kind());
+  CHECK(after.size() == before.size());
+  CHECK(after.symbols() == before.symbols());
+  CHECK(after.merges() == before.merges());
+  CHECK(after.special_tokens() == before.special_tokens());
 }
 
 }  // namespace
@@ -28,10 +32,7 @@ TEST_CASE("tokenizer json: every kind comes back") {
   for (const Tokens kind : {Tokens::character, Tokens::word, Tokens::byte, Tokens::bpe}) {
     const Tokenizer before(kind, text, 270);
     const Tokenizer after = read_tokenizer(read_json(written(before)));
-    CHECK(after.kind() == kind);
-    CHECK(after.symbols() == before.symbols());
-    CHECK(after.merges() == before.merges());
-    CHECK(after.special_tokens() == before.special_tokens());
+    check_same_tokenizer(after, before);
     CHECK(after.encode(text) == before.encode(text));
     CHECK(written(after) == written(before));
   }
@@ -40,6 +41,7 @@ TEST_CASE("tokenizer json: every kind comes back") {
   CHECK(written(Tokenizer(Tokens::word, "a, b")) ==
         R"({"kind":"word","rule":"punctuation","symbols":["\u0009,","a","b"]})");
   CHECK(written(Tokenizer(Tokens::byte, "b")) == R"({"kind":"byte"})");
+  CHECK_THROWS_AS(written(Tokenizer(Tokens::word, "a\xFF b")), ValueError);  // JSON cannot hold it
 }
 
 TEST_CASE("tokenizer json: byte pairs with any numbers, special tokens and numbers without text") {
@@ -57,8 +59,7 @@ TEST_CASE("tokenizer json: byte pairs with any numbers, special tokens and numbe
   const Tokenizer after = read_tokenizer(read_json(text));
   CHECK(written(after) == text);
   CHECK(after.size() == 9);
-  CHECK(after.symbols() == before.symbols());
-  CHECK(after.special_tokens() == before.special_tokens());
+  check_same_tokenizer(after, before);
   CHECK(after.encode("<é>b b") == before.encode("<é>b b"));
 }
 
@@ -68,55 +69,7 @@ TEST_CASE("tokenizer json: a vocabulary of GPT-2's size is read in less than a s
   std::optional<Tokenizer> read;
   CHECK(testing::processor_seconds([&] { read = read_tokenizer(read_json(text)); }) <
         (testing::sanitized ? 20 : 1));
-  const Tokenizer& after = read.value();
-  CHECK(after.symbols() == before.symbols());
-  CHECK(after.merges() == before.merges());
-  CHECK(after.special_tokens() == before.special_tokens());
-}
-
-TEST_CASE("tokenizer json: words that JSON cannot hold") {
-  CHECK_THROWS_AS(written(Tokenizer(Tokens::word, "a\xFF b")), ValueError);
-}
-
-TEST_CASE("tokenizer json: what no tokenizer has written") {
-  for (const char* wrong :
-       {R"({"kind":"letters"})",
-        R"({"symbols":["a"]})",
-        R"({"kind":"word","symbols":["a"]})",
-        R"({"kind":"word","rule":"punctuation"})",
-        R"([])",
-        "null",
-        R"({"kind":"word","rule":"punctuation","symbols":[]})",
-        R"({"kind":"word","rule":"punctuation","symbols":["a","a"]})",
-        R"({"kind":"word","rule":"punctuation","symbols":["a",""]})",
-        R"({"kind":"word","rule":"punctuation","symbols":["a b"]})",
-        R"({"kind":"word","rule":"punctuation","symbols":["a",1]})",
-        R"({"kind":"word","rule":"blanks","symbols":["a"]})",
-        R"({"kind":"word","rule":"punctuation","symbols":["a,"]})",
-        R"({"kind":"character","rule":"punctuation","symbols":["a"]})",
-        R"({"kind":"word","rule":"punctuation","symbols":["a"],"merges":[]})",
-        R"({"kind":"byte","symbols":[]})",
-        R"({"kind":"bpe","merges":[[97,98]]})",
-        R"({"kind":"bpe","rule":"gpt2","vocab":["a","aa"],"merges":[[0]]})",
-        R"({"kind":"bpe","rule":"gpt2","vocab":["a","aa"],"merges":[[0,0,1]]})",
-        R"({"kind":"bpe","rule":"gpt2","vocab":["a","aa"],"merges":[[-1,0]]})",
-        R"({"kind":"bpe","rule":"gpt2","vocab":["a","aa"],"merges":[[0,0],[0,0]]})",
-        R"({"kind":"bpe","vocab":["a"],"merges":[]})",
-        R"({"kind":"bpe","rule":"ascii","vocab":["a"],"merges":[]})",
-        R"({"kind":"bpe","rule":"gpt2","merges":[]})",
-        R"({"kind":"bpe","rule":"gpt2","vocab":["a"]})",
-        R"({"kind":"bpe","rule":"gpt2","vocab":[],"merges":[]})",
-        R"({"kind":"bpe","rule":"gpt2","vocab":["a","a"],"merges":[]})",
-        R"({"kind":"bpe","rule":"gpt2","vocab":["a b"],"merges":[]})",
-        R"({"kind":"bpe","rule":"gpt2","vocab":["a",1],"merges":[]})",
-        R"({"kind":"bpe","rule":"gpt2","vocab":["a","aa"],"merges":[[0,2]]})",
-        R"({"kind":"bpe","rule":"gpt2","vocab":["a"],"merges":[[0,0]]})",
-        R"({"kind":"bpe","rule":"gpt2","vocab":["a"],"merges":[],"x":1})",
-        R"({"kind":"bpe","rule":"gpt2","vocab":["a"],"merges":[],)"
-        R"("added_tokens":[{"id":0,"content":"b"}]})",
-        R"({"kind":"bpe","rule":"gpt2","vocab":["a"],"merges":[],)"
-        R"("added_tokens":[{"id":1,"content":"b"}]})"})
-    CHECK_THAT(refused_json(wrong), StartsWith("line 1, column "));
+  check_same_tokenizer(read.value(), before);
 }
 
 TEST_CASE("tokenizer json: lists that no training writes end at their limit") {
@@ -125,15 +78,15 @@ TEST_CASE("tokenizer json: lists that no training writes end at their limit") {
     for (Dim i = 1; i < most_symbols; ++i) many += ",\"" + std::to_string(i) + "\"";
     CHECK(read_tokenizer(read_json(many + "]}")).size() == most_symbols);
     CHECK_THAT(refused_json(many + ",\"x\"]}"),
-               EndsWith("symbols[1000000] is one more than the most symbols, 1,000,000"));
+               ContainsSubstring("symbols[1000000] ") && EndsWith("1,000,000"));
   }
   std::string symbols = R"({"kind":"bpe","rule":"gpt2","merges":[],"vocab":["a")";
   for (Dim i = 1; i < most_symbols; ++i) symbols += ",\"\"";
   if (!testing::sanitized) CHECK(read_tokenizer(read_json(symbols + "]}")).size() == most_symbols);
   CHECK_THAT(refused_json(symbols + ",\"\"]}"),
-             EndsWith("vocab[1000000] is one more than the most symbols, 1,000,000"));
+             ContainsSubstring("vocab[1000000] ") && EndsWith("1,000,000"));
   std::string merges = R"({"kind":"bpe","rule":"gpt2","vocab":["a","aa"],"merges":[[0,0])";
   for (Dim i = 1; i <= most_symbols; ++i) merges += ",[0,0]";
   CHECK_THAT(refused_json(merges + "]}"),
-             EndsWith("merges[1000000] is one more than the most merges, 1,000,000"));
+             ContainsSubstring("merges[1000000] ") && EndsWith("1,000,000"));
 }

@@ -1,4 +1,5 @@
-// Words and punctuation marks: what is split, and that the pieces give the same text again.
+// Words and punctuation marks: the pieces give the same text again. Examples are in
+// tests/formats/texts.txt.
 #include "nn/text/word_pieces.h"
 
 #include "engine/array.h"
@@ -7,14 +8,6 @@
 using namespace fledge;
 
 namespace {
-
-using Symbols = std::vector<std::string>;
-
-Symbols symbols_of(std::string_view text) {
-  Symbols symbols;
-  for (const WordPiece& piece : word_pieces(text)) symbols.push_back(piece.symbol);
-  return symbols;
-}
 
 // A text as a tokenizer would give it back: words and blanks.
 std::string joined(const std::vector<std::string>& chunks) {
@@ -29,35 +22,6 @@ std::string joined(const std::vector<std::string>& chunks) {
 }
 
 }  // namespace
-
-TEST_CASE("word pieces: marks are split from words, and say where no blank stands") {
-  CHECK(symbols_of("walk") == Symbols{"walk"});
-  CHECK(symbols_of("walk,") == Symbols{"walk", "\t,"});
-  CHECK(symbols_of("(walk)") == Symbols{"(\t", "walk", "\t)"});
-  CHECK(symbols_of("\"Walk!\"") == Symbols{"\"\t", "Walk", "\t!", "\t\""});
-  CHECK(symbols_of("f(x)") == Symbols{"f", "\t(\t", "x", "\t)"});
-  CHECK(symbols_of("love--that") == Symbols{"love", "\t--\t", "that"});
-  CHECK(symbols_of("wait...") == Symbols{"wait", "\t..."});
-  CHECK(symbols_of("光，疑。") == Symbols{"光", "\t，\t", "疑", "\t。"});
-}
-
-TEST_CASE(
-    "word pieces: apostrophes, hyphens, and marks between letters or digits belong to words") {
-  for (const char* word : {"don't", "o'er", "'tis", "well-known", "3.14", "1,000", "10:30", "U.S",
-                           "a-b-c", "r\xc3\xa9sum\xc3\xa9", "\xff\xfe"})
-    CHECK(symbols_of(word) == Symbols{word});
-  CHECK(symbols_of("U.S.") == Symbols{"U.S", "\t."});
-  CHECK(symbols_of("3.14,") == Symbols{"3.14", "\t,"});
-  CHECK(symbols_of("a.,b") == Symbols{"a", "\t.\t", "\t,\t", "b"});
-  CHECK(symbols_of("a..b") == Symbols{"a", "\t..\t", "b"});
-}
-
-TEST_CASE("word pieces: a mark that stands alone has no tab") {
-  CHECK(symbols_of(".") == Symbols{"."});
-  CHECK(symbols_of("--") == Symbols{"--"});
-  CHECK(symbols_of(":)") == Symbols{":", "\t)"});
-  CHECK(symbols_of("").empty());
-}
 
 TEST_CASE("word pieces: the place of each piece is that of its first byte") {
   const std::vector<WordPiece> pieces = word_pieces("(鳥)");

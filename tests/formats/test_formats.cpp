@@ -1,0 +1,246 @@
+// Files that are read, files that are refused, and what texts give, as text: tests/formats/*.txt.
+//
+//   == FORMAT accepted             the files that follow are read
+//   == FORMAT refused PART | PART  they are refused, and the message has each of these parts
+//   good FILE                      this file is accepted
+//   FIND -> REPLACE                it with one change
+//   FILE                           a whole file
+//     PART | PART                  what the message about the file above it has besides
+//   == FUNCTION gives
+//   TEXT -> RESULT                 what a function says about a text
+//
+// \x0a is a byte, (nothing) is a file without bytes, and a line that begins with # is a comment.
+#include <array>
+#include <filesystem>
+#include <fstream>
+
+#include "nn/gpt/config.h"
+#include "nn/gpt/config_keys.h"
+#include "nn/gpt/weight_files.h"
+#include "nn/io/json.h"
+#include "nn/text/added_tokens.h"
+#include "nn/text/pieces.h"
+#include "nn/text/tokenizer_files.h"
+#include "nn/text/tokenizer_json.h"
+#include "nn/text/word_pieces.h"
+#include "tests/support/folder.h"
+#include "tests/support/json_reader.h"
+#include "tests/support/refusal.h"
+#include "tests/support/stored_file.h"
+
+using namespace fledge;
+using tests::refusal;
+
+namespace {
+
+struct FileCase {
+  std::string where, format, bytes;
+  bool is_accepted = false, has_result = false;
+  std::vector<std::string> parts = {};  // of the message; the result
+};
+
+std::string bytes_of_line(const std::string& line) {
+  std::string bytes;
+  for (std::size_t at = 0; at < line.size() && line != "(nothing)"; ++at) {
+    const bool is_byte = line.compare(at, 2, "\\x") == 0;
+    bytes += is_byte ? static_cast<char>(std::stoi(line.substr(at + 2, 2), nullptr, 16)) : line[at];
+    at += is_byte ? 3 : 0;
+  }
+  return bytes;
+}
+
+/// Texts with `between` between them; no text gives none.
+std::vector<std::string> split_text(std::string text, const std::string& between) {
+  std::vector<std::string> parts;
+  for (std::size_t end = 0; !text.empty(); text.erase(0, end)) {
+    end = std::min(text.find(between), text.size());
+    parts.push_back(text.substr(0, end));
+    end += end < text.size() ? between.size() : 0;
+  }
+  return parts;
+}
+
+void append_cases(const std::filesystem::path& path, std::vector<FileCase>& cases) {
+  std::ifstream file(path);
+  REQUIRE(file);
+  FileCase section;
+  std::string line, good;
+  for (int number = 1; std::getline(file, line); ++number) {
+    const std::size_t arrow = line.find(" -> ");
+    if (line.empty() || line[0] == '#') continue;
+    section.where = path.filename().string() + ":" + std::to_string(number);
+    if (line.starts_with("== ")) {
+      const bool is_accepted = line.ends_with(" accepted");
+      section.has_result = line.ends_with(" gives");
+      const std::size_t end = line.find(is_accepted          ? " accepted"
+                                        : section.has_result ? " gives"
+                                                             : " refused");
+      REQUIRE(end != line.npos);
+      section.format = line.substr(3, end - 3);
+      section.is_accepted = is_accepted;
+      section.parts = split_text(line.substr(std::min(end + 9, line.size())), " | ");
+    } else if (line.starts_with("  ")) {
+      for (std::string& part : split_text(line.substr(2), " | "))
+        cases.back().parts.push_back(std::move(part));
+    } else if (section.has_result) {
+      REQUIRE(arrow != line.npos);
+      section.bytes = bytes_of_line(line.substr(0, arrow));
+      section.parts = {bytes_of_line(line.substr(arrow + 4))};
+      cases.push_back(section);
+    } else if (line.starts_with("good ")) {
+      good = bytes_of_line(line.substr(5));
+      cases.push_back({section.where, section.format, good, true, false});
+    } else {
+      cases.push_back(section);
+      std::string& bytes = cases.back().bytes = good;
+      const std::string find = bytes_of_line(line.substr(0, arrow));
+      const std::size_t at = bytes.find(find);
+      INFO(section.where);
+      REQUIRE((arrow == line.npos || at != bytes.npos));
+      if (arrow == line.npos)
+        bytes = find;
+      else
+        bytes.replace(at, find.size(), bytes_of_line(line.substr(arrow + 4)));
+    }
+  }
+}
+
+void read_files(const std::vector<std::pair<std::string, std::string>>& files) {
+  const testing::Folder folder;
+  for (const auto& [name, text] : files) testing::write_file(folder / name, text);
+  if (!read_tokenizer_files(Folder(folder.path()))) throw FormatError("there is no tokenizer");
+}
+
+// "NAME TEXT" is a file beside this tokenizer.json.
+constexpr const char* tokenizer_beside =
+    R"({"version":"1.0","added_tokens":[{"id":4,"content":"<e>"}],"normalizer":null,)"
+    R"("pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false},)"
+    R"("decoder":{"type":"ByteLevel"},)"
+    R"("model":{"vocab":{"a":0,"b":1,"ab":5,"<e>":4},"merges":["a b"]}})";
+
+/// What a reader of a format says about a file; "" when it accepts it.
+template <class E, class Read>
+std::function<std::string(const std::string&)> reader(Read read) {
+  return [read](const std::string& file) {
+    const std::string message = refusal<E>([&] { read(file); });
+    return message == "<nothing was thrown>" ? "" : message;
+  };
+}
+
+const std::map<std::string, std::function<std::string(const std::string&)>> readers{
+    {"json", reader<FormatError>([](const std::string& file) {
+       bool is_json = true;  // by another strict reader
+       try {
+         testing::strict_json(file);
+       } catch (const testing::JsonError&) {
+         is_json = false;
+       }
+       const bool ours = refusal<FormatError>([&] { read_json(file); })[0] == '<';
+       if (ours != is_json) throw std::logic_error("another reader says otherwise");
+       read_json(file);
+     })},
+    {"safetensors", reader<FormatError>([](const std::string& file) {
+       const std::size_t plus = file.rfind("} +");  // so many bytes of zeros behind the header
+       const std::size_t zeros = plus == file.npos ? 0 : std::stoul(file.substr(plus + 3));
+       stored_header(
+           tests::stored_file(file.substr(0, plus == file.npos ? plus : plus + 1), zeros));
+     })},
+    {"characters",
+     reader<ValueError>([](const std::string& file) { Tokenizer(Tokens::character, file); })},
+    {"added tokens",
+     reader<FormatError>([](const std::string& file) { read_added_tokens(read_json(file)); })},
+    {"fledge's tokenizer",
+     reader<FormatError>([](const std::string& file) { read_tokenizer(read_json(file)); })},
+    {"tokenizer.json", reader<FormatError>([](const std::string& file) {
+       read_files({{"tokenizer.json", file}});
+     })},
+    {"vocab.json and merges.txt", reader<FormatError>([](const std::string& file) {
+       const std::size_t bar = file.find(" | ");
+       read_files({{"vocab.json", file.substr(0, bar)}, {"merges.txt", file.substr(bar + 3)}});
+     })},
+    {"files beside tokenizer.json", reader<FormatError>([](const std::string& file) {
+       const std::size_t blank = file.find(' ');
+       read_files(
+           {{"tokenizer.json", tokenizer_beside}, {file.substr(0, blank), file.substr(blank + 1)}});
+     })},
+    {"config.json", reader<FormatError>([](const std::string& file) { read_config(file); })},
+    {"keys of config.json",
+     reader<FormatError>([](const std::string& file) { check_config_keys(read_json(file)); })},
+    {"folder with this file", reader<FormatError>([](const std::string& file) {
+       const testing::Folder folder;
+       const bool is_good = file == weights_name;
+       testing::write_file(folder / file, is_good ? tests::stored_file("{}") : "\x80");
+       try {
+         open_weight_file(Folder(folder.path()));
+       } catch (const FormatError& error) {
+         throw FormatError(error.what() + ("; " + error.advice));
+       }
+     })}};
+
+std::string with_bars(const std::vector<std::string>& pieces) {
+  std::string text;
+  for (const std::string& piece : pieces) text += (text.empty() ? "" : "|") + piece;
+  return text;
+}
+
+using Text = const std::string&;
+const std::map<std::string, std::function<std::string(Text)>> functions{
+    {"pieces of GPT-2",
+     [](Text text) {
+       std::vector<std::string> pieces;
+       for (std::size_t at = 0; at < text.size(); at += pieces.back().size())
+         pieces.emplace_back(piece_at(text, at));
+       return with_bars(pieces);
+     }},
+    {"word pieces",
+     [](Text text) {
+       std::vector<std::string> pieces;
+       for (const WordPiece& piece : word_pieces(text)) pieces.push_back(piece.symbol);
+       return with_bars(pieces);
+     }},
+    {"escaped name", [](Text text) { return escaped_name(text); }},
+    {"escaped bytes that are not UTF-8",
+     [](Text text) {
+       const bool is_utf8 = first_not_utf8(text) == text.npos;
+       return (is_utf8 ? "" : std::to_string(first_not_utf8(text)) + ": ") + utf8_text(text);
+     }},
+    {"json string written", [](Text text) { return json_string(text); }},
+    {"json string read", [](Text text) {
+       const std::string read = read_json(text).string();
+       if (read != testing::strict_json(text).string())
+         return std::string("another reader differs");
+       return read;
+     }}};
+
+}  // namespace
+
+TEST_CASE(
+    "formats: each file is read or refused, and the message has its parts; texts give results") {
+  std::vector<FileCase> cases;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(FLEDGE_SOURCE_DIR) + "/tests/formats"))
+    if (entry.path().extension() == ".txt") append_cases(entry.path(), cases);
+  std::map<std::string, std::array<int, 2>> seen;
+  for (const FileCase& c : cases) {
+    INFO(c.where << ", " << c.format << ": " << escaped_name(c.bytes));
+    if (c.has_result) {
+      ++seen[c.format][0];
+      CHECK(functions.at(c.format)(c.bytes) == c.parts.at(0));
+      continue;
+    }
+    const std::string message = readers.at(c.format)(c.bytes);
+    INFO("says: " << message);
+    CHECK(message.empty() == c.is_accepted);
+    CHECK((c.is_accepted || !c.parts.empty()));
+    CHECK(!message.starts_with("<"));  // an exception of another type
+    CHECK(message.find_first_of("\x1b\n\r\t") == message.npos);
+    for (const std::string& part : c.parts) CHECK_THAT(message, ContainsSubstring(part));
+    ++seen[c.format].at(c.is_accepted);
+  }
+  for (const auto& [format, read] : readers) {
+    INFO(format);
+    CHECK(seen[format][0] > 0);
+    CHECK(seen[format][1] > 0);
+  }
+  for (const auto& [name, function] : functions) CHECK(seen[name][0] > 0);
+}
