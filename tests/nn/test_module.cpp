@@ -56,16 +56,6 @@ TEST_CASE("Module: a part that does not exist has no name") {
   CHECK(count_parameters(Nothing{}) == 0);
 }
 
-TEST_CASE("Module: parameters() and named_parameters() agree, and numbers are counted") {
-  const City city{tower(1), tower(2)};
-  const auto named = named_parameters(city);
-  const auto plain = parameters(city);
-  REQUIRE(named.size() == 8);
-  REQUIRE(plain.size() == 8);
-  for (std::size_t i = 0; i < 8; ++i) CHECK(named[i].second.node() == plain[i].node());
-  CHECK(count_parameters(city) == 2 * (6 + 3 + 3 + 1));
-}
-
 TEST_CASE("Module: tied parameters have two names and are one parameter") {
   City city{tower(1), tower(2)};
   city.right.floors[1].weight = city.left.floors[1].weight;
@@ -77,73 +67,67 @@ TEST_CASE("Module: tied parameters have two names and are one parameter") {
   CHECK(count_parameters(city) == 2 * 13 - 3);
 }
 
-TEST_CASE("Module: zero_grad forgets the gradient of every parameter") {
+TEST_CASE("Module: every parameter is listed, counted, and loses its gradient by zero_grad") {
   const City city{tower(1), tower(2)};
+  const auto named = named_parameters(city);
+  const auto plain = parameters(city);
+  REQUIRE(named.size() == 8);
+  REQUIRE(plain.size() == 8);
+  for (std::size_t i = 0; i < 8; ++i) CHECK(named[i].second.node() == plain[i].node());
+  CHECK(count_parameters(city) == 2 * (6 + 3 + 3 + 1));
   for (const Tensor& p : parameters(city)) p.set_grad(Array::ones(p.shape()));
   zero_grad(city);
   for (const Tensor& p : parameters(city)) CHECK_FALSE(p.has_grad());
 }
 
-TEST_CASE("Module: a copy shares its parameters") {
+TEST_CASE("Module: a copy shares its parameters; a mode hands on the generator it was given") {
   const Tower original = tower(1);
   const Tower copy = original;
   assign(copy.scale, Array::full({}, Real(5)));
   CHECK(original.scale.item() == 5);
-}
-
-TEST_CASE("Mode: training hands on the generator it was given, evaluation none") {
   Rng rng(1);
   CHECK(Mode::training(rng).dropout() == &rng);
   CHECK(Mode::evaluation().dropout() == nullptr);
 }
 
-TEST_CASE("Module: every module lists exactly its parameters, under GPT-2's names") {
+TEST_CASE(
+    "Module: every module lists exactly its parameters, the language model under GPT-2's names") {
   Rng rng(1);
-  CHECK(listing(Linear(3, 2, rng)) == NameLines{"weight (3, 2)", "bias (2)"});
-  CHECK(listing(Embedding(5, 3, rng)) == NameLines{"weight (5, 3)"});
-  CHECK(listing(LayerNorm(3)) == NameLines{"weight (3)", "bias (3)"});
   CHECK(listing(Dropout(0.5)).empty());
-  CHECK(listing(MLP(3, 7, rng)) == NameLines{"c_fc.weight (3, 7)", "c_fc.bias (7)",
-                                             "c_proj.weight (7, 3)", "c_proj.bias (3)"});
-  CHECK(listing(Attention(4, 2, rng)) == NameLines{"c_attn.weight (4, 12)", "c_attn.bias (12)",
-                                                   "c_proj.weight (4, 4)", "c_proj.bias (4)"});
-  CHECK(listing(Attention(4, 2, rng, Bias::without)) ==
-        NameLines{"c_attn.weight (4, 12)", "c_proj.weight (4, 4)"});
   CHECK(listing(CrossAttention(4, 3, 2, rng)) ==
         NameLines{"q_attn.weight (4, 4)", "q_attn.bias (4)", "c_attn.weight (3, 8)",
                   "c_attn.bias (8)", "c_proj.weight (4, 4)", "c_proj.bias (4)"});
-  CHECK(listing(Block(4, 2, 6, rng)) ==
-        NameLines{"ln_1.weight (4)", "ln_1.bias (4)", "attn.c_attn.weight (4, 12)",
-                  "attn.c_attn.bias (12)", "attn.c_proj.weight (4, 4)", "attn.c_proj.bias (4)",
-                  "ln_2.weight (4)", "ln_2.bias (4)", "mlp.c_fc.weight (4, 6)", "mlp.c_fc.bias (6)",
-                  "mlp.c_proj.weight (6, 4)", "mlp.c_proj.bias (4)"});
+  for (const Bias bias : {Bias::with, Bias::without}) {
+    const LanguageModel model(
+        {.vocabulary = 9, .context = 5, .layers = 2, .heads = 2, .width = 4, .bias = bias}, rng);
+    NameLines expected{"wte.weight (9, 4)", "wpe.weight (5, 4)"};
+    for (const std::string layer : {"h.0.", "h.1."})
+      for (const std::string line :
+           {"ln_1.weight (4)", "ln_1.bias (4)", "attn.c_attn.weight (4, 12)",
+            "attn.c_attn.bias (12)", "attn.c_proj.weight (4, 4)", "attn.c_proj.bias (4)",
+            "ln_2.weight (4)", "ln_2.bias (4)", "mlp.c_fc.weight (4, 16)", "mlp.c_fc.bias (16)",
+            "mlp.c_proj.weight (16, 4)", "mlp.c_proj.bias (4)"})
+        // Without biases a model keeps those of its layer norms.
+        if (bias == Bias::with || line.find(".bias") == line.npos || line.starts_with("ln_"))
+          expected.push_back(layer + line);
+    expected.insert(expected.end(), {"ln_f.weight (4)", "ln_f.bias (4)"});
+    CHECK(listing(model) == expected);
+    CHECK(count_parameters(model) ==
+          9 * 4 + 5 * 4 + 2 * (244 - (bias == Bias::with ? 0 : 12 + 4 + 16 + 4)) + 8);
+  }
 }
 
-TEST_CASE("Module: the language model lists GPT-2's names") {
-  Rng rng(1);
-  const LanguageModel model({.vocabulary = 9, .context = 5, .layers = 2, .heads = 2, .width = 4},
-                            rng);
-  NameLines expected{"wte.weight (9, 4)", "wpe.weight (5, 4)"};
-  for (const std::string layer : {"h.0.", "h.1."})
-    for (const std::string line :
-         {"ln_1.weight (4)", "ln_1.bias (4)", "attn.c_attn.weight (4, 12)", "attn.c_attn.bias (12)",
-          "attn.c_proj.weight (4, 4)", "attn.c_proj.bias (4)", "ln_2.weight (4)", "ln_2.bias (4)",
-          "mlp.c_fc.weight (4, 16)", "mlp.c_fc.bias (16)", "mlp.c_proj.weight (16, 4)",
-          "mlp.c_proj.bias (4)"})
-      expected.push_back(layer + line);
-  expected.insert(expected.end(), {"ln_f.weight (4)", "ln_f.bias (4)"});
-  CHECK(listing(model) == expected);
-  CHECK(count_parameters(model) == 9 * 4 + 5 * 4 + 2 * 244 + 8);
-}
-
-TEST_CASE("Module: a block or model without biases keeps only those of its layer norms") {
-  Rng rng(1);
-  const LanguageModel model({.vocabulary = 9, .context = 5, .width = 4, .bias = Bias::without},
-                            rng);
-  CHECK(listing(model) == NameLines{"wte.weight (9, 4)", "wpe.weight (5, 4)", "h.0.ln_1.weight (4)",
-                                    "h.0.ln_1.bias (4)", "h.0.attn.c_attn.weight (4, 12)",
-                                    "h.0.attn.c_proj.weight (4, 4)", "h.0.ln_2.weight (4)",
-                                    "h.0.ln_2.bias (4)", "h.0.mlp.c_fc.weight (4, 16)",
-                                    "h.0.mlp.c_proj.weight (16, 4)", "ln_f.weight (4)",
-                                    "ln_f.bias (4)"});
+TEST_CASE("variants: their words, and which ones GPT-2's formula cannot compute") {
+  CHECK(words_of(Without{}).empty());
+  CHECK(words_of(Without{true, true, true, true, true, true, true, true}) ==
+        NameLines{"mask", "positions", "scale", "mlp", "value", "attention", "residual", "norm"});
+  CHECK(words_of(Frozen{.q = true, .v = true}) == NameLines{"q", "v"});
+  Without without;
+  without.each([&](const std::string& word, bool& is_without) {
+    is_without = true;
+    CHECK(words_of(without) == NameLines{word});
+    CHECK(without.is_other_formula() == (word == "mask" || word == "residual" || word == "norm"));
+    is_without = false;
+  });
+  CHECK_FALSE(without.is_other_formula());
 }

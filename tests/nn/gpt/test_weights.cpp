@@ -1,10 +1,9 @@
 #include "nn/gpt/weights.h"
 
-#include <limits>
-
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
-#include "tests/support/refusal.h"
+#include "tests/support/folder.h"
+#include "tests/support/refuses.h"
 
 using namespace tests;
 
@@ -45,14 +44,6 @@ LanguageModel model_read(const std::string& bytes, const LanguageModelSizes& siz
   return read_weights(one_file(bytes), sizes);
 }
 
-// The message of read_weights() for these arrays.
-std::string reading_weights(const std::vector<NamedArray>& arrays) {
-  const std::string bytes = stored_bytes(arrays);
-  const std::string message = refusal<FormatError>([&] { model_read(bytes, model_with(2).sizes); });
-  const std::string start = "its tensors: ";
-  return message.starts_with(start) ? message.substr(start.size()) : message;
-}
-
 }  // namespace
 
 TEST_CASE("model weights: a model's file gives the same model, to the bit") {
@@ -90,15 +81,19 @@ TEST_CASE("model weights: biases of a model without biases are zeros") {
   NamedArray& bias = named(arrays, "h.1.mlp.c_fc.bias");
   bias.array.write()[7] = Real(0.5);
   const std::string bytes = stored_bytes(arrays);
-  CHECK(
-      refusal<FormatError>([&] { model_read(bytes, sizes); }) ==
-      "its tensors: 'h.1.mlp.c_fc.bias' must be zeros, because config.json says that there are no "
-      "biases: number 7 is 0.5");
+  CHECK(refuses<FormatError>([&] { model_read(bytes, sizes); }, "'h.1.mlp.c_fc.bias'", "zeros",
+                             "number 7 is 0.5"));
   CHECK(bias_in(one_file(stored_bytes(arrays_of(model_with(1, Bias::without))))) == Bias::without);
 }
 
-TEST_CASE("model weights: GPT-2's files with their prefix, masks and head") {
+TEST_CASE(
+    "model weights: prefixes of other programs, GPT-2's masks, and the head of a tied model") {
   const LanguageModel model = model_with(1);
+  for (const char* prefix : {"transformer.", "module.", "_orig_mod.", "_orig_mod.transformer.",
+                             "module._orig_mod.transformer.", "_orig_mod.module."}) {
+    INFO(prefix);
+    CHECK(same_weights(model_read(stored_bytes(arrays_of(model, prefix)), model.sizes), model));
+  }
   std::vector<NamedArray> arrays = arrays_of(model, "transformer.");
   for (const char* name :
        {"transformer.h.0.attn.bias", "transformer.h.11.attn.masked_bias", "h.1.attn.bias"})
@@ -107,74 +102,61 @@ TEST_CASE("model weights: GPT-2's files with their prefix, masks and head") {
   const std::string bytes = stored_bytes(arrays);
   CHECK(same_weights(model_read(bytes, model.sizes), model));
   CHECK(bias_in(one_file(bytes)) == Bias::with);
-}
-
-TEST_CASE("model weights: prefixes of torch.compile and of several processes") {
-  const LanguageModel model = model_with(1);
-  for (const char* prefix : {"module.", "_orig_mod.", "_orig_mod.transformer.",
-                             "module._orig_mod.transformer.", "_orig_mod.module."}) {
-    INFO(prefix);
-    CHECK(same_weights(model_read(stored_bytes(arrays_of(model, prefix)), model.sizes), model));
-  }
-}
-
-TEST_CASE("model weights: lm_head.weight alone is the table of a tied model") {
-  const LanguageModel model = model_with(1);
-  std::vector<NamedArray> arrays = arrays_of(model, "transformer.");
+  arrays.pop_back();  // lm_head.weight alone is the table
   named(arrays, "transformer.wte.weight").name = "lm_head.weight";
   CHECK(same_weights(model_read(stored_bytes(arrays), model.sizes), model));
 }
 
 TEST_CASE("model weights: the first difference is named") {
-  const auto with = [](const std::string& name, const Array& array) {
-    std::vector<NamedArray> arrays = arrays_of(model_with(1));
-    arrays.push_back({name, array});
-    return reading_weights(arrays);
-  };
-  const auto changed = [](const std::string& name, auto change) {
-    std::vector<NamedArray> arrays = arrays_of(model_with(1));
-    change(named(arrays, name));
-    return reading_weights(arrays);
-  };
+  using Arrays = std::vector<NamedArray>;
   const Array table = model_with(1).wte.weight.value();
   Array other = table.clone();
   other.write()[7] = 0;
-  CHECK(changed("wte.weight", [](NamedArray& array) { array.name = "wte"; }) ==
-        "'wte.weight' must have shape (5, 4): the file has none; it has 'wte', which GPT-2's model "
-        "does not have");
-  std::vector<NamedArray> renamed = arrays_of(model_with(1));
-  for (NamedArray& array : renamed) array.name.insert(0, "model.");
-  CHECK(
-      reading_weights(renamed) ==
-      "'wte.weight' must have shape (5, 4): the file has none; it has 'model.h.0.attn.c_attn.bias', "
-      "'model.h.0.attn.c_attn.weight', 'model.h.0.attn.c_proj.bias', …, which GPT-2's model does "
-      "not have");
-  CHECK(changed("h.1.mlp.c_fc.weight", [](NamedArray& array) {
-          array.array = Array::zeros({16, 4});
-        }) == "'h.1.mlp.c_fc.weight' must have shape (4, 16): the file has (16, 4)");
-  CHECK(changed("wpe.weight", [](NamedArray& array) { array.array.write()[1] = Real(infinity); }) ==
-        "'wpe.weight' must hold numbers that are finite: number 1 is not");
-  CHECK(changed("ln_f.bias", [](NamedArray& array) {
-          array.array.write()[2] = std::numeric_limits<Real>::quiet_NaN();
-        }) == "'ln_f.bias' must hold numbers that are finite: number 2 is not");
-  CHECK(reading_weights(arrays_of(model_with(1, Bias::without))) ==
-        "'h.0.attn.c_attn.bias' must have shape (12): the file has none");
-  CHECK(with("h.2.attn.bias_", Array({}, {1})) == "'h.2.attn.bias_' is not in the model");
-  CHECK(with("transformer.ln_f.weight", Array::ones({4})) ==
-        "'ln_f.weight' occurs twice, with and without a prefix");
-  CHECK(with("lm_head.weight", other) ==
-        "lm_head.weight must be wte.weight here: they differ at 7");
-  CHECK(with("lm_head.weight", Array::zeros({4, 5})) ==
-        "'lm_head.weight' must have shape (5, 4): the file has (4, 5)");
-  CHECK(with("a\u202Eb", table) == "'a\\xe2\\x80\\xaeb' is not in the model");
-}
-
-TEST_CASE("model weights: a file that is too small for a model is refused before it is built") {
+  struct Row {
+    std::function<void(Arrays&)> change;
+    std::vector<std::string> parts;
+  };
+  const auto add = [](const std::string& name, const Array& array) {
+    return [name, array](Arrays& a) { a.push_back({name, array}); };
+  };
+  for (const Row& row : std::vector<Row>{
+           {[](Arrays& a) { named(a, "wte.weight").name = "wte"; },
+            {"'wte.weight'", "(5, 4)", "none", "'wte'"}},
+           {[](Arrays& a) {
+              for (NamedArray& array : a) array.name.insert(0, "model.");
+            },
+            {"'wte.weight'",
+             "'model.h.0.attn.c_attn.bias', 'model.h.0.attn.c_attn.weight', "
+             "'model.h.0.attn.c_proj.bias', …"}},
+           {[](Arrays& a) {
+              named(a, "h.1.mlp.c_fc.weight").array = Array::zeros({16, 4});
+            },
+            {"'h.1.mlp.c_fc.weight'", "(4, 16)", "(16, 4)"}},
+           {[](Arrays& a) { named(a, "wpe.weight").array.write()[1] = Real(infinity); },
+            {"'wpe.weight'", "finite", "number 1"}},
+           {[](Arrays& a) { named(a, "ln_f.bias").array.write()[2] = Real(not_a_number); },
+            {"'ln_f.bias'", "finite", "number 2"}},
+           {[](Arrays& a) { a = arrays_of(model_with(1, Bias::without)); },
+            {"'h.0.attn.c_attn.bias'", "(12)", "none"}},
+           {add("h.2.attn.bias_", Array({}, {1})), {"'h.2.attn.bias_'", "not in the model"}},
+           {add("transformer.ln_f.weight", Array::ones({4})), {"'ln_f.weight'", "twice"}},
+           {add("lm_head.weight", other), {"lm_head.weight", "wte.weight", "differ at 7"}},
+           {add("lm_head.weight", Array::zeros({4, 5})), {"'lm_head.weight'", "(5, 4)", "(4, 5)"}},
+           {add("a\u202Eb", table), {"'a\\xe2\\x80\\xaeb'", "not in the model"}}}) {
+    Arrays arrays = arrays_of(model_with(1));
+    row.change(arrays);
+    const std::string bytes = stored_bytes(arrays);
+    for (const std::string& part : row.parts)
+      CHECK(refuses<FormatError>([&] { model_read(bytes, model_with(2).sizes); }, part));
+  }
+  // A file that is too small for a model is refused before the model is built.
   LanguageModelSizes large = model_with(1).sizes;
   large.layers = 1000;
   large.width = 10'000;
   const std::string bytes = weights_bytes(model_with(1));
-  CHECK(refusal<FormatError>([&] { model_read(bytes, large); }) ==
-        "config.json describes 1200130100000 numbers, and the file has " +
-            std::to_string(bytes.size()) + " bytes");
+  CHECK(refuses<FormatError>([&] { model_read(bytes, large); }, "1200130100000 numbers",
+                             std::to_string(bytes.size()) + " bytes"));
+  const testing::Folder folder;
+  CHECK(refuses<FileError>([&] { open_weight_file(Folder(folder.path())); }, "model.safetensors",
+                           "no such file"));
 }
