@@ -7,7 +7,7 @@
 #include "engine/kernels/blocking.h"
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
-#include "tests/support/refusal.h"
+#include "tests/support/refuses.h"
 #include "tests/support/threads.h"
 
 using namespace tests;
@@ -220,29 +220,23 @@ TEST_CASE("sample: greedy takes no random number, else it takes one") {
 TEST_CASE("sample refuses options and logits that mean nothing") {
   const Array z = uniform({4}, 6);
   Rng rng(1);
-  const auto says = [&](const SampleOptions& options) {
-    return refusal<ValueError>([&] { sample(z, options, rng); });
+  const auto with = [&](const SampleOptions& options) {
+    return [&z, &rng, options] { sample(z, options, rng); };
   };
-  CHECK(says({.temperature = -1}) == "sample: the temperature must be 0 or more: got -1");
-  CHECK(says({.temperature = NAN}) == "sample: the temperature must be 0 or more: got nan");
-  CHECK(says({.temperature = infinity}) == "sample: the temperature must be 0 or more: got inf");
-  CHECK(says({.top_k = -2}) == "sample: top_k must be 0 (all tokens) or more: got -2");
-  CHECK(says({.top_p = 0}) == "sample: top_p must be above 0 and at most 1: got 0");
-  CHECK(says({.top_p = 1.5}) == "sample: top_p must be above 0 and at most 1: got 1.5");
-  CHECK(says({.top_p = NAN}) == "sample: top_p must be above 0 and at most 1: got nan");
-  CHECK(refusal<ValueError>([&] { most_likely(z, -1); }) ==
-        "most_likely: n must be 0 or more: got -1");
-  const auto of_logits = [&](const std::vector<double>& numbers) {
-    return refusal<NumericError>([&] { sample(logits_of(numbers), {.temperature = 0}, rng); });
+  for (const double wrong : {-1.0, static_cast<double>(NAN), infinity})
+    CHECK(refuses<ValueError>(with({.temperature = wrong}), "temperature", "got "));
+  CHECK(refuses<ValueError>(with({.top_k = -2}), "top_k", "got -2"));
+  for (const double wrong : {0.0, 1.5, static_cast<double>(NAN)})
+    CHECK(refuses<ValueError>(with({.top_p = wrong}), "top_p", "got "));
+  CHECK(refuses<ValueError>([&] { most_likely(z, -1); }, "most_likely", "got -1"));
+  const auto of = [&](const std::vector<double>& numbers) {
+    return [&rng, numbers] { sample(logits_of(numbers), {.temperature = 0}, rng); };
   };
-  CHECK(of_logits({1, NAN, 2}) == "sample: logits must be numbers: token 1 has nan");
-  CHECK(of_logits({1, 1, infinity}) == "sample: logits must be numbers: token 2 has inf");
-  CHECK(of_logits({none, none}) == "sample: no token is possible: all logits are -inf");
-  CHECK(refusal<ShapeError>([&] {
-          choices(uniform({2, 3}, 1), {});
-        }) == "sample: needs logits (V): got shape (2, 3)");
-  CHECK(refusal<ShapeError>([&] { choices(Array(Shape{0}), {}); }) ==
-        "sample: needs logits (V): got shape (0)");
+  CHECK(refuses<NumericError>(of({1, NAN, 2}), "token 1", "nan"));
+  CHECK(refuses<NumericError>(of({1, 1, infinity}), "token 2", "inf"));
+  CHECK(refuses<NumericError>(of({none, none}), "no token"));
+  for (const Shape& shape : {Shape{2, 3}, Shape{0}})
+    CHECK(refuses<ShapeError>([&] { choices(Array(shape), {}); }, "(V)", to_string(shape)));
 }
 
 namespace {
@@ -308,13 +302,13 @@ TEST_CASE("generate: ends when told, runs on past the context, and goes on where
 TEST_CASE("generate refuses an empty prompt and a negative count, and reads nothing") {
   Decoder decoder(sampled_model());
   Rng rng(1);
-  const auto call = [&](const Ids& prompt, Dim count, const SampleOptions& options) {
-    return refusal<ValueError>([&] {
+  const auto drawn = [&](const Ids& prompt, Dim count, const SampleOptions& options) {
+    return [&decoder, &rng, prompt, count, options] {
       generate(decoder, prompt, count, options, rng, [](Dim, const Array&) { return true; });
-    });
+    };
   };
-  CHECK(call({}, 3, {}) == "generate: needs a token to begin with: the prompt is empty");
-  CHECK(call({1}, -1, {}) == "generate: count must be 0 or more: got -1");
-  CHECK(call({1}, 1, {.top_p = 2}) == "sample: top_p must be above 0 and at most 1: got 2");
+  CHECK(refuses<ValueError>(drawn({}, 3, {}), "generate", "prompt is empty"));
+  CHECK(refuses<ValueError>(drawn({1}, -1, {}), "generate", "got -1"));
+  CHECK(refuses<ValueError>(drawn({1}, 1, {.top_p = 2}), "top_p", "got 2"));
   CHECK(decoder.length() == 0);
 }

@@ -5,7 +5,7 @@
 
 #include "tests/nn/modules.h"
 #include "tests/support/catch.h"
-#include "tests/support/refusal.h"
+#include "tests/support/refuses.h"
 
 using namespace tests;
 
@@ -43,44 +43,52 @@ double log_p(const LanguageModel& model, const Ids& ids, Dim token, const Mask& 
 
 }  // namespace
 
-TEST_CASE("ablate_tokens: nothing left out is the model's own guess") {
+TEST_CASE("ablate_tokens: nothing left out is the model's own guess, without what is never drawn") {
   const NoGrad no_grad;
   const LanguageModel model = ablated_model(2);
-  const Ids ids{3, 1, 4, 1, 5, 2};
-  double all = 0;
+  const Ids ids{3, 1, 4}, never_drawn{6, 0};
+  const Tensor logits = model(Indices({1, 3}, ids));
+  std::vector<double> sums(4);
   for (Dim token = 0; token < ablated_vocabulary; ++token) {
     const Ablation found = ablate_tokens(model, ids, token);
-    CHECK_THAT(found.log_p, WithinAbs(log_p(model(Indices({1, 6}, ids)), token), rounding * 20));
-    CHECK(found.without.size() == 5);
-    all += std::exp(found.log_p);
+    CHECK_THAT(found.log_p, WithinAbs(log_p(logits, token), rounding * 20));
+    CHECK(found.without.size() == 2);
+    sums[0] += std::exp(found.log_p);
+    const Ablation drawn = ablate_tokens(model, ids, token, never_drawn);
+    CHECK((drawn.log_p == -infinity) == (token == 0 || token == 6));
+    sums[1] += std::exp(drawn.log_p);
+    for (std::size_t j = 0; j < 2; ++j) sums[2 + j] += std::exp(drawn.without[j]);
   }
-  CHECK_THAT(all, WithinAbs(1, 1e-12));
+  for (const double sum : sums) CHECK_THAT(sum, WithinAbs(1, 1e-12));
 }
 
-TEST_CASE("ablate_tokens: the tokens that are never drawn leave their probability to the others") {
-  const LanguageModel model = ablated_model(2);
-  const Ids ids{3, 1, 4}, never_drawn{6, 0};
-  double all = 0;
-  std::vector<double> hidden(2);
-  for (Dim token = 1; token < ablated_vocabulary - 1; ++token) {
-    const Ablation found = ablate_tokens(model, ids, token, never_drawn);
-    all += std::exp(found.log_p);
-    for (std::size_t j = 0; j < 2; ++j) hidden[j] += std::exp(found.without[j]);
+TEST_CASE("ablate_tokens: one token left out is a mask made by hand, in each layer") {
+  const bool o = true, x = false;
+  struct Row {
+    bool has_mask;
+    Ids ids;
+    std::size_t left_out;
+    Mask mask;
+  };
+  for (const Row& row :
+       std::vector<Row>{{true, {3, 1}, 0, window(1)},  // each position looks at itself alone
+                        {true, {3, 1, 5}, 1, custom(3, 3, {o, x, x, o, o, x, o, x, o})},
+                        // Without a mask a token is hidden from those before it, too.
+                        {false, {3, 1, 4}, 1, custom(3, 3, {o, x, o, o, o, o, o, x, o})}}) {
+    LanguageModelSizes sizes = ablated_model(2).sizes;
+    sizes.variant.without.mask = !row.has_mask;
+    Rng rng(3);
+    const LanguageModel model(sizes, rng);
+    redraw(model, 3);
+    const Ablation found = ablate_tokens(model, row.ids, 4);
+    CHECK(found.without.size() == row.ids.size() - 1);
+    CHECK_THAT(found.without[row.left_out],
+               WithinAbs(log_p(model, row.ids, 4, row.mask), rounding * 20));
+    CHECK(std::abs(found.without[row.left_out] - found.log_p) > 1e-3);
+    const NoGrad no_grad;
+    const Dim T = std::ssize(row.ids);
+    CHECK_THAT(found.log_p, WithinAbs(log_p(model(Indices({1, T}, row.ids)), 4), rounding * 20));
   }
-  for (const double sum : {all, hidden[0], hidden[1]}) CHECK_THAT(sum, WithinAbs(1, 1e-12));
-  CHECK(ablate_tokens(model, ids, 0, never_drawn).log_p == -infinity);
-}
-
-TEST_CASE("ablate_tokens: of two tokens the first, of three the middle, by masks made by hand") {
-  const LanguageModel model = ablated_model(2);
-  const Ablation two = ablate_tokens(model, {3, 1}, 4);
-  CHECK(two.without.size() == 1);
-  // Each place looks at itself alone.
-  CHECK_THAT(two.without[0], WithinAbs(log_p(model, {3, 1}, 4, window(1)), rounding * 20));
-  CHECK(std::abs(two.without[0] - two.log_p) > 1e-3);
-  const Ablation three = ablate_tokens(model, {3, 1, 5}, 4);
-  const Mask middle = custom(3, 3, {true, false, false, true, true, false, true, false, true});
-  CHECK_THAT(three.without[1], WithinAbs(log_p(model, {3, 1, 5}, 4, middle), rounding * 20));
 }
 
 TEST_CASE("ablate_tokens: what is hidden may be anything, what is not may not") {
@@ -111,27 +119,11 @@ TEST_CASE("ablate_tokens: a model that passes nothing on loses nothing") {
 TEST_CASE("ablate_tokens: one token alone, and what it refuses") {
   const LanguageModel model = ablated_model(1);
   CHECK(ablate_tokens(model, {3}, 2).without.empty());
-  const auto says = [&](const Ids& ids, Dim token) {
-    return refusal<ValueError>([&] { ablate_tokens(model, ids, token); });
+  const auto of = [&](const Ids& ids, Dim token) {
+    return [&model, ids, token] { ablate_tokens(model, ids, token); };
   };
-  CHECK(says({}, 2) == "ablate_tokens: reads 1 to 6 tokens: got 0");
-  CHECK(says(Ids(7, 1), 2) == "ablate_tokens: reads 1 to 6 tokens: got 7");
-  CHECK(says({1}, 7) == "ablate_tokens: token 7 is outside a vocabulary of 7");
-  CHECK(says({1, -1}, 2) == "ablate_tokens: token -1 is outside a vocabulary of 7");
-}
-
-TEST_CASE("ablate_tokens: of a model without a mask a token is hidden from those before it, too") {
-  const NoGrad no_grad;
-  LanguageModelSizes sizes = ablated_model(2).sizes;
-  sizes.variant.without.mask = true;
-  Rng rng(3);
-  const LanguageModel model(sizes, rng);
-  redraw(model, 3);
-  const Ids ids{3, 1, 4};
-  const Ablation found = ablate_tokens(model, ids, 2);
-  CHECK_THAT(found.log_p, WithinAbs(log_p(model(Indices({1, 3}, ids)), 2), rounding * 20));
-  const bool o = true, x = false;
-  CHECK_THAT(
-      found.without[1],
-      WithinAbs(log_p(model, ids, 2, custom(3, 3, {o, x, o, o, o, o, o, x, o})), rounding * 20));
+  CHECK(refuses<ValueError>(of({}, 2), "ablate_tokens", "1 to 6", "got 0"));
+  CHECK(refuses<ValueError>(of(Ids(7, 1), 2), "ablate_tokens", "1 to 6", "got 7"));
+  CHECK(refuses<ValueError>(of({1}, 7), "token 7", "vocabulary of 7"));
+  CHECK(refuses<ValueError>(of({1, -1}, 2), "token -1", "vocabulary of 7"));
 }

@@ -14,37 +14,35 @@ namespace {
 // Two groups of tokens, and one that is like none.
 const Array two_groups({5, 3}, {1, 0, 0, 0.9, 0.1, 0, 0, 2, 0.1, 0, 2, 0, -1, -1, -5});
 
+using TokenPairs = std::vector<std::pair<Dim, Dim>>;
+TokenPairs pairs_of(const std::vector<SimilarTokens>& list) {
+  TokenPairs pairs;
+  for (const SimilarTokens& similar : list) pairs.emplace_back(similar.a, similar.b);
+  return pairs;
+}
+
 double squared(double x, double y) { return x * x + y * y; }
 
 }  // namespace
 
 TEST_CASE("nearest tokens: by the cosine, whatever the lengths") {
   const auto found = nearest_tokens(two_groups, 3, 3);
-  REQUIRE(found.size() == 3);
-  CHECK(found[0].a == 3);
-  CHECK(found[0].b == 2);
+  CHECK(pairs_of(found) == TokenPairs{{3, 2}, {3, 1}, {3, 0}});
   CHECK_THAT(found[0].cosine, WithinAbs(2 / std::sqrt(4.01), 1e-6));
-  CHECK(found[1].b == 1);
-  CHECK(found[2].b == 0);
   CHECK(nearest_tokens(two_groups, 0, 99).size() == 4);
-  CHECK(nearest_tokens(Array::zeros({3, 2}), 1, 2)[0].b == 0);
-  CHECK(nearest_tokens(Array::zeros({3, 2}), 1, 2)[0].cosine == 0);
+  const auto of_zeros = nearest_tokens(Array::zeros({3, 2}), 1, 2);
+  CHECK(pairs_of(of_zeros) == TokenPairs{{1, 0}, {1, 2}});
+  CHECK(of_zeros[0].cosine == 0);
   for (const Dim token : {-1, 5}) CHECK_THROWS_AS(nearest_tokens(two_groups, token, 1), ValueError);
 }
 
 TEST_CASE("the most similar pairs are those of the groups") {
-  const auto found = most_similar_pairs(two_groups, 2);
-  REQUIRE(found.size() == 2);
-  CHECK(found[0].a == 2);
-  CHECK(found[0].b == 3);
-  CHECK(found[1].a == 0);
-  CHECK(found[1].b == 1);
+  CHECK(pairs_of(most_similar_pairs(two_groups, 2)) == TokenPairs{{2, 3}, {0, 1}});
   CHECK(most_similar_pairs(two_groups, 9, 2).size() == 1);
   CHECK(most_similar_pairs(Array::zeros({1, 2}), 4).empty());
-  std::vector<std::pair<Dim, Dim>> equals;  // the smaller numbers first
-  for (const SimilarTokens& pair : most_similar_pairs(Array::ones({4, 2}), 5))
-    equals.emplace_back(pair.a, pair.b);
-  CHECK(equals == std::vector<std::pair<Dim, Dim>>{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}});
+  // Of equals the smaller numbers first.
+  CHECK(pairs_of(most_similar_pairs(Array::ones({4, 2}), 5)) ==
+        TokenPairs{{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}});
 }
 
 TEST_CASE("a map of points in a plane is a rotation of them") {
@@ -65,18 +63,15 @@ TEST_CASE("a map of points in a plane is a rotation of them") {
   CHECK_THAT(map.y[2], WithinAbs(1, 1e-5));
 }
 
-TEST_CASE("two tokens lie on a line: the second axis has zeros") {
+TEST_CASE("a map of two tokens is a line, one of what does not vary is zeros") {
   const TokenMap map = token_map(Array({2, 3}, {0.3, -1.7, 2.9, 1.1, 0.7, -0.4}));
   CHECK(map.x[0] != map.x[1]);
   CHECK(map.y == std::vector<double>{0, 0});
   CHECK_THAT(map.share, WithinAbs(1, 1e-6));
-}
-
-TEST_CASE("a map of what does not vary has zeros") {
   for (const Array& same : {Array::ones({3, 2}), Array::ones({1, 4}), Array::ones({2, 1})}) {
-    const TokenMap map = token_map(same);
-    for (const double number : map.x) CHECK(number == 0);
-    for (const double number : map.y) CHECK(number == 0);
-    CHECK(map.share == 0);
+    const std::vector<double> zeros(static_cast<std::size_t>(same.dim(0)));
+    CHECK(token_map(same).x == zeros);
+    CHECK(token_map(same).y == zeros);
+    CHECK(token_map(same).share == 0);
   }
 }

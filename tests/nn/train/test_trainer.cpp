@@ -1,12 +1,14 @@
-// A run depends only on its seed and its step numbers.
+// A run depends only on its seed and its step numbers, and what is not finite is named.
 #include "nn/train/trainer.h"
 
+#include <algorithm>
 #include <cmath>
 
-#include "engine/base/thread_pool.h"
+#include "tests/support/arrays.h"
 #include "tests/support/catch.h"
-#include "tests/support/refusal.h"
+#include "tests/support/refuses.h"
 #include "tests/support/small_trainer.h"
+#include "tests/support/threads.h"
 
 using namespace tests;
 
@@ -34,67 +36,66 @@ TEST_CASE("trainer: learns, counts its steps, and reports what happened") {
   CHECK(mean_loss(trainer.model(), c.train, 4) < 0.5 * before);
 }
 
-TEST_CASE("trainer: the same bits again, with any number of threads, and after rehearsals") {
+TEST_CASE("trainer: any threads, rehearsals, looks ahead and restores change no bit of a run") {
   const Corpus c = corpus();
-  const std::vector<double> once = weights_after(6, c);
-  CHECK(weights_after(6, c) == once);
-  set_threads(3);
-  const std::vector<double> threaded = weights_after(6, c);
-  set_threads(1);
-  CHECK(threaded == once);
-  Trainer trainer(model_of(c), c.train, options(20));
-  for (int i = 0; i < 6; ++i) {
-    trainer.dry_run();
-    trainer.step();
+  for (const Dim accumulate : {1, 3}) {
+    TrainerOptions o = options(20);
+    o.accumulate = accumulate;
+    Trainer undisturbed(model_of(c), c.train, o);
+    std::vector<Trainer::Step> steps;
+    for (int i = 0; i < 6; ++i) steps.push_back(undisturbed.step());
+    for (const int count : {1, 3}) {
+      CAPTURE(accumulate, count);
+      const Threads threads(count);
+      auto trainer = std::make_unique<Trainer>(model_of(c), c.train, o);
+      for (const Trainer::Step& step : steps) {
+        const std::vector<double> before = numbers(trainer->model());
+        trainer->dry_run();
+        const double next = trainer->next_loss();
+        CHECK(trainer->next_loss() == next);
+        CHECK(numbers(trainer->model()) == before);
+        CHECK(trainer->steps_done() == step.number - 1);
+        auto restored = std::make_unique<Trainer>(trainer->model(), c.train, o);
+        restored->restore(trainer->state(), weights_of(trainer->model()));
+        trainer = std::move(restored);
+        CHECK(trainer->steps_done() == step.number - 1);
+        CHECK(trainer->step().loss == next);
+        CHECK(step.loss == next);
+      }
+      CHECK(numbers(trainer->model()) == numbers(undisturbed.model()));
+    }
   }
-  CHECK(numbers(trainer.model()) == once);
 }
 
-TEST_CASE("trainer: restored from its state it goes on as if nothing had been") {
+TEST_CASE(
+    "trainer: the passes of a stream are weighed alike, to the bit; lines are one large batch") {
   const Corpus c = corpus();
-  const std::vector<double> whole = weights_after(9, c);
-  for (const std::int64_t at : {0, 1, 4, 8}) {
-    CAPTURE(at);
-    Trainer first(model_of(c), c.train, options(20));
-    for (std::int64_t i = 0; i < at; ++i) first.step();
-    Trainer second(first.model(), c.train, options(20));
-    second.restore(first.state(), weights_of(first.model()));
-    CHECK(second.steps_done() == at);
-    while (second.steps_done() < 9) second.step();
-    CHECK(numbers(second.model()) == whole);
-  }
-}
-
-TEST_CASE("trainer: the passes of a stream are weighed alike, to the bit") {
-  const Corpus c = corpus();
-  TrainerOptions split = options(20);
-  split.accumulate = 3;
-  Trainer trainer(model_of(c, 0), c.train, split);
+  TrainerOptions three = options(20);
+  three.accumulate = 3;
   // The passes are draws 0, 1 and 2 of the same stream as three steps of a run without accumulation.
   double sum = 0;
   for (std::int64_t draw = 0; draw < 3; ++draw) {
     const Batch batch =
-        batch_of(c.train, sample_windows(c.train, 3, 8, draw, Rng(split.seed).stream(1)));
+        batch_of(c.train, sample_windows(c.train, 3, 8, draw, Rng(three.seed).stream(1)));
     const Tensor logits = model_of(c, 0)(batch.inputs);
     sum += (cross_entropy(logits, batch.targets, no_target) * (1.0 / 3)).item();
   }
-  CHECK(trainer.step().loss == sum);
-}
+  CHECK(Trainer(model_of(c, 0), c.train, three).step().loss == sum);
 
-TEST_CASE("trainer: passes of unequal lines are one large batch, but for rounding") {
-  const Corpus c = read_corpus("ab\nabcabcab\na\nabcabc\nbc\nc\nabca\ncabcabca\n",
-                               {.reading = Reading::lines, .valid = 0});
+  const Corpus lines = read_corpus("ab\nabcabcab\na\nabcabc\nbc\nc\nabca\ncabcabca\n",
+                                   {.reading = Reading::lines, .valid = 0});
   const auto trainer_of = [&](Dim accumulate) {
     TrainerOptions o = options(20);
     o.batch = 6 / accumulate;
     o.accumulate = accumulate;
-    return Trainer(model_of(c, 0), c.train, o);
+    return Trainer(model_of(lines, 0), lines.train, o);
   };
+  const Trainer::Step one = trainer_of(1).step();
   for (const Dim accumulate : {2, 6}) {
     CAPTURE(accumulate);
     Trainer split = trainer_of(accumulate);
-    CHECK(split.next_loss() == Approx(trainer_of(1).next_loss()).epsilon(1e-6));
-    const Trainer::Step one = trainer_of(1).step(), many = split.step();
+    CHECK(split.next_loss() == Approx(one.loss).epsilon(1e-6));
+    const Trainer::Step many = split.step();
     CHECK(many.loss == Approx(one.loss).epsilon(1e-6));
     CHECK(many.gradient_norm == Approx(one.gradient_norm).epsilon(1e-5));
   }
@@ -132,114 +133,84 @@ TEST_CASE("trainer: while one weight cannot be written, a step moves no weight")
   CHECK(numbers(trainer.model()) == whole);
 }
 
-TEST_CASE("trainer: the next loss is what the next step reports, and nothing has moved") {
-  const Corpus c = corpus();
-  for (const Dim accumulate : {1, 3}) {
-    CAPTURE(accumulate);
-    TrainerOptions o = options(20);
-    o.accumulate = accumulate;
-    Trainer trainer(model_of(c), c.train, o), undisturbed(model_of(c), c.train, o);
-    for (int i = 0; i < 4; ++i) {
-      const std::vector<double> before = numbers(trainer.model());
-      const double next = trainer.next_loss();
-      CHECK(trainer.next_loss() == next);
-      CHECK(numbers(trainer.model()) == before);
-      CHECK(trainer.steps_done() == i);
-      CHECK(trainer.step().loss == next);
-      undisturbed.step();
-    }
-    CHECK(numbers(trainer.model()) == numbers(undisturbed.model()));
-  }
-}
-
-TEST_CASE("mean_loss: the same to the bit however many windows are read at a time") {
-  CorpusOptions by_line;
-  by_line.reading = Reading::lines;
-  by_line.tokens = Tokens::word;
-  const std::string lines =
-      "birds sometimes walk\nthey fly\nthe small birds often walk over the blue lake and fly\n"
-      "at the lake birds walk\n";
-  for (const Corpus& c : {corpus(), read_corpus(lines, by_line)}) {
-    const LanguageModel model = model_of(c, 0);
-    const double one = mean_loss(model, c.train, 1);
-    for (const Dim batch : {2, 3, 5, 7, 12, 100}) CHECK(mean_loss(model, c.train, batch) == one);
-  }
-}
-
 TEST_CASE("trainer: what cannot be trained is refused") {
   const Corpus c = corpus();
-  const auto refusal = [&](auto change) {
-    TrainerOptions wrong = options(20);
-    change(wrong);
-    try {
+  const auto made = [&](auto change) {
+    return [&c, change] {
+      TrainerOptions wrong = options(20);
+      change(wrong);
       Trainer trainer(model_of(c), c.train, wrong);
-    } catch (const ValueError& error) {
-      return std::string(error.what());
-    }
-    return std::string("no error");
+    };
   };
-  CHECK_THAT(refusal([](auto& o) { o.batch = 0; }), StartsWith("Trainer: a step takes at least"));
-  CHECK_THAT(refusal([](auto& o) { o.accumulate = 0; }), StartsWith("Trainer: a step takes"));
-  CHECK_THAT(refusal([](auto& o) { o.schedule.steps = 0; }),
-             StartsWith("Trainer: needs at least one step"));
-  CHECK_THAT(refusal([](auto& o) { o.clip = -1; }),
-             StartsWith("Trainer: clip must not be negative"));
+  CHECK(refuses<ValueError>(made([](auto& o) { o.batch = 0; }), "Trainer: a step takes"));
+  CHECK(refuses<ValueError>(made([](auto& o) { o.accumulate = 0; }), "Trainer: a step takes"));
+  CHECK(refuses<ValueError>(made([](auto& o) { o.schedule.steps = 0; }), "Trainer", "one step"));
+  CHECK(refuses<ValueError>(made([](auto& o) { o.clip = -1; }), "Trainer", "clip"));
   const Corpus tiny = read_corpus("abc", {.valid = 0});
   CHECK_THROWS_AS(Trainer(model_of(c), tiny.train, options(20)), ValueError);
   Trainer trainer(model_of(c), c.train, options(20));
   const std::vector<Array> weights = weights_of(trainer.model());
   CHECK_THROWS_AS(trainer.restore({-1, trainer.state().moments}, weights), ValueError);
   CHECK_THROWS_AS(trainer.restore({1, {}}, weights), ValueError);
+  CHECK(refuses<ValueError>(
+      [&] {
+        mean_loss(model_of(c), {{0}, {}}, 1);
+      },
+      "mean_loss", "2 tokens", "got 1"));
+  CHECK(refuses<ValueError>([&] { mean_loss(model_of(c), c.train, 0); }, "batch", "got 0"));
 }
 
-TEST_CASE("mean_loss: a text without a second token, and a batch of no windows") {
-  const Corpus c = read_corpus("abcabcabc", {.valid = 0});
-  const LanguageModel model = model_of(c, 0);
-  CHECK(tests::refusal<ValueError>([&] {
-          mean_loss(model, {{0}, {}}, 1);
-        }) ==
-        "mean_loss: the text must have at least 2 tokens, of which the second is guessed: got 1");
-  CHECK(tests::refusal<ValueError>([&] { mean_loss(model, c.train, 0); }) ==
-        "mean_loss: batch must be at least 1: got 0");
-}
+namespace {
 
-TEST_CASE("trainer: mean loss counts every token once, padding never") {
-  const Corpus c =
-      read_corpus("ab\nabc\na\nabcabcabcabc\n", {.reading = Reading::lines, .valid = 0});
-  const LanguageModel model = model_of(c, 0);
+/// The mean over the tokens of some windows, each read alone.
+double mean_of_windows(const LanguageModel& model, const TokenText& text,
+                       const std::vector<std::size_t>& chosen) {
+  const std::vector<TextWindow> windows = evaluation_windows(text, model.sizes.context);
   double sum = 0, tokens = 0;
-  for (const TextWindow& window : evaluation_windows(c.train, 8)) {
-    const Batch one = batch_of(c.train, std::span(&window, 1));
-    const auto length = static_cast<double>(window.length);
+  for (const std::size_t w : chosen) {
+    const Batch one = batch_of(text, std::span(&windows.at(w), 1));
+    const auto length = static_cast<double>(windows[w].length);
     sum += length * cross_entropy(model(one.inputs), one.targets, no_target).item();
     tokens += length;
   }
-  CHECK(tokens == 3 + 4 + 2 + 13);
-  for (const Dim batch : {1, 2, 100})
-    CHECK(mean_loss(model, c.train, batch) == Approx(sum / tokens).epsilon(1e-6));
+  return sum / tokens;
+}
+
+}  // namespace
+
+TEST_CASE("mean_loss: counts every token once, padding never, the same bits for any batch") {
+  const std::string lines =
+      "birds sometimes walk\nthey fly\nthe small birds often walk over the blue lake and fly\n"
+      "at the lake birds walk\n";
+  const Corpus by_line = read_corpus(lines, {.reading = Reading::lines, .tokens = Tokens::word});
+  for (const Corpus& c : {corpus(), by_line})
+    for (const bool has_mask : {true, false}) {
+      LanguageModelSizes sizes = model_of(c, 0).sizes;
+      sizes.context = 12;
+      sizes.variant.without.mask = !has_mask;
+      Rng rng(5);
+      const LanguageModel model(sizes, rng);
+      const double one = mean_loss(model, c.train, 1);
+      for (const Dim batch : {2, 3, 5, 7, 12, 100}) CHECK(mean_loss(model, c.train, batch) == one);
+      std::vector<std::size_t> all(evaluation_windows(c.train, 12).size());
+      for (std::size_t w = 0; w < all.size(); ++w) all[w] = w;
+      CHECK(one == Approx(mean_of_windows(model, c.train, all)).epsilon(1e-6));
+    }
 }
 
 TEST_CASE("mean_loss: some of the windows are batches that are evenly spaced") {
   const Corpus c =
       read_corpus("aaaaaaaaaaaaaaaaabbbbbbbbcbcbcbcbdddddddddcdcdcdcabcabcabc", {.valid = 0});
   const LanguageModel model = model_of(c, 0);
-  const std::vector<TextWindow> windows = evaluation_windows(c.train, 8);
-  REQUIRE(windows.size() == 8);
-  const auto mean = [&](const std::vector<std::size_t>& chosen) {
-    double sum = 0, tokens = 0;
-    for (const std::size_t w : chosen) {
-      const Batch one = batch_of(c.train, std::span(&windows[w], 1));
-      const auto length = static_cast<double>(windows[w].length);
-      sum += length * cross_entropy(model(one.inputs), one.targets, no_target).item();
-      tokens += length;
-    }
-    return Approx(sum / tokens).epsilon(1e-6);
-  };
-  CHECK(mean_loss(model, c.train, 1, 1) == mean({0}));
-  CHECK(mean_loss(model, c.train, 1, 3) == mean({0, 2, 5}));
-  CHECK(mean_loss(model, c.train, 2, 4) == mean({0, 1, 4, 5}));
-  CHECK(mean_loss(model, c.train, 3, 2) == mean({0, 1, 2}));
-  CHECK(mean_loss(model, c.train, 3, 4) == mean({0, 1, 2, 3, 4, 5}));
+  REQUIRE(evaluation_windows(c.train, 8).size() == 8);
+  using Windows = std::vector<std::size_t>;
+  for (const auto& [batch, most, chosen] : {std::tuple<Dim, Dim, Windows>{1, 1, {0}},
+                                            {1, 3, {0, 2, 5}},
+                                            {2, 4, {0, 1, 4, 5}},
+                                            {3, 2, {0, 1, 2}},
+                                            {3, 4, {0, 1, 2, 3, 4, 5}}})
+    CHECK(mean_loss(model, c.train, batch, most) ==
+          Approx(mean_of_windows(model, c.train, chosen)).epsilon(1e-6));
 }
 
 TEST_CASE(
@@ -261,29 +232,76 @@ TEST_CASE(
   for (int i = 0; i < 3; ++i) second.step();
   CHECK(numbers(second.model()) == numbers(whole.model()));
 
-  const LanguageModel start = new_model();
-  const auto column = [](const LanguageModel& model, Dim row, Dim at) {
-    const Array weight = model.h[1].attn.c_attn.weight.value();
-    return value_of(weight[row * weight.dim(1) + at]);
+  const Array end = whole.model().h[1].attn.c_attn.weight.value(),
+              start = new_model().h[1].attn.c_attn.weight.value();
+  const auto third = [](const Array& weight, Dim t) {
+    return slice(Tensor(weight), 1, 8 * t, 8 * t + 8).value();
   };
-  for (Dim row = 0; row < 8; ++row)
-    for (Dim i = 0; i < 8; ++i) {
-      CHECK(column(whole.model(), row, i) == column(whole.model(), row, 8 + i));
-      CHECK(column(whole.model(), row, i) != column(start, row, i));
-      CHECK(column(whole.model(), row, 16 + i) == column(start, row, 16 + i));
-    }
-  for (Dim i = 0; i < whole.model().wpe.weight.size(); ++i)
-    CHECK(whole.model().wpe.weight.value()[i] == 0);
+  CHECK(same_bits(third(end, 0), third(end, 1)));
+  CHECK_FALSE(same_bits(third(end, 0), third(start, 0)));
+  CHECK(same_bits(third(end, 2), third(start, 2)));
+  const Tensor& positions = whole.model().wpe.weight;
+  CHECK(same_bits(positions.value(), Array::zeros(positions.shape())));
 }
 
-TEST_CASE(
-    "mean_loss: without a mask, too, it is the same however many windows are read at a time") {
-  const Corpus c = read_corpus("birds walk\nbirds sometimes walk\nthey fly\n",
-                               {.reading = Reading::lines, .valid = 0});
-  LanguageModelSizes sizes = model_of(c).sizes;
-  sizes.context = 24;
-  sizes.variant.without.mask = true;
-  Rng rng(5);
-  const LanguageModel model(sizes, rng);
-  CHECK(mean_loss(model, c.train, 3) == mean_loss(model, c.train, 1));
+TEST_CASE("trainer: what is not finite is named, in a step and outside of one; nothing has moved") {
+  const Corpus c = corpus();
+  const LanguageModel model = model_of(c, 0);
+  Trainer trainer(model, c.train, options(20));
+  trainer.step();
+  CHECK(trainer.loss_on(c.valid, 4) == mean_loss(model, c.valid, 4));
+  CHECK(trainer.loss_on(c.train, 2, 2) == mean_loss(model, c.train, 2, 2));
+  const auto check = [&](const std::string& where) {
+    const std::string loss = "loss became not-a-number";
+    CHECK(refuses<Diverged>([&] { trainer.step(); }, "the " + loss, "step 2", where));
+    CHECK(refuses<Diverged>([&] { trainer.next_loss(); }, "the " + loss, "step 2", where));
+    CHECK(refuses<Diverged>([&] { trainer.loss_on(c.valid, 4); }, "held-out " + loss,
+                            "after step 1", where));
+    CHECK(trainer.steps_done() == 1);
+    for (const Tensor& tensor : parameters(model)) CHECK_FALSE(tensor.has_grad());
+  };
+  SECTION("a value too large for an op") {
+    const Tensor& weight = model.h[1].mlp.c_fc.weight;
+    std::fill_n(weight.write(), weight.size(), Real(3e38));
+    const std::vector<double> before = numbers(model);
+    const std::string where = ": first in the value of 'linear' with h.1.mlp.c_fc.weight and ";
+    check(where);
+    CHECK(refuses<Diverged>(
+        [&] {
+          trainer.throw_diverged("a sample has no next token", [&] {
+            model(Indices({1, 2}, {0, 1}));
+            throw NumericError("sample: logits must be numbers");
+          });
+        },
+        "a sample has no next token" + where));
+    CHECK(numbers(model) == before);
+  }
+  SECTION("a weight that is not finite") {
+    model.h[0].ln_1.bias.write()[3] = Real(NAN);
+    check("weights of h.0.ln_1.bias");
+  }
+}
+
+TEST_CASE("trainer: a gradient whose square overflows is a divergence, and nothing has moved") {
+  const Corpus c = corpus();
+  const LanguageModel model = model_of(c, 0);
+  const Tensor &gain = model.h[0].ln_1.weight, &next = model.h[0].attn.c_attn.weight;
+  std::fill_n(gain.write(), gain.size(), Real(1e25));
+  std::fill_n(next.write(), next.size(), Real(0));
+  TrainerOptions o = options(20);
+  const std::vector<double> before = numbers(model);
+  SECTION("not clipped") {
+    o.clip = 0;
+    Trainer trainer(model, c.train, o);
+    CHECK(refuses<Diverged>([&] { trainer.step(); }, "gradient", "squared", "step 1",
+                            "in h.0.attn.c_attn.weight"));
+    CHECK(numbers(model) == before);
+    CHECK(trainer.steps_done() == 0);
+  }
+  SECTION("clipped, it is no divergence") {
+    Trainer trainer(model, c.train, o);
+    CHECK(trainer.step().gradient_norm > 1e20);
+    for (const double number : numbers(model)) CHECK(std::isfinite(number));
+    CHECK(numbers(model) != before);
+  }
 }
