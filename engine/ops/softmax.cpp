@@ -47,7 +47,7 @@ Tensor softmax(const Tensor& x, const Mask& mask) {
 /// exact where log(softmax(x)) is log 0, because the sum is at least 1.
 Tensor log_softmax(const Tensor& x) {
   require(x.rank() >= 1, "log_softmax", "needs an axis to sum over: got shape ", x.shape());
-  if (x.size() == 0) return x;
+  if (x.size() == 0) return reshape(x, x.shape());  // max of nothing is not defined
   const Tensor shifted = x - max(x, {-1}, true).detach();
   return shifted - log(sum(exp(shifted), {-1}, true));
 }
