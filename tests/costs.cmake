@@ -16,4 +16,4 @@ fledge_cost(10 lessons/attention/20_capacity lessons/attention/22_held_out_pairs
   lessons/attention/23_break_it faults/sample examples/fledge/bench_command
   examples/fledge/page_command examples/fledge/streams f32/nn/train/checkpoint
   f32/nn/io/safetensors_collisions dual/engine/kernels/gemm dual/nn/layers/layer_gradients
-  dual/nn/gpt/language_model_gradients)
+  dual/engine/ops/op_table dual/engine/ops/accuracy)

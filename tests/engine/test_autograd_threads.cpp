@@ -118,3 +118,16 @@ TEST_CASE("two threads share constants and a finished table") {
   other.join();
   CHECK(same_bits(here, there));
 }
+
+TEST_CASE("subnormal numbers survive, on every thread") {
+  constexpr double tiny = std::numeric_limits<Real>::denorm_min();
+  const auto check = [] {
+    const Tensor x = Array({2}, {tiny, -tiny});
+    return same_bits((x * 1.0).value(), x.value()) && same_bits((x + 0.0).value(), x.value()) &&
+           same_bits(tanh(x).value(), x.value()) && (sum(x + tiny)).item() == 2 * tiny;
+  };
+  CHECK(check());
+  bool elsewhere = false;
+  std::thread([&] { elsewhere = check(); }).join();
+  CHECK(elsewhere);
+}

@@ -1,28 +1,18 @@
 #include <algorithm>
 
+#include "engine/gradcheck/op_cases.h"
 #include "examples/fledge/gradients/table.h"
 
 namespace fledge {
 
 namespace {
 
-Array drawn(const Input& input, Rng& rng) {
-  if (input.draw == Draw::normal) return random_normal(input.shape, 0, 1, rng);
-  if (input.draw == Draw::positive) return random_uniform(input.shape, 0.5, 2.5, rng);
-  std::vector<double> values;
-  const Dim below_zero = input.shape.size() / 2;
-  for (Dim i = 0; i < input.shape.size(); ++i)
-    values.push_back(0.25 * static_cast<double>(i - below_zero) + 0.125);
-  rng.shuffle(values);
-  return {input.shape, values};
-}
-
 Subject subject_of(const OpCase& op, std::uint64_t seed) {
   Rng rng(seed);
   std::vector<Tensor> tensors;
   std::vector<NamedTensor> named;
   for (const Input& input : op.inputs) {
-    tensors.push_back(parameter(drawn(input, rng)));
+    tensors.push_back(parameter(draw(input, rng)));
     named.push_back({"input " + std::to_string(named.size()), tensors.back()});
   }
   return {[f = op.f, tensors] { return f(tensors); }, named};
@@ -62,7 +52,10 @@ const std::vector<GradientCase>& gradient_cases() {
     for (const OpCase& op : op_cases())
       all.push_back(
           {op.name, shapes_of(op), [&op](std::uint64_t seed) { return subject_of(op, seed); }});
-    all.insert(all.end(), module_cases().begin(), module_cases().end());
+    for (const ModuleCase& module : module_cases())
+      all.push_back({module.name, module.shapes, [&module](std::uint64_t seed) {
+                       return module.make(seed, module.inputs[0]);
+                     }});
     return all;
   }();
   return cases;

@@ -1,11 +1,13 @@
-// Forward and backward passes of an op, what is true of every op, and the shapes to try it on.
+// Forward and backward passes of an op, and the shapes to try it on.
 #pragma once
 
 #include <functional>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "engine/autograd.h"
+#include "engine/gradcheck/op_cases.h"
 #include "engine/ops.h"
 #include "tests/support/arrays.h"
 #include "tests/support/catch.h"
@@ -18,6 +20,13 @@ using Function = std::function<Tensor(const Tensors& x)>;
 
 /// What two roads to one answer may differ by, relative to its largest number.
 inline constexpr double two_roads = sizeof(Real) == sizeof(float) ? 2e-6 : 1e-13;
+
+/// The row of the table of ops with this name.
+inline const OpCase& op_case(const std::string& name) {
+  for (const OpCase& row : op_cases())
+    if (row.name == name) return row;
+  throw std::invalid_argument("the table of ops has no row " + name);
+}
 
 /// A value, and the gradient of ⟨dy, y⟩ with respect to every input.
 struct Pass {
@@ -40,53 +49,17 @@ inline Array time_steps(const Array& x, Dim begin, Dim end) {
   return slice(Tensor(x), -2, begin, end).value();
 }
 
-/// A mask as numbers: 1 where a query may look.
-inline Array table_of(const Mask& mask, const Shape& shape) {
-  const std::vector<unsigned char> visible = mask.table(shape, "test");
-  return Array(shape, std::vector<double>(visible.begin(), visible.end()));
-}
-
 inline Array value(const Function& f, const std::vector<Array>& inputs) {
   return f(Tensors(inputs.begin(), inputs.end())).value();
 }
 
-/// What every op owes: gradients of their inputs' shapes, the same ones when other inputs want
-/// none, exactly 0 for a cotangent of 0 and exactly twice as large for twice the cotangent.
-inline void check_rules(const Function& f, const std::vector<Array>& inputs) {
-  const Shape shape = value(f, inputs).shape();
-  for (const std::uint64_t seed : {1u, 2u, 3u}) {
-    const Array dy = uniform(shape, seed);
-    Array twice(shape);
-    Real* to = twice.write();
-    for (Dim i = 0; i < dy.size(); ++i) to[i] = 2 * dy[i];
-    const Pass once = pass(f, inputs, dy), doubled = pass(f, inputs, twice);
-    const Pass nothing = pass(f, inputs, Array::zeros(shape));
-    CHECK(same_bits(once.y, value(f, inputs)));
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      INFO("input " << i << " of shape " << to_string(inputs[i].shape()));
-      Array expected = once.dx[i].clone();
-      Real* numbers = expected.write();
-      for (Dim j = 0; j < expected.size(); ++j) numbers[j] *= 2;
-      CHECK(once.dx[i].shape() == inputs[i].shape());
-      CHECK(same_bits(doubled.dx[i], expected));
-      CHECK(same_numbers(nothing.dx[i], Array::zeros(inputs[i].shape())));
-      Tensors x(inputs.begin(), inputs.end());
-      x[i] = parameter(inputs[i]);
-      backward(f(x), dy);
-      CHECK(same_bits(x[i].grad(), once.dx[i]));
-      for (std::size_t other = 0; other < x.size(); ++other)
-        CHECK(x[other].has_grad() == (other == i));
-    }
-  }
-}
-
-/// |found − expected| ≤ tolerance·max|expected|, and the same shape.
+/// |found − expected| ≤ tolerance·max|expected|, of what is finite; infinities are equal.
 inline Verdict near(const Array& found, const Array& expected, double tolerance = two_roads) {
   double largest = 0;
-  for (Dim i = 0; i < expected.size(); ++i)
-    largest = std::max(largest, std::abs(value_of(expected[i])));
+  for (const double v : to_vector(expected))
+    if (std::isfinite(v)) largest = std::max(largest, std::abs(v));
   return compare(found, expected, [=](Real f, Real e) {
-    return std::abs(value_of(f) - value_of(e)) <= tolerance * largest;
+    return f == e || std::abs(value_of(f) - value_of(e)) <= tolerance * largest;
   });
 }
 
@@ -113,8 +86,7 @@ std::string refusal_in_both_modes(F call) {
   return recorded == unrecorded ? recorded : "<differs under NoGrad: " + unrecorded + ">";
 }
 
-/// Where element i of an array of shape `to` comes from in an array of shape `from` stretched to
-/// it.
+/// Which element of an array of shape `from`, stretched to shape `to`, is its element i.
 inline Dim source(const Shape& from, const Shape& to, Dim i) {
   Dim at = 0, step = 1;
   for (int axis = 1; axis <= from.rank(); ++axis) {
@@ -127,41 +99,15 @@ inline Dim source(const Shape& from, const Shape& to, Dim i) {
   return at;
 }
 
-inline const std::vector<Shape> shapes = {{},
-                                          {1},
-                                          {0},
-                                          {3},
-                                          {7},
-                                          {17},
-                                          {33},
-                                          {64},
-                                          {65},
-                                          {2, 3},
-                                          {1, 3},
-                                          {3, 1},
-                                          {5, 7},
-                                          {2, 0},
-                                          {0, 3},
-                                          {2, 3, 4},
-                                          {2, 0, 4},
-                                          {1, 1, 1},
-                                          {2, 1, 4, 1},
-                                          {1, 1, 1, 1, 1, 1, 1, 1},
-                                          {2, 1, 2, 1, 2, 1, 2, 1}};
+inline const std::vector<Shape> shapes = {
+    {},     {1},       {0},       {3},          {17},
+    {64},   {65},      {1, 3},    {5, 7},       {2, 0},
+    {0, 3}, {2, 3, 4}, {2, 0, 4}, {2, 1, 4, 1}, {2, 1, 2, 1, 2, 1, 2, 1}};
 
 inline const std::vector<std::pair<Shape, Shape>> broadcast_pairs = {
-    {{}, {2, 3}},
-    {{1}, {3}},
-    {{3}, {2, 3}},
-    {{2, 1}, {1, 3}},
-    {{2, 3, 1}, {4}},
-    {{1, 1, 1}, {2, 3, 4}},
-    {{0}, {1}},
-    {{0, 3}, {1, 3}},
-    {{2, 0}, {2, 1}},
-    {{2, 1, 4}, {1, 3, 1}},
-    {{1, 3}, {3, 1}},
-    {{5, 1, 7}, {2, 1}},
-    {{2, 1, 2, 1, 2, 1, 2, 1}, {1, 2, 1, 2, 1, 2, 1, 2}}};
+    {{}, {2, 3}},     {{1}, {3}},          {{3}, {2, 3}},
+    {{2, 1}, {1, 3}}, {{2, 3, 1}, {4}},    {{0}, {1}},
+    {{0, 3}, {1, 3}}, {{2, 0}, {2, 1}},    {{2, 1, 4}, {1, 3, 1}},
+    {{1, 3}, {3, 1}}, {{5, 1, 7}, {2, 1}}, {{2, 1, 2, 1, 2, 1, 2, 1}, {1, 2, 1, 2, 1, 2, 1, 2}}};
 
 }  // namespace tests

@@ -1,12 +1,11 @@
-// A table of gradients with mistakes in it, linked where the program has its
-// own (gradients/ops.cpp and modules.cpp): what fledge gradcheck says of a
-// gradient that is wrong. Compiled for Dual.
+// A table of gradients with mistakes in it, linked where the program has its own (op_cases.cpp and
+// module_cases.cpp): what fledge gradcheck says of a gradient that is wrong. Compiled for Dual.
 #include <limits>
 
 #include "engine/array_math.h"
 #include "engine/autograd.h"
-#include "engine/ops.h"
-#include "examples/fledge/gradients/table.h"
+#include "engine/gradcheck/op_cases.h"
+#include "nn/module_cases.h"
 
 namespace fledge {
 
@@ -42,8 +41,8 @@ const std::vector<OpCase>& op_cases() {
   return cases;
 }
 
-const std::vector<GradientCase>& module_cases() {
-  static const std::vector<GradientCase> cases;
+const std::vector<ModuleCase>& module_cases() {
+  static const std::vector<ModuleCase> cases;
   return cases;
 }
 

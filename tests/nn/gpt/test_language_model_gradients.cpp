@@ -1,5 +1,6 @@
-// The whole model, every number of every parameter, by the oracle of the build; and by two that
-// need none: the remainder of Taylor's theorem, and the roles of the tied table.
+// A new model and its variants by both oracles (the table of modules has the model itself, see
+// test_layer_gradients.cpp); and by what needs no oracle: the remainder of Taylor's theorem, and the
+// roles of the tied table.
 #include "nn/gpt/language_model.h"
 #include "nn/gradcheck.h"
 #include "tests/nn/modules.h"
@@ -13,54 +14,15 @@ namespace {
 const Indices checked_words({2, 5}, {1, 2, 3, 4, 5, 10, 9, 2, 2, 0});
 const Indices next_words({2, 5}, {2, 3, 4, 5, 6, 9, 2, 2, -1, -1});
 
-LanguageModel checked_model(std::uint64_t seed, Dim layers = 2, double p = 0) {
+LanguageModel checked_model(std::uint64_t seed) {
   Rng rng(seed);
-  LanguageModel model({.vocabulary = 11,
-                       .context = 6,
-                       .layers = layers,
-                       .heads = 2,
-                       .width = 6,
-                       .hidden = 7,
-                       .dropout = p},
-                      rng);
+  LanguageModel model(
+      {.vocabulary = 11, .context = 6, .layers = 2, .heads = 2, .width = 6, .hidden = 7}, rng);
   redraw(model, seed);
   return model;
 }
 
-GradcheckOptions seeded(std::uint64_t seed) {
-  GradcheckOptions options;
-  options.seed = seed;
-  return options;
-}
-
 }  // namespace
-
-TEST_CASE("gradients of a language model's logits, every parameter") {
-  for (const Dim layers : {1, 2}) {
-    if (testing::sanitized && layers > 1) break;
-    const LanguageModel model = checked_model(1, layers);
-    const GradcheckReport report = gradcheck(
-        model, [&] { return model(checked_words); }, seeded(1));
-    INFO(to_string(report));
-    CHECK(report.ok);
-    CHECK(report.elements == count_parameters(model));
-  }
-}
-
-TEST_CASE("gradients of a language model's loss, every parameter, while it drops") {
-  for (const std::uint64_t seed : {2u, 3u, 4u}) {
-    if (testing::sanitized && seed > 2) break;
-    const LanguageModel model = checked_model(seed, 2, 0.2);
-    const auto loss = [&] {
-      Rng drops(3);
-      return cross_entropy(model(checked_words, Mode::training(drops)), next_words, -1);
-    };
-    const GradcheckReport report = gradcheck(model, loss, seeded(seed));
-    INFO(to_string(report));
-    CHECK(report.ok);
-    CHECK(report.elements == count_parameters(model));
-  }
-}
 
 TEST_CASE("gradients of a new model's loss, its numbers as small as they start") {
   Rng rng(5);
@@ -128,7 +90,7 @@ TEST_CASE("gradients of models without mask, scale, residual and norm") {
                                .variant = {.without = without}},
                               rng);
     redraw(model, 10);
-    GradcheckOptions options = seeded(10);
+    GradcheckOptions options{.seed = 10};
     for (const auto& [name, p] : named_parameters(model))
       if (without.norm && name.find("ln_") != std::string::npos)
         options.zero_gradients.push_back(name);

@@ -1,4 +1,5 @@
-#include "examples/fledge/gradients/table.h"
+#include "nn/module_cases.h"
+
 #include "nn/gpt/language_model.h"
 #include "nn/gradcheck.h"
 
@@ -18,8 +19,9 @@ void redraw(const M& module, Rng& rng) {
 
 /// A module made by `make`, checked with respect to its parameters and its input.
 template <class Make>
-GradientCase with_input(std::string name, const Shape& input, Make make) {
-  return {std::move(name), to_string(input), [=](std::uint64_t seed) {
+ModuleCase with_input(std::string name, const std::vector<Shape>& shapes, Make make) {
+  return {std::move(name), to_string(shapes[0]), shapes,
+          [=](std::uint64_t seed, const Shape& input) {
             Rng rng(seed);
             const auto module = make(rng);
             redraw(module, rng);
@@ -38,9 +40,10 @@ struct Masked {
   void visit(auto&& f) const { f("attention", attention); }
 };
 
-GradientCase attention(std::string name, const Shape& input, Dim heads, const Mask& mask) {
-  return with_input(std::move(name), input, [=](Rng& rng) {
-    return Masked{Attention(input.dim(-1), heads, rng), mask};
+ModuleCase attention(std::string name, const std::vector<Shape>& inputs, Dim heads,
+                     const Mask& mask) {
+  return with_input(std::move(name), inputs, [=, width = inputs[0].dim(-1)](Rng& rng) {
+    return Masked{Attention(width, heads, rng), mask};
   });
 }
 
@@ -79,13 +82,13 @@ LanguageModel two_layers(Rng& rng, double dropout) {
   return model;
 }
 
-Subject logits(std::uint64_t seed) {
+Subject logits(std::uint64_t seed, const Shape&) {
   Rng rng(seed);
   const LanguageModel model = two_layers(rng, 0);
   return {[=] { return model(words); }, named_tensors(model)};
 }
 
-Subject loss(std::uint64_t seed) {
+Subject loss(std::uint64_t seed, const Shape&) {
   Rng rng(seed);
   const LanguageModel model = two_layers(rng, 0.1);
   const auto f = [=] {
@@ -97,38 +100,44 @@ Subject loss(std::uint64_t seed) {
 
 }  // namespace
 
-const std::vector<GradientCase>& module_cases() {
-  static const std::vector<GradientCase> cases = {
-      with_input("Linear", {2, 3, 4}, [](Rng& rng) { return Linear(4, 3, rng); }),
-      with_input("Linear without bias", {3, 4},
+const std::vector<ModuleCase>& module_cases() {
+  static const std::vector<ModuleCase> cases = {
+      with_input("Linear", {{2, 3, 4}, {1, 1, 4}, {3, 17, 4}},
+                 [](Rng& rng) { return Linear(4, 3, rng); }),
+      with_input("Linear without bias", {{3, 4}, {1, 17, 4}},
                  [](Rng& rng) { return Linear(4, 3, rng, Bias::without); }),
-      {"Embedding", "(2, 5) ids",
-       [](std::uint64_t seed) {
+      {"Embedding",
+       "(2, 5) ids",
+       {{}},
+       [](std::uint64_t seed, const Shape&) {
          Rng rng(seed);
          const Embedding table(11, 3, rng);
          return Subject{[=] { return table(words); }, named_tensors(table)};
        }},
-      with_input("LayerNorm", {2, 3, 5}, [](Rng&) { return LayerNorm(5); }),
-      with_input("MLP", {2, 2, 3}, [](Rng& rng) { return MLP(3, 7, rng); }),
-      attention("Attention one head", {1, 3, 4}, 1, Mask()),
-      attention("Attention causal", {2, 5, 6}, 2, causal()),
-      attention("Attention odd head size", {2, 3, 9}, 3, causal()),
-      attention("Attention window", {1, 5, 4}, 2, causal() & window(2)),
-      attention("Attention padding", {2, 4, 4}, 2, padding({2, 4})),
-      attention("Attention padding and causal", {3, 4, 6}, 3, padding({4, 0, 2}) & causal()),
-      attention("Attention both sides", {2, 6, 4}, 1, window(2)),
-      attention("Attention nowhere to look", {1, 3, 4}, 2,
+      with_input("LayerNorm", {{2, 3, 5}, {1, 1, 5}, {3, 17, 5}},
+                 [](Rng&) { return LayerNorm(5); }),
+      with_input("MLP", {{2, 2, 3}, {1, 1, 3}, {3, 17, 3}},
+                 [](Rng& rng) { return MLP(3, 7, rng); }),
+      attention("Attention one head", {{1, 3, 4}, {1, 1, 4}, {3, 2, 4}, {1, 17, 4}}, 1, Mask()),
+      attention("Attention causal", {{2, 5, 6}, {1, 1, 6}, {3, 2, 6}, {3, 17, 6}}, 2, causal()),
+      attention("Attention odd head size", {{2, 3, 9}}, 3, causal()),
+      attention("Attention window", {{1, 5, 4}, {3, 17, 4}}, 2, causal() & window(2)),
+      attention("Attention padding", {{2, 4, 4}}, 2, padding({2, 4})),
+      attention("Attention padding and causal", {{3, 4, 6}}, 3, padding({4, 0, 2}) & causal()),
+      attention("Attention both sides", {{2, 6, 4}}, 1, window(2)),
+      attention("Attention nowhere to look", {{1, 3, 4}, {3, 3, 4}}, 2,
                 custom(3, 3, {true, false, true, false, false, false, false, true, true})),
-      with_input("CrossAttention", {2, 4, 6},
+      with_input("CrossAttention", {{2, 4, 6}, {2, 1, 6}, {2, 17, 6}},
                  [](Rng& rng) {
                    return TwoSources{CrossAttention(6, 3, 2, rng),
                                      parameter(random_normal({2, 5, 3}, 0, 1, rng))};
                  }),
-      with_input("Block", {2, 3, 4}, [](Rng& rng) { return Block(4, 2, 6, rng); }),
-      with_input("Dropout in a block", {2, 3, 4},
+      with_input("Block", {{2, 3, 4}, {1, 1, 4}, {3, 17, 4}},
+                 [](Rng& rng) { return Block(4, 2, 6, rng); }),
+      with_input("Dropout in a block", {{2, 3, 4}, {3, 4, 4}},
                  [](Rng& rng) { return Dropping{Block(4, 2, 6, rng, 0.3)}; }),
-      {"LanguageModel logits", "2 layers, (2, 5) ids", logits},
-      {"LanguageModel loss", "2 layers, (2, 5) ids", loss},
+      {"LanguageModel logits", "2 layers, (2, 5) ids", {{}}, logits},
+      {"LanguageModel loss", "2 layers, (2, 5) ids", {{}}, loss},
   };
   return cases;
 }

@@ -1,0 +1,68 @@
+// The table of ops: a row for each op of ops.h and for each of its overloads.
+//
+// `fledge gradcheck` proves the gradient of every row by both oracles, and
+// tests/engine/ops/test_op_table.cpp tests on every row what holds of all ops. A new op gets a row;
+// until it has one a test fails. The table is compiled for both number types, and is in no library.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/ops.h"
+
+namespace fledge {
+
+/// The distribution of an input.
+enum class Draw {
+  normal,    // both signs
+  positive,  // ½ … 2½
+  apart,     // distinct, at least ⅛ from 0, in random order: no kink or tie is near
+};
+
+struct Input {
+  Shape shape;
+  Draw draw = Draw::normal;
+};
+
+using OpFunction = std::function<Tensor(const std::vector<Tensor>& x)>;
+
+/// A call that must throw: f of arrays of ones.
+struct Refused {
+  std::vector<Shape> shapes;
+  std::string says;       // shapes and numbers that the message must name
+  OpFunction f = {};      // empty: the f of the row
+  bool by_value = false;  // ValueError where it is true, else ShapeError
+};
+
+struct OpCase {
+  std::string name;  // its first word is the op
+  std::vector<Input> inputs;
+  OpFunction f;
+  OpFunction reference = {};                  // the same by other ops, where there is a formula
+  std::vector<std::vector<Shape>> more = {};  // other shapes of the inputs, empty ones among them
+  std::vector<Refused> refused = {};
+};
+
+const std::vector<OpCase>& op_cases();
+
+/// 1 where a query may look, else 0.
+Array table_of(const Mask& mask, const Shape& scores);
+
+/// attention() with its table of weights, from products, exp and sums: the reference of its rows.
+Tensor attention_by_small_ops(const Tensor& q, const Tensor& k, const Tensor& v, Dim heads,
+                              const Mask& mask);
+Tensor attention_by_small_ops(const Tensor& qkv, Dim heads, const Mask& mask);
+
+inline Array draw(const Input& input, Rng& rng) {
+  if (input.draw == Draw::normal) return random_normal(input.shape, 0, 1, rng);
+  if (input.draw == Draw::positive) return random_uniform(input.shape, 0.5, 2.5, rng);
+  std::vector<double> values;
+  const Dim below_zero = input.shape.size() / 2;
+  for (Dim i = 0; i < input.shape.size(); ++i)
+    values.push_back(0.25 * static_cast<double>(i - below_zero) + 0.125);
+  rng.shuffle(values);
+  return {input.shape, values};
+}
+
+}  // namespace fledge
