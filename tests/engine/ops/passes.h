@@ -86,8 +86,7 @@ std::string refusal_in_both_modes(F call) {
   return recorded == unrecorded ? recorded : "<differs under NoGrad: " + unrecorded + ">";
 }
 
-/// Where element i of an array of shape `to` comes from in an array of shape `from` stretched to
-/// it.
+/// Which element of an array of shape `from`, stretched to shape `to`, is its element i.
 inline Dim source(const Shape& from, const Shape& to, Dim i) {
   Dim at = 0, step = 1;
   for (int axis = 1; axis <= from.rank(); ++axis) {
