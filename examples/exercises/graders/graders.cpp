@@ -63,15 +63,12 @@ struct Look {
 
 /// The scores k_j·q, their softmax, and c = Σ_j a_j·v_j; shown as a table.
 Look show_look(Grading& to, const Tensor& query) {
-  const Matrix values{{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
   const Tensor scores = matmul(query, transpose(four_keys())), weights = softmax(scores),
-               c = matmul(weights, tensor(values));
-  Column shown{"value v_j", {}};
-  for (const Row& value : values) shown.cells.push_back(text_of(value));
+               c = matmul(weights, tensor({{1, 0}, {0, 1}, {-1, 0}, {0, -1}}));
   to.table({{"key", {"k_1", "k_2", "k_3", "k_4"}},
             {"score k_j.q", rounded(scores, "%.4f")},
             {"weight a_j", rounded(weights, "%.6f")},
-            shown});
+            {"value v_j", {"(1, 0)", "(0, 1)", "(-1, 0)", "(0, -1)"}}});
   to.let("c1", at(c, 0, 0), "%.6f").let("c2", at(c, 0, 1), "%.6f");
   to.say("look");
   return {numbers_of(scores), numbers_of(weights), c};
@@ -103,10 +100,11 @@ void forget_birds(Grading& to) {
   if (!to.accepted()) return;
   const Tensor p = column(word_products(to), 0), others = slice(p, 0, 1, 3);
   const double exact = matmul(a, p).item(), product = std::abs(exact) < 1e-15 ? 0 : exact;
-  const Row least = numbers_of(others / (others - at(p, 0, 0)));  // with one other word alone
+  const double least = -max(others / (at(p, 0, 0) - others)).item();  // with one other word alone
   to.let("mixture", text_of(numbers_of(matmul(a, word_vectors()))));
-  to.let("product", product, "%.10f").let("weight", at(a, 0, 0), "%.4f");
-  to.let("least", std::min(least[0], least[1]), "%.4f");
+  to.let("product", product, "%.10f")
+      .let("weight", at(a, 0, 0), "%.4f")
+      .let("least", least, "%.4f");
   to.say("worked");
   to.claim_legal(a);
   to.claim("zero", is_near(product, 0, 1e-9),
