@@ -105,7 +105,7 @@ TEST_CASE("the report names the tensor, and says in words what its fields say") 
   const GradcheckReport report = gradcheck([&] { return exp(good) + doubled(bad); },
                                            {{"layer.good", good}, {"layer.bad", bad}});
   CHECK(report.tensor == "layer.bad");
-  for (const std::string part :
+  for (const std::string& part :
        {"the gradient is wrong: layer.bad" + report.index + " is ",
         std::string(" by dual numbers and differences; 6 elements, largest error 1 (dual), 1"),
         "; likely cause: " + report.likely_cause + "\n"})
