@@ -1,6 +1,6 @@
 // Vectors lane by lane, against the same operation on each number; and their exp, log and tanh
-// against the standard library over all numbers. Loads, stores, folds and transposes are proved by the
-// kernels, whose every length of a row is tested between guard pages.
+// against the standard library over all numbers. Loads, stores, folds, transposes and
+// add_product() are proved by the kernels, whose every length is tested between guard pages.
 #include "engine/kernels/simd.h"
 
 #include <array>
@@ -33,20 +33,9 @@ Lanes numbers_in(Vec v) {
 Array drawn_numbers(Dim n, std::uint64_t seed = 1) {
   return with_tangents(uniform({n}, seed), uniform({n}, seed + 1));
 }
-// Those of two vectors, whose sums and products are exact.
-Array drawn_integers(Dim n, std::uint64_t seed) {
-  return with_tangents(integers({n}, seed), integers({n}, seed + 1));
-}
-
 bool same_number(Real a, Real b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
 }  // namespace
-
-TEST_CASE("splat puts a number into every lane as it is, -0 too") {
-  for (const double x : {0.0, -0.0, 1.5, -1e30, infinity, -infinity, value_of(limits::min()) / 4})
-    for (const Real lane : numbers_in(kernels::splat(Real(x)))) CHECK(same_number(lane, Real(x)));
-  for (const Real lane : numbers_in(kernels::splat(nan_number))) CHECK(isnan(lane));
-}
 
 TEST_CASE("arithmetic, comparison and choice are those of each lane") {
   const Array left = drawn_numbers(lanes, 1), right = drawn_numbers(lanes, 5),
@@ -82,15 +71,6 @@ TEST_CASE("arithmetic, comparison and choice are those of each lane") {
   check(select(a >= b, b, a), [](Real x, Real y) { return x >= y ? y : x; });
   check(select(a == a, b, a), [](Real, Real y) { return y; });
   check(kernels::larger(a, b), [](Real x, Real y) { return x < y ? y : x; });
-}
-
-TEST_CASE("add_product adds the product of each lane") {
-  const Array start = drawn_integers(lanes, 1), left = drawn_integers(lanes, 3),
-              right = drawn_integers(lanes, 5);
-  Vec sum = kernels::load(start.data());
-  kernels::add_product(sum, kernels::load(left.data()), kernels::load(right.data()));
-  for (Dim i = 0; i < lanes; ++i)
-    CHECK(same_number(kernels::lane(sum, static_cast<int>(i)), start[i] + left[i] * right[i]));
 }
 
 TEST_CASE("larger: the larger one, and the first where either is NaN") {
