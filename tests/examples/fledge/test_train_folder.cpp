@@ -98,7 +98,8 @@ TEST_CASE("fledge train --resume: a link to a file is replaced, and the file kep
 
 TEST_CASE("fledge train: no removed file lets a second run in") {
   const Desk desk;
-  Running first(Words{"train", desk.poems(), "-o", desk / "run", "--json", "--accumulate", "2000"} + tiny);
+  Running first(Words{"train", desk.poems(), "-o", desk / "run", "--json", "--accumulate", "2000"} +
+                tiny);
   REQUIRE(first.says("\"step\":1,"));
   for (const auto& entry : fs::directory_iterator(desk / "run"))
     if (entry.path().filename().string().starts_with(".")) fs::remove_all(entry);

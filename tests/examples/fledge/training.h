@@ -101,8 +101,8 @@ inline Result trained(const Words& arguments, std::string_view standard_input = 
 
 /// The tiny model in a run that its reader paces: the pipe of `Running` holds some forty rows of
 /// --json, so that the run waits in its first hundred steps until they are read.
-inline const Words paced{"--layers", "1", "--width", "16",  "--heads", "1",   "--context",
-                         "16",       "--batch", "2", "--steps", "150", "--json"};
+inline const Words paced{"--layers", "1", "--width", "16",  "--heads", "1", "--context", "16",
+                         "--batch",  "2", "--steps", "150", "--json"};
 
 /// The program while it runs, its standard output in a pipe as small as can be.
 class Running {

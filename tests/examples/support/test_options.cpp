@@ -357,8 +357,9 @@ TEST_CASE("options: every option of every command refuses to be empty, repeated 
       CHECK(refused(command.name, {name, ""}) == before + " has an empty value");
       // One of these is a value of the option.
       std::set<std::string> said;
-      for (const std::string& value : {std::string("2"), std::string("50"), std::string("300"), std::string("0.5"),
-                                       argument.substr(0, argument.find_first_of("|,"))})
+      for (const std::string& value :
+           {std::string("2"), std::string("50"), std::string("300"), std::string("0.5"),
+            argument.substr(0, argument.find_first_of("|,"))})
         said.insert(refused(command.name, {name + "=" + value, name + "=" + value}));
       CHECK(said.contains(before + " was given twice"));
     }
