@@ -43,7 +43,8 @@ Tensor word_vectors() { return tensor({{0.1, 0.2, 0.3}, {-0.8, 0.3, -0.1}, {0.5,
 
 /// v_j·v_k; those with 'birds' are {{p1}}, -{{p2}} and -{{p3}}.
 Tensor word_products(Grading& to) {
-  const Tensor v = word_vectors(), products = matmul(v, transpose(v));
+  const Tensor v = word_vectors();
+  Tensor products = matmul(v, transpose(v));
   to.let("p1", at(products, 0, 0)).let("p2", -at(products, 1, 0)).let("p3", -at(products, 2, 0));
   return products;
 }
@@ -455,7 +456,7 @@ void find_the_slip(Grading& to) {
                            is_near(where(weights.value(), 0, 1), below_diagonal(), 0),
                            fledge::common_shape({3, 4}, {3, 6}).has_value(),
                            is_near(S, transpose(S), 0)};
-  to.let("v3'.v1", with_v1, "%.3f").let("repeated", 5 * 4 / 2);
+  to.let("v3'.v1", with_v1, "%.3f").let("repeated", 10);  // 5·4/2
   to.let("right", static_cast<double>(std::count(is_right, is_right + 6, true)));
   for (std::size_t i = 0; i < 6; ++i) {
     const std::string card = std::to_string(i + 1);
