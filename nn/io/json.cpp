@@ -1,11 +1,10 @@
 #include "nn/io/json.h"
 
-#include <locale.h>
-#include <stdlib.h>
-
 #include <charconv>
+#include <clocale>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <iterator>
 
 #include "nn/io/utf8.h"

@@ -24,8 +24,9 @@ namespace fledge {
 namespace {
 
 using support::Lesson, support::LessonText, support::Table;
+
 struct Sentence {
-  std::array<const char*, 3> words;
+  std::array<const char*, 3> words{};
   Tensor x;  // (3, 2), a vector in each row
 };
 Sentence dog_first() { return {{"dog", "bites", "man"}, Array({3, 2}, {1, 0, 1, 1, 0, 2})}; }

@@ -136,7 +136,10 @@ TEST_CASE("interrupts: a second trainer is kept out of the folder, and changes n
                              Words{"train", "--resume", desk / "run"}}) {
     const Result second = fledge_says(words);
     CHECK(second.status == 1);
-    CHECK_THAT(second.err, ContainsSubstring("/run': another process is using it\n"));
+    CHECK_THAT(
+        second.err,
+        ContainsSubstring("/run': another process is using it\n") &&
+            EndsWith(" wait until the other run has ended, or name another folder: -o DIR\n"));
   }
   CHECK((files_in(desk / "run") == before));
 }
