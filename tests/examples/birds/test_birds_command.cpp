@@ -1,5 +1,5 @@
 // birds as a command: its story and its JSON on each kind of stream. What the story says is compared
-// with README.md, line by line, in lessons/test_readme.cpp; what is refused: tests/command/birds.txt.
+// with examples/birds/README.md, line by line, in lessons/test_readme.cpp; what is refused: tests/command/birds.txt.
 #include <unistd.h>
 
 #include <algorithm>
