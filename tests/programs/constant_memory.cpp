@@ -1,80 +1,21 @@
 // Ten thousand training steps take the memory of one, and a graph leaves nothing behind.
-//
-// Every allocation of this program is counted: operator new and delete are replaced below.
 #include <sys/resource.h>
 
-#include <atomic>
 #include <cstdio>
 #include <cstdlib>
-#include <new>
 #include <stdexcept>
 
 #include "engine/autograd.h"
 #include "engine/base/memory.h"
 #include "engine/ops.h"
-
-namespace {
-
-std::atomic<long> live_blocks{0};
-std::atomic<long> live_bytes{0};
-
-// The size stands in front of each block, at the distance that keeps its alignment.
-void* counted_new(std::size_t size, std::size_t alignment) {
-  const std::size_t front = alignment < 16 ? 16 : alignment;
-  const std::size_t whole = (size + front + front - 1) / front * front;
-  char* memory = static_cast<char*>(std::aligned_alloc(front, whole));
-  if (memory == nullptr) throw std::bad_alloc();
-  *reinterpret_cast<std::size_t*>(memory) = size;
-  ++live_blocks;
-  live_bytes += static_cast<long>(size);
-  return memory + front;
-}
-
-void counted_delete(void* block, std::size_t alignment) noexcept {
-  if (block == nullptr) return;
-  char* memory = static_cast<char*>(block) - (alignment < 16 ? 16 : alignment);
-  --live_blocks;
-  live_bytes -= static_cast<long>(*reinterpret_cast<std::size_t*>(memory));
-  std::free(memory);
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) { return counted_new(size, 0); }
-void* operator new[](std::size_t size) { return counted_new(size, 0); }
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  try {
-    return counted_new(size, 0);
-  } catch (const std::bad_alloc&) {
-    return nullptr;
-  }
-}
-void* operator new(std::size_t size, std::align_val_t a) {
-  return counted_new(size, static_cast<std::size_t>(a));
-}
-void* operator new[](std::size_t size, std::align_val_t a) {
-  return counted_new(size, static_cast<std::size_t>(a));
-}
-void operator delete(void* block) noexcept { counted_delete(block, 0); }
-void operator delete[](void* block) noexcept { counted_delete(block, 0); }
-void operator delete(void* block, std::size_t) noexcept { counted_delete(block, 0); }
-void operator delete[](void* block, std::size_t) noexcept { counted_delete(block, 0); }
-void operator delete(void* block, std::align_val_t a) noexcept {
-  counted_delete(block, static_cast<std::size_t>(a));
-}
-void operator delete[](void* block, std::align_val_t a) noexcept {
-  counted_delete(block, static_cast<std::size_t>(a));
-}
-void operator delete(void* block, std::size_t, std::align_val_t a) noexcept {
-  counted_delete(block, static_cast<std::size_t>(a));
-}
-void operator delete[](void* block, std::size_t, std::align_val_t a) noexcept {
-  counted_delete(block, static_cast<std::size_t>(a));
-}
+#include "tests/support/counted_new.h"
 
 using namespace fledge;
 
 namespace {
+
+long blocks_alive() { return static_cast<long>(testing::live_blocks); }
+long bytes_alive() { return static_cast<long>(testing::live_bytes); }
 
 void check(bool ok, const char* what, long found, long expected) {
   if (ok) return;
@@ -87,10 +28,10 @@ template <class F>
 long left_behind(F run) {
   run();
   release_memory();  // what the pool keeps is not left behind
-  const long before = live_blocks;
+  const long before = blocks_alive();
   run();
   release_memory();
-  return live_blocks - before;
+  return blocks_alive() - before;
 }
 
 struct Model {
@@ -153,7 +94,7 @@ void only_what_rules_need_is_kept() {
   const Tensor w = parameter(Array::ones({size}));
   const auto live = [] {
     release_memory();  // what the pool keeps is not kept by a rule
-    return live_bytes.load();
+    return bytes_alive();
   };
   long before = live();
   Tensor y = w;
@@ -180,10 +121,10 @@ void training_takes_constant_memory() {
   Rng rng(2);
   const Model model(rng);
   for (int i = 0; i < 1000; ++i) model.step(rng);
-  const long blocks = live_blocks, bytes = live_bytes, peak = peak_memory();
+  const long blocks = blocks_alive(), bytes = bytes_alive(), peak = peak_memory();
   for (int i = 0; i < 9000; ++i) model.step(rng);
-  check(live_blocks == blocks, "live blocks after 10,000 steps", live_blocks, blocks);
-  check(live_bytes == bytes, "live bytes after 10,000 steps", live_bytes, bytes);
+  check(blocks_alive() == blocks, "live blocks after 10,000 steps", blocks_alive(), blocks);
+  check(bytes_alive() == bytes, "live bytes after 10,000 steps", bytes_alive(), bytes);
   // AddressSanitizer keeps freed blocks back on purpose; the counts above hold there too.
   check(!memory_is_kept || peak_memory() - peak <= peak / 20, "peak memory after 10,000 steps",
         peak_memory(), peak);

@@ -1,42 +1,20 @@
 // Kept blocks and blocks in use are at most 64 MB more than twice what the program needs at once, and
 // work that repeats finds its blocks: every new is counted, and what the program holds at most. The
 // bound holds for each thread, also for one that frees what another allocates.
-#ifdef __APPLE__
-#include <malloc/malloc.h>
-#define malloc_usable_size malloc_size
-#else
-#include <malloc.h>
-#endif
-
-#include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <initializer_list>
-#include <new>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "engine/base/memory.h"
+#include "tests/support/counted_new.h"
 
 namespace {
 
+using testing::requests;
+
 constexpr std::size_t megabyte = 1 << 20;
-std::atomic<std::size_t> held{0}, most_held{0}, requests{0};
-
-void* counted(void* block) {
-  if (block == nullptr) throw std::bad_alloc();
-  const std::size_t now = held += malloc_usable_size(block);
-  for (std::size_t most = most_held; most < now && !most_held.compare_exchange_weak(most, now);) {
-  }
-  ++requests;
-  return block;
-}
-
-void uncounted(void* block) {
-  held -= malloc_usable_size(block);
-  std::free(block);
-}
 
 struct Blocks {
   std::size_t count, bytes;
@@ -85,22 +63,12 @@ void check(const char* what, std::size_t found, std::size_t limit) {
 // for what aligned_alloc adds to each block.
 template <class F>
 void check_held(const char* what, std::size_t limit, F f) {
-  most_held = held.load();
+  testing::most_live_bytes = testing::live_bytes.load();
   std::thread(f).join();
-  check(what, most_held / megabyte, limit + 10);
+  check(what, testing::most_live_bytes / megabyte, limit + 10);
 }
 
 }  // namespace
-
-void* operator new(std::size_t bytes) { return counted(std::malloc(bytes)); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  const auto line = static_cast<std::size_t>(alignment);
-  return counted(std::aligned_alloc(line, (bytes + line - 1) / line * line));
-}
-void operator delete(void* block) noexcept { uncounted(block); }
-void operator delete(void* block, std::size_t) noexcept { uncounted(block); }
-void operator delete(void* block, std::align_val_t) noexcept { uncounted(block); }
-void operator delete(void* block, std::size_t, std::align_val_t) noexcept { uncounted(block); }
 
 int main() {
   if (!fledge::memory_is_kept) return std::puts("under AddressSanitizer no block is kept"), 0;

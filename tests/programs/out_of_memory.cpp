@@ -3,40 +3,19 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <new>
 
 #include "engine/base/memory.h"
 #include "engine/base/thread_pool.h"
 #include "nn/gpt/decoder.h"
 #include "nn/train/trainer.h"
-
-namespace {
-
-constexpr long never = -1;
-long left = never;  // allocations until there is no more memory
-
-void* limited(std::size_t bytes, std::size_t alignment) {
-  if (left == 0) throw std::bad_alloc();
-  if (left > 0) --left;
-  const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-  if (void* block = std::aligned_alloc(alignment, rounded == 0 ? alignment : rounded)) return block;
-  throw std::bad_alloc();
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) { return limited(bytes, alignof(std::max_align_t)); }
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  return limited(bytes, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* block) noexcept { std::free(block); }
-void operator delete(void* block, std::size_t) noexcept { std::free(block); }
-void operator delete(void* block, std::align_val_t) noexcept { std::free(block); }
-void operator delete(void* block, std::size_t, std::align_val_t) noexcept { std::free(block); }
+#include "tests/support/counted_new.h"
 
 namespace {
 
 using namespace fledge;
+using testing::requests_left;
+
+constexpr long no_limit = -1;
 
 [[noreturn]] void fail(const char* what) {
   std::puts(what);
@@ -49,13 +28,13 @@ template <class F, class Unchanged>
 long failures_until_done(F f, Unchanged unchanged) {
   for (long allowed = 0;; ++allowed) {
     release_memory();  // blocks that are kept for the next would hide allocations
-    left = allowed;
+    requests_left = allowed;
     try {
       f();
-      left = never;
+      requests_left = no_limit;
       return allowed;
     } catch (const std::bad_alloc&) {
-      left = never;
+      requests_left = no_limit;
       if (!unchanged()) fail("a failed allocation has changed something");
     }
   }
