@@ -11,9 +11,10 @@ fledge_cost(50 examples/one_file/birds_in_one_file examples/birds/birds_command
   examples/birds/birds_json)
 fledge_cost(20 examples/one_file/microgpt examples/fledge/gradcheck_command examples/fledge/train/stop
   examples/fledge/any_bytes examples/fledge/hostile_folders dual/engine/random_programs
-  dual/engine/kernels/blocking f32/nn/train/trainer_interrupted)
+  f32/nn/train/trainer_interrupted)
 fledge_cost(10 lessons/attention/20_capacity lessons/attention/22_held_out_pairs
   lessons/attention/23_break_it faults/sample examples/fledge/bench_command
   examples/fledge/page_command examples/fledge/streams f32/nn/train/checkpoint
-  f32/nn/io/safetensors_collisions dual/engine/kernels/gemm dual/nn/layers/layer_gradients
+  f32/nn/io/safetensors_collisions dual/engine/kernels/gemm
+  f32/engine/kernels/gemm dual/nn/layers/layer_gradients
   dual/nn/gpt/language_model_gradients)

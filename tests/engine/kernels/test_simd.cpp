@@ -1,13 +1,17 @@
+// Vectors lane by lane, against the same operation on each number; and their exp, log and tanh
+// against the standard library over all numbers. Loads, stores, folds, transposes and
+// add_product() are proved by the kernels, whose every length is tested between guard pages.
 #include "engine/kernels/simd.h"
 
-#include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
+#include <string>
 #include <vector>
 
-#include "tests/support/catch.h"
-#include "tests/support/tangents.h"
+#include "engine/kernels/simd_math.h"
+#include "tests/engine/kernels/guarded.h"
 
 using namespace tests;
 using kernels::lanes;
@@ -17,6 +21,7 @@ namespace {
 
 constexpr auto lane_count = static_cast<std::size_t>(lanes);
 using Lanes = std::array<Real, lane_count>;
+using limits = std::numeric_limits<Real>;
 
 Lanes numbers_in(Vec v) {
   Lanes x;
@@ -28,117 +33,9 @@ Lanes numbers_in(Vec v) {
 Array drawn_numbers(Dim n, std::uint64_t seed = 1) {
   return with_tangents(uniform({n}, seed), uniform({n}, seed + 1));
 }
-
 bool same_number(Real a, Real b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
 }  // namespace
-
-TEST_CASE("load and store move one vector, at any address") {
-  const Array from = drawn_numbers(3 * lanes);
-  std::vector<Real> to(4 * lane_count, Real(99));
-  for (Dim at = 0; at <= 2 * lanes; ++at) {
-    std::fill(to.begin(), to.end(), Real(99));
-    kernels::store(to.data() + at, kernels::load(from.data() + at));
-    for (Dim i = 0; i < 4 * lanes; ++i) {
-      const bool inside = i >= at && i < at + lanes;
-      REQUIRE(same_number(to[static_cast<std::size_t>(i)], inside ? from[i] : Real(99)));
-    }
-  }
-}
-
-TEST_CASE("a part of a vector is filled up when it is loaded, and alone when it is stored") {
-  const Array from = drawn_numbers(lanes);
-  for (Dim n = 0; n <= lanes; ++n)
-    for (const double fill : {0.0, 7.0, -infinity}) {
-      const Lanes loaded = numbers_in(kernels::load(from.data(), n, Real(fill)));
-      for (Dim i = 0; i < lanes; ++i)
-        REQUIRE(same_number(loaded[static_cast<std::size_t>(i)], i < n ? from[i] : Real(fill)));
-      std::vector<Real> to(lane_count, Real(99));
-      kernels::store(to.data(), kernels::load(from.data()), n);
-      for (Dim i = 0; i < lanes; ++i)
-        REQUIRE(same_number(to[static_cast<std::size_t>(i)], i < n ? from[i] : Real(99)));
-    }
-}
-
-TEST_CASE("a part of a vector is read and written to its end, not beyond") {
-  // Of exactly the size asked for, so that a sanitizer sees one number too many.
-  for (Dim n = 1; n <= lanes; ++n) {
-    std::vector<Real> few(static_cast<std::size_t>(n), Real(3));
-    const Lanes loaded = numbers_in(kernels::load(few.data(), n));
-    CHECK(same_number(loaded[static_cast<std::size_t>(n - 1)], Real(3)));
-    if (n < lanes) CHECK(same_number(loaded[static_cast<std::size_t>(n)], Real(0)));
-    kernels::store(few.data(), kernels::splat(Real(5)), n);
-    CHECK(few == std::vector<Real>(static_cast<std::size_t>(n), Real(5)));
-  }
-}
-
-TEST_CASE("splat puts a number into every lane as it is, -0 too") {
-  for (const double x : {0.0, -0.0, 1.5, -1e30, infinity, -infinity,
-                         value_of(std::numeric_limits<Real>::min()) / 4}) {
-    for (const Real lane : numbers_in(kernels::splat(Real(x)))) CHECK(same_number(lane, Real(x)));
-  }
-  for (const Real lane : numbers_in(kernels::splat(Real(quiet_nan)))) CHECK(isnan(lane));
-}
-
-TEST_CASE("first_lanes keeps the first lanes, whatever is in the others") {
-  const Array from = drawn_numbers(lanes);
-  for (Dim n = 0; n <= lanes; ++n)
-    for (const double fill : {0.0, -infinity, quiet_nan}) {
-      Lanes x;
-      for (Dim i = 0; i < lanes; ++i)
-        x[static_cast<std::size_t>(i)] = i < n ? from[i] : Real(quiet_nan);
-      const Lanes y = numbers_in(kernels::first_lanes(kernels::load(x.data()), n, Real(fill)));
-      for (Dim i = 0; i < lanes; ++i) {
-        const Real lane = y[static_cast<std::size_t>(i)];
-        REQUIRE((i < n ? same_number(lane, from[i])
-                       : same_number(lane, Real(fill)) || std::isnan(fill)));
-        REQUIRE((i < n || isnan(lane) == std::isnan(fill)));
-      }
-    }
-}
-
-TEST_CASE("fold and sum_of take every lane once, by halves") {
-  // Powers of two: a lane left out or taken twice changes the sum.
-  Lanes x;
-  double expected = 0;
-  for (std::size_t i = 0; i < lane_count; ++i) {
-    x[i] = Real(static_cast<double>(1u << i));
-    expected += value_of(x[i]);
-  }
-  CHECK(value_of(kernels::sum_of(kernels::load(x.data()))) == expected);
-  std::size_t calls = 0;
-  const Real folded = kernels::fold(kernels::load(x.data()), [&](kernels::Vec a, kernels::Vec b) {
-    ++calls;
-    return kernels::larger(a, b);
-  });
-  CHECK(value_of(folded) == value_of(x[lane_count - 1]));
-  CHECK(std::size_t{1} << calls == lane_count);
-
-  // (v₀ + v_half) + …: halves of 1e30 and −1e30 cancel first, so the small numbers stay.
-  for (std::size_t i = 0; i < lane_count; ++i)
-    x[i] =
-        lane_count == 1 ? Real(1) : Real(i % (lane_count / 2) == 0 ? (i == 0 ? 1e30 : -1e30) : 1.0);
-  CHECK(value_of(kernels::sum_of(kernels::load(x.data()))) ==
-        (lane_count == 1 ? 1.0 : static_cast<double>(lane_count - 2)));
-}
-
-TEST_CASE("two halves of a vector are loaded from two places, and stored in two") {
-  const Array from = drawn_numbers(3 * lanes);
-  for (Dim at = 0; at < 2 * lanes; ++at) {
-    const Vec v = kernels::load_halves(from.data(), from.data() + at);
-    const Lanes loaded = numbers_in(v);
-    std::vector<Real> to(4 * lane_count, Real(99));
-    kernels::store_halves(v, to.data() + 3 * lanes, to.data() + at);
-    for (Dim i = 0; i < lanes; ++i) {
-      const Dim half = lanes / 2, source = i < half ? i : at + i - half;
-      const Dim target = i < half ? 3 * lanes + i : at + i - half;
-      REQUIRE(same_number(loaded[static_cast<std::size_t>(i)], from[source]));
-      REQUIRE(same_number(to[static_cast<std::size_t>(target)], from[source]));
-    }
-    REQUIRE(std::count_if(to.begin(), to.end(), [](Real x) { return same_number(x, Real(99)); }) ==
-            3 * lanes);
-  }
-}
 
 TEST_CASE("arithmetic, comparison and choice are those of each lane") {
   const Array left = drawn_numbers(lanes, 1), right = drawn_numbers(lanes, 5),
@@ -173,83 +70,158 @@ TEST_CASE("arithmetic, comparison and choice are those of each lane") {
   check(select(a <= a, a, b), [](Real x, Real) { return x; });
   check(select(a >= b, b, a), [](Real x, Real y) { return x >= y ? y : x; });
   check(select(a == a, b, a), [](Real, Real y) { return y; });
-}
-
-TEST_CASE("add_product adds the product of each lane") {
-  const Array start = with_tangents(integers({lanes}, 1), integers({lanes}, 2));
-  const Array left = with_tangents(integers({lanes}, 3), integers({lanes}, 4));
-  const Array right = with_tangents(integers({lanes}, 5), integers({lanes}, 6));
-  Vec sum = kernels::load(start.data());
-  kernels::add_product(sum, kernels::load(left.data()), kernels::load(right.data()));
-  const Lanes found = numbers_in(sum);
-  for (Dim i = 0; i < lanes; ++i)
-    CHECK(same_number(found[static_cast<std::size_t>(i)], start[i] + left[i] * right[i]));
-}
-
-TEST_CASE("transpose: row i becomes column i, twice is nothing") {
-  const Array places = drawn_numbers(lanes * lanes);
-  const auto place = [&](std::size_t i, std::size_t j) {
-    return places[static_cast<Dim>(i * lane_count + j)];
-  };
-  kernels::Vec square[lane_count];
-  for (std::size_t i = 0; i < lane_count; ++i) {
-    Lanes row;
-    for (std::size_t j = 0; j < lane_count; ++j) row[j] = place(i, j);
-    square[i] = kernels::load(row.data());
-  }
-  for (const bool turned : {true, false}) {
-    kernels::transpose(square);
-    for (std::size_t i = 0; i < lane_count; ++i) {
-      const Lanes row = numbers_in(square[i]);
-      for (std::size_t j = 0; j < lane_count; ++j)
-        REQUIRE(same_number(row[j], turned ? place(j, i) : place(i, j)));
-    }
-  }
+  check(kernels::larger(a, b), [](Real x, Real y) { return x < y ? y : x; });
 }
 
 TEST_CASE("larger: the larger one, and the first where either is NaN") {
-  const auto check = [](double a, double b, double expected) {
-    const auto agrees = [&](Real found) {
-      return std::isnan(expected) ? isnan(found) : value_of(found) == expected;
-    };
-    INFO(a << " and " << b);
-    for (const Real lane :
-         numbers_in(kernels::larger(kernels::splat(Real(a)), kernels::splat(Real(b)))))
-      CHECK(agrees(lane));
-  };
-  check(1, 2, 2);
-  check(2, 1, 2);
-  check(-1, -2, -1);
-  check(3, 3, 3);
-  check(-infinity, -infinity, -infinity);
-  check(-infinity, 1, 1);
-  check(infinity, 1, infinity);
-  for (const double x : {0.0, 5.0, infinity, -infinity, quiet_nan}) {
-    check(quiet_nan, x, quiet_nan);
-    check(x, quiet_nan, x);
-  }
+  const double all[] = {-infinity, -2, 0, 5, infinity, quiet_nan};
+  for (const double a : all)
+    for (const double b : all)
+      for (const Real lane :
+           numbers_in(kernels::larger(kernels::splat(Real(a)), kernels::splat(Real(b))))) {
+        INFO(a << " and " << b);
+        const bool either_nan = std::isnan(a) || std::isnan(b);
+        CHECK((either_nan && std::isnan(a) ? isnan(lane)
+                                           : value_of(lane) == (either_nan ? a : std::max(a, b))));
+      }
 }
 
-TEST_CASE("larger compares lane by lane") {
-  Lanes a, b;
+namespace {
+
+using BitPattern = std::conditional_t<sizeof(Real) == sizeof(float), std::uint32_t, std::uint64_t>;
+constexpr bool is_single = sizeof(Real) == sizeof(float);
+
+struct LaneFunction {
+  const char* name;
+  Vec (*vector)(Vec);
+  double (*standard)(double);
+};
+const std::array<LaneFunction, 3> lane_functions = {{
+    {"exp", [](Vec x) { return exp(x); }, [](double x) { return std::exp(x); }},
+    {"log", [](Vec x) { return log(x); }, [](double x) { return std::log(x); }},
+    {"tanh", [](Vec x) { return tanh(x); }, [](double x) { return std::tanh(x); }},
+}};
+const LaneFunction lane_weight = {"exp_of_weight", [](Vec x) { return exp_of_weight(x); }, nullptr};
+
+// f(x) in every lane, which must agree to the bit; and so must it beside NaN and infinities.
+double at(const LaneFunction& f, double x) {
+  const Lanes y = numbers_in(f.vector(kernels::splat(Real(x))));
+  bool alike = true;
   for (std::size_t i = 0; i < lane_count; ++i) {
-    a[i] = real(static_cast<Dim>(i));
-    b[i] = real(static_cast<Dim>(lane_count - i));
+    Lanes among{};
+    for (std::size_t j = 0; j < lane_count; ++j) among[j] = j % 2 == 0 ? nan_number : Real(1e30);
+    among[i] = Real(x);
+    const Lanes z = numbers_in(f.vector(kernels::load(among.data())));
+    alike = alike && same_number(y[i], y[0]) && same_number(z[i], y[0]);
   }
-  const Lanes found = numbers_in(kernels::larger(kernels::load(a.data()), kernels::load(b.data())));
-  for (std::size_t i = 0; i < lane_count; ++i)
-    CHECK(value_of(found[i]) == std::max(value_of(a[i]), value_of(b[i])));
+  REQUIRE((alike || isnan(y[0])));
+  return value_of(y[0]);
+}
+double exp_at(double x) { return at(lane_functions[0], x); }
+double log_at(double x) { return at(lane_functions[1], x); }
+
+// |found − exact| in units in the last place of exact; infinity counts as the next power of two.
+double error_in_units(double found, double exact) {
+  if (std::isnan(found) || std::isnan(exact))
+    return std::isnan(found) == std::isnan(exact) ? 0 : infinity;
+  if (found == exact) return 0;
+  if constexpr (!is_single) {  // 0 or a neighbour: nothing else passes
+    return std::nextafter(exact, found) == found ? 1 : infinity;
+  } else {
+    const double beyond = std::ldexp(1.0, limits::max_exponent);
+    const auto finite = [&](double x) { return std::copysign(std::fmin(std::fabs(x), beyond), x); };
+    const int exponent = std::max(std::ilogb(finite(exact)), limits::min_exponent - 1);
+    return std::fabs(finite(found) - finite(exact)) /
+           std::ldexp(1.0, exponent - limits::digits + 1);
+  }
 }
 
-TEST_CASE("by_vectors covers every index once, full vectors first, then the rest") {
-  for (Dim n = 0; n <= 5 * lanes + 1; ++n) {
-    Dim next = 0;
-    kernels::by_vectors(n, [&](Dim i, Dim count) {
-      REQUIRE(i == next);
-      REQUIRE(count >= 1);
-      REQUIRE(count == (i + lanes <= n ? lanes : n - i));
-      next = i + count;
+// Checks the numbers that next(x) gives until it returns false: in float 2 units, in double 1.
+template <class Next>
+void check_errors(const LaneFunction& f, Next next) {
+  double worst = 0, where = 0;
+  for (bool more = true; more;) {
+    Lanes x{};
+    for (Real& number : x) more = more && next(number);
+    const Lanes y = numbers_in(f.vector(kernels::load(x.data())));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double error = error_in_units(value_of(y[i]), f.standard(value_of(x[i])));
+      if (!(error <= worst)) worst = error, where = value_of(x[i]);
+    }
+  }
+  INFO(f.name << " errs most at " << where);
+  CHECK(worst <= (is_single ? 2 : 1));
+}
+
+// Every `stride`-th bit pattern from 0 to the last: both signs, subnormal numbers, infinities, NaN.
+void check_sweep(BitPattern stride) {
+  for (const LaneFunction& f : lane_functions)
+    check_errors(f, [stride, bits = BitPattern{0}](Real& x) mutable {
+      x = Real(std::bit_cast<kernels::Native>(bits));
+      const bool more = bits <= std::numeric_limits<BitPattern>::max() - stride;
+      bits = static_cast<BitPattern>(bits + stride);
+      return more;
     });
-    CHECK(next == n);
+}
+
+}  // namespace
+
+TEST_CASE("vector functions err by 2 units in the last place at most, in double by 1") {
+  check_sweep(is_single ? BitPattern{4099} : static_cast<BitPattern>(36028797018963913));
+  for (const LaneFunction& f : lane_functions)  // numbers as they are used
+    check_errors(f, [i = -40000](Real& x) mutable {
+      x = Real(i * 0.000613);
+      return i++ < 40000;
+    });
+}
+
+#if !defined(FLEDGE_DUAL)
+TEST_CASE("vector functions of every float there is", "[.nightly]") { check_sweep(1); }
+#endif
+
+TEST_CASE("weights are exponentials, or 0 where these are tiny") {
+  for (double x = -120; x < 88; x += 0.0371) {
+    const double exact = exp_at(value_of(Real(x))), found = at(lane_weight, x);
+    const bool is_tiny = is_single && exact < std::numeric_limits<float>::min() * std::sqrt(0.5);
+    INFO("at " << x);
+    CHECK(found == (is_tiny ? 0 : exact));
+  }
+  for (const double x : {-infinity, -1e30, -1e9}) CHECK((at(lane_weight, x) == 0 || !is_single));
+  CHECK(at(lane_weight, 0) == 1);
+  for (const double nan : {quiet_nan, -quiet_nan}) CHECK(std::isnan(at(lane_weight, nan)));
+}
+
+TEST_CASE("vector functions at zeros, infinities, NaN, and the ends of what is finite") {
+  for (const LaneFunction& f : lane_functions) {
+    INFO(f.name);
+    for (const double nan : {quiet_nan, -quiet_nan}) CHECK(std::isnan(at(f, nan)));
+    for (const double x :
+         {0.0, -0.0, infinity, value_of(limits::max()), value_of(limits::denorm_min())}) {
+      INFO("at " << x);
+      const double expected = value_of(Real(f.standard(x)));
+      CHECK(error_in_units(at(f, x), expected) <= (is_single ? 2 : 1));
+      CHECK(std::signbit(at(f, x)) == std::signbit(expected));
+    }
+  }
+  CHECK(exp_at(0) == 1);
+  for (const double x : {-infinity, value_of(limits::lowest()), is_single ? -104 : -745.2, -1e5})
+    CHECK(exp_at(x) == 0);
+  CHECK(exp_at(is_single ? -103.9 : -745.1) == value_of(limits::denorm_min()));
+  CHECK(std::isfinite(exp_at(is_single ? 88.7 : 709.7)));
+  for (const double x : {is_single ? 88.8 : 709.9, 1e5}) CHECK(exp_at(x) == infinity);
+  for (const double zero : {0.0, -0.0}) CHECK(log_at(zero) == -infinity);
+  CHECK(log_at(1) == 0);
+  CHECK(log_at(infinity) == infinity);
+  for (const double negative : {-1.0, -1e-30, -infinity, -1e30, -value_of(limits::denorm_min())})
+    CHECK(std::isnan(log_at(negative)));
+}
+
+TEST_CASE("tanh is odd, and reaches 1 without passing it") {
+  const LaneFunction& f = lane_functions[2];
+  for (const double x : {1e-30, 1e-3, 0.3, 0.624, 0.626, 0.93, 0.94, 1.5, 3.9, 4.1, 20.0, 1e30}) {
+    INFO(x);
+    CHECK(at(f, -x) == -at(f, x));
+    CHECK((at(f, x) > 0 && at(f, x) <= 1));
+    CHECK((x <= 20 || at(f, x) == 1));
   }
 }
