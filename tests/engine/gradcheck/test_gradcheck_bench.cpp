@@ -518,8 +518,15 @@ void each_check(const std::vector<Row>& rows,
     for (std::uint64_t seed = 1; seed <= (row.values.empty() ? 8u : 1u); ++seed) {
       GradcheckOptions options;
       options.seed = seed;
-      const GradcheckReport report = gradcheck(row.f, inputs_of(row, seed), options);
+      const std::vector<Array> inputs = inputs_of(row, seed);
+      const GradcheckReport report = gradcheck(row.f, inputs, options);
       INFO(row.name << ", seed " << seed << ": " << to_string(report));
+      Dim elements = 0;
+      for (const Array& x : inputs) elements += x.size();
+      CHECK(report.elements == elements);
+      CHECK(report.ok == report.problem.empty());
+      CHECK((report.problem != "the gradient is wrong" || report.wrong_by_dual ||
+             report.wrong_by_differences));
       f(row, report);
     }
 }

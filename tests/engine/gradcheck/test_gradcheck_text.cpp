@@ -50,26 +50,23 @@ TEST_CASE("a report has a decimal point in a locale that writes a comma") {
   std::setlocale(LC_NUMERIC, before.c_str());
 }
 
-TEST_CASE("a likely cause and a pattern are named as what they are") {
+TEST_CASE("a report names the oracles that found the problem, the cause or the pattern") {
   GradcheckReport report = wrong_report(1, 2);
   const std::string plain = to_string(report);
   CHECK(plain == "the gradient is wrong: w[1] is 1 by backward(), 2" + by +
                      "; 3 elements, largest error 0.5 (dual), 0.25 (differences)");
-  report.likely_cause = "a sign is wrong";
-  CHECK(to_string(report) == plain + "; likely cause: a sign is wrong");
-  report.likely_cause.clear();
   report.pattern = "1 of 3 elements is wrong";
   CHECK(to_string(report) == plain + "; 1 of 3 elements is wrong");
-}
-
-TEST_CASE("a report says which oracle found the problem") {
-  GradcheckReport report = wrong_report(1, 2);
-  report.wrong_by_differences = false;
-  CHECK_THAT(to_string(report), ContainsSubstring("1 by backward(), 2 by dual numbers; "));
-  report.wrong_by_dual = false, report.wrong_by_differences = true;
-  CHECK_THAT(to_string(report), ContainsSubstring("1 by backward(), 2 by differences; "));
-  report.wrong_by_differences = false;
-  CHECK_THAT(to_string(report), ContainsSubstring("1 by backward(), 2 expected; "));
+  report.pattern.clear();
+  report.likely_cause = "a sign is wrong";
+  CHECK(to_string(report) == plain + "; likely cause: a sign is wrong");
+  const auto found_by = [&](bool dual, bool differences) {
+    report.wrong_by_dual = dual, report.wrong_by_differences = differences;
+    return to_string(report);
+  };
+  CHECK_THAT(found_by(true, false), ContainsSubstring("1 by backward(), 2 by dual numbers; "));
+  CHECK_THAT(found_by(false, true), ContainsSubstring("1 by backward(), 2 by differences; "));
+  CHECK_THAT(found_by(false, false), ContainsSubstring("1 by backward(), 2 expected; "));
 }
 
 TEST_CASE("the worst elements are a table, unless there is only one") {

@@ -1,7 +1,7 @@
-// The checker can fail: wrong gradients of every kind are found, by both oracles.
+// What a report of a wrong gradient, or of one that an oracle cannot decide, says beyond the rows of
+// test_gradcheck_bench.cpp: sizes of errors, positions, which oracle, and the whole text.
 #include "engine/array_math.h"
 #include "engine/autograd.h"
-#include "engine/base/errors.h"
 #include "engine/gradcheck/gradcheck.h"
 #include "engine/ops.h"
 #include "tests/support/arrays.h"
@@ -11,129 +11,68 @@ using namespace tests;
 
 namespace {
 
-// y = x³, whose right gradient `spoil` turns into a wrong one.
+using In = const std::vector<Tensor>&;
+
+// y = x³, whose right gradient `spoil` turns into another one.
 template <class Spoil>
 GradcheckReport check_spoiled(const Array& x, Spoil spoil) {
-  const auto cube = [&](const std::vector<Tensor>& in) {
+  const auto cube = [&](In in) {
     const Array X = in[0].value();
     return record("cube", X * X * X, wrt(in[0], [X, spoil](const Array& dy) {
                     return spoil(Array(dy * X * X * Real(3)));
                   }));
   };
-  const GradcheckReport report = gradcheck(cube, {x});
-  CAPTURE(to_string(report));
-  CHECK(report.ok == report.problem.empty());
-  CHECK(report.wrong_by_dual == (report.problem == "the gradient is wrong"));
-  return report;
+  return gradcheck(cube, {x});
 }
 
 GradcheckReport check_factor(double factor) {
   return check_spoiled(uniform({3, 4}, 1), [factor](const Array& dx) { return dx * Real(factor); });
 }
 
-// The gradient with its elements moved: element i comes from source(i).
-template <class Source>
-GradcheckReport check_moved(const Shape& shape, Source source) {
-  return check_spoiled(uniform(shape, 1), [source](const Array& dx) {
-    Array moved(dx.shape());
-    Real* to = moved.write();
-    for (Dim i = 0; i < dx.size(); ++i) to[i] = dx[source(i)];
-    return moved;
-  });
-}
-
-GradcheckReport check_element(const Shape& shape, Dim which, double value) {
+GradcheckReport check_element(const Shape& shape, Dim which, double factor) {
   return check_spoiled(uniform(shape, 1), [=](const Array& dx) {
     Array changed = dx.clone();
-    changed.write()[which] = Real(value);
+    changed.write()[which] *= Real(factor);
     return changed;
   });
 }
 
-std::string is_times(const std::string& factor, const std::string& reason) {
-  return "backward() gives " + factor + " times the true gradient in every element: " + reason;
+Real total_of(const Array& x) {
+  Real total = 0;
+  for (Dim i = 0; i < x.size(); ++i) total += x[i];
+  return total;
 }
+
+// |x|², computed in double: it carries no tangent.
+double squares_of(const Tensor& x) { return value_of(total_of(x.value() * x.value())); }
 
 }  // namespace
 
-TEST_CASE("the right gradient passes, so that what follows means something") {
-  CHECK(check_factor(1).ok);
-  CHECK(check_moved({5}, [](Dim i) { return i; }).ok);
-}
-
-TEST_CASE("a constant factor is found, down to the tolerance") {
+TEST_CASE("the error of a constant factor is its distance from 1, down to each tolerance") {
   for (const double factor : {1 + 1e-6, 1 - 1e-6, 1 + 1e-3, -1.0, 2.0, 0.5, 0.0, 1e6}) {
     CAPTURE(factor);
     const GradcheckReport report = check_factor(factor);
-    CHECK_FALSE(report.ok);
     CHECK(report.problem == "the gradient is wrong");
-    CHECK(report.tensor == "input 0");
     CHECK((report.wrong_by_dual && report.wrong_by_differences));
     CHECK_THAT(report.max_error_dual, WithinRel(std::abs(factor - 1), 1e-3));
     CHECK_THAT(report.max_error_differences, WithinRel(std::abs(factor - 1), 1e-2));
     CHECK_THAT(report.analytic, WithinRel(factor * report.expected, 1e-7));
   }
-}
-
-TEST_CASE("the smallest factor that each oracle finds") {
+  CHECK((gradcheck_tolerance_dual == 1e-12 && gradcheck_tolerance_differences == 1e-8));
   CHECK_FALSE(check_factor(1 + 3 * gradcheck_tolerance_dual).ok);
   CHECK(check_factor(1 + 0.3 * gradcheck_tolerance_dual).ok);
   CHECK(check_factor(1 + 3 * gradcheck_tolerance_differences).wrong_by_differences);
   CHECK_FALSE(check_factor(1 + 0.3 * gradcheck_tolerance_differences).wrong_by_differences);
 }
 
-TEST_CASE("known patterns have their likely cause in the report") {
-  CHECK(check_factor(2).likely_cause == is_times("2", "a contribution is counted twice"));
-  CHECK(check_factor(-1).likely_cause == is_times("-1", "a sign is wrong"));
-  CHECK(check_factor(std::sqrt(8)).likely_cause ==
-        is_times("2.82843", "a scale such as 1/sqrt(8) is missing or applied twice"));
-  CHECK(check_factor(1.001).likely_cause == is_times("1.001", "a constant factor is wrong"));
-  CHECK_THAT(check_factor(0).likely_cause, StartsWith("backward() gives zero in every element"));
-}
-
-TEST_CASE("a transposed gradient is found and named") {
-  const GradcheckReport report = check_moved({4, 4}, [](Dim i) { return i % 4 * 4 + i / 4; });
-  CHECK_FALSE(report.ok);
-  CHECK(report.likely_cause == "the gradient is transposed");
-}
-
-TEST_CASE("right numbers in the wrong places are found") {
-  CHECK_FALSE(check_moved({7}, [](Dim i) { return (i + 1) % 7; }).ok);  // shifted by one
-  CHECK_FALSE(check_moved({7}, [](Dim i) { return 6 - i; }).ok);        // reversed
-  CHECK_FALSE(check_moved({3, 4}, [](Dim i) { return i % 3 * 4 + i / 3; }).ok);
-  CHECK_FALSE(check_moved({7}, [](Dim i) { return i < 2 ? 1 - i : i; }).ok);  // two swapped
-}
-
-TEST_CASE("one wrong element among thousands is found and named") {
-  const Dim columns = 50, row = 37, column = 23;
-  const GradcheckReport report = check_element({60, columns}, row * columns + column, 0.125);
-  CHECK_FALSE(report.ok);
+TEST_CASE("one wrong element among thousands is named; it does not show the cause") {
+  const GradcheckReport report = check_element({60, 50}, 37 * 50 + 23, 2);
   CHECK(report.elements == 3000);
   CHECK(report.index == "[37, 23]");
-  CHECK(report.analytic == 0.125);
-}
-
-TEST_CASE("of one wrong element the report names the numbers and no cause") {
-  const GradcheckReport report = check_spoiled(uniform({4, 3}, 1), [](const Array& dx) {
-    Array changed = dx.clone();
-    changed.write()[7] *= Real(2);
-    return changed;
-  });
-  CHECK(report.index == "[2, 1]");
   CHECK_THAT(report.analytic, WithinRel(2 * report.expected, 1e-7));
   CHECK(report.likely_cause.empty());
-  CHECK_THAT(to_string(report), EndsWith("; 1 of 12 elements is wrong, the others are right; one "
+  CHECK_THAT(to_string(report), EndsWith("; 1 of 3000 elements is wrong, the others are right; one "
                                          "element does not show the cause"));
-}
-
-TEST_CASE("a wrong element is found although another is a million times larger") {
-  const Array x({2}, {1000, 1});
-  CHECK(check_spoiled(x, [](const Array& dx) { return dx; }).ok);
-  const GradcheckReport report = check_spoiled(x, [](const Array& dx) {
-    return Array({2}, {value_of(dx[0]), 0});
-  });
-  CHECK_FALSE(report.ok);
-  CHECK(report.index == "[1]");
 }
 
 TEST_CASE("NaN and infinity in a gradient are found, named and explained") {
@@ -142,54 +81,14 @@ TEST_CASE("NaN and infinity in a gradient are found, named and explained") {
     const GradcheckReport report = check_element({2, 3}, 4, bad);
     CHECK_FALSE(report.ok);
     CHECK(report.index == "[1, 1]");
-    CHECK(std::isfinite(report.analytic) == false);
-    CHECK(std::isfinite(report.expected));
-    CHECK(report.expected != 0);
-    CHECK(report.likely_cause ==
-          "the gradient is not finite: the rule computes 0/0, log(0) or infinity times zero");
+    CHECK_FALSE(std::isfinite(report.analytic));
+    CHECK((std::isfinite(report.expected) && report.expected != 0));
+    CHECK_THAT(report.likely_cause, StartsWith("the gradient is not finite"));
   }
 }
 
-TEST_CASE("a gradient of another shape is refused by the engine") {
-  CHECK_THROWS_AS(check_spoiled(uniform({3}, 1), [](const Array&) { return Array::ones({2}); }),
-                  ShapeError);
-}
-
-TEST_CASE("only early positions wrong: time is the axis before the last") {
-  const GradcheckReport report = check_spoiled(uniform({4, 3}, 1), [](const Array& dx) {
-    Array changed = dx.clone();
-    Real* to = changed.write();
-    for (Dim i = 0; i < 6; ++i) to[i] *= Real(0.25 + 0.1 * static_cast<double>(i));
-    return changed;
-  });
-  CHECK_FALSE(report.ok);
-  CHECK_THAT(report.likely_cause,
-             StartsWith("only early positions are wrong, positions 0 to 1 of 4 along axis 0: "));
-}
-
-TEST_CASE("softmax with a rule that returns zeros is found; a plain sum would not see it") {
-  const auto silent_softmax = [](const Tensor& x) {
-    return record("softmax", softmax(x).value(),
-                  wrt(x, [](const Array& dy) { return Array::zeros(dy.shape()); }));
-  };
-  const auto f = [&](const std::vector<Tensor>& in) { return silent_softmax(in[0]); };
-  const GradcheckReport report = gradcheck(f, {uniform({5}, 1)});
-  CHECK_FALSE(report.ok);
-  CHECK_THAT(report.likely_cause, StartsWith("backward() gives zero in every element"));
-}
-
-TEST_CASE("softmax without its second term is found") {
-  const auto f = [](const std::vector<Tensor>& in) {
-    const Array y = softmax(in[0]).value();
-    return record("softmax", y, wrt(in[0], [y](const Array& dy) { return dy * y; }));
-  };
-  CHECK_FALSE(gradcheck(f, {uniform({5}, 1)}).ok);
-}
-
-TEST_CASE("a graph that is cut on the way is found") {
-  const auto detached = [](const std::vector<Tensor>& in) { return exp(in[0]) * in[0].detach(); };
-  CHECK_FALSE(gradcheck(detached, {uniform({3}, 1)}).ok);
-  const auto unrecorded = [](const std::vector<Tensor>& in) {
+TEST_CASE("a function under NoGrad is a graph that is cut") {
+  const auto unrecorded = [](In in) {
     const NoGrad no_grad;
     return exp(in[0]);
   };
@@ -198,7 +97,7 @@ TEST_CASE("a graph that is cut on the way is found") {
   CHECK_THAT(report.likely_cause, ContainsSubstring("the graph is cut"));
 }
 
-TEST_CASE("the report names tensor, index, both numbers, the oracles, both errors and the cause") {
+TEST_CASE("the report names the tensor, and says in words what its fields say") {
   const Tensor good = parameter(uniform({2}, 1)), bad = parameter(uniform({2, 2}, 2));
   const auto doubled = [](const Tensor& x) {
     return record("copy", x.value().clone(), wrt(x, [](const Array& dy) { return dy * Real(2); }));
@@ -206,15 +105,101 @@ TEST_CASE("the report names tensor, index, both numbers, the oracles, both error
   const GradcheckReport report = gradcheck([&] { return exp(good) + doubled(bad); },
                                            {{"layer.good", good}, {"layer.bad", bad}});
   CHECK(report.tensor == "layer.bad");
-  char expected[300];
-  std::snprintf(
-      expected, sizeof expected,
-      "the gradient is wrong: layer.bad%s is %g by backward(), %g by dual numbers and differences; "
-      "6 elements, largest error %g (dual), %g (differences); likely cause: backward() gives 2 times "
-      "the true gradient in every element: a contribution is counted twice",
-      report.index.c_str(), report.analytic, report.expected, report.max_error_dual,
-      report.max_error_differences);
-  CHECK_THAT(to_string(report), StartsWith(std::string(expected) + "\n"));
-  CHECK_THAT(report.max_error_dual, WithinRel(1, 1e-3));
-  CHECK_THAT(report.max_error_differences, WithinRel(1, 1e-3));
+  for (const std::string& part :
+       {"the gradient is wrong: layer.bad" + report.index + " is ",
+        std::string(" by dual numbers and differences; 6 elements, largest error 1 (dual), 1"),
+        "; likely cause: " + report.likely_cause + "\n"})
+    CHECK_THAT(to_string(report), ContainsSubstring(part));
+}
+
+TEST_CASE("at a kink dual numbers alone decide, and the report says so") {
+  const Array x({3}, {0.5, 0, -0.5});
+  // Symmetric differences converge to the mean of the two slopes, ½: they seem to confirm that one.
+  const auto kinked = [](double at_zero) {
+    return [=](In in) {
+      const Array X = in[0].value();
+      return in[0] + record("relu", relu(in[0]).value(), wrt(in[0], [=](const Array& dy) {
+                              return dy * map(X, [=](Real v) {
+                                       return Real(v == Real(0) ? at_zero : v > Real(0) ? 1 : 0);
+                                     });
+                            }));
+    };
+  };
+  const GradcheckReport right = gradcheck(kinked(0), {x}), wrong = gradcheck(kinked(0.5), {x});
+  CHECK(right.undecided == 1);
+  CHECK(right.max_error_differences <= gradcheck_tolerance_differences);
+  CHECK(right.note ==
+        "1 of 3 elements is checked by dual numbers alone, first input 0[1]: finite differences do "
+        "not converge here: the function has a kink, a jump or the edge of its domain at or near "
+        "this point");
+  CHECK_THAT(to_string(right), StartsWith("ok: 3 elements, ") && EndsWith("; " + right.note));
+  CHECK((wrong.wrong_by_dual && !wrong.wrong_by_differences));
+  CHECK(wrong.index == "[1]");
+  CHECK_THAT(wrong.pattern, StartsWith("1 of 3 elements is wrong"));
+}
+
+TEST_CASE("what rounding hides is undecided and counted once, by whichever oracle it is hidden") {
+  const GradcheckReport constant =
+      gradcheck([](In in) { return in[0] * in[0] + 1e10; }, {uniform({3}, 1)});
+  CHECK(constant.ok);
+  CHECK(constant.undecided == 3);
+  CHECK(constant.max_error_differences == infinity);
+  CHECK_THAT(constant.note,
+             StartsWith("3 of 3 elements are checked by dual numbers alone, first input "
+                        "0[0]: rounding hides this derivative"));
+  const auto variance_about = [](double c) {
+    const auto f = [c](In in) {
+      const Tensor y = in[0] + c;
+      return mean(y * y) - mean(y) * mean(y);
+    };
+    return gradcheck(f, {uniform({6}, 1)});
+  };
+  CHECK(variance_about(0).undecided == 0);
+  const GradcheckReport six = variance_about(1e4), all = variance_about(1e5),
+                        few = variance_about(1e11);
+  CHECK((six.ok && six.undecided > 0));
+  CHECK_THAT(six.note, ContainsSubstring("not proved by dual numbers, first input 0[") &&
+                           ContainsSubstring("it agrees in six digits, and rounding hides the"));
+  CHECK_THAT(all.note, StartsWith("6 of 6 elements are not proved") &&
+                           !ContainsSubstring("checked by dual numbers alone"));
+  CHECK_THAT(few.problem, StartsWith("rounding hides this derivative"));
+}
+
+TEST_CASE("where the oracles disagree the report says which of them confirms backward()") {
+  // y = |x|²·x, whose size carries no tangent: with its right rule dx = |x|²·dy + 2·⟨dy, x⟩·x, and
+  // with a size that is a constant to the graph as well.
+  const auto lost_tangents = [](In in) {
+    const Array X = in[0].value();
+    const double size = squares_of(in[0]);
+    return record("cubed", X * Real(size), wrt(in[0], [=](const Array& dy) {
+                    return dy * Real(size) + X * (total_of(dy * X) * Real(2));
+                  }));
+  };
+  const auto lost_path = [](In in) { return in[0] * squares_of(in[0]); };
+  const GradcheckReport by_dual = gradcheck(lost_tangents, {uniform({3}, 1)}),
+                        by_differences = gradcheck(lost_path, {uniform({3}, 1)});
+  CHECK((by_dual.wrong_by_dual && !by_dual.wrong_by_differences));
+  CHECK_THAT(by_dual.likely_cause,
+             StartsWith("the oracles disagree, and differences confirm backward()"));
+  CHECK((!by_differences.wrong_by_dual && by_differences.wrong_by_differences));
+  CHECK(by_differences.max_error_dual <= gradcheck_tolerance_dual);
+  CHECK_THAT(by_differences.likely_cause,
+             StartsWith("the oracles disagree, and dual numbers confirm backward()"));
+}
+
+TEST_CASE("a wholly wrong gradient costs few evaluations with dual numbers more") {
+  const auto evaluations = [](double factor) {
+    int count = 0;
+    const GradcheckReport report = gradcheck(
+        [&](In in) {
+          const Array x = in[0].value();
+          count += total_of(x).tangent != 0 ? 1 : 0;
+          return record("spoiled", x * x,
+                        wrt(in[0], [=](const Array& dy) { return dy * x * Real(2 * factor); }));
+        },
+        {uniform({200}, 1)});
+    CHECK(report.ok == (factor == 1));
+    return count;
+  };
+  CHECK(evaluations(1.5) < 2 * evaluations(1));
 }
