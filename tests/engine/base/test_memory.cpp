@@ -53,7 +53,7 @@ struct Counted : Pooled {
 
 }  // namespace
 
-TEST_CASE("blocks of every size are aligned to 64, and all of them can be written") {
+TEST_CASE("a block of every size is aligned to 64, can be written, and is not taken for more") {
   for (const std::size_t bytes : block_sizes()) {
     void* const block = allocate_memory(bytes);
     INFO(bytes << " bytes");
@@ -61,6 +61,11 @@ TEST_CASE("blocks of every size are aligned to 64, and all of them can be writte
     std::memset(block, 0xAB, bytes);
     REQUIRE(holds(block, bytes, 0xAB));
     deallocate_memory(block, bytes);
+    const std::size_t more = 2 * bytes + 65;
+    void* const larger = allocate_memory(more);
+    CHECK(larger != block);
+    std::memset(larger, 3, more);  // a sanitizer, or the heap, knows when this is too much
+    deallocate_memory(larger, more);
   }
 }
 
@@ -103,18 +108,6 @@ TEST_CASE("a block given back is the next one taken, for all sizes of its kind")
     CHECK((!memory_is_kept || next == block));
     std::memset(next, 1, taken);
     deallocate_memory(next, taken);
-  }
-}
-
-TEST_CASE("a block is not taken for what needs more") {
-  for (const std::size_t bytes : block_sizes()) {
-    void* const block = allocate_memory(bytes);
-    deallocate_memory(block, bytes);
-    const std::size_t more = 2 * bytes + 65;
-    void* const larger = allocate_memory(more);
-    CHECK(larger != block);
-    std::memset(larger, 3, more);  // a sanitizer, or the heap, knows when this is too much
-    deallocate_memory(larger, more);
   }
 }
 
@@ -164,39 +157,24 @@ TEST_CASE("several threads take and give at once") {
   CHECK(wrong == std::vector<int>(4, 0));
 }
 
-TEST_CASE("release_memory hands back what is kept, not what is in use") {
+TEST_CASE("what is in use survives release_memory() and requests for more than there is") {
   void* const used = allocate_memory(100);
   std::memset(used, 7, 100);
   for (const std::size_t bytes : {10u, 100u, 1000u, 100000u})
     deallocate_memory(allocate_memory(bytes), bytes);
+  deallocate_memory(nullptr, 0);
+  deallocate_memory(nullptr, 1000);
   release_memory();
   release_memory();
-  CHECK(holds(used, 100, 7));
   void* const next = allocate_memory(100);
   std::memset(next, 8, 100);
+  constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+  for (const std::size_t bytes : {all, all - 63, all / 2 + 1, all / 4, std::size_t{1} << 48})
+    CHECK_THROWS_AS(allocate_memory(bytes), std::bad_alloc);
+  CHECK_THROWS_AS(Buffer(Dim{1} << 55), std::bad_alloc);
   CHECK(holds(used, 100, 7));
   deallocate_memory(next, 100);
   deallocate_memory(used, 100);
-}
-
-TEST_CASE("giving back nothing does nothing") {
-  deallocate_memory(nullptr, 0);
-  deallocate_memory(nullptr, 1000);
-  void* const block = allocate_memory(1000);
-  CHECK(block != nullptr);
-  deallocate_memory(block, 1000);
-}
-
-TEST_CASE("more memory than there is throws bad_alloc, and nothing is lost") {
-  void* const used = allocate_memory(1000);
-  std::memset(used, 9, 1000);
-  constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
-  for (const std::size_t bytes : {all, all - 63, all / 2 + 1, all / 4, std::size_t{1} << 48}) {
-    INFO(bytes << " bytes");
-    CHECK_THROWS_AS(allocate_memory(bytes), std::bad_alloc);
-  }
-  CHECK(holds(used, 1000, 9));
-  deallocate_memory(used, 1000);
 }
 
 TEST_CASE("PoolVector is a vector whose numbers are aligned") {
@@ -253,10 +231,11 @@ TEST_CASE("objects that are Pooled come from the pool, and their destructors run
   CHECK(Counted::alive == 0);
 }
 
-TEST_CASE("memory that is filled is NaN in every number, new or kept") {
+TEST_CASE("a Buffer that is filled is NaN in every number, new or kept") {
   memory_is_filled = true;
   for (int i = 0; i < 2; ++i) {
     Buffer buffer(1000);
+    CHECK(aligned(buffer.data()));
     for (Dim j = 0; j < 1000; ++j) REQUIRE(isnan(buffer.data()[j]));
     std::fill_n(buffer.data(), 1000, Real(1));
   }

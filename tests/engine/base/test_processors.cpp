@@ -1,6 +1,5 @@
 #include "engine/base/processors.h"
 
-#include <cstdio>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -17,25 +16,30 @@
 using namespace fledge;
 namespace fs = std::filesystem;
 
-namespace {
-
-// A folder of control groups.
-struct Groups {
-  testing::Folder mount;
-
-  void write(const std::string& file, const std::string& text) const {
-    fs::create_directories(fs::path(mount / file).parent_path());
-    std::FILE* out = std::fopen((mount / file).c_str(), "w");
-    REQUIRE(out != nullptr);
-    std::fputs(text.c_str(), out);
-    std::fclose(out);
-  }
-  int quota(const std::string& groups) const { return processors_of_quota(groups, mount.path()); }
-};
-
-}  // namespace
-
-TEST_CASE("processors: a quota is rounded up, and none is no limit") {
+TEST_CASE(
+    "processors: a quota is rounded up, and the smallest of a group and those above it holds") {
+  using Files = std::vector<std::pair<std::string, std::string>>;
+  struct Row {
+    std::string groups;  // of this process, as /proc/self/cgroup lists them
+    Files quotas;        // of groups
+    int expected;        // 0: no limit
+  };
+  const Files b{{"a/b", "300000 100000\n"}}, a_b{{"a", "200000 100000\n"}, b[0]},
+      all{{"", "100000 100000\n"}, a_b[0], b[0]}, box{{"box", "350000 100000\n"}};
+  std::vector<Row> rows = {
+      {"0::/a/b\n", b, 3},
+      {"0::/a/b/c\n", b, 3},  // of a container, whose own path is not mounted
+      {"0::/a\n", b, 0},
+      {"0::/a/b\n", a_b, 2},
+      {"0::/a/b\n", all, 1},
+      {"0::/other\n", all, 1},
+      {"0::/../elsewhere", all, 1},
+      // the line of version 2 counts, wherever it stands
+      {"9:cpuset:/other\n4:cpu,cpuacct:/other\n0::/box\n", box, 4},
+      {"0::/box\n1:name=systemd:/box", box, 4},
+      {"9:cpuset:/box\n4:cpu,cpuacct:/box\n", box, 0},
+      {"1:name=10::/box\n", box, 0},
+  };
   for (const auto& [text, expected] :
        std::vector<std::pair<std::string, int>>{{"max 100000\n", 0},
                                                 {"200000 100000\n", 2},
@@ -46,39 +50,18 @@ TEST_CASE("processors: a quota is rounded up, and none is no limit") {
                                                 {"6400000 50000\n", 128},
                                                 {"", 0},
                                                 {"0 0\n", 0},
-                                                {"nonsense\n", 0}}) {
-    const Groups groups;
-    groups.write("cpu.max", text);
-    INFO(text);
-    CHECK(groups.quota("0::/\n") == expected);
+                                                {"nonsense\n", 0}})
+    rows.push_back({"0::/\n", {{"", text}}, expected});
+  for (const char* none : {"", "\n", "0", "0:", "x:y", ":::\n"}) rows.push_back({none, all, 0});
+  for (const Row& row : rows) {
+    const testing::Folder mount;
+    for (const auto& [group, text] : row.quotas) {
+      fs::create_directories(fs::path(mount.path()) / group);
+      testing::write_file(mount / group + "/cpu.max", text);
+    }
+    INFO(row.groups << row.quotas.back().second);
+    CHECK(processors_of_quota(row.groups, mount.path()) == row.expected);
   }
-}
-
-TEST_CASE("processors: the smallest quota of a group and of those above it holds") {
-  const Groups groups;
-  groups.write("a/b/cpu.max", "300000 100000\n");
-  CHECK(groups.quota("0::/a/b\n") == 3);
-  CHECK(groups.quota("0::/a/b/c\n") == 3);  // of a container, whose own path is not mounted
-  CHECK(groups.quota("0::/a\n") == 0);
-  groups.write("a/cpu.max", "200000 100000\n");
-  CHECK(groups.quota("0::/a/b\n") == 2);
-  groups.write("cpu.max", "100000 100000\n");
-  CHECK(groups.quota("0::/a/b\n") == 1);
-  CHECK(groups.quota("0::/other\n") == 1);
-  CHECK(groups.quota("0::/../elsewhere") == 1);
-  for (const char* none : {"", "\n", "0", "0:", "x:y", ":::\n"}) {
-    INFO(none);
-    CHECK(groups.quota(none) == 0);
-  }
-}
-
-TEST_CASE("processors: the line of version 2 counts, wherever it stands") {
-  const Groups groups;
-  groups.write("box/cpu.max", "350000 100000\n");
-  CHECK(groups.quota("9:cpuset:/other\n4:cpu,cpuacct:/other\n0::/box\n") == 4);
-  CHECK(groups.quota("0::/box\n1:name=systemd:/box") == 4);
-  CHECK(groups.quota("9:cpuset:/box\n4:cpu,cpuacct:/box\n") == 0);  // version 1 is not read
-  CHECK(groups.quota("1:name=10::/box\n") == 0);
 }
 
 TEST_CASE("how many processors may be used", "[.environment]") {

@@ -62,90 +62,67 @@ TEST_CASE("uniform, below, shuffle and normal give the same numbers everywhere")
   CHECK_THAT(n.normal(), WithinAbs(-0.5489113474545084, 1e-14));
 }
 
-TEST_CASE("seeds next to each other and at the ends give different streams") {
+TEST_CASE("streams of all seeds and purposes are different, also with both exchanged") {
   std::set<std::uint64_t> seen;
-  const std::vector<std::uint64_t> seeds{0,        1, 2, 3, 1ull << 32, 1ull << 63, last_seed - 1,
-                                         last_seed};
-  for (const std::uint64_t seed : seeds)
-    for (const std::uint64_t bits : first_bits(Rng(seed), 100)) seen.insert(bits);
-  CHECK(seen.size() == 100 * seeds.size());
-}
-
-TEST_CASE("streams of all seeds and purposes are different") {
-  std::set<std::uint64_t> seen;
-  std::size_t streams = 0;
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    seen.insert(Rng(seed).bits());
-    ++streams;
-    for (std::uint64_t purpose = 0; purpose < 20; ++purpose, ++streams)
-      seen.insert(Rng(seed).stream(purpose).bits());
+  std::size_t count = 0;
+  const auto add = [&](const Rng& rng) {
+    for (const std::uint64_t bits : first_bits(rng, 20)) seen.insert(bits), ++count;
+  };
+  std::vector<std::uint64_t> seeds{1ull << 32, 1ull << 63, last_seed - 1, last_seed};
+  for (std::uint64_t seed = 0; seed < 20; ++seed) seeds.push_back(seed);
+  for (const std::uint64_t seed : seeds) {
+    add(Rng(seed));
+    for (std::uint64_t purpose = 0; purpose < 20; ++purpose) add(Rng(seed).stream(purpose));
   }
-  CHECK(seen.size() == streams);
+  for (std::uint64_t a = 0; a < 4; ++a)
+    for (std::uint64_t b = 0; b < 4; ++b) add(Rng(0).stream(a).stream(b));
+  CHECK(seen.size() == count);
 }
 
-TEST_CASE("a stream of seed a for purpose b is not that of seed b for purpose a") {
-  CHECK(first_bits(Rng(1).stream(2), 4) != first_bits(Rng(2).stream(1), 4));
-  CHECK(first_bits(Rng(1).stream(1), 4) != first_bits(Rng(2).stream(2), 4));
-  CHECK(first_bits(Rng(0).stream(1).stream(2), 4) != first_bits(Rng(0).stream(2).stream(1), 4));
-}
-
-TEST_CASE("a stream does not depend on what was drawn before it, nor changes what comes after") {
+TEST_CASE("a copy repeats the numbers; a stream depends on no draw, and changes none") {
   Rng drawn(5), fresh(5);
   const DrawnBits before = first_bits(fresh.stream(3), 4);
   drawn.bits();
   CHECK(first_bits(drawn.stream(3), 4) == before);
   drawn.stream(4).bits();
   fresh.bits();
+  const Rng copy = drawn;
+  CHECK(first_bits(copy, 5) == first_bits(fresh, 5));
   CHECK(drawn.bits() == fresh.bits());
 }
 
-TEST_CASE("a copied generator repeats the same numbers") {
-  Rng rng(9);
-  rng.bits();
-  Rng copy = rng;
-  CHECK(first_bits(copy, 5) == first_bits(rng, 5));
-}
-
-TEST_CASE("uniform stays in [0, 1) and has the moments of the uniform distribution") {
+TEST_CASE("uniform and normal have the moments of their distributions, within 5 standard errors") {
   constexpr int count = 100000;
   Rng rng(1);
-  const std::vector<double> x = draws(count, [&] { return rng.uniform(); });
-  CHECK(*std::min_element(x.begin(), x.end()) >= 0);
-  CHECK(*std::max_element(x.begin(), x.end()) < 1);
-  // Standard errors: √(1/12 / n) of the mean, √(4/45 / n) of the mean square.
-  CHECK_THAT(mean_power(x, 1), WithinAbs(0.5, 5 * std::sqrt(1.0 / 12 / count)));
-  CHECK_THAT(mean_power(x, 2), WithinAbs(1.0 / 3, 5 * std::sqrt(4.0 / 45 / count)));
-}
-
-TEST_CASE("normal has the moments of the normal distribution, within 5 standard errors") {
-  constexpr int count = 100000;
-  Rng rng(2);
-  const std::vector<double> x = draws(count, [&] { return rng.normal(); });
-  // Var xᵏ = E x²ᵏ − (E xᵏ)²: 1, 2, 15, 96 for k = 1 … 4.
+  const std::vector<double> u = draws(count, [&] { return rng.uniform(); }),
+                            n = draws(count, [&] { return rng.normal(); });
+  CHECK(*std::min_element(u.begin(), u.end()) >= 0);
+  CHECK(*std::max_element(u.begin(), u.end()) < 1);
+  CHECK(std::all_of(n.begin(), n.end(), [](double v) { return std::isfinite(v); }));
+  // E xᵏ, and the variance of xᵏ: E x²ᵏ − (E xᵏ)²
   const double error = 5 / std::sqrt(double{count});
-  CHECK_THAT(mean_power(x, 1), WithinAbs(0, error));
-  CHECK_THAT(mean_power(x, 2), WithinAbs(1, error * std::sqrt(2)));
-  CHECK_THAT(mean_power(x, 3), WithinAbs(0, error * std::sqrt(15)));
-  CHECK_THAT(mean_power(x, 4), WithinAbs(3, error * std::sqrt(96)));
-  CHECK(std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); }));
+  CHECK_THAT(mean_power(u, 1), WithinAbs(0.5, error * std::sqrt(1.0 / 12)));
+  CHECK_THAT(mean_power(u, 2), WithinAbs(1.0 / 3, error * std::sqrt(4.0 / 45)));
+  CHECK_THAT(mean_power(n, 1), WithinAbs(0, error));
+  CHECK_THAT(mean_power(n, 2), WithinAbs(1, error * std::sqrt(2)));
+  CHECK_THAT(mean_power(n, 3), WithinAbs(0, error * std::sqrt(15)));
+  CHECK_THAT(mean_power(n, 4), WithinAbs(3, error * std::sqrt(96)));
 }
 
-TEST_CASE("below gives each number its share") {
-  constexpr int count = 70000;
-  Rng rng(3);
-  std::vector<int> counts(7, 0);
-  for (int i = 0; i < count; ++i) ++counts[static_cast<std::size_t>(rng.below(7))];
-  const double p = 1.0 / 7, error = std::sqrt(count * p * (1 - p));
-  for (const int found : counts) CHECK_THAT(found, WithinAbs(count * p, 5 * error));
-}
-
-TEST_CASE("below at its edges: one choice, and nearly all of them") {
-  Rng rng(4);
-  for (int i = 0; i < 100; ++i) CHECK(rng.below(1) == 0);
+TEST_CASE("below gives each number its share, also one choice, nearly all of them, and none") {
+  Rng rng(3), wide(0);
+  for (const int choices : {1, 7}) {
+    constexpr int count = 70000;
+    std::vector<int> counts(static_cast<std::size_t>(choices), 0);
+    for (int i = 0; i < count; ++i) ++counts[static_cast<std::size_t>(rng.below(choices))];
+    const double p = 1.0 / choices, error = std::sqrt(count * p * (1 - p));
+    for (const int found : counts) CHECK_THAT(found, WithinAbs(count * p, 5 * error));
+  }
   const Dim most = std::numeric_limits<Dim>::max();
-  Rng wide(0);
   CHECK(wide.below(most) == 2812178212566171248);
   CHECK(wide.below(most) == 3711708288874794847);
+  CHECK_THROWS_AS(rng.below(0), ValueError);
+  CHECK_THROWS_AS(rng.below(-1), ValueError);
 }
 
 // With n = 3·2⁶¹ a plain remainder falls below 2⁶² in 3 of 4 draws, an unbiased draw in 2 of 3.
@@ -174,10 +151,4 @@ TEST_CASE("shuffle keeps every item and reaches every order equally often") {
   CHECK(std::count(seen.begin(), seen.end(), 0) == 256 - 24);
   for (const int found : seen)
     if (found != 0) CHECK_THAT(found, WithinAbs(count * p, 5 * error));
-}
-
-TEST_CASE("below refuses to choose from nothing") {
-  Rng rng(1);
-  CHECK_THROWS_AS(rng.below(0), ValueError);
-  CHECK_THROWS_AS(rng.below(-1), ValueError);
 }

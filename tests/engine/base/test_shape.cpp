@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/errors.h"
+#include "engine/base/indices.h"
 #include "tests/support/catch.h"
 #include "tests/support/refusal.h"
 
@@ -11,114 +12,54 @@ using tests::refusal;
 
 namespace {
 constexpr Dim vast = std::numeric_limits<Dim>::max();
-const std::string too_many = "Shape: more elements than can be counted: axis sizes up to ";
+constexpr Dim big = Dim{1} << 32;
 }  // namespace
 
 TEST_CASE("a shape knows its rank, sizes and number of elements") {
-  const Shape shape{2, 3, 4};
+  const Shape shape{2, 3, 4}, single;
   CHECK(shape.rank() == 3);
-  CHECK(shape.size() == 24);
-  CHECK(shape[0] == 2);
   CHECK(shape[2] == 4);
   CHECK(shape.dim(1) == 3);
-  CHECK(shape.dim(-1) == 4);
   CHECK(shape.dim(-3) == 2);
   CHECK(std::vector<Dim>(shape.begin(), shape.end()) == std::vector<Dim>{2, 3, 4});
+  CHECK((single.rank() == 0 && single.begin() == single.end()));
+  struct Row {
+    Shape shape;
+    Dim size;
+    std::string text;
+  };
+  const std::vector<Row> rows = {
+      {{}, 1, "()"},
+      {{3}, 3, "(3)"},
+      {{2, 3, 4}, 24, "(2, 3, 4)"},
+      {{2, 0, 4}, 0, "(2, 0, 4)"},
+      {{0}, 0, "(0)"},
+      {{0, vast}, 0, "(0, 9223372036854775807)"},
+      {{vast}, vast, "(9223372036854775807)"},
+      {{vast, 1, 1}, vast, "(9223372036854775807, 1, 1)"},
+      {{big, big / 2 - 1}, big * (big / 2 - 1), "(4294967296, 2147483647)"},
+      {{1, 1, 1, 1, 1, 1, 1, 1}, 1, "(1, 1, 1, 1, 1, 1, 1, 1)"}};
+  for (const Row& row : rows) {
+    CHECK(row.shape.size() == row.size);
+    CHECK(to_string(row.shape) == row.text);
+    for (const Row& other : rows) {  // equal when rank and all sizes are
+      CHECK((row.shape == other.shape) == (row.text == other.text));
+      CHECK((row.shape != other.shape) == (row.text != other.text));
+    }
+  }
 }
 
-TEST_CASE("a single number has shape () and one element") {
-  CHECK(Shape().rank() == 0);
-  CHECK(Shape().size() == 1);
-  CHECK(Shape{} == Shape());
-  const Shape single;
-  CHECK(single.begin() == single.end());
-}
-
-TEST_CASE("a size of zero means no elements") {
-  CHECK(Shape{0}.size() == 0);
-  CHECK(Shape{2, 0, 4}.size() == 0);
-  CHECK(Shape{0, vast}.size() == 0);
-  CHECK(Shape{vast}.size() == vast);
-}
-
-TEST_CASE("shapes are equal when rank and all sizes are") {
-  CHECK(Shape{2, 3} == Shape{2, 3});
-  CHECK_FALSE(Shape{2, 3} == Shape{3, 2});
-  CHECK_FALSE(Shape{2} == Shape{2, 1});
-  CHECK_FALSE(Shape{} == Shape{1});
-  CHECK_FALSE(Shape{0} == Shape{0, 0});
-  CHECK(Shape{2, 3} != Shape{2, 4});
-}
-
-TEST_CASE("shapes print as tuples") {
-  CHECK(to_string(Shape{}) == "()");
-  CHECK(to_string(Shape{3}) == "(3)");
-  CHECK(to_string(Shape{2, 0, 4}) == "(2, 0, 4)");
-}
-
-TEST_CASE("impossible shapes are refused") {
-  CHECK(refusal<ShapeError>([] { Shape{2, -1}; }) == "Shape: sizes must not be negative: got -1");
-  CHECK(refusal<ShapeError>([] { Shape{std::numeric_limits<Dim>::min()}; }) ==
-        "Shape: sizes must not be negative: got -9223372036854775808");
-  CHECK(refusal<ShapeError>([] { Shape{1, 1, 1, 1, 1, 1, 1, 1, 1}; }) ==
-        "Shape: at most 8 axes: got 9");
-  CHECK(Shape{1, 1, 1, 1, 1, 1, 1, 1}.rank() == 8);
-}
-
-TEST_CASE("more elements than 2^63 - 1 are refused, not wrapped around") {
-  const Dim big = Dim{1} << 32;
-  CHECK(refusal<ShapeError>([&] { Shape{big, big}; }) == too_many + "4294967296");
-  CHECK(refusal<ShapeError>([&] { Shape{vast, 2}; }) == too_many + "2");
-  CHECK(refusal<ShapeError>([&] { Shape{3, 3, vast}; }) == too_many + std::to_string(vast));
-  CHECK(Shape{big, big / 2 - 1}.size() == big * (big / 2 - 1));
-  CHECK(Shape{vast, 1, 1}.size() == vast);
-}
-
-TEST_CASE("sizes beside a zero must still be countable") {
-  CHECK(refusal<ShapeError>([] { Shape{0, vast, vast}; }) == too_many + std::to_string(vast));
-  CHECK(refusal<ShapeError>([] { Shape{vast, 0, vast}; }) == too_many + std::to_string(vast));
-  CHECK(refusal<ShapeError>([] { Shape{vast, vast, 0}; }) == too_many + std::to_string(vast));
-}
-
-TEST_CASE("axes count from 0, or from the end when negative") {
-  const Shape shape{2, 3};
-  CHECK(axis_of(0, shape, "op") == 0);
-  CHECK(axis_of(1, shape, "op") == 1);
-  CHECK(axis_of(-1, shape, "op") == 1);
-  CHECK(axis_of(-2, shape, "op") == 0);
-}
-
-TEST_CASE("an axis that is not there is refused") {
-  const Shape shape{2, 3};
-  CHECK(refusal<ShapeError>([&] { axis_of(2, shape, "sum"); }) == "sum: no axis 2 in shape (2, 3)");
-  CHECK(refusal<ShapeError>([&] { axis_of(-3, shape, "sum"); }) ==
-        "sum: no axis -3 in shape (2, 3)");
-  CHECK(refusal<ShapeError>([&] { axis_of(0, {}, "sum"); }) == "sum: no axis 0 in shape ()");
-  CHECK(refusal<ShapeError>([&] { shape.dim(2); }) == "dim: no axis 2 in shape (2, 3)");
-  CHECK(refusal<ShapeError>([&] { shape.with(2, 1); }) == "with: no axis 2 in shape (2, 3)");
-  CHECK(refusal<ShapeError>([&] { shape.without(-3); }) == "without: no axis -3 in shape (2, 3)");
-  CHECK(refusal<ShapeError>([&] { axis_of(std::numeric_limits<int>::min(), shape, "sum"); }) ==
-        "sum: no axis -2147483648 in shape (2, 3)");
-}
-
-TEST_CASE("lists of axes are sorted, and none means all") {
+TEST_CASE("an axis counts from 0 or from the end; lists of axes are sorted, and none means all") {
   const Shape shape{2, 3, 4};
+  for (int axis = 0; axis < 3; ++axis) {
+    CHECK(axis_of(axis, shape, "op") == axis);
+    CHECK(axis_of(axis - 3, shape, "op") == axis);
+  }
   const auto axes = [&](std::vector<int> list) { return axes_of(list, shape, "sum"); };
   CHECK(axes({}) == std::vector<int>{0, 1, 2});
   CHECK(axes({2, 0}) == std::vector<int>{0, 2});
   CHECK(axes({-1, 0}) == std::vector<int>{0, 2});
   CHECK(axes_of({}, Shape{}, "sum").empty());
-}
-
-TEST_CASE("an axis named twice is refused, in either way of counting") {
-  const std::vector<int> twice{1, 1}, both_ways{1, -2}, outside{0, 3};
-  const Shape shape{2, 3, 4};
-  CHECK(refusal<ShapeError>([&] { axes_of(twice, shape, "sum"); }) ==
-        "sum: an axis is named twice for shape (2, 3, 4)");
-  CHECK(refusal<ShapeError>([&] { axes_of(both_ways, shape, "sum"); }) ==
-        "sum: an axis is named twice for shape (2, 3, 4)");
-  CHECK(refusal<ShapeError>([&] { axes_of(outside, shape, "sum"); }) ==
-        "sum: no axis 3 in shape (2, 3, 4)");
 }
 
 TEST_CASE("a shape with an axis changed, removed, or axes appended") {
@@ -133,87 +74,131 @@ TEST_CASE("a shape with an axis changed, removed, or axes appended") {
   CHECK(Shape{}.append({2}) == Shape{2});
 }
 
-TEST_CASE("a changed shape is checked again") {
-  const Shape shape{vast, 1};
-  CHECK(refusal<ShapeError>([&] { shape.with(1, 2); }) == too_many + "2");
-  CHECK(refusal<ShapeError>([&] { shape.with(1, -2); }) ==
-        "Shape: sizes must not be negative: got -2");
-  CHECK(refusal<ShapeError>([&] {
-          (Shape{1, 1, 1, 1, 1, 1, 1, 1}.append({1}));
-        }) == "Shape: at most 8 axes: got 9");
-}
-
-TEST_CASE("shapes align at the last axis and sizes of 1 stretch") {
-  const auto common = [](const Shape& a, const Shape& b) {
-    CHECK(broadcast(a, b, "+") == broadcast(b, a, "+"));
-    return broadcast(a, b, "+");
+TEST_CASE("impossible shapes and axes are refused, whoever makes them") {
+  const std::string many = "Shape: more elements than can be counted: axis sizes up to ",
+                    big_text = std::to_string(big), vast_text = std::to_string(vast),
+                    negative = "Shape: sizes must not be negative: got ",
+                    nine = "Shape: at most 8 axes: got 9",
+                    twice = "sum: an axis is named twice for shape (2, 3)";
+  const Shape shape{2, 3}, wide{vast, 1}, eight{1, 1, 1, 1, 1, 1, 1, 1};
+  const auto axes = [&](std::vector<int> list) { axes_of(list, shape, "sum"); };
+  struct Row {
+    std::function<void()> call;
+    std::string text;
   };
-  CHECK(common({}, {2, 3}) == Shape{2, 3});
-  CHECK(common({1}, {3}) == Shape{3});
-  CHECK(common({3}, {2, 3}) == Shape{2, 3});
-  CHECK(common({2, 1}, {1, 3}) == Shape{2, 3});
-  CHECK(common({2, 3, 1}, {4}) == Shape{2, 3, 4});
-  CHECK(common({1, 1, 1}, {2, 3, 4}) == Shape{2, 3, 4});
-  CHECK(common({0}, {1}) == Shape{0});
-  CHECK(common({0, 3}, {1, 3}) == Shape{0, 3});
-  CHECK(common({2, 0}, {2, 1}) == Shape{2, 0});
-  CHECK(common({}, {}) == Shape{});
+  const std::vector<Row> rows = {
+      {[] {
+         Shape{2, -1};
+       },
+       negative + "-1"},
+      {[] { Shape{std::numeric_limits<Dim>::min()}; }, negative + "-9223372036854775808"},
+      {[] { Shape{1, 1, 1, 1, 1, 1, 1, 1, 1}; }, nine},
+      {[] {
+         Shape{big, big};
+       },
+       many + big_text},
+      {[] {
+         Shape{vast, 2};
+       },
+       many + "2"},
+      {[] {
+         Shape{3, 3, vast};
+       },
+       many + vast_text},
+      // sizes beside a zero must still be countable
+      {[] {
+         Shape{0, vast, vast};
+       },
+       many + vast_text},
+      {[] {
+         Shape{vast, 0, vast};
+       },
+       many + vast_text},
+      {[] {
+         Shape{vast, vast, 0};
+       },
+       many + vast_text},
+      {[&] { wide.with(1, 2); }, many + "2"},
+      {[&] { wide.with(1, -2); }, negative + "-2"},
+      {[&] { eight.append({1}); }, nine},
+      {[] {
+         broadcast({big, 1}, {1, big}, "+");
+       },
+       many + big_text},
+      {[&] { axis_of(2, shape, "sum"); }, "sum: no axis 2 in shape (2, 3)"},
+      {[&] { axis_of(-3, shape, "sum"); }, "sum: no axis -3 in shape (2, 3)"},
+      {[&] { axis_of(std::numeric_limits<int>::min(), shape, "sum"); },
+       "sum: no axis -2147483648 in shape (2, 3)"},
+      {[] { axis_of(0, {}, "sum"); }, "sum: no axis 0 in shape ()"},
+      {[&] { shape.dim(2); }, "dim: no axis 2 in shape (2, 3)"},
+      {[&] { shape.with(2, 1); }, "with: no axis 2 in shape (2, 3)"},
+      {[&] { shape.without(-3); }, "without: no axis -3 in shape (2, 3)"},
+      {[&] {
+         axes({1, 1});
+       },
+       twice},
+      {[&] {
+         axes({1, -1});
+       },
+       twice},
+      {[&] {
+         axes({0, 2});
+       },
+       "sum: no axis 2 in shape (2, 3)"},
+      {[] { rows_of({}); }, "dim: no axis -1 in shape ()"},
+  };
+  for (const Row& row : rows) CHECK(refusal<ShapeError>(row.call) == row.text);
 }
 
-TEST_CASE("whether shapes broadcast can be asked, and broadcast agrees") {
-  const std::vector<Shape> shapes{{},     {1},    {0},    {2},    {3},
-                                  {2, 1}, {1, 3}, {2, 3}, {0, 3}, {2, 2, 3}};
+TEST_CASE("shapes align at the last axis and sizes of 1 stretch; others are refused with both") {
+  const std::vector<Shape> shapes{{},     {1},    {0},    {2},    {3},       {2, 1},    {1, 3},
+                                  {2, 3}, {0, 3}, {2, 0}, {3, 1}, {2, 2, 3}, {1, 1, 1}, {2, 3, 4}};
   for (const Shape& a : shapes)
     for (const Shape& b : shapes) {
       CAPTURE(to_string(a), to_string(b));
-      const std::string refused = refusal<ShapeError>([&] { broadcast(a, b, "+"); });
-      CHECK(common_shape(a, b).has_value() == (refused == "<nothing was thrown>"));
+      // The sizes from the last axis on, 1 where a shape has none.
+      std::vector<Dim> sizes;
+      std::string differ;
+      for (int axis = 1; axis <= std::max(a.rank(), b.rank()); ++axis) {
+        const Dim p = axis <= a.rank() ? a.dim(-axis) : 1, q = axis <= b.rank() ? b.dim(-axis) : 1;
+        sizes.insert(sizes.begin(), p == 1 ? q : p);
+        if (p == q || p == 1 || q == 1 || !differ.empty()) continue;
+        differ = "*: shapes do not broadcast: " + to_string(a) + " and " + to_string(b) +
+                 "; sizes " + std::to_string(p) + " and " + std::to_string(q) +
+                 " differ and neither is 1";
+      }
+      const auto common = common_shape(a, b);
+      CHECK(common.has_value() == differ.empty());
+      if (!common) {
+        CHECK(refusal<ShapeError>([&] { broadcast(a, b, "*"); }) == differ);
+        continue;
+      }
+      CHECK(broadcast(a, b, "*") == *common);
+      CHECK(std::vector<Dim>(common->begin(), common->end()) == sizes);
     }
 }
 
-TEST_CASE("shapes that do not broadcast are refused with both in the message") {
-  const auto refused = [](const Shape& a, const Shape& b) {
-    return refusal<ShapeError>([&] { broadcast(a, b, "*"); });
-  };
-  CHECK(refused({2}, {3}) ==
-        "*: shapes do not broadcast: (2) and (3); sizes 2 and 3 differ and neither is 1");
-  CHECK(refused({2, 3}, {2}) ==
-        "*: shapes do not broadcast: (2, 3) and (2); sizes 3 and 2 differ and neither is 1");
-  CHECK(refused({0}, {3}) ==
-        "*: shapes do not broadcast: (0) and (3); sizes 0 and 3 differ and neither is 1");
-  CHECK(refused({2, 3, 4}, {3}) ==
-        "*: shapes do not broadcast: (2, 3, 4) and (3); sizes 4 and 3 differ and neither is 1");
-}
-
-TEST_CASE("a broadcast result too large to count is refused") {
-  const Dim big = Dim{1} << 32;
-  CHECK(refusal<ShapeError>([&] {
-          broadcast({big, 1}, {1, big}, "+");
-        }) == too_many + "4294967296");
-}
-
-TEST_CASE("stretching goes one way") {
-  const auto stretches = [](const Shape& from, const Shape& to) {
-    return common_shape(from, to) == to;
-  };
-  CHECK(stretches({}, {2, 3}));
-  CHECK(stretches({3}, {2, 3}));
-  CHECK(stretches({1, 3}, {2, 3}));
-  CHECK(stretches({2, 3}, {2, 3}));
-  CHECK(stretches({1}, {0}));
-  CHECK_FALSE(stretches({2, 3}, {3}));
-  CHECK_FALSE(stretches({2, 3}, {1, 3}));
-  CHECK_FALSE(stretches({2}, {3}));
-  CHECK_FALSE(stretches({1}, {}));
-  CHECK_FALSE(stretches({0}, {1}));
-}
-
 TEST_CASE("rows are the last axis; the others count them") {
-  CHECK(rows_of({2, 3, 4}).count == 6);
-  CHECK(rows_of({2, 3, 4}).length == 4);
-  CHECK(rows_of({5}).count == 1);
-  CHECK(rows_of({5}).length == 5);
-  CHECK(rows_of({3, 0}).count == 3);
-  CHECK(rows_of({0, 3}).count == 0);
-  CHECK(refusal<ShapeError>([] { rows_of({}); }) == "dim: no axis -1 in shape ()");
+  for (const auto& [shape, count, length] : std::vector<std::tuple<Shape, Dim, Dim>>{
+           {{2, 3, 4}, 6, 4}, {{5}, 1, 5}, {{3, 0}, 3, 0}, {{0, 3}, 0, 3}}) {
+    CHECK(rows_of(shape).count == count);
+    CHECK(rows_of(shape).length == length);
+  }
+}
+
+TEST_CASE("indices are read row by row, may be anything, and as many as their shape holds") {
+  const Indices ids({2, 3}, {5, 6, 7, 8, 9, 10}), list{-100, vast, -100}, one(Shape{}, {7});
+  CHECK(ids.shape() == Shape{2, 3});
+  CHECK((ids.size() == 6 && ids[0] == 5 && ids[5] == 10));
+  CHECK(list.shape() == Shape{3});
+  CHECK((list[0] == -100 && list[1] == vast));
+  CHECK((one.size() == 1 && one[0] == 7));
+  CHECK(Indices({0}, {}).size() == 0);
+  CHECK(Indices({2, 0}, {}).shape() == Shape{2, 0});
+  CHECK(refusal<ShapeError>([] {
+          Indices({2, 3}, {1, 2, 3});
+        }) == "Indices: shape (2, 3) holds 6 ids: got 3");
+  CHECK(refusal<ShapeError>([] { Indices({0}, {1}); }) == "Indices: shape (0) holds 0 ids: got 1");
+  CHECK(refusal<ShapeError>([] { Indices(Shape{}, {}); }) ==
+        "Indices: shape () holds 1 ids: got 0");
 }

@@ -1,4 +1,5 @@
 // How many threads there are: what the program sets, what FLEDGE_THREADS says, and what is refused.
+// And which of them runs a task: its own share first.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -13,9 +14,11 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "engine/base/errors.h"
 #include "engine/base/processors.h"
+#include "engine/base/shares.h"
 #include "engine/kernels/parallel.h"
 #include "tests/support/catch.h"
 #include "tests/support/process.h"
@@ -40,28 +43,14 @@ TEST_CASE("set_threads refuses what is no number of threads") {
   set_threads(before);
 }
 
-TEST_CASE("a pool grows to as many threads as threads() says, and does not shrink") {
-  const std::filesystem::path all = "/proc/self/task";  // one folder for each thread
-  if (!std::filesystem::exists(all)) {
-    testing::report_skipped("only Linux lists the threads of a process");
-    return;
-  }
+TEST_CASE("as many threads run the tasks of a job as threads() says; a pool does not shrink") {
   const int before = threads();
-  const auto threads_after_work_with = [&](int count) {
-    set_threads(count);
-    kernels::parallel_for(12, kernels::blocking.serial_work, [](Dim) {});
+  const std::filesystem::path all = "/proc/self/task";  // one folder for each thread
+  const auto threads_alive = [&] {
     return static_cast<int>(std::distance(std::filesystem::directory_iterator(all), {}));
   };
-  const int nine = threads_after_work_with(9);  // no other test starts more
-  CHECK(threads_after_work_with(11) == nine + 2);
-  CHECK(threads_after_work_with(11) == nine + 2);
-  CHECK(threads_after_work_with(2) == nine + 2);
-  set_threads(before);
-}
-
-TEST_CASE("as many threads run the tasks of a job as threads() says, also after a job of more") {
-  const int before = threads();
-  for (const int count : {11, 2, 5, 1, 3}) {
+  int most = 0, least = 0;
+  for (const int count : {9, 11, 2, 5, 1, 3}) {
     set_threads(count);
     std::mutex mutex;
     std::set<std::thread::id> workers;
@@ -77,8 +66,52 @@ TEST_CASE("as many threads run the tasks of a job as threads() says, also after 
       }
     });
     CHECK(static_cast<int>(workers.size()) == count);
+    if (!std::filesystem::exists(all)) continue;  // only Linux lists the threads of a process
+    if (count == 9) least = threads_alive();      // no other test of this file starts more
+    if (count == 11) most = threads_alive();
+    CHECK((count == 9 || threads_alive() == most));
   }
+  CHECK(most - least == (std::filesystem::exists(all) ? 2 : 0));
   set_threads(before);
+}
+
+namespace {
+
+// The tasks that thread `thread` runs, in order, if the others are late.
+std::vector<Dim> taken_alone(Dim tasks, int threads, int thread) {
+  Shares shares(tasks, threads);
+  std::vector<Dim> order;
+  shares.take(thread, [&](Dim task) {
+    order.push_back(task);
+    return true;
+  });
+  return order;
+}
+
+}  // namespace
+
+TEST_CASE("a thread runs its own share first, then the shares of the threads after it") {
+  CHECK(taken_alone(6, 3, 1) == std::vector<Dim>{2, 3, 4, 5, 0, 1});
+  CHECK(taken_alone(7, 2, 1) == std::vector<Dim>{3, 4, 5, 6, 0, 1, 2});
+  CHECK(taken_alone(3, 1, 0) == std::vector<Dim>{0, 1, 2});
+  CHECK(taken_alone(2, 16, 15) == std::vector<Dim>{1, 0});
+  CHECK(taken_alone(0, 4, 2).empty());
+  CHECK(taken_alone(40, 256, 17) == taken_alone(40, 16, 1));
+}
+
+TEST_CASE("take() stops when run() returns false, and cut() starts anew") {
+  Shares shares(10, 2);
+  Dim runs = 0;
+  const auto runs_of = [&](int thread) {
+    runs = 0;
+    shares.take(thread, [&](Dim task) { return ++runs, task != 7; });
+    return runs;
+  };
+  CHECK(runs_of(1) == 3);
+  CHECK(runs_of(1) == 7);
+  CHECK(runs_of(0) == 0);
+  shares.cut(4, 2);
+  CHECK(runs_of(0) == 4);
 }
 
 #if defined(__linux__) && !defined(FLEDGE_SANITIZED)  // a sanitizer needs terabytes of addresses
@@ -133,31 +166,21 @@ TEST_CASE("FLEDGE_THREADS is the number of threads, or refused with what it says
                         {{"FLEDGE_THREADS", text}, {"EXPECTED", expected}});
   };
   const int processors = available_processors();
-  for (const auto& [text, expected] : {std::pair<std::string, int>{"1", 1},
-                                       {"7", std::min(7, processors)},
-                                       {"256", std::min(256, processors)},
-                                       {"", std::min(256, processors)}}) {
-    const auto result = says(text, std::to_string(expected));
+  std::vector<std::pair<std::string, std::string>> rows = {
+      {"1", "1"},
+      {"7", std::to_string(std::min(7, processors))},
+      {"256", std::to_string(std::min(256, processors))},
+      {"", std::to_string(std::min(256, processors))}};
+  const std::string refused = "FLEDGE_THREADS: must be a number from 1 to 256: got '";
+  for (const std::string text :
+       {"0", "-1", "257", "4x", "two", "99999999999999999999", "2 ", " 2", "+2"})
+    rows.emplace_back(text, refused + text + "'");
+  rows.emplace_back(std::string(10000, '7'), refused + std::string(40, '7') + "...'");
+  rows.emplace_back("\x1b[31m2\n\x7f\xc3", refused + "?[31m2?" + "??" + "'");
+  for (const auto& [text, expected] : rows) {
+    const auto result = says(text, expected);
     INFO("FLEDGE_THREADS=" << text << "\n" << result.out);
     CHECK(result.status == 0);
   }
-  for (const std::string text :
-       {"0", "-1", "257", "4x", "two", "99999999999999999999", "2 ", " 2", "+2"}) {
-    const auto result =
-        says(text, "FLEDGE_THREADS: must be a number from 1 to 256: got '" + text + "'");
-    INFO(result.out);
-    CHECK(result.status == 0);
-  }
   CHECK(says("3", "4000").status != 0);
-  const auto cut =
-      says(std::string(10000, '7'),
-           "FLEDGE_THREADS: must be a number from 1 to 256: got '" + std::string(40, '7') + "...'");
-  INFO(cut.out);
-  CHECK(cut.status == 0);
-  const auto escaped = says("\x1b[31m2\n\x7f\xc3",
-                            "FLEDGE_THREADS: must be a number from 1 to 256: got '?[31m2?"
-                            "?"
-                            "?'");
-  INFO(escaped.out);
-  CHECK(escaped.status == 0);
 }
