@@ -5,8 +5,8 @@
 
 #include "engine/gradcheck/backward_consistency.h"
 #include "engine/gradcheck/comparison.h"
+#include "tests/engine/random_program.h"
 #include "tests/support/catch.h"
-#include "tests/support/random_program.h"
 #include "tests/support/sanitized.h"
 
 using namespace tests;
