@@ -83,30 +83,17 @@ TEST_CASE("zip reads the right element of both sides for every pair of shapes") 
   }
 }
 
-TEST_CASE("zip names the op when shapes do not broadcast") {
-  CHECK(refusal<ShapeError>([] {
-          zip("add", counting({2}), counting({3}), [](Real p, Real) { return p; });
-        }) == "add: shapes do not broadcast: (2) and (3); sizes 2 and 3 differ and neither is 1");
+TEST_CASE("the operators of arrays, also of infinities and NaN as IEEE 754 says") {
+  const Array a({5}, {1, 2, infinity, 0, quiet_nan}), b({5}, {4, -5, infinity, 0, 1});
+  CHECK(same_numbers(a + b, Array({5}, {5, -3, infinity, 0, quiet_nan})));
+  CHECK(same_numbers(a - b, Array({5}, {-3, 7, quiet_nan, 0, quiet_nan})));
+  CHECK(same_numbers(a * b, Array({5}, {4, -10, infinity, 0, quiet_nan})));
+  CHECK(same_numbers(b / a, Array({5}, {4, -2.5, quiet_nan, quiet_nan, quiet_nan})));
+  CHECK(same_numbers(-a, Array({5}, {-1, -2, -infinity, 0, quiet_nan})));
+  CHECK(same_numbers(a * Real(3), Array({5}, {3, 6, infinity, 0, quiet_nan})));
   CHECK(refusal<ShapeError>([] {
           counting({2, 3}) / counting({2});
         }) == "/: shapes do not broadcast: (2, 3) and (2); sizes 3 and 2 differ and neither is 1");
-}
-
-TEST_CASE("the operators of arrays") {
-  const Array a({3}, {1, 2, 3}), b({3}, {4, -5, 8});
-  CHECK(same_bits(a + b, Array({3}, {5, -3, 11})));
-  CHECK(same_bits(a - b, Array({3}, {-3, 7, -5})));
-  CHECK(same_bits(a * b, Array({3}, {4, -10, 24})));
-  CHECK(same_bits(b / Array({3}, {2, 2, 2}), Array({3}, {2, -2.5, 4})));
-  CHECK(same_bits(-a, Array({3}, {-1, -2, -3})));
-  CHECK(same_bits(a * Real(3), Array({3}, {3, 6, 9})));
-}
-
-TEST_CASE("infinities and NaN travel as IEEE 754 says") {
-  const Array a({4}, {infinity, infinity, 0, quiet_nan}), b({4}, {infinity, 0, 0, 1});
-  CHECK(same_numbers(a - b, Array({4}, {quiet_nan, infinity, 0, quiet_nan})));
-  CHECK(same_numbers(a * b, Array({4}, {infinity, quiet_nan, 0, quiet_nan})));
-  CHECK(same_numbers(b / a, Array({4}, {quiet_nan, 0, quiet_nan, quiet_nan})));
 }
 
 TEST_CASE("broadcast_to repeats numbers along the axes that grow") {
@@ -132,17 +119,6 @@ TEST_CASE("sum_over sums exactly the axes named, which stay as size 1") {
   }
 }
 
-TEST_CASE("a long sum keeps its digits") {
-  constexpr Dim count = 1 << 20;
-  const std::vector<int> rows{0}, both{0, 1};
-  const Array x = Array::full({count, 1}, Real(0.1));
-  const double expected = static_cast<double>(count) * value_of(Real(0.1));
-  const double rounds = 24 * (sizeof(Real) == sizeof(float) ? 0x1p-24 : 0x1p-53);
-  CHECK_THAT(value_of(sum_over(x, both).item()), WithinRel(expected, rounds));
-  const Array columns = sum_over(Array::full({count, 3}, Real(0.1)), rows);
-  for (Dim i = 0; i < 3; ++i) CHECK_THAT(value_of(columns[i]), WithinRel(expected, rounds));
-}
-
 TEST_CASE("sum_to sums what broadcasting repeated, and nothing else") {
   for (const ShapePair& pair : shape_pairs) {
     const Array dy = integers(pair.result, 4);
@@ -158,13 +134,13 @@ TEST_CASE("sum_to sums what broadcasting repeated, and nothing else") {
 }
 
 TEST_CASE("sum_to refuses a shape that was never broadcast to the gradient's") {
-  const auto refused = [](const Shape& dy, const Shape& shape) {
-    return refusal<ShapeError>([&] { sum_to(Array::zeros(dy), shape); });
-  };
-  CHECK(refused({2}, {3}).find("of shape (2)") != std::string::npos);
-  CHECK(refused({2}, {3}).find("of shape (3)") != std::string::npos);
-  CHECK(refused({3}, {2, 3}) != "<nothing was thrown>");
-  CHECK(refused({1, 3}, {2, 3}) != "<nothing was thrown>");
+  for (const auto& [dy, shape] :
+       std::vector<std::pair<Shape, Shape>>{{{2}, {3}}, {{3}, {2, 3}}, {{1, 3}, {2, 3}}}) {
+    const Array gradient = Array::zeros(dy);
+    const std::string text = refusal<ShapeError>([&, to = shape] { sum_to(gradient, to); });
+    CHECK_THAT(text, ContainsSubstring("gradient of shape " + to_string(dy)) &&
+                         EndsWith("of shape " + to_string(shape)));
+  }
 }
 
 TEST_CASE("product multiplies matrices, and leading axes broadcast") {

@@ -27,87 +27,44 @@ std::string picture(const Mask& mask, Dim queries, Dim keys) {
 
 }  // namespace
 
-TEST_CASE("a mask without parts hides nothing") { CHECK(picture(Mask(), 2, 3) == "###\n###\n"); }
-
-TEST_CASE("causal: a query sees itself and what came before") {
-  CHECK(picture(causal(), 4, 4) ==
-        "#...\n"
-        "##..\n"
-        "###.\n"
-        "####\n");
-}
-
-TEST_CASE("causal with fewer queries than keys: the newest query sees everything") {
-  CHECK(picture(causal(), 2, 4) ==
-        "###.\n"
-        "####\n");
-  CHECK(picture(causal(), 1, 3) == "###\n");
-}
-
-TEST_CASE("causal with more queries than keys: the first queries see nothing") {
-  CHECK(picture(causal(), 4, 2) ==
-        "..\n"
-        "..\n"
-        "#.\n"
-        "##\n");
-}
-
-TEST_CASE("window: keys less than the width away, on both sides") {
-  CHECK(picture(window(1), 3, 3) ==
-        "#..\n"
-        ".#.\n"
-        "..#\n");
-  CHECK(picture(window(2), 4, 4) ==
-        "##..\n"
-        "###.\n"
-        ".###\n"
-        "..##\n");
-  CHECK(picture(window(2), 2, 4) ==
-        ".###\n"
-        "..##\n");
-  CHECK(picture(window(std::numeric_limits<Dim>::max()), 2, 2) == "##\n##\n");
-}
-
-TEST_CASE("custom: the caller's table, queries by keys") {
-  CHECK(picture(custom(2, 3, {true, false, true, false, false, true}), 2, 3) ==
-        "#.#\n"
-        "..#\n");
-}
-
-TEST_CASE("masks are joined with &: all must allow") {
-  CHECK(picture(causal() & window(2), 4, 4) ==
-        "#...\n"
-        "##..\n"
-        ".##.\n"
-        "..##\n");
-  CHECK(picture(causal() & Mask(), 2, 2) == picture(causal(), 2, 2));
-  CHECK(picture(Mask() & causal(), 2, 2) == picture(causal(), 2, 2));
+TEST_CASE("masks of queries and keys, as pictures: '#' may look") {
+  constexpr Dim widest = std::numeric_limits<Dim>::max();
+  struct Row {
+    Mask mask;
+    Dim queries, keys;
+    std::string expected;
+  };
+  const Mask table = custom(2, 3, {true, false, true, false, false, true});
   const Mask three = causal() & window(3) & custom(2, 2, {true, true, false, true});
-  CHECK(picture(three, 2, 2) == "#.\n.#\n");
+  const std::vector<Row> rows = {
+      {Mask(), 2, 3, "###\n###\n"},
+      {causal(), 4, 4, "#...\n##..\n###.\n####\n"},
+      {causal(), 2, 4, "###.\n####\n"},  // the newest query sees everything
+      {causal(), 1, 3, "###\n"},
+      {causal(), 4, 2, "..\n..\n#.\n##\n"},  // the first queries see nothing
+      {window(1), 3, 3, "#..\n.#.\n..#\n"},
+      {window(2), 4, 4, "##..\n###.\n.###\n..##\n"},
+      {window(2), 2, 4, ".###\n..##\n"},
+      {window(widest), 2, 2, "##\n##\n"},
+      {table, 2, 3, "#.#\n..#\n"},
+      // joined with &: all must allow
+      {causal() & window(2), 4, 4, "#...\n##..\n.##.\n..##\n"},
+      {causal() & Mask(), 2, 2, "#.\n##\n"},
+      {Mask() & causal(), 2, 2, "#.\n##\n"},
+      {three, 2, 2, "#.\n.#\n"},
+  };
+  for (const Row& row : rows) CHECK(picture(row.mask, row.queries, row.keys) == row.expected);
 }
 
-TEST_CASE("padding: a batch element sees its own first keys") {
-  const auto table = padding({0, 2, 3}).table({3, 2, 3}, "op");
-  CHECK(grid(table, 0, 2, 3) == "......");
-  CHECK(grid(table, 1, 2, 3) == "##.##.");
-  CHECK(grid(table, 2, 2, 3) == "######");
-}
-
-TEST_CASE("padding with heads between batch and queries") {
-  const auto table = padding({1, 2}).table({2, 3, 1, 2}, "op");
-  for (Dim head = 0; head < 3; ++head) {
-    CHECK(grid(table, head, 1, 2) == "#.");
-    CHECK(grid(table, 3 + head, 1, 2) == "##");
-  }
-}
-
-TEST_CASE("a mask of queries and keys repeats over the batch") {
-  const auto table = (causal() & padding({1, 2})).table({2, 2, 2}, "op");
-  CHECK(grid(table, 0, 2, 2) == "#.#.");
-  CHECK(grid(table, 1, 2, 2) == "#.##");
-}
-
-TEST_CASE("a table has one entry per score, also when there are none") {
+TEST_CASE("padding is by batch element, other masks repeat over the batch and over heads") {
+  const auto of_batch = padding({0, 2, 3}).table({3, 2, 3}, "op");
+  CHECK(grid(of_batch, 0, 2, 3) + grid(of_batch, 1, 2, 3) + grid(of_batch, 2, 2, 3) ==
+        "......##.##.######");
+  const auto of_heads = padding({1, 2}).table({2, 3, 1, 2}, "op");
+  for (Dim head = 0; head < 3; ++head)
+    CHECK(grid(of_heads, head, 1, 2) + grid(of_heads, 3 + head, 1, 2) == "#.##");
+  const auto both = (causal() & padding({1, 2})).table({2, 2, 2}, "op");
+  CHECK(grid(both, 0, 2, 2) + grid(both, 1, 2, 2) == "#.#.#.##");
   CHECK(causal().table({2, 3, 4}, "op").size() == 24);
   CHECK(causal().table({0, 3}, "op").empty());
   CHECK(causal().table({2, 0, 3}, "op").empty());
@@ -202,67 +159,61 @@ TEST_CASE("spans: one row for all when no part asks for the batch") {
   CHECK(padding({}).spans({0, 4, 4}, "op").empty());
 }
 
-TEST_CASE("spans of the widest window are all keys") {
-  for (const KeyRange& span : window(std::numeric_limits<Dim>::max()).spans({3, 4}, "op")) {
-    CHECK(span.begin == 0);
-    CHECK(span.end == 4);
-  }
-}
-
-TEST_CASE("spans are refused as tables are, and for a custom mask") {
-  CHECK(refusal<ShapeError>([] { causal().spans({3}, "op"); }) ==
-        "op: a mask needs scores (..., queries, keys): got shape (3)");
-  CHECK(refusal<ShapeError>([] {
-          padding({5}).spans({1, 3, 4}, "op");
-        }) == "op: a padding length of 5 exceeds the keys of shape (1, 3, 4)");
-  CHECK(refusal<ValueError>([] {
-          (causal() & custom(1, 2, {true, true})).spans({1, 2}, "op");
-        }) == "op: a custom mask has no spans");
-}
-
-TEST_CASE("masks that do not fit the scores are refused") {
-  const auto refused = [](const Mask& mask, const Shape& scores) {
-    return refusal<ShapeError>([&] { mask.table(scores, "softmax"); });
+TEST_CASE("masks that do not fit the scores are refused, and impossible masks when they are made") {
+  const Mask table = custom(2, 3, std::vector<bool>(6, true)), one = custom(1, 1, {true});
+  const std::string needs_scores = "op: a mask needs scores (..., queries, keys): got shape ",
+                    rows_and_columns = "; its rows are queries, its columns keys";
+  const auto padded = [](const std::string& n, const std::string& shape) {
+    return "op: a padding mask of " + n + " lengths needs scores (" + n +
+           ", ..., queries, keys): got shape " + shape;
   };
-  CHECK(refused(causal(), {3}) ==
-        "softmax: a mask needs scores (..., queries, keys): got shape (3)");
-  CHECK(refused(Mask(), {}) == "softmax: a mask needs scores (..., queries, keys): got shape ()");
-  CHECK(
-      refused(padding({1, 2}), {3, 4}) ==
-      "softmax: a padding mask of 2 lengths needs scores (2, ..., queries, keys): got shape (3, 4)");
-  CHECK(
-      refused(padding({1, 2}), {3, 2, 4}) ==
-      "softmax: a padding mask of 2 lengths needs scores (2, ..., queries, keys): got shape (3, 2, "
-      "4)");
-  CHECK(refused(padding({1, 5}), {2, 3, 4}) ==
-        "softmax: a padding length of 5 exceeds the keys of shape (2, 3, 4)");
-  CHECK(
-      refused(custom(2, 3, std::vector<bool>(6, true)), {3, 2}) ==
-      "softmax: a custom mask (2, 3) does not fit scores of shape (3, 2); its rows are queries, its "
-      "columns keys");
-  CHECK(
-      refused(causal() & custom(1, 1, {true}), {2, 2}) ==
-      "softmax: a custom mask (1, 1) does not fit scores of shape (2, 2); its rows are queries, its "
-      "columns keys");
-  CHECK(
-      refused(padding({1}), {2, 2}) ==
-      "softmax: a padding mask of 1 lengths needs scores (1, ..., queries, keys): got shape (2, 2)");
-}
-
-TEST_CASE("impossible masks are refused when they are made") {
+  struct Row {
+    Mask mask;
+    Shape scores;
+    std::string text;
+  };
+  const std::vector<Row> rows = {
+      {causal(), {3}, needs_scores + "(3)"},
+      {Mask(), {}, needs_scores + "()"},
+      {padding({1, 2}), {3, 4}, padded("2", "(3, 4)")},
+      {padding({1, 2}), {3, 2, 4}, padded("2", "(3, 2, 4)")},
+      {padding({1}), {2, 2}, padded("1", "(2, 2)")},
+      {padding({1, 5}), {2, 3, 4}, "op: a padding length of 5 exceeds the keys of shape (2, 3, 4)"},
+      {table,
+       {3, 2},
+       "op: a custom mask (2, 3) does not fit scores of shape (3, 2)" + rows_and_columns},
+      {causal() & one,
+       {2, 2},
+       "op: a custom mask (1, 1) does not fit scores of shape (2, 2)" + rows_and_columns},
+  };
+  for (const Row& row : rows) {
+    CHECK(refusal<ShapeError>([&] { row.mask.table(row.scores, "op"); }) == row.text);
+    if (row.mask.has_spans())
+      CHECK(refusal<ShapeError>([&] { row.mask.spans(row.scores, "op"); }) == row.text);
+  }
+  CHECK(refusal<ValueError>([&] {
+          (causal() & one).spans({1, 1}, "op");
+        }) == "op: a custom mask has no spans");
   CHECK(refusal<ValueError>([] {
           padding({1, -1});
         }) == "padding: lengths must not be negative: got -1");
   CHECK(refusal<ValueError>([] { window(0); }) == "window: the width must be at least 1: got 0");
-  for (const std::size_t count : {0u, 1u, 2u, 3u, 4u, 5u, 7u, 8u, 9u, 12u})
-    CHECK(refusal<ShapeError>([=] { custom(2, 3, std::vector<bool>(count, true)); }) ==
-          "custom: a table of (2, 3) places: got " + std::to_string(count));
-  for (const auto& [queries, keys] : {std::pair<Dim, Dim>{0, 0}, {0, 3}, {3, 0}})
-    CHECK(refusal<ShapeError>([=, q = queries, k = keys] { custom(q, k, {true}); }) ==
-          "custom: a table of (" + std::to_string(queries) + ", " + std::to_string(keys) +
-              ") places: got 1");
-  CHECK(refusal<ShapeError>([] { custom(-1, -1, {true}); }) ==
-        "custom: a table of (-1, -1) places: got 1");
-  CHECK(refusal<ShapeError>([] { custom(Dim{1} << 40, Dim{1} << 40, {}); }) ==
-        "custom: a table of (1099511627776, 1099511627776) places: got 0");
+  constexpr Dim vast = Dim{1} << 40;
+  for (const auto& [queries, keys, count] : std::vector<std::array<Dim, 3>>{{2, 3, 0},
+                                                                            {2, 3, 1},
+                                                                            {2, 3, 3},
+                                                                            {2, 3, 4},
+                                                                            {2, 3, 5},
+                                                                            {2, 3, 7},
+                                                                            {2, 3, 8},
+                                                                            {2, 3, 12},
+                                                                            {0, 0, 1},
+                                                                            {0, 3, 1},
+                                                                            {3, 0, 1},
+                                                                            {-1, -1, 1},
+                                                                            {vast, vast, 0}})
+    CHECK(refusal<ShapeError>([&, q = queries, k = keys, n = count] {
+            custom(q, k, std::vector<bool>(static_cast<std::size_t>(n), true));
+          }) == "custom: a table of (" + std::to_string(queries) + ", " + std::to_string(keys) +
+                    ") places: got " + std::to_string(count));
 }

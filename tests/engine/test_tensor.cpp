@@ -10,47 +10,27 @@
 using namespace tests;
 
 namespace {
-const std::string constant = ": a constant has no gradient; make it a parameter()";
+const std::string no_gradient = ": a constant has no gradient; make it a parameter()";
 }
 
-TEST_CASE("a tensor shows the value and the shape of its array") {
-  const Tensor x(counting({2, 3}));
-  CHECK(x.exists());
+TEST_CASE("a tensor shows the value and the shape of its array; a number is one of shape ()") {
+  const Tensor x(counting({2, 3})), number = 2.5, none;
   CHECK(x.shape() == Shape{2, 3});
-  CHECK(x.rank() == 2);
-  CHECK(x.size() == 6);
-  CHECK(x.dim(-1) == 3);
+  CHECK((x.exists() && x.rank() == 2 && x.size() == 6 && x.dim(-1) == 3));
   CHECK(same_bits(x.value(), counting({2, 3})));
   CHECK(to_string(x) == "[[1, 2, 3], [4, 5, 6]]");
-}
-
-TEST_CASE("a number is a tensor of shape ()") {
-  const Tensor two = 2.5;
-  CHECK(two.shape() == Shape{});
-  CHECK(two.item() == 2.5);
-  CHECK_FALSE(two.needs_grad());
-}
-
-TEST_CASE("the item() of a tensor is for exactly one number") {
+  CHECK(number.shape() == Shape{});
+  CHECK(number.item() == 2.5);
   CHECK(Tensor(Array({1, 1}, {3})).item() == 3);
-  CHECK(refusal<ShapeError>([] { Tensor(counting({2})).item(); }) ==
-        "item: needs exactly one number: got shape (2)");
-}
-
-TEST_CASE("a tensor that was never given a value says so") {
-  const Tensor none;
+  CHECK(refusal<ShapeError>([&] { x.item(); }) ==
+        "item: needs exactly one number: got shape (2, 3)");
+  for (const Tensor& constant : {x, number, none})
+    CHECK_FALSE((constant.needs_grad() || constant.has_grad()));
   CHECK_FALSE(none.exists());
-  CHECK_FALSE(none.needs_grad());
-  CHECK_FALSE(none.has_grad());
-  CHECK(refusal<GraphError>([&] { none.value(); }) == "value: this tensor was never given a value");
-  CHECK(refusal<GraphError>([&] { none.shape(); }) == "value: this tensor was never given a value");
-  CHECK(refusal<GraphError>([&] { none + 1.0; }) == "value: this tensor was never given a value");
-  CHECK(refusal<GraphError>([&] { backward(none); }) ==
-        "value: this tensor was never given a value");
-}
-
-TEST_CASE("a parameter without a value is refused") {
-  CHECK_THROWS_AS(parameter(Array()), ValueError);
+  const std::function<void()> uses[] = {[&] { none.value(); }, [&] { none.shape(); },
+                                        [&] { none + 1.0; }, [&] { backward(none); }};
+  for (const auto& use : uses)
+    CHECK(refusal<GraphError>(use) == "value: this tensor was never given a value");
 }
 
 TEST_CASE("copies of a parameter are the same parameter") {
@@ -80,11 +60,9 @@ TEST_CASE("a moved-from or self-assigned tensor is safe") {
 
 TEST_CASE("constants have no gradient") {
   const Tensor x(counting({2}));
-  CHECK_FALSE(x.needs_grad());
-  CHECK_FALSE(x.has_grad());
-  CHECK(refusal<GraphError>([&] { x.grad(); }) == "grad" + constant);
-  CHECK(refusal<GraphError>([&] { x.keep_grad(); }) == "keep_grad" + constant);
-  CHECK(refusal<GraphError>([&] { x.set_grad(counting({2})); }) == "set_grad" + constant);
+  CHECK(refusal<GraphError>([&] { x.grad(); }) == "grad" + no_gradient);
+  CHECK(refusal<GraphError>([&] { x.keep_grad(); }) == "keep_grad" + no_gradient);
+  CHECK(refusal<GraphError>([&] { x.set_grad(counting({2})); }) == "set_grad" + no_gradient);
   CHECK_NOTHROW(x.zero_grad());
 }
 
@@ -124,24 +102,19 @@ TEST_CASE("only a parameter may be written") {
   CHECK_NOTHROW(w.write());
 }
 
-TEST_CASE("detach gives the same numbers without their history") {
+TEST_CASE("detach gives the same numbers without their history, and keeps no graph alive") {
   const Tensor w = parameter(counting({2}));
-  const Tensor y = w * 3.0;
-  const Tensor d = y.detach();
-  CHECK(d.value().data() == y.value().data());
-  CHECK_FALSE(d.needs_grad());
-  backward(sum(y * d));
-  CHECK(same_bits(w.grad(), Array({2}, {9, 18})));
-}
-
-TEST_CASE("a detached tensor keeps no graph alive") {
   std::weak_ptr<Node> node;
   Tensor d;
   {
-    const Tensor y = parameter(counting({2})) * 3.0;
+    const Tensor y = w * 3.0;
     node = y.node();
     d = y.detach();
+    CHECK(d.value().data() == y.value().data());
+    CHECK_FALSE(d.needs_grad());
+    backward(sum(y * d));
   }
+  CHECK(same_bits(w.grad(), Array({2}, {9, 18})));
   CHECK(node.expired());
   CHECK(same_bits(d.value(), Array({2}, {3, 6})));
 }
