@@ -201,22 +201,3 @@ TEST_CASE("optimisers: numbers that a graph still needs are not written") {
     CHECK_FALSE(same_bits(p.value(), before));
   });
 }
-
-// f = (1 − x)² + 100·(y − x²)² from (−1.2, 1), the minimum at (1, 1) (Rosenbrock 1960).
-TEST_CASE("optimisers: follow Rosenbrock's valley to its end") {
-  const auto descend = [](auto make) {
-    const Tensor x = parameter(Array({1}, {-1.2})), y = parameter(Array({1}, {1}));
-    auto optimizer = make({x, y});
-    for (int step = 0; step < 5000; ++step) {
-      optimizer.zero_grad();
-      const Tensor a = Tensor(1) - x, b = y - x * x;
-      backward(a * a + b * b * 100);
-      optimizer.step();
-    }
-    return std::max(std::abs(x.item() - 1), std::abs(y.item() - 1));
-  };
-  using Parameters = std::vector<Tensor>;
-  CHECK(descend([](const Parameters& p) { return AdamW(p, {.rate = 0.02, .decay = 0}); }) < 0.01);
-  CHECK(descend([](const Parameters& p) { return Sgd(p, {.rate = 5e-4, .momentum = 0.9}); }) <
-        0.01);
-}
