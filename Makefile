@@ -45,7 +45,7 @@ help-maintainers:
 	@echo 'make size         the lines of each group of folders, and their limits'
 	@echo 'make format       lay out the sources with clang-format'
 	@echo 'make lint         clang-format and clang-tidy, without a change to any file'
-	@echo 'make planted      plant known bugs one by one; the checks must catch each (50 minutes)'
+	@echo 'make planted      plant known bugs one by one; the checks must catch each (half an hour)'
 	@echo 'make nightly      what takes long: every float, kernels for other instructions'
 	@echo 'make kills        training, killed 200 times, ends in the bytes of a run that was not'
 	@echo 'make faults       every system call of a run fails once, is killed or loses its power'
