@@ -33,7 +33,7 @@ Array::Block* Array::new_block(const Shape& shape) {
   return block;
 }
 
-void Array::Block::free(Block* block) noexcept {
+void Array::Block::destroy(Block* block) noexcept {
   const std::size_t bytes = block->owner != nullptr ? sizeof(Block) : bytes_of(block->shape);
   block->~Block();
   deallocate_memory(block, bytes);

@@ -79,7 +79,7 @@ class Array {
     Shape shape;
     Real* numbers = nullptr;
     Handle<Block> owner{};  // after with_shape(): the block that holds the numbers
-    static void free(Block* block) noexcept;
+    static void destroy(Block* block) noexcept;
   };
 
   [[noreturn]] static void refuse_nothing(const char* use);

@@ -196,7 +196,7 @@ Node::Node(std::string_view op_name, const Shape& value_shape)
 // deep. So a loop deletes the inputs that have no other handle, deepest first. It allocates nothing,
 // because graphs are also freed after memory has run out. The way back is stored by pointer reversal:
 // while an input is deleted, the edge to it holds the node that used it.
-void Node::free(Node* node) noexcept {
+void Node::destroy(Node* node) noexcept {
   Node* user = nullptr;  // the node that uses `node` as an input
   while (true) {
     while (!node->edges.empty()) {

@@ -117,7 +117,7 @@ std::array<Edge, n> wrt(const Tensor (&inputs)[n], F rule) {
   if (first == n) return edges;
   struct Shared : Pooled {
     explicit Shared(F f) : rule(std::move(f)) {}
-    static void free(Shared* shared) noexcept { delete shared; }
+    static void destroy(Shared* shared) noexcept { delete shared; }
     HandleCount handles;
     F rule;
     std::array<Array, n> gradients;  // computed for the first argument, kept for the others

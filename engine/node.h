@@ -31,7 +31,7 @@ struct Edge {
 struct Node : Pooled {
   Node(std::string_view op_name, const Shape& value_shape);
   /// Deletes the node, and the inputs that have no other handle, in a loop.
-  static void free(Node* node) noexcept;
+  static void destroy(Node* node) noexcept;
 
   /// Adds a contribution to the pending gradient; undoes broadcasts.
   void accumulate_grad(Array dx);

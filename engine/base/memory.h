@@ -100,7 +100,7 @@ class HandleCount {
   std::atomic<Dim> count_{1};
 };
 
-/// A handle to a shared object. T has a HandleCount `handles`, and T::free(T*) deletes an object whose
+/// A handle to a shared object. T has a HandleCount `handles`, and T::destroy(T*) deletes an object whose
 /// last handle is gone.
 template <class T>
 class Handle {
@@ -117,7 +117,7 @@ class Handle {
     return *this;
   }
   ~Handle() {
-    if (object_ != nullptr && object_->handles.remove()) T::free(object_);
+    if (object_ != nullptr && object_->handles.remove()) T::destroy(object_);
   }
 
   T* get() const { return object_; }

@@ -195,19 +195,15 @@ namespace {
 OpCase attention_case(std::string name, const std::vector<Input>& inputs, Dim heads,
                       const Mask& mask, const std::vector<std::vector<Shape>>& more = {},
                       const std::vector<Refused>& refused = {}) {
-  if (inputs.size() == 1)
-    return {std::move(name),
-            inputs,
-            attention_with(heads, mask),
-            [=](In x) { return attention_by_small_ops(x[0], heads, mask); },
-            more,
-            refused};
-  return {std::move(name),
-          inputs,
-          [=](In x) { return attention(x[0], x[1], x[2], heads, mask); },
-          [=](In x) { return attention_by_small_ops(x[0], x[1], x[2], heads, mask); },
-          more,
-          refused};
+  const bool is_packed = inputs.size() == 1;
+  OpFunction f = [=](In x) {
+    return is_packed ? attention(x[0], heads, mask) : attention(x[0], x[1], x[2], heads, mask);
+  };
+  OpFunction by_small_ops = [=](In x) {
+    return is_packed ? attention_by_small_ops(x[0], heads, mask)
+                     : attention_by_small_ops(x[0], x[1], x[2], heads, mask);
+  };
+  return {std::move(name), inputs, std::move(f), std::move(by_small_ops), more, refused};
 }
 
 }  // namespace
