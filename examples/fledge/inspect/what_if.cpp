@@ -186,13 +186,13 @@ std::string what_if_text(const WhatIf& result, const TrainedModel& trained, bool
                        {"as it is", Align::right},
                        {"changed", Align::right},
                        {"", Align::left}});
-  const int room = support::terminal_width(stdout), bar_columns = std::clamp(room - 41, 0, 20);
+  const int room = support::terminal_width(stdout), bar_room = std::clamp(room - 41, 0, 20);
   const Dim V = trained.model.sizes.vocabulary;
   const std::vector<double> before = by_token(result.before, V), after = by_token(result.after, V);
   for (const Dim token : shown_tokens(result, 5)) {
     const auto at = static_cast<std::size_t>(token);
     next.row({label(trained.tokenizer().decode({token})), percent(before[at]), percent(after[at]),
-              support::bar(after[at], bar_columns, unicode)});
+              support::bar(after[at], bar_room, unicode)});
   }
   const Dim heads = trained.model.sizes.heads;
   const std::string which =
