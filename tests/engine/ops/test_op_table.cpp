@@ -186,10 +186,10 @@ TEST_CASE("a row of a result depends on its own row alone, to the bit") {
   for (const char* name :
        {"neg", "exp", "log", "sqrt", "tanh", "sigmoid", "relu", "gelu", "gelu_tanh"})
     rows.push_back({name, {{1003, 1}}});
-  for (const auto& [name, shapes] : rows) {
+  for (const auto& [name, sizes] : rows) {
     INFO(name);
     const Function& f = op_case(name).f;
-    std::vector<Array> x = draw_all(op_case(name), shapes);
+    std::vector<Array> x = draw_all(op_case(name), sizes);
     const Array whole = x[0], dy = random_dy(f, x, 2);
     const Pass all = pass(f, x, dy);
     bool alike = true;

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "examples/support/text.h"
 #include "tests/examples/fledge/command.h"
 #include "tests/support/catch.h"
 #include "tests/support/sanitized.h"
@@ -94,7 +95,8 @@ TEST_CASE("fledge gradcheck: the table has a line a name, with what --json says,
     elements += rows[i].elements;
   }
   const std::string& summary = lines[lines.size() - 2];
-  CHECK(summary.starts_with(std::to_string(rows.size() / 2) + " passed, 0 failed; "));
+  CHECK(summary.starts_with(std::to_string(rows.size() / 2) + " passed, 0 failed; " +
+                            support::counted(static_cast<std::int64_t>(elements), "element")));
   CHECK(lines.back() == "largest error " + short_error(worst["dual"]) + " (dual numbers), " +
                             short_error(worst["differences"]) + " (differences)");
   const std::string before = " compared twice, in ";

@@ -9,16 +9,16 @@ using namespace support;
 
 namespace {
 
-constexpr const char* head = "# Sums\n\n**Question.** Why?\n\n**Predict.** Yes.\n\n";
-constexpr const char* places = "\n## Read in the code\n\n- `a/b.h`, `f`: what it does\n";
-constexpr const char* glossary =
+constexpr const char* opening = "# Sums\n\n**Question.** Why?\n\n**Predict.** Yes.\n\n";
+constexpr const char* reading_part = "\n## Read in the code\n\n- `a/b.h`, `f`: what it does\n";
+constexpr const char* two_terms =
     "| term | meaning | by |\n| --- | --- | --- |\n| mean | The sum, divided by n. | x |\n";
 
 // What is printed of this text when `body` gives the values.
 std::string printed(const std::string& text, const std::function<void(LessonText&)>& body) {
   std::string out;
   Lesson lesson({}, [&](const std::string& line) { out += line + "\n"; });
-  LessonText markdown("attention/00_sums", head + text + places, glossary, lesson);
+  LessonText markdown("attention/00_sums", opening + text + reading_part, two_terms, lesson);
   body(markdown);
   markdown.finish();
   return out;
@@ -61,7 +61,8 @@ TEST_CASE("lesson text: each kind of block") {
 TEST_CASE("lesson text: it is printed as far as its values are known") {
   std::string out;
   Lesson lesson({}, [&](const std::string& line) { out += line + "\n"; });
-  LessonText text("x", head + std::string("## P\n\n{{a}}\n\n{{b}}\n") + places, glossary, lesson);
+  LessonText text("x", opening + std::string("## P\n\n{{a}}\n\n{{b}}\n") + reading_part, two_terms,
+                  lesson);
   CHECK(text.title() == "Sums");
   CHECK(text.question() == "Why?");
   CHECK(text.prediction() == "Yes.");
@@ -101,6 +102,6 @@ TEST_CASE("lesson text: names and values that do not fit are named") {
           std::string(block).substr(block[0] == '-' || block[0] == '>' ? 2 : 0, 3));
   names("a\n\n## Read in the code\n\n- engine/ops.h: no name", without_values, "engine/ops.h");
   Lesson lesson;
-  CHECK_THROWS_AS(LessonText("x", "# Title\n\nNo question.\n", glossary, lesson),
+  CHECK_THROWS_AS(LessonText("x", "# Title\n\nNo question.\n", two_terms, lesson),
                   fledge::ValueError);
 }

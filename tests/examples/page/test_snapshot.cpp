@@ -18,7 +18,7 @@ namespace {
 const std::string sentences_of_animals =
     "birds walk over there\ncats walk too\nbirds fly\nwho knows birds\n";
 
-const Corpus& corpus() {
+const Corpus& animals() {
   static const Corpus read = read_corpus(
       sentences_of_animals, {.reading = Reading::lines, .tokens = Tokens::word, .valid = 0});
   return read;
@@ -27,7 +27,7 @@ const Corpus& corpus() {
 // `padding`: rows of the table that have no token.
 LanguageModel model_of(const Variant& variant = {}, Dim padding = 0) {
   Rng rng(3);
-  LanguageModelSizes sizes{.vocabulary = corpus().tokenizer.size() + padding,
+  LanguageModelSizes sizes{.vocabulary = animals().tokenizer.size() + padding,
                            .context = 8,
                            .layers = 2,
                            .heads = 2,
@@ -59,7 +59,7 @@ std::vector<JsonValue> items(const JsonValue& list) {
 
 JsonValue snapshot(const LanguageModel& model, const Plan& plan, bool is_full) {
   return read_json(
-      Json::object(snapshot_event(model, corpus().tokenizer, plan, 7, is_full, &corpus().train))
+      Json::object(snapshot_event(model, animals().tokenizer, plan, 7, is_full, &animals().train))
           .text());
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("snapshot: attention, likeliest words and loss are those of the model"
     Variant variant;
     variant.without.mask = !has_mask;
     const LanguageModel model = model_of(variant, padding);
-    const Plan plan = default_plan(corpus(), 8);
+    const Plan plan = default_plan(animals(), 8);
     const JsonValue event = snapshot(model, plan, false);
     CHECK(event["step"].integer(0, 100) == 7);
     const std::vector<JsonValue> sentences = items(event["sentences"]);
@@ -93,7 +93,7 @@ TEST_CASE("snapshot: attention, likeliest words and loss are those of the model"
       targets.push_back(*next);
       const double loss = cross_entropy(logits, Indices({1, T}, targets)).item();
       CHECK(sentences[s]["loss"].number() == Approx(loss).epsilon(1e-5));
-      const Array p = softmax(slice(logits, -1, 0, corpus().tokenizer.size())).value();
+      const Array p = softmax(slice(logits, -1, 0, animals().tokenizer.size())).value();
       const std::vector<double> top = shares(sentences[s]["top"].string());
       REQUIRE(top.size() == static_cast<std::size_t>(T) * 12);
       for (Dim i = 0; i < T; ++i) {
@@ -111,7 +111,7 @@ TEST_CASE("snapshot: attention, likeliest words and loss are those of the model"
 
 TEST_CASE("snapshot: a full one has q, k and v, from which the weights follow") {
   const LanguageModel model = model_of();
-  const Plan plan = default_plan(corpus(), 8);
+  const Plan plan = default_plan(animals(), 8);
   const JsonValue event = snapshot(model, plan, true);
   const auto T = plan.sentences[0].ids.size();
   const std::vector<double> numbers = floats_of_base64(items(event["vectors"])[0].string());
@@ -136,7 +136,7 @@ TEST_CASE("snapshot: a full one has q, k and v, from which the weights follow") 
 
 TEST_CASE("worked: the loss and the gradients are those of the engine") {
   const LanguageModel model = model_of();
-  const Plan plan = default_plan(corpus(), 8);
+  const Plan plan = default_plan(animals(), 8);
   const JsonValue worked = read_json(worked_json(model, plan, 7).text());
   const JsonValue event = snapshot(model, plan, true);
   const JsonValue sentence = items(event["gradients"])[0];

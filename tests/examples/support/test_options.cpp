@@ -165,7 +165,7 @@ TEST_CASE("options: values that are none are refused with what is allowed and wh
       {"with",
        "one or more of red|green|blue, with commas between them",
        {"red,gren", "red,", ",red", "red blue", "red|blue"}}};
-  for (const std::size_t of_numbers : {0, 1})
+  for (const std::size_t of_numbers : {0u, 1u})
     rows[of_numbers].values.insert(rows[of_numbers].values.end(), no_numbers.begin(),
                                    no_numbers.end());
   for (const Row& row : rows)
