@@ -1,7 +1,7 @@
 // Node: one step of a recorded computation, with edges to its inputs and a rule on each edge.
 //
-// Not here: how nodes are made and rules are called (autograd.h). A node knows no value, only the
-// shape of its value: what the backward pass needs is captured by the rules. Next: tensor.h.
+// Not here: how nodes are made and rules are called (autograd.h). A node that is no leaf knows no
+// value, only its shape: what the backward pass needs is captured by the rules. Next: tensor.h.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Vjp : Pooled {
 
 /// "y depends on `input`, and this rule computes the gradient of `input` from dy."
 struct Edge {
-  Handle<Node> input;  // null: this gradient is not needed
+  Handle<Node> input;  // null, before record(): this gradient is not needed
   std::unique_ptr<Vjp> vjp;
 };
 

@@ -106,7 +106,7 @@ template <class T>
 class Handle {
  public:
   Handle() = default;
-  /// The first handle to a new object.
+  /// Takes over one count: that of a new object, or the one that release() gave up.
   explicit Handle(T* object) : object_(object) {}
   Handle(const Handle& other) : object_(other.object_) {
     if (object_ != nullptr) object_->handles.add();

@@ -1,8 +1,10 @@
 // The text of a lesson: a Markdown file whose numbers, tables and claims are computed.
 //
 // Key idea: the prose stands in attention/04_softmax.md, and 04_softmax.cpp gives a value to each name
-// in it. The text is printed as far as its values are known, so a reader watches a long computation
-// part by part. A name without a value, or a value that no name asks for, is an error.
+// in it: to.set("sum", "%.3f", sum) for {{sum}}, to.claim("equal", a == b) for [equal]. The text is
+// printed as far as its values are known, so a reader watches a long computation part by part. A name
+// without a value, or a value that no name asks for, is an error. The text is read when the lesson
+// runs: make lessons builds all of them, and a changed .md needs no build.
 //
 // What may stand in such a file, each block between empty lines; anything else is refused:
 //

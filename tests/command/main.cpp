@@ -10,7 +10,8 @@
 // one with six digits behind the point or more by 0.00001.
 // $TEXTS is the folder of this folder's texts; $TINY are options of a model that trains in some
 // hundredths of a second.
-// --approve writes what was said into the file, and keeps each line that still holds.
+// --approve writes what was said into the file, and keeps each line that still holds. In a step that
+// has changed, a line ... is written out: put it back where the lines differ each time.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
