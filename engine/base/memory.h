@@ -100,8 +100,8 @@ class HandleCount {
   std::atomic<Dim> count_{1};
 };
 
-/// A handle to a shared object. T has a HandleCount `handles`, and T::destroy(T*) deletes an object whose
-/// last handle is gone.
+/// A handle to a shared object. T has a HandleCount `handles`, and T::destroy(T*) deletes an object that
+/// has lost its last handle.
 template <class T>
 class Handle {
  public:

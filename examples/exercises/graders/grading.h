@@ -1,7 +1,7 @@
 // How an answer is graded: blanks are found, numbers are shown, and claims decide.
 //
 // A grader calls ask() for each part of an answer, computes what follows from it, and states claims,
-// each with the mistakes that are known. What is then said stands in sentences.txt, by key.
+// each with the mistakes that are known. Their sentences are in sentences.txt, by key.
 #pragma once
 
 #include <cstddef>
